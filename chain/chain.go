@@ -1,0 +1,156 @@
+// Package chain is the vocabulary of the gateway: what a ledger is, what moves on it and how the gateway pays on it.
+//
+// It owns the Chain port that every ledger adapter implements, the exact Amount type and the errors callers test for.
+// It knows no ledger, no database and no HTTP; it imports nothing else of this project.
+package chain
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ID names one ledger in configuration, database and logs: "eth", "bsc", "vite".
+type ID string
+
+// Asset names what is moved on one ledger: Native, the checksummed address of an ERC-20 contract, or a token id ("tti_...").
+type Asset string
+
+// Native is the coin that pays the ledger's own fees. The exchange chain has none: its coin is a token like any other.
+const Native Asset = "native"
+
+// Point is one block of a ledger's line.
+type Point struct {
+	Height uint64
+	Hash   string
+}
+
+// Head is where a ledger stands, as agreed by the configured nodes. Final never goes back.
+type Head struct {
+	Latest Point
+	Final  Point
+	Time   time.Time // of Latest
+}
+
+// Block is one block of the line with everything in it that touches the gateway's own accounts.
+type Block struct {
+	Point
+	Parent    string
+	Time      time.Time
+	Transfers []Transfer // into our accounts, from accounts that are not ours
+	Effects   []Effect   // what our accounts did
+}
+
+// Transfer is one movement of value into an account of ours.
+type Transfer struct {
+	Ref    string // unique on its ledger and stable over re-orgs: the place inside the transaction, never inside the block
+	Tx     string
+	From   string
+	To     string
+	Asset  Asset
+	Amount Amount
+	Memo   Memo
+	Failed bool // the transaction stands in the block but moved nothing
+}
+
+// Memo is what the sender wrote beside the value. Adapters decode, they never guess.
+type Memo struct {
+	Raw     []byte
+	Type    int    // binding type that an exchange-chain gateway comment names; -1 when there is no such comment
+	Address string // where a withdrawal is to go
+	Label   string // who is meant on a shared address
+	Fault   string // why Raw is no valid order, in one word ("trailing_bytes"); empty when it is valid or absent
+}
+
+// Effect is one transaction or account block made with a key of ours.
+type Effect struct {
+	Account string
+	Number  uint64 // nonce, or height in the account's chain
+	Tx      string
+	OK      bool   // it did what its own fields say (status 1, and for a token transfer its event)
+	Fee     Amount // native coin burnt for it
+}
+
+// Purpose says why money or a block leaves an account of ours.
+type Purpose string
+
+// The purposes of a payment. Receive moves nothing out: it takes an incoming transfer into the account's chain (exchange chain only).
+const (
+	Credit  Purpose = "credit"
+	Refund  Purpose = "refund"
+	Sweep   Purpose = "sweep"
+	Gas     Purpose = "gas"
+	Receive Purpose = "receive"
+	Cancel  Purpose = "cancel"
+)
+
+// Payment is one order to pay, as an adapter needs it to sign.
+type Payment struct {
+	ID      uint64 // of the payment row; written into the block where the ledger has room, so that the ledger alone tells what was paid
+	Purpose Purpose
+	Asset   Asset
+	To      string
+	Amount  Amount
+	Label   string // the user's label on a shared destination; empty for none
+	Source  string // Receive: hash of the transfer to take in
+	MaxFee  Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
+}
+
+// Slot is the one place on a ledger that a payment is bound to before it is signed.
+type Slot struct {
+	Account string
+	Key     string // derivation path of the account's key
+	Lineage uint64 // which of our signed lines the slot belongs to; 0 where the ledger counts nonces
+	Number  uint64 // nonce, or height
+	Prev    string // hash of the block before, where the ledger links an account's blocks; else empty
+}
+
+// Attempt is one signed transaction for a slot. It is stored before it is sent and never deleted.
+type Attempt struct {
+	Seq  int
+	Hash string
+	Raw  []byte
+	Tip  Amount // native coin per gas; zero where there are no fees
+	Cap  Amount
+}
+
+// Tip is where an account of ours stands on its ledger.
+type Tip struct {
+	Next    uint64 // the next free number as the latest block has it
+	Hash    string // hash of the account's last block, where the ledger links them
+	Settled bool   // nothing of the account is waiting: latest, pending and final state agree
+}
+
+// Chain is one ledger as the gateway needs it: a line of blocks, each with the transfers that touch our accounts, and a way to pay.
+// Every method is safe to repeat and bounded in time; a node's fault comes back as ErrUnavailable.
+type Chain interface {
+	ID() ID
+	// Head answers the latest and the final point on which the configured nodes agree.
+	Head(ctx context.Context) (Head, error)
+	// Block answers the block at a height of the current line, complete and verified as far as the ledger allows.
+	// ErrNotFound means that the line does not reach there (yet, or any more).
+	Block(ctx context.Context, height uint64) (Block, error)
+	// CheckAddress answers the canonical form of a payable address, or why it is not one (ErrAddress, ErrLabel). It asks no node.
+	CheckAddress(addr, label string) (string, error)
+	// Balance answers what an account of ours can spend now.
+	Balance(ctx context.Context, account string, asset Asset) (Amount, error)
+	// Tip answers where the account's own sequence stands.
+	Tip(ctx context.Context, account string) (Tip, error)
+	// Sign builds and signs and sends nothing. With earlier attempts it makes a replacement that the ledger will prefer, or answers
+	// ErrNoReplacement when the same bytes are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
+	Sign(ctx context.Context, slot Slot, pay Payment, prev []Attempt) (Attempt, error)
+	// Broadcast hands stored bytes to all nodes. Its answer is information, never a decision.
+	Broadcast(ctx context.Context, a Attempt) error
+}
+
+// What callers test for with errors.Is.
+var (
+	ErrNotFound      = errors.New("not found on the ledger")
+	ErrUnavailable   = errors.New("the node gives no usable answer")
+	ErrNoReplacement = errors.New("no replacement: the same bytes are to be sent again")
+	ErrNotNow        = errors.New("cannot be signed now")
+	ErrFeeCeiling    = errors.New("the fee ceiling is reached")
+	ErrAddress       = errors.New("not a payable address")
+	ErrLabel         = errors.New("not a usable label")
+	ErrAmount        = errors.New("not an amount")
+)
