@@ -1,0 +1,208 @@
+package node
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain/vite/core"
+)
+
+// Block is an account block with everything that the chain knows about it, taken at one moment. Section 5.4 of the
+// wire facts names the JSON members. The caller owns it, but must not write through its pointers and slices.
+type Block struct {
+	// AccountBlock is the block as it was hashed. A receive block's amount, token and so on are not in it: see Transfer.
+	// Blocks of the producer (contract receives, genesis) carry the producer's key and signature; contract-made sends
+	// (height 0) and genesis blocks carry none.
+	*core.AccountBlock
+
+	// Producer is the address of the key that signed the block; without a key it is the address of the empty key.
+	Producer core.Address
+	// Transfer is what the block moves: its own fields for a send, those of its send block for a receive, all zero for
+	// a genesis receive.
+	Transfer Transfer
+	// TokenInfo describes Transfer.Token; nil for the zero token.
+	TokenInfo *TokenInfo
+
+	// QuotaByStake is the quota taken from stake, TotalQuota that plus the quota from proof of work.
+	QuotaByStake, TotalQuota uint64
+
+	// Snapshot is the first snapshot block that contains the block; nil until there is one.
+	Snapshot *Point
+	// Confirmations is latest snapshot height - first snapshot height + 1, and 0 before the first.
+	Confirmations uint64
+	// Received names the block that received this send; nil while unreceived and for receive blocks.
+	Received *BlockID
+	// Triggered are the sends that a contract receive made, in order.
+	Triggered []*Block
+}
+
+// Transfer is value on its way from one account to another.
+type Transfer struct {
+	From, To    core.Address
+	Token       core.TokenID
+	Amount, Fee uint256.Int
+}
+
+// BlockID places an account block in its account's chain.
+type BlockID struct {
+	Height uint64
+	Hash   core.Hash
+}
+
+// Point is a place in the snapshot chain.
+type Point struct {
+	Height uint64
+	Hash   core.Hash
+	Time   time.Time // whole seconds
+}
+
+// SnapshotBlock is one block of the snapshot chain. Height 1 is the genesis.
+type SnapshotBlock struct {
+	Point
+	Previous  core.Hash // zero at height 1
+	Producer  core.Address
+	PublicKey []byte // 32 bytes; nil at height 1
+	Signature []byte // 64 bytes over Hash; nil at height 1
+	// Seed changes when the chain is rolled back, so that a block made again never has its old hash.
+	Seed    uint64
+	Version uint32
+	// Content names, per account, the newest block that this snapshot confirms. It is empty in most blocks, never nil.
+	Content map[core.Address]BlockID
+}
+
+// AccountInfo is the state of an account, or of its unreceived list.
+type AccountInfo struct {
+	Address core.Address
+	// BlockCount is the height of the newest block; in a summary of unreceived sends their number.
+	BlockCount uint64
+	// Balances lists each token that the account has or had, ordered by token id; empty for an unused account.
+	Balances []Balance
+}
+
+// Balance is an amount of one token. Transactions counts unreceived sends and is 0 in an account's own state.
+type Balance struct {
+	Token        *TokenInfo
+	Amount       uint256.Int
+	Transactions uint64
+}
+
+// TokenInfo is a token as the asset contract keeps it.
+type TokenInfo struct {
+	ID                        core.TokenID
+	Name, Symbol              string
+	Decimals                  uint8
+	Owner                     core.Address
+	TotalSupply               uint256.Int
+	MaxSupply                 uint256.Int // 0 for a fixed supply
+	ReIssuable, OwnerBurnOnly bool
+	Index                     uint16 // counts tokens of one symbol from 0
+}
+
+// QuotaInfo is what contract_getQuotaByAccount answers.
+type QuotaInfo struct {
+	Current uint64      // usable now, from stake
+	Max     uint64      // 75 times the quota per snapshot block
+	Stake   uint256.Int // VITE staked for the account
+}
+
+// Call describes a block that is still to be made.
+type Call struct {
+	Address   core.Address
+	BlockType uint8 // 1 create contract, 2 send, 4 receive
+	To        core.Address
+	Data      []byte
+}
+
+// PoWNeed is what ledger_getPoWDifficulty answers. This chain is never congested.
+type PoWNeed struct {
+	RequiredQuota uint64
+	Difficulty    *big.Int // nil: the stake suffices
+}
+
+// Stake is one staking record.
+type Stake struct {
+	ID               core.Hash // hash of the staking send; zero for the older kind (Stake, Pledge, genesis)
+	Staker           core.Address
+	Beneficiary      core.Address
+	Amount           uint256.Int
+	ExpirationHeight uint64
+	ExpirationTime   time.Time // estimated from the snapshot interval
+}
+
+// StakeList is a page of an account's stakes with the totals over all pages.
+type StakeList struct {
+	Total  uint256.Int
+	Count  int
+	Stakes []Stake
+}
+
+// ContractInfo describes a contract account.
+type ContractInfo struct {
+	Code            []byte // nil for a built-in contract
+	GID             core.GID
+	ResponseLatency uint8
+	RandomDegree    uint8
+	QuotaMultiplier uint8
+	Builtin         bool
+}
+
+// VMLog is an event that a contract's receive block emitted.
+type VMLog struct {
+	Topics []core.Hash
+	Data   []byte
+}
+
+// LogEntry is a VMLog with the receive block that emitted it.
+type LogEntry struct {
+	VMLog
+	Block   BlockID
+	Address core.Address
+}
+
+// LogFilter selects logs. Addresses are answered in address order, heights ascending.
+type LogFilter struct {
+	// Ranges gives the account heights per contract, both ends included; To 0 is the newest, From 0 is 1.
+	Ranges map[core.Address]HeightRange
+	// Topics[i] lists what topic i may be; an empty list allows anything.
+	Topics [][]core.Hash
+	// Page counts from 0; Size 0 is 1000.
+	Page, Size int
+}
+
+// HeightRange is a range of account heights.
+type HeightRange struct{ From, To uint64 }
+
+// Upgrade is one point where the rules of the chain changed; here all are active from height 1.
+type Upgrade struct {
+	Name    string
+	Height  uint64
+	Version uint32
+}
+
+// EventKind tells what an Event is about.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	// EventBlock: an account block (also a contract receive and the sends inside it) entered the chain. Block and Address are its own.
+	EventBlock EventKind = iota + 1
+	// EventUnreceived: the unreceived list of Address changed. Block is the send. Received false: the send is new; true: it was just received.
+	EventUnreceived
+	// EventSnapshot: a snapshot block. Block is its height and hash.
+	EventSnapshot
+	// EventLog: a contract emitted Log in the receive block Block of Address.
+	EventLog
+)
+
+// Event is a change of the chain. It is published once it is durable. Removed means that a rollback or a drop has taken
+// back what an earlier event announced; of one change all removals come first, newest first.
+type Event struct {
+	Kind     EventKind
+	Block    BlockID
+	Address  core.Address
+	Received bool
+	Removed  bool
+	Log      *VMLog
+}

@@ -1,0 +1,13 @@
+// Package node is the embedded exchange chain: one producer, account chains and a snapshot chain with the rules of a real
+// Vite node that clients can see (wire facts sections 4 to 6).
+//
+//	Submit ─▶ check (hash, signature, work) ─▶ state: validate, apply ─▶ log ─▶ disk ─▶ events
+//	Run ──── tick: contracts receive ─────────▶    "        "           "
+//	    ──── snapshot: confirms ──────────────▶    "        "           "
+//	New ◀─── state file + rest of the log
+//	Read ─── View: what JSON-RPC shows
+//
+// State is a pure function of the block log: time comes from its records, contract blocks are made anew on replay. The
+// package owns the ledger, its built-in contracts and its files. It does not own keys, hashing or call data
+// (chain/vite/core), JSON-RPC (chain/vite/rpc), or consensus between several producers, which it has not.
+package node
