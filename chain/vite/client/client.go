@@ -1,0 +1,186 @@
+// Package client is a typed client of a Vite node's JSON-RPC: of a real node and of the embedded one alike.
+//
+// It owns the transport (HTTP, WebSocket, Unix socket) with its bounds, the node's JSON shapes in both generations of
+// member names, and the node's errors as values to test for. It does not sign, does not retry, does not resubscribe and
+// decides nothing about money: that is the adapter's work (chain/vite).
+//
+// Shapes and methods: facts/vite-wire.md 5.3 to 5.7. Amounts are unsigned 256-bit integers in the token's smallest unit.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/ethereum/go-ethereum/rpc"
+)
+
+// Limits used where Options says nothing.
+const (
+	defaultTimeout     = 30 * time.Second
+	defaultMaxResponse = 32 << 20
+	maxBatch           = 100 // requests in one JSON-RPC batch; larger lists are cut
+)
+
+// Options bound what a node may cost us. The zero value means the defaults.
+type Options struct {
+	Timeout     time.Duration // of one call, connecting included; 30 s
+	MaxResponse int64         // bytes of one response or message; 32 MiB. A Unix socket is not bounded: its other end is our own machine
+}
+
+func (o Options) withDefaults() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxResponse <= 0 {
+		o.MaxResponse = defaultMaxResponse
+	}
+	return o
+}
+
+// Client talks to one node. It is safe for concurrent use.
+type Client struct {
+	rpc     *rpc.Client
+	timeout time.Duration
+}
+
+// Dial prepares a client of the node at target: "http(s)://host:port", "ws(s)://host:port" or the path of a Unix socket.
+// Over HTTP nothing is sent yet; the other two connect now, and again by themselves at the first call after a break.
+func Dial(ctx context.Context, target string, o Options) (*Client, error) {
+	o = o.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	c, err := rpc.DialOptions(ctx, target,
+		rpc.WithHTTPClient(httpClient(o)),
+		rpc.WithWebsocketMessageSizeLimit(o.MaxResponse),
+		rpc.WithBatchItemLimit(maxBatch))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the exchange chain's node: %w", withoutAddress(err))
+	}
+	return &Client{rpc: c, timeout: o.Timeout}, nil
+}
+
+// Close ends the connection and with it all subscriptions.
+func (c *Client) Close() { c.rpc.Close() }
+
+// Call runs any method: for modules without a method of their own here (dex_, dexfund_, ...). A null result leaves result
+// as it was. A node's refusal is an *Error.
+func (c *Client) Call(ctx context.Context, result any, method string, params ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	if err := c.rpc.CallContext(ctx, result, method, params...); err != nil {
+		return fmt.Errorf("%s: %w", method, fromRPC(err))
+	}
+	return nil
+}
+
+// batch runs one method for many parameter lists; results[i] is decoded into what result(i) points to.
+func (c *Client) batch(ctx context.Context, method string, n int, params func(int) []any, result func(int) any) error {
+	for from := 0; from < n; from += maxBatch {
+		elems := make([]rpc.BatchElem, min(maxBatch, n-from))
+		for i := range elems {
+			elems[i] = rpc.BatchElem{Method: method, Args: params(from + i), Result: result(from + i)}
+		}
+		if err := c.batchOnce(ctx, elems); err != nil {
+			return fmt.Errorf("batch of %s: %w", method, err)
+		}
+	}
+	return nil
+}
+
+func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	if err := c.rpc.BatchCallContext(ctx, elems); err != nil {
+		return fromRPC(err)
+	}
+	for i := range elems {
+		if err := elems[i].Error; err != nil {
+			return fromRPC(err)
+		}
+	}
+	return nil
+}
+
+// fromRPC turns the transport library's errors into ours: a node's refusal into *Error, the rest without the node's
+// address (it may carry a provider's key) and without a body of unknown size.
+func fromRPC(err error) error {
+	var coded rpc.Error
+	if errors.As(err, &coded) {
+		return &Error{Code: coded.ErrorCode(), Message: coded.Error()}
+	}
+	var status rpc.HTTPError
+	if errors.As(err, &status) {
+		return fmt.Errorf("the node answered HTTP %d", status.StatusCode)
+	}
+	return withoutAddress(err)
+}
+
+func withoutAddress(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// httpClient follows no redirect: a node does not redirect, and a body of signed blocks goes to the configured host only.
+func httpClient(o Options) *http.Client {
+	transport := &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: o.Timeout}).DialContext,
+		Proxy:                 http.ProxyFromEnvironment,
+		MaxIdleConnsPerHost:   16,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: o.Timeout,
+	}
+	return &http.Client{
+		Transport:     boundedTransport{transport, o.MaxResponse},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// boundedTransport cuts response bodies that are larger than max.
+type boundedTransport struct {
+	http.RoundTripper
+	max int64
+}
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: t.max}
+	return resp, nil
+}
+
+// CloseIdleConnections lets http.Client reach the pool below.
+func (t boundedTransport) CloseIdleConnections() {
+	if c, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read fails with ErrTooLarge once more than the bound has come.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
