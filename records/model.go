@@ -1,0 +1,228 @@
+package records
+
+import (
+	"time"
+
+	"gatewayd/chain"
+)
+
+// Direction tells which way a transfer asks to go. Funding is money of the operators, owed to nobody.
+type Direction string
+
+// The directions of a transfer.
+const (
+	Deposit    Direction = "deposit"
+	Withdrawal Direction = "withdrawal"
+	Funding    Direction = "funding"
+)
+
+// TransferState is how far a transfer to us has come. docs/records.md draws the arrows.
+type TransferState string
+
+// The states of a transfer.
+const (
+	Seen     TransferState = "seen"
+	Final    TransferState = "final"
+	Orphaned TransferState = "orphaned"
+	Held     TransferState = "held"
+	Refused  TransferState = "refused"
+)
+
+// Reasons of held and refused transfers.
+const (
+	ReasonBelowMinimum = "below_minimum"
+	ReasonOverMaximum  = "over_maximum"
+	ReasonWrongAddress = "wrong_address"
+	ReasonWrongComment = "wrong_comment"
+	ReasonFailed       = "failed_on_chain"
+	ReasonPayoutFailed = "payout_failed"
+	ReasonUnknownLabel = "unknown_label"
+	ReasonUnbound      = "unbound_address"
+	ReasonUnknownToken = "unknown_token"
+	ReasonOperator     = "operator"
+)
+
+// Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.
+// Amount counts the asset's units on its own ledger; Net and Fee count the gateway token's units.
+type Transfer struct {
+	ID        uint64
+	Network   string
+	Direction Direction
+	Chain     chain.ID
+	chain.Transfer
+	Token      string // gateway token id; empty when the asset is not configured
+	Owner      string // user's exchange-chain address; empty when nobody can be named
+	Payee      string // where Net is to go on the other ledger; empty when that is not known
+	PayeeLabel string
+	Net        chain.Amount
+	Fee        chain.Amount
+	Policy     Policy
+	State      TransferState
+	Reason     string
+	Height     uint64
+	BlockHash  string
+	BlockAt    time.Time
+	SeenAt     time.Time
+	ChangedAt  time.Time
+}
+
+// PaymentState is how far a payment of ours has come.
+type PaymentState string
+
+// The states of a payment. Void means proven never to be paid, which frees its transfer for a refund.
+const (
+	Queued      PaymentState = "queued"
+	Bound       PaymentState = "bound"
+	Paid        PaymentState = "paid"
+	HeldPayment PaymentState = "held"
+	VoidPayment PaymentState = "void"
+)
+
+// Payment is one order to pay from an account of ours. Amount counts the asset's own units.
+type Payment struct {
+	ID         uint64
+	TransferID uint64 // 0 for sweeps and gas
+	Purpose    chain.Purpose
+	Network    string
+	Token      string
+	Chain      chain.ID
+	Account    string
+	Asset      chain.Asset
+	Amount     chain.Amount
+	Payee      string
+	PayeeLabel string
+	Source     string // receive: hash of the send to take in
+	State      PaymentState
+	Reason     string
+	Gen        int
+	Tx         string // the transaction that paid it, from a final block
+	CreatedAt  time.Time
+	ChangedAt  time.Time
+}
+
+// AccountKind says what an account of ours is for.
+type AccountKind string
+
+// The kinds of our accounts.
+const (
+	KindDeposit AccountKind = "deposit" // one user's inbound address
+	KindShared  AccountKind = "shared"  // inbound address of all users, told apart by labels
+	KindHot     AccountKind = "hot"     // pays withdrawals
+	KindGas     AccountKind = "gas"     // tops up deposit addresses
+	KindGateway AccountKind = "gateway" // the gateway's address on the exchange chain: takes withdrawals, pays deposits
+)
+
+// AccountState tells whether an account may sign.
+type AccountState string
+
+// The states of an account. A new account has not been compared with its ledger yet.
+const (
+	AccountNew        AccountState = "new"
+	AccountOK         AccountState = "ok"
+	AccountHalted     AccountState = "halted"
+	AccountRecovering AccountState = "recovering"
+)
+
+// Account is one of our accounts. Base and Next bound the numbers that we have given to slots: [Base, Next).
+type Account struct {
+	Chain     chain.ID
+	Account   string
+	Kind      AccountKind
+	Network   string
+	KeyPath   string
+	State     AccountState
+	Why       string
+	Lineage   uint64
+	Base      uint64
+	Next      uint64
+	CreatedAt time.Time
+}
+
+// Slot is the one place a payment is bound to.
+type Slot struct {
+	Chain     chain.ID
+	Account   string
+	Lineage   uint64
+	Number    uint64
+	PaymentID uint64
+	Gen       int
+	State     string // open, paid, void, forked
+	Tx        string
+	BlockHash string
+	CreatedAt time.Time
+	ChangedAt time.Time
+}
+
+// Attempt is one signed transaction of a slot. Head is the height our chain cursor had when it was stored.
+type Attempt struct {
+	chain.Attempt
+	Kind      string // pay, replace, cancel
+	Head      uint64
+	CreatedAt time.Time
+}
+
+// OpenSlot is a slot that still waits for a final block, with its payment and attempts in order.
+type OpenSlot struct {
+	Slot
+	KeyPath  string
+	Prev     string // hash the block must follow; empty where the ledger counts nonces, and while the slot before has no attempt
+	Payment  Payment
+	Attempts []Attempt
+	Mined    bool // one of the attempts stands in a block of the current line
+}
+
+// Effect is what one of our accounts did, as a block shows it.
+type Effect struct {
+	Chain     chain.ID
+	BlockHash string
+	Height    uint64
+	chain.Effect
+}
+
+// Cursor is how far a chain has been followed.
+type Cursor struct {
+	Chain chain.ID
+	chain.Point
+	Head    uint64
+	HeadAt  time.Time
+	Final   chain.Point
+	Halted  bool
+	Why     string
+	Missing bool // nothing stored yet
+}
+
+// Binding ties a user's exchange-chain address to an inbound address (type 0) or a label on the shared address (type 1).
+type Binding struct {
+	ID        uint64
+	Network   string
+	Type      int
+	Owner     string
+	Chain     chain.ID
+	Address   string
+	Label     string
+	PathIndex uint32
+	CreatedAt time.Time
+}
+
+// Event is one line of the history.
+type Event struct {
+	Seq       uint64
+	At        time.Time
+	Actor     string // daemon, or operator:<name>
+	Subject   string // transfer, payment, account, chain, channel, binding
+	SubjectID string
+	Event     string
+	Detail    string
+}
+
+// Record is a transfer with everything that became of it: what wallets list and operators read.
+type Record struct {
+	Transfer
+	Credit   *Payment // the live or paid payout, if any
+	CreditTx string   // hash to show: the paid one, else the newest attempt's
+	Refund   *Payment
+	RefundTx string
+	Receive  *Payment
+	Head     uint64 // height of the transfer's chain
+	FinalAt  uint64 // final height of the transfer's chain
+}

@@ -1,0 +1,180 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// Network is one source chain under one base path, with the exchange-chain account that serves it.
+// The same token id may stand in several networks (facts/gateway.md 1.1), so everything is keyed by (network, token).
+type Network struct {
+	Name     string
+	Source   chain.ID
+	Exchange chain.ID
+	Hot      string   // pays withdrawals on the source chain
+	Shared   string   // inbound address of type 1 tokens on the source chain
+	Gas      string   // tops up deposit addresses
+	Gateway  string   // takes withdrawals and pays deposits on the exchange chain
+	Funders  []string // canonical senders on either chain whose transfers are the operators' own money
+	Tokens   []Token
+	// Explorer templates with {$tx} in place of the hash.
+	SourceExplorer   string
+	ExchangeExplorer string
+}
+
+// Token is a gateway token on one network. Amounts count the gateway token's units.
+type Token struct {
+	TokenID       string // on the exchange chain
+	Symbol        string
+	Decimals      uint8
+	Asset         chain.Asset // on the source chain
+	AssetDecimals uint8
+	Type          int    // binding type
+	LabelName     string // type 1: what wallets call the label
+	Policy        Policy
+}
+
+// Token answers the network's token by id.
+func (n Network) Token(id string) (Token, bool) {
+	for _, t := range n.Tokens {
+		if t.TokenID == id {
+			return t, true
+		}
+	}
+	return Token{}, false
+}
+
+// ByAsset answers the network's token by its source asset and binding type: two tokens may share an asset when their types differ.
+func (n Network) ByAsset(asset chain.Asset, bindingType int) (Token, bool) {
+	for _, t := range n.Tokens {
+		if t.Asset == asset && t.Type == bindingType {
+			return t, true
+		}
+	}
+	return Token{}, false
+}
+
+// Policy is what holds for a token at a moment. A transfer freezes it at first sight.
+type Policy struct {
+	Type                  int          `json:"type"`
+	Decimals              uint8        `json:"decimals"`
+	AssetDecimals         uint8        `json:"assetDecimals"`
+	MinDeposit            chain.Amount `json:"minDeposit"`
+	MinWithdraw           chain.Amount `json:"minWithdraw"`
+	MaxWithdraw           chain.Amount `json:"maxWithdraw"` // zero: no maximum
+	DepositConfirmations  Depth        `json:"depositConfirmations"`
+	WithdrawConfirmations Depth        `json:"withdrawConfirmations"`
+	Fee                   Fee          `json:"fee"`
+	Cost                  chain.Amount `json:"cost"` // network cost the fee was quoted with, in token units
+}
+
+// Depth says when a transfer is final: Count blocks deep (1 = in the latest block), and never before the chain's own final point when Tag is set.
+// Count is also what wallets show as the number of confirmations.
+type Depth struct {
+	Count uint64 `json:"count" yaml:"count"`
+	Tag   bool   `json:"tag" yaml:"tag"`
+}
+
+// Reached tells whether a block at height is final under the rule.
+func (d Depth) Reached(height, head, final uint64) bool {
+	if d.Tag {
+		return height <= final
+	}
+	return head+1 >= height+d.Count
+}
+
+// Fee is a withdrawal fee rule. Kind "flat" takes Amount; "percent" takes PPM millionths of the net amount, rounded up, within Min and Max;
+// "network" takes the current cost of the payout (see Policy.Cost) within Min and Max.
+type Fee struct {
+	Kind   string       `json:"kind" yaml:"kind"`
+	Amount chain.Amount `json:"amount" yaml:"amount"`
+	PPM    uint64       `json:"ppm" yaml:"ppm"`
+	Min    chain.Amount `json:"min" yaml:"min"`
+	Max    chain.Amount `json:"max" yaml:"max"` // zero: no maximum
+}
+
+// Check tells what is wrong with the rule.
+func (f Fee) Check() error {
+	switch f.Kind {
+	case "flat", "percent", "network":
+	default:
+		return fmt.Errorf("fee kind %q: one of flat, percent, network is wanted", f.Kind)
+	}
+	if f.PPM > 1_000_000 {
+		return fmt.Errorf("fee ppm %d: at most 1000000 (100 %%)", f.PPM)
+	}
+	if !f.Max.IsZero() && f.Max.Less(f.Min) {
+		return fmt.Errorf("fee max %s is below fee min %s", f.Max, f.Min)
+	}
+	return nil
+}
+
+// Of is the fee f(n) on a net amount: never falling with n, which is what NetOf relies on (facts/gateway.md 1.5).
+func (f Fee) Of(net, cost chain.Amount) (chain.Amount, error) {
+	switch f.Kind {
+	case "percent":
+		fee, cut, err := net.MulDiv(f.PPM, 1_000_000)
+		if err != nil {
+			return chain.Amount{}, err
+		}
+		if cut {
+			if fee, err = fee.Add(chain.NewAmount(1)); err != nil {
+				return chain.Amount{}, err
+			}
+		}
+		return f.clamp(fee), nil
+	case "network":
+		return f.clamp(cost), nil
+	default:
+		return f.Amount, nil
+	}
+}
+
+func (f Fee) clamp(fee chain.Amount) chain.Amount {
+	if fee.Less(f.Min) {
+		fee = f.Min
+	}
+	if !f.Max.IsZero() && f.Max.Less(fee) {
+		fee = f.Max
+	}
+	return fee
+}
+
+// NetOf is the greatest n with n + f(n) <= gross, and gross - n. ok is false when even n = 0 does not fit.
+func (f Fee) NetOf(gross, cost chain.Amount) (net, fee chain.Amount, ok bool) {
+	if !f.fits(chain.Amount{}, gross, cost) {
+		return chain.Amount{}, chain.Amount{}, false
+	}
+	lo, hi := chain.Amount{}, gross // fits(lo) holds; the answer lies in [lo, hi]
+	for lo.Less(hi) {
+		mid := middle(lo, hi)
+		if f.fits(mid, gross, cost) {
+			lo = mid
+		} else {
+			hi, _ = mid.Sub(chain.NewAmount(1))
+		}
+	}
+	fee, _ = gross.Sub(lo)
+	return lo, fee, true
+}
+
+func (f Fee) fits(net, gross, cost chain.Amount) bool {
+	fee, err := f.Of(net, cost)
+	if err != nil {
+		return false
+	}
+	sum, err := net.Add(fee)
+	return err == nil && !gross.Less(sum)
+}
+
+// middle is the upper middle of lo < hi.
+func middle(lo, hi chain.Amount) chain.Amount {
+	d, _ := hi.Sub(lo)
+	half, cut, _ := d.MulDiv(1, 2)
+	if cut {
+		half, _ = half.Add(chain.NewAmount(1))
+	}
+	m, _ := lo.Add(half)
+	return m
+}
