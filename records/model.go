@@ -30,16 +30,17 @@ const (
 
 // Reasons of held and refused transfers.
 const (
-	ReasonBelowMinimum = "below_minimum"
-	ReasonOverMaximum  = "over_maximum"
-	ReasonWrongAddress = "wrong_address"
-	ReasonWrongComment = "wrong_comment"
-	ReasonFailed       = "failed_on_chain"
-	ReasonPayoutFailed = "payout_failed"
-	ReasonUnknownLabel = "unknown_label"
-	ReasonUnbound      = "unbound_address"
-	ReasonUnknownToken = "unknown_token"
-	ReasonOperator     = "operator"
+	ReasonBelowMinimum  = "below_minimum"
+	ReasonOverMaximum   = "over_maximum"
+	ReasonWrongAddress  = "wrong_address"
+	ReasonWrongComment  = "wrong_comment"
+	ReasonFailed        = "failed_on_chain"
+	ReasonPayoutFailed  = "payout_failed"
+	ReasonUnknownLabel  = "unknown_label"
+	ReasonUnbound       = "unbound_address"
+	ReasonUnknownToken  = "unknown_token"
+	ReasonUnknownSender = "unknown_sender" // a contract: nobody to refund
+	ReasonOperator      = "operator"
 )
 
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.

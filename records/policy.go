@@ -3,6 +3,8 @@ package records
 import (
 	"fmt"
 
+	"github.com/shopspring/decimal"
+
 	"gatewayd/chain"
 )
 
@@ -92,6 +94,8 @@ type Fee struct {
 	PPM    uint64       `json:"ppm" yaml:"ppm"`
 	Min    chain.Amount `json:"min" yaml:"min"`
 	Max    chain.Amount `json:"max" yaml:"max"` // zero: no maximum
+	// Rate is kind "network"'s price of one native coin in whole tokens; not needed when the token is the native coin.
+	Rate decimal.Decimal `json:"rate,omitzero" yaml:"rate"`
 }
 
 // Check tells what is wrong with the rule.
@@ -108,6 +112,22 @@ func (f Fee) Check() error {
 		return fmt.Errorf("fee max %s is below fee min %s", f.Max, f.Min)
 	}
 	return nil
+}
+
+// nativeDecimals is what every EVM chain counts its coin with.
+const nativeDecimals = 18
+
+// FromNative prices a payout's cost in native units as token units, rounded up.
+func (f Fee) FromNative(native chain.Amount, t Token) (chain.Amount, error) {
+	rate := f.Rate
+	if t.Asset == chain.Native {
+		rate = decimal.NewFromInt(1)
+	}
+	if !rate.IsPositive() {
+		return chain.Amount{}, fmt.Errorf("token %s: fee rate must be above zero", t.TokenID)
+	}
+	cost := decimal.NewFromBigInt(native.Uint256().ToBig(), -nativeDecimals).Mul(rate).Shift(int32(t.Decimals)).Ceil()
+	return chain.ParseAmount(cost.String())
 }
 
 // Of is the fee f(n) on a net amount: never falling with n, which is what NetOf relies on (facts/gateway.md 1.5).
