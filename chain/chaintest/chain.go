@@ -1,0 +1,402 @@
+package chaintest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// keepStates is how deep a test may roll back: older blocks forget the state after them.
+const keepStates = 512
+
+// Config says what kind of ledger is wanted. The zero value of every field but ID is usable.
+type Config struct {
+	ID       chain.ID
+	Linked   bool             // linked accounts without fees and mempool, like the exchange chain
+	Finality uint64           // blocks on top that make a block final; 0: at once
+	Owned    []string         // accounts of ours; Own adds more
+	Now      func() time.Time // clock of new blocks; default: ten seconds per block
+	Ceiling  chain.Amount     // of the fee cap per gas; zero: 1000
+}
+
+// Chain is a ledger in memory with the controls a test needs. It implements chain.Chain. All methods may be called from any goroutine.
+type Chain struct {
+	cfg Config
+
+	mu        sync.Mutex
+	line      []*block
+	mined     map[string]bool // hashes in the line
+	cur       *state          // after the line, and on the linked ledger after the unconfirmed blocks too
+	waiting   []*tx           // nonce ledger: the mempool; linked ledger: unconfirmed blocks in order
+	graveyard []*tx           // dropped, and alive in some node's memory: Gossip brings them back
+	rejecting map[string]bool
+	owned     map[string]bool
+	base      chain.Amount
+	final     uint64
+	forks     uint64 // makes blocks of a new branch differ
+	serial    uint64
+	noQuota   bool
+	lie       Lie
+	calls     map[Call]int
+}
+
+// block is one block of the line. after is nil once it is older than keepStates.
+type block struct {
+	chain.Point
+	parent   string
+	at       time.Time
+	txs      []*tx
+	receipts []receipt
+	after    *state
+}
+
+// New is a ledger with only its genesis block.
+func New(cfg Config) *Chain {
+	if cfg.ID == "" {
+		panic("a ledger needs an ID")
+	}
+	if cfg.Ceiling.IsZero() {
+		cfg.Ceiling = chain.NewAmount(1000)
+	}
+	c := &Chain{
+		cfg:       cfg,
+		mined:     make(map[string]bool),
+		rejecting: make(map[string]bool),
+		owned:     make(map[string]bool),
+		calls:     make(map[Call]int),
+		lie:       Honest,
+	}
+	if !cfg.Linked {
+		c.base = chain.NewAmount(10)
+	}
+	for _, a := range cfg.Owned {
+		c.owned[a] = true
+	}
+	c.cur = newState(cfg.Linked, c.rejecting)
+	c.line = []*block{{Point: chain.Point{Hash: digest(string(cfg.ID), "genesis")}, at: c.blockTime(0), after: c.cur.clone()}}
+	return c
+}
+
+func (c *Chain) blockTime(height uint64) time.Time {
+	if c.cfg.Now != nil {
+		return c.cfg.Now()
+	}
+	return time.Unix(1_700_000_000+10*int64(height), 0).UTC()
+}
+
+// Own makes accounts ours: their transfers and effects show in blocks that are read from now on.
+func (c *Chain) Own(accounts ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range accounts {
+		c.owned[a] = true
+	}
+}
+
+// Address is the account of a key path on this ledger.
+func (c *Chain) Address(key string) string { return Address(c.cfg.ID, key) }
+
+// Endow gives an account a holding out of nothing, without any transfer: the operators' money from before the line's start.
+// It must come before the first Mine.
+func (c *Chain) Endow(account string, asset chain.Asset, amount chain.Amount) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.line) > 1 {
+		panic("Endow after the first block")
+	}
+	c.cur.credit(holding{account, asset}, amount)
+	c.line[0].after = c.cur.clone()
+}
+
+// Mine makes n blocks. The first takes in everything that can stand in it.
+func (c *Chain) Mine(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range n {
+		c.mine(true)
+	}
+}
+
+// MineEmpty makes n blocks that take nothing in, as when the ledger is crowded.
+func (c *Chain) MineEmpty(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range n {
+		c.mine(false)
+	}
+}
+
+func (c *Chain) mine(full bool) {
+	last := c.line[len(c.line)-1]
+	b := &block{Point: chain.Point{Height: last.Height + 1}, parent: last.Hash, at: c.blockTime(last.Height + 1), after: last.after}
+	if full {
+		c.fill(b)
+	}
+	parts := []string{string(c.cfg.ID), b.parent, fmt.Sprint(b.Height, c.forks)}
+	for _, t := range b.txs {
+		parts = append(parts, t.hash)
+		c.mined[t.hash] = true
+	}
+	b.Hash = digest(parts...)
+	c.line = append(c.line, b)
+	if old := len(c.line) - keepStates; old > 0 {
+		c.line[old-1].after = nil
+	}
+	if b.Height > c.final+c.cfg.Finality {
+		c.final = b.Height - c.cfg.Finality
+	}
+}
+
+// fill moves what waits into the block.
+func (c *Chain) fill(b *block) {
+	if len(c.waiting) == 0 {
+		return
+	}
+	if c.cfg.Linked {
+		b.txs, c.waiting = c.waiting, nil
+		b.receipts = make([]receipt, len(b.txs))
+		for i := range b.receipts {
+			b.receipts[i].ok = true
+		}
+	} else {
+		c.fillNonce(b)
+	}
+	b.after = c.cur.clone()
+}
+
+// fillNonce takes outsiders first, then ours by account and number, each as far as it goes.
+func (c *Chain) fillNonce(b *block) {
+	slices.SortStableFunc(c.waiting, byAccountAndNumber)
+	var left []*tx
+	for _, t := range c.waiting {
+		r, err := c.cur.apply(t, c.base)
+		if err != nil {
+			left = append(left, t)
+			continue
+		}
+		b.txs = append(b.txs, t)
+		b.receipts = append(b.receipts, r)
+	}
+	c.waiting = slices.DeleteFunc(left, func(t *tx) bool { return c.cur.nextNumber(t.account) > t.Number })
+}
+
+func byAccountAndNumber(a, b *tx) int {
+	switch {
+	case a.account < b.account:
+		return -1
+	case a.account > b.account:
+		return 1
+	case a.Number < b.Number:
+		return -1
+	case a.Number > b.Number:
+		return 1
+	}
+	return 0
+}
+
+// Rollback removes the newest blocks. What stood in them waits again when keep is set, and is dropped otherwise.
+func (c *Chain) Rollback(depth int, keep bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rollback(depth, keep)
+}
+
+// Reorg replaces the newest blocks by one more than there were. With keep, what stood in them is mined again in the first new block,
+// else it is dropped and only a new Broadcast or Gossip brings it back.
+func (c *Chain) Reorg(depth int, keep bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rollback(depth, keep)
+	for range depth + 1 {
+		c.mine(keep)
+	}
+}
+
+func (c *Chain) rollback(depth int, keep bool) {
+	if depth >= len(c.line) {
+		panic(fmt.Sprintf("rolling back %d of %d blocks", depth, len(c.line)-1))
+	}
+	cut := len(c.line) - depth
+	var undone []*tx
+	for _, b := range c.line[cut:] {
+		undone = append(undone, b.txs...)
+	}
+	for _, t := range undone {
+		delete(c.mined, t.hash)
+	}
+	waiting := c.waiting
+	c.line, c.waiting = c.line[:cut], nil
+	if c.line[cut-1].after == nil {
+		panic("rolling back further than states are kept")
+	}
+	c.cur = c.line[cut-1].after.clone()
+	c.forks++
+	if keep {
+		waiting = append(undone, waiting...)
+	} else {
+		c.graveyard = append(c.graveyard, undone...)
+	}
+	c.readmit(waiting)
+}
+
+// readmit takes transactions back after the ledger changed below them. What no longer fits goes to the graveyard.
+func (c *Chain) readmit(txs []*tx) {
+	for _, t := range txs {
+		if err := c.admit(t); err != nil {
+			c.graveyard = append(c.graveyard, t)
+		}
+	}
+}
+
+// Drop makes the ledger forget a transaction that stands in no block. On the linked ledger its successors go with it.
+// It tells whether there was one.
+func (c *Chain) Drop(hash string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.waiting, func(t *tx) bool { return t.hash == hash })
+	if i < 0 {
+		return false
+	}
+	waiting := slices.Concat(c.waiting[:i], c.waiting[i+1:])
+	c.graveyard = append(c.graveyard, c.waiting[i])
+	c.waiting = nil
+	c.cur = c.line[len(c.line)-1].after.clone()
+	c.readmit(waiting)
+	return true
+}
+
+// Waiting is the hashes of what stands in no block yet.
+func (c *Chain) Waiting() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hashes := make([]string, len(c.waiting))
+	for i, t := range c.waiting {
+		hashes[i] = t.hash
+	}
+	return hashes
+}
+
+// Gossip brings back what was dropped, as far as it fits: any node that remembers a transaction may offer it again at any time.
+func (c *Chain) Gossip() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dead := c.graveyard
+	c.graveyard = nil
+	c.readmit(dead)
+}
+
+// Reject makes the nonce ledger fail every payment to an account: it stands in its block, burns its fee and moves nothing.
+func (c *Chain) Reject(account string, yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rejecting[account] = yes
+}
+
+// SetBaseFee sets the fee per gas below which nothing is mined on the nonce ledger.
+func (c *Chain) SetBaseFee(n uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.base = chain.NewAmount(n)
+}
+
+// SetQuota takes the linked ledger's quota away (Sign answers ErrNotNow) or gives it back.
+func (c *Chain) SetQuota(enough bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noQuota = !enough
+}
+
+// Deposit is an outside user's transfer. It stands in the next block; it answers the transaction's hash.
+func (c *Chain) Deposit(from, to string, asset chain.Asset, amount chain.Amount, memo chain.Memo) string {
+	return c.Send(Out{From: from, To: to, Asset: asset, Amount: amount, Memo: memo})
+}
+
+// Send is one transaction of an outside user with several movements; the linked ledger has room for one. It answers the hash.
+func (c *Chain) Send(outs ...Out) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cfg.Linked && len(outs) != 1 {
+		panic("a block of the linked ledger moves one thing")
+	}
+	c.serial++
+	return c.push(&tx{Chain: c.cfg.ID, Serial: c.serial, Outs: outs})
+}
+
+// Foreign is a payment made with a key of ours by somebody else, at the account's next number. On the nonce ledger it displaces what we
+// have in the mempool there. It answers the hash.
+func (c *Chain) Foreign(key, to string, asset chain.Asset, amount chain.Amount) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.serial++
+	account := c.Address(key)
+	number := c.cur.nextNumber(account)
+	c.waiting = slices.DeleteFunc(c.waiting, func(t *tx) bool {
+		return !c.cfg.Linked && t.account == account && t.Number == number
+	})
+	t := &tx{Chain: c.cfg.ID, Key: key, Number: number, Asset: asset, To: to, Amount: amount, Serial: c.serial, Tip: c.base, Cap: c.cfg.Ceiling}
+	if c.cfg.Linked {
+		t.Prev, t.Tip, t.Cap = c.cur.lastHash(account), chain.Amount{}, chain.Amount{}
+	}
+	return c.push(t)
+}
+
+// push admits a transaction that the test itself made and that must fit.
+func (c *Chain) push(t *tx) string {
+	if _, err := t.seal(); err != nil {
+		panic(err)
+	}
+	if err := c.admit(t); err != nil {
+		panic(fmt.Sprintf("the test's own transaction: %v", err))
+	}
+	return t.hash
+}
+
+// Holding is what an account has on the newest state, with what waits to be received.
+func (c *Chain) Holding(account string, asset chain.Asset) chain.Amount {
+	return c.Balances()[account][asset]
+}
+
+// Balances is everybody's holdings on the newest state, with what waits to be received.
+func (c *Chain) Balances() map[string]map[chain.Asset]chain.Amount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := newState(false, nil)
+	maps.Copy(s.balances, c.cur.balances)
+	for _, in := range c.cur.unreceived {
+		s.credit(holding{in.to, in.asset}, in.amount)
+	}
+	all := make(map[string]map[chain.Asset]chain.Amount)
+	for h, a := range s.balances {
+		if all[h.account] == nil {
+			all[h.account] = make(map[chain.Asset]chain.Amount)
+		}
+		all[h.account][h.asset] = a
+	}
+	return all
+}
+
+// Burnt is the native coin that fees took, over the whole line.
+func (c *Chain) Burnt() chain.Amount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cur.burnt
+}
+
+// Paid counts, by payment id, the transactions of ours in the line that moved value. More than one is a double payment.
+func (c *Chain) Paid() map[uint64]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	paid := make(map[uint64]int)
+	for _, b := range c.line {
+		for i, t := range b.txs {
+			if t.account != "" && t.Purpose != chain.Receive && t.Purpose != chain.Cancel && t.Payment != 0 && b.receipts[i].ok {
+				paid[t.Payment]++
+			}
+		}
+	}
+	return paid
+}

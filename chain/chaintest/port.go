@@ -1,0 +1,287 @@
+package chaintest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gatewayd/chain"
+)
+
+// maxLabel is the longest label of the nonce ledger, in bytes.
+const maxLabel = 64
+
+var errLostAnswer = errors.New("the answer was lost")
+
+// ID is the ledger's name.
+func (c *Chain) ID() chain.ID { return c.cfg.ID }
+
+// begin counts a call and answers its fault, or the error that ends it before anything is done.
+func (c *Chain) begin(ctx context.Context, kind Call) (Fault, error) {
+	if err := ctx.Err(); err != nil {
+		return None, fmt.Errorf("asking %s: %w", c.cfg.ID, err)
+	}
+	f := c.fault(kind)
+	if f == Refuse || (f == Cut && kind != CallBroadcast) {
+		return f, fmt.Errorf("asking %s for its %s: %w", c.cfg.ID, kind, chain.ErrUnavailable)
+	}
+	return f, nil
+}
+
+// Head is the newest block and the newest final one. Its final point never goes back, even when the node's answer is stale.
+func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := c.begin(ctx, CallHead)
+	if err != nil {
+		return chain.Head{}, err
+	}
+	latest := len(c.line) - 1
+	if f == Stale {
+		latest = max(latest-staleBy, min(int(c.final), latest), 0)
+	}
+	if uint64(latest) < c.final {
+		return chain.Head{}, fmt.Errorf("head of %s at %d is below the final %d: %w", c.cfg.ID, latest, c.final, chain.ErrUnavailable)
+	}
+	return chain.Head{Latest: c.line[latest].Point, Final: c.line[c.final].Point, Time: c.line[latest].at}, nil
+}
+
+// Block is the block at a height.
+func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallBlock); err != nil {
+		return chain.Block{}, err
+	}
+	if height >= uint64(len(c.line)) {
+		return chain.Block{}, fmt.Errorf("block %d of %s: %w", height, c.cfg.ID, chain.ErrNotFound)
+	}
+	b := c.line[height]
+	out := chain.Block{Point: b.Point, Parent: b.parent, Time: b.at}
+	for i, t := range b.txs {
+		if t.Key == "" {
+			out.Transfers = append(out.Transfers, c.transfers(t)...)
+		} else if c.owned[t.account] {
+			r := b.receipts[i]
+			out.Effects = append(out.Effects, chain.Effect{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Fee: r.fee})
+		} else if c.owned[t.To] && t.Purpose != chain.Receive {
+			out.Transfers = append(out.Transfers, chain.Transfer{
+				Ref: t.hash, Tx: t.hash, From: t.account, To: t.To, Asset: t.Asset, Amount: t.Amount, Failed: !b.receipts[i].ok,
+				Memo: chain.Memo{Type: -1, Label: t.Label},
+			})
+		}
+	}
+	return out, nil
+}
+
+func (c *Chain) transfers(t *tx) []chain.Transfer {
+	var in []chain.Transfer
+	for i, o := range t.Outs {
+		if c.owned[o.To] && !c.owned[o.From] {
+			in = append(in, chain.Transfer{
+				Ref: place(t, i), Tx: t.hash, From: o.From, To: o.To, Asset: o.Asset, Amount: o.Amount, Memo: o.Memo, Failed: o.Failed,
+			})
+		}
+	}
+	return in
+}
+
+// CheckAddress takes "<id>_" and 40 hex digits of either case. The nonce ledger has room for a label, the linked one has none.
+func (c *Chain) CheckAddress(addr, label string) (string, error) {
+	low := strings.ToLower(addr)
+	rest, ok := strings.CutPrefix(low, strings.ToLower(addressPrefix(c.cfg.ID)))
+	if !ok || len(rest) != 40 || strings.Trim(rest, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("%w: %s and 40 hex digits wanted", chain.ErrAddress, addressPrefix(c.cfg.ID))
+	}
+	if strings.Trim(rest, "0") == "" {
+		return "", fmt.Errorf("%w: the zero address", chain.ErrAddress)
+	}
+	if err := c.checkLabel(label); err != nil {
+		return "", err
+	}
+	return addressPrefix(c.cfg.ID) + rest, nil
+}
+
+func (c *Chain) checkLabel(label string) error {
+	switch {
+	case label == "":
+		return nil
+	case c.cfg.Linked:
+		return fmt.Errorf("%w: no room for one on %s", chain.ErrLabel, c.cfg.ID)
+	case len(label) > maxLabel || !utf8.ValidString(label) || strings.ContainsFunc(label, unprintable):
+		return fmt.Errorf("%w: up to %d printable bytes wanted", chain.ErrLabel, maxLabel)
+	}
+	return nil
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// Balance is what the account can spend: on the linked ledger without what waits to be received.
+func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := c.begin(ctx, CallBalance)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return c.seen(f).balances[holding{account, asset}], nil
+}
+
+// seen is the state that the node shows under a fault.
+func (c *Chain) seen(f Fault) *state {
+	if f != Stale {
+		return c.cur
+	}
+	return c.line[max(len(c.line)-1-staleBy, 0)].after
+}
+
+// Tip is where the account stands. A stale node answers as some blocks ago.
+func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := c.begin(ctx, CallTip)
+	if err != nil {
+		return chain.Tip{}, err
+	}
+	s := c.seen(f)
+	tip := chain.Tip{Next: s.nextNumber(account), Settled: c.settled(account)}
+	if c.cfg.Linked {
+		tip.Hash = s.lastHash(account)
+	}
+	return tip, nil
+}
+
+// settled tells whether nothing of the account stands above the final block.
+func (c *Chain) settled(account string) bool {
+	for _, t := range c.waiting {
+		if t.account == account {
+			return false
+		}
+	}
+	for _, b := range c.line[min(c.final+1, uint64(len(c.line))):] {
+		for _, t := range b.txs {
+			if t.account == account {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Sign builds the transaction of a payment for a slot. The nonce ledger asks for its fee; the linked one needs the block before.
+func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallSign); err != nil {
+		return chain.Attempt{}, err
+	}
+	if got := Address(c.cfg.ID, slot.Key); got != slot.Account {
+		return chain.Attempt{}, fmt.Errorf("signing for %s: key %q belongs to %s", slot.Account, slot.Key, got)
+	}
+	t := &tx{
+		Chain: c.cfg.ID, Key: slot.Key, Number: slot.Number, Prev: slot.Prev,
+		Purpose: pay.Purpose, Payment: pay.ID, Asset: pay.Asset, To: pay.To, Amount: pay.Amount, Label: pay.Label, Source: pay.Source,
+	}
+	if pay.Purpose == chain.Cancel {
+		t.Asset, t.To, t.Amount, t.Label = chain.Native, slot.Account, chain.Amount{}, ""
+	}
+	if err := c.price(t, pay.MaxFee, prev); err != nil {
+		return chain.Attempt{}, fmt.Errorf("signing payment %d: %w", pay.ID, err)
+	}
+	raw, err := t.seal()
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	return chain.Attempt{Seq: len(prev), Hash: t.hash, Raw: raw, Tip: t.Tip, Cap: t.Cap}, nil
+}
+
+// price sets the fees of a transaction, or on the linked ledger checks that it can be made at all.
+func (c *Chain) price(t *tx, ceiling chain.Amount, prev []chain.Attempt) error {
+	if c.cfg.Linked {
+		switch {
+		case len(prev) > 0:
+			return chain.ErrNoReplacement
+		case t.Prev == "" || c.noQuota:
+			return chain.ErrNotNow
+		}
+		return nil
+	}
+	tip := chain.NewAmount(2)
+	most, err := c.base.Mul(2)
+	if err != nil {
+		return err
+	}
+	if most, err = most.Add(tip); err != nil {
+		return err
+	}
+	if len(prev) > 0 {
+		last := prev[len(prev)-1]
+		tip, most = higher(tip, bump(last.Tip)), higher(most, bump(last.Cap))
+	}
+	t.Tip, t.Cap = tip, most
+	return c.checkCeiling(t, ceiling)
+}
+
+// checkCeiling holds the cap per gas under the configured ceiling and the whole fee under the payment's own.
+func (c *Chain) checkCeiling(t *tx, ceiling chain.Amount) error {
+	fee, err := t.Cap.Mul(gas)
+	if err != nil {
+		return err
+	}
+	if c.cfg.Ceiling.Less(t.Cap) || (!ceiling.IsZero() && ceiling.Less(fee)) {
+		return fmt.Errorf("%w: %s per gas", chain.ErrFeeCeiling, t.Cap)
+	}
+	return nil
+}
+
+// bump is an eighth more, rounded up.
+func bump(a chain.Amount) chain.Amount {
+	eighth, cut, err := a.MulDiv(1, 8)
+	if err != nil {
+		panic(err) // an eighth of an amount is an amount
+	}
+	if cut {
+		eighth, _ = eighth.Add(chain.NewAmount(1))
+	}
+	sum, err := a.Add(eighth)
+	if err != nil {
+		return a
+	}
+	return sum
+}
+
+func higher(a, b chain.Amount) chain.Amount {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}
+
+// Broadcast offers stored bytes to the ledger. A transaction that it has already is no error.
+func (c *Chain) Broadcast(ctx context.Context, a chain.Attempt) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := c.begin(ctx, CallBroadcast)
+	if err != nil || f == Fake {
+		return err
+	}
+	t, err := decode(a.Raw)
+	if err != nil {
+		return err
+	}
+	if !c.known(t.hash) {
+		err = c.admit(t)
+	}
+	if f == Cut {
+		return fmt.Errorf("broadcasting %.8s: %w: %w", t.hash, chain.ErrUnavailable, errLostAnswer)
+	}
+	if err != nil {
+		return fmt.Errorf("broadcasting %.8s: %w", t.hash, err)
+	}
+	return nil
+}
+
+var _ chain.Chain = (*Chain)(nil)

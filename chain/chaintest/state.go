@@ -1,0 +1,235 @@
+package chaintest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"gatewayd/chain"
+)
+
+// gas is what every transaction of the nonce ledger burns.
+const gas = 10
+
+// Why the ledger does not take a transaction. A caller of Broadcast sees them wrapped, as information.
+var (
+	errNumberLow    = errors.New("nonce too low")
+	errNumberHigh   = errors.New("nonce too high")
+	errPrev         = errors.New("previous block is not the account's last")
+	errShort        = errors.New("insufficient balance")
+	errSource       = errors.New("no such send to receive")
+	errUnderpriced  = errors.New("replacement transaction underpriced")
+	errWrongChain   = errors.New("wrong chain")
+	errCapBelowBase = errors.New("fee cap below base fee")
+)
+
+// holding is one account's stock of one asset.
+type holding struct {
+	account string
+	asset   chain.Asset
+}
+
+// send is value on its way on the linked ledger.
+type send struct {
+	to     string
+	asset  chain.Asset
+	amount chain.Amount
+}
+
+// receipt is what became of a transaction in its block.
+type receipt struct {
+	ok  bool
+	fee chain.Amount
+}
+
+// state is the ledger after some transactions in order.
+type state struct {
+	linked     bool
+	rejecting  map[string]bool // payees that fail every payment (nonce ledger); set by the test, not by blocks
+	balances   map[holding]chain.Amount
+	next       map[string]uint64 // nonce ledger: next nonce; linked ledger: blocks so far
+	tip        map[string]string // linked ledger: hash of the account's last block
+	unreceived map[string]send   // linked ledger: by hash
+	burnt      chain.Amount
+}
+
+func newState(linked bool, rejecting map[string]bool) *state {
+	return &state{
+		linked:     linked,
+		rejecting:  rejecting,
+		balances:   make(map[holding]chain.Amount),
+		next:       make(map[string]uint64),
+		tip:        make(map[string]string),
+		unreceived: make(map[string]send),
+	}
+}
+
+// clone is a copy that shares nothing but the test's own list of rejecting payees.
+func (s *state) clone() *state {
+	c := *s
+	c.balances = maps.Clone(s.balances)
+	c.next = maps.Clone(s.next)
+	c.tip = maps.Clone(s.tip)
+	c.unreceived = maps.Clone(s.unreceived)
+	return &c
+}
+
+// nextNumber is the number of the account's next transaction. The linked ledger counts from 1.
+func (s *state) nextNumber(account string) uint64 {
+	if s.linked {
+		return s.next[account] + 1
+	}
+	return s.next[account]
+}
+
+func (s *state) lastHash(account string) string {
+	if h := s.tip[account]; h != "" {
+		return h
+	}
+	return zeroHash
+}
+
+// apply puts a transaction into the ledger at a base fee, or answers why it cannot stand in a block now. An error changes nothing.
+func (s *state) apply(t *tx, base chain.Amount) (receipt, error) {
+	switch {
+	case t.Key == "":
+		return receipt{ok: s.applyOutside(t)}, nil
+	case s.linked:
+		return receipt{ok: true}, s.applyLinked(t)
+	default:
+		return s.applyNonce(t, base)
+	}
+}
+
+func (s *state) applyOutside(t *tx) bool {
+	for i, o := range t.Outs {
+		if !o.Failed {
+			s.arrive(place(t, i), o.To, o.Asset, o.Amount)
+		}
+	}
+	return true
+}
+
+// arrive credits the receiver, or leaves a send for it to take in.
+func (s *state) arrive(ref, to string, asset chain.Asset, amount chain.Amount) {
+	if s.linked {
+		s.unreceived[ref] = send{to, asset, amount}
+		return
+	}
+	s.credit(holding{to, asset}, amount)
+}
+
+func (s *state) credit(h holding, amount chain.Amount) {
+	sum, err := s.balances[h].Add(amount)
+	if err != nil {
+		panic(fmt.Sprintf("a test made more than 2^256 of %s: %v", h.asset, err))
+	}
+	s.balances[h] = sum
+}
+
+func (s *state) debit(h holding, amount chain.Amount) error {
+	rest, err := s.balances[h].Sub(amount)
+	if err != nil {
+		return fmt.Errorf("%w: %s of %s has %s, %s wanted", errShort, h.account, h.asset, s.balances[h], amount)
+	}
+	s.balances[h] = rest
+	return nil
+}
+
+func (s *state) applyLinked(t *tx) error {
+	if next := s.nextNumber(t.account); t.Number != next {
+		return fmt.Errorf("%w: height %d, the next is %d", errPrev, t.Number, next)
+	}
+	if last := s.lastHash(t.account); t.Prev != last {
+		return fmt.Errorf("%w: %.8s, the last is %.8s", errPrev, t.Prev, last)
+	}
+	if err := s.moveLinked(t); err != nil {
+		return err
+	}
+	s.next[t.account] = t.Number
+	s.tip[t.account] = t.hash
+	return nil
+}
+
+func (s *state) moveLinked(t *tx) error {
+	if t.Purpose != chain.Receive {
+		if err := s.debit(holding{t.account, t.Asset}, t.Amount); err != nil {
+			return err
+		}
+		s.unreceived[t.hash] = send{t.To, t.Asset, t.Amount}
+		return nil
+	}
+	in, ok := s.unreceived[t.Source]
+	if !ok || in.to != t.account {
+		return fmt.Errorf("%w: %.8s", errSource, t.Source)
+	}
+	delete(s.unreceived, t.Source)
+	s.credit(holding{t.account, in.asset}, in.amount)
+	return nil
+}
+
+func (s *state) applyNonce(t *tx, base chain.Amount) (receipt, error) {
+	if err := s.checkNonce(t, base); err != nil {
+		return receipt{}, err
+	}
+	fee, err := price(t, base)
+	if err != nil {
+		return receipt{}, err
+	}
+	coin := holding{t.account, chain.Native}
+	if err := s.debit(coin, fee); err != nil {
+		return receipt{}, err
+	}
+	s.burnt, _ = s.burnt.Add(fee)
+	s.next[t.account]++
+	ok := !s.rejecting[t.To] && s.debit(holding{t.account, t.Asset}, t.Amount) == nil
+	if ok {
+		s.credit(holding{t.To, t.Asset}, t.Amount)
+	}
+	return receipt{ok: ok, fee: fee}, nil
+}
+
+func (s *state) checkNonce(t *tx, base chain.Amount) error {
+	next := s.nextNumber(t.account)
+	switch {
+	case t.Number < next:
+		return fmt.Errorf("%w: %d, the next is %d", errNumberLow, t.Number, next)
+	case t.Number > next:
+		return fmt.Errorf("%w: %d, the next is %d", errNumberHigh, t.Number, next)
+	case t.Cap.Less(base):
+		return fmt.Errorf("%w: %s below %s", errCapBelowBase, t.Cap, base)
+	}
+	return s.checkFunds(t)
+}
+
+// checkFunds asks, as go-ethereum does, for the value and the dearest fee together.
+func (s *state) checkFunds(t *tx) error {
+	cost, err := t.cost()
+	if err != nil {
+		return err
+	}
+	if has := s.balances[holding{t.account, chain.Native}]; has.Less(cost) {
+		return fmt.Errorf("%w: %s has %s, up to %s wanted", errShort, t.account, has, cost)
+	}
+	return nil
+}
+
+// price is the fee of a transaction at a base fee: gas x min(cap, base + tip).
+func price(t *tx, base chain.Amount) (chain.Amount, error) {
+	per, err := base.Add(t.Tip)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	if t.Cap.Less(per) {
+		per = t.Cap
+	}
+	return per.Mul(gas)
+}
+
+// place names one movement inside a transaction: stable wherever the transaction is mined. The linked ledger moves one thing per block.
+func place(t *tx, i int) string {
+	if len(t.Outs) == 1 {
+		return t.hash
+	}
+	return fmt.Sprintf("%s:%d", t.hash, i)
+}

@@ -1,0 +1,196 @@
+package chaintest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+// Account is an account of ours with the path of its key.
+type Account struct {
+	Address string
+	Key     string
+}
+
+// AddressCase is one line of the table that CheckAddress is tried on. Err is nil for a payable address, whose canonical form is Want.
+type AddressCase struct {
+	Address string
+	Label   string
+	Want    string
+	Err     error
+}
+
+// Harness is one fresh ledger behind the adapter under test, with the controls that the suite needs.
+// Payer holds at least 1,000,000 units of Asset that it can spend at once, and where there are fees enough native coin for a hundred payments.
+type Harness struct {
+	Chain     chain.Chain
+	Linked    bool        // the ledger links an account's blocks: no fees, no replacement, sends are received
+	Asset     chain.Asset // what is deposited and paid; fees must not touch it
+	Payer     Account
+	Inbox     Account // another account of ours
+	Addresses []AddressCase
+	Depth     int // Mine(Depth) makes final what stands in a block now
+
+	// Outsider answers a new valid address that is not ours, in canonical form.
+	Outsider func(t *testing.T) string
+	// Deposit sends units from an outside user and answers the transaction's hash. It stands in a block after Mine(1).
+	Deposit func(t *testing.T, to string, asset chain.Asset, amount chain.Amount) string
+	// Holding is what the ledger itself says an account has, with what waits to be received.
+	Holding func(t *testing.T, account string, asset chain.Asset) chain.Amount
+	// Mine makes blocks; what was broadcast or deposited before stands in the first.
+	Mine func(t *testing.T, blocks int)
+	// Reorg replaces the newest blocks by a longer branch; with keep what stood in them is in the new branch at once or after Mine(1),
+	// else it is gone until it is broadcast again. Nil when the ledger cannot be told to.
+	Reorg func(t *testing.T, depth int, keep bool)
+}
+
+// patience is how long the suite waits for an adapter to see what the ledger has done.
+const patience = 20 * time.Second
+
+// Run holds an adapter against the promises of chain.Chain. fresh makes a new ledger for each of the cases.
+func Run(t *testing.T, fresh func(t *testing.T) Harness) {
+	cases := []struct {
+		name string
+		run  func(*testing.T, *bench)
+	}{
+		{"heads never go back", testHeads},
+		{"blocks link", testLine},
+		{"unknown heights", testUnknownHeight},
+		{"addresses", testAddresses},
+		{"ended contexts", testContexts},
+		{"transfer seen once", testTransfer},
+		{"equal transfers have different refs", testEqualTransfers},
+		{"ref survives a re-org", testTransferReorg},
+		{"transfer vanishes with its block", testTransferDropped},
+		{"payment", testPayment},
+		{"signing sends nothing", testSignPure},
+		{"broadcast is idempotent", testBroadcastTwice},
+		{"numbers are dense", testDense},
+		{"a used slot pays nothing more", testUsedSlot},
+		{"replacement", testReplacement},
+		{"dropped payment is sent again", testDroppedPayment},
+		{"between our own accounts", testOwn},
+		{"tip settles", testSettled},
+		{"more than there is", testOverdraft},
+		{"receive", testReceive},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			h := fresh(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
+			defer cancel()
+			c.run(t, &bench{Harness: h, ctx: ctx})
+		})
+	}
+}
+
+// bench is a harness with what the cases do again and again.
+type bench struct {
+	Harness
+	ctx context.Context
+}
+
+func units(n uint64) chain.Amount { return chain.NewAmount(n) }
+
+func (b *bench) head(t *testing.T) chain.Head {
+	t.Helper()
+	h, err := b.Chain.Head(b.ctx)
+	require.NoError(t, err)
+	return h
+}
+
+// mine makes blocks and waits until the adapter sees them.
+func (b *bench) mine(t *testing.T, n int) {
+	t.Helper()
+	before := b.head(t).Latest.Height
+	b.Mine(t, n)
+	b.wait(t, before+uint64(n))
+}
+
+func (b *bench) wait(t *testing.T, height uint64) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		h, err := b.Chain.Head(b.ctx)
+		return err == nil && h.Latest.Height >= height
+	}, patience, 5*time.Millisecond, "no head at %d", height)
+}
+
+// line is the blocks from a height to the head.
+func (b *bench) line(t *testing.T, from uint64) []chain.Block {
+	t.Helper()
+	var line []chain.Block
+	for h := from; h <= b.head(t).Latest.Height; h++ {
+		block, err := b.Chain.Block(b.ctx, h)
+		require.NoError(t, err)
+		line = append(line, block)
+	}
+	return line
+}
+
+// transfers is the movements of one transaction in the line from a height on.
+func (b *bench) transfers(t *testing.T, from uint64, hash string) []chain.Transfer {
+	t.Helper()
+	var found []chain.Transfer
+	for _, block := range b.line(t, from) {
+		for _, tr := range block.Transfers {
+			if tr.Tx == hash {
+				found = append(found, tr)
+			}
+		}
+	}
+	return found
+}
+
+// effects is what an account of ours did in the line from a height on.
+func (b *bench) effects(t *testing.T, from uint64, account string) []chain.Effect {
+	t.Helper()
+	var found []chain.Effect
+	for _, block := range b.line(t, from) {
+		for _, e := range block.Effects {
+			if e.Account == account {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// slot is the payer's next place on the ledger.
+func (b *bench) slot(t *testing.T) chain.Slot {
+	t.Helper()
+	tip, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	require.NoError(t, err)
+	return chain.Slot{Account: b.Payer.Address, Key: b.Payer.Key, Number: tip.Next, Prev: tip.Hash}
+}
+
+func (b *bench) credit(id uint64, to string, amount uint64) chain.Payment {
+	return chain.Payment{ID: id, Purpose: chain.Credit, Asset: b.Asset, To: to, Amount: units(amount)}
+}
+
+func (b *bench) sign(t *testing.T, slot chain.Slot, pay chain.Payment, prev ...chain.Attempt) chain.Attempt {
+	t.Helper()
+	a, err := b.Chain.Sign(b.ctx, slot, pay, prev)
+	require.NoError(t, err)
+	require.NotEmpty(t, a.Hash)
+	require.NotEmpty(t, a.Raw)
+	require.Equal(t, len(prev), a.Seq)
+	return a
+}
+
+// pay makes one payment and mines it.
+func (b *bench) pay(t *testing.T, id uint64, to string, amount uint64) chain.Attempt {
+	t.Helper()
+	a := b.sign(t, b.slot(t), b.credit(id, to, amount))
+	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	b.mine(t, 1)
+	return a
+}
+
+func (b *bench) requireHolding(t *testing.T, account string, want uint64) {
+	t.Helper()
+	require.Equal(t, units(want), b.Holding(t, account, b.Asset))
+}

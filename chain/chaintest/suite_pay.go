@@ -1,0 +1,244 @@
+package chaintest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+func testPayment(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	payee, slot := b.Outsider(t), b.slot(t)
+	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
+	require.NoError(t, err)
+	a := b.pay(t, 1, payee, 500)
+
+	b.requireHolding(t, payee, 500)
+	after, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
+	require.NoError(t, err)
+	spent, err := before.Sub(after)
+	require.NoError(t, err)
+	require.Equal(t, units(500), spent)
+
+	effects := b.effects(t, from, b.Payer.Address)
+	require.Len(t, effects, 1)
+	require.Equal(t, a.Hash, effects[0].Tx)
+	require.Equal(t, slot.Number, effects[0].Number)
+	require.True(t, effects[0].OK)
+	require.Equal(t, b.Linked, effects[0].Fee.IsZero(), "fee")
+	require.Empty(t, b.transfers(t, from, a.Hash), "what we send is no transfer to us")
+	require.Equal(t, slot.Number+1, b.slot(t).Number)
+}
+
+func testSignPure(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	payee, slot := b.Outsider(t), b.slot(t)
+	pay := b.credit(1, payee, 500)
+	first := b.sign(t, slot, pay)
+	again := b.sign(t, slot, pay)
+	b.mine(t, 1)
+	require.Empty(t, b.effects(t, from, b.Payer.Address))
+	b.requireHolding(t, payee, 0)
+	require.Equal(t, slot, b.slot(t))
+
+	require.NoError(t, b.Chain.Broadcast(b.ctx, first))
+	_ = b.Chain.Broadcast(b.ctx, again) // the same bytes or a rival for the same slot: either way one payment
+	b.mine(t, 2)
+	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	b.requireHolding(t, payee, 500)
+}
+
+func testBroadcastTwice(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	payee := b.Outsider(t)
+	a := b.sign(t, b.slot(t), b.credit(1, payee, 500))
+	for range 3 {
+		require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	}
+	b.mine(t, 1)
+	_ = b.Chain.Broadcast(b.ctx, a) // mined already: any answer, no effect
+	b.mine(t, b.Depth+1)
+	_ = b.Chain.Broadcast(b.ctx, a)
+	b.mine(t, 1)
+	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	b.requireHolding(t, payee, 500)
+}
+
+func testDense(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	slot := b.slot(t)
+	first := slot.Number
+	var sent []chain.Attempt
+	for i := range uint64(4) {
+		a := b.sign(t, slot, b.credit(i+1, b.Outsider(t), 10+i))
+		sent = append(sent, a)
+		slot.Number++
+		if b.Linked {
+			slot.Prev = a.Hash
+		}
+	}
+	for _, a := range sent {
+		require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	}
+	b.mine(t, 2)
+	effects := b.effects(t, from, b.Payer.Address)
+	require.Len(t, effects, len(sent))
+	for i, e := range effects {
+		require.Equal(t, sent[i].Hash, e.Tx)
+		require.Equal(t, first+uint64(i), e.Number)
+		require.True(t, e.OK)
+	}
+}
+
+func testUsedSlot(t *testing.T, b *bench) {
+	slot := b.slot(t)
+	b.pay(t, 1, b.Outsider(t), 500)
+	other := b.Outsider(t)
+	a, err := b.Chain.Sign(b.ctx, slot, b.credit(2, other, 500), nil)
+	if err == nil {
+		_ = b.Chain.Broadcast(b.ctx, a) // refused, or taken and never mined
+	}
+	b.mine(t, 2)
+	b.requireHolding(t, other, 0)
+}
+
+func testReplacement(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	payee, slot := b.Outsider(t), b.slot(t)
+	pay := b.credit(1, payee, 500)
+	first := b.sign(t, slot, pay)
+	require.NoError(t, b.Chain.Broadcast(b.ctx, first))
+	if b.Linked {
+		_, err := b.Chain.Sign(b.ctx, slot, pay, []chain.Attempt{first})
+		require.ErrorIs(t, err, chain.ErrNoReplacement)
+		return
+	}
+	second := b.sign(t, slot, pay, first)
+	require.True(t, atLeast(second.Tip, first.Tip, 9, 8), "tip %s after %s", second.Tip, first.Tip)
+	require.True(t, atLeast(second.Cap, first.Cap, 9, 8), "cap %s after %s", second.Cap, first.Cap)
+	require.NoError(t, b.Chain.Broadcast(b.ctx, second))
+	third := b.sign(t, slot, pay, first, second)
+	require.True(t, atLeast(third.Cap, second.Cap, 9, 8))
+	b.mine(t, 2)
+	effects := b.effects(t, from, b.Payer.Address)
+	require.Len(t, effects, 1)
+	require.Equal(t, second.Hash, effects[0].Tx, "the ledger prefers the replacement")
+	b.requireHolding(t, payee, 500)
+}
+
+func testDroppedPayment(t *testing.T, b *bench) {
+	b.needReorg(t)
+	b.mine(t, 2)
+	from := b.head(t).Latest.Height
+	payee := b.Outsider(t)
+	a := b.pay(t, 1, payee, 500)
+	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	b.Reorg(t, 1, false)
+	b.mine(t, 1)
+	require.Empty(t, b.effects(t, from, b.Payer.Address))
+	b.requireHolding(t, payee, 0)
+
+	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	b.mine(t, 1)
+	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	b.requireHolding(t, payee, 500)
+}
+
+func testOwn(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	a := b.pay(t, 1, b.Inbox.Address, 500)
+	effects := b.effects(t, from, b.Payer.Address)
+	require.Len(t, effects, 1)
+	require.Equal(t, a.Hash, effects[0].Tx)
+	require.Empty(t, b.transfers(t, from, a.Hash))
+	b.requireHolding(t, b.Inbox.Address, 500)
+}
+
+func testSettled(t *testing.T, b *bench) {
+	b.mine(t, b.Depth+1)
+	tip, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	require.NoError(t, err)
+	require.True(t, tip.Settled)
+
+	a := b.sign(t, b.slot(t), b.credit(1, b.Outsider(t), 5))
+	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	waiting, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	require.NoError(t, err)
+	require.False(t, waiting.Settled)
+
+	b.mine(t, b.Depth+1)
+	after, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	require.NoError(t, err)
+	require.True(t, after.Settled)
+	require.Equal(t, tip.Next+1, after.Next)
+	if b.Linked {
+		require.Equal(t, a.Hash, after.Hash)
+	}
+}
+
+func testOverdraft(t *testing.T, b *bench) {
+	from := b.head(t).Latest.Height
+	payee := b.Outsider(t)
+	much, err := b.Holding(t, b.Payer.Address, b.Asset).Add(units(1))
+	require.NoError(t, err)
+	pay := b.credit(1, payee, 0)
+	pay.Amount = much
+	a, err := b.Chain.Sign(b.ctx, b.slot(t), pay, nil)
+	if err == nil {
+		_ = b.Chain.Broadcast(b.ctx, a) // refused, or mined as failed
+	}
+	b.mine(t, 2)
+	b.requireHolding(t, payee, 0)
+	for _, e := range b.effects(t, from, b.Payer.Address) {
+		require.False(t, e.OK)
+	}
+}
+
+// testReceive is for linked ledgers: value is ours to spend once our own block took it in, and its transfer is still seen once.
+func testReceive(t *testing.T, b *bench) {
+	if !b.Linked {
+		b.requireNothingToReceive(t)
+		return
+	}
+	from := b.head(t).Latest.Height
+	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
+	require.NoError(t, err)
+	hash := b.Deposit(t, b.Payer.Address, b.Asset, units(77))
+	b.mine(t, b.Depth+1)
+	seen := b.transfers(t, from, hash)
+	require.Len(t, seen, 1)
+	b.requireBalance(t, before)
+
+	a := b.sign(t, b.slot(t), chain.Payment{ID: 1, Purpose: chain.Receive, Source: hash})
+	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	b.mine(t, 1)
+	effects := b.effects(t, from, b.Payer.Address)
+	require.Len(t, effects, 1)
+	require.Equal(t, a.Hash, effects[0].Tx)
+	require.True(t, effects[0].OK)
+	require.Equal(t, seen, b.transfers(t, from, hash), "received transfers stay where they were")
+	sum, err := before.Add(units(77))
+	require.NoError(t, err)
+	b.requireBalance(t, sum)
+}
+
+// requireNothingToReceive shows that on a nonce ledger a deposit can be spent as soon as it is mined.
+func (b *bench) requireNothingToReceive(t *testing.T) {
+	t.Helper()
+	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
+	require.NoError(t, err)
+	b.Deposit(t, b.Payer.Address, b.Asset, units(77))
+	b.mine(t, 1)
+	sum, err := before.Add(units(77))
+	require.NoError(t, err)
+	b.requireBalance(t, sum)
+}
+
+func (b *bench) requireBalance(t *testing.T, want chain.Amount) {
+	t.Helper()
+	got, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}

@@ -1,0 +1,118 @@
+package chaintest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// maxRaw bounds what Broadcast decodes.
+const maxRaw = 1 << 16
+
+// zeroHash is what the first block of a linked account follows.
+const zeroHash = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// Out is one movement of value that an outside user makes.
+type Out struct {
+	From   string
+	To     string
+	Asset  chain.Asset
+	Amount chain.Amount
+	Memo   chain.Memo
+	Failed bool // nonce ledger: the transaction stands in a block and moves nothing
+}
+
+// tx is a transaction or account block. One of ours is told by its Key, which stands for a signature: the account is derived from it.
+// An outsider's has Outs and a serial number instead.
+type tx struct {
+	Chain   chain.ID
+	Key     string        `json:",omitempty"`
+	Number  uint64        `json:",omitempty"`
+	Prev    string        `json:",omitempty"`
+	Purpose chain.Purpose `json:",omitempty"`
+	Payment uint64        `json:",omitempty"`
+	Asset   chain.Asset   `json:",omitempty"`
+	To      string        `json:",omitempty"`
+	Amount  chain.Amount
+	Label   string `json:",omitempty"`
+	Source  string `json:",omitempty"`
+	Tip     chain.Amount
+	Cap     chain.Amount
+	Serial  uint64 `json:",omitempty"`
+	Outs    []Out  `json:",omitempty"`
+
+	hash    string // of the encoding; set by seal and decode
+	account string // derived from Chain and Key; empty for an outsider's
+}
+
+// seal fixes the transaction's bytes and answers them.
+func (t *tx) seal() ([]byte, error) {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a transaction: %w", err)
+	}
+	t.settle(raw)
+	return raw, nil
+}
+
+func (t *tx) settle(raw []byte) {
+	t.hash = digest(string(raw))
+	if t.Key != "" {
+		t.account = Address(t.Chain, t.Key)
+	}
+}
+
+// decode reads what seal wrote.
+func decode(raw []byte) (*tx, error) {
+	if len(raw) > maxRaw {
+		return nil, fmt.Errorf("transaction of %d bytes: at most %d", len(raw), maxRaw)
+	}
+	t := new(tx)
+	if err := json.Unmarshal(raw, t); err != nil {
+		return nil, fmt.Errorf("decoding a transaction: %w", err)
+	}
+	if t.Key == "" || len(t.Outs) > 0 {
+		return nil, fmt.Errorf("decoding a transaction: not signed")
+	}
+	t.settle(raw)
+	return t, nil
+}
+
+// cost is the most native coin the transaction may take from its sender.
+func (t *tx) cost() (chain.Amount, error) {
+	fee, err := t.Cap.Mul(gas)
+	if err != nil || t.Asset != chain.Native {
+		return fee, err
+	}
+	return fee.Add(t.Amount)
+}
+
+// outranks tells whether t replaces old in the pool: a tenth more on both fees, as go-ethereum's pool asks.
+func (t *tx) outranks(old *tx) bool {
+	return atLeast(t.Tip, old.Tip, 11, 10) && atLeast(t.Cap, old.Cap, 11, 10)
+}
+
+// atLeast tells whether a >= b*k/d.
+func atLeast(a, b chain.Amount, k, d uint64) bool {
+	l, errL := a.Mul(d)
+	r, errR := b.Mul(k)
+	return errL == nil && errR == nil && !l.Less(r)
+}
+
+// Address is the account of a key on a ledger.
+func Address(id chain.ID, key string) string {
+	return addressPrefix(id) + digest(string(id), key)[:40]
+}
+
+func addressPrefix(id chain.ID) string { return string(id) + "_" }
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
