@@ -5,14 +5,20 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(@vite/vitejs@2.3.19 solc@0.8.37 @foundry-rs/anvil-linux-amd64@1.7.1)
+manifest='{"private":true,"dependencies":{"@vite/vitejs":"2.3.19","solc":"0.8.37","@foundry-rs/anvil-linux-amd64":"1.7.1"}}'
 prefix=build/npm
-stamp=$prefix/installed
 
-if [ "$(cat "$stamp" 2>/dev/null)" = "${packages[*]}" ] && [ -x "$prefix/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil" ]; then
-	exit 0
-fi
-echo "npm: installing ${packages[*]}"
-mkdir -p "$prefix"
-npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error --prefix "$prefix" "${packages[@]}"
-echo "${packages[*]}" >"$stamp"
+present() {
+	[ "$(cat $prefix/installed 2>/dev/null)" = "$manifest" ] &&
+		[ -x $prefix/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil ] &&
+		[ -d $prefix/node_modules/solc ] && [ -d $prefix/node_modules/@vite/vitejs ]
+}
+
+mkdir -p $prefix
+exec 9>$prefix/.lock
+flock 9 # two test runs may ask at once
+present && exit 0
+echo "npm: installing $manifest"
+echo "$manifest" >$prefix/package.json
+npm install --no-package-lock --no-audit --no-fund --loglevel=error --prefix $prefix
+echo "$manifest" >$prefix/installed

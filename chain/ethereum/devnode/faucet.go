@@ -20,10 +20,14 @@ type Contracts struct {
 	BatchPayer common.Address // contracts.BatchPayer
 }
 
-const faucetGas = 1_000_000 // for a call; a deployment has its own
+// Gas limits of the faucet's transactions; with five deployments a block still has room.
+const (
+	callGas   = 1_000_000
+	deployGas = 5_000_000
+)
 
-// contractAddresses follow from the order in deploy.
-func contractAddresses(faucet common.Address) Contracts {
+// ContractsOf returns the addresses that Deployment leads to when it is the first that the faucet sends.
+func ContractsOf(faucet common.Address) Contracts {
 	return Contracts{
 		USDT:       crypto.CreateAddress(faucet, 0),
 		DAI:        crypto.CreateAddress(faucet, 1),
@@ -31,24 +35,37 @@ func contractAddresses(faucet common.Address) Contracts {
 	}
 }
 
-// deploy makes block 1: the contracts, and a billion of each token for the faucet.
+// Call is the part of a transaction that says what it does. A nil To creates a contract.
+type Call struct {
+	To   *common.Address
+	Data []byte
+}
+
+// Deployment is what a faucet sends to a new chain, in this order: the contracts, and a billion of each token for itself.
+func Deployment(faucet common.Address) []Call {
+	token, at := contracts.NewTestToken(), ContractsOf(faucet)
+	code := func(arguments []byte) []byte {
+		return append(common.FromHex(contracts.TestTokenMetaData.Bin), arguments...)
+	}
+	billion := func(decimals int64) *big.Int {
+		return new(big.Int).Exp(big.NewInt(10), big.NewInt(9+decimals), nil)
+	}
+	return []Call{
+		{nil, code(token.PackConstructor("Test Tether", "USDT", 6))},
+		{nil, code(token.PackConstructor("Test Dai", "DAI", 18))},
+		{nil, common.FromHex(contracts.BatchPayerMetaData.Bin)},
+		{&at.USDT, token.PackMint(faucet, billion(6))},
+		{&at.DAI, token.PackMint(faucet, billion(18))},
+	}
+}
+
+// deploy makes block 1 of it.
 func (n *Node) deploy() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	token := contracts.NewTestToken()
-	codes := [][]byte{
-		append(common.FromHex(contracts.TestTokenMetaData.Bin), token.PackConstructor("Test Tether", "USDT", 6)...),
-		append(common.FromHex(contracts.TestTokenMetaData.Bin), token.PackConstructor("Test Dai", "DAI", 18)...),
-		common.FromHex(contracts.BatchPayerMetaData.Bin),
-	}
-	for _, code := range codes {
-		if _, err := n.send(nil, nil, code, 5_000_000); err != nil {
-			return err
-		}
-	}
-	for address, decimals := range map[common.Address]int64{n.contracts.USDT: 6, n.contracts.DAI: 18} {
-		billion := new(big.Int).Exp(big.NewInt(10), big.NewInt(9+decimals), nil)
-		if _, err := n.send(&address, nil, token.PackMint(n.faucet(), billion), faucetGas); err != nil {
+	calls := Deployment(n.faucet())
+	for _, call := range calls {
+		if _, err := n.send(call.To, nil, call.Data, deployGas); err != nil {
 			return err
 		}
 	}
@@ -56,13 +73,9 @@ func (n *Node) deploy() error {
 	if err != nil {
 		return err
 	}
-	return n.checkDeployed(block)
-}
-
-func (n *Node) checkDeployed(block *types.Block) error {
 	receipts := n.backend.BlockChain().GetReceiptsByHash(block.Hash())
-	if len(receipts) != 5 {
-		return fmt.Errorf("block 1 holds %d of 5 transactions", len(receipts))
+	if len(receipts) != len(calls) {
+		return fmt.Errorf("block 1 holds %d of %d transactions", len(receipts), len(calls))
 	}
 	for i, receipt := range receipts {
 		if receipt.Status != types.ReceiptStatusSuccessful {
@@ -86,7 +99,7 @@ func (n *Node) SendToken(token, to common.Address, amount *big.Int) (common.Hash
 func (n *Node) SendCall(to common.Address, value *big.Int, data []byte) (common.Hash, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	tx, err := n.send(&to, value, data, faucetGas)
+	tx, err := n.send(&to, value, data, callGas)
 	if err != nil {
 		return common.Hash{}, err
 	}
@@ -98,7 +111,7 @@ func (n *Node) SendCall(to common.Address, value *big.Int, data []byte) (common.
 func (n *Node) Deploy(code []byte) (common.Address, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	tx, err := n.send(nil, nil, code, 5_000_000)
+	tx, err := n.send(nil, nil, code, deployGas)
 	if err != nil {
 		return common.Address{}, err
 	}

@@ -67,7 +67,7 @@ func (n *Node) open() error {
 		return fmt.Errorf("starting the node: %w", err)
 	}
 	n.client = ethclient.NewClient(n.stack.Attach())
-	n.contracts = contractAddresses(n.faucet())
+	n.contracts = ContractsOf(n.faucet())
 	if n.head().Number.Sign() == 0 {
 		return n.deploy()
 	}
