@@ -29,10 +29,11 @@ type Chain struct {
 
 	mu        sync.Mutex
 	line      []*block
-	mined     map[string]bool // hashes in the line
-	cur       *state          // after the line, and on the linked ledger after the unconfirmed blocks too
-	waiting   []*tx           // nonce ledger: the mempool; linked ledger: unconfirmed blocks in order
-	graveyard []*tx           // dropped, and alive in some node's memory: Gossip brings them back
+	mined     map[string]bool   // hashes in the line
+	cur       *state            // after the line, and on the linked ledger after the unconfirmed blocks too
+	waiting   []*tx             // nonce ledger: the mempool; linked ledger: unconfirmed blocks in order
+	left      map[uint64]*block // by height, what a rollback removed last
+	graveyard []*tx             // dropped, and alive in some node's memory: Gossip brings them back
 	rejecting map[string]bool
 	owned     map[string]bool
 	base      chain.Amount
@@ -65,6 +66,7 @@ func New(cfg Config) *Chain {
 	c := &Chain{
 		cfg:       cfg,
 		mined:     make(map[string]bool),
+		left:      make(map[uint64]*block),
 		rejecting: make(map[string]bool),
 		owned:     make(map[string]bool),
 		calls:     make(map[Call]int),
@@ -224,6 +226,7 @@ func (c *Chain) rollback(depth int, keep bool) {
 	var undone []*tx
 	for _, b := range c.line[cut:] {
 		undone = append(undone, b.txs...)
+		c.left[b.Height] = b
 	}
 	for _, t := range undone {
 		delete(c.mined, t.hash)

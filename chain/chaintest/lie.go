@@ -16,13 +16,15 @@ const (
 // Fault is what a node does wrong in one call.
 type Fault int
 
-// The faults. Fake is for Broadcast only; Stale is for Head, Balance and Tip only, elsewhere they are as None.
+// The faults. Fake is for Broadcast only, Stale for Head, Balance and Tip, Missing and Orphan for Block; elsewhere they are as None.
 const (
-	None   Fault = iota
-	Refuse       // error, nothing done
-	Cut          // done, but the answer is lost
-	Fake         // a good answer, nothing done
-	Stale        // an answer of some blocks ago
+	None    Fault = iota
+	Refuse        // error, nothing done
+	Cut           // done, but the answer is lost
+	Fake          // a good answer, nothing done
+	Stale         // an answer of some blocks ago
+	Missing       // a node that lags behind: no such block
+	Orphan        // a node that lags behind on a branch the others have left: its block of that height
 )
 
 // staleBy is how many blocks old a stale answer is.

@@ -53,13 +53,30 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, err := c.begin(ctx, CallBlock); err != nil {
+	f, err := c.begin(ctx, CallBlock)
+	if err != nil {
 		return chain.Block{}, err
 	}
-	if height >= uint64(len(c.line)) {
+	b := c.at(height, f)
+	if b == nil {
 		return chain.Block{}, fmt.Errorf("block %d of %s: %w", height, c.cfg.ID, chain.ErrNotFound)
 	}
-	b := c.line[height]
+	return c.show(b), nil
+}
+
+// at is the block that the node has at a height under a fault, or nil.
+func (c *Chain) at(height uint64, f Fault) *block {
+	switch {
+	case f == Orphan && c.left[height] != nil:
+		return c.left[height]
+	case f == Missing || height >= uint64(len(c.line)):
+		return nil
+	}
+	return c.line[height]
+}
+
+// show is a block as the gateway sees it.
+func (c *Chain) show(b *block) chain.Block {
 	out := chain.Block{Point: b.Point, Parent: b.parent, Time: b.at}
 	for i, t := range b.txs {
 		if t.Key == "" {
@@ -74,7 +91,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 			})
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (c *Chain) transfers(t *tx) []chain.Transfer {
