@@ -1,0 +1,101 @@
+package vite
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/core"
+)
+
+// signer holds the keys. Sign answers the 32-byte public key and the 64-byte Ed25519-BLAKE2b signature of digest under the key at
+// the derivation path.
+type signer interface {
+	Sign(ctx context.Context, path string, digest []byte) (pub, sig []byte, err error)
+}
+
+// accounts tells which accounts of a ledger are ours: a handful.
+type accounts interface {
+	Accounts(ctx context.Context, id chain.ID) ([]string, error)
+}
+
+// Chain is the exchange chain as the gateway sees it. It is safe for concurrent use.
+type Chain struct {
+	cfg   Config // checked, with its defaults
+	nodes []*node
+	keys  signer
+	own   accounts
+	now   func() time.Time
+
+	mu    sync.Mutex
+	final uint64 // the highest final height answered so far
+}
+
+var _ chain.Chain = (*Chain)(nil)
+
+// New prepares the adapter; it connects to nothing yet. own is asked again for every block.
+func New(cfg Config, keys signer, own accounts) (*Chain, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	c := &Chain{cfg: cfg.withDefaults(), keys: keys, own: own, now: time.Now}
+	for i, target := range c.cfg.Nodes {
+		c.nodes = append(c.nodes, newNode(i+1, target, c.cfg.Timeout))
+	}
+	return c, nil
+}
+
+// Close ends the connections.
+func (c *Chain) Close() {
+	for _, n := range c.nodes {
+		n.close()
+	}
+}
+
+// ID names the ledger in records and configuration.
+func (c *Chain) ID() chain.ID { return c.cfg.ID }
+
+// CheckAddress answers the lower-case form of a user's address. Contracts, among them the built-in ones, and the zero address,
+// where money is lost, are ErrAddress; addresses here have no labels (ErrLabel). It asks no node.
+func (c *Chain) CheckAddress(addr, label string) (string, error) {
+	to, err := payable(addr)
+	if err != nil {
+		return "", err
+	}
+	if label != "" {
+		return "", fmt.Errorf("%w: addresses of this ledger take none", chain.ErrLabel)
+	}
+	return to.String(), nil
+}
+
+func payable(addr string) (core.Address, error) {
+	to, err := core.ParseAddress(addr)
+	switch {
+	case err != nil:
+		return core.Address{}, fmt.Errorf("%w: %w", chain.ErrAddress, err)
+	case to.IsZero():
+		return core.Address{}, fmt.Errorf("%w: what is sent to the zero address is lost", chain.ErrAddress)
+	case to.IsContract():
+		return core.Address{}, fmt.Errorf("%w: it is a contract's", chain.ErrAddress)
+	}
+	return to, nil
+}
+
+// ourAccounts reads the addresses that are ours now.
+func (c *Chain) ourAccounts(ctx context.Context) (accountSet, error) {
+	texts, err := c.own.Accounts(ctx, c.cfg.ID)
+	if err != nil {
+		return nil, fmt.Errorf("listing our accounts on %s: %w", c.cfg.ID, err)
+	}
+	set := make(accountSet, len(texts))
+	for _, text := range texts {
+		a, err := core.ParseAddress(text)
+		if err != nil {
+			return nil, fmt.Errorf("listing our accounts on %s: %w", c.cfg.ID, err)
+		}
+		set[a] = true
+	}
+	return set, nil
+}

@@ -1,0 +1,125 @@
+package vite
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// Bounds and defaults of Config.
+const (
+	defaultConfirmations = 180 // what the chain's public guide for exchanges recommends (vite-wire.md 4.8)
+	defaultTimeout       = 20 * time.Second
+	defaultPoWTimeout    = 5 * time.Minute
+	defaultTag           = "gate"
+
+	maxNodes         = 16
+	maxConfirmations = 100_000
+	maxTimeout       = 10 * time.Minute
+	maxPoWTimeout    = time.Hour
+)
+
+// Config describes one exchange chain and how far its nodes are believed. Zero values mean the defaults.
+type Config struct {
+	ID            chain.ID      `yaml:"id"`
+	Nodes         []string      `yaml:"nodes"`         // http(s)://, ws(s):// or the path of a Unix socket; each one node, not a balancer. More than half must agree
+	Confirmations uint64        `yaml:"confirmations"` // a snapshot block with this many blocks from itself to the latest is final; 180
+	Timeout       time.Duration `yaml:"timeout"`       // of one call to a node; 20s
+	PoW           bool          `yaml:"pow"`           // grind for blocks that the account's stake does not pay for
+	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
+	Tag           string        `yaml:"tag"`           // four characters in the data of our payments that tell this gateway from others; "gate"
+}
+
+// Check tells the first setting that cannot work, by its name in the configuration file. It never shows a node's address, which
+// may hold a provider's key.
+func (c Config) Check() error {
+	if c.ID == "" {
+		return errors.New("id: missing")
+	}
+	if err := checkNodes(c.Nodes); err != nil {
+		return err
+	}
+	switch {
+	case c.Confirmations > maxConfirmations:
+		return fmt.Errorf("confirmations: %d is over %d", c.Confirmations, maxConfirmations)
+	case c.Timeout < 0 || c.Timeout > maxTimeout:
+		return fmt.Errorf("timeout: must be from 0s to %s", maxTimeout)
+	case c.PoWTimeout < 0 || c.PoWTimeout > maxPoWTimeout:
+		return fmt.Errorf("pow_timeout: must be from 0s to %s", maxPoWTimeout)
+	}
+	if c.Tag == "" {
+		return nil
+	}
+	return checkTag(c.Tag)
+}
+
+func checkNodes(nodes []string) error {
+	if len(nodes) == 0 || len(nodes) > maxNodes {
+		return fmt.Errorf("nodes: %d given, 1 to %d wanted", len(nodes), maxNodes)
+	}
+	seen := make(map[string]bool, len(nodes))
+	for i, target := range nodes {
+		if seen[target] {
+			return fmt.Errorf("nodes[%d]: stands there twice, which would give one node two votes", i)
+		}
+		seen[target] = true
+		if err := checkTarget(target); err != nil {
+			return fmt.Errorf("nodes[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func checkTarget(target string) error {
+	if target == "" {
+		return errors.New("empty")
+	}
+	if !strings.Contains(target, "://") {
+		return nil // the path of a Unix socket
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return errors.New("not a URL")
+	}
+	switch u.Scheme {
+	case "http", "https", "ws", "wss":
+	default:
+		return fmt.Errorf("scheme %q is none of http, https, ws, wss", u.Scheme)
+	}
+	if u.Host == "" {
+		return errors.New("no host")
+	}
+	return nil
+}
+
+func checkTag(tag string) error {
+	if len(tag) != tagSize {
+		return fmt.Errorf("tag: %d characters, want %d", len(tag), tagSize)
+	}
+	for _, char := range []byte(tag) {
+		if char < '!' || char > '~' {
+			return errors.New("tag: visible ASCII characters only")
+		}
+	}
+	return nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Confirmations == 0 {
+		c.Confirmations = defaultConfirmations
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.PoWTimeout == 0 {
+		c.PoWTimeout = defaultPoWTimeout
+	}
+	if c.Tag == "" {
+		c.Tag = defaultTag
+	}
+	return c
+}

@@ -1,0 +1,75 @@
+package vite
+
+import (
+	"errors"
+	"fmt"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+)
+
+// signedPart is the block without what a node adds for display: what its hash and signature speak of.
+func signedPart(b *client.AccountBlock) *core.AccountBlock {
+	return &core.AccountBlock{
+		BlockType: b.BlockType, Height: b.Height, PreviousHash: b.PreviousHash, Address: b.Address, ToAddress: b.ToAddress,
+		Amount: b.Amount, TokenID: b.TokenID, SendBlockHash: b.SendBlockHash, Data: b.Data, Fee: b.Fee, VMLogHash: b.VMLogHash,
+		Nonce: b.Nonce, Difficulty: b.Difficulty, Hash: b.Hash, PublicKey: b.PublicKey, Signature: b.Signature,
+	}
+}
+
+// checkSend tells whether a block that a node showed as a send to an account of ours can be one. Of a user's send everything but
+// its place is proven by hash and signature. A contract's send carries no signature and hashes the place inside its host, which
+// the node does not name, so that only its shape can be looked at (vite-wire.md 4.2, vite-node.md 5).
+func checkSend(b *client.AccountBlock, to core.Address) error {
+	switch {
+	case !b.BlockType.IsSend():
+		return fmt.Errorf("block %s: type %d is no send", b.Hash, b.BlockType)
+	case b.ToAddress != to:
+		return fmt.Errorf("send %s: goes to %s, not to %s", b.Hash, b.ToAddress, to)
+	case b.Address.IsContract():
+		return checkContractSend(b)
+	case b.BlockType != core.SendCall || b.Height == 0:
+		return fmt.Errorf("send %s: users make no block of type %d at height %d", b.Hash, b.BlockType, b.Height)
+	}
+	if err := signedPart(b).Verify(); err != nil {
+		return fmt.Errorf("send %s: %w", b.Hash, err)
+	}
+	return nil
+}
+
+func checkContractSend(b *client.AccountBlock) error {
+	if b.BlockType == core.SendCreate || b.Height != 0 || b.Hash.IsZero() {
+		return fmt.Errorf("send %s: contracts make no block of type %d at height %d", b.Hash, b.BlockType, b.Height)
+	}
+	return nil
+}
+
+// checkOwn tells whether a block stands in the account's own chain: made with the account's key, at the height and hash that the
+// block after it names. The genesis block has no signature.
+func checkOwn(b *client.AccountBlock, account core.Address, height uint64, hash core.Hash) error {
+	switch {
+	case b.Address != account:
+		return fmt.Errorf("block %s: is of account %s", b.Hash, b.Address)
+	case b.Height != height || b.Hash != hash:
+		return fmt.Errorf("block at height %d: the node shows %s at height %d, want %s", height, b.Hash, b.Height, hash)
+	case b.BlockType == core.GenesisReceive && height == 1:
+		return nil
+	}
+	if err := signedPart(b).Verify(); err != nil {
+		return fmt.Errorf("block at height %d: %w", height, err)
+	}
+	return nil
+}
+
+var errPlace = errors.New("a block is confirmed without a snapshot block or the other way round")
+
+// place is where the snapshot chain confirmed a block first; ok is false for a block that waits for that.
+func place(b *client.AccountBlock) (height uint64, snapshot core.Hash, ok bool, err error) {
+	switch {
+	case b.FirstSnapshotHash == nil && b.FirstSnapshotHeight == 0:
+		return 0, core.Hash{}, false, nil
+	case b.FirstSnapshotHash == nil || b.FirstSnapshotHeight == 0:
+		return 0, core.Hash{}, false, fmt.Errorf("block %s: %w", b.Hash, errPlace)
+	}
+	return b.FirstSnapshotHeight, *b.FirstSnapshotHash, true, nil
+}
