@@ -47,14 +47,15 @@ type AccountBlock struct {
 	Timestamp           int64 // Unix seconds of the first snapshot; 0 before
 }
 
-// IsReceive tells whether the block takes a send (types 4, 5 and 7).
-func (b *AccountBlock) IsReceive() bool {
-	return b.BlockType == 4 || b.BlockType == 5 || b.BlockType == 7
-}
+// IsSend tells whether the block debits its account.
+func (b *AccountBlock) IsSend() bool { return b.BlockType.IsSend() }
+
+// IsReceive tells whether the block takes a send.
+func (b *AccountBlock) IsReceive() bool { return b.BlockType.IsReceive() }
 
 // blockWire has both generations of member names; a node gives both, old ones only the older.
 type blockWire struct {
-	BlockType core.BlockType `json:"blockType"`
+	BlockType           core.BlockType  `json:"blockType"`
 	Height              count           `json:"height"`
 	Hash                core.Hash       `json:"hash"`
 	PreviousHash        *core.Hash      `json:"previousHash"`

@@ -3,6 +3,8 @@ package client
 import (
 	"errors"
 	"fmt"
+
+	"gatewayd/chain/vite/core"
 )
 
 // ErrTooLarge is a response above Options.MaxResponse.
@@ -61,6 +63,9 @@ var (
 // Permanent tells whether a refused block can never be accepted as it is. Everything else is undecided: what the node said
 // may change with the next snapshot, or the block may even be in the chain (ErrPrevBlock answers its re-sending, too).
 func Permanent(err error) bool {
+	if errors.Is(err, core.ErrBlockJSON) {
+		return true
+	}
 	var e *Error
 	if !errors.As(err, &e) {
 		return false
@@ -75,7 +80,7 @@ func Permanent(err error) bool {
 // OutcomeUnknown tells whether a block may have been accepted although sending it gave err: a broken connection, a
 // timeout, a node that is closing or crashed inside the call, or ErrPrevBlock. Look the block's hash up before anything else.
 func OutcomeUnknown(err error) bool {
-	if err == nil {
+	if err == nil || errors.Is(err, core.ErrBlockJSON) {
 		return false
 	}
 	var e *Error
@@ -83,7 +88,7 @@ func OutcomeUnknown(err error) bool {
 		return true
 	}
 	switch e.Code {
-	case -32000, -32001, -36005, -36006:
+	case -32000, -32001, -32603, -36005, -36006:
 		return true
 	}
 	return false

@@ -145,27 +145,25 @@ func (c *Client) ConfirmedBalances(ctx context.Context, snapshot core.Hash, acco
 type Intent struct {
 	Address      core.Address
 	PreviousHash core.Hash // PoWDifficulty only: must be the account's newest block
-	BlockType core.BlockType
+	BlockType    core.BlockType
 	ToAddress    *core.Address // required for type 2
 	Data         []byte
 }
 
-// MarshalJSON leaves absent members out, as the node wants.
-func (i Intent) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Address      core.Address  `json:"address"`
-		PreviousHash core.Hash     `json:"previousHash"`
-		BlockType core.BlockType `json:"blockType"`
-		ToAddress    *core.Address `json:"toAddress,omitempty"`
-		Data         []byte        `json:"data,omitempty"`
-	}(i))
+// intentWire is an Intent as the node takes it: absent members are left out.
+type intentWire struct {
+	Address      core.Address   `json:"address"`
+	PreviousHash *core.Hash     `json:"previousHash,omitempty"`
+	BlockType    core.BlockType `json:"blockType"`
+	ToAddress    *core.Address  `json:"toAddress,omitempty"`
+	Data         []byte         `json:"data,omitempty"`
 }
 
 // RequiredQuota is what a block would cost.
 func (c *Client) RequiredQuota(ctx context.Context, i Intent) (uint64, error) {
 	w, err := ask[struct {
 		RequiredQuota count `json:"requiredQuota"`
-	}](ctx, c, "ledger_getRequiredQuota", i)
+	}](ctx, c, "ledger_getRequiredQuota", intentWire{i.Address, nil, i.BlockType, i.ToAddress, i.Data})
 	return uint64(w.RequiredQuota), err
 }
 
@@ -183,7 +181,7 @@ func (c *Client) PoWDifficulty(ctx context.Context, i Intent) (PoW, error) {
 		RequiredQuota count      `json:"requiredQuota"`
 		Difficulty    difficulty `json:"difficulty"`
 		Congested     bool       `json:"isCongestion"`
-	}](ctx, c, "ledger_getPoWDifficulty", i)
+	}](ctx, c, "ledger_getPoWDifficulty", intentWire{i.Address, &i.PreviousHash, i.BlockType, i.ToAddress, i.Data})
 	return PoW{uint64(w.RequiredQuota), w.Difficulty.Int, w.Congested}, err
 }
 
