@@ -138,7 +138,7 @@ func TestAccountBlocks(t *testing.T) {
 	require.Equal(t, "1000000000000000000", b.Amount.Dec())
 	require.Equal(t, core.VITE, b.TokenID)
 	require.EqualValues(t, 22260, b.QuotaByStake)
-	require.Equal(t, "0bc300", strings.ToLower(hexOf(b.Data[:3])))
+	require.Equal(t, []byte{0x0b, 0xc3, 0}, b.Data[:3])
 	require.EqualValues(t, 3, b.Confirmations)
 	require.EqualValues(t, 10, b.FirstSnapshotHeight)
 	require.EqualValues(t, 1795238728, b.Timestamp)
