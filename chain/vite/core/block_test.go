@@ -138,3 +138,25 @@ func TestBlockTypes(t *testing.T) {
 		require.Equal(t, receive, typ.IsReceive(), typ)
 	}
 }
+
+// TestLiveNodeBlocks takes blocks just as a node returned them, with everything it adds for display.
+func TestLiveNodeBlocks(t *testing.T) {
+	var v struct{ Blocks []json.RawMessage }
+	loadVectors(t, "node-blocks.json", &v)
+	require.NotEmpty(t, v.Blocks)
+	verified, hosts := 0, 0
+	for _, text := range v.Blocks {
+		b, err := DecodeBlock(text)
+		require.NoError(t, err, string(text))
+		if b.Signature != nil { // genesis, and sends inside a contract's receive, have none
+			require.NoError(t, b.Verify())
+			verified++
+		}
+		for i, send := range b.Triggered {
+			hosts++
+			require.Equal(t, send.Hash, send.ComputeTriggeredHash(b, uint8(i)))
+		}
+	}
+	require.Equal(t, 20, verified)
+	require.Equal(t, 1, hosts)
+}

@@ -37,6 +37,21 @@ func TestBuiltinTokensAndGroups(t *testing.T) {
 	require.True(t, GID{}.IsZero())
 }
 
+// TestNewTokenIDOfALiveNode is the issue of a token on a live node, as its transcript shows it.
+func TestNewTokenIDOfALiveNode(t *testing.T) {
+	issuer, err := ParseAddress("vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e")
+	require.NoError(t, err)
+	send, err := ParseHash("867027c85621faf6f7ab974fbe985421795949f33ae4fa46a7379273c450a7b2")
+	require.NoError(t, err)
+	id := NewTokenID(issuer, 2, send)
+	require.Equal(t, "tti_6b894977b69ad0b7f2e86469", id.String())
+	logged, err := ParseHash("000000000000000000000000000000000000000000006b894977b69ad0b7f2e8")
+	require.NoError(t, err)
+	values, err := IssueTokenEvent.Unpack([]Hash{IssueTokenEvent.Topic(), logged}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []any{id}, values)
+}
+
 func TestNewTokenIDDependsOnEveryPart(t *testing.T) {
 	base := NewTokenID(AssetContract, 7, Hash{1})
 	for _, other := range []TokenID{
