@@ -128,7 +128,7 @@ type Stake struct {
 	Beneficiary      core.Address
 	Amount           uint256.Int
 	ExpirationHeight uint64
-	ExpirationTime   time.Time // estimated from the snapshot interval
+	ExpirationTime   time.Time // at one snapshot block per second
 }
 
 // StakeList is a page of an account's stakes with the totals over all pages.

@@ -1,9 +1,14 @@
 package node
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/holiman/uint256"
+	"golang.org/x/crypto/blake2b"
 
 	"gatewayd/chain/vite/core"
 )
@@ -20,8 +25,10 @@ type Genesis struct {
 	Tokens []TokenInfo
 	// Accounts with balances, each balance's token being VITE or listed in Tokens.
 	Accounts []GenesisAccount
-	// Stakes of the older kind (zero id), besides the balances; they expire at height 259200.
+	// Stakes of the older kind (zero id), besides the balances; they expire at height StakeLock.
 	Stakes []GenesisStake
+	// StakeLock is how many snapshot blocks a stake is locked; 0 is 259200, three days.
+	StakeLock uint64
 }
 
 // GenesisAccount has a genesis receive block (type 7) at height 1.
@@ -34,4 +41,197 @@ type GenesisAccount struct {
 type GenesisStake struct {
 	Staker, Beneficiary core.Address
 	Amount              uint256.Int
+}
+
+// ErrGenesis marks a genesis that contradicts itself.
+var ErrGenesis = errors.New("genesis is not valid")
+
+// normalised fills in what the genesis leaves out and orders what has no order.
+func (g Genesis) normalised() (Genesis, error) {
+	if g.Time.IsZero() {
+		g.Time = time.Date(2019, 5, 21, 4, 0, 0, 0, time.UTC)
+	}
+	if g.StakeLock == 0 {
+		g.StakeLock = defaultStakeLock
+	}
+	g.Accounts = slices.SortedFunc(slices.Values(g.Accounts), func(a, b GenesisAccount) int {
+		return compareAddresses(a.Address, b.Address)
+	})
+	held, err := g.held()
+	if err != nil {
+		return g, err
+	}
+	g.Tokens = slices.Clone(g.Tokens)
+	if !slices.ContainsFunc(g.Tokens, func(t TokenInfo) bool { return t.ID == core.VITE }) {
+		g.Tokens = append(g.Tokens, viteToken(held[core.VITE]))
+	}
+	slices.SortFunc(g.Tokens, func(a, b TokenInfo) int { return compareTokens(a.ID, b.ID) })
+	return g, g.check(held)
+}
+
+// viteToken is VITE as the main network describes it.
+func viteToken(supply uint256.Int) TokenInfo {
+	return TokenInfo{
+		ID: core.VITE, Name: "Vite Token", Symbol: "VITE", Decimals: 18, ReIssuable: true,
+		TotalSupply: supply, MaxSupply: *new(uint256.Int).SetAllOne(),
+	}
+}
+
+// held sums what accounts and stakes hold per token.
+func (g Genesis) held() (map[core.TokenID]uint256.Int, error) {
+	sums := map[core.TokenID]uint256.Int{}
+	add := func(token core.TokenID, amount uint256.Int) error {
+		sum := sums[token]
+		if _, over := sum.AddOverflow(&sum, &amount); over {
+			return fmt.Errorf("%w: balances of %s exceed 2^256", ErrGenesis, token)
+		}
+		sums[token] = sum
+		return nil
+	}
+	for _, a := range g.Accounts {
+		for token, amount := range a.Balances {
+			if err := add(token, amount); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, k := range g.Stakes {
+		if err := add(core.VITE, k.Amount); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+func (g Genesis) check(held map[core.TokenID]uint256.Int) error {
+	supply := map[core.TokenID]uint256.Int{}
+	for _, t := range g.Tokens {
+		if _, twice := supply[t.ID]; twice || t.ID.IsZero() {
+			return fmt.Errorf("%w: token %s stands twice or is zero", ErrGenesis, t.ID)
+		}
+		if t.Index > maxTokenIndex {
+			return fmt.Errorf("%w: token %s has index %d, at most %d", ErrGenesis, t.ID, t.Index, maxTokenIndex)
+		}
+		supply[t.ID] = t.TotalSupply
+	}
+	for token, sum := range held {
+		total, known := supply[token]
+		if !known || sum.Gt(&total) {
+			return fmt.Errorf("%w: accounts hold %s of %s, whose supply is %s", ErrGenesis, sum.Dec(), token, total.Dec())
+		}
+	}
+	for i, a := range g.Accounts {
+		if i > 0 && a.Address == g.Accounts[i-1].Address || a.Address.IsContract() || a.Address.IsZero() {
+			return fmt.Errorf("%w: account %s stands twice or is not a user's", ErrGenesis, a.Address)
+		}
+	}
+	for i, k := range g.Stakes {
+		if k.Amount.Lt(vite(minStake)) {
+			return fmt.Errorf("%w: stake %d is below %d VITE", ErrGenesis, i, minStake)
+		}
+	}
+	return nil
+}
+
+// digest commits to the whole of a normalised genesis. Every snapshot hash contains it.
+func (g Genesis) digest() core.Hash {
+	w := &writer{}
+	w.int(g.Time.Unix())
+	w.raw(g.ProducerSeed[:])
+	w.uint(g.StakeLock)
+	w.uint(uint64(len(g.Tokens)))
+	for i := range g.Tokens {
+		w.token(&g.Tokens[i])
+	}
+	w.uint(uint64(len(g.Accounts)))
+	for _, a := range g.Accounts {
+		w.raw(a.Address[:])
+		w.balances(a.Balances)
+	}
+	w.uint(uint64(len(g.Stakes)))
+	for _, k := range g.Stakes {
+		w.raw(k.Staker[:])
+		w.raw(k.Beneficiary[:])
+		w.amount(k.Amount)
+	}
+	return blake2b.Sum256(w.data)
+}
+
+// rules are what the genesis fixes for ever.
+func (g Genesis) rules() (rules, error) {
+	seed := g.ProducerSeed
+	if seed == ([core.SeedSize]byte{}) {
+		seed = blake2b.Sum256([]byte("gatewayd exchange chain producer"))
+	}
+	key, err := core.NewPrivateKey(seed[:])
+	if err != nil {
+		return rules{}, fmt.Errorf("making the producer's key: %w", err)
+	}
+	return rules{producer: key, digest: g.digest(), stakeLock: g.StakeLock}, nil
+}
+
+// newChain makes snapshot block 1. The genesis must be normalised.
+func newChain(g Genesis) (*state, error) {
+	r, err := g.rules()
+	if err != nil {
+		return nil, err
+	}
+	s := newState(r)
+	for i := range g.Tokens {
+		t := &g.Tokens[i]
+		put(&s.journal, s.tokens, t.ID, t)
+		put(&s.journal, s.symbols, t.Symbol, max(s.symbols[t.Symbol], t.Index+1))
+	}
+	for _, a := range g.Accounts {
+		acc := s.account(a.Address)
+		for token, amount := range a.Balances {
+			s.credit(acc, token, amount)
+		}
+		s.append(acc, genesisBlock(a.Address, nil))
+	}
+	s.openContracts(g)
+	s.seal(g.Time)
+	s.floor = s.height()
+	return s, nil
+}
+
+// openContracts makes the built-in contracts' first blocks. The asset contract's has a log per token, as on a real chain.
+func (s *state) openContracts(g Genesis) {
+	for _, a := range slices.SortedFunc(maps.Keys(builtins), compareAddresses) {
+		acc := s.account(a)
+		set(&s.journal, &acc.contract, builtinInfo())
+		var logs []VMLog
+		if a == core.AssetContract {
+			logs = mintLogs(g.Tokens)
+		}
+		s.append(acc, genesisBlock(a, logs))
+	}
+	for _, k := range g.Stakes {
+		s.credit(s.account(core.QuotaContract), core.VITE, k.Amount)
+		s.addStake(Stake{
+			Staker: k.Staker, Beneficiary: k.Beneficiary, Amount: k.Amount, ExpirationHeight: g.StakeLock,
+		})
+	}
+}
+
+func mintLogs(tokens []TokenInfo) []VMLog {
+	var logs []VMLog
+	for _, t := range tokens {
+		topics, data, err := core.MintEvent.Pack(t.ID)
+		if err != nil {
+			panic("node: packing the mint event: " + err.Error())
+		}
+		logs = append(logs, VMLog{Topics: topics, Data: data})
+	}
+	return logs
+}
+
+func genesisBlock(a core.Address, logs []VMLog) *entry {
+	b := &core.AccountBlock{BlockType: core.GenesisReceive, Height: 1, Address: a}
+	if len(logs) > 0 {
+		h := logHash(logs, b)
+		b.VMLogHash = &h
+	}
+	b.Hash = b.ComputeHash()
+	return &entry{block: b, logs: logs}
 }

@@ -1,0 +1,180 @@
+package node
+
+import (
+	"sync"
+
+	"gatewayd/chain/vite/core"
+)
+
+// events are what the block's coming announces.
+func (e *entry) events() []Event {
+	b := e.block
+	list := []Event{{Kind: EventBlock, Block: e.id(), Address: b.Address}}
+	if e.send != nil {
+		list = append(list, Event{Kind: EventUnreceived, Block: e.send.id(), Address: b.Address, Received: true})
+	}
+	if b.IsSend() {
+		list = append(list, Event{Kind: EventUnreceived, Block: e.id(), Address: b.ToAddress})
+	}
+	for i := range e.logs {
+		list = append(list, Event{Kind: EventLog, Block: e.id(), Address: b.Address, Log: &e.logs[i]})
+	}
+	for _, t := range e.triggered {
+		list = append(list, t.events()...)
+	}
+	return list
+}
+
+func (e *entry) id() BlockID { return BlockID{e.block.Height, e.block.Hash} }
+
+func (n *snapshot) event() Event {
+	return Event{Kind: EventSnapshot, Block: BlockID{n.Height, n.Hash}}
+}
+
+func eventsOf(list []*entry) []Event {
+	var events []Event
+	for _, e := range list {
+		events = append(events, e.events()...)
+	}
+	return events
+}
+
+// removals are the same announcements taken back, in reverse.
+func removals(events []Event) []Event {
+	list := make([]Event, len(events))
+	for i, e := range events {
+		e.Removed = true
+		list[len(events)-1-i] = e
+	}
+	return list
+}
+
+// changes compares the recent blocks before and after a drop.
+func changes(before, after []*entry) []Event {
+	gone, came := without(before, after), without(after, before)
+	return append(removals(eventsOf(gone)), eventsOf(came)...)
+}
+
+func without(list, other []*entry) []*entry {
+	known := map[core.Hash]bool{}
+	for _, e := range other {
+		known[e.block.Hash] = true
+	}
+	var rest []*entry
+	for _, e := range list {
+		if !known[e.block.Hash] {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}
+
+// above are the events that a rollback to height takes back, in the order in which they came; blocks that share a snapshot
+// come by account.
+func (s *state) above(height uint64) []Event {
+	var events []Event
+	for _, n := range s.chain[height:] {
+		for _, a := range n.accounts() {
+			events = append(events, eventsOf(s.accounts[a].confirmedBy(n))...)
+		}
+		events = append(events, n.event())
+	}
+	return append(events, eventsOf(s.recent)...)
+}
+
+// confirmedBy are the account's blocks that n was the first to contain, oldest first.
+func (a *account) confirmedBy(n *snapshot) []*entry {
+	end := n.content[a.address].Height
+	start := end
+	for start > 0 && a.blocks[start-1].snapshot == n {
+		start--
+	}
+	return a.blocks[start:end]
+}
+
+// hub hands events to the subscribers.
+type hub struct {
+	mu     sync.Mutex
+	subs   map[*Subscription]struct{}
+	closed bool
+}
+
+// Subscription is a bounded stream of events.
+type Subscription struct {
+	hub     *hub
+	changes chan []Event
+	err     error // set before changes is closed
+}
+
+// subscribe begins a stream. One that begins after the end is closed at once.
+func (h *hub) subscribe(buffer int) *Subscription {
+	s := &Subscription{hub: h, changes: make(chan []Event, max(buffer, 1))}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		s.end(ErrClosed)
+		return s
+	}
+	if h.subs == nil {
+		h.subs = map[*Subscription]struct{}{}
+	}
+	h.subs[s] = struct{}{}
+	return s
+}
+
+// publish never waits: who has no room is dropped.
+func (h *hub) publish(events []Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.subs {
+		select {
+		case s.changes <- events:
+		default:
+			delete(h.subs, s)
+			s.end(ErrSlow)
+		}
+	}
+}
+
+func (h *hub) idle() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.subs) == 0
+}
+
+func (h *hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for s := range h.subs {
+		delete(h.subs, s)
+		s.end(ErrClosed)
+	}
+}
+
+// end is called with the hub's lock.
+func (s *Subscription) end(err error) {
+	s.err = err
+	close(s.changes)
+}
+
+// Changes delivers what each change of the chain published, in order. The slices are shared: read only. The channel is
+// closed when the subscription ends.
+func (s *Subscription) Changes() <-chan []Event { return s.changes }
+
+// Err tells, after Changes was closed, why: ErrSlow, ErrClosed, or nil after Close.
+func (s *Subscription) Err() error {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return s.err
+}
+
+// Close ends the subscription. It may be called twice.
+func (s *Subscription) Close() {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	if _, live := s.hub.subs[s]; live {
+		delete(s.hub.subs, s)
+		s.end(nil)
+	}
+}

@@ -1,0 +1,308 @@
+package node
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"sync"
+
+	"gatewayd/chain/vite/core"
+)
+
+// The block log is a header and frames. A frame is what one write to the disk made durable: the records of all callers
+// that waited for it. A crash can only hurt the last frame, which no caller has been told of.
+//
+//	header  "vitelog1" ‖ genesis digest 32
+//	frame   "VFRM" ‖ number 8 ‖ payload length 4 ‖ CRC-32C of number, length and payload 4 ‖ payload
+//	payload records, each with its length in front
+const (
+	logMagic    = "vitelog1"
+	logHeader   = len(logMagic) + core.HashSize
+	frameMagic  = "VFRM"
+	frameHeader = len(frameMagic) + 8 + 4 + 4
+	maxFrame    = 1 << 30
+)
+
+// blockLog appends records and makes them durable in groups.
+type blockLog struct {
+	file *os.File // nil in memory
+
+	mu      sync.Mutex
+	changed *sync.Cond // of durable, writing and err
+	records []byte     // of the next frame
+	after   []func()   // what waits for the next frame
+	added   uint64     // records so far
+	durable uint64     // records on disk
+	next    place      // of the next frame
+	writing bool
+	err     error
+}
+
+// place is where a frame begins: byte offset and frame number.
+type place struct {
+	offset int64
+	frame  uint64
+}
+
+// newMemoryLog keeps nothing; a record is durable at once.
+func newMemoryLog() *blockLog {
+	l := &blockLog{}
+	l.changed = sync.NewCond(&l.mu)
+	return l
+}
+
+// openLog opens or makes the log and replays its records from a place on (zero: the first), which must be one that here
+// has answered. A torn last frame is cut off. Damage elsewhere, and the log of another genesis, are ErrCorrupt.
+func openLog(path string, genesis core.Hash, from place, replay func(record []byte) error) (*blockLog, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the block log: %w", err)
+	}
+	l := newMemoryLog()
+	l.file = file
+	if err := l.load(genesis, from, replay); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return l, nil
+}
+
+func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error) error {
+	if err := l.readHeader(genesis); err != nil {
+		return err
+	}
+	l.next = from
+	if from == (place{}) {
+		l.next.offset = int64(logHeader)
+	}
+	rest, err := l.readFrom(l.next.offset)
+	if err != nil {
+		return err
+	}
+	for len(rest) > 0 {
+		payload, number, size := parseFrame(rest)
+		if size == 0 || number != l.next.frame {
+			return l.cutTail(rest)
+		}
+		if err := eachRecord(payload, replay); err != nil {
+			return fmt.Errorf("replaying the block log at byte %d: %w", l.next.offset, err)
+		}
+		l.next.frame++
+		l.next.offset += int64(size)
+		rest = rest[size:]
+	}
+	return nil
+}
+
+// readFrom reads the rest of the file. The place of a state file past its end means that the log was cut from outside.
+func (l *blockLog) readFrom(offset int64) ([]byte, error) {
+	info, err := l.file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading the block log: %w", err)
+	}
+	if offset > info.Size() {
+		return nil, fmt.Errorf("%w: it ends at byte %d, the state file was made at %d", ErrCorrupt, info.Size(), offset)
+	}
+	rest, err := io.ReadAll(io.NewSectionReader(l.file, offset, info.Size()-offset))
+	if err != nil {
+		return nil, fmt.Errorf("reading the block log: %w", err)
+	}
+	return rest, nil
+}
+
+// readHeader checks the header, or writes it into a new file.
+func (l *blockLog) readHeader(genesis core.Hash) error {
+	want := append([]byte(logMagic), genesis[:]...)
+	got := make([]byte, logHeader)
+	n, err := io.ReadFull(l.file, got)
+	switch {
+	case err == nil && bytes.Equal(got, want):
+		return nil
+	case err == nil && string(got[:len(logMagic)]) == logMagic:
+		return fmt.Errorf("%w: it belongs to another genesis", ErrCorrupt)
+	case err == nil, !bytes.HasPrefix(want, got[:n]):
+		return fmt.Errorf("%w: the file is no block log", ErrCorrupt)
+	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("reading the block log: %w", err)
+	}
+	if _, err := l.file.WriteAt(want, 0); err != nil {
+		return fmt.Errorf("writing the block log's header: %w", err)
+	}
+	return l.sync()
+}
+
+// cutTail removes a torn last frame. If a whole frame follows the fault, it is not the last: data would be lost silently.
+func (l *blockLog) cutTail(rest []byte) error {
+	for at := 1; ; at++ {
+		next := bytes.Index(rest[at:], []byte(frameMagic))
+		if next < 0 {
+			break
+		}
+		at += next
+		if _, _, size := parseFrame(rest[at:]); size > 0 {
+			return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy",
+				ErrCorrupt, l.next.offset, l.next.offset+int64(at))
+		}
+	}
+	if err := l.file.Truncate(l.next.offset); err != nil {
+		return fmt.Errorf("cutting the torn end of the block log: %w", err)
+	}
+	return l.sync()
+}
+
+// parseFrame answers size 0 for anything but a whole frame at the front of data.
+func parseFrame(data []byte) (payload []byte, number uint64, size int) {
+	if len(data) < frameHeader || string(data[:len(frameMagic)]) != frameMagic {
+		return nil, 0, 0
+	}
+	head := data[len(frameMagic):frameHeader]
+	length := binary.BigEndian.Uint32(head[8:])
+	if length > maxFrame || int(length) > len(data)-frameHeader {
+		return nil, 0, 0
+	}
+	payload = data[frameHeader : frameHeader+int(length)]
+	if frameSum(head[:12], payload) != binary.BigEndian.Uint32(head[12:]) {
+		return nil, 0, 0
+	}
+	return payload, binary.BigEndian.Uint64(head), frameHeader + int(length)
+}
+
+func frameSum(head, payload []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(head, table), table, payload)
+}
+
+func appendFrame(p []byte, number uint64, payload []byte) []byte {
+	start := len(p) + len(frameMagic)
+	p = append(p, frameMagic...)
+	p = binary.BigEndian.AppendUint64(p, number)
+	p = binary.BigEndian.AppendUint32(p, uint32(len(payload)))
+	p = binary.BigEndian.AppendUint32(p, frameSum(p[start:], payload))
+	return append(p, payload...)
+}
+
+func eachRecord(payload []byte, f func(record []byte) error) error {
+	for r := (&reader{data: payload}); len(r.data) > 0; {
+		record := r.bytes()
+		if r.err != nil {
+			return r.err
+		}
+		if err := f(record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts a record into the next frame and answers its number for wait. after, unless nil, is called once the record is
+// durable, in the order of the records.
+func (l *blockLog) add(record []byte, after func()) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		w := writer{l.records}
+		w.bytes(record)
+		l.records = w.data
+	}
+	if after != nil {
+		l.after = append(l.after, after)
+	}
+	l.added++
+	return l.added
+}
+
+// wait returns once the record is on disk. The first caller that finds the disk idle writes for all; the others wait for
+// it. An error is final: nothing is written any more.
+func (l *blockLog) wait(record uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.durable < record && l.err == nil {
+		if l.writing {
+			l.changed.Wait()
+			continue
+		}
+		l.writeFrame()
+	}
+	if l.durable >= record {
+		return nil
+	}
+	return l.err
+}
+
+// writeFrame is called with the lock, and gives it up while the disk works.
+func (l *blockLog) writeFrame() {
+	payload, after, upto := l.records, l.after, l.added
+	l.records, l.after, l.writing = nil, nil, true
+	l.mu.Unlock()
+	err := l.write(payload)
+	if err == nil {
+		for _, f := range after {
+			f()
+		}
+	}
+	l.mu.Lock()
+	l.writing = false
+	if err != nil {
+		l.err = err
+	} else {
+		l.durable = upto
+	}
+	l.changed.Broadcast()
+}
+
+func (l *blockLog) write(payload []byte) error {
+	if l.file == nil {
+		return nil
+	}
+	frame := appendFrame(nil, l.next.frame, payload)
+	if _, err := l.file.WriteAt(frame, l.next.offset); err != nil {
+		return fmt.Errorf("writing the block log: %w", err)
+	}
+	if err := l.sync(); err != nil {
+		return err
+	}
+	l.next.frame++
+	l.next.offset += int64(len(frame))
+	return nil
+}
+
+func (l *blockLog) sync() error {
+	if err := syncData(l.file); err != nil {
+		return fmt.Errorf("syncing the block log: %w", err)
+	}
+	return nil
+}
+
+// failed is the error that ended writing.
+func (l *blockLog) failed() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// here is where the next frame will begin. Nothing may wait to be written or be added meanwhile.
+func (l *blockLog) here() place {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next
+}
+
+// flush makes everything durable.
+func (l *blockLog) flush() error {
+	l.mu.Lock()
+	last := l.added
+	l.mu.Unlock()
+	return l.wait(last)
+}
+
+// close makes the rest durable and closes the file.
+func (l *blockLog) close() error {
+	err := l.flush()
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	return err
+}
