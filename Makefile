@@ -1,0 +1,56 @@
+# gatewayd: the commands people need. `make help` lists them.
+
+TAGS := netgo,osusergo,sqlite_omit_load_extension,timetzdata
+SOURCE ?= embedded
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 18
+
+.PHONY: run
+run: ## both chains, the gateway and the exchange on this machine, funded and empty
+	go run ./cmd/gatewayd dev
+
+.PHONY: demo
+demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil or SOURCE=geth uses that node
+	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth) scripts/go-tool.sh geth ;; esac
+	go run ./cmd/gatewayd demo --source=$(SOURCE)
+
+.PHONY: build
+build: ## build/gatewayd, one static file
+	CGO_ENABLED=1 go build -trimpath -tags $(TAGS) \
+		-ldflags '-s -w -linkmode external -extldflags "-static"' -o build/gatewayd ./cmd/gatewayd
+
+.PHONY: test
+test: ## everything: set-up, checks, all tests; PKG=./records/... narrows the tests
+	@scripts/test.sh $(PKG)
+
+.PHONY: race
+race: ## all tests under the race detector
+	scripts/postgres.sh go test -race -p 2 -timeout 30m ./...
+
+.PHONY: lint
+lint: ## golangci-lint
+	@scripts/go-tool.sh golangci-lint
+	build/bin/golangci-lint run
+
+.PHONY: bench
+bench: ## measures gatewayd and prints each figure beside its budget
+	go run ./cmd/gatewayd bench
+
+.PHONY: contracts
+contracts: ## test contracts: Solidity to abi, bin and Go
+	scripts/contracts.sh
+
+.PHONY: contracts-check
+contracts-check: ## fails if the committed contracts differ from their sources
+	scripts/contracts.sh --check
+
+.PHONY: image
+image: ## container image (needs a Docker engine)
+	docker build -t gatewayd:$(or $(VERSION),dev) .
+
+.PHONY: clean
+clean: ## removes what builds and installs have left in build/
+	rm -rf build
