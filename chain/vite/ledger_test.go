@@ -127,6 +127,9 @@ func newLedger(t testing.TB) *ledger {
 func (l *ledger) genesis() embedded.Genesis {
 	million := new(uint256.Int).Mul(oneVITE, uint256.NewInt(1_000_000))
 	g := embedded.Genesis{Time: l.clock.Now().Add(-time.Hour)}
+	g.Tokens = []embedded.TokenInfo{{
+		ID: goldID(), Name: "Gold", Symbol: "GOLD", Decimals: 6, Owner: l.stranger.Address(), ReIssuable: true, MaxSupply: *million,
+	}}
 	for _, a := range []core.Address{l.payer, l.poor, l.stranger.Address()} {
 		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: *million}})
 	}
@@ -135,6 +138,9 @@ func (l *ledger) genesis() embedded.Genesis {
 	}
 	return g
 }
+
+// goldID is a token that the stranger may mint.
+func goldID() core.TokenID { return core.TokenID([]byte("GOLD TOKEN")) }
 
 func (l *ledger) serve(t testing.TB) {
 	t.Helper()
