@@ -1,6 +1,7 @@
 package devnode
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -37,8 +38,7 @@ func newStack(c Config) (*node.Node, *eth.Ethereum, error) {
 	}
 	backend, err := eth.New(stack, chainSettings(c))
 	if err != nil {
-		stack.Close()
-		return nil, nil, fmt.Errorf("making the chain: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("making the chain: %w", err), stack.Close())
 	}
 	filterSystem := filters.NewFilterSystem(backend.APIBackend, filters.Config{})
 	stack.RegisterAPIs([]rpc.API{{Namespace: "eth", Service: filters.NewFilterAPI(filterSystem)}})

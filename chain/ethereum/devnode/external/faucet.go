@@ -56,7 +56,7 @@ func (n *Node) awaitSuccess(ctx context.Context, hash common.Hash) error {
 // count times. With a period each of them waits for its block.
 func (n *Node) Mine(count int) error {
 	if n.kind == Anvil {
-		return n.call(nil, "anvil_mine", hexNumber(uint64(count)))
+		return n.call("anvil_mine", hexNumber(uint64(count)))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout+time.Duration(count)*time.Second)
 	defer cancel()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -47,8 +46,9 @@ type Node struct {
 	kind    Kind
 	dir     string
 	ownDir  bool
-	command *exec.Cmd
-	exited  chan struct{} // closed when the process has ended
+	kill    context.CancelFunc // ends the process; nil before it runs
+	exited  chan struct{}      // closed when the process has ended
+	ending  error              // how; read after exited
 	url     string
 	chainID *big.Int
 	client  *ethclient.Client
@@ -88,7 +88,7 @@ func (n *Node) start(ctx context.Context, c Config) error {
 		return fmt.Errorf("reading the chain id: %w", err)
 	}
 	if n.kind == Anvil {
-		if err := n.call(nil, "anvil_setBalance", n.faucet(), plenty); err != nil {
+		if err := n.call("anvil_setBalance", n.faucet(), plenty); err != nil {
 			return err
 		}
 	}
@@ -117,8 +117,8 @@ func (n *Node) Close() error {
 	if n.client != nil {
 		n.client.Close()
 	}
-	if n.exited != nil {
-		n.command.Process.Kill() // it may have ended already
+	if n.kill != nil {
+		n.kill()
 		<-n.exited
 	}
 	if !n.ownDir {
@@ -148,10 +148,11 @@ func (n *Node) Contracts() devnode.Contracts { return devnode.ContractsOf(n.fauc
 // LogFile is where the program's own output goes.
 func (n *Node) LogFile() string { return filepath.Join(n.dir, string(n.kind)+".log") }
 
-func (n *Node) call(result any, method string, arguments ...any) error {
+// call uses a control of the node whose answer does not matter.
+func (n *Node) call(method string, arguments ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	if err := n.client.Client().CallContext(ctx, result, method, arguments...); err != nil {
+	if err := n.client.Client().CallContext(ctx, nil, method, arguments...); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	return nil
@@ -169,7 +170,7 @@ func (n *Node) SetHead(height uint64) error {
 	if err := n.only(Geth); err != nil {
 		return err
 	}
-	return n.call(nil, "debug_setHead", hexNumber(height))
+	return n.call("debug_setHead", hexNumber(height))
 }
 
 // Reorg replaces the newest depth blocks with as many others, without the transactions of the old ones (anvil only).
@@ -177,7 +178,7 @@ func (n *Node) Reorg(depth uint64) error {
 	if err := n.only(Anvil); err != nil {
 		return err
 	}
-	return n.call(nil, "anvil_reorg", depth, []any{})
+	return n.call("anvil_reorg", depth, []any{})
 }
 
 // Drop makes the node forget a waiting transaction (anvil only).
@@ -185,7 +186,7 @@ func (n *Node) Drop(hash common.Hash) error {
 	if err := n.only(Anvil); err != nil {
 		return err
 	}
-	return n.call(nil, "anvil_dropTransaction", hash)
+	return n.call("anvil_dropTransaction", hash)
 }
 
 // SetMining turns blocks for each transaction on or off (anvil only). Mine works either way.
@@ -193,7 +194,7 @@ func (n *Node) SetMining(on bool) error {
 	if err := n.only(Anvil); err != nil {
 		return err
 	}
-	return n.call(nil, "anvil_setAutomine", on)
+	return n.call("anvil_setAutomine", on)
 }
 
 // SetNextBaseFee sets what the next block takes per gas (anvil only).
@@ -201,7 +202,7 @@ func (n *Node) SetNextBaseFee(wei uint64) error {
 	if err := n.only(Anvil); err != nil {
 		return err
 	}
-	return n.call(nil, "anvil_setNextBlockBaseFeePerGas", hexNumber(wei))
+	return n.call("anvil_setNextBlockBaseFeePerGas", hexNumber(wei))
 }
 
 func hexNumber(number uint64) string { return fmt.Sprintf("0x%x", number) }

@@ -31,17 +31,19 @@ func (n *Node) launch(c Config) error {
 	if err != nil {
 		return fmt.Errorf("making the log: %w", err)
 	}
-	defer log.Close() // the child has its own descriptor
-	command := exec.Command(program, arguments...)
+	defer log.Close()                                      // the child has its own descriptor
+	life, kill := context.WithCancel(context.Background()) // Close ends it, not the context of Start
+	command := exec.CommandContext(life, program, arguments...)
 	command.Stdout, command.Stderr = log, log
 	dieWithParent(command)
 	if err := command.Start(); err != nil {
+		kill()
 		return fmt.Errorf("running %s: %w", program, err)
 	}
-	n.command, n.exited = command, make(chan struct{})
+	n.kill, n.exited = kill, make(chan struct{})
 	go func() {
 		defer close(n.exited)
-		command.Wait() // how it ended is in its log; Close waits for this
+		n.ending = command.Wait()
 	}()
 	return nil
 }
@@ -100,7 +102,7 @@ func (n *Node) awaitAddress(ctx context.Context) (string, error) {
 		case <-ctx.Done():
 			return "", fmt.Errorf("waiting for its address: %w", ctx.Err())
 		case <-n.exited:
-			return "", fmt.Errorf("it ended; its log ends with %q", lastLine(log))
+			return "", fmt.Errorf("it ended (%v); its log ends with %q", n.ending, lastLine(log))
 		case <-tick.C:
 		}
 	}
