@@ -7,9 +7,11 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE leases (
   role TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at BIGINT NOT NULL);
 
+-- pending: a final point above the cursor, taken over when the cursor reaches it with the same hash.
 CREATE TABLE cursors (
   chain TEXT PRIMARY KEY, height BIGINT NOT NULL, hash TEXT NOT NULL,
   head_height BIGINT NOT NULL, head_at BIGINT NOT NULL, final_height BIGINT NOT NULL, final_hash TEXT NOT NULL,
+  pending_height BIGINT NOT NULL DEFAULT 0, pending_hash TEXT NOT NULL DEFAULT '',
   state TEXT NOT NULL CHECK (state IN ('ok','halted')), why TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE blocks (
@@ -17,13 +19,15 @@ CREATE TABLE blocks (
   canonical INT NOT NULL CHECK (canonical IN (0,1)), PRIMARY KEY (chain, hash));
 CREATE UNIQUE INDEX blocks_line ON blocks (chain, height) WHERE canonical = 1;
 
--- Our own accounts on every ledger. lineage, next and tip are the local end of what we have bound; they stay 0 and '' for accounts that never pay.
+-- Our own accounts on every ledger. lineage, base and next are the local end of what we have bound; they stay 0 for accounts that never pay.
+-- seq grows with every row, so that a watch set finds exactly the rows that it has not loaded yet.
 CREATE TABLE accounts (
   chain TEXT NOT NULL, account TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('deposit','shared','hot','gas','gateway')),
   network TEXT NOT NULL, key_path TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('new','ok','halted','recovering')), why TEXT NOT NULL DEFAULT '',
   lineage BIGINT NOT NULL DEFAULT 0, base BIGINT NOT NULL DEFAULT 0, next BIGINT NOT NULL DEFAULT 0,
-  created_at BIGINT NOT NULL, PRIMARY KEY (chain, account), UNIQUE (chain, key_path));
+  seq BIGINT NOT NULL UNIQUE, created_at BIGINT NOT NULL, PRIMARY KEY (chain, account), UNIQUE (chain, key_path));
+CREATE INDEX accounts_new ON accounts (chain, seq);
 
 CREATE TABLE bindings (
   id BIGINT PRIMARY KEY, network TEXT NOT NULL, type INT NOT NULL CHECK (type IN (0,1)), owner TEXT NOT NULL,
@@ -41,9 +45,10 @@ CREATE TABLE transfers (
   state TEXT NOT NULL CHECK (state IN ('seen','final','orphaned','held','refused')), reason TEXT NOT NULL DEFAULT '',
   height BIGINT NOT NULL, block_hash TEXT NOT NULL, block_at BIGINT NOT NULL, seen_at BIGINT NOT NULL, changed_at BIGINT NOT NULL,
   UNIQUE (chain, ref));
-CREATE INDEX transfers_owner ON transfers (network, token, owner, direction, id);
+CREATE INDEX transfers_owner ON transfers (network, token, owner, direction, id, state);
 CREATE INDEX transfers_state ON transfers (chain, state, height);
 CREATE INDEX transfers_tx ON transfers (tx);
+CREATE INDEX transfers_ref ON transfers (ref);
 
 CREATE TABLE payments (
   id BIGINT PRIMARY KEY, transfer_id BIGINT REFERENCES transfers (id),
@@ -80,6 +85,7 @@ CREATE TABLE attempts (
   head BIGINT NOT NULL, created_at BIGINT NOT NULL,
   PRIMARY KEY (chain, account, lineage, number, seq), UNIQUE (chain, hash),
   FOREIGN KEY (chain, account, lineage, number) REFERENCES slots (chain, account, lineage, number));
+CREATE INDEX attempts_hash ON attempts (hash);
 
 CREATE TABLE lineages (
   chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, base BIGINT NOT NULL, base_hash TEXT NOT NULL,

@@ -1,0 +1,154 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+type accountRow struct {
+	Chain     string `db:"chain"`
+	Account   string `db:"account"`
+	Kind      string `db:"kind"`
+	Network   string `db:"network"`
+	KeyPath   string `db:"key_path"`
+	State     string `db:"state"`
+	Why       string `db:"why"`
+	Lineage   uint64 `db:"lineage"`
+	Base      uint64 `db:"base"`
+	Next      uint64 `db:"next"`
+	CreatedAt int64  `db:"created_at"`
+}
+
+const accountColumns = `chain, account, kind, network, key_path, state, why, lineage, base, next, created_at`
+
+func (r accountRow) account() Account {
+	return Account{
+		Chain: chain.ID(r.Chain), Account: r.Account, Kind: AccountKind(r.Kind), Network: r.Network, KeyPath: r.KeyPath,
+		State: AccountState(r.State), Why: r.Why, Lineage: r.Lineage, Base: r.Base, Next: r.Next, CreatedAt: fromMillis(r.CreatedAt),
+	}
+}
+
+// EnsureAccount stores an account of ours in state new. When it is stored already nothing happens, unless its kind or its key path differs:
+// that is ErrConflict, and so is a key path that another account has.
+func (tx *Tx) EnsureAccount(a Account) error {
+	var known accountRow
+	found, err := tx.get(&known, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(a.Chain), a.Account)
+	switch {
+	case err != nil:
+	case !found:
+		err = tx.addAccount(a)
+	case known.Kind != string(a.Kind) || known.KeyPath != a.KeyPath:
+		err = fmt.Errorf("%w: stored as %s with key path %s", ErrConflict, known.Kind, known.KeyPath)
+	}
+	if err != nil {
+		return fmt.Errorf("storing the account %s on %s: %w", a.Account, a.Chain, err)
+	}
+	return nil
+}
+
+func (tx *Tx) addAccount(a Account) error {
+	var seq uint64
+	if err := tx.one(&seq, `SELECT COALESCE(MAX(seq), 0) + 1 FROM accounts`); err != nil {
+		return err
+	}
+	n, err := tx.exec(`INSERT INTO accounts (chain, account, kind, network, key_path, state, seq, created_at)
+		VALUES (?, ?, ?, ?, ?, 'new', ?, ?) ON CONFLICT DO NOTHING`,
+		string(a.Chain), a.Account, string(a.Kind), a.Network, a.KeyPath, seq, tx.millis())
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: the key path %s is another account's", ErrConflict, a.KeyPath)
+	}
+	if err != nil || a.Kind == KindDeposit { // deposit addresses are told by their binding
+		return err
+	}
+	return tx.log("account", a.Account, "added", fmt.Sprintf("%s on %s", a.Kind, a.Chain))
+}
+
+// Account answers one account of ours, or ErrNotFound.
+func (tx *Tx) Account(id chain.ID, account string) (Account, error) {
+	var r accountRow
+	if err := tx.one(&r, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(id), account); err != nil {
+		return Account{}, fmt.Errorf("reading the account %s on %s: %w", account, id, err)
+	}
+	return r.account(), nil
+}
+
+// Accounts answers our accounts on a chain, in order of their making: of the kinds given, else of all kinds.
+func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
+	if len(kinds) == 0 {
+		kinds = []AccountKind{KindDeposit, KindShared, KindHot, KindGas, KindGateway}
+	}
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	var rows []accountRow
+	err := tx.listIn(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind IN (?) ORDER BY seq`, string(id), names)
+	if err != nil {
+		return nil, fmt.Errorf("reading the accounts on %s: %w", id, err)
+	}
+	out := make([]Account, len(rows))
+	for i, r := range rows {
+		out[i] = r.account()
+	}
+	return out, nil
+}
+
+// AdoptAccount takes an account into use from where its ledger stands: base is the next free number, baseHash the hash of the account's last
+// block, or empty where the ledger counts nonces. From new, or from recovering once no slot of it is open. Else ErrConflict.
+func (tx *Tx) AdoptAccount(id chain.ID, account string, base uint64, baseHash string) error {
+	a, err := tx.Account(id, account)
+	if err != nil {
+		return err
+	}
+	if err := tx.adopt(a, base, baseHash); err != nil {
+		return fmt.Errorf("adopting the account %s on %s at %d: %w", account, id, base, err)
+	}
+	return nil
+}
+
+func (tx *Tx) adopt(a Account, base uint64, baseHash string) error {
+	if a.State != AccountNew && a.State != AccountRecovering {
+		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
+	}
+	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND state = 'open'`, string(a.Chain), a.Account)
+	if err != nil {
+		return err
+	}
+	if open {
+		return fmt.Errorf("%w: slots are open", ErrConflict)
+	}
+	if baseHash == "" && (a.Lineage != 0 || base < a.Next) {
+		return fmt.Errorf("%w: numbers below %d are given", ErrConflict, a.Next)
+	}
+	if baseHash != "" {
+		a.Lineage++
+		if err := tx.addLineage(a, base, baseHash, "adopted"); err != nil {
+			return err
+		}
+	}
+	err = tx.change(`UPDATE accounts SET state = 'ok', why = '', lineage = ?, base = ?, next = ? WHERE chain = ? AND account = ? AND state = ?`,
+		a.Lineage, base, base, string(a.Chain), a.Account, string(a.State))
+	if err != nil {
+		return err
+	}
+	return tx.log("account", a.Account, "adopted", fmt.Sprintf("on %s, lineage %d, base %d %s", a.Chain, a.Lineage, base, baseHash))
+}
+
+func (tx *Tx) addLineage(a Account, base uint64, baseHash, why string) error {
+	_, err := tx.exec(`INSERT INTO lineages (chain, account, lineage, base, base_hash, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		string(a.Chain), a.Account, a.Lineage, base, baseHash, note(why), tx.millis())
+	return err
+}
+
+// SetAccountState lets an account sign (ok) or stops it, and says why.
+func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why string) error {
+	err := tx.change(`UPDATE accounts SET state = ?, why = ? WHERE chain = ? AND account = ?`, string(s), note(why), string(id), account)
+	if err == nil {
+		err = tx.log("account", account, string(s), why)
+	}
+	if err != nil {
+		return fmt.Errorf("setting the account %s on %s to %s: %w", account, id, s, err)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package records
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// Binding types, as meta-info tells them (spec: gateway metadata).
+const (
+	TypeAddress = 0 // every user has an inbound address
+	TypeLabel   = 1 // all share an address, a label tells who is meant
+)
+
+// maxIndex is the greatest index that a derivation path can name.
+const maxIndex = 1<<31 - 1
+
+// labelTries bounds how often a label that is taken is made anew.
+const labelTries = 100
+
+type bindingRow struct {
+	ID        uint64        `db:"id"`
+	Network   string        `db:"network"`
+	Type      int           `db:"type"`
+	Owner     string        `db:"owner"`
+	Chain     string        `db:"chain"`
+	Address   string        `db:"address"`
+	Label     string        `db:"label"`
+	PathIndex sql.NullInt64 `db:"path_index"`
+	CreatedAt int64         `db:"created_at"`
+}
+
+const bindingColumns = `id, network, type, owner, chain, address, label, path_index, created_at`
+
+func (r bindingRow) binding() Binding {
+	return Binding{
+		ID: r.ID, Network: r.Network, Type: r.Type, Owner: r.Owner, Chain: chain.ID(r.Chain), Address: r.Address, Label: r.Label,
+		PathIndex: uint32(r.PathIndex.Int64), CreatedAt: fromMillis(r.CreatedAt),
+	}
+}
+
+// BindAddress answers the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
+// of the next free index, and the address becomes an account of ours. An address may be shown once the transaction is stored, not before.
+func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
+	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
+	if err == nil && !found {
+		b, err = tx.bindAddress(network, id, owner, derive)
+	}
+	if err != nil {
+		return Binding{}, fmt.Errorf("binding %s on %s: %w", owner, network, err)
+	}
+	return b, nil
+}
+
+func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func(uint32) (string, string, error)) (Binding, error) {
+	if owner == "" {
+		return Binding{}, errors.New("binding owner: empty")
+	}
+	var index int64
+	if err := tx.one(&index, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM bindings WHERE chain = ?`, string(id)); err != nil {
+		return Binding{}, err
+	}
+	if index > maxIndex {
+		return Binding{}, fmt.Errorf("%w: all %d addresses are given", ErrFull, int64(maxIndex)+1)
+	}
+	address, path, err := derive(uint32(index))
+	if err != nil {
+		return Binding{}, fmt.Errorf("deriving address %d: %w", index, err)
+	}
+	r := bindingRow{
+		Network: network, Type: TypeAddress, Owner: owner, Chain: string(id), Address: address,
+		PathIndex: sql.NullInt64{Int64: index, Valid: true}, CreatedAt: tx.millis(),
+	}
+	if err := tx.EnsureAccount(Account{Chain: id, Account: address, Kind: KindDeposit, Network: network, KeyPath: path}); err != nil {
+		return Binding{}, err
+	}
+	return tx.addBinding(r)
+}
+
+// BindLabel answers the owner's label on the shared inbound address of a network, making it the first time with makeLabel, which is asked
+// again while its label is taken.
+func (tx *Tx) BindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
+	b, found, err := tx.BindingByOwner(network, TypeLabel, owner)
+	if err == nil && !found {
+		b, err = tx.bindLabel(network, id, owner, shared, makeLabel)
+	}
+	if err != nil {
+		return Binding{}, fmt.Errorf("binding %s on %s: %w", owner, network, err)
+	}
+	return b, nil
+}
+
+func (tx *Tx) bindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
+	if owner == "" {
+		return Binding{}, errors.New("binding owner: empty")
+	}
+	for range labelTries {
+		label := makeLabel()
+		_, taken, err := tx.BindingByLabel(network, label)
+		if err != nil {
+			return Binding{}, err
+		}
+		if label == "" || taken {
+			continue
+		}
+		return tx.addBinding(bindingRow{
+			Network: network, Type: TypeLabel, Owner: owner, Chain: string(id), Address: shared, Label: label, CreatedAt: tx.millis(),
+		})
+	}
+	return Binding{}, fmt.Errorf("%w: no free label in %d tries", ErrFull, labelTries)
+}
+
+func (tx *Tx) addBinding(r bindingRow) (Binding, error) {
+	id, err := tx.nextID("bindings")
+	if err != nil {
+		return Binding{}, err
+	}
+	r.ID = id
+	_, err = tx.exec(`INSERT INTO bindings (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Network, r.Type, r.Owner, r.Chain, r.Address, r.Label, r.PathIndex, r.CreatedAt)
+	if err != nil {
+		return Binding{}, err
+	}
+	return r.binding(), tx.log("binding", fmt.Sprint(id), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
+}
+
+// BindingByAddress answers whose inbound address it is (type 0).
+func (tx *Tx) BindingByAddress(id chain.ID, address string) (Binding, bool, error) {
+	return tx.binding(`chain = ? AND address = ? AND type = 0`, string(id), address)
+}
+
+// BindingByLabel answers whose label it is on a network (type 1).
+func (tx *Tx) BindingByLabel(network, label string) (Binding, bool, error) {
+	if !storable(label) {
+		return Binding{}, false, nil // a label of ours is plain text
+	}
+	return tx.binding(`network = ? AND label = ? AND type = 1`, network, label)
+}
+
+// BindingByOwner answers the binding of an owner on a network, by type.
+func (tx *Tx) BindingByOwner(network string, bindingType int, owner string) (Binding, bool, error) {
+	return tx.binding(`network = ? AND type = ? AND owner = ?`, network, bindingType, owner)
+}
+
+func (tx *Tx) binding(where string, args ...any) (Binding, bool, error) {
+	var r bindingRow
+	found, err := tx.get(&r, `SELECT `+bindingColumns+` FROM bindings WHERE `+where, args...)
+	if err != nil {
+		return Binding{}, false, fmt.Errorf("reading a binding: %w", err)
+	}
+	return r.binding(), found, nil
+}

@@ -1,0 +1,267 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+type cursorRow struct {
+	Chain         string `db:"chain"`
+	Height        uint64 `db:"height"`
+	Hash          string `db:"hash"`
+	HeadHeight    uint64 `db:"head_height"`
+	HeadAt        int64  `db:"head_at"`
+	FinalHeight   uint64 `db:"final_height"`
+	FinalHash     string `db:"final_hash"`
+	PendingHeight uint64 `db:"pending_height"`
+	PendingHash   string `db:"pending_hash"`
+	State         string `db:"state"`
+	Why           string `db:"why"`
+}
+
+const cursorColumns = `chain, height, hash, head_height, head_at, final_height, final_hash, pending_height, pending_hash, state, why`
+
+func (r cursorRow) cursor() Cursor {
+	return Cursor{
+		Chain: chain.ID(r.Chain), Point: chain.Point{Height: r.Height, Hash: r.Hash},
+		Head: r.HeadHeight, HeadAt: timeOrZero(r.HeadAt), Final: chain.Point{Height: r.FinalHeight, Hash: r.FinalHash},
+		Halted: r.State == "halted", Why: r.Why,
+	}
+}
+
+// Cursor answers how far a chain has been followed; Missing when it was never started.
+func (tx *Tx) Cursor(id chain.ID) (Cursor, error) {
+	r, found, err := tx.cursorRow(id)
+	if err != nil {
+		return Cursor{}, fmt.Errorf("reading the cursor of %s: %w", id, err)
+	}
+	if !found {
+		return Cursor{Chain: id, Missing: true}, nil
+	}
+	return r.cursor(), nil
+}
+
+func (tx *Tx) cursorRow(id chain.ID) (r cursorRow, found bool, err error) {
+	found, err = tx.get(&r, `SELECT `+cursorColumns+` FROM cursors WHERE chain = ?`, string(id))
+	return r, found, err
+}
+
+// runningCursor is the cursor for a change: it must exist and not be halted.
+func (tx *Tx) runningCursor(id chain.ID) (cursorRow, error) {
+	r, found, err := tx.cursorRow(id)
+	switch {
+	case err != nil:
+		return r, err
+	case !found:
+		return r, ErrNotFound
+	case r.State == "halted":
+		return r, fmt.Errorf("%w: %s", ErrHalted, r.Why)
+	}
+	return r, nil
+}
+
+// Cursors answers all cursors, by chain.
+func (tx *Tx) Cursors() ([]Cursor, error) {
+	var rows []cursorRow
+	if err := tx.list(&rows, `SELECT `+cursorColumns+` FROM cursors ORDER BY chain`); err != nil {
+		return nil, fmt.Errorf("reading the cursors: %w", err)
+	}
+	out := make([]Cursor, len(rows))
+	for i, r := range rows {
+		out[i] = r.cursor()
+	}
+	return out, nil
+}
+
+// StartCursor begins to follow a chain after a block. Blocks up to it are never read. ErrConflict when the chain has a cursor.
+func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
+	n, err := tx.exec(`INSERT INTO cursors (chain, height, hash, head_height, head_at, final_height, final_hash, state)
+		VALUES (?, ?, ?, ?, 0, 0, '', 'ok') ON CONFLICT (chain) DO NOTHING`, string(id), at.Height, at.Hash, at.Height)
+	if err == nil && n == 0 {
+		err = ErrConflict
+	}
+	if err == nil {
+		err = tx.putBlock(id, chain.Block{Point: at, Time: tx.now})
+	}
+	if err == nil {
+		err = tx.log("chain", string(id), "started", fmt.Sprintf("after block %d %s", at.Height, at.Hash))
+	}
+	if err != nil {
+		return fmt.Errorf("starting the cursor of %s: %w", id, err)
+	}
+	return nil
+}
+
+// putBlock makes a block canonical; a block that was left before comes back the same way.
+func (tx *Tx) putBlock(id chain.ID, b chain.Block) error {
+	_, err := tx.exec(`INSERT INTO blocks (chain, hash, height, parent, at, canonical) VALUES (?, ?, ?, ?, ?, 1)
+		ON CONFLICT (chain, hash) DO UPDATE SET canonical = 1`, string(id), b.Hash, b.Height, b.Parent, b.Time.UnixMilli())
+	return err
+}
+
+// Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and effects are the caller's to store in
+// the same transaction. ErrParent: the block does not follow, step back. ErrFinality: the line misses a final point announced before.
+func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
+	r, err := tx.runningCursor(id)
+	if err == nil && (b.Height != r.Height+1 || b.Parent != r.Hash) {
+		err = fmt.Errorf("%w: cursor %d %s, parent %s", ErrParent, r.Height, r.Hash, b.Parent)
+	}
+	if err == nil && b.Height == r.PendingHeight && b.Hash != r.PendingHash {
+		err = fmt.Errorf("%w: %s was announced as final", ErrFinality, r.PendingHash)
+	}
+	if err == nil {
+		err = tx.putBlock(id, b)
+	}
+	if err == nil {
+		err = tx.change(`UPDATE cursors SET height = ?, hash = ?,
+			final_height = CASE WHEN pending_height = ? THEN pending_height ELSE final_height END,
+			final_hash = CASE WHEN pending_height = ? THEN pending_hash ELSE final_hash END
+			WHERE chain = ? AND height = ? AND hash = ?`, b.Height, b.Hash, b.Height, b.Height, string(id), r.Height, r.Hash)
+	}
+	if err != nil {
+		return fmt.Errorf("advancing %s to block %d %s: %w", id, b.Height, b.Hash, err)
+	}
+	return nil
+}
+
+// StepBack leaves the cursor's block, which is no longer of the line, for the one before. The block's transfers that were only seen become
+// orphaned; those decided already keep their state. Both kinds come back, as they are now. ErrFinality: the block is final, or nothing
+// before it is known.
+func (tx *Tx) StepBack(id chain.ID) ([]Transfer, error) {
+	r, err := tx.runningCursor(id)
+	if err != nil {
+		return nil, fmt.Errorf("stepping back on %s: %w", id, err)
+	}
+	left, err := tx.leaveBlock(id, r)
+	if err != nil {
+		return nil, fmt.Errorf("stepping back on %s from block %d %s: %w", id, r.Height, r.Hash, err)
+	}
+	return left, nil
+}
+
+func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
+	if r.Height <= r.FinalHeight {
+		return nil, ErrFinality
+	}
+	var before string
+	found, err := tx.get(&before, `SELECT p.hash FROM blocks b JOIN blocks p ON p.chain = b.chain AND p.hash = b.parent
+		WHERE b.chain = ? AND b.hash = ? AND p.canonical = 1 AND p.height = b.height - 1`, string(id), r.Hash)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("%w: the block before is not known", ErrFinality)
+	}
+	if err := tx.change(`UPDATE blocks SET canonical = 0 WHERE chain = ? AND hash = ?`, string(id), r.Hash); err != nil {
+		return nil, err
+	}
+	if err := tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND hash = ?`, r.Height-1, before, string(id), r.Hash); err != nil {
+		return nil, err
+	}
+	if err := tx.log("chain", string(id), "stepped_back", fmt.Sprintf("from block %d %s", r.Height, r.Hash)); err != nil {
+		return nil, err
+	}
+	return tx.orphan(id, r.Height, r.Hash)
+}
+
+// orphan moves the seen transfers of a left block and answers all transfers of the block.
+func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error) {
+	left, err := tx.transfers(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
+	if err != nil {
+		return nil, err
+	}
+	for i := range left {
+		if left[i].State != Seen {
+			continue
+		}
+		if err := tx.MoveTransfer(left[i].ID, Seen, Orphaned, ""); err != nil {
+			return nil, err
+		}
+		left[i].State, left[i].ChangedAt = Orphaned, tx.now
+	}
+	return left, nil
+}
+
+// SetHead stores where the nodes agree that the chain stands. The final point never goes back. One above the cursor is kept aside and taken
+// over by Advance when the line reaches it, because a cursor that waits may itself stand on a left branch. ErrFinality: our line has
+// another block at the final height.
+func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
+	r, found, err := tx.cursorRow(id)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	if err == nil {
+		err = tx.setHead(r, h)
+	}
+	if err != nil {
+		return fmt.Errorf("storing the head %d of %s: %w", h.Latest.Height, id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
+	switch {
+	case h.Final.Height > r.Height:
+		if r.PendingHeight <= r.Height { // an earlier one that is still ahead is reached sooner
+			r.PendingHeight, r.PendingHash = h.Final.Height, h.Final.Hash
+		}
+	case h.Final.Height == r.FinalHeight && r.FinalHash != "" && r.FinalHash != h.Final.Hash:
+		return fmt.Errorf("%w: %d was final as %s and is %s", ErrFinality, r.FinalHeight, r.FinalHash, h.Final.Hash)
+	case h.Final.Height > r.FinalHeight:
+		if err := tx.checkLine(r.Chain, h.Final); err != nil {
+			return err
+		}
+		r.FinalHeight, r.FinalHash = h.Final.Height, h.Final.Hash
+	}
+	return tx.change(`UPDATE cursors SET head_height = ?, head_at = ?, final_height = ?, final_hash = ?, pending_height = ?, pending_hash = ?
+		WHERE chain = ?`, h.Latest.Height, toMillis(h.Time), r.FinalHeight, r.FinalHash, r.PendingHeight, r.PendingHash, r.Chain)
+}
+
+// checkLine is ErrFinality when the canonical block at the point's height has another hash. Blocks before the start are not known.
+func (tx *Tx) checkLine(id string, p chain.Point) error {
+	var ours string
+	found, err := tx.get(&ours, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, id, p.Height)
+	if err == nil && found && ours != p.Hash {
+		return fmt.Errorf("%w: block %d is %s here and %s there", ErrFinality, p.Height, ours, p.Hash)
+	}
+	return err
+}
+
+// HaltChain stops a chain: its cursor does not move and no payment that it causes or carries is bound until ResumeChain.
+func (tx *Tx) HaltChain(id chain.ID, why string) error {
+	return tx.setCursorState(id, "halted", note(why))
+}
+
+// ResumeChain takes a halt back.
+func (tx *Tx) ResumeChain(id chain.ID) error { return tx.setCursorState(id, "ok", "") }
+
+func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
+	err := tx.change(`UPDATE cursors SET state = ?, why = ? WHERE chain = ?`, state, why, string(id))
+	if err == nil {
+		err = tx.log("chain", string(id), state, why)
+	}
+	if err != nil {
+		return fmt.Errorf("setting the chain %s to %s: %w", id, state, err)
+	}
+	return nil
+}
+
+// PruneBlocks forgets blocks that are both final and more than keep below the cursor, unless an undecided effect stands in them.
+func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) error {
+	r, found, err := tx.cursorRow(id)
+	if err != nil || !found || r.Height <= keep {
+		return err
+	}
+	below := min(r.FinalHeight, r.Height-keep)
+	_, err = tx.exec(`DELETE FROM effects WHERE chain = ? AND settled = 0 AND height < ?
+		AND block_hash IN (SELECT hash FROM blocks WHERE chain = ? AND canonical = 0 AND height < ?)`, string(id), below, string(id), below)
+	if err == nil {
+		_, err = tx.exec(`DELETE FROM blocks WHERE chain = ? AND height < ?
+			AND hash NOT IN (SELECT block_hash FROM effects WHERE chain = ? AND settled = 0 AND height < ?)`, string(id), below, string(id), below)
+	}
+	if err != nil {
+		return fmt.Errorf("pruning the blocks of %s below %d: %w", id, below, err)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package records
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+)
+
+type eventRow struct {
+	Seq       uint64 `db:"seq"`
+	At        int64  `db:"at"`
+	Actor     string `db:"actor"`
+	Subject   string `db:"subject"`
+	SubjectID string `db:"subject_id"`
+	Event     string `db:"event"`
+	Detail    string `db:"detail"`
+	Digest    string `db:"digest"`
+}
+
+const eventColumns = `seq, at, actor, subject, subject_id, event, detail, digest`
+
+// historyTip is the newest line of the history.
+type historyTip struct {
+	Seq    uint64 `db:"seq"`
+	Digest string `db:"digest"`
+}
+
+// Log appends a line to the history; Seq and At are given by the store, Actor by the context unless set. The state-changing methods of Tx
+// log themselves: what remains are incidents and what operators do besides.
+func (tx *Tx) Log(e Event) error {
+	if tx.last == nil {
+		var tip historyTip
+		if _, err := tx.get(&tip, `SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1`); err != nil {
+			return fmt.Errorf("reading the end of the history: %w", err)
+		}
+		tx.last = &tip
+	}
+	if e.Actor == "" {
+		e.Actor = tx.actor
+	}
+	r := eventRow{
+		Seq: tx.last.Seq + 1, At: tx.millis(), Actor: note(e.Actor), Subject: note(e.Subject), SubjectID: note(e.SubjectID),
+		Event: note(e.Event), Detail: note(e.Detail),
+	}
+	r.Digest = r.digest(tx.last.Digest)
+	_, err := tx.exec(`INSERT INTO history (seq, at, actor, subject, subject_id, event, detail, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Seq, r.At, r.Actor, r.Subject, r.SubjectID, r.Event, r.Detail, r.Digest)
+	if err != nil {
+		return fmt.Errorf("writing the history: %w", err)
+	}
+	tx.last = &historyTip{r.Seq, r.Digest}
+	return nil
+}
+
+func (tx *Tx) log(subject, id, event, detail string) error {
+	return tx.Log(Event{Subject: subject, SubjectID: id, Event: event, Detail: detail})
+}
+
+// digest covers the digest of the line before and every field of this one, each with its length, so that no text can pass for another.
+func (r eventRow) digest(before string) string {
+	h := sha256.New()
+	for _, field := range []string{before, r.Actor, r.Subject, r.SubjectID, r.Event, r.Detail} {
+		writeNumber(h, uint64(len(field)))
+		h.Write([]byte(field))
+	}
+	writeNumber(h, r.Seq)
+	writeNumber(h, uint64(r.At))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func writeNumber(h hash.Hash, n uint64) {
+	h.Write(binary.BigEndian.AppendUint64(nil, n))
+}
+
+func (r eventRow) event() Event {
+	return Event{Seq: r.Seq, At: fromMillis(r.At), Actor: r.Actor, Subject: r.Subject, SubjectID: r.SubjectID, Event: r.Event, Detail: r.Detail}
+}
+
+// History answers the lines about one subject, oldest first.
+func (tx *Tx) History(subject, id string) ([]Event, error) {
+	var rows []eventRow
+	err := tx.list(&rows, `SELECT `+eventColumns+` FROM history WHERE subject = ? AND subject_id = ? ORDER BY seq`, subject, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading the history of %s %s: %w", subject, id, err)
+	}
+	out := make([]Event, len(rows))
+	for i, r := range rows {
+		out[i] = r.event()
+	}
+	return out, nil
+}
+
+// VerifyHistory recomputes the chain of digests over the whole history. Lines cut off at its end cannot be told from lines never written:
+// who wants to know that keeps the newest digest elsewhere.
+func (tx *Tx) VerifyHistory() error {
+	rows, err := tx.tx.QueryxContext(tx.ctx, `SELECT `+eventColumns+` FROM history ORDER BY seq`)
+	if err != nil {
+		return fmt.Errorf("reading the history: %w", err)
+	}
+	defer rows.Close()
+	var last historyTip
+	for rows.Next() {
+		var r eventRow
+		if err := rows.StructScan(&r); err != nil {
+			return fmt.Errorf("reading the history: %w", err)
+		}
+		if r.Seq != last.Seq+1 || r.Digest != r.digest(last.Digest) {
+			return fmt.Errorf("%w: the history is broken at line %d", ErrConflict, last.Seq+1)
+		}
+		last = historyTip{r.Seq, r.Digest}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,95 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Lease is a role held for a time: "payer:eth:0x..". Its epoch grows with every change of hands, and a fenced store checks it in every Update.
+type Lease struct {
+	Role   string
+	Holder string
+	Epoch  uint64
+	ttl    time.Duration
+	store  *Store
+}
+
+// Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the running process: the same holder gets the
+// role again at once, under a new epoch. ErrLeased: another one holds it.
+func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
+	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s}
+	err := s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l) })
+	if err != nil {
+		return nil, fmt.Errorf("taking the lease %s: %w", role, err)
+	}
+	return l, nil
+}
+
+func (s *Store) unfenced() *Store { return s.Fenced(nil) }
+
+func (tx *Tx) takeLease(l *Lease) error {
+	now, err := tx.clock()
+	if err != nil {
+		return err
+	}
+	var row struct {
+		Holder  string `db:"holder"`
+		Epoch   uint64 `db:"epoch"`
+		Expires int64  `db:"expires_at"`
+	}
+	found, err := tx.get(&row, `SELECT holder, epoch, expires_at FROM leases WHERE role = ?`, l.Role)
+	if err != nil {
+		return err
+	}
+	if found && row.Holder != l.Holder && row.Expires > now {
+		return ErrLeased
+	}
+	l.Epoch = row.Epoch + 1
+	_, err = tx.exec(`INSERT INTO leases (role, holder, epoch, expires_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, expires_at = excluded.expires_at`,
+		l.Role, l.Holder, l.Epoch, now+l.ttl.Milliseconds())
+	return err
+}
+
+// Renew holds the lease for its time from now on. ErrFenced: it is lost, and so is everything done under it that is not stored.
+func (l *Lease) Renew(ctx context.Context) error { return l.until(ctx, l.ttl) }
+
+// Release gives the role back at once.
+func (l *Lease) Release(ctx context.Context) error { return l.until(ctx, 0) }
+
+func (l *Lease) until(ctx context.Context, d time.Duration) error {
+	err := l.store.unfenced().Update(ctx, func(tx *Tx) error {
+		if err := tx.checkFence(l); err != nil {
+			return err
+		}
+		now, err := tx.clock()
+		if err != nil {
+			return err
+		}
+		return tx.change(`UPDATE leases SET expires_at = ? WHERE role = ? AND holder = ? AND epoch = ?`, now+d.Milliseconds(), l.Role, l.Holder, l.Epoch)
+	})
+	if err != nil {
+		return fmt.Errorf("the lease %s: %w", l.Role, err)
+	}
+	return nil
+}
+
+// checkFence is ErrFenced unless the lease is held now.
+func (tx *Tx) checkFence(l *Lease) error {
+	now, err := tx.clock()
+	if err != nil {
+		return err
+	}
+	held, err := tx.exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, now)
+	if err == nil && !held {
+		return ErrFenced
+	}
+	return err
+}
+
+// clock is the database's own time in Unix milliseconds.
+func (tx *Tx) clock() (ms int64, err error) {
+	err = tx.one(&ms, "SELECT "+tx.engine.clock)
+	return ms, err
+}

@@ -1,0 +1,195 @@
+package records
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+type paymentRow struct {
+	ID         uint64        `db:"id"`
+	TransferID sql.NullInt64 `db:"transfer_id"`
+	Purpose    string        `db:"purpose"`
+	Network    string        `db:"network"`
+	Token      string        `db:"token"`
+	Chain      string        `db:"chain"`
+	Account    string        `db:"account"`
+	Asset      string        `db:"asset"`
+	Amount     chain.Amount  `db:"amount"`
+	Payee      string        `db:"payee"`
+	PayeeLabel string        `db:"payee_label"`
+	Source     string        `db:"source"`
+	State      string        `db:"state"`
+	Reason     string        `db:"reason"`
+	Gen        int           `db:"gen"`
+	Tx         string        `db:"tx"`
+	CreatedAt  int64         `db:"created_at"`
+	ChangedAt  int64         `db:"changed_at"`
+}
+
+const paymentColumns = `id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source,
+	state, reason, gen, tx, created_at, changed_at`
+
+func (r paymentRow) payment() Payment {
+	return Payment{
+		ID: r.ID, TransferID: uint64(r.TransferID.Int64), Purpose: chain.Purpose(r.Purpose), Network: r.Network, Token: r.Token,
+		Chain: chain.ID(r.Chain), Account: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Payee: r.Payee, PayeeLabel: r.PayeeLabel,
+		Source: r.Source, State: PaymentState(r.State), Reason: r.Reason, Gen: r.Gen, Tx: r.Tx,
+		CreatedAt: fromMillis(r.CreatedAt), ChangedAt: fromMillis(r.ChangedAt),
+	}
+}
+
+func paymentsOf(rows []paymentRow) []Payment {
+	out := make([]Payment, len(rows))
+	for i, r := range rows {
+		out[i] = r.payment()
+	}
+	return out
+}
+
+// QueuePayment stores an order to pay, queued or held as its State says (queued when empty), and answers its id. ErrConflict: the transfer has a
+// live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, or the account sweeps or the
+// payee is topped up already.
+func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
+	if p.State == "" {
+		p.State = Queued
+	}
+	id, err := tx.queuePayment(p)
+	if err != nil {
+		return 0, fmt.Errorf("queueing a %s for transfer %d: %w", p.Purpose, p.TransferID, err)
+	}
+	return id, nil
+}
+
+func (tx *Tx) queuePayment(p Payment) (uint64, error) {
+	if err := checkPayment(p); err != nil {
+		return 0, err
+	}
+	if err := tx.checkFree(p); err != nil {
+		return 0, err
+	}
+	id, err := tx.nextID("payments")
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?)`,
+		id, sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, string(p.Purpose), p.Network, p.Token, string(p.Chain), p.Account,
+		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, string(p.State), note(p.Reason), tx.millis(), tx.millis())
+	if err != nil {
+		return 0, err
+	}
+	detail := fmt.Sprintf("%s of %s %s to %s on %s for transfer %d", p.Purpose, p.Amount, p.Asset, p.Payee, p.Chain, p.TransferID)
+	return id, tx.logPayment(id, string(p.State), detail)
+}
+
+func (tx *Tx) logPayment(id uint64, event, detail string) error {
+	return tx.log("payment", fmt.Sprint(id), event, detail)
+}
+
+func checkPayment(p Payment) error {
+	switch {
+	case p.State != Queued && p.State != HeldPayment:
+		return fmt.Errorf("payment state %q: queued or held is wanted", p.State)
+	case p.Purpose == chain.Receive && p.Source == "":
+		return errors.New("payment source: empty in a receive")
+	case p.Purpose != chain.Receive && p.Payee == "":
+		return errors.New("payment payee: empty")
+	case p.Purpose != chain.Receive && p.Amount.IsZero():
+		return errors.New("payment amount: zero")
+	}
+	return nil
+}
+
+// checkFree finds what the table's constraints would refuse, so that a refusal leaves the transaction usable on both engines.
+func (tx *Tx) checkFree(p Payment) (err error) {
+	var taken bool
+	switch p.Purpose {
+	case chain.Credit, chain.Refund, chain.Receive:
+		if taken, err = tx.hasLivePayment(p); err != nil || taken {
+			break
+		}
+		if taken, err = tx.exists(`SELECT 1 FROM transfers WHERE id = ? AND state IN ('seen','orphaned')`, p.TransferID); err != nil || taken {
+			break
+		}
+		return tx.onLine(p.TransferID)
+	case chain.Sweep:
+		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
+			string(p.Chain), p.Account, string(p.Asset))
+	case chain.Gas:
+		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
+	default:
+		return fmt.Errorf("payment purpose %q: credit, refund, receive, sweep or gas is wanted", p.Purpose)
+	}
+	if err == nil && taken {
+		return ErrConflict
+	}
+	return err
+}
+
+func (tx *Tx) hasLivePayment(p Payment) (bool, error) {
+	if p.Purpose == chain.Receive {
+		return tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND purpose = 'receive' AND state <> 'void'`, p.TransferID)
+	}
+	return tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND purpose IN ('credit','refund') AND state <> 'void'`, p.TransferID)
+}
+
+// Payment answers one payment, or ErrNotFound.
+func (tx *Tx) Payment(id uint64) (Payment, error) {
+	var r paymentRow
+	if err := tx.one(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ?`, id); err != nil {
+		return Payment{}, fmt.Errorf("reading payment %d: %w", id, err)
+	}
+	return r.payment(), nil
+}
+
+// PaymentsOf answers all payments that a transfer caused, oldest first.
+func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
+	var rows []paymentRow
+	if err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id = ? ORDER BY id`, transferID); err != nil {
+		return nil, fmt.Errorf("reading the payments of transfer %d: %w", transferID, err)
+	}
+	return paymentsOf(rows), nil
+}
+
+// QueuedPayments answers what waits to be bound to a slot of an account, oldest first.
+func (tx *Tx) QueuedPayments(id chain.ID, account string, limit int) ([]Payment, error) {
+	var rows []paymentRow
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state = 'queued' ORDER BY id LIMIT ?`,
+		string(id), account, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the queued payments of %s on %s: %w", account, id, err)
+	}
+	return paymentsOf(rows), nil
+}
+
+// MovePayment takes a payment between queued and held, or from either to void, which frees its transfer for another payment. Binding and
+// settling have their own methods. ErrConflict: it is in another state, the arrow does not exist, or a slot of it is not decided.
+func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason string) error {
+	if err := tx.movePayment(id, from, to, reason); err != nil {
+		return fmt.Errorf("moving payment %d from %s to %s: %w", id, from, to, err)
+	}
+	return nil
+}
+
+func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error {
+	waits := from == Queued || from == HeldPayment
+	if !waits || from == to || to == Bound || to == Paid {
+		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+	}
+	if to == VoidPayment {
+		undecided, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','forked')`, id)
+		if err != nil {
+			return err
+		}
+		if undecided {
+			return fmt.Errorf("%w: a slot of it is not decided", ErrConflict)
+		}
+	}
+	err := tx.change(`UPDATE payments SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), note(reason), tx.millis(), id, string(from))
+	if err != nil {
+		return err
+	}
+	return tx.logPayment(id, string(to), reason)
+}

@@ -1,0 +1,191 @@
+package recordstest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/stretchr/testify/require"
+)
+
+// Environment names a PostgreSQL server for tests: a URL of a role that may create databases. Without it Postgres starts a server of its own.
+const Environment = "GATEWAYD_TEST_POSTGRES"
+
+// Server is a PostgreSQL server that tests make databases on.
+type Server struct {
+	url  string
+	stop func()
+	next int
+}
+
+// Postgres answers the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
+// PostgreSQL is not installed at all.
+func Postgres(t *testing.T) *Server {
+	t.Helper()
+	if u := os.Getenv(Environment); u != "" {
+		return &Server{url: u}
+	}
+	bin, err := binaries()
+	if err != nil {
+		t.Skipf("PostgreSQL is not tested: %v, and %s is not set", err, Environment)
+	}
+	s, err := start(bin)
+	require.NoError(t, err)
+	t.Cleanup(s.stop)
+	return s
+}
+
+// binaries finds the folder of initdb and postgres.
+func binaries() (string, error) {
+	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	folders = append(folders, "/usr/local/bin", "/usr/bin")
+	if p, err := exec.LookPath("initdb"); err == nil {
+		folders = append(folders, filepath.Dir(p))
+	}
+	for _, f := range folders {
+		if _, err := os.Stat(filepath.Join(f, "initdb")); err != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(f, "postgres")); err == nil {
+			return f, nil
+		}
+	}
+	return "", errors.New("no initdb and postgres here")
+}
+
+// start makes a server in a folder of its own, on a free port of 127.0.0.1. Commits are not forced to disk: the server outlives no test.
+func start(bin string) (*Server, error) {
+	dir, err := os.MkdirTemp("", "gatewayd-postgres-")
+	if err != nil {
+		return nil, err
+	}
+	run, err := asServerUser(dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	out, err := run(filepath.Join(bin, "initdb"), "-D", data, "-U", "gatewayd", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	c := run(filepath.Join(bin, "postgres"), "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", dir, "-c", "fsync=off", "-c", "max_connections=200")
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	s := &Server{url: fmt.Sprintf("postgres://gatewayd@127.0.0.1:%d/postgres?sslmode=disable", port)}
+	s.stop = func() {
+		_ = c.Process.Signal(syscall.SIGINT) // fast shutdown
+		_ = c.Wait()
+		_ = os.RemoveAll(dir)
+	}
+	if err := s.await(); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// asServerUser makes commands that run as a user that PostgreSQL accepts: it refuses root.
+func asServerUser(dir string) (func(name string, args ...string) *exec.Cmd, error) {
+	plain := func(name string, args ...string) *exec.Cmd {
+		c := exec.Command(name, args...)
+		c.Dir = dir
+		return c
+	}
+	if os.Getuid() != 0 {
+		return plain, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.Atoi(u.Gid)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chown(dir, uid, gid); err != nil {
+		return nil, err
+	}
+	return func(name string, args ...string) *exec.Cmd {
+		c := plain(name, args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		return c
+	}, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// await asks the server until it answers.
+func (s *Server) await() error {
+	db, err := sql.Open("pgx", s.url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := db.PingContext(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for PostgreSQL: %w", err)
+		}
+	}
+}
+
+// Database makes an empty database that ends with the test and answers its URL. Not for parallel use.
+func (s *Server) Database(t *testing.T) string {
+	t.Helper()
+	db, err := sql.Open("pgx", s.url)
+	require.NoError(t, err)
+	defer db.Close()
+	s.next++
+	name := fmt.Sprintf("gatewayd_test_%d_%d", os.Getpid(), s.next)
+	_, err = db.Exec("CREATE DATABASE " + name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		db, err := sql.Open("pgx", s.url)
+		require.NoError(t, err)
+		defer db.Close()
+		_, err = db.Exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)")
+		require.NoError(t, err)
+	})
+	u, err := url.Parse(s.url)
+	require.NoError(t, err)
+	u.Path = "/" + strings.TrimPrefix(name, "/")
+	return u.String()
+}

@@ -1,0 +1,288 @@
+package records
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"gatewayd/chain"
+)
+
+type transferRow struct {
+	ID         uint64       `db:"id"`
+	Network    string       `db:"network"`
+	Direction  string       `db:"direction"`
+	Chain      string       `db:"chain"`
+	Ref        string       `db:"ref"`
+	Tx         string       `db:"tx"`
+	Sender     string       `db:"sender"`
+	Account    string       `db:"account"`
+	Asset      string       `db:"asset"`
+	Amount     chain.Amount `db:"amount"`
+	Memo       string       `db:"memo"`
+	Failed     bool         `db:"failed"`
+	Token      string       `db:"token"`
+	Owner      string       `db:"owner"`
+	Payee      string       `db:"payee"`
+	PayeeLabel string       `db:"payee_label"`
+	Net        chain.Amount `db:"net"`
+	Fee        chain.Amount `db:"fee"`
+	Policy     string       `db:"policy"`
+	State      string       `db:"state"`
+	Reason     string       `db:"reason"`
+	Height     uint64       `db:"height"`
+	BlockHash  string       `db:"block_hash"`
+	BlockAt    int64        `db:"block_at"`
+	SeenAt     int64        `db:"seen_at"`
+	ChangedAt  int64        `db:"changed_at"`
+}
+
+const transferColumns = `id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label,
+	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at`
+
+func (r transferRow) transfer() (Transfer, error) {
+	t := Transfer{
+		ID: r.ID, Network: r.Network, Direction: Direction(r.Direction), Chain: chain.ID(r.Chain),
+		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
+		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
+		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
+		BlockAt: timeOrZero(r.BlockAt), SeenAt: fromMillis(r.SeenAt), ChangedAt: fromMillis(r.ChangedAt),
+	}
+	if err := json.Unmarshal([]byte(r.Memo), &t.Memo); err != nil {
+		return t, fmt.Errorf("the memo of transfer %d: %w", r.ID, err)
+	}
+	if err := json.Unmarshal([]byte(r.Policy), &t.Policy); err != nil {
+		return t, fmt.Errorf("the policy of transfer %d: %w", r.ID, err)
+	}
+	return t, nil
+}
+
+// rowOf is the row of a transfer seen first in this transaction. A payee that no column can hold is stored as not known: it can then never
+// be paid, while a changed one could. The memo keeps the sender's bytes.
+func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
+	memo, err := json.Marshal(t.Memo)
+	if err != nil {
+		return transferRow{}, err
+	}
+	policy, err := json.Marshal(t.Policy)
+	if err != nil {
+		return transferRow{}, err
+	}
+	if !storable(t.Payee) || !storable(t.PayeeLabel) {
+		t.Payee, t.PayeeLabel = "", ""
+	}
+	if t.State == "" {
+		t.State = Seen
+	}
+	return transferRow{
+		ID: t.ID, Network: t.Network, Direction: string(t.Direction), Chain: string(t.Chain),
+		Ref: t.Ref, Tx: t.Tx, Sender: t.From, Account: t.To, Asset: string(t.Asset), Amount: t.Amount, Memo: string(memo), Failed: t.Failed,
+		Token: t.Token, Owner: t.Owner, Payee: t.Payee, PayeeLabel: t.PayeeLabel, Net: t.Net, Fee: t.Fee, Policy: string(policy),
+		State: string(t.State), Reason: t.Reason, Height: t.Height, BlockHash: t.BlockHash,
+		BlockAt: toMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(),
+	}, nil
+}
+
+func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+// sameFacts tells whether the chain says the same about two sightings of a ref.
+func (r transferRow) sameFacts(o transferRow) bool {
+	return r.Tx == o.Tx && r.Sender == o.Sender && r.Account == o.Account && r.Asset == o.Asset &&
+		r.Amount == o.Amount && r.Memo == o.Memo && r.Failed == o.Failed
+}
+
+// transfers reads rows by a WHERE clause.
+func (tx *Tx) transfers(where string, args ...any) ([]Transfer, error) {
+	var rows []transferRow
+	if err := tx.list(&rows, `SELECT `+transferColumns+` FROM transfers `+where, args...); err != nil {
+		return nil, err
+	}
+	out := make([]Transfer, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = r.transfer(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// SeeTransfer stores what a block shows and answers the row and whether something changed. A ref that is known keeps its row: an orphaned
+// one is seen again in the new block, any other one that moved gets the new block's fields. What was frozen at first sight stays, except that a
+// re-mined transaction may do something else: then an orphaned row takes the new facts with the policy given now, and a row decided
+// already only notes the incident in the history. A seen row with other facts in a block of the same line is ErrConflict.
+func (tx *Tx) SeeTransfer(t Transfer) (Transfer, bool, error) {
+	out, changed, err := tx.seeTransfer(t)
+	if err != nil {
+		return Transfer{}, false, fmt.Errorf("storing the transfer %s on %s: %w", t.Ref, t.Chain, err)
+	}
+	return out, changed, nil
+}
+
+func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
+	fresh, err := tx.rowOf(t)
+	if err != nil {
+		return t, false, err
+	}
+	var known transferRow
+	found, err := tx.get(&known, `SELECT `+transferColumns+` FROM transfers WHERE chain = ? AND ref = ?`, string(t.Chain), t.Ref)
+	if err != nil {
+		return t, false, err
+	}
+	if !found {
+		out, err := tx.addTransfer(fresh)
+		return out, err == nil, err
+	}
+	return tx.seeAgain(known, fresh)
+}
+
+func (tx *Tx) addTransfer(r transferRow) (Transfer, error) {
+	id, err := tx.nextID("transfers")
+	if err != nil {
+		return Transfer{}, err
+	}
+	r.ID = id
+	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Network, r.Direction, r.Chain, r.Ref, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
+		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
+		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt)
+	if err != nil {
+		return Transfer{}, err
+	}
+	if err := tx.logTransfer(r.ID, r.State, fmt.Sprintf("%s of %s %s in block %d %s", r.Direction, r.Amount, r.Asset, r.Height, r.BlockHash)); err != nil {
+		return Transfer{}, err
+	}
+	return r.transfer()
+}
+
+func (tx *Tx) logTransfer(id uint64, event, detail string) error {
+	return tx.log("transfer", fmt.Sprint(id), event, detail)
+}
+
+// seeAgain merges a new sighting into the row of its ref.
+func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
+	same := known.sameFacts(fresh)
+	switch {
+	case known.State == string(Orphaned) && !same:
+		return tx.replaceTransfer(known, fresh)
+	case known.State == string(Seen) && !same:
+		return Transfer{}, false, fmt.Errorf("%w: the ref stands for something else in block %d", ErrConflict, known.Height)
+	case known.BlockHash == fresh.BlockHash && known.State != string(Orphaned):
+		t, err := known.transfer()
+		return t, false, err
+	}
+	event := "moved"
+	if known.State == string(Orphaned) {
+		known.State, known.Reason, event = string(Seen), "", string(Seen)
+	}
+	if !same {
+		event = "changed_after_decision"
+	}
+	known.Height, known.BlockHash, known.BlockAt, known.ChangedAt = fresh.Height, fresh.BlockHash, fresh.BlockAt, fresh.ChangedAt
+	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ? WHERE id = ?`,
+		known.State, known.Reason, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, known.ID)
+	if err == nil {
+		err = tx.logTransfer(known.ID, event, fmt.Sprintf("%s %s in block %d %s", fresh.Amount, fresh.Asset, fresh.Height, fresh.BlockHash))
+	}
+	if err != nil {
+		return Transfer{}, false, err
+	}
+	t, err := known.transfer()
+	return t, true, err
+}
+
+// replaceTransfer gives an orphaned row the facts of its re-mined transaction. Id, ref and time of first sight stay.
+func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
+	r.ID, r.SeenAt = known.ID, known.SeenAt
+	err := tx.change(`UPDATE transfers SET network = ?, direction = ?, tx = ?, sender = ?, account = ?, asset = ?, amount = ?, memo = ?, failed = ?,
+		token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?,
+		state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ? WHERE id = ? AND state = 'orphaned'`,
+		r.Network, r.Direction, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
+		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
+		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.ChangedAt, r.ID)
+	if err == nil {
+		err = tx.logTransfer(r.ID, "replaced", fmt.Sprintf("%s %s, failed %t, in block %d %s; before: %s %s, failed %t",
+			r.Amount, r.Asset, r.Failed, r.Height, r.BlockHash, known.Amount, known.Asset, known.Failed))
+	}
+	if err != nil {
+		return Transfer{}, false, err
+	}
+	t, err := r.transfer()
+	return t, true, err
+}
+
+// Transfer answers one transfer, or ErrNotFound.
+func (tx *Tx) Transfer(id uint64) (Transfer, error) {
+	found, err := tx.transfers(`WHERE id = ?`, id)
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Transfer{}, fmt.Errorf("reading transfer %d: %w", id, err)
+	}
+	return found[0], nil
+}
+
+// PendingTransfers answers the transfers of a chain that wait for their finality, lowest block first.
+func (tx *Tx) PendingTransfers(id chain.ID, limit int) ([]Transfer, error) {
+	found, err := tx.transfers(`WHERE chain = ? AND state = 'seen' ORDER BY height, id LIMIT ?`, string(id), limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the pending transfers of %s: %w", id, err)
+	}
+	return found, nil
+}
+
+// TransfersByTx answers what one transaction moved to us.
+func (tx *Tx) TransfersByTx(hash string) ([]Transfer, error) {
+	found, err := tx.transfers(`WHERE tx = ? ORDER BY id`, hash)
+	if err != nil {
+		return nil, fmt.Errorf("reading the transfers of %s: %w", hash, err)
+	}
+	return found, nil
+}
+
+// MoveTransfer takes a transfer from one state to another; docs/records.md has the arrows. ErrConflict: it is in another state, the arrow does
+// not exist, its block is not of the line, or it is to be orphaned while a payment for it lives.
+func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) error {
+	err := tx.moveTransfer(id, from, to, reason)
+	if err != nil {
+		return fmt.Errorf("moving transfer %d from %s to %s: %w", id, from, to, err)
+	}
+	return nil
+}
+
+func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) error {
+	if to == Seen || from == Orphaned && to != Held {
+		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+	}
+	if to == Final {
+		if err := tx.onLine(id); err != nil {
+			return err
+		}
+	}
+	if to == Orphaned {
+		live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, id)
+		if err != nil {
+			return err
+		}
+		if live {
+			return fmt.Errorf("%w: a payment for it lives", ErrConflict)
+		}
+	}
+	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), note(reason), tx.millis(), id, string(from))
+	if err != nil {
+		return err
+	}
+	return tx.logTransfer(id, string(to), reason)
+}
+
+// onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were pruned or never followed prove nothing.
+func (tx *Tx) onLine(id uint64) error {
+	off, err := tx.exists(`SELECT 1 FROM transfers t JOIN blocks b ON b.chain = t.chain WHERE t.id = ? AND
+		(b.hash = t.block_hash AND b.canonical = 0 OR b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash)`, id)
+	if err == nil && off {
+		return fmt.Errorf("%w: the block of transfer %d is not of the line", ErrConflict, id)
+	}
+	return err
+}

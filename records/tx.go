@@ -1,0 +1,150 @@
+package records
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jmoiron/sqlx"
+	"github.com/mattn/go-sqlite3"
+)
+
+// Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must not leave the function it was handed to.
+type Tx struct {
+	ctx    context.Context
+	tx     *sqlx.Tx
+	engine engine
+	now    time.Time
+	actor  string
+	last   *historyTip // end of the history, once read in this transaction
+}
+
+type actorKey struct{}
+
+// WithActor names who acts in the history lines of transactions run under ctx: "operator:<name>". Without it they say "daemon".
+func WithActor(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, actorKey{}, name)
+}
+
+func actorOf(ctx context.Context) string {
+	if name, ok := ctx.Value(actorKey{}).(string); ok && name != "" {
+		return name
+	}
+	return "daemon"
+}
+
+// exec runs a statement and answers how many rows it changed. A broken constraint or guard is ErrConflict.
+func (tx *Tx) exec(query string, args ...any) (int64, error) {
+	r, err := tx.tx.ExecContext(tx.ctx, tx.tx.Rebind(query), args...)
+	if err != nil {
+		return 0, constraintError(err)
+	}
+	return r.RowsAffected()
+}
+
+// change is exec for a compare-and-set: no row changed is ErrConflict.
+func (tx *Tx) change(query string, args ...any) error {
+	n, err := tx.exec(query, args...)
+	if err == nil && n == 0 {
+		return ErrConflict
+	}
+	return err
+}
+
+// get reads one row, or tells that there is none.
+func (tx *Tx) get(into any, query string, args ...any) (bool, error) {
+	err := tx.tx.GetContext(tx.ctx, into, tx.tx.Rebind(query), args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// one is get for a row that must be there, else ErrNotFound.
+func (tx *Tx) one(into any, query string, args ...any) error {
+	found, err := tx.get(into, query, args...)
+	if err == nil && !found {
+		return ErrNotFound
+	}
+	return err
+}
+
+func (tx *Tx) list(into any, query string, args ...any) error {
+	return tx.tx.SelectContext(tx.ctx, into, tx.tx.Rebind(query), args...)
+}
+
+// listIn is list for a query with an IN (?) of a slice.
+func (tx *Tx) listIn(into any, query string, args ...any) error {
+	query, args, err := sqlx.In(query, args...)
+	if err != nil {
+		return err
+	}
+	return tx.list(into, query, args...)
+}
+
+// exists tells whether a query has a row. The query selects 1.
+func (tx *Tx) exists(query string, args ...any) (bool, error) {
+	var one int
+	return tx.get(&one, query+" LIMIT 1", args...)
+}
+
+// nextID is the id of a new row: rows of these tables are never deleted and one transaction writes at a time.
+func (tx *Tx) nextID(table string) (id uint64, err error) {
+	err = tx.one(&id, "SELECT COALESCE(MAX(id), 0) + 1 FROM "+table)
+	return id, err
+}
+
+// millis is the time of this transaction as columns hold it.
+func (tx *Tx) millis() int64 { return tx.now.UnixMilli() }
+
+func constraintError(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "23") || pg.Code == "P0001") {
+		return fmt.Errorf("%w: %s", ErrConflict, pg.Message)
+	}
+	var lite sqlite3.Error
+	if errors.As(err, &lite) && lite.Code == sqlite3.ErrConstraint {
+		return fmt.Errorf("%w: %s", ErrConflict, lite.Error())
+	}
+	return err
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// toMillis keeps the zero time recognisable: it is 0 in a column and the zero time again when read by timeOrZero.
+func toMillis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func timeOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return fromMillis(ms)
+}
+
+// maxNote bounds texts that come from nodes, users or operators.
+const maxNote = 2000
+
+// note cleans a free text for a column: both engines refuse or garble NUL and broken UTF-8.
+func note(s string) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
+	if len(s) > maxNote {
+		s = strings.ToValidUTF8(s[:maxNote], "")
+	}
+	return s
+}
