@@ -43,7 +43,9 @@ func (n *Node) launch(c Config) error {
 	n.kill, n.exited = kill, make(chan struct{})
 	go func() {
 		defer close(n.exited)
-		n.ending = command.Wait()
+		if n.ending = command.Wait(); n.ending == nil {
+			n.ending = errors.New("exit status 0")
+		}
 	}()
 	return nil
 }
@@ -102,7 +104,7 @@ func (n *Node) awaitAddress(ctx context.Context) (string, error) {
 		case <-ctx.Done():
 			return "", fmt.Errorf("waiting for its address: %w", ctx.Err())
 		case <-n.exited:
-			return "", fmt.Errorf("it ended (%v); its log ends with %q", n.ending, lastLine(log))
+			return "", fmt.Errorf("it ended, %w; its log ends with %q", n.ending, lastLine(log))
 		case <-tick.C:
 		}
 	}
