@@ -1,0 +1,236 @@
+package ethereum
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// Config is one EVM chain. Empty fields take the defaults named beside them.
+type Config struct {
+	ID      chain.ID `yaml:"id"`       // name of the ledger in configuration, database and logs
+	ChainID uint64   `yaml:"chain_id"` // EIP-155; a node of another chain is refused with ErrWrongChain
+	// Nodes are URLs (http, https, ws, wss) or the paths of IPC sockets. A majority of them must agree.
+	Nodes []string `yaml:"nodes"`
+	// Finality is the tag "finalized" (default) or "safe", or a count of confirmations: with "12" a block is final when it is
+	// the 12th from the top, itself included.
+	Finality string `yaml:"finality"`
+	// Traces says how native coin moved by contracts is found before EIP-7708: "auto" (default) where a node can trace,
+	// "on" always (a node that cannot is no node), "off" never.
+	Traces string `yaml:"traces"`
+	// Unverified switches the proof of blocks off, for chains whose blocks go-ethereum cannot hash. The nodes are then trusted.
+	Unverified bool `yaml:"unverified"`
+	// Tokens are the ERC-20 contracts that are bridged.
+	Tokens []chain.Asset `yaml:"tokens"`
+	// MaxFeeGwei is the ceiling of the fee per gas; default "300". MinTipGwei is the least tip offered; default "0.01".
+	// Both are decimal texts with up to 9 places.
+	MaxFeeGwei string `yaml:"max_fee_gwei"`
+	MinTipGwei string `yaml:"min_tip_gwei"`
+	// MaxGas bounds the gas of a token payment (default 500000), MaxNativeGas of a native one without its data (default 100000).
+	MaxGas       uint64 `yaml:"max_gas"`
+	MaxNativeGas uint64 `yaml:"max_native_gas"`
+	// TokenGas is what a token payment is taken to need in estimates of cost until one was seen; default 80000.
+	TokenGas uint64 `yaml:"token_gas"`
+	// Timeout bounds each call of a node; default 10 s. MaxResponse bounds its answer in bytes; default 64 MiB.
+	Timeout     time.Duration `yaml:"timeout"`
+	MaxResponse int64         `yaml:"max_response"`
+}
+
+const (
+	tracesAuto = "auto"
+	tracesOn   = "on"
+	tracesOff  = "off"
+
+	tagFinalized = "finalized"
+	tagSafe      = "safe"
+
+	// maxNodes bounds the calls that one question makes.
+	maxNodes = 16
+	// maxConfirmations is far above what any chain needs and keeps a typing error from stopping all credits for ever.
+	maxConfirmations = 100_000
+	// minGas is what any transaction costs on the chains that exist.
+	minGas = 21_000
+	// maxGasBound keeps a typing error below what any chain takes in one transaction.
+	maxGasBound = 30_000_000
+
+	gweiDecimals = 9
+)
+
+func (c Config) withDefaults() Config {
+	c.Finality = or(c.Finality, tagFinalized)
+	c.Traces = or(c.Traces, tracesAuto)
+	c.MaxFeeGwei = or(c.MaxFeeGwei, "300")
+	c.MinTipGwei = or(c.MinTipGwei, "0.01")
+	c.MaxGas = or(c.MaxGas, 500_000)
+	c.MaxNativeGas = or(c.MaxNativeGas, 100_000)
+	c.TokenGas = or(c.TokenGas, 80_000)
+	c.Timeout = or(c.Timeout, 10*time.Second)
+	c.MaxResponse = or(c.MaxResponse, 64<<20)
+	return c
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Check names the first field that cannot be used, and why.
+func (c Config) Check() error {
+	c = c.withDefaults()
+	if c.ID == "" {
+		return errors.New("id: must not be empty")
+	}
+	if c.ChainID == 0 || c.ChainID > math.MaxInt64 {
+		return errors.New("chain_id: must be the chain's EIP-155 number")
+	}
+	for _, check := range []func() error{c.checkNodes, c.checkReading, c.checkTokens, c.checkFees, c.checkBounds} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) checkNodes() error {
+	if len(c.Nodes) == 0 || len(c.Nodes) > maxNodes {
+		return fmt.Errorf("nodes: 1 to %d wanted", maxNodes)
+	}
+	seen := make(map[string]bool)
+	for i, address := range c.Nodes {
+		if err := checkNodeURL(address); err != nil {
+			return fmt.Errorf("nodes[%d]: %w", i, err)
+		}
+		if seen[address] {
+			return fmt.Errorf("nodes[%d]: the same node twice would be its own majority", i)
+		}
+		seen[address] = true
+	}
+	return nil
+}
+
+// checkNodeURL never shows the address: it may hold a key.
+func checkNodeURL(address string) error {
+	if !strings.Contains(address, "://") {
+		if !filepath.IsAbs(address) {
+			return errors.New("must be a URL or the absolute path of an IPC socket")
+		}
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return errors.New("is not a URL")
+	}
+	switch u.Scheme {
+	case "http", "https", "ws", "wss":
+	default:
+		return fmt.Errorf("scheme %q is none of http, https, ws, wss", u.Scheme)
+	}
+	if u.Host == "" {
+		return errors.New("names no host")
+	}
+	return nil
+}
+
+func (c Config) checkReading() error {
+	if _, _, err := c.finality(); err != nil {
+		return fmt.Errorf("finality: %w", err)
+	}
+	switch c.Traces {
+	case tracesAuto, tracesOn, tracesOff:
+		return nil
+	}
+	return fmt.Errorf("traces: %q is none of auto, on, off", c.Traces)
+}
+
+// finality is the tag to ask for, or the count of confirmations.
+func (c Config) finality() (tag string, confirmations uint64, err error) {
+	if c.Finality == tagFinalized || c.Finality == tagSafe {
+		return c.Finality, 0, nil
+	}
+	n, err := strconv.ParseUint(c.Finality, 10, 64)
+	if err != nil || n == 0 || n > maxConfirmations {
+		return "", 0, fmt.Errorf("%q is neither finalized nor safe nor a count from 1 to %d", c.Finality, maxConfirmations)
+	}
+	return "", n, nil
+}
+
+func (c Config) checkTokens() error {
+	seen := make(map[common.Address]bool)
+	for i, asset := range c.Tokens {
+		token, err := parseAddress(string(asset))
+		if err != nil {
+			return fmt.Errorf("tokens[%d]: %w", i, err)
+		}
+		if seen[token] {
+			return fmt.Errorf("tokens[%d]: %s is named twice", i, token)
+		}
+		seen[token] = true
+	}
+	return nil
+}
+
+func (c Config) checkFees() error {
+	ceiling, err := parseGwei(c.MaxFeeGwei)
+	if err != nil {
+		return fmt.Errorf("max_fee_gwei: %w", err)
+	}
+	floor, err := parseGwei(c.MinTipGwei)
+	if err != nil {
+		return fmt.Errorf("min_tip_gwei: %w", err)
+	}
+	if ceiling.IsZero() {
+		return errors.New("max_fee_gwei: must be above zero")
+	}
+	if floor.Gt(ceiling) {
+		return errors.New("min_tip_gwei: must not be above max_fee_gwei")
+	}
+	return nil
+}
+
+func (c Config) checkBounds() error {
+	if c.MaxGas < minGas || c.MaxGas > maxGasBound {
+		return fmt.Errorf("max_gas: must be from %d to %d", minGas, maxGasBound)
+	}
+	if c.MaxNativeGas < minGas || c.MaxNativeGas > maxGasBound {
+		return fmt.Errorf("max_native_gas: must be from %d to %d", minGas, maxGasBound)
+	}
+	if c.TokenGas < minGas || c.TokenGas > c.MaxGas {
+		return fmt.Errorf("token_gas: must be from %d to max_gas", minGas)
+	}
+	if c.Timeout < 10*time.Millisecond || c.Timeout > 10*time.Minute {
+		return errors.New("timeout: must be from 10 ms to 10 min")
+	}
+	if c.MaxResponse < 1<<16 || c.MaxResponse > 1<<30 {
+		return errors.New("max_response: must be from 64 KiB to 1 GiB")
+	}
+	return nil
+}
+
+// parseGwei reads "12.5" as wei, exactly. A million gwei is the limit.
+func parseGwei(text string) (*uint256.Int, error) {
+	whole, places, point := strings.Cut(text, ".")
+	if len(places) > gweiDecimals || point && places == "" {
+		return nil, fmt.Errorf("%q must have 1 to %d decimal places or no point", text, gweiDecimals)
+	}
+	if len(whole) == 0 || len(whole) > 7 {
+		return nil, fmt.Errorf("%q must be a number from 0 to 9999999", text)
+	}
+	wei, err := chain.ParseAmount(whole + places + strings.Repeat("0", gweiDecimals-len(places)))
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", text, err)
+	}
+	return wei.Uint256(), nil
+}

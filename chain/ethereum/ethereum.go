@@ -1,0 +1,100 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// ErrWrongChain is a node that serves another chain than the configured one. Waiting does not help; the configuration does.
+var ErrWrongChain = errors.New("the node serves another chain")
+
+// signer holds the keys. The answer is 65 bytes: R, S and the recovery bit.
+type signer interface {
+	SignDigest(ctx context.Context, path string, digest []byte) ([]byte, error)
+}
+
+// owned knows our addresses. It is asked after a block was read and before it is searched, so that no deposit can come before the
+// address it goes to. Candidates and the keys of the answer are in EIP-55 form.
+type owned interface {
+	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
+}
+
+// Chain is one EVM chain behind one or several nodes. It is safe for concurrent use.
+type Chain struct {
+	config        Config
+	keys          signer // nil: nothing can be signed
+	addresses     owned  // nil: blocks cannot be searched
+	nodes         []*node
+	tokens        map[common.Address]bool
+	sender        types.Signer
+	tag           string // of finality; empty: by count
+	confirmations uint64
+	maxFee        *uint256.Int // per gas
+	minTip        *uint256.Int
+
+	untraced atomic.Uint64
+
+	mu    sync.Mutex
+	final chain.Point              // the highest that was ever answered
+	used  map[chain.Asset][]uint64 // gas that our last payments used
+}
+
+// New is a chain that was not spoken to yet. Close it when done. Without keys it cannot Sign, without addresses it cannot read a Block;
+// everything else works.
+func New(config Config, keys signer, addresses owned) (*Chain, error) {
+	if err := config.Check(); err != nil {
+		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
+	}
+	config = config.withDefaults()
+	c := &Chain{
+		config: config, keys: keys, addresses: addresses,
+		tokens: make(map[common.Address]bool), used: make(map[chain.Asset][]uint64),
+	}
+	c.sender = types.LatestSignerForChainID(new(big.Int).SetUint64(config.ChainID))
+	for _, asset := range config.Tokens {
+		c.tokens[common.HexToAddress(string(asset))] = true
+	}
+	for i, address := range config.Nodes {
+		c.nodes = append(c.nodes, newNode(i, address, config))
+	}
+	var err error
+	if c.tag, c.confirmations, err = config.finality(); err != nil {
+		return nil, fmt.Errorf("finality: %w", err)
+	}
+	if c.maxFee, err = parseGwei(config.MaxFeeGwei); err != nil {
+		return nil, fmt.Errorf("max_fee_gwei: %w", err)
+	}
+	if c.minTip, err = parseGwei(config.MinTipGwei); err != nil {
+		return nil, fmt.Errorf("min_tip_gwei: %w", err)
+	}
+	return c, nil
+}
+
+// ID names the ledger.
+func (c *Chain) ID() chain.ID { return c.config.ID }
+
+// Close ends the connections. Calls under way come back with errors.
+func (c *Chain) Close() {
+	for _, n := range c.nodes {
+		n.close()
+	}
+}
+
+// Untraced counts the blocks in which a contract may have moved native coin that no node could trace. What such a block paid to us is
+// only seen in balances; an operator should look at a number that grows.
+func (c *Chain) Untraced() uint64 { return c.untraced.Load() }
+
+// assetOf is how the port writes a token contract.
+func assetOf(token common.Address) chain.Asset { return chain.Asset(token.Hex()) }
+
+var _ chain.Chain = (*Chain)(nil)

@@ -1,0 +1,156 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// feeBlocks is how many blocks the tip is taken from.
+const feeBlocks = 10
+
+// fees are what a transaction offers per gas, in wei.
+type fees struct{ tip, cap *uint256.Int }
+
+// market is what the chain asks for at the moment.
+type market struct{ base, tip *uint256.Int }
+
+// suggest is the offer that suits a market: the tip most others paid, at least the floor, and room for the base fee to double.
+func (m market) suggest(floor *uint256.Int) fees {
+	tip := higher(m.tip, floor)
+	ceiling, over := new(uint256.Int).MulOverflow(m.base, uint256.NewInt(2))
+	if !over {
+		ceiling, over = new(uint256.Int).AddOverflow(ceiling, tip)
+	}
+	if over {
+		ceiling = new(uint256.Int).SetAllOne()
+	}
+	return fees{tip, ceiling}
+}
+
+// first prices a first attempt: the suggestion, cut to the ceiling as long as a block would still take it now with the least tip.
+func (m market) first(floor, ceiling *uint256.Int) (fees, error) {
+	offer := m.suggest(floor)
+	if !offer.cap.Gt(ceiling) {
+		return offer, nil
+	}
+	least, over := new(uint256.Int).AddOverflow(m.base, floor)
+	if over || least.Gt(ceiling) {
+		return fees{}, fmt.Errorf("%w: the base fee is %s wei per gas, the ceiling %s", chain.ErrFeeCeiling, m.base.Dec(), ceiling.Dec())
+	}
+	return fees{lower(offer.tip, ceiling), ceiling}, nil
+}
+
+// replace prices a replacement so that every client takes it: both fees an eighth higher (the clients want a tenth), or what is suggested
+// now if that is more. Under the ceiling it never stays below what is needed to replace.
+func (m market) replace(prev fees, floor, ceiling *uint256.Int) (fees, error) {
+	needed := fees{raised(prev.tip), raised(prev.cap)}
+	if needed.cap.Gt(ceiling) {
+		return fees{}, fmt.Errorf("%w: a replacement needs %s wei per gas, the ceiling is %s", chain.ErrFeeCeiling, needed.cap.Dec(), ceiling.Dec())
+	}
+	wanted := m.suggest(floor)
+	offer := fees{cap: lower(higher(needed.cap, wanted.cap), ceiling)}
+	offer.tip = lower(higher(needed.tip, wanted.tip), offer.cap)
+	return offer, nil
+}
+
+// raised is ceil(n x 9/8) and at least one more than n.
+func raised(n *uint256.Int) *uint256.Int {
+	step := new(uint256.Int).AddUint64(n, 7)
+	step.Rsh(step, 3)
+	if step.IsZero() {
+		step.SetOne()
+	}
+	sum, over := new(uint256.Int).AddOverflow(n, step)
+	if over {
+		return new(uint256.Int).SetAllOne()
+	}
+	return sum
+}
+
+func higher(a, b *uint256.Int) *uint256.Int {
+	if a.Lt(b) {
+		return b
+	}
+	return a
+}
+
+func lower(a, b *uint256.Int) *uint256.Int {
+	if a.Gt(b) {
+		return b
+	}
+	return a
+}
+
+// ceiling is the most that may be offered per gas: the chain's own, or what the payment allows for all its gas, if that is less. A sweep
+// empties its account, so its fees must also fit into what is left there: nodes refuse what cannot be paid in full.
+func (c *Chain) ceiling(ctx context.Context, msg message, gas uint64) (*uint256.Int, error) {
+	most := c.maxFee
+	if !msg.asked.MaxFee.IsZero() {
+		most = lower(most, perGas(msg.asked.MaxFee.Uint256(), gas))
+	}
+	if msg.asked.Purpose != chain.Sweep {
+		return most, nil
+	}
+	balance, err := c.Balance(ctx, msg.from.Hex(), chain.Native)
+	if err != nil {
+		return nil, err
+	}
+	left, short := new(uint256.Int).SubOverflow(balance.Uint256(), msg.value)
+	if short {
+		return nil, fmt.Errorf("%w: the account holds %s wei, %s are to be swept", chain.ErrNotNow, balance, msg.value.Dec())
+	}
+	return lower(most, perGas(left, gas)), nil
+}
+
+// perGas is what a sum leaves for each gas.
+func perGas(sum *uint256.Int, gas uint64) *uint256.Int {
+	return new(uint256.Int).Div(sum, uint256.NewInt(gas))
+}
+
+// market asks all nodes and takes the middle of their answers, base fee and tip each for itself.
+func (c *Chain) market(ctx context.Context) (market, error) {
+	good, faults := succeeded(ask(ctx, c.nodes, feeHistory, answered[market](c.majority())))
+	if len(good) < c.majority() {
+		return market{}, fmt.Errorf("reading fees: %w", unavailable(faults))
+	}
+	bases, tips := make([]*uint256.Int, len(good)), make([]*uint256.Int, len(good))
+	for i, a := range good {
+		bases[i], tips[i] = a.value.base, a.value.tip
+	}
+	return market{median(bases), median(tips)}, nil
+}
+
+// feeHistory asks one node: the next block's base fee, and the median over the last blocks of each block's median tip.
+func feeHistory(ctx context.Context, n *node) (market, error) {
+	var history struct {
+		Base    []*hexutil.Big   `json:"baseFeePerGas"`
+		Rewards [][]*hexutil.Big `json:"reward"`
+	}
+	if err := n.call(ctx, &history, "eth_feeHistory", hexutil.Uint64(feeBlocks), "latest", []int{50}); err != nil {
+		return market{}, err
+	}
+	if len(history.Base) == 0 || history.Base[len(history.Base)-1] == nil {
+		return market{}, fmt.Errorf("%s: eth_feeHistory: %w", n.name, errors.New("no base fee"))
+	}
+	m := market{base: word(history.Base[len(history.Base)-1]), tip: new(uint256.Int)}
+	var tips []*uint256.Int
+	for _, block := range history.Rewards {
+		if len(block) == 1 && block[0] != nil {
+			tips = append(tips, word(block[0]))
+		}
+	}
+	if len(tips) > 0 {
+		m.tip = median(tips)
+	}
+	return m, nil
+}
+
+// bigFees are the fees as go-ethereum's transactions take them.
+func (f fees) big() (tip, ceiling *big.Int) { return f.tip.ToBig(), f.cap.ToBig() }

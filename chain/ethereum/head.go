@@ -1,0 +1,197 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/rpc"
+
+	"gatewayd/chain"
+)
+
+// maxWalk is how far below the top the nodes may disagree before nothing is said about the head.
+const maxWalk = 32
+
+// view is where one node stands.
+type view struct {
+	latest *headerRef
+	final  *headerRef // by the node's tag; nil when it has no such block yet: then the first block of the chain is final
+}
+
+func (v view) latestHeight() uint64 { return uint64(*v.latest.Number) }
+
+func (v view) finalHeight() uint64 {
+	if v.final == nil {
+		return 0
+	}
+	return uint64(*v.final.Number)
+}
+
+// at is the block that a view has at a height, if it is one of its two.
+func (v view) at(height uint64) *headerRef {
+	if v.latestHeight() == height {
+		return v.latest
+	}
+	if v.final != nil && v.finalHeight() == height {
+		return v.final
+	}
+	return nil
+}
+
+// Head answers the highest block that a majority of the nodes has and agrees on, and the highest final one likewise. With a count of
+// confirmations the final block is counted down from the agreed latest one. The final height never goes back: what a majority once called
+// final stays the answer even if the nodes take it back (which the reader of blocks will notice by their hashes).
+func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	answers := ask(ctx, c.nodes, c.viewOf, answered[view](c.majority()))
+	views, faults := succeeded(answers)
+	if len(views) < c.majority() {
+		return chain.Head{}, fmt.Errorf("reading the head: %w", unavailable(faults))
+	}
+	latest, err := c.agreedBelow(ctx, views, nthHighest(views, c.majority(), view.latestHeight))
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("agreeing on the head: %w", err)
+	}
+	final, err := c.finalPoint(ctx, views, uint64(*latest.Number))
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("agreeing on the final block: %w", err)
+	}
+	if final.Height > uint64(*latest.Number) {
+		err := fmt.Errorf("the chain now ends at %d, below its final block %d", uint64(*latest.Number), final.Height)
+		return chain.Head{}, fmt.Errorf("reading the head: %w", unavailable([]error{err}))
+	}
+	return chain.Head{Latest: latest.point(), Final: final, Time: time.Unix(int64(latest.Time), 0).UTC()}, nil
+}
+
+// viewOf asks for chain id, latest and final block in one request, so that the three belong together.
+func (c *Chain) viewOf(ctx context.Context, n *node) (view, error) {
+	var id hexutil.Uint64
+	var latest, final *headerRef
+	elems := []rpc.BatchElem{
+		{Method: "eth_chainId", Result: &id},
+		{Method: "eth_getBlockByNumber", Args: []any{"latest", false}, Result: &latest},
+	}
+	if c.tag != "" {
+		elems = append(elems, rpc.BatchElem{Method: "eth_getBlockByNumber", Args: []any{c.tag, false}, Result: &final})
+	}
+	if err := n.batch(ctx, elems); err != nil {
+		return view{}, err
+	}
+	if err := errors.Join(elems[0].Error, elems[1].Error); err != nil {
+		return view{}, err
+	}
+	if err := n.checkChain(uint64(id)); err != nil {
+		return view{}, err
+	}
+	return c.readView(n, elems, latest, final)
+}
+
+func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRef) (view, error) {
+	if latest == nil {
+		return view{}, fmt.Errorf("%s: no latest block", n.name)
+	}
+	if err := latest.check(); err != nil {
+		return view{}, fmt.Errorf("%s: latest: %w", n.name, err)
+	}
+	v := view{latest: latest}
+	if c.tag == "" {
+		return v, nil
+	}
+	if err := elems[2].Error; err != nil && classify(err) != verdictUnknownBlock {
+		return view{}, err
+	}
+	if elems[2].Error != nil || final == nil {
+		return v, nil
+	}
+	if err := final.check(); err != nil {
+		return view{}, fmt.Errorf("%s: %s: %w", n.name, c.tag, err)
+	}
+	if *final.Number > *latest.Number {
+		return view{}, fmt.Errorf("%s: its %s block %d is above its latest block %d", n.name, c.tag, uint64(*final.Number), uint64(*latest.Number))
+	}
+	v.final = final
+	return v, nil
+}
+
+// nthHighest is the highest number that n of the views reach.
+func nthHighest(views []answer[view], n int, of func(view) uint64) uint64 {
+	numbers := make([]uint64, len(views))
+	for i, v := range views {
+		numbers[i] = of(v.value)
+	}
+	slices.Sort(numbers)
+	return numbers[len(numbers)-n]
+}
+
+// agreedBelow walks down from a height to the first block on which a majority agrees: at the top of a chain nodes differ for a moment.
+func (c *Chain) agreedBelow(ctx context.Context, views []answer[view], height uint64) (*headerRef, error) {
+	var last error
+	for range min(maxWalk, height+1) {
+		ref, err := c.agreed(ctx, views, height)
+		if err == nil {
+			return ref, nil
+		}
+		if last = err; len(c.nodes) == 1 || ctx.Err() != nil {
+			break
+		}
+		height--
+	}
+	return nil, last
+}
+
+// agreed is the block at a height on which a majority agrees, from the views if they tell, else by asking. A block that is gone again is
+// chain.ErrUnavailable: the nodes have just said that they have it.
+func (c *Chain) agreed(ctx context.Context, views []answer[view], height uint64) (*headerRef, error) {
+	known := make([]answer[*headerRef], 0, len(views))
+	for _, v := range views {
+		if ref := v.value.at(height); ref != nil {
+			known = append(known, answer[*headerRef]{node: v.node, value: ref})
+		}
+	}
+	if ref, _, err := c.count(height, known); err == nil {
+		return ref, nil
+	}
+	ref, _, err := c.agreeAt(ctx, height)
+	if errors.Is(err, chain.ErrNotFound) {
+		return nil, unavailable([]error{err})
+	}
+	return ref, err
+}
+
+// finalPoint is the agreed final block, or the one seen before when that is higher.
+func (c *Chain) finalPoint(ctx context.Context, views []answer[view], latest uint64) (chain.Point, error) {
+	height := uint64(0)
+	if c.tag != "" {
+		height = min(latest, nthHighest(views, c.majority(), view.finalHeight))
+	} else if latest+1 > c.confirmations {
+		height = latest + 1 - c.confirmations
+	}
+	if seen, ok := c.seenFinal(height); ok {
+		return seen, nil
+	}
+	ref, err := c.agreed(ctx, views, height)
+	if err != nil {
+		return chain.Point{}, err
+	}
+	return c.raiseFinal(ref.point()), nil
+}
+
+// seenFinal is the highest final point answered so far, if it is above height.
+func (c *Chain) seenFinal(height uint64) (chain.Point, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.final, c.final.Height > height
+}
+
+// raiseFinal remembers a final point unless a higher one was seen meanwhile, and answers the higher of the two.
+func (c *Chain) raiseFinal(point chain.Point) chain.Point {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if point.Height >= c.final.Height {
+		c.final = point
+	}
+	return c.final
+}

@@ -1,0 +1,291 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"gatewayd/chain"
+)
+
+// maxForeign is how many transfers of tokens that are not bridged are reported of one block: anybody can write such events by the
+// thousand, and they only go to a list for people to look at.
+const maxForeign = 100
+
+// Block answers the block at a height with all transfers to us and all our own transactions in it.
+//
+// References: "<tx>:val" for the value of the transaction itself, "<tx>:log:<n>" for the n-th log of the transaction, "<tx>:call:<path>"
+// for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us. From the Amsterdam fork on, internal native
+// transfers are read from the protocol's own logs (EIP-7708), before it from traces. A token is credited by its event: what a
+// fee-on-transfer token says in it is what arrived. Transfers of tokens that are not configured are reported with their contract as
+// asset, at most 100 of a block.
+//
+// With several nodes the hash must be that of a majority; the contents are taken from any of them, proven. A node that cannot show the
+// block is passed over. chain.ErrNotFound and chain.ErrUnavailable are as the port has them.
+func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	if c.addresses == nil {
+		return chain.Block{}, fmt.Errorf("reading block %d: nobody says which addresses are ours", height)
+	}
+	nodes, want := c.nodes, (*common.Hash)(nil)
+	if len(c.nodes) > 1 {
+		ref, having, err := c.agreeAt(ctx, height)
+		if err != nil {
+			return chain.Block{}, err
+		}
+		nodes, want = having, ref.Hash
+	}
+	var faults []error
+	for _, n := range nodes {
+		b, err := c.read(ctx, n, height, want)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		found, err := c.search(ctx, b)
+		if !errors.Is(err, errLie) {
+			return found, err
+		}
+		faults = append(faults, fmt.Errorf("%s: block %d: %w", n.name, height, err))
+	}
+	if len(faults) == 1 && errors.Is(faults[0], chain.ErrNotFound) && want == nil {
+		return chain.Block{}, faults[0]
+	}
+	return chain.Block{}, fmt.Errorf("reading block %d: %w", height, unavailable(faults))
+}
+
+// errLie is something in a block that its roots cover and that is not as the node says.
+var errLie = errors.New("the node's answer contradicts itself")
+
+// search finds what concerns us in a block.
+func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
+	calls, err := c.internals(ctx, b)
+	if err != nil {
+		return chain.Block{}, err
+	}
+	ours, err := c.oursOf(ctx, c.candidates(b, calls))
+	if err != nil {
+		return chain.Block{}, fmt.Errorf("block %d: asking which addresses are ours: %w", b.number, err)
+	}
+	s := &searcher{chain: c, block: b, ours: ours}
+	hits, err := calls.decide(func(m internal) bool { return s.incoming(m.movement) })
+	if err != nil {
+		return chain.Block{}, fmt.Errorf("block %d: %w", b.number, unavailable([]error{err}))
+	}
+	s.hits = hits
+	for i := range b.txs {
+		if err := s.transaction(i); err != nil {
+			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)
+		}
+	}
+	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, Effects: s.effects}, nil
+}
+
+// candidates are all addresses of a block that could be ours and matter.
+func (c *Chain) candidates(b *block, calls ballot) map[common.Address]bool {
+	found := make(map[common.Address]bool, 4*len(b.txs))
+	for i := range b.txs {
+		t := &b.txs[i]
+		found[t.from] = true
+		if t.to != nil && !t.value.IsZero() {
+			found[*t.to] = true
+		}
+		if m, ok := c.failedToken(t); ok {
+			found[m.to] = true
+		}
+		for _, l := range t.logs {
+			if m, ok := readTransferLog(l.Topics, l.Data); ok {
+				found[m.from], found[m.to] = true, true
+			}
+		}
+	}
+	for _, vote := range calls.votes {
+		for _, m := range vote {
+			found[m.from], found[m.to] = true, true
+		}
+	}
+	return found
+}
+
+// oursOf leaves of the candidates those that are ours.
+func (c *Chain) oursOf(ctx context.Context, candidates map[common.Address]bool) (map[common.Address]bool, error) {
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	texts := make([]string, 0, len(candidates))
+	for address := range candidates {
+		texts = append(texts, address.Hex())
+	}
+	answer, err := c.addresses.Owned(ctx, c.config.ID, texts)
+	if err != nil {
+		return nil, err
+	}
+	ours := make(map[common.Address]bool)
+	for text, is := range answer {
+		if is {
+			ours[common.HexToAddress(text)] = true
+		}
+	}
+	return ours, nil
+}
+
+// searcher goes through one block.
+type searcher struct {
+	chain     *Chain
+	block     *block
+	ours      map[common.Address]bool
+	hits      []internal // movements inside transactions that are transfers to us
+	foreign   int
+	transfers []chain.Transfer
+	effects   []chain.Effect
+}
+
+// incoming tells whether a movement comes to us from somebody else.
+func (s *searcher) incoming(m movement) bool {
+	return s.ours[m.to] && !s.ours[m.from] && !m.amount.IsZero()
+}
+
+// transaction reports what one transaction did for us. Whatever is reported, its sender is proven.
+func (s *searcher) transaction(i int) error {
+	t := &s.block.txs[i]
+	before := len(s.transfers)
+	if t.ok {
+		s.value(t)
+		s.logs(t)
+		s.calls(t, i)
+	} else {
+		s.failure(t)
+	}
+	mine := s.ours[t.from]
+	if !mine && len(s.transfers) == before {
+		return nil
+	}
+	if err := s.chain.checkSender(t); err != nil {
+		return err
+	}
+	if mine {
+		return s.effect(t)
+	}
+	return nil
+}
+
+// report adds a transfer; place is the part of the reference after the transaction.
+func (s *searcher) report(t *transaction, place string, asset chain.Asset, m movement, memo chain.Memo) {
+	tx := t.hash().Hex()
+	s.transfers = append(s.transfers, chain.Transfer{
+		Ref: tx + ":" + place, Tx: tx, From: m.from.Hex(), To: m.to.Hex(),
+		Asset: asset, Amount: chain.AmountOf(&m.amount), Memo: memo, Failed: !t.ok,
+	})
+}
+
+// value reports the transaction's own native value. All of its data is the memo.
+func (s *searcher) value(t *transaction) {
+	if m, ok := t.movement(); ok && s.incoming(m) {
+		s.report(t, "val", chain.Native, m, readMemo(t.input))
+	}
+}
+
+// movement is the transaction's own value on its way.
+func (t *transaction) movement() (movement, bool) {
+	if t.to == nil {
+		return movement{}, false
+	}
+	return movement{t.from, *t.to, *t.value}, true
+}
+
+// logs reports tokens, and native coin where the protocol logs it.
+func (s *searcher) logs(t *transaction) {
+	for n, l := range t.logs {
+		m, ok := readTransferLog(l.Topics, l.Data)
+		if !ok || !s.incoming(m) {
+			continue
+		}
+		place := "log:" + strconv.Itoa(n)
+		switch {
+		case isNativeLog(l.Address):
+			if s.block.nativeLogs && !t.logsOwnValue(n, m) {
+				s.report(t, place, chain.Native, m, readMemo(nil))
+			}
+		case s.chain.tokens[l.Address]:
+			s.report(t, place, assetOf(l.Address), m, t.tokenMemo(l.Address, m))
+		case s.foreign < maxForeign:
+			s.foreign++
+			s.report(t, place, assetOf(l.Address), m, t.tokenMemo(l.Address, m))
+		}
+	}
+}
+
+// logsOwnValue tells whether the protocol's log at an ordinal is that of the transaction's own value, which always stands first and is
+// reported by value already.
+func (t *transaction) logsOwnValue(ordinal int, m movement) bool {
+	own, ok := t.movement()
+	return ok && ordinal == 0 && own == m
+}
+
+// tokenMemo is what stands after the arguments of a direct call of the token's transfer. Inside other calls nobody can say whose
+// bytes they are.
+func (t *transaction) tokenMemo(token common.Address, m movement) chain.Memo {
+	asked, extra, ok := readTransferCall(t.input)
+	if !ok || t.to == nil || *t.to != token || t.from != m.from || asked.to != m.to {
+		return readMemo(nil)
+	}
+	return readMemo(extra)
+}
+
+// calls reports native coin that contracts sent, from traces.
+func (s *searcher) calls(t *transaction, i int) {
+	for _, m := range s.hits {
+		if m.tx == i {
+			s.report(t, "call:"+m.path, chain.Native, m.movement, readMemo(nil))
+		}
+	}
+}
+
+// failure reports a transaction that failed as a whole and would have paid us.
+func (s *searcher) failure(t *transaction) {
+	if m, ok := t.movement(); ok && s.incoming(m) {
+		s.report(t, "fail", chain.Native, m, readMemo(t.input))
+		return
+	}
+	if m, ok := s.chain.failedToken(t); ok && s.incoming(m) {
+		s.report(t, "fail", assetOf(*t.to), m, t.tokenMemo(*t.to, m))
+	}
+}
+
+// failedToken is what a failed direct call of a bridged token's transfer would have moved.
+func (c *Chain) failedToken(t *transaction) (movement, bool) {
+	if t.ok || t.to == nil || !c.tokens[*t.to] {
+		return movement{}, false
+	}
+	m, _, ok := readTransferCall(t.input)
+	m.from = t.from
+	return m, ok
+}
+
+// effect reports a transaction of ours.
+func (s *searcher) effect(t *transaction) error {
+	fee, err := t.fee()
+	if err != nil {
+		return err
+	}
+	s.chain.learn(t)
+	s.effects = append(s.effects, chain.Effect{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Fee: fee})
+	return nil
+}
+
+// kept tells whether a transaction did what its fields say: it succeeded and, if it is a token payment, the token wrote exactly its event.
+func (t *transaction) kept() bool {
+	want, _, isToken := readTransferCall(t.input)
+	if !t.ok || t.to == nil || !isToken {
+		return t.ok
+	}
+	want.from = t.from
+	for _, l := range t.logs {
+		if m, ok := readTransferLog(l.Topics, l.Data); ok && l.Address == *t.to && m == want {
+			return true
+		}
+	}
+	return false
+}

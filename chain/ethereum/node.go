@@ -1,0 +1,258 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/rpc"
+
+	"gatewayd/chain"
+)
+
+const (
+	// restAfter failures in a row a node is left alone for restFor, so that one dead node of several does not slow every question.
+	restAfter = 3
+	restFor   = 15 * time.Second
+	// keepIdle connections per node serve the blocks that are fetched ahead.
+	keepIdle = 8
+)
+
+var errTooLarge = errors.New("the answer is larger than max_response")
+
+// node is one endpoint. It connects when first asked.
+type node struct {
+	address string // may hold a key: never shown
+	name    string
+	chainID uint64
+	timeout time.Duration
+	limit   int64
+	alone   bool // the only node is never left alone
+
+	mu       sync.Mutex
+	client   *rpc.Client
+	http     *http.Client
+	failures int
+	restTill time.Time
+
+	rightChain atomic.Bool
+	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
+	tracing    atomic.Int32
+}
+
+func newNode(index int, address string, config Config) *node {
+	return &node{
+		address: address,
+		name:    fmt.Sprintf("node %d (%s)", index+1, hostOf(address)),
+		chainID: config.ChainID,
+		timeout: config.Timeout,
+		limit:   config.MaxResponse,
+		alone:   len(config.Nodes) == 1,
+	}
+}
+
+// hostOf is the part of an address that holds no secret.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "ipc"
+}
+
+// call asks one thing, of the right chain only. A null answer leaves out as it is.
+func (n *node) call(ctx context.Context, out any, method string, args ...any) error {
+	if err := n.ready(ctx); err != nil {
+		return err
+	}
+	return n.exchange(ctx, method, func(ctx context.Context, client *rpc.Client) error {
+		return client.CallContext(ctx, out, method, args...)
+	})
+}
+
+// batch asks several things in one request. Each element's own Error is made plain but left to the caller.
+func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
+	if err := n.ready(ctx); err != nil {
+		return err
+	}
+	err := n.exchange(ctx, elems[0].Method, func(ctx context.Context, client *rpc.Client) error {
+		return client.BatchCallContext(ctx, elems)
+	})
+	for i := range elems {
+		if elems[i].Error != nil {
+			elems[i].Error = n.fault(elems[i].Method, elems[i].Error)
+		}
+	}
+	return err
+}
+
+// ready asks for the chain id until it was right once.
+func (n *node) ready(ctx context.Context) error {
+	if n.rightChain.Load() {
+		return nil
+	}
+	var id hexutil.Uint64
+	err := n.exchange(ctx, "eth_chainId", func(ctx context.Context, client *rpc.Client) error {
+		return client.CallContext(ctx, &id, "eth_chainId")
+	})
+	if err != nil {
+		return err
+	}
+	return n.checkChain(uint64(id))
+}
+
+func (n *node) checkChain(id uint64) error {
+	n.rightChain.Store(id == n.chainID)
+	if id != n.chainID {
+		return fmt.Errorf("%s: %w: %d, not %d", n.name, ErrWrongChain, id, n.chainID)
+	}
+	return nil
+}
+
+// exchange runs one request within the time limit and keeps count of failures.
+func (n *node) exchange(ctx context.Context, method string, do func(context.Context, *rpc.Client) error) error {
+	if n.resting() {
+		return fmt.Errorf("%s: left alone after %d failures", n.name, restAfter)
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.timeout)
+	defer cancel()
+	client, err := n.connect(ctx)
+	if err == nil {
+		err = do(ctx, client)
+	}
+	n.count(ctx, err)
+	if err != nil {
+		return n.fault(method, err)
+	}
+	return nil
+}
+
+func (n *node) fault(method string, err error) error {
+	return fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
+}
+
+func (n *node) resting() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.alone && time.Now().Before(n.restTill)
+}
+
+// count notes whether the node answered. A refusal is an answer; a caller who went away says nothing about the node.
+func (n *node) count(ctx context.Context, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err == nil || classify(err) != verdictTransport {
+		n.failures = 0
+		return
+	}
+	if n.failures++; n.failures >= restAfter {
+		n.restTill = time.Now().Add(restFor)
+	}
+}
+
+// connect dials once; HTTP has nothing to dial, WebSocket and IPC reconnect by themselves afterwards.
+func (n *node) connect(ctx context.Context) (*rpc.Client, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.client != nil {
+		return n.client, nil
+	}
+	// An IPC socket belongs to a node on this machine under the operator's own rights; its answers are bounded in time only.
+	web := n.httpClient()
+	client, err := rpc.DialOptions(ctx, n.address, rpc.WithHTTPClient(web), rpc.WithWebsocketMessageSizeLimit(n.limit))
+	if err != nil {
+		return nil, err
+	}
+	n.client, n.http = client, web
+	return client, nil
+}
+
+func (n *node) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.client != nil {
+		n.client.Close()
+		n.http.CloseIdleConnections()
+	}
+}
+
+// httpClient reads bounded answers, follows no redirects and asks a node on this machine not to compress: that costs more than it saves.
+func (n *node) httpClient() *http.Client {
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: n.timeout}).DialContext,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: keepIdle,
+		IdleConnTimeout:     time.Minute,
+		TLSHandshakeTimeout: n.timeout,
+		DisableCompression:  isLoopback(n.address),
+	}
+	return &http.Client{
+		Transport:     boundedTransport{transport, n.limit},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func isLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	return u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
+}
+
+// boundedTransport cuts answers off after limit bytes (uncompressed), with an error.
+type boundedTransport struct {
+	base  *http.Transport
+	limit int64
+}
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = &boundedBody{response.Body, t.limit}
+	return response, nil
+}
+
+// CloseIdleConnections lets http.Client end kept connections.
+func (t boundedTransport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// unavailable is chain.ErrUnavailable with what the nodes said, on one line.
+func unavailable(faults []error) error {
+	if len(faults) == 0 {
+		return chain.ErrUnavailable
+	}
+	format := strings.TrimSuffix(strings.Repeat("%w; ", len(faults)), "; ")
+	args := make([]any, len(faults))
+	for i, fault := range faults {
+		args[i] = fault
+	}
+	return fmt.Errorf("%w: %w", chain.ErrUnavailable, fmt.Errorf(format, args...))
+}

@@ -1,0 +1,93 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// Report is what one node can do, for people who set the gateway up.
+type Report struct {
+	Node     string // number and host, without secrets
+	ChainID  uint64
+	Head     chain.Point
+	HeadTime time.Time // compare with the clock: a node that stands still, or a clock that is wrong
+	Final    uint64    // height by the configured tag; 0 when finality is a count or the node has no such block yet
+	Receipts bool      // eth_getBlockReceipts; without it receipts are asked for one by one
+	Traces   bool      // debug_traceBlockByHash
+	Err      error     // the first thing that did not work
+}
+
+// Probe asks each node what it can do. It answers one report for each, in the configured order.
+func (c *Chain) Probe(ctx context.Context) []Report {
+	question := func(ctx context.Context, n *node) (Report, error) { return c.probe(ctx, n), nil }
+	byName := make(map[string]Report)
+	for _, a := range ask(ctx, c.nodes, question, never) {
+		byName[a.node.name] = a.value
+	}
+	reports := make([]Report, len(c.nodes))
+	for i, n := range c.nodes {
+		reports[i] = byName[n.name]
+	}
+	return reports
+}
+
+func (c *Chain) probe(ctx context.Context, n *node) Report {
+	r := Report{Node: n.name}
+	var id hexutil.Uint64
+	if r.Err = n.call(ctx, &id, "eth_chainId"); r.Err != nil {
+		return r
+	}
+	r.ChainID = uint64(id)
+	v, err := c.viewOf(ctx, n)
+	if err != nil {
+		r.Err = err
+		return r
+	}
+	r.Head, r.HeadTime, r.Final = v.latest.point(), time.Unix(int64(v.latest.Time), 0).UTC(), v.finalHeight()
+	r.Receipts, r.Err = offers(ctx, n, "eth_getBlockReceipts", v.latest.Hash)
+	if c.config.Traces == tracesOff {
+		return r
+	}
+	traces, err := offers(ctx, n, "debug_traceBlockByHash", v.latest.Hash, map[string]any{"tracer": "callTracer"})
+	r.Traces, r.Err = traces, errors.Join(r.Err, err)
+	if r.Err == nil && !traces && c.config.Traces == tracesOn {
+		r.Err = fmt.Errorf("%s: it cannot trace, and traces are on", n.name)
+	}
+	return r
+}
+
+// offers tells whether a node has a method.
+func offers(ctx context.Context, n *node, method string, args ...any) (bool, error) {
+	var ignored []struct{}
+	err := n.call(ctx, &ignored, method, args...)
+	if err != nil && classify(err) == verdictNoMethod {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// TokenDecimals asks a token contract for its decimals, of which the nodes' middle answer counts.
+func (c *Chain) TokenDecimals(ctx context.Context, asset chain.Asset) (uint8, error) {
+	token, err := parseAddress(string(asset))
+	if err != nil {
+		return 0, fmt.Errorf("decimals of asset %q: %w", asset, err)
+	}
+	question := func(ctx context.Context, n *node) (*uint256.Int, error) {
+		return tokenWord(ctx, n, token, []byte(selectorDecimals))
+	}
+	decimals, err := c.middle(ctx, question)
+	if err != nil {
+		return 0, fmt.Errorf("decimals of token %s: %w", asset, err)
+	}
+	if !decimals.IsUint64() || decimals.Uint64() > 255 {
+		return 0, fmt.Errorf("decimals of token %s: %s is above 255", asset, decimals.Dec())
+	}
+	return uint8(decimals.Uint64()), nil
+}

@@ -1,0 +1,260 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/ethereum/go-ethereum/trie"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// receiptBatch is how many receipts are asked for in one request where a node has no call for a whole block's.
+const receiptBatch = 100
+
+// block is one block with everything in it, proven unless the chain is unverified.
+type block struct {
+	hash   common.Hash
+	parent common.Hash
+	number uint64
+	time   time.Time
+	// nativeLogs: the protocol writes a log for each movement of native coin (EIP-7708, the Amsterdam fork, whose
+	// headers are known by their block access list).
+	nativeLogs bool
+	txs        []transaction
+}
+
+func (b *block) point() chain.Point { return chain.Point{Height: b.number, Hash: b.hash.Hex()} }
+
+// transaction is one transaction with its receipt.
+type transaction struct {
+	claimed common.Hash    // hash as the node names it
+	from    common.Address // as the node names it; checked before anything is reported
+	to      *common.Address
+	nonce   uint64
+	value   *uint256.Int
+	input   []byte
+	ok      bool
+	gasUsed uint64
+	price   *uint256.Int // paid per gas
+	extra   *uint256.Int // paid besides gas
+	logs    []logJSON
+	signed  *types.Transaction // nil on an unverified chain
+}
+
+// hash is the transaction's own hash where it can be computed.
+func (t *transaction) hash() common.Hash {
+	if t.signed != nil {
+		return t.signed.Hash()
+	}
+	return t.claimed
+}
+
+// read fetches a block from one node and proves it. want is the hash that the nodes agreed on; nil for whatever the node has at the height.
+func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.Hash) (*block, error) {
+	var raw *blockJSON
+	if err := n.call(ctx, &raw, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("%s: block %d: %w", n.name, height, chain.ErrNotFound)
+	}
+	b, err := c.prove(raw, height, want)
+	if err != nil {
+		return nil, fmt.Errorf("%s: block %d: %w", n.name, height, err)
+	}
+	receipts, err := n.receipts(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.attach(b, raw, receipts); err != nil {
+		return nil, fmt.Errorf("%s: block %d: %w", n.name, height, err)
+	}
+	return b, nil
+}
+
+// prove checks number, hash and transaction root.
+func (c *Chain) prove(raw *blockJSON, height uint64, want *common.Hash) (*block, error) {
+	if err := raw.check(); err != nil {
+		return nil, err
+	}
+	if uint64(*raw.Number) != height {
+		return nil, fmt.Errorf("the node answers block %d", uint64(*raw.Number))
+	}
+	if want != nil && *raw.Hash != *want {
+		return nil, fmt.Errorf("the node now has %s, not %s as agreed", raw.Hash, want)
+	}
+	b := &block{
+		hash: *raw.Hash, parent: *raw.ParentHash, number: height, time: time.Unix(int64(raw.Time), 0).UTC(),
+		nativeLogs: raw.AccessListHash != nil, txs: make([]transaction, len(raw.Transactions)),
+	}
+	if !c.config.Unverified {
+		if hash := raw.header().Hash(); hash != *raw.Hash {
+			return nil, fmt.Errorf("the header's hash is %s, not %s", hash, raw.Hash)
+		}
+	}
+	return b, c.proveTransactions(b, raw)
+}
+
+func (c *Chain) proveTransactions(b *block, raw *blockJSON) error {
+	for i := range raw.Transactions {
+		t := &raw.Transactions[i]
+		b.txs[i] = transaction{
+			claimed: t.Hash, from: t.From, to: t.To, nonce: uint64(t.Nonce), value: word(t.Value), input: t.Input,
+			price: word(t.GasPrice), extra: new(uint256.Int),
+		}
+	}
+	if c.config.Unverified {
+		return nil
+	}
+	signed := make(types.Transactions, len(raw.Transactions))
+	for i := range raw.Transactions {
+		tx, err := raw.Transactions[i].signed()
+		if err != nil {
+			return err
+		}
+		signed[i], b.txs[i].signed = tx, tx
+	}
+	if root := types.DeriveSha(signed, trie.NewStackTrie(nil)); root != raw.TxHash {
+		return fmt.Errorf("the transactions have the root %s, the header says %s", root, raw.TxHash)
+	}
+	return nil
+}
+
+// receipts asks for all receipts of a block, by its hash.
+func (n *node) receipts(ctx context.Context, raw *blockJSON) ([]receiptJSON, error) {
+	if len(raw.Transactions) == 0 {
+		return nil, nil
+	}
+	if n.noReceipts.Load() {
+		return n.receiptsOneByOne(ctx, raw)
+	}
+	var receipts []receiptJSON
+	err := n.call(ctx, &receipts, "eth_getBlockReceipts", raw.Hash)
+	if err != nil && classify(err) == verdictNoMethod {
+		n.noReceipts.Store(true)
+		return n.receiptsOneByOne(ctx, raw)
+	}
+	return receipts, err
+}
+
+func (n *node) receiptsOneByOne(ctx context.Context, raw *blockJSON) ([]receiptJSON, error) {
+	receipts := make([]receiptJSON, len(raw.Transactions))
+	for start := 0; start < len(receipts); start += receiptBatch {
+		elems := make([]rpc.BatchElem, 0, receiptBatch)
+		for i := start; i < min(start+receiptBatch, len(receipts)); i++ {
+			hash := raw.Transactions[i].Hash
+			elems = append(elems, rpc.BatchElem{Method: "eth_getTransactionReceipt", Args: []any{hash}, Result: &receipts[i]})
+		}
+		if err := n.batch(ctx, elems); err != nil {
+			return nil, err
+		}
+		for _, elem := range elems {
+			if elem.Error != nil {
+				return nil, elem.Error
+			}
+		}
+	}
+	return receipts, nil
+}
+
+// attach proves the receipts and lays each beside its transaction.
+func (c *Chain) attach(b *block, raw *blockJSON, receipts []receiptJSON) error {
+	if len(receipts) != len(b.txs) {
+		return fmt.Errorf("%d receipts for %d transactions", len(receipts), len(b.txs))
+	}
+	if !c.config.Unverified {
+		if err := proveReceipts(raw.ReceiptHash, receipts); err != nil {
+			return err
+		}
+	}
+	used := uint64(0)
+	for i := range receipts {
+		if err := c.attachOne(&b.txs[i], &receipts[i], used, raw.BaseFee); err != nil {
+			return fmt.Errorf("receipt %d: %w", i, err)
+		}
+		used = uint64(receipts[i].Cumulative)
+	}
+	return nil
+}
+
+func proveReceipts(want common.Hash, receipts []receiptJSON) error {
+	list := make(types.Receipts, len(receipts))
+	for i := range receipts {
+		list[i] = receipts[i].consensus()
+	}
+	if root := types.DeriveSha(list, trie.NewStackTrie(nil)); root != want {
+		return fmt.Errorf("the receipts have the root %s, the header says %s", root, want)
+	}
+	return nil
+}
+
+// attachOne takes from a receipt what its root covers; usedBefore is the gas of the block's earlier transactions.
+func (c *Chain) attachOne(t *transaction, r *receiptJSON, usedBefore uint64, baseFee *hexutil.Big) error {
+	if r.TxHash == nil || *r.TxHash != t.claimed {
+		return fmt.Errorf("it is not that of transaction %s", t.claimed)
+	}
+	// Any status but zero hashes like 1, so nothing else may pass.
+	if r.Status == nil || *r.Status > 1 || len(r.PostState) > 0 {
+		return errors.New("its status is neither 0 nor 1")
+	}
+	if uint64(r.Cumulative) < usedBefore {
+		return errors.New("its cumulative gas is below the one before")
+	}
+	t.ok = *r.Status == 1
+	t.gasUsed = uint64(r.Cumulative) - usedBefore
+	t.logs = r.Logs
+	t.extra = word(r.L1Fee)
+	if t.signed != nil {
+		t.price = effectivePrice(t.signed, (*big.Int)(baseFee))
+	} else if r.Price != nil {
+		t.price = word(r.Price)
+	}
+	return nil
+}
+
+// effectivePrice is what a transaction pays per gas in a block with a base fee (nil before EIP-1559).
+func effectivePrice(tx *types.Transaction, baseFee *big.Int) *uint256.Int {
+	price := tx.GasFeeCap()
+	if baseFee != nil {
+		if wanted := new(big.Int).Add(baseFee, tx.GasTipCap()); wanted.Cmp(price) < 0 {
+			price = wanted
+		}
+	}
+	return uint256.MustFromBig(price)
+}
+
+// checkSender recovers who signed a transaction. On an unverified chain the node is believed.
+func (c *Chain) checkSender(t *transaction) error {
+	if t.signed == nil {
+		return nil
+	}
+	from, err := types.Sender(c.sender, t.signed)
+	if err != nil {
+		return fmt.Errorf("transaction %s: recovering its sender: %w", t.hash(), err)
+	}
+	if from != t.from {
+		return fmt.Errorf("transaction %s: its sender is %s, not %s", t.hash(), from, t.from)
+	}
+	return nil
+}
+
+// fee is the native coin that a transaction burnt.
+func (t *transaction) fee() (chain.Amount, error) {
+	fee, over := new(uint256.Int).MulOverflow(t.price, uint256.NewInt(t.gasUsed))
+	if over {
+		return chain.Amount{}, fmt.Errorf("transaction %s: its fee is above 2^256", t.hash())
+	}
+	if _, over = fee.AddOverflow(fee, t.extra); over {
+		return chain.Amount{}, fmt.Errorf("transaction %s: its fee is above 2^256", t.hash())
+	}
+	return chain.AmountOf(fee), nil
+}

@@ -1,0 +1,177 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+)
+
+// Whether a node can trace; found out at its first trace and kept until the program ends, so that a node that loses the ability later
+// is noticed as a fault.
+const (
+	tracingUnknown = int32(iota)
+	tracingYes
+	tracingNo
+)
+
+// errTraceDispute: the next attempt may find the nodes of one mind.
+var errTraceDispute = errors.New("the nodes trace the block differently")
+
+// internal is native coin that moved inside a transaction. Only a trace tells: it is in no root.
+type internal struct {
+	movement
+	tx   int
+	path string // where in the tree of calls: "0", "0.2"
+}
+
+// traceJSON is one transaction's tree of calls (callTracer).
+type traceJSON struct {
+	TxHash *common.Hash `json:"txHash"`
+	Result *frameJSON   `json:"result"`
+	Error  string       `json:"error"`
+}
+
+type frameJSON struct {
+	Type  string          `json:"type"`
+	From  common.Address  `json:"from"`
+	To    *common.Address `json:"to"`
+	Value *hexutil.Big    `json:"value"`
+	Error string          `json:"error"`
+	Calls []frameJSON     `json:"calls"`
+}
+
+// needsTrace is false when every transaction that succeeded used no more gas than a plain payment: then no contract ran.
+func (b *block) needsTrace() bool {
+	return !b.nativeLogs && slices.ContainsFunc(b.txs, func(t transaction) bool { return t.ok && t.gasUsed > minGas })
+}
+
+// ballot is what the nodes that trace say about one block.
+type ballot struct {
+	votes [][]internal
+	need  int // so many must say the same
+}
+
+// internals asks all nodes for the native coin moved by contracts in a block. A node that cannot trace has no voice; one that could not
+// answer is waited for as one that could have said something else. With traces "auto", a block that no node can trace is counted and
+// passes without.
+func (c *Chain) internals(ctx context.Context, b *block) (ballot, error) {
+	if c.config.Traces == tracesOff || !b.needsTrace() {
+		return ballot{}, nil
+	}
+	question := func(ctx context.Context, n *node) (*[]internal, error) { return c.trace(ctx, n, b) }
+	good, faults := succeeded(ask(ctx, c.nodes, question, never))
+	var all ballot
+	for _, a := range good {
+		if a.value != nil {
+			all.votes = append(all.votes, *a.value)
+		}
+	}
+	if len(all.votes)+len(faults) == 0 && c.config.Traces == tracesAuto {
+		c.untraced.Add(1)
+		return ballot{}, nil
+	}
+	all.need = (len(all.votes)+len(faults))/2 + 1
+	if len(all.votes) < all.need {
+		return ballot{}, unavailable(append(faults, fmt.Errorf("block %d: not enough nodes could trace it", b.number)))
+	}
+	return all, nil
+}
+
+// decide answers the movements to us on which enough votes agree.
+func (v ballot) decide(ours func(internal) bool) ([]internal, error) {
+	hits := make([][]internal, len(v.votes))
+	for i, vote := range v.votes {
+		hits[i] = slices.DeleteFunc(slices.Clone(vote), func(m internal) bool { return !ours(m) })
+	}
+	for _, mine := range hits {
+		same := 0
+		for _, other := range hits {
+			if slices.Equal(mine, other) {
+				same++
+			}
+		}
+		if same >= v.need {
+			return mine, nil
+		}
+	}
+	if len(v.votes) == 0 {
+		return nil, nil
+	}
+	return nil, errTraceDispute
+}
+
+// trace asks one node. The answer is nil when the node does not trace at all or has no state of that block any more.
+func (c *Chain) trace(ctx context.Context, n *node, b *block) (*[]internal, error) {
+	if n.tracing.Load() == tracingNo {
+		return nil, nil
+	}
+	var traces []traceJSON
+	err := n.call(ctx, &traces, "debug_traceBlockByHash", b.hash, map[string]any{"tracer": "callTracer"})
+	switch {
+	case err == nil:
+	case classify(err) == verdictNoState:
+		return nil, nil
+	case classify(err) == verdictNoMethod && n.tracing.Load() == tracingUnknown:
+		n.tracing.Store(tracingNo)
+		return nil, nil
+	default:
+		return nil, err
+	}
+	n.tracing.Store(tracingYes)
+	moves, err := readTraces(traces, b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: trace of block %d: %w", n.name, b.number, err)
+	}
+	return &moves, nil
+}
+
+// readTraces takes the movements out of a block's traces, which must be those of the block's transactions in their order.
+func readTraces(traces []traceJSON, b *block) ([]internal, error) {
+	if len(traces) != len(b.txs) {
+		return nil, fmt.Errorf("%d traces for %d transactions", len(traces), len(b.txs))
+	}
+	var moves []internal
+	for i, t := range traces {
+		if t.TxHash != nil && *t.TxHash != b.txs[i].claimed {
+			return nil, fmt.Errorf("trace %d is of another transaction", i)
+		}
+		if t.Result == nil {
+			return nil, fmt.Errorf("trace %d is missing: %s", i, printable(t.Error))
+		}
+		if !b.txs[i].ok || t.Result.Error != "" {
+			continue
+		}
+		moves = appendMoves(moves, t.Result.Calls, i, "")
+	}
+	return moves, nil
+}
+
+// appendMoves walks the calls below a frame that was not reverted. A frame with an error undid itself and everything below it.
+func appendMoves(moves []internal, calls []frameJSON, tx int, above string) []internal {
+	for i := range calls {
+		f := &calls[i]
+		if f.Error != "" {
+			continue
+		}
+		path := above + strconv.Itoa(i)
+		if f.moves() {
+			moves = append(moves, internal{movement{f.From, *f.To, *word(f.Value)}, tx, path})
+		}
+		moves = appendMoves(moves, f.Calls, tx, path+".")
+	}
+	return moves
+}
+
+// moves tells whether a frame carries value away. DELEGATECALL and CALLCODE name a value that stays where it is.
+func (f *frameJSON) moves() bool {
+	switch f.Type {
+	case "CALL", "CREATE", "CREATE2", "SELFDESTRUCT":
+		return f.To != nil && f.Value != nil && f.Value.ToInt().Sign() > 0 && *f.To != f.From
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+package ethereum
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
+)
+
+// The JSON shapes of a block, read in one pass: go-ethereum's own decoders go over each level again. What is decoded wrongly here cannot
+// be believed wrongly: the roots would not match.
+
+// blockJSON is a block with its transactions (eth_getBlockByNumber, true).
+type blockJSON struct {
+	Hash             *common.Hash     `json:"hash"`
+	ParentHash       *common.Hash     `json:"parentHash"`
+	Number           *hexutil.Uint64  `json:"number"`
+	Time             hexutil.Uint64   `json:"timestamp"`
+	UncleHash        common.Hash      `json:"sha3Uncles"`
+	Coinbase         common.Address   `json:"miner"`
+	Root             common.Hash      `json:"stateRoot"`
+	TxHash           common.Hash      `json:"transactionsRoot"`
+	ReceiptHash      common.Hash      `json:"receiptsRoot"`
+	Bloom            types.Bloom      `json:"logsBloom"`
+	Difficulty       *hexutil.Big     `json:"difficulty"`
+	GasLimit         hexutil.Uint64   `json:"gasLimit"`
+	GasUsed          hexutil.Uint64   `json:"gasUsed"`
+	Extra            hexutil.Bytes    `json:"extraData"`
+	MixDigest        common.Hash      `json:"mixHash"`
+	Nonce            types.BlockNonce `json:"nonce"`
+	BaseFee          *hexutil.Big     `json:"baseFeePerGas"`
+	WithdrawalsHash  *common.Hash     `json:"withdrawalsRoot"`
+	BlobGasUsed      *hexutil.Uint64  `json:"blobGasUsed"`
+	ExcessBlobGas    *hexutil.Uint64  `json:"excessBlobGas"`
+	ParentBeaconRoot *common.Hash     `json:"parentBeaconBlockRoot"`
+	RequestsHash     *common.Hash     `json:"requestsHash"`
+	AccessListHash   *common.Hash     `json:"blockAccessListHash"`
+	SlotNumber       *hexutil.Uint64  `json:"slotNumber"`
+	Transactions     []txJSON         `json:"transactions"`
+}
+
+// header is what the block's hash is taken of.
+func (b *blockJSON) header() *types.Header {
+	return &types.Header{
+		ParentHash:          *b.ParentHash,
+		UncleHash:           b.UncleHash,
+		Coinbase:            b.Coinbase,
+		Root:                b.Root,
+		TxHash:              b.TxHash,
+		ReceiptHash:         b.ReceiptHash,
+		Bloom:               b.Bloom,
+		Difficulty:          integer(b.Difficulty),
+		Number:              new(big.Int).SetUint64(uint64(*b.Number)),
+		GasLimit:            uint64(b.GasLimit),
+		GasUsed:             uint64(b.GasUsed),
+		Time:                uint64(b.Time),
+		Extra:               b.Extra,
+		MixDigest:           b.MixDigest,
+		Nonce:               b.Nonce,
+		BaseFee:             (*big.Int)(b.BaseFee),
+		WithdrawalsHash:     b.WithdrawalsHash,
+		BlobGasUsed:         (*uint64)(b.BlobGasUsed),
+		ExcessBlobGas:       (*uint64)(b.ExcessBlobGas),
+		ParentBeaconRoot:    b.ParentBeaconRoot,
+		RequestsHash:        b.RequestsHash,
+		BlockAccessListHash: b.AccessListHash,
+		SlotNumber:          (*uint64)(b.SlotNumber),
+	}
+}
+
+func (b *blockJSON) check() error {
+	if b.Number == nil || b.Hash == nil || b.ParentHash == nil {
+		return errors.New("a block without number, hash or parentHash")
+	}
+	return nil
+}
+
+// txJSON is a transaction of any type that go-ethereum knows.
+type txJSON struct {
+	Type       hexutil.Uint64               `json:"type"`
+	Hash       common.Hash                  `json:"hash"`
+	From       common.Address               `json:"from"`
+	To         *common.Address              `json:"to"`
+	Nonce      hexutil.Uint64               `json:"nonce"`
+	Gas        hexutil.Uint64               `json:"gas"`
+	GasPrice   *hexutil.Big                 `json:"gasPrice"`
+	TipCap     *hexutil.Big                 `json:"maxPriorityFeePerGas"`
+	FeeCap     *hexutil.Big                 `json:"maxFeePerGas"`
+	BlobFeeCap *hexutil.Big                 `json:"maxFeePerBlobGas"`
+	Value      *hexutil.Big                 `json:"value"`
+	Input      hexutil.Bytes                `json:"input"`
+	ChainID    *hexutil.Big                 `json:"chainId"`
+	AccessList types.AccessList             `json:"accessList"`
+	BlobHashes []common.Hash                `json:"blobVersionedHashes"`
+	AuthList   []types.SetCodeAuthorization `json:"authorizationList"`
+	V          *hexutil.Big                 `json:"v"`
+	R          *hexutil.Big                 `json:"r"`
+	S          *hexutil.Big                 `json:"s"`
+	YParity    *hexutil.Uint64              `json:"yParity"`
+}
+
+// signed is the transaction as the transaction root covers it.
+func (t *txJSON) signed() (*types.Transaction, error) {
+	switch t.Type {
+	case types.LegacyTxType:
+		return types.NewTx(&types.LegacyTx{
+			Nonce: uint64(t.Nonce), GasPrice: integer(t.GasPrice), Gas: uint64(t.Gas), To: t.To, Value: integer(t.Value), Data: t.Input,
+			V: integer(t.V), R: integer(t.R), S: integer(t.S),
+		}), nil
+	case types.AccessListTxType:
+		return types.NewTx(&types.AccessListTx{
+			ChainID: integer(t.ChainID), Nonce: uint64(t.Nonce), GasPrice: integer(t.GasPrice), Gas: uint64(t.Gas), To: t.To,
+			Value: integer(t.Value), Data: t.Input, AccessList: t.AccessList, V: t.parity(), R: integer(t.R), S: integer(t.S),
+		}), nil
+	case types.DynamicFeeTxType:
+		return types.NewTx(&types.DynamicFeeTx{
+			ChainID: integer(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: integer(t.TipCap), GasFeeCap: integer(t.FeeCap), Gas: uint64(t.Gas),
+			To: t.To, Value: integer(t.Value), Data: t.Input, AccessList: t.AccessList, V: t.parity(), R: integer(t.R), S: integer(t.S),
+		}), nil
+	case types.BlobTxType, types.SetCodeTxType:
+		return t.signedWide()
+	}
+	return nil, fmt.Errorf("transaction %s: unknown type %d", t.Hash, uint64(t.Type))
+}
+
+// signedWide makes the types whose numbers are 256-bit words in go-ethereum.
+func (t *txJSON) signedWide() (*types.Transaction, error) {
+	if t.To == nil {
+		return nil, fmt.Errorf("transaction %s: type %d needs a receiver", t.Hash, uint64(t.Type))
+	}
+	if t.Type == types.BlobTxType {
+		return types.NewTx(&types.BlobTx{
+			ChainID: word(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: word(t.TipCap), GasFeeCap: word(t.FeeCap), Gas: uint64(t.Gas), To: *t.To,
+			Value: word(t.Value), Data: t.Input, AccessList: t.AccessList, BlobFeeCap: word(t.BlobFeeCap), BlobHashes: t.BlobHashes,
+			V: uint256.MustFromBig(t.parity()), R: word(t.R), S: word(t.S),
+		}), nil
+	}
+	return types.NewTx(&types.SetCodeTx{
+		ChainID: word(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: word(t.TipCap), GasFeeCap: word(t.FeeCap), Gas: uint64(t.Gas), To: *t.To,
+		Value: word(t.Value), Data: t.Input, AccessList: t.AccessList, AuthList: t.AuthList,
+		V: uint256.MustFromBig(t.parity()), R: word(t.R), S: word(t.S),
+	}), nil
+}
+
+// parity is the recovery bit of typed transactions, which clients write as yParity, as v, or as both.
+func (t *txJSON) parity() *big.Int {
+	if t.YParity != nil {
+		return new(big.Int).SetUint64(uint64(*t.YParity))
+	}
+	return integer(t.V)
+}
+
+// receiptJSON is a receipt (eth_getBlockReceipts, eth_getTransactionReceipt).
+type receiptJSON struct {
+	Type       hexutil.Uint64  `json:"type"`
+	TxHash     *common.Hash    `json:"transactionHash"`
+	PostState  hexutil.Bytes   `json:"root"`
+	Status     *hexutil.Uint64 `json:"status"`
+	Cumulative hexutil.Uint64  `json:"cumulativeGasUsed"`
+	Bloom      types.Bloom     `json:"logsBloom"`
+	Logs       []logJSON       `json:"logs"`
+	Price      *hexutil.Big    `json:"effectiveGasPrice"`
+	L1Fee      *hexutil.Big    `json:"l1Fee"` // chains that settle on another one charge for it here
+}
+
+// logJSON is the part of a log that the receipts root covers.
+type logJSON struct {
+	Address common.Address `json:"address"`
+	Topics  []common.Hash  `json:"topics"`
+	Data    hexutil.Bytes  `json:"data"`
+}
+
+// consensus is the receipt as the receipts root covers it.
+func (r *receiptJSON) consensus() *types.Receipt {
+	logs := make([]*types.Log, len(r.Logs))
+	for i, l := range r.Logs {
+		logs[i] = &types.Log{Address: l.Address, Topics: l.Topics, Data: l.Data}
+	}
+	receipt := &types.Receipt{Type: uint8(r.Type), PostState: r.PostState, CumulativeGasUsed: uint64(r.Cumulative), Bloom: r.Bloom, Logs: logs}
+	if r.Status != nil {
+		receipt.Status = uint64(*r.Status)
+	}
+	return receipt
+}
+
+// integer is the number in a field, zero when the field is absent.
+func integer(n *hexutil.Big) *big.Int {
+	if n == nil {
+		return new(big.Int)
+	}
+	return n.ToInt()
+}
+
+// word is integer as a 256-bit word: the decoder lets nothing wider through.
+func word(n *hexutil.Big) *uint256.Int { return uint256.MustFromBig(integer(n)) }
