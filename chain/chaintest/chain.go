@@ -2,7 +2,6 @@ package chaintest
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +28,7 @@ type Chain struct {
 
 	mu        sync.Mutex
 	line      []*block
-	mined     map[string]bool   // hashes in the line
+	mined     map[string]uint64 // heights of the transactions in the line, by hash
 	cur       *state            // after the line, and on the linked ledger after the unconfirmed blocks too
 	waiting   []*tx             // nonce ledger: the mempool; linked ledger: unconfirmed blocks in order
 	left      map[uint64]*block // by height, what a rollback removed last
@@ -65,7 +64,7 @@ func New(cfg Config) *Chain {
 	}
 	c := &Chain{
 		cfg:       cfg,
-		mined:     make(map[string]bool),
+		mined:     make(map[string]uint64),
 		left:      make(map[uint64]*block),
 		rejecting: make(map[string]bool),
 		owned:     make(map[string]bool),
@@ -141,7 +140,7 @@ func (c *Chain) mine(full bool) {
 	parts := []string{string(c.cfg.ID), b.parent, fmt.Sprint(b.Height, c.forks)}
 	for _, t := range b.txs {
 		parts = append(parts, t.hash)
-		c.mined[t.hash] = true
+		c.mined[t.hash] = b.Height
 	}
 	b.Hash = digest(parts...)
 	c.line = append(c.line, b)
@@ -356,50 +355,4 @@ func (c *Chain) push(t *tx) string {
 		panic(fmt.Sprintf("the test's own transaction: %v", err))
 	}
 	return t.hash
-}
-
-// Holding is what an account has on the newest state, with what waits to be received.
-func (c *Chain) Holding(account string, asset chain.Asset) chain.Amount {
-	return c.Balances()[account][asset]
-}
-
-// Balances is everybody's holdings on the newest state, with what waits to be received.
-func (c *Chain) Balances() map[string]map[chain.Asset]chain.Amount {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := newState(false, nil)
-	maps.Copy(s.balances, c.cur.balances)
-	for _, in := range c.cur.unreceived {
-		s.credit(holding{in.to, in.asset}, in.amount)
-	}
-	all := make(map[string]map[chain.Asset]chain.Amount)
-	for h, a := range s.balances {
-		if all[h.account] == nil {
-			all[h.account] = make(map[chain.Asset]chain.Amount)
-		}
-		all[h.account][h.asset] = a
-	}
-	return all
-}
-
-// Burnt is the native coin that fees took, over the whole line.
-func (c *Chain) Burnt() chain.Amount {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cur.burnt
-}
-
-// Paid counts, by payment id, the transactions of ours in the line that moved value. More than one is a double payment.
-func (c *Chain) Paid() map[uint64]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	paid := make(map[uint64]int)
-	for _, b := range c.line {
-		for i, t := range b.txs {
-			if t.account != "" && t.Purpose != chain.Receive && t.Purpose != chain.Cancel && t.Payment != 0 && b.receipts[i].ok {
-				paid[t.Payment]++
-			}
-		}
-	}
-	return paid
 }

@@ -48,5 +48,8 @@ func (c *Chain) admitNonce(t *tx) error {
 
 // known tells whether the ledger has the transaction already, in the line or waiting.
 func (c *Chain) known(hash string) bool {
-	return c.mined[hash] || slices.ContainsFunc(c.waiting, func(t *tx) bool { return t.hash == hash })
+	if _, ok := c.mined[hash]; ok {
+		return true
+	}
+	return slices.ContainsFunc(c.waiting, func(t *tx) bool { return t.hash == hash })
 }
