@@ -224,6 +224,7 @@ type Record struct {
 	Refund   *Payment
 	RefundTx string
 	Receive  *Payment
-	Head     uint64 // height of the transfer's chain
-	FinalAt  uint64 // final height of the transfer's chain
+	Head     uint64    // height of the transfer's chain
+	FinalAt  uint64    // final height of the transfer's chain
+	At       time.Time // when it was read
 }

@@ -1,0 +1,114 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/chain"
+)
+
+// Guard is the sign-guard: a file of its own beside the key that remembers for good what each slot was first signed for. It outlives a records
+// database restored from a backup, which may have forgotten what it bound (facts/reliability.md 2.2). Ask it before every signature.
+type Guard struct{ db *sqlx.DB }
+
+const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
+	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
+	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)),
+	PRIMARY KEY (chain, account, lineage, number));
+CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (payment_id) WHERE live = 1;`
+
+// OpenGuard opens the sign-guard's file, making it when it is missing.
+func OpenGuard(path string) (*Guard, error) {
+	if err := checkSQLitePath(path); err != nil {
+		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	clean, err := prepareFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	g := &Guard{db: sqliteDB(path+sqliteWrites, 1)}
+	err = checkFile(context.Background(), g.db, clean)
+	if err == nil {
+		_, err = g.db.Exec(guardSchema)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the sign-guard: %w", err), g.Close())
+	}
+	return g, nil
+}
+
+// Close closes the file.
+func (g *Guard) Close() error { return g.db.Close() }
+
+type guardRow struct {
+	Digest    string `db:"digest"`
+	PaymentID uint64 `db:"payment_id"`
+}
+
+// Allow lets a signature pass, or is ErrGuard. digest stands for what is signed: payee, asset, amount, label and source, not fees. The first digest of a slot
+// is stored before Allow answers, and only the same passes there again. A payment has one slot until Free says that it lost it. A cancellation
+// passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
+func (g *Guard) Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error {
+	if digest == "" || !cancel && paymentID == 0 {
+		return fmt.Errorf("%w: a digest and a payment are wanted", ErrGuard)
+	}
+	err := g.update(ctx, func(t *sqlx.Tx) error { return allow(ctx, t, id, slot, digest, paymentID, cancel) })
+	if err != nil {
+		return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", paymentID, id, slot.Account, slot.Lineage, slot.Number, err)
+	}
+	return nil
+}
+
+func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error {
+	var known []guardRow
+	err := t.SelectContext(ctx, &known, `SELECT digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
+		string(id), slot.Account, slot.Lineage, slot.Number)
+	switch {
+	case err != nil:
+		return err
+	case len(known) == 1 && (cancel || known[0] == guardRow{digest, paymentID}):
+		return nil
+	case len(known) == 1:
+		return fmt.Errorf("%w: the slot was signed for payment %d", ErrGuard, known[0].PaymentID)
+	}
+	live := 1
+	if cancel {
+		paymentID, live = 0, 0
+	}
+	r, err := t.ExecContext(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, string(id), slot.Account, slot.Lineage, slot.Number, digest, paymentID, live)
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return fmt.Errorf("%w: the payment was signed for another slot", ErrGuard)
+}
+
+// Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
+func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ?`, paymentID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("freeing payment %d at the sign-guard: %w", paymentID, err)
+	}
+	return nil
+}
+
+func (g *Guard) update(ctx context.Context, f func(*sqlx.Tx) error) error {
+	t, err := g.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if err := f(t); err != nil {
+		return err
+	}
+	return t.Commit()
+}

@@ -1,0 +1,217 @@
+package records
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// maxPage bounds what one list answers.
+const maxPage = 1000
+
+// Page answers a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
+// nothing was received. limit is cut to 1..1000.
+func (tx *Tx) Page(network, token, owner string, d Direction, offset, limit int) ([]Record, int, error) {
+	out, total, err := tx.page(network, token, owner, d, max(offset, 0), clampLimit(limit))
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading the %s records of %s: %w", d, owner, err)
+	}
+	return out, total, nil
+}
+
+func clampLimit(limit int) int { return min(max(limit, 1), maxPage) }
+
+func (tx *Tx) page(network, token, owner string, d Direction, offset, limit int) ([]Record, int, error) {
+	if !storable(token) || !storable(owner) {
+		return nil, 0, nil // no row holds such a text
+	}
+	where := `WHERE network = ? AND token = ? AND owner = ? AND direction = ?`
+	if d == Withdrawal {
+		where += ` AND state <> 'orphaned'`
+	}
+	var total int
+	if err := tx.one(&total, `SELECT COUNT(*) FROM transfers `+where, network, token, owner, string(d)); err != nil {
+		return nil, 0, err
+	}
+	if offset >= total {
+		return nil, total, nil
+	}
+	// The ids come from the index alone, so that a far page reads no rows on its way.
+	found, err := tx.transfers(`WHERE id IN (SELECT id FROM transfers `+where+` ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC`,
+		network, token, owner, string(d), limit, offset)
+	if err != nil {
+		return nil, 0, err
+	}
+	out, err := tx.records(found)
+	return out, total, err
+}
+
+// Filter chooses records for operators; an empty field chooses all.
+type Filter struct {
+	Network       string
+	Token         string
+	Direction     Direction
+	State         TransferState
+	Reason        string
+	Owner         string
+	Tx            string
+	OlderThan     time.Duration // first seen longer ago
+	NeedsOperator bool          // held, or with a held payment
+	Limit         int           // 1..1000
+	AfterID       uint64
+}
+
+// Records answers what a filter chooses, by id from AfterID on.
+func (tx *Tx) Records(f Filter) ([]Record, error) {
+	where, args := f.where(tx.now)
+	found, err := tx.transfers(`t WHERE `+where+` ORDER BY id LIMIT ?`, append(args, clampLimit(f.Limit))...)
+	if err == nil {
+		var out []Record
+		if out, err = tx.records(found); err == nil {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("reading records: %w", err)
+}
+
+func (f Filter) where(now time.Time) (string, []any) {
+	clauses, args := []string{`id > ?`}, []any{f.AfterID}
+	for _, c := range []struct{ column, value string }{
+		{"network", f.Network}, {"token", f.Token}, {"direction", string(f.Direction)}, {"state", string(f.State)},
+		{"reason", f.Reason}, {"owner", f.Owner}, {"tx", f.Tx},
+	} {
+		if c.value != "" {
+			clauses, args = append(clauses, c.column+` = ?`), append(args, note(c.value))
+		}
+	}
+	if f.OlderThan > 0 {
+		clauses, args = append(clauses, `seen_at < ?`), append(args, now.Add(-f.OlderThan).UnixMilli())
+	}
+	if f.NeedsOperator {
+		clauses = append(clauses, `(state = 'held' OR EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = t.id AND p.state = 'held'))`)
+	}
+	return strings.Join(clauses, " AND "), args
+}
+
+// Record answers one record by the id of its transfer, or ErrNotFound.
+func (tx *Tx) Record(transferID uint64) (Record, error) {
+	t, err := tx.Transfer(transferID)
+	if err != nil {
+		return Record{}, err
+	}
+	out, err := tx.records([]Transfer{t})
+	if err != nil {
+		return Record{}, fmt.Errorf("reading record %d: %w", transferID, err)
+	}
+	return out[0], nil
+}
+
+// FindRecords answers the records that a text names: an id, a ref, a transaction that came in, or one of ours for it. At most 1000.
+func (tx *Tx) FindRecords(text string) ([]Record, error) {
+	if !storable(text) {
+		return nil, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		id = 0 // no transfer has it
+	}
+	found, err := tx.transfers(`WHERE id = ? OR ref = ? OR tx = ? OR id IN (SELECT p.transfer_id FROM attempts a
+		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
+		JOIN payments p ON p.id = s.payment_id WHERE a.hash = ?) ORDER BY id LIMIT ?`, id, text, text, text, maxPage)
+	if err == nil {
+		var out []Record
+		if out, err = tx.records(found); err == nil {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("looking for records: %w", err)
+}
+
+// records adds to transfers what became of them, in a fixed number of queries.
+func (tx *Tx) records(transfers []Transfer) ([]Record, error) {
+	if len(transfers) == 0 {
+		return nil, nil
+	}
+	ids := make([]uint64, len(transfers))
+	for i, t := range transfers {
+		ids[i] = t.ID
+	}
+	payments, err := tx.livePayments(ids)
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := tx.newestAttempts(ids)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := tx.Cursors()
+	if err != nil {
+		return nil, err
+	}
+	heads := make(map[chain.ID]Cursor, len(cursors))
+	for _, c := range cursors {
+		heads[c.Chain] = c
+	}
+	out := make([]Record, len(transfers))
+	for i, t := range transfers {
+		c := heads[t.Chain]
+		out[i] = Record{Transfer: t, Head: max(c.Head, c.Height), FinalAt: c.Final.Height, At: tx.now}
+		for _, p := range payments[t.ID] {
+			out[i].add(p, hashes[p.ID])
+		}
+	}
+	return out, nil
+}
+
+// add hangs a payment of the transfer on its record. newest is the hash of its newest attempt that may still count.
+func (r *Record) add(p Payment, newest string) {
+	shown := newest
+	if p.Tx != "" {
+		shown = p.Tx
+	}
+	switch p.Purpose {
+	case chain.Credit:
+		r.Credit, r.CreditTx = &p, shown
+	case chain.Refund:
+		r.Refund, r.RefundTx = &p, shown
+	case chain.Receive:
+		r.Receive = &p
+	}
+}
+
+// livePayments answers the payments that are not void, by transfer.
+func (tx *Tx) livePayments(ids []uint64) (map[uint64][]Payment, error) {
+	var rows []paymentRow
+	err := tx.listIn(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IN (?) AND state <> 'void' ORDER BY id`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[uint64][]Payment)
+	for _, r := range rows {
+		p := r.payment()
+		out[p.TransferID] = append(out[p.TransferID], p)
+	}
+	return out, nil
+}
+
+// newestAttempts answers the newest attempt of each payment in a slot that is not void.
+func (tx *Tx) newestAttempts(ids []uint64) (map[uint64]string, error) {
+	var rows []struct {
+		PaymentID uint64 `db:"payment_id"`
+		Hash      string `db:"hash"`
+	}
+	err := tx.listIn(&rows, `SELECT s.payment_id, a.hash FROM payments p JOIN slots s ON s.payment_id = p.id AND s.state <> 'void'
+		JOIN attempts a ON a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
+		WHERE p.transfer_id IN (?) ORDER BY s.gen, a.seq`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[uint64]string)
+	for _, r := range rows {
+		out[r.PaymentID] = r.Hash
+	}
+	return out, nil
+}

@@ -1,0 +1,169 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+
+	"gatewayd/chain"
+)
+
+// TransferSum adds up the transfers of one direction and state that moved value: failed transactions are left out. Amount counts units of the asset on the
+// transfer's ledger, Net and Fee units of the gateway token.
+type TransferSum struct {
+	Direction Direction
+	State     TransferState
+	Count     uint64
+	Amount    chain.Amount
+	Net       chain.Amount
+	Fee       chain.Amount
+}
+
+// PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset.
+type PaymentSum struct {
+	Purpose chain.Purpose
+	Chain   chain.ID
+	Asset   chain.Asset
+	State   PaymentState
+	Count   uint64
+	Amount  chain.Amount
+}
+
+// Totals are the books of one token on one network, exact to the unit. They hold for every token, whose decimals need not be equal on both chains:
+//
+//	deposits:    amount of final + held + refused = (net + fee) of the same + dust
+//	withdrawals: amount of final + held + refused = (net + fee) of the same
+//	what is owed on a chain = credits and refunds there that are queued, bound or held
+type Totals struct {
+	Transfers   []TransferSum
+	Payments    []PaymentSum
+	NetworkFees map[chain.ID]chain.Amount // native coin burnt by our own transactions for this token, in blocks of the line
+}
+
+// Totals adds up the books of a token on a network.
+func (tx *Tx) Totals(network, token string) (Totals, error) {
+	t := Totals{NetworkFees: make(map[chain.ID]chain.Amount)}
+	err := tx.sumTransfers(&t, network, token)
+	if err == nil {
+		err = tx.sumPayments(&t, network, token)
+	}
+	if err == nil {
+		err = tx.sumFees(&t, network, token)
+	}
+	if err != nil {
+		return Totals{}, fmt.Errorf("adding up %s on %s: %w", token, network, err)
+	}
+	return t, nil
+}
+
+func (tx *Tx) sumTransfers(t *Totals, network, token string) error {
+	var rows []struct {
+		Direction string       `db:"direction"`
+		State     string       `db:"state"`
+		Count     uint64       `db:"count"`
+		Amount    chain.Amount `db:"amount"`
+		Net       chain.Amount `db:"net"`
+		Fee       chain.Amount `db:"fee"`
+	}
+	err := tx.list(&rows, `SELECT direction, state, COUNT(*) AS count, amount_sum(amount) AS amount, amount_sum(net) AS net, amount_sum(fee) AS fee
+		FROM transfers WHERE network = ? AND token = ? AND failed = 0 GROUP BY direction, state ORDER BY direction, state`, network, token)
+	for _, r := range rows {
+		t.Transfers = append(t.Transfers, TransferSum{Direction(r.Direction), TransferState(r.State), r.Count, r.Amount, r.Net, r.Fee})
+	}
+	return err
+}
+
+func (tx *Tx) sumPayments(t *Totals, network, token string) error {
+	var rows []struct {
+		Purpose string       `db:"purpose"`
+		Chain   string       `db:"chain"`
+		Asset   string       `db:"asset"`
+		State   string       `db:"state"`
+		Count   uint64       `db:"count"`
+		Amount  chain.Amount `db:"amount"`
+	}
+	err := tx.list(&rows, `SELECT purpose, chain, asset, state, COUNT(*) AS count, amount_sum(amount) AS amount
+		FROM payments WHERE network = ? AND token = ? GROUP BY purpose, chain, asset, state ORDER BY purpose, chain, asset, state`, network, token)
+	for _, r := range rows {
+		t.Payments = append(t.Payments, PaymentSum{chain.Purpose(r.Purpose), chain.ID(r.Chain), chain.Asset(r.Asset), PaymentState(r.State), r.Count, r.Amount})
+	}
+	return err
+}
+
+func (tx *Tx) sumFees(t *Totals, network, token string) error {
+	var rows []struct {
+		Chain string       `db:"chain"`
+		Fee   chain.Amount `db:"fee"`
+	}
+	err := tx.list(&rows, `SELECT e.chain, amount_sum(e.fee) AS fee FROM payments p JOIN slots s ON s.payment_id = p.id
+		JOIN attempts a ON a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
+		JOIN effects e ON e.chain = a.chain AND e.tx = a.hash
+		WHERE p.network = ? AND p.token = ? AND (e.settled = 1 OR EXISTS
+			(SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))
+		GROUP BY e.chain`, network, token)
+	for _, r := range rows {
+		t.NetworkFees[chain.ID(r.Chain)] = r.Fee
+	}
+	return err
+}
+
+// Moved adds up transfers of a direction in the states given. ErrAmount above 2^256-1.
+func (t Totals) Moved(d Direction, states ...TransferState) (sum TransferSum, err error) {
+	sum.Direction = d
+	for _, s := range t.Transfers {
+		if s.Direction != d || !slices.Contains(states, s.State) {
+			continue
+		}
+		sum.Count += s.Count
+		for _, add := range []struct {
+			to *chain.Amount
+			a  chain.Amount
+		}{{&sum.Amount, s.Amount}, {&sum.Net, s.Net}, {&sum.Fee, s.Fee}} {
+			if *add.to, err = add.to.Add(add.a); err != nil {
+				return TransferSum{}, err
+			}
+		}
+	}
+	return sum, nil
+}
+
+// Pays adds up payments of a purpose on a chain in the states given.
+func (t Totals) Pays(p chain.Purpose, id chain.ID, states ...PaymentState) (sum chain.Amount, err error) {
+	for _, s := range t.Payments {
+		if s.Purpose != p || s.Chain != id || !slices.Contains(states, s.State) {
+			continue
+		}
+		if sum, err = sum.Add(s.Amount); err != nil {
+			return chain.Amount{}, err
+		}
+	}
+	return sum, nil
+}
+
+// Owed is what users are owed on a chain: credits and refunds that are queued, bound or held, in units of the token's asset there.
+func (t Totals) Owed(id chain.ID) (chain.Amount, error) {
+	credits, err := t.Pays(chain.Credit, id, Queued, Bound, HeldPayment)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	refunds, err := t.Pays(chain.Refund, id, Queued, Bound, HeldPayment)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return credits.Add(refunds)
+}
+
+// Dust is what deposits left over because the gateway token has fewer decimals than its source asset, in units of the asset.
+func (t Totals) Dust(decimals, assetDecimals uint8) (chain.Amount, error) {
+	in, err := t.Moved(Deposit, Final, Held, Refused)
+	if err != nil || assetDecimals <= decimals {
+		return chain.Amount{}, err
+	}
+	given, err := in.Net.Add(in.Fee)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	if given, _, err = given.Rescale(decimals, assetDecimals); err != nil {
+		return chain.Amount{}, err
+	}
+	return in.Amount.Sub(given)
+}
