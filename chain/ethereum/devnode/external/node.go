@@ -165,7 +165,8 @@ func (n *Node) only(kind Kind) error {
 	return nil
 }
 
-// SetHead takes the chain back to a height (geth only); blocks made from then on are another branch.
+// SetHead takes the chain back to a height (geth only); blocks made from then on are another branch. The transactions of
+// the blocks that fall away return to the pool, and geth takes some ten seconds before it makes the first block again.
 func (n *Node) SetHead(height uint64) error {
 	if err := n.only(Geth); err != nil {
 		return err
