@@ -36,7 +36,8 @@ type Config struct {
 	// Both are decimal texts with up to 9 places.
 	MaxFeeGwei string `yaml:"max_fee_gwei"`
 	MinTipGwei string `yaml:"min_tip_gwei"`
-	// MaxGas bounds the gas of a token payment (default 500000), MaxNativeGas of a native one without its data (default 100000).
+	// MaxGas bounds the gas of a token payment (default 500000), MaxNativeGas of a native one without its data (default 300000: from
+	// the Amsterdam fork on, a payment that creates its receiver's account takes more than 150000).
 	MaxGas       uint64 `yaml:"max_gas"`
 	MaxNativeGas uint64 `yaml:"max_native_gas"`
 	// TokenGas is what a token payment is taken to need in estimates of cost until one was seen; default 80000.
@@ -72,7 +73,7 @@ func (c Config) withDefaults() Config {
 	c.MaxFeeGwei = or(c.MaxFeeGwei, "300")
 	c.MinTipGwei = or(c.MinTipGwei, "0.01")
 	c.MaxGas = or(c.MaxGas, 500_000)
-	c.MaxNativeGas = or(c.MaxNativeGas, 100_000)
+	c.MaxNativeGas = or(c.MaxNativeGas, 300_000)
 	c.TokenGas = or(c.TokenGas, 80_000)
 	c.Timeout = or(c.Timeout, 10*time.Second)
 	c.MaxResponse = or(c.MaxResponse, 64<<20)

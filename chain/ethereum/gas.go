@@ -9,8 +9,12 @@ import (
 	"gatewayd/chain"
 )
 
-// gasPerByte is what a byte of call data costs at most (the floor of EIP-7623).
-const gasPerByte = 40
+const (
+	// gasPerByte is what a byte of call data costs at most (the floor of EIP-7623).
+	gasPerByte = 40
+	// refusedGas is what a receiver of native coin may use up to refuse it.
+	refusedGas = 79_000
+)
 
 // estimate is what one node thinks a message needs.
 type estimate struct {
@@ -19,8 +23,7 @@ type estimate struct {
 }
 
 // gas is how much a message may use: the nodes' highest estimate with a margin, at least what every transaction of its size costs, within
-// the configured bound. The bound is also taken when the message would be refused, which then costs no more than that. Unused gas is not
-// paid.
+// the configured bound. A message that would be refused gets enough to be refused with. Unused gas is not paid.
 func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64, error) {
 	least, most := c.gasBounds(msg)
 	need, refused, err := c.estimate(ctx, msg)
@@ -29,8 +32,10 @@ func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64,
 		return earlier.gas, nil // a replacement must not wait for an estimate
 	case err != nil:
 		return 0, err
+	case refused && !msg.token:
+		return max(min(least+refusedGas, most), earlier.gas), nil
 	case refused:
-		need = most
+		return max(most, earlier.gas), nil
 	}
 	return max(min(max(withMargin(need), least), most), earlier.gas), nil
 }
