@@ -1,0 +1,175 @@
+package rpc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	gethrpc "github.com/ethereum/go-ethereum/rpc"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+// socket is a WebSocket client that keeps answers and notifications apart.
+type socket struct {
+	t      *testing.T
+	conn   *websocket.Conn
+	events []any // notifications that came while an answer was awaited
+}
+
+func (f *fixture) dial() *socket {
+	conn, resp, err := websocket.DefaultDialer.Dial("ws://"+f.server.WSAddr(), nil)
+	require.NoError(f.t, err)
+	resp.Body.Close()
+	f.t.Cleanup(func() { conn.Close() })
+	return &socket{t: f.t, conn: conn}
+}
+
+func (s *socket) read() map[string]any {
+	require.NoError(s.t, s.conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+	_, raw, err := s.conn.ReadMessage()
+	require.NoError(s.t, err)
+	return parse(s.t, raw).(map[string]any)
+}
+
+// ask sends a request and waits for its answer.
+func (s *socket) ask(request any) map[string]any {
+	raw, err := json.Marshal(request)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.conn.WriteMessage(websocket.TextMessage, raw))
+	for {
+		m := s.read()
+		if m["method"] == nil {
+			return m
+		}
+		s.events = append(s.events, m)
+	}
+}
+
+// event is the next notification of a subscription.
+func (s *socket) event(subscription string) map[string]any {
+	for {
+		for i, e := range s.events {
+			if params := e.(map[string]any)["params"].(map[string]any); params["subscription"] == subscription {
+				s.events = append(s.events[:i], s.events[i+1:]...)
+				return e.(map[string]any)
+			}
+		}
+		s.events = append(s.events, s.read())
+	}
+}
+
+// playSubscriptions replays the recorded session of subscriptions and filters.
+func (r *replay) playSubscriptions(lines []line) {
+	v := judge(r.t, "subscribe")
+	r.advance(260)
+	r.fill(r.alice.Address(), 30) // beforehand: the recorded subscribers saw none of these
+	ws := r.dial()
+	for _, l := range lines {
+		v.add(l, r.playSubscription(ws, l))
+	}
+	require.Empty(r.t, ws.events, "notifications that were not recorded")
+	v.finish()
+}
+
+func (r *replay) playSubscription(ws *socket, l line) error {
+	compare := &comparison{names: r.names}
+	switch {
+	case len(l.Event) > 0:
+		want := parse(r.t, l.Event).(map[string]any)
+		theirs := want["params"].(map[string]any)["subscription"].(string)
+		require.Contains(r.t, r.names.ours, theirs)
+		return compare.differ("event", want, any(ws.event(r.names.ours[theirs])))
+	case l.Label == "unsubscribe": // recorded without its request: it was the first subscription's
+		first := r.names.ours["0x57847cd44af379cc46e9744c577e4a37"]
+		got := ws.ask(map[string]any{"jsonrpc": "2.0", "id": 50, "method": "subscribe_unsubscribe", "params": []any{first}})
+		return compare.differ("answer", parse(r.t, l.Response), any(got))
+	case l.Transport == "ws":
+		return compare.differ("answer", parse(r.t, l.Response), any(ws.ask(r.names.translate(parse(r.t, l.Request)))))
+	}
+	if l.Label == "poll" {
+		r.awaitItems(l)
+	}
+	return r.play(l, nil)
+}
+
+// awaitItems waits until a filter holds as many items as the recorded poll found.
+func (r *replay) awaitItems(l line) {
+	r.advance(264)
+	asked, want := parseCall(r.t, l.Request), parseCall(r.t, l.Response)
+	id := gethrpc.ID(r.names.ours[asked.Params.([]any)[0].(string)])
+	items := len(want.Result.(map[string]any)["result"].([]any))
+	require.Eventually(r.t, func() bool { return r.waiting(id) >= items }, 20*time.Second, time.Millisecond, l.Label)
+}
+
+func (f *fixture) waiting(id gethrpc.ID) int {
+	table := f.server.subscribe.filters
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if found := table.filters[id]; found != nil {
+		return len(found.waiting)
+	}
+	return 0
+}
+
+func TestFiltersExpire(t *testing.T) {
+	f := start(t, nil)
+	kept := f.post(call{Method: "subscribe_newSnapshotBlockFilter"}).Result
+	left := f.post(call{Method: "subscribe_newSnapshotBlockFilter"}).Result
+	poll := func(id any) error {
+		if fault := f.post(call{Method: "subscribe_getChangesByFilterId", Params: []any{id}}).Error; fault != nil {
+			return errors.New(fmt.Sprint(fault))
+		}
+		return nil
+	}
+	f.wait(3 * time.Minute)
+	require.NoError(t, poll(kept))
+	f.wait(3 * time.Minute)
+	require.NoError(t, poll(kept))
+	require.ErrorContains(t, poll(left), "filter not found")
+}
+
+// An empty poll is [] for most filters and null for the blocks of all accounts: a real node's habit.
+func TestEmptyPolls(t *testing.T) {
+	f := start(t, nil)
+	for method, empty := range map[string]any{"subscribe_newSnapshotBlockFilter": []any{}, "subscribe_newAccountBlockFilter": nil} {
+		id := f.post(call{Method: method}).Result
+		got := f.post(call{Method: "subscribe_getChangesByFilterId", Params: []any{id}}).Result.(map[string]any)
+		require.Equal(t, map[string]any{"result": empty, "subscription": id}, got)
+	}
+}
+
+func TestFiltersAreBounded(t *testing.T) {
+	f := start(t, func(c *Config) { c.MaxFilters = 2 })
+	for range 2 {
+		require.Nil(t, f.post(call{Method: "subscribe_newSnapshotBlockFilter"}).Error)
+	}
+	require.NotNil(t, f.post(call{Method: "subscribe_newSnapshotBlockFilter"}).Error)
+	ws := f.dial()
+	for id := range 2 {
+		require.Contains(t, ws.ask(subscribeTo(id, "newSnapshotBlock")), "result")
+	}
+	require.Contains(t, ws.ask(subscribeTo(3, "newSnapshotBlock")), "error")
+}
+
+func subscribeTo(id int, params ...any) map[string]any {
+	return map[string]any{"jsonrpc": "2.0", "id": id, "method": "subscribe_subscribe", "params": params}
+}
+
+// A filter that nobody polls does not grow without end: it goes, rather than give a list with a gap.
+func TestFilterOverflow(t *testing.T) {
+	table := newFilterTable(1, time.Now)
+	id, err := table.install(&filter{topic: snapshotBlocks})
+	require.NoError(t, err)
+	for range filterHold {
+		table.add(snapshotEvents(1))
+	}
+	got, err := table.poll(id)
+	require.NoError(t, err)
+	require.Len(t, got.Result, filterHold)
+	table.add(snapshotEvents(filterHold + 1))
+	_, err = table.poll(id)
+	require.Equal(t, errNoFilter, err)
+}
