@@ -22,7 +22,7 @@ type request struct {
 type response struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
-	Result  any             `json:"result,omitempty"`
+	Result  any             `json:"result"`
 	Error   any             `json:"error,omitempty"`
 }
 

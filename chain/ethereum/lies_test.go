@@ -94,7 +94,9 @@ func lies(b *bundle) map[string]lie {
 }
 
 // unproven lies cannot be told from the truth with one node: traces are in no root.
-func unproven(name string) bool { return strings.HasPrefix(name, "trace adds") || strings.HasPrefix(name, "trace hides") }
+func unproven(name string) bool {
+	return strings.HasPrefix(name, "trace adds") || strings.HasPrefix(name, "trace hides")
+}
 
 // eventful is a chain whose head has something of every kind.
 func eventful(t *testing.T) *bundle {
@@ -231,7 +233,9 @@ func TestReceiptsOneByOneAreProvenToo(t *testing.T) {
 
 func TestTracesNotOffered(t *testing.T) {
 	b := eventful(t)
-	none := func() lie { return about(traces, instead(rpcError{-32601, "the method debug_traceBlockByHash does not exist/is not available"})) }
+	none := func() lie {
+		return about(traces, instead(rpcError{-32601, "the method debug_traceBlockByHash does not exist/is not available"}))
+	}
 	adapter := b.suspicious(0, newLiar(t, b.dev.URL(), none()))
 	block, err := adapter.Block(t.Context(), b.height())
 	require.NoError(t, err)

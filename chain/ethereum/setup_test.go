@@ -231,3 +231,13 @@ var errStore = errors.New("the store is closed")
 func cryptoAddress(dev *devnode.Node) common.Address {
 	return crypto.PubkeyToAddress(dev.FaucetKey().PublicKey)
 }
+
+func bigInt(n uint64) *big.Int { return new(big.Int).SetUint64(n) }
+
+func (b *bundle) hashAt(height uint64) (common.Hash, error) {
+	header, err := b.dev.Client().HeaderByNumber(b.Context(), bigInt(height))
+	if err != nil {
+		return common.Hash{}, err
+	}
+	return header.Hash(), nil
+}
