@@ -4,24 +4,41 @@
 // It owns requests, answers, their languages and the protection against misuse. It owns no money and no state: it reads the records and ties
 // users to inbound addresses in them. It asks no chain node, so every answer comes in bounded time whatever the nodes do.
 //
-//	wallet ──GET──▶ CORS ▸ path ▸ rate ▸ route ▸ handler ──▶ records
-//	                                             └─ bind, check, call, answer
+//	wallet ──GET──▶ CORS ▸ https ▸ path ▸ rate ▸ route ▸ handler ──▶ records
+//	                                                     └─ bind, check, call, answer
 package gateway
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
+	"golang.org/x/crypto/acme/autocert"
+	"golang.org/x/sync/semaphore"
 
 	"gatewayd/records"
 )
+
+// endpoints is the table of everything under a network's base path (spec: endpoints).
+func (n *network) endpoints() map[string]endpoint {
+	return map[string]endpoint{
+		"/meta-info":                     n.metaInfo,
+		"/deposit-info":                  n.depositInfo,
+		"/withdraw-info":                 n.withdrawInfo,
+		"/withdraw-address/verification": n.verify,
+		"/withdraw-fee":                  n.withdrawFee,
+		"/deposit-records":               n.depositRecords,
+		"/withdraw-records":              n.withdrawRecords,
+	}
+}
+
+// endpoint answers the data of one request.
+type endpoint func(context.Context, query) (data any, err error)
 
 // Parts are what the gateway works with.
 type Parts struct {
@@ -56,43 +73,138 @@ type addressChecker interface {
 // Server is the gateway's HTTP server. Run serves once.
 type Server struct {
 	Parts
-	cfg   Config
-	echo  *echo.Echo
-	ready chan struct{} // closed when it listens
-	mu    sync.Mutex
-	addr  string
+	cfg         Config
+	echo        *echo.Echo
+	words       catalogue
+	requests    *limit
+	newcomers   *limit
+	holds       *holds
+	slots       *semaphore.Weighted // of calls to the store
+	calls       sync.WaitGroup      // to the store
+	certificate *certificate        // nil without TLS files
+	acme        *autocert.Manager   // nil without ACME
+
+	ready           chan struct{} // closed when it listens
+	mu              sync.Mutex
+	addr, plainAddr string
 }
 
-// New checks configuration and parts. It starts nothing.
+// network is one route of a server.
+type network struct {
+	*Server
+	records.Network
+	source, exchange addressChecker
+	derive           func(uint32) (string, string, error)
+}
+
+// New checks configuration and parts, and reads the certificate. It starts nothing.
 func New(cfg Config, parts Parts) (*Server, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("gateway configuration: %w", err)
 	}
-	s := &Server{Parts: parts, cfg: cfg.withDefaults(), echo: echo.New(), ready: make(chan struct{})}
+	if parts.Now == nil {
+		parts.Now = time.Now
+	}
+	if parts.Label == nil {
+		parts.Label = randomLabel
+	}
+	cfg = cfg.withDefaults()
+	s := &Server{
+		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), ready: make(chan struct{}),
+		requests:  newLimit(cfg.RatePerSecond, cfg.Burst, parts.Now),
+		newcomers: newLimit(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour, parts.Now),
+	}
+	var err error
+	if s.words, err = loadCatalogue(); err != nil {
+		return nil, err
+	}
+	if cfg.tls() {
+		if s.certificate, err = loadCertificate(cfg.TLS); err != nil {
+			return nil, fmt.Errorf("gateway: %w", err)
+		}
+	}
+	if cfg.acme() {
+		s.acme = newACME(cfg.ACME)
+	}
+	if err := s.route(); err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
 	return s, nil
+}
+
+// route tells echo what to answer where.
+func (s *Server) route() (err error) {
+	if s.echo.IPExtractor, err = extractor(s.cfg.TrustProxy); err != nil {
+		return err
+	}
+	s.echo.HTTPErrorHandler = s.onError
+	s.echo.Pre(s.before()...)
+	bases := make([]string, len(s.Routes))
+	for i, r := range s.Routes {
+		bases[i] = cleanBase(r.BasePath)
+		if err := checkRoute(bases[:i], bases[i], r); err != nil {
+			return fmt.Errorf("network %s: %w", r.Network.Name, err)
+		}
+		n := &network{Server: s, Network: r.Network, source: r.Source, exchange: r.Exchange, derive: r.Derive}
+		for path, e := range n.endpoints() {
+			s.get(bases[i]+path, s.serveEndpoint(e))
+		}
+	}
+	document, err := describe(bases)
+	if err != nil {
+		return err
+	}
+	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
+	s.get("/health", s.health)
+	return nil
+}
+
+func (s *Server) get(path string, h echo.HandlerFunc) {
+	s.echo.GET(path, h)
+	s.echo.HEAD(path, h)
+}
+
+// checkRoute refuses a network that could not be served.
+func checkRoute(before []string, base string, r Route) error {
+	if r.Source == nil || r.Exchange == nil || r.Derive == nil {
+		return errors.New("a part of its route is missing")
+	}
+	for _, other := range before {
+		if other == base {
+			return fmt.Errorf("path %q serves another network already", base)
+		}
+	}
+	for _, t := range r.Network.Tokens {
+		if t.Type == records.TypeLabel && (r.Network.Shared == "" || t.LabelName == "") {
+			return fmt.Errorf("token %s: type 1 takes a shared address and a label name", t.TokenID)
+		}
+		if t.Type != records.TypeLabel && t.LabelName != "" {
+			return fmt.Errorf("token %s: a label name goes with type 1 only", t.TokenID)
+		}
+	}
+	return checkBase(base)
+}
+
+// serveEndpoint binds a request, calls the endpoint in the request's time and answers.
+func (s *Server) serveEndpoint(e endpoint) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		q, err := readQuery(c.Request().URL.RawQuery)
+		if err != nil {
+			return err
+		}
+		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), clientOf(c.RealIP())
+		ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
+		defer cancel()
+		data, err := e(ctx, q)
+		if err != nil {
+			return err
+		}
+		return answer(c, data)
+	}
 }
 
 // Handler is everything the server answers, without listeners and TLS.
 func (s *Server) Handler() http.Handler { return s.echo }
-
-// Run listens and serves until ctx ends.
-func (s *Server) Run(ctx context.Context) error {
-	l, err := net.Listen("tcp", s.cfg.Listen)
-	if err != nil {
-		return fmt.Errorf("gateway: %w", err)
-	}
-	s.mu.Lock()
-	s.addr = l.Addr().String()
-	s.mu.Unlock()
-	close(s.ready)
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second}
-	stop := context.AfterFunc(ctx, func() { h.Close() })
-	defer stop()
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
 
 // Ready returns nil once the server listens, or ctx's error.
 func (s *Server) Ready(ctx context.Context) error {
@@ -104,9 +216,16 @@ func (s *Server) Ready(ctx context.Context) error {
 	}
 }
 
-// Addr is where the server listens, once it is ready.
+// Addr is where the server listens, once it is ready; "" before.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr
+}
+
+// PlainAddr is where the plain listener beside an HTTPS one listens; "" without one.
+func (s *Server) PlainAddr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plainAddr
 }

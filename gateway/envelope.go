@@ -1,0 +1,39 @@
+package gateway
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+	"github.com/sirupsen/logrus"
+)
+
+// envelope is around every answer (spec: response body envelope). Code is a JSON integer and data an object on success: clients trust that.
+type envelope struct {
+	Code    int     `json:"code"`
+	SubCode int     `json:"subCode"`
+	Msg     *string `json:"msg"`
+	Data    any     `json:"data"`
+}
+
+func answer(c echo.Context, data any) error {
+	return c.JSON(http.StatusOK, envelope{Data: data})
+}
+
+// onError is where every request without success ends: the user gets a text in their language, the log gets the cause.
+func (s *Server) onError(err error, c echo.Context) {
+	r := refusalOf(err)
+	if r.cause != nil {
+		s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause).Error("gateway request")
+	}
+	if c.Response().Committed {
+		return
+	}
+	if r.retry > 0 {
+		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(seconds(r.retry)))
+	}
+	msg := s.words.say(languageOf(c.Request().Header.Get("lang")), faultWords[r.fault], r.args...)
+	if err := c.JSON(r.status(), envelope{Code: r.code(), SubCode: int(r.fault), Msg: &msg}); err != nil {
+		s.Log.WithError(err).Debug("answering a gateway request")
+	}
+}

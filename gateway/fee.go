@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common/lru"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// withdrawFee is the data of /withdraw-fee (spec: withdraw fee).
+type withdrawFee struct {
+	Fee chain.Amount `json:"fee"`
+}
+
+// withdrawFee quotes what a withdrawal costs. When the amount contains the fee, the fee is what remains beside the greatest net amount that
+// fits, which is also how the watcher splits what arrives.
+func (n *network) withdrawFee(ctx context.Context, q query) (any, error) {
+	token, err := q.token(n.Network)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := q.wallet(n.exchange)
+	if err != nil {
+		return nil, err
+	}
+	amount, err := q.amount()
+	if err != nil {
+		return nil, err
+	}
+	contains, err := q.containsFee()
+	if err != nil {
+		return nil, err
+	}
+	cost, err := n.cost(ctx, token, owner)
+	if err != nil {
+		return nil, err
+	}
+	fee, err := quote(token.Policy.Fee, amount, cost, contains)
+	return withdrawFee{fee}, err
+}
+
+func quote(f records.Fee, amount, cost chain.Amount, contains bool) (chain.Amount, error) {
+	if contains {
+		_, fee, ok := f.NetOf(amount, cost)
+		if !ok {
+			return fee, refuse(amountBelowFee)
+		}
+		return fee, nil
+	}
+	fee, err := f.Of(amount, cost)
+	if err == nil {
+		_, err = amount.Add(fee)
+	}
+	if err != nil {
+		return chain.Amount{}, refuse(amountTooLarge)
+	}
+	return fee, nil
+}
+
+const (
+	// quoteStep is how long all replicas quote the same cost, unless it falls.
+	quoteStep = time.Minute
+	// holdEach is how long no second quote to a wallet is above the first. Wallets quote again before they send, and a fee that rose between
+	// makes their transfer exceed the balance (facts/gateway.md 1.5).
+	holdEach = time.Minute
+	// holdMost bounds a hold that is renewed by asking again and again. Together with quoteStep and the time to send it stays within the ten
+	// minutes whose lowest cost the watcher charges, so nobody pays more than the quote.
+	holdMost = 6 * time.Minute
+)
+
+// cost is what the payout costs on the source chain, in units of the token, as far as the token's fee depends on it: the lowest cost that held
+// since the present minute began, and never more than this wallet was told a moment ago.
+func (n *network) cost(ctx context.Context, token records.Token, owner string) (chain.Amount, error) {
+	if token.Policy.Fee.Kind != "network" {
+		return chain.Amount{}, nil
+	}
+	now := n.Now()
+	cost, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (chain.Amount, error) {
+		cost, found, err := tx.LowestQuote(n.Name, token.TokenID, now.Truncate(quoteStep))
+		if err == nil && !found {
+			err = refuse(feeUnknown)
+		}
+		return cost, err
+	})
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return n.holds.keep(n.Name+" "+token.TokenID+" "+owner, cost, now), nil
+}
+
+// maxHolds bounds the memory of holds; the one not asked for longest is forgotten first.
+const maxHolds = 100_000
+
+// holds remembers what each wallet was quoted.
+type holds struct {
+	mu    sync.Mutex
+	known lru.BasicLRU[string, hold]
+}
+
+type hold struct {
+	cost        chain.Amount
+	first, last time.Time
+}
+
+func newHolds() *holds { return &holds{known: lru.NewBasicLRU[string, hold](maxHolds)} }
+
+// keep answers the cost to quote: the held one, unless it has ended or the present one is not above it.
+func (h *holds) keep(key string, cost chain.Amount, now time.Time) chain.Amount {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	held, ok := h.known.Get(key)
+	if !ok || !held.cost.Less(cost) || now.Sub(held.last) >= holdEach || now.Sub(held.first) >= holdMost {
+		held = hold{cost: cost, first: now}
+	}
+	held.last = now
+	h.known.Add(key, held)
+	return held.cost
+}

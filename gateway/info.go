@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// metaInfo is the data of /meta-info (spec: gateway metadata).
+type metaInfo struct {
+	Type          int    `json:"type"`
+	DepositState  string `json:"depositState"`
+	WithdrawState string `json:"withdrawState"`
+}
+
+func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
+	token, err := q.token(n.Network)
+	if err != nil {
+		return nil, err
+	}
+	return ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (metaInfo, error) {
+		deposit, err := tx.Channel(n.Name, token.TokenID, records.Deposit)
+		if err != nil {
+			return metaInfo{}, err
+		}
+		withdraw, err := tx.Channel(n.Name, token.TokenID, records.Withdrawal)
+		return metaInfo{token.Type, deposit.State(), withdraw.State()}, err
+	})
+}
+
+// depositInfo is the data of /deposit-info (spec: deposit info). The label's keys are left out for type 0: Android takes any labelName, even
+// an empty one, for a reason to write length bytes into a withdrawal's comment (facts/gateway.md 1.4).
+type depositInfo struct {
+	DepositAddress       string       `json:"depositAddress"`
+	LabelName            string       `json:"labelName,omitempty"`
+	Label                string       `json:"label,omitempty"`
+	MinimumDepositAmount chain.Amount `json:"minimumDepositAmount"`
+	ConfirmationCount    uint64       `json:"confirmationCount"`
+	NoticeMsg            string       `json:"noticeMsg,omitempty"`
+}
+
+func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
+	token, err := q.token(n.Network)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := q.wallet(n.exchange)
+	if err != nil {
+		return nil, err
+	}
+	b, state, err := n.bind(ctx, token, owner, q.client)
+	if err != nil {
+		return nil, err
+	}
+	info := depositInfo{
+		DepositAddress: b.Address, LabelName: token.LabelName, Label: b.Label,
+		MinimumDepositAmount: token.Policy.MinDeposit, ConfirmationCount: token.Policy.DepositConfirmations.Count,
+	}
+	if state == records.ChannelMaintain {
+		info.NoticeMsg = n.words.say(q.lang, "notice_deposit_maintain")
+	}
+	return info, nil
+}
+
+// binding is what is known of a user before anything is written.
+type binding struct {
+	records.Binding
+	found bool
+	state string // of the deposit channel
+}
+
+// bind answers the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
+// counted, because each takes an address that is watched for ever.
+func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, string, error) {
+	known, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
+	if err != nil {
+		return records.Binding{}, "", err
+	}
+	if known.state == records.ChannelClosed {
+		return records.Binding{}, "", refuse(depositClosed)
+	}
+	if known.found {
+		return known.Binding, known.state, nil
+	}
+	if wait := n.newcomers.take(client); wait > 0 {
+		return records.Binding{}, "", refuseUntil(tooManyBindings, wait)
+	}
+	b, err := ask(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
+		if token.Type == records.TypeLabel {
+			return tx.BindLabel(n.Name, n.Network.Source, owner, n.Shared, n.Label)
+		}
+		return tx.BindAddress(n.Name, n.Network.Source, owner, n.derive)
+	})
+	return b, known.state, err
+}
+
+func (n *network) known(tx *records.Tx, token records.Token, owner string) (k binding, err error) {
+	channel, err := tx.Channel(n.Name, token.TokenID, records.Deposit)
+	if err != nil {
+		return k, err
+	}
+	k.state = channel.State()
+	if ours, err := isOurs(tx, n.Network.Exchange, owner); err != nil || ours {
+		return k, errors.Join(err, oursFault(ours))
+	}
+	k.Binding, k.found, err = tx.BindingByOwner(n.Name, token.Type, owner)
+	return k, err
+}
+
+func oursFault(ours bool) error {
+	if ours {
+		return refuse(walletOurs)
+	}
+	return nil
+}
+
+// isOurs tells whether an address is an account of the gateway.
+func isOurs(tx *records.Tx, id chain.ID, address string) (bool, error) {
+	_, err := tx.Account(id, address)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, records.ErrNotFound):
+		return false, nil
+	}
+	return false, fmt.Errorf("looking for our account: %w", err)
+}
+
+// withdrawInfo is the data of /withdraw-info (spec: withdraw info). Wallets hold the limits against the net amount.
+type withdrawInfo struct {
+	MinimumWithdrawAmount chain.Amount `json:"minimumWithdrawAmount"`
+	MaximumWithdrawAmount chain.Amount `json:"maximumWithdrawAmount"`
+	GatewayAddress        string       `json:"gatewayAddress"`
+	LabelName             string       `json:"labelName,omitempty"`
+}
+
+// noMaximum is what wallets are told when there is none: they read "0" as "nothing may be withdrawn", and Android stops without a number.
+const noMaximum = "115792089237316195423570985008687907853269984665640564039457584007913129639935"
+
+func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
+	token, err := q.token(n.Network)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := q.wallet(n.exchange); err != nil {
+		return nil, err
+	}
+	channel, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (records.Channel, error) {
+		return tx.Channel(n.Name, token.TokenID, records.Withdrawal)
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch channel.State() {
+	case records.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (facts/gateway.md 5.4)
+		return nil, refuse(withdrawMaintain)
+	case records.ChannelClosed:
+		return nil, refuse(withdrawClosed)
+	}
+	info := withdrawInfo{token.Policy.MinWithdraw, token.Policy.MaxWithdraw, n.Gateway, token.LabelName}
+	if info.MaximumWithdrawAmount.IsZero() {
+		info.MaximumWithdrawAmount = chain.MustAmount(noMaximum)
+	}
+	return info, nil
+}

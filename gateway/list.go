@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"context"
+	"strconv"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// item is one record as wallets read it (spec: deposit and withdrawal record items). Numbers of units and milliseconds are strings, counts are
+// numbers. The refund keys are ours: clients ignore keys they do not know (facts/gateway.md 5.2).
+type item struct {
+	InTxHash              string       `json:"inTxHash"`
+	InTxConfirmedCount    uint64       `json:"inTxConfirmedCount"`
+	InTxConfirmationCount uint64       `json:"inTxConfirmationCount"`
+	OutTxHash             string       `json:"outTxHash,omitempty"`
+	Amount                chain.Amount `json:"amount"`
+	Fee                   chain.Amount `json:"fee"`
+	State                 string       `json:"state"`
+	DateTime              string       `json:"dateTime"`
+	RefundTxHash          string       `json:"refundTxHash,omitempty"`
+	RefundState           string       `json:"refundState,omitempty"`
+}
+
+// States of a refund, under the key refundState.
+const (
+	refunding = "REFUNDING"
+	refunded  = "REFUNDED"
+)
+
+// explorers are the URL templates of both chains, {$tx} standing for the hash. "In" is where the record's first transfer is.
+type explorers struct {
+	InTxExplorerFormat  string `json:"inTxExplorerFormat"`
+	OutTxExplorerFormat string `json:"outTxExplorerFormat"`
+}
+
+// depositRecords is the data of /deposit-records (spec: deposit records).
+type depositRecords struct {
+	TotalCount     int    `json:"totalCount"`
+	DepositRecords []item `json:"depositRecords"`
+	explorers
+}
+
+func (n *network) depositRecords(ctx context.Context, q query) (any, error) {
+	items, total, err := n.list(ctx, q, records.Deposit)
+	return depositRecords{total, items, explorers{n.SourceExplorer, n.ExchangeExplorer}}, err
+}
+
+// withdrawRecords is the data of /withdraw-records (spec: withdrawal records).
+type withdrawRecords struct {
+	TotalCount      int    `json:"totalCount"`
+	WithdrawRecords []item `json:"withdrawRecords"`
+	explorers
+}
+
+func (n *network) withdrawRecords(ctx context.Context, q query) (any, error) {
+	items, total, err := n.list(ctx, q, records.Withdrawal)
+	return withdrawRecords{total, items, explorers{n.ExchangeExplorer, n.SourceExplorer}}, err
+}
+
+// list answers one page of a user's records, newest first. A user nobody knows has none.
+func (n *network) list(ctx context.Context, q query, d records.Direction) ([]item, int, error) {
+	token, err := q.token(n.Network)
+	if err != nil {
+		return nil, 0, err
+	}
+	owner, err := q.wallet(n.exchange)
+	if err != nil {
+		return nil, 0, err
+	}
+	offset, limit, err := q.page()
+	if err != nil {
+		return nil, 0, err
+	}
+	type page struct {
+		rows  []records.Record
+		total int
+	}
+	p, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (p page, err error) {
+		p.rows, p.total, err = tx.Page(n.Name, token.TokenID, owner, d, offset, limit)
+		return p, err
+	})
+	items := make([]item, len(p.rows))
+	for i, r := range p.rows {
+		items[i] = itemOf(r)
+	}
+	return items, p.total, err
+}
+
+func itemOf(r records.Record) item {
+	have, want := records.Confirmations(r)
+	at := r.BlockAt
+	if at.IsZero() {
+		at = r.SeenAt
+	}
+	out := item{
+		InTxHash: r.Tx, InTxConfirmedCount: have, InTxConfirmationCount: want, OutTxHash: r.CreditTx,
+		Amount: r.Net, Fee: r.Fee, State: records.PublicState(r), DateTime: strconv.FormatInt(at.UnixMilli(), 10),
+	}
+	if r.Refund != nil {
+		out.RefundTxHash, out.RefundState = r.RefundTx, refunding
+		if r.Refund.State == records.Paid {
+			out.RefundState = refunded
+		}
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"gatewayd/records"
+)
+
+// maxCalls bounds the requests that are with the store at one time; the others wait within their own time.
+const maxCalls = 256
+
+type transaction func(context.Context, func(*records.Tx) error) error
+
+// ask runs f in a transaction and answers in ctx's time even when the store hangs; Run waits for calls that were left behind so.
+func ask[T any](ctx context.Context, s *Server, in transaction, f func(*records.Tx) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	if err := s.slots.Acquire(ctx, 1); err != nil {
+		return *new(T), fmt.Errorf("waiting for the store: %w", err)
+	}
+	done := make(chan result, 1) // one result, which nobody may come for
+	s.calls.Go(func() {
+		defer s.slots.Release(1)
+		var r result
+		defer func() {
+			if p := recover(); p != nil { // a broken invariant of ours must not end the daemon
+				r.err = fmt.Errorf("panic in a transaction: %v", p)
+			}
+			done <- r
+		}()
+		r.err = in(ctx, func(tx *records.Tx) (err error) {
+			r.value, err = f(tx)
+			return err
+		})
+	})
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return *new(T), fmt.Errorf("asking the store: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,75 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// verification is the data of /withdraw-address/verification (spec: address verification).
+type verification struct {
+	IsValidAddress bool   `json:"isValidAddress"`
+	Message        string `json:"message,omitempty"`
+}
+
+// verify judges an address as the watcher will when the money comes. A bad address is an answer, not an error: after an error the web wallet
+// never enables its button again (facts/gateway.md 1.4).
+func (n *network) verify(ctx context.Context, q query) (any, error) {
+	token, err := q.token(n.Network)
+	if err != nil {
+		return nil, err
+	}
+	address, err := q.optional("withdrawAddress")
+	if err != nil {
+		return nil, err
+	}
+	label, err := q.label(token)
+	if err != nil {
+		return nil, err
+	}
+	if address == "" {
+		return n.invalid(q, "address_empty"), nil
+	}
+	payee, err := n.source.CheckAddress(address, label)
+	if err != nil {
+		return n.invalid(q, wordOf(err)), nil
+	}
+	ours, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (bool, error) { return isOurs(tx, n.Network.Source, payee) })
+	if err != nil {
+		return nil, err
+	}
+	if ours {
+		return n.invalid(q, "address_ours"), nil
+	}
+	return verification{IsValidAddress: true}, nil
+}
+
+// label reads the value of the user's label. Clients send it as label; the specification calls the parameter labelName, where a caller may
+// have put the name itself. A token of type 0 has no label, whatever is sent.
+func (q query) label(token records.Token) (string, error) {
+	label, err := q.optional("label")
+	if err != nil {
+		return "", err
+	}
+	named, err := q.optional("labelName")
+	switch {
+	case err != nil || token.Type != records.TypeLabel:
+		return "", err
+	case label == "" && named != token.LabelName:
+		return named, nil
+	}
+	return label, nil
+}
+
+func (n *network) invalid(q query, word string) verification {
+	return verification{Message: n.words.say(q.lang, word)}
+}
+
+func wordOf(err error) string {
+	if errors.Is(err, chain.ErrLabel) {
+		return "label_invalid"
+	}
+	return "address_invalid"
+}
