@@ -84,8 +84,11 @@ func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error
 	}
 	for len(rest) > 0 {
 		payload, number, size := parseFrame(rest)
-		if size == 0 || number != l.next.frame {
+		if size == 0 {
 			return l.cutTail(rest)
+		}
+		if number != l.next.frame {
+			return fmt.Errorf("%w: frame %d stands at byte %d instead of frame %d", ErrCorrupt, number, l.next.offset, l.next.frame)
 		}
 		if err := eachRecord(payload, replay); err != nil {
 			return fmt.Errorf("replaying the block log at byte %d: %w", l.next.offset, err)
