@@ -16,7 +16,7 @@ const (
 	maxWaiting = 100_000 // sends in the unreceived list
 	maxOwn     = 200_000 // own blocks since the start of the scan
 	ownPage    = 500
-	minPage    = 10 // a page of so few is not made smaller
+	minPage    = 9 // a page of so few is not made smaller
 
 	// The second pass over a long unreceived list has other page limits, far from those of the first: see waiting.
 	secondPass = 618

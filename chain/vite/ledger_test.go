@@ -134,7 +134,7 @@ func (l *ledger) genesis() embedded.Genesis {
 		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: *million}})
 	}
 	for _, a := range []core.Address{l.payer, l.inbox, l.stranger.Address()} {
-		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: a, Beneficiary: a, Amount: *million})
+		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: a, Beneficiary: a, Amount: *new(uint256.Int).Mul(million, uint256.NewInt(3))})
 	}
 	return g
 }
@@ -183,6 +183,12 @@ func (l *ledger) mine(t testing.TB, blocks int) {
 		_, err := l.Snapshot()
 		require.NoError(t, err)
 	}
+}
+
+// rest lets all accounts gather the quota that their stake can give.
+func (l *ledger) rest(t testing.TB) {
+	t.Helper()
+	l.mine(t, core.QuotaWindow)
 }
 
 func (l *ledger) height() (height uint64) {

@@ -69,7 +69,7 @@ func (p *liar) handle(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	answer, err := p.ask(body)
+	answer, err := post(p.node, body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -78,14 +78,22 @@ func (p *liar) handle(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(p.bend(lie, decode(body), answer))
 }
 
-func (p *liar) ask(body []byte) (any, error) {
-	resp, err := http.Post(p.node, "application/json", bytes.NewReader(body))
+func post(url string, body []byte) (any, error) {
+	resp, err := http.Post(url, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	return decode(answer), err
+}
+
+func readAll(r io.Reader) string {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 func decode(text []byte) (v any) {

@@ -1,0 +1,167 @@
+package vite
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+func head(t testing.TB, c *Chain) chain.Head {
+	t.Helper()
+	h, err := c.Head(t.Context())
+	require.NoError(t, err)
+	return h
+}
+
+func TestHead(t *testing.T) {
+	l := newLedger(t)
+	c := l.open(t)
+	h := head(t, c)
+	require.Equal(t, uint64(3), h.Latest.Height)
+	require.Equal(t, uint64(1), h.Final.Height, "genesis until there are enough blocks")
+	require.Equal(t, l.clock.Now(), h.Time)
+	l.mine(t, 4)
+	h = head(t, c)
+	require.Equal(t, uint64(7), h.Latest.Height)
+	require.Equal(t, uint64(3), h.Final.Height, "the final block and four on it")
+	b, err := c.Block(t.Context(), 3)
+	require.NoError(t, err)
+	require.Equal(t, h.Final, b.Point)
+}
+
+func TestFinalNeverGoesBack(t *testing.T) {
+	l := newLedger(t)
+	c := l.open(t)
+	l.mine(t, 7)
+	before := head(t, c)
+	require.Equal(t, uint64(6), before.Final.Height)
+
+	require.NoError(t, l.Rollback(8))
+	l.mine(t, 1)
+	after := head(t, c)
+	require.Equal(t, uint64(9), after.Latest.Height)
+	require.Equal(t, before.Final, after.Final, "a shorter line has the same final block")
+
+	require.NoError(t, l.Rollback(4))
+	_, err := c.Head(t.Context())
+	require.ErrorIs(t, err, chain.ErrUnavailable, "a line that ends below the final block is none to report")
+	l.mine(t, 10)
+	violated := head(t, c)
+	require.Greater(t, violated.Final.Height, before.Final.Height)
+	b, err := c.Block(t.Context(), before.Final.Height)
+	require.NoError(t, err)
+	require.NotEqual(t, before.Final.Hash, b.Hash, "the caller sees that what was final changed")
+}
+
+func TestChangedFinalHashIsReported(t *testing.T) {
+	l := newLedger(t)
+	c := l.open(t)
+	l.mine(t, 7)
+	before := head(t, c)
+	require.NoError(t, l.Rollback(4))
+	l.mine(t, 3)
+	after := head(t, c)
+	require.Equal(t, before.Final.Height, after.Final.Height)
+	require.NotEqual(t, before.Final.Hash, after.Final.Hash)
+}
+
+// lowered answers an older block as the newest.
+func lowered(l *ledger, by uint64) lie {
+	return onMethod("ledger_getLatestSnapshotBlock", func(_ string, _ []any, _ any) any {
+		return snapshotOf(l, l.height()-by)
+	})
+}
+
+func snapshotOf(l *ledger, height uint64) any {
+	answer, err := post(l.url, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"ledger_getSnapshotBlockByHeight","params":["%d"]}`, height))
+	if err != nil {
+		return nil
+	}
+	return answer.(map[string]any)["result"]
+}
+
+func otherHash(_ string, _ []any, result any) any {
+	if b, ok := result.(map[string]any); ok {
+		set(b, "00000000000000000000000000000000000000000000000000000000000000aa", "hash")
+	}
+	return result
+}
+
+func TestHeadOfSeveralNodes(t *testing.T) {
+	tests := []struct {
+		name  string
+		bend  func(l *ledger, nodes []*liar)
+		below uint64 // of the honest head
+		err   error
+	}{
+		{"all the same", func(*ledger, []*liar) {}, 0, nil},
+		{"one behind", func(l *ledger, n []*liar) { n[0].tell(lowered(l, 3)) }, 0, nil},
+		{"two behind", func(l *ledger, n []*liar) { n[0].tell(lowered(l, 3)); n[1].tell(lowered(l, 2)) }, 2, nil},
+		{"one dead", func(_ *ledger, n []*liar) { n[2].Close() }, 0, nil},
+		{"two dead", func(_ *ledger, n []*liar) { n[1].Close(); n[2].Close() }, 0, chain.ErrUnavailable},
+		{"one on another line", func(_ *ledger, n []*liar) { n[1].tell(otherHash) }, 0, nil},
+		{"all on lines of their own", func(_ *ledger, n []*liar) {
+			n[0].tell(otherHash)
+			n[1].tell(func(m string, p []any, r any) any { return reparent(r) })
+		}, 0, chain.ErrUnavailable},
+		{"one answers rubbish", func(_ *ledger, n []*liar) {
+			n[0].serveInstead(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>busy</html>")) })
+		}, 0, nil},
+		{"two hang", func(_ *ledger, n []*liar) { n[0].serveInstead(hang); n[1].serveInstead(hang) }, 0, chain.ErrUnavailable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLedger(t)
+			l.mine(t, 10)
+			nodes := []*liar{newLiar(t, l), newLiar(t, l), newLiar(t, l)}
+			c := l.openWith(t, Config{Timeout: 300 * time.Millisecond}, nodes[0].URL, nodes[1].URL, nodes[2].URL)
+			tt.bend(l, nodes)
+			h, err := c.Head(t.Context())
+			require.ErrorIs(t, err, tt.err)
+			if err == nil {
+				require.Equal(t, l.height()-tt.below, h.Latest.Height)
+				require.Equal(t, l.height()-tt.below-depth+1, h.Final.Height)
+			}
+		})
+	}
+}
+
+// hang answers nothing for as long as someone waits.
+func hang(_ http.ResponseWriter, r *http.Request) {
+	readAll(r.Body) // only then does the server notice that the caller has gone
+	<-r.Context().Done()
+}
+
+func reparent(result any) any {
+	if b, ok := result.(map[string]any); ok {
+		set(b, "00000000000000000000000000000000000000000000000000000000000000bb", "previousHash", "prevHash")
+	}
+	return result
+}
+
+func TestNodeInfo(t *testing.T) {
+	l := newLedger(t)
+	dead, late := newLiar(t, l), newLiar(t, l)
+	dead.Close()
+	late.tell(onMethod("ledger_getLatestSnapshotBlock", func(_ string, _ []any, result any) any {
+		set(result.(map[string]any), json.Number(strconv.FormatInt(l.clock.Now().Add(-time.Hour).Unix(), 10)), "timestamp")
+		return result
+	}))
+	all := l.open(t, l.url, dead.URL, late.URL).NodeInfo(t.Context())
+	require.Len(t, all, 3)
+	require.NoError(t, all[0].Err)
+	require.Equal(t, l.height(), all[0].Latest.Height)
+	require.Zero(t, all[0].Age)
+	require.Error(t, all[1].Err)
+	require.Equal(t, time.Hour, all[2].Age)
+	for i, status := range all {
+		require.Equal(t, i+1, status.Number)
+	}
+}
