@@ -323,6 +323,15 @@ func TestEventsAndNet(t *testing.T) {
 	require.Equal(t, SyncInfo{0, 0, 181, 2, "Sync done"}, sync)
 	_, err = recorded(t, "node info").NodeInfo(ctx)
 	require.NoError(t, err)
+	upgrades, err := recorded(t, "upgrade points").Upgrades(ctx)
+	require.NoError(t, err)
+	require.Equal(t, Upgrade{"14", 1, 14}, upgrades[13])
+	_, err = recorded(t, "PoW by the node without a work server").PoWNonce(ctx, big.NewInt(67108863),
+		hash(t, "c8319439caaef7767ad7228cb512f80050c8c21b32b9ca36376ad0f57d4ad6a7"))
+	require.ErrorIs(t, err, ErrNotSupported)
+	nothing, err := recorded(t, "off-chain call with no code").CallOffChain(ctx, core.AssetContract, []byte{}, []byte{})
+	require.NoError(t, err)
+	require.Nil(t, nothing)
 }
 
 func TestLogFilterOnTheWire(t *testing.T) {

@@ -152,6 +152,17 @@ func (c *Client) ContractInfo(ctx context.Context, a core.Address) (*ContractInf
 	return ask[*ContractInfo](ctx, c, "contract_getContractInfo", a)
 }
 
+// CallOffChain runs off-chain code of a contract over its state; data is the encoded call, the result nil without an
+// answer. ErrNotSupported on the embedded chain, which runs no contract code.
+func (c *Client) CallOffChain(ctx context.Context, contract core.Address, code, data []byte) ([]byte, error) {
+	return ask[[]byte](ctx, c, "contract_callOffChainMethod", map[string]any{"address": contract, "code": code, "data": data})
+}
+
+// Query runs on-chain code of a contract read-only, with the same result and error as CallOffChain.
+func (c *Client) Query(ctx context.Context, contract core.Address, data []byte) ([]byte, error) {
+	return ask[[]byte](ctx, c, "contract_query", map[string]any{"address": contract, "data": data})
+}
+
 // SyncInfo tells how far a node is behind; State 2 is synchronised.
 type SyncInfo struct {
 	From, To, Current uint64

@@ -216,6 +216,11 @@ func (c *Client) SnapshotBlocks(ctx context.Context, height uint64, n int) ([]Sn
 	return ask[[]SnapshotBlock](ctx, c, "ledger_getSnapshotBlocks", decimal(height), n)
 }
 
+// Upgrades lists the rule changes of the chain, oldest first.
+func (c *Client) Upgrades(ctx context.Context) ([]Upgrade, error) {
+	return ask[[]Upgrade](ctx, c, "ledger_getUpgradeInfo")
+}
+
 // VMLog is one event of a contract.
 type VMLog struct {
 	Topics []core.Hash `json:"topics"`

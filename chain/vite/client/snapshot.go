@@ -77,3 +77,10 @@ func (b *SnapshotBlock) UnmarshalJSON(raw []byte) error {
 	}
 	return nil
 }
+
+// Upgrade is a snapshot height from which the rules of the chain changed. The members are capitalised on the wire.
+type Upgrade struct {
+	Name    string
+	Height  uint64
+	Version uint32
+}

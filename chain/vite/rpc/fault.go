@@ -12,7 +12,6 @@ const (
 	codeClosing = -32000
 	codePanic   = -32001
 	codeOther   = -32002 // every error of a method without a code of its own
-	codeParams  = -32602
 )
 
 // refusal is a method's error as it goes onto the wire; the envelope library asks for the code.
@@ -27,8 +26,6 @@ func (r *refusal) Error() string { return r.message }
 func (r *refusal) ErrorCode() int { return r.code }
 
 func other(message string) error { return &refusal{codeOther, message} }
-
-func badParams(message string) error { return &refusal{codeParams, message} }
 
 // onWire gives an error the code and text of a real node. A fault of our own machine is told as a real node tells its
 // panics: the sender must take the outcome as unknown, and the text stays here, because node.Run ends with it.

@@ -51,35 +51,37 @@ type oldBlock struct {
 
 // lenient reads what it can: the form of a member may be the very fault that was recorded.
 func lenient(recorded, translated map[string]any) *oldBlock {
-	read := func(m map[string]any) *core.AccountBlock {
-		b := &core.AccountBlock{BlockType: core.BlockType(number(m["blockType"])), Height: number(m["height"])}
-		b.Address = address(first(m, "address", "accountAddress"))
-		b.PreviousHash, _ = core.ParseHash(first(m, "previousHash", "prevHash"))
-		b.ToAddress, b.TokenID = address(first(m, "toAddress")), tokenID(first(m, "tokenId"))
-		b.SendBlockHash, _ = core.ParseHash(first(m, "sendBlockHash", "fromBlockHash"))
-		b.Amount.SetFromBig(absolute(m["amount"]))
-		b.Fee.SetFromBig(absolute(m["fee"]))
-		b.Data, _ = base64.StdEncoding.DecodeString(first(m, "data"))
-		if nonce, _ := base64.StdEncoding.DecodeString(first(m, "nonce")); len(nonce) > 0 {
-			b.Nonce = nonce
-		}
-		b.Hash, _ = core.ParseHash(strings.ToLower(first(m, "hash")))
-		b.PublicKey, _ = base64.StdEncoding.DecodeString(first(m, "publicKey"))
-		b.Signature, _ = base64.StdEncoding.DecodeString(first(m, "signature"))
-		if log, err := core.ParseHash(first(m, "vmLogHash")); err == nil {
-			b.VMLogHash = &log
-		}
-		if b.BlockType.IsReceive() || b.BlockType == 0 || b.BlockType == 9 {
-			b.Fee.Clear()
-		}
-		return b
-	}
-	was := read(recorded)
+	was := lenientBlock(recorded)
 	return &oldBlock{
-		raw: translated, block: read(translated), previous: first(recorded, "previousHash", "prevHash"),
+		raw: translated, block: lenientBlock(translated), previous: first(recorded, "previousHash", "prevHash"),
 		hashGood:      was.Hash == was.ComputeHash(),
 		signatureGood: core.Verify(was.PublicKey, was.Hash[:], was.Signature),
 	}
+}
+
+// lenientBlock reads a block's members, zero values for what is not to be read.
+func lenientBlock(m map[string]any) *core.AccountBlock {
+	b := &core.AccountBlock{BlockType: core.BlockType(number(m["blockType"])), Height: number(m["height"])}
+	b.Address = address(first(m, "address", "accountAddress"))
+	b.PreviousHash, _ = core.ParseHash(first(m, "previousHash", "prevHash"))
+	b.ToAddress, b.TokenID = address(first(m, "toAddress")), tokenID(first(m, "tokenId"))
+	b.SendBlockHash, _ = core.ParseHash(first(m, "sendBlockHash", "fromBlockHash"))
+	b.Amount.SetFromBig(absolute(m["amount"]))
+	b.Fee.SetFromBig(absolute(m["fee"]))
+	b.Data, _ = base64.StdEncoding.DecodeString(first(m, "data"))
+	if nonce, _ := base64.StdEncoding.DecodeString(first(m, "nonce")); len(nonce) > 0 {
+		b.Nonce = nonce
+	}
+	b.Hash, _ = core.ParseHash(strings.ToLower(first(m, "hash")))
+	b.PublicKey, _ = base64.StdEncoding.DecodeString(first(m, "publicKey"))
+	b.Signature, _ = base64.StdEncoding.DecodeString(first(m, "signature"))
+	if log, err := core.ParseHash(first(m, "vmLogHash")); err == nil {
+		b.VMLogHash = &log
+	}
+	if b.BlockType.IsReceive() || b.BlockType == 0 || b.BlockType == 9 {
+		b.Fee.Clear()
+	}
+	return b
 }
 
 // dress puts the new block's members in the form of the old one's.

@@ -91,6 +91,7 @@ type Server struct {
 	done      chan struct{}  // closed when Run ends
 	serving   sync.WaitGroup // WebSocket connections
 
+	bound         bool
 	http, ws, ipc net.Listener // nil where not served
 }
 
@@ -129,20 +130,24 @@ func (s *Server) register() error {
 	return nil
 }
 
-// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known. Run does it by itself when it was not done.
+// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it does nothing. Run calls
+// it by itself.
 func (s *Server) Listen() (err error) {
+	if s.bound {
+		return nil
+	}
 	defer func() {
-		if err != nil {
+		if s.bound = err == nil; !s.bound {
 			s.unlisten()
 		}
 	}()
-	if s.http, err = s.bind(s.http, s.cfg.HTTP); err != nil {
+	if s.http, err = bind(s.cfg.HTTP); err != nil {
 		return fmt.Errorf("exchange chain RPC over HTTP: %w", err)
 	}
-	if s.ws, err = s.bind(s.ws, s.cfg.WS); err != nil {
+	if s.ws, err = bind(s.cfg.WS); err != nil {
 		return fmt.Errorf("exchange chain RPC over WebSocket: %w", err)
 	}
-	if s.cfg.IPC != "" && s.ipc == nil {
+	if s.cfg.IPC != "" {
 		if s.ipc, err = listenUnix(s.cfg.IPC); err != nil {
 			return fmt.Errorf("exchange chain RPC over a Unix socket: %w", err)
 		}
@@ -150,15 +155,12 @@ func (s *Server) Listen() (err error) {
 	return nil
 }
 
-func (s *Server) bind(bound net.Listener, address string) (net.Listener, error) {
-	if bound != nil || address == "" {
-		return bound, nil
+// bind is nil for an empty address.
+func bind(address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
 	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return net.Listen("tcp", address)
 }
 
 func (s *Server) unlisten() {

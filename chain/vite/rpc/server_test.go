@@ -47,6 +47,14 @@ func TestClientOverEachTransport(t *testing.T) {
 			require.Nil(t, unknown[0])
 			require.Equal(t, got, unknown[1])
 
+			downwards, err := c.SnapshotBlocks(t.Context(), 9, 3)
+			require.NoError(t, err)
+			require.Len(t, downwards, 3)
+			require.EqualValues(t, 7, downwards[2].Height)
+			require.Equal(t, downwards[2].Hash, downwards[1].PreviousHash)
+			_, err = c.Query(t.Context(), core.AssetContract, []byte{1})
+			require.ErrorIs(t, err, client.ErrNotSupported)
+
 			again := &core.AccountBlock{
 				BlockType: core.SendCall, Height: got.Height, PreviousHash: got.PreviousHash, Address: got.Address,
 				ToAddress: got.ToAddress, TokenID: got.TokenID, Amount: got.Amount, Data: got.Data,
@@ -85,6 +93,45 @@ func TestClientSubscribes(t *testing.T) {
 	require.NoError(t, f.node.Rollback(1))
 	require.True(t, (<-snapshots)[0].Removed)
 	require.Equal(t, []client.UnreceivedEvent{{Hash: hash, Removed: true}}, <-arrivals)
+}
+
+// A contract's events reach the client as a stream, by block and by filter, and name the token that was issued.
+func TestClientSeesContractEvents(t *testing.T) {
+	f := start(t, nil)
+	f.advance(40)
+	c, err := client.Dial(t.Context(), f.server.cfg.IPC, client.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	filter := client.LogFilter{Ranges: map[core.Address]client.HeightRange{core.AssetContract: {From: 2}}}
+	events := make(chan []client.LogEntry, 1) // the one that comes
+	sub, err := c.SubscribeVMLogs(t.Context(), filter, events)
+	require.NoError(t, err)
+	defer sub.Close()
+
+	issue := &core.AccountBlock{BlockType: core.SendCall, Address: f.alice.Address(), ToAddress: core.AssetContract, TokenID: core.VITE, Fee: vite(1000)}
+	for _, l := range recording(t, "ledger") {
+		if l.Label == "issue a token" {
+			issue.Data = lenientBlock(parseCall(t, l.Request).Params.([]any)[0].(map[string]any)).Data
+		}
+	}
+	issue.Height, issue.PreviousHash = f.next(issue.Address)
+	issue.SignWith(f.alice)
+	require.NoError(t, c.SendRawTransaction(t.Context(), issue))
+	f.advance(42)
+
+	streamed := <-events
+	require.Len(t, streamed, 1)
+	found, err := c.VMLogsByFilter(t.Context(), filter)
+	require.NoError(t, err)
+	require.Equal(t, streamed, found)
+	logs, err := c.VMLogs(t.Context(), found[0].Block)
+	require.NoError(t, err)
+	require.Equal(t, []client.VMLog{found[0].Log}, logs)
+	id := core.TokenID(found[0].Log.Topics[1][core.HashSize-core.TokenIDSize:])
+	token, err := c.TokenInfo(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "GTT", token.Symbol)
+	require.Equal(t, core.NewTokenID(issue.Address, found[0].Height, issue.Hash), id)
 }
 
 func TestOlderNames(t *testing.T) {

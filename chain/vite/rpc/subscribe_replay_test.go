@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,4 +173,57 @@ func TestFilterOverflow(t *testing.T) {
 	table.add(snapshotEvents(filterHold + 1))
 	_, err = table.poll(id)
 	require.Equal(t, errNoFilter, err)
+}
+
+// When the feed of the filters breaks they go, so that nobody takes a gap for silence; new ones live on the next feed.
+func TestFiltersGoWithTheirFeed(t *testing.T) {
+	f := start(t, nil)
+	table := newFilterTable(2, f.now)
+	broken := f.node.Subscribe(1)
+	f.advance(5)
+	before, err := table.install(&filter{topic: snapshotBlocks})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1) // run's one result
+	go func() { ended <- table.run(ctx, f.node, broken) }()
+	gone := func() bool { _, err := table.poll(before); return err != nil }
+	require.Eventually(t, gone, 20*time.Second, time.Millisecond)
+	after, err := table.install(&filter{topic: snapshotBlocks})
+	require.NoError(t, err)
+	f.advance(6)
+	came := func() bool { got, err := table.poll(after); return err == nil && len(got.Result) == 1 }
+	require.Eventually(t, came, 20*time.Second, time.Millisecond)
+	cancel()
+	require.NoError(t, <-ended)
+}
+
+// Every name of every topic is there, and the parameters are checked as by a real node.
+func TestTopicNames(t *testing.T) {
+	f := start(t, nil)
+	ws := f.dial()
+	a := f.alice.Address()
+	logs := map[string]any{"addressHeightRange": map[string]any{a.String(): map[string]any{"fromHeight": "0", "toHeight": "0"}}}
+	for i, params := range [][]any{
+		{"newSnapshotBlock"}, {"createSnapshotBlockSubscription"}, {"newSnapshotBlocks"},
+		{"newAccountBlock"}, {"createAccountBlockSubscription"}, {"newAccountBlocks"},
+		{"newAccountBlockByAddress", a}, {"createAccountBlockSubscriptionByAddress", a}, {"newAccountBlocksByAddr", a},
+		{"newUnreceivedBlockByAddress", a}, {"createUnreceivedBlockSubscriptionByAddress", a}, {"newOnroadBlocksByAddr", a},
+		{"newVmLog", logs}, {"createVmlogSubscription", logs}, {"newLogs", logs},
+	} {
+		require.Contains(t, ws.ask(subscribeTo(i, params...)), "result", params[0])
+	}
+	nothing := ws.ask(subscribeTo(99, "newVmLog", map[string]any{}))["error"]
+	require.Equal(t, map[string]any{"code": json.Number("-32002"), "message": "addressHeightRange is nil"}, nothing)
+
+	require.Nil(t, f.post(call{Method: "subscribe_newVmLogFilter", Params: []any{logs}}).Error)
+	for _, bad := range []map[string]any{
+		{},
+		{"addressHeightRange": map[string]any{a.String(): map[string]any{"fromHeight": "x", "toHeight": "0"}}},
+		{"addressHeightRange": map[string]any{a.String(): map[string]any{"fromHeight": "0", "toHeight": "-1"}}},
+		{"addressHeightRange": map[string]any{"vite_1": map[string]any{}}},
+		{"addressHeightRange": logs["addressHeightRange"], "pageSize": maxCount + 1},
+	} {
+		require.NotNil(t, f.post(call{Method: "subscribe_newVmLogFilter", Params: []any{bad}}).Error, bad)
+
+	}
 }
