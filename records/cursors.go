@@ -7,20 +7,18 @@ import (
 )
 
 type cursorRow struct {
-	Chain         string `db:"chain"`
-	Height        uint64 `db:"height"`
-	Hash          string `db:"hash"`
-	HeadHeight    uint64 `db:"head_height"`
-	HeadAt        int64  `db:"head_at"`
-	FinalHeight   uint64 `db:"final_height"`
-	FinalHash     string `db:"final_hash"`
-	PendingHeight uint64 `db:"pending_height"`
-	PendingHash   string `db:"pending_hash"`
-	State         string `db:"state"`
-	Why           string `db:"why"`
+	Chain       string `db:"chain"`
+	Height      uint64 `db:"height"`
+	Hash        string `db:"hash"`
+	HeadHeight  uint64 `db:"head_height"`
+	HeadAt      int64  `db:"head_at"`
+	FinalHeight uint64 `db:"final_height"`
+	FinalHash   string `db:"final_hash"`
+	State       string `db:"state"`
+	Why         string `db:"why"`
 }
 
-const cursorColumns = `chain, height, hash, head_height, head_at, final_height, final_hash, pending_height, pending_hash, state, why`
+const cursorColumns = `chain, height, hash, head_height, head_at, final_height, final_hash, state, why`
 
 func (r cursorRow) cursor() Cursor {
 	return Cursor{
@@ -101,23 +99,18 @@ func (tx *Tx) putBlock(id chain.ID, b chain.Block) error {
 }
 
 // Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and effects are the caller's to store in
-// the same transaction. ErrParent: the block does not follow, step back. ErrFinality: the line misses a final point announced before.
+// the same transaction. ErrParent: the block does not follow, step back.
 func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 	r, err := tx.runningCursor(id)
 	if err == nil && (b.Height != r.Height+1 || b.Parent != r.Hash) {
 		err = fmt.Errorf("%w: cursor %d %s, parent %s", ErrParent, r.Height, r.Hash, b.Parent)
 	}
-	if err == nil && b.Height == r.PendingHeight && b.Hash != r.PendingHash {
-		err = fmt.Errorf("%w: %s was announced as final", ErrFinality, r.PendingHash)
-	}
 	if err == nil {
 		err = tx.putBlock(id, b)
 	}
 	if err == nil {
-		err = tx.change(`UPDATE cursors SET height = ?, hash = ?,
-			final_height = CASE WHEN pending_height = ? THEN pending_height ELSE final_height END,
-			final_hash = CASE WHEN pending_height = ? THEN pending_hash ELSE final_hash END
-			WHERE chain = ? AND height = ? AND hash = ?`, b.Height, b.Hash, b.Height, b.Height, string(id), r.Height, r.Hash)
+		err = tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND height = ? AND hash = ?`,
+			b.Height, b.Hash, string(id), r.Height, r.Hash)
 	}
 	if err != nil {
 		return fmt.Errorf("advancing %s to block %d %s: %w", id, b.Height, b.Hash, err)
@@ -165,7 +158,8 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 	return tx.orphan(id, r.Height, r.Hash)
 }
 
-// orphan moves the seen transfers of a left block and answers all transfers of the block.
+// orphan moves the seen transfers of a left block and answers all transfers of the block. A reason found at first sight stays: it decides
+// what becomes of the transfer when it is mined again.
 func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error) {
 	left, err := tx.transfers(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
 	if err != nil {
@@ -175,7 +169,7 @@ func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error
 		if left[i].State != Seen {
 			continue
 		}
-		if err := tx.MoveTransfer(left[i].ID, Seen, Orphaned, ""); err != nil {
+		if err := tx.MoveTransfer(left[i].ID, Seen, Orphaned, left[i].Reason); err != nil {
 			return nil, err
 		}
 		left[i].State, left[i].ChangedAt = Orphaned, tx.now
@@ -183,9 +177,9 @@ func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error
 	return left, nil
 }
 
-// SetHead stores where the nodes agree that the chain stands. The final point never goes back. One above the cursor is kept aside and taken
-// over by Advance when the line reaches it, because a cursor that waits may itself stand on a left branch. ErrFinality: our line has
-// another block at the final height.
+// SetHead stores where the nodes agree that the chain stands. The final point never goes back, and moves only to a block of our own line: one
+// above the cursor changes nothing, because the cursor may itself stand on a left branch until the line has come that far. ErrParent: our line has
+// another block at a new final height, step back. ErrFinality: what was final is another block now.
 func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
 	r, found, err := tx.cursorRow(id)
 	if err == nil && !found {
@@ -202,10 +196,7 @@ func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
 
 func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
 	switch {
-	case h.Final.Height > r.Height:
-		if r.PendingHeight <= r.Height { // an earlier one that is still ahead is reached sooner
-			r.PendingHeight, r.PendingHash = h.Final.Height, h.Final.Hash
-		}
+	case h.Final.Height > r.Height: // not reached
 	case h.Final.Height == r.FinalHeight && r.FinalHash != "" && r.FinalHash != h.Final.Hash:
 		return fmt.Errorf("%w: %d was final as %s and is %s", ErrFinality, r.FinalHeight, r.FinalHash, h.Final.Hash)
 	case h.Final.Height > r.FinalHeight:
@@ -214,16 +205,16 @@ func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
 		}
 		r.FinalHeight, r.FinalHash = h.Final.Height, h.Final.Hash
 	}
-	return tx.change(`UPDATE cursors SET head_height = ?, head_at = ?, final_height = ?, final_hash = ?, pending_height = ?, pending_hash = ?
-		WHERE chain = ?`, h.Latest.Height, toMillis(h.Time), r.FinalHeight, r.FinalHash, r.PendingHeight, r.PendingHash, r.Chain)
+	return tx.change(`UPDATE cursors SET head_height = ?, head_at = ?, final_height = ?, final_hash = ? WHERE chain = ?`,
+		h.Latest.Height, toMillis(h.Time), r.FinalHeight, r.FinalHash, r.Chain)
 }
 
-// checkLine is ErrFinality when the canonical block at the point's height has another hash. Blocks before the start are not known.
+// checkLine is ErrParent when the canonical block at the point's height has another hash. Blocks before the start are not known.
 func (tx *Tx) checkLine(id string, p chain.Point) error {
 	var ours string
 	found, err := tx.get(&ours, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, id, p.Height)
 	if err == nil && found && ours != p.Hash {
-		return fmt.Errorf("%w: block %d is %s here and %s there", ErrFinality, p.Height, ours, p.Hash)
+		return fmt.Errorf("%w: block %d is %s here and %s there", ErrParent, p.Height, ours, p.Hash)
 	}
 	return err
 }

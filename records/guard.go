@@ -18,7 +18,7 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
 	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)),
 	PRIMARY KEY (chain, account, lineage, number));
-CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (payment_id) WHERE live = 1;`
+CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;`
 
 // OpenGuard opens the sign-guard's file, making it when it is missing.
 func OpenGuard(path string) (*Guard, error) {
@@ -49,7 +49,8 @@ type guardRow struct {
 }
 
 // Allow lets a signature pass, or is ErrGuard. digest stands for what is signed: payee, asset, amount, label and source, not fees. The first digest of a slot
-// is stored before Allow answers, and only the same passes there again. A payment has one slot until Free says that it lost it. A cancellation
+// is stored before Allow answers, and only the same passes there again. A payment has one slot in a lineage until Free says that it lost it; lineages exclude
+// each other on the ledger. A cancellation
 // passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error {
 	if digest == "" || !cancel && paymentID == 0 {

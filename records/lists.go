@@ -60,14 +60,14 @@ type Filter struct {
 	Tx            string
 	OlderThan     time.Duration // first seen longer ago
 	NeedsOperator bool          // held, or with a held payment
-	Limit         int           // 1..1000
-	AfterID       uint64
+	Limit         int           // up to 1000, which 0 stands for too
+	BeforeID      uint64        // older than this record; 0 for the newest
 }
 
-// Records answers what a filter chooses, by id from AfterID on.
+// Records answers what a filter chooses, newest first.
 func (tx *Tx) Records(f Filter) ([]Record, error) {
 	where, args := f.where(tx.now)
-	found, err := tx.transfers(`t WHERE `+where+` ORDER BY id LIMIT ?`, append(args, clampLimit(f.Limit))...)
+	found, err := tx.transfers(`t WHERE `+where+` ORDER BY id DESC LIMIT ?`, append(args, f.limit())...)
 	if err == nil {
 		var out []Record
 		if out, err = tx.records(found); err == nil {
@@ -77,15 +77,29 @@ func (tx *Tx) Records(f Filter) ([]Record, error) {
 	return nil, fmt.Errorf("reading records: %w", err)
 }
 
+func (f Filter) limit() int {
+	if f.Limit == 0 {
+		return maxPage
+	}
+	return clampLimit(f.Limit)
+}
+
 func (f Filter) where(now time.Time) (string, []any) {
-	clauses, args := []string{`id > ?`}, []any{f.AfterID}
+	clauses, args := []string{`id > 0`}, []any{}
+	if f.BeforeID > 0 {
+		clauses, args = append(clauses, `id < ?`), append(args, f.BeforeID)
+	}
 	for _, c := range []struct{ column, value string }{
 		{"network", f.Network}, {"token", f.Token}, {"direction", string(f.Direction)}, {"state", string(f.State)},
-		{"reason", f.Reason}, {"owner", f.Owner}, {"tx", f.Tx},
+		{"reason", f.Reason}, {"owner", f.Owner},
 	} {
 		if c.value != "" {
 			clauses, args = append(clauses, c.column+` = ?`), append(args, note(c.value))
 		}
+	}
+	if f.Tx != "" { // in or out
+		clauses = append(clauses, `(tx = ? OR EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = t.id AND p.tx = ?))`)
+		args = append(args, note(f.Tx), note(f.Tx))
 	}
 	if f.OlderThan > 0 {
 		clauses, args = append(clauses, `seen_at < ?`), append(args, now.Add(-f.OlderThan).UnixMilli())

@@ -47,7 +47,7 @@ func (s Slot) name() string {
 
 // BindSlot gives a queued payment the next number of its account, for good (rule R2). ErrConflict: the payment is not queued, the account may
 // not sign, the payment's transfer is not decided or left the line, or an older line of ours may still pay it. ErrFull: MaxOpenSlots are open.
-// ErrHalted: the payment's chain or its transfer's chain is halted.
+// ErrConflict and ErrHalted: the payment's chain or its transfer's chain is halted.
 func (tx *Tx) BindSlot(paymentID uint64) (Slot, error) {
 	s, err := tx.bindSlot(paymentID)
 	if err != nil {
@@ -121,13 +121,13 @@ func (tx *Tx) checkBind(p Payment, a Account) error {
 	return nil
 }
 
-// checkRunning is ErrHalted when the payment's chain or the chain of its transfer is halted.
+// checkRunning is ErrConflict and ErrHalted when the payment's chain or the chain of its transfer is halted.
 func (tx *Tx) checkRunning(p Payment) error {
 	var halted string
 	found, err := tx.get(&halted, `SELECT chain FROM cursors WHERE state = 'halted'
 		AND (chain = ? OR chain = (SELECT chain FROM transfers WHERE id = ?)) LIMIT 1`, string(p.Chain), p.TransferID)
 	if err == nil && found {
-		return fmt.Errorf("%w: %s", ErrHalted, halted)
+		return fmt.Errorf("%w: %w: %s", ErrConflict, ErrHalted, halted)
 	}
 	return err
 }

@@ -174,14 +174,14 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	}
 	event := "moved"
 	if known.State == string(Orphaned) {
-		known.State, known.Reason, event = string(Seen), "", string(Seen)
+		known.State, event = string(Seen), string(Seen)
 	}
 	if !same {
 		event = "changed_after_decision"
 	}
 	known.Height, known.BlockHash, known.BlockAt, known.ChangedAt = fresh.Height, fresh.BlockHash, fresh.BlockAt, fresh.ChangedAt
-	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ? WHERE id = ?`,
-		known.State, known.Reason, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, known.ID)
+	err := tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ? WHERE id = ?`,
+		known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, known.ID)
 	if err == nil {
 		err = tx.logTransfer(known.ID, event, fmt.Sprintf("%s %s in block %d %s", fresh.Amount, fresh.Asset, fresh.Height, fresh.BlockHash))
 	}

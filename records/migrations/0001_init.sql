@@ -7,11 +7,9 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE leases (
   role TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at BIGINT NOT NULL);
 
--- pending: a final point above the cursor, taken over when the cursor reaches it with the same hash.
 CREATE TABLE cursors (
   chain TEXT PRIMARY KEY, height BIGINT NOT NULL, hash TEXT NOT NULL,
   head_height BIGINT NOT NULL, head_at BIGINT NOT NULL, final_height BIGINT NOT NULL, final_hash TEXT NOT NULL,
-  pending_height BIGINT NOT NULL DEFAULT 0, pending_hash TEXT NOT NULL DEFAULT '',
   state TEXT NOT NULL CHECK (state IN ('ok','halted')), why TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE blocks (

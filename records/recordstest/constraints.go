@@ -1,0 +1,170 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// breach is a statement that the database itself must refuse, whoever sends it.
+type breach struct {
+	guard string // trigger, or table and constraint in short
+	sql   string
+}
+
+// breaches stand against the rows of scene: transfer 1 credited by payment 1 (slot 1, paid), transfer 2 by payment 2 (slot 2, open and
+// signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 forked from slot 3.
+func breaches() []breach {
+	return []breach{
+		{"attempts_no_update", `UPDATE attempts SET raw = 'AA=='`},
+		{"attempts_no_delete", `DELETE FROM attempts`},
+		{"history_no_update", `UPDATE history SET actor = 'nobody'`},
+		{"history_no_delete", `DELETE FROM history`},
+		{"lineages_no_update", `UPDATE lineages SET base = 9`},
+		{"lineages_no_delete", `DELETE FROM lineages`},
+		{"bindings_no_update", `UPDATE bindings SET owner = 'vite_thief'`},
+		{"bindings_no_delete", `DELETE FROM bindings`},
+		{"transfers_no_delete", `DELETE FROM transfers WHERE id = 4`},
+		{"payments_no_delete", `DELETE FROM payments WHERE id = 4`},
+		{"slots_no_delete", `DELETE FROM slots`},
+		{"accounts_no_delete", `DELETE FROM accounts WHERE account = '0xShared'`},
+
+		{"slots_binding", `UPDATE slots SET number = 77 WHERE payment_id = 2`},
+		{"slots_binding", `UPDATE slots SET lineage = 2 WHERE payment_id = 2`},
+		{"slots_binding", `UPDATE slots SET payment_id = 3 WHERE payment_id = 2`},
+		{"slots_binding", `UPDATE slots SET gen = 5 WHERE payment_id = 2`},
+		{"slots_outcome", `UPDATE slots SET state = 'void' WHERE payment_id = 1`},
+		{"slots_outcome", `UPDATE slots SET tx = 'other' WHERE payment_id = 1`},
+		{"slots_outcome", `UPDATE slots SET state = 'open' WHERE payment_id = 5`},
+		{"slots_start", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
+			VALUES ('vite', 'vite_gateway', 1, 50, 2, 1, 'open', 0, 0)`},
+		{"slots_start", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
+			VALUES ('eth', '0xHot', 0, 50, 3, 0, 'open', 0, 0)`},
+		{"slots primary key", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
+			VALUES ('vite', 'vite_gateway', 1, 2, 3, 0, 'open', 0, 0)`},
+		{"slots check", `UPDATE slots SET state = 'void' WHERE payment_id = 2`},
+
+		{"transfers_identity", `UPDATE transfers SET ref = 'other' WHERE id = 4`},
+		{"transfers_identity", `UPDATE transfers SET seen_at = 1 WHERE id = 4`},
+		{"transfers_frozen", `UPDATE transfers SET policy = '{}' WHERE id = 4`},
+		{"transfers_frozen", `UPDATE transfers SET net = '999' WHERE id = 4`},
+		{"transfers_frozen", `UPDATE transfers SET fee = '0', amount = '1' WHERE id = 3`},
+		{"transfers_frozen", `UPDATE transfers SET owner = 'vite_thief' WHERE id = 3`},
+		{"transfers_frozen", `UPDATE transfers SET payee = 'vite_thief' WHERE id = 3`},
+		{"transfers_frozen", `UPDATE transfers SET asset = 'tti' WHERE id = 3`},
+		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 5`},
+		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`},
+		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at FROM transfers WHERE id = 4`},
+		{"transfers check", `UPDATE transfers SET state = 'paid' WHERE id = 4`},
+
+		{"payments_cause", insertPayment(`100, 4, 'credit'`, `'queued'`)},
+		{"payments_cause", insertPayment(`100, 5, 'credit'`, `'bound'`)},
+		{"payments once", insertPayment(`100, 3, 'refund'`, `'queued'`)},
+		{"payments once", insertPayment(`100, 1, 'credit'`, `'held'`)},
+		{"payments gas once", insertPayment(`100, NULL, 'gas'`, `'queued'`)},
+		{"payments cause of a sweep", insertPayment(`100, 5, 'sweep'`, `'queued'`)},
+		{"payments cause of a credit", insertPayment(`100, NULL, 'credit'`, `'queued'`)},
+		{"payments_frozen", `UPDATE payments SET amount = '999999' WHERE id = 3`},
+		{"payments_frozen", `UPDATE payments SET payee = 'vite_thief' WHERE id = 3`},
+		{"payments_frozen", `UPDATE payments SET account = '0xHot', chain = 'eth' WHERE id = 3`},
+		{"payments_arrows", `UPDATE payments SET state = 'queued', tx = '' WHERE id = 1`},
+		{"payments_arrows", `UPDATE payments SET state = 'void' WHERE id = 2`},
+		{"payments_gen", `UPDATE payments SET gen = 1 WHERE id = 3`},
+		{"payments_gen", `UPDATE payments SET state = 'queued' WHERE id = 2`},
+		{"payments_freed", `UPDATE payments SET state = 'queued', gen = 1 WHERE id = 2`},
+		{"payments_bound", `UPDATE payments SET state = 'bound' WHERE id = 3`},
+		{"payments_paid", `UPDATE payments SET state = 'paid', tx = 'forged' WHERE id = 3`},
+		{"payments_paid", `UPDATE payments SET state = 'paid', tx = 'forged' WHERE id = 2`},
+		{"payments_void", `UPDATE payments SET state = 'void' WHERE id = 5`},
+		{"payments paid check", `UPDATE payments SET tx = 'forged' WHERE id = 3`},
+
+		{"attempts_open", insertAttempt(`1, 1, 7`, `'fresh'`)},
+		{"attempts_open", insertAttempt(`1, 3, 7`, `'fresh'`)},
+		{"attempts unique hash", insertAttempt(`1, 2, 7`, `(SELECT MAX(hash) FROM attempts)`)},
+		{"attempts unique seq", insertAttempt(`1, 2, 0`, `'fresh'`)},
+		{"accounts_identity", `UPDATE accounts SET key_path = 'm/0' WHERE account = '0xHot'`},
+		{"accounts_lineage", `UPDATE accounts SET next = 1 WHERE account = 'vite_gateway'`},
+		{"accounts_lineage", `UPDATE accounts SET lineage = 1, next = 90 WHERE account = 'vite_gateway'`},
+		{"accounts unique key path", `INSERT INTO accounts (chain, account, kind, network, key_path, state, seq, created_at)
+			SELECT chain, 'other', kind, network, key_path, 'new', 1000, 0 FROM accounts WHERE account = '0xHot'`},
+		{"bindings unique owner", `INSERT INTO bindings SELECT id + 100, network, type, owner, chain, 'other', label, path_index + 100, created_at FROM bindings`},
+		{"bindings unique address", `INSERT INTO bindings SELECT id + 100, network, type, 'other', chain, address, label, path_index + 100, created_at FROM bindings`},
+		{"bindings unique index", `INSERT INTO bindings SELECT id + 100, network, type, 'other', chain, 'other', label, path_index, created_at FROM bindings`},
+		{"blocks_final", `UPDATE blocks SET canonical = 0 WHERE chain = 'eth' AND height = 101`},
+		{"blocks one line", `INSERT INTO blocks (chain, hash, height, parent, at, canonical) VALUES ('eth', 'rival', 101, 'x', 0, 1)`},
+		{"cursors_final", `UPDATE cursors SET final_height = 1 WHERE chain = 'eth'`},
+	}
+}
+
+func insertPayment(key, state string) string {
+	return `INSERT INTO payments (id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, created_at, changed_at)
+		VALUES (` + key + `, 'eth', 't', 'eth', '0xGas', 'native', '1', '0xdeposit0', '', '', ` + state + `, 0, 0)`
+}
+
+func insertAttempt(place, hash string) string {
+	return `INSERT INTO attempts (chain, account, lineage, number, seq, kind, hash, raw, tip, cap, head, created_at)
+		SELECT 'vite', 'vite_gateway', ` + place + `, 'pay', ` + hash + `, '', '0', '0', 0, 0`
+}
+
+func scene(t *testing.T, url string) *Rig {
+	r := newRig(t, url)
+	_, paid := r.Owe(records.Deposit, 500)
+	r.Pay(paid)
+	_, bound := r.Owe(records.Deposit, 500)
+	last := r.Sign(r.Bind(bound), records.AttemptPay)
+	r.Owe(records.Deposit, 500)
+	r.Receive(records.Deposit, 500)
+	gas := records.Payment{
+		Purpose: chain.Gas, Network: Network, Token: Token, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(1),
+		Payee: "0xdeposit0", State: records.HeldPayment,
+	}
+	_, err := queue(r, gas)
+	require.NoError(t, err)
+	_, forked := r.Owe(records.Deposit, 500)
+	r.Bind(forked)
+	_, err = branch(r, 3, last)
+	require.NoError(t, err)
+	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
+	return r
+}
+
+// testConstraints: the database refuses what the rules forbid, without any help from the program.
+func testConstraints(t *testing.T, url string) {
+	r := scene(t, url)
+	require.Equal(t, []records.PaymentState{records.Paid, records.Bound, records.Queued, records.HeldPayment, records.Queued}, states(r, 1, 2, 3, 4, 5))
+	db := raw(t, url)
+	tried := make(map[string]bool)
+	for _, b := range breaches() {
+		_, err := db.Exec(b.sql)
+		require.Error(t, err, "%s: %s", b.guard, b.sql)
+		require.NotContains(t, err.Error(), "syntax", "%s: %s", b.guard, b.sql)
+		tried[b.guard] = true
+	}
+	for _, g := range guards(t, r) {
+		require.True(t, tried[g], "no statement tries the guard %s", g)
+	}
+	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
+}
+
+// guards are the triggers of the database; those against TRUNCATE exist on one engine only.
+func guards(t *testing.T, r *Rig) (names []string) {
+	db := raw(t, r.URL)
+	rows, err := db.Query(`SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+	if err != nil {
+		rows, err = db.Query(`SELECT DISTINCT trigger_name FROM information_schema.triggers`)
+	}
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		require.NoError(t, rows.Scan(&name))
+		names = append(names, name)
+	}
+	require.NoError(t, rows.Err())
+	require.Greater(t, len(names), 30)
+	return names
+}

@@ -1,0 +1,187 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func testCursor(t *testing.T, url string) {
+	r := newRig(t, url)
+	r.See(func(tx *records.Tx) error {
+		c, err := tx.Cursor("bsc")
+		require.NoError(t, err)
+		require.True(t, c.Missing)
+		return nil
+	})
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
+		return tx.StartCursor(Source, chain.Point{Height: 1, Hash: "other"})
+	}), records.ErrConflict)
+	b := r.Mine(Source, "")
+	require.Equal(t, b.Point, r.Cursor(Source).Point)
+	require.Equal(t, uint64(101), r.Cursor(Source).Head)
+	require.Equal(t, r.Now(), r.Cursor(Source).HeadAt)
+
+	tests := []struct {
+		name string
+		b    chain.Block
+	}{
+		{"a gap", chain.Block{Point: chain.Point{Height: 103, Hash: "x"}, Parent: b.Hash}},
+		{"the same block again", b},
+		{"another parent", chain.Block{Point: chain.Point{Height: 102, Hash: "x"}, Parent: "other"}},
+	}
+	for _, tt := range tests {
+		err := r.Try(func(tx *records.Tx) error { return tx.Advance(Source, tt.b) })
+		require.ErrorIs(t, err, records.ErrParent, tt.name)
+	}
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Advance("bsc", b) }), records.ErrNotFound)
+	require.Equal(t, b.Point, r.Cursor(Source).Point)
+}
+
+func testStepBack(t *testing.T, url string) {
+	r := newRig(t, url)
+	b := r.Mine(Source, "")
+	seen, decided := r.Incoming(records.Deposit, 20, b), r.Incoming(records.Deposit, 30, b)
+	seen.Reason = records.ReasonBelowMinimum
+	r.Do(func(tx *records.Tx) (err error) {
+		if seen, _, err = tx.SeeTransfer(seen); err != nil {
+			return err
+		}
+		if decided, _, err = tx.SeeTransfer(decided); err != nil {
+			return err
+		}
+		return tx.MoveTransfer(decided.ID, records.Seen, records.Final, "")
+	})
+	var left []records.Transfer
+	r.Do(func(tx *records.Tx) (err error) { left, err = tx.StepBack(Source); return err })
+	require.Len(t, left, 2)
+	require.Equal(t, records.Orphaned, left[0].State)
+	require.Equal(t, records.Final, left[1].State)
+	require.Equal(t, r.Transfer(seen.ID), left[0])
+	require.Equal(t, r.Transfer(decided.ID), left[1])
+	require.Equal(t, uint64(100), r.Cursor(Source).Height)
+
+	// The transfer is mined again elsewhere; the left block may even come back.
+	next := r.Mine(Source, "'")
+	seen.Height, seen.BlockHash = next.Height, next.Hash
+	r.Do(func(tx *records.Tx) error {
+		again, changed, err := tx.SeeTransfer(seen)
+		require.True(t, changed)
+		require.Equal(t, records.Seen, again.State)
+		require.Equal(t, next.Hash, again.BlockHash)
+		require.Equal(t, records.ReasonBelowMinimum, again.Reason, "what first sight found stays")
+		return err
+	})
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
+	require.Equal(t, b.Point, r.Mine(Source, "").Point)
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }), records.ErrFinality, "nothing is known before the start")
+}
+
+func testFinalPoint(t *testing.T, url string) {
+	r := newRig(t, url)
+	setHead := func(latest, final chain.Point) error {
+		return r.Try(func(tx *records.Tx) error {
+			return tx.SetHead(Source, chain.Head{Latest: latest, Final: final, Time: r.Now()})
+		})
+	}
+	for range 5 {
+		r.Mine(Source, "")
+	}
+	at := func(h uint64) chain.Point { return chain.Point{Height: h, Hash: blockHash(Source, h, "")} }
+	require.NoError(t, setHead(at(105), at(103)))
+	require.Equal(t, at(103), r.Cursor(Source).Final)
+	require.NoError(t, setHead(at(105), at(102)), "a node that is behind")
+	require.Equal(t, at(103), r.Cursor(Source).Final)
+	require.ErrorIs(t, setHead(at(105), chain.Point{Height: 104, Hash: "other"}), records.ErrParent, "we may stand on a branch to leave")
+	require.ErrorIs(t, setHead(at(105), chain.Point{Height: 103, Hash: "other"}), records.ErrFinality)
+
+	back := func() error { return r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }) }
+	require.NoError(t, back())
+	require.NoError(t, back())
+	require.Equal(t, uint64(103), r.Cursor(Source).Height)
+	require.ErrorIs(t, back(), records.ErrFinality)
+
+	// A final point ahead of the cursor says nothing about our blocks until the line reaches it.
+	require.NoError(t, setHead(at(110), at(105)))
+	require.Equal(t, at(103), r.Cursor(Source).Final)
+	r.Mine(Source, "-left")
+	require.NoError(t, setHead(at(110), at(105)))
+	require.NoError(t, back(), "block 104 is not final")
+	r.Mine(Source, "")
+	r.Mine(Source, "")
+	require.NoError(t, setHead(at(110), at(105)))
+	require.Equal(t, at(105), r.Cursor(Source).Final)
+}
+
+func testHalt(t *testing.T, url string) {
+	r := newRig(t, url)
+	b := r.Mine(Source, "")
+	r.Do(func(tx *records.Tx) error { return tx.HaltChain(Source, "final hash changed") })
+	c := r.Cursor(Source)
+	require.True(t, c.Halted)
+	require.Equal(t, "final hash changed", c.Why)
+	next := chain.Block{Point: chain.Point{Height: 102, Hash: "h"}, Parent: b.Hash}
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Advance(Source, next) }), records.ErrHalted)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }), records.ErrHalted)
+	r.Do(func(tx *records.Tx) error { return tx.ResumeChain(Source) })
+	require.False(t, r.Cursor(Source).Halted)
+	r.Do(func(tx *records.Tx) error { return tx.Advance(Source, next) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.HaltChain("bsc", "") }), records.ErrConflict)
+}
+
+func testPrune(t *testing.T, url string) {
+	r := newRig(t, url)
+	kept := r.Mine(Source, "", chain.Effect{Account: Hot, Number: 7, Tx: "0xundecided", OK: true})
+	for range 20 {
+		r.Mine(Source, "")
+	}
+	count := func() (n int) {
+		require.NoError(t, raw(t, url).QueryRow(`SELECT COUNT(*) FROM blocks WHERE chain = 'eth'`).Scan(&n))
+		return n
+	}
+	prune := func(keep uint64) { r.Do(func(tx *records.Tx) error { return tx.PruneBlocks(Source, keep) }) }
+	prune(5)
+	require.Equal(t, 22, count(), "nothing is final")
+	r.Finalize(Source)
+	prune(1000)
+	require.Equal(t, 22, count(), "the chain is shorter")
+	prune(5)
+	require.Equal(t, 7, count(), "five below the cursor, the cursor, and the block of an undecided effect")
+	r.See(func(tx *records.Tx) error {
+		open, err := tx.UnsettledEffects(Source)
+		require.Len(t, open, 1)
+		require.Equal(t, kept.Hash, open[0].BlockHash)
+		return err
+	})
+}
+
+func testEffects(t *testing.T, url string) {
+	r := newRig(t, url)
+	effect := func(n uint64, tx string) chain.Effect {
+		return chain.Effect{Account: Hot, Number: n, Tx: tx, OK: n%2 == 0, Fee: chain.NewAmount(n)}
+	}
+	unsettled := func() (out []records.Effect) {
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.UnsettledEffects(Source); return err })
+		return out
+	}
+	r.Mine(Source, "-left", effect(7, "0xa"))
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
+	b := r.Mine(Source, "", effect(8, "0xb"), effect(7, "0xa"))
+	require.Empty(t, unsettled(), "not final")
+	r.Finalize(Source)
+	r.Mine(Source, "", effect(9, "0xc"))
+	want := []records.Effect{
+		{Chain: Source, BlockHash: b.Hash, Height: 101, Effect: effect(7, "0xa")},
+		{Chain: Source, BlockHash: b.Hash, Height: 101, Effect: effect(8, "0xb")},
+	}
+	require.Equal(t, want, unsettled())
+	r.Do(func(tx *records.Tx) error { return tx.SeeEffect(want[0]) })
+	require.Len(t, unsettled(), 2, "seen twice, stored once")
+	r.Do(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) })
+	require.Equal(t, want[1:], unsettled())
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) }), records.ErrConflict)
+}

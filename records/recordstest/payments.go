@@ -1,0 +1,107 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func queue(r *Rig, p records.Payment) (id uint64, err error) {
+	err = r.Try(func(tx *records.Tx) (err error) { id, err = tx.QueuePayment(p); return err })
+	return id, err
+}
+
+func testPayments(t *testing.T, url string) {
+	r := newRig(t, url)
+	in, id := r.Owe(records.Deposit, 500)
+	want := CreditOf(in)
+	want.ID, want.State, want.CreatedAt, want.ChangedAt = id, records.Queued, r.Now(), r.Now()
+	require.Equal(t, want, r.Payment(id), "every field comes back")
+	r.See(func(tx *records.Tx) error {
+		queued, err := tx.QueuedPayments(Exchange, Gateway, 10)
+		require.Equal(t, []records.Payment{want}, queued)
+		require.NoError(t, err)
+		_, err = tx.Payment(99)
+		require.ErrorIs(t, err, records.ErrNotFound)
+		return nil
+	})
+	move := func(from, to records.PaymentState) error {
+		return r.Try(func(tx *records.Tx) error { return tx.MovePayment(id, from, to, "") })
+	}
+	require.NoError(t, move(records.Queued, records.HeldPayment))
+	require.ErrorIs(t, move(records.Queued, records.HeldPayment), records.ErrConflict)
+	for _, to := range []records.PaymentState{records.Bound, records.Paid, records.HeldPayment} {
+		require.ErrorIs(t, move(records.HeldPayment, to), records.ErrConflict, to)
+	}
+	require.NoError(t, move(records.HeldPayment, records.Queued))
+
+	// A refund excludes the credit until that is void, and the other way round.
+	refund := CreditOf(in)
+	refund.Purpose, refund.Chain, refund.Account, refund.Asset, refund.Payee = chain.Refund, Source, Hot, chain.Native, "0xuser"
+	_, err := queue(r, refund)
+	require.ErrorIs(t, err, records.ErrConflict)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(in.ID, records.Final, records.Orphaned, "") }), records.ErrConflict, "a payment lives")
+	require.NoError(t, move(records.Queued, records.VoidPayment))
+	require.ErrorIs(t, move(records.VoidPayment, records.Queued), records.ErrConflict)
+	_, err = queue(r, refund)
+	require.NoError(t, err)
+	_, err = queue(r, CreditOf(in))
+	require.ErrorIs(t, err, records.ErrConflict)
+	r.See(func(tx *records.Tx) error {
+		all, err := tx.PaymentsOf(in.ID)
+		require.Len(t, all, 2)
+		return err
+	})
+}
+
+func testPaymentCauses(t *testing.T, url string) {
+	r := newRig(t, url)
+	seen := r.Receive(records.Deposit, 500)
+	_, err := queue(r, CreditOf(seen))
+	require.ErrorIs(t, err, records.ErrConflict, "the transfer is only seen")
+	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(seen.ID, records.Seen, records.Final, "") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	_, err = queue(r, CreditOf(seen))
+	require.ErrorIs(t, err, records.ErrConflict, "its block left the line")
+	require.Equal(t, records.Final, r.Transfer(seen.ID).State)
+
+	w := r.Receive(records.Withdrawal, 500)
+	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(w.ID, records.Seen, records.Final, "") })
+	receive := records.Payment{TransferID: w.ID, Purpose: chain.Receive, Network: Network, Token: Token, Chain: Exchange, Account: Gateway, Asset: Token, Source: w.Tx}
+	_, err = queue(r, receive)
+	require.NoError(t, err)
+	_, err = queue(r, receive)
+	require.ErrorIs(t, err, records.ErrConflict, "received once")
+	_, err = queue(r, CreditOf(w))
+	require.NoError(t, err, "a receive does not exclude the credit")
+
+	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(5), Payee: Hot}
+	gas := sweep
+	gas.Purpose, gas.Payee = chain.Gas, "0xdeposit0"
+	for _, p := range []records.Payment{sweep, gas} {
+		_, err = queue(r, p)
+		require.NoError(t, err)
+		_, err = queue(r, p)
+		require.ErrorIs(t, err, records.ErrConflict, "one %s at a time", p.Purpose)
+	}
+
+	bad := map[string]func(p *records.Payment){
+		"zero amount":     func(p *records.Payment) { p.Amount = chain.Amount{} },
+		"no payee":        func(p *records.Payment) { p.Payee = "" },
+		"unknown purpose": func(p *records.Payment) { p.Purpose = chain.Cancel },
+		"bound at birth":  func(p *records.Payment) { p.State = records.Bound },
+		"unknown account": func(p *records.Payment) { p.Account = "0xnobody" },
+		"with a cause":    func(p *records.Payment) { p.TransferID = w.ID },
+		"receive nothing": func(p *records.Payment) { p.Purpose = chain.Receive },
+	}
+	for name, change := range bad {
+		p := sweep
+		p.Asset = "0xother"
+		change(&p)
+		_, err := queue(r, p)
+		require.Error(t, err, name)
+	}
+}

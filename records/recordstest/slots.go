@@ -1,0 +1,189 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func tryBind(r *Rig, payment uint64) (s records.Slot, err error) {
+	err = r.Try(func(tx *records.Tx) (err error) { s, err = tx.BindSlot(payment); return err })
+	return s, err
+}
+
+func openSlots(r *Rig, id chain.ID, account string) (out []records.OpenSlot) {
+	r.T.Helper()
+	r.See(func(tx *records.Tx) (err error) { out, err = tx.OpenSlots(id, account); return err })
+	return out
+}
+
+func testBind(t *testing.T, url string) {
+	r := newRig(t, url)
+	_, first := r.Owe(records.Withdrawal, 500)
+	_, second := r.Owe(records.Withdrawal, 600)
+	a, b := r.Bind(first), r.Bind(second)
+	require.Equal(t, []uint64{7, 8}, []uint64{a.Number, b.Number}, "dense, from the base on")
+	require.Equal(t, records.Bound, r.Payment(first).State)
+	_, err := tryBind(r, first)
+	require.ErrorIs(t, err, records.ErrConflict)
+	open := openSlots(r, Source, Hot)
+	require.Len(t, open, 2)
+	require.Equal(t, a, open[0].Slot)
+	require.Equal(t, first, open[0].Payment.ID)
+	require.Equal(t, "m/44'/0'/0'", open[0].KeyPath)
+	require.Empty(t, open[1].Prev, "nonces are not linked")
+
+	for range records.MaxOpenSlots - 2 {
+		_, p := r.Owe(records.Withdrawal, 100)
+		r.Bind(p)
+	}
+	_, p := r.Owe(records.Withdrawal, 100)
+	_, err = tryBind(r, p)
+	require.ErrorIs(t, err, records.ErrFull)
+	require.Equal(t, records.Queued, r.Payment(p).State)
+	r.Settle(a, r.Sign(a, records.AttemptPay))
+	require.Equal(t, uint64(7+records.MaxOpenSlots), r.Bind(p).Number)
+}
+
+// testBindGates: the last checks before money may leave.
+func testBindGates(t *testing.T, url string) {
+	r := newRig(t, url)
+	in, p := r.Owe(records.Deposit, 500)
+	refused := func(want error, why string) {
+		_, err := tryBind(r, p)
+		require.ErrorIs(t, err, want, why)
+		require.Equal(t, records.Queued, r.Payment(p).State)
+	}
+	for _, s := range []records.AccountState{records.AccountHalted, records.AccountRecovering, records.AccountNew} {
+		r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, s, "test") })
+		refused(records.ErrConflict, "the account is "+string(s))
+	}
+	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	for _, id := range []chain.ID{Source, Exchange} {
+		r.Do(func(tx *records.Tx) error { return tx.HaltChain(id, "test") })
+		refused(records.ErrHalted, "the chain "+string(id)+" is halted")
+		r.Do(func(tx *records.Tx) error { return tx.ResumeChain(id) })
+	}
+	r.Bind(p)
+
+	// Decided by depth, then the block leaves the line before the payment is bound.
+	in = r.Receive(records.Deposit, 600)
+	r.Do(func(tx *records.Tx) (err error) {
+		if err = tx.MoveTransfer(in.ID, records.Seen, records.Final, ""); err == nil {
+			p, err = tx.QueuePayment(CreditOf(in))
+		}
+		return err
+	})
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	refused(records.ErrConflict, "the transfer's block left the line")
+	in.BlockHash = r.Mine(Source, "'").Hash
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(in); return err })
+	r.Bind(p)
+}
+
+func testAttempts(t *testing.T, url string) {
+	r := newRig(t, url)
+	_, p := r.Owe(records.Deposit, 500)
+	s := r.Bind(p)
+	require.Equal(t, "base-hash", openSlots(r, Exchange, Gateway)[0].Prev)
+	a := records.Attempt{Attempt: chain.Attempt{Hash: "h0", Raw: []byte{0, 1, 255}, Tip: chain.NewAmount(2), Cap: chain.NewAmount(30)}, Kind: records.AttemptPay}
+	add := func(s records.Slot, a records.Attempt) error {
+		return r.Try(func(tx *records.Tx) error { return tx.AddAttempt(s, a) })
+	}
+	require.NoError(t, add(s, a))
+	require.ErrorIs(t, add(s, a), records.ErrConflict, "a seq is given once")
+	next := a
+	next.Seq, next.Kind = 1, records.AttemptReplace
+	require.ErrorIs(t, add(s, next), records.ErrConflict, "a hash is stored once")
+	next.Hash = "h1"
+	gap := next
+	gap.Seq = 2
+	require.ErrorIs(t, add(s, gap), records.ErrConflict, "seqs have no gaps")
+	require.NoError(t, add(s, next))
+	wrong := next
+	wrong.Seq, wrong.Hash, wrong.Kind = 2, "h2", "guess"
+	require.ErrorIs(t, add(s, wrong), records.ErrConflict)
+	nowhere := s
+	nowhere.Number = 99
+	require.ErrorIs(t, add(nowhere, a), records.ErrConflict)
+
+	_, q := r.Owe(records.Deposit, 500)
+	r.Bind(q)
+	open := openSlots(r, Exchange, Gateway)
+	a.CreatedAt, next.CreatedAt, a.Head, next.Head = r.Now(), r.Now(), 100, 100
+	require.Equal(t, []records.Attempt{a, next}, open[0].Attempts, "every field comes back, in order")
+	require.Equal(t, "h1", open[1].Prev, "the newest attempt of the slot before")
+	require.False(t, open[0].Mined)
+	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: "h0", OK: true})
+	require.True(t, openSlots(r, Exchange, Gateway)[0].Mined)
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	require.False(t, openSlots(r, Exchange, Gateway)[0].Mined)
+
+	r.See(func(tx *records.Tx) error {
+		slot, got, found, err := tx.AttemptByHash(Exchange, "h1")
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Equal(t, s, slot)
+		require.Equal(t, next, got)
+		_, _, found, err = tx.AttemptByHash(Source, "h1")
+		require.False(t, found)
+		return err
+	})
+}
+
+func testSettle(t *testing.T, url string) {
+	r := newRig(t, url)
+	_, p := r.Owe(records.Withdrawal, 500)
+	s := r.Bind(p)
+	pay, cancel := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptCancel)
+	b := r.Mine(Source, "", chain.Effect{Account: Hot, Number: 7, Tx: pay, OK: true})
+	settle := func(hash, block string) error {
+		return r.Try(func(tx *records.Tx) error { return tx.SettlePaid(s, hash, block) })
+	}
+	require.ErrorIs(t, settle(pay, b.Hash), records.ErrNotFinal)
+	r.Finalize(Source)
+	require.ErrorIs(t, settle(pay, "unknown"), records.ErrNotFinal)
+	require.ErrorIs(t, settle("foreign", b.Hash), records.ErrConflict)
+	require.ErrorIs(t, settle(cancel, b.Hash), records.ErrConflict, "a cancellation pays nothing")
+	require.Equal(t, records.Bound, r.Payment(p).State)
+	require.NoError(t, settle(pay, b.Hash))
+	got := r.Payment(p)
+	require.Equal(t, []any{records.Paid, pay}, []any{got.State, got.Tx})
+	require.ErrorIs(t, settle(pay, b.Hash), records.ErrConflict, "once")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.SettleVoid(s, cancel, b.Hash, "", true) }), records.ErrConflict)
+	require.Empty(t, openSlots(r, Source, Hot))
+	r.See(func(tx *records.Tx) error {
+		slots, err := tx.Slots(p)
+		require.Len(t, slots, 1)
+		require.Equal(t, []string{records.SlotPaid, pay, b.Hash}, []string{slots[0].State, slots[0].Tx, slots[0].BlockHash})
+		return err
+	})
+}
+
+func testSettleVoid(t *testing.T, url string) {
+	r := newRig(t, url)
+	_, p := r.Owe(records.Withdrawal, 500)
+	void := func(s records.Slot, requeue bool) {
+		hash := r.Sign(s, records.AttemptPay)
+		b := r.Mine(Source, "", chain.Effect{Account: Hot, Number: s.Number, Tx: hash})
+		err := r.Try(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, "reverted", requeue) })
+		require.ErrorIs(t, err, records.ErrNotFinal)
+		r.Finalize(Source)
+		r.Do(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, "reverted", requeue) })
+	}
+	first := r.Bind(p)
+	void(first, true)
+	got := r.Payment(p)
+	require.Equal(t, []any{records.Queued, 1, "reverted"}, []any{got.State, got.Gen, got.Reason})
+	second := r.Bind(p)
+	require.Equal(t, []any{first.Number + 1, 1}, []any{second.Number, second.Gen})
+	void(second, false)
+	got = r.Payment(p)
+	require.Equal(t, []any{records.HeldPayment, 2}, []any{got.State, got.Gen})
+	r.Do(func(tx *records.Tx) error { return tx.MovePayment(p, records.HeldPayment, records.Queued, "") })
+	r.Pay(p)
+	require.Equal(t, records.Paid, r.Payment(p).State)
+}

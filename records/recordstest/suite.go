@@ -1,0 +1,49 @@
+package recordstest
+
+import "testing"
+
+// Run runs the suite. url makes an empty database that ends with the test and answers its URL.
+func Run(t *testing.T, url func(t *testing.T) string) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, url string)
+	}{
+		{"open again", testOpenAgain},
+		{"newer database", testNewer},
+		{"update", testUpdate},
+		{"cursor", testCursor},
+		{"step back", testStepBack},
+		{"final point", testFinalPoint},
+		{"halt", testHalt},
+		{"prune", testPrune},
+		{"accounts", testAccounts},
+		{"bindings", testBindings},
+		{"parallel bindings", testParallelBindings},
+		{"watch", testWatch},
+		{"transfers", testTransfers},
+		{"replayed block", testReplayedBlock},
+		{"changed by a re-organisation", testChangedFacts},
+		{"unstorable text", testUnstorableText},
+		{"payments", testPayments},
+		{"payment causes", testPaymentCauses},
+		{"bind", testBind},
+		{"bind gates", testBindGates},
+		{"attempts", testAttempts},
+		{"settle", testSettle},
+		{"settle void", testSettleVoid},
+		{"branch", testBranch},
+		{"older line wins", testOlderLineWins},
+		{"effects", testEffects},
+		{"channels", testChannels},
+		{"quotes", testQuotes},
+		{"history", testHistory},
+		{"lease", testLease},
+		{"zombie", testZombie},
+		{"pages", testPages},
+		{"operators' lists", testLists},
+		{"totals", testTotals},
+		{"constraints", testConstraints},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, url(t)) })
+	}
+}

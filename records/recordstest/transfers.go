@@ -1,0 +1,137 @@
+package recordstest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func testTransfers(t *testing.T, url string) {
+	r := newRig(t, url)
+	in := r.Incoming(records.Withdrawal, 100, r.Mine(Exchange, ""))
+	in.Policy.Fee = records.Fee{Kind: "percent", PPM: 1000, Min: chain.NewAmount(1)}
+	in.PayeeLabel, in.Amount = "memo 世界", chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935")
+	var out records.Transfer
+	r.Do(func(tx *records.Tx) (err error) {
+		var fresh bool
+		out, fresh, err = tx.SeeTransfer(in)
+		require.True(t, fresh)
+		return err
+	})
+	want := in
+	want.ID, want.State, want.SeenAt, want.ChangedAt = 1, records.Seen, r.Now(), r.Now()
+	require.Equal(t, want, out)
+	require.Equal(t, want, r.Transfer(1), "every field comes back")
+
+	r.See(func(tx *records.Tx) error {
+		pending, err := tx.PendingTransfers(Exchange, 10)
+		require.Equal(t, []records.Transfer{want}, pending)
+		require.NoError(t, err)
+		byTx, err := tx.TransfersByTx(in.Tx)
+		require.Equal(t, []records.Transfer{want}, byTx)
+		require.NoError(t, err)
+		_, err = tx.Transfer(99)
+		require.ErrorIs(t, err, records.ErrNotFound)
+		return nil
+	})
+	move := func(from, to records.TransferState, reason string) error {
+		return r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(1, from, to, reason) })
+	}
+	require.ErrorIs(t, move(records.Held, records.Final, ""), records.ErrConflict, "it is in another state")
+	r.Pass(time.Second)
+	require.NoError(t, move(records.Seen, records.Held, records.ReasonOperator))
+	require.Equal(t, records.ReasonOperator, r.Transfer(1).Reason)
+	require.Equal(t, r.Now(), r.Transfer(1).ChangedAt)
+	require.ErrorIs(t, move(records.Held, records.Seen, ""), records.ErrConflict, "no such arrow")
+	require.NoError(t, move(records.Held, records.Final, ""))
+	require.NoError(t, move(records.Final, records.Refused, records.ReasonPayoutFailed))
+	require.NoError(t, move(records.Refused, records.Final, ""))
+	require.NoError(t, move(records.Final, records.Orphaned, ""))
+	require.ErrorIs(t, move(records.Orphaned, records.Final, ""), records.ErrConflict, "it must be seen again")
+}
+
+func testReplayedBlock(t *testing.T, url string) {
+	r := newRig(t, url)
+	b := r.Mine(Source, "")
+	in := r.Incoming(records.Deposit, 50, b)
+	see := func(in records.Transfer) (out records.Transfer, changed bool) {
+		r.Do(func(tx *records.Tx) (err error) { out, changed, err = tx.SeeTransfer(in); return err })
+		return out, changed
+	}
+	first, changed := see(in)
+	require.True(t, changed)
+	in.Policy.MinDeposit, in.Net = chain.NewAmount(1000), chain.NewAmount(1) // the configuration changed since
+	again, changed := see(in)
+	require.False(t, changed)
+	require.Equal(t, first, again, "what was frozen at first sight stays")
+
+	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(first.ID, records.Seen, records.Final, "") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	in.BlockHash = r.Mine(Source, "'").Hash
+	moved, changed := see(in)
+	require.True(t, changed)
+	require.Equal(t, records.Final, moved.State, "a decision is not taken back by a new block")
+	require.Equal(t, in.BlockHash, moved.BlockHash)
+	require.Equal(t, first.Net, moved.Net)
+}
+
+// testChangedFacts: the same transaction in another block may move something else.
+func testChangedFacts(t *testing.T, url string) {
+	r := newRig(t, url)
+	in := r.Receive(records.Deposit, 1000)
+	remined := in
+	remined.Amount, remined.Net = chain.NewAmount(10), chain.NewAmount(10)
+	see := func(in records.Transfer) (out records.Transfer, err error) {
+		err = r.Try(func(tx *records.Tx) (err error) { out, _, err = tx.SeeTransfer(in); return err })
+		return out, err
+	}
+	_, err := see(remined)
+	require.ErrorIs(t, err, records.ErrConflict, "one block says one thing")
+
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	remined.BlockHash, remined.Failed = r.Mine(Source, "'").Hash, true
+	out, err := see(remined)
+	require.NoError(t, err)
+	require.Equal(t, in.ID, out.ID)
+	require.Equal(t, []any{records.Seen, chain.NewAmount(10), chain.NewAmount(10), true}, []any{out.State, out.Amount, out.Net, out.Failed})
+	require.Equal(t, out, r.Transfer(in.ID))
+
+	// Decided rows keep what was decided; the history tells.
+	r.Do(func(tx *records.Tx) error {
+		return tx.MoveTransfer(in.ID, records.Seen, records.Refused, records.ReasonFailed)
+	})
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	remined.BlockHash, remined.Failed = r.Mine(Source, "''").Hash, false
+	out, err = see(remined)
+	require.NoError(t, err)
+	require.Equal(t, []any{records.Refused, true}, []any{out.State, out.Failed})
+	r.See(func(tx *records.Tx) error {
+		h, err := tx.History("transfer", "1")
+		require.Equal(t, "changed_after_decision", h[len(h)-1].Event)
+		return err
+	})
+}
+
+// testUnstorableText: what a user wrote must neither stop a chain nor change a payee.
+func testUnstorableText(t *testing.T, url string) {
+	r := newRig(t, url)
+	for _, bad := range []string{"\xff\xfe", "a\x00b"} {
+		in := r.Incoming(records.Withdrawal, 100, r.Mine(Exchange, ""))
+		in.PayeeLabel, in.Memo = bad, chain.Memo{Raw: []byte(bad), Label: bad, Address: bad}
+		r.Do(func(tx *records.Tx) error {
+			out, _, err := tx.SeeTransfer(in)
+			require.Empty(t, out.Payee)
+			require.Empty(t, out.PayeeLabel)
+			require.Equal(t, []byte(bad), out.Memo.Raw)
+			return err
+		})
+	}
+	r.Do(func(tx *records.Tx) error {
+		return tx.Log(records.Event{Subject: "chain", SubjectID: "eth", Event: "incident", Detail: "\xff\x00" + string(make([]byte, 10000))})
+	})
+	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
+}

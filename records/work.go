@@ -1,0 +1,86 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// BusyAccounts answers the accounts of a chain that have something to pay: queued payments or open slots, by account.
+func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
+	var rows []accountRow
+	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account IN (
+		SELECT account FROM payments WHERE chain = ? AND state = 'queued' UNION SELECT account FROM slots WHERE chain = ? AND state = 'open')
+		ORDER BY account`, string(id), string(id), string(id))
+	if err != nil {
+		return nil, fmt.Errorf("reading the busy accounts of %s: %w", id, err)
+	}
+	out := make([]Account, len(rows))
+	for i, r := range rows {
+		out[i] = r.account()
+	}
+	return out, nil
+}
+
+// ForeignEffect answers a transaction of an adopted account that stands in a block of the line, final or not, and that we never signed:
+// somebody else has the key, or this database is behind its chain.
+func (tx *Tx) ForeignEffect(id chain.ID, account string) (hash string, found bool, err error) {
+	found, err = tx.get(&hash, `SELECT e.tx FROM effects e
+		JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
+		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
+		WHERE e.chain = ? AND e.account = ? AND e.settled = 0
+		AND NOT EXISTS (SELECT 1 FROM attempts t WHERE t.chain = e.chain AND t.hash = e.tx) LIMIT 1`, string(id), account)
+	if err != nil {
+		return "", false, fmt.Errorf("looking for foreign transactions of %s on %s: %w", account, id, err)
+	}
+	return hash, found, nil
+}
+
+// TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height.
+func (tx *Tx) TransfersFrom(id chain.ID, height uint64, limit int) ([]Transfer, error) {
+	out, err := tx.transfers(`WHERE chain = ? AND height >= ? AND state <> 'orphaned' ORDER BY height, id LIMIT ?`, string(id), height, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the transfers of %s from block %d: %w", id, height, err)
+	}
+	return out, nil
+}
+
+// EffectsFrom answers what our accounts did in final blocks of a chain at or above a height, by height.
+func (tx *Tx) EffectsFrom(id chain.ID, height uint64, limit int) ([]Effect, error) {
+	var rows []effectRow
+	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
+		WHERE chain = ? AND settled = 1 AND height >= ? ORDER BY height, account, number LIMIT ?`, string(id), height, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the effects of %s from block %d: %w", id, height, err)
+	}
+	out := make([]Effect, len(rows))
+	for i, r := range rows {
+		out[i] = r.effect()
+	}
+	return out, nil
+}
+
+// SlotAttempt is an attempt with the number of its slot.
+type SlotAttempt struct {
+	Attempt
+	Number uint64
+}
+
+// AttemptsOf answers every attempt made for a payment, in the order they were made.
+func (tx *Tx) AttemptsOf(paymentID uint64) ([]SlotAttempt, error) {
+	slots, err := tx.Slots(paymentID)
+	if err != nil {
+		return nil, err
+	}
+	var out []SlotAttempt
+	for _, s := range slots {
+		attempts, err := tx.Attempts(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range attempts {
+			out = append(out, SlotAttempt{Attempt: a, Number: s.Number})
+		}
+	}
+	return out, nil
+}
