@@ -428,6 +428,27 @@ func FuzzRawBlock(f *testing.F) {
 	})
 }
 
+func FuzzLogFilter(f *testing.F) {
+	for _, l := range recording(f, "ledger") {
+		if c := parseCall(f, l.Request); c.Method == "ledger_getVmLogsByFilter" {
+			raw, err := json.Marshal(c.Params.([]any)[0])
+			require.NoError(f, err)
+			f.Add(raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var asked logFilter
+		if json.Unmarshal(raw, &asked) != nil {
+			return
+		}
+		if chosen, err := asked.filter(); err == nil {
+			require.NotEmpty(t, chosen.Ranges)
+			require.LessOrEqual(t, chosen.Size, maxCount)
+			require.GreaterOrEqual(t, chosen.Page, 0)
+		}
+	})
+}
+
 func FuzzUnixMessages(f *testing.F) {
 	for _, l := range recording(f, "protocol") {
 		if l.Transport == "ipc" {
