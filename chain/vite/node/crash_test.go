@@ -1,0 +1,143 @@
+package node
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/vite/core"
+)
+
+// crashDir makes the test binary the child of TestKill.
+const crashDir = "GATEWAYD_NODE_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		fmt.Fprintln(os.Stderr, crashChild(dir))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+const crashUsers = 4
+
+func crashConfig(dir string) (Config, []user, error) {
+	config := Config{Dir: dir, SnapshotInterval: 5 * time.Millisecond, StateEvery: 20_000}
+	var users []user
+	for i := range crashUsers {
+		key, err := core.NewPrivateKey(append(make([]byte, core.SeedSize-1), byte(i+1)))
+		if err != nil {
+			return config, nil, err
+		}
+		u := user{key, key.Address()}
+		users = append(users, u)
+		config.Genesis.Accounts = append(config.Genesis.Accounts,
+			GenesisAccount{u.addr, map[core.TokenID]uint256.Int{core.VITE: *vite(1000)}})
+		config.Genesis.Stakes = append(config.Genesis.Stakes, GenesisStake{u.addr, u.addr, *vite(2_500_000)})
+	}
+	return config, users, nil
+}
+
+// crashChild submits blocks for ever and prints the hash of each that was acknowledged.
+func crashChild(dir string) error {
+	config, users, err := crashConfig(dir)
+	if err != nil {
+		return err
+	}
+	n, err := New(config)
+	if err != nil {
+		return err
+	}
+	var out sync.Mutex
+	g, ctx := errgroup.WithContext(context.Background())
+	g.Go(func() error { return n.Run(ctx) })
+	for i, u := range users {
+		g.Go(func() error {
+			for {
+				h, err := crashStep(ctx, n, u, users[(i+1)%len(users)])
+				if errors.Is(err, ErrQuota) {
+					continue // until the next snapshot block
+				}
+				if err != nil {
+					return err
+				}
+				out.Lock()
+				_, err = fmt.Println(h)
+				out.Unlock()
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return g.Wait()
+}
+
+// crashStep receives if something waits, else sends.
+func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
+	b := &core.AccountBlock{Address: u.addr}
+	n.Read(func(v *View) {
+		head := v.AccountHead(u.addr)
+		b.Height, b.PreviousHash = head.Height+1, head.Hash
+		if list := v.Unreceived(u.addr, 0, 1); len(list) > 0 && b.Height%2 == 0 {
+			b.BlockType, b.SendBlockHash = core.Receive, list[0].Hash
+			return
+		}
+		b.BlockType, b.ToAddress, b.TokenID, b.Amount = core.SendCall, to.addr, core.VITE, *uint256.NewInt(1)
+	})
+	b.SignWith(u.key)
+	return b.Hash, n.Submit(ctx, b)
+}
+
+// TestKill kills a process that submits, again and again, and finds every acknowledged block after each restart.
+func TestKill(t *testing.T) {
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	config, _, err := crashConfig(dir)
+	require.NoError(t, err)
+	acknowledged := map[core.Hash]bool{}
+	for round := range 20 {
+		crashRound(t, binary, dir, 3+round*round/2, acknowledged)
+		n, err := New(config)
+		require.NoError(t, err, "round %d", round)
+		n.Read(func(v *View) {
+			for h := range acknowledged {
+				require.NotNil(t, v.BlockByHash(h), "round %d lost block %s", round, h)
+			}
+		})
+		n.state.checkBooks(t, uint256.Int{})
+		require.NoError(t, n.Close())
+	}
+	require.Greater(t, len(acknowledged), 1000)
+}
+
+// crashRound kills the child after it has acknowledged n blocks. Lines that it had written before it died count too.
+func crashRound(t *testing.T, binary, dir string, n int, acknowledged map[core.Hash]bool) {
+	cmd := exec.Command(binary)
+	cmd.Env = append(os.Environ(), crashDir+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for i := 0; lines.Scan(); i++ {
+		h, err := core.ParseHash(lines.Text())
+		require.NoError(t, err)
+		acknowledged[h] = true
+		if i == n {
+			require.NoError(t, cmd.Process.Kill())
+		}
+	}
+	require.ErrorContains(t, cmd.Wait(), "killed")
+}
