@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/records"
+	"gatewayd/records/recordstest"
+)
+
+func list(endpoint, owner string, num, size int) string {
+	return at(eth, endpoint, "tokenId", token, "walletAddress", owner, "pageNum", strconv.Itoa(num), "pageSize", strconv.Itoa(size))
+}
+
+func TestDepositRecords(t *testing.T) {
+	r := setup(t)
+	millis := r.Now().UnixMilli()
+	wrap := func(total int, items string) string {
+		return ok(fmt.Sprintf(`{"totalCount":%d,"depositRecords":[%s],"inTxExplorerFormat":"https://eth.example/tx/{$tx}","outTxExplorerFormat":"https://vite.example/tx/{$tx}"}`, total, items))
+	}
+	one := func(tx, lead string, confirmed int, amount, state string) string {
+		return fmt.Sprintf(`{"inTxHash":%q,%s"inTxConfirmedCount":%d,"inTxConfirmationCount":12,"amount":%q,"fee":"0","state":%q,"dateTime":"%d"}`,
+			tx, lead, confirmed, amount, state, millis)
+	}
+	all := list("/deposit-records", alice, 1, 10)
+	require.JSONEq(t, wrap(0, ""), r.get(all).body, "nobody has records before the first")
+
+	r.Receive(records.Deposit, 1000)
+	require.JSONEq(t, wrap(1, one("0xin1", "", 1, "1000", "OPPOSITE_PROCESSING")), r.get(all).body)
+	_, payment := r.Owe(records.Deposit, 2000)
+	require.JSONEq(t, wrap(2, one("0xin2", "", 12, "2000", "OPPOSITE_CONFIRMED")+","+one("0xin1", "", 2, "1000", "OPPOSITE_PROCESSING")), r.get(all).body)
+	hash := r.Sign(r.Bind(payment), records.AttemptPay)
+	out := fmt.Sprintf(`"outTxHash":%q,`, hash)
+	require.JSONEq(t, wrap(2, one("0xin2", out, 12, "2000", "TOT_PROCESSING")), r.get(list("/deposit-records", alice, 1, 1)).body)
+	require.JSONEq(t, wrap(2, one("0xin1", "", 2, "1000", "OPPOSITE_PROCESSING")), r.get(list("/deposit-records", alice, 2, 1)).body)
+	require.JSONEq(t, wrap(2, ""), r.get(list("/deposit-records", alice, 3, 1)).body, "beyond the end")
+	require.JSONEq(t, wrap(0, ""), r.get(list("/deposit-records", bob, 1, 10)).body, "others have theirs")
+}
+
+func TestPaidDeposit(t *testing.T) {
+	r := setup(t)
+	_, payment := r.Owe(records.Deposit, 2000)
+	hash := r.Pay(payment)
+	got := r.get(list("/deposit-records", alice, 1, 10)).data(t)["depositRecords"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{"TOT_CONFIRMED", hash}, []any{got["state"], got["outTxHash"]})
+}
+
+func TestWithdrawRecords(t *testing.T) {
+	r := setup(t)
+	refusedTransfer := r.Receive(records.Withdrawal, 1000)
+	millis := r.Now().UnixMilli()
+	r.Do(func(tx *records.Tx) error {
+		return tx.MoveTransfer(refusedTransfer.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
+	})
+	item := func(confirmed int, state, lead string) string {
+		return ok(fmt.Sprintf(`{"totalCount":1,"withdrawRecords":[{"inTxHash":"0xin1","inTxConfirmedCount":%d,"inTxConfirmationCount":30,"amount":"999","fee":"1","state":%q,"dateTime":"%d"%s}],"inTxExplorerFormat":"https://vite.example/tx/{$tx}","outTxExplorerFormat":"https://eth.example/tx/{$tx}"}`,
+			confirmed, state, millis, lead))
+	}
+	all := list("/withdraw-records", alice, 1, 10)
+	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", ""), r.get(all).body)
+
+	refund := recordstest.CreditOf(refusedTransfer)
+	refund.Purpose, refund.Chain, refund.Account, refund.Asset, refund.Amount, refund.Payee = "refund", recordstest.Exchange, recordstest.Gateway, token, refusedTransfer.Amount, alice
+	var id uint64
+	r.Do(func(tx *records.Tx) (err error) { id, err = tx.QueuePayment(refund); return err })
+	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDING"`), r.get(all).body)
+	hash := r.Pay(id)
+	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDED","refundTxHash":"`+hash+`"`), r.get(all).body)
+}
+
+func TestNetworksAndTokensAreKeptApart(t *testing.T) {
+	r := setup(t)
+	r.Receive(records.Deposit, 1000)
+	total := func(base, id string) any {
+		return r.get(at(base, "/deposit-records", "tokenId", id, "walletAddress", alice, "pageNum", "1", "pageSize", "10")).data(t)["totalCount"]
+	}
+	require.Equal(t, []any{1.0, 0.0, 0.0}, []any{total(eth, token), total(bsc, token), total(eth, costly)})
+}
+
+// Android asks for 30 and takes a shorter page for the last; nobody gets more than 100.
+func TestPageSizes(t *testing.T) {
+	r := setup(t)
+	const all = 130
+	b := r.Mine(recordstest.Source, "")
+	r.Do(func(tx *records.Tx) error {
+		for range all {
+			if _, _, err := tx.SeeTransfer(r.Incoming(records.Deposit, 1000, b)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	tests := []struct {
+		num, size, want int
+		first           string
+	}{
+		{1, 10, 10, "0xin130"},
+		{1, 30, 30, "0xin130"},
+		{2, 15, 15, "0xin115"},
+		{1, 1_000_000, 100, "0xin130"},
+		{2, 1_000_000, 30, "0xin30"},
+		{13, 10, 10, "0xin10"},
+		{14, 10, 0, ""},
+		{1_000_000_000, 100, 0, ""},
+	}
+	for _, tt := range tests {
+		data := r.get(list("/deposit-records", alice, tt.num, tt.size)).data(t)
+		items := data["depositRecords"].([]any)
+		require.Len(t, items, tt.want)
+		require.Equal(t, float64(all), data["totalCount"])
+		if tt.want > 0 {
+			require.Equal(t, tt.first, items[0].(map[string]any)["inTxHash"])
+		}
+	}
+	far := at(eth, "/deposit-records", "tokenId", token, "walletAddress", alice, "pageNum", "99999999999999999999999", "pageSize", "99999999999999999999999")
+	require.Empty(t, r.get(far).data(t)["depositRecords"])
+}
