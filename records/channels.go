@@ -21,7 +21,7 @@ type Channel struct {
 	Direction Direction
 	Operator  string
 	Automatic string
-	Why       string // of the last change
+	Why       string // of the automatic flag while that is not OPEN, else the operator's
 	ChangedAt time.Time
 }
 
@@ -42,27 +42,34 @@ type channelRow struct {
 	Direction string `db:"direction"`
 	Operator  string `db:"operator"`
 	Automatic string `db:"automatic"`
-	Why       string `db:"why"`
+	ByHand    string `db:"operator_why"`
+	Found     string `db:"automatic_why"`
 	ChangedAt int64  `db:"changed_at"`
 }
 
-const channelColumns = `network, token, direction, operator, automatic, why, changed_at`
+const channelColumns = `network, token, direction, operator, automatic, operator_why, automatic_why, changed_at`
 
 func (r channelRow) channel() Channel {
-	return Channel{r.Network, r.Token, Direction(r.Direction), r.Operator, r.Automatic, r.Why, fromMillis(r.ChangedAt)}
+	c := Channel{r.Network, r.Token, Direction(r.Direction), r.Operator, r.Automatic, r.ByHand, timeOrZero(r.ChangedAt)}
+	if r.Automatic != ChannelOpen {
+		c.Why = r.Found
+	}
+	return c
 }
 
 // Channel answers a channel; one that was never set is open.
 func (tx *Tx) Channel(network, token string, d Direction) (Channel, error) {
-	var r channelRow
-	found, err := tx.get(&r, `SELECT `+channelColumns+` FROM channels WHERE network = ? AND token = ? AND direction = ?`, network, token, string(d))
+	r, err := tx.channelRow(network, token, d)
 	if err != nil {
 		return Channel{}, fmt.Errorf("reading the channel %s %s %s: %w", network, token, d, err)
 	}
-	if !found {
-		return Channel{Network: network, Token: token, Direction: d, Operator: ChannelOpen, Automatic: ChannelOpen}, nil
-	}
 	return r.channel(), nil
+}
+
+func (tx *Tx) channelRow(network, token string, d Direction) (channelRow, error) {
+	r := channelRow{Network: network, Token: token, Direction: string(d), Operator: ChannelOpen, Automatic: ChannelOpen}
+	_, err := tx.get(&r, `SELECT `+channelColumns+` FROM channels WHERE network = ? AND token = ? AND direction = ?`, network, token, string(d))
+	return r, err
 }
 
 // Channels answers all channels that were ever set.
@@ -78,12 +85,12 @@ func (tx *Tx) Channels() ([]Channel, error) {
 	return out, nil
 }
 
-// SetChannel stores what an operator says: OPEN, MAINTAIN or CLOSED.
+// SetChannel stores what an operator says: OPEN, MAINTAIN or CLOSED. An empty actor is the transaction's.
 func (tx *Tx) SetChannel(network, token string, d Direction, operator, why, actor string) error {
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
 		return fmt.Errorf("channel state %q: OPEN, MAINTAIN or CLOSED is wanted", operator)
 	}
-	return tx.setChannel(network, token, d, actor, why, func(c *Channel) { c.Operator = operator })
+	return tx.setChannel(network, token, d, actor, func(r *channelRow) { r.Operator, r.ByHand = operator, note(why) })
 }
 
 // SetAutomatic stores what the daemon found: OPEN or MAINTAIN.
@@ -91,31 +98,36 @@ func (tx *Tx) SetAutomatic(network, token string, d Direction, state, why string
 	if state != ChannelOpen && state != ChannelMaintain {
 		return fmt.Errorf("automatic channel state %q: OPEN or MAINTAIN is wanted", state)
 	}
-	return tx.setChannel(network, token, d, "", why, func(c *Channel) { c.Automatic = state })
+	return tx.setChannel(network, token, d, "", func(r *channelRow) {
+		if r.Automatic != state { // the first cause is the one to tell
+			r.Automatic, r.Found = state, note(why)
+		}
+	})
 }
 
 // setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may set the same again.
-func (tx *Tx) setChannel(network, token string, d Direction, actor, why string, set func(*Channel)) error {
+func (tx *Tx) setChannel(network, token string, d Direction, actor string, set func(*channelRow)) error {
 	if d != Deposit && d != Withdrawal {
 		return errors.New("channel direction: deposit or withdrawal is wanted")
 	}
-	c, err := tx.Channel(network, token, d)
+	r, err := tx.channelRow(network, token, d)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the channel %s %s %s: %w", network, token, d, err)
 	}
-	before := c
-	set(&c)
-	if c == before {
+	before := r
+	set(&r)
+	if r == before {
 		return nil
 	}
-	_, err = tx.exec(`INSERT INTO channels (`+channelColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.exec(`INSERT INTO channels (`+channelColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (network, token, direction) DO UPDATE SET operator = excluded.operator, automatic = excluded.automatic,
-		why = excluded.why, changed_at = excluded.changed_at`, network, token, string(d), c.Operator, c.Automatic, note(why), tx.millis())
+		operator_why = excluded.operator_why, automatic_why = excluded.automatic_why, changed_at = excluded.changed_at`,
+		network, token, string(d), r.Operator, r.Automatic, r.ByHand, r.Found, tx.millis())
 	if err != nil {
 		return fmt.Errorf("setting the channel %s %s %s: %w", network, token, d, err)
 	}
 	return tx.Log(Event{
-		Actor: actor, Subject: "channel", SubjectID: fmt.Sprintf("%s/%s/%s", network, token, d), Event: c.State(),
-		Detail: fmt.Sprintf("operator %s, automatic %s: %s", c.Operator, c.Automatic, why),
+		Actor: actor, Subject: "channel", SubjectID: fmt.Sprintf("%s/%s/%s", network, token, d), Event: r.channel().State(),
+		Detail: fmt.Sprintf("operator %s (%s), automatic %s (%s)", r.Operator, r.ByHand, r.Automatic, r.Found),
 	})
 }

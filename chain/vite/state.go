@@ -33,7 +33,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 }
 
 // Tip answers where the account's own chain ends, blocks that no snapshot has confirmed yet included. Settled means that its
-// newest block is final, or that there is none. Hash is empty for an account without a block.
+// newest block is final, or that there is none. Hash is all zeros for an account without a block.
 func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Chain) tip(ctx context.Context, nc *client.Client, account core.Address
 	case err != nil:
 		return chain.Tip{}, err
 	case b == nil:
-		return chain.Tip{Next: 1, Settled: true}, nil
+		return chain.Tip{Next: 1, Hash: core.Hash{}.String(), Settled: true}, nil
 	case b.Height == 0:
 		return chain.Tip{}, fmt.Errorf("latest block of %s: has height 0", account)
 	}

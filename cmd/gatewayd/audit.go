@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/records"
+)
+
+// audit compares the books with themselves and with the chains. It reads only.
+type audit struct {
+	*desk
+	chains map[chain.ID]chain.Chain
+	faults []string
+	checks int
+}
+
+// auditReport is `audit --json`.
+type auditReport struct {
+	Checks int                       `json:"checks"`
+	Faults []string                  `json:"faults"`
+	Totals map[string]records.Totals `json:"totals"`
+}
+
+func auditCommand(w world) *cobra.Command {
+	var f format
+	var from uint64
+	c := &cobra.Command{
+		Use: "audit", Short: "Compare the books with themselves and with the chains; changes nothing", Args: cobra.NoArgs,
+		Long: "Compare the books with themselves and with the chains; changes nothing. Every block that a record names is read again from\n" +
+			"the nodes: each transfer must stand there with its amount, each payment with its outcome. Exit code 1 when something differs.",
+	}
+	path := configFlag(c)
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().Uint64Var(&from, "from", 0, "first block height to read again, on every chain")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		d, err := openDesk(cmd.Context(), *path)
+		if err != nil {
+			return err
+		}
+		defer d.store.Close()
+		return runAudit(cmd.Context(), d, from, f, w)
+	}
+	return c
+}
+
+func runAudit(ctx context.Context, d *desk, from uint64, f format, w world) error {
+	a := &audit{desk: d, chains: map[chain.ID]chain.Chain{}}
+	if err := a.open(); err != nil {
+		return err
+	}
+	report := auditReport{Totals: map[string]records.Totals{}, Faults: []string{}}
+	if err := a.books(ctx, report.Totals); err != nil {
+		return err
+	}
+	if err := a.holdings(ctx); err != nil {
+		return err
+	}
+	for id, c := range a.chains {
+		if err := a.line(ctx, id, c, from); err != nil {
+			return err
+		}
+	}
+	report.Checks, report.Faults = a.checks, append(report.Faults, a.faults...)
+	return a.report(w, f, report)
+}
+
+func (a *audit) open() error {
+	watch := records.NewWatch(a.store)
+	for _, c := range a.cfg.Ethereum {
+		adapter, err := ethereum.New(a.cfg.withTokens(c), nil, watch)
+		if err != nil {
+			return err
+		}
+		a.chains[c.ID] = adapter
+	}
+	for _, c := range a.cfg.Vite {
+		adapter, err := vite.New(c, nil, watch)
+		if err != nil {
+			return err
+		}
+		a.chains[c.ID] = adapter
+	}
+	return nil
+}
+
+func (a *audit) check(ok bool, format string, args ...any) {
+	a.checks++
+	if !ok {
+		a.faults = append(a.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// books checks what the database says about itself.
+func (a *audit) books(ctx context.Context, totals map[string]records.Totals) error {
+	return a.store.View(ctx, func(tx *records.Tx) error {
+		breaches, err := tx.Breaches()
+		if err != nil {
+			return err
+		}
+		a.checks++
+		a.faults = append(a.faults, breaches...)
+		if err := tx.VerifyHistory(); err != nil {
+			a.faults = append(a.faults, err.Error())
+		}
+		a.checks++
+		for _, n := range a.cfg.Networks {
+			for _, t := range n.Tokens {
+				sum, err := tx.Totals(n.Name, t.Token)
+				if err != nil {
+					return err
+				}
+				totals[n.Name+" "+t.Symbol] = sum
+			}
+		}
+		return nil
+	})
+}
+
+// holdings checks that each paying account has what it owes; deposits not swept yet count.
+func (a *audit) holdings(ctx context.Context) error {
+	networks, err := a.networks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range networks {
+		for id, account := range map[chain.ID]string{n.Source: n.Hot, n.Exchange: n.Gateway} {
+			if account == "" {
+				continue
+			}
+			if err := a.covers(ctx, id, account); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *audit) covers(ctx context.Context, id chain.ID, account string) error {
+	var owed map[chain.Asset]chain.Amount
+	var unswept []records.SweepCandidate
+	err := a.store.View(ctx, func(tx *records.Tx) (err error) {
+		if owed, err = tx.Owed(id, account); err != nil {
+			return err
+		}
+		unswept, err = tx.SweepCandidates(id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for asset, sum := range owed {
+		have, err := a.chains[id].Balance(ctx, account, asset)
+		if err != nil {
+			return err
+		}
+		for _, s := range unswept {
+			if s.Asset == asset {
+				if have, err = have.Add(s.Booked); err != nil {
+					return err
+				}
+			}
+		}
+		a.check(!have.Less(sum), "%s on %s holds %s of %s and owes %s", account, id, have, asset, sum)
+	}
+	return nil
+}
+
+// auditPage is how many rows are compared at a time.
+const auditPage = 500
+
+// line reads again every block that a transfer or a payment of the books stands in.
+func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint64) error {
+	reader := &blockReader{ctx: ctx, chain: c}
+	for next := from; ; {
+		var list []records.Transfer
+		if err := a.store.View(ctx, func(tx *records.Tx) (err error) {
+			list, err = tx.TransfersFrom(id, next, auditPage)
+			return err
+		}); err != nil {
+			return err
+		}
+		for _, t := range list {
+			b, err := reader.at(t.Height)
+			if err != nil {
+				return err
+			}
+			a.check(b.Hash == t.BlockHash && standsIn(b, t), "transfer %d is not in block %d of %s as the books have it", t.ID, t.Height, id)
+		}
+		if len(list) < auditPage {
+			break
+		}
+		next = list[len(list)-1].Height
+		if list[0].Height == next {
+			return fmt.Errorf("block %d of %s has more than %d transfers of ours", next, id, auditPage)
+		}
+	}
+	return a.effects(ctx, id, reader, from)
+}
+
+func (a *audit) effects(ctx context.Context, id chain.ID, reader *blockReader, from uint64) error {
+	for next := from; ; {
+		var list []records.Effect
+		if err := a.store.View(ctx, func(tx *records.Tx) (err error) {
+			list, err = tx.EffectsFrom(id, next, auditPage)
+			return err
+		}); err != nil {
+			return err
+		}
+		for _, e := range list {
+			b, err := reader.at(e.Height)
+			if err != nil {
+				return err
+			}
+			a.check(b.Hash == e.BlockHash && happenedIn(b, e), "our transaction %s is not in block %d of %s as the books have it", e.Tx, e.Height, id)
+		}
+		if len(list) < auditPage || list[0].Height == list[len(list)-1].Height {
+			return nil
+		}
+		next = list[len(list)-1].Height
+	}
+}
+
+// blockReader remembers the block it read last: rows come in order of height.
+type blockReader struct {
+	ctx   context.Context
+	chain chain.Chain
+	last  chain.Block
+	read  bool
+}
+
+// at answers the block at a height; one that the chain does not have is empty and differs from every record.
+func (r *blockReader) at(height uint64) (chain.Block, error) {
+	if r.read && r.last.Height == height {
+		return r.last, nil
+	}
+	b, err := r.chain.Block(r.ctx, height)
+	if errors.Is(err, chain.ErrNotFound) {
+		b, err = chain.Block{Point: chain.Point{Height: height}}, nil
+	}
+	if err != nil {
+		return b, fmt.Errorf("reading block %d again: %w", height, err)
+	}
+	r.last, r.read = b, true
+	return b, nil
+}
+
+func standsIn(b chain.Block, t records.Transfer) bool {
+	for _, x := range b.Transfers {
+		if x.Ref == t.Ref {
+			return x.Amount == t.Amount && x.Asset == t.Asset && x.To == t.To && x.From == t.From && x.Failed == t.Failed
+		}
+	}
+	return false
+}
+
+func happenedIn(b chain.Block, e records.Effect) bool {
+	for _, x := range b.Effects {
+		if x.Tx == e.Tx {
+			return x.OK == e.OK && x.Account == e.Account && x.Number == e.Number
+		}
+	}
+	return false
+}
+
+func (a *audit) report(w world, f format, r auditReport) error {
+	if f.json {
+		if err := printJSON(w.stdout, r); err != nil {
+			return err
+		}
+	} else {
+		for name, t := range r.Totals {
+			fmt.Fprintf(w.stdout, "%s\n%s", name, t)
+		}
+		for _, fault := range r.Faults {
+			fmt.Fprintln(w.stdout, "DIFFERS", fault)
+		}
+		fmt.Fprintf(w.stdout, "%d checks, %d differences\n", r.Checks, len(r.Faults))
+	}
+	if len(r.Faults) > 0 {
+		return fmt.Errorf("books and chains differ in %d places", len(r.Faults))
+	}
+	return nil
+}

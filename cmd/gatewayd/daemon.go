@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/gateway"
+	"gatewayd/records"
+	"gatewayd/wallet"
+	"gatewayd/watcher"
+)
+
+// daemon is the wired program. Every open in newDaemon has its close in Close.
+type daemon struct {
+	cfg      Config
+	log      *logrus.Logger
+	store    *records.Store
+	lease    *records.Lease
+	guard    *records.Guard
+	chains   map[chain.ID]chain.Chain
+	networks []records.Network
+	watcher  *watcher.Watcher
+	gateway  *gateway.Server
+	closers  []func()
+}
+
+// leaseTTL is how long a dead daemon keeps others waiting (facts/reliability.md 2.5).
+const leaseTTL = 15 * time.Second
+
+// newDaemon opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
+func newDaemon(ctx context.Context, cfg Config, keys *wallet.Keys, log *logrus.Logger) (d *daemon, err error) {
+	d = &daemon{cfg: cfg, log: log, chains: map[chain.ID]chain.Chain{}}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("making the data directory: %w", err)
+	}
+	if err = d.openStore(ctx); err != nil {
+		return nil, err
+	}
+	if d.guard, err = records.OpenGuard(filepath.Join(cfg.Data, "guard.db")); err != nil {
+		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	d.closers = append(d.closers, func() { d.guard.Close() })
+	watch := records.NewWatch(d.store)
+	for _, c := range cfg.Ethereum {
+		adapter, err := ethereum.New(cfg.withTokens(c), keys, watch)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+		}
+		d.chains[c.ID] = adapter
+		d.closers = append(d.closers, adapter.Close)
+	}
+	for _, c := range cfg.Vite {
+		adapter, err := vite.New(c, keys, watch)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+		}
+		d.chains[c.ID] = adapter
+		d.closers = append(d.closers, adapter.Close)
+	}
+	if err = d.ownAccounts(ctx, keys); err != nil {
+		return nil, err
+	}
+	d.watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.store, Chains: d.chains, Networks: d.networks, Guard: d.guard, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return d, d.newGateway(keys)
+}
+
+// openStore waits for the lease: a daemon that was killed holds it a little longer.
+func (d *daemon) openStore(ctx context.Context) error {
+	store, err := records.Open(ctx, d.cfg.Database)
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	d.closers = append(d.closers, func() { store.Close() })
+	holder := uuid.NewString()
+	for told := false; ; {
+		d.lease, err = store.Lease(ctx, "daemon", holder, leaseTTL)
+		if !errors.Is(err, records.ErrLeased) {
+			break
+		}
+		if !told {
+			d.log.Warn("another daemon works on this database, or was killed just now: waiting for its lease to end")
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("taking the lease: %w", err)
+	}
+	d.closers = append(d.closers, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := d.lease.Release(ctx); err != nil {
+			d.log.WithError(err).Debug("giving the lease back")
+		}
+	})
+	d.store = store.Fenced(d.lease)
+	return nil
+}
+
+// ownAccounts derives the accounts of every network and puts them into the database.
+func (d *daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
+	return d.store.Update(ctx, func(tx *records.Tx) error {
+		for _, cfg := range d.cfg.Networks {
+			n := cfg.network()
+			for _, a := range []struct {
+				id   chain.ID
+				kind records.AccountKind
+				path string
+			}{
+				{cfg.Source, records.KindHot, wallet.HotPath},
+				{cfg.Source, records.KindGas, wallet.GasPath},
+				{cfg.Exchange, records.KindGateway, wallet.GatewayPath(cfg.Account)},
+			} {
+				address, err := keys.Address(a.path)
+				if err != nil {
+					return fmt.Errorf("deriving %s: %w", a.path, err)
+				}
+				account := records.Account{Chain: a.id, Account: address, Kind: a.kind, Network: cfg.Name, KeyPath: a.path, State: records.AccountNew}
+				if err := tx.EnsureAccount(account); err != nil {
+					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", address, err)
+				}
+				n = withAccount(n, account)
+			}
+			d.networks = append(d.networks, n)
+		}
+		return nil
+	})
+}
+
+func (d *daemon) newGateway(keys *wallet.Keys) error {
+	routes := make([]gateway.Route, len(d.networks))
+	for i, n := range d.networks {
+		routes[i] = gateway.Route{
+			BasePath: d.cfg.Networks[i].Path, Network: n, Source: d.chains[n.Source], Exchange: d.chains[n.Exchange],
+			Derive: func(index uint32) (address, path string, err error) {
+				path = wallet.DepositPath(index)
+				address, err = keys.Address(path)
+				return address, path, err
+			},
+		}
+	}
+	server, err := gateway.New(d.cfg.Gateway, gateway.Parts{Store: d.store, Routes: routes, Log: d.log})
+	d.gateway = server
+	return err
+}
+
+// Run works until ctx ends or a part fails.
+func (d *daemon) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.keepLease(ctx) })
+	g.Go(func() error { return d.watcher.Run(ctx) })
+	g.Go(func() error { return d.gateway.Run(ctx) })
+	return g.Wait()
+}
+
+// keepLease renews at a third of the lease's life; a daemon that has lost it must stop.
+func (d *daemon) keepLease(ctx context.Context) error {
+	tick := time.NewTicker(leaseTTL / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := d.lease.Renew(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrLeased), errors.Is(err, records.ErrFenced):
+			return fmt.Errorf("keeping the lease: %w", err)
+		case err != nil:
+			d.log.WithError(err).Warn("renewing the lease")
+		}
+	}
+}
+
+// Close gives back what newDaemon took, in reverse order.
+func (d *daemon) Close() {
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		d.closers[i]()
+	}
+	d.closers = nil
+}
+
+// network is the configured network without our accounts.
+func (n NetworkConfig) network() records.Network {
+	out := records.Network{
+		Name: n.Name, Source: n.Source, Exchange: n.Exchange, Funders: n.Funders,
+		SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer,
+	}
+	for _, t := range n.Tokens {
+		out.Tokens = append(out.Tokens, t.token())
+	}
+	return out
+}
+
+// newLog is the program's logger as configured.
+func newLog(cfg LogConfig, w world) (*logrus.Logger, error) {
+	log := logrus.New()
+	log.SetOutput(w.stderr)
+	level, err := logrus.ParseLevel(cfg.level())
+	if err != nil {
+		return nil, err
+	}
+	log.SetLevel(level)
+	if cfg.Format == "json" {
+		log.SetFormatter(&logrus.JSONFormatter{})
+	} else {
+		log.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000"})
+	}
+	return log, nil
+}

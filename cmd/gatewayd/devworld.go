@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"net/url"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/node"
+	"gatewayd/wallet"
+)
+
+// devUsers is how many exchange-chain accounts a development world stakes quota for; the first is wallet path devUserBase.
+const (
+	devUsers    = 20
+	devUserBase = 10
+)
+
+// devAsset is a gateway token of a development world.
+type devAsset struct {
+	node.TokenInfo
+	asset            chain.Asset
+	binding          int
+	labelName        string
+	minimum, maximum uint64 // thousandths of a token
+}
+
+// units turns thousandths of a token into smallest units.
+func (a devAsset) units(thousandths uint64) chain.Amount {
+	scaled, _, _ := chain.NewAmount(thousandths).Rescale(3, a.Decimals)
+	return scaled
+}
+
+// devTokens are native coin and two tokens, one of them with a label instead of an address per user.
+func devTokens() []devAsset {
+	contracts := devnode.ContractsOf(crypto.PubkeyToAddress(devnode.FaucetKey().PublicKey))
+	supply, _, _ := chain.NewAmount(1_000_000_000).Rescale(0, 18)
+	token := func(id core.TokenID, name, symbol string, decimals uint8) node.TokenInfo {
+		return node.TokenInfo{ID: id, Name: name, Symbol: symbol, Decimals: decimals, TotalSupply: *supply.Uint256()}
+	}
+	return []devAsset{
+		{TokenInfo: token(mustToken("tti_687d8a93915393b219212c73"), "Ether", "ETH", 18), asset: chain.Native, minimum: 10, maximum: 100_000},
+		{TokenInfo: token(mustToken("tti_80f3751485e4e83456059473"), "Tether USD", "USDT", 6), asset: chain.Asset(contracts.USDT.Hex()), minimum: 1000, maximum: 1_000_000},
+		{
+			TokenInfo: token(core.TokenID([]byte("DAI BY TAG")), "Labelled Dai", "DAI", 18), asset: chain.Asset(contracts.DAI.Hex()),
+			binding: 1, labelName: "Memo", minimum: 1000, maximum: 1_000_000,
+		},
+	}
+}
+
+func mustToken(text string) core.TokenID {
+	id, err := core.ParseTokenID(text)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// devGenesis gives the gateway all tokens, and users stakes so that nobody has to grind.
+func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
+	gateway, err := exchangeAddress(keys, wallet.GatewayPath(0))
+	if err != nil {
+		return node.Genesis{}, err
+	}
+	million, _, _ := chain.NewAmount(1_000_000).Rescale(0, 18)
+	stake, _, _ := chain.NewAmount(100_000).Rescale(0, 18)
+	balances := map[core.TokenID]uint256.Int{core.VITE: *million.Uint256()}
+	g := node.Genesis{Stakes: []node.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *stake.Uint256()}}}
+	for _, t := range devTokens() {
+		t.Owner = gateway
+		g.Tokens = append(g.Tokens, t.TokenInfo)
+		balances[t.ID] = t.TotalSupply
+	}
+	g.Accounts = []node.GenesisAccount{{Address: gateway, Balances: balances}}
+	for i := range uint32(devUsers) {
+		user, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase+i))
+		if err != nil {
+			return node.Genesis{}, err
+		}
+		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: gateway, Beneficiary: user, Amount: *stake.Uint256()})
+		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: user, Balances: map[core.TokenID]uint256.Int{core.VITE: *stake.Uint256()}})
+	}
+	return g, nil
+}
+
+func exchangeAddress(keys *wallet.Keys, path string) (core.Address, error) {
+	text, err := keys.Address(path)
+	if err != nil {
+		return core.Address{}, err
+	}
+	return core.ParseAddress(text)
+}
+
+// fundSource gives the hot account coins and tokens and the gas account coins, unless they have some.
+func fundSource(ctx context.Context, info devInfo, keys *wallet.Keys) error {
+	faucet, err := newEthUser(ctx, info.Source, devnode.FaucetKey())
+	if err != nil {
+		return err
+	}
+	defer faucet.client.Close()
+	hot, err := keys.Address(wallet.HotPath)
+	if err != nil {
+		return err
+	}
+	gas, err := keys.Address(wallet.GasPath)
+	if err != nil {
+		return err
+	}
+	type gift struct {
+		asset, to string
+		amount    *big.Int
+	}
+	ether := new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)
+	gifts := []gift{{"native", gas, new(big.Int).Mul(ether, big.NewInt(100))}}
+	for _, t := range info.Tokens {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Decimals)), nil)
+		gifts = append(gifts, gift{t.Asset, hot, unit.Mul(unit, big.NewInt(10_000))})
+	}
+	for _, g := range gifts {
+		have, err := faucet.balance(ctx, g.asset, common.HexToAddress(g.to))
+		if err != nil {
+			return fmt.Errorf("asking for %s of %s: %w (are the test contracts on the node? gatewayd demo --source puts them there)", g.asset, g.to, err)
+		}
+		if have.Sign() > 0 {
+			continue
+		}
+		if _, err := faucet.pay(ctx, g.asset, common.HexToAddress(g.to), g.amount, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func devnodeFaucet() string { return crypto.PubkeyToAddress(devnode.FaucetKey().PublicKey).Hex() }
+
+func keyHex(k *ecdsa.PrivateKey) string { return hex.EncodeToString(crypto.FromECDSA(k)) }
+
+// rootOf is a URL without its path.
+func rootOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	u.Path = ""
+	return u.String()
+}

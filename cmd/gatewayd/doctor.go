@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/records"
+)
+
+// finding is one thing the doctor looked at. Advice says what to do about a fault.
+type finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Found  string `json:"found"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// doctor checks a configuration against the live nodes. It changes nothing.
+type doctor struct {
+	cfg      Config
+	now      func() time.Time
+	findings []finding
+}
+
+func doctorCommand(w world) *cobra.Command {
+	var f format
+	c := &cobra.Command{Use: "doctor", Short: "Check a configuration against the live nodes and say what to fix", Args: cobra.NoArgs}
+	path := configFlag(c)
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := LoadConfig(*path)
+		if err != nil {
+			return err
+		}
+		d := &doctor{cfg: cfg, now: time.Now}
+		d.examine(cmd.Context())
+		return d.report(w, f)
+	}
+	return c
+}
+
+func (d *doctor) report(w world, f format) error {
+	if f.json {
+		if err := printJSON(w.stdout, d.findings); err != nil {
+			return err
+		}
+	}
+	bad := 0
+	for _, x := range d.findings {
+		mark := "ok  "
+		if !x.OK {
+			mark, bad = "FIX ", bad+1
+		}
+		if !f.json {
+			fmt.Fprintf(w.stdout, "%s %s: %s\n", mark, x.What, x.Found)
+			if x.Advice != "" {
+				fmt.Fprintf(w.stdout, "     %s\n", x.Advice)
+			}
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d checks need fixing", bad, len(d.findings))
+	}
+	return nil
+}
+
+func (d *doctor) add(ok bool, what, found, advice string) {
+	if ok {
+		advice = ""
+	}
+	d.findings = append(d.findings, finding{What: what, OK: ok, Found: found, Advice: advice})
+}
+
+// examine looks at the chains, then at the networks that stand on them, then at what the daemon itself serves.
+func (d *doctor) examine(ctx context.Context) {
+	accounts := d.accounts(ctx)
+	for _, c := range d.cfg.Ethereum {
+		adapter, err := ethereum.New(d.cfg.withTokens(c), nil, nil)
+		if err != nil {
+			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's settings")
+			continue
+		}
+		d.source(ctx, c, adapter, accounts)
+		adapter.Close()
+	}
+	for _, c := range d.cfg.Vite {
+		adapter, err := vite.New(c, nil, nil)
+		if err != nil {
+			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's settings")
+			continue
+		}
+		d.exchange(ctx, c, adapter, accounts)
+		adapter.Close()
+	}
+	d.certificates()
+}
+
+// accounts are known once the daemon has run with this database.
+func (d *doctor) accounts(ctx context.Context) []records.Network {
+	store, err := records.Open(ctx, d.cfg.Database)
+	if err != nil {
+		d.add(false, "database", err.Error(), "correct database.url, or start the database server")
+		return nil
+	}
+	defer store.Close()
+	networks, err := (&desk{cfg: d.cfg, store: store}).networks(ctx)
+	if err != nil {
+		d.add(false, "database", err.Error(), "the database answers but cannot be read; see its log")
+		return nil
+	}
+	d.add(true, "database", "answers", "")
+	if len(networks) > 0 && networks[0].Hot == "" {
+		d.add(false, "accounts", "the daemon has never run with this database", "start `gatewayd run` once; balances and quota are checked after that")
+	}
+	return networks
+}
+
+// maxDrift is how far a node's newest block may be from our clock.
+const maxDrift = 2 * time.Minute
+
+func (d *doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain, networks []records.Network) {
+	for _, r := range adapter.Probe(ctx) {
+		what := fmt.Sprintf("chain %s node %s", c.ID, r.Node)
+		if r.Err != nil {
+			d.add(false, what, r.Err.Error(), "start the node or correct its URL; a node must offer blocks, receipts and the finality tag that is configured")
+			continue
+		}
+		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id says %d: choose the node of that chain or correct chain_id", c.ChainID))
+		d.drift(what, d.now().Sub(r.HeadTime))
+		tag := c.Finality == "" || c.Finality == "finalized" || c.Finality == "safe"
+		d.add(!tag || r.Final > 0, what+" finality", fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height), "the node knows no such block yet: wait, or set finality to a count of confirmations")
+		d.add(r.Traces || c.Traces == "off", what+" traces", fmt.Sprint(r.Traces),
+			"without debug_traceBlockByHash, coin sent by contracts is only found by the audit; enable the debug API or set traces: off to accept that")
+	}
+	for _, n := range networks {
+		if n.Source == c.ID {
+			d.sourceTokens(ctx, adapter, n)
+		}
+	}
+}
+
+func (d *doctor) drift(what string, age time.Duration) {
+	d.add(age.Abs() < maxDrift, what+" clock", "newest block is "+age.Truncate(time.Second).String()+" old",
+		"the node stands still or a clock is wrong: check the node's synchronisation and this machine's time service")
+}
+
+func (d *doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n records.Network) {
+	for _, t := range n.Tokens {
+		what := fmt.Sprintf("network %s token %s", n.Name, t.Symbol)
+		if t.Asset != chain.Native {
+			decimals, err := adapter.TokenDecimals(ctx, t.Asset)
+			if err != nil {
+				d.add(false, what+" contract", err.Error(), "asset must be the address of an ERC-20 contract on this chain")
+				continue
+			}
+			d.add(decimals == t.AssetDecimals, what+" asset decimals", fmt.Sprint(decimals), fmt.Sprintf("asset_decimals says %d: correct it before anything is credited", t.AssetDecimals))
+		}
+		d.add(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
+		if n.Hot != "" {
+			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" so that withdrawals can be paid")
+		}
+	}
+	if n.Hot != "" {
+		d.holds(ctx, adapter, n.Hot, chain.Native, "network "+n.Name+" hot account's coin for fees", "send some coin to "+n.Hot)
+		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+": it pays for sweeping tokens off deposit addresses")
+	}
+}
+
+// holds checks that an account has something of an asset.
+func (d *doctor) holds(ctx context.Context, c chain.Chain, account string, asset chain.Asset, what, advice string) {
+	have, err := c.Balance(ctx, account, asset)
+	if err != nil {
+		d.add(false, what, err.Error(), "the node must answer balances")
+		return
+	}
+	d.add(!have.IsZero(), what, have.String(), advice)
+}
+
+func (d *doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chain, networks []records.Network) {
+	for _, s := range adapter.NodeInfo(ctx) {
+		what := fmt.Sprintf("chain %s node %d", c.ID, s.Number)
+		if s.Err != nil {
+			d.add(false, what, s.Err.Error(), "start the node or correct its URL")
+			continue
+		}
+		d.drift(what, s.Age)
+	}
+	for _, n := range networks {
+		if n.Exchange == c.ID {
+			d.exchangeTokens(ctx, c, adapter, n)
+		}
+	}
+}
+
+// minQuota is what a receive and a payment with data cost together, in round figures (facts/vite-wire.md 4.6).
+const minQuota = 45_000
+
+func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vite.Chain, n records.Network) {
+	for _, t := range n.Tokens {
+		what := fmt.Sprintf("network %s token %s", n.Name, t.Symbol)
+		info, err := adapter.TokenInfo(ctx, chain.Asset(t.TokenID))
+		if err != nil {
+			d.add(false, what+" on the exchange chain", err.Error(), "token must be the id of an issued token")
+			continue
+		}
+		d.add(info.Decimals == t.Decimals, what+" decimals", fmt.Sprint(info.Decimals), fmt.Sprintf("decimals says %d: correct it", t.Decimals))
+		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
+		if n.Gateway != "" {
+			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" from an address listed in funders, so that deposits can be paid")
+		}
+	}
+	if n.Gateway == "" {
+		return
+	}
+	q, err := adapter.Quota(ctx, n.Gateway)
+	if err != nil {
+		d.add(false, "network "+n.Name+" quota", err.Error(), "the node must answer contract_getQuotaByAccount")
+		return
+	}
+	d.add(q.Max >= minQuota || c.PoW, "network "+n.Name+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
+		"stake VITE for "+n.Gateway+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
+}
+
+// certificates looks at what wallets will see.
+func (d *doctor) certificates() {
+	t := d.cfg.Gateway.TLS
+	if t.Cert == "" {
+		return
+	}
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		d.add(false, "certificate", err.Error(), "gateway.tls.cert and key must be a PEM pair that belongs together")
+		return
+	}
+	left := pair.Leaf.NotAfter.Sub(d.now())
+	d.add(left > 14*24*time.Hour, "certificate", fmt.Sprintf("for %s, ends %s", strings.Join(pair.Leaf.DNSNames, ", "), pair.Leaf.NotAfter.Format(time.DateOnly)), "renew it")
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/vite/node"
+	"gatewayd/chain/vite/rpc"
+)
+
+// embedded is an exchange chain in this process, reached like any other over its JSON-RPC.
+type embedded struct {
+	node *node.Node
+	rpc  *rpc.Server
+}
+
+// openEmbedded opens the chain with the genesis file of the configuration.
+func openEmbedded(cfg EmbeddedConfig) (*embedded, error) {
+	text, err := os.ReadFile(cfg.Genesis)
+	if err != nil {
+		return nil, fmt.Errorf("reading the genesis: %w", err)
+	}
+	var file genesisFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("genesis %s: %w", cfg.Genesis, err)
+	}
+	genesis, err := file.genesis()
+	if err != nil {
+		return nil, fmt.Errorf("genesis %s: %w", cfg.Genesis, err)
+	}
+	return newEmbedded(cfg.Dir, cfg.Listen, genesis)
+}
+
+func newEmbedded(dir, listen string, genesis node.Genesis) (*embedded, error) {
+	n, err := node.New(node.Config{Dir: dir, Genesis: genesis})
+	if err != nil {
+		return nil, err
+	}
+	s, err := rpc.New(n, rpc.Config{HTTP: listen, WS: wsAddress, VirtualHosts: []string{"localhost"}, Workers: 1})
+	if err == nil {
+		err = s.Listen()
+	}
+	if err != nil {
+		n.Close()
+		return nil, err
+	}
+	return &embedded{node: n, rpc: s}, nil
+}
+
+// wsAddress lets the system choose a port; the address is printed.
+const wsAddress = "127.0.0.1:0"
+
+// URL is where the chain's JSON-RPC answers.
+func (e *embedded) URL() string { return "http://" + e.rpc.HTTPAddr() }
+
+// WSURL is the same over WebSocket.
+func (e *embedded) WSURL() string { return "ws://" + e.rpc.WSAddr() }
+
+// Run makes blocks and answers until ctx ends.
+func (e *embedded) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return e.node.Run(ctx) })
+	g.Go(func() error { return e.rpc.Run(ctx) })
+	return g.Wait()
+}
+
+// Close ends the chain after Run.
+func (e *embedded) Close() { e.node.Close() }

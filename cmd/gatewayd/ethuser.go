@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/ethclient"
+
+	"gatewayd/chain/ethereum/contracts"
+)
+
+// ethUser sends transactions of one key the way any wallet does: the faucet and the users of the demo.
+type ethUser struct {
+	client *ethclient.Client
+	key    *ecdsa.PrivateKey
+	chain  *big.Int
+}
+
+func newEthUser(ctx context.Context, url string, key *ecdsa.PrivateKey) (*ethUser, error) {
+	client, err := ethclient.DialContext(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("dialling the source node: %w", err)
+	}
+	id, err := client.ChainID(ctx)
+	if err != nil {
+		client.Close()
+		return nil, fmt.Errorf("asking the source node for its chain id: %w", err)
+	}
+	return &ethUser{client: client, key: key, chain: id}, nil
+}
+
+func (u *ethUser) address() common.Address { return crypto.PubkeyToAddress(u.key.PublicKey) }
+
+// send makes, signs and sends one transaction and waits until it is in a block.
+func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, data []byte) (common.Hash, error) {
+	nonce, err := u.client.PendingNonceAt(ctx, u.address())
+	if err != nil {
+		return common.Hash{}, fmt.Errorf("asking for the nonce: %w", err)
+	}
+	head, err := u.client.HeaderByNumber(ctx, nil)
+	if err != nil {
+		return common.Hash{}, fmt.Errorf("asking for the head: %w", err)
+	}
+	tip := big.NewInt(1_000_000_000)
+	fee := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), tip)
+	tx, err := types.SignNewTx(u.key, types.LatestSignerForChainID(u.chain), &types.DynamicFeeTx{
+		ChainID: u.chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: fee, Gas: 400_000, To: &to, Value: value, Data: data,
+	})
+	if err != nil {
+		return common.Hash{}, fmt.Errorf("signing: %w", err)
+	}
+	if err := u.client.SendTransaction(ctx, tx); err != nil {
+		return common.Hash{}, fmt.Errorf("sending: %w", err)
+	}
+	return tx.Hash(), u.mined(ctx, tx.Hash())
+}
+
+// mined waits for the receipt.
+func (u *ethUser) mined(ctx context.Context, hash common.Hash) error {
+	for {
+		receipt, err := u.client.TransactionReceipt(ctx, hash)
+		if err == nil && receipt.Status != types.ReceiptStatusSuccessful {
+			return fmt.Errorf("transaction %s failed", hash)
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w", hash, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// pay sends an asset: native coin with data as its whole call data, or a token with data after the call's arguments.
+func (u *ethUser) pay(ctx context.Context, asset string, to common.Address, amount *big.Int, data []byte) (common.Hash, error) {
+	if asset == "native" {
+		return u.send(ctx, to, amount, data)
+	}
+	call := append(contracts.NewTestToken().PackTransfer(to, amount), data...)
+	return u.send(ctx, common.HexToAddress(asset), new(big.Int), call)
+}
+
+// balance is what an address has of an asset.
+func (u *ethUser) balance(ctx context.Context, asset string, of common.Address) (*big.Int, error) {
+	if asset == "native" {
+		return u.client.BalanceAt(ctx, of, nil)
+	}
+	token := contracts.NewTestToken()
+	return callToken(ctx, u.client, common.HexToAddress(asset), token.PackBalanceOf(of), token.UnpackBalanceOf)
+}
+
+// callToken reads one value of a contract.
+func callToken[T any](ctx context.Context, client *ethclient.Client, token common.Address, call []byte, unpack func([]byte) (T, error)) (value T, err error) {
+	answer, err := client.CallContract(ctx, ethereum.CallMsg{To: &token, Data: call}, nil)
+	if err != nil {
+		return value, fmt.Errorf("calling the token: %w", err)
+	}
+	return unpack(answer)
+}

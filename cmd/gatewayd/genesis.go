@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/node"
+)
+
+// genesisFile is the JSON form of an embedded chain's beginning (docs/genesis.md).
+type genesisFile struct {
+	Time     time.Time        `json:"time"`
+	Tokens   []genesisToken   `json:"tokens"`
+	Accounts []genesisAccount `json:"accounts"`
+	Stakes   []genesisStake   `json:"stakes"`
+}
+
+type genesisToken struct {
+	ID          core.TokenID `json:"id"`
+	Name        string       `json:"name"`
+	Symbol      string       `json:"symbol"`
+	Decimals    uint8        `json:"decimals"`
+	Index       uint16       `json:"index"`
+	Owner       core.Address `json:"owner"`
+	TotalSupply chain.Amount `json:"totalSupply"`
+	MaxSupply   chain.Amount `json:"maxSupply"`
+	ReIssuable  bool         `json:"isReIssuable"`
+}
+
+type genesisAccount struct {
+	Address  core.Address                  `json:"address"`
+	Balances map[core.TokenID]chain.Amount `json:"balances"`
+}
+
+type genesisStake struct {
+	Staker      core.Address `json:"staker"`
+	Beneficiary core.Address `json:"beneficiary"`
+	Amount      chain.Amount `json:"amount"`
+}
+
+func (f genesisFile) genesis() (node.Genesis, error) {
+	g := node.Genesis{Time: f.Time}
+	for _, t := range f.Tokens {
+		g.Tokens = append(g.Tokens, node.TokenInfo{
+			ID: t.ID, Name: t.Name, Symbol: t.Symbol, Decimals: t.Decimals, Index: t.Index, Owner: t.Owner,
+			TotalSupply: *t.TotalSupply.Uint256(), MaxSupply: *t.MaxSupply.Uint256(), ReIssuable: t.ReIssuable,
+		})
+	}
+	for _, a := range f.Accounts {
+		account := node.GenesisAccount{Address: a.Address, Balances: map[core.TokenID]uint256.Int{}}
+		for token, amount := range a.Balances {
+			account.Balances[token] = *amount.Uint256()
+		}
+		g.Accounts = append(g.Accounts, account)
+	}
+	for _, s := range f.Stakes {
+		if s.Amount.IsZero() {
+			return g, fmt.Errorf("stake of %s: the amount must be above zero", s.Staker)
+		}
+		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: s.Staker, Beneficiary: s.Beneficiary, Amount: *s.Amount.Uint256()})
+	}
+	return g, nil
+}

@@ -1,0 +1,60 @@
+// Command gatewayd bridges tokens between a source chain and the exchange chain.
+//
+//	gatewayd dev                 everything on embedded chains, for trying and developing
+//	gatewayd run -c config.yaml  the daemon on real nodes
+//
+// This package only wires the others together; nothing imports it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], world{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv})
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "gatewayd:", err)
+		os.Exit(1)
+	}
+}
+
+// world is what the program sees of the outside, so that tests can be it.
+type world struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+}
+
+// run is the program without the process around it.
+func run(ctx context.Context, args []string, w world) error {
+	root := rootCommand(w)
+	root.SetArgs(args)
+	root.SetIn(w.stdin)
+	root.SetOut(w.stdout)
+	root.SetErr(w.stderr)
+	return root.ExecuteContext(ctx)
+}
+
+func rootCommand(w world) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "gatewayd",
+		Short:         "A gateway daemon: deposits and withdrawals between a source chain and the exchange chain",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(
+		devCommand(w), runCommand(w), demoCommand(w),
+		recordsCommand(w), channelCommand(w), auditCommand(w), doctorCommand(w),
+		walletCommand(w), healthCommand(w), versionCommand(w),
+	)
+	return root
+}

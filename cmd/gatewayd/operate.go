@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// desk is what an operator's command works with beside a running daemon: the same database, no lease, no keys.
+type desk struct {
+	cfg   Config
+	store *records.Store
+}
+
+// configFlag adds -c with the default of a working directory.
+func configFlag(c *cobra.Command) *string {
+	return c.PersistentFlags().StringP("config", "c", "config.yaml", "configuration file of the daemon")
+}
+
+// openDesk reads the configuration and opens its database.
+func openDesk(ctx context.Context, path string) (*desk, error) {
+	cfg, err := LoadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	store, err := records.Open(ctx, cfg.Database)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	return &desk{cfg: cfg, store: store}, nil
+}
+
+// change runs an operator's order in one transaction under the operator's name.
+func (d *desk) change(ctx context.Context, fn func(*records.Tx) error) error {
+	name := "operator"
+	if u, err := user.Current(); err == nil {
+		name += ":" + u.Username
+	}
+	return d.store.Update(records.WithActor(ctx, name), fn)
+}
+
+// rules are the watcher's decisions without its loops: retry and refund use the very code the daemon does.
+func (d *desk) rules(ctx context.Context) (*watcher.Watcher, error) {
+	chains := map[chain.ID]chain.Chain{}
+	for _, c := range d.cfg.Ethereum {
+		adapter, err := ethereum.New(c, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		chains[c.ID] = adapter
+	}
+	for _, c := range d.cfg.Vite {
+		adapter, err := vite.New(c, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		chains[c.ID] = adapter
+	}
+	networks, err := d.networks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return watcher.New(watcher.Config{}, watcher.Parts{Store: d.store, Chains: chains, Networks: networks})
+}
+
+// networks takes our accounts from the database, where the daemon has put them: an operator's command has no keys.
+func (d *desk) networks(ctx context.Context) (list []records.Network, err error) {
+	err = d.store.View(ctx, func(tx *records.Tx) error {
+		for _, n := range d.cfg.Networks {
+			network := n.network()
+			for _, id := range []chain.ID{n.Source, n.Exchange} {
+				accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+				if err != nil {
+					return err
+				}
+				for _, a := range accounts {
+					if a.Network == n.Name {
+						network = withAccount(network, a)
+					}
+				}
+			}
+			list = append(list, network)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func withAccount(n records.Network, a records.Account) records.Network {
+	switch a.Kind {
+	case records.KindHot:
+		n.Hot, n.Shared = a.Account, a.Account
+	case records.KindGas:
+		n.Gas = a.Account
+	case records.KindGateway:
+		n.Gateway = a.Account
+	}
+	return n
+}

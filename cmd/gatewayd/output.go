@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// format is how a command answers: a table for people, JSON or CSV for programs.
+type format struct{ json, csv bool }
+
+// table prints rows under a header. JSON prints values instead, one array.
+func (f format) table(w io.Writer, header []string, rows [][]string, values any) error {
+	switch {
+	case f.json:
+		return printJSON(w, values)
+	case f.csv:
+		return printCSV(w, header, rows)
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, strings.ToUpper(strings.Join(header, "\t")))
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r, "\t"))
+	}
+	return t.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func printCSV(w io.Writer, header []string, rows [][]string) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(header); err != nil {
+		return err
+	}
+	if err := c.WriteAll(rows); err != nil {
+		return err
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// age is how long ago something was, to the second.
+func age(now, then time.Time) string { return now.Sub(then).Truncate(time.Second).String() }
+
+// short cuts a hash for a table; --json and show have it whole.
+func short(s string) string {
+	if len(s) <= 18 {
+		return s
+	}
+	return s[:10] + "…" + s[len(s)-6:]
+}

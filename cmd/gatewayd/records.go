@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+func recordsCommand(w world) *cobra.Command {
+	c := &cobra.Command{Use: "records", Short: "Look at deposits and withdrawals and mend them, beside a running daemon"}
+	config := configFlag(c)
+	c.AddCommand(
+		recordsListCommand(w, config, "list", "List records, newest first", false),
+		recordsListCommand(w, config, "export", "Write all matching records as CSV, or JSON with --json", true),
+		recordsShowCommand(w, config),
+		recordsOrderCommand(w, config, "retry", "Send a held payment on its way again, or credit a deposit that was below the minimum", (*watcher.Watcher).Retry),
+		recordsOrderCommand(w, config, "refund", "Send a transfer back to its sender instead of paying it out", (*watcher.Watcher).Refund),
+	)
+	return c
+}
+
+// recordRow is one record as lists, CSV and JSON show it. Amounts are in smallest units.
+type recordRow struct {
+	ID        uint64 `json:"id"`
+	Network   string `json:"network"`
+	Direction string `json:"direction"`
+	Token     string `json:"token"`
+	Wallet    string `json:"wallet"`
+	State     string `json:"state"`
+	Public    string `json:"publicState"`
+	Reason    string `json:"reason"`
+	Asset     string `json:"asset"`
+	Amount    string `json:"amount"`
+	Net       string `json:"net"`
+	Fee       string `json:"fee"`
+	From      string `json:"from"`
+	Payee     string `json:"payee"`
+	Label     string `json:"label"`
+	InTx      string `json:"inTx"`
+	OutTx     string `json:"outTx"`
+	RefundTx  string `json:"refundTx"`
+	Seen      string `json:"seen"`
+}
+
+var recordHeader = []string{
+	"id", "network", "direction", "token", "wallet", "state", "publicState", "reason", "asset", "amount", "net", "fee",
+	"from", "payee", "label", "inTx", "outTx", "refundTx", "seen",
+}
+
+func rowOf(r records.Record) recordRow {
+	label := r.PayeeLabel
+	if r.Direction == records.Deposit {
+		label = r.Memo.Label
+	}
+	return recordRow{
+		ID: r.ID, Network: r.Network, Direction: string(r.Direction), Token: r.Token, Wallet: r.Owner,
+		State: string(r.State), Public: records.PublicState(r), Reason: r.Reason,
+		Asset: string(r.Asset), Amount: r.Amount.String(), Net: r.Net.String(), Fee: r.Fee.String(),
+		From: r.From, Payee: r.Payee, Label: label, InTx: r.Tx, OutTx: r.CreditTx, RefundTx: r.RefundTx, Seen: r.SeenAt.UTC().Format(time.RFC3339),
+	}
+}
+
+func (r recordRow) cells() []string {
+	return []string{
+		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Public, r.Reason, r.Asset, r.Amount, r.Net, r.Fee,
+		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen,
+	}
+}
+
+// summary is the row for people: what fits a terminal.
+func (r recordRow) summary(cfg Config, now time.Time) []string {
+	state := r.Public
+	if r.Reason != "" {
+		state += " (" + r.Reason + ")"
+	}
+	seen, _ := time.Parse(time.RFC3339, r.Seen)
+	return []string{strconv.FormatUint(r.ID, 10), r.Network, r.Direction, cfg.symbol(r.Network, r.Token), r.Amount, state, short(r.Wallet), short(r.InTx), age(now, seen)}
+}
+
+// symbol is the token's name for people.
+func (c Config) symbol(network, token string) string {
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Name == network && t.Token == token {
+				return t.Symbol
+			}
+		}
+	}
+	return token
+}
+
+// recordsListCommand is list and export: the same filters, one page for people or everything for programs.
+func recordsListCommand(w world, config *string, use, about string, all bool) *cobra.Command {
+	var f format
+	var filter records.Filter
+	var token, direction, state string
+	c := &cobra.Command{
+		Use: use, Short: about, Args: cobra.NoArgs,
+		Example: "  gatewayd records " + use + " --direction withdrawal --state refused\n  gatewayd records " + use + " --needs-operator\n  gatewayd records " + use + " --older 10m --state seen",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := openDesk(cmd.Context(), *config)
+			if err != nil {
+				return err
+			}
+			defer d.store.Close()
+			filter.Direction, filter.State = records.Direction(direction), records.TransferState(state)
+			if filter.Token, err = d.cfg.anyToken(token); err != nil {
+				return err
+			}
+			if all {
+				f.csv = !f.json
+				return d.export(cmd.Context(), w.stdout, f, filter)
+			}
+			list, err := d.page(cmd.Context(), filter)
+			if err != nil {
+				return err
+			}
+			return d.print(w.stdout, f, list)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&filter.Network, "network", "", "only this network")
+	fl.StringVar(&token, "token", "", "only this token (id or symbol)")
+	fl.StringVar(&direction, "direction", "", "only deposit, withdrawal or funding")
+	fl.StringVar(&state, "state", "", "only transfers in this state: seen, final, orphaned, held, refused")
+	fl.StringVar(&filter.Reason, "reason", "", "only this reason")
+	fl.StringVar(&filter.Owner, "wallet", "", "only this exchange-chain address")
+	fl.StringVar(&filter.Tx, "hash", "", "only records with this hash, in or out")
+	fl.DurationVar(&filter.OlderThan, "older", 0, "only records seen longer ago than this")
+	fl.BoolVar(&filter.NeedsOperator, "needs-operator", false, "only what waits for an operator: held transfers and held payments")
+	fl.BoolVar(&f.json, "json", false, "answer JSON")
+	if !all {
+		fl.IntVar(&filter.Limit, "limit", 50, "at most this many")
+	}
+	return c
+}
+
+// anyToken finds a token id by symbol in any network; an id stays as it is.
+func (c Config) anyToken(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	for _, n := range c.Networks {
+		if id, err := c.token(n.Name, name); err == nil {
+			return id, nil
+		}
+	}
+	return "", fmt.Errorf("no network has a token %q", name)
+}
+
+func (d *desk) page(ctx context.Context, f records.Filter) (list []records.Record, err error) {
+	err = d.store.View(ctx, func(tx *records.Tx) error {
+		list, err = tx.Records(f)
+		return err
+	})
+	return list, err
+}
+
+func (d *desk) print(w io.Writer, f format, list []records.Record) error {
+	now := time.Now()
+	rows, values := make([][]string, len(list)), make([]recordRow, len(list))
+	for i, r := range list {
+		values[i] = rowOf(r)
+		rows[i] = values[i].summary(d.cfg, now)
+	}
+	if len(list) == 0 && !f.json {
+		_, err := fmt.Fprintln(w, "No records match.")
+		return err
+	}
+	return f.table(w, []string{"id", "network", "direction", "token", "amount", "state", "wallet", "in", "age"}, rows, values)
+}
+
+// exportPage is how many records are read at a time.
+const exportPage = 1000
+
+// export writes every matching record, page by page, newest first.
+func (d *desk) export(ctx context.Context, w io.Writer, f format, filter records.Filter) error {
+	filter.Limit = exportPage
+	rows, values := [][]string{}, []recordRow{}
+	for {
+		list, err := d.page(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			row := rowOf(r)
+			values = append(values, row)
+			rows = append(rows, row.cells())
+			filter.BeforeID = r.ID
+		}
+		if len(list) < exportPage {
+			return f.table(w, recordHeader, rows, values)
+		}
+	}
+}
+
+func recordsShowCommand(w world, config *string) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "show ID|HASH", Short: "Show one record's whole story", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := openDesk(cmd.Context(), *config)
+			if err != nil {
+				return err
+			}
+			defer d.store.Close()
+			return d.show(cmd.Context(), w.stdout, f, args[0])
+		},
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+func recordsOrderCommand(w world, config *string, use, about string, order func(*watcher.Watcher, *records.Tx, uint64) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " ID", Short: about, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseUint(args[0], 10, 63)
+			if err != nil {
+				return fmt.Errorf("ID %q: the number that `gatewayd records list` shows is wanted", args[0])
+			}
+			d, err := openDesk(cmd.Context(), *config)
+			if err != nil {
+				return err
+			}
+			defer d.store.Close()
+			rules, err := d.rules(cmd.Context())
+			if err != nil {
+				return err
+			}
+			err = d.change(cmd.Context(), func(tx *records.Tx) error { return order(rules, tx, id) })
+			if errors.Is(err, records.ErrNotFound) {
+				return fmt.Errorf("there is no record %d", id)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w.stdout, "Ordered. The daemon acts on it within a second; `gatewayd records show %d` tells how far it is.\n", id)
+			return nil
+		},
+	}
+}

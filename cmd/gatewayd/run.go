@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+func runCommand(w world) *cobra.Command {
+	c := &cobra.Command{
+		Use: "run", Short: "Run the daemon on the nodes that a configuration file names", Args: cobra.NoArgs,
+		Example: "  gatewayd run -c config.yaml",
+	}
+	path := configFlag(c)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := LoadConfig(*path)
+		if err != nil {
+			return err
+		}
+		return runDaemon(cmd.Context(), cfg, w)
+	}
+	return c
+}
+
+// runDaemon unlocks the wallet, starts the embedded exchange chain if there is one, and serves until ctx ends.
+func runDaemon(ctx context.Context, cfg Config, w world) error {
+	log, err := newLog(cfg.Log, w)
+	if err != nil {
+		return err
+	}
+	keys, err := unlock(cfg.Wallet, w)
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	if cfg.Embedded != nil {
+		e, err := openEmbedded(*cfg.Embedded)
+		if err != nil {
+			return fmt.Errorf("embedded exchange chain: %w", err)
+		}
+		defer e.Close()
+		g.Go(func() error { return e.Run(gctx) })
+	}
+	d, err := newDaemon(gctx, cfg, keys, log)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	g.Go(func() error { return d.Run(gctx) })
+	log.WithField("listen", cfg.Gateway.Listen).Info("gatewayd runs")
+	return g.Wait()
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"gatewayd/records"
+)
+
+// story is one record with everything that happened to it.
+type story struct {
+	Record   recordRow    `json:"record"`
+	Payments []paymentRow `json:"payments"`
+	History  []eventRow   `json:"history"`
+}
+
+type paymentRow struct {
+	ID       uint64       `json:"id"`
+	Purpose  string       `json:"purpose"`
+	State    string       `json:"state"`
+	Reason   string       `json:"reason"`
+	Chain    string       `json:"chain"`
+	Account  string       `json:"account"`
+	Asset    string       `json:"asset"`
+	Amount   string       `json:"amount"`
+	Payee    string       `json:"payee"`
+	Tx       string       `json:"tx"`
+	Attempts []attemptRow `json:"attempts"`
+}
+
+type attemptRow struct {
+	Number uint64 `json:"number"`
+	Seq    int    `json:"seq"`
+	Kind   string `json:"kind"`
+	Hash   string `json:"hash"`
+	Tip    string `json:"tip"`
+	Cap    string `json:"cap"`
+	At     string `json:"at"`
+}
+
+type eventRow struct {
+	At     string `json:"at"`
+	Actor  string `json:"actor"`
+	What   string `json:"what"`
+	Detail string `json:"detail"`
+}
+
+// show prints the records that an id or a hash names.
+func (d *desk) show(ctx context.Context, w io.Writer, f format, name string) error {
+	var stories []story
+	err := d.store.View(ctx, func(tx *records.Tx) error {
+		found, err := d.find(tx, name)
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			s, err := tell(tx, r)
+			if err != nil {
+				return err
+			}
+			stories = append(stories, s)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(w, stories)
+	}
+	for _, s := range stories {
+		s.print(w)
+	}
+	return nil
+}
+
+func (d *desk) find(tx *records.Tx, name string) ([]records.Record, error) {
+	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
+		r, err := tx.Record(id)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", id, err)
+		}
+		return []records.Record{r}, nil
+	}
+	found, err := tx.FindRecords(name)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no record has the hash %q", name)
+	}
+	return found, err
+}
+
+func tell(tx *records.Tx, r records.Record) (story, error) {
+	s := story{Record: rowOf(r)}
+	payments, err := tx.PaymentsOf(r.ID)
+	if err != nil {
+		return s, err
+	}
+	events, err := tx.History("transfer", strconv.FormatUint(r.ID, 10))
+	if err != nil {
+		return s, err
+	}
+	for _, p := range payments {
+		row := paymentRow{
+			ID: p.ID, Purpose: string(p.Purpose), State: string(p.State), Reason: p.Reason, Chain: string(p.Chain), Account: p.Account,
+			Asset: string(p.Asset), Amount: p.Amount.String(), Payee: p.Payee, Tx: p.Tx,
+		}
+		attempts, err := tx.AttemptsOf(p.ID)
+		if err != nil {
+			return s, err
+		}
+		for _, a := range attempts {
+			row.Attempts = append(row.Attempts, attemptRow{
+				Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.Tip.String(), Cap: a.Cap.String(), At: stamp(a.CreatedAt),
+			})
+		}
+		s.Payments = append(s.Payments, row)
+		more, err := tx.History("payment", strconv.FormatUint(p.ID, 10))
+		if err != nil {
+			return s, err
+		}
+		events = append(events, more...)
+	}
+	for _, e := range inOrder(events) {
+		s.History = append(s.History, eventRow{At: stamp(e.At), Actor: e.Actor, What: e.Subject + " " + e.SubjectID + " " + e.Event, Detail: e.Detail})
+	}
+	return s, nil
+}
+
+func (s story) print(w io.Writer) {
+	r := s.Record
+	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Public)
+	if r.Reason != "" {
+		fmt.Fprintf(w, " (%s)", r.Reason)
+	}
+	fmt.Fprintf(w, "\n  amount %s of %s = net %s + fee %s of token %s\n", r.Amount, r.Asset, r.Net, r.Fee, r.Token)
+	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, r.From, r.Wallet, r.Payee, r.Label)
+	if r.OutTx != "" {
+		fmt.Fprintf(w, "  out    %s\n", r.OutTx)
+	}
+	if r.RefundTx != "" {
+		fmt.Fprintf(w, "  refund %s\n", r.RefundTx)
+	}
+	for _, p := range s.Payments {
+		fmt.Fprintf(w, "Payment %d: %s of %s %s to %s on %s, %s %s\n", p.ID, p.Purpose, p.Amount, p.Asset, p.Payee, p.Chain, p.State, p.Reason)
+		for _, a := range p.Attempts {
+			fmt.Fprintf(w, "  %s  number %d attempt %d %s %s\n", a.At, a.Number, a.Seq, a.Kind, a.Hash)
+		}
+	}
+	fmt.Fprintln(w, "History")
+	for _, e := range s.History {
+		fmt.Fprintf(w, "  %s  %-10s %s %s\n", e.At, e.Actor, e.What, e.Detail)
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// inOrder sorts events as they happened.
+func inOrder(events []records.Event) []records.Event {
+	slices.SortFunc(events, func(a, b records.Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	return events
+}

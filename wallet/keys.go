@@ -1,0 +1,141 @@
+// Package wallet holds the daemon's keys: one seed, from which every account of the gateway is derived on both ledgers.
+//
+// It answers addresses and signatures and never lets a key out. It knows no transactions: the adapters build what is signed.
+// Mnemonics and store files are in wallet/entropy.
+package wallet
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/wallet/entropy"
+)
+
+// Paths of the gateway's accounts. Deposit addresses and the operators' accounts are different BIP-44 accounts.
+const (
+	HotPath = "m/44'/60'/1'/0/0"
+	GasPath = "m/44'/60'/1'/0/1"
+
+	depositPrefix  = "m/44'/60'/0'/0/"
+	exchangePrefix = "m/44'/666666'/"
+	sourcePrefix   = "m/44'/60'/"
+)
+
+// DepositPath is where the n-th user's deposit address is derived.
+func DepositPath(n uint32) string { return depositPrefix + strconv.FormatUint(uint64(n), 10) }
+
+// GatewayPath is where the gateway's n-th address on the exchange chain is derived.
+func GatewayPath(n uint32) string {
+	return exchangePrefix + strconv.FormatUint(uint64(n), 10) + "'"
+}
+
+// ErrPath says that a derivation path belongs to neither ledger.
+var ErrPath = errors.New("not a path of the gateway's keys")
+
+// Keys derives and signs. It is safe for concurrent use and prints as a fixed text.
+type Keys struct {
+	exchange entropy.Keys
+	source   entropy.ExtendedKey
+}
+
+// FromMnemonic takes a BIP-39 mnemonic with an empty passphrase, as the exchange chain's nodes do.
+func FromMnemonic(mnemonic string) (*Keys, error) {
+	secret, err := entropy.ParseMnemonic(mnemonic)
+	if err != nil {
+		return nil, err
+	}
+	return fromEntropy(secret)
+}
+
+// Unlock opens an entropy store file. The error of a wrong password says no more than that.
+func Unlock(path, password string) (*Keys, error) {
+	store, err := entropy.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := store.Open(password)
+	if err != nil {
+		return nil, err
+	}
+	return fromEntropy(secret)
+}
+
+func fromEntropy(secret []byte) (*Keys, error) {
+	words, err := entropy.Mnemonic(secret)
+	if err != nil {
+		return nil, err
+	}
+	seed := entropy.Seed(words, "")
+	source, err := entropy.NewExtendedKey(seed)
+	if err != nil {
+		return nil, err
+	}
+	return &Keys{exchange: entropy.NewKeys(seed), source: source}, nil
+}
+
+// Address is the canonical address of the key at a path, on the ledger that the path's coin type names. Errors are ErrPath.
+func (k *Keys) Address(path string) (string, error) {
+	if strings.HasPrefix(path, exchangePrefix) {
+		key, err := k.exchangeKey(path)
+		if err != nil {
+			return "", err
+		}
+		return key.Address().String(), nil
+	}
+	key, err := k.sourceKey(path)
+	if err != nil {
+		return "", err
+	}
+	return crypto.PubkeyToAddress(key.PublicKey).Hex(), nil
+}
+
+// Sign signs a 32-byte hash of the exchange chain: the public key and the Ed25519-BLAKE2b signature.
+func (k *Keys) Sign(_ context.Context, path string, digest []byte) (pub, sig []byte, err error) {
+	key, err := k.exchangeKey(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	public := key.Public()
+	return public[:], key.Sign(digest), nil
+}
+
+// SignDigest signs a 32-byte hash of the source chain: the 65-byte signature R, S, V with V 0 or 1.
+func (k *Keys) SignDigest(_ context.Context, path string, digest []byte) ([]byte, error) {
+	key, err := k.sourceKey(path)
+	if err != nil {
+		return nil, err
+	}
+	return crypto.Sign(digest, key)
+}
+
+// String keeps keys out of logs.
+func (k *Keys) String() string { return "keys" }
+
+func (k *Keys) exchangeKey(path string) (core.PrivateKey, error) {
+	if !strings.HasPrefix(path, exchangePrefix) {
+		return core.PrivateKey{}, fmt.Errorf("%w: %q", ErrPath, path)
+	}
+	key, err := k.exchange.ByPath(path)
+	if err != nil {
+		return core.PrivateKey{}, fmt.Errorf("%w: %q: %w", ErrPath, path, err)
+	}
+	return key, nil
+}
+
+func (k *Keys) sourceKey(path string) (*ecdsa.PrivateKey, error) {
+	if !strings.HasPrefix(path, sourcePrefix) {
+		return nil, fmt.Errorf("%w: %q", ErrPath, path)
+	}
+	key, err := k.source.Derive(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q: %w", ErrPath, path, err)
+	}
+	return key.Private(), nil
+}

@@ -1,0 +1,96 @@
+package wallet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/wallet/entropy"
+)
+
+const (
+	abandon = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
+	junk    = "test test test test test test test test test test test junk"
+)
+
+func TestAddress(t *testing.T) {
+	tests := []struct{ mnemonic, path, want string }{
+		{abandon, GatewayPath(0), "vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e"},
+		{junk, DepositPath(0), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
+		{junk, DepositPath(1), "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
+	}
+	for _, tt := range tests {
+		keys, err := FromMnemonic(tt.mnemonic)
+		require.NoError(t, err)
+		address, err := keys.Address(tt.path)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, address)
+	}
+}
+
+func TestPathsOfOtherLedgersAreRefused(t *testing.T) {
+	keys, err := FromMnemonic(abandon)
+	require.NoError(t, err)
+	for _, path := range []string{"", "m", "m/44'/0'/0'/0/0", "m/44'/666666'/x'", "m/44'/60'/0'/0/-1"} {
+		_, err := keys.Address(path)
+		require.ErrorIs(t, err, ErrPath, path)
+		_, err = keys.SignDigest(context.Background(), path, make([]byte, 32))
+		require.ErrorIs(t, err, ErrPath, path)
+		_, _, err = keys.Sign(context.Background(), path, make([]byte, 32))
+		require.ErrorIs(t, err, ErrPath, path)
+	}
+}
+
+func TestSignaturesVerify(t *testing.T) {
+	keys, err := FromMnemonic(junk)
+	require.NoError(t, err)
+	digest := bytes.Repeat([]byte{7}, 32)
+
+	pub, sig, err := keys.Sign(context.Background(), GatewayPath(3), digest)
+	require.NoError(t, err)
+	require.True(t, core.Verify(pub, digest, sig))
+
+	sig, err = keys.SignDigest(context.Background(), HotPath, digest)
+	require.NoError(t, err)
+	key, err := crypto.SigToPub(digest, sig)
+	require.NoError(t, err)
+	hot, err := keys.Address(HotPath)
+	require.NoError(t, err)
+	require.Equal(t, hot, crypto.PubkeyToAddress(*key).Hex())
+}
+
+func TestUnlock(t *testing.T) {
+	secret, err := entropy.ParseMnemonic(junk)
+	require.NoError(t, err)
+	store, err := entropy.Seal(secret, "correct", entropy.LightCost(), time.Unix(1, 0))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "store")
+	require.NoError(t, os.WriteFile(path, store.Encode(), 0o600))
+
+	keys, err := Unlock(path, "correct")
+	require.NoError(t, err)
+	address, err := keys.Address(DepositPath(0))
+	require.NoError(t, err)
+	require.Equal(t, "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", address)
+	_, err = Unlock(path, "wrong")
+	require.Error(t, err)
+	_, err = Unlock(path+"x", "correct")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestKeysPrintNothing(t *testing.T) {
+	keys, err := FromMnemonic(junk)
+	require.NoError(t, err)
+	for _, format := range []string{"%v", "%+v", "%s", "%#v"} {
+		require.NotContains(t, fmt.Sprintf(format, keys), "fe5d1", format)
+	}
+	require.Equal(t, "keys", fmt.Sprintf("%v", keys))
+}

@@ -1,0 +1,165 @@
+package watcher
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// quoteWindow is how long a quoted network cost may be used: a withdrawal is charged the lowest cost quoted this long before it was seen.
+const quoteWindow = 10 * time.Minute
+
+// classify turns a movement into the row it becomes at first sight: whose it is, what it is worth and, already, why it will be refused
+// or held once it is final. ok is false for movements that concern nobody.
+func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {
+	if t.Amount.IsZero() {
+		return row, false, nil
+	}
+	row = records.Transfer{Chain: id, Transfer: t, State: records.Seen}
+	for _, n := range w.Networks {
+		if n.Exchange == id && n.Gateway == t.To {
+			row.Network = n.Name
+			return row, true, w.withdrawal(tx, n, &row)
+		}
+		if n.Source == id {
+			row.Network = n.Name
+			err := w.deposit(tx, n, &row)
+			return row, !row.Failed || row.Owner != "", err // a failed transaction matters only to the user it was for
+		}
+	}
+	return row, false, nil
+}
+
+func (w *Watcher) deposit(tx *records.Tx, n records.Network, row *records.Transfer) error {
+	row.Direction = records.Deposit
+	own := row.To == n.Hot || row.To == n.Gas || row.To == n.Shared
+	if own && slices.Contains(n.Funders, row.From) {
+		row.Direction = records.Funding
+		return nil
+	}
+	bindingType, owner, reason, err := w.depositor(tx, n, row)
+	if err != nil || reason != "" {
+		row.Reason = reason
+		return err
+	}
+	token, ok := n.ByAsset(row.Asset, bindingType)
+	if !ok {
+		row.Reason = records.ReasonUnknownToken
+		return nil
+	}
+	row.Token, row.Owner, row.Payee, row.Policy = token.TokenID, owner, owner, token.Policy
+	net, _, err := row.Amount.Rescale(token.AssetDecimals, token.Decimals)
+	if err != nil {
+		row.Reason = records.ReasonOverMaximum
+		return nil
+	}
+	row.Net = net
+	switch {
+	case row.Failed:
+		row.Reason = records.ReasonFailed
+	case net.IsZero() || net.Less(token.Policy.MinDeposit):
+		row.Reason = records.ReasonBelowMinimum
+	}
+	return nil
+}
+
+// depositor names the user of an inbound address or label, or why nobody can be named.
+func (w *Watcher) depositor(tx *records.Tx, n records.Network, row *records.Transfer) (bindingType int, owner, reason string, err error) {
+	if row.To == n.Shared {
+		if row.Memo.Label == "" || row.Memo.Fault != "" {
+			return 1, "", records.ReasonUnknownLabel, nil
+		}
+		b, ok, err := tx.BindingByLabel(n.Name, row.Memo.Label)
+		if err != nil || !ok {
+			return 1, "", records.ReasonUnknownLabel, err
+		}
+		return 1, b.Owner, "", nil
+	}
+	b, ok, err := tx.BindingByAddress(n.Source, row.To)
+	if err != nil || !ok {
+		return 0, "", records.ReasonUnbound, err
+	}
+	return 0, b.Owner, "", nil
+}
+
+func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Transfer) error {
+	row.Direction = records.Withdrawal
+	token, ok := n.Token(string(row.Asset))
+	if !ok {
+		if slices.Contains(n.Funders, row.From) {
+			row.Direction = records.Funding
+			return nil
+		}
+		row.Reason = records.ReasonUnknownToken
+		return nil
+	}
+	row.Token, row.Policy = token.TokenID, token.Policy
+	if row.Memo.Type < 0 && slices.Contains(n.Funders, row.From) {
+		row.Direction = records.Funding
+		return nil
+	}
+	if _, err := w.Chains[n.Exchange].CheckAddress(row.From, ""); err != nil {
+		row.Reason = records.ReasonUnknownSender
+		return nil
+	}
+	row.Owner = row.From
+	if err := w.price(tx, n, token, row); err != nil || row.Reason != "" {
+		return err
+	}
+	return w.address(tx, n, token, row)
+}
+
+// price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (facts/gateway.md 1.4).
+func (w *Watcher) price(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
+	p := &row.Policy
+	if p.Fee.Kind == "network" {
+		cost, ok, err := tx.LowestQuote(n.Name, token.TokenID, w.Now().Add(-quoteWindow))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if cost, _, ok, err = tx.LatestQuote(n.Name, token.TokenID); err != nil || !ok {
+				return errors.Join(err, errNoQuote)
+			}
+		}
+		p.Cost = cost
+	}
+	net, fee, ok := p.Fee.NetOf(row.Amount, p.Cost)
+	if !ok {
+		row.Net, row.Reason = row.Amount, records.ReasonBelowMinimum
+		return nil
+	}
+	row.Net, row.Fee = net, fee
+	paid, _, err := net.Rescale(token.Decimals, token.AssetDecimals)
+	switch {
+	case net.Less(p.MinWithdraw) || (err == nil && paid.IsZero()):
+		row.Reason = records.ReasonBelowMinimum
+	case err != nil || (!p.MaxWithdraw.IsZero() && p.MaxWithdraw.Less(net)):
+		row.Reason = records.ReasonOverMaximum
+	}
+	return nil
+}
+
+// address reads where the money is to go. Nothing is guessed: a comment of the wrong type or shape is refused (facts/gateway.md 1.4).
+func (w *Watcher) address(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
+	if row.Memo.Fault != "" || row.Memo.Type != token.Type {
+		row.Reason = records.ReasonWrongComment
+		return nil
+	}
+	payee, err := w.Chains[n.Source].CheckAddress(row.Memo.Address, row.Memo.Label)
+	if err != nil {
+		row.Reason = records.ReasonWrongAddress
+		return nil
+	}
+	if _, err := tx.Account(n.Source, payee); err == nil {
+		row.Reason = records.ReasonWrongAddress // one of our own
+		return nil
+	} else if !errors.Is(err, records.ErrNotFound) {
+		return err
+	}
+	row.Payee, row.PayeeLabel = payee, row.Memo.Label
+	return nil
+}

@@ -1,0 +1,129 @@
+package watcher
+
+import (
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// decideFinal moves every transfer that is deep enough out of seen, and queues the payments that follow from it in the same transaction.
+func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) error {
+	const batch = 10_000
+	pending, err := tx.PendingTransfers(f.id, batch)
+	if err != nil {
+		return err
+	}
+	for _, t := range pending {
+		if !f.depth(t).Reached(t.Height, cur.Height, cur.Final.Height) {
+			continue
+		}
+		if err := f.decide(tx, t); err != nil {
+			return fmt.Errorf("deciding transfer %d: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
+// depth is the rule frozen in the transfer; one that belongs to no token waits for the chain's own final point.
+func (f *follower) depth(t records.Transfer) records.Depth {
+	switch {
+	case t.Token == "":
+		return records.Depth{Tag: true}
+	case t.Direction == records.Deposit:
+		return t.Policy.DepositConfirmations
+	default:
+		return t.Policy.WithdrawConfirmations
+	}
+}
+
+// decide acts on what classify found. Money that is taken in on the exchange chain is received first.
+func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
+	n := w.network(t.Network)
+	if _, ok := n.Token(t.Token); !ok && t.Token != "" && t.Reason == "" {
+		t.Reason = records.ReasonUnknownToken // it has left the configuration since
+	}
+	state := outcome(t)
+	if err := tx.MoveTransfer(t.ID, records.Seen, state, t.Reason); err != nil {
+		return err
+	}
+	w.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": state, "reason": t.Reason}).Info("transfer decided")
+	if state == records.Held {
+		return nil
+	}
+	if t.Chain == n.Exchange {
+		if err := queueReceive(tx, n, t); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.Direction == records.Funding:
+		return nil
+	case state == records.Final:
+		return w.queueCredit(tx, n, t)
+	case t.Direction == records.Withdrawal:
+		return queueRefund(tx, n, t)
+	}
+	return nil
+}
+
+// outcome is the state that a transfer's reason leads to once it is final.
+func outcome(t records.Transfer) records.TransferState {
+	switch t.Reason {
+	case "":
+		return records.Final
+	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender:
+		return records.Held
+	default:
+		return records.Refused
+	}
+}
+
+// queueCredit orders the payout on the other chain.
+func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Transfer) error {
+	p := records.Payment{TransferID: t.ID, Purpose: chain.Credit, Network: n.Name, Token: t.Token, Payee: t.Payee, PayeeLabel: t.PayeeLabel}
+	token, ok := n.Token(t.Token)
+	if !ok {
+		return fmt.Errorf("token %s is no longer configured on network %s", t.Token, n.Name)
+	}
+	if t.Direction == records.Deposit {
+		p.Chain, p.Account, p.Asset, p.Amount = n.Exchange, n.Gateway, chain.Asset(t.Token), t.Net
+	} else {
+		paid, _, err := t.Net.Rescale(t.Policy.Decimals, t.Policy.AssetDecimals)
+		if err != nil {
+			return err
+		}
+		p.Chain, p.Account, p.Asset, p.Amount = n.Source, n.Hot, token.Asset, paid
+	}
+	_, err := tx.QueuePayment(p)
+	return err
+}
+
+// queueRefund orders a withdrawal's gross amount back to its sender.
+func queueRefund(tx *records.Tx, n records.Network, t records.Transfer) error {
+	_, err := tx.QueuePayment(records.Payment{
+		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
+		Chain: n.Exchange, Account: n.Gateway, Asset: t.Asset, Amount: t.Amount, Payee: t.From,
+	})
+	return err
+}
+
+// queueReceive takes a final incoming send into the gateway account's chain, so that its value can be spent.
+func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
+	_, err := tx.QueuePayment(records.Payment{
+		TransferID: t.ID, Purpose: chain.Receive, Network: n.Name, Token: t.Token,
+		Chain: n.Exchange, Account: n.Gateway, Asset: t.Asset, Amount: t.Amount, Payee: n.Gateway, Source: t.Tx,
+	})
+	return err
+}
+
+func (w *Watcher) network(name string) records.Network {
+	for _, n := range w.Networks {
+		if n.Name == name {
+			return n
+		}
+	}
+	return records.Network{}
+}

@@ -1,0 +1,272 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// follower keeps the database on a chain's line: block by block, back over re-orgs, never below the final point.
+type follower struct {
+	*Watcher
+	id    chain.ID
+	chain chain.Chain
+	log   logrus.FieldLogger
+}
+
+// round brings the cursor to the head and decides what has become final.
+func (f *follower) round(ctx context.Context) error {
+	head, err := f.chain.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("asking for the head: %w", err)
+	}
+	cur, err := f.cursor(ctx, head)
+	if err != nil || cur.Halted {
+		return err
+	}
+	if err := f.follow(ctx, cur, head); err != nil {
+		return f.haltOn(ctx, err)
+	}
+	if cur, err = f.cursor(ctx, head); err != nil {
+		return err
+	}
+	if err := f.settleOrLeave(ctx, cur, head); err != nil {
+		return f.haltOn(ctx, err)
+	}
+	f.poke()
+	return nil
+}
+
+// follow goes to the head. It turns round once at most: a node that lags behind on a left branch would lead it to and fro for ever, and
+// the next round may ask a better one.
+func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
+	back, again := false, false
+	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
+		next, err := f.advance(ctx, cur, head)
+		switch {
+		case err != nil:
+			return err
+		case next.Missing:
+			return nil
+		case next.Height >= cur.Height:
+			again = back
+		case again:
+			return nil
+		default:
+			back = true
+		}
+		cur = next
+	}
+	return nil
+}
+
+// settleOrLeave settles; when our block at the new final height is not the final one, we stand on a branch and leave it block by block.
+func (f *follower) settleOrLeave(ctx context.Context, cur records.Cursor, head chain.Head) error {
+	err := f.settle(ctx, head)
+	if errors.Is(err, records.ErrParent) {
+		_, err = f.leave(ctx, cur, head)
+	}
+	return err
+}
+
+// cursor answers where we stand; a chain that was never followed starts at its final point.
+func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cursor, err error) {
+	read := func(tx *records.Tx) error {
+		cur, err = tx.Cursor(f.id)
+		return err
+	}
+	if err := f.Store.View(ctx, read); err != nil || !cur.Missing {
+		return cur, err
+	}
+	err = f.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := tx.StartCursor(f.id, head.Final); err != nil {
+			return err
+		}
+		if err := tx.SetHead(f.id, head); err != nil {
+			return err
+		}
+		return read(tx)
+	})
+	return cur, err
+}
+
+// advance applies the next few blocks, or steps back one when the line has changed. A cursor with Missing set means that the
+// node's line ends here for now.
+func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
+	if cur.Height >= head.Latest.Height {
+		return f.leave(ctx, cur, head)
+	}
+	blocks, err := f.fetch(ctx, cur.Height+1, min(head.Latest.Height, cur.Height+uint64(f.cfg.FetchAhead)))
+	if errors.Is(err, chain.ErrNotFound) {
+		cur.Missing = true
+		return cur, nil
+	}
+	if err != nil {
+		return cur, err
+	}
+	for _, b := range blocks {
+		if b.Parent != cur.Hash {
+			return f.leave(ctx, cur, head)
+		}
+		if err := f.apply(ctx, b); err != nil {
+			return cur, fmt.Errorf("applying block %d: %w", b.Height, err)
+		}
+		cur.Point = b.Point
+	}
+	if err := f.settleOrLeave(ctx, cur, head); err != nil {
+		return cur, err
+	}
+	return f.cursor(ctx, head)
+}
+
+// fetch reads blocks in parallel, in order of height.
+func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	blocks := make([]chain.Block, to-from+1)
+	g, gctx := errgroup.WithContext(ctx)
+	for i := range blocks {
+		g.Go(func() (err error) {
+			blocks[i], err = f.chain.Block(gctx, from+uint64(i))
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
+	}
+	return blocks, nil
+}
+
+// apply stores a block, its transfers and our own transactions in it in one transaction.
+func (f *follower) apply(ctx context.Context, b chain.Block) error {
+	return f.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := tx.Advance(f.id, b); err != nil {
+			return err
+		}
+		for _, t := range b.Transfers {
+			if err := f.see(tx, t, b); err != nil {
+				return fmt.Errorf("transfer %s: %w", t.Ref, err)
+			}
+		}
+		for _, e := range b.Effects {
+			if err := tx.SeeEffect(records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e}); err != nil {
+				return fmt.Errorf("our transaction %s: %w", e.Tx, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (f *follower) see(tx *records.Tx, t chain.Transfer, b chain.Block) error {
+	row, ok, err := f.classify(tx, f.id, t)
+	if err != nil || !ok {
+		return err
+	}
+	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
+	row, changed, err := tx.SeeTransfer(row)
+	if err == nil && changed {
+		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Info("transfer seen")
+	}
+	return err
+}
+
+// leave steps back when the line seems to have changed. At our final point it first wants proof from the line that the nodes agree on:
+// one that lags behind can show another past, and must not halt the chain.
+func (f *follower) leave(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
+	if cur.Height > cur.Final.Height {
+		return f.stepBack(ctx, cur)
+	}
+	theirs := head.Final
+	for theirs.Height > cur.Final.Height {
+		b, err := f.chain.Block(ctx, theirs.Height)
+		if err != nil {
+			return cur, fmt.Errorf("proving another past: %w", err)
+		}
+		if b.Hash != theirs.Hash {
+			break
+		}
+		theirs = chain.Point{Height: b.Height - 1, Hash: b.Parent}
+	}
+	if theirs.Height != cur.Final.Height || theirs.Hash == cur.Final.Hash {
+		return cur, fmt.Errorf("a node shows another past below block %d: %w", cur.Final.Height, chain.ErrUnavailable)
+	}
+	return f.stepBack(ctx, cur)
+}
+
+// stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
+func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
+	err := f.Store.Update(ctx, func(tx *records.Tx) error {
+		left, err := tx.StepBack(f.id)
+		if err != nil {
+			return err
+		}
+		for _, t := range left {
+			if err := f.incident(tx, t); err != nil {
+				return err
+			}
+		}
+		cur, err = tx.Cursor(f.id)
+		return err
+	})
+	if err == nil {
+		f.log.WithField("height", cur.Height).Info("stepped back over a re-org")
+	}
+	return cur, err
+}
+
+// incident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (facts/gateway.md 5.3).
+func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
+	if t.State == records.Seen || t.State == records.Orphaned {
+		return nil
+	}
+	const why = "a decided transfer left the chain"
+	payments, err := tx.PaymentsOf(t.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range payments {
+		if p.State != records.Queued {
+			continue
+		}
+		if err := tx.MovePayment(p.ID, records.Queued, records.HeldPayment, why); err != nil {
+			return err
+		}
+	}
+	f.log.WithFields(logrus.Fields{"transfer": t.ID, "tx": t.Tx}).Error(why)
+	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
+		if err := tx.SetAutomatic(t.Network, t.Token, d, "MAINTAIN", fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle stores the head and decides every transfer and every transaction of ours that has become final.
+func (f *follower) settle(ctx context.Context, head chain.Head) error {
+	return f.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := tx.SetHead(f.id, head); err != nil {
+			return err
+		}
+		cur, err := tx.Cursor(f.id)
+		if err != nil {
+			return err
+		}
+		if err := f.decideFinal(tx, cur); err != nil {
+			return err
+		}
+		return f.settleEffects(ctx, tx)
+	})
+}
+
+// haltOn stops the chain for good when its past has changed below the final point.
+func (f *follower) haltOn(ctx context.Context, err error) error {
+	if !errors.Is(err, records.ErrFinality) {
+		return err
+	}
+	f.log.WithError(err).Error("the chain changed below its final point: halted, an operator must look")
+	return f.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, err.Error()) })
+}

@@ -1,0 +1,125 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// reconciler compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
+type reconciler struct {
+	*Watcher
+	short map[string]int // account and asset -> rounds in a row with less than is owed
+}
+
+// patience is how many rounds a shortfall must last: a payout mined between two reads looks like one for a moment.
+const patience = 3
+
+// prefix marks the automatic stops that this loop may lift again.
+const prefix = "books: "
+
+func (w *Watcher) reconciler() *reconciler { return &reconciler{Watcher: w, short: map[string]int{}} }
+
+// round reads the books, then each paying account, and closes the channels that cannot be served.
+func (r *reconciler) round(ctx context.Context) error {
+	var breaches []string
+	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+		breaches, err = tx.Breaches()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the books: %w", err)
+	}
+	for _, n := range r.Networks {
+		hot, err := r.shortfalls(ctx, n.Source, n.Hot)
+		if err != nil {
+			return err
+		}
+		gateway, err := r.shortfalls(ctx, n.Exchange, n.Gateway)
+		if err != nil {
+			return err
+		}
+		for _, t := range n.Tokens {
+			if err := r.judge(ctx, n, t, records.Withdrawal, breaches, hot[t.Asset]); err != nil {
+				return err
+			}
+			if err := r.judge(ctx, n, t, records.Deposit, breaches, gateway[chain.Asset(t.TokenID)]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shortfalls says of which assets an account has owed more than the gateway holds for patience rounds. Deposits that still lie on
+// their own addresses count as held.
+func (r *reconciler) shortfalls(ctx context.Context, id chain.ID, account string) (map[chain.Asset]string, error) {
+	var owed map[chain.Asset]chain.Amount
+	var unswept []records.SweepCandidate
+	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+		if owed, err = tx.Owed(id, account); err != nil {
+			return err
+		}
+		unswept, err = tx.SweepCandidates(id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("summing what %s owes: %w", account, err)
+	}
+	found := map[chain.Asset]string{}
+	for asset, sum := range owed {
+		have, err := r.Chains[id].Balance(ctx, account, asset)
+		if err != nil {
+			return nil, fmt.Errorf("asking for the balance of %s: %w", account, err)
+		}
+		for _, c := range unswept {
+			if c.Asset == asset {
+				if have, err = have.Add(c.Booked); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if r.lasts(account, asset, have.Less(sum)) {
+			found[asset] = fmt.Sprintf("%s holds %s of %s and owes %s: top it up", account, have, asset, sum)
+		}
+	}
+	return found, nil
+}
+
+// lasts counts rounds in a row.
+func (r *reconciler) lasts(account string, asset chain.Asset, short bool) bool {
+	key := account + "/" + string(asset)
+	if !short {
+		delete(r.short, key)
+		return false
+	}
+	r.short[key]++
+	return r.short[key] >= patience
+}
+
+// judge closes one channel while the books or its paying account do not fit, and opens it when they do again.
+func (r *reconciler) judge(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, shortfall string) error {
+	found := append([]string(nil), breaches...)
+	if shortfall != "" {
+		found = append(found, shortfall)
+	}
+	want, why := "OPEN", ""
+	if len(found) > 0 {
+		want, why = "MAINTAIN", prefix+strings.Join(found, "; ")
+	}
+	return r.Store.Update(ctx, func(tx *records.Tx) error {
+		c, err := tx.Channel(n.Name, t.TokenID, d)
+		if err != nil {
+			return err
+		}
+		ours := c.Automatic == "OPEN" || strings.HasPrefix(c.Why, prefix)
+		if !ours || c.Automatic == want {
+			return nil
+		}
+		r.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
+		return tx.SetAutomatic(n.Name, t.TokenID, d, want, why)
+	})
+}

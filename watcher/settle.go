@@ -1,0 +1,100 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// maxGen is how often a payment may fail on its chain, provably, before it is given up.
+const maxGen = 1
+
+// settleEffects lets final blocks decide our slots: paid when one of our attempts stands there and did what it says (E6), void when it
+// failed (E7), and the account stops when something stands there that we never signed (E9).
+func (f *follower) settleEffects(ctx context.Context, tx *records.Tx) error {
+	effects, err := tx.UnsettledEffects(f.id)
+	if err != nil {
+		return err
+	}
+	for _, e := range effects {
+		if err := f.settleEffect(ctx, tx, e); err != nil {
+			return fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
+		}
+		if err := tx.MarkSettled(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.Effect) error {
+	slot, att, known, err := tx.AttemptByHash(f.id, e.Tx)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return f.foreign(tx, e)
+	}
+	log := f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height})
+	if slot.State == "forked" {
+		log.Warn("a block of an older line of ours is final: going on from it")
+		if _, err := tx.Branch(f.id, e.Account, e.Number+1, e.Tx, "an older line became final"); err != nil {
+			return err
+		}
+	}
+	if e.OK && att.Kind != "cancel" {
+		log.Info("payment paid")
+		return tx.SettlePaid(slot, e.Tx, e.BlockHash)
+	}
+	log.Warn("payment failed on chain")
+	return f.failed(ctx, tx, slot, e)
+}
+
+// foreign handles a final transaction of our account that we have no record of. Before the account was adopted that is history.
+func (f *follower) foreign(tx *records.Tx, e records.Effect) error {
+	a, err := tx.Account(f.id, e.Account)
+	if err != nil {
+		return err
+	}
+	if a.State == records.AccountNew || e.Number < a.Base {
+		return nil
+	}
+	why := fmt.Sprintf("transaction %s at number %d was not signed by this daemon", e.Tx, e.Number)
+	f.log.WithField("account", e.Account).Error("account halted: " + why)
+	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
+}
+
+// failed frees a payment whose slot is spent: the same payment is tried once more, then a withdrawal goes back to its sender.
+func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot, e records.Effect) error {
+	again := slot.Gen < maxGen
+	if err := f.Guard.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
+		return fmt.Errorf("freeing the sign-guard: %w", err)
+	}
+	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, records.ReasonPayoutFailed, again); err != nil || again {
+		return err
+	}
+	p, err := tx.Payment(slot.PaymentID)
+	if err != nil || p.Purpose != chain.Credit {
+		return err
+	}
+	t, err := tx.Transfer(p.TransferID)
+	if err != nil || t.Direction != records.Withdrawal {
+		return err
+	}
+	return f.giveUp(tx, p, t, records.ReasonPayoutFailed)
+}
+
+// giveUp turns a held payout of a withdrawal into a refund. The payout is void first, so the two can never both live.
+func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string) error {
+	if err := tx.MovePayment(p.ID, records.HeldPayment, records.VoidPayment, reason); err != nil {
+		return err
+	}
+	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, reason); err != nil {
+		return err
+	}
+	return queueRefund(tx, w.network(t.Network), t)
+}

@@ -1,0 +1,214 @@
+// Package watcher is everything that moves by itself: it follows the chains, decides what a transfer to us becomes, pays what is owed
+// exactly once and watches the payments become final.
+//
+//	chain A ──Block──▶ follower[A] ──one SQL transaction──▶ records ◀── payer[B] ──Broadcast──▶ chain B
+//	                                                                └──Block shows our own transaction──▶ follower[B]
+//
+// It owns the order of the steps (facts/reliability.md section 2). It does not own rows (records), ledgers (chain) or what wallets see (gateway).
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// Config is the watcher's part of the configuration file. Zero values take the defaults.
+type Config struct {
+	Poll         time.Duration `yaml:"poll"`          // how often a chain's head is asked; default 1s
+	ReplaceAfter uint64        `yaml:"replace_after"` // blocks that a payout may stay unmined before its fee is raised; default 3
+	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel while catching up; default 8
+	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
+	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 30s
+	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.Poll, time.Second)
+	setDefault(&c.ReplaceAfter, 3)
+	setDefault(&c.FetchAhead, 8)
+	setDefault(&c.Sweep, "*/10 * * * *")
+	setDefault(&c.Reconcile, 30*time.Second)
+	setDefault(&c.QuoteEvery, time.Minute)
+	return c
+}
+
+func setDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// guard is the second memory of what was signed where (facts/reliability.md 2.2). It survives a restored database.
+type guard interface {
+	Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error
+	Free(ctx context.Context, paymentID uint64) error
+}
+
+// coster tells what one payout of an asset costs now, in native coin. Chains with fees offer it.
+type coster interface {
+	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
+}
+
+// store is the database: one writing transaction at a time, or one consistent read.
+type store interface {
+	Update(ctx context.Context, fn func(*records.Tx) error) error
+	View(ctx context.Context, fn func(*records.Tx) error) error
+}
+
+// Parts is what a Watcher works with. Store must be fenced by the daemon's lease.
+type Parts struct {
+	Store    store
+	Chains   map[chain.ID]chain.Chain
+	Networks []records.Network
+	Guard    guard
+	Log      logrus.FieldLogger
+	Now      func() time.Time // default time.Now
+}
+
+// Watcher runs one follower and one payer per chain and the calendar work beside them.
+type Watcher struct {
+	Parts
+	cfg       Config
+	followers map[chain.ID]*follower
+	payers    map[chain.ID]*payer
+	pokes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
+}
+
+// New checks that every network names known chains. It starts nothing.
+func New(cfg Config, p Parts) (*Watcher, error) {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	w := &Watcher{
+		Parts: p, cfg: cfg.withDefaults(),
+		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, pokes: map[chain.ID]chan struct{}{},
+	}
+	for id, c := range p.Chains {
+		log := p.Log.WithField("chain", id)
+		w.pokes[id] = make(chan struct{}, 1)
+		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log}
+		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}}
+	}
+	for _, n := range p.Networks {
+		if p.Chains[n.Source] == nil || p.Chains[n.Exchange] == nil {
+			return nil, fmt.Errorf("network %s: chain %s or %s is not configured", n.Name, n.Source, n.Exchange)
+		}
+	}
+	if _, err := parseSchedule(w.cfg.Sweep); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Run works until ctx ends or something fails that only a human can mend. Faults of nodes are waited out.
+func (w *Watcher) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for id := range w.Chains {
+		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].round) })
+		g.Go(func() error { return w.loop(ctx, "payer", id, w.cfg.Poll, w.pokes[id], w.payers[id].round) })
+	}
+	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.reconciler().round) })
+	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
+	g.Go(func() error { return w.calendar(ctx) })
+	return g.Wait()
+}
+
+// Step makes one pass of every follower and every payer, in the order of the chains' names. Run does the same with loops of their own.
+func (w *Watcher) Step(ctx context.Context) error {
+	ids := slices.Sorted(maps.Keys(w.Chains))
+	for _, id := range ids {
+		if err := w.followers[id].round(ctx); err != nil {
+			return fmt.Errorf("following %s: %w", id, err)
+		}
+	}
+	for _, id := range ids {
+		if err := w.payers[id].round(ctx); err != nil {
+			return fmt.Errorf("paying on %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// loop repeats a round at every tick and poke. A fault of a node or a lost commit is logged once while it lasts and waited out;
+// losing the lease or the database's trust ends the process.
+func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time.Duration, poke <-chan struct{}, round func(context.Context) error) error {
+	log := w.Log.WithFields(logrus.Fields{"loop": name, "chain": id})
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	last := ""
+	for {
+		err := round(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrFenced):
+			return fmt.Errorf("%s %s: %w", name, id, err)
+		case err != nil && err.Error() != last:
+			log.WithError(err).Warn("trying again")
+			last = err.Error()
+		case err == nil && last != "":
+			log.Info("going on")
+			last = ""
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case <-poke:
+		}
+	}
+}
+
+// poke wakes the payers: some transaction may have queued work for any of them.
+func (w *Watcher) poke() {
+	for _, c := range w.pokes {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// calendar sweeps on its cron schedule, in UTC.
+func (w *Watcher) calendar(ctx context.Context) error {
+	schedule, err := parseSchedule(w.cfg.Sweep)
+	if err != nil {
+		return err
+	}
+	c := cron.New(cron.WithLocation(time.UTC), cron.WithChain(cron.Recover(cron.DiscardLogger), cron.SkipIfStillRunning(cron.DiscardLogger)))
+	c.Schedule(schedule, cron.FuncJob(func() {
+		if err := w.Sweep(ctx); err != nil && ctx.Err() == nil {
+			w.Log.WithError(err).Warn("sweeping deposit addresses")
+		}
+	}))
+	c.Start()
+	<-ctx.Done()
+	<-c.Stop().Done()
+	return nil
+}
+
+// parseSchedule refuses what robfig/cron panics on (a zone prefix without a schedule).
+func parseSchedule(text string) (s cron.Schedule, err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("schedule %q: not a cron line", text)
+		}
+	}()
+	s, err = cron.ParseStandard(text)
+	if err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", text, err)
+	}
+	return s, nil
+}
