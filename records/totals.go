@@ -2,7 +2,9 @@ package records
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"gatewayd/chain"
 )
@@ -10,22 +12,22 @@ import (
 // TransferSum adds up the transfers of one direction and state that moved value: failed transactions are left out. Amount counts units of the asset on the
 // transfer's ledger, Net and Fee units of the gateway token.
 type TransferSum struct {
-	Direction Direction
-	State     TransferState
-	Count     uint64
-	Amount    chain.Amount
-	Net       chain.Amount
-	Fee       chain.Amount
+	Direction Direction     `json:"direction"`
+	State     TransferState `json:"state"`
+	Count     uint64        `json:"count"`
+	Amount    chain.Amount  `json:"amount"`
+	Net       chain.Amount  `json:"net"`
+	Fee       chain.Amount  `json:"fee"`
 }
 
 // PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset.
 type PaymentSum struct {
-	Purpose chain.Purpose
-	Chain   chain.ID
-	Asset   chain.Asset
-	State   PaymentState
-	Count   uint64
-	Amount  chain.Amount
+	Purpose chain.Purpose `json:"purpose"`
+	Chain   chain.ID      `json:"chain"`
+	Asset   chain.Asset   `json:"asset"`
+	State   PaymentState  `json:"state"`
+	Count   uint64        `json:"count"`
+	Amount  chain.Amount  `json:"amount"`
 }
 
 // Totals are the books of one token on one network, exact to the unit. They hold for every token, whose decimals need not be equal on both chains:
@@ -34,9 +36,9 @@ type PaymentSum struct {
 //	withdrawals: amount of final + held + refused = (net + fee) of the same
 //	what is owed on a chain = credits and refunds there that are queued, bound or held
 type Totals struct {
-	Transfers   []TransferSum
-	Payments    []PaymentSum
-	NetworkFees map[chain.ID]chain.Amount // native coin burnt by our own transactions for this token, in blocks of the line
+	Transfers   []TransferSum             `json:"transfers"`
+	Payments    []PaymentSum              `json:"payments"`
+	NetworkFees map[chain.ID]chain.Amount `json:"networkFees"` // native coin burnt by our own transactions for this token, in blocks of the line
 }
 
 // Totals adds up the books of a token on a network.
@@ -104,6 +106,21 @@ func (tx *Tx) sumFees(t *Totals, network, token string) error {
 		t.NetworkFees[chain.ID(r.Chain)] = r.Fee
 	}
 	return err
+}
+
+// String is the books as lines of text, for operators.
+func (t Totals) String() string {
+	var b strings.Builder
+	for _, s := range t.Transfers {
+		fmt.Fprintf(&b, "  %-10s %-8s %6d  amount %s  net %s  fee %s\n", s.Direction, s.State, s.Count, s.Amount, s.Net, s.Fee)
+	}
+	for _, s := range t.Payments {
+		fmt.Fprintf(&b, "  %-10s %-8s %6d  amount %s  of %s on %s\n", s.Purpose, s.State, s.Count, s.Amount, s.Asset, s.Chain)
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.NetworkFees)) {
+		fmt.Fprintf(&b, "  network fees on %s: %s\n", id, t.NetworkFees[id])
+	}
+	return b.String()
 }
 
 // Moved adds up transfers of a direction in the states given. ErrAmount above 2^256-1.

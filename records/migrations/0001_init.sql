@@ -99,7 +99,7 @@ CREATE INDEX effects_open ON effects (chain, settled, height);
 CREATE TABLE channels (
   network TEXT NOT NULL, token TEXT NOT NULL, direction TEXT NOT NULL CHECK (direction IN ('deposit','withdrawal')),
   operator TEXT NOT NULL CHECK (operator IN ('OPEN','MAINTAIN','CLOSED')), automatic TEXT NOT NULL CHECK (automatic IN ('OPEN','MAINTAIN')),
-  why TEXT NOT NULL DEFAULT '', changed_at BIGINT NOT NULL, PRIMARY KEY (network, token, direction));
+  operator_why TEXT NOT NULL, automatic_why TEXT NOT NULL, changed_at BIGINT NOT NULL, PRIMARY KEY (network, token, direction));
 
 CREATE TABLE quotes (
   network TEXT NOT NULL, token TEXT NOT NULL, at BIGINT NOT NULL, cost TEXT NOT NULL, PRIMARY KEY (network, token, at));

@@ -34,6 +34,11 @@ func testChannels(t *testing.T, url string) {
 		c := get()
 		require.Equal(t, []string{tt.operator, tt.automatic, tt.want}, []string{c.Operator, c.Automatic, c.State()}, "neither flag overwrites the other")
 	}
+	require.Equal(t, "books", get().Why)
+	r.Do(func(tx *records.Tx) error {
+		return tx.SetChannel(Network, Token, records.Deposit, records.ChannelOpen, "checked by hand", "operator:eve")
+	})
+	require.Equal(t, "books", get().Why, "the cause of the automatic stop is not lost")
 	events := func() (out []records.Event) {
 		r.See(func(tx *records.Tx) (err error) {
 			out, err = tx.History("channel", Network+"/"+Token+"/deposit")

@@ -12,13 +12,14 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/stretchr/testify/require"
+
+	"gatewayd/records"
 )
 
 // Environment names a PostgreSQL server for tests: a URL of a role that may create databases. Without it Postgres starts a server of its own.
@@ -26,9 +27,10 @@ const Environment = "GATEWAYD_TEST_POSTGRES"
 
 // Server is a PostgreSQL server that tests make databases on.
 type Server struct {
-	url  string
-	stop func()
-	next int
+	url      string
+	stop     func()
+	next     int
+	template string // database with the schema, made for the first test
 }
 
 // Postgres answers the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
@@ -36,7 +38,13 @@ type Server struct {
 func Postgres(t *testing.T) *Server {
 	t.Helper()
 	if u := os.Getenv(Environment); u != "" {
-		return &Server{url: u}
+		s := &Server{url: u}
+		t.Cleanup(func() {
+			if s.template != "" {
+				s.exec(t, "DROP DATABASE "+s.template)
+			}
+		})
+		return s
 	}
 	bin, err := binaries()
 	if err != nil {
@@ -167,25 +175,47 @@ func (s *Server) await() error {
 	}
 }
 
-// Database makes an empty database that ends with the test and answers its URL. Not for parallel use.
+// Database makes a database without rows that ends with the test and answers its URL. Not for parallel use.
 func (s *Server) Database(t *testing.T) string {
+	t.Helper()
+	if s.template == "" {
+		name := s.name()
+		s.create(t, name, "template1")
+		store, err := records.Open(t.Context(), records.Config{URL: s.at(t, name)})
+		require.NoError(t, err)
+		require.NoError(t, store.Close())
+		s.template = name
+	}
+	name := s.name()
+	s.create(t, name, s.template)
+	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return s.at(t, name)
+}
+
+func (s *Server) name() string {
+	s.next++
+	return fmt.Sprintf("gatewayd_test_%d_%d", os.Getpid(), s.next)
+}
+
+func (s *Server) create(t *testing.T, name, template string) {
+	t.Helper()
+	s.exec(t, "CREATE DATABASE "+name+" TEMPLATE "+template)
+}
+
+func (s *Server) exec(t *testing.T, statement string) {
 	t.Helper()
 	db, err := sql.Open("pgx", s.url)
 	require.NoError(t, err)
 	defer db.Close()
-	s.next++
-	name := fmt.Sprintf("gatewayd_test_%d_%d", os.Getpid(), s.next)
-	_, err = db.Exec("CREATE DATABASE " + name)
+	_, err = db.Exec(statement)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		db, err := sql.Open("pgx", s.url)
-		require.NoError(t, err)
-		defer db.Close()
-		_, err = db.Exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)")
-		require.NoError(t, err)
-	})
+}
+
+// at is the URL of a database of the server.
+func (s *Server) at(t *testing.T, name string) string {
+	t.Helper()
 	u, err := url.Parse(s.url)
 	require.NoError(t, err)
-	u.Path = "/" + strings.TrimPrefix(name, "/")
+	u.Path = "/" + name
 	return u.String()
 }
