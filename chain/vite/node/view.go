@@ -63,11 +63,20 @@ func (v *View) Blocks(a core.Address, origin *core.Hash, token *core.TokenID, co
 	var list []*Block
 	for h := from; h > 0 && len(list) < count; h-- {
 		e := acc.blocks[h-1]
-		if token == nil || e.moves().Token == *token {
+		if token == nil || acc.concerns(e, *token) {
 			list = append(list, v.block(e))
 		}
 	}
 	return list, nil
+}
+
+// concerns tells whether the block moves the token. A genesis receive concerns each token that it credits.
+func (a *account) concerns(e *entry, token core.TokenID) bool {
+	if e.block.BlockType == core.GenesisReceive {
+		_, had := a.balanceAt(token, 1)
+		return had
+	}
+	return e.moves().Token == token
 }
 
 // BlockPage lists one page (from 0) of the blocks newest first; empty beyond the end.
