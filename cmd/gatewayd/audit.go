@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -276,7 +277,7 @@ func (a *audit) report(w world, f format, r auditReport) error {
 		}
 	} else {
 		for name, t := range r.Totals {
-			fmt.Fprintf(w.stdout, "%s\n%s", name, t)
+			printTotals(w.stdout, name, t)
 		}
 		for _, fault := range r.Faults {
 			fmt.Fprintln(w.stdout, "DIFFERS", fault)
@@ -287,4 +288,18 @@ func (a *audit) report(w world, f format, r auditReport) error {
 		return fmt.Errorf("books and chains differ in %d places", len(r.Faults))
 	}
 	return nil
+}
+
+// printTotals shows one token's books.
+func printTotals(w io.Writer, name string, t records.Totals) {
+	fmt.Fprintln(w, name)
+	for _, s := range t.Transfers {
+		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s  net %s  fee %s\n", s.Direction, s.State, s.Count, s.Amount, s.Net, s.Fee)
+	}
+	for _, p := range t.Payments {
+		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s of %s on %s\n", p.Purpose, p.State, p.Count, p.Amount, p.Asset, p.Chain)
+	}
+	for id, fee := range t.NetworkFees {
+		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, fee)
+	}
 }

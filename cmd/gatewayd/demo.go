@@ -78,7 +78,7 @@ func demoOn(ctx context.Context, kind external.Kind, w world) error {
 
 // demo walks through every token of a development world.
 func demo(ctx context.Context, infoPath string, out io.Writer) error {
-	info, err := readDevInfo(infoPath)
+	info, err := awaitDaemon(ctx, infoPath)
 	if err != nil {
 		return err
 	}
@@ -95,6 +95,23 @@ func demo(ctx context.Context, infoPath string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "All records are final.")
 	return nil
+}
+
+// awaitDaemon finds the development world; one that was started just now gets half a minute to answer.
+func awaitDaemon(ctx context.Context, infoPath string) (info devInfo, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	waited := poll(ctx, func() (bool, error) {
+		if info, err = readDevInfo(infoPath); err != nil {
+			return false, nil
+		}
+		err = askHealth(ctx, rootOf(info.Gateway)+"/health")
+		return err == nil, nil
+	})
+	if waited != nil {
+		return info, fmt.Errorf("no daemon answers: %w (start one with `make run` in another terminal)", err)
+	}
+	return info, nil
 }
 
 // bridgeUser is one person with a wallet on both chains who uses one token.

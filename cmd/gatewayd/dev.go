@@ -54,6 +54,8 @@ func devCommand(w world) *cobra.Command {
 
 // runDev makes the world that `gatewayd run` finds outside, writes the configuration for it and runs the very same daemon.
 func runDev(ctx context.Context, o devOptions, w world) error {
+	os.Remove(devInfoPath()) // of a world that has gone
+	defer os.Remove(devInfoPath())
 	fresh := o.dir == ""
 	if fresh {
 		dir, err := os.MkdirTemp("", "gatewayd-dev-")
@@ -237,7 +239,7 @@ func (i devInfo) write() error {
 func readDevInfo(path string) (info devInfo, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return info, fmt.Errorf("no development world is described in %s: start one with `make run` in another terminal", path)
+		return info, fmt.Errorf("no development world is described in %s", path)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &info)

@@ -16,19 +16,8 @@ func healthCommand(w world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "health", Short: "Ask a running daemon whether it is well; exit code 1 when it is not", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
-			defer cancel()
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-			if err != nil {
+			if err := askHealth(cmd.Context(), url); err != nil {
 				return err
-			}
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				return fmt.Errorf("asking for health: %w", err)
-			}
-			defer res.Body.Close()
-			if res.StatusCode != http.StatusOK {
-				return fmt.Errorf("%s answers %s", url, res.Status)
 			}
 			fmt.Fprintln(w.stdout, "well")
 			return nil
@@ -50,4 +39,23 @@ func versionCommand(w world) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// askHealth is nil when a daemon says that it is well.
+func askHealth(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking for health: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, res.Status)
+	}
+	return nil
 }
