@@ -1,0 +1,176 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// The daemon dies at any step that is durable or visible: before and after each commit, signature, answer of the sign-guard and
+// broadcast. A death is an error from that step on, with nothing done any more; memory is lost with the Watcher.
+
+var errCrash = errors.New("the process died")
+
+// fuse is one life of the daemon.
+type fuse struct {
+	left   int    // steps until it dies; negative: it does not
+	only   string // count only these steps; empty: all
+	steps  []string
+	blown  bool
+	where  string
+	census map[string]int // deaths by step, over all lives
+}
+
+// pass is a step that has been reached.
+func (f *fuse) pass(step string) error {
+	if f.blown {
+		return errCrash
+	}
+	f.steps = append(f.steps, step)
+	if f.only != "" && f.only != step {
+		return nil
+	}
+	if f.left == 0 {
+		f.blown, f.where = true, step
+		f.census[step]++
+		return fmt.Errorf("%s: %w", step, errCrash)
+	}
+	f.left--
+	return nil
+}
+
+// light starts the next life, which ends after so many steps of a kind.
+func (f *fuse) light(left int, only string) {
+	*f = fuse{left: left, only: only, census: f.census}
+}
+
+// crashStore is the database under a fuse.
+type crashStore struct {
+	store
+	fuse *fuse
+}
+
+func (s *crashStore) Update(ctx context.Context, fn func(*records.Tx) error) error {
+	if err := s.fuse.pass("begin"); err != nil {
+		return err
+	}
+	err := s.store.Update(ctx, func(tx *records.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return s.fuse.pass("before the commit")
+	})
+	if err != nil {
+		return err
+	}
+	return s.fuse.pass("after the commit")
+}
+
+func (s *crashStore) View(ctx context.Context, fn func(*records.Tx) error) error {
+	if s.fuse.blown {
+		return errCrash
+	}
+	return s.store.View(ctx, fn)
+}
+
+// crashGuard is the sign-guard under a fuse.
+type crashGuard struct {
+	guard
+	fuse *fuse
+}
+
+func (g *crashGuard) Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, payment uint64, cancel bool) error {
+	if err := g.fuse.pass("before the guard"); err != nil {
+		return err
+	}
+	if err := g.guard.Allow(ctx, id, slot, digest, payment, cancel); err != nil {
+		return err
+	}
+	return g.fuse.pass("after the guard")
+}
+
+func (g *crashGuard) Free(ctx context.Context, payment uint64) error {
+	if err := g.fuse.pass("before freeing the guard"); err != nil {
+		return err
+	}
+	if err := g.guard.Free(ctx, payment); err != nil {
+		return err
+	}
+	return g.fuse.pass("after freeing the guard")
+}
+
+// crashChain is a ledger under a fuse. It also holds the daemon to rule R1: what is sent stands in the database.
+type crashChain struct {
+	chain.Chain
+	fuse   *fuse
+	store  store
+	sent   map[string]bool // hashes ever sent
+	faults []string        // broken rules
+}
+
+func (c *crashChain) Head(ctx context.Context) (chain.Head, error) {
+	if c.fuse.blown {
+		return chain.Head{}, errCrash
+	}
+	return c.Chain.Head(ctx)
+}
+
+func (c *crashChain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	if err := c.fuse.pass("reading a block"); err != nil {
+		return chain.Block{}, err
+	}
+	return c.Chain.Block(ctx, height)
+}
+
+func (c *crashChain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+	if c.fuse.blown {
+		return chain.Amount{}, errCrash
+	}
+	return c.Chain.Balance(ctx, account, asset)
+}
+
+func (c *crashChain) Tip(ctx context.Context, account string) (chain.Tip, error) {
+	if c.fuse.blown {
+		return chain.Tip{}, errCrash
+	}
+	return c.Chain.Tip(ctx, account)
+}
+
+func (c *crashChain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if err := c.fuse.pass("before the signature"); err != nil {
+		return chain.Attempt{}, err
+	}
+	a, err := c.Chain.Sign(ctx, slot, pay, prev)
+	if err != nil {
+		return a, err
+	}
+	return a, c.fuse.pass("after the signature")
+}
+
+func (c *crashChain) Broadcast(ctx context.Context, a chain.Attempt) error {
+	if err := c.fuse.pass("before sending"); err != nil {
+		return err
+	}
+	c.requireStored(ctx, a)
+	c.sent[a.Hash] = true
+	if err := c.Chain.Broadcast(ctx, a); err != nil {
+		return err
+	}
+	return c.fuse.pass("after sending")
+}
+
+func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
+	err := c.store.View(ctx, func(tx *records.Tx) error {
+		_, stored, ok, err := tx.AttemptByHash(c.ID(), a.Hash)
+		if err == nil && (!ok || string(stored.Raw) != string(a.Raw)) {
+			err = errors.New("not in the database")
+		}
+		return err
+	})
+	if err != nil {
+		c.faults = append(c.faults, fmt.Sprintf("%s was sent: %v", a.Hash, err))
+	}
+}

@@ -1,0 +1,340 @@
+package watcher
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+)
+
+// crashes is how many deaths TestKilledAnywhere goes through; GATEWAYD_CRASHES asks for more, for the nightly run.
+func crashes(t *testing.T) int {
+	t.Helper()
+	if text := os.Getenv("GATEWAYD_CRASHES"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		return n
+	}
+	if testing.Short() {
+		return 200
+	}
+	return 2000
+}
+
+// seed is the world's seed: GATEWAYD_SEED to repeat a run, else the time.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	if text := os.Getenv("GATEWAYD_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+		return n
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions and lying nodes. No payee may ever
+// have more than is due, and in the end everybody has all of it.
+func TestKilledAnywhere(t *testing.T) {
+	first := seed(t)
+	census := map[string]int{}
+	deaths := 0
+	for s := first; deaths < crashes(t); s++ {
+		m := newModel(t, s, census)
+		deaths += m.live(t, s, 120)
+		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
+		err := m.settle()
+		if err != nil {
+			m.dump()
+		}
+		require.NoError(t, err, "GATEWAYD_SEED=%d", s)
+	}
+	t.Logf("GATEWAYD_SEED=%d: %d deaths: %v", first, deaths, census)
+	for _, step := range steps {
+		require.Positive(t, census[step], "no death %s", step)
+	}
+}
+
+// steps is where the daemon can die.
+var steps = [...]string{
+	"begin", "before the commit", "after the commit", "reading a block",
+	"before the guard", "after the guard", "before freeing the guard", "after freeing the guard",
+	"before the signature", "after the signature", "before sending", "after sending",
+}
+
+// live is one world with so many deaths. It answers how many there were.
+func (m *model) live(t *testing.T, s uint64, lives int) (deaths int) {
+	t.Helper()
+	for deaths < lives {
+		if m.rng.IntN(20) == 0 {
+			m.reopen()
+		}
+		if m.rng.IntN(3) == 0 {
+			m.restart(m.rng.IntN(100), "")
+		} else {
+			m.restart(m.rng.IntN(3), steps[m.rng.IntN(len(steps))])
+		}
+		if m.liveOnce() {
+			deaths++
+		}
+		require.NoError(t, m.check(), "GATEWAYD_SEED=%d, died %s", s, m.fuse.where)
+	}
+	return deaths
+}
+
+// liveOnce is one life: until its end, or until it gets long.
+func (m *model) liveOnce() (died bool) {
+	for range 12 {
+		m.happen()
+		if m.step() {
+			return true
+		}
+	}
+	return false
+}
+
+// happen is what the world does between two looks of the daemon.
+func (m *model) happen() {
+	m.now = m.now.Add(10 * time.Second)
+	c := m.eth
+	if m.rng.IntN(2) == 0 {
+		c = m.vite
+	}
+	switch m.rng.IntN(16) {
+	case 0, 1:
+		m.order()
+	case 2:
+		c.Reorg(1+m.rng.IntN(finality), m.rng.IntN(2) == 0)
+	case 3:
+		if waiting := c.Waiting(); len(waiting) > 0 {
+			c.Drop(waiting[m.rng.IntN(len(waiting))])
+		}
+	case 4:
+		c.Gossip()
+	case 5:
+		m.eth.SetBaseFee(10 + m.rng.Uint64N(60))
+	case 6:
+		c.Lie(m.lies())
+	case 7:
+		c.MineEmpty(1 + m.rng.IntN(3))
+	default:
+		c.Mine(1)
+	}
+}
+
+// order is one more transfer to us, up to what the paying accounts can serve.
+func (m *model) order() {
+	if len(m.claims) >= 120 {
+		return
+	}
+	amount := minimum + fee + m.rng.Uint64N(3000)
+	switch m.rng.IntN(10) {
+	case 0:
+		m.bounced(amount)
+	case 1:
+		m.refused(amount)
+	case 2, 3, 4, 5:
+		m.withdraw(amount)
+	default:
+		if len(m.owners) == 0 || m.rng.IntN(2) == 0 {
+			m.bind()
+		}
+		i := m.rng.IntN(len(m.owners))
+		m.deposit(m.owners[i], m.deposits[i], 5000+m.rng.Uint64N(100_000))
+	}
+}
+
+// lies is a node that misbehaves in about one call of six for a while.
+func (m *model) lies() chaintest.Lie {
+	rng := m.rng
+	return func(call chaintest.Call, _ int) chaintest.Fault {
+		n := rng.IntN(100)
+		switch call {
+		case chaintest.CallBroadcast:
+			return pick(n, 15, chaintest.Refuse, chaintest.Cut, chaintest.Fake)
+		case chaintest.CallHead:
+			return pick(n, 5, chaintest.Refuse, chaintest.Stale)
+		case chaintest.CallBlock:
+			return pick(n, 2, chaintest.Refuse, chaintest.Missing, chaintest.Orphan)
+		case chaintest.CallTip, chaintest.CallBalance:
+			return pick(n, 5, chaintest.Refuse, chaintest.Stale)
+		}
+		return pick(n, 3, chaintest.Refuse)
+	}
+}
+
+// pick is each fault in each percent of the cases.
+func pick(n, each int, faults ...chaintest.Fault) chaintest.Fault {
+	if i := n / each; i < len(faults) {
+		return faults[i]
+	}
+	return chaintest.None
+}
+
+// story is one fixed course of events with everything in it: deposits, withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
+func (m *model) story(round int) {
+	m.now = m.now.Add(10 * time.Second)
+	switch round {
+	case 0:
+		owner, address := m.bind()
+		m.deposit(owner, address, 50_000)
+		m.withdraw(1000)
+		m.refused(700)
+	case 3:
+		m.eth.Reorg(2, true)
+		m.vite.Reorg(2, true)
+	case 6:
+		m.withdraw(2000)
+		m.eth.SetBaseFee(25)
+	case 8:
+		m.eth.Reorg(2, false)
+		m.vite.Reorg(3, false)
+	case 10:
+		for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+			for _, hash := range c.Waiting() {
+				c.Drop(hash)
+			}
+		}
+	case 12:
+		m.eth.Gossip()
+		m.vite.Gossip()
+	}
+	m.eth.Mine(1)
+	m.vite.Mine(1)
+}
+
+// tell runs the story with a death after so many steps; the next life goes on where the story is.
+func (m *model) tell(t *testing.T, left int) {
+	t.Helper()
+	m.restart(left, "")
+	for round := range 16 {
+		m.story(round)
+		for m.step() {
+			require.NoError(t, m.check(), "died %s", m.fuse.where)
+			m.restart(immortal, "")
+		}
+	}
+}
+
+// TestKilledAtEachStep tells one story again and again and lets the daemon die at each of its steps in turn: at every signature, answer
+// of the guard and broadcast, and at every few of the commits, most of which store nothing.
+func TestKilledAtEachStep(t *testing.T) {
+	census := map[string]int{}
+	whole := newModel(t, 1, census)
+	whole.tell(t, immortal)
+	told := slices.Clone(whole.fuse.steps)
+	require.NoError(t, whole.settle())
+	require.Greater(t, len(told), 200)
+	every := 7
+	if testing.Short() {
+		every = 101
+	}
+	for left, step := range told {
+		if left%every != 0 && (testing.Short() || slices.Contains(steps[:4], step)) {
+			continue
+		}
+		m := newModel(t, 1, census)
+		m.tell(t, left)
+		require.NoError(t, m.settle(), "died at step %d, %s", left, step)
+	}
+	t.Logf("deaths: %v", census)
+}
+
+// The checks themselves are checked: each broken daemon below must be caught within a few worlds.
+
+// freshNumber is the usual way to send again: at the next free number.
+type freshNumber struct{ chain.Chain }
+
+func (c freshNumber) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if len(prev) > 0 {
+		tip, err := c.Tip(ctx, slot.Account)
+		if err != nil {
+			return chain.Attempt{}, err
+		}
+		slot.Number = max(tip.Next, slot.Number+1)
+		a, err := c.Chain.Sign(ctx, slot, pay, nil)
+		a.Seq = len(prev)
+		return a, err
+	}
+	return c.Chain.Sign(ctx, slot, pay, prev)
+}
+
+// hasty takes the newest block for final.
+type hasty struct{ chain.Chain }
+
+func (c hasty) Head(ctx context.Context) (chain.Head, error) {
+	h, err := c.Chain.Head(ctx)
+	h.Final = h.Latest
+	return h, err
+}
+
+// doubled pays twice what it is told.
+type doubled struct{ chain.Chain }
+
+func (c doubled) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	twice, err := pay.Amount.Mul(2)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	pay.Amount = twice
+	return c.Chain.Sign(ctx, slot, pay, prev)
+}
+
+// forgetful drops every fifth payment: it is signed and stored and never reaches a node.
+type forgetful struct{ chain.Chain }
+
+func (c forgetful) Broadcast(ctx context.Context, a chain.Attempt) error {
+	if a.Hash[0]%5 == 0 {
+		return nil
+	}
+	return c.Chain.Broadcast(ctx, a)
+}
+
+func TestBrokenDaemonsAreCaught(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mutate  func(chain.Chain) chain.Chain
+		reports []string
+	}{
+		{"sends again at a fresh number", func(c chain.Chain) chain.Chain { return freshNumber{c} }, []string{"stands 2 times", "is due", "do not allow it"}},
+		{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, []string{"is due"}},
+		{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, []string{"is due"}},
+		{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, []string{"in the end", "the records at"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for s := uint64(1); s <= 10; s++ {
+				m := newModel(t, s, map[string]int{})
+				for id, inner := range m.chains {
+					m.parts.Chains[id] = c.mutate(inner)
+				}
+				if err := m.suffer(60); err != nil {
+					require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
+					return
+				}
+			}
+			t.Fatal("not caught")
+		})
+	}
+}
+
+// suffer is live and settle with the first broken promise as its answer.
+func (m *model) suffer(rounds int) error {
+	m.restart(m.rng.IntN(200), "")
+	for range rounds {
+		m.happen()
+		if m.step() {
+			m.restart(m.rng.IntN(200), "")
+		}
+		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	return m.settle()
+}

@@ -1,0 +1,405 @@
+package watcher
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// claim is what the world owes for one transfer to us once that transfer is final.
+type claim struct {
+	source *chaintest.Chain // where the transfer is
+	hash   string
+	ledger *chaintest.Chain // where it is owed
+	payee  string
+	asset  chain.Asset
+	amount uint64
+	final  bool // seen final once
+}
+
+// model is two ledgers, lying nodes and a daemon that dies. All of it follows from one seed.
+type model struct {
+	t         *testing.T
+	rng       *rand.Rand
+	eth, vite *chaintest.Chain
+	path      string
+	inner     *records.Store
+	store     *crashStore
+	chains    map[chain.ID]*crashChain
+	fuse      *fuse
+	parts     Parts
+	w         *Watcher
+	claims    []*claim
+	deposits  []string // addresses bound so far
+	owners    []string
+	serial    int
+	now       time.Time
+}
+
+// newModel is a world at rest. Its files lie in memory where the machine has such a place: a commit then costs no disk.
+func newModel(t *testing.T, seed uint64, census map[string]int) *model {
+	t.Helper()
+	m := &model{
+		t: t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		eth:  chaintest.New(chaintest.Config{ID: "eth", Finality: finality}),
+		vite: chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true}),
+		fuse: &fuse{left: immortal, census: census},
+	}
+	n := network(m.eth, m.vite)
+	endow(m.eth, m.vite, n)
+	dir := memoryDir(t)
+	m.path = filepath.Join(dir, "records.db")
+	m.store = &crashStore{fuse: m.fuse}
+	m.open()
+	g, err := records.OpenGuard(filepath.Join(dir, "guard.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, g.Close())
+		require.NoError(t, m.inner.Close())
+	})
+	require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error { return ensureAccounts(tx, n) }))
+
+	m.chains = map[chain.ID]*crashChain{}
+	m.parts = Parts{
+		Store: m.store, Chains: map[chain.ID]chain.Chain{}, Networks: []records.Network{n},
+		Guard: &crashGuard{g, m.fuse}, Log: quiet(), Now: func() time.Time { return m.now },
+	}
+	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+		m.chains[c.ID()] = &crashChain{Chain: c, fuse: m.fuse, store: m.inner, sent: map[string]bool{}}
+		m.parts.Chains[c.ID()] = m.chains[c.ID()]
+	}
+	m.eth.Mine(finality + 1)
+	m.vite.Mine(finality + 1)
+	m.restart(immortal, "")
+	require.NoError(t, m.w.Step(t.Context()))
+	return m
+}
+
+// memoryDir is a directory of this test in /dev/shm, or on disk where there is none.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "gatewayd-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func (m *model) open() {
+	m.t.Helper()
+	s, err := records.Open(m.t.Context(), records.Config{URL: "sqlite:" + m.path, Now: func() time.Time { return m.now }})
+	require.NoError(m.t, err)
+	m.inner, m.store.store = s, s
+	for _, c := range m.chains {
+		c.store = s
+	}
+}
+
+// reopen closes the database and opens it again, as a new process does.
+func (m *model) reopen() {
+	m.t.Helper()
+	require.NoError(m.t, m.inner.Close())
+	m.open()
+}
+
+// immortal is a life that nothing ends.
+const immortal = -1
+
+// restart is a new life, which ends after so many steps: of the kind given, else of any kind.
+func (m *model) restart(left int, only string) {
+	m.t.Helper()
+	m.fuse.light(left, only)
+	w, err := New(Config{FetchAhead: 1}, m.parts)
+	require.NoError(m.t, err)
+	m.w = w
+}
+
+// step lets the daemon work until it has nothing to do or dies. Faults of nodes are waited out. It tells whether it died.
+func (m *model) step() (died bool) {
+	m.t.Helper()
+	_ = m.w.Step(m.t.Context())
+	return m.fuse.blown
+}
+
+func (m *model) name(what string) string {
+	m.serial++
+	return fmt.Sprintf("%s %d", what, m.serial)
+}
+
+func (m *model) deposit(owner, address string, amount uint64) {
+	hash := m.eth.Deposit(m.eth.Address("depositor"), address, usdEth, units(amount), chain.Memo{Type: -1})
+	m.claims = append(m.claims, &claim{source: m.eth, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: owed(amount / 100)})
+}
+
+// owed is what a deposit is worth: nothing below the minimum.
+func owed(amount uint64) uint64 {
+	if amount < minimum {
+		return 0
+	}
+	return amount
+}
+
+// bind makes a new user with an own address. It does not run under the fuse: it is another program's work.
+func (m *model) bind() (owner, address string) {
+	m.t.Helper()
+	owner = m.vite.Address(m.name("owner"))
+	require.NoError(m.t, m.inner.Update(m.t.Context(), func(tx *records.Tx) error {
+		b, err := bindAddress(tx, m.eth, owner)
+		address = b.Address
+		return err
+	}))
+	m.owners, m.deposits = append(m.owners, owner), append(m.deposits, address)
+	return owner, address
+}
+
+// withdraw is one withdrawal of a new user to a new payee.
+func (m *model) withdraw(amount uint64) *claim {
+	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
+	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: payee})
+	c := &claim{source: m.vite, hash: hash, ledger: m.eth, payee: payee, asset: usdEth, amount: (amount - fee) * 100}
+	m.claims = append(m.claims, c)
+	return c
+}
+
+// refused is a withdrawal whose order nobody can follow.
+func (m *model) refused(amount uint64) {
+	owner := m.vite.Address(m.name("sender"))
+	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: "nowhere"})
+	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount})
+}
+
+// bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the end.
+func (m *model) bounced(amount uint64) {
+	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
+	m.eth.Reject(payee, true)
+	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: payee})
+	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount})
+}
+
+// due is what each payee may have by now (final transfers only), or in the end (all of them).
+func (m *model) due(inTheEnd bool) map[*chaintest.Chain]map[string]map[chain.Asset]uint64 {
+	due := map[*chaintest.Chain]map[string]map[chain.Asset]uint64{m.eth: {}, m.vite: {}}
+	for _, c := range m.claims {
+		if !c.final {
+			_, c.final, _ = c.source.Find(c.hash)
+		}
+		if due[c.ledger][c.payee] == nil {
+			due[c.ledger][c.payee] = map[chain.Asset]uint64{}
+		}
+		if c.final || inTheEnd {
+			due[c.ledger][c.payee][c.asset] += c.amount
+		}
+	}
+	return due
+}
+
+// check is what must hold at every moment: nobody has more than is due to him (I1, I3), no payment stands twice on its ledger, and
+// nothing was sent that is not stored (R1).
+func (m *model) check() error {
+	for ledger, payees := range m.due(false) {
+		have := ledger.Balances()
+		for payee, assets := range payees {
+			for asset, most := range assets {
+				if units(most).Less(have[payee][asset]) {
+					return fmt.Errorf("%s has %s of %s on %s, %d is due", payee, have[payee][asset], asset, ledger.ID(), most)
+				}
+			}
+			for asset := range have[payee] {
+				if _, ok := assets[asset]; !ok {
+					return fmt.Errorf("%s has %s, which nobody owes him", payee, asset)
+				}
+			}
+		}
+		for id, n := range ledger.Paid() {
+			if n > 1 {
+				return fmt.Errorf("payment %d stands %d times on %s", id, n, ledger.ID())
+			}
+		}
+		if broken := m.chains[ledger.ID()].faults; len(broken) > 0 {
+			return fmt.Errorf("on %s: %s", ledger.ID(), broken[0])
+		}
+	}
+	return nil
+}
+
+// settle lets everything come to rest under honest nodes, then asks for exactness: each payee has what is due, our accounts have the
+// rest, numbers are dense, attempts are all still there, the books fit (I1-I8).
+func (m *model) settle() error {
+	m.eth.Lie(chaintest.Honest)
+	m.vite.Lie(chaintest.Honest)
+	m.eth.SetBaseFee(10)
+	m.restart(immortal, "")
+	for range 400 {
+		m.eth.Gossip()
+		m.vite.Gossip()
+		m.eth.Mine(1)
+		m.vite.Mine(1)
+		if err := m.w.Step(m.t.Context()); err != nil {
+			return fmt.Errorf("with honest nodes: %w", err)
+		}
+		if err := m.check(); err != nil {
+			return err
+		}
+		if m.atRest() {
+			break
+		}
+	}
+	if err := m.checkPayees(); err != nil {
+		return err
+	}
+	return m.checkBooks()
+}
+
+// atRest tells whether every claim is final, paid, and the payments themselves are final.
+func (m *model) atRest() bool {
+	if m.checkPayees() != nil {
+		return false
+	}
+	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+		for _, a := range m.paying(c.ID()) {
+			tip, err := c.Tip(m.t.Context(), a)
+			if err != nil || !tip.Settled {
+				return false
+			}
+		}
+	}
+	busy := true
+	err := m.inner.View(m.t.Context(), func(tx *records.Tx) error {
+		eth, err := tx.BusyAccounts("eth")
+		if err != nil {
+			return err
+		}
+		vite, err := tx.BusyAccounts("vite")
+		busy = len(eth)+len(vite) > 0
+		return err
+	})
+	return err == nil && !busy
+}
+
+func (m *model) paying(id chain.ID) []string {
+	n := m.parts.Networks[0]
+	if id == n.Exchange {
+		return []string{n.Gateway}
+	}
+	return []string{n.Hot}
+}
+
+func (m *model) checkPayees() error {
+	for ledger, payees := range m.due(true) {
+		have := ledger.Balances()
+		for payee, assets := range payees {
+			for asset, want := range assets {
+				if have[payee][asset] != units(want) {
+					return fmt.Errorf("%s has %s of %s on %s in the end, %d is due", payee, have[payee][asset], asset, ledger.ID(), want)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkBooks compares our own accounts and the database with the ledgers.
+func (m *model) checkBooks() error {
+	n := m.parts.Networks[0]
+	in, out, paid := uint64(0), uint64(0), uint64(0)
+	for _, c := range m.claims {
+		switch {
+		case c.ledger == m.eth:
+			in += c.amount/100 + fee
+			paid += c.amount
+		case c.source == m.vite: // a refund: in and out again
+		default:
+			out += c.amount
+		}
+	}
+	if have := m.vite.Holding(n.Gateway, usd); have != units(stock+in-out) {
+		return fmt.Errorf("the gateway account has %s, %d wanted", have, stock+in-out)
+	}
+	if have := m.eth.Holding(n.Hot, usdEth); have != units(stock*100-paid) {
+		return fmt.Errorf("the hot account has %s, %d wanted", have, stock*100-paid)
+	}
+	return m.inner.View(m.t.Context(), m.checkRecords)
+}
+
+func (m *model) checkRecords(tx *records.Tx) error {
+	breaches, err := tx.Breaches()
+	if err != nil {
+		return err
+	}
+	if len(breaches) > 0 {
+		return fmt.Errorf("the books: %v", breaches)
+	}
+	for id, c := range m.chains {
+		for hash := range c.sent {
+			if _, _, ok, err := tx.AttemptByHash(id, hash); err != nil || !ok {
+				return fmt.Errorf("attempt %s was sent and is gone: %v", hash, err)
+			}
+		}
+		for _, account := range m.paying(id) {
+			if err := m.checkAccount(tx, id, account); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.VerifyHistory()
+}
+
+// checkAccount asks that the numbers given are the numbers used: dense, and no more.
+func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error {
+	a, err := tx.Account(id, account)
+	if err != nil || a.State == records.AccountNew {
+		return err
+	}
+	if a.State != records.AccountOK {
+		return fmt.Errorf("account %s is %s: %s", account, a.State, a.Why)
+	}
+	tip, err := m.chains[id].Chain.Tip(m.t.Context(), account)
+	if err != nil {
+		return err
+	}
+	if tip.Next != a.Next {
+		return fmt.Errorf("account %s: the ledger is at %d, the records at %d", account, tip.Next, a.Next)
+	}
+	cur, err := tx.Cursor(id)
+	if err == nil && cur.Halted {
+		err = fmt.Errorf("chain %s is halted: %s", id, cur.Why)
+	}
+	return err
+}
+
+// dump is where everything stands, for the log of a failed world.
+func (m *model) dump() {
+	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+		head, _ := c.Head(m.t.Context())
+		m.t.Logf("%s: head %d, final %d, %d waiting", c.ID(), head.Latest.Height, head.Final.Height, len(c.Waiting()))
+		for _, account := range m.paying(c.ID()) {
+			tip, err := c.Tip(m.t.Context(), account)
+			m.t.Logf("  tip of %s: %+v %v", account, tip, err)
+			err = m.inner.View(m.t.Context(), func(tx *records.Tx) error {
+				a, err := tx.Account(c.ID(), account)
+				if err != nil {
+					return err
+				}
+				cur, err := tx.Cursor(c.ID())
+				m.t.Logf("  cursor %d %s, final %d %v", cur.Height, cur.Why, cur.Final.Height, err)
+				m.t.Logf("  records: %s %s, base %d, next %d", a.State, a.Why, a.Base, a.Next)
+				slots, err := tx.OpenSlots(c.ID(), account)
+				for _, s := range slots {
+					m.t.Logf("  slot %d: payment %d %s %s, %d attempts, mined %t", s.Number, s.PaymentID, s.Payment.Purpose, s.Payment.Amount, len(s.Attempts), s.Mined)
+				}
+				return err
+			})
+			m.t.Logf("  %v", err)
+		}
+	}
+}

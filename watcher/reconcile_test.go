@@ -1,0 +1,143 @@
+package watcher
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+func (r *rig) channel(d records.Direction) (c records.Channel) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) (err error) {
+		c, err = tx.Channel("main", usd, d)
+		return err
+	})
+	return c
+}
+
+func TestShortfallClosesTheChannelUntilItIsMended(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	for range 22 { // more than the hot account has
+		r.withdraw(owner, r.eth.Address("payee"), maximum+fee)
+	}
+	r.rest()
+	r.rest()
+	books := r.w.reconciler()
+	for i := range patience {
+		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State(), "round %d", i)
+		require.NoError(t, books.round(t.Context()))
+	}
+	c := r.channel(records.Withdrawal)
+	require.Equal(t, "MAINTAIN", c.Automatic)
+	require.Contains(t, c.Why, r.net.Hot)
+	require.Equal(t, "OPEN", r.channel(records.Deposit).State(), "the other account has enough")
+
+	r.eth.Deposit(r.eth.Address("treasury"), r.net.Hot, usdEth, units(stock*100), chain.Memo{Type: -1})
+	r.run(1)
+	require.NoError(t, books.round(t.Context()))
+	require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
+	r.rest()
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, 22*maximum*100)
+	r.requireSound()
+}
+
+func TestOperatorsStopStays(t *testing.T) {
+	r := setup(t)
+	r.update(func(tx *records.Tx) error {
+		return tx.SetChannel("main", usd, records.Deposit, "MAINTAIN", "audit", "operator:test")
+	})
+	require.NoError(t, r.w.reconciler().round(t.Context()))
+	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).State())
+}
+
+func TestQuietBooksChangeNothing(t *testing.T) {
+	r := setup(t)
+	owner, address := r.user()
+	books := r.w.reconciler()
+	for range 30 {
+		r.deposit(address, 20_000)
+		r.withdraw(owner, r.eth.Address("payee"), 300)
+		r.run(1)
+		require.NoError(t, books.round(t.Context()))
+		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
+		require.Equal(t, "OPEN", r.channel(records.Deposit).State())
+	}
+}
+
+// priced is a ledger that tells what a payout costs.
+type priced struct {
+	*chaintest.Chain
+	cost *chain.Amount
+}
+
+func (p priced) PayoutCost(context.Context, chain.Asset) (chain.Amount, error) { return *p.cost, nil }
+
+func TestNetworkFeeIsTheLowestRecentQuote(t *testing.T) {
+	r := setup(t)
+	cost := chain.MustAmount("5000000000000000000") // 5 whole coins, 500 of the token's units
+	r.parts.Chains["eth"] = priced{r.eth, &cost}
+	r.net.Tokens[1].Policy.Fee = records.Fee{Kind: "network"}
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	owner, _ := r.user()
+	hash := r.order(owner, coin, 5000, chain.Memo{Type: 1, Address: r.eth.Address("payee"), Label: "1"})
+	r.vite.Mine(1)
+	require.ErrorIs(t, r.w.Step(t.Context()), errNoQuote)
+
+	require.NoError(t, r.w.quote(t.Context()))
+	r.now = r.now.Add(5 * time.Minute)
+	cost = chain.MustAmount("8999999999999999999") // rounded up
+	require.NoError(t, r.w.quote(t.Context()))
+	r.run(1)
+	require.Equal(t, units(500), r.transfer(hash).Fee)
+
+	r.now = r.now.Add(16 * time.Minute) // nobody was shown the first quote within the window
+	late := r.order(owner, coin, 5000, chain.Memo{Type: 1, Address: r.eth.Address("payee"), Label: "1"})
+	r.rest()
+	require.Equal(t, units(900), r.transfer(late).Fee)
+	r.requireHolding(r.eth, r.eth.Address("payee"), chain.Native, 4500+4100)
+	r.requireSound()
+}
+
+// Run is the same with loops, clocks and goroutines of its own, all of which end with the context.
+func TestRunPaysAndStops(t *testing.T) {
+	r := setup(t)
+	owner, address := r.user()
+	running := goleak.IgnoreCurrent()
+	w, err := New(Config{Poll: time.Millisecond, Reconcile: 2 * time.Millisecond, QuoteEvery: time.Millisecond}, r.parts)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1) // one answer
+	go func() { ended <- w.Run(ctx) }()
+
+	r.deposit(address, 50_000)
+	r.withdraw(owner, r.eth.Address("payee"), 1000)
+	require.Eventually(t, func() bool {
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+		return r.vite.Holding(owner, usd) == units(500) && r.eth.Holding(r.eth.Address("payee"), usdEth) == units((1000-fee)*100)
+	}, time.Minute, 10*time.Millisecond)
+	cancel()
+	require.NoError(t, <-ended)
+	require.NoError(t, goleak.Find(running, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener")))
+	r.requireSound()
+}
+
+func TestRunEndsWithoutItsLease(t *testing.T) {
+	r := setup(t)
+	lease, err := r.store.Lease(t.Context(), "daemon", "first", time.Hour)
+	require.NoError(t, err)
+	r.parts.Store = r.store.Fenced(lease)
+	require.NoError(t, lease.Release(t.Context()))
+	w, err := New(Config{Poll: time.Millisecond}, r.parts)
+	require.NoError(t, err)
+	require.ErrorIs(t, w.Run(t.Context()), records.ErrFenced)
+}

@@ -1,0 +1,102 @@
+package watcher
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22, and room for a replacement.
+const sweepCost = 500
+
+// sweepable is a ledger with one address per user.
+type sweepable struct{ *chaintest.Chain }
+
+func (s sweepable) SweepCost(context.Context) (chain.Amount, error) { return units(sweepCost), nil }
+func (s sweepable) TokenSweepCost(context.Context) (chain.Amount, error) {
+	return units(sweepCost), nil
+}
+
+// sweepRig is a gateway whose native coin has own addresses too.
+func sweepRig(t *testing.T) *rig {
+	r := setup(t)
+	native := r.net.Tokens[1]
+	native.Type, native.Policy.Type, native.TokenID = 0, 0, "tti_native"
+	r.net.Tokens = append(r.net.Tokens, native)
+	r.parts.Networks = []records.Network{r.net}
+	r.parts.Chains["eth"] = sweepable{r.eth}
+	r.restart()
+	return r
+}
+
+func (r *rig) sweep() {
+	r.t.Helper()
+	require.NoError(r.t, r.w.Sweep(r.t.Context()))
+}
+
+func TestTokenSweepGetsItsGasFirst(t *testing.T) {
+	r := sweepRig(t)
+	_, address := r.user()
+	r.deposit(address, 50_000)
+	r.run(2)
+	r.sweep()
+	r.run(1)
+	r.requireHolding(r.eth, address, chain.Native, 0) // not final yet: nothing moves
+	r.run(finality)
+	for range 4 { // gas, then the tokens; asked too often on purpose
+		r.sweep()
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, address, usdEth, 0)
+	hot := r.eth.Holding(r.net.Hot, usdEth)
+	require.Equal(t, units(stock*100+50_000), hot)
+	left, err := units(sweepCost).Sub(r.eth.Holding(address, chain.Native))
+	require.NoError(t, err, "one top-up")
+	require.False(t, left.IsZero())
+	require.Len(t, r.allTransfers(), 1, "our own gas is nobody's deposit")
+	r.requireSound()
+}
+
+func TestNativeSweepLeavesItsCost(t *testing.T) {
+	r := sweepRig(t)
+	owner, address := r.user()
+	r.vite.Deposit(r.vite.Address("treasury"), r.net.Gateway, "tti_native", units(20_000), chain.Memo{Type: -1})
+	r.rest()
+	before := r.eth.Holding(r.net.Hot, chain.Native)
+	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(10_000), chain.Memo{Type: -1})
+	r.rest()
+	r.sweep()
+	r.rest()
+	r.sweep()
+	r.rest()
+	want, err := before.Add(units(10_000 - sweepCost))
+	require.NoError(t, err)
+	require.Equal(t, want, r.eth.Holding(r.net.Hot, chain.Native))
+	require.Equal(t, units(10_000), r.vite.Holding(owner, "tti_native"))
+	r.requireSound()
+}
+
+func TestDustIsNotSwept(t *testing.T) {
+	r := sweepRig(t)
+	_, address := r.user()
+	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(sweepFactor*sweepCost-1), chain.Memo{Type: -1})
+	r.rest()
+	r.sweep()
+	r.rest()
+	r.requireHolding(r.eth, address, chain.Native, sweepFactor*sweepCost-1)
+}
+
+func (r *rig) allTransfers() (list []records.Record) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) (err error) {
+		list, err = tx.Records(records.Filter{})
+		return err
+	})
+	return list
+}
