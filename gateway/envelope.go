@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -23,9 +25,7 @@ func answer(c echo.Context, data any) error {
 // onError is where every request without success ends: the user gets a text in their language, the log gets the cause.
 func (s *Server) onError(err error, c echo.Context) {
 	r := refusalOf(err)
-	if r.cause != nil {
-		s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause).Error("gateway request")
-	}
+	s.logCause(c, r)
 	if c.Response().Committed {
 		return
 	}
@@ -36,4 +36,16 @@ func (s *Server) onError(err error, c echo.Context) {
 	if err := c.JSON(r.status(), envelope{Code: r.code(), SubCode: int(r.fault), Msg: &msg}); err != nil {
 		s.Log.WithError(err).Debug("answering a gateway request")
 	}
+}
+
+// logCause writes what the user does not see. A client that hung up is no fault of ours.
+func (s *Server) logCause(c echo.Context, r *refusal) {
+	if r.cause == nil {
+		return
+	}
+	level := logrus.ErrorLevel
+	if errors.Is(r.cause, context.Canceled) {
+		level = logrus.DebugLevel
+	}
+	s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause).Log(level, "gateway request")
 }

@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/records"
+)
+
+// hanging is a store that answers nobody until it is let go, whatever a context says.
+type hanging struct {
+	store
+	letGo chan struct{}
+}
+
+func (h hanging) View(context.Context, func(*records.Tx) error) error {
+	<-h.letGo
+	return nil
+}
+
+func TestHangingStore(t *testing.T) {
+	h := hanging{letGo: make(chan struct{})}
+	r := setup(t, func(c *Config, p *Parts) {
+		h.store = p.Store
+		c.RequestTimeout, p.Store = 20*time.Millisecond, h
+	})
+	t.Cleanup(func() { close(h.letGo) }) // before the server stops, which waits
+	for _, url := range []string{
+		at(eth, "/meta-info", "tokenId", token),
+		at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice),
+		at(eth, "/withdraw-info", "tokenId", token, "walletAddress", alice),
+		at(eth, "/withdraw-address/verification", "tokenId", token, "withdrawAddress", "0xa"),
+		at(eth, "/withdraw-fee", "tokenId", costly, "walletAddress", alice, "amount", "1"),
+		list("/deposit-records", alice, 1, 10),
+		list("/withdraw-records", alice, 1, 10),
+	} {
+		got := r.get(url)
+		require.Equal(t, []int{200, 2, int(busy)}, []int{got.status, got.Code, got.SubCode}, url)
+	}
+	require.Equal(t, 503, r.get("/health").status)
+	require.Zero(t, r.get(at(eth, "/withdraw-fee", "tokenId", token, "walletAddress", alice, "amount", "1")).Code, "a flat fee needs no store")
+}
+
+func TestHangingStoreIsNotPiledUpOn(t *testing.T) {
+	h := hanging{letGo: make(chan struct{})}
+	r := setup(t, func(c *Config, p *Parts) {
+		h.store = p.Store
+		c.RequestTimeout, p.Store = 20*time.Millisecond, h
+	})
+	t.Cleanup(func() { close(h.letGo) })
+	require.True(t, r.server.slots.TryAcquire(maxCalls-1))
+	defer r.server.slots.Release(maxCalls - 1)
+	for range 3 {
+		require.Equal(t, int(busy), r.get(at(eth, "/meta-info", "tokenId", token)).SubCode)
+	}
+	require.False(t, r.server.slots.TryAcquire(1), "one call hangs, the others never went in")
+}
+
+func TestStoreThatIsGone(t *testing.T) {
+	broken := setup(t, func(_ *Config, p *Parts) { p.Store = fenced{} })
+	got := broken.get(at(eth, "/meta-info", "tokenId", token))
+	require.Equal(t, []int{200, 2, int(internal)}, []int{got.status, got.Code, got.SubCode})
+	require.NotContains(t, got.body, "the lease", "causes are for the log")
+	require.Contains(t, broken.logged.String(), "the lease is lost")
+}
+
+type fenced struct{}
+
+func (fenced) View(context.Context, func(*records.Tx) error) error   { return records.ErrFenced }
+func (fenced) Update(context.Context, func(*records.Tx) error) error { return records.ErrFenced }
