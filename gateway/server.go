@@ -44,7 +44,7 @@ type endpoint func(context.Context, query) (data any, err error)
 type Parts struct {
 	Store  store
 	Routes []Route
-	Log    *logrus.Logger
+	Log    *logrus.Logger   // nil means standard error
 	Now    func() time.Time // nil means time.Now
 	Label  func() string    // makes a label for a user of a shared address; nil means eight random letters and digits
 }
@@ -101,6 +101,12 @@ type network struct {
 func New(cfg Config, parts Parts) (*Server, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("gateway configuration: %w", err)
+	}
+	if parts.Store == nil {
+		return nil, errors.New("gateway: a store is wanted")
+	}
+	if parts.Log == nil {
+		parts.Log = logrus.New()
 	}
 	if parts.Now == nil {
 		parts.Now = time.Now

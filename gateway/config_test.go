@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/records/recordstest"
+)
+
+func TestConfigCheck(t *testing.T) {
+	tests := []struct{ name, yaml, want string }{
+		{"nothing", ``, ""},
+		{"public", `{listen: "0.0.0.0:8080", plain_http: redirect, trust_proxy: [10.0.0.0/8]}`, ""},
+		{"files", `{listen: ":443", plain_listen: ":80", tls: {cert: a, key: b}}`, ""},
+		{"acme", `{listen: ":443", plain_listen: ":80", acme: {domains: [a.example], cache: d}}`, ""},
+		{"listen", `{listen: "8080"}`, "listen"},
+		{"plain listener alone", `{plain_listen: ":80"}`, "plain_listen stands beside"},
+		{"plain listener", `{plain_listen: "80", tls: {cert: a, key: b}}`, "plain_listen \"80\""},
+		{"half a pair", `{tls: {cert: a}}`, "cert and key go together"},
+		{"both", `{tls: {cert: a, key: b}, acme: {domains: [a.example], cache: d}}`, "exclude each other"},
+		{"no cache", `{acme: {domains: [a.example]}}`, "cache is wanted"},
+		{"policy", `{plain_http: allow}`, "plain_http"},
+		{"rate", `{rate_per_second: -1}`, "rate_per_second"},
+		{"burst", `{burst: -1}`, "burst"},
+		{"too slow for wallets", `{request_timeout: 10s}`, "request_timeout"},
+		{"bindings", `{new_bindings_per_hour: -1}`, "new_bindings_per_hour"},
+		{"reload", `{tls: {cert: a, key: b, reload: -1s}}`, "reload"},
+		{"origin", `{origins: ["https://x.example/"]}`, "origin"},
+		{"proxy", `{trust_proxy: ["10.0.0.1"]}`, "trust_proxy"},
+	}
+	for _, tt := range tests {
+		var c Config
+		require.NoError(t, yaml.UnmarshalWithOptions([]byte(tt.yaml), &c, yaml.Strict()), tt.name)
+		err := c.Check()
+		if tt.want == "" {
+			require.NoError(t, err, tt.name)
+			continue
+		}
+		require.ErrorContains(t, err, tt.want, tt.name)
+		_, err = New(c, Parts{})
+		require.ErrorContains(t, err, tt.want, tt.name)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c := Config{}.withDefaults()
+	require.Equal(t, "127.0.0.1:8080", c.Listen)
+	require.Equal(t, 5*time.Second, c.RequestTimeout)
+}
+
+func TestRoutesThatCannotBeServed(t *testing.T) {
+	r := recordstest.NewRig(t)
+	tests := []struct {
+		name   string
+		change func(*Route)
+		want   string
+	}{
+		{"no source", func(r *Route) { r.Source = nil }, "part of its route is missing"},
+		{"no keys", func(r *Route) { r.Derive = nil }, "part of its route is missing"},
+		{"same path twice", func(r *Route) { r.BasePath = "//gateway//eth/" }, "serves another network"},
+		{"pattern", func(r *Route) { r.BasePath = "/:x" }, "plain letters"},
+		{"our own path", func(r *Route) { r.BasePath = "/health" }, "gateway's own"},
+		{"no shared address", func(r *Route) { r.Network.Shared = "" }, "shared address"},
+		{"label without a name", func(r *Route) { r.Network.Tokens[1].LabelName = "" }, "label name"},
+		{"name without a label", func(r *Route) { r.Network.Tokens[0].LabelName = "Memo" }, "type 1 only"},
+	}
+	for _, tt := range tests {
+		second := routeOf("/second", "second", "second")
+		tt.change(&second)
+		_, err := New(Config{}, Parts{Store: r.Store, Routes: []Route{routeOf(eth, "eth", "eth"), second}})
+		require.ErrorContains(t, err, tt.want, tt.name)
+	}
+	_, err := New(Config{}, Parts{})
+	require.ErrorContains(t, err, "store")
+}
+
+func TestCleanBase(t *testing.T) {
+	for in, want := range map[string]string{"": "", "/": "", "terra": "/terra", "/gateway/eth/": "/gateway/eth", "//a//b//": "/a/b"} {
+		require.Equal(t, want, cleanBase(in), in)
+	}
+}
