@@ -23,6 +23,8 @@ const (
 	scanMargin = 16
 	// readersPerScan is the number of accounts read at once.
 	readersPerScan = 4
+	// blockPatience is how many times as long as one call a whole block may take: a scan makes many calls.
+	blockPatience = 15
 )
 
 // Block answers the snapshot block at a height with the transfers and effects that it confirmed first, as more than half of the
@@ -30,6 +32,8 @@ const (
 // and signature: a node that shows a send whose hash does not fit, or that lies about the place of one, makes the block
 // ErrUnavailable.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	ctx, cancel := context.WithTimeout(ctx, blockPatience*c.cfg.Timeout)
+	defer cancel()
 	b, err := agreed(ctx, c, blockIdentity,
 		func(ctx context.Context, n *node, nc *client.Client) (chain.Block, error) {
 			return n.block(ctx, nc, height, c.ourAccounts)

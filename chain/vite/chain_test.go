@@ -1,6 +1,7 @@
 package vite
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,4 +42,24 @@ func TestCheckAddress(t *testing.T) {
 			require.ErrorIs(t, err, tt.err)
 		})
 	}
+}
+
+func FuzzCheckAddress(f *testing.F) {
+	for _, addr := range []string{someUser, zeroText, assetText, "", "vite_"} {
+		f.Add(addr, "")
+	}
+	f.Add(someUser, "label")
+	f.Fuzz(func(t *testing.T, addr, label string) {
+		c := &Chain{}
+		got, err := c.CheckAddress(addr, label)
+		if err != nil {
+			require.Empty(t, got)
+			return
+		}
+		require.Empty(t, label)
+		require.Equal(t, strings.ToLower(addr), got)
+		again, err := c.CheckAddress(got, label)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	})
 }

@@ -154,7 +154,7 @@ func TestNodeInfo(t *testing.T) {
 		set(result.(map[string]any), json.Number(strconv.FormatInt(l.clock.Now().Add(-time.Hour).Unix(), 10)), "timestamp")
 		return result
 	}))
-	all := l.open(t, l.url, dead.URL, late.URL).NodeInfo(t.Context())
+	all := l.open(t, l.ws, dead.URL, late.URL).NodeInfo(t.Context())
 	require.Len(t, all, 3)
 	require.NoError(t, all[0].Err)
 	require.Equal(t, l.height(), all[0].Latest.Height)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -76,7 +77,7 @@ func (o *ownList) add(a core.Address) {
 // ledger is the embedded exchange chain, served over JSON-RPC, with a stranger who has money and stake.
 type ledger struct {
 	*embedded.Node
-	url                string
+	url, ws, ipc       string
 	keys               keyring
 	own                *ownList
 	payer, inbox, poor core.Address
@@ -144,10 +145,11 @@ func goldID() core.TokenID { return core.TokenID([]byte("GOLD TOKEN")) }
 
 func (l *ledger) serve(t testing.TB) {
 	t.Helper()
-	server, err := rpc.New(l.Node, rpc.Config{HTTP: "127.0.0.1:0"})
+	l.ipc = filepath.Join(t.TempDir(), "node.ipc")
+	server, err := rpc.New(l.Node, rpc.Config{HTTP: "127.0.0.1:0", WS: "127.0.0.1:0", IPC: l.ipc})
 	require.NoError(t, err)
 	require.NoError(t, server.Listen())
-	l.url = "http://" + server.HTTPAddr()
+	l.url, l.ws = "http://"+server.HTTPAddr(), "ws://"+server.WSAddr()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- server.Run(ctx) }()
@@ -157,7 +159,7 @@ func (l *ledger) serve(t testing.TB) {
 	})
 }
 
-// open makes an adapter of the ledger's node, or of the nodes given.
+// open makes an adapter of the ledger's node over WebSocket, or of the nodes given.
 func (l *ledger) open(t testing.TB, nodes ...string) *Chain {
 	t.Helper()
 	return l.openWith(t, Config{}, nodes...)
@@ -166,7 +168,7 @@ func (l *ledger) open(t testing.TB, nodes ...string) *Chain {
 func (l *ledger) openWith(t testing.TB, cfg Config, nodes ...string) *Chain {
 	t.Helper()
 	if len(nodes) == 0 {
-		nodes = []string{l.url}
+		nodes = []string{l.ws}
 	}
 	cfg.ID, cfg.Nodes, cfg.Confirmations = "vite", nodes, depth
 	c, err := New(cfg, l.keys, l.own)

@@ -156,7 +156,7 @@ func TestLyingNode(t *testing.T) {
 			unavailable := s.requireTruth(t, s.open(t, p.URL))
 			require.Equal(t, tt.hidden, unavailable == 0, "%d heights unavailable", unavailable)
 
-			c := s.open(t, s.url, p.URL, newLiar(t, s.ledger).URL)
+			c := s.open(t, s.ws, p.URL, newLiar(t, s.ledger).URL)
 			require.Equal(t, s.honest, line(t, c, 1), "one of three")
 			p.tell(nil)
 			require.Equal(t, s.honest, line(t, s.open(t, p.URL), 1), "the lie leaves nothing behind")
@@ -240,7 +240,7 @@ func TestBrokenNode(t *testing.T) {
 				require.Error(t, c.Broadcast(t.Context(), a))
 			}
 
-			c = s.openWith(t, cfg, s.url, p.URL, newLiar(t, s.ledger).URL)
+			c = s.openWith(t, cfg, s.ws, p.URL, newLiar(t, s.ledger).URL)
 			require.Equal(t, s.honest, line(t, c, 1), "one of three")
 		})
 	}

@@ -36,3 +36,21 @@ func TestMemoOf(t *testing.T) {
 		})
 	}
 }
+
+func FuzzMemoOf(f *testing.F) {
+	for _, data := range []string{"", "text", "\x0b\xc3\x00addr", "\x0b\xc3\x01\x01a\x01b", "\x0b\xc3\x01\x01a\x01bc", "\x0b\xc3\x02"} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := memoOf(data)
+		require.Equal(t, data, m.Raw)
+		if m.Type == noComment {
+			require.Empty(t, m.Address+m.Label, "what is no order says nothing")
+			return
+		}
+		require.Empty(t, m.Fault)
+		require.GreaterOrEqual(t, m.Type, 0)
+		require.LessOrEqual(t, m.Type, 1)
+		require.True(t, m.Type == 1 || m.Label == "")
+	})
+}

@@ -251,7 +251,7 @@ func TestBroadcast(t *testing.T) {
 	t.Run("one node that takes it is enough", func(t *testing.T) {
 		dead := newLiar(t, l)
 		dead.Close()
-		require.NoError(t, l.open(t, dead.URL, l.url).Broadcast(t.Context(), a))
+		require.NoError(t, l.open(t, dead.URL, l.ws).Broadcast(t.Context(), a))
 	})
 	t.Run("another block stands there", func(t *testing.T) {
 		rival, err := c.Sign(t.Context(), l.slotBefore(t), l.credit(9, l.newUser(t), 1), nil)
@@ -353,7 +353,7 @@ func TestProbes(t *testing.T) {
 	dead.Close()
 	_, err = l.open(t, dead.URL).Quota(t.Context(), l.poor.String())
 	require.ErrorIs(t, err, chain.ErrUnavailable)
-	_, err = l.open(t, dead.URL, l.url).Quota(t.Context(), l.poor.String())
+	_, err = l.open(t, dead.URL, l.ws).Quota(t.Context(), l.poor.String())
 	require.NoError(t, err)
 }
 

@@ -136,6 +136,43 @@ func TestLongUnreceivedList(t *testing.T) {
 	require.Equal(t, 3, disturbed)
 }
 
+// TestReceivedWhileRead receives a deposit between the two readings that look for it.
+func TestReceivedWhileRead(t *testing.T) {
+	l := newLedger(t)
+	send := l.deposit(t, l.inbox, 1, "")
+	l.mine(t, 1)
+	p := newLiar(t, l)
+	var once sync.Once
+	p.tell(func(method string, params []any, result any) any {
+		switch method {
+		case "ledger_getUnreceivedBlocksByAddress", "ledger_getLatestAccountBlock":
+			if params[0] == l.inbox.String() {
+				once.Do(func() { l.receive(t, l.keys[inboxPath], send) })
+			}
+		}
+		return result
+	})
+	require.Equal(t, []string{send.String()}, transfersIn(line(t, l.open(t, p.URL), 1)))
+	require.NotEmpty(t, l.slotOf(l.inbox, inboxPath).Prev)
+}
+
+// TestReorgWhileRead takes the line away under the reading.
+func TestReorgWhileRead(t *testing.T) {
+	l := newLedger(t)
+	l.deposit(t, l.inbox, 1, "")
+	l.mine(t, 1)
+	p := newLiar(t, l)
+	c := l.open(t, p.URL)
+	var once sync.Once
+	p.tell(onMethod("ledger_getUnreceivedBlocksByAddress", func(_ string, _ []any, result any) any {
+		once.Do(func() { l.reorg(t, 1, false) })
+		return result
+	}))
+	_, err := c.Block(t.Context(), l.height())
+	require.ErrorIs(t, err, chain.ErrUnavailable)
+	require.Empty(t, transfersIn(line(t, c, 1)))
+}
+
 func TestPagesTooLargeAreReadInSmallerOnes(t *testing.T) {
 	l := newLedger(t)
 	var want []string
