@@ -42,6 +42,11 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"pages", testPages},
 		{"operators' lists", testLists},
 		{"totals", testTotals},
+		{"work", testWork},
+		{"foreign effect", testForeignEffect},
+		{"sweeps", testSweeps},
+		{"breaches", testBreaches},
+		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, url(t)) })

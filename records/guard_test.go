@@ -1,0 +1,56 @@
+package records_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func TestGuard(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "guard.db")
+	open := func() *records.Guard {
+		g, err := records.OpenGuard(path)
+		require.NoError(t, err)
+		return g
+	}
+	g := open()
+	ask := func(lineage, number uint64, digest string, payment uint64, cancel bool) error {
+		return g.Allow(t.Context(), "eth", chain.Slot{Account: "0xhot", Lineage: lineage, Number: number}, digest, payment, cancel)
+	}
+	require.NoError(t, ask(0, 7, "pay bob 5", 1, false))
+	require.NoError(t, ask(0, 7, "pay bob 5", 1, false), "a replacement pays the same")
+	require.ErrorIs(t, ask(0, 7, "pay eve 5", 1, false), records.ErrGuard, "another payee")
+	require.ErrorIs(t, ask(0, 7, "pay bob 5", 2, false), records.ErrGuard, "another payment")
+	require.ErrorIs(t, ask(0, 8, "pay bob 5", 1, false), records.ErrGuard, "the payment has a slot")
+	require.NoError(t, ask(0, 7, "to self", 1, true), "a cancellation passes")
+	require.NoError(t, ask(0, 7, "pay bob 5", 1, false))
+
+	require.NoError(t, g.Close())
+	g = open()
+	defer func() { require.NoError(t, g.Close()) }()
+	require.ErrorIs(t, ask(0, 7, "pay eve 5", 3, false), records.ErrGuard, "a restart forgets nothing")
+	require.NoError(t, g.Free(t.Context(), 1))
+	require.NoError(t, g.Free(t.Context(), 1))
+	require.NoError(t, ask(0, 8, "pay bob 5", 1, false), "after a final block voided the slot")
+	require.ErrorIs(t, ask(0, 9, "pay bob 5", 1, false), records.ErrGuard)
+
+	require.NoError(t, ask(0, 20, "to self", 0, true), "a number that nothing was signed for")
+	require.ErrorIs(t, ask(0, 20, "pay carol 5", 4, false), records.ErrGuard)
+	require.NoError(t, ask(1, 1, "pay dan 5", 5, false))
+	require.NoError(t, ask(2, 1, "pay dan 5", 5, false), "a new lineage excludes the old one")
+	require.ErrorIs(t, ask(2, 2, "pay dan 5", 5, false), records.ErrGuard)
+	require.ErrorIs(t, ask(2, 3, "", 6, false), records.ErrGuard)
+	require.ErrorIs(t, ask(2, 3, "x", 0, false), records.ErrGuard)
+	require.NoError(t, g.Allow(t.Context(), "bsc", chain.Slot{Account: "0xhot", Number: 7}, "pay eve 5", 9, false), "another chain")
+}
+
+func TestGuardPath(t *testing.T) {
+	for _, path := range []string{"", ":memory:", "file:x", "a?b", filepath.Join(t.TempDir(), "missing", "guard.db")} {
+		_, err := records.OpenGuard(path)
+		require.Error(t, err, path)
+	}
+}

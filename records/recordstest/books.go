@@ -1,0 +1,240 @@
+package recordstest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// testWork: what workers and auditors ask for.
+func testWork(t *testing.T, url string) {
+	r := newRig(t, url)
+	busy := func(id chain.ID) (names []string) {
+		r.See(func(tx *records.Tx) error {
+			list, err := tx.BusyAccounts(id)
+			for _, a := range list {
+				names = append(names, a.Account)
+			}
+			return err
+		})
+		return names
+	}
+	owed := func(id chain.ID, account string) (out map[chain.Asset]chain.Amount) {
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.Owed(id, account); return err })
+		return out
+	}
+	require.Empty(t, busy(Exchange))
+	require.Empty(t, owed(Exchange, Gateway))
+	in, p := r.Owe(records.Deposit, 500)
+	_, q := r.Owe(records.Deposit, 70)
+	require.Equal(t, []string{Gateway}, busy(Exchange))
+	require.Empty(t, busy(Source))
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Exchange, Gateway))
+
+	s := r.Bind(p)
+	first, second := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptReplace)
+	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: second, OK: true})
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(70)}, owed(Exchange, Gateway), "what stands in a block is no longer in the account")
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Exchange, Gateway))
+	r.Settle(s, second)
+	r.Do(func(tx *records.Tx) error { return tx.MovePayment(q, records.Queued, records.HeldPayment, "") })
+	require.Empty(t, busy(Exchange), "held is nothing to do")
+
+	r.See(func(tx *records.Tx) error {
+		attempts, err := tx.AttemptsOf(p)
+		require.NoError(t, err)
+		require.Equal(t, []string{first, second}, []string{attempts[0].Hash, attempts[1].Hash})
+		require.Equal(t, []any{uint64(1), 1, records.AttemptReplace, r.Now()}, []any{attempts[1].Number, attempts[1].Seq, attempts[1].Kind, attempts[1].CreatedAt})
+		transfers, err := tx.TransfersFrom(Source, in.Height+1, 10)
+		require.NoError(t, err)
+		require.Len(t, transfers, 1)
+		effects, err := tx.EffectsFrom(Exchange, 0, 10)
+		require.NoError(t, err)
+		require.Len(t, effects, 1)
+		require.Equal(t, second, effects[0].Tx)
+		none, err := tx.EffectsFrom(Exchange, effects[0].Height+1, 10)
+		require.Empty(t, none)
+		return err
+	})
+}
+
+func testForeignEffect(t *testing.T, url string) {
+	r := newRig(t, url)
+	foreign := func() (hash string, found bool) {
+		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.ForeignEffect(Exchange, Gateway); return err })
+		return hash, found
+	}
+	_, p := r.Owe(records.Deposit, 500)
+	hash := r.Sign(r.Bind(p), records.AttemptPay)
+	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: hash, OK: true}, chain.Effect{Account: Gateway, Number: 0, Tx: "before-us"})
+	_, found := foreign()
+	require.False(t, found, "ours, and what was there before we came")
+	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 2, Tx: "thief", OK: true})
+	got, found := foreign()
+	require.Equal(t, []any{"thief", true}, []any{got, found}, "before it is final")
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	_, found = foreign()
+	require.False(t, found)
+}
+
+func testSweeps(t *testing.T, url string) {
+	r := newRig(t, url)
+	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
+	deposit := func(amount uint64, failed bool) {
+		in := r.Incoming(records.Deposit, amount, r.Mine(Source, ""))
+		in.To, in.Failed = "0xdeposit0", failed
+		r.Do(func(tx *records.Tx) error {
+			out, _, err := tx.SeeTransfer(in)
+			if err != nil {
+				return err
+			}
+			return tx.MoveTransfer(out.ID, records.Seen, records.Refused, records.ReasonBelowMinimum)
+		})
+	}
+	candidates := func() (out []records.SweepCandidate) {
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.SweepCandidates(Source); return err })
+		return out
+	}
+	require.Empty(t, candidates())
+	deposit(40, false)
+	deposit(60, false)
+	deposit(1000, true)
+	got := candidates()
+	require.Len(t, got, 1)
+	require.Equal(t, []any{"0xdeposit0", chain.Native, chain.NewAmount(100)}, []any{got[0].Account.Account, got[0].Asset, got[0].Booked})
+
+	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: "0xdeposit0", Asset: chain.Native, Amount: chain.NewAmount(100), Payee: Hot}
+	gas := records.Payment{Purpose: chain.Gas, Network: Network, Token: Token, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(3), Payee: "0xdeposit0"}
+	underWay := func(p records.Payment) (yes bool) {
+		r.See(func(tx *records.Tx) (err error) { yes, err = tx.SweepUnderWay(p); return err })
+		return yes
+	}
+	require.False(t, underWay(sweep))
+	id, err := queue(r, sweep)
+	require.NoError(t, err)
+	require.True(t, underWay(sweep))
+	require.False(t, underWay(gas))
+	_, err = queue(r, gas)
+	require.NoError(t, err)
+	require.True(t, underWay(gas))
+	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
+	r.Pay(id)
+	require.Empty(t, candidates())
+	require.False(t, underWay(sweep))
+	deposit(5, false)
+	require.Equal(t, chain.NewAmount(5), candidates()[0].Booked)
+}
+
+// testBreaches: rows that fit tell nothing; each row that does not is told.
+func testBreaches(t *testing.T, url string) {
+	r := newRig(t, url)
+	told := func() (out []string) {
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.Breaches(); return err })
+		return out
+	}
+	decide := func(in records.Transfer, to records.TransferState, payments ...records.Payment) {
+		r.Do(func(tx *records.Tx) error {
+			if err := tx.MoveTransfer(in.ID, records.Seen, to, ""); err != nil {
+				return err
+			}
+			for _, p := range payments {
+				if _, err := tx.QueuePayment(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	refund := func(in records.Transfer) records.Payment {
+		return records.Payment{
+			TransferID: in.ID, Purpose: chain.Refund, Network: Network, Token: Token, Chain: Exchange, Account: Gateway, Asset: Token,
+			Amount: in.Amount, Payee: in.From,
+		}
+	}
+	_, p := r.Owe(records.Deposit, 500)
+	r.Pay(p)
+	_, p = r.Owe(records.Withdrawal, 500)
+	r.Bind(p)
+	w := r.Receive(records.Withdrawal, 7)
+	decide(w, records.Refused, refund(w))
+	coarse := r.Incoming(records.Withdrawal, 12346, r.Mine(Exchange, "")) // 12345 of 5 decimals are 12 of 2
+	coarse.Policy.Decimals, coarse.Policy.AssetDecimals = 5, 2
+	r.Do(func(tx *records.Tx) (err error) { coarse, _, err = tx.SeeTransfer(coarse); return err })
+	fits := CreditOf(coarse)
+	fits.Amount = chain.NewAmount(12)
+	decide(coarse, records.Final, fits)
+	require.Empty(t, told())
+
+	lacks := r.Receive(records.Deposit, 500)
+	decide(lacks, records.Final)
+	unpaid := r.Receive(records.Withdrawal, 500)
+	decide(unpaid, records.Refused)
+	short := r.Receive(records.Deposit, 500)
+	wrong := CreditOf(short)
+	wrong.Amount, wrong.Payee = chain.NewAmount(499), Bob
+	decide(short, records.Final, wrong)
+	dear := r.Receive(records.Withdrawal, 500)
+	wrong = CreditOf(dear)
+	wrong.Amount = chain.NewAmount(500)
+	decide(dear, records.Final, wrong)
+	kept := r.Receive(records.Withdrawal, 500)
+	wrong = refund(kept)
+	wrong.Amount = chain.NewAmount(1)
+	decide(kept, records.Refused, wrong)
+	both := r.Receive(records.Deposit, 500)
+	decide(both, records.Refused, CreditOf(both))
+	require.ElementsMatch(t, []string{
+		fmt.Sprintf("transfer %d is final and has not exactly one live credit", lacks.ID),
+		fmt.Sprintf("withdrawal %d is refused and has not exactly one live refund", unpaid.ID),
+		fmt.Sprintf("transfer %d is refused and credited", both.ID),
+		"payment 5 credits somebody else",
+		"payment 5 credits another amount than is owed",
+		"payment 6 credits another amount than is owed",
+		"payment 7 refunds another amount than its transfer brought, or another sender",
+	}, told())
+}
+
+// testTwoProcesses: two stores on one database bind the same payments at once, without any lease. Each payment gets one slot, numbers stay dense.
+func testTwoProcesses(t *testing.T, url string) {
+	r := newRig(t, url)
+	const n = 12
+	for range n {
+		r.Owe(records.Deposit, 500)
+	}
+	stores := []*records.Store{r.Store, open(t, url, nil)}
+	errs := make([]error, 2*n)
+	var wg sync.WaitGroup
+	for i, s := range stores {
+		wg.Go(func() {
+			for p := range uint64(n) {
+				errs[i*n+int(p)] = s.Update(t.Context(), func(tx *records.Tx) error {
+					_, err := tx.BindSlot(p + 1)
+					return err
+				})
+			}
+		})
+	}
+	wg.Wait()
+	bound := 0
+	for _, err := range errs {
+		if err == nil {
+			bound++
+			continue
+		}
+		require.True(t, errors.Is(err, records.ErrConflict), err)
+	}
+	require.Equal(t, n, bound)
+	slots := openSlots(r, Exchange, Gateway)
+	require.Len(t, slots, n)
+	for i, s := range slots {
+		require.Equal(t, uint64(i+1), s.Number)
+	}
+	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
+}
