@@ -1,0 +1,78 @@
+package ethereum_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+// waiting puts a transaction with given fees into the pool behind the adapter's back and shows it as an attempt.
+func (b *bundle) waiting(slot chain.Slot, pay chain.Payment, tip, feeCap *big.Int) chain.Attempt {
+	b.Helper()
+	id, to := new(big.Int).SetUint64(b.dev.ChainID()), common.HexToAddress(pay.To)
+	tx, err := types.SignNewTx(b.keys.keys[slot.Key], types.LatestSignerForChainID(id), &types.DynamicFeeTx{
+		ChainID: id, Nonce: slot.Number, GasTipCap: tip, GasFeeCap: feeCap, Gas: 21_000, To: &to, Value: pay.Amount.Uint256().ToBig(),
+	})
+	require.NoError(b, err)
+	raw, err := tx.MarshalBinary()
+	require.NoError(b, err)
+	a := chain.Attempt{Hash: tx.Hash().Hex(), Raw: raw}
+	b.broadcast(a)
+	return a
+}
+
+// TestReplacementsAreTakenByGeth tries the fees of a replacement on geth's own pool, for 1,000 random offers and some base fees. The pool
+// refuses what raises either fee by less than a tenth.
+func TestReplacementsAreTakenByGeth(t *testing.T) {
+	b := setup(t)
+	config := b.config()
+	config.MaxFeeGwei = "9999999"
+	b.chain = b.adapter(config)
+	random := rand.New(rand.NewPCG(1, 2))
+	pay := credit(chain.Native, outsider("payee"), 77)
+	for round := range 1000 {
+		if round%200 == 100 {
+			require.NoError(t, b.dev.SetBaseFee(big.NewInt(1+random.Int64N(5e9))))
+		}
+		slot := b.hot
+		feeCap := big.NewInt(1 + random.Int64N(1<<(1+random.IntN(36))))
+		tip := big.NewInt(1 + random.Int64N(feeCap.Int64()))
+		first := b.waiting(slot, pay, tip, feeCap)
+		second := b.sign(slot, pay, first)
+		b.broadcast(second)
+		require.Equal(t, []common.Hash{common.HexToHash(second.Hash)}, b.dev.Pending(), "tip %s cap %s", tip, feeCap)
+		b.dev.DropAll()
+	}
+}
+
+func TestTheCeilingIsNeverPassed(t *testing.T) {
+	b := setup(t)
+	random := rand.New(rand.NewPCG(3, 4))
+	pay := credit(chain.Native, outsider("payee"), 77)
+	refused := 0
+	for range 200 {
+		perGas := uint64(random.Int64N(5e9))
+		pay.MaxFee = chain.NewAmount(perGas*21_000 + 1)
+		var prev []chain.Attempt
+		for range 4 {
+			attempt, err := b.chain.Sign(t.Context(), b.hot, pay, prev)
+			if err != nil {
+				require.ErrorIs(t, err, chain.ErrFeeCeiling)
+				refused++
+				break
+			}
+			most, err := attempt.Cap.Mul(decode(t, attempt).Gas())
+			require.NoError(t, err)
+			require.False(t, pay.MaxFee.Less(most))
+			prev = append(prev, attempt)
+		}
+	}
+	require.NotZero(t, refused)
+	require.Less(t, refused, 200)
+}
