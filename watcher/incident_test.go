@@ -1,0 +1,154 @@
+package watcher
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// hastyRig is a gateway whose operators credit deposits two blocks deep, below the ledger's own finality.
+func hastyRig(t *testing.T) *rig {
+	r := setup(t)
+	r.net.Tokens[0].Policy.DepositConfirmations = records.Depth{Count: 2}
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	r.run(3)
+	return r
+}
+
+func (r *rig) setChannel(d records.Direction, state string) {
+	r.t.Helper()
+	r.update(func(tx *records.Tx) error { return tx.SetChannel("main", usd, d, state, "test", "operator:test") })
+}
+
+func TestCreditedDepositThatLeavesTheLineClosesItsChannels(t *testing.T) {
+	r := hastyRig(t)
+	owner, address := r.user()
+	hash := r.deposit(address, 50_000)
+	r.run(3)
+	require.Equal(t, records.Bound, r.payment(hash).State, "two blocks are enough")
+	r.eth.Reorg(3, false)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State, "what was signed cannot be taken back")
+	r.requireHolding(r.vite, owner, usd, 500)
+	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
+		c := r.channel(d)
+		require.Equal(t, "MAINTAIN", c.Automatic)
+		require.NotEmpty(t, c.Why)
+	}
+	require.NoError(t, r.w.reconciler().round(t.Context()))
+	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).Automatic, "only an operator opens it again")
+}
+
+func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
+	r := hastyRig(t)
+	owner, address := r.user()
+	r.setChannel(records.Deposit, "MAINTAIN")
+	hash := r.deposit(address, 50_000)
+	r.run(3)
+	require.Equal(t, records.Queued, r.payment(hash).State)
+	r.eth.Reorg(3, false)
+	r.run(1)
+	require.Equal(t, records.HeldPayment, r.payment(hash).State)
+
+	r.setChannel(records.Deposit, "OPEN")
+	r.update(func(tx *records.Tx) error { return tx.SetAutomatic("main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, r.transfer(hash).ID) })
+	other, otherAddress := r.user()
+	r.deposit(otherAddress, 70_000)
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 0)   // its deposit is not on the line
+	r.requireHolding(r.vite, other, usd, 700) // and keeps nobody else waiting
+	require.NotEqual(t, records.Paid, r.payment(hash).State)
+
+	r.eth.Gossip()
+	r.rest()
+	if r.payment(hash).State == records.HeldPayment {
+		r.update(func(tx *records.Tx) error { return r.w.Retry(tx, r.transfer(hash).ID) })
+		r.rest()
+	}
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	r.requireHolding(r.vite, owner, usd, 500)
+	r.requireSound()
+}
+
+func TestRemovedTokenDoesNotStopTheOthers(t *testing.T) {
+	r := setup(t)
+	_, address := r.user()
+	_, label := r.labelled()
+	gone := r.deposit(address, 50_000)
+	r.run(2)
+	r.net.Tokens = r.net.Tokens[1:] // the operators remove usd while a deposit of it is under way
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	stays := r.eth.Deposit(r.eth.Address("x"), r.net.Shared, chain.Native, units(1000), chain.Memo{Type: -1, Label: label})
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(stays).State)
+	require.NotEqual(t, records.Seen, r.transfer(gone).State)
+	require.Empty(t, r.payments(gone))
+}
+
+// Two daemons on one database without any lease: constraints alone keep every payment single (facts/reliability.md 0.5).
+func TestTwoDaemonsPayOnce(t *testing.T) {
+	r := setup(t)
+	owner, address := r.user()
+	second, err := New(Config{FetchAhead: 1}, r.parts)
+	require.NoError(t, err)
+	const n = 30
+	for i := range n {
+		r.deposit(address, 20_000)
+		r.withdraw(owner, r.eth.Address("payee"), 300)
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+		if i%5 == 4 {
+			r.eth.Reorg(2, i%2 == 0)
+			r.vite.Reorg(2, i%2 == 0)
+		}
+		together(t, r.w, second)
+	}
+	for range 30 {
+		r.eth.Gossip()
+		r.vite.Gossip()
+		together(t, r.w, second)
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+	}
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, n*200)
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, n*(300-fee)*100)
+	r.requireSound()
+}
+
+// together lets daemons make one pass at the same time. They disturb each other, which may be an error and never a second payment.
+func together(t *testing.T, daemons ...*Watcher) {
+	t.Helper()
+	var g sync.WaitGroup
+	for _, w := range daemons {
+		g.Go(func() { _ = w.Step(t.Context()) })
+	}
+	g.Wait()
+}
+
+// A payout that the ledger shows no more, after it was shown mined, is sent again by its own bytes.
+func TestSameBytesAfterReplacementAndReorg(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.run(finality + 1)
+	r.eth.SetBaseFee(30)
+	r.run(5)
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, (1000-fee)*100)
+	r.eth.Reorg(2, false)
+	r.eth.SetBaseFee(10) // now the first attempt would do as well
+	r.eth.Gossip()
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, (1000-fee)*100)
+	require.Positive(t, r.eth.Calls(chaintest.CallBroadcast))
+	r.requireSound()
+}
