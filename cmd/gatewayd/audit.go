@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -276,8 +278,8 @@ func (a *audit) report(w world, f format, r auditReport) error {
 			return err
 		}
 	} else {
-		for name, t := range r.Totals {
-			printTotals(w.stdout, name, t)
+		for _, name := range slices.Sorted(maps.Keys(r.Totals)) {
+			printTotals(w.stdout, name, r.Totals[name])
 		}
 		for _, fault := range r.Faults {
 			fmt.Fprintln(w.stdout, "DIFFERS", fault)
@@ -299,7 +301,7 @@ func printTotals(w io.Writer, name string, t records.Totals) {
 	for _, p := range t.Payments {
 		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s of %s on %s\n", p.Purpose, p.State, p.Count, p.Amount, p.Asset, p.Chain)
 	}
-	for id, fee := range t.NetworkFees {
-		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, fee)
+	for _, id := range slices.Sorted(maps.Keys(t.NetworkFees)) {
+		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, t.NetworkFees[id])
 	}
 }

@@ -128,7 +128,7 @@ const maxDrift = 2 * time.Minute
 
 func (d *doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain, networks []records.Network) {
 	for _, r := range adapter.Probe(ctx) {
-		what := fmt.Sprintf("chain %s node %s", c.ID, r.Node)
+		what := fmt.Sprintf("chain %s %s", c.ID, r.Node)
 		if r.Err != nil {
 			d.add(false, what, r.Err.Error(), "start the node or correct its URL; a node must offer blocks, receipts and the finality tag that is configured")
 			continue

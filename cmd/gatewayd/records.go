@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,13 +57,16 @@ var recordHeader = []string{
 }
 
 func rowOf(r records.Record) recordRow {
-	label := r.PayeeLabel
+	label, public := r.PayeeLabel, records.PublicState(r)
+	if r.Direction == records.Funding {
+		public = "" // wallets never see it
+	}
 	if r.Direction == records.Deposit {
 		label = r.Memo.Label
 	}
 	return recordRow{
 		ID: r.ID, Network: r.Network, Direction: string(r.Direction), Token: r.Token, Wallet: r.Owner,
-		State: string(r.State), Public: records.PublicState(r), Reason: r.Reason,
+		State: string(r.State), Public: public, Reason: r.Reason,
 		Asset: string(r.Asset), Amount: r.Amount.String(), Net: r.Net.String(), Fee: r.Fee.String(),
 		From: r.From, Payee: r.Payee, Label: label, InTx: r.Tx, OutTx: r.CreditTx, RefundTx: r.RefundTx, Seen: r.SeenAt.UTC().Format(time.RFC3339),
 	}
@@ -77,7 +81,7 @@ func (r recordRow) cells() []string {
 
 // summary is the row for people: what fits a terminal.
 func (r recordRow) summary(cfg Config, now time.Time) []string {
-	state := r.Public
+	state := cmp.Or(r.Public, r.State)
 	if r.Reason != "" {
 		state += " (" + r.Reason + ")"
 	}
