@@ -90,6 +90,24 @@ func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, slot chain.Slot, digest
 	return fmt.Errorf("%w: the payment was signed for another slot", ErrGuard)
 }
 
+// Next answers where the account's signatures end: the newest lineage and the number after the highest ever signed in it. ok is false for an
+// account that never signed. Records that know less were restored from a backup.
+func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error) {
+	var rows []struct {
+		Lineage uint64 `db:"lineage"`
+		Number  uint64 `db:"number"`
+	}
+	err = g.db.SelectContext(ctx, &rows, `SELECT lineage, number FROM guard WHERE chain = ? AND account = ? ORDER BY lineage DESC, number DESC LIMIT 1`,
+		string(id), account)
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("asking the sign-guard where %s on %s ends: %w", account, id, err)
+	}
+	if len(rows) == 0 {
+		return 0, 0, false, nil
+	}
+	return rows[0].Lineage, rows[0].Number + 1, true, nil
+}
+
 // Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
 func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 	err := g.update(ctx, func(t *sqlx.Tx) error {

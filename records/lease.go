@@ -2,8 +2,11 @@ package records
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Lease is a role held for a time: "payer:eth:0x..". Its epoch grows with every change of hands, and a fenced store checks it in every Update.
@@ -13,13 +16,37 @@ type Lease struct {
 	Epoch  uint64
 	ttl    time.Duration
 	store  *Store
+	alone  *flock.Flock // nil unless Hold took a lock file
 }
 
 // Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the running process: the same holder gets the
 // role again at once, under a new epoch. ErrLeased: another one holds it.
 func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s}
-	err := s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l) })
+	err := s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, false) })
+	if err != nil {
+		return nil, fmt.Errorf("taking the lease %s: %w", role, err)
+	}
+	return l, nil
+}
+
+// Hold is Lease for holders that all come through Hold. On SQLite, whose processes share a machine, each holds a lock on a file beside the
+// database until Release, and the system gives a dead one's lock back: so who has the lock need not wait for the time of a holder that
+// was killed. On PostgreSQL it is the same as Lease. The lock file stays; it is empty.
+func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
+	if s.engine.file == "" {
+		return s.Lease(ctx, role, holder, ttl)
+	}
+	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s, alone: flock.New(s.engine.file + "." + role + ".lock")}
+	locked, err := l.alone.TryLock()
+	if err == nil && !locked {
+		err = ErrLeased
+	}
+	if err == nil {
+		if err = s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, true) }); err != nil {
+			err = errors.Join(err, l.alone.Close())
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("taking the lease %s: %w", role, err)
 	}
@@ -28,7 +55,8 @@ func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duratio
 
 func (s *Store) unfenced() *Store { return s.Fenced(nil) }
 
-func (tx *Tx) takeLease(l *Lease) error {
+// takeLease makes l the holder. inherit says that whoever stands in the row is known to be dead.
+func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 	now, err := tx.clock()
 	if err != nil {
 		return err
@@ -42,7 +70,7 @@ func (tx *Tx) takeLease(l *Lease) error {
 	if err != nil {
 		return err
 	}
-	if found && row.Holder != l.Holder && row.Expires > now {
+	if found && !inherit && row.Holder != l.Holder && row.Expires > now {
 		return ErrLeased
 	}
 	l.Epoch = row.Epoch + 1
@@ -56,7 +84,13 @@ func (tx *Tx) takeLease(l *Lease) error {
 func (l *Lease) Renew(ctx context.Context) error { return l.until(ctx, l.ttl) }
 
 // Release gives the role back at once.
-func (l *Lease) Release(ctx context.Context) error { return l.until(ctx, 0) }
+func (l *Lease) Release(ctx context.Context) error {
+	err := l.until(ctx, 0)
+	if l.alone != nil {
+		err = errors.Join(err, l.alone.Close())
+	}
+	return err
+}
 
 func (l *Lease) until(ctx context.Context, d time.Duration) error {
 	err := l.store.unfenced().Update(ctx, func(tx *Tx) error {

@@ -39,7 +39,7 @@ func openSQLite(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: "migrations/sqlite"}
+	e := engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: "migrations/sqlite", file: path}
 	s := &Store{engine: e, writes: sqliteDB(path+sqliteWrites, 1), reads: sqliteDB(path+sqliteReads, sqlitePool)}
 	if err := checkFile(ctx, s.writes, clean); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -50,6 +50,7 @@ type engine struct {
 	lock   string         // SQL that makes a writing transaction the only one; empty where BEGIN does it
 	read   *sql.TxOptions // of a snapshot
 	guards string         // folder of the guard triggers
+	file   string         // the database's path; empty for a server
 }
 
 // Store is an open database. It is safe for use by many goroutines.

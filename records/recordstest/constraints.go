@@ -1,6 +1,8 @@
 package recordstest
 
 import (
+	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +18,8 @@ type breach struct {
 }
 
 // breaches stand against the rows of scene: transfer 1 credited by payment 1 (slot 1, paid), transfer 2 by payment 2 (slot 2, open and
-// signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 forked from slot 3.
+// signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 of transfer 5 forked from
+// slot 3, transfer 6 held.
 func breaches() []breach {
 	return []breach{
 		{"attempts_no_update", `UPDATE attempts SET raw = 'AA=='`},
@@ -55,7 +58,7 @@ func breaches() []breach {
 		{"transfers_frozen", `UPDATE transfers SET owner = 'vite_thief' WHERE id = 3`},
 		{"transfers_frozen", `UPDATE transfers SET payee = 'vite_thief' WHERE id = 3`},
 		{"transfers_frozen", `UPDATE transfers SET asset = 'tti' WHERE id = 3`},
-		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 5`},
+		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 6`},
 		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`},
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
 			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at FROM transfers WHERE id = 4`},
@@ -72,9 +75,7 @@ func breaches() []breach {
 		{"payments_frozen", `UPDATE payments SET payee = 'vite_thief' WHERE id = 3`},
 		{"payments_frozen", `UPDATE payments SET account = '0xHot', chain = 'eth' WHERE id = 3`},
 		{"payments_arrows", `UPDATE payments SET state = 'queued', tx = '' WHERE id = 1`},
-		{"payments_arrows", `UPDATE payments SET state = 'void' WHERE id = 2`},
 		{"payments_gen", `UPDATE payments SET gen = 1 WHERE id = 3`},
-		{"payments_gen", `UPDATE payments SET state = 'queued' WHERE id = 2`},
 		{"payments_freed", `UPDATE payments SET state = 'queued', gen = 1 WHERE id = 2`},
 		{"payments_bound", `UPDATE payments SET state = 'bound' WHERE id = 3`},
 		{"payments_paid", `UPDATE payments SET state = 'paid', tx = 'forged' WHERE id = 3`},
@@ -129,6 +130,8 @@ func scene(t *testing.T, url string) *Rig {
 	_, err = branch(r, 3, last)
 	require.NoError(t, err)
 	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
+	held := r.Receive(records.Deposit, 500)
+	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
 	return r
 }
 
@@ -137,34 +140,40 @@ func testConstraints(t *testing.T, url string) {
 	r := scene(t, url)
 	require.Equal(t, []records.PaymentState{records.Paid, records.Bound, records.Queued, records.HeldPayment, records.Queued}, states(r, 1, 2, 3, 4, 5))
 	db := raw(t, url)
-	tried := make(map[string]bool)
+	defined, tried := guards(t, db), make(map[string]bool)
 	for _, b := range breaches() {
 		_, err := db.Exec(b.sql)
 		require.Error(t, err, "%s: %s", b.guard, b.sql)
-		require.NotContains(t, err.Error(), "syntax", "%s: %s", b.guard, b.sql)
+		if definition, ok := defined[b.guard]; ok {
+			said := strings.TrimSuffix(strings.TrimPrefix(err.Error(), "ERROR: "), " (SQLSTATE P0001)")
+			require.Contains(t, definition, "'"+said+"'", "%s: another guard refused %s", b.guard, b.sql)
+		} else {
+			require.Regexp(t, `(?i)constraint`, err.Error(), "%s: %s", b.guard, b.sql)
+		}
 		tried[b.guard] = true
 	}
-	for _, g := range guards(t, r) {
+	for g := range defined {
 		require.True(t, tried[g], "no statement tries the guard %s", g)
 	}
 	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
 }
 
-// guards are the triggers of the database; those against TRUNCATE exist on one engine only.
-func guards(t *testing.T, r *Rig) (names []string) {
-	db := raw(t, r.URL)
-	rows, err := db.Query(`SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+// guards are the triggers of the database with their definitions; those against TRUNCATE exist on one engine only.
+func guards(t *testing.T, db *sql.DB) map[string]string {
+	rows, err := db.Query(`SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
 	if err != nil {
-		rows, err = db.Query(`SELECT DISTINCT trigger_name FROM information_schema.triggers`)
+		rows, err = db.Query(`SELECT g.tgname, pg_get_triggerdef(g.oid) || p.prosrc FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
+			WHERE NOT g.tgisinternal AND g.tgname NOT LIKE '%_no_truncate'`)
 	}
 	require.NoError(t, err)
 	defer rows.Close()
+	out := make(map[string]string)
 	for rows.Next() {
-		var name string
-		require.NoError(t, rows.Scan(&name))
-		names = append(names, name)
+		var name, definition string
+		require.NoError(t, rows.Scan(&name, &definition))
+		out[name] = definition
 	}
 	require.NoError(t, rows.Err())
-	require.Greater(t, len(names), 30)
-	return names
+	require.Greater(t, len(out), 30)
+	return out
 }

@@ -56,7 +56,7 @@ CREATE TRIGGER slots_binding BEFORE UPDATE ON slots FOR EACH ROW
   EXECUTE FUNCTION refuse('the binding of a slot never changes');
 
 CREATE TRIGGER slots_outcome BEFORE UPDATE ON slots FOR EACH ROW
-  WHEN (OLD.state IN ('paid','void') OR NEW.state = 'open')
+  WHEN (OLD.state IN ('paid','void') OR (OLD.state <> 'open' AND NEW.state = 'open'))
   EXECUTE FUNCTION refuse('the outcome of a slot is written once');
 
 -- +goose StatementBegin

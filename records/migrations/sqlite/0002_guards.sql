@@ -70,7 +70,7 @@ BEGIN SELECT RAISE(ABORT, 'the binding of a slot never changes'); END;
 
 -- +goose StatementBegin
 CREATE TRIGGER slots_outcome BEFORE UPDATE ON slots
-  WHEN OLD.state IN ('paid','void') OR NEW.state = 'open'
+  WHEN OLD.state IN ('paid','void') OR (OLD.state <> 'open' AND NEW.state = 'open')
 BEGIN SELECT RAISE(ABORT, 'the outcome of a slot is written once'); END;
 -- +goose StatementEnd
 
