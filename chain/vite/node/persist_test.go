@@ -213,14 +213,18 @@ func TestStateFileNames(t *testing.T) {
 func FuzzParseState(f *testing.F) {
 	l := setup(f)
 	l.busy()
-	f.Add(encodeState(l.state, place{100, 3}))
+	body := func(s *state, at place) []byte {
+		data := encodeState(s, at)
+		return data[:len(data)-4] // without the checksum, which would stop every mutation
+	}
+	f.Add(body(l.state, place{100, 3}))
 	rules := l.state.rules
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, at := parseState(data, rules)
 		if s == nil {
 			return
 		}
-		again, there := parseState(encodeState(s, at)[:len(encodeState(s, at))-4], rules)
+		again, there := parseState(body(s, at), rules)
 		require.NotNil(t, again)
 		require.Equal(t, at, there)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/holiman/uint256"
@@ -12,17 +13,18 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// TestRefusals walks the ladder of facts 5.6; most cases stand in the recordings of a live node (node-transcripts,
-// ledger.jsonl) with this code and message.
-func TestRefusals(t *testing.T) {
-	hash := core.Hash{0xab}
-	tests := []struct {
-		name   string
-		author func(l *ledger) user
-		// make builds the block; sign is done by the test unless the block has a signature already.
-		make func(l *ledger, u user) *core.AccountBlock
-		want *Error
-	}{
+// refusal is a block that is not taken.
+type refusal struct {
+	name   string
+	author func(l *ledger) user
+	// make builds the block; the test signs it unless it has a signature already.
+	make func(l *ledger, u user) *core.AccountBlock
+	want *Error
+}
+
+// formRefusals are about the block alone.
+func formRefusals() []refusal {
+	return []refusal{
 		{"nil", rich, func(l *ledger, u user) *core.AccountBlock { return nil }, ErrEmptyBlock},
 		{"no signature", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := signed(u, l.transfer(u, l.poor.addr, 1))
@@ -71,14 +73,20 @@ func TestRefusals(t *testing.T) {
 		}, ErrFields},
 		{"send block hash on a send", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := l.transfer(u, l.poor.addr, 1)
-			b.SendBlockHash = hash
+			b.SendBlockHash = core.Hash{0xab}
 			return b
 		}, ErrFields},
 		{"log hash by a user", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := l.transfer(u, l.poor.addr, 1)
-			b.VMLogHash = &hash
+			b.VMLogHash = &core.Hash{0xab}
 			return b
 		}, ErrFields},
+	}
+}
+
+// receiveRefusals are about the fields and the send of a receive.
+func receiveRefusals() []refusal {
+	return []refusal{
 		{"receive with data", staked, func(l *ledger, u user) *core.AccountBlock {
 			b := l.receive(u, l.incoming(u))
 			b.Data = []byte{1}
@@ -105,7 +113,7 @@ func TestRefusals(t *testing.T) {
 			return b
 		}, ErrFields},
 		{"receive of an unknown send", staked, func(l *ledger, u user) *core.AccountBlock {
-			return l.receive(u, hash)
+			return l.receive(u, core.Hash{0xab})
 		}, ErrSendMissing},
 		{"receive of a zero hash", staked, func(l *ledger, u user) *core.AccountBlock {
 			return l.receive(u, core.Hash{})
@@ -116,6 +124,12 @@ func TestRefusals(t *testing.T) {
 		{"receive by the wrong account", rich, func(l *ledger, u user) *core.AccountBlock {
 			return l.receive(u, l.incoming(l.staked))
 		}, ErrProducer},
+	}
+}
+
+// placeRefusals are about work, position and type.
+func placeRefusals() []refusal {
+	return []refusal{
 		{"nonce of 7 bytes", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := l.transfer(u, l.poor.addr, 1)
 			b.Nonce, b.Difficulty = make([]byte, 7), big.NewInt(67108863)
@@ -133,13 +147,13 @@ func TestRefusals(t *testing.T) {
 		}, ErrNonce},
 		{"wrong nonce and previous hash", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := l.transfer(u, l.poor.addr, 1)
-			b.PreviousHash = hash
+			b.PreviousHash = core.Hash{0xab}
 			b.Nonce, b.Difficulty = []byte{1, 2, 3, 4, 5, 6, 7, 8}, new(big.Int).SetUint64(1<<63)
 			return b
 		}, ErrNonce},
 		{"wrong previous hash", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := l.transfer(u, l.poor.addr, 1)
-			b.PreviousHash = hash
+			b.PreviousHash = core.Hash{0xab}
 			return b
 		}, ErrPrevious},
 		{"height with a gap", rich, func(l *ledger, u user) *core.AccountBlock {
@@ -158,12 +172,12 @@ func TestRefusals(t *testing.T) {
 			return l.receive(u, h)
 		}, ErrReceived},
 		{"type 0", rich, func(l *ledger, u user) *core.AccountBlock {
-			b := l.receive(u, hash)
+			b := l.receive(u, core.Hash{0xab})
 			b.BlockType = 0
 			return b
 		}, ErrBlockType},
 		{"type 9", rich, func(l *ledger, u user) *core.AccountBlock {
-			b := l.receive(u, hash)
+			b := l.receive(u, core.Hash{0xab})
 			b.BlockType = 9
 			return b
 		}, ErrBlockType},
@@ -187,6 +201,12 @@ func TestRefusals(t *testing.T) {
 			b.BlockType = core.GenesisReceive
 			return b
 		}, ErrInconsistent},
+	}
+}
+
+// costRefusals are about quota, balance and fee.
+func costRefusals() []refusal {
+	return []refusal{
 		{"receive without quota", poor, func(l *ledger, u user) *core.AccountBlock {
 			return l.receive(u, l.incoming(u))
 		}, ErrQuota},
@@ -219,6 +239,12 @@ func TestRefusals(t *testing.T) {
 			b.Fee = *uint256.NewInt(5)
 			return b
 		}, ErrInconsistent},
+	}
+}
+
+// callRefusals are about calls of contracts.
+func callRefusals() []refusal {
+	return []refusal{
 		{"unknown contract", rich, func(l *ledger, u user) *core.AccountBlock {
 			return l.transfer(u, core.ContractAddress(u.addr, 5, core.Hash{}), 1)
 		}, ErrNoContract},
@@ -267,6 +293,12 @@ func TestRefusals(t *testing.T) {
 		{"cancelling below the minimum", rich, func(l *ledger, u user) *core.AccountBlock {
 			return l.call(u, core.QuotaContract, core.CancelStake, u.addr, *vite(1))
 		}, ErrMethodParam},
+	}
+}
+
+// creationRefusals are about new contracts.
+func creationRefusals() []refusal {
+	return []refusal{
 		{"creation with a wrong address", rich, func(l *ledger, u user) *core.AccountBlock {
 			b := l.creation(u)
 			b.ToAddress = u.addr
@@ -284,6 +316,12 @@ func TestRefusals(t *testing.T) {
 			return b
 		}, ErrInconsistent},
 	}
+}
+
+// TestRefusals walks the ladder of facts 5.6; most cases stand in the recordings of a live node (node-transcripts,
+// ledger.jsonl) with this code and message.
+func TestRefusals(t *testing.T) {
+	tests := slices.Concat(formRefusals(), receiveRefusals(), placeRefusals(), costRefusals(), callRefusals(), creationRefusals())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			l := setup(t)

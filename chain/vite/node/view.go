@@ -14,7 +14,7 @@ type View struct {
 
 // Read calls f with a view of one moment of the chain; several reads inside f fit each other. The view must not be used
 // after f; what it returned may be kept, and is complete (producer's signatures) once Read has returned. f must not call
-// the node.
+// the node. A view may show changes that are still on their way to the disk; events never do.
 func (n *Node) Read(f func(v *View)) {
 	v := n.read(f)
 	for _, sign := range v.unsigned {

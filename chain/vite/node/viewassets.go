@@ -57,7 +57,9 @@ func (v *View) Quota(a core.Address) QuotaInfo {
 
 // RequiredQuota prices a block. ErrNoContract and ErrNoMethod as Submit has them; a price above the block limit is
 // answered.
-func (v *View) RequiredQuota(c Call) (uint64, error) { return v.s.cost(core.BlockType(c.BlockType), c.To, c.Data) }
+func (v *View) RequiredQuota(c Call) (uint64, error) {
+	return v.s.cost(core.BlockType(c.BlockType), c.To, c.Data)
+}
 
 // PoWDifficulty tells which proof of work the block needs after previous. ErrForked if previous is not the newest block,
 // ErrPoWTwice if the stake does not suffice and the account has worked since the latest snapshot, ErrBlockLimit.
