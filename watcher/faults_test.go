@@ -331,6 +331,9 @@ func (g guardFunc) Allow(context.Context, chain.ID, chain.Slot, string, uint64, 
 	return g()
 }
 func (g guardFunc) Free(context.Context, uint64) error { return nil }
+func (g guardFunc) Next(context.Context, chain.ID, string) (lineage, number uint64, ok bool, err error) {
+	return 0, 0, false, nil
+}
 
 func TestGuardRefusalHaltsTheAccount(t *testing.T) {
 	r := setup(t)

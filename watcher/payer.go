@@ -65,8 +65,18 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("asking where the account stands: %w", err)
 	}
+	why, err := p.behind(ctx, a, tip)
+	if err != nil {
+		return false, err
+	}
+	if why != "" {
+		p.log.WithField("account", a.Account).Error("account stops, an operator must look: " + why)
+		return false, p.Store.Update(ctx, func(tx *records.Tx) error {
+			return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
+		})
+	}
 	if a.State == records.AccountOK {
-		return p.unshared(ctx, a, tip)
+		return true, nil
 	}
 	if !tip.Settled {
 		return false, nil
@@ -76,11 +86,21 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	})
 }
 
-// unshared stops an account as soon as a block shows that somebody else signs with its key, final or not.
-func (p *payer) unshared(ctx context.Context, a records.Account, tip chain.Tip) (ok bool, err error) {
-	why := ""
+// behind says why our records may not know everything that was signed with the account's key: the sign-guard or the ledger knows more,
+// or a block, final or not, shows what we never signed. It is empty when all is well.
+func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Tip) (why string, err error) {
+	lineage, number, signed, err := p.Guard.Next(ctx, p.id, a.Account)
+	if err != nil {
+		return "", err
+	}
+	if signed && (a.State == records.AccountNew || lineage > a.Lineage || (lineage == a.Lineage && number > a.Next)) {
+		return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Lineage, a.Next), nil
+	}
+	if a.State == records.AccountNew {
+		return "", nil
+	}
 	if tip.Next > a.Next {
-		why = fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next)
+		return fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next), nil
 	}
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
 		hash, found, err := tx.ForeignEffect(p.id, a.Account)
@@ -89,13 +109,7 @@ func (p *payer) unshared(ctx context.Context, a records.Account, tip chain.Tip) 
 		}
 		return err
 	})
-	if err != nil || why == "" {
-		return err == nil, err
-	}
-	p.log.WithField("account", a.Account).Error("account stops: " + why)
-	return false, p.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
-	})
+	return why, err
 }
 
 // bind gives slots to queued payments, oldest first, as far as the account's balance, its channels and the limit of open slots allow.

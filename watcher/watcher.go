@@ -54,6 +54,7 @@ func setDefault[T comparable](v *T, d T) {
 type guard interface {
 	Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error
 	Free(ctx context.Context, paymentID uint64) error
+	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 }
 
 // coster tells what one payout of an asset costs now, in native coin. Chains with fees offer it.
