@@ -83,7 +83,7 @@ func newDaemon(ctx context.Context, cfg Config, keys *wallet.Keys, log *logrus.L
 	return d, d.newGateway(keys)
 }
 
-// openStore waits for the lease: a daemon that was killed holds it a little longer.
+// openStore waits for the lease. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite.
 func (d *daemon) openStore(ctx context.Context) error {
 	store, err := records.Open(ctx, d.cfg.Database)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 	d.closers = append(d.closers, func() { store.Close() })
 	holder := uuid.NewString()
 	for told := false; ; {
-		d.lease, err = store.Lease(ctx, "daemon", holder, leaseTTL)
+		d.lease, err = store.Hold(ctx, "daemon", holder, leaseTTL)
 		if !errors.Is(err, records.ErrLeased) {
 			break
 		}

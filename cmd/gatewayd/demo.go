@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -56,22 +57,22 @@ func demoOn(ctx context.Context, kind external.Kind, w world) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	dctx, stop := context.WithCancel(ctx)
+	o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), poll: 200 * time.Millisecond}
+	d, err := openDevelopment(ctx, o, w)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	g, gctx := errgroup.WithContext(dctx)
-	ready := make(chan struct{})
-	g.Go(func() error {
-		o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), ready: func() { close(ready) }}
-		return runDev(gctx, o, world{stdin: w.stdin, stdout: io.Discard, stderr: w.stderr, getenv: w.getenv})
-	})
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.Run(ctx) })
 	g.Go(func() error {
 		defer stop()
-		select {
-		case <-ready:
-		case <-gctx.Done():
-			return nil
+		if err := d.Ready(ctx); err != nil {
+			return err
 		}
-		return demo(gctx, dir+"/dev.json", w.stdout)
+		return demo(ctx, filepath.Join(dir, "dev.json"), w.stdout)
 	})
 	return g.Wait()
 }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/chain/vite"
+	"gatewayd/chain/vite/node"
 	"gatewayd/gateway"
 	"gatewayd/records"
 	"gatewayd/wallet"
@@ -29,13 +27,14 @@ const devMnemonic = "test test test test test test test test test test test junk
 // devOptions are the flags of `gatewayd dev`.
 type devOptions struct {
 	dir, listen, exchangeListen, source string
-	period                              time.Duration
+	period                              time.Duration // between blocks of the source chain
+	interval                            time.Duration // between snapshot blocks of the exchange chain; 0 is its default
+	poll                                time.Duration // of the watcher
 	verbose                             bool
-	ready                               func() // called once everything answers; nil for none
 }
 
 func devCommand(w world) *cobra.Command {
-	var o devOptions
+	o := devOptions{poll: 200 * time.Millisecond}
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
 		Long: "Run everything on embedded chains: nothing to install or configure. All keys are known to everybody.\n" +
@@ -52,7 +51,7 @@ func devCommand(w world) *cobra.Command {
 	return c
 }
 
-// runDev makes the world that `gatewayd run` finds outside, writes the configuration for it and runs the very same daemon.
+// runDev runs a development world and tells the terminal and the demo where it is.
 func runDev(ctx context.Context, o devOptions, w world) error {
 	os.Remove(devInfoPath()) // of a world that has gone
 	defer os.Remove(devInfoPath())
@@ -65,75 +64,119 @@ func runDev(ctx context.Context, o devOptions, w world) error {
 		defer os.RemoveAll(dir)
 		o.dir = dir
 	}
-	keys, err := wallet.FromMnemonic(devMnemonic)
-	if err != nil {
-		return err
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	sourceURL, chainID, closeSource, err := openSource(gctx, o, g)
-	if err != nil {
-		return err
-	}
-	defer closeSource()
-	genesis, err := devGenesis(keys)
-	if err != nil {
-		return err
-	}
-	exchange, err := newEmbedded(filepath.Join(o.dir, "exchange"), o.exchangeListen, genesis)
-	if err != nil {
-		return fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
-	}
-	defer exchange.Close()
-	g.Go(func() error { return exchange.Run(gctx) })
-
-	cfg := devConfig(o, sourceURL, chainID, exchange)
-	info, err := prepareDev(gctx, o, cfg, keys, exchange)
-	if err != nil {
-		return err
-	}
-	log, err := newLog(cfg.Log, w)
-	if err != nil {
-		return err
-	}
-	d, err := newDaemon(gctx, cfg, keys, log)
+	d, err := openDevelopment(ctx, o, w)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	g.Go(func() error { return d.Run(gctx) })
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.Run(ctx) })
 	g.Go(func() error {
-		if err := d.gateway.Ready(gctx); err != nil {
+		if err := d.Ready(ctx); err != nil {
 			return err
 		}
-		info.Gateway = "http://" + d.gateway.Addr() + cfg.Networks[0].Path
-		if err := info.write(); err != nil {
+		if err := d.info.write(devInfoPath()); err != nil {
 			return err
 		}
-		info.print(w, fresh)
-		if o.ready != nil {
-			o.ready()
-		}
+		d.info.print(w, fresh)
 		return nil
 	})
 	return g.Wait()
 }
 
+// development is the world that `gatewayd run` finds outside, and the very same daemon in it, on a configuration written for it.
+type development struct {
+	source   *devnode.Node // nil when the caller has a node
+	exchange *embedded
+	daemon   *daemon
+	info     devInfo
+	closers  []func()
+}
+
+// openDevelopment makes both chains in o.dir, funds the gateway once and wires the daemon. Only the source chain makes blocks before Run.
+func openDevelopment(ctx context.Context, o devOptions, w world) (d *development, err error) {
+	d = &development{}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	if err != nil {
+		return nil, err
+	}
+	sourceURL, chainID, err := d.openSource(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	genesis, err := devGenesis(keys)
+	if err != nil {
+		return nil, err
+	}
+	d.exchange, err = newEmbedded(node.Config{Dir: filepath.Join(o.dir, "exchange"), Genesis: genesis, SnapshotInterval: o.interval}, o.exchangeListen)
+	if err != nil {
+		return nil, fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
+	}
+	d.closers = append(d.closers, d.exchange.Close)
+	cfg := devConfig(o, sourceURL, chainID, d.exchange)
+	if d.info, err = prepareDev(ctx, o, cfg, keys, d.exchange); err != nil {
+		return nil, err
+	}
+	log, err := newLog(cfg.Log, w)
+	if err != nil {
+		return nil, err
+	}
+	if d.daemon, err = newDaemon(ctx, cfg, keys, log); err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, d.daemon.Close)
+	return d, nil
+}
+
+// Run works until ctx ends or a part fails.
+func (d *development) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	if d.source != nil {
+		g.Go(func() error { return d.source.Run(ctx) })
+	}
+	g.Go(func() error { return d.exchange.Run(ctx) })
+	g.Go(func() error { return d.daemon.Run(ctx) })
+	return g.Wait()
+}
+
+// Ready waits until the running world answers, and describes it in its directory.
+func (d *development) Ready(ctx context.Context) error {
+	if err := d.daemon.gateway.Ready(ctx); err != nil {
+		return err
+	}
+	d.info.Gateway = "http://" + d.daemon.gateway.Addr() + d.daemon.cfg.Networks[0].Path
+	return d.info.write(filepath.Join(filepath.Dir(d.info.Config), "dev.json"))
+}
+
+// Close gives back what openDevelopment took, in reverse order.
+func (d *development) Close() {
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		d.closers[i]()
+	}
+	d.closers = nil
+}
+
 // openSource starts the embedded source chain, or takes the node that the caller has.
-func openSource(ctx context.Context, o devOptions, g *errgroup.Group) (url string, chainID uint64, closeNode func(), err error) {
+func (d *development) openSource(ctx context.Context, o devOptions) (url string, chainID uint64, err error) {
 	if o.source != "" {
 		u, err := newEthUser(ctx, o.source, devnode.FaucetKey())
 		if err != nil {
-			return "", 0, nil, err
+			return "", 0, err
 		}
 		defer u.client.Close()
-		return o.source, u.chain.Uint64(), func() {}, nil
+		return o.source, u.chain.Uint64(), nil
 	}
-	n, err := devnode.Start(devnode.Config{Dir: filepath.Join(o.dir, "source"), Period: o.period})
+	d.source, err = devnode.Start(devnode.Config{Dir: filepath.Join(o.dir, "source"), Period: o.period})
 	if err != nil {
-		return "", 0, nil, fmt.Errorf("embedded source chain: %w", err)
+		return "", 0, fmt.Errorf("embedded source chain: %w", err)
 	}
-	g.Go(func() error { return n.Run(ctx) })
-	return n.URL(), n.ChainID(), func() { n.Close() }, nil
+	d.closers = append(d.closers, func() { d.source.Close() })
+	return d.source.URL(), d.source.ChainID(), nil
 }
 
 // devConfig is the configuration of the development world.
@@ -143,7 +186,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchange *embedde
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: "3"}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchange.URL()}, Confirmations: 2}},
 		Gateway:  gateway.Config{Listen: o.listen},
-		Watcher:  watcher.Config{Poll: 200 * time.Millisecond, Sweep: "* * * * *"},
+		Watcher:  watcher.Config{Poll: o.poll, Sweep: "* * * * *"},
 		Networks: []NetworkConfig{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",
@@ -181,94 +224,4 @@ func prepareDev(ctx context.Context, o devOptions, cfg Config, keys *wallet.Keys
 		return devInfo{}, fmt.Errorf("funding the gateway on the source chain: %w", err)
 	}
 	return info, nil
-}
-
-// devInfo is what the demo, tests and people need to use a development world. It lies beside the temporary files.
-type devInfo struct {
-	Gateway    string     `json:"gateway"` // base URL of the network "eth"
-	Source     string     `json:"source"`
-	Exchange   string     `json:"exchange"`
-	ExchangeWS string     `json:"exchangeWs"`
-	Config     string     `json:"config"`
-	Mnemonic   string     `json:"mnemonic"`
-	FaucetKey  string     `json:"faucetKey"`
-	Tokens     []devToken `json:"tokens"`
-}
-
-type devToken struct {
-	Symbol   string `json:"symbol"`
-	Token    string `json:"token"`
-	Asset    string `json:"asset"`
-	Decimals uint8  `json:"decimals"`
-	Type     int    `json:"type"`
-	Minimum  string `json:"minimum"`
-	Maximum  string `json:"maximum"`
-}
-
-func newDevInfo(cfg Config, path string, exchange *embedded) devInfo {
-	info := devInfo{
-		Gateway: "http://" + cfg.Gateway.Listen + cfg.Networks[0].Path, Source: cfg.Ethereum[0].Nodes[0], Exchange: exchange.URL(), ExchangeWS: exchange.WSURL(),
-		Config: path, Mnemonic: devMnemonic, FaucetKey: keyHex(devnode.FaucetKey()),
-	}
-	for _, t := range cfg.Networks[0].Tokens {
-		info.Tokens = append(info.Tokens, devToken{
-			Symbol: t.Symbol, Token: t.Token, Asset: string(t.Asset), Decimals: t.Decimals, Type: t.Type,
-			Minimum: t.MinWithdraw.String(), Maximum: t.MaxWithdraw.String(),
-		})
-	}
-	return info
-}
-
-// devInfoPath is where the newest development world of this machine describes itself.
-func devInfoPath() string { return filepath.Join(os.TempDir(), "gatewayd-dev.json") }
-
-func (i devInfo) write() error {
-	text, err := json.MarshalIndent(i, "", "  ")
-	if err != nil {
-		return err
-	}
-	for _, path := range []string{devInfoPath(), filepath.Join(filepath.Dir(i.Config), "dev.json")} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			return fmt.Errorf("describing the development world: %w", err)
-		}
-	}
-	return nil
-}
-
-// readDevInfo finds the running development world.
-func readDevInfo(path string) (info devInfo, err error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return info, fmt.Errorf("no development world is described in %s", path)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &info)
-	}
-	return info, err
-}
-
-func (i devInfo) print(w world, fresh bool) {
-	keep := "State is kept in " + filepath.Dir(i.Config) + "."
-	if fresh {
-		keep = "State starts afresh each time; --dir DIR keeps it."
-	}
-	fmt.Fprintf(w.stdout, `gatewayd is ready. %s Keys are everybody's: never send real money here.
-
-  gateway         %s
-  health          %s
-  API description %s
-  source chain    %s
-  exchange chain  %s  (WebSocket %s)
-
-Tokens
-`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS)
-	for _, t := range i.Tokens {
-		fmt.Fprintf(w.stdout, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
-	}
-	fmt.Fprintf(w.stdout, `
-Try
-  make demo
-  curl '%s/meta-info?tokenId=%s'
-  gatewayd records list -c %s
-`, i.Gateway, i.Tokens[0].Token, i.Config)
 }

@@ -32,11 +32,11 @@ func openEmbedded(cfg EmbeddedConfig) (*embedded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genesis %s: %w", cfg.Genesis, err)
 	}
-	return newEmbedded(cfg.Dir, cfg.Listen, genesis)
+	return newEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg.Listen)
 }
 
-func newEmbedded(dir, listen string, genesis node.Genesis) (*embedded, error) {
-	n, err := node.New(node.Config{Dir: dir, Genesis: genesis})
+func newEmbedded(cfg node.Config, listen string) (*embedded, error) {
+	n, err := node.New(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gatewayd/chain/ethereum/devnode"
+)
+
+// devInfo is what the demo, tests and people need to use a development world. Its file dev.json lies in the world's directory.
+type devInfo struct {
+	Gateway    string     `json:"gateway"` // base URL of the network "eth"
+	Source     string     `json:"source"`
+	Exchange   string     `json:"exchange"`
+	ExchangeWS string     `json:"exchangeWs"`
+	Config     string     `json:"config"`
+	Mnemonic   string     `json:"mnemonic"`
+	FaucetKey  string     `json:"faucetKey"`
+	Tokens     []devToken `json:"tokens"`
+}
+
+type devToken struct {
+	Symbol   string `json:"symbol"`
+	Token    string `json:"token"`
+	Asset    string `json:"asset"`
+	Decimals uint8  `json:"decimals"`
+	Type     int    `json:"type"`
+	Minimum  string `json:"minimum"`
+	Maximum  string `json:"maximum"`
+}
+
+func newDevInfo(cfg Config, path string, exchange *embedded) devInfo {
+	info := devInfo{
+		Gateway: "http://" + cfg.Gateway.Listen + cfg.Networks[0].Path, Source: cfg.Ethereum[0].Nodes[0], Exchange: exchange.URL(), ExchangeWS: exchange.WSURL(),
+		Config: path, Mnemonic: devMnemonic, FaucetKey: keyHex(devnode.FaucetKey()),
+	}
+	for _, t := range cfg.Networks[0].Tokens {
+		info.Tokens = append(info.Tokens, devToken{
+			Symbol: t.Symbol, Token: t.Token, Asset: string(t.Asset), Decimals: t.Decimals, Type: t.Type,
+			Minimum: t.MinWithdraw.String(), Maximum: t.MaxWithdraw.String(),
+		})
+	}
+	return info
+}
+
+// devInfoPath is where the newest development world of this machine describes itself.
+func devInfoPath() string { return filepath.Join(os.TempDir(), "gatewayd-dev.json") }
+
+func (i devInfo) write(path string) error {
+	text, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("describing the development world: %w", err)
+	}
+	return nil
+}
+
+// readDevInfo finds the running development world.
+func readDevInfo(path string) (info devInfo, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, fmt.Errorf("no development world is described in %s", path)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &info)
+	}
+	return info, err
+}
+
+func (i devInfo) print(w world, fresh bool) {
+	keep := "State is kept in " + filepath.Dir(i.Config) + "."
+	if fresh {
+		keep = "State starts afresh each time; --dir DIR keeps it."
+	}
+	fmt.Fprintf(w.stdout, `gatewayd is ready. %s Keys are everybody's: never send real money here.
+
+  gateway         %s
+  health          %s
+  API description %s
+  source chain    %s
+  exchange chain  %s  (WebSocket %s)
+
+Tokens
+`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS)
+	for _, t := range i.Tokens {
+		fmt.Fprintf(w.stdout, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
+	}
+	fmt.Fprintf(w.stdout, `
+Try
+  make demo
+  curl '%s/meta-info?tokenId=%s'
+  gatewayd records list -c %s
+`, i.Gateway, i.Tokens[0].Token, i.Config)
+}
