@@ -103,7 +103,7 @@ func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRe
 	if err := elems[2].Error; err != nil && classify(err) != verdictUnknownBlock {
 		return view{}, err
 	}
-	if elems[2].Error != nil || final == nil {
+	if final == nil {
 		return v, nil
 	}
 	if err := final.check(); err != nil {

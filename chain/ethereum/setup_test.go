@@ -78,13 +78,12 @@ func outsider(name string) common.Address { return crypto.PubkeyToAddress(testKe
 // bundle is an embedded chain, the adapter on it, a hot account with coins and tokens, and a deposit address.
 type bundle struct {
 	*testing.T
-	dev     *devnode.Node
-	chain   *ethereum.Chain
-	keys    *keyring
-	hot     chain.Slot
-	inbox   chain.Slot
-	usdt    chain.Asset
-	clients []string
+	dev   *devnode.Node
+	chain *ethereum.Chain
+	keys  *keyring
+	hot   chain.Slot
+	inbox chain.Slot
+	usdt  chain.Asset
 }
 
 func setup(t *testing.T, change ...func(*devnode.Config)) *bundle {
