@@ -32,18 +32,17 @@ func (tx *Tx) page(network, token, owner string, d Direction, offset, limit int)
 	if d == Withdrawal {
 		where += ` AND state <> 'orphaned'`
 	}
-	var total int
-	if err := tx.one(&total, `SELECT COUNT(*) FROM transfers `+where, network, token, owner, string(d)); err != nil {
-		return nil, 0, err
-	}
-	if offset >= total {
-		return nil, total, nil
-	}
 	// The ids come from the index alone, so that a far page reads no rows on its way.
 	found, err := tx.transfers(`WHERE id IN (SELECT id FROM transfers `+where+` ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC`,
 		network, token, owner, string(d), limit, offset)
 	if err != nil {
 		return nil, 0, err
+	}
+	total := offset + len(found)
+	if len(found) == limit || len(found) == 0 && offset > 0 { // else the page is the last one and tells the total
+		if err := tx.one(&total, `SELECT COUNT(*) FROM transfers `+where, network, token, owner, string(d)); err != nil {
+			return nil, 0, err
+		}
 	}
 	out, err := tx.records(found)
 	return out, total, err

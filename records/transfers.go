@@ -42,13 +42,7 @@ const transferColumns = `id, network, direction, chain, ref, tx, sender, account
 	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at`
 
 func (r transferRow) transfer() (Transfer, error) {
-	t := Transfer{
-		ID: r.ID, Network: r.Network, Direction: Direction(r.Direction), Chain: chain.ID(r.Chain),
-		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
-		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
-		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
-		BlockAt: timeOrZero(r.BlockAt), SeenAt: fromMillis(r.SeenAt), ChangedAt: fromMillis(r.ChangedAt),
-	}
+	t := r.plain()
 	if err := json.Unmarshal([]byte(r.Memo), &t.Memo); err != nil {
 		return t, fmt.Errorf("the memo of transfer %d: %w", r.ID, err)
 	}
@@ -56,6 +50,17 @@ func (r transferRow) transfer() (Transfer, error) {
 		return t, fmt.Errorf("the policy of transfer %d: %w", r.ID, err)
 	}
 	return t, nil
+}
+
+// plain is the transfer without what its columns hold as JSON.
+func (r transferRow) plain() Transfer {
+	return Transfer{
+		ID: r.ID, Network: r.Network, Direction: Direction(r.Direction), Chain: chain.ID(r.Chain),
+		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
+		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
+		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
+		BlockAt: timeOrZero(r.BlockAt), SeenAt: fromMillis(r.SeenAt), ChangedAt: fromMillis(r.ChangedAt),
+	}
 }
 
 // rowOf is the row of a transfer seen first in this transaction. A payee that no column can hold is stored as not known: it can then never
@@ -100,6 +105,12 @@ func (tx *Tx) transfers(where string, args ...any) ([]Transfer, error) {
 	}
 	out := make([]Transfer, len(rows))
 	for i, r := range rows {
+		// Neighbours mostly share their policy and have no memo: what was read once is not read again.
+		if i > 0 && r.Policy == rows[i-1].Policy && r.Memo == rows[i-1].Memo && out[i-1].Memo.Raw == nil {
+			out[i] = r.plain()
+			out[i].Policy, out[i].Memo = out[i-1].Policy, out[i-1].Memo
+			continue
+		}
 		var err error
 		if out[i], err = r.transfer(); err != nil {
 			return nil, err
