@@ -22,7 +22,8 @@ type Config struct {
 	PlainHTTP string `yaml:"plain_http"`
 	// Origins are the web pages' origins that may call; none means any (no cookies are read, so any page may).
 	Origins []string `yaml:"origins"`
-	// TrustProxy lists the networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+	// TrustProxy lists the networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. What comes from them is taken
+	// for HTTPS unless it says otherwise.
 	TrustProxy     []string      `yaml:"trust_proxy"`
 	RatePerSecond  float64       `yaml:"rate_per_second"` // requests of one client; default 20
 	Burst          int           `yaml:"burst"`           // default 60
@@ -53,6 +54,13 @@ const (
 
 func (c Config) tls() bool  { return c.TLS.Cert != "" }
 func (c Config) acme() bool { return len(c.ACME.Domains) > 0 }
+
+// reachable tells whether those who can connect are served: false for plain HTTP on an address beyond this machine, without a proxy in front.
+func (c Config) reachable() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	local := err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+	return local || c.tls() || c.acme() || len(c.TrustProxy) > 0
+}
 
 // withDefaults is the configuration with every empty field filled.
 func (c Config) withDefaults() Config {

@@ -51,6 +51,18 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, 5*time.Second, c.RequestTimeout)
 }
 
+func TestReachable(t *testing.T) {
+	for _, c := range []Config{
+		{Listen: "127.0.0.1:1"}, {Listen: "[::1]:1"}, {Listen: "localhost:1"}, {Listen: ":1", TLS: TLS{Cert: "a"}},
+		{Listen: ":1", ACME: ACME{Domains: []string{"a.example"}}}, {Listen: ":1", TrustProxy: []string{"10.0.0.0/8"}},
+	} {
+		require.True(t, c.reachable(), c.Listen)
+	}
+	for _, listen := range []string{":1", "0.0.0.0:1", "[::]:1", "192.0.2.1:1", "gateway.example:1"} {
+		require.False(t, Config{Listen: listen}.reachable(), listen)
+	}
+}
+
 func TestRoutesThatCannotBeServed(t *testing.T) {
 	r := recordstest.NewRig(t)
 	tests := []struct {

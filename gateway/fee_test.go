@@ -78,7 +78,7 @@ func TestAllButton(t *testing.T) {
 		cost, gross := amount(rapid.Uint64().Draw(t, "cost")), amount(rapid.Uint64().Draw(t, "gross"))
 		all, err := quote(f, gross, cost, true)
 		if err != nil {
-			require.Equal(t, amountBelowFee, err.(*refusal).fault)
+			require.Equal(t, amountBelowFee, refusalOf(err).fault)
 			return
 		}
 		net, err := gross.Sub(all)

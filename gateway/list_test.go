@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"database/sql"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,4 +119,25 @@ func TestPageSizes(t *testing.T) {
 	}
 	far := at(eth, "/deposit-records", "tokenId", token, "walletAddress", alice, "pageNum", "99999999999999999999999", "pageSize", "99999999999999999999999")
 	require.Empty(t, r.get(far).data(t)["depositRecords"])
+}
+
+// A user with 100,000 records reads any page; the rows are put in beside the store, which would take its time to log each.
+func TestHundredThousandRecords(t *testing.T) {
+	r := setup(t)
+	first := r.Receive(records.Deposit, 1000)
+	db, err := sql.Open("sqlite3", strings.TrimPrefix(r.URL, "sqlite:"))
+	require.NoError(t, err)
+	defer db.Close()
+	const all = 100_000
+	_, err = db.Exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO transfers (id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label,
+			net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at)
+		SELECT i, network, direction, chain, 'ref' || i, '0xin' || i, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label,
+			net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at FROM transfers, n WHERE id = ?`, all, first.ID)
+	require.NoError(t, err)
+	for page, want := range map[int]string{1: "0xin100000", 5_000: "0xin50010", 10_000: "0xin10"} {
+		data := r.get(list("/deposit-records", alice, page, 10)).data(t)
+		require.Equal(t, float64(all), data["totalCount"])
+		require.Equal(t, want, data["depositRecords"].([]any)[0].(map[string]any)["inTxHash"])
+	}
 }

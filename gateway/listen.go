@@ -28,29 +28,37 @@ const (
 // Run listens and serves until ctx ends, then lets the requests that run end. It serves once.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.calls.Wait()
-	listen := net.ListenConfig{}
-	l, err := listen.Listen(ctx, "tcp", s.cfg.Listen)
+	l, plain, err := s.listen(ctx)
 	if err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
-	defer l.Close()
+	if !s.cfg.reachable() {
+		s.Log.WithField("listen", s.cfg.Listen).Warn("the gateway has neither TLS nor a trusted proxy: other machines are turned away")
+	}
 	g, ctx := errgroup.WithContext(ctx)
-	if s.cfg.PlainListen != "" {
-		plain, err := listen.Listen(ctx, "tcp", s.cfg.PlainListen)
-		if err != nil {
-			return fmt.Errorf("gateway, plain listener: %w", err)
-		}
-		defer plain.Close()
+	g.Go(func() error { return s.serve(ctx, l, s.Handler(), s.tlsConfig()) })
+	s.setAddr(&s.addr, l)
+	if plain != nil {
 		g.Go(func() error { return s.serve(ctx, plain, s.plainHandler(), nil) })
 		s.setAddr(&s.plainAddr, plain)
 	}
 	if s.certificate != nil {
 		g.Go(func() error { return s.certificate.follow(ctx, s.cfg.TLS.Reload, s.Log) })
 	}
-	g.Go(func() error { return s.serve(ctx, l, s.Handler(), s.tlsConfig()) })
-	s.setAddr(&s.addr, l)
 	close(s.ready)
 	return g.Wait()
+}
+
+// listen opens the listener and, when there is one, the plain one beside it.
+func (s *Server) listen(ctx context.Context) (l, plain net.Listener, err error) {
+	var open net.ListenConfig
+	if l, err = open.Listen(ctx, "tcp", s.cfg.Listen); err != nil || s.cfg.PlainListen == "" {
+		return l, nil, err
+	}
+	if plain, err = open.Listen(ctx, "tcp", s.cfg.PlainListen); err != nil {
+		return nil, nil, errors.Join(err, l.Close())
+	}
+	return l, plain, nil
 }
 
 func (s *Server) setAddr(to *string, l net.Listener) {
@@ -85,7 +93,9 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, conf
 	if err != nil {
 		err = errors.Join(fmt.Errorf("stopping the gateway: %w", err), server.Close())
 	}
-	<-done
+	if ended := <-done; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/records"
 	"gatewayd/records/recordstest"
 )
 
@@ -126,7 +128,7 @@ func TestPlainHTTPFromOutside(t *testing.T) {
 		{"this machine, IPv6", plainRefuse, "GET", "[::1]:999", "", 200, ""},
 		{"https at the proxy", plainRefuse, "GET", "10.0.0.1:999", "https", 200, ""},
 		{"http at the proxy", plainRedirect, "GET", "10.0.0.1:999", "http", 308, "https://gateway.example" + url},
-		{"proxy that says nothing", plainRefuse, "GET", "10.0.0.1:999", "", 403, ""},
+		{"proxy that says nothing", plainRefuse, "GET", "10.0.0.1:999", "", 200, ""},
 		{"no address", plainRefuse, "GET", "", "", 403, ""},
 	}
 	for _, tt := range tests {
@@ -183,4 +185,51 @@ func TestPortThatIsTaken(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, s.Run(t.Context()), "address already in use")
 	require.Empty(t, s.Addr())
+
+	s, err = New(Config{Listen: "127.0.0.1:0", PlainListen: l.Addr().String(), ACME: ACME{Domains: []string{"a.example"}, Cache: t.TempDir()}},
+		Parts{Store: r.Store, Routes: []Route{routeOf(eth, "eth", "eth")}})
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Run(t.Context()), "address already in use", "the plain listener")
+}
+
+// A stop lets the request that runs have its answer.
+func TestStop(t *testing.T) {
+	entered, letGo := make(chan struct{}), make(chan struct{})
+	r := recordstest.NewRig(t)
+	s, err := New(Config{Listen: "127.0.0.1:0"}, Parts{Store: slow{r.Store, entered, letGo}, Routes: []Route{routeOf(eth, "eth", "eth")}})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	require.NoError(t, s.Ready(t.Context()))
+	answered := make(chan int, 1)
+	go func() {
+		response, err := http.Get("http://" + s.Addr() + at(eth, "/meta-info", "tokenId", token))
+		if err != nil {
+			answered <- 0
+			return
+		}
+		defer response.Body.Close()
+		answered <- response.StatusCode
+	}()
+	<-entered
+	stop()
+	close(letGo)
+	require.Equal(t, 200, <-answered)
+	require.NoError(t, <-done)
+	late, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, (&Server{ready: make(chan struct{})}).Ready(late), context.Canceled)
+}
+
+// slow is a store that says when it is asked and answers when it may.
+type slow struct {
+	store
+	entered, letGo chan struct{}
+}
+
+func (s slow) View(ctx context.Context, f func(*records.Tx) error) error {
+	close(s.entered)
+	<-s.letGo
+	return s.store.View(ctx, f)
 }

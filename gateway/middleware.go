@@ -66,14 +66,16 @@ func (s *Server) onlyHTTPS(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// secure tells whether nobody on the way could read the request: TLS here or, by its word, at a proxy we trust, or no way at all.
+// secure tells whether nobody on the way could read the request: TLS here or at a proxy we trust, unless that proxy says otherwise, or no way
+// at all.
 func (s *Server) secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
 	remote := remoteOf(r)
-	if proto := r.Header.Get(echo.HeaderXForwardedProto); proto != "" && s.trusted(remote) {
-		return strings.EqualFold(proto, "https")
+	if s.trusted(remote) {
+		proto := r.Header.Get(echo.HeaderXForwardedProto)
+		return proto == "" || strings.EqualFold(proto, "https")
 	}
 	return remote.IsLoopback()
 }
