@@ -30,6 +30,7 @@ type Config struct {
 	RequestTimeout time.Duration `yaml:"request_timeout"` // default 5 s
 	// NewBindingsPerHour bounds how many new inbound addresses or labels one client can take; default 30.
 	NewBindingsPerHour int `yaml:"new_bindings_per_hour"`
+	MaxConnections     int `yaml:"max_connections"` // open at one time on a listener; further ones wait; default 4096
 }
 
 // TLS names certificate and key files (PEM). They are read again when they change.
@@ -82,6 +83,9 @@ func (c Config) withDefaults() Config {
 	if c.NewBindingsPerHour == 0 {
 		c.NewBindingsPerHour = 30
 	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 4096
+	}
 	if c.TLS.Reload == 0 {
 		c.TLS.Reload = time.Minute
 	}
@@ -110,6 +114,7 @@ func (c Config) Check() error {
 	want(c.RatePerSecond > 0 && c.Burst > 0, "rate_per_second and burst must be above zero")
 	want(c.RequestTimeout > 0 && c.RequestTimeout <= maxRequestTimeout, "request_timeout %s: above zero and up to %s is wanted", c.RequestTimeout, maxRequestTimeout)
 	want(c.NewBindingsPerHour > 0, "new_bindings_per_hour must be above zero")
+	want(c.MaxConnections > 0, "max_connections must be above zero")
 	want(c.TLS.Reload > 0, "tls reload must be above zero")
 	for _, o := range c.Origins {
 		want(isOrigin(o), "origin %q: scheme://host[:port] is wanted", o)

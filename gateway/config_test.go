@@ -27,6 +27,7 @@ func TestConfigCheck(t *testing.T) {
 		{"burst", `{burst: -1}`, "burst"},
 		{"too slow for wallets", `{request_timeout: 10s}`, "request_timeout"},
 		{"bindings", `{new_bindings_per_hour: -1}`, "new_bindings_per_hour"},
+		{"connections", `{max_connections: -1}`, "max_connections"},
 		{"reload", `{tls: {cert: a, key: b, reload: -1s}}`, "reload"},
 		{"origin", `{origins: ["https://x.example/"]}`, "origin"},
 		{"proxy", `{trust_proxy: ["10.0.0.1"]}`, "trust_proxy"},

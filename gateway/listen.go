@@ -14,6 +14,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/crypto/acme/autocert"
+	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -74,6 +75,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, conf
 		ReadHeaderTimeout: headerTime, ReadTimeout: 2 * headerTime, WriteTimeout: s.cfg.RequestTimeout + writeSpare, IdleTimeout: idleTime,
 		ErrorLog: stdlog.New(debugLog{s.Log}, "", 0),
 	}
+	l = netutil.LimitListener(l, s.cfg.MaxConnections)
 	done := make(chan error, 1) // the answer of Serve, read below in every case
 	go func() {
 		if config != nil {

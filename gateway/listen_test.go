@@ -192,6 +192,24 @@ func TestPortThatIsTaken(t *testing.T) {
 	require.ErrorContains(t, s.Run(t.Context()), "address already in use", "the plain listener")
 }
 
+func TestConnectionsAreBounded(t *testing.T) {
+	r := setup(t, func(c *Config, _ *Parts) { c.MaxConnections = 1 })
+	url := at(eth, "/meta-info", "tokenId", token)
+	require.Zero(t, r.get(url).Code) // the client keeps its connection
+	waiting, err := net.Dial("tcp", r.server.Addr())
+	require.NoError(t, err)
+	defer waiting.Close()
+	_, err = waiting.Write([]byte("GET " + url + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+	require.NoError(t, err)
+	require.NoError(t, waiting.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+	_, err = waiting.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	r.client.CloseIdleConnections()
+	require.NoError(t, waiting.SetReadDeadline(time.Now().Add(10*time.Second)))
+	_, err = waiting.Read(make([]byte, 1))
+	require.NoError(t, err, "served when the first has gone")
+}
+
 // A stop lets the request that runs have its answer.
 func TestStop(t *testing.T) {
 	entered, letGo := make(chan struct{}), make(chan struct{})
