@@ -16,7 +16,10 @@ var ErrExists = errors.New("entropy store exists")
 
 // Dir is a directory of stores. Its files are named by their store's primary address, but any name
 // is read.
-type Dir struct{ path string }
+type Dir struct {
+	path string
+	disk disk
+}
 
 // OpenDir makes the directory if it is missing, for its owner alone, and returns it.
 func OpenDir(path string) (Dir, error) {
@@ -27,7 +30,7 @@ func OpenDir(path string) (Dir, error) {
 	if err := os.MkdirAll(absolute, 0o700); err != nil {
 		return Dir{}, fmt.Errorf("opening store directory: %w", err)
 	}
-	return Dir{absolute}, nil
+	return Dir{absolute, system{}}, nil
 }
 
 // Path returns where the directory is, absolute.
@@ -90,62 +93,33 @@ func ReadFile(path string) (*Store, error) {
 // Create writes a new store under its standard name and returns the absolute path. The file appears
 // whole or not at all, readable by its owner alone. If the name is taken the error is ErrExists.
 func (d Dir) Create(s *Store) (string, error) {
-	return d.write(s, func(temporary, final string) error {
-		err := os.Link(temporary, final) // unlike a rename, never replaces
+	path := d.standard(s)
+	err := write(d.disk, path, s, func(temporary string) error {
+		err := d.disk.Link(temporary, path) // unlike a rename, never replaces
 		if errors.Is(err, fs.ErrExist) {
 			return ErrExists
 		}
 		return err
 	})
+	if err != nil {
+		return "", err
+	}
+	return path, nil
 }
 
 // Replace writes a store under its standard name in place of the one that may be there, whose
 // password is then of no use any more: only for a caller who was told to.
-func (d Dir) Replace(s *Store) (string, error) { return d.write(s, os.Rename) }
-
-func (d Dir) write(s *Store, place func(temporary, final string) error) (string, error) {
-	final := filepath.Join(d.path, s.PrimaryAddress().String())
-	temporary, err := d.writeTemporary(s.Encode())
-	if err != nil {
-		return "", fmt.Errorf("writing store: %w", err)
-	}
-	defer os.Remove(temporary) // already gone after a rename
-	if err := place(temporary, final); err != nil {
-		return "", fmt.Errorf("writing store: %w", err)
-	}
-	if err := d.sync(); err != nil {
-		return "", fmt.Errorf("writing store: %w", err)
-	}
-	return final, nil
-}
-
-// writeTemporary leaves a file of mode 0600 whose content is on the disk, in the same directory so
-// that it can be moved, with a dot so that List passes it over.
-func (d Dir) writeTemporary(content []byte) (path string, err error) {
-	f, err := os.CreateTemp(d.path, ".store-*.tmp")
-	if err != nil {
+func (d Dir) Replace(s *Store) (string, error) {
+	path := d.standard(s)
+	if err := d.Rewrite(path, s); err != nil {
 		return "", err
 	}
-	defer func() {
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err := f.Write(content); err != nil {
-		return "", err
-	}
-	return f.Name(), f.Sync()
+	return path, nil
 }
 
-// sync makes the new name last through a power failure.
-func (d Dir) sync() error {
-	f, err := os.Open(d.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
+// Rewrite is Replace for a store with a file name of its own, in this directory or another.
+func (d Dir) Rewrite(path string, s *Store) error {
+	return write(d.disk, path, s, func(temporary string) error { return d.disk.Rename(temporary, path) })
 }
+
+func (d Dir) standard(s *Store) string { return filepath.Join(d.path, s.PrimaryAddress().String()) }

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha512"
 	"encoding/binary"
+	"errors"
 
 	"gatewayd/chain/vite/core"
 )
@@ -40,7 +41,11 @@ type Keys struct {
 type viteNodes struct {
 	master  node
 	account node // m/44'/666666', kept because every account hangs below it
+	wiped   bool
 }
+
+// ErrWiped tells that keys were asked after Wipe.
+var ErrWiped = errors.New("keys are wiped")
 
 // NewKeys takes a seed, usually Seed's result.
 func NewKeys(seed []byte) Keys {
@@ -55,6 +60,7 @@ func KeysOf(entropy []byte) (Keys, error) {
 	if err != nil {
 		return Keys{}, err
 	}
+	defer clear(seed)
 	return NewKeys(seed), nil
 }
 
@@ -63,7 +69,11 @@ func (k Keys) ByIndex(index uint32) (core.PrivateKey, error) {
 	if index >= hardened {
 		return core.PrivateKey{}, ErrNotHardened
 	}
-	child := k.secret().account.viteChild(index)
+	nodes := k.secret()
+	if nodes.wiped {
+		return core.PrivateKey{}, ErrWiped
+	}
+	child := nodes.account.viteChild(index)
 	return core.NewPrivateKey(child.key[:])
 }
 
@@ -74,7 +84,11 @@ func (k Keys) ByPath(path string) (core.PrivateKey, error) {
 	if err != nil {
 		return core.PrivateKey{}, err
 	}
-	n := k.secret().master
+	nodes := k.secret()
+	if nodes.wiped {
+		return core.PrivateKey{}, ErrWiped
+	}
+	n := nodes.master
 	for _, level := range levels {
 		n = n.viteChild(level)
 	}
@@ -89,6 +103,10 @@ func (k Keys) PrimaryAddress() core.Address {
 	}
 	return key.Address()
 }
+
+// Wipe overwrites the secret here and in every copy of k; keys that were derived before stay as they are. The caller sees
+// to it that nobody derives meanwhile.
+func (k Keys) Wipe() { *k.secret() = viteNodes{wiped: true} }
 
 // String returns a fixed text, so that keys never reach a log.
 func (k Keys) String() string { return "keys" }

@@ -63,6 +63,9 @@ func StandardCost() Cost { return Cost{N: 1 << 18, R: 8, P: 1} }
 // LightCost is for development and tests: 4 MiB and some milliseconds. The node reads it too.
 func LightCost() Cost { return Cost{N: 1 << 12, R: 8, P: 6} }
 
+// Memory is how many bytes scrypt takes for as long as it runs.
+func (c Cost) Memory() int64 { return 128 * int64(c.N) * int64(c.R) }
+
 func (c Cost) check() error {
 	switch {
 	case c.N < 2 || bits.OnesCount(uint(c.N)) != 1:
@@ -211,6 +214,12 @@ func (s *Store) PrimaryAddress() core.Address { return s.primary }
 
 // Created returns when the store was made, to the second, as the file states it.
 func (s *Store) Created() time.Time { return time.Unix(s.created, 0).UTC() }
+
+// Cost is what Open will take.
+func (s *Store) Cost() Cost {
+	p := s.crypto.ScryptParams
+	return Cost{p.N, p.R, p.P}
+}
 
 // Open decrypts the entropy and proves that it belongs to the store's address. It takes the time
 // and memory of the file's Cost. Errors are ErrPassword and ErrAddressMismatch.
