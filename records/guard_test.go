@@ -48,6 +48,23 @@ func TestGuard(t *testing.T) {
 	require.NoError(t, g.Allow(t.Context(), "bsc", chain.Slot{Account: "0xhot", Number: 7}, "pay eve 5", 9, false), "another chain")
 }
 
+func TestGuardNext(t *testing.T) {
+	g, err := records.OpenGuard(filepath.Join(t.TempDir(), "guard.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, g.Close()) }()
+	next := func(account string) []any {
+		lineage, number, ok, err := g.Next(t.Context(), "vite", account)
+		require.NoError(t, err)
+		return []any{lineage, number, ok}
+	}
+	require.Equal(t, []any{uint64(0), uint64(0), false}, next("a"))
+	for i, slot := range []chain.Slot{{Account: "a", Lineage: 1, Number: 40}, {Account: "a", Lineage: 2, Number: 12}, {Account: "a", Lineage: 2, Number: 11}, {Account: "b", Number: 99}} {
+		require.NoError(t, g.Allow(t.Context(), "vite", slot, "digest", uint64(i+1), false))
+	}
+	require.Equal(t, []any{uint64(2), uint64(13), true}, next("a"), "the newest lineage counts")
+	require.Equal(t, []any{uint64(0), uint64(100), true}, next("b"))
+}
+
 func TestGuardPath(t *testing.T) {
 	for _, path := range []string{"", ":memory:", "file:x", "a?b", filepath.Join(t.TempDir(), "missing", "guard.db")} {
 		_, err := records.OpenGuard(path)

@@ -21,6 +21,9 @@ type eventRow struct {
 
 const eventColumns = `seq, at, actor, subject, subject_id, event, detail, digest`
 
+// verifyBatch is how many lines are verified at a time.
+const verifyBatch = 10_000
+
 // historyTip is the newest line of the history.
 type historyTip struct {
 	Seq    uint64 `db:"seq"`
@@ -95,21 +98,20 @@ func (tx *Tx) History(subject, id string) ([]Event, error) {
 // VerifyHistory recomputes the chain of digests over the whole history. Lines cut off at its end cannot be told from lines never written:
 // who wants to know that keeps the newest digest elsewhere.
 func (tx *Tx) VerifyHistory() error {
-	rows, err := tx.tx.QueryxContext(tx.ctx, `SELECT `+eventColumns+` FROM history ORDER BY seq`)
-	if err != nil {
-		return fmt.Errorf("reading the history: %w", err)
-	}
-	defer rows.Close()
 	var last historyTip
-	for rows.Next() {
-		var r eventRow
-		if err := rows.StructScan(&r); err != nil {
+	for {
+		var rows []eventRow
+		if err := tx.list(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ?`, last.Seq, verifyBatch); err != nil {
 			return fmt.Errorf("reading the history: %w", err)
 		}
-		if r.Seq != last.Seq+1 || r.Digest != r.digest(last.Digest) {
-			return fmt.Errorf("%w: the history is broken at line %d", ErrConflict, last.Seq+1)
+		for _, r := range rows {
+			if r.Seq != last.Seq+1 || r.Digest != r.digest(last.Digest) {
+				return fmt.Errorf("%w: the history is broken at line %d", ErrConflict, last.Seq+1)
+			}
+			last = historyTip{r.Seq, r.Digest}
 		}
-		last = historyTip{r.Seq, r.Digest}
+		if len(rows) < verifyBatch {
+			return nil
+		}
 	}
-	return rows.Err()
 }

@@ -17,7 +17,7 @@ import (
 
 // What every connection is set to. FULL, because a commit that a power cut undoes is a database behind its chain (facts/reliability.md 2.4).
 const (
-	sqliteCommon = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=100"
+	sqliteCommon = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256"
 	sqliteWrites = sqliteCommon + "&_txlock=immediate"
 	sqliteReads  = sqliteCommon + "&_query_only=true"
 	sqlitePool   = 8 // snapshots at a time

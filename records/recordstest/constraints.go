@@ -2,6 +2,7 @@ package recordstest
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,11 @@ type breach struct {
 // signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 of transfer 5 forked from
 // slot 3, transfer 6 held.
 func breaches() []breach {
+	return slices.Concat(lineBreaches(), transferBreaches(), paymentBreaches(), accountBreaches())
+}
+
+// lineBreaches are those of append-only tables and of slots.
+func lineBreaches() []breach {
 	return []breach{
 		{"attempts_no_update", `UPDATE attempts SET raw = 'AA=='`},
 		{"attempts_no_delete", `DELETE FROM attempts`},
@@ -49,7 +55,11 @@ func breaches() []breach {
 		{"slots primary key", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
 			VALUES ('vite', 'vite_gateway', 1, 2, 3, 0, 'open', 0, 0)`},
 		{"slots check", `UPDATE slots SET state = 'void' WHERE payment_id = 2`},
+	}
+}
 
+func transferBreaches() []breach {
+	return []breach{
 		{"transfers_identity", `UPDATE transfers SET ref = 'other' WHERE id = 4`},
 		{"transfers_identity", `UPDATE transfers SET seen_at = 1 WHERE id = 4`},
 		{"transfers_frozen", `UPDATE transfers SET policy = '{}' WHERE id = 4`},
@@ -63,7 +73,11 @@ func breaches() []breach {
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
 			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at FROM transfers WHERE id = 4`},
 		{"transfers check", `UPDATE transfers SET state = 'paid' WHERE id = 4`},
+	}
+}
 
+func paymentBreaches() []breach {
+	return []breach{
 		{"payments_cause", insertPayment(`100, 4, 'credit'`, `'queued'`)},
 		{"payments_cause", insertPayment(`100, 5, 'credit'`, `'bound'`)},
 		{"payments once", insertPayment(`100, 3, 'refund'`, `'queued'`)},
@@ -82,7 +96,11 @@ func breaches() []breach {
 		{"payments_paid", `UPDATE payments SET state = 'paid', tx = 'forged' WHERE id = 2`},
 		{"payments_void", `UPDATE payments SET state = 'void' WHERE id = 5`},
 		{"payments paid check", `UPDATE payments SET tx = 'forged' WHERE id = 3`},
+	}
+}
 
+func accountBreaches() []breach {
+	return []breach{
 		{"attempts_open", insertAttempt(`1, 1, 7`, `'fresh'`)},
 		{"attempts_open", insertAttempt(`1, 3, 7`, `'fresh'`)},
 		{"attempts unique hash", insertAttempt(`1, 2, 7`, `(SELECT MAX(hash) FROM attempts)`)},
