@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/records"
+)
+
+// TestMain makes the test binary also the program: as `gatewayd` in PATH it is what the tests start and kill.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gatewayd": main})
+}
+
+// rig is a running development world with its chains in the test's hand.
+type rig struct {
+	*development
+	t     *testing.T
+	mu    sync.Mutex // of making users: the faucet's nonces and the staked accounts are given out one by one
+	users uint32
+}
+
+// quick makes a block of either chain ten times a second.
+func quick(dir string) devOptions {
+	return devOptions{
+		dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0",
+		period: 100 * time.Millisecond, interval: 100 * time.Millisecond, poll: 30 * time.Millisecond,
+	}
+}
+
+// newRig runs a world until the test ends. adjust may change its options.
+func newRig(t *testing.T, adjust ...func(*devOptions)) *rig {
+	t.Helper()
+	o := quick(t.TempDir())
+	for _, f := range adjust {
+		f(&o)
+	}
+	d, err := openDevelopment(t.Context(), o, outside(t))
+	require.NoError(t, err)
+	t.Cleanup(d.Close)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // room for the one answer, so that Run ends even if nobody asks
+	go func() { ended <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	require.NoError(t, d.Ready(t.Context()))
+	return &rig{development: d, t: t}
+}
+
+func outside(t *testing.T) world {
+	return world{stdin: strings.NewReader(""), stdout: io.Discard, stderr: t.Output(), getenv: func(string) string { return "" }}
+}
+
+func (r *rig) token(t *testing.T, symbol string) devToken {
+	t.Helper()
+	for _, k := range r.info.Tokens {
+		if strings.HasPrefix(k.Symbol, symbol) {
+			return k
+		}
+	}
+	require.Failf(t, "unknown token", symbol)
+	return devToken{}
+}
+
+// user is a newcomer with coins on the source chain and nothing on the exchange chain.
+func (r *rig) user(t *testing.T, symbol string) *bridgeUser {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	require.Less(t, r.users, uint32(devUsers), "staked accounts")
+	u, err := newBridgeUser(t.Context(), r.info, r.token(t, symbol), r.users, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(u.close)
+	r.users++
+	return u
+}
+
+// customer is a user who has deposited fifty times the minimum and received it.
+func (r *rig) customer(t *testing.T, symbol string) *bridgeUser {
+	t.Helper()
+	u := r.user(t, symbol)
+	u.mustDeposit(t, u.times(50))
+	require.NoError(t, u.collect(t.Context(), u.times(50)))
+	return u
+}
+
+// mustDeposit deposits and waits until it is credited.
+func (u *bridgeUser) mustDeposit(t *testing.T, amount chain.Amount) publicRecord {
+	t.Helper()
+	hash, err := u.deposit(t.Context(), amount)
+	require.NoError(t, err)
+	return u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
+}
+
+func (u *bridgeUser) mustAwait(t *testing.T, path, hash, state string) publicRecord {
+	t.Helper()
+	r, err := u.await(t.Context(), path, hash, state)
+	require.NoError(t, err)
+	return r
+}
+
+// has is what the user can spend on the exchange chain after taking in everything that waits.
+func (u *bridgeUser) has(t *testing.T) chain.Amount {
+	t.Helper()
+	require.NoError(t, u.vite.receiveAll(t.Context()))
+	token, err := core.ParseTokenID(u.token.Token)
+	require.NoError(t, err)
+	have, err := u.vite.balance(t.Context(), token)
+	require.NoError(t, err)
+	return have
+}
+
+// paidOnce says that a payee on the source chain has exactly an amount.
+func (u *bridgeUser) paidOnce(t *testing.T, payee string, want chain.Amount) {
+	t.Helper()
+	got, err := u.eth.balance(t.Context(), u.token.Asset, common.HexToAddress(payee))
+	require.NoError(t, err)
+	require.Equal(t, want.String(), got.String(), "what %s has of %s", payee, u.token.Symbol)
+}
+
+// waitFor asks until the answer is yes.
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	require.NoError(t, poll(ctx, func() (bool, error) { return done(), nil }), what)
+}
+
+// command runs the program as an operator does, on this world's configuration.
+func (r *rig) command(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	w := outside(t)
+	w.stdout = &out
+	err := run(t.Context(), append(args, "-c", r.info.Config), w)
+	return out.String(), err
+}
+
+func (r *rig) mustCommand(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := r.command(t, args...)
+	require.NoError(t, err, "gatewayd %s", strings.Join(args, " "))
+	return out
+}
+
+// listed asks `records list --json` with more filters.
+func (r *rig) listed(t *testing.T, filters ...string) (rows []recordRow) {
+	t.Helper()
+	out := r.mustCommand(t, append([]string{"records", "list", "--json"}, filters...)...)
+	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
+	return rows
+}
+
+// story is what `records show` tells of the one record with a hash.
+func (r *rig) story(t *testing.T, hash string) story {
+	t.Helper()
+	var stories []story
+	out := r.mustCommand(t, "records", "show", "--json", hash)
+	require.NoError(t, json.Unmarshal([]byte(out), &stories), out)
+	require.Len(t, stories, 1)
+	return stories[0]
+}
+
+// payment is a story's payment of one purpose.
+func (s story) payment(t *testing.T, purpose chain.Purpose) paymentRow {
+	t.Helper()
+	for _, p := range s.Payments {
+		if p.Purpose == string(purpose) {
+			return p
+		}
+	}
+	require.Failf(t, "no payment", "%s of record %d", purpose, s.Record.ID)
+	return paymentRow{}
+}
+
+// settled waits until nothing is under way, and says that books and chains agree and that every account may sign.
+func (r *rig) settled(t *testing.T) {
+	t.Helper()
+	waitFor(t, "nothing under way", func() bool { return len(underWay(t, r.daemon.store, r.daemon.cfg)) == 0 })
+	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences")
+	require.Empty(t, stopped(t, r.daemon.store, r.daemon.cfg))
+}
+
+// underWay lists what the books still have to do.
+func underWay(t *testing.T, store *records.Store, cfg Config) (list []string) {
+	t.Helper()
+	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
+		for _, n := range cfg.Networks {
+			for _, k := range n.Tokens {
+				totals, err := tx.Totals(n.Name, k.Token)
+				if err != nil {
+					return err
+				}
+				for _, s := range totals.Transfers {
+					if s.State == records.Seen || s.State == records.Orphaned {
+						list = append(list, fmt.Sprintf("%d %s of %s %s", s.Count, s.Direction, k.Symbol, s.State))
+					}
+				}
+				for _, p := range totals.Payments {
+					if p.State == records.Queued || p.State == records.Bound {
+						list = append(list, fmt.Sprintf("%d %s of %s %s", p.Count, p.Purpose, k.Symbol, p.State))
+					}
+				}
+			}
+		}
+		return nil
+	}))
+	return list
+}
+
+// stopped lists the accounts that do not sign any more.
+func stopped(t *testing.T, store *records.Store, cfg Config) (list []records.Account) {
+	t.Helper()
+	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
+		for _, id := range []chain.ID{cfg.Networks[0].Source, cfg.Networks[0].Exchange} {
+			accounts, err := tx.Accounts(id)
+			if err != nil {
+				return err
+			}
+			for _, a := range accounts {
+				if a.State == records.AccountHalted || a.State == records.AccountRecovering {
+					list = append(list, a)
+				}
+			}
+		}
+		return nil
+	}))
+	return list
+}
+
+// block is an account block by the text of its hash.
+func (u *bridgeUser) block(t *testing.T, hash string) *client.AccountBlock {
+	t.Helper()
+	h, err := core.ParseHash(hash)
+	require.NoError(t, err)
+	b, err := u.vite.node.AccountBlockByHash(t.Context(), h)
+	require.NoError(t, err)
+	require.NotNil(t, b, hash)
+	return b
+}
+
+// name is how operators call a record.
+func name(row recordRow) string { return strconv.FormatUint(row.ID, 10) }
