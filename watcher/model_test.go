@@ -41,6 +41,7 @@ type model struct {
 	claims    []*claim
 	deposits  []string // addresses bound so far
 	owners    []string
+	closed    bool // no more new users
 	serial    int
 	now       time.Time
 }
@@ -239,7 +240,7 @@ func (m *model) settle() error {
 	m.vite.Lie(chaintest.Honest)
 	m.eth.SetBaseFee(10)
 	m.restart(immortal, "")
-	for range 400 {
+	for range 150 {
 		m.eth.Gossip()
 		m.vite.Gossip()
 		m.eth.Mine(1)
