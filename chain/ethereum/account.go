@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -128,6 +129,10 @@ func noncesOf(ctx context.Context, n *node, owner common.Address, final uint64) 
 	}
 	if err := n.batch(ctx, elems); err != nil {
 		return nonces{}, err
+	}
+	if elems[2].Error != nil && classify(elems[2].Error) == verdictNoState {
+		// Finality stands so far behind that the node dropped the state: nothing of the account can be called settled.
+		elems[2].Error, counts[2] = nil, math.MaxUint64
 	}
 	if err := errors.Join(elems[0].Error, elems[1].Error, elems[2].Error); err != nil {
 		return nonces{}, err

@@ -61,8 +61,8 @@ const (
 	maxConfirmations = 100_000
 	// minGas is what any transaction costs on the chains that exist.
 	minGas = 21_000
-	// maxGasBound keeps a typing error below what any chain takes in one transaction.
-	maxGasBound = 30_000_000
+	// maxGasBound is what a transaction may use at all (EIP-7825).
+	maxGasBound = 1 << 24
 
 	gweiDecimals = 9
 )

@@ -3,7 +3,6 @@ package ethereum
 import (
 	"crypto/ecdsa"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -233,22 +232,18 @@ func FuzzMemo(f *testing.F) {
 
 // FuzzBlock gives anything as a node's answers: it must be refused or be a block whose hash covers it, and never panic.
 func FuzzBlock(f *testing.F) {
-	block, err := os.ReadFile("testdata/block.json")
-	require.NoError(f, err)
-	receipts, err := os.ReadFile("testdata/receipts.json")
-	require.NoError(f, err)
-	f.Add(block, receipts)
+	f.Add(recorded(f, "block"), recorded(f, "receipts"))
 	f.Add([]byte(`{"number":"0x1","hash":"0x`+strings.Repeat("0", 64)+`","parentHash":"0x`+strings.Repeat("0", 64)+`"}`), []byte(`[{}]`))
 	c, err := New(goodConfig(), nil, nil)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, blockText, receiptsText []byte) {
-		var raw blockJSON
-		var list []receiptJSON
-		if json.Unmarshal(blockText, &raw) != nil || json.Unmarshal(receiptsText, &list) != nil || raw.Number == nil {
+		body, rest := &scanner{text: blockText}, &scanner{text: receiptsText}
+		raw, list := scanBlock(body), scanReceipts(rest)
+		if body.end() != nil || rest.end() != nil || raw == nil || raw.Number == nil {
 			return
 		}
-		b, err := c.prove(&raw, uint64(*raw.Number), nil)
-		if err != nil || c.attach(b, &raw, list) != nil {
+		b, err := c.prove(raw, uint64(*raw.Number), nil)
+		if err != nil || c.attach(b, raw, list) != nil {
 			return
 		}
 		require.Equal(t, raw.header().Hash(), b.hash)
@@ -275,4 +270,31 @@ func mustKey(t *testing.T) *ecdsa.PrivateKey {
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("wire")))
 	require.NoError(t, err)
 	return key
+}
+
+func TestATokenPaymentIsKeptByItsOwnEventOnly(t *testing.T) {
+	from, to, token, other := common.Address{1}, common.Address{2}, common.Address{3}, common.Address{4}
+	event := func(emitter, from, to common.Address, amount uint64) []logJSON {
+		log := types.EthTransferLog(from, to, uint256.NewInt(amount))
+		return []logJSON{{emitter, log.Topics, log.Data}}
+	}
+	cases := []struct {
+		name string
+		logs []logJSON
+		want bool
+	}{
+		{"its own", event(token, from, to, 5), true},
+		{"after another", append(event(token, to, from, 1), event(token, from, to, 5)...), true},
+		{"none", nil, false},
+		{"of another contract", event(other, from, to, 5), false},
+		{"from another", event(token, other, to, 5), false},
+		{"to another", event(token, from, other, 5), false},
+		{"of less", event(token, from, to, 4), false},
+	}
+	for _, c := range cases {
+		pay := transaction{from: from, to: &token, input: transferCall(to, uint256.NewInt(5), "label"), ok: true, logs: c.logs}
+		require.Equal(t, c.want, pay.kept(), c.name)
+		pay.ok = false
+		require.False(t, pay.kept(), c.name)
+	}
 }

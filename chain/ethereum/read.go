@@ -61,7 +61,7 @@ func (t *transaction) hash() common.Hash {
 // read fetches a block from one node and proves it. want is the hash that the nodes agreed on; nil for whatever the node has at the height.
 func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.Hash) (*block, error) {
 	var raw *blockJSON
-	if err := n.call(ctx, &raw, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
+	if err := n.scan(ctx, func(s *scanner) { raw = scanBlock(s) }, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
 		return nil, err
 	}
 	if raw == nil {
@@ -138,7 +138,7 @@ func (n *node) receipts(ctx context.Context, raw *blockJSON) ([]receiptJSON, err
 		return n.receiptsOneByOne(ctx, raw)
 	}
 	var receipts []receiptJSON
-	err := n.call(ctx, &receipts, "eth_getBlockReceipts", raw.Hash)
+	err := n.scan(ctx, func(s *scanner) { receipts = scanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
 	if err != nil && classify(err) == verdictNoMethod {
 		n.noReceipts.Store(true)
 		return n.receiptsOneByOne(ctx, raw)
@@ -212,10 +212,12 @@ func (c *Chain) attachOne(t *transaction, r *receiptJSON, usedBefore uint64, bas
 	t.ok = *r.Status == 1
 	t.gasUsed = uint64(r.Cumulative) - usedBefore
 	t.logs = r.Logs
-	t.extra = word(r.L1Fee)
 	if t.signed != nil {
 		t.price = effectivePrice(t.signed, (*big.Int)(baseFee))
-	} else if r.Price != nil {
+		return nil
+	}
+	t.extra = word(r.L1Fee)
+	if r.Price != nil {
 		t.price = word(r.Price)
 	}
 	return nil

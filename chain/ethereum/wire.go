@@ -11,8 +11,8 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// The JSON shapes of a block, read in one pass: go-ethereum's own decoders go over each level again. What is decoded wrongly here cannot
-// be believed wrongly: the roots would not match.
+// The JSON shapes of a block. The scanner reads them from whole blocks, encoding/json from single receipts. What is decoded wrongly
+// cannot be believed wrongly: the roots would not match.
 
 // blockJSON is a block with its transactions (eth_getBlockByNumber, true).
 type blockJSON struct {

@@ -3,7 +3,6 @@ package ethereum
 import (
 	"encoding/json"
 	"math/big"
-	"os"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -86,18 +85,13 @@ func TestHeaderOfEveryForkHashesAlike(t *testing.T) {
 }
 
 func TestRecordedBlock(t *testing.T) {
-	var raw blockJSON
-	var receipts []receiptJSON
-	for name, out := range map[string]any{"block": &raw, "receipts": &receipts} {
-		text, err := os.ReadFile("testdata/" + name + ".json")
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, out))
-	}
+	raw := scanBlock(&scanner{text: recorded(t, "block")})
+	receipts := scanReceipts(&scanner{text: recorded(t, "receipts")})
 	c, err := New(goodConfig(), nil, nil)
 	require.NoError(t, err)
-	b, err := c.prove(&raw, uint64(*raw.Number), raw.Hash)
+	b, err := c.prove(raw, uint64(*raw.Number), raw.Hash)
 	require.NoError(t, err)
-	require.NoError(t, c.attach(b, &raw, receipts))
+	require.NoError(t, c.attach(b, raw, receipts))
 	require.Len(t, b.txs, 4)
 	require.EqualValues(t, 21_000, b.txs[0].gasUsed)
 	require.False(t, b.nativeLogs)

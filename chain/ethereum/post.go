@@ -1,0 +1,123 @@
+package ethereum
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/rpc"
+)
+
+// question is a JSON-RPC request.
+type question struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  []any  `json:"params"`
+}
+
+// scan is call for large answers: read takes the result as it comes. Over HTTP the answer is read in one pass; the other transports
+// hand over a copy.
+func (n *node) scan(ctx context.Context, read func(*scanner), method string, args ...any) error {
+	if err := n.ready(ctx); err != nil {
+		return err
+	}
+	return n.exchange(ctx, method, func(ctx context.Context, client *rpc.Client) error {
+		if strings.HasPrefix(n.address, "http") {
+			return n.post(ctx, read, method, args)
+		}
+		var result json.RawMessage
+		if err := client.CallContext(ctx, &result, method, args...); err != nil {
+			return err
+		}
+		s := &scanner{text: result}
+		read(s)
+		return s.end()
+	})
+}
+
+// post asks over HTTP without the RPC client. The client bounds the answer and follows no redirect, like the other calls.
+func (n *node) post(ctx context.Context, read func(*scanner), method string, args []any) error {
+	body, err := json.Marshal(question{"2.0", 1, method, args})
+	if err != nil {
+		return fmt.Errorf("encoding the request: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.address, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the node's address cannot be asked")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	response, err := n.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return rpc.HTTPError{StatusCode: response.StatusCode, Status: response.Status}
+	}
+	var answer bytes.Buffer
+	if response.ContentLength > 0 && response.ContentLength <= n.limit {
+		answer.Grow(int(response.ContentLength) + bytes.MinRead)
+	}
+	if _, err := answer.ReadFrom(response.Body); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	return readAnswer(answer.Bytes(), read)
+}
+
+// readAnswer takes the result, or the error, out of a JSON-RPC answer to request 1.
+func readAnswer(text []byte, read func(*scanner)) error {
+	s := &scanner{text: text}
+	var refusal *refusal
+	answered, mine := false, false
+	s.object(func(name []byte) {
+		switch string(name) {
+		case "id":
+			s.peek()
+			start := s.at
+			s.skip()
+			mine = string(text[start:s.at]) == "1"
+		case "result":
+			answered = true
+			read(s)
+		case "error":
+			refusal = scanRefusal(s)
+		default:
+			s.skip()
+		}
+	})
+	switch err := s.end(); {
+	case err != nil:
+		return err
+	case refusal != nil:
+		return remoteError{refusal.Code, refusal.Message}
+	case !answered || !mine:
+		return errors.New("the answer has no result, or is another's")
+	}
+	return nil
+}
+
+// refusal is the error member of an answer.
+type refusal struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// scanRefusal reads an error; nil for null.
+func scanRefusal(s *scanner) *refusal {
+	if s.null() {
+		return nil
+	}
+	start := s.at
+	s.skip()
+	var r refusal
+	if err := json.Unmarshal(s.text[start:s.at], &r); err != nil {
+		s.fail(err)
+	}
+	return &r
+}
