@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/user"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"gatewayd/chain"
@@ -68,7 +70,9 @@ func (d *desk) rules(ctx context.Context) (*watcher.Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watcher.New(watcher.Config{}, watcher.Parts{Store: d.store, Chains: chains, Networks: networks})
+	quiet := logrus.New() // what changes stands in the history
+	quiet.SetOutput(io.Discard)
+	return watcher.New(watcher.Config{}, watcher.Parts{Store: d.store, Chains: chains, Networks: networks, Log: quiet})
 }
 
 // networks takes our accounts from the database, where the daemon has put them: an operator's command has no keys.

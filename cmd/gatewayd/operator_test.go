@@ -1,0 +1,232 @@
+package main
+
+import (
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/core"
+	"gatewayd/records"
+)
+
+// needs is the operators' list, by hash of the incoming transaction.
+func (r *rig) needs(t *testing.T) map[string]recordRow {
+	t.Helper()
+	list := map[string]recordRow{}
+	for _, row := range r.listed(t, "--needs-operator") {
+		list[row.InTx] = row
+	}
+	return list
+}
+
+// pay sends an asset from the user's own account on the source chain.
+func (u *bridgeUser) pay(t *testing.T, asset, to string, amount chain.Amount, data string) string {
+	t.Helper()
+	hash, err := u.eth.pay(t.Context(), asset, common.HexToAddress(to), amount.Uint256().ToBig(), []byte(data))
+	require.NoError(t, err)
+	return hash.Hex()
+}
+
+// TestDepositBelowMinimum ends BELOW_MINIMUM and is credited when an operator says so.
+func TestDepositBelowMinimum(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.user(t, "ETH")
+	amount := units(u.token, 9)
+	hash, err := u.deposit(t.Context(), amount)
+	require.NoError(t, err)
+	u.mustAwait(t, "/deposit-records", hash.Hex(), "BELOW_MINIMUM")
+	u.mustDeposit(t, units(u.token, 10))
+	require.Equal(t, units(u.token, 10).String(), u.has(t).String())
+
+	record := r.story(t, hash.Hex()).Record
+	require.Equal(t, records.ReasonBelowMinimum, record.Reason)
+	r.mustCommand(t, "records", "retry", name(record))
+	_, err = r.command(t, "records", "retry", name(record))
+	require.ErrorContains(t, err, "nothing to do")
+	waitFor(t, "the credit", func() bool {
+		row := r.story(t, hash.Hex()).Record
+		return row.Public == "TOT_CONFIRMED"
+	})
+	require.NoError(t, u.collect(t.Context(), units(u.token, 19)))
+	require.Equal(t, units(u.token, 19).String(), u.has(t).String())
+	r.settled(t)
+}
+
+// TestStrays sends what belongs to nobody: it goes to the operators' list, never to a user, and holds nobody up.
+func TestStrays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	eth, dai := r.customer(t, "ETH"), r.customer(t, "DAI")
+	var shared depositInfo
+	query := map[string]string{"tokenId": dai.token.Token, "walletAddress": dai.vite.address().String()}
+	require.NoError(t, dai.gateway.get(t.Context(), "/deposit-info", query, &shared))
+	amount := units(dai.token, 2000)
+
+	stray := dai.pay(t, dai.token.Asset, depositAddress(t, eth), amount, "")
+	unlabelled := dai.pay(t, dai.token.Asset, shared.DepositAddress, amount, "")
+	unknown := dai.pay(t, dai.token.Asset, shared.DepositAddress, amount, "NOBODY99")
+	coins := eth.pay(t, "native", shared.DepositAddress, units(eth.token, 20), shared.Label)
+	gateway, err := core.ParseAddress(gatewayOf(t, eth))
+	require.NoError(t, err)
+	vite, err := eth.vite.send(t.Context(), gateway, core.VITE, units(eth.token, 1000).Uint256(), comment(0, goodPayee))
+	require.NoError(t, err)
+
+	want := map[string]string{
+		stray: "unknown_token", unlabelled: "unknown_label", unknown: "unknown_label", coins: "unknown_token", vite.String(): "unknown_token",
+	}
+	waitFor(t, "five strays", func() bool { return len(r.needs(t)) == len(want) })
+	list := r.needs(t)
+	for hash, reason := range want {
+		require.Equal(t, reason, list[hash].Reason, hash)
+		require.Equal(t, "held", list[hash].State, hash)
+		require.Empty(t, list[hash].Wallet, hash)
+	}
+	eth.mustDeposit(t, eth.times(3))
+	dai.mustDeposit(t, dai.times(3))
+
+	t.Run("refunds", func(t *testing.T) {
+		before, err := dai.eth.balance(t.Context(), dai.token.Asset, dai.eth.address())
+		require.NoError(t, err)
+		for _, hash := range []string{unlabelled, unknown, vite.String()} {
+			r.mustCommand(t, "records", "refund", name(list[hash]))
+			_, err := r.command(t, "records", "refund", name(list[hash]))
+			require.ErrorContains(t, err, "nothing to do", "twice")
+		}
+		_, err = r.command(t, "records", "refund", name(list[stray]))
+		require.ErrorContains(t, err, "lies at")
+		_, err = r.command(t, "records", "refund", "999999")
+		require.EqualError(t, err, "there is no record 999999")
+		for _, hash := range []string{unlabelled, unknown, vite.String()} {
+			waitFor(t, "the refund", func() bool { return r.story(t, hash).payment(t, chain.Refund).State == "paid" })
+		}
+		after, err := dai.eth.balance(t.Context(), dai.token.Asset, dai.eth.address())
+		require.NoError(t, err)
+		require.Equal(t, new(big.Int).Add(before, new(big.Int).Mul(amount.Uint256().ToBig(), big.NewInt(2))).String(), after.String())
+		back := eth.block(t, r.story(t, vite.String()).payment(t, chain.Refund).Tx)
+		require.Equal(t, eth.vite.address(), back.ToAddress)
+		require.Equal(t, core.VITE, back.TokenID)
+	})
+	require.Len(t, r.needs(t), 2, "what was not refunded stays on the list")
+	require.NoError(t, eth.collect(t.Context(), eth.times(53)))
+	require.Equal(t, eth.times(53).String(), eth.has(t).String())
+	require.NoError(t, dai.collect(t.Context(), dai.times(53)))
+	require.Equal(t, dai.times(53).String(), dai.has(t).String())
+	r.settled(t)
+}
+
+// channelAnswers is facts/gateway.md 5.4: what each state makes the gateway say. Codes are those of the envelope.
+var channelAnswers = []struct {
+	direction, state  string
+	deposit, withdraw int
+	notice            bool
+	meta              [2]string // depositState, withdrawState
+}{
+	{"deposit", "MAINTAIN", 0, 0, true, [2]string{"MAINTAIN", "OPEN"}},
+	{"deposit", "CLOSED", 2, 0, false, [2]string{"CLOSED", "OPEN"}},
+	{"deposit", "OPEN", 0, 0, false, [2]string{"OPEN", "OPEN"}},
+	{"withdrawal", "MAINTAIN", 0, 2, false, [2]string{"OPEN", "MAINTAIN"}},
+	{"withdrawal", "CLOSED", 0, 2, false, [2]string{"OPEN", "CLOSED"}},
+	{"withdrawal", "OPEN", 0, 0, false, [2]string{"OPEN", "OPEN"}},
+}
+
+func TestChannelAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.user(t, "USDT")
+	query := "?tokenId=" + u.token.Token + "&walletAddress=" + u.vite.address().String()
+	for _, c := range channelAnswers {
+		t.Run(c.direction+" "+c.state, func(t *testing.T) {
+			r.mustCommand(t, "channel", "set", "eth", u.token.Symbol, c.direction, c.state, "--why", "a test")
+			var meta struct{ DepositState, WithdrawState string }
+			require.Equal(t, 0, ask(t, u.gateway.base+"/meta-info"+query, &meta))
+			require.Equal(t, c.meta, [2]string{meta.DepositState, meta.WithdrawState})
+			var info struct{ NoticeMsg string }
+			require.Equal(t, c.deposit, ask(t, u.gateway.base+"/deposit-info"+query, &info))
+			require.Equal(t, c.notice, info.NoticeMsg != "")
+			require.Equal(t, c.withdraw, ask(t, u.gateway.base+"/withdraw-info"+query, nil))
+			for _, path := range []string{"/withdraw-fee" + query + "&amount=5000000&containsFee=false", "/deposit-records" + query + "&pageNum=1&pageSize=10"} {
+				require.Equal(t, 0, ask(t, u.gateway.base+path, nil), "answered in every state: %s", path)
+			}
+		})
+	}
+}
+
+// ask answers the envelope's code and reads data if there is some.
+func ask(t *testing.T, url string, data any) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	var envelope struct {
+		Code int
+		Msg  string
+		Data json.RawMessage
+	}
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&envelope))
+	if envelope.Code != 0 {
+		require.NotEmpty(t, envelope.Msg)
+	} else if data != nil {
+		require.NoError(t, json.Unmarshal(envelope.Data, data))
+	}
+	return envelope.Code
+}
+
+// TestMaintenanceHoldsPayouts sets both channels to MAINTAIN: money comes in and is confirmed, nothing goes out until they are OPEN.
+func TestMaintenanceHoldsPayouts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.customer(t, "ETH")
+	to := gatewayOf(t, u)
+	for _, direction := range []string{"deposit", "withdrawal"} {
+		r.mustCommand(t, "channel", "set", "eth", u.token.Symbol, direction, "MAINTAIN", "--why", "a test")
+	}
+	in, err := u.deposit(t.Context(), u.times(7))
+	require.NoError(t, err)
+	out, err := u.sendToGateway(t.Context(), to, u.times(6), comment(0, goodPayee))
+	require.NoError(t, err)
+	u.mustAwait(t, "/deposit-records", in.Hex(), "OPPOSITE_CONFIRMED")
+	u.mustAwait(t, "/withdraw-records", out.String(), "TOT_CONFIRMED")
+	r.blocks(t, 5)
+	for _, hash := range []string{in.Hex(), out.String()} {
+		credit := r.story(t, hash).payment(t, chain.Credit)
+		require.Equal(t, "queued", credit.State)
+		require.Empty(t, credit.Attempts)
+	}
+	for _, direction := range []string{"deposit", "withdrawal"} {
+		r.mustCommand(t, "channel", "set", "eth", u.token.Token, direction, "OPEN")
+	}
+	u.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
+	u.mustAwait(t, "/withdraw-records", out.String(), "OPPOSITE_CONFIRMED")
+	u.paidOnce(t, goodPayee, u.times(5))
+	r.settled(t)
+}
+
+// blocks waits until the daemon has followed both chains for n more blocks and its payers have seen them.
+func (r *rig) blocks(t *testing.T, n uint64) {
+	t.Helper()
+	heights := func() (source, exchange uint64) {
+		require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
+			a, err := tx.Cursor("eth")
+			require.NoError(t, err)
+			b, err := tx.Cursor("vite")
+			source, exchange = a.Height, b.Height
+			return err
+		}))
+		return source, exchange
+	}
+	source, exchange := heights()
+	waitFor(t, "blocks", func() bool {
+		a, b := heights()
+		return a >= source+n && b >= exchange+n
+	})
+}
+
