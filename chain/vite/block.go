@@ -100,6 +100,7 @@ func (n *node) refresh(ctx context.Context, nc *client.Client, head header, own 
 	if err != nil {
 		return err
 	}
+	// A line that changed in between would give the block of one line the transfers of another.
 	if same, err := onLine(ctx, nc, head.Point); err != nil || !same {
 		return cmp.Or(err, errReplaced)
 	}
@@ -116,7 +117,7 @@ func onLine(ctx context.Context, nc *client.Client, p chain.Point) (bool, error)
 	return b != nil && b.Hash.String() == p.Hash, err
 }
 
-// gather scans our accounts up to the newest snapshot block. It counts only if that block still stands afterwards.
+// gather scans our accounts up to the newest snapshot block. Whether that block still stands is looked at whenever the scan is used.
 func gather(ctx context.Context, nc *client.Client, height uint64, own accountSet) (*scan, error) {
 	top, err := latestHeader(ctx, nc)
 	switch {
@@ -129,14 +130,7 @@ func gather(ctx context.Context, nc *client.Client, height uint64, own accountSe
 	if height > scanMargin {
 		s.from = height - scanMargin
 	}
-	if err := s.readAccounts(ctx, nc); err != nil {
-		return nil, err
-	}
-	same, err := onLine(ctx, nc, s.top)
-	if err == nil && !same {
-		err = errReplaced
-	}
-	return s, err
+	return s, s.readAccounts(ctx, nc)
 }
 
 func (s *scan) readAccounts(ctx context.Context, nc *client.Client) error {

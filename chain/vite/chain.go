@@ -35,7 +35,8 @@ type Chain struct {
 
 var _ chain.Chain = (*Chain)(nil)
 
-// New prepares the adapter; it connects to nothing yet. own is asked again for every block.
+// New prepares the adapter; it connects to nothing yet. own is asked again for every block. Who only checks addresses may leave out
+// both; keys is needed by Sign, own by Block.
 func New(cfg Config, keys signer, own accounts) (*Chain, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package vite
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
@@ -73,18 +72,10 @@ func TestChangedFinalHashIsReported(t *testing.T) {
 }
 
 // lowered answers an older block as the newest.
-func lowered(l *ledger, by uint64) lie {
+func lowered(t *testing.T, l *ledger, by uint64) lie {
 	return onMethod("ledger_getLatestSnapshotBlock", func(_ string, _ []any, _ any) any {
-		return snapshotOf(l, l.height()-by)
+		return l.ask(t, "ledger_getSnapshotBlockByHeight", strconv.FormatUint(l.height()-by, 10))
 	})
-}
-
-func snapshotOf(l *ledger, height uint64) any {
-	answer, err := post(l.url, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"ledger_getSnapshotBlockByHeight","params":["%d"]}`, height))
-	if err != nil {
-		return nil
-	}
-	return answer.(map[string]any)["result"]
 }
 
 func otherHash(_ string, _ []any, result any) any {
@@ -97,24 +88,24 @@ func otherHash(_ string, _ []any, result any) any {
 func TestHeadOfSeveralNodes(t *testing.T) {
 	tests := []struct {
 		name  string
-		bend  func(l *ledger, nodes []*liar)
+		bend  func(t *testing.T, l *ledger, nodes []*liar)
 		below uint64 // of the honest head
 		err   error
 	}{
-		{"all the same", func(*ledger, []*liar) {}, 0, nil},
-		{"one behind", func(l *ledger, n []*liar) { n[0].tell(lowered(l, 3)) }, 0, nil},
-		{"two behind", func(l *ledger, n []*liar) { n[0].tell(lowered(l, 3)); n[1].tell(lowered(l, 2)) }, 2, nil},
-		{"one dead", func(_ *ledger, n []*liar) { n[2].Close() }, 0, nil},
-		{"two dead", func(_ *ledger, n []*liar) { n[1].Close(); n[2].Close() }, 0, chain.ErrUnavailable},
-		{"one on another line", func(_ *ledger, n []*liar) { n[1].tell(otherHash) }, 0, nil},
-		{"all on lines of their own", func(_ *ledger, n []*liar) {
+		{"all the same", func(*testing.T, *ledger, []*liar) {}, 0, nil},
+		{"one behind", func(t *testing.T, l *ledger, n []*liar) { n[0].tell(lowered(t, l, 3)) }, 0, nil},
+		{"two behind", func(t *testing.T, l *ledger, n []*liar) { n[0].tell(lowered(t, l, 3)); n[1].tell(lowered(t, l, 2)) }, 2, nil},
+		{"one dead", func(_ *testing.T, _ *ledger, n []*liar) { n[2].Close() }, 0, nil},
+		{"two dead", func(_ *testing.T, _ *ledger, n []*liar) { n[1].Close(); n[2].Close() }, 0, chain.ErrUnavailable},
+		{"one on another line", func(_ *testing.T, _ *ledger, n []*liar) { n[1].tell(otherHash) }, 0, nil},
+		{"all on lines of their own", func(_ *testing.T, _ *ledger, n []*liar) {
 			n[0].tell(otherHash)
 			n[1].tell(func(m string, p []any, r any) any { return reparent(r) })
 		}, 0, chain.ErrUnavailable},
-		{"one answers rubbish", func(_ *ledger, n []*liar) {
+		{"one answers rubbish", func(_ *testing.T, _ *ledger, n []*liar) {
 			n[0].serveInstead(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>busy</html>")) })
 		}, 0, nil},
-		{"two hang", func(_ *ledger, n []*liar) { n[0].serveInstead(hang); n[1].serveInstead(hang) }, 0, chain.ErrUnavailable},
+		{"two hang", func(_ *testing.T, _ *ledger, n []*liar) { n[0].serveInstead(hang); n[1].serveInstead(hang) }, 0, chain.ErrUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +113,7 @@ func TestHeadOfSeveralNodes(t *testing.T) {
 			l.mine(t, 10)
 			nodes := []*liar{newLiar(t, l), newLiar(t, l), newLiar(t, l)}
 			c := l.openWith(t, Config{Timeout: 300 * time.Millisecond}, nodes[0].URL, nodes[1].URL, nodes[2].URL)
-			tt.bend(l, nodes)
+			tt.bend(t, l, nodes)
 			h, err := c.Head(t.Context())
 			require.ErrorIs(t, err, tt.err)
 			if err == nil {

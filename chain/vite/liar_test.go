@@ -3,6 +3,7 @@ package vite
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -86,6 +87,14 @@ func post(url string, body []byte) (any, error) {
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	return decode(answer), err
+}
+
+// ask puts a question with one text parameter to the node itself.
+func (l *ledger) ask(t testing.TB, method, param string) any {
+	t.Helper()
+	answer, err := post(l.url, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":[%q]}`, method, param))
+	require.NoError(t, err)
+	return answer.(map[string]any)["result"]
 }
 
 func readAll(r io.Reader) string {

@@ -19,7 +19,8 @@ import (
 // scene is a ledger with a waiting deposit, a received one, a payment and a mint, all confirmed.
 type scene struct {
 	*ledger
-	honest []chain.Block // from height 1
+	honest    []chain.Block // from height 1
+	elsewhere any           // a true send, to someone else
 }
 
 func newScene(t *testing.T) *scene {
@@ -29,13 +30,16 @@ func newScene(t *testing.T) *scene {
 	require.NoError(t, err)
 	received := l.deposit(t, l.inbox, 11, string(comment))
 	l.deposit(t, l.inbox, 12, string(comment))
+	elsewhere := l.deposit(t, l.newUser(t), 14, string(comment))
 	l.mine(t, 1)
 	l.receive(t, l.keys[inboxPath], received)
 	l.send(t, l.keys[payerPath], l.stranger.Address(), core.VITE, 13, nil)
 	l.mine(t, 2)
-	s := &scene{ledger: l, honest: line(t, l.open(t), 1)}
+	l.send(t, l.keys[payerPath], l.stranger.Address(), core.VITE, 15, nil)
+	l.mine(t, 1)
+	s := &scene{ledger: l, honest: line(t, l.open(t), 1), elsewhere: l.ask(t, "ledger_getAccountBlockByHash", elsewhere.String())}
 	require.Len(t, transfersIn(s.honest), 2)
-	require.Len(t, effectsIn(s.honest), 2)
+	require.Len(t, effectsIn(s.honest), 3)
 	return s
 }
 
@@ -116,6 +120,11 @@ func TestLyingNode(t *testing.T) {
 		{"own block foreign", ours(s.payer, func(b map[string]any) { set(b, someUser, "address", "accountAddress") }), false},
 		{"own payment to another", ours(s.payer, func(b map[string]any) { set(b, someUser, "toAddress") }), false},
 		{"own block placed elsewhere", ours(s.payer, func(b map[string]any) { set(b, "3", "firstSnapshotHeight") }), false},
+		{"own block not confirmed", ours(s.payer, func(b map[string]any) {
+			if b["height"] == "2" {
+				set(b, nil, "firstSnapshotHash", "confirmedHash", "firstSnapshotHeight", "confirmations", "confirmedTimes")
+			}
+		}), false},
 		{"own chain cut", onMethod("ledger_getAccountBlocks", func(string, []any, any) any { return []any{} }), false},
 		{"own chain null", onMethod("ledger_getAccountBlocks", func(string, []any, any) any { return nil }), false},
 		{"received send unknown", onMethod("ledger_getAccountBlockByHash", func(string, []any, any) any { return nil }), false},
@@ -142,6 +151,9 @@ func TestLyingNode(t *testing.T) {
 		{"snapshot block of another hash", onMethod("ledger_getSnapshotBlockByHeight", otherHash), false},
 		{"block without members", onMethod("ledger_getUnreceivedBlocksByAddress", func(string, []any, any) any { return []any{map[string]any{}} }), true},
 		{"null in the list", onMethod("ledger_getUnreceivedBlocksByAddress", func(string, []any, any) any { return []any{nil} }), true},
+		{"deposit of someone else", onMethod("ledger_getUnreceivedBlocksByAddress", func(_ string, _ []any, r any) any {
+			return append(r.([]any), s.elsewhere)
+		}), false},
 		{"text for a list", onMethod("ledger_getUnreceivedBlocksByAddress", func(string, []any, any) any { return "none" }), false},
 		{"deposits left out", onMethod("ledger_getUnreceivedBlocksByAddress", func(string, []any, any) any { return []any{} }), true},
 		{"own chain hidden", onMethod("ledger_getLatestAccountBlock", func(string, []any, any) any { return nil }), true},

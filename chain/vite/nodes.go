@@ -99,7 +99,11 @@ func ask[T any](ctx context.Context, nodes []*node, q question[T], enough func(a
 
 func askOne[T any](ctx context.Context, n *node, q question[T]) answer[T] {
 	a := answer[T]{node: n.number}
-	c, err := n.connect(ctx)
+	err := ctx.Err() // an ended context must not send a block
+	var c *client.Client
+	if err == nil {
+		c, err = n.connect(ctx)
+	}
 	if err == nil {
 		a.value, err = q(ctx, n, c)
 	}
