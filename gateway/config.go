@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path"
 	"strings"
@@ -120,7 +121,7 @@ func (c Config) Check() error {
 		want(isOrigin(o), "origin %q: scheme://host[:port] is wanted", o)
 	}
 	for _, p := range c.TrustProxy {
-		_, _, err := net.ParseCIDR(p)
+		_, err := netip.ParsePrefix(p)
 		want(err == nil, "trust_proxy %q: a network like 10.0.0.0/8 is wanted", p)
 	}
 	return errors.Join(faults...)
