@@ -169,21 +169,11 @@ func (c *Chain) finalPoint(ctx context.Context, views []answer[view], latest uin
 	} else if latest+1 > c.confirmations {
 		height = latest + 1 - c.confirmations
 	}
-	if seen, ok := c.seenFinal(height); ok {
-		return seen, nil
-	}
 	ref, err := c.agreed(ctx, views, height)
 	if err != nil {
 		return chain.Point{}, err
 	}
 	return c.raiseFinal(ref.point()), nil
-}
-
-// seenFinal is the highest final point answered so far, if it is above height.
-func (c *Chain) seenFinal(height uint64) (chain.Point, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.final, c.final.Height > height
 }
 
 // raiseFinal remembers a final point unless a higher one was seen meanwhile, and answers the higher of the two.

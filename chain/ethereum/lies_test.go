@@ -204,6 +204,30 @@ func TestAnotherChainWithTheSameNumberIsOutvoted(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrUnavailable)
 }
 
+// TestANodeWithTwoFaces names the agreed hash when asked for it and then serves a block that is sound in itself, of another chain.
+func TestANodeWithTwoFaces(t *testing.T) {
+	b, other := eventful(t), setup(t)
+	for other.height() < b.height() {
+		other.must(other.dev.SendETH(addr(b.inbox), big.NewInt(1e9)))
+		other.mine(1)
+	}
+	twoFaced := newLiar(t, b.dev.URL(), func(q request, result any) any {
+		if q.Method == fullBlock && q.Params[1] != true {
+			return result
+		}
+		if err := other.dev.Client().Client().Call(&result, q.Method, q.Params...); err != nil {
+			return rpcError{-32000, err.Error()}
+		}
+		return result
+	})
+	block, err := b.suspicious(0, twoFaced).Block(t.Context(), b.height())
+	require.NoError(t, err)
+	require.NotEqual(t, b.newest(), block, "alone it cannot be told")
+	block, err = b.suspicious(2, twoFaced).Block(t.Context(), b.height())
+	require.NoError(t, err)
+	require.Equal(t, b.newest(), block)
+}
+
 func TestReceiptsOneByOneAreProvenToo(t *testing.T) {
 	b := eventful(t)
 	missing := func(next lie) lie {
