@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/records"
@@ -17,16 +20,17 @@ import (
 // proxy passes bytes between a client and a server until it is told to keep the server's next answer for itself and hang up.
 type proxy struct {
 	listener net.Listener
+	network  string // of the server: tcp or unix
 	server   string
 	swallow  atomic.Bool
 	wg       sync.WaitGroup
 }
 
-func newProxy(t *testing.T, server string) *proxy {
+func newProxy(t *testing.T, network, server string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{listener: l, server: server}
+	p := &proxy{listener: l, network: network, server: server}
 	p.wg.Go(p.accept)
 	t.Cleanup(func() {
 		require.NoError(t, l.Close())
@@ -41,7 +45,7 @@ func (p *proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", p.server)
+		server, err := net.Dial(p.network, p.server)
 		if err != nil {
 			client.Close()
 			continue
@@ -72,11 +76,13 @@ func (p *proxy) answers(client, server net.Conn) {
 // TestLostCommit: the connection dies while COMMIT is under way. The caller is told that it does not know, and finds the work stored.
 func TestLostCommit(t *testing.T) {
 	direct := recordstest.Postgres(t).Database(t)
-	u, err := url.Parse(direct)
+	c, err := pgx.ParseConfig(direct)
 	require.NoError(t, err)
-	p := newProxy(t, u.Host)
-	u.Host = p.listener.Addr().String()
-	s, err := records.Open(t.Context(), records.Config{URL: u.String()})
+	network, address := pgconn.NetworkAddress(c.Host, c.Port)
+	p := newProxy(t, network, address)
+	s, err := records.Open(t.Context(), records.Config{
+		URL: fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", url.UserPassword(c.User, c.Password), p.listener.Addr(), c.Database),
+	})
 	require.NoError(t, err)
 	defer s.Close()
 
