@@ -51,19 +51,22 @@ func (w *Watcher) deposit(tx *records.Tx, n records.Network, row *records.Transf
 		return nil
 	}
 	row.Token, row.Owner, row.Payee, row.Policy = token.TokenID, owner, owner, token.Policy
-	net, _, err := row.Amount.Rescale(token.AssetDecimals, token.Decimals)
-	if err != nil {
-		row.Reason = records.ReasonOverMaximum
-		return nil
-	}
-	row.Net = net
-	switch {
-	case row.Failed:
-		row.Reason = records.ReasonFailed
-	case net.IsZero() || net.Less(token.Policy.MinDeposit):
-		row.Reason = records.ReasonBelowMinimum
-	}
+	row.Net, row.Reason = worth(row, token)
 	return nil
+}
+
+// worth is what a deposit is worth in the gateway token's units, what is too small for a unit cut, and why it is refused, if it is.
+func worth(row *records.Transfer, token records.Token) (net chain.Amount, reason string) {
+	net, _, err := row.Amount.Rescale(token.AssetDecimals, token.Decimals)
+	switch {
+	case err != nil:
+		return net, records.ReasonOverMaximum
+	case row.Failed:
+		return net, records.ReasonFailed
+	case net.IsZero() || net.Less(token.Policy.MinDeposit):
+		return net, records.ReasonBelowMinimum
+	}
+	return net, ""
 }
 
 // depositor names the user of an inbound address or label, or why nobody can be named.
@@ -101,7 +104,7 @@ func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Tra
 		row.Direction = records.Funding
 		return nil
 	}
-	if _, err := w.Chains[n.Exchange].CheckAddress(row.From, ""); err != nil {
+	if _, ok := w.payable(n.Exchange, row.From, ""); !ok {
 		row.Reason = records.ReasonUnknownSender
 		return nil
 	}
@@ -149,8 +152,8 @@ func (w *Watcher) address(tx *records.Tx, n records.Network, token records.Token
 		row.Reason = records.ReasonWrongComment
 		return nil
 	}
-	payee, err := w.Chains[n.Source].CheckAddress(row.Memo.Address, row.Memo.Label)
-	if err != nil {
+	payee, ok := w.payable(n.Source, row.Memo.Address, row.Memo.Label)
+	if !ok {
 		row.Reason = records.ReasonWrongAddress
 		return nil
 	}
@@ -162,4 +165,10 @@ func (w *Watcher) address(tx *records.Tx, n records.Network, token records.Token
 	}
 	row.Payee, row.PayeeLabel = payee, row.Memo.Label
 	return nil
+}
+
+// payable answers the canonical form of an address that a chain can pay.
+func (w *Watcher) payable(id chain.ID, address, label string) (string, bool) {
+	canonical, err := w.Chains[id].CheckAddress(address, label)
+	return canonical, err == nil
 }

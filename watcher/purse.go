@@ -42,12 +42,13 @@ func (p *purse) covers(ctx context.Context, q records.Payment) (bool, error) {
 		}
 		p.have[q.Asset] = have
 	}
-	need, err := p.taken[q.Asset].Add(q.Amount)
-	if err != nil || have.Less(need) {
-		p.short[q.Asset] = true
-		return false, nil
-	}
-	return true, nil
+	p.short[q.Asset] = !suffices(have, p.taken[q.Asset], q.Amount)
+	return !p.short[q.Asset], nil
+}
+
+func suffices(have, taken, amount chain.Amount) bool {
+	need, err := taken.Add(amount)
+	return err == nil && !have.Less(need)
 }
 
 func (p *purse) take(q records.Payment) {

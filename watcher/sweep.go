@@ -47,8 +47,10 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 	return nil
 }
 
+// sweepOne queues what one address needs next: gas for a token transfer, or the sweep itself.
 func (w *Watcher) sweepOne(ctx context.Context, n records.Network, c sweeper, s records.SweepCandidate) error {
-	native, err := w.Chains[n.Source].Balance(ctx, s.Account.Account, chain.Native)
+	source := w.Chains[n.Source]
+	coins, err := source.Balance(ctx, s.Account.Account, chain.Native)
 	if err != nil {
 		return err
 	}
@@ -58,33 +60,33 @@ func (w *Watcher) sweepOne(ctx context.Context, n records.Network, c sweeper, s 
 		if err != nil {
 			return err
 		}
-		worth, err := cost.Mul(sweepFactor)
-		if err != nil || native.Less(worth) {
-			return err
-		}
-		if p.Amount, err = smaller(native, s.Booked).Sub(cost); err != nil {
-			return nil // booked less than the cost
-		}
-		return w.queueSweep(ctx, p)
+		return w.sweepCoins(ctx, p, smaller(coins, s.Booked), cost)
 	}
 	need, err := c.TokenSweepCost(ctx)
 	if err != nil {
 		return err
 	}
-	if native.Less(need) {
+	if coins.Less(need) {
 		p.Purpose, p.Account, p.Asset, p.Payee = chain.Gas, n.Gas, chain.Native, s.Account.Account
-		p.Amount, err = need.Sub(native)
-		if err != nil {
-			return err
-		}
-		return w.queueSweep(ctx, p)
+		p.Amount, err = need.Sub(coins)
+	} else {
+		p.Amount, err = source.Balance(ctx, s.Account.Account, s.Asset)
+		p.Amount = smaller(p.Amount, s.Booked)
 	}
-	have, err := w.Chains[n.Source].Balance(ctx, s.Account.Account, s.Asset)
-	if err != nil {
+	if err != nil || p.Amount.IsZero() {
 		return err
 	}
-	if p.Amount = smaller(have, s.Booked); p.Amount.IsZero() {
-		return nil
+	return w.queueSweep(ctx, p)
+}
+
+// sweepCoins sends native coin away but for the cost of doing so, when it is worth that.
+func (w *Watcher) sweepCoins(ctx context.Context, p records.Payment, coins, cost chain.Amount) error {
+	worth, err := cost.Mul(sweepFactor)
+	if err != nil || coins.Less(worth) {
+		return err
+	}
+	if p.Amount, err = coins.Sub(cost); err != nil {
+		return err
 	}
 	return w.queueSweep(ctx, p)
 }
