@@ -229,4 +229,3 @@ func (r *rig) blocks(t *testing.T, n uint64) {
 		return a >= source+n && b >= exchange+n
 	})
 }
-

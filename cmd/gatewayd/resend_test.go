@@ -1,0 +1,345 @@
+package main
+
+import (
+	"context"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/chain/ethereum/devnode/external"
+	"gatewayd/chain/vite/core"
+)
+
+// payee withdraws to a fresh account and answers it with the withdrawal's hash.
+func (u *bridgeUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
+	t.Helper()
+	fresh, err := newPayee()
+	require.NoError(t, err)
+	hash, err := u.withdraw(t.Context(), fresh, amount)
+	require.NoError(t, err)
+	return fresh.Hex(), hash.String()
+}
+
+// waiting is the one payout that waits in the source node's pool.
+func (r *rig) waiting(t *testing.T) common.Hash {
+	t.Helper()
+	waitFor(t, "a payout in the pool", func() bool { return len(r.source.Pending()) == 1 })
+	return r.source.Pending()[0]
+}
+
+// TestPayoutDropped makes the source node forget a payout that waits: it is sent again and paid once.
+func TestPayoutDropped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.customer(t, "ETH")
+	drops := map[string]func(common.Hash){
+		"this one": func(h common.Hash) {
+			dropped, err := r.source.Drop(h)
+			require.NoError(t, err)
+			require.True(t, dropped)
+		},
+		"everything": func(common.Hash) { r.source.DropAll() },
+	}
+	for name, drop := range drops {
+		t.Run(name, func(t *testing.T) {
+			r.source.StopMining()
+			to, sent := u.payee(t, u.times(5))
+			hash := r.waiting(t)
+			drop(hash)
+			require.Empty(t, r.source.Pending())
+			r.source.StartMining()
+			shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+			require.Equal(t, hash.Hex(), shown.OutTxHash, "the very same transaction")
+			u.paidOnce(t, to, u.times(5))
+		})
+	}
+	r.settled(t)
+}
+
+// TestPayoutDroppedByAnvil is the same on a real node.
+func TestPayoutDroppedByAnvil(t *testing.T) {
+	t.Parallel()
+	n := startAnvil(t, 0)
+	require.NoError(t, n.SetMining(true))
+	r := newRig(t, func(o *devOptions) { o.source = n.URL() })
+	stop := mineOn(t, n)
+	u := r.customer(t, "ETH")
+	stop()
+	require.NoError(t, n.SetMining(false))
+	to, sent := u.payee(t, u.times(5))
+	var hash string
+	waitFor(t, "the payout", func() bool {
+		for _, row := range r.listed(t, "--hash", sent) {
+			hash = row.OutTx
+		}
+		if hash == "" {
+			return false
+		}
+		_, pending, err := n.Client().TransactionByHash(t.Context(), common.HexToHash(hash))
+		return err == nil && pending
+	})
+	require.NoError(t, n.Drop(common.HexToHash(hash)))
+	_, _, err := n.Client().TransactionByHash(t.Context(), common.HexToHash(hash))
+	require.Error(t, err, "forgotten")
+	mineOn(t, n)
+	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	u.paidOnce(t, to, u.times(5))
+	r.settled(t)
+}
+
+func startAnvil(t *testing.T, period time.Duration) *external.Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, err := external.Start(ctx, external.Config{Kind: external.Anvil, Period: period})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	return n
+}
+
+// mineOn makes five blocks a second until stop, which waits for the last one.
+func mineOn(t *testing.T, n *external.Node) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // room for the one answer
+	go func() {
+		ended <- poll(ctx, func() (bool, error) { return ctx.Err() != nil, n.Mine(1) })
+	}()
+	stop = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(cancel)
+	return stop
+}
+
+// TestStuckPayout raises what blocks ask for, by tip and by base fee, once a payout waits: it is replaced at the same nonce with both
+// fees higher, and paid once.
+func TestStuckPayout(t *testing.T) {
+	t.Parallel()
+	dear := map[string]func(t *testing.T, r *rig, first attemptRow){
+		"tip": func(t *testing.T, r *rig, first attemptRow) {
+			tip, ok := new(big.Int).SetString(first.Tip, 10)
+			require.True(t, ok)
+			require.NoError(t, r.source.SetMinTip(tip.Add(tip.Div(tip.Mul(tip, big.NewInt(6)), big.NewInt(5)), big.NewInt(1))))
+		},
+		"base fee": func(t *testing.T, r *rig, first attemptRow) {
+			limit, ok := new(big.Int).SetString(first.Cap, 10)
+			require.True(t, ok)
+			require.NoError(t, r.source.SetBaseFee(limit.Mul(limit, big.NewInt(3))))
+		},
+	}
+	for name, raise := range dear {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			u := r.customer(t, "USDT")
+			r.source.StopMining()
+			to, sent := u.payee(t, u.times(5))
+			r.waiting(t)
+			raise(t, r, r.story(t, sent).payment(t, chain.Credit).Attempts[0])
+			r.source.StartMining()
+			shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+			u.paidOnce(t, to, u.times(5))
+
+			attempts := r.story(t, sent).payment(t, chain.Credit).Attempts
+			require.Greater(t, len(attempts), 1, "replaced")
+			for i, a := range attempts[1:] {
+				require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
+				require.Equal(t, "replace", a.Kind)
+				require.True(t, raised(t, attempts[i].Tip, a.Tip), "tip %s after %s", a.Tip, attempts[i].Tip)
+				require.True(t, raised(t, attempts[i].Cap, a.Cap), "cap %s after %s", a.Cap, attempts[i].Cap)
+			}
+			require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
+			r.settled(t)
+		})
+	}
+}
+
+// raised says that a fee is an eighth higher at least, as nodes want it.
+func raised(t *testing.T, before, after string) bool {
+	t.Helper()
+	b, ok := new(big.Int).SetString(before, 10)
+	require.True(t, ok)
+	a, ok := new(big.Int).SetString(after, 10)
+	require.True(t, ok)
+	return a.Mul(a, big.NewInt(8)).Cmp(b.Mul(b, big.NewInt(9))) >= 0
+}
+
+// TestExchangeLosesBlocks makes the exchange node lose a credit and a receive that are in no snapshot yet: the same blocks are sent again.
+func TestExchangeLosesBlocks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.interval = -1 })
+	stop := r.snapshots(t)
+	u := r.customer(t, "ETH")
+	stop()
+
+	t.Run("payment", func(t *testing.T) {
+		hash, err := u.deposit(t.Context(), u.times(7))
+		require.NoError(t, err)
+		lost := r.lose(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
+		stop := r.snapshots(t)
+		defer stop()
+		shown := u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
+		require.Equal(t, lost.String(), shown.OutTxHash)
+		require.NoError(t, u.collect(t.Context(), u.times(57)))
+		require.Equal(t, u.times(57).String(), u.has(t).String())
+	})
+	t.Run("receive", func(t *testing.T) {
+		to, sent := u.payee(t, u.times(5))
+		lost := r.lose(t, func() string {
+			if list := r.listed(t, "--hash", sent); len(list) == 0 || list[0].State == "seen" { // not deep enough
+				_, err := r.exchange.node.Snapshot()
+				require.NoError(t, err)
+			}
+			return r.paying(t, sent, chain.Receive)
+		})
+		stop := r.snapshots(t)
+		defer stop()
+		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+		u.paidOnce(t, to, u.times(5))
+		waitFor(t, "the receive", func() bool { return r.story(t, sent).payment(t, chain.Receive).State == "paid" })
+		require.Equal(t, lost.String(), r.story(t, sent).payment(t, chain.Receive).Tx)
+		r.settled(t)
+	})
+}
+
+// snapshots makes ten snapshot blocks a second until stop, for a chain that makes none by itself.
+func (r *rig) snapshots(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if _, err := r.exchange.node.Snapshot(); err != nil {
+					t.Errorf("making a snapshot: %v", err)
+					return
+				}
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// paying is the hash of the block that a record's payment is sent with; empty before it is signed.
+func (r *rig) paying(t *testing.T, hash string, purpose chain.Purpose) string {
+	t.Helper()
+	if len(r.listed(t, "--hash", hash)) == 0 {
+		return ""
+	}
+	for _, p := range r.story(t, hash).Payments {
+		if p.Purpose == string(purpose) && len(p.Attempts) > 0 {
+			return p.Attempts[0].Hash
+		}
+	}
+	return ""
+}
+
+// lose drops a block of ours as soon as the exchange node has it, before any snapshot does.
+func (r *rig) lose(t *testing.T, which func() string) core.Hash {
+	t.Helper()
+	var lost core.Hash
+	waitFor(t, "a block to lose", func() bool {
+		text := which()
+		if text == "" {
+			return false
+		}
+		hash, err := core.ParseHash(text)
+		require.NoError(t, err)
+		lost = hash
+		return r.exchange.node.DropUnconfirmed(hash) == nil
+	})
+	return lost
+}
+
+// TestSourceReorg takes the blocks away in which an unfinal deposit or payout stands. Whether the transaction comes back by itself or must
+// be sent again, it counts once.
+func TestSourceReorg(t *testing.T) {
+	t.Parallel()
+	for name, fate := range map[string]devnode.Fate{"kept": devnode.Keep, "returned": devnode.Return, "lost": devnode.Lose} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			u := r.customer(t, "ETH")
+			t.Run("deposit", func(t *testing.T) { r.reorgDeposit(t, u, fate) })
+			t.Run("payout", func(t *testing.T) { r.reorgPayout(t, u, fate) })
+			r.settled(t)
+		})
+	}
+}
+
+func (r *rig) reorgDeposit(t *testing.T, u *bridgeUser, fate devnode.Fate) {
+	before := u.has(t)
+	to := common.HexToAddress(depositAddress(t, u))
+	r.source.StopMining()
+	defer r.source.StartMining()
+	hash, err := r.source.SendETH(to, u.times(7).Uint256().ToBig())
+	require.NoError(t, err)
+	_, err = r.source.Mine(2)
+	require.NoError(t, err)
+	tx, _, err := r.source.Client().TransactionByHash(t.Context(), hash)
+	require.NoError(t, err)
+	u.awaitCount(t, hash.Hex(), 2)
+	_, err = r.source.Reorg(2, fate)
+	require.NoError(t, err)
+	switch fate {
+	case devnode.Keep:
+		u.awaitCount(t, hash.Hex(), 2)
+	case devnode.Return:
+		u.awaitCount(t, hash.Hex(), 0)
+	case devnode.Lose:
+		u.awaitCount(t, hash.Hex(), 0)
+		require.NoError(t, r.source.Client().SendTransaction(t.Context(), tx))
+	}
+	r.source.StartMining()
+	u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
+	after, err := before.Add(u.times(7))
+	require.NoError(t, err)
+	require.NoError(t, u.collect(t.Context(), after))
+	r.blocks(t, 5)
+	require.Equal(t, after.String(), u.has(t).String())
+}
+
+// awaitCount waits until a deposit shows a number of confirmations.
+func (u *bridgeUser) awaitCount(t *testing.T, hash string, n int) {
+	t.Helper()
+	waitFor(t, "confirmations", func() bool {
+		r, ok, err := u.gateway.record(t.Context(), "/deposit-records", u.token.Token, u.vite.address().String(), hash)
+		return err == nil && ok && r.InTxConfirmedCount == n
+	})
+}
+
+func (r *rig) reorgPayout(t *testing.T, u *bridgeUser, fate devnode.Fate) {
+	r.source.StopMining()
+	defer r.source.StartMining()
+	to, sent := u.payee(t, u.times(5))
+	hash := r.waiting(t)
+	_, err := r.source.Mine(2)
+	require.NoError(t, err)
+	u.paidOnce(t, to, u.times(5))
+	_, err = r.source.Reorg(2, fate)
+	require.NoError(t, err)
+	if fate != devnode.Keep {
+		u.paidOnce(t, to, chain.Amount{})
+	}
+	r.source.StartMining()
+	shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	require.Equal(t, hash.Hex(), shown.OutTxHash)
+	r.blocks(t, 5)
+	u.paidOnce(t, to, u.times(5))
+}
