@@ -291,6 +291,13 @@ func (c *Chain) Gossip() {
 	c.readmit(dead)
 }
 
+// Forget makes the nodes lose their memory of our own dropped transactions: only a new Broadcast brings them back.
+func (c *Chain) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.graveyard = slices.DeleteFunc(c.graveyard, func(t *tx) bool { return c.owned[t.account] })
+}
+
 // Reject makes the nonce ledger fail every payment to an account: it stands in its block, burns its fee and moves nothing.
 func (c *Chain) Reject(account string, yes bool) {
 	c.mu.Lock()

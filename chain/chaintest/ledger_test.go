@@ -203,6 +203,19 @@ func TestLinkedDropTakesSuccessors(t *testing.T) {
 	require.Equal(t, map[uint64]int{2: 1, 3: 1}, w.Paid())
 }
 
+func TestForgottenStaysAway(t *testing.T) {
+	w := newWorld(t, true)
+	user := w.Deposit(w.Address("user"), w.account(), token, chain.NewAmount(3), chain.Memo{})
+	a := w.sign(1, w.tip().Hash, 5)
+	require.NoError(t, w.send(a))
+	w.Drop(a.Hash)
+	w.Drop(user)
+	w.Forget()
+	w.Gossip()
+	require.Equal(t, []string{user}, w.Waiting(), "others' transactions come back")
+	require.NoError(t, w.send(a))
+}
+
 func TestLinkedRivalsExcludeEachOther(t *testing.T) {
 	w := newWorld(t, true)
 	prev := w.tip().Hash
