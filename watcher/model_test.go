@@ -240,6 +240,8 @@ func (m *model) settle() error {
 	m.vite.Lie(chaintest.Honest)
 	m.eth.SetBaseFee(10)
 	m.restart(immortal, "")
+	m.eth.Forget() // the daemon itself must send again what was dropped
+	m.vite.Forget()
 	for range 150 {
 		m.eth.Gossip()
 		m.vite.Gossip()
