@@ -1,7 +1,3 @@
-// Package wallet holds the daemon's keys: one seed, from which every account of the gateway is derived on both ledgers.
-//
-// It answers addresses and signatures and never lets a key out. It knows no transactions: the adapters build what is signed.
-// Mnemonics and store files are in wallet/entropy.
 package wallet
 
 import (
@@ -64,6 +60,7 @@ func Unlock(path, password string) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer clear(secret)
 	return fromEntropy(secret)
 }
 
@@ -73,6 +70,7 @@ func fromEntropy(secret []byte) (*Keys, error) {
 		return nil, err
 	}
 	seed := entropy.Seed(words, "")
+	defer clear(seed)
 	source, err := entropy.NewExtendedKey(seed)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,113 @@
+package rpc
+
+import (
+	"context"
+	"encoding/hex"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/wallet"
+	"gatewayd/wallet/entropy"
+)
+
+// Methods that a node has although no description names them.
+
+// GetDataDir is the standard directory.
+func (a *api) GetDataDir() string { return a.wallet.Dir() }
+
+// RefreshCache looks at the standard directory anew, and forgets stores whose file has gone.
+func (a *api) RefreshCache(ctx context.Context) (nothing, error) {
+	return did(ctx, a, "refreshCache", func(context.Context) error { return a.wallet.Refresh() })
+}
+
+// String is what a node answers to wallet_string.
+func (a *api) String() string { return "WalletApi" }
+
+type maybeResult struct {
+	Maybe      bool
+	MayAddress core.Address
+}
+
+// IsMayValidKeystoreFile tells whether a file reads as a store, without a password.
+func (a *api) IsMayValidKeystoreFile(path string) maybeResult {
+	store, err := entropy.ReadFile(path)
+	if err != nil {
+		return maybeResult{}
+	}
+	return maybeResult{true, store.PrimaryAddress()}
+}
+
+// signedResult is all in hexadecimal.
+type signedResult struct {
+	Message    string `json:"message"`
+	SignedData string `json:"signedData"`
+	PubKey     string `json:"pubkey"`
+}
+
+func signed(key core.PrivateKey, h core.Hash) signedResult {
+	return signedResult{h.String(), hex.EncodeToString(key.Sign(h[:])), key.Public().String()}
+}
+
+// SignData signs 32 bytes, given in hexadecimal, with the key of an address in any unlocked store.
+func (a *api) SignData(ctx context.Context, address addressArg, message string) (signedResult, error) {
+	return serve(ctx, a, "signData", func(context.Context) (result signedResult, err error) {
+		h, err := hash32(message)
+		if err != nil {
+			return signedResult{}, err
+		}
+		err = a.wallet.SignWith(address.Address, func(key core.PrivateKey) error {
+			result = signed(key, h)
+			return nil
+		})
+		return result, err
+	})
+}
+
+// SignDataWithPassphrase is SignData for an address in a locked store.
+func (a *api) SignDataWithPassphrase(ctx context.Context, address addressArg, message, password string) (signedResult, error) {
+	return serve(ctx, a, "signDataWithPassphrase", func(ctx context.Context) (result signedResult, err error) {
+		h, err := hash32(message)
+		if err != nil {
+			return signedResult{}, err
+		}
+		err = a.wallet.Use(ctx, "", address.Address, password, func(_ wallet.Location, key core.PrivateKey) error {
+			result = signed(key, h)
+			return nil
+		})
+		return result, err
+	})
+}
+
+// FindAddrWithPassphrase is FindAddr for a store that stays locked.
+func (a *api) FindAddrWithPassphrase(ctx context.Context, store, password string, address addressArg) (locationResult, error) {
+	return a.findWith(ctx, "findAddrWithPassphrase", store, password, address)
+}
+
+// GlobalFindAddrWithPassphrase is GlobalFindAddr for stores that stay locked.
+func (a *api) GlobalFindAddrWithPassphrase(ctx context.Context, address addressArg, password string) (locationResult, error) {
+	return a.findWith(ctx, "globalFindAddrWithPassphrase", "", password, address)
+}
+
+func (a *api) findWith(ctx context.Context, method, store, password string, address addressArg) (locationResult, error) {
+	return serve(ctx, a, method, func(ctx context.Context) (result locationResult, err error) {
+		err = a.wallet.Use(ctx, store, address.Address, password, func(at wallet.Location, _ core.PrivateKey) error {
+			result = locationResult{at.Path, at.Index}
+			return nil
+		})
+		return result, err
+	})
+}
+
+// GetPrivateKey gives the key of a store's first address, 64 bytes in hexadecimal.
+func (a *api) GetPrivateKey(ctx context.Context, store, password string) (string, error) {
+	return serve(ctx, a, "getPrivateKey", func(ctx context.Context) (result string, err error) {
+		primary, err := a.wallet.Primary(store)
+		if err != nil {
+			return "", err
+		}
+		err = a.wallet.Use(ctx, store, primary, password, func(_ wallet.Location, key core.PrivateKey) error {
+			result = hex.EncodeToString(key.Bytes())
+			return nil
+		})
+		return result, err
+	})
+}

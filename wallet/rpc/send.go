@@ -1,0 +1,287 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/holiman/uint256"
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/wallet"
+)
+
+// Bounds of sending.
+const (
+	maxSends      = 32               // calls at a time, those included that wait for their account's turn
+	submitTimeout = 30 * time.Second // a block that is signed is handed over, whether the caller waits or not
+	workTimeout   = 10 * time.Minute // as a node's own
+	maxData       = 64 << 10
+
+	// grindBatch is how many nonces are tried between two looks at the clock: some tens of milliseconds.
+	grindBatch = 1 << 18
+)
+
+// maxWork is the greatest difficulty that a node works on.
+const maxWork = 401749796600
+
+// ledger is the exchange chain as sending needs it. What its node refuses is a *Refusal; of any other error nobody knows
+// what became of the call.
+type ledger interface {
+	// Tip is an account's newest block; ok is false for an account without any.
+	Tip(ctx context.Context, a core.Address) (height uint64, hash core.Hash, ok bool, err error)
+	HasToken(ctx context.Context, id core.TokenID) (bool, error)
+	Submit(ctx context.Context, b *core.AccountBlock) error
+}
+
+// sender makes transactions: one at a time for each account, because each names the one before.
+type sender struct {
+	ledger ledger // nil: sending is not configured
+	calls  chan struct{}
+	work   chan struct{} // capacity 1: searches for a nonce take a core each
+	turns  turns
+}
+
+func newSender(l ledger) *sender {
+	return &sender{
+		ledger: l, calls: make(chan struct{}, maxSends), work: make(chan struct{}, 1),
+		turns: turns{held: map[core.Address]*turn{}},
+	}
+}
+
+// olderOrder is the parameter of wallet_createTxWithPassphrase.
+type olderOrder struct {
+	EntropystoreFile string      `json:"entropystoreFile"`
+	SelfAddr         *addressArg `json:"selfAddr"`
+	ToAddr           *addressArg `json:"toAddr"`
+	TokenTypeID      *tokenArg   `json:"tokenTypeId"`
+	Passphrase       string      `json:"passphrase"`
+	Amount           string      `json:"amount"`     // integer, in the token's smallest unit
+	Data             []byte      `json:"data"`       // Base64
+	Difficulty       *string     `json:"difficulty"` // of a proof of work in place of quota
+}
+
+// CreateTxWithPassphrase sends a transfer and answers its hash. The store stays locked or unlocked as it was.
+func (a *api) CreateTxWithPassphrase(ctx context.Context, o olderOrder) (core.Hash, error) {
+	return a.send(ctx, "createTxWithPassphrase", wireOrder{
+		store: o.EntropystoreFile, from: o.SelfAddr, to: o.ToAddr, token: o.TokenTypeID, password: o.Passphrase,
+		amount: o.Amount, data: o.Data, difficulty: o.Difficulty, toName: "toAddr", tokenName: "tokenTypeId",
+	})
+}
+
+// wireOrder is what both generations' parameters say, with the names of the members that must be there.
+type wireOrder struct {
+	store, password, amount string
+	from, to                *addressArg
+	token                   *tokenArg
+	data                    []byte
+	difficulty              *string
+
+	toName, tokenName string
+}
+
+// order is a checked transfer: a block without its place, and the work that it shall have (nil: none).
+type order struct {
+	block      core.AccountBlock
+	difficulty *big.Int
+}
+
+// order checks in the order in which a node does: numbers before names.
+func (w wireOrder) order() (o order, err error) {
+	amount, err := integer(w.amount)
+	if err != nil {
+		return order{}, err
+	}
+	if w.difficulty != nil {
+		if o.difficulty, err = integer(*w.difficulty); err != nil {
+			return order{}, err
+		}
+	}
+	value, over := uint256.FromBig(amount)
+	switch {
+	case w.to == nil:
+		return order{}, required(w.toName)
+	case w.token == nil:
+		return order{}, required(w.tokenName)
+	case amount.Sign() < 0 || over:
+		return order{}, other("pack send failed, amount out of bounds")
+	case w.token.IsZero() && amount.Sign() > 0:
+		return order{}, other("pack send failed, tokenId can't be empty when amount have actual value")
+	case o.difficulty != nil && (o.difficulty.Sign() <= 0 || o.difficulty.Cmp(big.NewInt(maxWork)) > 0):
+		return order{}, other(fmt.Sprintf("difficulty must be from 1 to %d", int64(maxWork)))
+	case len(w.data) > maxData:
+		return order{}, other(fmt.Sprintf("data must not be longer than %d bytes", maxData))
+	}
+	o.block = core.AccountBlock{BlockType: core.SendCall, ToAddress: w.to.Address, TokenID: w.token.TokenID, Amount: *value, Data: w.data}
+	if w.from != nil { // without a sender the zero address is looked for, and in no store
+		o.block.Address = w.from.Address
+	}
+	return o, nil
+}
+
+func (a *api) send(ctx context.Context, method string, w wireOrder) (core.Hash, error) {
+	return serve(ctx, a, method, func(ctx context.Context) (core.Hash, error) {
+		o, err := w.order()
+		if err != nil {
+			return core.Hash{}, err
+		}
+		leave, err := a.sender.enter()
+		if err != nil {
+			return core.Hash{}, err
+		}
+		defer leave()
+		if err := a.sender.checkToken(ctx, o.block.TokenID); err != nil {
+			return core.Hash{}, err
+		}
+		err = a.wallet.Use(ctx, w.store, o.block.Address, w.password, func(_ wallet.Location, key core.PrivateKey) error {
+			return a.sender.send(ctx, &o, key)
+		})
+		if err != nil {
+			return core.Hash{}, err
+		}
+		b := &o.block
+		a.log.WithFields(logrus.Fields{
+			"account": b.Address.String(), "to": b.ToAddress.String(), "token": b.TokenID.String(), "amount": b.Amount.Dec(),
+			"tx": b.Hash.String(), "height": b.Height,
+		}).Info("transaction sent")
+		return b.Hash, nil
+	})
+}
+
+// enter takes a place among the calls.
+func (s *sender) enter() (leave func(), err error) {
+	if s.ledger == nil {
+		return nil, other("sending is not possible: no node of the exchange chain is configured")
+	}
+	select {
+	case s.calls <- struct{}{}:
+		return func() { <-s.calls }, nil
+	default:
+		return nil, &Refusal{codeLimit, "too many transactions are being sent"}
+	}
+}
+
+func (s *sender) checkToken(ctx context.Context, id core.TokenID) error {
+	if id.IsZero() {
+		return nil
+	}
+	there, err := s.ledger.HasToken(ctx, id)
+	if err != nil {
+		return unreachable("asking for the token", err)
+	}
+	if !there {
+		return other("tokenId doesn’t exist")
+	}
+	return nil
+}
+
+// unreachable keeps a node's refusal, and of anything else tells the act only: the cause may name hosts.
+func unreachable(act string, err error) error {
+	var refused *Refusal
+	if errors.As(err, &refused) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return other(act + ": the exchange chain's node does not answer")
+}
+
+// send puts the block on the account's tip, signs it and hands it over.
+func (s *sender) send(ctx context.Context, o *order, key core.PrivateKey) error {
+	b := &o.block
+	done, err := s.turns.take(ctx, b.Address)
+	if err != nil {
+		return err
+	}
+	defer done()
+	height, previous, ok, err := s.ledger.Tip(ctx, b.Address)
+	switch {
+	case err != nil:
+		return unreachable("asking for the account", err)
+	case !ok:
+		return other("account address doesn't exist")
+	}
+	b.Height, b.PreviousHash = height+1, previous
+	if err := s.grind(ctx, o); err != nil {
+		return err
+	}
+	b.SignWith(key)
+	return s.submit(ctx, b)
+}
+
+// grind finds the nonce of the work that was asked for.
+func (s *sender) grind(ctx context.Context, o *order) error {
+	if o.difficulty == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	select {
+	case s.work <- struct{}{}:
+		defer func() { <-s.work }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	task := core.PoWDataHash(o.block.Address, o.block.PreviousHash)
+	for start := uint64(0); ctx.Err() == nil; start += grindBatch {
+		if nonce, ok := core.Grind(task, o.difficulty, start, grindBatch); ok {
+			o.block.Nonce, o.block.Difficulty = nonce[:], o.difficulty
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// submit does not end with its caller: a block that may be on its way has to be known to have arrived or not. Where that
+// stays open the hash is told, to be looked up before anything is sent again.
+func (s *sender) submit(ctx context.Context, b *core.AccountBlock) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
+	defer cancel()
+	err := s.ledger.Submit(ctx, b)
+	var refused *Refusal
+	if err == nil || errors.As(err, &refused) {
+		return err
+	}
+	return other("the outcome is not known; look up block " + b.Hash.String() + " before sending again")
+}
+
+// turns lets one at a time work on an account.
+type turns struct {
+	mu   sync.Mutex
+	held map[core.Address]*turn
+}
+
+type turn struct {
+	slot  chan struct{} // capacity 1: held by who works
+	users int           // working or waiting; the last one removes the turn
+}
+
+func (t *turns) take(ctx context.Context, a core.Address) (done func(), err error) {
+	t.mu.Lock()
+	own := t.held[a]
+	if own == nil {
+		own = &turn{slot: make(chan struct{}, 1)}
+		t.held[a] = own
+	}
+	own.users++
+	t.mu.Unlock()
+	leave := func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if own.users--; own.users == 0 {
+			delete(t.held, a)
+		}
+	}
+	select {
+	case own.slot <- struct{}{}:
+		return func() { <-own.slot; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}

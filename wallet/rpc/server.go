@@ -1,0 +1,261 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	gethrpc "github.com/ethereum/go-ethereum/rpc"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/wallet"
+)
+
+// Bounds of the transports.
+const (
+	maxBody          = 128 << 10 // of a request, a message or a batch; a node's own for HTTP
+	maxBatch         = 50
+	maxBatchResponse = 4 << 20
+	maxConnections   = 100 // of one transport
+	maxHeader        = 16 << 10
+	headerTimeout    = 10 * time.Second
+	readTimeout      = 30 * time.Second
+	idleTimeout      = 120 * time.Second
+	closeTimeout     = 5 * time.Second
+
+	// writeTimeout leaves room for passwords that wait their turn. A call that works longer, on a nonce, needs another transport.
+	writeTimeout = 120 * time.Second
+)
+
+// Config says where to listen. The zero value serves nothing.
+type Config struct {
+	IPC           string `yaml:"ipc"`             // path of a Unix socket, reachable by its owner only
+	HTTP          string `yaml:"http"`            // loopback address and port
+	WS            string `yaml:"ws"`              // another one
+	JWTSecretFile string `yaml:"jwt_secret_file"` // 32 bytes in hexadecimal, for the tokens that HTTP and WebSocket want; made if missing
+}
+
+// Enabled tells whether anything is served.
+func (c Config) Enabled() bool { return c.IPC != "" || c.HTTP != "" || c.WS != "" }
+
+// Check tells what is wrong with the configuration.
+func (c Config) Check() error {
+	for name, address := range map[string]string{"http": c.HTTP, "ws": c.WS} {
+		switch {
+		case address == "":
+		case !loopback(address):
+			return fmt.Errorf("%s: %q is not an address of this machine alone, such as 127.0.0.1:8645; reach it from elsewhere through ssh", name, address)
+		case c.JWTSecretFile == "":
+			return fmt.Errorf("jwt_secret_file must be set with %s", name)
+		}
+	}
+	if c.HTTP != "" && c.HTTP == c.WS && !strings.HasSuffix(c.HTTP, ":0") {
+		return fmt.Errorf("http and ws must not share %s", c.HTTP)
+	}
+	return nil
+}
+
+// loopback passes IP addresses only: a name can be pointed anywhere.
+func loopback(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	return err == nil && at.Addr().IsLoopback()
+}
+
+// Parts are what the server works with.
+type Parts struct {
+	Wallet *wallet.Manager
+	Ledger ledger // where transactions go; nil: sending is refused
+	Log    logrus.FieldLogger
+	Now    func() time.Time // of tokens; nil: time.Now
+}
+
+// Server serves one wallet.
+type Server struct {
+	cfg    Config
+	geth   *gethrpc.Server
+	now    func() time.Time
+	end    context.CancelFunc // of the calls
+	secret []byte
+
+	bound         bool
+	http, ws, ipc net.Listener   // nil where not served
+	serving       sync.WaitGroup // WebSocket connections
+}
+
+// New makes a server and starts nothing.
+func New(cfg Config, p Parts) (*Server, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, fmt.Errorf("wallet RPC: %w", err)
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	life, end := context.WithCancel(context.Background())
+	s := &Server{cfg: cfg, geth: gethrpc.NewServer(), now: p.Now, end: end}
+	s.geth.SetBatchLimits(maxBatch, maxBatchResponse)
+	s.geth.SetHTTPBodyLimit(maxBody)
+	s.geth.SetWebsocketReadLimit(maxBody)
+	if err := s.geth.RegisterName("wallet", &api{wallet: p.Wallet, sender: newSender(p.Ledger), log: p.Log, life: life}); err != nil {
+		return nil, fmt.Errorf("wallet RPC: %w", err)
+	}
+	return s, nil
+}
+
+// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it does nothing. Run calls it by
+// itself.
+func (s *Server) Listen() (err error) {
+	if s.bound {
+		return nil
+	}
+	defer func() {
+		if s.bound = err == nil; err != nil {
+			s.unlisten()
+			err = fmt.Errorf("wallet RPC: %w", err)
+		}
+	}()
+	if s.cfg.HTTP != "" || s.cfg.WS != "" {
+		if s.secret, err = loadSecret(s.cfg.JWTSecretFile); err != nil {
+			return fmt.Errorf("jwt_secret_file: %w", err)
+		}
+	}
+	if s.http, err = bind(s.cfg.HTTP); err != nil {
+		return err
+	}
+	if s.ws, err = bind(s.cfg.WS); err != nil {
+		return err
+	}
+	if s.cfg.IPC != "" {
+		s.ipc, err = listenUnix(s.cfg.IPC)
+	}
+	return err
+}
+
+// bind is nil for an empty address.
+func bind(address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	return net.Listen("tcp", address)
+}
+
+func (s *Server) unlisten() {
+	for _, l := range []net.Listener{s.http, s.ws, s.ipc} {
+		if l != nil {
+			l.Close()
+		}
+	}
+	s.http, s.ws, s.ipc = nil, nil, nil
+}
+
+// HTTPAddr is the bound address of HTTP, "" before Listen or without HTTP.
+func (s *Server) HTTPAddr() string { return addressOf(s.http) }
+
+// WSAddr is the bound address of WebSocket, "" before Listen or without WebSocket.
+func (s *Server) WSAddr() string { return addressOf(s.ws) }
+
+func addressOf(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
+}
+
+// Run serves until ctx ends, then ends calls and connections. It returns nil for an orderly end. A Server runs once.
+func (s *Server) Run(ctx context.Context) error {
+	if err := s.Listen(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	var servers []*http.Server
+	if s.http != nil {
+		servers = append(servers, s.serveHTTP(group, s.http, s.geth))
+	}
+	if s.ws != nil {
+		servers = append(servers, s.serveHTTP(group, s.ws, s.webSocket()))
+	}
+	if s.ipc != nil {
+		group.Go(func() error { return s.serveUnix(netutil.LimitListener(s.ipc, maxConnections)) })
+	}
+	group.Go(func() error { <-ctx.Done(); s.shutdown(servers); return nil })
+	return group.Wait()
+}
+
+func (s *Server) serveHTTP(group *errgroup.Group, l net.Listener, h http.Handler) *http.Server {
+	server := &http.Server{
+		Handler: s.guard(h), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+	}
+	group.Go(func() error {
+		err := server.Serve(netutil.LimitListener(l, maxConnections))
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		return fmt.Errorf("serving the wallet's RPC: %w", err)
+	})
+	return server
+}
+
+// guard keeps out web pages, also those that point a name of theirs at this machine, and who has no token.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch {
+		case r.Header.Get("Origin") != "":
+			http.Error(w, "web pages are not served", http.StatusForbidden)
+		case !ownHost(r.Host):
+			http.Error(w, "invalid host specified", http.StatusForbidden)
+		case !bearer:
+			http.Error(w, "missing token", http.StatusUnauthorized)
+		default:
+			if err := checkToken(s.secret, token, s.now()); err != nil {
+				http.Error(w, err.Error(), http.StatusUnauthorized)
+				return
+			}
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func ownHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// webSocket upgrades requests; a connection counts as served until its last call has ended.
+func (s *Server) webSocket() http.Handler {
+	upgrade := s.geth.WebsocketHandler([]string{"*"}) // origins are refused before
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serving.Add(1)
+		defer s.serving.Done()
+		upgrade.ServeHTTP(w, r)
+	})
+}
+
+// shutdown ends everything: no new requests, calls in flight end, connections close.
+func (s *Server) shutdown(servers []*http.Server) {
+	s.end()
+	if s.ipc != nil {
+		s.ipc.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	for _, server := range servers {
+		if server.Shutdown(ctx) != nil {
+			server.Close()
+		}
+	}
+	s.geth.Stop()
+	s.serving.Wait()
+}
