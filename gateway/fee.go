@@ -80,7 +80,7 @@ func (n *network) cost(ctx context.Context, token records.Token, owner string) (
 	}
 	now := n.Now()
 	cost, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (chain.Amount, error) {
-		cost, found, err := tx.LowestQuote(n.Name, token.TokenID, now.Truncate(quoteStep))
+		cost, _, found, err := tx.QuotesSince(n.Name, token.TokenID, now.Truncate(quoteStep))
 		if err == nil && !found {
 			err = refuse(feeUnknown)
 		}

@@ -42,7 +42,8 @@ func (r bindingRow) binding() Binding {
 }
 
 // BindAddress answers the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
-// of the next free index, and the address becomes an account of ours. An address may be shown once the transaction is stored, not before.
+// of the next free index, or answers ErrTaken for one that was given before this database was restored, and the address becomes an account of
+// ours. An address may be shown once the transaction is stored, not before.
 func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
 	if err == nil && !found {
@@ -62,12 +63,9 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	if err := tx.one(&index, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM bindings WHERE chain = ?`, string(id)); err != nil {
 		return Binding{}, err
 	}
-	if index > maxIndex {
-		return Binding{}, fmt.Errorf("%w: all %d addresses are given", ErrFull, int64(maxIndex)+1)
-	}
-	address, path, err := derive(uint32(index))
+	index, address, path, err := firstFree(index, derive)
 	if err != nil {
-		return Binding{}, fmt.Errorf("deriving address %d: %w", index, err)
+		return Binding{}, err
 	}
 	r := bindingRow{
 		Network: network, Type: TypeAddress, Owner: owner, Chain: string(id), Address: address,
@@ -77,6 +75,21 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 		return Binding{}, err
 	}
 	return tx.addBinding(r)
+}
+
+// firstFree derives the address of the lowest index that was never given, from index on.
+func firstFree(index int64, derive func(uint32) (string, string, error)) (int64, string, string, error) {
+	for ; index <= maxIndex; index++ {
+		address, path, err := derive(uint32(index))
+		if errors.Is(err, ErrTaken) {
+			continue
+		}
+		if err != nil {
+			return 0, "", "", fmt.Errorf("deriving address %d: %w", index, err)
+		}
+		return index, address, path, nil
+	}
+	return 0, "", "", fmt.Errorf("%w: all %d addresses are given", ErrFull, int64(maxIndex)+1)
 }
 
 // BindLabel answers the owner's label on the shared inbound address of a network, making it the first time with makeLabel, which is asked

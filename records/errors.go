@@ -15,5 +15,6 @@ var (
 	ErrLeased         = errors.New("another holder has the lease")
 	ErrFenced         = errors.New("the lease is lost")
 	ErrNewer          = errors.New("the database was written by a newer version")
+	ErrTaken          = errors.New("the index was given before")
 	ErrGuard          = errors.New("the sign-guard refuses")
 )

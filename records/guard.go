@@ -18,6 +18,7 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
 	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)),
 	PRIMARY KEY (chain, account, lineage, number));
+CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
 CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;`
 
 // OpenGuard opens the sign-guard's file, making it when it is missing.
@@ -32,7 +33,7 @@ func OpenGuard(path string) (*Guard, error) {
 	g := &Guard{db: sqliteDB(path+sqliteWrites, 1)}
 	err = checkFile(context.Background(), g.db, clean)
 	if err == nil {
-		_, err = g.db.Exec(guardSchema)
+		_, err = g.db.ExecContext(context.Background(), guardSchema)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the sign-guard: %w", err), g.Close())
@@ -106,6 +107,25 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage,
 		return 0, 0, false, nil
 	}
 	return rows[0].Lineage, rows[0].Number + 1, true, nil
+}
+
+// GiveIndex remembers for good that the address of an index is given to a user, or is ErrTaken when it was given before: the user of a
+// database restored from a backup, who is forgotten there, must not share an address with the next one.
+func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		r, err := t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index)
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return ErrTaken
+	})
+	if err != nil {
+		return fmt.Errorf("giving address %d of %s: %w", index, id, err)
+	}
+	return nil
 }
 
 // Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.

@@ -28,29 +28,22 @@ func (tx *Tx) AddQuote(network, token string, cost chain.Amount) error {
 	return nil
 }
 
-// LatestQuote answers the newest cost and its time; false when there is none.
-func (tx *Tx) LatestQuote(network, token string) (cost chain.Amount, at time.Time, found bool, err error) {
-	var r quoteRow
-	found, err = tx.get(&r, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? ORDER BY at DESC LIMIT 1`, network, token)
-	if err != nil {
-		return chain.Amount{}, time.Time{}, false, fmt.Errorf("reading the quote for %s on %s: %w", token, network, err)
-	}
-	return r.Cost, timeOrZero(r.At), found, nil
-}
-
-// LowestQuote answers the lowest cost that was the current one at any time since a moment, the quote then in force included; false when there
-// is none. It is what a wallet may have been told, so a user is never charged more.
-func (tx *Tx) LowestQuote(network, token string, since time.Time) (cost chain.Amount, found bool, err error) {
+// QuotesSince answers the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;
+// false when there is none. It is what a wallet may have been told: a user is charged the lowest, and may have sent what fits the highest.
+func (tx *Tx) QuotesSince(network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
 	var rows []quoteRow
 	err = tx.list(&rows, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? AND at >= COALESCE(
 		(SELECT MAX(at) FROM quotes WHERE network = ? AND token = ? AND at <= ?), 0)`, network, token, network, token, since.UnixMilli())
 	if err != nil {
-		return chain.Amount{}, false, fmt.Errorf("reading the quotes for %s on %s: %w", token, network, err)
+		return lowest, highest, false, fmt.Errorf("reading the quotes for %s on %s: %w", token, network, err)
 	}
 	for i, r := range rows {
-		if i == 0 || r.Cost.Less(cost) {
-			cost = r.Cost
+		if i == 0 || r.Cost.Less(lowest) {
+			lowest = r.Cost
+		}
+		if highest.Less(r.Cost) {
+			highest = r.Cost
 		}
 	}
-	return cost, len(rows) > 0, nil
+	return lowest, highest, len(rows) > 0, nil
 }

@@ -118,32 +118,57 @@ func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Tra
 // price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (facts/gateway.md 1.4).
 func (w *Watcher) price(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	p := &row.Policy
-	if p.Fee.Kind == "network" {
-		cost, ok, err := tx.LowestQuote(n.Name, token.TokenID, w.Now().Add(-quoteWindow))
-		if err != nil {
-			return err
-		}
-		if !ok {
-			if cost, _, ok, err = tx.LatestQuote(n.Name, token.TokenID); err != nil || !ok {
-				return errors.Join(err, errNoQuote)
-			}
-		}
-		p.Cost = cost
+	lowest, highest, err := w.costs(tx, n, token)
+	if err != nil {
+		return err
 	}
-	net, fee, ok := p.Fee.NetOf(row.Amount, p.Cost)
+	p.Cost = lowest
+	net, fee, ok := split(*p, row.Amount, highest)
 	if !ok {
 		row.Net, row.Reason = row.Amount, records.ReasonBelowMinimum
 		return nil
 	}
 	row.Net, row.Fee = net, fee
-	paid, _, err := net.Rescale(token.Decimals, token.AssetDecimals)
+	row.Reason = limits(*p, net)
+	return nil
+}
+
+// costs are the lowest and the highest network cost that the user may have been quoted.
+func (w *Watcher) costs(tx *records.Tx, n records.Network, token records.Token) (lowest, highest chain.Amount, err error) {
+	if token.Policy.Fee.Kind != "network" {
+		return lowest, highest, nil
+	}
+	lowest, highest, ok, err := tx.QuotesSince(n.Name, token.TokenID, w.Now().Add(-quoteWindow))
+	if err == nil && !ok {
+		err = errNoQuote
+	}
+	return lowest, highest, err
+}
+
+// split charges the lowest cost. Who was quoted a higher one and sent the maximum with it gets the maximum, not a refusal.
+func split(p records.Policy, gross, highest chain.Amount) (net, fee chain.Amount, ok bool) {
+	net, fee, ok = p.Fee.NetOf(gross, p.Cost)
+	if !ok || p.MaxWithdraw.IsZero() || !p.MaxWithdraw.Less(net) {
+		return net, fee, ok
+	}
+	asked, _, fits := p.Fee.NetOf(gross, highest)
+	rest, err := gross.Sub(p.MaxWithdraw)
+	if fits && err == nil && !p.MaxWithdraw.Less(asked) {
+		return p.MaxWithdraw, rest, true
+	}
+	return net, fee, true
+}
+
+// limits is why a net amount is refused, if it is.
+func limits(p records.Policy, net chain.Amount) string {
+	paid, _, err := net.Rescale(p.Decimals, p.AssetDecimals)
 	switch {
 	case net.Less(p.MinWithdraw) || (err == nil && paid.IsZero()):
-		row.Reason = records.ReasonBelowMinimum
+		return records.ReasonBelowMinimum
 	case err != nil || (!p.MaxWithdraw.IsZero() && p.MaxWithdraw.Less(net)):
-		row.Reason = records.ReasonOverMaximum
+		return records.ReasonOverMaximum
 	}
-	return nil
+	return ""
 }
 
 // address reads where the money is to go. Nothing is guessed: a comment of the wrong type or shape is refused (facts/gateway.md 1.4).

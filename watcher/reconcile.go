@@ -58,12 +58,8 @@ func (r *reconciler) round(ctx context.Context) error {
 // their own addresses count as held.
 func (r *reconciler) shortfalls(ctx context.Context, id chain.ID, account string) (map[chain.Asset]string, error) {
 	var owed map[chain.Asset]chain.Amount
-	var unswept []records.SweepCandidate
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if owed, err = tx.Owed(id, account); err != nil {
-			return err
-		}
-		unswept, err = tx.SweepCandidates(id)
+		owed, err = tx.Owed(id, account)
 		return err
 	})
 	if err != nil {
@@ -75,11 +71,9 @@ func (r *reconciler) shortfalls(ctx context.Context, id chain.ID, account string
 		if err != nil {
 			return nil, fmt.Errorf("asking for the balance of %s: %w", account, err)
 		}
-		for _, c := range unswept {
-			if c.Asset == asset {
-				if have, err = have.Add(c.Booked); err != nil {
-					return nil, err
-				}
+		if have.Less(sum) {
+			if have, err = r.withUnswept(ctx, id, asset, have); err != nil {
+				return nil, err
 			}
 		}
 		if r.lasts(account, asset, have.Less(sum)) {
@@ -87,6 +81,20 @@ func (r *reconciler) shortfalls(ctx context.Context, id chain.ID, account string
 		}
 	}
 	return found, nil
+}
+
+// withUnswept adds what lies on deposit addresses.
+func (r *reconciler) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, have chain.Amount) (chain.Amount, error) {
+	err := r.Store.View(ctx, func(tx *records.Tx) error {
+		unswept, err := tx.SweepCandidates(id)
+		for _, c := range unswept {
+			if c.Asset == asset && err == nil {
+				have, err = have.Add(c.Booked)
+			}
+		}
+		return err
+	})
+	return have, err
 }
 
 // lasts counts rounds in a row.

@@ -49,43 +49,51 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 
 // sweepOne queues what one address needs next: gas for a token transfer, or the sweep itself.
 func (w *Watcher) sweepOne(ctx context.Context, n records.Network, c sweeper, s records.SweepCandidate) error {
-	source := w.Chains[n.Source]
-	coins, err := source.Balance(ctx, s.Account.Account, chain.Native)
-	if err != nil {
-		return err
-	}
 	p := records.Payment{Purpose: chain.Sweep, Network: n.Name, Chain: n.Source, Account: s.Account.Account, Asset: s.Asset, Payee: n.Hot}
 	if s.Asset == chain.Native {
-		cost, err := c.SweepCost(ctx)
-		if err != nil {
-			return err
-		}
-		return w.sweepCoins(ctx, p, smaller(coins, s.Booked), cost)
+		return w.sweepCoins(ctx, c, p, s.Booked)
 	}
-	need, err := c.TokenSweepCost(ctx)
+	return w.sweepToken(ctx, n, c, p, s.Booked)
+}
+
+// sweepCoins sends native coin away but for the cost of doing so, when it is worth that. What an earlier sweep left is not even looked at.
+func (w *Watcher) sweepCoins(ctx context.Context, c sweeper, p records.Payment, booked chain.Amount) error {
+	cost, err := c.SweepCost(ctx)
 	if err != nil {
 		return err
 	}
-	if coins.Less(need) {
-		p.Purpose, p.Account, p.Asset, p.Payee = chain.Gas, n.Gas, chain.Native, s.Account.Account
-		p.Amount, err = need.Sub(coins)
-	} else {
-		p.Amount, err = source.Balance(ctx, s.Account.Account, s.Asset)
-		p.Amount = smaller(p.Amount, s.Booked)
+	worth, err := cost.Mul(sweepFactor)
+	if err != nil || booked.Less(worth) {
+		return err
 	}
-	if err != nil || p.Amount.IsZero() {
+	coins, err := w.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
+	if err != nil || coins.Less(worth) {
+		return err
+	}
+	if p.Amount, err = smaller(coins, booked).Sub(cost); err != nil {
 		return err
 	}
 	return w.queueSweep(ctx, p)
 }
 
-// sweepCoins sends native coin away but for the cost of doing so, when it is worth that.
-func (w *Watcher) sweepCoins(ctx context.Context, p records.Payment, coins, cost chain.Amount) error {
-	worth, err := cost.Mul(sweepFactor)
-	if err != nil || coins.Less(worth) {
+// sweepToken sends a token away, or first the coins that its transfer needs.
+func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, p records.Payment, booked chain.Amount) error {
+	need, err := c.TokenSweepCost(ctx)
+	if err != nil {
 		return err
 	}
-	if p.Amount, err = coins.Sub(cost); err != nil {
+	coins, err := w.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
+	if err != nil {
+		return err
+	}
+	if coins.Less(need) {
+		p.Purpose, p.Payee, p.Account, p.Asset = chain.Gas, p.Account, n.Gas, chain.Native
+		p.Amount, err = need.Sub(coins)
+	} else {
+		p.Amount, err = w.Chains[p.Chain].Balance(ctx, p.Account, p.Asset)
+		p.Amount = smaller(p.Amount, booked)
+	}
+	if err != nil || p.Amount.IsZero() {
 		return err
 	}
 	return w.queueSweep(ctx, p)

@@ -156,6 +156,9 @@ func (d *daemon) newGateway(keys *wallet.Keys) error {
 		routes[i] = gateway.Route{
 			BasePath: d.cfg.Networks[i].Path, Network: n, Source: d.chains[n.Source], Exchange: d.chains[n.Exchange],
 			Derive: func(index uint32) (address, path string, err error) {
+				if err := d.guard.GiveIndex(context.Background(), n.Source, index); err != nil {
+					return "", "", err
+				}
 				path = wallet.DepositPath(index)
 				address, err = keys.Address(path)
 				return address, path, err

@@ -75,7 +75,10 @@ func testQuotes(t *testing.T, url string) {
 		r.Pass(time.Minute)
 	}
 	lowest := func(since time.Time) (cost chain.Amount, found bool) {
-		r.See(func(tx *records.Tx) (err error) { cost, found, err = tx.LowestQuote(Network, Token, since); return err })
+		r.See(func(tx *records.Tx) (err error) {
+			cost, _, found, err = tx.QuotesSince(Network, Token, since)
+			return err
+		})
 		return cost, found
 	}
 	_, found := lowest(r.Now())
@@ -85,10 +88,10 @@ func testQuotes(t *testing.T, url string) {
 		add(cost)
 	}
 	r.See(func(tx *records.Tx) error {
-		cost, at, found, err := tx.LatestQuote(Network, Token)
-		require.Equal(t, []any{chain.NewAmount(800), start.Add(3 * time.Minute), true}, []any{cost, at, found})
+		_, highest, found, err := tx.QuotesSince(Network, Token, start)
+		require.Equal(t, []any{chain.NewAmount(1000), true}, []any{highest, found})
 		require.NoError(t, err)
-		_, _, found, err = tx.LatestQuote(Network, "other")
+		_, _, found, err = tx.QuotesSince(Network, "other", start)
 		require.False(t, found)
 		return err
 	})
