@@ -44,9 +44,21 @@ func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, d
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("asking for the nonce: %w", err)
 	}
+	tx, err := u.sign(ctx, nonce, to, value, data)
+	if err != nil {
+		return common.Hash{}, err
+	}
+	if err := u.client.SendTransaction(ctx, tx); err != nil {
+		return common.Hash{}, fmt.Errorf("sending: %w", err)
+	}
+	return tx.Hash(), u.mined(ctx, tx.Hash())
+}
+
+// sign makes a transaction for a nonce with twice the fee that the next block takes.
+func (u *ethUser) sign(ctx context.Context, nonce uint64, to common.Address, value *big.Int, data []byte) (*types.Transaction, error) {
 	head, err := u.client.HeaderByNumber(ctx, nil)
 	if err != nil {
-		return common.Hash{}, fmt.Errorf("asking for the head: %w", err)
+		return nil, fmt.Errorf("asking for the head: %w", err)
 	}
 	tip := big.NewInt(1_000_000_000)
 	fee := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), tip)
@@ -54,12 +66,9 @@ func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, d
 		ChainID: u.chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: fee, Gas: 400_000, To: &to, Value: value, Data: data,
 	})
 	if err != nil {
-		return common.Hash{}, fmt.Errorf("signing: %w", err)
+		return nil, fmt.Errorf("signing: %w", err)
 	}
-	if err := u.client.SendTransaction(ctx, tx); err != nil {
-		return common.Hash{}, fmt.Errorf("sending: %w", err)
-	}
-	return tx.Hash(), u.mined(ctx, tx.Hash())
+	return tx, nil
 }
 
 // mined waits for the receipt.
@@ -82,11 +91,16 @@ func (u *ethUser) mined(ctx context.Context, hash common.Hash) error {
 
 // pay sends an asset: native coin with data as its whole call data, or a token with data after the call's arguments.
 func (u *ethUser) pay(ctx context.Context, asset string, to common.Address, amount *big.Int, data []byte) (common.Hash, error) {
+	to, value, call := transferOf(asset, to, amount, data)
+	return u.send(ctx, to, value, call)
+}
+
+// transferOf is what a transaction says to send an asset.
+func transferOf(asset string, to common.Address, amount *big.Int, data []byte) (target common.Address, value *big.Int, call []byte) {
 	if asset == "native" {
-		return u.send(ctx, to, amount, data)
+		return to, amount, data
 	}
-	call := append(contracts.NewTestToken().PackTransfer(to, amount), data...)
-	return u.send(ctx, common.HexToAddress(asset), new(big.Int), call)
+	return common.HexToAddress(asset), new(big.Int), append(contracts.NewTestToken().PackTransfer(to, amount), data...)
 }
 
 // balance is what an address has of an asset.

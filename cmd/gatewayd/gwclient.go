@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -75,12 +76,21 @@ func (g *gatewayUser) get(ctx context.Context, path string, query map[string]str
 
 // record finds one of a user's records by the hash of its incoming transaction.
 func (g *gatewayUser) record(ctx context.Context, path, token, wallet, hash string) (publicRecord, bool, error) {
-	var page recordPage
-	err := g.get(ctx, path, map[string]string{"tokenId": token, "walletAddress": wallet, "pageNum": "1", "pageSize": "100"}, &page)
-	for _, r := range append(page.DepositRecords, page.WithdrawRecords...) {
-		if r.InTxHash == hash {
-			return r, true, err
+	const size = 100
+	for number := 1; ; number++ {
+		var page recordPage
+		query := map[string]string{"tokenId": token, "walletAddress": wallet, "pageNum": strconv.Itoa(number), "pageSize": strconv.Itoa(size)}
+		if err := g.get(ctx, path, query, &page); err != nil {
+			return publicRecord{}, false, err
+		}
+		rows := append(page.DepositRecords, page.WithdrawRecords...)
+		for _, r := range rows {
+			if r.InTxHash == hash {
+				return r, true, nil
+			}
+		}
+		if len(rows) < size {
+			return publicRecord{}, false, nil
 		}
 	}
-	return publicRecord{}, false, err
 }

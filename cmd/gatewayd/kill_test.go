@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// victim is `gatewayd dev --dir` as a process that is killed and started again.
+type victim struct {
+	dir  string
+	args []string
+	cmd  *exec.Cmd
+}
+
+func newVictim(t *testing.T, args ...string) *victim {
+	t.Helper()
+	dir := t.TempDir()
+	args = append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0"}, args...)
+	v := &victim{dir: dir, args: args}
+	v.start(t)
+	t.Cleanup(func() { v.kill(t) })
+	return v
+}
+
+func (v *victim) start(t *testing.T) {
+	t.Helper()
+	v.cmd = exec.Command("gatewayd", v.args...)
+	v.cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(v.dir)) // its description is not to hide the one of somebody's own world
+	v.cmd.Stderr = t.Output()
+	require.NoError(t, v.cmd.Start())
+}
+
+// kill ends the process as a power cut would, without a word.
+func (v *victim) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, v.cmd.Process.Kill())
+	require.Error(t, v.cmd.Wait(), "it ended by itself")
+}
+
+// seedOf is GATEWAYD_SEED, or a new one; the test's log has it.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("GATEWAYD_SEED"); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("GATEWAYD_SEED=%d", seed)
+	return seed
+}
+
+// TestKilled kills the daemon fifty times at random moments while six users deposit and withdraw on a real node. In the end everybody has
+// what is theirs to the unit, on both chains, and the books agree.
+func TestKilled(t *testing.T) {
+	n := startAnvil(t, 0)
+	mineOn(t, n)
+	kills := 50
+	if testing.Short() {
+		kills = 5
+	}
+	massacre(t, kills, 6, "--source", n.URL())
+}
+
+// TestKilledWithItsChains is the same with the embedded source chain, which dies with the daemon and comes back from its block log.
+func TestKilledWithItsChains(t *testing.T) {
+	massacre(t, 5, 3, "--period", "200ms")
+}
+
+// massacre kills the daemon at random moments between 0.3 and 2 seconds of its life.
+func massacre(t *testing.T, kills, users int, args ...string) {
+	t.Helper()
+	seed := seedOf(t)
+	v := newVictim(t, args...)
+	crowd := gather(t, v, users, seed)
+	patience, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	alive, stop := context.WithCancel(patience)
+	defer stop()
+	g, alive := errgroup.WithContext(alive)
+	for _, u := range crowd {
+		g.Go(func() error { return u.live(alive, patience) })
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range kills {
+		select {
+		case <-time.After(300*time.Millisecond + time.Duration(rng.Int64N(int64(1700*time.Millisecond)))):
+		case <-alive.Done():
+		}
+		v.kill(t)
+		v.start(t)
+	}
+	stop()
+	require.NoError(t, g.Wait())
+	reckon(t, v, crowd)
+}
+
+// gather makes users of all tokens.
+func gather(t *testing.T, v *victim, users int, seed uint64) (crowd []*patient) {
+	t.Helper()
+	info, err := awaitDaemon(t.Context(), filepath.Join(v.dir, "dev.json"))
+	require.NoError(t, err)
+	for i := range users {
+		u, err := newBridgeUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
+		require.NoError(t, err)
+		p := newPatient(u, v.dir, seed)
+		t.Cleanup(func() { p.close() }) // by then with other connections
+		crowd = append(crowd, p)
+	}
+	return crowd
+}
+
+// reckon waits until the daemon has done everything and holds each user's books against both chains.
+func reckon(t *testing.T, v *victim, crowd []*patient) {
+	t.Helper()
+	_, err := awaitDaemon(t.Context(), filepath.Join(v.dir, "dev.json"))
+	require.NoError(t, err)
+	path := filepath.Join(v.dir, "config.yaml")
+	cfg, err := LoadConfig(path)
+	require.NoError(t, err)
+	store, err := records.Open(t.Context(), cfg.Database)
+	require.NoError(t, err)
+	defer store.Close()
+	deposits, withdrawals := 0, 0
+	for _, u := range crowd {
+		deposits, withdrawals = deposits+len(u.deposits), withdrawals+len(u.wanted)
+	}
+	t.Logf("%d deposits, %d withdrawals", deposits, withdrawals)
+	require.NotZero(t, deposits)
+	require.NotZero(t, withdrawals)
+	waitFor(t, "every transfer seen", func() bool { return transfersIn(t, store) == deposits+withdrawals })
+	waitFor(t, "nothing under way", func() bool { return len(underWay(t, store, cfg)) == 0 })
+	for _, u := range crowd {
+		u.reckon(t)
+	}
+	require.Equal(t, deposits+withdrawals, transfersIn(t, store))
+	require.Empty(t, stopped(t, store, cfg))
+	w := outside(t)
+	w.stdout = t.Output()
+	require.NoError(t, run(t.Context(), []string{"audit", "-c", path}, w))
+}
+
+func transfersIn(t *testing.T, store *records.Store) (n int) {
+	t.Helper()
+	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
+		for _, id := range []string{"eth", "vite"} {
+			list, err := tx.TransfersFrom(chain.ID(id), 0, 100_000)
+			if err != nil {
+				return err
+			}
+			for _, x := range list {
+				if x.Direction != records.Funding {
+					n++
+				}
+			}
+		}
+		return nil
+	}))
+	return n
+}
+
+// reckon says that a user has exactly what they deposited less what they withdrew, and each payee what was withdrawn to them.
+func (u *patient) reckon(t *testing.T) {
+	t.Helper()
+	require.NoError(t, u.takeIn(t.Context()))
+	have, err := u.balance(t.Context())
+	require.NoError(t, err)
+	must, err := u.must()
+	require.NoError(t, err)
+	require.Equal(t, must.String(), have.String(), "%s of %s", u.token.Symbol, u.vite.address())
+	for to, amount := range u.paid {
+		u.paidOnce(t, to, amount)
+	}
+	u.paidOnce(t, common.HexToAddress(badPayee).Hex(), u.times(0))
+	wallet := u.vite.address().String()
+	for hash := range u.deposits {
+		r, ok, err := u.gateway.record(t.Context(), "/deposit-records", u.token.Token, wallet, hash)
+		require.NoError(t, err)
+		require.True(t, ok, fmt.Sprintf("deposit %s", hash))
+		require.Equal(t, "TOT_CONFIRMED", r.State)
+	}
+	for hash, state := range u.wanted {
+		r, ok, err := u.gateway.record(t.Context(), "/withdraw-records", u.token.Token, wallet, hash)
+		require.NoError(t, err)
+		require.True(t, ok, fmt.Sprintf("withdrawal %s", hash))
+		require.Equal(t, state, r.State)
+		require.Equal(t, state == "OPPOSITE_CONFIRMED", r.RefundState != "REFUNDED")
+	}
+}
