@@ -58,14 +58,14 @@ func drawWei(t *rapid.T, name string) *uint256.Int {
 
 func TestPricesKeepTheirPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		now := market{drawWei(t, "base"), drawWei(t, "tip")}
+		now, later := market{drawWei(t, "base"), drawWei(t, "tip")}, market{drawWei(t, "later base"), drawWei(t, "later tip")}
 		floor, ceiling := drawWei(t, "floor"), drawWei(t, "ceiling")
 		offer, err := now.first(floor, ceiling)
 		for err == nil {
 			require.False(t, offer.cap.Gt(ceiling), "cap over the ceiling")
 			require.False(t, offer.tip.Gt(offer.cap), "tip over the cap")
 			var next fees
-			if next, err = now.replace(offer, floor, ceiling); err == nil {
+			if next, err = later.replace(offer, floor, ceiling); err == nil {
 				require.True(t, eighthMore(offer.cap, next.cap), "cap %s after %s", next.cap.Dec(), offer.cap.Dec())
 				require.True(t, eighthMore(offer.tip, next.tip), "tip %s after %s", next.tip.Dec(), offer.tip.Dec())
 			}
