@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 )
 
@@ -360,6 +361,73 @@ func TestTip(t *testing.T) {
 	require.Equal(t, chain.Tip{Next: 1, Settled: true}, b.tip(b.hot))
 	_, err := b.chain.Tip(t.Context(), "hot")
 	require.ErrorIs(t, err, chain.ErrAddress)
+}
+
+func TestTipOfDisagreeingNodes(t *testing.T) {
+	b := setup(t)
+	b.mine(4)
+	count := func(tell func(q request) any) *liar {
+		return newLiar(t, b.dev.URL(), func(q request, result any) any {
+			if q.Method == "eth_getTransactionCount" {
+				if told := tell(q); told != nil {
+					return told
+				}
+			}
+			return result
+		})
+	}
+	ahead := func() *liar { return count(func(request) any { return "0x5" }) }
+	pending := func() *liar {
+		return count(func(q request) any {
+			if q.Params[1] == "pending" {
+				return "0x1"
+			}
+			return nil
+		})
+	}
+	forgetful := func() *liar {
+		return count(func(q request) any {
+			if q.Params[1] != "pending" && q.Params[1] != "latest" {
+				return rpcError{-32000, "missing trie node 0a0b (path )"}
+			}
+			return nil
+		})
+	}
+	cases := []struct {
+		name   string
+		honest int
+		liars  []*liar
+		want   chain.Tip
+	}{
+		{"one of three ahead", 2, []*liar{ahead()}, chain.Tip{Settled: true}},
+		{"each another", 1, []*liar{ahead(), pending()}, chain.Tip{Next: 5}},
+		{"something waits", 0, []*liar{pending()}, chain.Tip{}},
+		{"no state of the final block", 0, []*liar{forgetful()}, chain.Tip{}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			tip, err := b.suspicious(c.honest, c.liars...).Tip(t.Context(), b.hot.Account)
+			require.NoError(t, err)
+			require.Equal(t, c.want, tip)
+		})
+	}
+}
+
+func TestBalanceIsTheMiddleOne(t *testing.T) {
+	b := setup(t)
+	rich := func() *liar {
+		return newLiar(t, b.dev.URL(), about("eth_getBalance", instead("0xffffffffffffffffffffffff")))
+	}
+	poor := func() *liar { return newLiar(t, b.dev.URL(), about("eth_getBalance", instead("0x0"))) }
+	want, err := b.chain.Balance(t.Context(), b.hot.Account, chain.Native)
+	require.NoError(t, err)
+	for _, adapter := range []*ethereum.Chain{b.suspicious(2, rich()), b.suspicious(2, poor()), b.suspicious(1, rich(), poor()), b.suspicious(1, rich())} {
+		got, err := adapter.Balance(t.Context(), b.hot.Account, chain.Native)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err = b.chain.Balance(t.Context(), b.hot.Account, asset(outsider("no contract")))
+	require.ErrorIs(t, err, chain.ErrUnavailable)
 }
 
 func TestSenderOfATypedTransactionIsRecovered(t *testing.T) {

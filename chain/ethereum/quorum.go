@@ -13,7 +13,7 @@ import (
 )
 
 // grace is how long slower nodes are waited for when enough of them have answered already.
-const grace = 250 * time.Millisecond
+const grace = time.Second
 
 // answer is what one node said to a question that all were asked.
 type answer[T any] struct {
