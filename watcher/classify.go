@@ -13,34 +13,35 @@ import (
 const quoteWindow = 10 * time.Minute
 
 // classify turns a movement into the row it becomes at first sight: whose it is, what it is worth and, already, why it will be refused
-// or held once it is final. ok is false for movements that concern nobody.
+// or held once it is final. Every account that was ever ours counts, so an address that was published once works for ever.
+// ok is false for movements that concern nobody.
 func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {
 	if t.Amount.IsZero() {
 		return row, false, nil
 	}
-	row = records.Transfer{Chain: id, Transfer: t, State: records.Seen}
-	for _, n := range w.Networks {
-		if n.Exchange == id && n.Gateway == t.To {
-			row.Network = n.Name
-			return row, true, w.withdrawal(tx, n, &row)
-		}
-		if n.Source == id {
-			row.Network = n.Name
-			err := w.deposit(tx, n, &row)
-			return row, !row.Failed || row.Owner != "", err // a failed transaction matters only to the user it was for
-		}
+	account, err := tx.Account(id, t.To)
+	if errors.Is(err, records.ErrNotFound) {
+		return row, false, nil
 	}
-	return row, false, nil
+	if err != nil {
+		return row, false, err
+	}
+	row = records.Transfer{Chain: id, Transfer: t, State: records.Seen, Network: account.Network}
+	n := w.network(account.Network)
+	if account.Kind == records.KindGateway {
+		return row, true, w.withdrawal(tx, n, &row)
+	}
+	err = w.deposit(tx, n, account.Kind, &row)
+	return row, !row.Failed || row.Owner != "", err // a failed transaction matters only to the user it was for
 }
 
-func (w *Watcher) deposit(tx *records.Tx, n records.Network, row *records.Transfer) error {
+func (w *Watcher) deposit(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) error {
 	row.Direction = records.Deposit
-	own := row.To == n.Hot || row.To == n.Gas || row.To == n.Shared
-	if own && slices.Contains(n.Funders, row.From) {
+	if kind != records.KindDeposit && slices.Contains(n.Funders, row.From) {
 		row.Direction = records.Funding
 		return nil
 	}
-	bindingType, owner, reason, err := w.depositor(tx, n, row)
+	bindingType, owner, reason, err := w.depositor(tx, n, kind, row)
 	if err != nil || reason != "" {
 		row.Reason = reason
 		return err
@@ -69,23 +70,27 @@ func worth(row *records.Transfer, token records.Token) (net chain.Amount, reason
 	return net, ""
 }
 
-// depositor names the user of an inbound address or label, or why nobody can be named.
-func (w *Watcher) depositor(tx *records.Tx, n records.Network, row *records.Transfer) (bindingType int, owner, reason string, err error) {
-	if row.To == n.Shared {
-		if row.Memo.Label == "" || row.Memo.Fault != "" {
-			return 1, "", records.ReasonUnknownLabel, nil
+// depositor names the user of an inbound address or of a label at the shared one, or why nobody can be named.
+func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
+	var b records.Binding
+	var known bool
+	shared := kind == records.KindShared || (kind == records.KindHot && n.Shared == n.Hot) // docs/adr/004
+	switch {
+	case kind == records.KindDeposit:
+		bindingType, reason = records.TypeAddress, records.ReasonUnbound
+		b, known, err = tx.BindingByAddress(row.Chain, row.To)
+	case shared:
+		bindingType, reason = records.TypeLabel, records.ReasonUnknownLabel
+		if row.Memo.Label != "" && row.Memo.Fault == "" {
+			b, known, err = tx.BindingByLabel(n.Name, row.Memo.Label)
 		}
-		b, ok, err := tx.BindingByLabel(n.Name, row.Memo.Label)
-		if err != nil || !ok {
-			return 1, "", records.ReasonUnknownLabel, err
-		}
-		return 1, b.Owner, "", nil
+	default:
+		reason = records.ReasonUnbound
 	}
-	b, ok, err := tx.BindingByAddress(n.Source, row.To)
-	if err != nil || !ok {
-		return 0, "", records.ReasonUnbound, err
+	if err != nil || !known {
+		return bindingType, "", reason, err
 	}
-	return 0, b.Owner, "", nil
+	return bindingType, b.Owner, "", nil
 }
 
 func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Transfer) error {

@@ -101,24 +101,25 @@ func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Trans
 	return err
 }
 
-// queueRefund orders a withdrawal's gross amount back to its sender.
+// queueRefund orders a withdrawal's gross amount back to its sender, from the account that it came to.
 func queueRefund(tx *records.Tx, n records.Network, t records.Transfer) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
-		Chain: n.Exchange, Account: n.Gateway, Asset: t.Asset, Amount: t.Amount, Payee: t.From,
+		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: t.From,
 	})
 	return err
 }
 
-// queueReceive takes a final incoming send into the gateway account's chain, so that its value can be spent.
+// queueReceive takes a final incoming send into the chain of the account that it came to, so that its value can be spent.
 func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Receive, Network: n.Name, Token: t.Token,
-		Chain: n.Exchange, Account: n.Gateway, Asset: t.Asset, Amount: t.Amount, Payee: n.Gateway, Source: t.Tx,
+		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: t.To, Source: t.Tx,
 	})
 	return err
 }
 
+// network is the configured network of a name; one that has left the configuration has no tokens.
 func (w *Watcher) network(name string) records.Network {
 	for _, n := range w.Networks {
 		if n.Name == name {
