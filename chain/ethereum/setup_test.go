@@ -130,8 +130,18 @@ func (b *bundle) must(hash common.Hash, err error) common.Hash {
 // mine makes blocks and answers the head's height.
 func (b *bundle) mine(count int) uint64 {
 	b.Helper()
-	b.must(b.dev.Mine(count))
+	mineOn(b.T, b.dev, count)
 	return b.height()
+}
+
+// mineOn makes blocks and waits until the pool knows them: for a moment after a block it judges transactions by the state before.
+// Looking for a transaction to drop waits for the pool.
+func mineOn(t *testing.T, dev *devnode.Node, count int) {
+	t.Helper()
+	_, err := dev.Mine(count)
+	require.NoError(t, err)
+	_, err = dev.Drop(common.Hash{})
+	require.NoError(t, err)
 }
 
 func (b *bundle) height() uint64 {
