@@ -74,7 +74,7 @@ func onWire(err error) (r *Refusal, ok bool) {
 		return &Refusal{codeOther, "entropy store exists; it is not overwritten"}, true
 	case told(err):
 		return &Refusal{codeOther, err.Error()}, true
-	case errors.As(err, &file) && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)):
+	case errors.As(err, &file) && file.Op == "stat": // of the file that the caller named
 		return &Refusal{codeOther, file.Error()}, true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Refusal{codeClosing, "server is shutting down"}, true

@@ -107,3 +107,9 @@ func TestSinkFindsSecrets(t *testing.T) {
 		t.Fatalf("two secrets were shown: %q", own.betrayed())
 	}
 }
+
+func (s *sink) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
