@@ -1,0 +1,93 @@
+package rpc
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/wallet"
+	"gatewayd/wallet/entropy"
+)
+
+// TestTwoThousandCalls puts them on one connection at once, 50 wrong passwords and 100 right ones among them. Each password
+// check takes 32 MiB, so that together they would take almost 5 GiB if nothing bounded them.
+func TestTwoThousandCalls(t *testing.T) {
+	r := start(t, func(c *wallet.Config) {
+		c.Cost = entropy.Cost{N: 1 << 15, R: 8, P: 1}
+		c.Memory = 2 * c.Cost.Memory()
+	})
+	r.recover()
+	_, err := r.wallet.Recover(t.Context(), recordedWords, password)
+	require.NoError(t, err)
+	other := "vite_a63bb1ccb9dd038fa8e78a23a57a789701de21dba46c65dccf"
+	require.NoError(t, r.wallet.Unlock(t.Context(), other, password))
+	conn, err := net.Dial("unix", r.server.cfg.IPC)
+	require.NoError(t, err)
+	defer conn.Close()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+
+	sent := make(chan error, 1)
+	go func() {
+		w := bufio.NewWriter(conn)
+		for id := range 2000 {
+			method, params := "deriveByIndex", fmt.Sprintf("[%q,%d]", other, id)
+			switch {
+			case id%40 == 0:
+				method, params = "unlock", fmt.Sprintf("[%q,%q]", alice, "wrong")
+			case id%20 == 1:
+				method, params = "extractMnemonic", fmt.Sprintf("[%q,%q]", other, password)
+			}
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%d,"method":"wallet_%s","params":%s}`, id, method, params)
+		}
+		sent <- w.Flush()
+	}()
+	counts := map[string]int{}
+	answers := json.NewDecoder(conn)
+	for range 2000 {
+		var a answer
+		require.NoError(t, answers.Decode(&a))
+		if a.Error == nil {
+			counts["done"]++
+			continue
+		}
+		seen.note(a.Error.Message)
+		counts[strings.TrimRight(a.String(), "0123456789 s")]++
+	}
+	require.NoError(t, <-sent)
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.HeapSys)-int64(before.HeapSys), int64(512<<20))
+	require.GreaterOrEqual(t, counts["done"], 1850+1, "all derivations, and passwords that found a place")
+	require.LessOrEqual(t, counts["-34001 error decrypt store"], 5, "of 50 wrong passwords few are even looked at")
+	require.Positive(t, counts["-32005 too many wrong passwords: try again in"])
+	require.Positive(t, counts["-32005 too many calls wait for a password to be checked"])
+	total := 0
+	for what, n := range counts {
+		t.Log(n, what)
+		total += n
+	}
+	require.Equal(t, 2000, total)
+}
+
+// TestStandardCost: a store of the node's own cost, as `gatewayd wallet new` makes it, through the whole wallet. A second and
+// 256 MiB for each of three checks.
+func TestStandardCost(t *testing.T) {
+	r := start(t, func(c *wallet.Config) { c.Cost = entropy.Cost{} })
+	r.recover()
+	require.Equal(t, "null", call(t, r.overHTTP, "unlock", alice, password).String())
+	file, err := entropy.ReadFile(filepath.Join(r.wallet.Dir(), alice))
+	require.NoError(t, err)
+	require.Equal(t, entropy.StandardCost(), file.Cost())
+	left, err := os.ReadDir(r.wallet.Dir())
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
