@@ -174,3 +174,9 @@ func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 		c.faults = append(c.faults, fmt.Sprintf("%s was sent: %v", a.Hash, err))
 	}
 }
+
+// sweptChain is a ledger under a fuse whose deposit addresses are swept. The cost covers the dearest fee that the model makes.
+type sweptChain struct{ *crashChain }
+
+func (sweptChain) SweepCost(context.Context) (chain.Amount, error)      { return units(5000), nil }
+func (sweptChain) TokenSweepCost(context.Context) (chain.Amount, error) { return units(5000), nil }

@@ -56,4 +56,5 @@ func (m *model) restore(t *testing.T, backup []byte) {
 	require.NoError(t, m.inner.Close())
 	require.NoError(t, os.WriteFile(m.path, backup, 0o600))
 	m.open()
+	m.restored = true
 }
