@@ -1,0 +1,233 @@
+package watcher
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// due is what each payee may have by now (final transfers only), or in the end (all of them).
+func (m *model) due(inTheEnd bool) map[*chaintest.Chain]map[string]map[chain.Asset]uint64 {
+	due := map[*chaintest.Chain]map[string]map[chain.Asset]uint64{m.eth: {}, m.vite: {}}
+	for _, c := range m.claims {
+		if !c.final {
+			_, c.final, _ = c.source.Find(c.hash)
+		}
+		if due[c.ledger][c.payee] == nil {
+			due[c.ledger][c.payee] = map[chain.Asset]uint64{}
+		}
+		if c.final || inTheEnd {
+			due[c.ledger][c.payee][c.asset] += c.amount
+		}
+	}
+	return due
+}
+
+// check is what must hold at every moment: nobody has more than is due to him (I1, I3), no payment stands twice on its ledger, and
+// nothing was sent that is not stored (R1).
+func (m *model) check() error {
+	for ledger, payees := range m.due(false) {
+		have := ledger.Balances()
+		for payee, assets := range payees {
+			for asset, most := range assets {
+				if units(most).Less(have[payee][asset]) {
+					return fmt.Errorf("%s has %s of %s on %s, %d is due", payee, have[payee][asset], asset, ledger.ID(), most)
+				}
+			}
+			for asset := range have[payee] {
+				if _, ok := assets[asset]; !ok {
+					return fmt.Errorf("%s has %s of %s on %s, nothing is due", payee, have[payee][asset], asset, ledger.ID())
+				}
+			}
+		}
+		for id, n := range ledger.Paid() {
+			if n > 1 && !m.restored {
+				return fmt.Errorf("payment %d stands %d times on %s", id, n, ledger.ID())
+			}
+		}
+		if broken := m.chains[ledger.ID()].faults; len(broken) > 0 {
+			return fmt.Errorf("on %s: %s", ledger.ID(), broken[0])
+		}
+	}
+	return nil
+}
+
+// settle lets everything come to rest under honest nodes, then asks for exactness: each payee has what is due, our accounts have the
+// rest, numbers are dense, attempts are all still there, the books fit (I1-I8).
+func (m *model) settle() error {
+	m.eth.Lie(chaintest.Honest)
+	m.vite.Lie(chaintest.Honest)
+	m.eth.SetBaseFee(10)
+	m.restart(immortal, "")
+	m.eth.Forget() // the daemon itself must send again what was dropped
+	m.vite.Forget()
+	for range 150 {
+		m.eth.Gossip()
+		m.vite.Gossip()
+		m.eth.Mine(1)
+		m.vite.Mine(1)
+		if err := m.w.Step(m.t.Context()); err != nil {
+			return fmt.Errorf("with honest nodes: %w", err)
+		}
+		if err := m.check(); err != nil {
+			return err
+		}
+		if m.atRest() {
+			break
+		}
+	}
+	if err := m.checkPayees(); err != nil {
+		return err
+	}
+	return m.checkBooks()
+}
+
+// atRest tells whether every claim is final, paid, and the payments themselves are final.
+func (m *model) atRest() bool {
+	if m.checkPayees() != nil {
+		return false
+	}
+	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+		for _, a := range m.paying(c.ID()) {
+			tip, err := c.Tip(m.t.Context(), a)
+			if err != nil || !tip.Settled {
+				return false
+			}
+		}
+	}
+	busy := true
+	err := m.inner.View(m.t.Context(), func(tx *records.Tx) error {
+		eth, err := tx.BusyAccounts("eth")
+		if err != nil {
+			return err
+		}
+		vite, err := tx.BusyAccounts("vite")
+		busy = len(eth)+len(vite) > 0
+		return err
+	})
+	return err == nil && !busy
+}
+
+func (m *model) paying(id chain.ID) []string {
+	n := m.parts.Networks[0]
+	if id == n.Exchange {
+		return []string{n.Gateway}
+	}
+	return []string{n.Hot, n.Gas}
+}
+
+func (m *model) checkPayees() error {
+	for ledger, payees := range m.due(true) {
+		have := ledger.Balances()
+		for payee, assets := range payees {
+			for asset, want := range assets {
+				if have[payee][asset] != units(want) {
+					return fmt.Errorf("%s has %s of %s on %s in the end, %d is due", payee, have[payee][asset], asset, ledger.ID(), want)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkBooks compares our own accounts and the database with the ledgers.
+func (m *model) checkBooks() error {
+	n := m.parts.Networks[0]
+	in, out, paid := uint64(0), uint64(0), uint64(0)
+	for _, c := range m.claims {
+		switch {
+		case c.ledger == m.eth:
+			in += c.amount/100 + fee
+			paid += c.amount
+		case c.source == m.vite: // a refund: in and out again
+		default:
+			out += c.amount
+		}
+	}
+	if have := m.vite.Holding(n.Gateway, usd); have != units(stock+in-out) {
+		return fmt.Errorf("the gateway account has %s, %d wanted", have, stock+in-out)
+	}
+	have := m.eth.Holding(n.Hot, usdEth)
+	for _, address := range m.deposits {
+		have, _ = have.Add(m.eth.Holding(address, usdEth))
+	}
+	if have != units(stock*100-paid+m.deposited) {
+		return fmt.Errorf("the hot account and the deposit addresses have %s, %d wanted", have, stock*100-paid+m.deposited)
+	}
+	return m.inner.View(m.t.Context(), m.checkRecords)
+}
+
+func (m *model) checkRecords(tx *records.Tx) error {
+	breaches, err := tx.Breaches()
+	if err != nil {
+		return err
+	}
+	if len(breaches) > 0 {
+		return fmt.Errorf("the books: %v", breaches)
+	}
+	for id, c := range m.chains {
+		for hash := range c.sent {
+			if _, _, ok, err := tx.AttemptByHash(id, hash); err != nil || !ok {
+				return fmt.Errorf("attempt %s was sent and is gone: %v", hash, err)
+			}
+		}
+		for _, account := range m.paying(id) {
+			if err := m.checkAccount(tx, id, account); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.VerifyHistory()
+}
+
+// checkAccount asks that the numbers given are the numbers used: dense, and no more.
+func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error {
+	a, err := tx.Account(id, account)
+	if err != nil || a.State == records.AccountNew {
+		return err
+	}
+	if a.State != records.AccountOK {
+		return fmt.Errorf("account %s is %s: %s", account, a.State, a.Why)
+	}
+	tip, err := m.chains[id].Chain.Tip(m.t.Context(), account)
+	if err != nil {
+		return err
+	}
+	if tip.Next != a.Next {
+		return fmt.Errorf("account %s: the ledger is at %d, the records at %d", account, tip.Next, a.Next)
+	}
+	cur, err := tx.Cursor(id)
+	if err == nil && cur.Halted {
+		err = fmt.Errorf("chain %s is halted: %s", id, cur.Why)
+	}
+	return err
+}
+
+// dump is where everything stands, for the log of a failed world.
+func (m *model) dump() {
+	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+		head, _ := c.Head(m.t.Context())
+		m.t.Logf("%s: head %d, final %d, %d waiting", c.ID(), head.Latest.Height, head.Final.Height, len(c.Waiting()))
+		for _, account := range m.paying(c.ID()) {
+			tip, err := c.Tip(m.t.Context(), account)
+			m.t.Logf("  tip of %s: %+v %v", account, tip, err)
+			err = m.inner.View(m.t.Context(), func(tx *records.Tx) error {
+				a, err := tx.Account(c.ID(), account)
+				if err != nil {
+					return err
+				}
+				cur, err := tx.Cursor(c.ID())
+				m.t.Logf("  cursor %d %s, final %d %v", cur.Height, cur.Why, cur.Final.Height, err)
+				m.t.Logf("  records: %s %s, base %d, next %d", a.State, a.Why, a.Base, a.Next)
+				slots, err := tx.OpenSlots(c.ID(), account)
+				for _, s := range slots {
+					m.t.Logf("  slot %d: payment %d %s %s, %d attempts, mined %t", s.Number, s.PaymentID, s.Payment.Purpose, s.Payment.Amount, len(s.Attempts), s.Mined)
+				}
+				return err
+			})
+			m.t.Logf("  %v", err)
+		}
+	}
+}
