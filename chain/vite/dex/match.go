@@ -1,0 +1,190 @@
+package dex
+
+import (
+	"fmt"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain/vite/core"
+)
+
+// MaxFills is how many orders one taker may meet; what is left of it then is cancelled.
+const MaxFills = 100
+
+// Result is what becomes of an order that comes to a book, and of the orders that it meets.
+type Result struct {
+	Taker Order // after matching; it rests in the book unless it has ended
+	Fills []Fill
+}
+
+// Fill is a trade: the taker meets one order of the book, at that order's price.
+type Fill struct {
+	Maker            OrderID
+	Owner            core.Address // of the maker
+	MakerProgress    Progress     // after this fill
+	Price            Price
+	Quantity, Amount uint256.Int
+	TakerFee         uint256.Int // base fees and operator's fees apart
+	TakerOperatorFee uint256.Int
+	MakerFee         uint256.Int
+	MakerOperatorFee uint256.Int
+
+	slot uint32
+}
+
+// Match finds out what becomes of a new order and changes nothing. The result, whose memory is used again, holds until the
+// book changes. (facts/exchange.md 2.7 to 2.9)
+func (b *Book) Match(taker *Order, r *Result) {
+	r.Taker, r.Fills = *taker, r.Fills[:0]
+	t := &r.Taker
+	if t.Type == PostOnly && b.crosses(t) {
+		t.end(Cancelled, WouldMatch)
+		return
+	}
+	b.fill(r)
+	switch {
+	case t.Status == Filled:
+	case t.Type == FillOrKill:
+		r.void(taker, NotFillable)
+	case len(r.Fills) == MaxFills:
+		t.end(Cancelled, TooManyFills)
+	case t.Type == MarketPrice || t.Type == ImmediateOrCancel:
+		t.end(Cancelled, Unmatched)
+	}
+	if t.Type == MarketPrice && t.overLimit() {
+		r.void(taker, OverMarketVolume)
+	}
+}
+
+// void cancels the taker as if it had met no one.
+func (r *Result) void(taker *Order, reason Reason) {
+	r.Taker, r.Fills = *taker, r.Fills[:0]
+	r.Taker.end(Cancelled, reason)
+}
+
+func (o *Order) overLimit() bool {
+	worth := o.Executed.Fees()
+	worth.Add(&worth, &o.Executed.Amount)
+	return worth.Gt(&o.Limit)
+}
+
+// accepts tells whether a taker of the price may meet an order of the other one.
+func (o *Order) accepts(own, other Price) bool {
+	return o.Type == MarketPrice || own == other || o.ID.Side().better(own, other)
+}
+
+func (b *Book) crosses(t *Order) bool {
+	best, ok := b.Best(!t.ID.Side())
+	return ok && t.accepts(t.ID.Price(), best)
+}
+
+// fill lets the taker meet the other side until it has ended, the prices part, or MaxFills is reached.
+func (b *Book) fill(r *Result) {
+	t, own := &r.Taker, r.Taker.ID.Price()
+	other := b.side(!t.ID.Side())
+	for at := other.best; at != 0; at = other.levels[at].worse {
+		price := other.levels[at].price
+		if !t.accepts(own, price) {
+			return
+		}
+		for n := other.levels[at].head; n != 0; n = b.slot(n).next {
+			if len(r.Fills) == MaxFills || !b.trade(r, n, price) {
+				return
+			}
+			if t.done(&b.scale, own) {
+				t.end(Filled, ByOwner)
+				return
+			}
+		}
+	}
+}
+
+// trade adds the fill with the order in a slot; false if the taker can pay for nothing of it.
+func (b *Book) trade(r *Result, n uint32, price Price) bool {
+	taker, maker := &r.Taker, &b.slot(n).order
+	r.Fills = append(r.Fills, Fill{Maker: maker.ID, Owner: maker.Owner, MakerProgress: maker.Progress, Price: price, slot: n})
+	f := &r.Fills[len(r.Fills)-1]
+	b.measure(f, taker, maker)
+	if f.Quantity.IsZero() {
+		r.Fills = r.Fills[:len(r.Fills)-1]
+		return false
+	}
+	taker.charge(&f.TakerFee, &f.TakerOperatorFee, &f.Amount, taker.Rates.Taker, taker.Rates.TakerOperator)
+	maker.charge(&f.MakerFee, &f.MakerOperatorFee, &f.Amount, maker.Rates.Maker, maker.Rates.MakerOperator)
+	taker.advance(&f.Quantity, &f.Amount, &f.TakerFee, &f.TakerOperatorFee)
+	b.advanceMaker(f, maker)
+	return true
+}
+
+// measure finds quantity and amount of a fill. The parts of a buy never exceed its whole (rule 3); the quantity of a market
+// buy is what its budget pays for.
+func (b *Book) measure(f *Fill, taker, maker *Order) {
+	var rest uint256.Int
+	taker.rest(&f.Quantity)
+	maker.rest(&rest)
+	if rest.Lt(&f.Quantity) {
+		f.Quantity = rest
+	}
+	buyer := maker
+	if taker.ID.Side() == Buy {
+		buyer = taker
+	}
+	var budget uint256.Int
+	budget.Sub(&buyer.Amount, &buyer.Executed.Amount)
+	if buyer.Type == MarketPrice {
+		most := f.Quantity
+		b.scale.affordable(&f.Quantity, f.Price, &budget, &most)
+	}
+	b.scale.Amount(&f.Amount, f.Price, &f.Quantity) // cannot be too large: it is at most the maker's own amount
+	if budget.Lt(&f.Amount) {
+		f.Amount = budget
+	}
+}
+
+// charge finds the fees of a fill. A buyer's fees are at most what was locked for them, the base fee first.
+func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRate uint32) {
+	fee(base, amount, baseRate)
+	fee(operator, amount, operatorRate)
+	if o.ID.Side() == Sell {
+		return
+	}
+	left := o.Executed.Fees()
+	left.Sub(&o.LockedFee, &left)
+	if left.Lt(base) {
+		*base = left
+	}
+	left.Sub(&left, base)
+	if left.Lt(operator) {
+		*operator = left
+	}
+}
+
+// advanceMaker finds the maker's progress without touching the book.
+func (b *Book) advanceMaker(f *Fill, maker *Order) {
+	after := *maker
+	after.advance(&f.Quantity, &f.Amount, &f.MakerFee, &f.MakerOperatorFee)
+	if after.done(&b.scale, f.Price) {
+		after.end(Filled, ByOwner)
+	}
+	f.MakerProgress = after.Progress
+}
+
+// Apply changes the book to what Match has found: the makers advance or leave, the taker rests unless it has ended. The
+// result must be of this book as it is. ErrTwice, with nothing changed, if the taker's time and serial are taken.
+func (b *Book) Apply(r *Result) error {
+	if !r.Taker.Ended() && b.byTurn[r.Taker.ID.turn()] != 0 {
+		return fmt.Errorf("%w: %s", ErrTwice, r.Taker.ID)
+	}
+	for i := range r.Fills {
+		f := &r.Fills[i]
+		if f.MakerProgress.Ended() {
+			b.remove(f.slot)
+		} else {
+			b.slot(f.slot).order.Progress = f.MakerProgress
+		}
+	}
+	if !r.Taker.Ended() {
+		b.insert(&r.Taker)
+	}
+	return nil
+}
