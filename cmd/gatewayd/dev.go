@@ -119,7 +119,7 @@ func openDevelopment(ctx context.Context, o devOptions, w world) (d *development
 	}
 	d.closers = append(d.closers, d.exchange.Close)
 	cfg := devConfig(o, sourceURL, chainID, d.exchange)
-	if d.info, err = prepareDev(ctx, o, cfg, keys, d.exchange); err != nil {
+	if err = d.describe(ctx, cfg, keys); err != nil {
 		return nil, err
 	}
 	log, err := newLog(cfg.Log, w)
@@ -209,19 +209,26 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchange *embedde
 	return c
 }
 
-// prepareDev funds the gateway's accounts once and writes what other programs need to find this world.
-func prepareDev(ctx context.Context, o devOptions, cfg Config, keys *wallet.Keys, exchange *embedded) (devInfo, error) {
+// describe writes the configuration for the operators' commands and funds the gateway's accounts once.
+func (d *development) describe(ctx context.Context, cfg Config, keys *wallet.Keys) error {
 	text, err := yaml.Marshal(cfg)
 	if err != nil {
-		return devInfo{}, fmt.Errorf("writing the configuration: %w", err)
+		return fmt.Errorf("writing the configuration: %w", err)
 	}
-	path := filepath.Join(o.dir, "config.yaml")
+	path := filepath.Join(cfg.Data, "config.yaml")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
-		return devInfo{}, err
+		return err
 	}
-	info := newDevInfo(cfg, path, exchange)
-	if err := fundSource(ctx, info, keys); err != nil {
-		return devInfo{}, fmt.Errorf("funding the gateway on the source chain: %w", err)
+	d.info = newDevInfo(cfg, path, d.exchange)
+	var mine func() error
+	if d.source != nil {
+		mine = func() error {
+			_, err := d.source.Mine(1)
+			return err
+		}
 	}
-	return info, nil
+	if err := fundSource(ctx, d.info, keys, mine); err != nil {
+		return fmt.Errorf("funding the gateway on the source chain: %w", err)
+	}
+	return nil
 }

@@ -100,44 +100,78 @@ func exchangeAddress(keys *wallet.Keys, path string) (core.Address, error) {
 	return core.ParseAddress(text)
 }
 
-// fundSource gives the hot account coins and tokens and the gas account coins, unless they have some.
-func fundSource(ctx context.Context, info devInfo, keys *wallet.Keys) error {
+// gift is what a new development world gives one of the gateway's accounts.
+type gift struct {
+	asset  string
+	to     common.Address
+	amount *big.Int
+}
+
+// fundSource gives the hot account coins and tokens and the gas account coins, unless they have some. mine makes a block at once on a chain
+// of ours; nil waits for the node's next one.
+func fundSource(ctx context.Context, info devInfo, keys *wallet.Keys, mine func() error) error {
 	faucet, err := newEthUser(ctx, info.Source, devnode.FaucetKey())
 	if err != nil {
 		return err
 	}
 	defer faucet.client.Close()
-	hot, err := keys.Address(wallet.HotPath)
+	gifts, err := gifts(info, keys)
 	if err != nil {
 		return err
 	}
-	gas, err := keys.Address(wallet.GasPath)
+	nonce, err := faucet.client.PendingNonceAt(ctx, faucet.address())
 	if err != nil {
-		return err
+		return fmt.Errorf("asking for the nonce: %w", err)
 	}
-	type gift struct {
-		asset, to string
-		amount    *big.Int
-	}
-	ether := new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)
-	gifts := []gift{{"native", gas, new(big.Int).Mul(ether, big.NewInt(100))}}
-	for _, t := range info.Tokens {
-		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Decimals)), nil)
-		gifts = append(gifts, gift{t.Asset, hot, unit.Mul(unit, big.NewInt(10_000))})
-	}
+	var sent []common.Hash
 	for _, g := range gifts {
-		have, err := faucet.balance(ctx, g.asset, common.HexToAddress(g.to))
+		have, err := faucet.balance(ctx, g.asset, g.to)
 		if err != nil {
 			return fmt.Errorf("asking for %s of %s: %w (are the test contracts on the node? gatewayd demo --source puts them there)", g.asset, g.to, err)
 		}
 		if have.Sign() > 0 {
 			continue
 		}
-		if _, err := faucet.pay(ctx, g.asset, common.HexToAddress(g.to), g.amount, nil); err != nil {
+		target, value, call := transferOf(g.asset, g.to, g.amount, nil)
+		tx, err := faucet.sign(ctx, nonce+uint64(len(sent)), target, value, call)
+		if err != nil {
+			return err
+		}
+		if err := faucet.client.SendTransaction(ctx, tx); err != nil {
+			return fmt.Errorf("sending: %w", err)
+		}
+		sent = append(sent, tx.Hash())
+	}
+	if mine != nil && len(sent) > 0 {
+		if err := mine(); err != nil {
+			return err
+		}
+	}
+	for _, hash := range sent {
+		if err := faucet.mined(ctx, hash); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// gifts are ten thousand of each asset for the hot account, and a hundred coins to top up deposit addresses with.
+func gifts(info devInfo, keys *wallet.Keys) ([]gift, error) {
+	hot, err := keys.Address(wallet.HotPath)
+	if err != nil {
+		return nil, err
+	}
+	gas, err := keys.Address(wallet.GasPath)
+	if err != nil {
+		return nil, err
+	}
+	ether := new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)
+	list := []gift{{"native", common.HexToAddress(gas), new(big.Int).Mul(ether, big.NewInt(100))}}
+	for _, t := range info.Tokens {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Decimals)), nil)
+		list = append(list, gift{t.Asset, common.HexToAddress(hot), unit.Mul(unit, big.NewInt(10_000))})
+	}
+	return list, nil
 }
 
 func devnodeFaucet() string { return crypto.PubkeyToAddress(devnode.FaucetKey().PublicKey).Hex() }
