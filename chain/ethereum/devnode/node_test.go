@@ -2,6 +2,7 @@ package devnode_test
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"testing"
 	"time"
@@ -77,13 +78,15 @@ func (b bundle) header(tag rpc.BlockNumber) *types.Header {
 	return header
 }
 
-// has tells whether the chain holds the transaction.
+// has tells whether the chain holds the transaction. For a moment after its start a node does not know what it lacks: it says that its
+// transaction index is being made.
 func (b bundle) has(hash common.Hash) bool {
 	b.Helper()
-	_, err := b.web.TransactionReceipt(b.Context(), hash)
-	if err != nil {
-		require.ErrorIs(b, err, ethereum.NotFound)
-	}
+	var err error
+	require.Eventually(b, func() bool {
+		_, err = b.web.TransactionReceipt(b.Context(), hash)
+		return err == nil || errors.Is(err, ethereum.NotFound)
+	}, 20*time.Second, 10*time.Millisecond)
 	return err == nil
 }
 
