@@ -21,6 +21,7 @@ type ethUser struct {
 	client *ethclient.Client
 	key    *ecdsa.PrivateKey
 	chain  *big.Int
+	next   uint64 // nonce after the last one sent
 }
 
 func newEthUser(ctx context.Context, url string, key *ecdsa.PrivateKey) (*ethUser, error) {
@@ -44,6 +45,7 @@ func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, d
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("asking for the nonce: %w", err)
 	}
+	nonce = max(nonce, u.next) // geth's pool forgets for a moment what a new block holds
 	tx, err := u.sign(ctx, nonce, to, value, data)
 	if err != nil {
 		return common.Hash{}, err
@@ -51,6 +53,7 @@ func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, d
 	if err := u.client.SendTransaction(ctx, tx); err != nil {
 		return common.Hash{}, fmt.Errorf("sending: %w", err)
 	}
+	u.next = nonce + 1
 	return tx.Hash(), u.mined(ctx, tx.Hash())
 }
 

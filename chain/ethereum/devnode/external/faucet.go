@@ -109,9 +109,14 @@ func (n *Node) Deploy(code []byte) (common.Address, error) {
 }
 
 func (n *Node) send(ctx context.Context, to *common.Address, value *big.Int, data []byte, gas uint64) (common.Hash, error) {
+	n.sending.Lock()
+	defer n.sending.Unlock()
 	nonce, err := n.client.PendingNonceAt(ctx, n.faucet())
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("reading the faucet's nonce: %w", err)
+	}
+	if n.kind == Geth { // its pool forgets for a moment what a new block holds
+		nonce = max(nonce, n.nonce)
 	}
 	head, err := n.client.HeaderByNumber(ctx, nil)
 	if err != nil {
@@ -128,6 +133,7 @@ func (n *Node) send(ctx context.Context, to *common.Address, value *big.Int, dat
 	if err := n.client.SendTransaction(ctx, tx); err != nil {
 		return common.Hash{}, fmt.Errorf("sending from the faucet: %w", err)
 	}
+	n.nonce = nonce + 1
 	return tx.Hash(), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -52,6 +53,9 @@ type Node struct {
 	url     string
 	chainID *big.Int
 	client  *ethclient.Client
+
+	sending sync.Mutex // guards what follows
+	nonce   uint64     // the faucet's next, as far as this process has used it
 }
 
 // Start runs the program, waits until it answers, and puts the contracts on the chain. The context bounds the start alone;
@@ -171,6 +175,9 @@ func (n *Node) SetHead(height uint64) error {
 	if err := n.only(Geth); err != nil {
 		return err
 	}
+	n.sending.Lock()
+	defer n.sending.Unlock()
+	n.nonce = 0
 	return n.call("debug_setHead", hexNumber(height))
 }
 
