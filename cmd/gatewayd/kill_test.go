@@ -87,7 +87,7 @@ func massacre(t *testing.T, kills, users int, args ...string) {
 	seed := seedOf(t)
 	v := newVictim(t, args...)
 	crowd := gather(t, v, users, seed)
-	patience, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	alive, stop := context.WithCancel(patience)
 	defer stop()
@@ -116,6 +116,8 @@ func gather(t *testing.T, v *victim, users int, seed uint64) (crowd []*patient) 
 	require.NoError(t, err)
 	for i := range users {
 		u, err := newBridgeUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
+		require.NoError(t, err)
+		_, err = u.faucet.pay(t.Context(), u.token.Asset, u.eth.address(), u.times(5000).Uint256().ToBig(), nil)
 		require.NoError(t, err)
 		p := newPatient(u, v.dir, seed)
 		t.Cleanup(func() { p.close() }) // by then with other connections

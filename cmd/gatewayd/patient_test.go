@@ -114,6 +114,7 @@ func (u *patient) depositSome(ctx context.Context) error {
 // transact signs once and sends the same transaction until a block has it.
 func (u *patient) transact(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (string, error) {
 	var tx *types.Transaction
+	failed := false
 	err := until(ctx, "a transaction in a block", func() (err error) {
 		if err := u.reach(ctx); err != nil {
 			return err
@@ -128,12 +129,13 @@ func (u *patient) transact(ctx context.Context, to common.Address, amount chain.
 		if err != nil {
 			return errors.Join(err, sending)
 		}
-		if receipt.Status != types.ReceiptStatusSuccessful {
-			return errors.New("it failed")
-		}
+		failed = receipt.Status != types.ReceiptStatusSuccessful
 		return nil
 	})
-	return tx.Hash().Hex(), err
+	if err != nil || failed {
+		return "", errors.Join(err, fmt.Errorf("sending %s of %s: the transaction failed: %t", amount, u.token.Symbol, failed))
+	}
+	return tx.Hash().Hex(), nil
 }
 
 func (u *patient) signed(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (*types.Transaction, error) {

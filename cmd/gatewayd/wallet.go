@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
 )
 
 // unlock opens the configured store with the password from a file, an environment variable or the terminal.
@@ -50,82 +47,96 @@ func readPassword(cfg WalletConfig, w world, prompt string) (string, error) {
 	return promptSecret(w, prompt)
 }
 
+// newPassword reads the password of a store to be written: from a terminal twice, because a slip would lock its owner out.
+func newPassword(cfg WalletConfig, w world) (string, error) {
+	password, err := readPassword(cfg, w, "New password: ")
+	if err != nil {
+		return "", err
+	}
+	if password == "" {
+		return "", errors.New("an empty password protects nothing")
+	}
+	if _, ok := terminal(w); !ok || cfg.PasswordFile != "" || cfg.PasswordEnv != "" {
+		return password, nil
+	}
+	again, err := promptSecret(w, "The same again: ")
+	if err != nil {
+		return "", err
+	}
+	if again != password {
+		return "", errors.New("the two passwords differ")
+	}
+	return password, nil
+}
+
+// terminal is standard input if somebody types there.
+func terminal(w world) (*os.File, bool) {
+	f, ok := w.stdin.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
 // promptSecret reads a line without echo from a terminal, or a plain line from anything else.
 func promptSecret(w world, prompt string) (string, error) {
 	fmt.Fprint(w.stderr, prompt)
-	if f, ok := w.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := terminal(w); ok {
 		line, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(w.stderr)
 		return string(line), err
 	}
-	line, err := bufio.NewReader(io.LimitReader(w.stdin, 4096)).ReadString('\n')
-	if err != nil && line == "" {
+	line, err := readLine(w.stdin)
+	if err != nil {
 		return "", fmt.Errorf("reading from standard input: %w", err)
 	}
-	return strings.TrimRight(line, "\r\n"), nil
+	return line, nil
+}
+
+// maxLine is more than any mnemonic or password has.
+const maxLine = 4096
+
+// readLine takes no byte more than the line, so that the next question finds its own.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	one := make([]byte, 1)
+	for len(line) < maxLine {
+		n, err := r.Read(one)
+		if n == 1 && one[0] == '\n' {
+			break
+		}
+		line = append(line, one[:n]...)
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return strings.TrimRight(string(line), "\r"), nil
+}
+
+// walletDesk is one run of a wallet command.
+type walletDesk struct {
+	w        world
+	dir      string
+	password WalletConfig // where the password comes from
+	json     bool
 }
 
 func walletCommand(w world) *cobra.Command {
-	c := &cobra.Command{Use: "wallet", Short: "Make the entropy store that holds the daemon's keys"}
+	d := &walletDesk{w: w}
+	c := &cobra.Command{Use: "wallet", Short: "Make and use entropy stores: the encrypted files that hold keys"}
+	f := c.PersistentFlags()
+	f.StringVar(&d.dir, "dir", "data/wallet", "directory of stores")
+	f.StringVar(&d.password.PasswordFile, "password-file", "", "file with the store's password; without it the terminal is asked")
+	f.StringVar(&d.password.PasswordEnv, "password-env", "", "environment variable with the store's password")
+	f.BoolVar(&d.json, "json", false, "answer JSON")
 	c.AddCommand(
-		storeCommand(w, "new", "Make a store with fresh keys and print its mnemonic once", func(world) ([]byte, error) { return entropy.NewEntropy(), nil }),
-		storeCommand(w, "recover", "Make a store from a mnemonic read from standard input", readMnemonic),
+		d.newCommand(), d.recoverCommand(), d.listCommand(), d.addressesCommand(), d.exportCommand(), d.passwdCommand(),
+		d.importCommand(), d.serveCommand(),
 	)
 	return c
 }
 
-// storeCommand makes a store of the entropy that source gives.
-func storeCommand(w world, use, about string, source func(world) ([]byte, error)) *cobra.Command {
-	var dir string
-	var password WalletConfig
-	c := &cobra.Command{
-		Use: use, Short: about, Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			secret, err := source(w)
-			if err != nil {
-				return err
-			}
-			pass, err := readPassword(password, w, "New password: ")
-			if err != nil {
-				return err
-			}
-			path, address, err := makeStore(dir, secret, pass)
-			if err != nil {
-				return err
-			}
-			if use == "new" {
-				words, err := entropy.Mnemonic(secret)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w.stdout, "Mnemonic, shown only now; write it down: %s\n", words)
-			}
-			fmt.Fprintf(w.stdout, "Store: %s\nPrimary address: %s\nSet wallet.store to the store's path in the configuration.\n", path, address)
-			return nil
-		},
-	}
-	c.Flags().StringVar(&dir, "dir", "data/wallet", "directory of stores")
-	c.Flags().StringVar(&password.PasswordFile, "password-file", "", "file with the password; without it the terminal is asked")
-	return c
-}
-
-func readMnemonic(w world) ([]byte, error) {
-	text, err := promptSecret(w, "Mnemonic: ")
-	if err != nil {
-		return nil, err
-	}
-	return entropy.ParseMnemonic(text)
-}
-
-func makeStore(dir string, secret []byte, password string) (path, address string, err error) {
-	d, err := entropy.OpenDir(dir)
-	if err != nil {
-		return "", "", err
-	}
-	store, err := entropy.Seal(secret, password, entropy.StandardCost(), time.Now())
-	if err != nil {
-		return "", "", err
-	}
-	path, err = d.Create(store)
-	return path, store.PrimaryAddress().String(), err
+// open reads the directory of stores.
+func (d *walletDesk) open() (*wallet.Manager, error) {
+	return wallet.NewManager(wallet.Config{Dir: d.dir})
 }
