@@ -15,32 +15,33 @@ var ErrTwice = errors.New("order is in the book already")
 // large blocks of memory without a pointer. Make it with NewBook. It is not safe for concurrent use.
 type Book struct {
 	scale  Scale
-	chunks [][]slot
-	used   uint32            // slots ever used
-	free   uint32            // first free slot, linked by next
-	byTurn map[uint64]uint32 // slot by OrderID.turn
+	orders [][]Order // by slot, in chunks; slot number 0 is none
+	nodes  []node    // by slot: what links orders, apart from them because it is small
+	free   uint32    // first free slot, linked by next
+	byTurn map[uint64]uint32
 	sides  [2]ladder
 }
 
-// chunkSize is the number of slots that are allocated at a time.
+// chunkSize is the number of orders that are allocated at a time.
 const chunkSize = 256
 
-// slot holds an order. Slot number 0 is none.
-type slot struct {
-	order      Order
+// node is the place of a slot's order.
+type node struct {
+	turn       uint64 // OrderID.turn, which byTurn finds it by
 	prev, next uint32 // older and newer in the level
 	level      uint32
+	side       Side
 }
 
 // NewBook is an empty book for amounts of the scale.
 func NewBook(scale Scale) *Book {
-	b := &Book{scale: scale, byTurn: map[uint64]uint32{}}
+	b := &Book{scale: scale, byTurn: map[uint64]uint32{}, nodes: make([]node, 1)}
 	b.sides[0].init(Buy)
 	b.sides[1].init(Sell)
 	return b
 }
 
-func (b *Book) slot(n uint32) *slot { return &b.chunks[(n-1)/chunkSize][(n-1)%chunkSize] }
+func (b *Book) order(slot uint32) *Order { return &b.orders[(slot-1)/chunkSize][(slot-1)%chunkSize] }
 
 func (b *Book) side(s Side) *ladder {
 	if s == Sell {
@@ -67,12 +68,12 @@ func (b *Book) Order(id OrderID) (Order, bool) {
 	if n == 0 {
 		return Order{}, false
 	}
-	return b.slot(n).order, true
+	return *b.order(n), true
 }
 
 func (b *Book) find(id OrderID) uint32 {
 	n := b.byTurn[id.turn()]
-	if n == 0 || b.slot(n).order.ID != id {
+	if n == 0 || b.order(n).ID != id {
 		return 0
 	}
 	return n
@@ -82,12 +83,10 @@ func (b *Book) find(id OrderID) uint32 {
 func (b *Book) Walk(s Side, f func(*Order) bool) {
 	l := b.side(s)
 	for at := l.best; at != 0; at = l.levels[at].worse {
-		for n := l.levels[at].head; n != 0; {
-			s := b.slot(n)
-			if !f(&s.order) {
+		for n := l.levels[at].head; n != 0; n = b.nodes[n].next {
+			if !f(b.order(n)) {
 				return
 			}
-			n = s.next
 		}
 	}
 }
@@ -100,11 +99,11 @@ func (b *Book) Put(o *Order) error {
 		b.insert(o)
 		return nil
 	}
-	s := b.slot(n)
-	if s.order.ID != o.ID {
-		return fmt.Errorf("%w: %s and %s", ErrTwice, s.order.ID, o.ID)
+	in := b.order(n)
+	if in.ID != o.ID {
+		return fmt.Errorf("%w: %s and %s", ErrTwice, in.ID, o.ID)
 	}
-	s.order = *o
+	*in = *o
 	return nil
 }
 
@@ -119,75 +118,73 @@ func (b *Book) Remove(id OrderID) bool {
 }
 
 func (b *Book) insert(o *Order) {
-	n := b.take()
-	s := b.slot(n)
-	s.order = *o
-	b.byTurn[o.ID.turn()] = n
-	l := b.side(o.ID.Side())
-	s.level = l.at(o.ID.Price())
-	b.link(&l.levels[s.level], n)
+	n, side := b.take(), o.ID.Side()
+	l := b.side(side)
+	*b.order(n) = *o
+	b.nodes[n] = node{turn: o.ID.turn(), level: l.at(o.ID.Price()), side: side}
+	b.byTurn[b.nodes[n].turn] = n
+	b.link(&l.levels[b.nodes[n].level], n)
 	l.count++
 }
 
+// take gives a free slot.
 func (b *Book) take() uint32 {
 	if n := b.free; n != 0 {
-		b.free = b.slot(n).next
+		b.free = b.nodes[n].next
 		return n
 	}
-	if b.used%chunkSize == 0 {
-		b.chunks = append(b.chunks, make([]slot, chunkSize))
+	n := uint32(len(b.nodes))
+	if (n-1)%chunkSize == 0 {
+		b.orders = append(b.orders, make([]Order, chunkSize))
 	}
-	b.used++
-	return b.used
+	b.nodes = append(b.nodes, node{})
+	return n
 }
 
 // link puts a slot into its level by age. New orders are the newest and orders that come back were the oldest, so the
 // place is found at either end.
 func (b *Book) link(l *level, n uint32) {
-	s := b.slot(n)
-	turn := s.order.ID.turn()
-	if l.head != 0 && turn < b.slot(l.head).order.ID.turn() {
-		s.prev, s.next = 0, l.head
-		b.slot(l.head).prev, l.head = n, n
-		return
+	after, turn := l.tail, b.nodes[n].turn
+	if l.head != 0 && turn < b.nodes[l.head].turn {
+		after = 0
 	}
-	after := l.tail
-	for after != 0 && turn < b.slot(after).order.ID.turn() {
-		after = b.slot(after).prev
+	for after != 0 && turn < b.nodes[after].turn {
+		after = b.nodes[after].prev
 	}
-	s.prev, s.next = after, 0
-	if after == 0 {
-		l.head, l.tail = n, n
-		return
-	}
-	s.next = b.slot(after).next
-	b.slot(after).next = n
-	if s.next == 0 {
-		l.tail = n
+	before := l.head
+	if after != 0 {
+		before = b.nodes[after].next
+		b.nodes[after].next = n
 	} else {
-		b.slot(s.next).prev = n
+		l.head = n
 	}
+	if before != 0 {
+		b.nodes[before].prev = n
+	} else {
+		l.tail = n
+	}
+	b.nodes[n].prev, b.nodes[n].next = after, before
 }
 
 func (b *Book) remove(n uint32) {
-	s := b.slot(n)
-	l := b.side(s.order.ID.Side())
-	at := &l.levels[s.level]
-	if s.prev == 0 {
-		at.head = s.next
+	at := b.nodes[n]
+	l := b.side(at.side)
+	in := &l.levels[at.level]
+	if at.prev == 0 {
+		in.head = at.next
 	} else {
-		b.slot(s.prev).next = s.next
+		b.nodes[at.prev].next = at.next
 	}
-	if s.next == 0 {
-		at.tail = s.prev
+	if at.next == 0 {
+		in.tail = at.prev
 	} else {
-		b.slot(s.next).prev = s.prev
+		b.nodes[at.next].prev = at.prev
 	}
-	if at.head == 0 {
-		l.drop(s.level)
+	if in.head == 0 {
+		l.drop(at.level)
 	}
-	delete(b.byTurn, s.order.ID.turn())
-	s.next, b.free = b.free, n
+	delete(b.byTurn, at.turn)
+	b.nodes[n].next, b.free = b.free, n
 	l.count--
 }
 

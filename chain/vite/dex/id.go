@@ -91,12 +91,17 @@ func (id OrderID) Side() Side { return Side(id[idSide] == 1) }
 
 // Price is the order's price; zero for bytes that OrderIDFromBytes would refuse.
 func (id OrderID) Price() Price {
-	p, err := PriceFromBytes(id.priceBytes())
-	if err != nil {
+	p, mask := Price{fiveBytes(id[idPrice:]), fiveBytes(id[idPrice+priceHalf:])}, uint64(1<<(8*priceHalf)-1)
+	if id.Side() == Buy {
+		p.Units, p.Frac = p.Units^mask, p.Frac^mask
+	}
+	if p.Units >= priceOne || p.Frac >= priceOne {
 		return Price{}
 	}
 	return p
 }
+
+func fiveBytes(b []byte) uint64 { return uint64(b[0])<<32 | uint64(binary.BigEndian.Uint32(b[1:priceHalf])) }
 
 func (id OrderID) priceBytes() [PriceSize]byte {
 	p := [PriceSize]byte(id[idPrice:])

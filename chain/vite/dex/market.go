@@ -230,6 +230,9 @@ func (m *Market) value(o *Order, p *Placement) error {
 	if !scale.Amount(&o.Amount, o.ID.Price(), &o.Quantity) {
 		return ErrTooLarge
 	}
+	if o.Type != MarketPrice && scale.IsDust(o.ID.Price(), &o.Quantity) {
+		return ErrTooSmall // it would count as filled by nothing
+	}
 	if p.Side == Buy {
 		fee(&o.LockedFee, &o.Amount, o.Rates.Highest())
 	}

@@ -41,7 +41,9 @@ func (b *Book) Match(taker *Order, r *Result) {
 		t.end(Cancelled, WouldMatch)
 		return
 	}
-	b.fill(r)
+	if b.crosses(t) {
+		b.fill(r)
+	}
 	switch {
 	case t.Status == Filled:
 	case t.Type == FillOrKill:
@@ -87,7 +89,7 @@ func (b *Book) fill(r *Result) {
 		if !t.accepts(own, price) {
 			return
 		}
-		for n := other.levels[at].head; n != 0; n = b.slot(n).next {
+		for n := other.levels[at].head; n != 0; n = b.nodes[n].next {
 			if len(r.Fills) == MaxFills || !b.trade(r, n, price) {
 				return
 			}
@@ -101,7 +103,7 @@ func (b *Book) fill(r *Result) {
 
 // trade adds the fill with the order in a slot; false if the taker can pay for nothing of it.
 func (b *Book) trade(r *Result, n uint32, price Price) bool {
-	taker, maker := &r.Taker, &b.slot(n).order
+	taker, maker := &r.Taker, b.order(n)
 	r.Fills = append(r.Fills, Fill{Maker: maker.ID, Owner: maker.Owner, MakerProgress: maker.Progress, Price: price, slot: n})
 	f := &r.Fills[len(r.Fills)-1]
 	b.measure(f, taker, maker)
@@ -159,14 +161,14 @@ func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRa
 	}
 }
 
-// advanceMaker finds the maker's progress without touching the book.
+// advanceMaker finds the maker's progress and leaves the maker as it was.
 func (b *Book) advanceMaker(f *Fill, maker *Order) {
-	after := *maker
-	after.advance(&f.Quantity, &f.Amount, &f.MakerFee, &f.MakerOperatorFee)
-	if after.done(&b.scale, f.Price) {
-		after.end(Filled, ByOwner)
+	before := maker.Progress
+	maker.advance(&f.Quantity, &f.Amount, &f.MakerFee, &f.MakerOperatorFee)
+	if maker.done(&b.scale, f.Price) {
+		maker.end(Filled, ByOwner)
 	}
-	f.MakerProgress = after.Progress
+	f.MakerProgress, maker.Progress = maker.Progress, before
 }
 
 // Apply changes the book to what Match has found: the makers advance or leave, the taker rests unless it has ended. The
@@ -180,7 +182,7 @@ func (b *Book) Apply(r *Result) error {
 		if f.MakerProgress.Ended() {
 			b.remove(f.slot)
 		} else {
-			b.slot(f.slot).order.Progress = f.MakerProgress
+			b.order(f.slot).Progress = f.MakerProgress
 		}
 	}
 	if !r.Taker.Ended() {
