@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -215,35 +214,37 @@ func TestPauseIsBounded(t *testing.T) {
 func TestPasswordChecksAreBounded(t *testing.T) {
 	cost := entropy.LightCost()
 	d := newDoor(2*cost.Memory(), 8)
-	var running, most, refused atomic.Int64
-	start, gone := make(chan struct{}), make(chan struct{})
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() {
-			<-start
-			leave, err := d.enter()
-			if err != nil {
-				require.ErrorIs(t, err, ErrBusy)
-				if refused.Add(1) == 42 {
-					close(gone)
-				}
-				return
+	var running, most atomic.Int64
+	refused, worked := make(chan error, 50), make(chan error, 50)
+	all42 := make(chan struct{}) // closed once all that find no place were refused
+	caller := func() {
+		leave, err := d.enter()
+		if err != nil {
+			refused <- err
+			return
+		}
+		defer leave()
+		worked <- d.work(t.Context(), cost, func() error {
+			now := running.Add(1)
+			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
 			}
-			defer leave()
-			require.NoError(t, d.work(t.Context(), cost, func() error {
-				if n := running.Add(1); n > most.Load() {
-					most.Store(n)
-				}
-				<-gone // until all others were refused
-				running.Add(-1)
-				return nil
-			}))
+			<-all42
+			running.Add(-1)
+			return nil
 		})
 	}
-	close(start)
-	all.Wait()
-	require.Equal(t, int64(2), most.Load())
-	require.Equal(t, int64(42), refused.Load())
+	for range 50 {
+		go caller()
+	}
+	for range 42 {
+		require.ErrorIs(t, <-refused, ErrBusy)
+	}
+	close(all42)
+	for range 8 {
+		require.NoError(t, <-worked)
+	}
+	require.LessOrEqual(t, most.Load(), int64(2))
+
 	require.NoError(t, d.work(t.Context(), entropy.StandardCost(), func() error { return nil }), "a costlier one runs alone")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

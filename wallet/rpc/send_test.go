@@ -3,10 +3,12 @@ package rpc
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"io"
 	"math/big"
+	"net"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,36 +101,35 @@ func TestSendRefuses(t *testing.T) {
 func TestSendersOfOneAccountTakeTurns(t *testing.T) {
 	r := start(t, nil)
 	r.recover()
-	c := &countingLedger{chain: r.chain}
-	r.serve(walletConfig(r.root), c)
-	var all sync.WaitGroup
+	r.serve(walletConfig(r.root), quotaLedger{r.chain})
+	one, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "wallet_createTxWithPassphrase", "params": []any{transfer(nil)},
+	})
+	require.NoError(t, err)
+	conn, err := net.Dial("unix", r.server.cfg.IPC)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, strings.Repeat(string(one), 12))
+	require.NoError(t, err)
+	answers := json.NewDecoder(conn)
 	for range 12 {
-		all.Go(func() {
-			require.Regexp(t, hexHash, call(t, r.overIPC, "createTxWithPassphrase", transfer(nil)).String())
-		})
+		var a answer
+		require.NoError(t, answers.Decode(&a))
+		require.Regexp(t, hexHash, a.String())
 	}
-	all.Wait()
 	latest, err := r.chain.LatestAccountBlock(t.Context(), parseAddress(t, alice))
 	require.NoError(t, err)
 	require.Equal(t, uint64(13), latest.Height)
-	require.Equal(t, 12, c.submits)
 }
 
-// countingLedger gives new quota with each block.
-type countingLedger struct {
-	*chain
-	mu      sync.Mutex
-	submits int
-}
+// quotaLedger makes a snapshot block, and with it new quota, before each block.
+type quotaLedger struct{ *chain }
 
-func (c *countingLedger) Submit(ctx context.Context, b *core.AccountBlock) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.submits++
-	if _, err := c.node.Snapshot(); err != nil {
+func (l quotaLedger) Submit(ctx context.Context, b *core.AccountBlock) error {
+	if _, err := l.node.Snapshot(); err != nil {
 		return err
 	}
-	return c.chain.Submit(ctx, b)
+	return l.chain.Submit(ctx, b)
 }
 
 // brokenLedger fails at a step.

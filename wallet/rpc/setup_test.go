@@ -281,12 +281,8 @@ func (c *chain) Tip(ctx context.Context, a core.Address) (uint64, core.Hash, boo
 }
 
 func (c *chain) HasToken(ctx context.Context, id core.TokenID) (bool, error) {
-	_, err := c.TokenInfo(ctx, id)
-	var no *client.Error
-	if errors.As(err, &no) {
-		return false, nil
-	}
-	return err == nil, err
+	info, err := c.TokenInfo(ctx, id)
+	return info != nil, refused(err)
 }
 
 func (c *chain) Submit(ctx context.Context, b *core.AccountBlock) error {

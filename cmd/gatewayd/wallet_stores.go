@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/wallet"
+	"gatewayd/wallet/entropy"
+)
+
+// storeInfo describes a store to people and programs. Mnemonic is there only for a store that was made just now.
+type storeInfo struct {
+	Mnemonic string    `json:"mnemonic,omitempty"`
+	Primary  string    `json:"primaryAddress"`
+	Path     string    `json:"path"`
+	Created  time.Time `json:"created,omitzero"`
+}
+
+func (d *walletDesk) newCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "new", Short: "Make a store of 24 new words and print them once", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return d.makeStore(func(m *wallet.Manager, password string) (wallet.Created, error) {
+				return m.Create(cmd.Context(), password)
+			}, true)
+		},
+	}
+}
+
+func (d *walletDesk) recoverCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "recover", Short: "Make a store of words that are asked for", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			words, err := promptSecret(d.w, "Mnemonic: ")
+			if err != nil {
+				return err
+			}
+			if _, err := entropy.ParseMnemonic(words); err != nil { // before a password is asked for
+				return err
+			}
+			return d.makeStore(func(m *wallet.Manager, password string) (wallet.Created, error) {
+				return m.Recover(cmd.Context(), words, password)
+			}, false)
+		},
+	}
+}
+
+func (d *walletDesk) makeStore(act func(*wallet.Manager, string) (wallet.Created, error), showWords bool) error {
+	m, err := d.open()
+	if err != nil {
+		return err
+	}
+	password, err := newPassword(d.password, d.w)
+	if err != nil {
+		return err
+	}
+	made, err := act(m, password)
+	if err != nil {
+		return err
+	}
+	info := storeInfo{Primary: made.Primary.String(), Path: made.Path}
+	if showWords {
+		info.Mnemonic = made.Mnemonic
+	}
+	if d.json {
+		return printJSON(d.w.stdout, info)
+	}
+	if showWords {
+		fmt.Fprintf(d.w.stdout, "Mnemonic, shown only now; write it down: %s\n", made.Mnemonic)
+	}
+	fmt.Fprintf(d.w.stdout, "Store: %s\nPrimary address: %s\nSet wallet.store to the store's path in the configuration.\n", info.Path, info.Primary)
+	return nil
+}
+
+func (d *walletDesk) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the stores of the directory", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			m, err := d.open()
+			if err != nil {
+				return err
+			}
+			infos, rows := []storeInfo{}, [][]string{}
+			for _, path := range m.Known() {
+				s, err := entropy.ReadFile(path)
+				if err != nil {
+					return fmt.Errorf("store %s: %w", path, err)
+				}
+				info := storeInfo{Primary: s.PrimaryAddress().String(), Path: path, Created: s.Created()}
+				infos = append(infos, info)
+				rows = append(rows, []string{info.Primary, info.Created.Format(time.DateTime), info.Path})
+			}
+			return format{json: d.json}.table(d.w.stdout, []string{"primary address", "created", "path"}, rows, infos)
+		},
+	}
+}
+
+// unlocked opens one store with its password.
+func (d *walletDesk) unlocked(ctx context.Context, name string) (*wallet.Manager, error) {
+	m, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.Add(name); err != nil {
+		return nil, err
+	}
+	password, err := readPassword(d.password, d.w, "Password of "+name+": ")
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Unlock(ctx, name, password)
+}
+
+func (d *walletDesk) addressesCommand() *cobra.Command {
+	var from, count uint32
+	c := &cobra.Command{
+		Use: "addresses STORE", Short: "List a store's addresses on the exchange chain", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := d.unlocked(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer m.LockAll()
+			if from+count < from {
+				return wallet.ErrRangeSize
+			}
+			list, err := m.Addresses(args[0], from, from+count)
+			if err != nil {
+				return err
+			}
+			rows := make([][]string, len(list))
+			for i, a := range list {
+				rows[i] = []string{fmt.Sprint(from + uint32(i)), a.String()}
+			}
+			return format{json: d.json}.table(d.w.stdout, []string{"index", "address"}, rows, list)
+		},
+	}
+	c.Flags().Uint32Var(&from, "from", 0, "first index")
+	c.Flags().Uint32Var(&count, "count", 10, "how many, at most 5000")
+	return c
+}
+
+// exported is what leaves a store. Both are secrets.
+type exported struct {
+	Mnemonic   string `json:"mnemonic,omitempty"`
+	Address    string `json:"address,omitempty"`
+	PrivateKey string `json:"privateKey,omitempty"`
+}
+
+func (d *walletDesk) exportCommand() *cobra.Command {
+	index := -1
+	c := &cobra.Command{
+		Use: "export STORE", Short: "Print a store's mnemonic, or the private key of one of its accounts", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, err := d.export(cmd.Context(), args[0], index)
+			if err != nil {
+				return err
+			}
+			if d.json {
+				return printJSON(d.w.stdout, out)
+			}
+			_, err = fmt.Fprintln(d.w.stdout, out.Mnemonic+out.PrivateKey)
+			return err
+		},
+	}
+	c.Flags().IntVar(&index, "index", -1, "print the private key of this account on the exchange chain instead: 64 bytes in hexadecimal")
+	return c
+}
+
+func (d *walletDesk) export(ctx context.Context, name string, index int) (exported, error) {
+	if index >= 0 {
+		m, err := d.unlocked(ctx, name)
+		if err != nil {
+			return exported{}, err
+		}
+		defer m.LockAll()
+		account, err := m.Derive(name, uint32(min(int64(index), 1<<32-1)))
+		if err != nil {
+			return exported{}, err
+		}
+		return exported{Address: account.Key.Address().String(), PrivateKey: hex.EncodeToString(account.Key.Bytes())}, nil
+	}
+	m, err := d.open()
+	if err != nil {
+		return exported{}, err
+	}
+	if _, err := m.Add(name); err != nil {
+		return exported{}, err
+	}
+	password, err := readPassword(d.password, d.w, "Password of "+name+": ")
+	if err != nil {
+		return exported{}, err
+	}
+	words, err := m.Mnemonic(ctx, name, password)
+	return exported{Mnemonic: words}, err
+}
+
+func (d *walletDesk) passwdCommand() *cobra.Command {
+	var next WalletConfig
+	c := &cobra.Command{
+		Use: "passwd STORE", Short: "Change a store's password", Args: cobra.ExactArgs(1),
+		Long: "Change a store's password. Copies of the file, such as backups, keep the old one.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := d.open()
+			if err != nil {
+				return err
+			}
+			path, err := m.Add(args[0])
+			if err != nil {
+				return err
+			}
+			old, err := readPassword(d.password, d.w, "Password of "+args[0]+": ")
+			if err != nil {
+				return err
+			}
+			password, err := newPassword(next, d.w)
+			if err != nil {
+				return err
+			}
+			if err := m.ChangePassword(cmd.Context(), path, old, password); err != nil {
+				return err
+			}
+			return d.done(path, "Password changed")
+		},
+	}
+	c.Flags().StringVar(&next.PasswordFile, "new-password-file", "", "file with the new password; without it the terminal is asked")
+	c.Flags().StringVar(&next.PasswordEnv, "new-password-env", "", "environment variable with the new password")
+	return c
+}
+
+// done tells which store a command has written.
+func (d *walletDesk) done(path, what string) error {
+	s, err := entropy.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if d.json {
+		return printJSON(d.w.stdout, storeInfo{Primary: s.PrimaryAddress().String(), Path: path, Created: s.Created()})
+	}
+	_, err = fmt.Fprintf(d.w.stdout, "%s: %s\n", what, path)
+	return err
+}
+
+func (d *walletDesk) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "import FILE", Short: "Copy a store file of a node or a backup into the directory, once its password is proved", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := d.open()
+			if err != nil {
+				return err
+			}
+			password, err := readPassword(d.password, d.w, "Password of "+args[0]+": ")
+			if err != nil {
+				return err
+			}
+			path, err := m.Import(cmd.Context(), args[0], password)
+			if err != nil {
+				return err
+			}
+			return d.done(path, "Store")
+		},
+	}
+}
