@@ -3,9 +3,11 @@ package ethereum_test
 import (
 	"compress/gzip"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,6 +88,19 @@ func TestAnswersAreBounded(t *testing.T) {
 		})
 		_, err := adapterOf(t, config).Head(t.Context())
 		require.ErrorIs(t, err, chain.ErrUnavailable)
+	})
+	t.Run("a block", func(t *testing.T) {
+		sent.Store(0)
+		config := answers(t, func(w http.ResponseWriter, r *http.Request) {
+			if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "eth_chainId") {
+				io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":"0x1"}`)
+				return
+			}
+			endless(w, w.Write)
+		})
+		_, err := adapterOf(t, config).Block(t.Context(), 1)
+		require.ErrorIs(t, err, chain.ErrUnavailable)
+		require.Less(t, sent.Load(), int64(1<<24))
 	})
 	t.Run("an error page", func(t *testing.T) {
 		config := answers(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500); endless(w, w.Write) })

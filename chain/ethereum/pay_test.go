@@ -348,6 +348,14 @@ func TestBroadcastRefusesBytesOfAnotherHash(t *testing.T) {
 	require.Empty(t, b.dev.Pending())
 }
 
+func TestBroadcastOfANodeThatTookOtherBytes(t *testing.T) {
+	b := setup(t)
+	attempt := b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 77))
+	lying := newLiar(t, b.dev.URL(), about("eth_sendRawTransaction", instead(common.Hash{1}.Hex())))
+	require.ErrorIs(t, b.suspicious(0, lying).Broadcast(t.Context(), attempt), chain.ErrUnavailable)
+	require.NoError(t, b.suspicious(1, lying).Broadcast(t.Context(), attempt), "the other has it already")
+}
+
 func TestTip(t *testing.T) {
 	b := setup(t)
 	b.mine(4)
