@@ -46,6 +46,8 @@ type WalletConfig struct {
 	Store        string `yaml:"store"`
 	PasswordFile string `yaml:"password_file"`
 	PasswordEnv  string `yaml:"password_env"`
+
+	RPC WalletRPCConfig `yaml:"rpc"` // JSON-RPC of the stores in the same directory; off unless an address is given
 }
 
 // EmbeddedConfig runs an exchange chain of our own in this process instead of following real nodes.
@@ -137,6 +139,9 @@ func (c Config) Check() error {
 	}
 	add("gateway", c.Gateway.Check())
 	add("log", c.Log.Check())
+	if c.Wallet.RPC.Enabled() {
+		add("wallet.rpc", c.Wallet.RPC.Check())
+	}
 	add("networks", c.checkNetworks(ids))
 	return errors.Join(faults...)
 }
@@ -249,4 +254,12 @@ func (c Config) withTokens(e ethereum.Config) ethereum.Config {
 		}
 	}
 	return e
+}
+
+// exchangeNodes are the nodes of the first exchange chain.
+func (c Config) exchangeNodes() []string {
+	if len(c.Vite) == 0 {
+		return nil
+	}
+	return c.Vite[0].Nodes
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,8 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	g, gctx := errgroup.WithContext(ctx)
 	if cfg.Embedded != nil {
 		e, err := openEmbedded(*cfg.Embedded)
@@ -45,10 +48,12 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 	}
 	d, err := newDaemon(gctx, cfg, keys, log)
 	if err != nil {
-		return err
+		stop()
+		return errors.Join(err, g.Wait())
 	}
 	defer d.Close()
 	g.Go(func() error { return d.Run(gctx) })
+	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.exchangeNodes(), log) })
 	log.WithField("listen", cfg.Gateway.Listen).Info("gatewayd runs")
 	return g.Wait()
 }
