@@ -310,6 +310,12 @@ func TestUnverifiedChainTrustsTheNode(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, block.Transfers, 2)
 	require.Equal(t, b.newest().Effects, block.Effects)
+
+	for _, name := range []string{"gas changed", "status of two", "no status", "receipt of another", "receipt left out"} {
+		config.Nodes = []string{newLiar(t, b.dev.URL(), lies(b)[name]).url}
+		_, err := b.adapter(config).Block(t.Context(), b.height())
+		require.ErrorIs(t, err, chain.ErrUnavailable, name)
+	}
 }
 
 func TestErrorsShowNoAddresses(t *testing.T) {

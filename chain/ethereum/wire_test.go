@@ -95,6 +95,10 @@ func TestRecordedBlock(t *testing.T) {
 	require.Len(t, b.txs, 4)
 	require.EqualValues(t, 21_000, b.txs[0].gasUsed)
 	require.False(t, b.nativeLogs)
+	_, err = c.prove(raw, uint64(*raw.Number), &common.Hash{1})
+	require.ErrorContains(t, err, "as agreed")
+	_, err = c.prove(raw, uint64(*raw.Number)+1, raw.Hash)
+	require.ErrorContains(t, err, "the node answers block")
 }
 
 func TestEffectivePrice(t *testing.T) {
