@@ -68,6 +68,7 @@ type Effect struct {
 	Number  uint64 // nonce, or height in the account's chain
 	Tx      string
 	OK      bool   // it did what its own fields say (status 1, and for a token transfer its event)
+	Void    bool   // it provably moved nothing but its fee (status 0). Neither OK nor Void: something moved, but not what the fields say
 	Fee     Amount // native coin burnt for it
 }
 

@@ -14,20 +14,21 @@ type effectRow struct {
 	Account   string       `db:"account"`
 	Number    uint64       `db:"number"`
 	OK        bool         `db:"ok"`
+	Void      bool         `db:"void"`
 	Fee       chain.Amount `db:"fee"`
 }
 
 func (r effectRow) effect() Effect {
 	return Effect{
 		Chain: chain.ID(r.Chain), BlockHash: r.BlockHash, Height: r.Height,
-		Effect: chain.Effect{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Fee: r.Fee},
+		Effect: chain.Effect{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee},
 	}
 }
 
 // SeeEffect stores what one of our accounts did, as a block shows it. The same effect in the same block is stored once.
 func (tx *Tx) SeeEffect(e Effect) error {
-	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, fee) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), e.Fee)
+	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, void, fee) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee)
 	if err != nil {
 		return fmt.Errorf("storing the effect %s on %s: %w", e.Tx, e.Chain, err)
 	}
@@ -37,7 +38,7 @@ func (tx *Tx) SeeEffect(e Effect) error {
 // UnsettledEffects answers the effects in final blocks of the line that were not acted on yet, by account and number.
 func (tx *Tx) UnsettledEffects(id chain.ID) ([]Effect, error) {
 	var rows []effectRow
-	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee FROM effects e
+	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM effects e
 		JOIN cursors c ON c.chain = e.chain
 		JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
 		WHERE e.chain = ? AND e.settled = 0 AND e.height <= c.final_height ORDER BY e.account, e.number`, string(id))

@@ -36,6 +36,7 @@ const (
 	ReasonWrongComment  = "wrong_comment"
 	ReasonFailed        = "failed_on_chain"
 	ReasonPayoutFailed  = "payout_failed"
+	ReasonPayoutDiffers = "payout_differs" // the payout moved something else than it says
 	ReasonUnknownLabel  = "unknown_label"
 	ReasonUnbound       = "unbound_address"
 	ReasonUnknownToken  = "unknown_token"

@@ -83,7 +83,7 @@ func (c *Chain) show(b *block) chain.Block {
 			out.Transfers = append(out.Transfers, c.transfers(t)...)
 		} else if c.owned[t.account] {
 			r := b.receipts[i]
-			out.Effects = append(out.Effects, chain.Effect{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Fee: r.fee})
+			out.Effects = append(out.Effects, chain.Effect{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee})
 		} else if c.owned[t.To] && t.Purpose != chain.Receive {
 			out.Transfers = append(out.Transfers, chain.Transfer{
 				Ref: t.hash, Tx: t.hash, From: t.account, To: t.To, Asset: t.Asset, Amount: t.Amount, Failed: !b.receipts[i].ok,

@@ -271,7 +271,7 @@ func (s *searcher) effect(t *transaction) error {
 		return err
 	}
 	s.chain.learn(t)
-	s.effects = append(s.effects, chain.Effect{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Fee: fee})
+	s.effects = append(s.effects, chain.Effect{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Void: !t.ok, Fee: fee})
 	return nil
 }
 

@@ -92,7 +92,7 @@ CREATE TABLE lineages (
 -- What our accounts did, as blocks show it. settled = a final block has decided it.
 CREATE TABLE effects (
   chain TEXT NOT NULL, tx TEXT NOT NULL, block_hash TEXT NOT NULL, height BIGINT NOT NULL, account TEXT NOT NULL, number BIGINT NOT NULL,
-  ok INT NOT NULL CHECK (ok IN (0,1)), fee TEXT NOT NULL, settled INT NOT NULL DEFAULT 0 CHECK (settled IN (0,1)),
+  ok INT NOT NULL CHECK (ok IN (0,1)), void INT NOT NULL CHECK (void IN (0,1) AND (void = 0 OR ok = 0)), fee TEXT NOT NULL, settled INT NOT NULL DEFAULT 0 CHECK (settled IN (0,1)),
   PRIMARY KEY (chain, tx, block_hash));
 CREATE INDEX effects_open ON effects (chain, settled, height);
 
