@@ -163,11 +163,11 @@ func TestIdleStoresLock(t *testing.T) {
 		require.NoError(t, m.Unlock(ctx, one.Path, "pw"))
 		require.NoError(t, m.Unlock(ctx, two.Path, "pw"))
 		held := m.stores[one.Path].open
-		time.Sleep(40 * time.Second) // the bubble's clock
+		<-time.After(40 * time.Second) // the bubble's clock
 		_, err := m.Derive(two.Path, 1)
 		require.NoError(t, err)
 		m.Unlocked(one.Path) // asking is no use
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		synctest.Wait()
 		require.True(t, held.wiped, "without anybody asking")
 		require.False(t, m.Unlocked(one.Path))

@@ -25,7 +25,7 @@ func write(d disk, path string, s *Store, place func(temporary string) error) er
 	if err != nil {
 		return fmt.Errorf("writing store: %w", err)
 	}
-	defer d.Remove(temporary) // already gone after a rename
+	defer func() { _ = d.Remove(temporary) }() // already gone after a rename
 	if err := place(temporary); err != nil {
 		return fmt.Errorf("writing store: %w", err)
 	}
@@ -53,7 +53,7 @@ func (system) Fill(dir string, content []byte) (path string, err error) {
 			err = closeErr
 		}
 		if err != nil {
-			os.Remove(f.Name())
+			_ = os.Remove(f.Name())
 		}
 	}()
 	if _, err := f.Write(content); err != nil {

@@ -53,7 +53,7 @@ func (k ExtendedKey) Child(index uint32) (ExtendedKey, error) {
 	if tweak.Cmp(order) >= 0 {
 		return ExtendedKey{}, ErrNoChild
 	}
-	tweak.Add(tweak, parent.private.D).Mod(tweak, order).FillBytes(n.key[:])
+	tweak.Add(tweak, new(big.Int).SetBytes(parent.key[:])).Mod(tweak, order).FillBytes(n.key[:])
 	return newExtended(n)
 }
 

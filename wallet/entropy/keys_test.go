@@ -3,9 +3,11 @@ package entropy
 import (
 	"encoding/hex"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,6 +76,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	extended, err := NewExtendedKey(seed)
 	require.NoError(t, err)
 	account := keys.secret().account.key
+	private := crypto.FromECDSA(extended.Private())
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
 		text := fmt.Sprintf(format, struct {
 			Keys Keys
@@ -82,7 +85,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 		}{keys, keys, extended})
 		for _, secret := range []string{
 			hex.EncodeToString(account[:4]), fmt.Sprint(account[0], account[1], account[2]),
-			extended.Private().D.String(), extended.Private().D.Text(16),
+			new(big.Int).SetBytes(private).String(), hex.EncodeToString(private),
 		} {
 			require.NotContains(t, text, secret, format)
 		}

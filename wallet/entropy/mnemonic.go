@@ -29,8 +29,8 @@ const (
 
 // Faults of a mnemonic, the first two in the words of the exchange chain's node.
 var (
-	ErrWordCount = errors.New("Invalid mnenomic") //nolint:staticcheck // the node's text, its spelling included
-	ErrChecksum  = errors.New("Checksum incorrect")
+	ErrWordCount = errors.New("Invalid mnenomic")   //nolint:staticcheck // the node's text, its spelling included
+	ErrChecksum  = errors.New("Checksum incorrect") //nolint:staticcheck // as above
 	ErrSize      = errors.New("entropy is not 16, 20, 24, 28 or 32 bytes")
 )
 

@@ -1,10 +1,12 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -27,7 +29,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(hidden)
+	defer func() { _ = os.RemoveAll(hidden) }()
 	made := filepath.Join(hidden, "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
@@ -35,21 +37,23 @@ func listenUnix(path string) (net.Listener, error) {
 	}
 	l.SetUnlinkOnClose(false)
 	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
-		l.Close()
-		return nil, err
+		return nil, errors.Join(err, l.Close())
 	}
 	return &socket{l, path}, nil
 }
 
 func mayReplace(path string) error {
 	old, err := os.Lstat(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if old.Mode()&os.ModeSocket == 0 {
 		return fmt.Errorf("%s is there and no socket", path)
 	}
-	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "unix", path); err == nil {
 		c.Close()
 		return fmt.Errorf("%s is in use", path)
 	}
@@ -63,8 +67,7 @@ type socket struct {
 }
 
 func (s *socket) Close() error {
-	os.Remove(s.path)
-	return s.Listener.Close()
+	return errors.Join(os.Remove(s.path), s.Listener.Close())
 }
 
 // serveUnix accepts connections until the listener closes, and returns when the last one has ended.

@@ -56,7 +56,7 @@ func (s *sink) secret(password, mnemonic string) {
 		}
 		raw := key.Bytes()
 		for _, form := range []string{
-			hex.EncodeToString(raw[:32]), base64.StdEncoding.EncodeToString(raw)[:40], fmt.Sprint(raw[:32]), fmt.Sprintf("%q", raw[:32]),
+			hex.EncodeToString(raw[:32]), base64.StdEncoding.EncodeToString(raw)[:40], fmt.Sprint(raw[:32]),
 		} {
 			s.secrets[form] = true
 		}
@@ -88,7 +88,7 @@ func TestMain(m *testing.M) {
 	gethlog.SetDefault(gethlog.NewLogger(gethlog.NewTerminalHandlerWithLevel(seen, gethlog.LevelTrace, false)))
 	code := m.Run()
 	if found := seen.betrayed(); len(found) > 0 {
-		fmt.Printf("FAIL: logs or errors show secrets: %q\n", found)
+		fmt.Fprintf(os.Stderr, "FAIL: logs or errors show secrets: %q\n", found)
 		code = 1
 	}
 	os.Exit(code)

@@ -143,13 +143,13 @@ func bind(address string) (net.Listener, error) {
 	if address == "" {
 		return nil, nil
 	}
-	return net.Listen("tcp", address)
+	return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 }
 
 func (s *Server) unlisten() {
 	for _, l := range []net.Listener{s.http, s.ws, s.ipc} {
 		if l != nil {
-			l.Close()
+			_ = l.Close()
 		}
 	}
 	s.http, s.ws, s.ipc = nil, nil, nil
@@ -247,13 +247,13 @@ func (s *Server) webSocket() http.Handler {
 func (s *Server) shutdown(servers []*http.Server) {
 	s.end()
 	if s.ipc != nil {
-		s.ipc.Close()
+		_ = s.ipc.Close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	for _, server := range servers {
 		if server.Shutdown(ctx) != nil {
-			server.Close()
+			_ = server.Close()
 		}
 	}
 	s.geth.Stop()
