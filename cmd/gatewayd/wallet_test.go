@@ -11,6 +11,7 @@ import (
 	"time"
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
+	"github.com/goccy/go-yaml"
 	"github.com/holiman/uint256"
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
@@ -216,4 +217,16 @@ func TestWalletServes(t *testing.T) {
 func TestWalletServesOnlyThisMachine(t *testing.T) {
 	err := serveWalletRPC(t.Context(), WalletRPCConfig{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", nil, logrus.New())
 	require.ErrorContains(t, err, "wallet.rpc: http")
+}
+
+// TestWalletRPCInTheConfiguration: the section of the whole tree, its unknown keys refused.
+func TestWalletRPCInTheConfiguration(t *testing.T) {
+	section := "wallet:\n  store: s\n  rpc:\n    ipc: data/w.ipc\n    http: 127.0.0.1:8645\n    ws: 127.0.0.1:8646\n    jwt_secret_file: data/jwt.hex\n    auto_lock: 5m\n"
+	var c Config
+	require.NoError(t, yaml.NewDecoder(strings.NewReader(section), yaml.Strict()).Decode(&c))
+	require.Equal(t, WalletRPCConfig{
+		Config:   rpc.Config{IPC: "data/w.ipc", HTTP: "127.0.0.1:8645", WS: "127.0.0.1:8646", JWTSecretFile: "data/jwt.hex"},
+		AutoLock: 5 * time.Minute,
+	}, c.Wallet.RPC)
+	require.Error(t, yaml.NewDecoder(strings.NewReader(section+"    cors: '*'\n"), yaml.Strict()).Decode(&c))
 }

@@ -56,7 +56,7 @@ func (s *sink) secret(password, mnemonic string) {
 		}
 		raw := key.Bytes()
 		for _, form := range []string{
-			hex.EncodeToString(raw[:32]), base64.StdEncoding.EncodeToString(raw)[:40], fmt.Sprint(raw[:32]),
+			hex.EncodeToString(raw[:32]), base64.StdEncoding.EncodeToString(raw)[:40], fmt.Sprintf("%d", raw[:32]),
 		} {
 			s.secrets[form] = true
 		}
