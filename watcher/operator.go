@@ -40,6 +40,9 @@ func (w *Watcher) Refund(tx *records.Tx, id uint64) error {
 		return err
 	}
 	n := w.network(t.Network)
+	if t.Direction == records.Funding {
+		return fmt.Errorf("%w: record %d is money of the operators' own", ErrNothingToDo, id)
+	}
 	if t.State != records.Final && t.State != records.Held {
 		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, id, t.State)
 	}
