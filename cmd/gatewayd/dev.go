@@ -118,7 +118,7 @@ func openDevelopment(ctx context.Context, o devOptions, w world) (d *development
 		return nil, fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
 	}
 	d.closers = append(d.closers, d.exchange.Close)
-	cfg := devConfig(o, sourceURL, chainID, d.exchange)
+	cfg := devConfig(o, sourceURL, chainID, d.exchange.URL())
 	if err = d.describe(ctx, cfg, keys); err != nil {
 		return nil, err
 	}
@@ -180,11 +180,11 @@ func (d *development) openSource(ctx context.Context, o devOptions) (url string,
 }
 
 // devConfig is the configuration of the development world.
-func devConfig(o devOptions, sourceURL string, chainID uint64, exchange *embedded) Config {
+func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL string) Config {
 	c := Config{
 		Data: o.dir, Log: LogConfig{Level: "warn"},
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: "3"}},
-		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchange.URL()}, Confirmations: 2}},
+		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: 2}},
 		Gateway:  gateway.Config{Listen: o.listen},
 		Watcher:  watcher.Config{Poll: o.poll, Sweep: "* * * * *"},
 		Networks: []NetworkConfig{{
@@ -219,7 +219,7 @@ func (d *development) describe(ctx context.Context, cfg Config, keys *wallet.Key
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return err
 	}
-	d.info = newDevInfo(cfg, path, d.exchange)
+	d.info = newDevInfo(cfg, path, d.exchange.WSURL())
 	var mine func() error
 	if d.source != nil {
 		mine = func() error {

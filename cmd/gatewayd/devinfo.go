@@ -33,9 +33,9 @@ type devToken struct {
 	Maximum  string `json:"maximum"`
 }
 
-func newDevInfo(cfg Config, path string, exchange *embedded) devInfo {
+func newDevInfo(cfg Config, path, exchangeWS string) devInfo {
 	info := devInfo{
-		Gateway: "http://" + cfg.Gateway.Listen + cfg.Networks[0].Path, Source: cfg.Ethereum[0].Nodes[0], Exchange: exchange.URL(), ExchangeWS: exchange.WSURL(),
+		Gateway: "http://" + cfg.Gateway.Listen + cfg.Networks[0].Path, Source: cfg.Ethereum[0].Nodes[0], Exchange: cfg.Vite[0].Nodes[0], ExchangeWS: exchangeWS,
 		Config: path, Mnemonic: devMnemonic, FaucetKey: keyHex(devnode.FaucetKey()),
 	}
 	for _, t := range cfg.Networks[0].Tokens {

@@ -115,7 +115,9 @@ func recordsListCommand(w world, config *string, use, about string, all bool) *c
 				return err
 			}
 			defer d.store.Close()
-			filter.Direction, filter.State = records.Direction(direction), records.TransferState(state)
+			if filter.Direction, filter.State, err = kindOf(direction, state); err != nil {
+				return err
+			}
 			if filter.Token, err = d.cfg.anyToken(token); err != nil {
 				return err
 			}
@@ -145,6 +147,22 @@ func recordsListCommand(w world, config *string, use, about string, all bool) *c
 		fl.IntVar(&filter.Limit, "limit", 50, "at most this many")
 	}
 	return c
+}
+
+// kindOf refuses directions and states that do not exist: nothing matches them, which would look like good news.
+func kindOf(direction, state string) (records.Direction, records.TransferState, error) {
+	d, s := records.Direction(direction), records.TransferState(state)
+	switch d {
+	case "", records.Deposit, records.Withdrawal, records.Funding:
+	default:
+		return "", "", fmt.Errorf("direction %q: deposit, withdrawal or funding is wanted", direction)
+	}
+	switch s {
+	case "", records.Seen, records.Final, records.Orphaned, records.Held, records.Refused:
+	default:
+		return "", "", fmt.Errorf("state %q: seen, final, orphaned, held or refused is wanted", state)
+	}
+	return d, s, nil
 }
 
 // anyToken finds a token id by symbol in any network; an id stays as it is.

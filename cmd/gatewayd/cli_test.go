@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/wallet"
+)
+
+// TestScripts runs the program as an operator does, in testdata/script, beside a daemon with a few records. Scripts know
+//
+//	$CONFIG    configuration of the running daemon
+//	$EXAMPLE   config.example.yaml
+//	$HEALTH    the daemon's health address
+//	$DEPOSIT, $WITHDRAWAL, $REFUSED, $STRAY   hashes of records
+//	$PAYEE     whom the withdrawal paid
+//	$PRIMARY   first address of everybody's mnemonic
+//
+// and the command `edit FILE OLD NEW`, which makes FILE of the configuration with a text replaced.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.period = time.Second }) // doctor compares block times with the clock
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	primary, err := keys.Address(wallet.GatewayPath(0))
+	require.NoError(t, err)
+	u := r.customer(t, "USDT")
+	vars := map[string]string{"CONFIG": r.info.Config, "HEALTH": rootOf(r.info.Gateway) + "/health", "PRIMARY": primary}
+	example, err := filepath.Abs("../../config.example.yaml")
+	require.NoError(t, err)
+	vars["EXAMPLE"] = example
+	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
+	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.times(5))
+	refused, err := u.sendToGateway(t.Context(), gatewayOf(t, u), u.times(3), nil)
+	require.NoError(t, err)
+	vars["REFUSED"] = refused.String()
+	dai := r.token(t, "DAI")
+	_, err = u.faucet.pay(t.Context(), dai.Asset, u.eth.address(), units(dai, 2000).Uint256().ToBig(), nil)
+	require.NoError(t, err)
+	vars["STRAY"] = u.pay(t, dai.Asset, depositAddress(t, u), units(dai, 2000), "")
+	u.mustAwait(t, "/withdraw-records", vars["WITHDRAWAL"], "OPPOSITE_CONFIRMED")
+	waitFor(t, "the stray", func() bool { return len(r.needs(t)) == 1 })
+	r.settled(t)
+
+	t.Run("scripts", func(t *testing.T) { // the world lives until all of them are done
+		testscript.Run(t, testscript.Params{
+			Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
+			Setup: func(e *testscript.Env) error {
+				for k, v := range vars {
+					e.Setenv(k, v)
+				}
+				return nil
+			},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": edit},
+		})
+	})
+}
+
+// edit makes a file of the configuration with every occurrence of a text replaced.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	text := ts.ReadFile(ts.Getenv("CONFIG"))
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%q is not in the configuration:\n%s", args[1], text)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
+}
+
+// TestExampleConfig loads the example strictly and misses no key in it.
+func TestExampleConfig(t *testing.T) {
+	const path = "../../config.example.yaml"
+	cfg, err := LoadConfig(path)
+	require.NoError(t, err)
+	require.Len(t, cfg.Networks, 1)
+	require.Len(t, cfg.Networks[0].Tokens, 2)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var missing []string
+	for _, key := range keysOf(reflect.TypeFor[Config]()) {
+		if !regexp.MustCompile(`(?m)(^|[\s{#])` + key + `:`).Match(text) {
+			missing = append(missing, key)
+		}
+	}
+	require.Empty(t, missing)
+}
+
+// keysOf lists the YAML keys of a configuration and of everything in it.
+func keysOf(t reflect.Type) (keys []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if key != "" && key != "-" {
+			keys = append(append(keys, key), keysOf(t.Field(i).Type)...)
+		}
+	}
+	return keys
+}

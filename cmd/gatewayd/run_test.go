@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/node"
+	"gatewayd/wallet"
+)
+
+// TestRun runs the daemon as an operator does: keys made by `wallet recover` and a password file, a configuration of one's own, a real
+// node, the embedded exchange chain with a genesis file. It serves users, ends when told and goes on where it was.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	n := startAnvil(t, 0)
+	mineOn(t, n)
+	dir := t.TempDir()
+	password := filepath.Join(dir, "password")
+	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
+	var out bytes.Buffer
+	w := outside(t)
+	w.stdin, w.stdout = strings.NewReader(devMnemonic+"\n"), &out
+	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
+	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
+	require.Len(t, store, 2, out.String())
+
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	exchange := freeAddress(t)
+	cfg := devConfig(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
+	cfg.Log = LogConfig{Level: "info", Format: "json"}
+	cfg.Wallet = WalletConfig{Store: store[1], PasswordFile: password}
+	cfg.Gateway.Listen = freeAddress(t)
+	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
+	writeGenesis(t, cfg.Embedded.Genesis, genesis)
+	text, err := yaml.Marshal(cfg)
+	require.NoError(t, err)
+	path := filepath.Join(dir, "config.yaml")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	info := newDevInfo(cfg, path, "")
+	require.NoError(t, fundSource(t.Context(), info, keys, nil))
+	require.NoError(t, info.write(filepath.Join(dir, "dev.json")))
+
+	stop := startRun(t, path)
+	u, err := newBridgeUser(t.Context(), awaited(t, dir), info.Tokens[0], 0, t.Output())
+	require.NoError(t, err)
+	defer u.close()
+	require.NoError(t, u.walk(t.Context()))
+	stop()
+
+	stop = startRun(t, path)
+	awaited(t, dir)
+	require.NoError(t, u.walk(t.Context()), "after a restart")
+	w.stdin, w.stdout = strings.NewReader(""), t.Output()
+	require.NoError(t, run(t.Context(), []string{"doctor", "-c", path}, w))
+	require.NoError(t, run(t.Context(), []string{"audit", "-c", path}, w))
+	stop()
+}
+
+// startRun is `gatewayd run` as a process; stop ends it politely and sees it end well.
+func startRun(t *testing.T, config string) (stop func()) {
+	t.Helper()
+	cmd := exec.Command("gatewayd", "run", "-c", config)
+	cmd.Stderr = t.Output()
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return func() {
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, cmd.Wait())
+	}
+}
+
+func awaited(t *testing.T, dir string) devInfo {
+	t.Helper()
+	info, err := awaitDaemon(t.Context(), filepath.Join(dir, "dev.json"))
+	require.NoError(t, err)
+	return info
+}
+
+// freeAddress is a loopback address that nobody listened on a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func writeGenesis(t *testing.T, path string, g node.Genesis) {
+	t.Helper()
+	file := genesisFile{Time: g.Time}
+	for _, k := range g.Tokens {
+		file.Tokens = append(file.Tokens, genesisToken{
+			ID: k.ID, Name: k.Name, Symbol: k.Symbol, Decimals: k.Decimals, Index: k.Index, Owner: k.Owner,
+			TotalSupply: chain.AmountOf(&k.TotalSupply), MaxSupply: chain.AmountOf(&k.MaxSupply), ReIssuable: k.ReIssuable,
+		})
+	}
+	for _, a := range g.Accounts {
+		account := genesisAccount{Address: a.Address, Balances: map[core.TokenID]chain.Amount{}}
+		for token, amount := range a.Balances {
+			account.Balances[token] = chain.AmountOf(&amount)
+		}
+		file.Accounts = append(file.Accounts, account)
+	}
+	for _, s := range g.Stakes {
+		file.Stakes = append(file.Stakes, genesisStake{Staker: s.Staker, Beneficiary: s.Beneficiary, Amount: chain.AmountOf(&s.Amount)})
+	}
+	text, err := json.Marshal(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+}
+
+// TestDemo is what a newcomer runs first, on each kind of node.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		var out bytes.Buffer
+		require.NoError(t, demo(t.Context(), filepath.Join(filepath.Dir(r.info.Config), "dev.json"), &out))
+		require.Contains(t, out.String(), "All records are final.")
+		r.settled(t)
+	})
+	for _, kind := range []string{"anvil", "geth"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			var out bytes.Buffer
+			w := outside(t)
+			w.stdout = &out
+			require.NoError(t, run(ctx, []string{"demo", "--source", kind}, w), out.String())
+			require.Contains(t, out.String(), "All records are final.")
+		})
+	}
+}
