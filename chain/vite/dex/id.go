@@ -101,7 +101,9 @@ func (id OrderID) Price() Price {
 	return p
 }
 
-func fiveBytes(b []byte) uint64 { return uint64(b[0])<<32 | uint64(binary.BigEndian.Uint32(b[1:priceHalf])) }
+func fiveBytes(b []byte) uint64 {
+	return uint64(b[0])<<32 | uint64(binary.BigEndian.Uint32(b[1:priceHalf]))
+}
 
 func (id OrderID) priceBytes() [PriceSize]byte {
 	p := [PriceSize]byte(id[idPrice:])

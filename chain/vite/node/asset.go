@@ -7,6 +7,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
 )
 
 // assetMethods issue and manage tokens (facts 6.2). The older names do the same; the first two emit their older events.
@@ -20,6 +21,7 @@ var assetMethods = []method{
 	{core.TransferOwner, checkTransferOwnership, transferOwnership},
 	{core.DisableReIssue, checkNoAmount, disableReIssue},
 	{core.ChangeTokenType, checkNoAmount, disableReIssue},
+	{core.GetTokenInformation, fromContract, tellToken},
 }
 
 const (
@@ -191,4 +193,14 @@ func (x *execution) owned(id core.TokenID) (*TokenInfo, error) {
 	}
 	changed := *token
 	return &changed, nil
+}
+
+// tellToken answers the contract that asks for a token.
+func tellToken(x *execution, args []any) error {
+	id := args[0].(core.TokenID)
+	token, known := x.state.tokens[id]
+	if !known {
+		token = &TokenInfo{}
+	}
+	return x.ask(x.send.Address, dex.FundTokenInfo, id, known, token.Decimals, token.Symbol, token.Index, token.Owner)
 }

@@ -6,11 +6,14 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// builtins are the contracts that this node runs. A further one, such as the exchange's, is a table of methods like the
-// two here, an entry in this list, and fields of state that change through its journal.
+// builtins are the contracts that this node runs. A further one is a table of methods like these, an entry in this list, and
+// fields of state that change through its journal.
 var builtins = map[core.Address][]method{
 	core.AssetContract: assetMethods,
 	core.QuotaContract: quotaMethods,
+
+	core.DexFundContract:  fundMethods,
+	core.DexTradeContract: tradeMethods,
 }
 
 // method is what a built-in contract can be asked for.

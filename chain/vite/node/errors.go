@@ -40,6 +40,11 @@ var (
 	ErrPoWTwice        = &Error{-35005, "calc PoW twice referring to one snapshot block"}
 	ErrQuota           = &Error{-35002, "out of quota"}
 	ErrBalance         = &Error{-35001, "insufficient balance for transfer"}
+	ErrDexParam        = &Error{-32002, "invalid input param"}
+	ErrOrderType       = &Error{-37002, "invalid order type"}
+	ErrOrderPrice      = &Error{-37003, "invalid order price format"}
+	ErrOrderQuantity   = &Error{-37004, "invalid order quantity"}
+	ErrTokenPair       = &Error{-37012, "invalid token pair"}
 	ErrInconsistent    = &Error{-36012, "inconsistent execution results in vm"}
 )
 

@@ -52,6 +52,16 @@ func put[K comparable, V any](j *journal, m map[K]V, k K, v V) {
 	})
 }
 
+// del takes a key out of a map.
+func del[K comparable, V any](j *journal, m map[K]V, k K) {
+	old, had := m[k]
+	if !had {
+		return
+	}
+	delete(m, k)
+	j.add(func() { m[k] = old })
+}
+
 // set changes a variable. A slice may be appended to and cut at the front, but its elements must not be overwritten.
 func set[T any](j *journal, p *T, v T) {
 	old := *p

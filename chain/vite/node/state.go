@@ -30,7 +30,8 @@ type state struct {
 	touched   map[holding]struct{}        // balances changed since the latest snapshot
 	fees      uint256.Int                 // VITE burnt as fees
 	rollbacks uint64                      // never taken back
-	floor     uint64                      // the lowest snapshot height that the journal reaches
+	exchange  exchange
+	floor     uint64 // the lowest snapshot height that the journal reaches
 }
 
 // rules are what the genesis fixes for ever.
@@ -38,6 +39,8 @@ type rules struct {
 	producer  core.PrivateKey
 	digest    core.Hash
 	stakeLock uint64
+	// exchangeOwner administers the exchange until an owner is stored; zero: no one.
+	exchangeOwner core.Address
 }
 
 // snapshot is a block of the snapshot chain. Its signature is made when someone asks.
@@ -96,6 +99,7 @@ func newState(r rules) *state {
 		symbols:   map[string]uint16{},
 		stakes:    map[core.Address][]Stake{},
 		touched:   map[holding]struct{}{},
+		exchange:  newExchange(),
 	}
 }
 

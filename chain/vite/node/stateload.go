@@ -13,6 +13,7 @@ func (r *reader) state(rules rules) *state {
 	r.snapshots(s)
 	r.tokens(s)
 	r.stakes(s)
+	s.exchange = r.exchange()
 	for range r.count(core.AddressSize) {
 		a := r.account(s)
 		s.accounts[a.address] = a

@@ -211,7 +211,7 @@ func TestRequiredQuota(t *testing.T) {
 		{"receive", Call{BlockType: 4}, 21000, nil},
 		{"burn", Call{BlockType: 2, To: core.AssetContract, Data: unhex(t, "b7bf21b4")}, 115500, nil},
 		{"unknown method", Call{BlockType: 2, To: core.AssetContract}, 0, ErrNoMethod},
-		{"unknown contract", Call{BlockType: 2, To: core.DexFundContract}, 0, ErrNoContract},
+		{"unknown contract", Call{BlockType: 2, To: core.ContractAddress(core.Address{}, 1, core.Hash{})}, 0, ErrNoContract},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

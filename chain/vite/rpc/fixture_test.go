@@ -68,11 +68,14 @@ func recordedGenesis(t testing.TB) node.Genesis {
 }
 
 // start runs a fresh chain behind a fresh server on all three transports.
-func start(t *testing.T, change func(*Config)) *fixture {
+func start(t *testing.T, change func(*Config)) *fixture { return serve(t, recordedGenesis(t), change) }
+
+// serve is start with another genesis.
+func serve(t *testing.T, genesis node.Genesis, change func(*Config)) *fixture {
 	f := &fixture{t: t, alice: key(t, aliceSeed), bob: key(t, bobSeed), carol: key(t, carolSeed)}
 	f.clock.Store(1795238719)
 	var err error
-	f.node, err = node.New(node.Config{Genesis: recordedGenesis(t), SnapshotInterval: -1, Now: f.now})
+	f.node, err = node.New(node.Config{Genesis: genesis, SnapshotInterval: -1, Now: f.now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.node.Close()) })
 	cfg := Config{

@@ -114,6 +114,7 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 
 // register names the modules.
 func (s *Server) register() error {
+	exchange := exchangeAPI{s.node}
 	ledger, contract, util := &ledgerAPI{s.node}, &contractAPI{s.node}, &utilAPI{}
 	if s.cfg.Workers > 0 {
 		util.slots = make(chan struct{}, s.cfg.Workers)
@@ -121,6 +122,7 @@ func (s *Server) register() error {
 	modules := map[string]any{
 		"ledger": ledger, "contract": contract, "net": &netAPI{s.node}, "util": util, "subscribe": s.subscribe,
 		"tx": &txAPI{ledger}, "pledge": &pledgeAPI{s.node}, "onroad": &onroadAPI{ledger}, "mintage": &mintageAPI{contract},
+		"dex": &dexAPI{exchange}, "dexfund": &dexfundAPI{exchange}, "dextrade": &dextradeAPI{exchange},
 	}
 	for name, module := range modules {
 		if err := s.geth.RegisterName(name, module); err != nil {
