@@ -21,8 +21,17 @@ func main() {
 	passed := flag.Int("passed", 0, "checks made before that passed")
 	failed := flag.Int("failed", 0, "checks made before that failed")
 	quiet := flag.Duration("quiet", 30*time.Second, "tell what is still running after so long without a line")
+	vectors := flag.String("secrets", "", "JSON file of test vectors whose mnemonics, seeds and private keys no test may print")
 	flag.Parse()
 	s := newSummary(os.Stdout, *passed, *failed)
+	if *vectors != "" {
+		known, err := readSecrets(*vectors)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testsum:", err)
+			os.Exit(1)
+		}
+		s.secrets = known
+	}
 	if err := follow(os.Stdin, s, *quiet); err != nil {
 		fmt.Fprintln(os.Stdout, "reading the test run:", err)
 		s.failed++

@@ -34,6 +34,9 @@ type summary struct {
 	builds         map[string][]string
 	running        map[test]time.Time
 	done           map[string]*tally
+	secrets        secrets       // what nothing may print
+	lines          int           // that were searched for secrets
+	leaks          map[test]bool // who printed one
 }
 
 // tally is what happened in one package.
@@ -43,7 +46,7 @@ func newSummary(out io.Writer, passed, failed int) *summary {
 	return &summary{
 		out: out, passed: passed, failed: failed,
 		said: make(map[test][]string), builds: make(map[string][]string),
-		running: make(map[test]time.Time), done: make(map[string]*tally),
+		running: make(map[test]time.Time), done: make(map[string]*tally), leaks: make(map[test]bool),
 	}
 }
 
@@ -54,6 +57,7 @@ func (s *summary) line(line []byte) bool {
 		fmt.Fprintf(s.out, "%s\n", strings.TrimRight(string(line), "\n")) // go's own complaints
 		return true
 	}
+	s.search(e)
 	switch {
 	case e.ImportPath != "":
 		if e.Action == "build-output" {
@@ -196,6 +200,34 @@ func (s *summary) finish() bool {
 	for _, at := range s.broken {
 		fmt.Fprintf(s.out, "failed: %s %s\n", at.pkg, at.name)
 	}
+	s.judgeSecrets()
 	fmt.Fprintf(s.out, "%d passed, %d failed\n", s.passed, s.failed)
 	return s.failed == 0 && s.passed > 0
+}
+
+// search looks for secrets in what a test prints, its logs among it.
+func (s *summary) search(e event) {
+	if e.Action != "output" || len(s.secrets) == 0 {
+		return
+	}
+	s.lines++
+	if _, found := s.secrets.in(e.Output); found {
+		s.leaks[test{e.Package, e.Test}] = true
+	}
+}
+
+// judgeSecrets counts the search as one check. The secret itself is not shown again.
+func (s *summary) judgeSecrets() {
+	if len(s.secrets) == 0 {
+		return
+	}
+	for at := range s.leaks {
+		fmt.Fprintf(s.out, "FAILED  a secret was printed by %s %s\n", at.pkg, at.name)
+	}
+	if len(s.leaks) > 0 {
+		s.failed++
+		return
+	}
+	s.passed++
+	fmt.Fprintf(s.out, "ok      none of %d known secrets in %d lines of output\n", len(s.secrets), s.lines)
 }
