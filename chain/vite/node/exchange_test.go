@@ -1,0 +1,435 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// testClock is the exchange's time in the tests.
+const testClock = firstPeriod + 2000*periodTime
+
+// Tokens of the test exchange: quote is VITE, coin and gold are owned by rich.
+var (
+	coin = core.TokenID([]byte("coin......"))
+	gold = core.TokenID([]byte("gold......"))
+)
+
+// exchangeGenesis gives rich, staked and poor VITE, coins, gold and quota.
+func exchangeGenesis(t testing.TB) Genesis {
+	g := testGenesis(t)
+	g.Stakes = append(g.Stakes, GenesisStake{g.Accounts[0].Address, newUser(t, 3).addr, *vite(1_000_000)})
+	g.ExchangeOwner = g.Accounts[0].Address
+	for _, id := range []core.TokenID{coin, gold} {
+		g.Tokens = append(g.Tokens, TokenInfo{
+			ID: id, Name: "Test", Symbol: map[core.TokenID]string{coin: "COIN", gold: "GOLD"}[id], Decimals: 8, Owner: g.ExchangeOwner,
+			TotalSupply: *uint256.NewInt(3e15),
+		})
+	}
+	g.Accounts = nil
+	for i := uint64(1); i <= 3; i++ {
+		g.Accounts = append(g.Accounts, GenesisAccount{newUser(t, i).addr, map[core.TokenID]uint256.Int{
+			core.VITE: *vite(10_000_000), coin: *uint256.NewInt(1e15), gold: *uint256.NewInt(1e15),
+		}})
+	}
+	return g
+}
+
+// openExchange sets the exchange up: roles, time, VITE as the quote token, and a market of coins.
+func openExchange(t testing.TB, config Config) *ledger {
+	config.SnapshotInterval = -1
+	if len(config.Genesis.Accounts) == 0 {
+		config.Genesis = exchangeGenesis(t)
+	}
+	l := open(t, config)
+	l.openMarkets()
+	return l
+}
+
+func (l *ledger) openMarkets() {
+	owner := l.rich.addr
+	l.fund(l.rich, dex.FundDexAdmin, uint8(55), owner, owner, owner, false, owner, owner)
+	l.fund(l.rich, dex.FundNotifyTime, int64(testClock))
+	l.fund(l.rich, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
+	l.snapshot()
+	l.deposit(l.rich, core.VITE, *vite(100_000))
+	l.fund(l.rich, dex.FundOpenMarket, coin, core.VITE)
+	l.snapshot()
+}
+
+// fund calls dexFund, which must accept.
+func (l *ledger) fund(u user, m core.Method, args ...any) core.Hash {
+	l.t.Helper()
+	require.Equal(l.t, byte(statusOK), l.fundStatus(u, m, args...))
+	return l.head(u.addr).Hash
+}
+
+// fundStatus calls dexFund, lets everything happen, and tells dexFund's status.
+func (l *ledger) fundStatus(u user, m core.Method, args ...any) byte {
+	l.t.Helper()
+	return statusOf(l.called(u, l.call(u, core.DexFundContract, m, args...)))
+}
+
+func statusOf(b *Block) byte { return b.Data[len(b.Data)-1] }
+
+func (l *ledger) deposit(u user, token core.TokenID, amount uint256.Int) {
+	l.t.Helper()
+	b := l.call(u, core.DexFundContract, dex.FundDeposit)
+	b.TokenID, b.Amount = token, amount
+	require.Equal(l.t, byte(statusOK), statusOf(l.called(u, b)))
+}
+
+// order places an order for quantities of whole coins and answers its hash.
+func (l *ledger) order(u user, side dex.Side, price string, coins uint64) core.Hash {
+	l.t.Helper()
+	return l.fund(u, dex.FundPlaceOrder, coin, core.VITE, bool(side), uint8(dex.Limit), price, whole(coins))
+}
+
+func whole(coins uint64) uint256.Int { return *uint256.NewInt(coins * 1e8) }
+
+// has is available and locked of a token.
+func (l *ledger) has(u user, token core.TokenID) [2]string {
+	var b dex.Balance
+	l.Read(func(v *View) { b, _ = v.Fund(u.addr, token) })
+	return [2]string{b.Available.Dec(), b.Locked.Dec()}
+}
+
+func (l *ledger) openOrder(h core.Hash) (o *dex.Order) {
+	l.Read(func(v *View) { o = v.OrderBySend(h) })
+	return o
+}
+
+// checkExchange proves that the exchange's contract holds what it owes, and that what is locked is what the open orders
+// lock, once nothing is on its way between the contracts.
+func (s *state) checkExchange(t require.TestingT) {
+	books := (&View{s: s}).ExchangeBooks()
+	for id, sums := range books.Tokens {
+		total := sums.Users
+		total.Add(&total, &sums.Fees)
+		total.Add(&total, &sums.Stakes)
+		require.Equal(t, sums.Balance.Dec(), total.Dec(), "exchange's %s", id)
+	}
+	if len(s.pending) > 0 {
+		return
+	}
+	locked := map[holding]uint256.Int{}
+	open := 0
+	for id, book := range s.exchange.books {
+		market := s.exchange.markets[id]
+		for side, token := range map[dex.Side]core.TokenID{dex.Buy: market.Quote, dex.Sell: market.Trade} {
+			book.Walk(side, func(o *dex.Order) bool {
+				sum, more := locked[holding{o.Owner, token}], o.Locked()
+				locked[holding{o.Owner, token}] = *sum.Add(&sum, &more)
+				require.Equal(t, o.ID, s.exchange.hashes[o.SendHash])
+				open++
+				return true
+			})
+		}
+	}
+	require.Len(t, s.exchange.hashes, open)
+	for h, b := range s.exchange.funds {
+		want := locked[h]
+		require.Equal(t, want.Dec(), b.Locked.Dec(), "locked of %s", h.address)
+	}
+}
+
+func TestExchangeFlow(t *testing.T) {
+	l := openExchange(t, Config{})
+	l.deposit(l.staked, coin, whole(100))
+	l.deposit(l.poor, core.VITE, *vite(1000))
+	sell := l.order(l.staked, dex.Sell, "10", 50)
+	require.Equal(t, [2]string{"5000000000", "5000000000"}, l.has(l.staked, coin))
+	buy := l.order(l.poor, dex.Buy, "11", 30)
+	require.Nil(t, l.openOrder(buy))
+	require.Equal(t, dex.PartiallyFilled, l.openOrder(sell).Status)
+	require.Equal(t, [2]string{"3000000000", "0"}, l.has(l.poor, coin))
+	require.Equal(t, [2]string{"699400000000000000000", "0"}, l.has(l.poor, core.VITE))
+	require.Equal(t, [2]string{"299400000000000000000", "0"}, l.has(l.staked, core.VITE))
+	l.fund(l.staked, dex.FundCancelBySendHash, sell, core.Address{}, coin, core.VITE)
+	require.Nil(t, l.openOrder(sell))
+	require.Equal(t, [2]string{"7000000000", "0"}, l.has(l.staked, coin))
+	l.fund(l.staked, dex.FundWithdraw, coin, whole(70))
+	require.Len(t, l.unreceived(l.staked.addr), 1)
+	l.fund(l.poor, dex.FundTransfer, l.staked.addr, coin, whole(1))
+	require.Equal(t, [2]string{"100000000", "0"}, l.has(l.staked, coin))
+	l.state.checkExchange(t)
+	l.state.checkBooks(t, uint256.Int{})
+}
+
+// TestFillThenCancel: a cancel that comes behind the order that fills the other one finds nothing, and a cancel through
+// dexFund finds an order that was sent just before it.
+func TestFillThenCancel(t *testing.T) {
+	l := openExchange(t, Config{})
+	l.deposit(l.staked, coin, whole(100))
+	l.deposit(l.poor, core.VITE, *vite(1000))
+	sell := l.order(l.staked, dex.Sell, "10", 10)
+	place := func(u user, side dex.Side) core.Hash {
+		return l.do(u, l.call(u, core.DexFundContract, dex.FundPlaceOrder, coin, core.VITE, bool(side), uint8(0), "10", whole(10)))
+	}
+	place(l.poor, dex.Buy)
+	cancel := l.do(l.staked, l.call(l.staked, core.DexFundContract, dex.FundCancelBySendHash, sell, core.Address{}, coin, core.VITE))
+	require.NoError(t, l.Tick())
+	inner := l.block(l.block(cancel).Received.Hash).Triggered[0]
+	require.Equal(t, byte(statusFailed), statusOf(l.block(inner.Received.Hash)))
+	require.Equal(t, [2]string{"9000000000", "0"}, l.has(l.staked, coin))
+
+	late := place(l.staked, dex.Sell)
+	l.do(l.staked, l.call(l.staked, core.DexFundContract, dex.FundCancelBySendHash, late, core.Address{}, coin, core.VITE))
+	require.NoError(t, l.Tick())
+	require.Nil(t, l.openOrder(late))
+	require.Equal(t, [2]string{"9000000000", "0"}, l.has(l.staked, coin))
+	l.state.checkExchange(t)
+}
+
+// TestRefusedAtOnce are the calls that the node does not even take.
+func TestRefusedAtOnce(t *testing.T) {
+	l := openExchange(t, Config{})
+	one, user, contract := whole(1), l.poor.addr, core.AssetContract
+	place := func(kind uint8, price string, quantity uint256.Int) []any {
+		return []any{coin, core.VITE, true, kind, price, quantity}
+	}
+	for _, tt := range []struct {
+		name   string
+		method core.Method
+		args   []any
+		want   *Error
+	}{
+		{"deposit of nothing", dex.FundDeposit, nil, ErrDexParam},
+		{"withdrawal of nothing", dex.FundWithdraw, []any{coin, uint256.Int{}}, ErrDexParam},
+		{"withdrawal to a contract", dex.FundAssignedWithdraw, []any{contract, coin, one, []byte{1}}, ErrDexParam},
+		{"transfer to a contract", dex.FundTransfer, []any{contract, coin, one}, ErrDexParam},
+		{"transfer to no one", dex.FundTransfer, []any{core.Address{}, coin, one}, ErrDexParam},
+		{"market of one token", dex.FundOpenMarket, []any{coin, coin}, ErrTokenPair},
+		{"order type", dex.FundPlaceOrder, place(5, "1", one), ErrOrderType},
+		{"order price", dex.FundPlaceOrder, place(0, "1e1", one), ErrOrderPrice},
+		{"limit order without a price", dex.FundPlaceOrder, place(0, "0", one), ErrOrderPrice},
+		{"order of nothing", dex.FundPlaceOrder, place(0, "1", uint256.Int{}), ErrOrderQuantity},
+		{"order for a contract", dex.FundPlaceAgentOrder, append([]any{contract}, place(0, "1", one)...), ErrDexParam},
+		{"agent of oneself", dex.FundConfigAgents, []any{uint8(1), user, []core.TokenID{coin}, []core.TokenID{core.VITE}}, ErrDexParam},
+		{"agent for no market", dex.FundConfigAgents, []any{uint8(1), l.rich.addr, []core.TokenID{}, []core.TokenID{}}, ErrDexParam},
+		{"agent lists of two lengths", dex.FundConfigAgents, []any{uint8(1), l.rich.addr, []core.TokenID{coin}, []core.TokenID{}}, ErrDexParam},
+		{"agent action", dex.FundConfigAgents, []any{uint8(3), l.rich.addr, []core.TokenID{coin}, []core.TokenID{core.VITE}}, ErrDexParam},
+		{"no market setting", dex.FundMarketAdmin, []any{uint8(0), coin, core.VITE, user, int32(0), int32(0), false}, ErrDexParam},
+		{"high rate", dex.FundMarketAdmin, []any{uint8(2), coin, core.VITE, user, int32(201), int32(0), false}, ErrDexParam},
+		{"negative rate", dex.FundMarketAdmin, []any{uint8(4), coin, core.VITE, user, int32(0), int32(-1), false}, ErrDexParam},
+		{"market to a contract", dex.FundMarketAdmin, []any{uint8(1), coin, core.VITE, contract, int32(0), int32(0), false}, ErrDexParam},
+		{"token to a contract", dex.FundTransferTokenOwner, []any{coin, contract}, ErrDexParam},
+		{"stake action", dex.FundStakeForVIP, []any{uint8(0)}, ErrDexParam},
+		{"no exchange setting", dex.FundDexAdmin, []any{uint8(0), user, user, user, false, user, user}, ErrDexParam},
+		{"exchange to a contract", dex.FundDexAdmin, []any{uint8(1), contract, user, user, false, user, user}, ErrDexParam},
+		{"quote type", dex.FundTradeAdmin, []any{uint8(2), coin, coin, false, coin, uint8(5), uint8(0), 0, uint8(0), 0}, ErrDexParam},
+		{"minimum of no type", dex.FundTradeAdmin, []any{uint8(4), coin, coin, false, coin, uint8(1), uint8(0), 1, uint8(0), 0}, ErrDexParam},
+		{"settlement by a user", dex.FundSettleOrders, []any{[]byte{}}, ErrNoMethod},
+		{"answer by a user", dex.FundTokenInfo, []any{coin, true, uint8(1), "X", uint16(0), user}, ErrNoMethod},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, l.try(l.poor, l.call(l.poor, core.DexFundContract, tt.method, tt.args...)))
+		})
+	}
+	for _, tt := range []struct {
+		name   string
+		method core.Method
+		arg    any
+		want   *Error
+	}{
+		{"cancel of no id", dex.TradeCancel, make([]byte, 21), ErrDexParam},
+		{"order past dexFund", dex.TradePlaceOrder, []byte{}, ErrNoMethod},
+		{"market past dexFund", dex.TradeSyncMarket, []byte{}, ErrNoMethod},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, l.try(l.poor, l.call(l.poor, core.DexTradeContract, tt.method, tt.arg)))
+		})
+	}
+	inner := l.call(l.poor, core.DexTradeContract, dex.TradeInnerCancel, core.Hash{}, user)
+	require.Equal(t, ErrNoMethod, l.try(l.poor, inner))
+	paid := l.call(l.poor, core.DexFundContract, dex.FundWithdraw, coin, one)
+	paid.Amount.SetOne()
+	require.Equal(t, ErrMethodParam, l.try(l.poor, paid))
+}
+
+// TestRefusedByContract are the calls that end with status 1 and change nothing on the exchange.
+func TestRefusedByContract(t *testing.T) {
+	l := openExchange(t, Config{})
+	l.deposit(l.staked, coin, whole(100))
+	l.deposit(l.poor, core.VITE, *vite(1000))
+	one, poor := whole(1), l.poor.addr
+	order := func(trade core.TokenID, side bool, price string, quantity uint256.Int) []any {
+		return []any{trade, core.VITE, side, uint8(0), price, quantity}
+	}
+	for _, tt := range []struct {
+		name   string
+		by     user
+		method core.Method
+		args   []any
+	}{
+		{"withdrawal without funds", l.poor, dex.FundWithdraw, []any{coin, one}},
+		{"assigned withdrawal without funds", l.poor, dex.FundAssignedWithdraw, []any{l.rich.addr, coin, one, []byte{}}},
+		{"transfer without funds", l.poor, dex.FundTransfer, []any{l.rich.addr, coin, one}},
+		{"order without funds", l.poor, dex.FundPlaceOrder, order(coin, true, "100", one)},
+		{"buy for more than there is", l.poor, dex.FundPlaceOrder, order(coin, false, "1000", one)},
+		{"order without a market", l.poor, dex.FundPlaceOrder, order(gold, false, "100", one)},
+		{"small order", l.staked, dex.FundPlaceOrder, order(coin, true, "99", one)},
+		{"huge order", l.staked, dex.FundPlaceOrder, order(coin, true, "1", *new(uint256.Int).SetAllOne())},
+		{"agent without a grant", l.poor, dex.FundPlaceAgentOrder, append([]any{l.staked.addr}, order(coin, true, "100", one)...)},
+		{"agent without a market", l.poor, dex.FundPlaceAgentOrder, append([]any{l.staked.addr}, order(gold, true, "100", one)...)},
+		{"grant without a market", l.poor, dex.FundConfigAgents, []any{uint8(1), l.rich.addr, []core.TokenID{gold}, []core.TokenID{core.VITE}}},
+		{"cancel for another without a grant", l.poor, dex.FundCancelBySendHash, []any{core.Hash{1}, l.staked.addr, coin, core.VITE}},
+		{"cancel without a market", l.poor, dex.FundCancelBySendHash, []any{core.Hash{1}, core.Address{}, gold, core.VITE}},
+		{"second market of a pair", l.rich, dex.FundOpenMarket, []any{coin, core.VITE}},
+		{"market of another's token", l.poor, dex.FundOpenMarket, []any{coin, core.VITE}},
+		{"market in a token that is no quote", l.rich, dex.FundOpenMarket, []any{core.VITE, coin}},
+		{"settings of another's market", l.poor, dex.FundMarketAdmin, []any{uint8(2), coin, core.VITE, poor, int32(1), int32(0), false}},
+		{"settings of no market", l.rich, dex.FundMarketAdmin, []any{uint8(2), gold, core.VITE, poor, int32(1), int32(0), false}},
+		{"another's token", l.poor, dex.FundTransferTokenOwner, []any{coin, poor}},
+		{"exchange settings by a user", l.poor, dex.FundDexAdmin, []any{uint8(8), poor, poor, poor, true, poor, poor}},
+		{"trade settings by a user", l.poor, dex.FundTradeAdmin, []any{uint8(4), coin, coin, false, coin, uint8(1), uint8(1), 1, uint8(0), 0}},
+		{"mining of no market", l.rich, dex.FundTradeAdmin, []any{uint8(1), gold, core.VITE, true, coin, uint8(1), uint8(1), 1, uint8(0), 0}},
+		{"quote type twice", l.rich, dex.FundTradeAdmin, []any{uint8(2), coin, coin, false, core.VITE, uint8(2), uint8(1), 1, uint8(0), 0}},
+		{"time by a user", l.poor, dex.FundNotifyTime, []any{int64(testClock + 1)}},
+		{"time that stands still", l.rich, dex.FundNotifyTime, []any{int64(testClock)}},
+		{"time that skips a day", l.rich, dex.FundNotifyTime, []any{int64(testClock + 2*periodTime)}},
+		{"stake without funds", l.poor, dex.FundStakeForVIP, []any{uint8(1)}},
+		{"no stake to cancel", l.poor, dex.FundStakeForSVIP, []any{uint8(2)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := l.exchangeDigest()
+			require.Equal(t, byte(statusFailed), l.fundStatus(tt.by, tt.method, tt.args...))
+			require.Equal(t, before, l.exchangeDigest())
+			l.snapshot()
+		})
+	}
+}
+
+// exchangeDigest is everything that the exchange keeps.
+func (l *ledger) exchangeDigest() string {
+	w := &writer{}
+	w.exchange(&l.state.exchange)
+	return string(w.data)
+}
+
+func TestCancelRights(t *testing.T) {
+	l := openExchange(t, Config{})
+	l.fund(l.rich, dex.FundOpenMarket, gold, core.VITE)
+	l.deposit(l.staked, coin, whole(100))
+	sell := l.order(l.staked, dex.Sell, "10", 50)
+	id := l.openOrder(sell).ID
+	trade := func(u user, m core.Method, arg any) byte {
+		return statusOf(l.called(u, l.call(u, core.DexTradeContract, m, arg)))
+	}
+	grant := func(action uint8, token core.TokenID) {
+		l.fund(l.staked, dex.FundConfigAgents, action, l.poor.addr, []core.TokenID{token}, []core.TokenID{core.VITE})
+	}
+	byAgent := func(token core.TokenID) byte {
+		return l.fundStatus(l.poor, dex.FundCancelBySendHash, sell, l.staked.addr, token, core.VITE)
+	}
+	require.Equal(t, byte(statusFailed), trade(l.poor, dex.TradeCancel, id[:]))
+	require.Equal(t, byte(statusFailed), trade(l.poor, dex.TradeCancelByHash, sell))
+	grant(actionAdd, gold)
+	require.Equal(t, byte(statusFailed), byAgent(coin), "granted for another market")
+	require.Equal(t, byte(statusFailed), byAgent(gold), "naming the granted market does not help")
+	grant(actionAdd, coin)
+	grant(actionRemove, coin)
+	require.Equal(t, byte(statusFailed), byAgent(coin), "revoked")
+	grant(actionAdd, coin)
+	require.Equal(t, byte(statusOK), byAgent(coin))
+	require.Nil(t, l.openOrder(sell))
+	require.Equal(t, byte(statusFailed), trade(l.staked, dex.TradeCancelByHash, sell), "a second time")
+	require.Equal(t, byte(statusFailed), trade(l.staked, dex.TradeCancel, id[:]), "a second time")
+	l.state.checkExchange(t)
+}
+
+func TestStops(t *testing.T) {
+	l := openExchange(t, Config{})
+	owner := l.rich.addr
+	l.deposit(l.staked, coin, whole(100))
+	sell := l.order(l.staked, dex.Sell, "10", 50)
+	place := func() byte {
+		return l.fundStatus(l.staked, dex.FundPlaceOrder, coin, core.VITE, true, uint8(0), "10", whole(10))
+	}
+	stopMarket := func(stop bool) {
+		l.fund(l.rich, dex.FundMarketAdmin, uint8(setMarketStop), coin, core.VITE, owner, int32(0), int32(0), stop)
+	}
+	stopExchange := func(stop bool) {
+		l.fund(l.rich, dex.FundDexAdmin, uint8(setStop), owner, owner, owner, stop, owner, owner)
+	}
+	stopMarket(true)
+	require.Equal(t, byte(statusFailed), place())
+	stopMarket(false)
+	stopExchange(true)
+	require.Equal(t, byte(statusFailed), place())
+	l.fund(l.staked, dex.FundCancelBySendHash, sell, core.Address{}, coin, core.VITE)
+	require.Nil(t, l.openOrder(sell), "cancels work")
+	stopExchange(false)
+	require.Equal(t, byte(statusOK), place())
+}
+
+func TestVIP(t *testing.T) {
+	l := openExchange(t, Config{})
+	l.deposit(l.staked, coin, whole(100))
+	l.deposit(l.staked, core.VITE, *vite(10_000))
+	before := l.openOrder(l.order(l.staked, dex.Sell, "10", 50)).Rates
+	l.fund(l.staked, dex.FundStakeForVIP, uint8(actionAdd))
+	require.Equal(t, [2]string{"0", "0"}, l.has(l.staked, core.VITE))
+	after := l.openOrder(l.order(l.staked, dex.Sell, "10", 50)).Rates
+	require.Equal(t, dex.Rates{Taker: 200, Maker: 200}, before)
+	require.Equal(t, dex.Rates{Taker: 100, Maker: 100}, after)
+	l.state.checkExchange(t)
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.staked, dex.FundStakeForVIP, uint8(actionRemove)), "too early")
+	for range 5 {
+		l.snapshot()
+	}
+	l.fund(l.staked, dex.FundStakeForVIP, uint8(actionRemove))
+	require.Equal(t, [2]string{"10000000000000000000000", "0"}, l.has(l.staked, core.VITE))
+	l.state.checkExchange(t)
+}
+
+// TestOlderNames: the older names of a call do the same.
+func TestOlderNames(t *testing.T) {
+	l := openExchange(t, Config{})
+	b := l.call(l.staked, core.DexFundContract, dex.OldFundDeposit)
+	b.TokenID, b.Amount = coin, whole(100)
+	require.Equal(t, byte(statusOK), statusOf(l.called(l.staked, b)))
+	h := l.fund(l.staked, dex.OldFundPlaceOrder, coin, core.VITE, true, uint8(0), "10", whole(50))
+	require.NotNil(t, l.openOrder(h))
+	require.Equal(t, byte(statusOK), statusOf(l.called(l.staked, l.call(l.staked, core.DexTradeContract, dex.OldTradeCancelByHash, h))))
+	l.fund(l.staked, dex.OldFundWithdraw, coin, whole(100))
+	l.state.checkExchange(t)
+}
+
+// TestClosedExchange: without an owner in the genesis the exchange stays closed.
+func TestClosedExchange(t *testing.T) {
+	l := setup(t)
+	owner := l.rich.addr
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundDexAdmin, uint8(1), owner, owner, owner, false, owner, owner))
+}
+
+// TestPendingMarket: a market of a token that the exchange does not know opens when the asset contract has answered, and
+// one whose creator cannot pay leaves an errEvent and no trace.
+func TestPendingMarket(t *testing.T) {
+	l := openExchange(t, Config{})
+	h := l.fund(l.poor, dex.FundOpenMarket, gold, core.VITE)
+	answer := l.block(l.block(l.block(l.block(h).Received.Hash).Triggered[0].Received.Hash).Triggered[0].Hash)
+	var logs []VMLog
+	l.Read(func(v *View) {
+		var err error
+		logs, err = v.Logs(answer.Received.Hash)
+		require.NoError(t, err)
+	})
+	require.Len(t, logs, 2)
+	require.Equal(t, dex.Topic(dex.TokenEvent), logs[0].Topics[0])
+	require.Equal(t, errOnlyOwner.Error(), string(logs[1].Data))
+	require.Empty(t, l.state.exchange.asked)
+	require.Len(t, l.state.exchange.markets, 1)
+	l.fund(l.rich, dex.FundTransferTokenOwner, gold, l.poor.addr)
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.poor, dex.FundOpenMarket, gold, core.VITE), "no VITE for the fee")
+	l.deposit(l.poor, core.VITE, *vite(openFee))
+	l.fund(l.poor, dex.FundOpenMarket, gold, core.VITE)
+	require.Equal(t, "GOLD-000_VITE", l.state.exchange.markets[2].Symbol)
+	l.fund(l.rich, dex.FundOpenMarket, core.TokenID{9}, core.VITE)
+	require.Empty(t, l.state.exchange.asked, "no such token")
+	l.state.checkExchange(t)
+}

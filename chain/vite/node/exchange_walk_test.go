@@ -1,0 +1,155 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// trade makes one random call of an exchange contract.
+func (w *walk) trade(t *rapid.T, u user) {
+	amount := *vite(rapid.Uint64Range(1, 3000).Draw(t, "amount"))
+	other := rapid.SampledFrom(w.users).Draw(t, "other")
+	fund := func(m core.Method, args ...any) *core.AccountBlock { return w.call(u, core.DexFundContract, m, args...) }
+	var b *core.AccountBlock
+	switch rapid.IntRange(0, 12).Draw(t, "call") {
+	case 0:
+		b = fund(dex.FundDeposit)
+		b.Amount = amount
+	case 1:
+		b = fund(dex.FundWithdraw, core.VITE, amount)
+	case 2:
+		b = fund(dex.FundTransfer, other.addr, coin, whole(rapid.Uint64Range(1, 9).Draw(t, "coins")))
+	case 3:
+		b = w.cancellation(t, u)
+	case 4:
+		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
+		b = fund(dex.FundConfigAgents, action, other.addr, []core.TokenID{coin}, []core.TokenID{core.VITE})
+	case 5:
+		b = fund(dex.FundPlaceAgentOrder, append([]any{other.addr}, w.anyOrder(t)...)...)
+	case 6:
+		b = w.adminCall(t, u)
+	case 7:
+		b = fund(dex.FundStakeForVIP, uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action")))
+	default:
+		b = fund(dex.FundPlaceOrder, w.anyOrder(t)...)
+	}
+	w.submit(t, u, b)
+}
+
+func (w *walk) anyOrder(t *rapid.T) []any {
+	price := rapid.SampledFrom([]string{"9", "10", "10.000000000007", "11"}).Draw(t, "price")
+	quantity := rapid.Uint64Range(9e8, 90e8).Draw(t, "quantity")
+	return []any{
+		coin, core.VITE, rapid.Bool().Draw(t, "sell"), uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 4}).Draw(t, "type")), price,
+		*uint256.NewInt(quantity),
+	}
+}
+
+func (w *walk) cancellation(t *rapid.T, u user) *core.AccountBlock {
+	hash := core.Hash{1}
+	if all := sortedKeys(w.state.exchange.hashes, compareHashes); len(all) > 0 {
+		hash = rapid.SampledFrom(all).Draw(t, "order")
+	}
+	id := w.state.exchange.hashes[hash]
+	switch rapid.IntRange(0, 2).Draw(t, "way") {
+	case 0:
+		return w.call(u, core.DexTradeContract, dex.TradeCancelByHash, hash)
+	case 1:
+		if id != (dex.OrderID{}) {
+			return w.call(u, core.DexTradeContract, dex.TradeCancel, id[:])
+		}
+	}
+	principal := core.Address{}
+	if order, open := w.state.exchange.openOrder(id); open && order.Owner != u.addr {
+		principal = order.Owner
+	}
+	return w.call(u, core.DexFundContract, dex.FundCancelBySendHash, hash, principal, coin, core.VITE)
+}
+
+func (w *walk) adminCall(t *rapid.T, u user) *core.AccountBlock {
+	fund := func(m core.Method, args ...any) *core.AccountBlock { return w.call(u, core.DexFundContract, m, args...) }
+	switch rapid.IntRange(0, 3).Draw(t, "admin") {
+	case 0:
+		return fund(dex.FundNotifyTime, w.state.exchange.clock+1)
+	case 1:
+		return fund(dex.FundMarketAdmin, uint8(setTakerRate|setMakerRate), coin, core.VITE, u.addr,
+			rapid.Int32Range(0, 200).Draw(t, "taker"), rapid.Int32Range(0, 200).Draw(t, "maker"), false)
+	case 2:
+		return fund(dex.FundOpenMarket, gold, core.VITE)
+	}
+	return fund(dex.FundTradeAdmin, uint8(setMinimum), coin, coin, false, coin, uint8(0), uint8(dex.QuoteVITE),
+		*vite(rapid.Uint64Range(0, 100).Draw(t, "minimum")), uint8(0), 0)
+}
+
+// exchangeStep is a random step with an exchange.
+func (w *walk) exchangeStep(t *rapid.T, digests map[uint64]core.Hash) {
+	u := rapid.SampledFrom(w.users).Draw(t, "user")
+	switch rapid.IntRange(0, 15).Draw(t, "step") {
+	case 0:
+		w.receiveOne(t, u)
+	case 1, 2, 3:
+		require.NoError(t, w.Tick())
+	case 4, 5:
+		_, err := w.Snapshot()
+		require.NoError(t, err)
+		digests[w.state.height()] = w.plainDigest()
+	case 6:
+		w.dropOne(t)
+	case 7:
+		w.rollbackTo(t, digests)
+	default:
+		w.trade(t, u)
+	}
+}
+
+// rollbackTo is rollbackSome, but not behind the opening of the market.
+func (w *walk) rollbackTo(t *rapid.T, digests map[uint64]core.Hash) {
+	var known []uint64
+	for h := uint64(1); h < w.state.height(); h++ {
+		if _, ok := digests[h]; ok {
+			known = append(known, h)
+		}
+	}
+	if len(known) == 0 {
+		return
+	}
+	height := rapid.SampledFrom(known).Draw(t, "height")
+	require.NoError(t, w.Rollback(height))
+	require.Equal(t, digests[height], w.plainDigest(), "a rollback restores the exchange")
+}
+
+// TestExchangeWalks: whatever happens, the exchange holds what it owes, no token appears or vanishes, a rollback restores
+// the books, and a replay of the log, from its beginning and from a state file, leads to the same state.
+func TestExchangeWalks(t *testing.T) {
+	outer := t
+	rapid.Check(t, func(t *rapid.T) {
+		every := rapid.SampledFrom([]int64{2000, 1 << 30}).Draw(t, "stateEvery")
+		config := Config{Dir: outer.TempDir(), Genesis: exchangeGenesis(outer), SnapshotInterval: -1, StateEvery: every}
+		l := openExchange(outer, config)
+		for _, u := range []user{l.rich, l.staked, l.poor} {
+			l.deposit(u, coin, whole(1000))
+			l.deposit(u, core.VITE, *vite(12_000))
+		}
+		w, digests := &walk{l, []user{l.rich, l.staked, l.poor}}, map[uint64]core.Hash{}
+		l.snapshot()
+		digests[l.state.height()] = w.plainDigest()
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			w.exchangeStep(t, digests)
+			w.state.checkBooks(t, uint256.Int{})
+			w.state.checkExchange(t)
+		}
+		w.state.checkLinks(t)
+		want := w.digest()
+		require.NoError(t, l.Close())
+		again := open(outer, config)
+		require.Equal(t, want, again.digest(), "replay")
+		again.state.checkExchange(t)
+		require.NoError(t, again.Close())
+	})
+}
