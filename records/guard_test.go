@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/recordstest"
 )
 
 func TestGuard(t *testing.T) {
@@ -63,6 +65,48 @@ func TestGuardNext(t *testing.T) {
 	}
 	require.Equal(t, []any{uint64(2), uint64(13), true}, next("a"), "the newest lineage counts")
 	require.Equal(t, []any{uint64(0), uint64(100), true}, next("b"))
+}
+
+func TestGuardRelease(t *testing.T) {
+	g, err := records.OpenGuard(filepath.Join(t.TempDir(), "guard.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, g.Close()) }()
+	ask := func(number uint64, digest string, payment uint64) error {
+		return g.Allow(t.Context(), "eth", chain.Slot{Account: "0xhot", Number: number}, digest, payment, false)
+	}
+	require.NoError(t, ask(7, "pay bob", 1))
+	require.NoError(t, ask(8, "pay carol", 2))
+	require.NoError(t, g.Release(t.Context(), "eth", "0xhot", 8))
+	require.NoError(t, ask(9, "pay dan", 1), "after a restore the number of a payment means another one")
+	require.ErrorIs(t, ask(10, "pay eve", 2), records.ErrGuard, "number 8 may still be mined")
+	require.ErrorIs(t, ask(7, "pay eve", 3), records.ErrGuard, "what was signed where stays known")
+	_, next, _, err := g.Next(t.Context(), "eth", "0xhot")
+	require.NoError(t, err)
+	require.Equal(t, uint64(10), next)
+}
+
+// TestGuardGivesAnIndexOnce: the memory of given addresses lies beside the key and outlives a restored database.
+func TestGuardGivesAnIndexOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "guard.db")
+	g, err := records.OpenGuard(path)
+	require.NoError(t, err)
+	require.NoError(t, g.GiveIndex(t.Context(), "eth", 0))
+	require.ErrorIs(t, g.GiveIndex(t.Context(), "eth", 0), records.ErrTaken)
+	require.NoError(t, g.GiveIndex(t.Context(), "bsc", 0), "each chain has its own")
+	require.NoError(t, g.Close())
+
+	g, err = records.OpenGuard(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, g.Close()) }()
+	store := recordstest.Open(t) // a backup from before the first user
+	var b records.Binding
+	require.NoError(t, store.Update(t.Context(), func(tx *records.Tx) error {
+		b, err = tx.BindAddress("main", "eth", "vite_newcomer", func(i uint32) (string, string, error) {
+			return fmt.Sprint("0x", i), fmt.Sprint("m/", i), g.GiveIndex(t.Context(), "eth", i)
+		})
+		return err
+	}))
+	require.Equal(t, uint32(1), b.PathIndex, "the forgotten user's address is not given again")
 }
 
 func TestGuardPath(t *testing.T) {

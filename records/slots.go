@@ -72,21 +72,25 @@ func (tx *Tx) bindSlot(paymentID uint64) (Slot, error) {
 		Chain: string(a.Chain), Account: a.Account, Lineage: a.Lineage, Number: a.Next, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 		CreatedAt: tx.millis(), ChangedAt: tx.millis(),
 	}
-	_, err = tx.exec(`INSERT INTO slots (`+slotColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Chain, r.Account, r.Lineage, r.Number, r.PaymentID, r.Gen, r.State, r.Tx, r.BlockHash, r.CreatedAt, r.ChangedAt)
-	if err != nil {
-		return Slot{}, err
-	}
 	err = tx.change(`UPDATE accounts SET next = next + 1 WHERE chain = ? AND account = ? AND lineage = ? AND next = ? AND state = 'ok'`,
 		r.Chain, r.Account, r.Lineage, r.Number)
 	if err != nil {
 		return Slot{}, err
 	}
-	err = tx.change(`UPDATE payments SET state = 'bound', changed_at = ? WHERE id = ? AND state = 'queued' AND gen = ?`, tx.millis(), p.ID, p.Gen)
-	if err != nil {
+	if err := tx.openSlot(r); err != nil {
 		return Slot{}, err
 	}
 	return r.slot(), tx.logPayment(p.ID, string(Bound), "to slot "+r.slot().name())
+}
+
+// openSlot stores a slot and binds its payment to it.
+func (tx *Tx) openSlot(r slotRow) error {
+	_, err := tx.exec(`INSERT INTO slots (`+slotColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Chain, r.Account, r.Lineage, r.Number, r.PaymentID, r.Gen, r.State, r.Tx, r.BlockHash, r.CreatedAt, r.ChangedAt)
+	if err != nil {
+		return err
+	}
+	return tx.change(`UPDATE payments SET state = 'bound', changed_at = ? WHERE id = ? AND state = 'queued' AND gen = ?`, r.CreatedAt, r.PaymentID, r.Gen)
 }
 
 // checkBind is the last gate before money may leave.

@@ -6,11 +6,11 @@ import (
 	"gatewayd/chain"
 )
 
-// BusyAccounts answers the accounts of a chain that have something to pay: queued payments or open slots, by account.
+// BusyAccounts answers the accounts of a chain that have something to do: queued payments, open slots, or a recovery; by account.
 func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
-	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account IN (
-		SELECT account FROM payments WHERE chain = ? AND state = 'queued' UNION SELECT account FROM slots WHERE chain = ? AND state = 'open')
+	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND (state = 'recovering' OR account IN (
+		SELECT account FROM payments WHERE chain = ? AND state = 'queued' UNION SELECT account FROM slots WHERE chain = ? AND state = 'open'))
 		ORDER BY account`, string(id), string(id), string(id))
 	if err != nil {
 		return nil, fmt.Errorf("reading the busy accounts of %s: %w", id, err)
@@ -28,8 +28,7 @@ func (tx *Tx) ForeignEffect(id chain.ID, account string) (hash string, found boo
 	found, err = tx.get(&hash, `SELECT e.tx FROM effects e
 		JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
-		WHERE e.chain = ? AND e.account = ? AND e.settled = 0
-		AND NOT EXISTS (SELECT 1 FROM attempts t WHERE t.chain = e.chain AND t.hash = e.tx) LIMIT 1`, string(id), account)
+		WHERE e.chain = ? AND e.account = ? AND e.settled = 0 AND NOT `+signedByUs+` LIMIT 1`, string(id), account)
 	if err != nil {
 		return "", false, fmt.Errorf("looking for foreign transactions of %s on %s: %w", account, id, err)
 	}

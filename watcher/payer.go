@@ -47,6 +47,9 @@ func (p *payer) round(ctx context.Context) error {
 }
 
 func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor) error {
+	if a.State == records.AccountRecovering {
+		return p.recover(ctx, a, cur)
+	}
 	ready, err := p.ready(ctx, a)
 	if err != nil || !ready {
 		return err

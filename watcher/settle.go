@@ -54,27 +54,37 @@ func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.E
 	return f.failed(ctx, tx, slot, e)
 }
 
-// foreign handles a final transaction of our account that we have no record of. Before the account was adopted that is history.
+// foreign handles a final transaction of our account that no slot has. Before the account was adopted that is history; a cancellation of ours
+// has done what it should; anything else stops the account, unless it is recovering: there an operator looks at it anyhow.
 func (f *follower) foreign(tx *records.Tx, e records.Effect) error {
 	a, err := tx.Account(f.id, e.Account)
-	if err != nil {
+	if err != nil || a.State == records.AccountNew || e.Number < a.Base {
 		return err
 	}
-	if a.State == records.AccountNew || e.Number < a.Base {
+	log := f.log.WithFields(logrus.Fields{"account": e.Account, "tx": e.Tx, "number": e.Number})
+	if cancelled, err := tx.IsCancel(f.id, e.Tx); err != nil || cancelled {
+		log.Info("number cancelled")
+		return err
+	}
+	log.Error("our account made a transaction that our records do not know: an operator must look")
+	if a.State == records.AccountRecovering {
 		return nil
 	}
 	why := fmt.Sprintf("transaction %s at number %d was not signed by this daemon", e.Tx, e.Number)
-	f.log.WithField("account", e.Account).Error("account halted: " + why)
 	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
 }
 
-// failed frees a payment whose slot is spent: the same payment is tried once more, then a withdrawal goes back to its sender.
+// failed frees a payment whose slot is spent: the same payment is tried once more, then a withdrawal goes back to its sender. When something
+// moved that the payment does not say (a token that takes fees), nothing is tried again: the payment is held for an operator.
 func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot, e records.Effect) error {
-	again := slot.Gen < maxGen
+	again, reason := e.Void && slot.Gen < maxGen, records.ReasonPayoutFailed
+	if !e.Void {
+		reason = records.ReasonPayoutDiffers
+	}
 	if err := f.Guard.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
-	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, records.ReasonPayoutFailed, again); err != nil || again {
+	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void {
 		return err
 	}
 	p, err := tx.Payment(slot.PaymentID)

@@ -30,6 +30,9 @@ func lineBreaches() []breach {
 	return []breach{
 		{"attempts_no_update", `UPDATE attempts SET raw = 'AA=='`},
 		{"attempts_no_delete", `DELETE FROM attempts`},
+		{"cancels_no_update", `UPDATE cancels SET raw = 'AA=='`},
+		{"cancels_no_delete", `DELETE FROM cancels`},
+		{"cancels unique hash", `INSERT INTO cancels SELECT chain, account, number + 1, seq, hash, raw, tip, cap, head, created_at FROM cancels`},
 		{"history_no_update", `UPDATE history SET actor = 'nobody'`},
 		{"history_no_delete", `DELETE FROM history`},
 		{"lineages_no_update", `UPDATE lineages SET base = 9`},
@@ -150,6 +153,8 @@ func scene(t *testing.T, url string) *Rig {
 	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
 	held := r.Receive(records.Deposit, 500)
 	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
+	r.stop(Source, Hot, records.AccountRecovering)
+	r.Do(func(tx *records.Tx) error { return tx.AddCancel(Source, Hot, 7, chain.Attempt{Hash: "cancel"}) })
 	return r
 }
 

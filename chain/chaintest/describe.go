@@ -1,0 +1,28 @@
+package chaintest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gatewayd/chain"
+)
+
+// Describe answers what a transaction of ours in the line asks for.
+func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallBlock); err != nil {
+		return chain.Outgoing{}, err
+	}
+	height, ok := c.mined[hash]
+	if !ok {
+		return chain.Outgoing{}, fmt.Errorf("transaction %.8s of %s: %w", hash, c.cfg.ID, chain.ErrNotFound)
+	}
+	txs := c.line[height].txs
+	t := txs[slices.IndexFunc(txs, func(t *tx) bool { return t.hash == hash })]
+	if t.Purpose == chain.Receive {
+		return chain.Outgoing{Asset: t.Asset, Source: t.Source}, nil
+	}
+	return chain.Outgoing{Asset: t.Asset, To: t.To, Amount: t.Amount, Label: t.Label}, nil
+}

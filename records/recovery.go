@@ -1,0 +1,339 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// operatorLine is the lineage of slots that an operator has settled: they stand on the ledger's line and on none that we signed.
+const operatorLine = 1 << 62
+
+// signedByUs and accepted are what explains an effect e: our own attempt or cancellation, or an operator's word.
+const (
+	signedByUs = `(EXISTS (SELECT 1 FROM attempts t WHERE t.chain = e.chain AND t.hash = e.tx)
+		OR EXISTS (SELECT 1 FROM cancels x WHERE x.chain = e.chain AND x.hash = e.tx))`
+	accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AND h.subject_id = e.account AND h.event = 'accepted'
+		AND substr(h.detail, 1, length(e.tx) + 1) = e.tx || ' ')`
+)
+
+// ForeignEffects answers the final transactions of an account that we did not sign, as far as our records know, and that no operator has
+// settled or accepted; by number. What the account did before it was adopted is history.
+func (tx *Tx) ForeignEffects(id chain.ID, account string) ([]Effect, error) {
+	out, err := tx.foreignEffects(id, account, `AND NOT `+accepted)
+	if err != nil {
+		return nil, fmt.Errorf("reading the foreign transactions of %s on %s: %w", account, id, err)
+	}
+	return out, nil
+}
+
+func (tx *Tx) foreignEffects(id chain.ID, account, but string) ([]Effect, error) {
+	var rows []effectRow
+	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee FROM effects e
+		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
+		WHERE e.chain = ? AND e.account = ? AND e.settled = 1 AND NOT `+signedByUs+but+` ORDER BY e.number`, string(id), account)
+	out := make([]Effect, len(rows))
+	for i, r := range rows {
+		out[i] = r.effect()
+	}
+	return out, err
+}
+
+// Unexplained answers the accounts of a chain that have ForeignEffects.
+func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
+	var accounts []string
+	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
+		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
+		WHERE e.chain = ? AND e.settled = 1 AND NOT `+signedByUs+`AND NOT `+accepted+` ORDER BY e.account`, string(id))
+	if err != nil {
+		return nil, fmt.Errorf("looking for foreign transactions on %s: %w", id, err)
+	}
+	return accounts, nil
+}
+
+// foreignEffect is the unexplained effect of a stopped account with a hash.
+func (tx *Tx) foreignEffect(a Account, hash string) (Effect, error) {
+	if a.State != AccountHalted && a.State != AccountRecovering {
+		return Effect{}, fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
+	}
+	list, err := tx.ForeignEffects(a.Chain, a.Account)
+	if err != nil {
+		return Effect{}, err
+	}
+	for _, e := range list {
+		if e.Tx == hash {
+			return e, nil
+		}
+	}
+	return Effect{}, fmt.Errorf("%w: %s is no final transaction of %s that wants explaining", ErrConflict, hash, a.Account)
+}
+
+// AcceptForeign keeps in the history that an operator knows of a foreign transaction, and why it pays nothing that our records owe. ErrConflict:
+// the account is not stopped, or the transaction is none of its ForeignEffects.
+func (tx *Tx) AcceptForeign(id chain.ID, account, hash, why string) error {
+	a, err := tx.Account(id, account)
+	if err == nil {
+		_, err = tx.foreignEffect(a, hash)
+	}
+	if err == nil {
+		err = tx.log("account", account, "accepted", hash+" "+why)
+	}
+	if err != nil {
+		return fmt.Errorf("accepting %s: %w", hash, err)
+	}
+	return nil
+}
+
+// SettleForeign records that a foreign transaction of the payment's account paid the payment: the payment gets a slot with the transaction as
+// its attempt, and both are paid for good. That it pays this payee this amount is the caller's to know. Slots that the final transaction
+// has shut out are void first. ErrConflict: the account is not stopped, the transaction is none of its ForeignEffects or failed, or the
+// payment is not queued or held, or a slot of it is not decided.
+func (tx *Tx) SettleForeign(paymentID uint64, hash string) error {
+	if err := tx.settleForeign(paymentID, hash); err != nil {
+		return fmt.Errorf("settling payment %d by %s: %w", paymentID, hash, err)
+	}
+	return nil
+}
+
+func (tx *Tx) settleForeign(paymentID uint64, hash string) error {
+	p, err := tx.Payment(paymentID)
+	if err != nil {
+		return err
+	}
+	a, err := tx.Account(p.Chain, p.Account)
+	if err != nil {
+		return err
+	}
+	e, err := tx.foreignEffect(a, hash)
+	if err == nil && !e.OK {
+		err = fmt.Errorf("%w: the transaction failed on chain", ErrConflict)
+	}
+	if err == nil {
+		err = tx.shutOut(a)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := tx.operatorSlot(paymentID, e)
+	if err != nil {
+		return err
+	}
+	if err := tx.AddAttempt(s, Attempt{Attempt: chain.Attempt{Hash: hash}, Kind: AttemptPay}); err != nil {
+		return err
+	}
+	return tx.SettlePaid(s, hash, e.BlockHash)
+}
+
+// operatorSlot binds a waiting payment to the number that a foreign transaction used.
+func (tx *Tx) operatorSlot(paymentID uint64, e Effect) (Slot, error) {
+	undecided, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','forked')`, paymentID)
+	if err != nil {
+		return Slot{}, err
+	}
+	if undecided {
+		return Slot{}, fmt.Errorf("%w: a slot of it is not decided", ErrConflict)
+	}
+	p, err := tx.Payment(paymentID)
+	if err == nil && p.State == HeldPayment {
+		err = tx.MovePayment(paymentID, HeldPayment, Queued, ReasonOperator)
+	}
+	if err != nil {
+		return Slot{}, err
+	}
+	r := slotRow{
+		Chain: string(e.Chain), Account: e.Account, Lineage: operatorLine, Number: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
+		CreatedAt: tx.millis(), ChangedAt: tx.millis(),
+	}
+	if err := tx.openSlot(r); err != nil {
+		return Slot{}, err
+	}
+	return r.slot(), tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
+}
+
+// shutOut voids every undecided slot of an account that can never be used any more: a final foreign transaction has its number or, where
+// the ledger links blocks, a lower one: every line of ours has another block there. The payments are queued again.
+func (tx *Tx) shutOut(a Account) error {
+	foreign, err := tx.foreignEffects(a.Chain, a.Account, "")
+	if err != nil {
+		return err
+	}
+	for _, e := range foreign {
+		rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND state IN ('open','forked') AND (number = ? OR number > ? AND lineage > 0)
+			ORDER BY number, lineage`, string(a.Chain), a.Account, e.Number, e.Number)
+		if err != nil {
+			return err
+		}
+		if err := tx.checkFinal(a.Chain, e.BlockHash); err != nil && len(rows) > 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := tx.voidSlot(r.slot(), e.Tx, e.BlockHash, "a foreign transaction stands there", Queued); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Resumption is where a stopped account goes on.
+type Resumption struct {
+	Next    uint64 // the ledger's next free number; nothing of the account waits there below the final point
+	Hash    string // hash of the account's last block, where the ledger links them
+	Lineage uint64 // the newest that the sign-guard knows
+}
+
+// ResumeAccount lets a stopped account sign again, from where its ledger stands. Slots that final foreign transactions have shut out are void
+// and their payments queued again. Where the ledger counts nonces, open slots at Next and above stay as they are; where it links blocks,
+// only the signed ones that follow the account's last block do, and a new lineage excludes the others. ErrConflict: the account is not stopped, a final transaction of it is not explained, a block with one of its
+// numbers was not read yet, or a slot below Next is not decided.
+func (tx *Tx) ResumeAccount(id chain.ID, account string, at Resumption) error {
+	a, err := tx.Account(id, account)
+	if err == nil {
+		err = tx.resumeAccount(a, at)
+	}
+	if err != nil {
+		return fmt.Errorf("resuming the account %s on %s at %d: %w", account, id, at.Next, err)
+	}
+	return nil
+}
+
+func (tx *Tx) resumeAccount(a Account, at Resumption) error {
+	if err := tx.checkResume(a, at); err != nil {
+		return err
+	}
+	before := a.State
+	a.Base, a.Next = at.Next, max(a.Next, at.Next)
+	if at.Hash != "" {
+		if err := tx.resumeLine(&a, at); err != nil {
+			return err
+		}
+	}
+	err := tx.change(`UPDATE accounts SET state = 'ok', why = '', lineage = ?, base = ?, next = ? WHERE chain = ? AND account = ? AND state = ?`,
+		a.Lineage, a.Base, a.Next, string(a.Chain), a.Account, string(before))
+	if err != nil {
+		return err
+	}
+	return tx.log("account", a.Account, "resumed", fmt.Sprintf("on %s, lineage %d, base %d, next %d %s", a.Chain, a.Lineage, a.Base, a.Next, at.Hash))
+}
+
+// resumeLine begins a lineage behind the slots that go on from the account's last block and are signed: their bytes are known and stay good.
+// What is open besides is excluded, and so is everything that was signed and forgotten.
+func (tx *Tx) resumeLine(a *Account, at Resumption) error {
+	open, err := tx.openSlots(a.Chain, a.Account)
+	if err != nil {
+		return err
+	}
+	next, hash := at.Next, at.Hash
+	for _, o := range open {
+		if o.Number != next || o.Prev != hash || len(o.Attempts) == 0 {
+			break
+		}
+		next, hash = next+1, o.Attempts[len(o.Attempts)-1].Hash
+	}
+	const why = "an operator resumed the account"
+	if err := tx.fork(a, next, hash, why); err != nil {
+		return err
+	}
+	a.Lineage, a.Next = max(a.Lineage, at.Lineage)+1, next
+	return tx.addLineage(*a, next, hash, why)
+}
+
+func (tx *Tx) checkResume(a Account, at Resumption) error {
+	switch {
+	case a.State != AccountHalted && a.State != AccountRecovering:
+		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
+	case at.Hash == "" && (a.Lineage != 0 || at.Lineage != 0):
+		return errors.New("resumption hash: empty where the ledger links blocks")
+	case at.Next < a.Base:
+		return fmt.Errorf("%w: it was adopted at %d, the ledger stands at %d", ErrConflict, a.Base, at.Next)
+	}
+	foreign, err := tx.ForeignEffects(a.Chain, a.Account)
+	if err != nil {
+		return err
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("%w: %s is not explained, and so %d in all", ErrConflict, foreign[0].Tx, len(foreign))
+	}
+	if err := tx.checkDense(a, at.Next); err != nil {
+		return err
+	}
+	if err := tx.shutOut(a); err != nil {
+		return err
+	}
+	undecided, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND number < ? AND state IN ('open','forked')`,
+		string(a.Chain), a.Account, at.Next)
+	if err == nil && undecided {
+		err = fmt.Errorf("%w: a slot below %d is not decided", ErrConflict, at.Next)
+	}
+	return err
+}
+
+// checkDense wants every number that the ledger has used since the account was adopted to stand in a final block that we have read.
+func (tx *Tx) checkDense(a Account, next uint64) error {
+	if a.Base == 0 && a.Next == 0 { // never adopted: what came before our first block is not known
+		return nil
+	}
+	var seen uint64
+	err := tx.one(&seen, `SELECT COUNT(DISTINCT number) FROM effects WHERE chain = ? AND account = ? AND settled = 1 AND number >= ? AND number < ?`,
+		string(a.Chain), a.Account, a.Base, next)
+	if err == nil && seen != next-a.Base {
+		err = fmt.Errorf("%w: the ledger used %d numbers since %d, final blocks that we have read show %d", ErrConflict, next-a.Base, a.Base, seen)
+	}
+	return err
+}
+
+// EffectByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
+func (tx *Tx) EffectByHash(hash string) (Effect, bool, error) {
+	var r effectRow
+	found, err := tx.get(&r, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects WHERE tx = ? AND settled = 1 LIMIT 1`, hash)
+	if err != nil {
+		return Effect{}, false, fmt.Errorf("looking for transaction %s: %w", hash, err)
+	}
+	return r.effect(), found, nil
+}
+
+// UnpaidPayments answers the payments of an account that are queued, held or bound, oldest first.
+func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
+	var rows []paymentRow
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') ORDER BY id`,
+		string(id), account)
+	if err != nil {
+		return nil, fmt.Errorf("reading the unpaid payments of %s on %s: %w", account, id, err)
+	}
+	return paymentsOf(rows), nil
+}
+
+// Refundable answers the transfers on a chain that brought an amount from a sender and are neither credited nor refunded yet, oldest first.
+func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount, sender string) ([]Transfer, error) {
+	out, err := tx.transfers(`WHERE chain = ? AND asset = ? AND amount = ? AND sender = ? AND direction <> 'funding' AND state IN ('final','held')
+		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
+		ORDER BY id`, string(id), string(asset), amount, sender)
+	if err != nil {
+		return nil, fmt.Errorf("looking for refunds to %s on %s: %w", sender, id, err)
+	}
+	return out, nil
+}
+
+// StoppedAccounts answers the accounts of a chain that are halted or recovering, by account.
+func (tx *Tx) StoppedAccounts(id chain.ID) ([]Account, error) {
+	var rows []accountRow
+	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND state IN ('halted','recovering') ORDER BY account`, string(id))
+	if err != nil {
+		return nil, fmt.Errorf("reading the stopped accounts of %s: %w", id, err)
+	}
+	out := make([]Account, len(rows))
+	for i, r := range rows {
+		out[i] = r.account()
+	}
+	return out, nil
+}
+
+// BlockAt answers the hash of our line's block at a height; false when it is not known.
+func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err error) {
+	found, err = tx.get(&hash, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, string(id), height)
+	if err != nil {
+		return "", false, fmt.Errorf("reading block %d of %s: %w", height, id, err)
+	}
+	return hash, found, nil
+}

@@ -1,0 +1,102 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// recover is all that a recovering account does: what our records know as signed is decided by the ledger as ever, and numbers that only
+// the sign-guard knows are used up by transactions that move nothing. What our records forgot is thereby mined or never will be, and
+// nothing new is bound (facts/reliability.md 2.2). Where the ledger links blocks there is nothing to do: a new line excludes the old one.
+func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
+	tip, err := p.chain.Tip(ctx, a.Account)
+	if err != nil {
+		return fmt.Errorf("asking where the account stands: %w", err)
+	}
+	if tip.Hash != "" {
+		return nil
+	}
+	_, end, _, err := p.Guard.Next(ctx, p.id, a.Account)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.sign(ctx, a, cur), p.send(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
+}
+
+// cancel sends a cancellation for each number from, up to end: signed and stored first, replaced when it stays unmined too long.
+func (p *payer) cancel(ctx context.Context, a records.Account, from, end uint64, cur records.Cursor) error {
+	for n := from; n < min(end, from+records.MaxOpenSlots); n++ {
+		newest, err := p.cancellation(ctx, a, n, cur)
+		if errors.Is(err, chain.ErrNotNow) || errors.Is(err, chain.ErrFeeCeiling) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("cancelling number %d: %w", n, err)
+		}
+		if last, ok := p.sent[newest.Hash]; ok && last == cur.Height {
+			continue
+		}
+		if err := p.chain.Broadcast(ctx, newest.Attempt); err != nil {
+			p.log.WithField("tx", newest.Hash).WithError(err).Debug("node's answer to a cancellation")
+			continue
+		}
+		p.sent[newest.Hash] = cur.Height
+	}
+	return nil
+}
+
+// cancellation is the newest of a number, as the database has it.
+func (p *payer) cancellation(ctx context.Context, a records.Account, number uint64, cur records.Cursor) (records.Attempt, error) {
+	known, err := p.cancellations(ctx, a, number)
+	if err != nil {
+		return records.Attempt{}, err
+	}
+	if len(known) > 0 && cur.Height < known[len(known)-1].Head+p.cfg.ReplaceAfter {
+		return known[len(known)-1], nil
+	}
+	err = p.signCancel(ctx, a, number, known)
+	if len(known) > 0 && (errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling)) {
+		return known[len(known)-1], nil
+	}
+	if err != nil {
+		return records.Attempt{}, err
+	}
+	known, err = p.cancellations(ctx, a, number)
+	if err != nil || len(known) == 0 {
+		return records.Attempt{}, fmt.Errorf("reading a cancellation back: %w", errors.Join(err, records.ErrNotFound))
+	}
+	return known[len(known)-1], nil
+}
+
+func (p *payer) cancellations(ctx context.Context, a records.Account, number uint64) (known []records.Attempt, err error) {
+	err = p.Store.View(ctx, func(tx *records.Tx) error {
+		known, err = tx.Cancels(p.id, a.Account, number)
+		return err
+	})
+	return known, err
+}
+
+func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
+	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Number: number}
+	pay := chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: a.Account}
+	if err := p.Guard.Allow(ctx, p.id, slot, digest(pay), 0, true); err != nil {
+		return fmt.Errorf("asking the sign-guard: %w", err)
+	}
+	prev := make([]chain.Attempt, len(known))
+	for i, k := range known {
+		prev[i] = k.Attempt
+	}
+	att, err := p.chain.Sign(ctx, slot, pay, prev)
+	if err != nil {
+		return err
+	}
+	att.Seq = len(known)
+	p.log.WithFields(logrus.Fields{"account": a.Account, "number": number, "tx": att.Hash}).Warn("cancelling what the records forgot")
+	return p.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddCancel(p.id, a.Account, number, att) })
+}

@@ -1,0 +1,251 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// ErrBehind says that the daemon has not read the chains far enough to judge: run it and ask again.
+var ErrBehind = errors.New("the daemon has not read that far yet")
+
+// ErrNotAtRest says that something signed may still be mined: wait and ask again.
+var ErrNotAtRest = errors.New("something signed may still be mined")
+
+// memory is the sign-guard as recovery needs it.
+type memory interface {
+	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
+	Release(ctx context.Context, id chain.ID, account string, next uint64) error
+}
+
+// describer is a chain that can tell what a transaction of ours asks for, proven by its hash.
+type describer interface {
+	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
+}
+
+// Recovery is what operators do with accounts and chains that have stopped. It works beside a running daemon, on the same database, and
+// signs nothing: the daemon sees by the account's state that it may go on (docs/operations.md).
+//
+// Its one rule: an account signs again only when nothing that was ever signed with its key can still surprise our records.
+type Recovery struct {
+	*Watcher
+	guard memory
+}
+
+// Recovery is the operators' side of a Watcher.
+func (w *Watcher) Recovery(g memory) *Recovery { return &Recovery{Watcher: w, guard: g} }
+
+// Standing is where an account stands on its ledger, in our records and in the sign-guard's memory.
+type Standing struct {
+	Account records.Account
+	Tip     chain.Tip
+	Signed  bool   // the sign-guard knows signatures
+	Lineage uint64 // the newest of them
+	Number  uint64 // the number after the highest in it
+}
+
+// Foreign is a final transaction of an account that our records do not know.
+type Foreign struct {
+	records.Effect
+	Out      chain.Outgoing
+	Harmless string            // why it can have paid no user, if that is so
+	Pays     []records.Payment // unpaid ones that ask for exactly this, oldest first
+	Refunds  []uint64          // transfers that it would refund exactly
+}
+
+// Standing asks where an account stands.
+func (r *Recovery) Standing(ctx context.Context, id chain.ID, account string) (s Standing, err error) {
+	c, ok := r.Chains[id]
+	if !ok {
+		return s, fmt.Errorf("there is no chain %q", id)
+	}
+	if s.Tip, err = c.Tip(ctx, account); err != nil {
+		return s, fmt.Errorf("asking where the account stands: %w", err)
+	}
+	if s.Lineage, s.Number, s.Signed, err = r.guard.Next(ctx, id, account); err != nil {
+		return s, err
+	}
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		s.Account, err = tx.Account(id, account)
+		return err
+	})
+	return s, err
+}
+
+// moving says what of the account may still be mined or dropped. It is empty when everything is decided: then the ledger's latest, pending
+// and final state agree and, where it counts nonces, no number is left that only the sign-guard knows.
+func (s Standing) moving() string {
+	switch {
+	case s.Tip.Hash == "" && s.Signed && s.Number > max(s.Tip.Next, s.Account.Next):
+		return fmt.Sprintf("%s on %s has signed up to number %d, the ledger stands at %d: the daemon cancels what is between",
+			s.Account.Account, s.Account.Chain, s.Number-1, s.Tip.Next)
+	case !s.Tip.Settled:
+		return fmt.Sprintf("transactions of %s on %s wait for a final block", s.Account.Account, s.Account.Chain)
+	}
+	return ""
+}
+
+// Foreign answers the final transactions of an account that nobody has explained yet, with what they did. ErrBehind until the daemon has
+// read every chain of the account's network to where it stood at the call, because what it paid for may stand in blocks not read yet. It
+// waits so long for that.
+func (r *Recovery) Foreign(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]Foreign, error) {
+	if err := r.await(ctx, id, account, patience); err != nil {
+		return nil, err
+	}
+	var effects []records.Effect
+	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+		effects, err = tx.ForeignEffects(id, account)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Foreign, len(effects))
+	for i, e := range effects {
+		if list[i], err = r.judge(ctx, e); err != nil {
+			return nil, fmt.Errorf("looking at %s: %w", e.Tx, err)
+		}
+	}
+	return list, nil
+}
+
+// await returns once every chain of the account's network has been read to its present head.
+func (r *Recovery) await(ctx context.Context, id chain.ID, account string, patience time.Duration) error {
+	heads := map[chain.ID]chain.Head{}
+	ids, err := r.neighbours(ctx, id, account)
+	if err != nil {
+		return err
+	}
+	for _, n := range ids {
+		if heads[n], err = r.Chains[n].Head(ctx); err != nil {
+			return fmt.Errorf("asking for the head of %s: %w", n, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(patience, 0))
+	defer cancel()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		err := r.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) error { return read(tx, heads) })
+		if !errors.Is(err, ErrBehind) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-tick.C:
+		}
+	}
+}
+
+// neighbours are the chains of an account's network.
+func (r *Recovery) neighbours(ctx context.Context, id chain.ID, account string) ([]chain.ID, error) {
+	var a records.Account
+	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+		a, err = tx.Account(id, account)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	n := r.network(a.Network)
+	if n.Name == "" {
+		return nil, fmt.Errorf("network %s of the account is not configured", a.Network)
+	}
+	return []chain.ID{n.Source, n.Exchange}, nil
+}
+
+// read is ErrBehind unless the daemon has read each chain to a head and decided what was final there.
+func read(tx *records.Tx, heads map[chain.ID]chain.Head) error {
+	for id, head := range heads {
+		cur, err := tx.Cursor(id)
+		switch {
+		case err != nil:
+			return err
+		case cur.Halted:
+			return fmt.Errorf("chain %s is halted (%s): resume it first", id, cur.Why)
+		case cur.Missing || cur.Height < head.Latest.Height || cur.Final.Height < head.Final.Height:
+			return fmt.Errorf("%w: %s stands at block %d (final %d), the records at %d (final %d)",
+				ErrBehind, id, head.Latest.Height, head.Final.Height, cur.Height, cur.Final.Height)
+		}
+	}
+	return nil
+}
+
+// judge finds out what a transaction did and what in our records it fits.
+func (r *Recovery) judge(ctx context.Context, e records.Effect) (f Foreign, err error) {
+	f.Effect = e
+	if f.Out, err = r.describe(ctx, e); err != nil {
+		return f, err
+	}
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		if f.Pays, err = r.paidBy(tx, f); err != nil {
+			return err
+		}
+		if f.Refunds, err = r.refundedBy(tx, f); err != nil {
+			return err
+		}
+		f.Harmless, err = r.harmless(tx, f)
+		return err
+	})
+	return f, err
+}
+
+func (r *Recovery) describe(ctx context.Context, e records.Effect) (chain.Outgoing, error) {
+	c, ok := r.Chains[e.Chain].(describer)
+	if !ok {
+		return chain.Outgoing{}, fmt.Errorf("chain %s cannot tell what a transaction did", e.Chain)
+	}
+	return c.Describe(ctx, e.Tx)
+}
+
+// paidBy are the unpaid payments of the account that ask for exactly what the transaction did.
+func (r *Recovery) paidBy(tx *records.Tx, f Foreign) (list []records.Payment, err error) {
+	if !f.OK {
+		return nil, nil
+	}
+	unpaid, err := tx.UnpaidPayments(f.Chain, f.Account)
+	return slices.DeleteFunc(unpaid, func(p records.Payment) bool { return !fits(p, f.Out) }), err
+}
+
+// fits tells whether a transaction did what a payment asks for.
+func fits(p records.Payment, out chain.Outgoing) bool {
+	if p.Purpose == chain.Receive || out.Source != "" {
+		return p.Purpose == chain.Receive && p.Source == out.Source
+	}
+	return p.Asset == out.Asset && p.Payee == out.To && p.Amount == out.Amount && p.PayeeLabel == out.Label
+}
+
+// refundedBy are the transfers that the transaction would send back, while neither a credit nor a refund of them is paid.
+func (r *Recovery) refundedBy(tx *records.Tx, f Foreign) (ids []uint64, err error) {
+	if !f.OK || f.Out.Source != "" || f.Out.Amount.IsZero() {
+		return nil, nil
+	}
+	list, err := tx.Refundable(f.Chain, f.Out.Asset, f.Out.Amount, f.Out.To)
+	for _, t := range list {
+		ids = append(ids, t.ID)
+	}
+	return ids, err
+}
+
+// harmless says why a transaction can have paid no user.
+func (r *Recovery) harmless(tx *records.Tx, f Foreign) (string, error) {
+	switch {
+	case !f.OK:
+		return "it failed on chain", nil
+	case f.Out.Source != "":
+		return "it took in " + f.Out.Source, nil
+	case f.Out.To == f.Account && f.Out.Amount.IsZero():
+		return "it moved nothing", nil
+	}
+	_, err := tx.Account(f.Chain, f.Out.To)
+	if errors.Is(err, records.ErrNotFound) {
+		return "", nil
+	}
+	return "it went to an account of ours", err
+}

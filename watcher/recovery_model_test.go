@@ -1,0 +1,155 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// knownCancels lets a recovering daemon send its cancellations: the model's own check of what is sent looks for attempts only.
+type knownCancels struct {
+	sweptChain
+	m    *model
+	sent *int
+}
+
+func (c knownCancels) Broadcast(ctx context.Context, a chain.Attempt) error {
+	cancel := false
+	err := c.m.inner.View(ctx, func(tx *records.Tx) (err error) {
+		cancel, err = tx.IsCancel("eth", a.Hash)
+		return err
+	})
+	if err != nil || !cancel {
+		return errors.Join(err, c.sweptChain.Broadcast(ctx, a))
+	}
+	*c.sent++
+	return c.m.eth.Broadcast(ctx, a)
+}
+
+// TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations.md to the letter: everybody has in the
+// end exactly what is due to him, and the books fit (facts/reliability.md T9).
+func TestRecoveryEndsWhole(t *testing.T) {
+	rounds := crashes(t)/100 + 4
+	first := seed(t)
+	resumed, cancels := 0, 0
+	for s := first; s < first+uint64(rounds); s++ {
+		m := newModel(t, s, map[string]int{})
+		m.parts.Chains["eth"] = knownCancels{sweptChain{m.chains["eth"]}, m, &cancels}
+		m.restart(immortal, "")
+		m.wander(t, 10+m.rng.IntN(60))
+		m.bind()
+		m.closed = true // a user whose binding the backup does not have is another story
+		backup := m.backup(t)
+		m.wander(t, 1+m.rng.IntN(40))
+		m.restore(t, backup)
+		for _, c := range m.chains {
+			c.sent = map[string]bool{} // the backup does not have them
+		}
+		m.restart(immortal, "")
+		m.wander(t, m.rng.IntN(30))
+		resumed += m.recover(t, s)
+		err := m.settle()
+		if err != nil {
+			m.dump()
+		}
+		require.NoError(t, err, "GATEWAYD_SEED=%d", s)
+	}
+	t.Logf("GATEWAYD_SEED=%d: %d restores, %d accounts resumed, %d cancellations sent", first, rounds, resumed, cancels)
+	require.Positive(t, resumed)
+}
+
+// recover is the operator's work, until everybody is paid and no account has been stopped for a while. It answers how often an account was resumed.
+func (m *model) recover(t *testing.T, s uint64) (resumed int) {
+	t.Helper()
+	m.eth.Lie(chaintest.Honest)
+	m.vite.Lie(chaintest.Honest)
+	m.eth.SetBaseFee(10)
+	if m.rng.IntN(2) == 0 {
+		m.eth.Forget() // then only a cancellation fills the numbers that the records forgot
+		m.vite.Forget()
+	}
+	m.restart(immortal, "")
+	desk, quiet := m.desk(t), 0
+	for range 400 {
+		m.eth.Gossip()
+		m.vite.Gossip()
+		m.eth.Mine(1)
+		m.vite.Mine(1)
+		require.NoError(t, m.w.Step(t.Context()), "GATEWAYD_SEED=%d", s)
+		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
+		stopped := m.stopped(t)
+		for _, a := range stopped {
+			if m.resume(t, desk, a) {
+				resumed++
+			}
+		}
+		quiet++
+		if len(stopped) > 0 || m.checkPayees() != nil {
+			quiet = 0
+		}
+		if quiet > 3*finality {
+			return resumed
+		}
+	}
+	m.dump()
+	for _, a := range m.stopped(t) {
+		t.Log(a.Account, a.State, a.Why, desk.Resume(t.Context(), a.Chain, a.Account, 0))
+	}
+	require.Fail(t, "not whole", "GATEWAYD_SEED=%d: %v", s, m.checkPayees())
+	return 0
+}
+
+// desk is the operator's program: its own Watcher on the same database and nodes, without keys in use.
+func (m *model) desk(t *testing.T) *Recovery {
+	t.Helper()
+	parts := m.parts
+	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
+	w, err := New(Config{}, parts)
+	require.NoError(t, err)
+	return w.Recovery(m.parts.Guard.(*crashGuard).guard.(*records.Guard))
+}
+
+func (m *model) stopped(t *testing.T) (list []records.Account) {
+	t.Helper()
+	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
+		for _, id := range []chain.ID{"eth", "vite"} {
+			accounts, err := tx.StoppedAccounts(id)
+			if err != nil {
+				return err
+			}
+			list = append(list, accounts...)
+		}
+		return nil
+	}))
+	return list
+}
+
+// resume is one look of the operator at a stopped account. It tells whether the account goes on.
+func (m *model) resume(t *testing.T, desk *Recovery, a records.Account) bool {
+	t.Helper()
+	wait := func(err error) bool {
+		if err != nil && !errors.Is(err, ErrBehind) && !errors.Is(err, ErrNotAtRest) && !errors.Is(err, ErrNothingToDo) && !errors.Is(err, records.ErrConflict) {
+			require.NoError(t, err)
+		}
+		return err != nil
+	}
+	if _, err := desk.SettleAll(t.Context(), a.Chain, a.Account, 0); wait(err) {
+		return false
+	}
+	foreign, err := desk.Foreign(t.Context(), a.Chain, a.Account, 0)
+	if wait(err) {
+		return false
+	}
+	for _, f := range foreign {
+		if len(f.Refunds) > 0 && wait(desk.Settle(t.Context(), f.Refunds[0], f.Tx)) {
+			return false
+		}
+	}
+	return !wait(desk.Resume(t.Context(), a.Chain, a.Account, 0))
+}

@@ -1,0 +1,290 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// Settle records that a final transaction of ours which our records do not know paid a record: its credit, its refund or its receive, whichever
+// asks for exactly what the transaction did. When it is the record's refund and none is ordered, the refund is ordered first. ErrNothingToDo:
+// the transaction is none such, or does not fit, or a slot of the payment is not decided.
+func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error {
+	e, err := r.effect(ctx, hash)
+	if err != nil {
+		return err
+	}
+	out, err := r.describe(ctx, e)
+	if err != nil {
+		return fmt.Errorf("looking at %s: %w", hash, err)
+	}
+	return r.Store.Update(ctx, func(tx *records.Tx) error {
+		p, err := r.settles(tx, record, e, out)
+		if err != nil {
+			return err
+		}
+		return tx.SettleForeign(p, hash)
+	})
+}
+
+func (r *Recovery) effect(ctx context.Context, hash string) (e records.Effect, err error) {
+	found := false
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		e, found, err = tx.EffectByHash(hash)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%w: no final block that the daemon has read shows %s as made by an account of ours", ErrNothingToDo, hash)
+	}
+	return e, err
+}
+
+// settles finds the payment of a record that a transaction paid.
+func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out chain.Outgoing) (uint64, error) {
+	t, err := tx.Transfer(record)
+	if err != nil {
+		return 0, err
+	}
+	id, err := unpaid(tx, record, e, out)
+	if err != nil || id != 0 {
+		return id, err
+	}
+	if out.Source == "" && t.Chain == e.Chain && t.From == out.To && t.Asset == out.Asset && t.Amount == out.Amount {
+		if err := r.Refund(tx, record); err != nil {
+			return 0, err
+		}
+		if id, err = unpaid(tx, record, e, out); err != nil || id != 0 {
+			return id, err
+		}
+	}
+	return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
+}
+
+// unpaid is the payment of a record that waits for what a transaction did, or 0.
+func unpaid(tx *records.Tx, record uint64, e records.Effect, out chain.Outgoing) (uint64, error) {
+	payments, err := tx.PaymentsOf(record)
+	for _, p := range payments {
+		waits := p.State == records.Queued || p.State == records.HeldPayment || p.State == records.Bound
+		if waits && p.Chain == e.Chain && p.Account == e.Account && fits(p, out) {
+			return p.ID, nil
+		}
+	}
+	return 0, err
+}
+
+// Settled is one answer of SettleAll.
+type Settled struct {
+	Payment uint64
+	Tx      string
+}
+
+// SettleAll settles every unexplained transaction of a stopped account to the oldest unpaid payment that asks for exactly what it did.
+// Payments alike in everything are the same to their payee.
+func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]Settled, error) {
+	list, err := r.Foreign(ctx, id, account, patience)
+	if err != nil {
+		return nil, err
+	}
+	var done []Settled
+	taken := map[uint64]bool{}
+	err = r.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, f := range list {
+			for _, p := range f.Pays {
+				if taken[p.ID] {
+					continue
+				}
+				if err := tx.SettleForeign(p.ID, f.Tx); err != nil {
+					return err
+				}
+				taken[p.ID] = true
+				done = append(done, Settled{p.ID, f.Tx})
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// Accept keeps in the history that an operator knows of a transaction which pays nothing that our records owe. One that fits an unpaid
+// payment or an open refund is not accepted: it must be settled.
+func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why string, patience time.Duration) error {
+	list, err := r.Foreign(ctx, id, account, patience)
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if f.Tx == hash {
+			return r.accept(ctx, f, why)
+		}
+	}
+	return fmt.Errorf("%w: %s is no transaction of %s that wants explaining", ErrNothingToDo, hash, account)
+}
+
+func (r *Recovery) accept(ctx context.Context, f Foreign, why string) error {
+	if len(f.Pays) > 0 {
+		return fmt.Errorf("%w: %s is what payment %d of record %d asks for: settle it", ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
+	}
+	if len(f.Refunds) > 0 {
+		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", ErrNothingToDo, f.Tx, f.Refunds[0])
+	}
+	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptForeign(f.Chain, f.Account, f.Tx, why) })
+}
+
+// Resume lets a stopped account sign again. It first accepts by itself what can have paid no user. Then it wants, in this order:
+// everything of the account on the ledger final; every final transaction of every account on the network's chains explained; and nothing
+// left that only the sign-guard knows, nor at another stopped paying account of the network, whose payments may be this one's refunds.
+// ErrNotAtRest, ErrBehind: ask again later; the daemon works on it. ErrNothingToDo: an operator must explain or decide something first.
+func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, patience time.Duration) error {
+	s, err := r.Standing(ctx, id, account)
+	if err != nil {
+		return err
+	}
+	if s.Account.State != records.AccountHalted && s.Account.State != records.AccountRecovering {
+		return fmt.Errorf("%w: the account is %s", ErrNothingToDo, s.Account.State)
+	}
+	list, err := r.Foreign(ctx, id, account, patience)
+	if err != nil {
+		return err
+	}
+	if err := r.explain(ctx, list); err != nil {
+		return err
+	}
+	if err := r.atRest(ctx, s); err != nil {
+		return err
+	}
+	return r.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := r.explained(tx, s.Account); err != nil {
+			return err
+		}
+		if err := tx.ResumeAccount(id, account, records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Lineage: s.Lineage}); err != nil {
+			return err
+		}
+		if err := dropSweeps(tx, id, account); err != nil {
+			return err
+		}
+		return r.guard.Release(ctx, id, account, s.Tip.Next) // proven by final blocks, so also right if this transaction is lost
+	})
+}
+
+// dropSweeps voids the sweeps of an account that wait for a slot: what they counted on may have been moved since, and the next sweep counts
+// anew. Top-ups stay, because a sweep that is signed may wait for its coins.
+func dropSweeps(tx *records.Tx, id chain.ID, account string) error {
+	waiting, err := tx.UnpaidPayments(id, account)
+	if err != nil {
+		return err
+	}
+	for _, p := range waiting {
+		if p.State == records.Bound || p.Purpose != chain.Sweep {
+			continue
+		}
+		err := tx.MovePayment(p.ID, p.State, records.VoidPayment, "counted anew after a recovery")
+		if err != nil && !errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
+			return err
+		}
+	}
+	return nil
+}
+
+// explain accepts what can have paid no user, and names the first transaction that may have.
+func (r *Recovery) explain(ctx context.Context, list []Foreign) error {
+	for _, f := range list {
+		if f.Harmless == "" || len(f.Pays) > 0 {
+			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained: settle or accept it",
+				ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To)
+		}
+	}
+	for _, f := range list {
+		err := r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptForeign(f.Chain, f.Account, f.Tx, f.Harmless) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atRest is ErrNotAtRest while something of the account, or of another stopped paying account of its network, may still be mined. The account
+// is then put to recovering: the daemon sees what it knows through and cancels the rest.
+func (r *Recovery) atRest(ctx context.Context, s Standing) error {
+	if why := s.moving(); why != "" {
+		return errors.Join(fmt.Errorf("%w: %s", ErrNotAtRest, why), r.recovering(ctx, s, why))
+	}
+	others, err := r.stoppedBeside(ctx, s.Account)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		beside, err := r.Standing(ctx, o.Chain, o.Account)
+		if err != nil {
+			return err
+		}
+		if why := beside.moving(); why != "" {
+			return fmt.Errorf("%w: %s", ErrNotAtRest, why)
+		}
+	}
+	return nil
+}
+
+// recovering is the state in which the daemon brings an account to rest. Where blocks are linked it has no means to, and needs none.
+func (r *Recovery) recovering(ctx context.Context, s Standing, why string) error {
+	if s.Account.State == records.AccountRecovering || s.Tip.Hash != "" {
+		return nil
+	}
+	return r.Store.Update(ctx, func(tx *records.Tx) error {
+		return tx.SetAccountState(s.Account.Chain, s.Account.Account, records.AccountRecovering, why)
+	})
+}
+
+func (r *Recovery) stoppedBeside(ctx context.Context, a records.Account) (list []records.Account, err error) {
+	n := r.network(a.Network)
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		for _, id := range []chain.ID{n.Source, n.Exchange} {
+			stopped, err := tx.StoppedAccounts(id)
+			if err != nil {
+				return err
+			}
+			for _, s := range stopped {
+				if s.Network == a.Network && s.Kind != records.KindDeposit && (s.Chain != a.Chain || s.Account != a.Account) {
+					list = append(list, s)
+				}
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// explained wants the books whole on both chains of a network before anything is signed again: what is unknown at one account may have paid
+// what another is about to pay.
+func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
+	n := r.network(a.Network)
+	for _, id := range []chain.ID{n.Source, n.Exchange} {
+		open, err := tx.Unexplained(id)
+		if err != nil {
+			return err
+		}
+		for _, other := range open {
+			harmless, err := r.harmlessAccount(tx, id, other)
+			if err != nil {
+				return err
+			}
+			if !harmless {
+				return fmt.Errorf("%w: %s on %s made transactions that are not explained: settle or accept them first", ErrNothingToDo, other, id)
+			}
+		}
+	}
+	return nil
+}
+
+// harmlessAccount tells whether an account pays none of our users: nobody has to look at all deposit addresses before the hot account goes on.
+func (r *Recovery) harmlessAccount(tx *records.Tx, id chain.ID, account string) (bool, error) {
+	a, err := tx.Account(id, account)
+	return a.Kind == records.KindDeposit || a.Kind == records.KindGas, err
+}
