@@ -37,7 +37,11 @@ type exchange struct {
 }
 
 func recordings(t testing.TB) []exchange {
-	f, err := os.Open("../rpc/testdata/ledger.jsonl")
+	return append(recordingsIn(t, "ledger"), recordingsIn(t, "dex")...)
+}
+
+func recordingsIn(t testing.TB, name string) []exchange {
+	f, err := os.Open("../rpc/testdata/" + name + ".jsonl")
 	require.NoError(t, err)
 	defer f.Close()
 	var all []exchange
@@ -407,6 +411,8 @@ func TestErrors(t *testing.T) {
 		{"PoW difficulty, stale previous hash", ErrChainForked, false, false},
 		{"hash does not match", ErrHash, true, false},
 		{"shape: sendBlockHash null", ErrParams, true, false},
+		{"cancelled order by id", ErrNoOrder, false, false},
+		{"dexfund_getTokenInfo VITE before init", ErrExchangeToken, false, false},
 	} {
 		for _, e := range recordings(t) {
 			if e.Label != c.label {

@@ -56,6 +56,13 @@ var (
 	ErrField           error = &Error{-36010, "verify that block field data is illegal"}
 	ErrAlreadyReceived error = &Error{-36011, "block is already received successfully"}
 	ErrInconsistent    error = &Error{-36012, "inconsistent execution results in vm"}
+	ErrOrderType       error = &Error{-37002, "invalid order type"}
+	ErrOrderPrice      error = &Error{-37003, "invalid order price format"}
+	ErrNoMarket        error = &Error{-37007, "trade market not exists"}
+	ErrNoOrder         error = &Error{-37008, "order not exists"}
+	ErrTokenPair       error = &Error{-37012, "invalid token pair"}
+	ErrNoFundUser      error = &Error{-37013, "fund user doesn't exist"}
+	ErrExchangeToken   error = &Error{codeOther, "invalid token"}
 	ErrChainForked     error = &Error{codeOther, "chain forked"}
 	ErrNotSupported    error = &Error{codeOther, "not supported"}
 )
@@ -71,7 +78,8 @@ func Permanent(err error) bool {
 		return false
 	}
 	switch e.Code {
-	case -32602, -35001, -35004, -35006, -35008, -36001, -36002, -36003, -36004, -36008, -36009, -36010, -36012:
+	case -32602, -35001, -35004, -35006, -35008, -36001, -36002, -36003, -36004, -36008, -36009, -36010, -36012,
+		-37002, -37003, -37012:
 		return true
 	}
 	return false

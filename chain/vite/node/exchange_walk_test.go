@@ -15,7 +15,9 @@ import (
 func (w *walk) trade(t *rapid.T, u user) {
 	amount := *vite(rapid.Uint64Range(1, 3000).Draw(t, "amount"))
 	other := rapid.SampledFrom(w.users).Draw(t, "other")
-	fund := func(m core.Method, args ...any) *core.AccountBlock { return w.call(u, core.DexFundContract, m, args...) }
+	fund := func(m core.Method, args ...any) *core.AccountBlock {
+		return w.call(u, core.DexFundContract, m, args...)
+	}
 	var b *core.AccountBlock
 	switch rapid.IntRange(0, 12).Draw(t, "call") {
 	case 0:
@@ -73,7 +75,9 @@ func (w *walk) cancellation(t *rapid.T, u user) *core.AccountBlock {
 }
 
 func (w *walk) adminCall(t *rapid.T, u user) *core.AccountBlock {
-	fund := func(m core.Method, args ...any) *core.AccountBlock { return w.call(u, core.DexFundContract, m, args...) }
+	fund := func(m core.Method, args ...any) *core.AccountBlock {
+		return w.call(u, core.DexFundContract, m, args...)
+	}
 	switch rapid.IntRange(0, 3).Draw(t, "admin") {
 	case 0:
 		return fund(dex.FundNotifyTime, w.state.exchange.clock+1)

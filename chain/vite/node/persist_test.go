@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
 )
 
 // busy makes a bit of everything.
@@ -211,7 +212,9 @@ func TestStateFileNames(t *testing.T) {
 }
 
 func FuzzParseState(f *testing.F) {
-	l := setup(f)
+	l := openExchange(f, Config{})
+	l.deposit(l.staked, coin, whole(100))
+	l.order(l.staked, dex.Sell, "10", 50)
 	l.busy()
 	body := func(s *state, at place) []byte {
 		data := encodeState(s, at)
