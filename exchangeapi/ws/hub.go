@@ -1,0 +1,229 @@
+package ws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/exchangeapi/index"
+)
+
+// feed is the index as the hub uses it: what it tells, and the markets and books that a topic may ask for.
+type feed[S updates] interface {
+	books
+	Subscribe(capacity int) S
+}
+
+// updates is a subscription to the index's updates.
+type updates interface {
+	Next(ctx context.Context) (index.Update, error)
+	Close()
+}
+
+// books answers from the index's memory.
+type books interface {
+	Market(symbol string) (index.Market, error)
+	Depth(symbol string, limit int, precision *int) (index.Depth, error)
+}
+
+// Hub serves the WebSocket side of the exchange API. Handler serves while Run runs.
+type Hub struct {
+	cfg         Config
+	books       books
+	subscribe   func() updates
+	upgrader    websocket.Upgrader
+	description []byte // AsyncAPI, in JSON
+	now         func() time.Time
+
+	table table
+
+	mu      sync.Mutex
+	open    bool // Run runs
+	places  int  // connections and handshakes
+	conns   map[*conn]struct{}
+	running sync.WaitGroup // readers, and writers to slow clients
+
+	slow      atomic.Int64
+	overtaken atomic.Int64
+	rounds    atomic.Int64
+}
+
+// New makes a hub that pushes what the feed (*index.Index) tells. It starts nothing.
+func New[S updates](cfg Config, f feed[S]) (*Hub, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, fmt.Errorf("exchange websocket: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	doc, err := description()
+	if err != nil {
+		return nil, err
+	}
+	return &Hub{
+		cfg:         cfg,
+		books:       f,
+		description: doc,
+		subscribe:   func() updates { return f.Subscribe(cfg.UpdatesBehind) },
+		upgrader: websocket.Upgrader{
+			ReadBufferSize:  256, // clients say little, and this is held for each of them
+			WriteBufferSize: 256,
+			WriteBufferPool: new(sync.Pool),
+			// Any page may connect: no cookie is read, so a page can do nothing here in its visitor's name.
+			CheckOrigin: func(*http.Request) bool { return true },
+		},
+		now:   time.Now,
+		table: table{groups: map[string]*group{}},
+		conns: map[*conn]struct{}{},
+	}, nil
+}
+
+// Handler serves /ws, /v2/ws and /websocket, the homes of the three shapes (each serves all of them), and their
+// description at /asyncapi.json. A test network's base path is the caller's to strip.
+func (h *Hub) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for path, home := range homes() {
+		mux.HandleFunc("GET "+path, h.serve(home))
+	}
+	mux.HandleFunc("GET /asyncapi.json", h.describe)
+	return mux
+}
+
+// homes are the paths of the shapes.
+func homes() map[string]shape {
+	return map[string]shape{"/v2/ws": commandShape, "/ws": opTypeShape, "/websocket": binaryShape}
+}
+
+// Stats is what the hub does at the moment, and has done since its start.
+type Stats struct {
+	Connections, Subscriptions int
+	Slow                       int64 // connections closed because their client was too slow
+	Overtaken                  int64 // states that a newer one replaced in a slow client's queue
+	Rounds                     int64 // rounds of pushes
+}
+
+// Stats counts.
+func (h *Hub) Stats() Stats {
+	s := Stats{Slow: h.slow.Load(), Overtaken: h.overtaken.Load(), Rounds: h.rounds.Load()}
+	h.mu.Lock()
+	s.Connections = len(h.conns)
+	h.mu.Unlock()
+	h.table.mu.Lock()
+	s.Subscriptions = h.table.count
+	h.table.mu.Unlock()
+	return s
+}
+
+// Run pushes until ctx ends; then it closes all connections and waits for them. Its error is the feed's.
+func (h *Hub) Run(ctx context.Context) error {
+	news := make(chan news, mergedMost) // what arrives during a round is the next round
+	first := h.subscribe()
+	h.setOpen(true)
+	g, running := errgroup.WithContext(ctx)
+	g.Go(func() error { return h.follow(running, first, news) })
+	g.Go(func() error { return h.push(running, news) })
+	err := g.Wait()
+	h.setOpen(false)
+	for _, c := range h.connections() {
+		c.end(websocket.CloseGoingAway, "the service stops")
+	}
+	h.running.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (h *Hub) setOpen(open bool) {
+	h.mu.Lock()
+	h.open = open
+	h.mu.Unlock()
+}
+
+// news is what the feed tells: an update, or that some were lost.
+type news struct {
+	update index.Update
+	lost   bool
+}
+
+// follow reads the feed. When the hub was too slow for it, it subscribes anew and says that updates were lost.
+func (h *Hub) follow(ctx context.Context, from updates, to chan<- news) error {
+	defer func() { from.Close() }()
+	for {
+		u, err := from.Next(ctx)
+		n := news{update: u}
+		switch {
+		case errors.Is(err, index.ErrLagged):
+			from.Close()
+			from, n = h.subscribe(), news{lost: true}
+		case err != nil:
+			return fmt.Errorf("reading the exchange's updates: %w", err)
+		}
+		select {
+		case to <- n:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// push is the loop that owns rounds and looks for clients that have gone quiet.
+func (h *Hub) push(ctx context.Context, from <-chan news) error {
+	p := newPublisher(h)
+	look := time.NewTicker(min(time.Second, h.cfg.Expiry/4+1))
+	defer look.Stop()
+	for {
+		select {
+		case n := <-from:
+			p.round(waiting(n, from))
+		case <-look.C:
+			h.expire(h.now())
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// waiting is n and what has come in since, as far as it fits into one round.
+func waiting(n news, from <-chan news) (us []index.Update, lost bool) {
+	for {
+		lost = lost || n.lost
+		us = append(us, n.update)
+		if len(us) == mergedMost {
+			return us, lost
+		}
+		select {
+		case n = <-from:
+		default:
+			return us, lost
+		}
+	}
+}
+
+// expire ends the subscriptions of clients that have given no sign of life, and later the connections.
+func (h *Hub) expire(now time.Time) {
+	for _, c := range h.connections() {
+		switch quiet := now.Sub(time.Unix(0, c.seen.Load())); {
+		case quiet > h.cfg.Close:
+			c.end(websocket.ClosePolicyViolation, "no sign of life")
+		case quiet > h.cfg.Expiry:
+			h.table.removeAll(c)
+		}
+	}
+}
+
+// connections lists the open ones.
+func (h *Hub) connections() []*conn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]*conn, 0, len(h.conns))
+	for c := range h.conns {
+		list = append(list, c)
+	}
+	return list
+}

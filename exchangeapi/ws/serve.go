@@ -1,0 +1,195 @@
+package ws
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// serve is the handler of a path whose clients speak a shape until they say otherwise.
+func (h *Hub) serve(home shape) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !h.admit() {
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "no more connections", http.StatusServiceUnavailable)
+			return
+		}
+		c := &conn{hub: h, shape: home}
+		upgraded, err := h.upgrader.Upgrade(hijacker{w, c}, r, nil)
+		if err != nil { // the client has been told
+			h.leave(c)
+			return
+		}
+		c.start(upgraded)
+	}
+}
+
+// admit gives a connection its place. Each admit needs a leave.
+func (h *Hub) admit() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.open || h.places >= h.cfg.Connections {
+		return false
+	}
+	h.places++
+	h.running.Add(1)
+	return true
+}
+
+// leave gives the place back.
+func (h *Hub) leave(c *conn) {
+	h.table.removeAll(c)
+	h.mu.Lock()
+	delete(h.conns, c)
+	h.places--
+	h.mu.Unlock()
+	h.running.Done()
+}
+
+// start begins to read. The handler returns at once, so that nothing of the HTTP server is held for a connection; Run
+// waits for the reader.
+func (c *conn) start(upgraded *websocket.Conn) {
+	c.ws = upgraded
+	c.alive()
+	upgraded.SetReadLimit(int64(c.hub.cfg.MessageBytes))
+	c.heedControls()
+	c.hub.mu.Lock()
+	c.hub.conns[c] = struct{}{}
+	open := c.hub.open
+	c.hub.mu.Unlock()
+	if !open {
+		c.end(websocket.CloseGoingAway, "the service stops")
+	}
+	go c.read()
+}
+
+// heedControls counts control frames as signs of life; a ping is answered by the library's own handler.
+func (c *conn) heedControls() {
+	pong := c.ws.PingHandler()
+	c.ws.SetPingHandler(func(data string) error {
+		c.alive()
+		return pong(data)
+	})
+	c.ws.SetPongHandler(func(string) error {
+		c.alive()
+		return nil
+	})
+}
+
+func (c *conn) alive() { c.seen.Store(c.hub.now().UnixNano()) }
+
+// read hears the client until the connection ends.
+func (c *conn) read() {
+	defer c.hub.leave(c)
+	defer c.readerGone()
+	for {
+		messageType, r, err := c.ws.NextReader()
+		if err != nil {
+			return // closed by either side, broken, or too large: the library has told the client
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return
+		}
+		c.alive()
+		if !c.allowed() {
+			c.end(websocket.ClosePolicyViolation, "too many messages")
+			continue
+		}
+		c.handle(messageType, data)
+	}
+}
+
+// allowed counts messages, minute by minute.
+func (c *conn) allowed() bool {
+	now := c.hub.now()
+	if now.Sub(c.window) >= time.Minute {
+		c.window, c.inWindow = now, 0
+	}
+	c.inWindow++
+	return c.inWindow <= c.hub.cfg.MessagesAMin
+}
+
+// handle does what a message asks and answers.
+func (c *conn) handle(messageType int, data []byte) {
+	req, err := parse(messageType, data)
+	if err != nil {
+		c.answer(c.complaintShape(messageType), reply{fault: illegalOp})
+		return
+	}
+	c.shape = req.shape
+	c.answer(req.shape, c.do(req))
+}
+
+// complaintShape is the shape in which a client is told that he cannot be understood: a binary frame gets a binary answer.
+func (c *conn) complaintShape(messageType int) shape {
+	switch {
+	case messageType == websocket.BinaryMessage:
+		return binaryShape
+	case c.shape == binaryShape:
+		return opTypeShape
+	}
+	return c.shape
+}
+
+func (c *conn) answer(s shape, r reply) {
+	r.at = c.hub.now().UnixMilli()
+	c.send(s.frame(r))
+}
+
+// do carries out a request.
+func (c *conn) do(req request) reply {
+	r := reply{op: req.op, topics: req.topics, clientID: req.clientID}
+	if r.fault = checkClientID(req.clientID); r.fault != fine {
+		r.clientID = ""
+		return r
+	}
+	switch req.op {
+	case opPing:
+		return reply{op: opPong, clientID: req.clientID}
+	case opSub:
+		r.topics, r.fault = c.hub.sub(c, req)
+	case opUnSub:
+		for _, name := range req.topics {
+			c.hub.table.remove(c, name, req.shape)
+		}
+	default:
+		r.fault = illegalOp
+	}
+	return r
+}
+
+// sub subscribes to what is a topic of what was asked for, and lists that. Only where nothing is, it is a fault, and the
+// list is what was asked for.
+func (h *Hub) sub(c *conn, req request) ([]string, fault) {
+	var taken []string
+	for _, name := range req.topics {
+		t, ok := parseTopic(name)
+		if !ok || !h.known(t, req.shape) {
+			continue
+		}
+		if !h.table.add(c, t, req.shape, req.clientID, h.cfg.Topics) {
+			return req.topics, visitLimit
+		}
+		taken = append(taken, name)
+	}
+	if len(taken) == 0 {
+		return req.topics, illegalTopic
+	}
+	return taken, fine
+}
+
+// known says whether a topic can ever have a push in a shape: its pair exists, and the wallets' lists of orders are for
+// their shape alone.
+func (h *Hub) known(t topic, s shape) bool {
+	if (t.kind == kindOpen || t.kind == kindHistory) && s != binaryShape {
+		return false
+	}
+	if t.symbol == "" {
+		return true
+	}
+	_, err := h.books.Market(t.symbol)
+	return err == nil
+}

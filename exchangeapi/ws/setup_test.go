@@ -1,0 +1,217 @@
+package ws
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/exchangeapi/index"
+)
+
+const (
+	address = "vite_cc392cbb42a22eebc9136c6f9ba416d47d19f3be1a1bd2c072"
+	other   = "vite_15d3230e3c31c009c968beea7160ae98b491475236ae2cddbc"
+	patient = 20 * time.Second // a failing test waits so long
+)
+
+// fakeFeed is an index that says what the test wants.
+type fakeFeed struct {
+	books map[string]index.Depth // by market; others are unknown
+
+	mu   sync.Mutex
+	subs []*fakeUpdates
+}
+
+func (f *fakeFeed) Market(symbol string) (index.Market, error) {
+	if _, ok := f.books[symbol]; !ok {
+		return index.Market{}, index.ErrUnknownMarket
+	}
+	return index.Market{Pair: index.Pair{Symbol: symbol}}, nil
+}
+
+func (f *fakeFeed) Depth(symbol string, _ int, precision *int) (index.Depth, error) {
+	d, ok := f.books[symbol]
+	if !ok {
+		return index.Depth{}, index.ErrUnknownMarket
+	}
+	for i, l := range d.Asks {
+		whole, fraction, _ := strings.Cut(l.Price, ".")
+		d.Asks[i].Price = strings.TrimSuffix(whole+"."+fraction[:min(*precision, len(fraction))], ".")
+	}
+	return d, nil
+}
+
+func (f *fakeFeed) Subscribe(capacity int) *fakeUpdates {
+	u := &fakeUpdates{news: make(chan index.Update, capacity), lag: make(chan struct{}), closed: make(chan struct{})}
+	f.mu.Lock()
+	f.subs = append(f.subs, u)
+	f.mu.Unlock()
+	return u
+}
+
+// latest is the subscription that is live.
+func (f *fakeFeed) latest() *fakeUpdates {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.subs) == 0 {
+		return nil
+	}
+	return f.subs[len(f.subs)-1]
+}
+
+// tell hands an update to the hub.
+func (f *fakeFeed) tell(u index.Update) { f.latest().news <- u }
+
+// fakeUpdates hands over what it is told, and lags once lag is closed.
+type fakeUpdates struct {
+	news   chan index.Update
+	lag    chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (u *fakeUpdates) Next(ctx context.Context) (index.Update, error) {
+	select {
+	case n := <-u.news:
+		return n, nil
+	case <-u.lag:
+		return index.Update{}, index.ErrLagged
+	case <-ctx.Done():
+		return index.Update{}, ctx.Err()
+	}
+}
+
+func (u *fakeUpdates) Close() { u.once.Do(func() { close(u.closed) }) }
+
+// rig is a hub that serves.
+type rig struct {
+	t    *testing.T
+	feed *fakeFeed
+	hub  *Hub
+	url  string
+	stop func() // ends Run and waits for it
+}
+
+func setup(t *testing.T, cfg Config) *rig {
+	feed := &fakeFeed{books: map[string]index.Depth{"VX_VITE": {}, "VITE_BTC-000": {}, "VX_USDT-000": {}}}
+	h, err := New(cfg, feed)
+	require.NoError(t, err)
+	server := httptest.NewServer(h.Handler())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+		server.Close()
+	})
+	t.Cleanup(stop)
+	r := &rig{t: t, feed: feed, hub: h, url: "ws" + strings.TrimPrefix(server.URL, "http"), stop: stop}
+	r.eventually(func() bool { h.mu.Lock(); defer h.mu.Unlock(); return h.open })
+	return r
+}
+
+func (r *rig) eventually(condition func() bool) {
+	r.t.Helper()
+	require.Eventually(r.t, condition, patient, time.Millisecond)
+}
+
+// client is a client of the hub.
+type client struct {
+	t *testing.T
+	*websocket.Conn
+}
+
+func (r *rig) dial(path string) *client {
+	r.t.Helper()
+	c, answer, err := websocket.DefaultDialer.Dial(r.url+path, nil)
+	require.NoError(r.t, err)
+	answer.Body.Close()
+	r.t.Cleanup(func() { c.Close() })
+	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(patient)))
+	return &client{r.t, c}
+}
+
+func (c *client) say(text string) {
+	c.t.Helper()
+	require.NoError(c.t, c.WriteMessage(websocket.TextMessage, []byte(text)))
+}
+
+func (c *client) sayBinary(b []byte) {
+	c.t.Helper()
+	require.NoError(c.t, c.WriteMessage(websocket.BinaryMessage, b))
+}
+
+// hear is the next frame.
+func (c *client) hear() string {
+	c.t.Helper()
+	_, data, err := c.ReadMessage()
+	require.NoError(c.t, err)
+	return string(data)
+}
+
+// ask says something and hears the answer.
+func (c *client) ask(text string) string {
+	c.t.Helper()
+	c.say(text)
+	return c.hear()
+}
+
+// closed reads until the connection is closed and is the code and the reason.
+func (c *client) closed() (int, string) {
+	c.t.Helper()
+	for {
+		if _, _, err := c.ReadMessage(); err != nil {
+			var closing *websocket.CloseError
+			require.ErrorAs(c.t, err, &closing)
+			return closing.Code, closing.Text
+		}
+	}
+}
+
+func fields(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var m map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &m), text)
+	return m
+}
+
+// samples are the published messages (vectors/exchange/ws_samples.json).
+type samples struct {
+	NewJSON struct {
+		Ping, Sub exchange
+		SubMany   exchange `json:"sub_many"`
+		UnSub     exchange `json:"un_sub"`
+		Pushes    []struct {
+			Topic string
+			Data  json.RawMessage
+		}
+	} `json:"new_json"`
+	OldJSON struct {
+		Sub, Ping struct{ Send json.RawMessage }
+		UnSub     struct{ Send json.RawMessage } `json:"un_sub"`
+		Pushes    []struct{ Message json.RawMessage }
+	} `json:"old_json"`
+	Protobuf struct {
+		Samples []struct{ What, Hex string } `json:"samples_encoded_here"`
+	}
+	Topics []string
+}
+
+type exchange struct{ Send, Receive json.RawMessage }
+
+func readSamples(t testing.TB) samples {
+	data, err := os.ReadFile("testdata/ws_samples.json")
+	require.NoError(t, err)
+	var s samples
+	require.NoError(t, json.Unmarshal(data, &s))
+	return s
+}

@@ -1,0 +1,92 @@
+package ws
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// socket is the net.Conn that the WebSocket library gets. What the library writes by itself (the handshake, pongs and
+// closes) goes through the connection's queue as all else does, so frames never meet in the middle and several leave in
+// one write.
+type socket struct {
+	net.Conn
+	raw  syscall.RawConn // nil where the transport is not a plain socket (TLS)
+	link *conn
+}
+
+func newSocket(c net.Conn) *socket {
+	s := &socket{Conn: c}
+	if plain, ok := c.(syscall.Conn); ok {
+		if raw, err := plain.SyscallConn(); err == nil {
+			s.raw = raw
+		}
+	}
+	return s
+}
+
+// Write queues what the library writes. It is a whole frame, or the answer to the handshake.
+func (s *socket) Write(b []byte) (int, error) {
+	if !s.link.send(append([]byte(nil), b...)) {
+		return 0, net.ErrClosed
+	}
+	return len(b), nil
+}
+
+// SetWriteDeadline does nothing: the library's deadlines are for its own writes, and those only queue.
+func (s *socket) SetWriteDeadline(time.Time) error { return nil }
+
+// SetDeadline sets the reading side's only.
+func (s *socket) SetDeadline(t time.Time) error { return s.Conn.SetReadDeadline(t) }
+
+// Close is for the connection to do when its queue is written; the library closes only where the handshake fails.
+func (s *socket) Close() error { return s.Conn.Close() }
+
+// writeNow writes as much of b as the socket takes without waiting, which may be nothing.
+func (s *socket) writeNow(b []byte) (int, error) {
+	if s.raw == nil {
+		return 0, nil
+	}
+	var n int
+	var failure error
+	err := s.raw.Write(func(fd uintptr) bool {
+		n, failure = tryWrite(int(fd), b)
+		return true // never wait here: the caller has other sockets to serve
+	})
+	return n, errors.Join(err, failure)
+}
+
+// tryWrite is one write(2) on a socket that does not block.
+func tryWrite(fd int, b []byte) (int, error) {
+	for {
+		n, err := syscall.Write(fd, b)
+		switch {
+		case err == nil:
+			return n, nil
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EAGAIN):
+			return 0, nil
+		default:
+			return 0, err
+		}
+	}
+}
+
+// hijacker hands the library our socket in place of the server's connection.
+type hijacker struct {
+	http.ResponseWriter
+	link *conn
+}
+
+// Hijack takes the connection from the HTTP server.
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	h.link.attach(c)
+	return h.link.socket, buffers, nil
+}

@@ -1,0 +1,123 @@
+package ws
+
+import "sync"
+
+// table says who gets what: for each topic that somebody wants, the subscriptions of each shape. One goroutine
+// publishes; the readers of all connections subscribe.
+type table struct {
+	mu     sync.Mutex
+	groups map[string]*group // by topic
+	count  int               // subscriptions in all
+}
+
+// group is the subscriptions to one topic.
+type group struct {
+	topic topic
+	subs  [shapes][]*subscription
+}
+
+// subscription is one connection's wish for a topic in one shape.
+type subscription struct {
+	conn     *conn
+	group    *group
+	shape    shape
+	clientID string // goes into each binary push
+	at       int    // in group.subs[shape]
+}
+
+// subKey tells a connection's subscriptions apart: the same topic may be wanted in several shapes.
+type subKey struct {
+	topic string
+	shape shape
+}
+
+// add subscribes c, once. It is false when c has as many subscriptions as it may have.
+func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := subKey{what.name, s}
+	if old := c.subs[key]; old != nil {
+		old.clientID = clientID
+		return true
+	}
+	if len(c.subs) >= limit {
+		return false
+	}
+	g := t.groups[what.name]
+	if g == nil {
+		g = &group{topic: what}
+		t.groups[what.name] = g
+	}
+	sub := &subscription{conn: c, group: g, shape: s, clientID: clientID, at: len(g.subs[s])}
+	g.subs[s] = append(g.subs[s], sub)
+	if c.subs == nil {
+		c.subs = make(map[subKey]*subscription, 1)
+	}
+	c.subs[subKey{g.topic.name, s}] = sub
+	t.count++
+	return true
+}
+
+// remove ends a subscription; ending what never was is harmless.
+func (t *table) remove(c *conn, name string, s shape) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if sub := c.subs[subKey{name, s}]; sub != nil {
+		t.drop(sub)
+	}
+}
+
+// removeAll ends all subscriptions of c and says how many there were.
+func (t *table) removeAll(c *conn) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(c.subs)
+	for _, sub := range c.subs {
+		t.drop(sub)
+	}
+	c.subs = nil
+	return n
+}
+
+func (t *table) drop(sub *subscription) {
+	g := sub.group
+	list := g.subs[sub.shape]
+	last := list[len(list)-1]
+	last.at = sub.at
+	list[sub.at] = last
+	list[len(list)-1] = nil
+	g.subs[sub.shape] = list[:len(list)-1]
+	delete(sub.conn.subs, subKey{g.topic.name, sub.shape})
+	t.count--
+	if g.empty() {
+		delete(t.groups, g.topic.name)
+	}
+}
+
+func (g *group) empty() bool {
+	for _, list := range g.subs {
+		if len(list) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// wants says whether c has a subscription of one of the kinds.
+func (t *table) wants(c *conn, wanted func(kind) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, sub := range c.subs {
+		if wanted(sub.group.topic.kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// has says whether anybody wants the topic.
+func (t *table) has(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.groups[name] != nil
+}

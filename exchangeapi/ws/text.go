@@ -1,0 +1,86 @@
+package ws
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// textMessage is a client's text frame in either of the two shapes.
+type textMessage struct {
+	Command *string  `json:"command"`
+	Params  []string `json:"params"`
+
+	OpType   *string `json:"opType"`
+	ClientID string  `json:"clientId"`
+	Topics   string  `json:"topics"`
+}
+
+// parseText reads a text frame. Members that are not known are left alone, for clients send more than they must.
+func parseText(data []byte) (request, error) {
+	var m textMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		return request{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	switch {
+	case m.Command != nil:
+		return request{shape: commandShape, op: *m.Command, topics: m.Params}, nil
+	case m.OpType != nil:
+		return request{shape: opTypeShape, op: *m.OpType, topics: splitTopics(m.Topics), clientID: m.ClientID}, nil
+	}
+	return request{}, fmt.Errorf("%w: neither command nor opType is given", errUnreadable)
+}
+
+// splitTopics reads topics that are separated by commas.
+func splitTopics(s string) []string {
+	if s == "" {
+		return nil
+	}
+	list := strings.Split(s, ",")
+	for i, t := range list {
+		list[i] = strings.TrimSpace(t)
+	}
+	return list
+}
+
+// command encodes a reply in the command shape. A pong names the time and no topics (the published samples).
+func (r reply) command() []byte {
+	b := appendInt(nil, `{"code":`, r.fault.code())
+	if r.op == "" {
+		r.op = "error"
+	}
+	b = appendText(b, `,"event":`, r.op)
+	switch {
+	case r.op == opPong:
+		b = appendInt(b, `,"timestamp":`, r.at)
+	case len(r.topics) > 0 || r.fault == fine:
+		b = appendText(b, `,"topic":`, bracketed(r.topics))
+	}
+	if r.fault != fine {
+		b = appendText(b, `,"msg":`, r.fault.text())
+	}
+	return append(b, '}')
+}
+
+// opType encodes a reply in the spec's shape, after the model of the binary envelope.
+func (r reply) opType() []byte {
+	b := appendText(nil, `{"clientId":`, r.clientID)
+	b = appendText(b, `,"opType":`, r.op)
+	b = appendText(b, `,"topics":`, strings.Join(r.topics, ","))
+	b = appendInt(b, `,"errorCode":`, int64(r.fault))
+	return append(b, '}')
+}
+
+// appendCommandPush appends a push in the command shape.
+func appendCommandPush(b []byte, name string, at int64, data []byte) []byte {
+	b = appendInt(b, `{"code":0,"event":"push","timestamp":`, at)
+	b = appendText(b, `,"topic":`, name)
+	b = append(append(b, `,"data":`...), data...)
+	return append(b, '}')
+}
+
+// appendOpTypePush appends a push in the spec's shape, which does not name the topic.
+func appendOpTypePush(b, data []byte) []byte {
+	b = append(append(b, `{"message":`...), data...)
+	return append(b, '}')
+}
