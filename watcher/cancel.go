@@ -13,20 +13,37 @@ import (
 
 // recover is all that a recovering account does: what our records know as signed is decided by the ledger as ever, and numbers that only
 // the sign-guard knows are used up by transactions that move nothing. What our records forgot is thereby mined or never will be, and
-// nothing new is bound (facts/reliability.md 2.2). Where the ledger links blocks there is nothing to do: a new line excludes the old one.
+// nothing new is bound (facts/reliability.md 2.2). While the ledger shows something that nobody has explained, nothing is signed at all.
 func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
 	tip, err := p.chain.Tip(ctx, a.Account)
 	if err != nil {
 		return fmt.Errorf("asking where the account stands: %w", err)
 	}
-	if tip.Hash != "" {
-		return nil
-	}
 	_, end, _, err := p.Guard.Next(ctx, p.id, a.Account)
 	if err != nil {
 		return err
 	}
+	if tip.Hash != "" || tip.Next > max(a.Next, end) {
+		return nil // a new line will exclude the old one; or somebody else signs
+	}
+	if unknown, err := p.unknown(ctx, a); err != nil || unknown {
+		return err
+	}
 	return errors.Join(p.sign(ctx, a, cur), p.send(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
+}
+
+// unknown tells whether blocks show transactions of the account that our records do not know and nobody has explained.
+func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err error) {
+	err = p.Store.View(ctx, func(tx *records.Tx) error {
+		final, err := tx.ForeignEffects(p.id, a.Account)
+		if err != nil || len(final) > 0 {
+			found = true
+			return err
+		}
+		_, found, err = tx.ForeignEffect(p.id, a.Account)
+		return err
+	})
+	return found, err
 }
 
 // cancel sends a cancellation for each number from, up to end: signed and stored first, replaced when it stays unmined too long.

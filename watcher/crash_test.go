@@ -155,15 +155,19 @@ func (c *crashChain) Broadcast(ctx context.Context, a chain.Attempt) error {
 		return err
 	}
 	c.requireStored(ctx, a)
-	c.sent[a.Hash] = true
 	if err := c.Chain.Broadcast(ctx, a); err != nil {
 		return err
 	}
 	return c.fuse.pass("after sending")
 }
 
+// requireStored looks for an attempt, or a cancellation of a recovering account, and remembers attempts as sent.
 func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 	err := c.store.View(ctx, func(tx *records.Tx) error {
+		if cancel, err := tx.IsCancel(c.ID(), a.Hash); err != nil || cancel {
+			return err
+		}
+		c.sent[a.Hash] = true
 		_, stored, ok, err := tx.AttemptByHash(c.ID(), a.Hash)
 		if err == nil && (!ok || string(stored.Raw) != string(a.Raw)) {
 			err = errors.New("not in the database")

@@ -55,7 +55,7 @@ func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.E
 }
 
 // foreign handles a final transaction of our account that no slot has. Before the account was adopted that is history; a cancellation of ours
-// has done what it should; anything else stops the account, unless it is recovering: there an operator looks at it anyhow.
+// has done what it should; anything else stops the account until an operator has looked at it.
 func (f *follower) foreign(tx *records.Tx, e records.Effect) error {
 	a, err := tx.Account(f.id, e.Account)
 	if err != nil || a.State == records.AccountNew || e.Number < a.Base {
@@ -66,10 +66,7 @@ func (f *follower) foreign(tx *records.Tx, e records.Effect) error {
 		log.Info("number cancelled")
 		return err
 	}
-	log.Error("our account made a transaction that our records do not know: an operator must look")
-	if a.State == records.AccountRecovering {
-		return nil
-	}
+	log.Error("account halted: our records do not know this transaction of it")
 	why := fmt.Sprintf("transaction %s at number %d was not signed by this daemon", e.Tx, e.Number)
 	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
 }
