@@ -3,6 +3,7 @@ package dex
 import (
 	"errors"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -18,9 +19,53 @@ import (
 type naive struct {
 	orders []*naiveOrder
 	unit   *big.Rat // quote units per trade unit at price 1
+	funds  map[core.Address]*naiveFunds
+}
+
+// naiveFunds is what an account has available and locked of the trade token, then of the quote token.
+type naiveFunds [4]*big.Int
+
+func (f *naiveFunds) add(i int, n *big.Int) { f[i] = new(big.Int).Add(f[i], n) }
+
+// lock moves what an order locks from available to locked.
+func (x *naive) lock(o *naiveOrder) {
+	f := x.funds[o.owner]
+	if o.sell {
+		f.move(0, o.quantity)
+	} else {
+		f.move(2, new(big.Int).Add(o.amount, o.locked))
+	}
+}
+
+// move takes from available, which is number i, and adds to locked.
+func (f *naiveFunds) move(i int, n *big.Int) {
+	f.add(i, new(big.Int).Neg(n))
+	f.add(i+1, n)
+}
+
+// settle moves what one party of a fill gets and gives.
+func (x *naive) settle(o *naiveOrder, quantity, amount, base, op *big.Int) {
+	f, fees := x.funds[o.owner], new(big.Int).Add(base, op)
+	if o.sell {
+		f.add(1, new(big.Int).Neg(quantity))
+		f.add(2, sub(amount, fees))
+	} else {
+		f.add(0, quantity)
+		f.add(3, new(big.Int).Neg(new(big.Int).Add(amount, fees)))
+	}
+}
+
+// release gives back what an order that has ended still locked.
+func (x *naive) release(o *naiveOrder) {
+	if o.sell {
+		x.funds[o.owner].move(0, new(big.Int).Neg(o.refund))
+	} else {
+		x.funds[o.owner].move(2, new(big.Int).Neg(o.refund))
+	}
 }
 
 type naiveOrder struct {
+	owner                                          core.Address
 	id                                             OrderID
 	sell                                           bool
 	kind                                           Type
@@ -100,6 +145,23 @@ func (x *naive) candidates(t *naiveOrder) []*naiveOrder {
 }
 
 func (x *naive) place(t *naiveOrder) []naiveFill {
+	x.lock(t)
+	fills := x.decide(t)
+	for i := range fills {
+		f := &fills[i]
+		x.settle(t, f.quantity, f.amount, f.takerFee, f.takerOp)
+		x.settle(f.maker, f.quantity, f.amount, f.makerFee, f.makerOp)
+		if f.maker.status == Filled {
+			x.release(f.maker)
+		}
+	}
+	if t.status == Filled || t.status == Cancelled {
+		x.release(t)
+	}
+	return fills
+}
+
+func (x *naive) decide(t *naiveOrder) []naiveFill {
 	fresh := *t
 	fills := x.meet(t)
 	switch {
@@ -201,6 +263,7 @@ func (x *naive) cancel(id OrderID) *naiveOrder {
 	o := x.orders[i]
 	x.orders = slices.Delete(x.orders, i, i+1)
 	x.close(o, Cancelled, map[bool]Reason{true: ByOwner, false: ByOwnerPartial}[o.done.Sign() == 0])
+	x.release(o)
 	return o
 }
 
@@ -209,7 +272,7 @@ func bigOf(n *uint256.Int) *big.Int { return n.ToBig() }
 // twin is the naive form of an order that the package has made.
 func twin(o *Order, turn int) *naiveOrder {
 	return &naiveOrder{
-		id: o.ID, sell: o.ID.Side() == Sell, kind: o.Type, price: ratOf(o.ID.Price()), turn: turn, quantity: bigOf(&o.Quantity),
+		owner: o.Owner, id: o.ID, sell: o.ID.Side() == Sell, kind: o.Type, price: ratOf(o.ID.Price()), turn: turn, quantity: bigOf(&o.Quantity),
 		amount: bigOf(&o.Amount), locked: bigOf(&o.LockedFee), limit: bigOf(&o.Limit), done: new(big.Int), paid: new(big.Int),
 		base: new(big.Int), op: new(big.Int), refund: new(big.Int), takerRate: int64(o.Rates.Taker), takerOp: int64(o.Rates.TakerOperator),
 		makerRate: int64(o.Rates.Maker), makerOp: int64(o.Rates.MakerOperator),
@@ -237,9 +300,12 @@ func session(t testing.TB, steps int, next source) {
 	x := &naive{unit: new(big.Rat).SetFrac(
 		new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals[1])), nil),
 		new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals[0])), nil))}
+	x.funds = map[core.Address]*naiveFunds{}
 	names := []core.Address{user("A"), user("B"), user("C")}
-	for _, name := range names {
-		d.fund(name, tokens(1000, decimals[0]), tokens(1000, decimals[1]))
+	for i, name := range names {
+		start := []uint256.Int{tokens(1000, decimals[0]), tokens([]uint64{1000, 1000, 9}[i], decimals[1])}
+		x.funds[name] = &naiveFunds{start[0].ToBig(), new(big.Int), start[1].ToBig(), new(big.Int)}
+		d.fund(name, start[0], start[1])
 	}
 	var placed []OrderID
 	for range steps {
@@ -250,6 +316,16 @@ func session(t testing.TB, steps int, next source) {
 		}
 		d.check()
 		require.Equal(t, len(x.orders), d.book.Len(Buy)+d.book.Len(Sell))
+		x.sameFunds(d)
+	}
+}
+
+func (x *naive) sameFunds(d *desk) {
+	for name, f := range x.funds {
+		p := d.purse(name)
+		require.Equal(d.t, []string{f[0].String(), f[1].String(), f[2].String(), f[3].String()}, []string{
+			p.trade.Available.Dec(), p.trade.Locked.Dec(), p.quote.Available.Dec(), p.quote.Locked.Dec(),
+		}, "funds")
 	}
 }
 
@@ -260,6 +336,9 @@ func (d *desk) placeBoth(x *naive, owner core.Address, next source) (OrderID, bo
 		Owner: owner, Side: Side(next(2) == 1), Type: Type(next(5)), Quantity: quantity,
 		Price:    Price{Units: uint64(next(3)), Frac: uint64(1+next(9)) * 100_000_000_000 / uint64(1+next(3)*999_999)},
 		Standing: Standing{VIP: next(3) == 0, Invited: next(4) == 0, SVIP: next(9) == 0},
+	}
+	if p.Type == MarketPrice && next(2) == 0 {
+		p.Quantity.Mul(&p.Quantity, uint256.NewInt(1000)) // more than the balance pays for
 	}
 	r, err := d.place(p)
 	if err != nil {
@@ -297,6 +376,14 @@ func TestAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		session(t, rapid.IntRange(1, 60).Draw(rt, "steps"), func(below int) int { return rapid.IntRange(0, below-1).Draw(rt, "choice") })
 	})
+}
+
+// TestSequences plays 3000 fixed random sequences.
+func TestSequences(t *testing.T) {
+	for seed := range uint64(3000) {
+		chance := rand.New(rand.NewPCG(seed, 1))
+		session(t, 40, chance.IntN)
+	}
 }
 
 func FuzzAgainstNaive(f *testing.F) {
