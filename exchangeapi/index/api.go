@@ -274,34 +274,7 @@ type Update struct {
 	Trades   []Trade   // each fill once, oldest first
 	Depths   []Depth   // full book (MaxDepth levels) of each market whose book changed
 	Tickers  []Ticker  // of each market that traded
-	Bars     []Bar     // the current bar of all intervals of each market that traded
+	Bars     []Bar     // those that changed, of all intervals, by market, length and time
 	Accounts []string  // addresses whose exchange balance may have changed
 	At       time.Time // of the commit
 }
-
-// api is what this file promises of Index; the methods stand beside their tables and books.
-//
-//	New(Config, Parts) (*Index, error)   opens its own database; Close
-//	Run(ctx) error                       follows the chain until ctx ends
-//	Ready() error                        nil once it has caught up with the node
-//
-//	Markets() []Market                   by symbol
-//	Market(symbol) (Market, error)       ErrUnknownMarket
-//	Tokens() []Token                     by symbol
-//	Order(ctx, owner core.Address, id core.Hash) (*Order, error)       nil if there is none of this owner
-//	Orders(ctx, OrderFilter, Page) (Orders, error)
-//	Trades(ctx, TradeFilter, Page) (Trades, error)                     ErrUnknownMarket
-//	Depth(symbol string, limit int, precision *int) (Depth, error)     ErrUnknownMarket; precision: decimals to merge to
-//	BookTicker(symbol) (BookTicker, error)                             ErrUnknownMarket
-//	Tickers() []Ticker                                                 of all markets, by symbol
-//	Bars(ctx, BarFilter) ([]Bar, error)                                oldest first; ErrUnknownMarket
-//	Transfers(ctx, owner core.Address, token core.TokenID, Page) (Transfers, error)
-//	Balances(ctx, owner core.Address) ([]Balance, error)               asks the node; by symbol
-//	Granted(ctx, principal, agent core.Address, symbol string) (bool, error)
-//
-//	NotePlacement(ctx, Placement) error                                after the node accepted: status 1
-//	NoteCancel(ctx, CancelRequest) error                               after the node accepted: status 6
-//
-//	Subscribe(capacity int) *Subscription
-//	(*Subscription) Next(ctx) (Update, error)                          ErrLagged, or ctx's error
-//	(*Subscription) Close()

@@ -1,0 +1,273 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// errHistory marks an event that does not fit what is stored: the index does not hold the chain from its beginning.
+var errHistory = errors.New("the event does not fit the index")
+
+// effects is what a transaction changed, for the memory and the subscribers.
+type effects struct {
+	orders   []orderRow // each change
+	trades   []tradeRow
+	bars     map[barKey]barRow
+	accounts map[core.Address]struct{}
+	rules    *rules // as they are after the transaction
+	cursors  map[contract]cursor
+	undone   bool
+}
+
+func newEffects(r *rules) *effects {
+	return &effects{
+		bars: map[barKey]barRow{}, accounts: map[core.Address]struct{}{}, cursors: map[contract]cursor{}, rules: r.clone(),
+	}
+}
+
+// silent tells whether there is nothing to tell subscribers.
+func (e *effects) silent() bool {
+	return len(e.orders)+len(e.trades)+len(e.bars)+len(e.accounts) == 0 && !e.undone
+}
+
+func (e *effects) touch(accounts ...core.Address) {
+	for _, a := range accounts {
+		if !a.IsZero() {
+			e.accounts[a] = struct{}{}
+		}
+	}
+}
+
+// applier stores blocks in one transaction and gathers the effects.
+type applier struct {
+	*tx
+	*effects
+	clock int64 // of the exchange, after the last block of dexFund
+}
+
+// blocks stores consecutive blocks of a contract.
+func (a *applier) blocks(c contract, blocks []block) error {
+	for i := range blocks {
+		if err := a.block(c, &blocks[i]); err != nil {
+			return fmt.Errorf("storing block %d of dex %s: %w", blocks[i].height, c, err)
+		}
+		a.cursors[c] = cursor{blocks[i].height, blocks[i].hash}
+	}
+	if c == trade {
+		return a.saveBars()
+	}
+	return nil
+}
+
+func (a *applier) block(c contract, b *block) error {
+	events, err := b.events()
+	if err != nil {
+		return err
+	}
+	asked := readCall(b)
+	if c == fund && b.ok && asked.clock > 0 {
+		a.clock = asked.clock
+	}
+	if err := a.saveBlock(c, b); err != nil {
+		return err
+	}
+	for pos := range events {
+		if err := a.event(c, b, pos, &events[pos]); err != nil {
+			return fmt.Errorf("event %d: %w", pos, err)
+		}
+	}
+	a.touchSettled(b)
+	if c == trade {
+		return a.failure(b)
+	}
+	return errors.Join(a.asked(b, &asked, events), a.decided(b))
+}
+
+// touchSettled notes whose balances the block's settlements will change.
+func (a *applier) touchSettled(b *block) {
+	for _, data := range b.settled {
+		var encoded []byte
+		if dex.FundSettleOrders.Scan(data, &encoded) != nil {
+			continue
+		}
+		s, err := dex.DecodeSettlement(encoded)
+		if err != nil {
+			continue
+		}
+		for i := range s.Accounts {
+			a.touch(s.Accounts[i].Owner)
+		}
+	}
+}
+
+// event stores an event. The contract matters: a name means something in one of them only.
+func (a *applier) event(c contract, b *block, pos int, e *event) error {
+	switch {
+	case c == trade && e.placed != nil:
+		return a.placed(b, pos, e.placed)
+	case c == trade && e.updated != nil:
+		return a.updated(b, pos, e.updated)
+	case c == trade && e.trade != nil:
+		return a.trade(b, pos, e.trade)
+	case c == fund && e.market != nil:
+		a.rules.addMarket(*e.market)
+		return a.announce("ex_markets", b.height, pos, b.logs[pos].Data)
+	case c == fund && e.token != nil:
+		a.rules.tokens[e.token.ID] = *e.token
+		return a.announce("ex_tokens", b.height, pos, b.logs[pos].Data)
+	case c == fund && e.grant != nil:
+		return a.grant(b, pos, e)
+	case c == fund && e.transfer != nil:
+		return a.transfer(b, pos, e.transfer)
+	}
+	return nil
+}
+
+func (a *applier) grant(b *block, pos int, e *event) error {
+	granted := 0
+	if e.granted {
+		granted = 1
+	}
+	return a.exec("INSERT INTO ex_grants (height, pos, principal, agent, market, granted) VALUES (?, ?, ?, ?, ?, ?)",
+		b.height, pos, e.grant.Principal.String(), e.grant.Agent.String(), e.grant.Market, granted)
+}
+
+// placed stores a new order, which has been matched already.
+func (a *applier) placed(b *block, pos int, p *dex.Placed) error {
+	id := p.Order.ID
+	name := p.Order.SendHash.String()
+	if p.Order.SendHash.IsZero() {
+		name = id.String() // before the network's upgrade that named orders by their sends
+	}
+	o, err := a.order(name)
+	if err != nil {
+		return err
+	}
+	if o == nil {
+		o = &orderRow{ID: name}
+	}
+	if o.Placed > 0 {
+		return fmt.Errorf("%w: order %s is placed twice", errHistory, o.ID)
+	}
+	if _, known := a.rules.byID[id.Market()]; !known {
+		return fmt.Errorf("market %d: %w", id.Market(), errAhead)
+	}
+	if err := a.remember(b, pos, o); err != nil {
+		return err
+	}
+	o.InnerID, o.Owner, o.Market = id.String(), p.Order.Owner.String(), id.Market()
+	o.Side, o.Type, o.Price = sideNumber(id.Side()), int(p.Order.Type), price{id.Price()}
+	o.Quantity, o.Amount = amount{p.Order.Quantity}, amount{p.Order.Amount}
+	o.Created, o.Serial, o.Placed = id.Time(), int64(id.Serial()), b.height
+	a.touch(p.Order.Owner)
+	return a.progress(o, &p.Order.Progress)
+}
+
+// errAhead marks an event of dexTrade that rests on a block of dexFund not yet stored: dexFund is read again first.
+var errAhead = errors.New("not announced yet")
+
+// progress stores the new state of an order. Its cancel request is decided when it ends.
+func (a *applier) progress(o *orderRow, p *dex.Progress) error {
+	o.progress = progressOf(p)
+	if o.ended() {
+		o.Cancel = ""
+	}
+	return a.changed(o)
+}
+
+// changed stores an order and tells of it.
+func (a *applier) changed(o *orderRow) error {
+	if err := a.save(o); err != nil {
+		return fmt.Errorf("storing order %s: %w", o.ID, err)
+	}
+	a.orders = append(a.orders, *o)
+	return nil
+}
+
+func (a *applier) updated(b *block, pos int, u *dex.Updated) error {
+	o, err := a.inner(u.ID)
+	if err != nil {
+		return err
+	}
+	if err := a.remember(b, pos, o); err != nil {
+		return err
+	}
+	return a.progress(o, &u.Progress)
+}
+
+// asked stores what a user's call of dexFund means for lists: an order that now waits for dexTrade or failed, or, on chains
+// that do not announce transfers, a deposit or withdrawal.
+func (a *applier) asked(b *block, c *call, events []event) error {
+	switch {
+	case c.place != nil:
+		return a.receivedOrder(b, c.place)
+	case b.ok && c.deposit && !announcesTransfer(events):
+		return a.saveTransfer(b, len(events), b.from, c.token, &c.amount, kindDeposit)
+	case b.ok && c.withdrawal && !announcesTransfer(events):
+		return a.saveTransfer(b, len(events), b.from, c.token, &c.amount, kindWithdrawal)
+	}
+	return nil
+}
+
+func announcesTransfer(events []event) bool {
+	for i := range events {
+		if events[i].transfer != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// receivedOrder stores that dexFund took an order's send, as done or as failed. A refused order of a market that does not
+// exist has no place in any list.
+func (a *applier) receivedOrder(b *block, p *Placement) error {
+	o, err := a.order(p.Hash.String())
+	if err != nil {
+		return err
+	}
+	if o == nil {
+		m := a.rules.byTokens[tokens{p.Trade, p.Quote}]
+		if m == nil {
+			return nil
+		}
+		if o, err = newOrderRow(p, m); err != nil {
+			return nil // refused by the contract for the same reason
+		}
+	}
+	a.touch(p.Owner)
+	if o.ReceivedAt = a.clockOf(b); o.Placed == 0 && o.ReceivedAt > 0 {
+		o.Created = o.ReceivedAt
+	}
+	return a.settleOrder(o)
+}
+
+// clockOf is the exchange's time of a block; before the time oracle has spoken the time of its snapshot.
+func (a *applier) clockOf(b *block) int64 {
+	if a.clock > 0 {
+		return a.clock
+	}
+	return b.time
+}
+
+// newOrderRow is an order that no contract has announced.
+func newOrderRow(p *Placement, m *market) (*orderRow, error) {
+	at, err := dex.ParsePrice(p.Price)
+	if err != nil {
+		return nil, err
+	}
+	o := &orderRow{
+		ID: p.Hash.String(), Owner: p.Owner.String(), Market: m.ID, Side: p.Side, Type: p.Type,
+		Price: price{at}, Quantity: amount{p.Quantity},
+	}
+	scale, err := dex.NewScale(m.TradeDecimals, m.QuoteDecimals)
+	if err != nil {
+		return nil, err
+	}
+	if !scale.Amount(&o.Amount.Int, at, &p.Quantity) {
+		return nil, dex.ErrTooLarge
+	}
+	return o, nil
+}

@@ -1,0 +1,122 @@
+package index
+
+import (
+	"slices"
+
+	"github.com/holiman/uint256"
+	"github.com/shopspring/decimal"
+
+	"gatewayd/chain/vite/dex"
+)
+
+// book is what rests in a market, by price. It is not safe for concurrent use.
+type book struct {
+	resting map[string]resting // by the order's id
+	sides   [2]side            // buys, sells
+}
+
+type resting struct {
+	side     int
+	price    dex.Price
+	quantity uint256.Int
+}
+
+// side is the levels of one side, best first.
+type side struct {
+	levels []*level
+	orders int
+	sells  bool
+}
+
+type level struct {
+	price    dex.Price
+	shown    decimal.Decimal // the price
+	quantity uint256.Int
+	orders   int
+}
+
+func newBook() *book { return &book{resting: map[string]resting{}, sides: [2]side{{}, {sells: true}}} }
+
+// set makes an order rest with a quantity, zero for not at all, and tells whether that changed anything.
+func (b *book) set(o *orderRow) bool {
+	rest := o.rest()
+	old, known := b.resting[o.ID]
+	if known && old.quantity == rest.Int && old.price == o.Price.Price && old.side == o.Side || !known && rest.IsZero() {
+		return false
+	}
+	if known {
+		b.sides[old.side].remove(&old)
+		delete(b.resting, o.ID)
+	}
+	if !rest.IsZero() {
+		r := resting{o.Side, o.Price.Price, rest.Int}
+		b.resting[o.ID] = r
+		b.sides[o.Side].insert(&r)
+	}
+	return true
+}
+
+// find is the place of a price among the levels.
+func (s *side) find(p dex.Price) (int, bool) {
+	return slices.BinarySearchFunc(s.levels, p, func(l *level, p dex.Price) int {
+		if s.sells {
+			return l.price.Compare(p)
+		}
+		return p.Compare(l.price)
+	})
+}
+
+func (s *side) insert(r *resting) {
+	i, found := s.find(r.price)
+	if !found {
+		s.levels = slices.Insert(s.levels, i, &level{price: r.price, shown: number(r.price)})
+	}
+	l := s.levels[i]
+	l.quantity.Add(&l.quantity, &r.quantity)
+	l.orders++
+	s.orders++
+}
+
+func (s *side) remove(r *resting) {
+	i, found := s.find(r.price)
+	if !found {
+		panic("index: a resting order without a level")
+	}
+	l := s.levels[i]
+	l.quantity.Sub(&l.quantity, &r.quantity)
+	l.orders--
+	s.orders--
+	if l.orders == 0 {
+		s.levels = slices.Delete(s.levels, i, i+1)
+	}
+}
+
+// merged lists the best levels, prices merged to so many decimals: asks up, bids down, so that nobody is promised a better
+// price than there is. What is too little to be shown is left out.
+func (s *side) merged(m *market, limit, places int) []Level {
+	list := make([]Level, 0, min(limit, len(s.levels)))
+	var sum uint256.Int
+	for i, l := range s.levels {
+		sum.Add(&sum, &l.quantity)
+		at := s.round(l.shown, places)
+		if i+1 < len(s.levels) && s.round(s.levels[i+1].shown, places).Equal(at) {
+			continue
+		}
+		shown := whole(&sum, m.TradeDecimals).Truncate(int32(m.pair.QuantityPrecision))
+		if !shown.IsZero() {
+			list = append(list, Level{at.StringFixed(int32(places)), cut(shown, m.pair.QuantityPrecision)})
+		}
+		if len(list) == limit {
+			break
+		}
+		sum.Clear()
+	}
+	return list
+}
+
+func (s *side) round(p decimal.Decimal, places int) decimal.Decimal {
+	if s.sells {
+		return p.RoundCeil(int32(places))
+	}
+	return p.RoundFloor(int32(places))
+}

@@ -1,0 +1,130 @@
+package index
+
+import (
+	"fmt"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// call is what a user asked dexFund for, as far as the index has a use for it.
+type call struct {
+	place   *Placement // an order
+	clock   int64      // the time oracle's time
+	deposit bool
+	// withdrawn and withdrawal are set by a withdrawal.
+	withdrawal bool
+	token      core.TokenID
+	amount     amount
+}
+
+// readCall reads a call of dexFund by a user. Data that is no call, or a call of no interest, is the zero value.
+func readCall(b *block) call {
+	switch data := b.call; {
+	case dex.FundPlaceOrder.Matches(data):
+		return placeCall(dex.FundPlaceOrder, b, false)
+	case dex.OldFundPlaceOrder.Matches(data):
+		return placeCall(dex.OldFundPlaceOrder, b, false)
+	case dex.FundPlaceAgentOrder.Matches(data):
+		return placeCall(dex.FundPlaceAgentOrder, b, true)
+	case dex.OldFundPlaceAgentOrder.Matches(data):
+		return placeCall(dex.OldFundPlaceAgentOrder, b, true)
+	case dex.FundNotifyTime.Matches(data):
+		var c call
+		if dex.FundNotifyTime.Scan(data, &c.clock) != nil {
+			return call{}
+		}
+		return c
+	case dex.FundDeposit.Matches(data), dex.OldFundDeposit.Matches(data):
+		return call{deposit: true, token: b.callToken, amount: b.callAmount}
+	case dex.FundWithdraw.Matches(data):
+		return withdrawCall(dex.FundWithdraw, data)
+	case dex.OldFundWithdraw.Matches(data):
+		return withdrawCall(dex.OldFundWithdraw, data)
+	}
+	return call{}
+}
+
+func withdrawCall(m core.Method, data []byte) call {
+	c := call{withdrawal: true}
+	if m.Scan(data, &c.token, &c.amount.Int) != nil {
+		return call{}
+	}
+	return c
+}
+
+func placeCall(m core.Method, b *block, agent bool) call {
+	p := Placement{Hash: b.send, Owner: b.from}
+	var sell bool
+	var kind uint8
+	into := []any{&p.Trade, &p.Quote, &sell, &kind, &p.Price, &p.Quantity}
+	if agent {
+		into = append([]any{&p.Owner}, into...)
+	}
+	if m.Scan(b.call, into...) != nil {
+		return call{}
+	}
+	p.Side, p.Type = sideNumber(dex.Side(sell)), int(kind)
+	return call{place: &p}
+}
+
+func sideNumber(s dex.Side) int {
+	if s == dex.Sell {
+		return 1
+	}
+	return 0
+}
+
+// event is a decoded log; one member is set, or none if the log is of no interest.
+type event struct {
+	placed   *dex.Placed
+	updated  *dex.Updated
+	trade    *dex.Trade
+	market   *dex.Market
+	token    *dex.Token
+	grant    *dex.Grant
+	granted  bool
+	transfer *dex.Transfer
+}
+
+// readEvent decodes a log of either contract. A log of a known name that cannot be read is dex.ErrWire.
+func readEvent(log client.VMLog) (e event, err error) {
+	if len(log.Topics) == 0 {
+		return e, nil
+	}
+	switch log.Topics[0] {
+	case dex.Topic(dex.NewOrderEvent):
+		e.placed, err = decoded(dex.DecodePlaced(log.Data))
+	case dex.Topic(dex.OrderUpdateEvent):
+		e.updated, err = decoded(dex.DecodeUpdated(log.Data))
+	case dex.Topic(dex.TradeEvent):
+		e.trade, err = decoded(dex.DecodeTrade(log.Data))
+	case dex.Topic(dex.MarketEvent):
+		e.market, err = decoded(dex.DecodeMarket(log.Data))
+	case dex.Topic(dex.TokenEvent):
+		e.token, err = decoded(dex.DecodeToken(log.Data))
+	case dex.Topic(dex.GrantEvent):
+		e.grant, err = decoded(dex.DecodeGrant(log.Data))
+		e.granted = true
+	case dex.Topic(dex.RevokeEvent):
+		e.grant, err = decoded(dex.DecodeGrant(log.Data))
+	case dex.Topic(dex.TransferEvent):
+		e.transfer, err = decoded(dex.DecodeTransfer(log.Data))
+	}
+	return e, err
+}
+
+func decoded[T any](v T, err error) (*T, error) { return &v, err }
+
+// events decodes a block's logs, one for each.
+func (b *block) events() ([]event, error) {
+	events := make([]event, len(b.logs))
+	for i, log := range b.logs {
+		var err error
+		if events[i], err = readEvent(log); err != nil {
+			return nil, fmt.Errorf("event %d: %w", i, err)
+		}
+	}
+	return events, nil
+}

@@ -1,0 +1,267 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+	"time"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+)
+
+// kept is how many blocks of each contract stay for taking back and for finding what became of a send. A node whose chain
+// parts from ours further back is another chain's, or wants a new index.
+const kept = 10_000
+
+// ErrForked marks a node whose chain has nothing in common with the stored blocks.
+var ErrForked = errors.New("the node's chain and the index have parted too long ago: wrong node, or delete the index to build it anew")
+
+// Upkeep happens once per so many looks at the chain.
+const (
+	pruneEvery = 1000
+	askEvery   = 200
+)
+
+// Run follows the chain until ctx ends, which is no error. What the node or the database refuses is logged and tried again.
+func (x *Index) Run(ctx context.Context) error {
+	poke := make(chan struct{}, 1) // one is enough: a look reads everything
+	var listener sync.WaitGroup
+	defer listener.Wait()
+	listener.Go(func() { x.listen(ctx, poke) })
+	tick := time.NewTicker(x.config.Poll)
+	defer tick.Stop()
+	for n := 0; ctx.Err() == nil; n++ {
+		x.look(ctx, n)
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		case <-poke:
+		}
+	}
+	return nil
+}
+
+// relisten is how long a node that does not tell of new blocks is left alone.
+const relisten = 15 * time.Second
+
+// listen asks the node to tell of new blocks. A node that does not is asked by the clock alone, so nothing is lost by it.
+func (x *Index) listen(ctx context.Context, poke chan<- struct{}) {
+	node, ok := x.node.(announcer)
+	if !ok {
+		return
+	}
+	for ctx.Err() == nil {
+		if err := hear(ctx, node, poke); err != nil && ctx.Err() == nil {
+			x.log.WithError(err).Debug("the node does not tell of new blocks; it is asked instead")
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(relisten):
+		}
+	}
+}
+
+// hear pokes for each block of dexFund or dexTrade until a subscription breaks or ctx ends.
+func hear(ctx context.Context, node announcer, poke chan<- struct{}) error {
+	events := make(chan []client.BlockEvent, 1)
+	funds, err := node.SubscribeAccount(ctx, fund.address(), events)
+	if err != nil {
+		return err
+	}
+	defer funds.Close()
+	trades, err := node.SubscribeAccount(ctx, trade.address(), events)
+	if err != nil {
+		return err
+	}
+	defer trades.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-funds.Err():
+			return err
+		case err := <-trades.Err():
+			return err
+		case <-events:
+			select {
+			case poke <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// look brings the index up to date and keeps the outcome for Ready. It is the loop's body, so it logs.
+func (x *Index) look(ctx context.Context, n int) {
+	err := x.catchUp(ctx)
+	if err == nil && n%askEvery == 0 {
+		err = x.upkeep(ctx, n)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	before := x.trouble.Swap(problem(err))
+	switch {
+	case err != nil && (before == nil || (*before).Error() != err.Error()):
+		x.log.WithError(err).Warn("the exchange index is not up to date")
+	case err == nil && before != nil:
+		x.log.Info("the exchange index is up to date again")
+	}
+	x.caught.Store(err == nil)
+}
+
+func problem(err error) *error {
+	if err == nil {
+		return nil
+	}
+	return &err
+}
+
+// catchUp stores all that the node has: dexFund first, because dexTrade's events rest on its. Twice at most when dexTrade was
+// ahead of what dexFund had when it was read.
+func (x *Index) catchUp(ctx context.Context) error {
+	if x.trouble.Load() != nil {
+		if err := x.recover(ctx); err != nil {
+			return err
+		}
+	}
+	for range 2 {
+		if err := x.follow(ctx, fund); err != nil {
+			return err
+		}
+		err := x.follow(ctx, trade)
+		if !errors.Is(err, errAhead) {
+			return err
+		}
+	}
+	return errAhead
+}
+
+// recover reads everything anew after trouble: the database may have kept what the memory does not know of.
+func (x *Index) recover(ctx context.Context) error {
+	x.commits.Lock()
+	defer x.commits.Unlock()
+	if err := x.reload(ctx); err != nil {
+		return fmt.Errorf("reading the index: %w", err)
+	}
+	return nil
+}
+
+// follow stores a contract's blocks to the end of its chain.
+func (x *Index) follow(ctx context.Context, c contract) error {
+	for {
+		n, err := x.step(ctx, c)
+		if errors.Is(err, errMoved) {
+			n, err = x.step(ctx, c) // once more; if it moves on, the next look does
+		}
+		if err != nil || n < span {
+			return err
+		}
+	}
+}
+
+// step stores the next blocks of a contract, or takes back those that the chain took back; it answers how many were stored.
+func (x *Index) step(ctx context.Context, c contract) (int, error) {
+	at := x.at(c)
+	blocks, forked, err := next(ctx, x.node, x.node, c, at)
+	switch {
+	case err != nil:
+		return 0, err
+	case forked:
+		return span, x.takeBack(ctx, c)
+	case len(blocks) == 0:
+		return 0, nil
+	}
+	err = x.write(ctx, func(a *applier) error {
+		if tip, err := a.cursor(c); err != nil || tip != at {
+			return errors.Join(err, errOther)
+		}
+		return a.blocks(c, blocks)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if c == fund {
+		x.learn(ctx)
+	}
+	return len(blocks), nil
+}
+
+// errOther marks a database that somebody else moved on.
+var errOther = errors.New("another process follows the chain into this index")
+
+// takeBack finds the last block that the index and the node have in common and undoes what came after.
+func (x *Index) takeBack(ctx context.Context, c contract) error {
+	common, err := x.common(ctx, c)
+	if err != nil {
+		return err
+	}
+	x.log.WithField("contract", string(c)).WithField("height", common.height).Info("the exchange chain took blocks back")
+	return x.write(ctx, func(a *applier) error { return a.undo(c, common.height) })
+}
+
+// common is the newest stored block that the node's chain has; the zero cursor if the chain begins anew and all is still
+// stored. A block names its predecessor, so below a common block all are.
+func (x *Index) common(ctx context.Context, c contract) (cursor, error) {
+	var rows []blockRow
+	err := x.store.view(ctx, func(t *tx) error {
+		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ?", c, kept)
+	})
+	if err != nil {
+		return cursor{}, fmt.Errorf("reading stored blocks: %w", err)
+	}
+	var failed error
+	i := sort.Search(len(rows), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		b, err := x.node.AccountBlockByHeight(ctx, c.address(), rows[i].Height)
+		failed = err
+		return b != nil && b.Hash.String() == rows[i].Hash
+	})
+	if failed != nil {
+		return cursor{}, fmt.Errorf("looking for the last common block of dex %s: %w", c, failed)
+	}
+	if i < len(rows) {
+		hash, err := core.ParseHash(rows[i].Hash)
+		return cursor{rows[i].Height, hash}, err
+	}
+	if len(rows) == 0 || rows[len(rows)-1].Height > 1 {
+		return cursor{}, fmt.Errorf("dex %s: %w", c, ErrForked)
+	}
+	return cursor{}, nil
+}
+
+// upkeep forgets what is too old to be taken back and asks after orders that nobody received.
+func (x *Index) upkeep(ctx context.Context, n int) error {
+	if n%pruneEvery == 0 {
+		if err := x.prune(ctx); err != nil {
+			return fmt.Errorf("pruning the index: %w", err)
+		}
+	}
+	x.learnAnew(ctx)
+	return x.askAfter(ctx)
+}
+
+func (x *Index) prune(ctx context.Context) error {
+	return x.store.update(ctx, func(t *tx) error {
+		for _, c := range []contract{fund, trade} {
+			floor := int64(x.at(c).height) - kept
+			if floor <= 0 {
+				continue
+			}
+			if err := t.exec("DELETE FROM ex_blocks WHERE contract = ? AND height < ?", c, floor); err != nil {
+				return err
+			}
+			if c == trade {
+				if err := t.exec("DELETE FROM ex_undo WHERE height < ?", floor); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,203 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+)
+
+// Config says where the index is and how it shows numbers.
+type Config struct {
+	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The tables' names begin with ex_, so a server's database may be
+	// shared. The password of a server belongs in PGPASSFILE or PGPASSWORD.
+	URL string `yaml:"url"`
+	// Poll is how often the node is asked where it does not tell by itself; 300 ms if zero.
+	Poll time.Duration `yaml:"poll"`
+	// Precisions are the decimals of markets, by symbol. Without a line a market's prices have as many as its quote token and
+	// its quantities as many as its trade token, at most 8.
+	Precisions map[string]Precision `yaml:"precisions"`
+	// Now gives the time of day for tickers; nil means time.Now.
+	Now func() time.Time `yaml:"-"`
+}
+
+// defaultPoll is how often the node is asked.
+const defaultPoll = 300 * time.Millisecond
+
+// Check tells what is wrong with the configuration.
+func (c Config) Check() error {
+	if err := checkURL(c.URL); err != nil {
+		return err
+	}
+	if c.Poll < 0 || c.Poll > time.Minute {
+		return errors.New("poll: a duration up to a minute is wanted")
+	}
+	for symbol, p := range c.Precisions {
+		if err := p.check(); err != nil {
+			return fmt.Errorf("precisions: %s: %w", symbol, err)
+		}
+	}
+	return nil
+}
+
+// queries are what the index asks a node besides blocks and events.
+type queries interface {
+	TokenInfo(context.Context, core.TokenID) (*client.TokenInfo, error)
+	Funds(context.Context, core.Address) (map[core.TokenID]client.Fund, error)
+}
+
+// Node is the exchange chain's node as the index needs it; *client.Client is one.
+type Node interface {
+	ledger
+	logSource
+	queries
+}
+
+// announcer is a Node that tells of new blocks by itself; *client.Client is one over a WebSocket or a Unix socket.
+type announcer interface {
+	SubscribeAccount(context.Context, core.Address, chan<- []client.BlockEvent) (*client.Subscription, error)
+}
+
+// Index follows the exchange. It is safe for use by many goroutines; one Run at a time and one process per database follow
+// the chain, any number may read.
+type Index struct {
+	config Config
+	node   Node
+	log    logrus.FieldLogger
+	store  *store
+	memory *memory
+	feed   feed
+	// commits holds back the next commit until the memory and the subscribers know of this one.
+	commits sync.Mutex
+	cursors map[contract]cursor // under commits
+	caught  atomic.Bool
+	trouble atomic.Pointer[error]
+}
+
+// New opens the index's database and reads what is needed to answer. ErrNewer: a later program wrote the database.
+func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Poll == 0 {
+		c.Poll = defaultPoll
+	}
+	s, err := openStore(ctx, c.URL)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{
+		config: c, node: n, log: log, store: s, memory: newMemory(c.Precisions),
+		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
+	}
+	if err := x.reload(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
+	}
+	return x, nil
+}
+
+// Close closes the database; end Run first.
+func (x *Index) Close() error { return x.store.close() }
+
+// errBehind is Ready's answer while blocks that the node has are not yet in the index.
+var errBehind = errors.New("the index has not caught up with the chain")
+
+// Ready is nil while the index is as new as the node, as far as the last look at it went, else why it is not.
+func (x *Index) Ready() error {
+	if err := x.trouble.Load(); err != nil {
+		return *err
+	}
+	if !x.caught.Load() {
+		return errBehind
+	}
+	return nil
+}
+
+// reload reads memory and cursors from the database. It is called under commits.
+func (x *Index) reload(ctx context.Context) error {
+	var c contents
+	cursors := map[contract]cursor{}
+	err := x.store.view(ctx, func(t *tx) (err error) {
+		for _, which := range []contract{fund, trade} {
+			if cursors[which], err = t.cursor(which); err != nil {
+				return err
+			}
+		}
+		c, err = t.load(x.config.Precisions, x.config.Now().Unix())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.cursors = cursors
+	x.memory.replace(&c)
+	return nil
+}
+
+// at is how far a contract is stored.
+func (x *Index) at(c contract) cursor {
+	x.commits.Lock()
+	defer x.commits.Unlock()
+	return x.cursors[c]
+}
+
+func (t *tx) cursor(c contract) (cursor, error) {
+	tip, err := t.tip(c)
+	if err != nil || tip.Height == 0 {
+		return cursor{}, err
+	}
+	hash, err := core.ParseHash(tip.Hash)
+	return cursor{tip.Height, hash}, err
+}
+
+// write runs f in one transaction, then brings the memory up to date and tells the subscribers, in this order and before the
+// next commit.
+func (x *Index) write(ctx context.Context, f func(*applier) error) error {
+	x.commits.Lock()
+	defer x.commits.Unlock()
+	var e *effects
+	err := x.store.update(ctx, func(t *tx) error {
+		tip, err := t.tip(fund)
+		if err != nil {
+			return fmt.Errorf("reading the exchange's clock: %w", err)
+		}
+		e = newEffects(x.memory.current())
+		return f(&applier{tx: t, effects: e, clock: tip.Clock})
+	})
+	if errors.Is(err, errCommit) {
+		return errors.Join(err, x.reload(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		return err
+	}
+	return x.told(context.WithoutCancel(ctx), e)
+}
+
+// told brings the effects of a commit to the memory and the subscribers.
+func (x *Index) told(ctx context.Context, e *effects) error {
+	var moved map[uint32]bool
+	if e.undone {
+		if err := x.reload(ctx); err != nil {
+			return fmt.Errorf("reading the index after blocks were taken back: %w", err)
+		}
+	} else {
+		moved = x.memory.follow(e, x.config.Now().Unix())
+		maps.Copy(x.cursors, e.cursors)
+	}
+	if e.silent() || !x.feed.wanted() {
+		return nil
+	}
+	x.feed.publish(x.update(e, moved))
+	return nil
+}

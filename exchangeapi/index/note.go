@@ -1,0 +1,114 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain/vite/core"
+)
+
+// ErrOrder marks a note that cannot be kept: of no market, or with a price that is none.
+var ErrOrder = errors.New("invalid order")
+
+// NotePlacement shows an order as pending request (1) until a contract's block says more. It may come before or after that
+// block. Note only what a node has accepted. An order whose send the node loses again becomes failed (9). Errors: ErrOrder.
+func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
+	return x.write(ctx, func(a *applier) error {
+		known, err := a.order(p.Hash.String())
+		if err != nil || known != nil {
+			return err
+		}
+		m := a.rules.byTokens[tokens{p.Trade, p.Quote}]
+		if m == nil {
+			return fmt.Errorf("%w: no market of %s and %s", ErrOrder, p.Trade, p.Quote)
+		}
+		o, err := newOrderRow(&p, m)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrOrder, err)
+		}
+		o.Noted = x.config.Now().Unix()
+		o.Created = o.Noted
+		return a.settleOrder(o)
+	})
+}
+
+// NoteCancel shows an order as pending cancel (6) until the cancel is decided. It may come before or after the blocks that
+// decide; an order that is unknown or has ended stays as it is.
+func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
+	return x.write(ctx, func(a *applier) error {
+		o, err := a.order(c.Order.String())
+		if err != nil || o == nil || o.Refused || o.Placed > 0 && o.ended() {
+			return err
+		}
+		refused, err := a.cancelRefused(c.Hash.String())
+		if err != nil || refused {
+			return err
+		}
+		o.Cancel = c.Hash.String()
+		return a.changed(o)
+	})
+}
+
+// Sends that no contract has received after so many seconds are asked after, so many at a time.
+const (
+	patience  = 60
+	askAtOnce = 100
+)
+
+// askAfter asks the node for old sends of ours that no contract received. What the node does not know any more is lost: the
+// order failed, or the cancel did.
+func (x *Index) askAfter(ctx context.Context) error {
+	var waiting []orderRow
+	err := x.store.view(ctx, func(t *tx) error {
+		return t.list(&waiting, "SELECT "+orderColumns+` FROM ex_orders WHERE (status = 1 OR cancel <> '') AND noted <= ?
+			ORDER BY noted LIMIT ?`, x.config.Now().Unix()-patience, askAtOnce)
+	})
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	hashes := make([]core.Hash, len(waiting))
+	for i := range waiting {
+		if hashes[i], err = core.ParseHash(waiting[i].sendInQuestion()); err != nil {
+			return err
+		}
+	}
+	sends, err := x.node.AccountBlocksByHash(ctx, hashes)
+	if err != nil {
+		return fmt.Errorf("asking after sends: %w", err)
+	}
+	for i, s := range sends {
+		if s == nil {
+			if err := x.lose(ctx, waiting[i].ID, hashes[i].String()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *orderRow) sendInQuestion() string {
+	if o.Cancel != "" {
+		return o.Cancel
+	}
+	return o.ID
+}
+
+// lose gives up a send, unless a contract has received it meanwhile.
+func (x *Index) lose(ctx context.Context, id, send string) error {
+	return x.write(ctx, func(a *applier) error {
+		o, err := a.order(id)
+		if err != nil || o == nil {
+			return err
+		}
+		switch {
+		case o.Cancel == send:
+			o.Cancel = ""
+		case o.ID == send && o.Received == 0 && o.Placed == 0 && !o.Refused:
+			o.Refused = true
+		default:
+			return nil
+		}
+		return a.changed(o)
+	})
+}

@@ -1,0 +1,89 @@
+package index
+
+import (
+	"database/sql/driver"
+	"fmt"
+
+	"github.com/holiman/uint256"
+	"github.com/shopspring/decimal"
+
+	"gatewayd/chain/vite/dex"
+)
+
+// Decimals of numbers that do not follow a market's precision (facts/exchange.md 1.6).
+const (
+	wideDecimals  = 8
+	priceDecimals = 12 // the most that a price has
+)
+
+// whole is an amount of smallest units as a number of tokens.
+func whole(raw *uint256.Int, decimals uint8) decimal.Decimal {
+	return decimal.NewFromBigInt(raw.ToBig(), -int32(decimals))
+}
+
+// number is a price as a number.
+func number(p dex.Price) decimal.Decimal {
+	return decimal.New(int64(p.Units), 0).Add(decimal.New(int64(p.Frac), -priceDecimals))
+}
+
+// cut is a number's text with so many decimals, the rest left out.
+func cut(d decimal.Decimal, places int) string {
+	return d.Truncate(int32(places)).StringFixed(int32(places))
+}
+
+// cutAmount is cut of an amount of smallest units.
+func cutAmount(raw *uint256.Int, decimals uint8, places int) string {
+	return cut(whole(raw, decimals), places)
+}
+
+// ratio is a/b cut to so many decimals; zero for b = 0.
+func ratio(a, b decimal.Decimal, places int) decimal.Decimal {
+	if b.IsZero() {
+		return decimal.Zero
+	}
+	q, _ := a.QuoRem(b, int32(places))
+	return q
+}
+
+// price is a dex.Price as a column: its shortest text.
+type price struct{ dex.Price }
+
+// Value is the price's text.
+func (p price) Value() (driver.Value, error) { return p.String(), nil }
+
+// Scan reads a price's text.
+func (p *price) Scan(src any) (err error) {
+	switch text := src.(type) {
+	case string:
+		p.Price, err = dex.ParsePrice(text)
+	case []byte:
+		p.Price, err = dex.ParsePrice(string(text))
+	default:
+		err = fmt.Errorf("a price column holds a %T", src)
+	}
+	return err
+}
+
+// amount is an integer of smallest units as a column: its decimal text.
+type amount struct{ uint256.Int }
+
+// Value is the amount's text.
+func (a amount) Value() (driver.Value, error) { return a.Dec(), nil }
+
+// Scan reads an amount's text.
+func (a *amount) Scan(src any) error {
+	text, ok := src.(string)
+	if raw, isBytes := src.([]byte); isBytes {
+		text, ok = string(raw), true
+	}
+	if !ok {
+		return fmt.Errorf("an amount column holds a %T", src)
+	}
+	return a.SetFromDecimal(text)
+}
+
+// plus is the sum of two amounts; amounts of a token are below its supply, so it does not overflow.
+func plus(a, b *uint256.Int) (sum uint256.Int) {
+	sum.Add(a, b)
+	return sum
+}

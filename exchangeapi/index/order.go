@@ -1,0 +1,177 @@
+package index
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"gatewayd/chain/vite/dex"
+)
+
+// orderRow is a row of ex_orders.
+type orderRow struct {
+	ID         string `db:"id"`
+	InnerID    string `db:"inner_id"`
+	Owner      string `db:"owner"`
+	Market     uint32 `db:"market"`
+	Side       int    `db:"side"`
+	Type       int    `db:"type"`
+	Price      price  `db:"price"`
+	Quantity   amount `db:"quantity"`
+	Amount     amount `db:"amount"`
+	Created    int64  `db:"created"`
+	Serial     int64  `db:"serial"`
+	Noted      int64  `db:"noted"`
+	Received   uint64 `db:"received"`
+	ReceivedAt int64  `db:"received_at"`
+	Refused    bool   `db:"refused"`
+	Placed     uint64 `db:"placed"`
+	progress
+	Cancel string `db:"cancel"`
+	Status Status `db:"status"`
+}
+
+// progress is what dexTrade's events change of an order.
+type progress struct {
+	State          dex.Status `db:"state"`
+	Reason         dex.Reason `db:"reason"`
+	Executed       amount     `db:"executed"`
+	ExecutedAmount amount     `db:"executed_amount"`
+	BaseFee        amount     `db:"base_fee"`
+	OperatorFee    amount     `db:"operator_fee"`
+}
+
+func progressOf(p *dex.Progress) progress {
+	e := &p.Executed
+	return progress{p.Status, p.Reason, amount{e.Quantity}, amount{e.Amount}, amount{e.BaseFee}, amount{e.OperatorFee}}
+}
+
+// Statuses and reasons of old chains that package dex has no use for (facts/exchange.md 4.3).
+const (
+	stateFailed          dex.Status = 4
+	reasonExpired        dex.Reason = 2
+	reasonExpiredPartial dex.Reason = 5
+	reasonExpiredCleaned dex.Reason = 6
+)
+
+const orderColumns = `id, inner_id, owner, market, side, type, price, quantity, amount, created, serial,
+	noted, received, received_at, refused, placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status`
+
+// publicStatus is the status that REST shows (facts/exchange.md 4.2, 4.3).
+func (o *orderRow) publicStatus() Status {
+	switch {
+	case o.Placed > 0 && o.ended():
+		return o.endStatus()
+	case o.Placed == 0 && o.Refused:
+		return Failed
+	case o.Cancel != "":
+		return PendingCancel
+	case o.Placed > 0 && o.State == dex.PartiallyFilled:
+		return PartiallyFilled
+	case o.Placed > 0:
+		return Open
+	case o.Received > 0:
+		return Received
+	}
+	return PendingRequest
+}
+
+func (o *orderRow) ended() bool { return o.State > dex.PartiallyFilled }
+
+func (o *orderRow) endStatus() Status {
+	switch {
+	case o.State == dex.Filled:
+		return Filled
+	case o.State == stateFailed:
+		return Failed
+	case o.State != dex.Cancelled:
+		return Unknown
+	case o.Reason == reasonExpired, o.Reason == reasonExpiredPartial, o.Reason == reasonExpiredCleaned:
+		return Expired
+	case o.Executed.IsZero():
+		return Cancelled
+	}
+	return PartiallyCancelled
+}
+
+// rest is the quantity that stands in the book.
+func (o *orderRow) rest() (n amount) {
+	if o.Placed == 0 || o.ended() || o.Executed.Gt(&o.Quantity.Int) {
+		return n
+	}
+	n.Sub(&o.Quantity.Int, &o.Executed.Int)
+	return n
+}
+
+// order reads an order by its id; nil if there is none.
+func (t *tx) order(id string) (*orderRow, error) {
+	var o orderRow
+	found, err := t.one(&o, "SELECT "+orderColumns+" FROM ex_orders WHERE id = ?", id)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &o, nil
+}
+
+// inner reads an order by its inner id.
+func (t *tx) inner(id dex.OrderID) (*orderRow, error) {
+	var o orderRow
+	found, err := t.one(&o, "SELECT "+orderColumns+" FROM ex_orders WHERE inner_id = ?", id.String())
+	if err == nil && !found {
+		err = fmt.Errorf("order %s is not in the index", id)
+	}
+	return &o, err
+}
+
+// save stores an order with the status that follows from the rest of the row.
+func (t *tx) save(o *orderRow) error {
+	o.Status = o.publicStatus()
+	return t.named(`INSERT INTO ex_orders (`+orderColumns+`) VALUES (:id, :inner_id, :owner, :market, :side, :type, :price,
+		:quantity, :amount, :created, :serial, :noted, :received, :received_at, :refused, :placed, :state, :reason, :executed,
+		:executed_amount, :base_fee, :operator_fee, :cancel, :status)
+		ON CONFLICT (id) DO UPDATE SET inner_id = excluded.inner_id, owner = excluded.owner, market = excluded.market,
+		side = excluded.side, type = excluded.type, price = excluded.price, quantity = excluded.quantity, amount = excluded.amount,
+		created = excluded.created, serial = excluded.serial, noted = excluded.noted, received = excluded.received,
+		received_at = excluded.received_at, refused = excluded.refused, placed = excluded.placed, state = excluded.state,
+		reason = excluded.reason, executed = excluded.executed, executed_amount = excluded.executed_amount,
+		base_fee = excluded.base_fee, operator_fee = excluded.operator_fee, cancel = excluded.cancel, status = excluded.status`, o.columns())
+}
+
+// columns is the row for a statement: flags are numbers in both databases.
+func (o *orderRow) columns() map[string]any {
+	refused := 0
+	if o.Refused {
+		refused = 1
+	}
+	return map[string]any{
+		"id": o.ID, "inner_id": o.InnerID, "owner": o.Owner, "market": o.Market, "side": o.Side, "type": o.Type,
+		"price": o.Price, "quantity": o.Quantity, "amount": o.Amount, "created": o.Created, "serial": o.Serial,
+		"noted": o.Noted, "received": o.Received, "received_at": o.ReceivedAt, "refused": refused, "placed": o.Placed,
+		"state": o.State, "reason": o.Reason, "executed": o.Executed, "executed_amount": o.ExecutedAmount,
+		"base_fee": o.BaseFee, "operator_fee": o.OperatorFee, "cancel": o.Cancel, "status": o.Status,
+	}
+}
+
+// view is the order as it is shown.
+func (o *orderRow) view(m *market) Order {
+	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
+	quantity, executed := whole(&o.Quantity.Int, m.TradeDecimals), whole(&o.Executed.Int, m.TradeDecimals)
+	paid := whole(&o.ExecutedAmount.Int, m.QuoteDecimals)
+	fees := plus(&o.BaseFee.Int, &o.OperatorFee.Int)
+	return Order{
+		Pair: m.pair, Address: o.Owner, ID: o.ID, InnerID: o.InnerID, Side: o.Side, Type: o.Type,
+		Price: cut(number(o.Price.Price), pp), Quantity: cut(quantity, qp), Amount: cut(o.worth(m, quantity), wideDecimals),
+		ExecutedQuantity: cut(executed, qp), ExecutedAmount: cut(paid, pp),
+		ExecutedPercent: cut(ratio(executed, quantity, pp), pp), ExecutedAvgPrice: cut(ratio(paid, executed, pp), pp),
+		Fee: cutAmount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,
+	}
+}
+
+// worth is the amount to show: the exact product, not the chain's rounded amount. A market order has no price, so it shows
+// what it set aside.
+func (o *orderRow) worth(m *market, quantity decimal.Decimal) decimal.Decimal {
+	if o.Price.IsZero() {
+		return whole(&o.Amount.Int, m.QuoteDecimals)
+	}
+	return number(o.Price.Price).Mul(quantity)
+}
