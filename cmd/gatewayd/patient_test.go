@@ -84,7 +84,7 @@ func (u *patient) live(ctx, patience context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Duration(u.rng.IntN(400)) * time.Millisecond):
+		case <-time.After(time.Duration(u.rng.IntN(1000)) * time.Millisecond):
 		}
 	}
 	return nil
