@@ -40,11 +40,12 @@ var mayImport = map[string][]string{
 	"wallet/rpc":                      {"chain/vite/core", "wallet", "wallet/entropy"},
 	"exchangeapi":                     {"chain/vite/core", "chain/vite/dex", "chain/vite/client", "exchangeapi/index"},
 	"exchangeapi/index":               {"chain/vite/core", "chain/vite/dex", "chain/vite/client"},
+	"exchangeapi/ws":                  {"exchangeapi/index"},
+	"exchangeapi/client":              {},
 	"web":                             {},
 	"cmd/gatewayd":                    {"..."},
 	"scripts/testsum":                 {},
 	"":                                {},
-	"internal_tmp":                    {},
 }
 
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of it are tested. The
