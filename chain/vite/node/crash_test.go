@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
 )
 
 // crashDir makes the test binary the child of TestKill.
@@ -41,11 +42,31 @@ func crashConfig(dir string) (Config, []user, error) {
 		}
 		u := user{key, key.Address()}
 		users = append(users, u)
-		config.Genesis.Accounts = append(config.Genesis.Accounts,
-			GenesisAccount{u.addr, map[core.TokenID]uint256.Int{core.VITE: *vite(1000)}})
+		config.Genesis.Accounts = append(config.Genesis.Accounts, GenesisAccount{u.addr, map[core.TokenID]uint256.Int{
+			core.VITE: *vite(1_000_000), coin: whole(1_000_000),
+		}})
 		config.Genesis.Stakes = append(config.Genesis.Stakes, GenesisStake{u.addr, u.addr, *vite(2_500_000)})
 	}
+	config.Genesis.ExchangeOwner = users[0].addr
+	config.Genesis.Tokens = []TokenInfo{{
+		ID: coin, Name: "Test", Symbol: "COIN", Decimals: 8, Owner: users[0].addr, TotalSupply: whole(crashUsers * 1_000_000),
+	}}
 	return config, users, nil
+}
+
+// crashSetup opens a market in which each user has half of what he owns.
+func crashSetup(t *testing.T, config Config, users []user) {
+	config.SnapshotInterval = -1
+	n, err := New(config)
+	require.NoError(t, err)
+	l := &ledger{n, t, users[0], users[1], users[2]}
+	l.openMarkets()
+	for _, u := range users {
+		l.deposit(u, core.VITE, *vite(400_000))
+		l.deposit(u, coin, whole(500_000))
+	}
+	l.snapshot()
+	require.NoError(t, n.Close())
 }
 
 // crashChild submits blocks for ever and prints the hash of each that was acknowledged.
@@ -83,7 +104,7 @@ func crashChild(dir string) error {
 	return g.Wait()
 }
 
-// crashStep receives if something waits, else sends.
+// crashStep receives if something waits, else places an order or sends.
 func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 	b := &core.AccountBlock{Address: u.addr}
 	n.Read(func(v *View) {
@@ -93,19 +114,31 @@ func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 			b.BlockType, b.SendBlockHash = core.Receive, list[0].Hash
 			return
 		}
+		if data, err := crashOrder(u, b.Height); b.Height%3 == 0 && err == nil {
+			b.BlockType, b.ToAddress, b.TokenID, b.Data = core.SendCall, core.DexFundContract, core.VITE, data
+			return
+		}
 		b.BlockType, b.ToAddress, b.TokenID, b.Amount = core.SendCall, to.addr, core.VITE, *uint256.NewInt(1)
 	})
 	b.SignWith(u.key)
 	return b.Hash, n.Submit(ctx, b)
 }
 
-// TestKill kills a process that submits, again and again, and finds every acknowledged block after each restart.
+// crashOrder buys or sells about as much as it did the time before, so that most orders meet.
+func crashOrder(u user, height uint64) ([]byte, error) {
+	sell := (height/3+uint64(u.addr[0]))%2 == 0
+	return dex.FundPlaceOrder.Pack(coin, core.VITE, sell, uint8(dex.Limit), "10", whole(10+height%7))
+}
+
+// TestKill kills a process that submits, again and again, and finds every acknowledged block after each restart, and the
+// exchange's books in order.
 func TestKill(t *testing.T) {
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	dir := t.TempDir()
-	config, _, err := crashConfig(dir)
+	config, users, err := crashConfig(dir)
 	require.NoError(t, err)
+	crashSetup(t, config, users)
 	acknowledged := map[core.Hash]bool{}
 	for round := range 20 {
 		crashRound(t, binary, dir, 3+round*round/2, acknowledged)
@@ -117,6 +150,12 @@ func TestKill(t *testing.T) {
 			}
 		})
 		n.state.checkBooks(t, uint256.Int{})
+		n.state.checkExchange(t)
+		if round == 19 {
+			require.NoError(t, n.Tick())
+			n.state.checkExchange(t)
+			require.Greater(t, len(n.state.accounts[core.DexTradeContract].blocks), 200, "orders matched")
+		}
 		require.NoError(t, n.Close())
 	}
 	require.Greater(t, len(acknowledged), 1000)

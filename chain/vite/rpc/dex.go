@@ -23,7 +23,7 @@ var (
 	errNoOrder      = &refusal{-37008, "order not exists"}
 	errNoFundUser   = &refusal{-37013, "fund user doesn't exist"}
 	errUnknownToken = other("invalid token")
-	errOrderRange   = other("end must be larger than begin by 1 to 10000")
+	errOrderRange   = other("begin and end must span 0 to 10000 orders")
 )
 
 // errUninitialised is what a real node's panic shows before the exchange has an owner.
