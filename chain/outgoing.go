@@ -7,5 +7,5 @@ type Outgoing struct {
 	To     string // empty when it pays nobody: a receive, or a call that is no payment
 	Amount Amount
 	Label  string
-	Source string // of a receive: hash of the transfer that it takes in
+	Source string // of a receive: hash of the transfer that it takes in; everything else is empty then
 }

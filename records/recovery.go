@@ -3,6 +3,7 @@ package records
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gatewayd/chain"
 )
@@ -174,6 +175,30 @@ func (tx *Tx) shutOut(a Account) error {
 		}
 	}
 	return nil
+}
+
+// CanSettleForeign tells whether a payment that is not paid may be settled by a foreign transaction: no slot of it can pay it any more, or it has none.
+func (tx *Tx) CanSettleForeign(p Payment) (bool, error) {
+	slots, err := tx.Slots(p.ID)
+	if err != nil {
+		return false, err
+	}
+	foreign, err := tx.foreignEffects(p.Chain, p.Account, "")
+	if err != nil {
+		return false, fmt.Errorf("reading the foreign transactions of %s on %s: %w", p.Account, p.Chain, err)
+	}
+	for _, s := range slots {
+		undecided := s.State == SlotOpen || s.State == SlotForked
+		if undecided && !slices.ContainsFunc(foreign, func(e Effect) bool { return shutsOut(e, s) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// shutsOut is the rule of shutOut.
+func shutsOut(e Effect, s Slot) bool {
+	return e.Number == s.Number || s.Lineage > 0 && e.Number < s.Number
 }
 
 // Resumption is where a stopped account goes on.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -204,13 +203,28 @@ func (r *Recovery) describe(ctx context.Context, e records.Effect) (chain.Outgoi
 	return c.Describe(ctx, e.Tx)
 }
 
-// paidBy are the unpaid payments of the account that ask for exactly what the transaction did.
+// paidBy are the unpaid payments of the account that ask for exactly what the transaction did, and that no slot of ours can pay any more.
 func (r *Recovery) paidBy(tx *records.Tx, f Foreign) (list []records.Payment, err error) {
 	if !f.OK {
 		return nil, nil
 	}
 	unpaid, err := tx.UnpaidPayments(f.Chain, f.Account)
-	return slices.DeleteFunc(unpaid, func(p records.Payment) bool { return !fits(p, f.Out) }), err
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range unpaid {
+		if !fits(p, f.Out) {
+			continue
+		}
+		free, err := tx.CanSettleForeign(p)
+		if err != nil {
+			return nil, err
+		}
+		if free {
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
 // fits tells whether a transaction did what a payment asks for.

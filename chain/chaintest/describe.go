@@ -22,7 +22,7 @@ func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, erro
 	txs := c.line[height].txs
 	t := txs[slices.IndexFunc(txs, func(t *tx) bool { return t.hash == hash })]
 	if t.Purpose == chain.Receive {
-		return chain.Outgoing{Asset: t.Asset, Source: t.Source}, nil
+		return chain.Outgoing{Source: t.Source}, nil
 	}
 	return chain.Outgoing{Asset: t.Asset, To: t.To, Amount: t.Amount, Label: t.Label}, nil
 }

@@ -46,7 +46,7 @@ func describe(ctx context.Context, nc *client.Client, hash core.Hash) (chain.Out
 		return chain.Outgoing{}, err
 	}
 	if b.BlockType == core.Receive {
-		return chain.Outgoing{Asset: chain.Asset(b.TokenID.String()), Source: b.SendBlockHash.String()}, nil
+		return chain.Outgoing{Source: b.SendBlockHash.String()}, nil
 	}
 	if b.BlockType != core.SendCall {
 		return chain.Outgoing{Asset: chain.Asset(b.TokenID.String())}, nil

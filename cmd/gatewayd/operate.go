@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/user"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -42,11 +41,7 @@ func openDesk(ctx context.Context, path string) (*desk, error) {
 
 // change runs an operator's order in one transaction under the operator's name.
 func (d *desk) change(ctx context.Context, fn func(*records.Tx) error) error {
-	name := "operator"
-	if u, err := user.Current(); err == nil {
-		name += ":" + u.Username
-	}
-	return d.store.Update(records.WithActor(ctx, name), fn)
+	return d.store.Update(asOperator(ctx), fn)
 }
 
 // rules are the watcher's decisions without its loops: retry and refund use the very code the daemon does.

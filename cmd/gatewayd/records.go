@@ -24,6 +24,7 @@ func recordsCommand(w world) *cobra.Command {
 		recordsShowCommand(w, config),
 		recordsOrderCommand(w, config, "retry", "Send a held payment on its way again, or credit a deposit that was below the minimum", (*watcher.Watcher).Retry),
 		recordsOrderCommand(w, config, "refund", "Send a transfer back to its sender instead of paying it out", (*watcher.Watcher).Refund),
+		recordsSettleCommand(w, config),
 	)
 	return c
 }

@@ -1,0 +1,38 @@
+package vite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/core"
+)
+
+func TestDescribe(t *testing.T) {
+	l := newLedger(t)
+	c := l.open(t)
+	payee := l.newUser(t)
+	sent := l.deposit(t, l.payer, 900, "")
+	l.mine(t, 1)
+	want := []chain.Outgoing{
+		{Asset: chain.Asset(core.VITE.String()), To: payee.String(), Amount: chain.NewAmount(50)},
+		{Source: sent.String()},
+	}
+	for i, pay := range []chain.Payment{l.credit(1, payee, 50), {ID: 2, Purpose: chain.Receive, Source: sent.String()}} {
+		a, err := c.Sign(t.Context(), l.slot(t), pay, nil)
+		require.NoError(t, err)
+		_, err = c.Describe(t.Context(), a.Hash)
+		require.ErrorIs(t, err, chain.ErrNotFound, "not sent yet")
+		require.NoError(t, c.Broadcast(t.Context(), a))
+		l.mine(t, 1)
+		got, err := c.Describe(t.Context(), a.Hash)
+		require.NoError(t, err)
+		require.Equal(t, want[i], got)
+	}
+	_, err := c.Describe(t.Context(), "12")
+	require.Error(t, err)
+	_, err = c.Describe(t.Context(), strings.Repeat("ab", 32))
+	require.ErrorIs(t, err, chain.ErrNotFound)
+}

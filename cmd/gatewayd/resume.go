@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+func accountSettleCommand(w world, config *string) *cobra.Command {
+	return recoveryCommand(config, &cobra.Command{
+		Use: "settle CHAIN ADDRESS", Short: "Settle every unknown transaction of a stopped account that is exactly what an unpaid payment asks for", Args: cobra.ExactArgs(2),
+		Long: "Settle every unknown final transaction of a stopped account to the oldest unpaid payment that asks for exactly what it did.\n" +
+			"Read `gatewayd account show` first: it says which that will be.",
+	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
+		done, err := r.SettleAll(ctx, chain.ID(args[0]), args[1], recoveryPatience)
+		if err != nil {
+			return err
+		}
+		for _, s := range done {
+			fmt.Fprintf(w.stdout, "Payment %d is paid by %s\n", s.Payment, s.Tx)
+		}
+		fmt.Fprintf(w.stdout, "%d settled.\n", len(done))
+		return nil
+	})
+}
+
+func accountResumeCommand(w world, config *string) *cobra.Command {
+	var accept []string
+	var why string
+	c := recoveryCommand(config, &cobra.Command{
+		Use: "resume CHAIN ADDRESS", Short: "Let a stopped account sign again, once everything it ever signed is decided and explained", Args: cobra.ExactArgs(2),
+		Example: "  gatewayd account resume eth 0x… --accept 0x… --why 'paid by hand on Tuesday'",
+	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
+		id, account := chain.ID(args[0]), args[1]
+		if len(accept) > 0 && why == "" {
+			return errors.New("--accept wants --why: it is kept in the history")
+		}
+		for _, hash := range accept {
+			if err := r.Accept(ctx, id, account, hash, why, recoveryPatience); err != nil {
+				return err
+			}
+		}
+		err := r.Resume(ctx, id, account, recoveryPatience)
+		if errors.Is(err, watcher.ErrNotAtRest) {
+			return fmt.Errorf("%w; let the daemon run, look at `gatewayd account list` and resume again when the ledger is settled", err)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w.stdout, "%s on %s goes on. The daemon pays from it within a second.\n", account, id)
+		return nil
+	})
+	c.Flags().StringSliceVar(&accept, "accept", nil, "hash of an unknown transaction that pays nothing our records owe; may be repeated")
+	c.Flags().StringVar(&why, "why", "", "who made the accepted transactions and why, kept in the history")
+	return c
+}
+
+func accountStopCommand(w world, config *string) *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use: "stop CHAIN ADDRESS", Short: "Halt an account: nothing is signed with its key until it is resumed", Args: cobra.ExactArgs(2),
+	}
+	c.Flags().StringVar(&why, "why", "an operator stopped it", "reason, kept in the history")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		d, err := openDesk(cmd.Context(), *config)
+		if err != nil {
+			return err
+		}
+		defer d.store.Close()
+		err = d.change(cmd.Context(), func(tx *records.Tx) error {
+			return tx.SetAccountState(chain.ID(args[0]), args[1], records.AccountHalted, why)
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w.stdout, "%s on %s is halted. What is signed already may still be mined.\n", args[1], args[0])
+		return nil
+	}
+	return c
+}
+
+func recordsSettleCommand(w world, config *string) *cobra.Command {
+	return recoveryCommand(config, &cobra.Command{
+		Use: "settle ID HASH", Short: "Say that a final transaction of ours, which the records do not know, paid a record", Args: cobra.ExactArgs(2),
+		Long: "Say that a final transaction of a stopped account of ours, which the records do not know, paid a record: its credit, its refund or its\n" +
+			"receive. The transaction is read from the nodes and must do exactly what the record asks for.",
+	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
+		id, err := strconv.ParseUint(args[0], 10, 63)
+		if err != nil {
+			return fmt.Errorf("ID %q: the number that `gatewayd records list` shows is wanted", args[0])
+		}
+		if err := r.Settle(ctx, id, args[1]); err != nil {
+			return err
+		}
+		fmt.Fprintf(w.stdout, "Record %d is settled by %s.\n", id, args[1])
+		return nil
+	})
+}
+
+func chainCommand(w world) *cobra.Command {
+	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again"}
+	config := configFlag(c)
+	c.AddCommand(recoveryCommand(config, &cobra.Command{
+		Use: "resume CHAIN", Short: "Follow a halted chain again, if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
+		Long: "Follow a halted chain again, if its nodes agree with the final blocks in our records. If they do not, this shows where the pasts part\n" +
+			"and changes nothing: docs/operations.md says what then.",
+	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
+		fork, err := r.ResumeChain(ctx, chain.ID(args[0]))
+		if errors.Is(err, watcher.ErrForked) {
+			fmt.Fprintf(w.stdout, "Common block   %d %s\nOur final      %d %s\nThe nodes say  %d %s\n",
+				fork.Common.Height, fork.Common.Hash, fork.Ours.Height, fork.Ours.Hash, fork.Ours.Height, fork.Theirs)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w.stdout, "The nodes agree with block %d %s: the daemon follows %s again.\n", fork.Ours.Height, fork.Ours.Hash, args[0])
+		return nil
+	}))
+	return c
+}

@@ -1,0 +1,246 @@
+package watcher
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// desk is the operator's program beside the daemon.
+func (r *rig) desk() *Recovery {
+	r.t.Helper()
+	parts := r.parts
+	parts.Guard = nil // an operator's command signs nothing
+	w, err := New(Config{}, parts)
+	require.NoError(r.t, err)
+	return w.Recovery(r.guard)
+}
+
+// foreign is the one unexplained transaction of an account.
+func (r *rig) foreign(desk *Recovery, id chain.ID, account string) Foreign {
+	r.t.Helper()
+	list, err := desk.Foreign(r.t.Context(), id, account, 0)
+	require.NoError(r.t, err)
+	require.Len(r.t, list, 1)
+	return list[0]
+}
+
+// strangerPays lets somebody with our key pay from the hot account, until that is final and the account halted.
+func (r *rig) strangerPays(to string, amount uint64) string {
+	r.t.Helper()
+	hash := r.eth.Foreign("hot", to, usdEth, units(amount))
+	r.run(finality + 3)
+	require.Equal(r.t, records.AccountHalted, r.account("eth", r.net.Hot).State)
+	return hash
+}
+
+// paidBefore adopts the hot account with one payment.
+func (r *rig) paidBefore() (owner string) {
+	r.t.Helper()
+	owner, _ = r.user()
+	r.withdraw(owner, r.eth.Address("earlier payee"), 1000)
+	r.rest()
+	return owner
+}
+
+func TestAcceptedTransactionLetsTheAccountGoOn(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	hash := r.strangerPays(r.eth.Address("mallory"), 7)
+	waits := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(waits).State)
+
+	desk := r.desk()
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
+	f := r.foreign(desk, "eth", r.net.Hot)
+	require.Equal(t, chain.Outgoing{Asset: usdEth, To: r.eth.Address("mallory"), Amount: units(7)}, f.Out)
+	require.Empty(t, f.Pays)
+	require.Empty(t, f.Harmless)
+	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, "other", "why", 0), ErrNothingToDo)
+	require.ErrorIs(t, desk.Settle(t.Context(), r.transfer(waits).ID, hash), ErrNothingToDo, "it paid somebody else")
+	require.ErrorIs(t, desk.Settle(t.Context(), r.transfer(waits).ID, "other"), ErrNothingToDo)
+	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "test of the key by Eve", 0))
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "it goes on already")
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(waits).State)
+	r.requireSound()
+}
+
+func TestTransactionThatPaysARecordIsSettledNotAccepted(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.run(finality + 2)
+	hash := r.strangerPays(r.eth.Address("payee"), (1000-fee)*100) // an operator lost patience and paid by hand
+	r.setChannel(records.Withdrawal, "OPEN")
+	desk := r.desk()
+	require.Equal(t, r.payment(in).ID, r.foreign(desk, "eth", r.net.Hot).Pays[0].ID)
+	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why not", 0), ErrNothingToDo)
+	require.NoError(t, desk.Settle(t.Context(), r.transfer(in).ID, hash))
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	r.rest()
+	p := r.payment(in)
+	require.Equal(t, []any{records.Paid, hash}, []any{p.State, p.Tx})
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, (1000-fee)*100)
+	r.requireSound()
+}
+
+// Two payouts are signed. Somebody with our key takes the first one's number and pays the second one's payee with it: the second is bound to a
+// number that may pay it yet, so nothing may be said about it.
+func TestBoundPaymentIsNotSettled(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	first := r.withdraw(owner, r.eth.Address("first"), 1000)
+	second := r.withdraw(owner, r.eth.Address("second"), 2000)
+	r.vite.Mine(finality + 2)
+	r.step()
+	require.Len(t, r.eth.Waiting(), 2)
+	hash := r.eth.Foreign("hot", r.eth.Address("second"), usdEth, units((2000-fee)*100))
+	r.eth.Drop(r.eth.Waiting()[0]) // the nodes forget the second payout, or not: nobody knows
+	r.eth.Mine(finality + 2)
+	r.step()
+	desk := r.desk()
+	require.Equal(t, records.AccountHalted, r.account("eth", r.net.Hot).State)
+	require.ErrorIs(t, desk.Settle(t.Context(), r.transfer(second).ID, hash), records.ErrConflict)
+	require.Empty(t, r.foreign(desk, "eth", r.net.Hot).Pays)
+	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "paid by hand, asked back", 0))
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	r.rest()
+	r.rest()
+	require.Equal(t, []records.PaymentState{records.Paid, records.Paid}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
+	r.requireHolding(r.eth, r.eth.Address("first"), usdEth, (1000-fee)*100)
+	r.requireHolding(r.eth, r.eth.Address("second"), usdEth, 2*(2000-fee)*100)
+	r.requireSound()
+}
+
+func TestForgottenRefundIsOrderedAndSettled(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.run(finality + 2)
+	hash := r.vite.Foreign("gateway", owner, usd, units(1000)) // what `records refund` did after the backup
+	r.run(finality + 3)
+	require.Equal(t, records.AccountHalted, r.account("vite", r.net.Gateway).State)
+	desk := r.desk()
+	require.Equal(t, []uint64{r.transfer(in).ID}, r.foreign(desk, "vite", r.net.Gateway).Refunds)
+	require.ErrorIs(t, desk.Accept(t.Context(), "vite", r.net.Gateway, hash, "why", 0), ErrNothingToDo)
+	require.NoError(t, desk.Settle(t.Context(), r.transfer(in).ID, hash))
+	require.NoError(t, desk.Resume(t.Context(), "vite", r.net.Gateway, 0))
+	r.setChannel(records.Withdrawal, "OPEN")
+	r.rest()
+	r.requireState(in, records.Refused, records.ReasonOperator)
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, 0)
+	r.requireSound()
+}
+
+func TestNothingIsJudgedBeforeTheChainsAreRead(t *testing.T) {
+	r := setup(t)
+	r.paidBefore()
+	hash := r.strangerPays(r.eth.Address("mallory"), 7)
+	desk := r.desk()
+	r.vite.Mine(1)
+	_, err := desk.Foreign(t.Context(), "eth", r.net.Hot, 0)
+	require.ErrorIs(t, err, ErrBehind, "what it paid for may stand in that block")
+	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), ErrBehind)
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrBehind)
+	r.step()
+	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0))
+	r.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallTip))
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrUnavailable)
+	r.eth.Lie(chaintest.Honest)
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+}
+
+// What the sign-guard knows and the ledger does not is cancelled before anything is signed again.
+func TestForgottenSignatureIsCancelled(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	next := r.account("eth", r.net.Hot).Next
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", slot, "pay somebody", 77, false))
+	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.run(finality + 2)
+	a := r.account("eth", r.net.Hot)
+	require.Equal(t, records.AccountRecovering, a.State)
+	desk := r.desk()
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNotAtRest)
+	r.run(finality + 3)
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.Equal(t, next+1, r.account("eth", r.net.Hot).Next)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(in).State)
+	r.requireSound()
+}
+
+// A cancellation that is too cheap to be mined is replaced, one step dearer each time.
+func TestStuckCancellationIsReplaced(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	next := r.account("eth", r.net.Hot).Next
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}, "pay somebody", 77, false))
+	r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.vite.Mine(finality + 2)
+	r.step()
+	r.step() // recovering, and cancelled at a cap of 22
+	r.eth.SetBaseFee(40)
+	r.restart() // what was signed is read from the database
+	r.run(30)
+	r.view(func(tx *records.Tx) error {
+		known, err := tx.Cancels("eth", r.net.Hot, next)
+		require.Greater(t, len(known), 1)
+		return err
+	})
+	require.NoError(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0))
+}
+
+func TestStoppedNeighbourIsWaitedFor(t *testing.T) {
+	r := setup(t)
+	r.paidBefore()
+	hash := r.strangerPays(r.eth.Address("mallory"), 7)
+	r.vite.Foreign("gateway", r.vite.Address("mallory"), usd, units(7))
+	r.run(finality + 3)
+	desk := r.desk()
+	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "known", 0))
+	require.ErrorContains(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), r.net.Gateway, "what the gateway account did may have paid what the hot account owes")
+	f := r.foreign(desk, "vite", r.net.Gateway)
+	require.NoError(t, desk.Accept(t.Context(), "vite", r.net.Gateway, f.Tx, "known", 0))
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, desk.Resume(t.Context(), "vite", r.net.Gateway, 0))
+}
+
+func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
+	r := setup(t)
+	r.run(3 * finality)
+	desk := r.desk()
+	_, err := desk.ResumeChain(t.Context(), "eth")
+	require.ErrorIs(t, err, ErrNothingToDo)
+	r.update(func(tx *records.Tx) error { return tx.HaltChain("eth", "a lying node") })
+	_, err = desk.ResumeChain(t.Context(), "eth")
+	require.NoError(t, err, "its past is ours")
+	require.False(t, r.cursor("eth").Halted)
+	r.rest()
+
+	final := r.cursor("eth").Final
+	r.eth.Reorg(finality+3, true)
+	r.eth.Mine(finality + 4)
+	_ = r.w.Step(t.Context())
+	require.True(t, r.cursor("eth").Halted)
+	fork, err := desk.ResumeChain(t.Context(), "eth")
+	require.ErrorIs(t, err, ErrForked)
+	require.Equal(t, final, fork.Ours)
+	require.Equal(t, final.Height-3, fork.Common.Height)
+	require.NotEqual(t, final.Hash, fork.Theirs)
+	require.True(t, r.cursor("eth").Halted)
+	_, err = desk.Foreign(t.Context(), "eth", r.net.Hot, 0)
+	require.ErrorContains(t, err, "halted")
+	_, err = desk.ResumeChain(t.Context(), "nowhere")
+	require.Error(t, err)
+}
