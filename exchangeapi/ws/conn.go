@@ -34,10 +34,9 @@ type conn struct {
 	ws     *websocket.Conn
 
 	// The reader's own.
-	shape    shape // of the last valid message
-	clientID string
-	inWindow int       // messages in the second that began at window
-	window   time.Time //
+	shape    shape     // of the last valid message
+	window   time.Time // a minute began
+	inWindow int       // messages in it
 
 	seen atomic.Int64 // when the last frame came, ns of Unix time
 
@@ -145,8 +144,8 @@ func (c *conn) limitGoodbye() {
 		return
 	}
 	until := time.Now().Add(goodbye)
-	c.socket.Conn.SetReadDeadline(until)
-	c.socket.Conn.SetWriteDeadline(until)
+	_ = c.socket.Conn.SetReadDeadline(until) // fails on closed sockets, which is what it is for
+	_ = c.socket.Conn.SetWriteDeadline(until)
 }
 
 // readerGone is the reader's last word: what waits may still be written, then the socket closes.
@@ -262,7 +261,7 @@ func (c *conn) limitWrite() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closing {
-		c.socket.Conn.SetWriteDeadline(time.Now().Add(c.hub.cfg.WriteTimeout))
+		_ = c.socket.Conn.SetWriteDeadline(time.Now().Add(c.hub.cfg.WriteTimeout))
 	}
 }
 

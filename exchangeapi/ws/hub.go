@@ -133,10 +133,10 @@ func (h *Hub) Run(ctx context.Context) error {
 		c.end(websocket.CloseGoingAway, "the service stops")
 	}
 	h.running.Wait()
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 func (h *Hub) setOpen(open bool) {

@@ -67,16 +67,14 @@ func (t *table) remove(c *conn, name string, s shape) {
 	}
 }
 
-// removeAll ends all subscriptions of c and says how many there were.
-func (t *table) removeAll(c *conn) int {
+// removeAll ends all subscriptions of c.
+func (t *table) removeAll(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := len(c.subs)
 	for _, sub := range c.subs {
 		t.drop(sub)
 	}
 	c.subs = nil
-	return n
 }
 
 func (t *table) drop(sub *subscription) {

@@ -1,0 +1,122 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/shopspring/decimal"
+)
+
+// PushedPair names a pair and its tokens in pushes.
+type PushedPair struct {
+	Symbol           string `json:"s"`
+	TradeTokenSymbol string `json:"ts"`
+	QuoteTokenSymbol string `json:"qs"`
+	TradeToken       string `json:"tid"`
+	QuoteToken       string `json:"qid"`
+}
+
+// PushedOrder is an order as pushes show it.
+type PushedOrder struct {
+	PushedPair
+	OrderID          string          `json:"oid"`
+	Address          string          `json:"d"`
+	Side             Side            `json:"side"`
+	Price            decimal.Decimal `json:"p"`
+	Quantity         decimal.Decimal `json:"q"`
+	Amount           decimal.Decimal `json:"a"`
+	ExecutedQuantity decimal.Decimal `json:"eq"`
+	ExecutedAmount   decimal.Decimal `json:"ea"`
+	ExecutedPercent  decimal.Decimal `json:"ep"`
+	ExecutedAvgPrice decimal.Decimal `json:"eap"`
+	Fee              decimal.Decimal `json:"f"`
+	Status           Status          `json:"st"`
+	Type             int             `json:"tp"`
+	CreateTime       int64           `json:"ct"` // Unix seconds
+}
+
+// PushedTrade is a fill as pushes show it.
+type PushedTrade struct {
+	PushedPair
+	TradeID     string          `json:"id"`
+	Price       decimal.Decimal `json:"p"`
+	Quantity    decimal.Decimal `json:"q"`
+	Amount      decimal.Decimal `json:"a"`
+	Time        int64           `json:"t"` // Unix seconds
+	Side        Side            `json:"side"`
+	BuyOrder    string          `json:"bid"`
+	SellOrder   string          `json:"sid"`
+	BuyFee      decimal.Decimal `json:"bf"`
+	SellFee     decimal.Decimal `json:"sf"`
+	BlockHeight uint64          `json:"bh"`
+}
+
+// PushedTicker is the figures of a pair over 24 hours as pushes show them. encoding/json takes members whose names differ in
+// case only for one another, so pCp and pcp are told apart by UnmarshalJSON.
+type PushedTicker struct {
+	PushedPair
+	OpenPrice          decimal.Decimal `json:"op"`
+	PrevClosePrice     decimal.Decimal `json:"-"` // pcp
+	ClosePrice         decimal.Decimal `json:"cp"`
+	PriceChange        decimal.Decimal `json:"pc"`
+	PriceChangePercent decimal.Decimal `json:"-"` // pCp; zero if it is not sent
+	HighPrice          decimal.Decimal `json:"hp"`
+	LowPrice           decimal.Decimal `json:"lp"`
+	Quantity           decimal.Decimal `json:"q"`
+	Amount             decimal.Decimal `json:"a"`
+	PricePrecision     int             `json:"pp"`
+	QuantityPrecision  int             `json:"qp"`
+}
+
+// UnmarshalJSON reads a ticker.
+func (t *PushedTicker) UnmarshalJSON(b []byte) error {
+	type plain PushedTicker
+	if err := json.Unmarshal(b, (*plain)(t)); err != nil {
+		return err
+	}
+	var exact map[string]json.RawMessage // a map's keys are exact
+	if err := json.Unmarshal(b, &exact); err != nil {
+		return err
+	}
+	for name, to := range map[string]*decimal.Decimal{"pcp": &t.PrevClosePrice, "pCp": &t.PriceChangePercent} {
+		if raw, ok := exact[name]; ok {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// PushedKline is a candle.
+type PushedKline struct {
+	Time   int64           `json:"t"` // start, Unix seconds
+	Open   decimal.Decimal `json:"o"`
+	Close  decimal.Decimal `json:"c"`
+	High   decimal.Decimal `json:"h"`
+	Low    decimal.Decimal `json:"l"`
+	Volume decimal.Decimal `json:"v"`
+}
+
+// Order reads a push of order.<address>.
+func (p Push) Order() (PushedOrder, error) { return readPush[PushedOrder](p) }
+
+// Trades reads a push of market.<symbol>.trade.
+func (p Push) Trades() ([]PushedTrade, error) { return readPush[[]PushedTrade](p) }
+
+// Depth reads a push of market.<symbol>.depth: the whole book, not a difference.
+func (p Push) Depth() (Depth, error) { return readPush[Depth](p) }
+
+// Ticker reads a push of the tickers topics.
+func (p Push) Ticker() (PushedTicker, error) { return readPush[PushedTicker](p) }
+
+// Kline reads a push of market.<symbol>.kline.<interval>.
+func (p Push) Kline() (PushedKline, error) { return readPush[PushedKline](p) }
+
+func readPush[T any](p Push) (T, error) {
+	var data T
+	if err := json.Unmarshal(p.Data, &data); err != nil {
+		return data, fmt.Errorf("reading a push of %s: %w", p.Topic, err)
+	}
+	return data, nil
+}
