@@ -3,11 +3,12 @@
 //
 //	HTTP ─ host check ─ CORS ─ /health ─┐
 //	WebSocket ─ host check ─────────────┼─ go-ethereum rpc.Server ─ one type per module ─ node.Node
-//	Unix socket (0600) ─ message bound ─┘        ledger contract net util subscribe tx pledge onroad mintage
+//	Unix socket (0600) ─ message bound ─┘        ledger contract net util subscribe dex dexfund dextrade
+//	                                             tx pledge onroad mintage
 //
 // It owns the wire shapes and the transports with their bounds. It does not own the ledger (chain/vite/node), hashing and
 // keys (chain/vite/core), or the JSON-RPC envelope, which is go-ethereum's. Where that makes answers differ from a real
 // node's, docs/node-differences.md says so; the replay test holds every other recorded answer.
 //
-// Facts: facts/vite-wire.md section 5, facts/vite-node.md sections 3, 5, 6, the node transcripts.
+// Facts: facts/vite-wire.md section 5, facts/vite-node.md sections 3, 5 to 7, facts/exchange.md 3.5, the node transcripts.
 package rpc
