@@ -35,7 +35,7 @@ func (e *effects) silent() bool {
 
 func (e *effects) touch(accounts ...core.Address) {
 	for _, a := range accounts {
-		if !a.IsZero() {
+		if !a.IsZero() && !a.IsContract() {
 			e.accounts[a] = struct{}{}
 		}
 	}

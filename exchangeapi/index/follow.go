@@ -132,6 +132,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 		if err := x.follow(ctx, fund); err != nil {
 			return err
 		}
+		x.learn(ctx)
 		err := x.follow(ctx, trade)
 		if !errors.Is(err, errAhead) {
 			return err
@@ -183,9 +184,6 @@ func (x *Index) step(ctx context.Context, c contract) (int, error) {
 	})
 	if err != nil {
 		return 0, err
-	}
-	if c == fund {
-		x.learn(ctx)
 	}
 	return len(blocks), nil
 }

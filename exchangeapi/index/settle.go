@@ -19,12 +19,15 @@ type blockRow struct {
 const blockColumns = "height, hash, send, relay, ok, clock"
 
 func (a *applier) saveBlock(c contract, b *block) error {
-	ok := 0
+	ok, clock := 0, int64(0)
 	if b.ok {
 		ok = 1
 	}
+	if c == fund {
+		clock = a.clock
+	}
 	return a.exec("INSERT INTO ex_blocks (contract, "+blockColumns+") VALUES (?, ?, ?, ?, ?, ?, ?)",
-		c, b.height, b.hash.String(), hashOrNone(b.send), hashOrNone(b.relay), ok, a.clock)
+		c, b.height, b.hash.String(), hashOrNone(b.send), hashOrNone(b.relay), ok, clock)
 }
 
 func hashOrNone(h core.Hash) string {

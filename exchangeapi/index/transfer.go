@@ -13,14 +13,19 @@ const (
 	kindWithdrawal = 2
 )
 
-// transfer stores a deposit for who has it, a withdrawal for who had it. A transfer inside the exchange is neither.
+// transfer stores a deposit for who has it, a withdrawal for who had it. A transfer inside the exchange is neither. Of a plain
+// deposit or withdrawal the contract itself is the other end (recorded from a real node: node-transcripts/dex.jsonl).
 func (a *applier) transfer(b *block, pos int, t *dex.Transfer) error {
 	a.touch(t.From, t.To)
 	n := amount{t.Amount}
 	switch t.Kind {
-	case dex.KindDeposit, dex.KindAgentDeposit:
+	case dex.KindDeposit:
+		return a.saveTransfer(b, pos, t.From, t.Token, &n, kindDeposit)
+	case dex.KindAgentDeposit:
 		return a.saveTransfer(b, pos, t.To, t.Token, &n, kindDeposit)
-	case dex.KindWithdrawal, dex.KindAssignedWithdraw:
+	case dex.KindWithdrawal:
+		return a.saveTransfer(b, pos, t.To, t.Token, &n, kindWithdrawal)
+	case dex.KindAssignedWithdraw:
 		return a.saveTransfer(b, pos, t.From, t.Token, &n, kindWithdrawal)
 	}
 	return nil

@@ -4,7 +4,7 @@
 -- place of an event: the height of its contract's block and its number among that block's logs.
 
 -- The newest blocks of both contracts: the cursors, and what is compared with the chain to notice that blocks were taken back.
--- relay is the send to dexTrade that a block of dexFund made; clock the exchange's clock after the block.
+-- Of blocks of dexFund, relay is the send to dexTrade that it made and clock the exchange's clock after it.
 CREATE TABLE ex_blocks (
   contract TEXT NOT NULL CHECK (contract IN ('fund','trade')), height BIGINT NOT NULL, hash TEXT NOT NULL,
   send TEXT NOT NULL, relay TEXT NOT NULL, ok INT NOT NULL CHECK (ok IN (0,1)), clock BIGINT NOT NULL,

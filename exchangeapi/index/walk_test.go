@@ -1,0 +1,253 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// dump is everything that an index of the same chain must hold too.
+func dump(t testing.TB, x *Index) []string {
+	var lines []string
+	err := x.store.view(t.Context(), func(tx *tx) error {
+		for _, query := range []string{
+			`SELECT id, inner_id, owner, market, side, type, price, quantity, amount, created, serial, received, received_at, refused,
+				placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status FROM ex_orders ORDER BY id`,
+			"SELECT * FROM ex_trades ORDER BY height, pos", "SELECT * FROM ex_bars ORDER BY market, span, start",
+			"SELECT * FROM ex_transfers ORDER BY height, pos", "SELECT * FROM ex_markets ORDER BY height, pos",
+			"SELECT * FROM ex_tokens ORDER BY height, pos", "SELECT * FROM ex_grants ORDER BY height, pos",
+			"SELECT * FROM ex_undo ORDER BY height, pos", "SELECT * FROM ex_blocks ORDER BY contract, height",
+		} {
+			rows, err := tx.tx.Queryx(query)
+			if err != nil {
+				return err
+			}
+			for rows.Next() {
+				values, err := rows.SliceScan()
+				if err != nil {
+					return err
+				}
+				lines = append(lines, strings.Trim(fmt.Sprint(values), "[]"))
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	return lines
+}
+
+// same proves that an index is what one made anew from the chain would be, on disk and in memory.
+func (r *rig) same(x *Index) {
+	r.t.Helper()
+	fresh := r.caught(sqliteURL(r.t))
+	require.Equal(r.t, dump(r.t, fresh), dump(r.t, x))
+	require.Equal(r.t, fresh.Markets(), x.Markets())
+	require.Equal(r.t, fresh.Tickers(), x.Tickers())
+	for _, m := range fresh.Markets() {
+		want, err := fresh.Depth(m.Symbol, MaxDepth, nil)
+		require.NoError(r.t, err)
+		got, err := x.Depth(m.Symbol, MaxDepth, nil)
+		require.NoError(r.t, err)
+		require.Equal(r.t, want, got)
+	}
+	require.NoError(r.t, fresh.Close())
+}
+
+// matchesNode proves that the open orders are those of the node's books.
+func (r *rig) matchesNode(x *Index) {
+	r.t.Helper()
+	for _, sell := range []bool{false, true} {
+		page, err := r.client.OpenOrders(r.t.Context(), coin, core.VITE, sell, 0, 1000)
+		require.NoError(r.t, err)
+		var want, got []string
+		for _, o := range page.Orders {
+			want = append(want, o.ID+" "+o.ExecutedQuantity.Dec()+" "+o.ExecutedAmount.Dec()+" "+o.ExecutedBaseFee.Dec())
+		}
+		var rows []orderRow
+		require.NoError(r.t, x.store.view(r.t.Context(), func(tx *tx) error {
+			side := map[bool]int{true: 1}[sell]
+			return tx.list(&rows, "SELECT "+orderColumns+" FROM ex_orders WHERE side = ? AND status IN (3,5) ORDER BY inner_id", side)
+		}))
+		for i := range rows {
+			got = append(got, rows[i].InnerID+" "+rows[i].Executed.Dec()+" "+rows[i].ExecutedAmount.Dec()+" "+rows[i].BaseFee.Dec())
+		}
+		require.Equal(r.t, want, got)
+	}
+}
+
+func testRollback(t *testing.T, url string) {
+	r := newRig(t)
+	first := r.order(r.alice, dex.Sell, "10", coins(20))
+	r.order(r.bob, dex.Buy, "10", coins(10))
+	r.snapshot()
+	x := r.caught(url)
+	before := dump(t, x)
+	height := r.head()
+	updates := x.Subscribe(100)
+	r.order(r.bob, dex.Buy, "11", coins(10))
+	r.cancel(r.alice, r.order(r.alice, dex.Sell, "12", coins(20)))
+	r.do(r.owner, dex.FundMarketAdmin, uint8(2), coin, core.VITE, r.owner.addr, 100, 0, false)
+	r.do(r.alice, dex.FundWithdraw, coin, coins(1))
+	r.snapshot()
+	r.catchUp(x)
+	require.Equal(t, Filled, r.find(x, r.alice, first).Status)
+	require.NotEqual(t, before, dump(t, x))
+	told(updates)
+	require.NoError(t, r.chain.Rollback(height))
+	r.catchUp(x)
+	require.Equal(t, before, dump(t, x))
+	require.Equal(t, PartiallyFilled, r.find(x, r.alice, first).Status)
+	list := told(updates)
+	require.NotEmpty(t, list)
+	for _, u := range list {
+		require.True(t, u.Undone)
+	}
+	r.same(x)
+
+	// Blocks that stand in no snapshot are dropped, and others come in their place.
+	waiting := r.order(r.bob, dex.Buy, "9", coins(50))
+	r.catchUp(x)
+	require.Equal(t, Open, r.find(x, r.bob, waiting).Status)
+	require.NoError(t, r.chain.DropAccount(r.bob.addr))
+	r.order(r.alice, dex.Sell, "10.5", coins(50))
+	r.catchUp(x)
+	gone, err := x.Order(t.Context(), r.bob.addr, waiting)
+	require.NoError(t, err)
+	require.Nil(t, gone)
+	r.same(x)
+	r.matchesNode(x)
+}
+
+func (r *rig) head() uint64 {
+	h, err := r.client.SnapshotHeight(r.t.Context())
+	require.NoError(r.t, err)
+	return h
+}
+
+// breaking is a node whose events come, and then the process is killed: the n-th read of events is answered, and the context
+// ends before what was read is stored; or the reading breaks off.
+type breaking struct {
+	*client.Client
+	kill func()
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (b *breaking) VMLogsByFilter(ctx context.Context, f client.LogFilter) ([]client.LogEntry, error) {
+	if b.left--; b.left < 0 {
+		b.kill()
+		return nil, errKilled
+	}
+	return b.Client.VMLogsByFilter(ctx, f)
+}
+
+// testRestart: a block with many events is stored as one or not at all, wherever it is cut (behaviour 57).
+func testRestart(t *testing.T, url string) {
+	r := newRig(t)
+	for i := range 5 {
+		r.order(r.alice, dex.Sell, fmt.Sprintf("1%d", i), coins(20))
+	}
+	x := r.caught(url)
+	r.order(r.bob, dex.Buy, "20", coins(100))
+	before := dump(t, x)
+	// The last event of the block cannot be stored: nothing of it is.
+	blocks, _, err := next(t.Context(), r.client, r.client, trade, x.at(trade))
+	require.NoError(t, err)
+	require.Len(t, blocks, 1)
+	require.Len(t, blocks[0].logs, 11)
+	broken := blocks[0]
+	broken.logs = append(broken.logs[:10:10], client.VMLog{Topics: broken.logs[10].Topics, Data: []byte{0xff}})
+	err = x.write(t.Context(), func(a *applier) error { return a.blocks(trade, []block{broken}) })
+	require.ErrorIs(t, err, dex.ErrWire)
+	broken.logs[10] = broken.logs[9] // the same fill twice: what is read before it, is read from the transaction
+	broken.logs = append(broken.logs, blocks[0].logs[0])
+	err = x.write(t.Context(), func(a *applier) error { return a.blocks(trade, []block{broken}) })
+	require.ErrorIs(t, err, errHistory)
+	require.Equal(t, before, dump(t, x))
+	require.NoError(t, x.Close())
+
+	// Reading breaks off after the block of dexFund.
+	x = r.openOn(url, &breaking{r.client, func() {}, 1})
+	require.ErrorIs(t, x.catchUp(t.Context()), errKilled)
+	require.NoError(t, x.Close())
+	x = r.caught(url)
+	r.catchUp(x)
+	require.Len(t, mustTrades(t, x), 5)
+	r.same(x)
+}
+
+func mustTrades(t *testing.T, x *Index) []Trade {
+	list, err := x.Trades(t.Context(), TradeFilter{Symbol: "COIN-000_VITE"}, Page{Limit: 1000})
+	require.NoError(t, err)
+	return list.List
+}
+
+// testWalk: users trade at random while the chain takes blocks back and the index is killed and opened again; it is then
+// what one made anew is.
+func testWalk(t *testing.T, url string) {
+	r := newRig(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	x := r.open(url)
+	var orders []core.Hash
+	for step := range 250 {
+		u := []user{r.alice, r.bob}[random.IntN(2)]
+		switch n := random.IntN(20); {
+		case n < 11:
+			side, price := dex.Side(random.IntN(2) == 1), fmt.Sprintf("%d.%d", 9+random.IntN(3), random.IntN(10))
+			orders = append(orders, r.ask(u, side, price, coins(uint64(15+random.IntN(40)))))
+		case n < 14 && len(orders) > 0:
+			id := orders[random.IntN(len(orders))]
+			r.send(u, core.DexFundContract, core.VITE, coins(0), dex.FundCancelBySendHash, id, core.Address{}, coin, core.VITE)
+		case n == 14:
+			r.setClock(r.clock.Load() + int64(random.IntN(4000)))
+		case n == 15:
+			r.do(u, dex.FundWithdraw, coin, coins(1))
+		case n == 16:
+			r.snapshot()
+		case n == 17:
+			require.NoError(t, r.chain.DropAccount(u.addr))
+		case n == 18 && step%3 == 0:
+			require.NoError(t, r.chain.Rollback(max(5, r.head()-1)))
+		default:
+			x = r.killed(x, url, random.IntN(6))
+		}
+		if random.IntN(2) == 0 {
+			r.tick()
+		}
+		if random.IntN(3) == 0 {
+			r.catchUp(x)
+		}
+	}
+	r.setClock(r.clock.Load() + 1)
+	r.catchUp(x)
+	require.NotEmpty(t, mustTrades(t, x))
+	r.same(x)
+	r.matchesNode(x)
+}
+
+// killed follows the chain for a few reads, is killed, and opened again.
+func (r *rig) killed(x *Index, url string, reads int) *Index {
+	r.t.Helper()
+	require.NoError(r.t, x.Close())
+	ctx, cancel := context.WithCancel(r.t.Context())
+	defer cancel()
+	x = r.openOn(url, &breaking{r.client, cancel, reads})
+	if err := x.catchUp(ctx); err != nil {
+		require.True(r.t, errors.Is(err, errKilled) || errors.Is(err, context.Canceled), err)
+	}
+	require.NoError(r.t, x.Close())
+	return r.open(url)
+}
