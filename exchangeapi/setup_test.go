@@ -1,0 +1,304 @@
+package exchangeapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/holiman/uint256"
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi/index"
+)
+
+const (
+	symbol = "VX_VITE" // price 4 and quantity 2 decimals
+	other  = "ETH-000_VITE"
+	api    = prefix
+)
+
+// world is a server that listens, on a shelf for an index and a line for a chain, with an account that has a key and all it needs.
+type world struct {
+	t      testing.TB
+	index  *shelf
+	line   *line
+	clock  *clock
+	keys   *Keys
+	server *Server
+	url    string
+	client *http.Client
+	logged *bytes.Buffer
+	spec   routers.Router
+
+	owner  core.Address
+	key    Key
+	secret string
+}
+
+type change func(*Config, *Parts)
+
+func marketOf(id uint32, name string, price, quantity int) index.Market {
+	trade, quote, _ := strings.Cut(name, "_")
+	m := index.Market{
+		Pair: index.Pair{Symbol: name, TradeSymbol: trade, QuoteSymbol: quote, PricePrecision: price, QuantityPrecision: quantity},
+		ID:   id, Trade: core.TokenID([]byte((trade + "..........")[:10])), Quote: core.VITE, TradeDecimals: 18, QuoteDecimals: 18, QuoteType: dex.QuoteVITE,
+		Operator: core.AssetContract.String(), TakerFee: 50, MakerFee: 20,
+	}
+	m.TradeToken, m.QuoteToken = m.Trade.String(), m.Quote.String()
+	for _, p := range []*string{&m.HighPrice, &m.LowPrice, &m.LastPrice, &m.Volume, &m.BaseVolume, &m.BidPrice, &m.AskPrice} {
+		*p = "0.0000"
+	}
+	return m
+}
+
+func setup(t testing.TB, changes ...change) *world {
+	t.Helper()
+	w := &world{
+		t: t, line: newLine(), clock: &clock{now: time.UnixMilli(1614571200000)}, logged: &bytes.Buffer{},
+		index: &shelf{
+			markets:  []index.Market{marketOf(1, symbol, 4, 2), marketOf(2, other, 4, 4)},
+			granted:  map[string]bool{},
+			balances: map[core.Address][]index.Balance{},
+		},
+		owner: keyOf("alice").Address(),
+	}
+	w.index.tokens = []index.Token{
+		{ID: w.index.markets[1].TradeToken, Name: "Ether", Symbol: "ETH-000", OriginalSymbol: "ETH", TotalSupply: "1000", Owner: w.owner.String(), Decimals: 18, QuoteType: dex.QuoteETH},
+		{ID: core.VITE.String(), Name: "Vite", Symbol: "VITE", OriginalSymbol: "VITE", TotalSupply: "1000", Owner: w.owner.String(), Decimals: 18, QuoteType: dex.QuoteVITE, ReIssuable: true},
+		{ID: w.index.markets[0].TradeToken, Name: "Vite X", Symbol: "VX", OriginalSymbol: "VX", TotalSupply: "1000", Owner: w.owner.String(), Decimals: 8},
+	}
+	log := logrus.New()
+	log.SetOutput(w.logged)
+	w.keys = openKeys(t, "sqlite:"+filepath.Join(t.TempDir(), "keys.db"), w.clock.Now)
+	agents := purse{"main"}
+	cfg := Config{Listen: "127.0.0.1:0", CallLimit: 1000}
+	parts := Parts{
+		Keys: w.keys, Log: log, Now: w.clock.Now,
+		Networks: []Network{
+			{Name: "main", Index: w.index, Node: w.line, Agents: agents},
+			{Name: "test", BasePath: "/test", Index: w.index, Node: w.line, Agents: purse{"test"}},
+		},
+	}
+	for _, c := range changes {
+		c(&cfg, &parts)
+	}
+	var err error
+	w.server, err = New(cfg, parts)
+	require.NoError(t, err)
+	w.run(t)
+	w.url = "http://" + w.server.Addr()
+	w.client = &http.Client{}
+	w.spec = specOf(t, w.server)
+	w.equip(agents)
+	return w
+}
+
+var testSecret = bytes.Repeat([]byte{7}, SecretSize)
+
+func openKeys(t testing.TB, url string, now func() time.Time) *Keys {
+	t.Helper()
+	keys, err := OpenKeys(t.Context(), KeysConfig{URL: url, Secret: testSecret, Now: now})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, keys.Close()) })
+	return keys
+}
+
+// equip gives the account a key, its delegation address a first block and quota, the pair's permission and funds.
+func (w *world) equip(a agents) {
+	agent, err := a.Agent(w.owner)
+	require.NoError(w.t, err)
+	w.key, w.secret, err = w.keys.Issue(w.t.Context(), "main", w.owner, agent)
+	require.NoError(w.t, err)
+	w.index.grant(w.owner, agent, symbol, true)
+	w.line.quota[agent] = 1000
+	w.line.available[w.owner] = whole(1_000_000)
+	first := &core.AccountBlock{BlockType: core.Receive, SendBlockHash: core.Hash{1}, Address: agent, Height: 1}
+	first.SignWith(purse{"main"}.key(w.owner))
+	require.NoError(w.t, w.line.take(first))
+}
+
+// whole is an amount of tokens with 18 decimals.
+func whole(n uint64) uint256.Int {
+	var z uint256.Int
+	z.Mul(uint256.NewInt(n), uint256.NewInt(1e18))
+	return z
+}
+
+// run serves until the test ends, and then must end well.
+func (w *world) run(t testing.TB) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.server.Run(ctx) }()
+	require.NoError(t, w.server.Ready(t.Context()))
+	t.Cleanup(func() {
+		w.client.CloseIdleConnections()
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+// specOf reads the description that the server serves.
+func specOf(t testing.TB, s *Server) routers.Router {
+	var bases []string
+	for _, n := range s.Networks {
+		bases = append(bases, cleanBase(n.BasePath))
+	}
+	text, err := describe(bases)
+	require.NoError(t, err)
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(t.Context()))
+	router, err := gorillamux.NewRouter(doc)
+	require.NoError(t, err)
+	return router
+}
+
+// reply is one answer.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	Code   code
+	Msg    string
+	Data   any
+}
+
+// object is the data of a reply as an object.
+func (r reply) object(t testing.TB) map[string]any {
+	t.Helper()
+	require.Zero(t, r.Code, r.body)
+	o, ok := r.Data.(map[string]any)
+	require.True(t, ok, r.body)
+	return o
+}
+
+// list is the data of a reply as a list.
+func (r reply) list(t testing.TB) []any {
+	t.Helper()
+	require.Zero(t, r.Code, r.body)
+	l, ok := r.Data.([]any)
+	require.True(t, ok, r.body)
+	return l
+}
+
+func (w *world) get(target string) reply {
+	w.t.Helper()
+	request, err := http.NewRequest(http.MethodGet, w.url+target, nil)
+	require.NoError(w.t, err)
+	return w.do(request)
+}
+
+// do sends a request and holds the answer against the description.
+func (w *world) do(request *http.Request) reply {
+	w.t.Helper()
+	response, err := w.client.Do(request)
+	require.NoError(w.t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(w.t, err)
+	return w.read(w.t, request, response.StatusCode, response.Header, body)
+}
+
+func (w *world) read(t require.TestingT, request *http.Request, status int, header http.Header, body []byte) reply {
+	out := reply{status: status, header: header, body: string(body)}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&out), out.body)
+	clean := request.Clone(context.Background())
+	clean.URL = &url.URL{Path: path.Clean("/" + request.URL.Path)}
+	route, values, err := w.spec.FindRoute(clean)
+	if err != nil { // unknown path or method: the answer says so
+		require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, status, out.body)
+		require.NotEmpty(t, out.Msg)
+		return out
+	}
+	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: clean, Route: route, PathParams: values},
+		Status:                 status, Header: header, Body: io.NopCloser(bytes.NewReader(body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+	})
+	require.NoError(t, err, out.body)
+	return out
+}
+
+// fields are names and values by turns, to which key, timestamp and signature are added.
+func (w *world) sign(fields ...string) url.Values {
+	v := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		v.Set(fields[i], fields[i+1])
+	}
+	if v.Get("key") == "" {
+		v.Set("key", w.key.Key)
+	}
+	if v.Get("timestamp") == "" {
+		v.Set("timestamp", strconv.FormatInt(w.clock.Now().UnixMilli(), 10))
+	}
+	text, err := url.QueryUnescape(v.Encode())
+	require.NoError(w.t, err)
+	v.Set("signature", hmacOf(w.secret, text))
+	return v
+}
+
+func hmacOf(secret, text string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// form sends values as a form.
+func (w *world) form(method, endpoint string, v url.Values) reply {
+	w.t.Helper()
+	request, err := http.NewRequest(method, w.url+endpoint, strings.NewReader(v.Encode()))
+	require.NoError(w.t, err)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return w.do(request)
+}
+
+// buy places a buy order of the account; each has a timestamp of its own, so that none repeats another.
+func (w *world) buy(amount, price string) reply {
+	w.t.Helper()
+	w.clock.pass(time.Millisecond)
+	return w.form(http.MethodPost, api+"/order", w.sign("symbol", symbol, "amount", amount, "price", price, "side", "0"))
+}
+
+// shelve puts an order of the account into the index.
+func (w *world) shelve(n int, status index.Status) string {
+	id := core.Hash(sha256.Sum256([]byte(strconv.Itoa(n)))).String()
+	w.index.list = append([]index.Order{{
+		Pair: w.index.markets[0].Pair, Address: w.owner.String(), ID: id, Price: "1.0000", Quantity: "1.00", Amount: "1.00000000",
+		ExecutedQuantity: "0.00", ExecutedAmount: "0.0000", ExecutedPercent: "0.0000", ExecutedAvgPrice: "0.0000", Fee: "0.0000",
+		Status: status, CreateTime: 1614571200,
+	}}, w.index.list...)
+	return id
+}
+
+func (w *world) cancel(name, id string) reply {
+	w.t.Helper()
+	w.clock.pass(time.Millisecond)
+	return w.form(http.MethodDelete, api+"/order", w.sign("symbol", name, "orderId", id))
+}
+
+func (w *world) cancelAll() reply {
+	w.t.Helper()
+	w.clock.pass(time.Millisecond)
+	return w.form(http.MethodDelete, api+"/orders", w.sign("symbol", symbol))
+}

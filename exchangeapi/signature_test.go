@@ -1,0 +1,99 @@
+package exchangeapi
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+type signatureFile struct {
+	Vectors []struct {
+		Name, Secret, Signature, Verdict string
+		Params                           map[string]string
+		Send                             []string
+	}
+	Window struct {
+		Key, Secret string
+		Vectors     []struct {
+			Server    int64  `json:"server_time_ms"`
+			Timestamp string `json:"timestamp"`
+			Text      string `json:"string_to_sign"`
+			Signature string
+			In        bool `json:"in_window"`
+		}
+	} `json:"replay_window"`
+	Malformed []struct{ Value string } `json:"malformed_timestamps"`
+}
+
+func signatures(t testing.TB) (f signatureFile) {
+	text, err := os.ReadFile("testdata/signature_vectors.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &f))
+	require.NotEmpty(t, f.Vectors)
+	require.NotEmpty(t, f.Window.Vectors)
+	return f
+}
+
+// Behaviours 1, 2, 3, 7 and every vector.
+func TestSignatureVectors(t *testing.T) {
+	for _, v := range signatures(t).Vectors {
+		p := params{query: v.Params}
+		if len(v.Send) == 2 && strings.HasPrefix(v.Send[0], "query: ") { // parameters in two places
+			p.query = pairsOf(t, strings.TrimPrefix(v.Send[0], "query: "))
+			p.body = pairsOf(t, strings.TrimPrefix(v.Send[1], "form body: "))
+		}
+		require.Equal(t, strings.HasPrefix(v.Verdict, "accept"), p.signs(v.Secret, v.Signature), v.Name)
+		require.False(t, p.signs(strings.ToLower(v.Secret)+"x", v.Signature), v.Name)
+	}
+}
+
+func pairsOf(t testing.TB, text string) map[string]string {
+	m, err := readForm(text)
+	require.NoError(t, err)
+	return m
+}
+
+func TestSignatureOfTheOtherTimestamp(t *testing.T) { // behaviour 2
+	f := signatures(t)
+	require.Equal(t, "public_doc_with_the_table_timestamp", f.Vectors[1].Name)
+	require.False(t, params{query: f.Vectors[1].Params}.signs(f.Vectors[1].Secret, f.Vectors[0].Signature))
+}
+
+func TestSignatureSecretCase(t *testing.T) { // behaviour 3
+	v := signatures(t).Vectors[0]
+	p := params{query: v.Params}
+	require.True(t, p.signs(v.Secret, strings.ToUpper(v.Signature)))
+	require.False(t, p.signs(strings.ToLower(v.Secret), v.Signature))
+	for _, bad := range []string{"", "zz", v.Signature[:62], v.Signature + "00"} {
+		require.False(t, p.signs(v.Secret, bad), bad)
+	}
+}
+
+func TestSignatureOfEncodedValues(t *testing.T) {
+	p := params{query: map[string]string{"a": "x y&z", "b": "ü"}}
+	require.True(t, p.signs("s", hmacOf("s", "a=x y&z&b=ü")))
+	require.True(t, p.signs("s", hmacOf("s", "a=x%20y%26z&b=%C3%BC")))
+	require.False(t, p.signs("s", hmacOf("s", "a=x+y%26z&b=%C3%BC")))
+}
+
+func TestWindow(t *testing.T) { // behaviour 4 and 5
+	f := signatures(t)
+	for _, v := range f.Window.Vectors {
+		values, err := url.ParseQuery(v.Text)
+		require.NoError(t, err)
+		p := params{query: map[string]string{}}
+		for name := range values {
+			p.query[name] = values.Get(name)
+		}
+		require.True(t, p.signs(f.Window.Secret, v.Signature), v.Text)
+		require.Equal(t, v.In, inWindow(p, time.UnixMilli(v.Server)), v.Timestamp)
+	}
+	for _, v := range f.Malformed {
+		require.False(t, inWindow(params{query: map[string]string{"timestamp": v.Value}}, time.UnixMilli(1614571200000)), v.Value)
+	}
+}

@@ -1,0 +1,128 @@
+package exchangeapi
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi/index"
+)
+
+// books are prices and quantities as they stand.
+type books interface {
+	Depth(symbol string, limit int, precision *int) (index.Depth, error)
+	BookTicker(symbol string) (index.BookTicker, error)
+	Tickers() []index.Ticker
+}
+
+// ticker is an item of the 24 hour ticker.
+type ticker struct {
+	pairNames
+	OpenPrice          string      `json:"openPrice"`
+	PrevClosePrice     string      `json:"prevClosePrice"`
+	ClosePrice         string      `json:"closePrice"`
+	PriceChange        string      `json:"priceChange"`
+	PriceChangePercent json.Number `json:"priceChangePercent"` // a part of one
+	HighPrice          string      `json:"highPrice"`
+	LowPrice           string      `json:"lowPrice"`
+	Quantity           string      `json:"quantity"`
+	Amount             string      `json:"amount"`
+	PricePrecision     int         `json:"pricePrecision"`
+	QuantityPrecision  int         `json:"quantityPrecision"`
+	OpenTime           *int64      `json:"openTime"` // null in every public sample
+	CloseTime          *int64      `json:"closeTime"`
+}
+
+// tickerFilter chooses tickers; empty members choose all.
+type tickerFilter struct {
+	symbols      []string
+	quote, trade string
+	quoteType    dex.QuoteType
+}
+
+func (f tickerFilter) fits(t *index.Ticker) bool {
+	return (len(f.symbols) == 0 || slices.Contains(f.symbols, t.Symbol)) && (f.quote == "" || t.QuoteSymbol == f.quote) &&
+		(f.trade == "" || t.TradeSymbol == f.trade) && (f.quoteType == 0 || t.QuoteType == f.quoteType)
+}
+
+// tickers answers all pairs that fit; unknown symbols are left out. Besides the specification's filters it takes those that the web wallet and a
+// wrapper send (facts/exchange.md 1.7).
+func (n *network) tickers(_ context.Context, p params) (any, error) {
+	f := tickerFilter{symbols: append(p.list("symbols"), p.list("symbol")...), quote: p.get("quoteTokenSymbol"), trade: p.get("tradeTokenSymbol")}
+	if category := p.get("quoteTokenCategory"); category != "" {
+		if f.quoteType = categories()[category]; !f.quoteType.Valid() {
+			return nil, refuse(codeParameter, "Invalid quoteTokenCategory: one of %s is wanted", categoryNames())
+		}
+	}
+	list := []ticker{}
+	for _, t := range n.Index.Tickers() {
+		if f.fits(&t) {
+			list = append(list, tickerOf(&t))
+		}
+	}
+	return list, nil
+}
+
+func tickerOf(t *index.Ticker) ticker {
+	return ticker{
+		pairNames: namesOf(t.Pair), OpenPrice: t.OpenPrice, PrevClosePrice: t.PrevClosePrice, ClosePrice: t.ClosePrice, PriceChange: t.PriceChange,
+		PriceChangePercent: json.Number(t.ChangePercent), HighPrice: t.HighPrice, LowPrice: t.LowPrice, Quantity: t.Quantity, Amount: t.Amount,
+		PricePrecision: t.PricePrecision, QuantityPrecision: t.QuantityPrecision,
+	}
+}
+
+type bookTicker struct {
+	Symbol      string `json:"symbol"`
+	BidPrice    string `json:"bidPrice"`
+	BidQuantity string `json:"bidQuantity"`
+	AskPrice    string `json:"askPrice"`
+	AskQuantity string `json:"askQuantity"`
+	Height      *int64 `json:"height"` // null in every public sample
+}
+
+func (n *network) bookTicker(_ context.Context, p params) (any, error) {
+	symbol, err := p.required("symbol")
+	if err != nil {
+		return nil, err
+	}
+	t, err := n.Index.BookTicker(symbol)
+	if err != nil {
+		return nil, err
+	}
+	return bookTicker{t.Symbol, t.BidPrice, t.BidQuantity, t.AskPrice, t.AskQuantity, nil}, nil
+}
+
+type depth struct {
+	Timestamp int64       `json:"timestamp"`
+	Asks      [][2]string `json:"asks"` // ascending
+	Bids      [][2]string `json:"bids"` // descending
+}
+
+func (n *network) depth(_ context.Context, p params) (any, error) {
+	symbol, err := p.required("symbol")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := p.limit(index.MaxDepth, index.MaxDepth)
+	if err != nil {
+		return nil, err
+	}
+	precision, err := p.choice("precision", 0, priceDecimals)
+	if err != nil {
+		return nil, err
+	}
+	d, err := n.Index.Depth(symbol, limit, precision)
+	if err != nil {
+		return nil, err
+	}
+	return depth{d.Time, levels(d.Asks), levels(d.Bids)}, nil
+}
+
+func levels(list []index.Level) [][2]string {
+	out := make([][2]string, len(list))
+	for i, l := range list {
+		out[i] = [2]string{l.Price, l.Quantity}
+	}
+	return out
+}
