@@ -196,8 +196,11 @@ type ladder struct {
 	best, worst uint32
 	count       int // orders
 	byPrice     map[Price]uint32
-	sorted      *btree.BTreeG[rung] // best first; finds the neighbours of a new level
+	recent      [recentLevels]uint32 // levels by a few bits of their price, which is quicker than byPrice
+	sorted      *btree.BTreeG[rung]  // best first; finds the neighbours of a new level
 }
+
+const recentLevels = 1024
 
 type level struct {
 	price         Price
@@ -226,11 +229,23 @@ func (s Side) better(p, q Price) bool {
 	return p.Compare(q) > 0
 }
 
-// at finds or makes the level of a price.
+// at finds or makes the level of a price. A level that has gone has no price, so it is not taken for a recent one.
 func (l *ladder) at(p Price) uint32 {
+	recent := &l.recent[(p.Units*0x9e3779b97f4a7c15^p.Frac*0xbf58476d1ce4e5b9)>>54]
+	if l.levels[*recent].price != p || *recent == 0 {
+		*recent = l.find(p)
+	}
+	return *recent
+}
+
+func (l *ladder) find(p Price) uint32 {
 	if n := l.byPrice[p]; n != 0 {
 		return n
 	}
+	return l.add(p)
+}
+
+func (l *ladder) add(p Price) uint32 {
 	n := l.free
 	if n == 0 {
 		n = uint32(len(l.levels))
