@@ -202,7 +202,7 @@ func testWalk(t *testing.T, url string) {
 	random := rand.New(rand.NewPCG(1, 2))
 	x := r.open(url)
 	var orders []core.Hash
-	for step := range 250 {
+	for range 250 {
 		u := []user{r.alice, r.bob}[random.IntN(2)]
 		switch n := random.IntN(20); {
 		case n < 11:
@@ -218,9 +218,10 @@ func testWalk(t *testing.T, url string) {
 		case n == 16:
 			r.snapshot()
 		case n == 17:
-			require.NoError(t, r.chain.DropAccount(u.addr))
-		case n == 18 && step%3 == 0:
-			require.NoError(t, r.chain.Rollback(max(5, r.head()-1)))
+			which := []core.Address{u.addr, core.DexFundContract, core.DexTradeContract}[random.IntN(3)]
+			require.NoError(t, r.chain.DropAccount(which))
+		case n == 18 && r.head() > 6:
+			require.NoError(t, r.chain.Rollback(r.head()-1))
 		default:
 			x = r.killed(x, url, random.IntN(6))
 		}

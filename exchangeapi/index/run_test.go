@@ -1,0 +1,154 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// flaky is a node that can be out of reach.
+type flaky struct {
+	*client.Client
+	down atomic.Bool
+}
+
+var errDown = errors.New("out of reach")
+
+func (f *flaky) LatestAccountBlock(ctx context.Context, a core.Address) (*client.AccountBlock, error) {
+	if f.down.Load() {
+		return nil, errDown
+	}
+	return f.Client.LatestAccountBlock(ctx, a)
+}
+
+func run(t *testing.T, x *Index) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // Run's one result
+	go func() { ended <- x.Run(ctx) }()
+	t.Cleanup(func() { cancel(); require.NoError(t, <-ended) })
+}
+
+// await waits for an update that satisfies the condition.
+func await(t *testing.T, s *Subscription, ok func(Update) bool) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		u, err := s.Next(ctx)
+		require.NoError(t, err)
+		if ok(u) {
+			return
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	r := newRig(t)
+	node := &flaky{Client: r.client}
+	x := r.openOn(sqliteURL(t), node)
+	updates := x.Subscribe(1000)
+	require.ErrorIs(t, x.Ready(), errBehind)
+	run(t, x)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, 30*time.Second, time.Millisecond)
+	id := r.order(r.alice, dex.Sell, "10", coins(20))
+	await(t, updates, func(u Update) bool { return len(u.Orders) > 0 && u.Orders[0].Status == Open })
+	require.Equal(t, Open, r.find(x, r.alice, id).Status)
+	tokens := x.Tokens()
+	require.Len(t, tokens, 3)
+	require.Equal(t, Token{
+		ID: coin.String(), Name: "COIN Token", Symbol: "COIN-000", OriginalSymbol: "COIN", TotalSupply: "3000000000000000",
+		Owner: r.owner.addr.String(), Decimals: 8,
+	}, tokens[0])
+	require.Equal(t, dex.QuoteVITE, tokens[2].QuoteType)
+
+	node.down.Store(true)
+	require.Eventually(t, func() bool { return errors.Is(x.Ready(), errDown) }, 30*time.Second, time.Millisecond)
+	r.order(r.bob, dex.Buy, "10", coins(20))
+	node.down.Store(false)
+	await(t, updates, func(u Update) bool { return len(u.Trades) == 1 })
+	require.Eventually(t, func() bool { return x.Ready() == nil }, 30*time.Second, time.Millisecond)
+}
+
+// TestPollOnly: a node that cannot tell of blocks is asked.
+func TestPollOnly(t *testing.T) {
+	r := newRig(t)
+	x := r.openOn(sqliteURL(t), struct{ Node }{r.client})
+	updates := x.Subscribe(1000)
+	run(t, x)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
+}
+
+// TestOtherChain: a chain that has nothing in common with the index is refused, and nothing is lost.
+func TestOtherChain(t *testing.T) {
+	r := newRig(t)
+	url := sqliteURL(t)
+	x := r.caught(url)
+	require.NoError(t, x.store.update(t.Context(), func(t *tx) error {
+		return errors.Join(t.exec("DELETE FROM ex_blocks WHERE height < 5"), t.exec("UPDATE ex_blocks SET hash = send"))
+	}))
+	before := dump(t, x)
+	require.NoError(t, x.Close())
+	x = r.open(url)
+	require.ErrorIs(t, x.catchUp(t.Context()), ErrForked)
+	require.Equal(t, before, dump(t, x))
+}
+
+// TestTwoFollowers: a second process that follows into the same database is noticed, and goes on from what is there.
+func TestTwoFollowers(t *testing.T) {
+	r := newRig(t)
+	url := sqliteURL(t)
+	x, y := r.caught(url), r.caught(url)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	r.catchUp(x)
+	x.look(t.Context(), 1)
+	require.NoError(t, x.Ready())
+	y.look(t.Context(), 1)
+	require.ErrorIs(t, y.Ready(), errOther)
+	y.look(t.Context(), 2)
+	require.NoError(t, y.Ready())
+	r.same(y)
+}
+
+func TestPrune(t *testing.T) {
+	r := newRig(t)
+	x := r.caught(sqliteURL(t))
+	before := dump(t, x)
+	require.NoError(t, x.upkeep(t.Context(), 0))
+	require.Equal(t, before, dump(t, x), "all is recent")
+}
+
+func TestConfig(t *testing.T) {
+	for url, want := range map[string]string{
+		"sqlite:index.db": "", "postgres://user@host/name": "", "sqlite:": "plain path", "sqlite::memory:": "plain path",
+		"sqlite:file:x?mode=ro": "plain path", "mysql://x": "is wanted",
+	} {
+		err := Config{URL: url}.Check()
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+	require.ErrorContains(t, Config{URL: "sqlite:x", Poll: time.Hour}.Check(), "poll")
+	require.ErrorContains(t, Config{URL: "sqlite:x", Precisions: map[string]Precision{"A_B": {19, 0}}}.Check(), "A_B")
+}
+
+func TestNewerSchema(t *testing.T) {
+	url := sqliteURL(t)
+	x, err := New(t.Context(), Config{URL: url}, nil, quiet())
+	require.NoError(t, err)
+	require.NoError(t, x.store.update(t.Context(), func(t *tx) error {
+		return t.exec("INSERT INTO " + versions + " (version_id, is_applied) VALUES (99, 1)")
+	}))
+	require.NoError(t, x.Close())
+	_, err = New(t.Context(), Config{URL: url}, nil, quiet())
+	require.ErrorIs(t, err, ErrNewer)
+}
