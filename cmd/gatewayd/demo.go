@@ -57,7 +57,7 @@ func demoOn(ctx context.Context, kind external.Kind, w world) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), poll: 200 * time.Millisecond}
+	o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), poll: 200 * time.Millisecond, sweep: everyMinute}
 	d, err := openDevelopment(ctx, o, w)
 	if err != nil {
 		return err

@@ -24,17 +24,21 @@ import (
 // devMnemonic is everybody's: development chains only.
 const devMnemonic = "test test test test test test test test test test test junk"
 
+// everyMinute is soon enough to be seen by somebody who tries things out.
+const everyMinute = "* * * * *"
+
 // devOptions are the flags of `gatewayd dev`.
 type devOptions struct {
 	dir, listen, exchangeListen, source string
 	period                              time.Duration // between blocks of the source chain
 	interval                            time.Duration // between snapshot blocks of the exchange chain; 0 is its default
 	poll                                time.Duration // of the watcher
+	sweep                               string        // schedule of sweeping deposit addresses
 	verbose                             bool
 }
 
 func devCommand(w world) *cobra.Command {
-	o := devOptions{poll: 200 * time.Millisecond}
+	o := devOptions{poll: 200 * time.Millisecond, sweep: everyMinute}
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
 		Long: "Run everything on embedded chains: nothing to install or configure. All keys are known to everybody.\n" +
@@ -186,7 +190,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: "3"}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: 2}},
 		Gateway:  gateway.Config{Listen: o.listen},
-		Watcher:  watcher.Config{Poll: o.poll, Sweep: "* * * * *"},
+		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep},
 		Networks: []NetworkConfig{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",

@@ -21,9 +21,8 @@ func newGatewayUser(base string) *gatewayUser {
 	return &gatewayUser{base: base, http: &http.Client{Timeout: 30 * time.Second}}
 }
 
-// metaInfo, depositInfo and the others are the parts of the answers that wallets read.
+// depositInfo and the others are the parts of the answers that wallets read.
 type (
-	metaInfo    struct{ Type int }
 	depositInfo struct {
 		DepositAddress, Label, MinimumDepositAmount string
 		ConfirmationCount                           int

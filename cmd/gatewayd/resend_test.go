@@ -53,9 +53,9 @@ func TestPayoutDropped(t *testing.T) {
 			drop(hash)
 			require.Empty(t, r.source.Pending())
 			r.source.StartMining()
-			shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-			require.Equal(t, hash.Hex(), shown.OutTxHash, "the very same transaction")
+			u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 			u.paidOnce(t, to, u.times(5))
+			r.oneNonce(t, sent)
 		})
 	}
 	r.settled(t)
@@ -341,8 +341,16 @@ func (r *rig) reorgPayout(t *testing.T, u *bridgeUser, fate devnode.Fate) {
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	r.blocks(t, 5)
 	u.paidOnce(t, to, u.times(5))
+	r.oneNonce(t, sent)
+}
+
+// oneNonce says that whatever was signed for a payout can only be mined once: the same transaction, or one that replaces it because the
+// blocks were quicker than the daemon.
+func (r *rig) oneNonce(t *testing.T, sent string) {
+	t.Helper()
 	attempts := r.story(t, sent).payment(t, chain.Credit).Attempts
-	for _, a := range attempts { // a replacement is as good, if the blocks were quick
+	require.NotEmpty(t, attempts)
+	for _, a := range attempts {
 		require.Equal(t, attempts[0].Number, a.Number)
 	}
 }

@@ -35,11 +35,11 @@ type rig struct {
 	users uint32
 }
 
-// quick makes a block of either chain ten times a second.
+// quick makes a block of either chain ten times a second, and sweeps when the test says so: tests count what waits in the pool.
 func quick(dir string) devOptions {
 	return devOptions{
 		dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0",
-		period: 100 * time.Millisecond, interval: 100 * time.Millisecond, poll: 30 * time.Millisecond,
+		period: 100 * time.Millisecond, interval: 100 * time.Millisecond, poll: 30 * time.Millisecond, sweep: "0 0 29 2 *",
 	}
 }
 
