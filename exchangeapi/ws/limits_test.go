@@ -217,3 +217,9 @@ func TestTLS(t *testing.T) {
 	require.Equal(t, websocket.CloseNormalClosure, code)
 	r.eventually(func() bool { return r.hub.Stats().Connections == 0 })
 }
+
+// The index is a feed. The types are what is tested: New asks nothing of it.
+func TestIndexIsAFeed(t *testing.T) {
+	_, err := New(Config{}, (*index.Index)(nil))
+	require.NoError(t, err)
+}
