@@ -92,6 +92,7 @@ func runDev(ctx context.Context, o devOptions, w world) error {
 type development struct {
 	source   *devnode.Node // nil when the caller has a node
 	exchange *embedded
+	operator *exchangeOperator
 	daemon   *daemon
 	info     devInfo
 	closers  []func()
@@ -122,6 +123,9 @@ func openDevelopment(ctx context.Context, o devOptions, w world) (d *development
 		return nil, fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
 	}
 	d.closers = append(d.closers, d.exchange.Close)
+	if d.operator, err = newExchangeOperator(ctx, d.exchange.URL()); err != nil {
+		return nil, err
+	}
 	cfg := devConfig(o, sourceURL, chainID, d.exchange.URL())
 	if err = d.describe(ctx, cfg, keys); err != nil {
 		return nil, err
@@ -144,6 +148,7 @@ func (d *development) Run(ctx context.Context) error {
 		g.Go(func() error { return d.source.Run(ctx) })
 	}
 	g.Go(func() error { return d.exchange.Run(ctx) })
+	g.Go(func() error { return d.operator.Run(ctx) })
 	g.Go(func() error { return d.daemon.Run(ctx) })
 	return g.Wait()
 }

@@ -65,7 +65,7 @@ func mustToken(text string) core.TokenID {
 	return id
 }
 
-// devGenesis gives the gateway all tokens, and users stakes so that nobody has to grind.
+// devGenesis gives the gateway all tokens, and the exchange's operator and users stakes so that nobody has to grind.
 func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 	gateway, err := exchangeAddress(keys, wallet.GatewayPath(0))
 	if err != nil {
@@ -74,20 +74,24 @@ func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 	million, _, _ := chain.NewAmount(1_000_000).Rescale(0, 18)
 	stake, _, _ := chain.NewAmount(100_000).Rescale(0, 18)
 	balances := map[core.TokenID]uint256.Int{core.VITE: *million.Uint256()}
-	g := node.Genesis{Stakes: []node.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *stake.Uint256()}}}
+	operator, err := exchangeAddress(keys, devOperatorPath())
+	if err != nil {
+		return node.Genesis{}, err
+	}
+	g := node.Genesis{ExchangeOwner: operator, Stakes: []node.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *stake.Uint256()}}}
 	for _, t := range devTokens() {
-		t.Owner = gateway
+		t.Owner = operator
 		g.Tokens = append(g.Tokens, t.TokenInfo)
 		balances[t.ID] = t.TotalSupply
 	}
 	g.Accounts = []node.GenesisAccount{{Address: gateway, Balances: balances}}
-	for i := range uint32(devUsers) {
-		user, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase+i))
+	for i := uint32(devOperator); i < devUserBase+devUsers; i++ {
+		user, err := exchangeAddress(keys, wallet.GatewayPath(i))
 		if err != nil {
 			return node.Genesis{}, err
 		}
 		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: gateway, Beneficiary: user, Amount: *stake.Uint256()})
-		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: user, Balances: map[core.TokenID]uint256.Int{core.VITE: *stake.Uint256()}})
+		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: user, Balances: map[core.TokenID]uint256.Int{core.VITE: *million.Uint256()}})
 	}
 	return g, nil
 }

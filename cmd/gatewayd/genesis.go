@@ -17,6 +17,8 @@ type genesisFile struct {
 	Tokens   []genesisToken   `json:"tokens"`
 	Accounts []genesisAccount `json:"accounts"`
 	Stakes   []genesisStake   `json:"stakes"`
+
+	ExchangeOwner core.Address `json:"exchangeOwner"` // who may open the exchange; left out, it stays closed
 }
 
 type genesisToken struct {
@@ -43,7 +45,7 @@ type genesisStake struct {
 }
 
 func (f genesisFile) genesis() (node.Genesis, error) {
-	g := node.Genesis{Time: f.Time}
+	g := node.Genesis{Time: f.Time, ExchangeOwner: f.ExchangeOwner}
 	for _, t := range f.Tokens {
 		g.Tokens = append(g.Tokens, node.TokenInfo{
 			ID: t.ID, Name: t.Name, Symbol: t.Symbol, Decimals: t.Decimals, Index: t.Index, Owner: t.Owner,

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+	"gatewayd/wallet"
+	"gatewayd/wallet/entropy"
+)
+
+// devOperator is the wallet path index of the account that owns a development world's exchange and its tokens.
+const devOperator = 9
+
+// The operator's roles (all of them) and the call that makes a token one that others are quoted in (facts/vite-node.md section 7).
+const (
+	allRoles      = 55
+	setQuoteToken = 2
+)
+
+// exchangeOperator opens the exchange on a development chain and keeps its clock, as the owner of a real one does.
+type exchangeOperator struct {
+	*viteUser
+	markets []core.TokenID // tokens with a market against VITE
+}
+
+func newExchangeOperator(ctx context.Context, url string) (*exchangeOperator, error) {
+	key, err := entropy.NewKeys(entropy.Seed(devMnemonic, "")).ByIndex(devOperator)
+	if err != nil {
+		return nil, err
+	}
+	user, err := newViteUser(ctx, url, key)
+	if err != nil {
+		return nil, err
+	}
+	o := &exchangeOperator{viteUser: user}
+	for _, t := range devTokens() {
+		o.markets = append(o.markets, t.ID)
+	}
+	return o, nil
+}
+
+const (
+	// clockEvery is how often the exchange is told the time; its orders and candles carry the time told last.
+	clockEvery = 10 * time.Second
+	// clockStep is how far its clock goes at most in one call, in seconds: a world that rested for days catches up day by day.
+	clockStep = 24 * 60 * 60
+)
+
+// Run opens the exchange unless it is open, and tells it the time until ctx ends.
+func (o *exchangeOperator) Run(ctx context.Context) error {
+	defer o.node.Close()
+	if err := o.open(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("opening the exchange: %w", err)
+	}
+	tick := time.NewTicker(clockEvery)
+	defer tick.Stop()
+	for {
+		if err := o.tellTime(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("telling the exchange the time: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (o *exchangeOperator) tellTime(ctx context.Context) error {
+	told, err := o.node.ExchangeTime(ctx)
+	if err != nil {
+		return err
+	}
+	return o.call(ctx, dex.FundNotifyTime, min(time.Now().Unix(), told+clockStep))
+}
+
+// open takes the roles, makes VITE the token that prices are in, and opens a market of every gateway token.
+func (o *exchangeOperator) open(ctx context.Context) error {
+	if opened, err := o.opened(ctx, o.markets[len(o.markets)-1]); err != nil || opened {
+		return err
+	}
+	me := o.address()
+	if err := o.call(ctx, dex.FundDexAdmin, uint8(allRoles), me, me, me, false, me, me); err != nil {
+		return err
+	}
+	if err := o.call(ctx, dex.FundNotifyTime, time.Now().Unix()); err != nil {
+		return err
+	}
+	err := o.call(ctx, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
+	if err != nil {
+		return err
+	}
+	fees, _, _ := chain.NewAmount(100_000).Rescale(0, 18)
+	deposit, err := dex.FundDeposit.Pack()
+	if err != nil {
+		return err
+	}
+	if _, err := o.send(ctx, core.DexFundContract, core.VITE, fees.Uint256(), deposit); err != nil {
+		return fmt.Errorf("depositing: %w", err)
+	}
+	for _, token := range o.markets {
+		if err := o.call(ctx, dex.FundOpenMarket, token, core.VITE); err != nil {
+			return err
+		}
+	}
+	return poll(ctx, func() (bool, error) { return o.opened(ctx, o.markets[len(o.markets)-1]) })
+}
+
+// opened tells whether a token has its market.
+func (o *exchangeOperator) opened(ctx context.Context, token core.TokenID) (bool, error) {
+	_, err := o.node.Market(ctx, token, core.VITE)
+	if errors.Is(err, client.ErrNoMarket) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// call sends one call to the exchange's fund contract.
+func (o *exchangeOperator) call(ctx context.Context, m core.Method, args ...any) error {
+	data, err := m.Pack(args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	if _, err := o.send(ctx, core.DexFundContract, core.VITE, new(uint256.Int), data); err != nil {
+		return fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	return nil
+}
+
+// devOperatorPath is where the operator's key is derived.
+func devOperatorPath() string { return wallet.GatewayPath(devOperator) }
