@@ -161,7 +161,8 @@ type Trades struct {
 // Level is a price of the book and what stands there.
 type Level struct{ Price, Quantity string } // pp (or the precision asked for), qp
 
-// Depth is the book of a market: asks ascending, bids descending, no level without quantity.
+// Depth is the book of a market: asks ascending, bids descending, no level without quantity. The lists are shared: do not
+// change them.
 type Depth struct {
 	Symbol     string
 	Time       int64 // Unix milliseconds, when it was read

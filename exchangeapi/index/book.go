@@ -26,6 +26,7 @@ type side struct {
 	levels []*level
 	orders int
 	sells  bool
+	shown  []Level // the best MaxDepth at the market's precision; nil: the side has changed since
 }
 
 type level struct {
@@ -67,6 +68,7 @@ func (s *side) find(p dex.Price) (int, bool) {
 }
 
 func (s *side) insert(r *resting) {
+	s.shown = nil
 	i, found := s.find(r.price)
 	if !found {
 		s.levels = slices.Insert(s.levels, i, &level{price: r.price, shown: number(r.price)})
@@ -78,6 +80,7 @@ func (s *side) insert(r *resting) {
 }
 
 func (s *side) remove(r *resting) {
+	s.shown = nil
 	i, found := s.find(r.price)
 	if !found {
 		panic("index: a resting order without a level")
@@ -89,6 +92,17 @@ func (s *side) remove(r *resting) {
 	if l.orders == 0 {
 		s.levels = slices.Delete(s.levels, i, i+1)
 	}
+}
+
+// depth lists the best levels, at most MaxDepth. The list is shared: it must not be changed.
+func (s *side) depth(m *market, limit, places int) []Level {
+	if places != m.pair.PricePrecision {
+		return s.merged(m, limit, places)
+	}
+	if s.shown == nil {
+		s.shown = s.merged(m, MaxDepth, places)
+	}
+	return s.shown[:min(limit, len(s.shown)):min(limit, len(s.shown))]
 }
 
 // merged lists the best levels, prices merged to so many decimals: asks up, bids down, so that nobody is promised a better

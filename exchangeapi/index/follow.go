@@ -77,6 +77,7 @@ func hear(ctx context.Context, node announcer, poke chan<- struct{}) error {
 		return err
 	}
 	defer trades.Close()
+	wake(poke) // for what came before
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,11 +87,15 @@ func hear(ctx context.Context, node announcer, poke chan<- struct{}) error {
 		case err := <-trades.Err():
 			return err
 		case <-events:
-			select {
-			case poke <- struct{}{}:
-			default:
-			}
+			wake(poke)
 		}
+	}
+}
+
+func wake(poke chan<- struct{}) {
+	select {
+	case poke <- struct{}{}:
+	default: // it is awake already
 	}
 }
 
@@ -191,13 +196,15 @@ func (x *Index) step(ctx context.Context, c contract) (int, error) {
 // errOther marks a database that somebody else moved on.
 var errOther = errors.New("another process follows the chain into this index")
 
+const tookBack = "the exchange chain took blocks back"
+
 // takeBack finds the last block that the index and the node have in common and undoes what came after.
 func (x *Index) takeBack(ctx context.Context, c contract) error {
 	common, err := x.common(ctx, c)
 	if err != nil {
 		return err
 	}
-	x.log.WithField("contract", string(c)).WithField("height", common.height).Info("the exchange chain took blocks back")
+	x.log.WithField("contract", string(c)).WithField("height", common.height).Info(tookBack)
 	return x.write(ctx, func(a *applier) error { return a.undo(c, common.height) })
 }
 

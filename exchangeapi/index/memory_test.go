@@ -45,6 +45,8 @@ func TestDepth(t *testing.T) {
 	require.Equal(t, []Level{{"11", "10.00"}}, b.sides[1].merged(m, 10, 0))
 	require.Equal(t, []Level{{"9", "18.00"}}, b.sides[0].merged(m, 1, 0))
 	require.Equal(t, BookTicker{"COIN-000_VITE", "9.9999", "10.0001", "11.00", "3.00"}, b.best(m))
+	require.Equal(t, b.sides[1].merged(m, 2, 4), b.sides[1].depth(m, 2, 4))
+	require.Equal(t, b.sides[1].merged(m, 2, 1), b.sides[1].depth(m, 2, 1))
 	for i := range 8 {
 		o := resting1(t, fmt.Sprint(i), 0, "1", amount{})
 		require.True(t, b.set(o))

@@ -359,7 +359,7 @@ func (x *Index) depth(m *market, limit, places int) Depth {
 	b := x.memory.book(m.ID)
 	return Depth{
 		Symbol: m.Symbol, Time: x.config.Now().UnixMilli(),
-		Asks: b.sides[1].merged(m, limit, places), Bids: b.sides[0].merged(m, limit, places),
+		Asks: b.sides[1].depth(m, limit, places), Bids: b.sides[0].depth(m, limit, places),
 	}
 }
 
@@ -378,10 +378,10 @@ func (b *book) best(m *market) BookTicker {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
 	none := Level{cut(decimal.Zero, pp), cut(decimal.Zero, qp)}
 	bid, ask := none, none
-	if bids := b.sides[0].merged(m, 1, pp); len(bids) > 0 {
+	if bids := b.sides[0].depth(m, 1, pp); len(bids) > 0 {
 		bid = bids[0]
 	}
-	if asks := b.sides[1].merged(m, 1, pp); len(asks) > 0 {
+	if asks := b.sides[1].depth(m, 1, pp); len(asks) > 0 {
 		ask = asks[0]
 	}
 	return BookTicker{m.Symbol, bid.Price, ask.Price, bid.Quantity, ask.Quantity}

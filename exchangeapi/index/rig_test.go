@@ -49,6 +49,9 @@ type rig struct {
 	client            *client.Client
 	owner, alice, bob user
 	clock             atomic.Int64 // Unix seconds, of the exchange and of the index
+	log               *logrus.Logger
+	logged            *logtest.Hook
+	poll              time.Duration // of its indexes
 }
 
 func vite(n uint64) uint256.Int {
@@ -78,6 +81,7 @@ func genesis(t testing.TB) node.Genesis {
 func newRig(t testing.TB) *rig {
 	r := &rig{t: t, owner: newUser(t, 1), alice: newUser(t, 2), bob: newUser(t, 3)}
 	r.clock.Store(startTime)
+	r.log, r.logged = logtest.NewNullLogger()
 	var err error
 	r.chain, err = node.New(node.Config{Genesis: genesis(t), SnapshotInterval: -1, Now: r.now})
 	require.NoError(t, err)
@@ -195,8 +199,8 @@ func (r *rig) open(url string) *Index { return r.openOn(url, r.client) }
 func (r *rig) openOn(url string, n Node) *Index {
 	r.t.Helper()
 	x, err := New(r.t.Context(), Config{
-		URL: url, Now: r.now, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
-	}, n, quiet())
+		URL: url, Now: r.now, Poll: r.poll, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
+	}, n, r.log)
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { _ = x.Close() }) // tests of restarts have closed it already
 	return x

@@ -86,6 +86,33 @@ func TestPollOnly(t *testing.T) {
 	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
 }
 
+// TestAnnounced: a node that tells of blocks is not waited for.
+func TestAnnounced(t *testing.T) {
+	r := newRig(t)
+	r.poll = time.Minute
+	x := r.open(sqliteURL(t))
+	updates := x.Subscribe(1000)
+	run(t, x)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, 30*time.Second, time.Millisecond)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
+}
+
+// TestFreshChain: a chain that began anew, as development chains do, takes the place of the one before.
+func TestFreshChain(t *testing.T) {
+	r := newRig(t)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	r.order(r.bob, dex.Buy, "10", coins(15))
+	url := sqliteURL(t)
+	require.NoError(t, r.caught(url).Close())
+	r = newRig(t)
+	r.setClock(startTime + day)
+	r.order(r.bob, dex.Buy, "11", coins(15))
+	x := r.caught(url)
+	require.Empty(t, mustTrades(t, x))
+	r.same(x)
+}
+
 // TestOtherChain: a chain that has nothing in common with the index is refused, and nothing is lost.
 func TestOtherChain(t *testing.T) {
 	r := newRig(t)

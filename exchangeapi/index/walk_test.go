@@ -235,6 +235,13 @@ func testWalk(t *testing.T, url string) {
 	r.setClock(r.clock.Load() + 1)
 	r.catchUp(x)
 	require.NotEmpty(t, mustTrades(t, x))
+	undone := 0
+	for _, e := range r.logged.AllEntries() {
+		if e.Message == tookBack {
+			undone++
+		}
+	}
+	require.Greater(t, undone, 2, "the walk went back")
 	r.same(x)
 	r.matchesNode(x)
 }
