@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
 )
 
 // where is the condition of a query, put together from the members of a filter.
@@ -318,6 +319,24 @@ func (x *Index) figures(m *market) Market {
 // tokenName is a token's name, or its symbol while the node could not be asked.
 func (m *memory) tokenName(id core.TokenID, symbol string) string {
 	return cmp.Or(m.infos[id].Name, symbol)
+}
+
+// Fees are the base fees (the taker's and the maker's, without the operators') of the trades at a Unix second and later, at
+// most 24 hours ago, by the type of the quote token in whole tokens. A type without trades is left out.
+func (x *Index) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
+	x.memory.mu.Lock()
+	defer x.memory.mu.Unlock()
+	sums := map[dex.QuoteType]decimal.Decimal{}
+	for id, w := range x.memory.windows {
+		m := x.memory.rules.byID[id]
+		if m == nil {
+			continue
+		}
+		if n := w.feesSince(since); !n.IsZero() {
+			sums[m.QuoteType] = sums[m.QuoteType].Add(whole(&n, m.QuoteDecimals))
+		}
+	}
+	return sums
 }
 
 // Tickers lists the figures of all markets, by symbol.

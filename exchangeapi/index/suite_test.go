@@ -164,6 +164,11 @@ func testTradeLists(t *testing.T, r *rig, x *Index, ids []string) {
 	require.Equal(t, []string{"10.0000", "11.0000", "11.0000", "10.0000", "30.00"},
 		[]string{bars[0].Open, bars[0].Close, bars[0].High, bars[0].Low, bars[0].Volume})
 	require.Equal(t, bars[0].Time+60, bars[1].Time)
+	fees := x.Fees(startTime + 240)
+	require.Len(t, fees, 1)
+	require.Equal(t, "0.44", fees[dex.QuoteVITE].String(), "0.2 % of 110 on both sides")
+	require.Equal(t, "1.68", x.Fees(startTime)[dex.QuoteVITE].String(), "and of 310")
+	require.Empty(t, x.Fees(startTime+241))
 	bars, err = x.Bars(t.Context(), BarFilter{Symbol: "COIN-000_VITE", Interval: Minute, Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, "10.00", bars[0].Volume, "the newest")

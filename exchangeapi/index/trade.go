@@ -22,11 +22,12 @@ type tradeRow struct {
 	MakerInner string `db:"maker_inner"`
 	TakerFee   amount `db:"taker_fee"`
 	MakerFee   amount `db:"maker_fee"`
+	BaseFees   amount `db:"base_fees"`
 	At         int64  `db:"at"`
 }
 
 const tradeColumns = `height, pos, id, market, side, price, quantity, amount, taker, maker, taker_inner, maker_inner,
-	taker_fee, maker_fee, at`
+	taker_fee, maker_fee, base_fees, at`
 
 // trade stores a fill. Its two orders were announced by earlier events of the same block, or long before.
 func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
@@ -42,10 +43,11 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 		Height: b.height, Pos: pos, ID: t.ID.String(), Market: t.Taker.Market(), Side: sideNumber(t.TakerSide),
 		Price: price{t.Price}, Quantity: amount{t.Quantity}, Amount: amount{t.Amount}, Taker: taker.ID, Maker: maker.ID,
 		TakerInner: taker.InnerID, MakerInner: maker.InnerID, TakerFee: amount{plus(&t.TakerFee, &t.TakerOperatorFee)},
-		MakerFee: amount{plus(&t.MakerFee, &t.MakerOperatorFee)}, At: t.Time,
+		MakerFee: amount{plus(&t.MakerFee, &t.MakerOperatorFee)},
+		BaseFees: amount{plus(&t.TakerFee, &t.MakerFee)}, At: t.Time,
 	}
 	err = a.named(`INSERT INTO ex_trades (`+tradeColumns+`) VALUES (:height, :pos, :id, :market, :side, :price, :quantity,
-		:amount, :taker, :maker, :taker_inner, :maker_inner, :taker_fee, :maker_fee, :at)`, &row)
+		:amount, :taker, :maker, :taker_inner, :maker_inner, :taker_fee, :maker_fee, :base_fees, :at)`, &row)
 	if err != nil {
 		return fmt.Errorf("storing trade %s: %w", row.ID, err)
 	}

@@ -21,6 +21,7 @@ type point struct {
 	at               int64
 	price            dex.Price
 	quantity, amount uint256.Int
+	fees             uint256.Int // base fees of both sides
 }
 
 // extreme keeps the numbers of those trades that can still become the highest (lowest) price, the present one first.
@@ -51,7 +52,7 @@ func (e *extreme) drop(number int) {
 }
 
 func (w *window) add(t *tradeRow) {
-	p := point{t.At, t.Price.Price, t.Quantity.Int, t.Amount.Int}
+	p := point{t.At, t.Price.Price, t.Quantity.Int, t.Amount.Int, t.BaseFees.Int}
 	c := candidate{w.dropped + len(w.trades), p.price}
 	w.trades = append(w.trades, p)
 	w.highs.add(c)
@@ -101,4 +102,12 @@ func (f *figures) ticker(m *market) Ticker {
 		ClosePrice: cut(f.last, pp), PriceChange: cut(change, pp), ChangePercent: cut(ratio(change, f.open, wideDecimals), wideDecimals),
 		HighPrice: cut(f.high, pp), LowPrice: cut(f.low, pp), Quantity: cut(f.quantity, pp), Amount: cut(f.amount, pp),
 	}
+}
+
+// feesSince sums the base fees of the trades at a time and later.
+func (w *window) feesSince(at int64) (sum uint256.Int) {
+	for i := len(w.trades) - 1; i >= 0 && w.trades[i].at >= at; i-- {
+		sum.Add(&sum, &w.trades[i].fees)
+	}
+	return sum
 }

@@ -42,12 +42,12 @@ CREATE TABLE ex_undo (
   executed TEXT NOT NULL, executed_amount TEXT NOT NULL, base_fee TEXT NOT NULL, operator_fee TEXT NOT NULL,
   PRIMARY KEY (height, pos));
 
--- side is the taker's; fees are base and operator's fee together.
+-- side is the taker's; fees are base and operator's fee together, base_fees the base fees of both sides.
 CREATE TABLE ex_trades (
   height BIGINT NOT NULL, pos INT NOT NULL, id TEXT NOT NULL, market BIGINT NOT NULL, side INT NOT NULL CHECK (side IN (0,1)),
   price TEXT NOT NULL, quantity TEXT NOT NULL, amount TEXT NOT NULL,
   taker TEXT NOT NULL, maker TEXT NOT NULL, taker_inner TEXT NOT NULL, maker_inner TEXT NOT NULL,
-  taker_fee TEXT NOT NULL, maker_fee TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (height, pos));
+  taker_fee TEXT NOT NULL, maker_fee TEXT NOT NULL, base_fees TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (height, pos));
 CREATE INDEX ex_trades_market ON ex_trades (market, height, pos);
 CREATE INDEX ex_trades_time ON ex_trades (market, at);
 CREATE INDEX ex_trades_taker ON ex_trades (taker);
