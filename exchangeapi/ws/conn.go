@@ -245,23 +245,24 @@ func (c *conn) leave(rest []byte, shared bool) {
 // nothing for the time of the configuration.
 func (c *conn) drain(rest []byte) {
 	for rest != nil {
-		c.limitWrite()
+		c.limitWrite(time.Now().Add(c.hub.cfg.WriteTimeout))
 		if _, err := c.socket.Conn.Write(rest); err != nil {
 			c.abandon()
 			return
 		}
+		c.limitWrite(time.Time{}) // else it would pass between two pushes, and fail the next
 		c.mu.Lock()
 		rest, _ = c.next(nil)
 		c.mu.Unlock()
 	}
 }
 
-// limitWrite gives the next write its time, unless the connection's last seconds are running already.
-func (c *conn) limitWrite() {
+// limitWrite says until when writes may wait, unless the connection's last seconds are running already.
+func (c *conn) limitWrite(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closing {
-		_ = c.socket.Conn.SetWriteDeadline(time.Now().Add(c.hub.cfg.WriteTimeout))
+		_ = c.socket.Conn.SetWriteDeadline(until)
 	}
 }
 

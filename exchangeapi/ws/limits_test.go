@@ -223,3 +223,22 @@ func TestIndexIsAFeed(t *testing.T) {
 	_, err := New(Config{}, (*index.Index)(nil))
 	require.NoError(t, err)
 }
+
+// A client who was slow once and has caught up is as good as any, also after the time that his slow write had.
+func TestSlowOnceIsForgiven(t *testing.T) {
+	r := setup(t, Config{WriteTimeout: 2 * time.Millisecond})
+	c := r.dial("/v2/ws")
+	c.ask(subTrade)
+	var link *conn
+	for _, link = range r.hub.connections() {
+	}
+	link.mu.Lock()
+	link.writing = true // as flush leaves it, with a rest
+	link.mu.Unlock()
+	link.drain(appendFrame(nil, textFrame, []byte("rest")))
+	require.Equal(t, "rest", c.hear())
+	passed := time.NewTimer(10 * time.Millisecond)
+	<-passed.C
+	tellTrade(r, "01")
+	require.Equal(t, "01", tradeID(t, c.hear()))
+}
