@@ -42,6 +42,9 @@ func (r slotRow) slot() Slot {
 
 // name is a slot in texts.
 func (s Slot) name() string {
+	if s.Lineage == operatorLine {
+		return fmt.Sprintf("%s %s settled/%d", s.Chain, s.Account, s.Number)
+	}
 	return fmt.Sprintf("%s %s %d/%d", s.Chain, s.Account, s.Lineage, s.Number)
 }
 

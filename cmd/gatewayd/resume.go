@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,9 @@ func accountResumeCommand(w world, config *string) *cobra.Command {
 	var why string
 	c := recoveryCommand(config, &cobra.Command{
 		Use: "resume CHAIN ADDRESS", Short: "Let a stopped account sign again, once everything it ever signed is decided and explained", Args: cobra.ExactArgs(2),
-		Example: "  gatewayd account resume eth 0x… --accept 0x… --why 'paid by hand on Tuesday'",
+		Long: "Let a stopped account sign again, once everything it ever signed is decided and explained. ADDRESS `deposits` means every stopped deposit\n" +
+			"address of the chain.",
+		Example: "  gatewayd account resume eth 0x… --accept 0x… --why 'paid by hand on Tuesday'\n  gatewayd account resume eth deposits",
 	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
 		id, account := chain.ID(args[0]), args[1]
 		if len(accept) > 0 && why == "" {
@@ -47,19 +50,43 @@ func accountResumeCommand(w world, config *string) *cobra.Command {
 				return err
 			}
 		}
-		err := r.Resume(ctx, id, account, recoveryPatience)
-		if errors.Is(err, watcher.ErrNotAtRest) {
-			return fmt.Errorf("%w; let the daemon run, look at `gatewayd account list` and resume again when the ledger is settled", err)
+		if account == allDeposits {
+			return r.resumeDeposits(ctx, w.stdout, id)
 		}
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w.stdout, "%s on %s goes on. The daemon pays from it within a second.\n", account, id)
-		return nil
+		return r.resume(ctx, w.stdout, id, account)
 	})
 	c.Flags().StringSliceVar(&accept, "accept", nil, "hash of an unknown transaction that pays nothing our records owe; may be repeated")
 	c.Flags().StringVar(&why, "why", "", "who made the accepted transactions and why, kept in the history")
 	return c
+}
+
+// allDeposits stands for every stopped deposit address in `account resume`.
+const allDeposits = "deposits"
+
+func (r *recoveryDesk) resume(ctx context.Context, w io.Writer, id chain.ID, account string) error {
+	err := r.Resume(ctx, id, account, recoveryPatience)
+	if errors.Is(err, watcher.ErrNotAtRest) {
+		return fmt.Errorf("%w; let the daemon run, look at `gatewayd account list` and resume again when the ledger is settled", err)
+	}
+	if err == nil {
+		fmt.Fprintf(w, "%s on %s goes on. The daemon pays from it within a second.\n", account, id)
+	}
+	return err
+}
+
+// resumeDeposits resumes what it can and names the rest.
+func (r *recoveryDesk) resumeDeposits(ctx context.Context, w io.Writer, id chain.ID) error {
+	var stopped []records.Account
+	err := r.store.View(ctx, func(tx *records.Tx) (err error) {
+		stopped, err = tx.StoppedAccounts(id)
+		return err
+	})
+	for _, a := range stopped {
+		if a.Kind == records.KindDeposit {
+			err = errors.Join(err, r.resume(ctx, w, id, a.Account))
+		}
+	}
+	return err
 }
 
 func accountStopCommand(w world, config *string) *cobra.Command {

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/records"
+)
+
+// operator runs commands on the world of a victim.
+func (v *victim) operator(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	w := outside(t)
+	w.stdout = &out
+	err := run(t.Context(), append(args, "-c", filepath.Join(v.dir, "config.yaml")), w)
+	return out.String(), err
+}
+
+// serve makes one deposit and one withdrawal of each token.
+func (v *victim) serve(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(v.dir, "dev.json")
+	_, err := awaitDaemon(t.Context(), path)
+	require.NoError(t, err)
+	require.NoError(t, demo(t.Context(), path, io.Discard))
+}
+
+// database is the bytes of the files of the records, when nobody has them open.
+func (v *victim) database(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, name := range []string{"gatewayd.db", "gatewayd.db-wal"} {
+		data, err := os.ReadFile(filepath.Join(v.dir, name))
+		if !os.IsNotExist(err) {
+			require.NoError(t, err)
+			files[name] = data
+		}
+	}
+	return files
+}
+
+func (v *victim) restore(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	for _, name := range []string{"gatewayd.db", "gatewayd.db-wal", "gatewayd.db-shm"} {
+		if err := os.Remove(filepath.Join(v.dir, name)); !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+	}
+	for name, data := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(v.dir, name), data, 0o600))
+	}
+}
+
+func (v *victim) accounts(t *testing.T) (stopped []accountRow) {
+	t.Helper()
+	out, err := v.operator(t, "account", "list", "--json")
+	require.NoError(t, err)
+	var rows []accountRow
+	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
+	for _, a := range rows {
+		if a.State == string(records.AccountHalted) || a.State == string(records.AccountRecovering) {
+			stopped = append(stopped, a)
+		}
+	}
+	return stopped
+}
+
+// TestRecoveryByCommands restores a backup under a daemon that has paid since, and follows docs/operations.md with the program's own commands.
+func TestRecoveryByCommands(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t, "--period", "200ms")
+	v.serve(t)
+	v.kill(t)
+	backup := v.database(t)
+	v.start(t)
+	v.serve(t)
+	v.kill(t)
+	v.restore(t, backup)
+	v.start(t)
+	_, err := awaitDaemon(t.Context(), filepath.Join(v.dir, "dev.json"))
+	require.NoError(t, err)
+	waitFor(t, "the daemon stops", func() bool { return len(v.accounts(t)) >= 2 })
+
+	for _, a := range v.accounts(t) {
+		out, err := v.operator(t, "account", "show", a.Chain, a.Address, "--json")
+		require.NoError(t, err)
+		var s accountStory
+		require.NoError(t, json.Unmarshal([]byte(out), &s), out)
+		for i, f := range s.Foreign {
+			if i == 0 && len(f.Pays) > 0 {
+				_, err = v.operator(t, "account", "resume", a.Chain, a.Address, "--accept", f.Hash, "--why", "a test")
+				require.ErrorContains(t, err, "settle it")
+				_, err = v.operator(t, "records", "settle", strconv.FormatUint(f.Pays[0], 10), f.Hash)
+				require.NoError(t, err)
+			}
+		}
+	}
+	waitFor(t, "every account goes on", func() bool {
+		stopped := v.accounts(t)
+		for _, a := range stopped {
+			_, err := v.operator(t, "account", "settle", a.Chain, a.Address)
+			require.NoError(t, err)
+		}
+		for _, a := range stopped {
+			_, err := v.operator(t, "account", "resume", a.Chain, a.Address) // refused as long as something moves
+			t.Logf("%s: %v", a.Address, err)
+		}
+		return len(stopped) == 0
+	})
+	v.serve(t)
+	waitFor(t, "the books agree", func() bool {
+		out, err := v.operator(t, "audit")
+		return err == nil && bytes.Contains([]byte(out), []byte(" 0 differences"))
+	})
+	require.Empty(t, v.accounts(t))
+	_, err = v.operator(t, "account", "stop", "eth", v.paying(t, "hot"), "--why", "a test")
+	require.NoError(t, err)
+	require.Len(t, v.accounts(t), 1)
+	waitFor(t, "resumed after a stop", func() bool {
+		_, err := v.operator(t, "account", "resume", "eth", v.paying(t, "hot"))
+		return err == nil
+	})
+	_, err = v.operator(t, "chain", "resume", "eth")
+	require.ErrorContains(t, err, "not halted")
+}
+
+// paying is the address of a kind on the source chain.
+func (v *victim) paying(t *testing.T, kind string) string {
+	t.Helper()
+	out, err := v.operator(t, "account", "list", "--json")
+	require.NoError(t, err)
+	var rows []accountRow
+	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
+	for _, a := range rows {
+		if a.Kind == kind {
+			return a.Address
+		}
+	}
+	require.Fail(t, "no such account", kind)
+	return ""
+}
