@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holiman/uint256"
+	"github.com/shopspring/decimal"
 
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
@@ -36,12 +37,19 @@ type shelf struct {
 	orderAsk  index.OrderFilter
 	tradeAsk  index.TradeFilter
 	barAsk    index.BarFilter
+	paid      map[dex.QuoteType]decimal.Decimal
+	paidSince int64
 	merge     *int
 }
 
 func (s *shelf) Markets() []index.Market { return s.markets }
 func (s *shelf) Tokens() []index.Token   { return s.tokens }
 func (s *shelf) Tickers() []index.Ticker { return s.tickers }
+
+func (s *shelf) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
+	s.paidSince = since
+	return s.paid
+}
 
 func (s *shelf) Market(symbol string) (index.Market, error) {
 	for _, m := range s.markets {

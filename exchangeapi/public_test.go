@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
 )
 
@@ -190,15 +192,17 @@ func TestTokenDetail(t *testing.T) {
 	w.get(api+"/token/detail").refused(t, codeParameter, "missing")
 }
 
-func TestMiningSumsTheDay(t *testing.T) {
-	w := stocked(t)
-	ask := func() any { return w.get(api + "/trade_fee_info").object(t)["tradePoolFee"].(map[string]any)["1"] }
-	require.Equal(t, "0.000000600000000000", ask(), "two markets with the same trade")
-	require.Equal(t, cycleStart(w.clock.Now().Unix()), w.index.tradeAsk.Start)
-	w.index.trades = append(w.index.trades, w.index.trades[0])
-	require.Equal(t, "0.000000600000000000", ask(), "not summed again so soon")
-	w.clock.pass(miningLife)
-	require.Equal(t, "0.000001200000000000", ask())
+func TestMiningPools(t *testing.T) {
+	w := setup(t)
+	w.index.paid = map[dex.QuoteType]decimal.Decimal{
+		dex.QuoteVITE: decimal.RequireFromString("17769.748909914626699977"), dex.QuoteUSD: decimal.RequireFromString("299.3382609"),
+	}
+	data := w.get(api + "/trade_fee_info").object(t)
+	require.Equal(t, map[string]any{
+		"1": "17769.748909914626699977", "2": "0.000000000000000000", "3": "0.00000000", "4": "299.338260",
+	}, data["tradePoolFee"])
+	require.Equal(t, "0.000000000000000000", data["tradePoolVx"].(map[string]any)["4"])
+	require.Equal(t, cycleStart(w.clock.Now().Unix()), w.index.paidSince)
 	require.EqualValues(t, firstCycle+cycleLength, cycleStart(firstCycle+2*cycleLength-1))
 }
 

@@ -104,6 +104,7 @@ type exchangeIndex interface {
 	history
 	accounts
 	notes
+	fees
 }
 
 // node is a node of the exchange chain: *client.Client.
@@ -133,7 +134,6 @@ type network struct {
 	Network
 	sender   *sender
 	minimums *minimums
-	pools    pools
 }
 
 // New checks configuration and parts, and reads the certificate. It starts nothing.

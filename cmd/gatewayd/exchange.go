@@ -1,0 +1,259 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/crypto/blake2b"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/exchangeapi"
+	"gatewayd/exchangeapi/index"
+	"gatewayd/exchangeapi/ws"
+	"gatewayd/wallet"
+)
+
+// ExchangeConfig is the section exchange of the configuration: the exchange's public API. Without the section there is none.
+type ExchangeConfig struct {
+	exchangeapi.Config `yaml:",inline"`
+	// Node is the URL of the exchange chain's node, best over WebSocket, which tells of new blocks by itself; without it the first node of the
+	// first chain in the list vite.
+	Node    string       `yaml:"node"`
+	Index   index.Config `yaml:"index"` // its database is exchange.db in the data directory unless it says otherwise
+	Sockets ws.Config    `yaml:"sockets"`
+	Keys    string       `yaml:"keys"` // URL of the database of API keys; without it apikeys.db in the data directory
+	// The secrets of API keys are encrypted with 32 bytes in hexadecimal, from an environment variable or a file. The file is made if it is
+	// missing; without a name it is apikeys.secret in the data directory. Keep a copy apart: without it every account needs a new key.
+	SecretFile string `yaml:"secret_file"`
+	SecretEnv  string `yaml:"secret_env"`
+	// Test is a test network under the path /test.
+	Test *ExchangeTestConfig `yaml:"test"`
+}
+
+// ExchangeTestConfig is the exchange of a test network.
+type ExchangeTestConfig struct {
+	Node  string       `yaml:"node"`
+	Index index.Config `yaml:"index"`
+}
+
+// Names of the networks that API keys are issued for.
+const (
+	mainExchange = "main"
+	testExchange = "test"
+)
+
+// withDefaults fills what follows from the data directory and the chain's nodes.
+func (c ExchangeConfig) withDefaults(data string, nodes []string) ExchangeConfig {
+	if c.Node == "" && len(nodes) > 0 {
+		c.Node = nodes[0]
+	}
+	c.Index.URL = cmp.Or(c.Index.URL, "sqlite:"+filepath.Join(data, "exchange.db"))
+	c.Keys = cmp.Or(c.Keys, "sqlite:"+filepath.Join(data, "apikeys.db"))
+	c.SecretFile = cmp.Or(c.SecretFile, filepath.Join(data, "apikeys.secret"))
+	if c.Test != nil {
+		test := *c.Test
+		test.Index.URL = cmp.Or(test.Index.URL, "sqlite:"+filepath.Join(data, "exchange-test.db"))
+		c.Test = &test
+	}
+	return c
+}
+
+// Check tells every rule that the section breaks, once the defaults are in.
+func (c ExchangeConfig) Check() error {
+	faults := []error{c.Config.Check(), c.Index.Check(), c.Sockets.Check()}
+	if c.Node == "" {
+		faults = append(faults, errors.New("node is wanted: there is no chain in the list vite"))
+	}
+	if c.Test != nil {
+		faults = append(faults, c.Test.Index.Check())
+		if c.Test.Node == "" {
+			faults = append(faults, errors.New("test.node is wanted"))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// secret reads the key that secrets are encrypted with, or makes it.
+func (c ExchangeConfig) secret(getenv func(string) string) ([]byte, error) {
+	if c.SecretEnv != "" {
+		return parseSecret(c.SecretEnv, getenv(c.SecretEnv))
+	}
+	text, err := os.ReadFile(c.SecretFile)
+	if !errors.Is(err, os.ErrNotExist) {
+		if err != nil {
+			return nil, fmt.Errorf("reading the secret: %w", err)
+		}
+		return parseSecret(c.SecretFile, string(text))
+	}
+	secret := make([]byte, exchangeapi.SecretSize)
+	if _, err := rand.Read(secret); err != nil {
+		return nil, fmt.Errorf("making a secret: %w", err)
+	}
+	if err := writeNew(c.SecretFile, hex.EncodeToString(secret)+"\n"); err != nil {
+		return nil, fmt.Errorf("writing the secret: %w", err)
+	}
+	return secret, nil
+}
+
+func parseSecret(from, text string) ([]byte, error) {
+	secret, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(secret) != exchangeapi.SecretSize {
+		return nil, fmt.Errorf("secret from %s: %d hexadecimal digits are wanted", from, 2*exchangeapi.SecretSize)
+	}
+	return secret, nil
+}
+
+// writeNew writes a file for its owner only, all of it on disk; one that is there already is an error.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// delegation are the delegation addresses of one network. An account's follows from the wallet and the account alone, so no list of them can be
+// lost, and each network has its own.
+type delegation struct {
+	keys    *wallet.Keys
+	network string
+}
+
+// delegationLevels is how many levels of 31 bits tell accounts apart: together more than an address has entropy against collisions.
+const delegationLevels = 5
+
+// path is where the account's delegation address is derived.
+func (d delegation) path(owner core.Address) string {
+	sum := blake2b.Sum256([]byte("delegation " + d.network + " " + owner.String()))
+	path := "m/44'/666666'"
+	for i := range delegationLevels {
+		path += fmt.Sprintf("/%d'", binary.BigEndian.Uint32(sum[4*i:])&(1<<31-1))
+	}
+	return path
+}
+
+// Agent is the account's delegation address.
+func (d delegation) Agent(owner core.Address) (core.Address, error) {
+	return exchangeAddress(d.keys, d.path(owner))
+}
+
+// SignAgent signs with the delegation address's key.
+func (d delegation) SignAgent(ctx context.Context, owner core.Address, digest []byte) (public, signature []byte, err error) {
+	return d.keys.Sign(ctx, d.path(owner), digest)
+}
+
+// exchange is the wired exchange API. Every open in openExchange has its close in Close.
+type exchange struct {
+	server  *exchangeapi.Server
+	parts   []func(context.Context) error // Run of indexes and hubs
+	closers []func()
+}
+
+// openExchange wires the exchange API of a configuration with its defaults. It starts nothing.
+func openExchange(ctx context.Context, cfg ExchangeConfig, keys *wallet.Keys, w world, log *logrus.Logger) (*exchange, error) {
+	e := &exchange{}
+	if err := e.open(ctx, cfg, keys, w, log); err != nil {
+		e.Close()
+		return nil, fmt.Errorf("exchange API: %w", err)
+	}
+	return e, nil
+}
+
+// open leaves what it has opened to Close when it fails.
+func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Keys, w world, log *logrus.Logger) error {
+	store, err := cfg.openKeys(ctx, w)
+	if err != nil {
+		return err
+	}
+	e.closers = append(e.closers, func() { store.Close() })
+	parts := exchangeapi.Parts{Keys: store, Log: log}
+	add := func(name, base, node string, x index.Config) error {
+		network, err := e.network(ctx, node, x, cfg.Sockets, log.WithField("exchange", name))
+		network.Name, network.BasePath, network.Agents = name, base, delegation{keys, name}
+		parts.Networks = append(parts.Networks, network)
+		return err
+	}
+	if err := add(mainExchange, "", cfg.Node, cfg.Index); err != nil {
+		return err
+	}
+	if cfg.Test != nil {
+		if err := add(testExchange, "/test", cfg.Test.Node, cfg.Test.Index); err != nil {
+			return err
+		}
+	}
+	e.server, err = exchangeapi.New(cfg.Config, parts)
+	return err
+}
+
+// openKeys opens the database of API keys.
+func (c ExchangeConfig) openKeys(ctx context.Context, w world) (*exchangeapi.Keys, error) {
+	secret, err := c.secret(w.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return exchangeapi.OpenKeys(ctx, exchangeapi.KeysConfig{URL: c.Keys, Secret: secret})
+}
+
+// network opens the index of one exchange and the hub that pushes its changes.
+func (e *exchange) network(ctx context.Context, url string, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
+	node, err := client.Dial(ctx, url, client.Options{})
+	if err != nil {
+		return exchangeapi.Network{}, err
+	}
+	e.closers = append(e.closers, node.Close)
+	x, err := index.New(ctx, cfg, node, log)
+	if err != nil {
+		return exchangeapi.Network{}, err
+	}
+	e.closers = append(e.closers, func() { x.Close() })
+	hub, err := ws.New(sockets, x)
+	if err != nil {
+		return exchangeapi.Network{}, err
+	}
+	e.parts = append(e.parts, x.Run, hub.Run)
+	return exchangeapi.Network{Index: x, Node: node, Sockets: hub.Handler()}, nil
+}
+
+// Run follows the exchange and answers until ctx ends or a part fails.
+func (e *exchange) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, run := range e.parts {
+		g.Go(func() error { return run(ctx) })
+	}
+	g.Go(func() error { return e.server.Run(ctx) })
+	return g.Wait()
+}
+
+// Close gives back what openExchange took, in reverse order; end Run first.
+func (e *exchange) Close() {
+	for _, c := range slices.Backward(e.closers) {
+		c()
+	}
+	e.closers = nil
+}
+
+// serveExchange serves the exchange API until ctx ends; without a section in the configuration it does nothing.
+func serveExchange(ctx context.Context, cfg *ExchangeConfig, keys *wallet.Keys, w world, log *logrus.Logger) error {
+	if cfg == nil {
+		return nil
+	}
+	e, err := openExchange(ctx, *cfg, keys, w, log)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	return e.Run(ctx)
+}
