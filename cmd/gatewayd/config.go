@@ -33,6 +33,7 @@ type Config struct {
 	Networks []NetworkConfig   `yaml:"networks"`
 	Gateway  gateway.Config    `yaml:"gateway"`
 	Watcher  watcher.Config    `yaml:"watcher"`
+	Exchange *ExchangeConfig   `yaml:"exchange"` // the exchange API; off when left out
 }
 
 // LogConfig says how much is logged and in which form: text for people, json for programs.
@@ -109,6 +110,10 @@ func (c *Config) fill() {
 	if c.Data == "" {
 		c.Data = "data"
 	}
+	if c.Exchange != nil {
+		exchange := c.Exchange.withDefaults(c.Data, c.exchangeNodes())
+		c.Exchange = &exchange
+	}
 	if c.Database.URL == "" {
 		c.Database.URL = "sqlite:" + filepath.Join(c.Data, "gatewayd.db")
 	}
@@ -139,6 +144,9 @@ func (c Config) Check() error {
 	}
 	add("gateway", c.Gateway.Check())
 	add("log", c.Log.Check())
+	if c.Exchange != nil {
+		add("exchange", c.Exchange.Check())
+	}
 	if c.Wallet.RPC.Enabled() {
 		add("wallet.rpc", c.Wallet.RPC.Check())
 	}

@@ -15,6 +15,7 @@ import (
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/chain/vite"
 	"gatewayd/chain/vite/node"
+	"gatewayd/exchangeapi"
 	"gatewayd/gateway"
 	"gatewayd/records"
 	"gatewayd/wallet"
@@ -30,6 +31,7 @@ const everyMinute = "* * * * *"
 // devOptions are the flags of `gatewayd dev`.
 type devOptions struct {
 	dir, listen, exchangeListen, source string
+	api                                 string        // address of the exchange API; empty for none
 	period                              time.Duration // between blocks of the source chain
 	interval                            time.Duration // between snapshot blocks of the exchange chain; 0 is its default
 	poll                                time.Duration // of the watcher
@@ -49,6 +51,7 @@ func devCommand(w world) *cobra.Command {
 	f.StringVar(&o.dir, "dir", "", "keep chains and records in this directory")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address of the gateway")
 	f.StringVar(&o.exchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
+	f.StringVar(&o.api, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
 	f.StringVar(&o.source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	f.DurationVar(&o.period, "period", time.Second, "time between blocks of the embedded source chain")
 	f.BoolVar(&o.verbose, "verbose", false, "log every step")
@@ -93,6 +96,7 @@ type development struct {
 	source   *devnode.Node // nil when the caller has a node
 	exchange *embedded
 	operator *exchangeOperator
+	api      *exchange // nil for none
 	daemon   *daemon
 	info     devInfo
 	closers  []func()
@@ -138,6 +142,13 @@ func openDevelopment(ctx context.Context, o devOptions, w world) (d *development
 		return nil, err
 	}
 	d.closers = append(d.closers, d.daemon.Close)
+	if cfg.Exchange == nil {
+		return d, nil
+	}
+	if d.api, err = openExchange(ctx, *cfg.Exchange, keys, w, log); err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, d.api.Close)
 	return d, nil
 }
 
@@ -149,6 +160,9 @@ func (d *development) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return d.exchange.Run(ctx) })
 	g.Go(func() error { return d.operator.Run(ctx) })
+	if d.api != nil {
+		g.Go(func() error { return d.api.Run(ctx) })
+	}
 	g.Go(func() error { return d.daemon.Run(ctx) })
 	return g.Wait()
 }
@@ -159,6 +173,12 @@ func (d *development) Ready(ctx context.Context) error {
 		return err
 	}
 	d.info.Gateway = "http://" + d.daemon.gateway.Addr() + d.daemon.cfg.Networks[0].Path
+	if d.api != nil {
+		if err := d.api.server.Ready(ctx); err != nil {
+			return err
+		}
+		d.info.API = "http://" + d.api.server.Addr() + "/api/v2"
+	}
 	return d.info.write(filepath.Join(filepath.Dir(d.info.Config), "dev.json"))
 }
 
@@ -200,6 +220,9 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",
 		}},
+	}
+	if o.api != "" {
+		c.Exchange = &ExchangeConfig{Config: exchangeapi.Config{Listen: o.api}}
 	}
 	if o.verbose {
 		c.Log.Level = "debug"

@@ -17,6 +17,7 @@ type devInfo struct {
 	Source     string     `json:"source"`
 	Exchange   string     `json:"exchange"`
 	ExchangeWS string     `json:"exchangeWs"`
+	API        string     `json:"api"` // base URL of the exchange API
 	Config     string     `json:"config"`
 	Mnemonic   string     `json:"mnemonic"`
 	FaucetKey  string     `json:"faucetKey"`
@@ -85,9 +86,10 @@ func (i devInfo) print(w world, fresh bool) {
   API description %s
   source chain    %s
   exchange chain  %s  (WebSocket %s)
+  exchange API    %s
 
 Tokens
-`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS)
+`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.API)
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w.stdout, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
 	}

@@ -29,7 +29,7 @@ type victim struct {
 func newVictim(t *testing.T, args ...string) *victim {
 	t.Helper()
 	dir := t.TempDir()
-	args = append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0"}, args...)
+	args = append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0"}, args...)
 	v := &victim{dir: dir, args: args}
 	v.start(t)
 	t.Cleanup(func() { v.kill(t) })

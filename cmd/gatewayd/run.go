@@ -53,6 +53,7 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 	}
 	defer d.Close()
 	g.Go(func() error { return d.Run(gctx) })
+	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, keys, w, log) })
 	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.exchangeNodes(), log) })
 	log.WithField("listen", cfg.Gateway.Listen).Info("gatewayd runs")
 	return g.Wait()

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/exchangeapi"
+)
+
+// keyDesk is one run of an apikey command.
+type keyDesk struct {
+	w       world
+	path    *string
+	network string
+	json    bool
+}
+
+// apikeyCommand manages API keys beside a running daemon.
+func apikeyCommand(w world) *cobra.Command {
+	d := &keyDesk{w: w}
+	c := &cobra.Command{Use: "apikey", Short: "Issue, list, limit and revoke API keys of the exchange"}
+	d.path = configFlag(c)
+	c.PersistentFlags().StringVar(&d.network, "network", mainExchange, "network of the key: main or test")
+	c.PersistentFlags().BoolVar(&d.json, "json", false, "answer JSON")
+	c.AddCommand(d.issueCommand(), d.listCommand(), d.limitCommand(), d.revokeCommand())
+	return c
+}
+
+// open answers the configuration and its keys; close them.
+func (d *keyDesk) open(ctx context.Context) (Config, *exchangeapi.Keys, error) {
+	cfg, err := LoadConfig(*d.path)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	if cfg.Exchange == nil {
+		return Config{}, nil, errors.New("the configuration has no section exchange")
+	}
+	keys, err := cfg.Exchange.openKeys(ctx, d.w)
+	return cfg, keys, err
+}
+
+// shownKey is a key as it is printed. Secret is there only for a key that was made just now.
+type shownKey struct {
+	Key     string    `json:"apiKey"`
+	Secret  string    `json:"apiSecret,omitempty"`
+	Network string    `json:"network"`
+	Owner   string    `json:"address"`
+	Agent   string    `json:"agentAddress"`
+	Limit   int       `json:"limit"` // 0: the configuration's
+	Created time.Time `json:"created"`
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+func keyShown(k exchangeapi.Key) shownKey {
+	return shownKey{
+		Key: k.Key, Network: k.Network, Owner: k.Owner.String(), Agent: k.Agent.String(), Limit: k.Limit, Created: k.Created, Revoked: k.Revoked,
+	}
+}
+
+func (d *keyDesk) issueCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "issue ADDRESS", Short: "Make a key for an account and print its secret once; the wallet derives its delegation address", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			owner, err := core.ParseAddress(args[0])
+			if err != nil {
+				return err
+			}
+			if d.network != mainExchange && d.network != testExchange {
+				return fmt.Errorf("network %q: main or test is wanted", d.network)
+			}
+			cfg, store, err := d.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			keys, err := unlock(cfg.Wallet, d.w)
+			if err != nil {
+				return err
+			}
+			agent, err := delegation{keys, d.network}.Agent(owner)
+			if err != nil {
+				return err
+			}
+			key, secret, err := store.Issue(cmd.Context(), d.network, owner, agent)
+			if err != nil {
+				return err
+			}
+			out := keyShown(key)
+			out.Secret = secret
+			if d.json {
+				return printJSON(d.w.stdout, out)
+			}
+			_, err = fmt.Fprintf(d.w.stdout, "API key: %s\nAPI secret, shown only now: %s\nDelegation address: %s\n"+
+				"Send the delegation address something once, stake for its quota, and grant it the pairs it may trade.\n", out.Key, secret, out.Agent)
+			return err
+		},
+	}
+}
+
+func (d *keyDesk) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List all keys of all networks, revoked ones too", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, store, err := d.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			list, err := store.List(cmd.Context())
+			if err != nil {
+				return err
+			}
+			out, rows := []shownKey{}, [][]string{}
+			for _, k := range list {
+				s, revoked := keyShown(k), ""
+				if !k.Revoked.IsZero() {
+					revoked = k.Revoked.Format(time.DateTime)
+				}
+				out = append(out, s)
+				rows = append(rows, []string{s.Key, s.Network, s.Owner, s.Agent, strconv.Itoa(s.Limit), s.Created.Format(time.DateTime), revoked})
+			}
+			header := []string{"api key", "network", "address", "delegation address", "limit", "created", "revoked"}
+			return format{json: d.json}.table(d.w.stdout, header, rows, out)
+		},
+	}
+}
+
+func (d *keyDesk) limitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "limit KEY CALLS", Short: "Set how many private calls a key has in a cycle; 0 is the configuration's number", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			calls, err := strconv.ParseUint(args[1], 10, 31)
+			if err != nil {
+				return fmt.Errorf("calls %q: a whole number is wanted", args[1])
+			}
+			return d.change(cmd.Context(), func(k *exchangeapi.Keys) error { return k.SetLimit(cmd.Context(), args[0], int(calls)) })
+		},
+	}
+}
+
+func (d *keyDesk) revokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke KEY", Short: "End a key for good; the account may get another", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return d.change(cmd.Context(), func(k *exchangeapi.Keys) error { return k.Revoke(cmd.Context(), args[0]) })
+		},
+	}
+}
+
+func (d *keyDesk) change(ctx context.Context, f func(*exchangeapi.Keys) error) error {
+	_, store, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return f(store)
+}
