@@ -35,10 +35,6 @@ lint: ## golangci-lint
 	@scripts/go-tool.sh golangci-lint
 	build/bin/golangci-lint run
 
-.PHONY: bench
-bench: ## measures gatewayd and prints each figure beside its budget
-	go run ./cmd/gatewayd bench
-
 .PHONY: contracts
 contracts: ## test contracts: Solidity to abi, bin and Go
 	scripts/contracts.sh
