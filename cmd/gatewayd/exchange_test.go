@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/exchangeapi"
+	"gatewayd/wallet"
+)
+
+func TestDelegationAddresses(t *testing.T) {
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	seen := map[core.Address]string{}
+	for _, network := range []string{mainExchange, testExchange} {
+		for i := range uint32(20) {
+			owner, err := exchangeAddress(keys, wallet.GatewayPath(i))
+			require.NoError(t, err)
+			d := delegation{keys, network}
+			agent, err := d.Agent(owner)
+			require.NoError(t, err)
+			again, err := d.Agent(owner)
+			require.NoError(t, err)
+			require.Equal(t, agent, again)
+			require.Empty(t, seen[agent], "%s and %s", seen[agent], d.path(owner))
+			seen[agent] = d.path(owner)
+			public, signature, err := d.SignAgent(t.Context(), owner, bytes.Repeat([]byte{1}, 32))
+			require.NoError(t, err)
+			require.Equal(t, agent, core.UserAddress(core.PublicKey(public)))
+			require.True(t, core.Verify(public, bytes.Repeat([]byte{1}, 32), signature))
+		}
+	}
+	require.Equal(t, delegation{keys, mainExchange}.path(core.AssetContract), delegation{nil, mainExchange}.path(core.AssetContract), "of the account alone")
+}
+
+func TestExchangeSecret(t *testing.T) {
+	dir := t.TempDir()
+	c := ExchangeConfig{}.withDefaults(dir, []string{"http://127.0.0.1:1"})
+	require.NoError(t, c.Check())
+	first, err := c.secret(os.Getenv)
+	require.NoError(t, err)
+	require.Len(t, first, exchangeapi.SecretSize)
+	again, err := c.secret(os.Getenv)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	info, err := os.Stat(filepath.Join(dir, "apikeys.secret"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	c.SecretEnv = "SECRET"
+	env := func(text string) func(string) string {
+		return func(name string) string { return map[string]string{"SECRET": text}[name] }
+	}
+	given, err := c.secret(env(strings.Repeat("0a", 32)))
+	require.NoError(t, err)
+	require.Equal(t, bytes.Repeat([]byte{10}, 32), given)
+	for _, bad := range []string{"", "xyz", strings.Repeat("0a", 31)} {
+		_, err = c.secret(env(bad))
+		require.ErrorContains(t, err, "64 hexadecimal digits")
+		require.True(t, bad == "" || !strings.Contains(err.Error(), bad), "no secret in errors")
+	}
+}
+
+func TestExchangeConfigCheck(t *testing.T) {
+	require.ErrorContains(t, ExchangeConfig{}.withDefaults("data", nil).Check(), "node is wanted")
+	c := ExchangeConfig{Test: &ExchangeTestConfig{}}.withDefaults("data", []string{"x"})
+	require.ErrorContains(t, c.Check(), "test.node")
+	require.Equal(t, "sqlite:data/exchange-test.db", c.Test.Index.URL)
+}
+
+// TestAPIKeys issues, lists, limits and revokes keys as an operator does.
+func TestAPIKeys(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "password"), []byte("secret\n"), 0o600))
+	do := func(stdin string, args ...string) (string, error) {
+		var out bytes.Buffer
+		w := world{stdin: strings.NewReader(stdin), stdout: &out, stderr: &out, getenv: os.Getenv}
+		err := run(t.Context(), args, w)
+		return out.String(), err
+	}
+	made, err := do(devMnemonic+"\n", "wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", filepath.Join(dir, "password"), "--json")
+	require.NoError(t, err, made)
+	var store storeInfo
+	require.NoError(t, json.Unmarshal([]byte(made[strings.Index(made, "{"):]), &store))
+	config := apikeyConfig(t, dir, store.Path)
+	issue := func(args ...string) (string, error) { return do("", append([]string{"apikey", "-c", config}, args...)...) }
+	owner := store.Primary
+
+	text, err := issue("issue", owner, "--json")
+	require.NoError(t, err, text)
+	var key shownKey
+	require.NoError(t, json.Unmarshal([]byte(text), &key))
+	require.Regexp(t, "^[0-9A-F]{32}$", key.Secret)
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	account, err := core.ParseAddress(owner)
+	require.NoError(t, err)
+	agent, err := delegation{keys, mainExchange}.Agent(account)
+	require.NoError(t, err)
+	require.Equal(t, agent.String(), key.Agent)
+	_, err = issue("issue", owner)
+	require.ErrorIs(t, err, exchangeapi.ErrKeyExists)
+	text, err = issue("issue", owner, "--network", "test")
+	require.NoError(t, err)
+	require.Contains(t, text, "API secret, shown only now: ")
+	_, err = issue("issue", owner, "--network", "other")
+	require.ErrorContains(t, err, "main or test")
+	_, err = issue("issue", "vite_1")
+	require.ErrorIs(t, err, core.ErrAddress)
+
+	_, err = issue("limit", key.Key, "25")
+	require.NoError(t, err)
+	_, err = issue("limit", key.Key, "-1")
+	require.Error(t, err)
+	text, err = issue("list")
+	require.NoError(t, err)
+	require.Regexp(t, key.Key+` +main +`+owner+` +`+key.Agent+` +25 `, text)
+	require.NotContains(t, text, key.Secret)
+	_, err = issue("revoke", key.Key)
+	require.NoError(t, err)
+	_, err = issue("revoke", key.Key)
+	require.ErrorIs(t, err, exchangeapi.ErrUnknownKey)
+	text, err = issue("list", "--json")
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(text, `"revoked"`))
+}
+
+// apikeyConfig is the example with a wallet and a data directory of its own.
+func apikeyConfig(t *testing.T, dir, store string) string {
+	text, err := os.ReadFile("../../config.example.yaml")
+	require.NoError(t, err)
+	path := filepath.Join(dir, "config.yaml")
+	edited := strings.ReplaceAll(string(text), "sqlite:data/", "sqlite:"+dir+"/")
+	edited = strings.ReplaceAll(edited, "data/apikeys.secret", dir+"/apikeys.secret")
+	var lines []string
+	inWallet := false
+	for line := range strings.Lines(edited) {
+		switch {
+		case strings.HasPrefix(line, "wallet:"):
+			inWallet = true
+		case inWallet && strings.HasPrefix(strings.TrimSpace(line), "store:"):
+			line = "  store: " + store + "\n"
+		case inWallet && strings.HasPrefix(strings.TrimSpace(line), "password_file:"):
+			line = "  password_file: " + filepath.Join(dir, "password") + "\n"
+		case inWallet && !strings.HasPrefix(line, " "):
+			inWallet = false
+		}
+		lines = append(lines, line)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+	return path
+}
