@@ -1,0 +1,136 @@
+package exchangeapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfigCheck(t *testing.T) {
+	tests := []struct{ name, yaml, want string }{
+		{"nothing", ``, ""},
+		{"public", `{listen: "0.0.0.0:8090", trust_proxy: [10.0.0.0/8], origins: ["https://x.example"]}`, ""},
+		{"listen", `{listen: "8080"}`, "listen"},
+		{"half a pair", `{tls: {cert: a}}`, "cert and key go together"},
+		{"reload", `{tls: {cert: a, key: b, reload: -1s}}`, "reload"},
+		{"rate", `{rate_per_second: -1}`, "rate_per_second"},
+		{"too slow", `{request_timeout: 2m}`, "request_timeout"},
+		{"connections", `{max_connections: -1}`, "max_connections"},
+		{"calls", `{call_limit: -1}`, "call_limit"},
+		{"keys", `{keys_per_hour: -1}`, "keys_per_hour"},
+		{"origin", `{origins: ["https://x.example/"]}`, "origin"},
+		{"proxy", `{trust_proxy: ["10.0.0.1"]}`, "trust_proxy"},
+		{"rates", `{rates: {file: a, url: "https://x.example"}}`, "rates: file and url"},
+	}
+	for _, tt := range tests {
+		var c Config
+		require.NoError(t, yaml.UnmarshalWithOptions([]byte(tt.yaml), &c, yaml.Strict()), tt.name)
+		err := c.Check()
+		if tt.want == "" {
+			require.NoError(t, err, tt.name)
+			continue
+		}
+		require.ErrorContains(t, err, tt.want, tt.name)
+		_, err = New(c, Parts{})
+		require.ErrorContains(t, err, tt.want, tt.name)
+	}
+}
+
+func TestNetworksThatCannotBeServed(t *testing.T) {
+	w := setup(t)
+	good := w.server.Networks[0]
+	tests := []struct {
+		name   string
+		change func(*Network)
+		want   string
+	}{
+		{"no name", func(n *Network) { n.Name = "" }, "part of it is missing"},
+		{"no index", func(n *Network) { n.Index = nil }, "part of it is missing"},
+		{"same path twice", func(n *Network) { n.BasePath = "/" }, "serves another network"},
+		{"pattern", func(n *Network) { n.BasePath = "/:x" }, "plain letters"},
+	}
+	for _, tt := range tests {
+		second := good
+		second.BasePath = "/second"
+		tt.change(&second)
+		_, err := New(Config{}, Parts{Keys: w.keys, Networks: []Network{good, second}})
+		require.ErrorContains(t, err, tt.want, tt.name)
+	}
+	_, err := New(Config{}, Parts{})
+	require.ErrorContains(t, err, "store of keys")
+	_, err = New(Config{TLS: TLS{Cert: "missing", Key: "missing"}}, Parts{Keys: w.keys})
+	require.ErrorContains(t, err, "reading the certificate")
+}
+
+func TestRateLimit(t *testing.T) {
+	w := setup(t, func(c *Config, _ *Parts) { c.TrustProxy, c.RatePerSecond, c.Burst = []string{"127.0.0.0/8"}, 0.5, 3 })
+	ask := func(client string) reply {
+		r := request(t, "GET", w.url+api+"/time")
+		r.Header.Set("X-Forwarded-For", client)
+		return w.do(r)
+	}
+	for range 3 {
+		require.Zero(t, ask("192.0.2.1").Code)
+	}
+	full := ask("192.0.2.1")
+	full.refused(t, codeFrequent, textFrequent)
+	require.Equal(t, "2", full.header.Get("Retry-After"))
+	require.Equal(t, codeFrequent, ask("6.6.6.6, 192.0.2.1").Code, "what a client writes in front counts for nothing")
+	require.Zero(t, ask("192.0.2.2").Code)
+	w.clock.pass(2 * time.Second)
+	require.Zero(t, ask("192.0.2.1").Code)
+}
+
+func TestPlainHTTPFromElsewhere(t *testing.T) {
+	w := setup(t)
+	for remote, want := range map[string]int{"192.0.2.1:1": 403, "127.0.0.1:1": 200, "[::1]:1": 200, "nonsense": 403} {
+		r := httptest.NewRequest(http.MethodGet, api+"/time", nil)
+		r.RemoteAddr = remote
+		answer := httptest.NewRecorder()
+		w.server.Handler().ServeHTTP(answer, r)
+		require.Equal(t, want, answer.Code, remote)
+	}
+}
+
+func TestPages(t *testing.T) {
+	w := setup(t, func(c *Config, _ *Parts) { c.Origins = []string{"https://trade.example"} })
+	r := request(t, "OPTIONS", w.url+api+"/order")
+	r.Header.Set("Origin", "https://trade.example")
+	r.Header.Set("Access-Control-Request-Method", "DELETE")
+	answer, err := w.client.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, 204, answer.StatusCode)
+	require.Equal(t, "https://trade.example", answer.Header.Get("Access-Control-Allow-Origin"))
+	require.Contains(t, answer.Header.Get("Access-Control-Allow-Methods"), "DELETE")
+	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+}
+
+func TestSocketsAreMounted(t *testing.T) {
+	var asked []string
+	sockets := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		_, hijack := w.(http.Hijacker)
+		require.True(t, hijack)
+	})
+	w := setup(t, func(_ *Config, p *Parts) { p.Networks[0].Sockets, p.Networks[1].Sockets = sockets, sockets })
+	for _, path := range []string{"/ws", "/v2/ws", "/websocket", "/test/ws", "/test/asyncapi.json"} {
+		answer, err := w.client.Get(w.url + path)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, 200, answer.StatusCode)
+	}
+	require.Equal(t, []string{"/ws", "/v2/ws", "/websocket", "/ws", "/asyncapi.json"}, asked)
+}
+
+func TestOperators(t *testing.T) {
+	w := setup(t, func(c *Config, p *Parts) {
+		c.Operators = map[string]Operator{p.Networks[0].Index.Markets()[0].Operator: {Name: "Vite Labs", Logo: "https://x.example/op.png"}}
+	})
+	got := w.get(api + "/market?symbol=" + symbol).object(t)
+	require.Equal(t, []any{"Vite Labs", "https://x.example/op.png"}, []any{got["operatorName"], got["operatorLogo"]})
+}
