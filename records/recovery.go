@@ -152,6 +152,22 @@ func (tx *Tx) operatorSlot(paymentID uint64, e Effect) (Slot, error) {
 	return r.slot(), tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
 }
 
+// ShutOut voids every slot of a stopped account that a final foreign transaction has shut out, so that the payments wait for a slot again.
+// ErrConflict: the account is not stopped.
+func (tx *Tx) ShutOut(id chain.ID, account string) error {
+	a, err := tx.Account(id, account)
+	if err == nil && a.State != AccountHalted && a.State != AccountRecovering {
+		err = fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
+	}
+	if err == nil {
+		err = tx.shutOut(a)
+	}
+	if err != nil {
+		return fmt.Errorf("voiding what was shut out of %s on %s: %w", account, id, err)
+	}
+	return nil
+}
+
 // shutOut voids every undecided slot of an account that can never be used any more: a final foreign transaction has its number or, where
 // the ledger links blocks, a lower one: every line of ours has another block there. The payments are queued again.
 func (tx *Tx) shutOut(a Account) error {

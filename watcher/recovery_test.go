@@ -141,6 +141,40 @@ func TestForgottenRefundIsOrderedAndSettled(t *testing.T) {
 	r.requireSound()
 }
 
+// The payout was bound when the backup was made. Its number is used up by a payment that failed, and the refund that followed is forgotten too.
+func TestForgottenRefundOfABoundPayout(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		failed bool
+	}{{"payout failed", true}, {"payout went through", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := setup(t)
+			owner := r.paidBefore()
+			in := r.withdraw(owner, r.eth.Address("payee"), 1000)
+			r.vite.Mine(finality + 2)
+			r.step()
+			require.Equal(t, records.Bound, r.payment(in).State)
+			r.eth.Reject(r.eth.Address("payee"), c.failed)
+			payout := r.eth.Foreign("hot", r.eth.Address("payee"), usdEth, units((1000-fee)*100))
+			refund := r.vite.Foreign("gateway", owner, usd, units(1000))
+			r.run(finality + 3)
+			desk := r.desk()
+			err := desk.Settle(t.Context(), r.transfer(in).ID, refund)
+			if !c.failed {
+				require.ErrorContains(t, err, payout, "it cannot have been refunded as well: somebody must look")
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+			require.NoError(t, desk.Resume(t.Context(), "vite", r.net.Gateway, 0))
+			r.rest()
+			r.requireState(in, records.Refused, records.ReasonOperator)
+			r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, 0)
+			r.requireSound()
+		})
+	}
+}
+
 func TestNothingIsJudgedBeforeTheChainsAreRead(t *testing.T) {
 	r := setup(t)
 	r.paidBefore()

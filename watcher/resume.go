@@ -22,13 +22,45 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	if err != nil {
 		return fmt.Errorf("looking at %s: %w", hash, err)
 	}
+	credited, err := r.credited(ctx, record)
+	if err != nil {
+		return err
+	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
-		p, err := r.settles(tx, record, e, out)
+		p, err := r.settles(tx, record, e, out, credited)
 		if err != nil {
 			return err
 		}
 		return tx.SettleForeign(p, hash)
 	})
+}
+
+// credited is an unexplained transaction that is what the record's unpaid credit asks for, or empty.
+func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, err error) {
+	var credits []records.Payment
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		credits, err = tx.PaymentsOf(record)
+		return err
+	})
+	for _, p := range credits {
+		if p.Purpose != chain.Credit || p.State == records.Paid || p.State == records.VoidPayment {
+			continue
+		}
+		var unknown []records.Effect
+		err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+			unknown, err = tx.ForeignEffects(p.Chain, p.Account)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+		for _, e := range unknown {
+			if out, err := r.describe(ctx, e); err != nil || e.OK && fits(p, out) {
+				return e.Tx, err
+			}
+		}
+	}
+	return "", err
 }
 
 func (r *Recovery) effect(ctx context.Context, hash string) (e records.Effect, err error) {
@@ -43,8 +75,8 @@ func (r *Recovery) effect(ctx context.Context, hash string) (e records.Effect, e
 	return e, err
 }
 
-// settles finds the payment of a record that a transaction paid.
-func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out chain.Outgoing) (uint64, error) {
+// settles finds the payment of a record that a transaction paid, or orders the refund that it was.
+func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out chain.Outgoing, credited string) (uint64, error) {
 	t, err := tx.Transfer(record)
 	if err != nil {
 		return 0, err
@@ -53,15 +85,40 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out 
 	if err != nil || id != 0 {
 		return id, err
 	}
-	if out.Source == "" && t.Chain == e.Chain && t.From == out.To && t.Asset == out.Asset && t.Amount == out.Amount {
-		if err := r.Refund(tx, record); err != nil {
-			return 0, err
+	refund := out.Source == "" && t.Chain == e.Chain && t.From == out.To && t.Asset == out.Asset && t.Amount == out.Amount
+	switch {
+	case !refund:
+		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
+	case credited != "":
+		return 0, fmt.Errorf("%w: record %d is credited, not refunded: %s is what its credit asks for", ErrNothingToDo, record, credited)
+	}
+	if err := shutOut(tx, record); err != nil {
+		return 0, err
+	}
+	if err := r.Refund(tx, record); err != nil {
+		return 0, err
+	}
+	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {
+		err = fmt.Errorf("%w: a refund of record %d would leave another account than %s", ErrNothingToDo, record, e.Account)
+	}
+	return id, err
+}
+
+// shutOut frees the payments of a record that are bound to slots of stopped accounts which can pay nothing any more.
+func shutOut(tx *records.Tx, record uint64) error {
+	payments, err := tx.PaymentsOf(record)
+	if err != nil {
+		return err
+	}
+	for _, p := range payments {
+		if p.State != records.Bound {
+			continue
 		}
-		if id, err = unpaid(tx, record, e, out); err != nil || id != 0 {
-			return id, err
+		if err := tx.ShutOut(p.Chain, p.Account); err != nil && !errors.Is(err, records.ErrConflict) {
+			return err
 		}
 	}
-	return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
+	return nil
 }
 
 // unpaid is the payment of a record that waits for what a transaction did, or 0.

@@ -75,6 +75,7 @@ func testRecoverNonces(t *testing.T, url string) {
 	})
 
 	require.ErrorIs(t, settleForeign(r, first, "forgotten-7"), records.ErrConflict, "the account is not stopped")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.ShutOut(Source, Hot) }), records.ErrConflict, "the account is not stopped")
 	require.ErrorIs(t, accept(r, Source, Hot, "forgotten-7"), records.ErrConflict, "the account is not stopped")
 	require.ErrorIs(t, resume(r, Source, Hot, records.Resumption{Next: 10}), records.ErrConflict, "the account is not stopped")
 	r.stop(Source, Hot, records.AccountHalted)
@@ -127,6 +128,17 @@ func testRecoverOpenSlots(t *testing.T, url string) {
 	hash := r.Sign(kept, records.AttemptPay)
 	r.foreign(Source, Hot, lost.Number, "stranger", true)
 	r.stop(Source, Hot, records.AccountHalted)
+	r.See(func(tx *records.Tx) error {
+		for payment, want := range map[uint64]bool{p: true, q: false} {
+			can, err := tx.CanSettleForeign(r.Payment(payment))
+			require.NoError(t, err)
+			require.Equal(t, want, can)
+		}
+		return nil
+	})
+	r.Do(func(tx *records.Tx) error { return tx.ShutOut(Source, Hot) })
+	require.Equal(t, []records.PaymentState{records.Queued, records.Bound}, states(r, p, q))
+	require.ErrorIs(t, settleForeign(r, q, "stranger"), records.ErrConflict, "its slot may pay it yet")
 	require.NoError(t, accept(r, Source, Hot, "stranger"))
 	require.NoError(t, resume(r, Source, Hot, records.Resumption{Next: 8}))
 	require.Equal(t, []records.PaymentState{records.Queued, records.Bound}, states(r, p, q))
