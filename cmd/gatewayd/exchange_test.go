@@ -90,7 +90,9 @@ func TestAPIKeys(t *testing.T) {
 	var store storeInfo
 	require.NoError(t, json.Unmarshal([]byte(made[strings.Index(made, "{"):]), &store))
 	config := apikeyConfig(t, dir, store.Path)
-	issue := func(args ...string) (string, error) { return do("", append([]string{"apikey", "-c", config}, args...)...) }
+	issue := func(args ...string) (string, error) {
+		return do("", append([]string{"apikey", "-c", config}, args...)...)
+	}
 	owner := store.Primary
 
 	text, err := issue("issue", owner, "--json")
