@@ -39,28 +39,33 @@ type daemon struct {
 const leaseTTL = 15 * time.Second
 
 // newDaemon opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
-func newDaemon(ctx context.Context, cfg Config, keys *wallet.Keys, log *logrus.Logger) (d *daemon, err error) {
-	d = &daemon{cfg: cfg, log: log, chains: map[chain.ID]chain.Chain{}}
-	defer func() {
-		if err != nil {
-			d.Close()
-		}
-	}()
-	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return nil, fmt.Errorf("making the data directory: %w", err)
-	}
-	if err = d.openStore(ctx); err != nil {
+func newDaemon(ctx context.Context, cfg Config, keys *wallet.Keys, log *logrus.Logger) (*daemon, error) {
+	d := &daemon{cfg: cfg, log: log, chains: map[chain.ID]chain.Chain{}}
+	if err := d.open(ctx, keys); err != nil {
+		d.Close()
 		return nil, err
 	}
+	return d, nil
+}
+
+// open fills the daemon; what it has taken when it fails is Close's to give back.
+func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
+	cfg, log := d.cfg, d.log
+	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	if err := d.openStore(ctx); err != nil {
+		return err
+	}
 	if d.guard, err = records.OpenGuard(filepath.Join(cfg.Data, "guard.db")); err != nil {
-		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+		return fmt.Errorf("opening the sign-guard: %w", err)
 	}
 	d.closers = append(d.closers, func() { d.guard.Close() })
 	watch := records.NewWatch(d.store)
 	for _, c := range cfg.Ethereum {
 		adapter, err := ethereum.New(cfg.withTokens(c), keys, watch)
 		if err != nil {
-			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+			return fmt.Errorf("chain %s: %w", c.ID, err)
 		}
 		d.chains[c.ID] = adapter
 		d.closers = append(d.closers, adapter.Close)
@@ -68,19 +73,19 @@ func newDaemon(ctx context.Context, cfg Config, keys *wallet.Keys, log *logrus.L
 	for _, c := range cfg.Vite {
 		adapter, err := vite.New(c, keys, watch)
 		if err != nil {
-			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+			return fmt.Errorf("chain %s: %w", c.ID, err)
 		}
 		d.chains[c.ID] = adapter
 		d.closers = append(d.closers, adapter.Close)
 	}
-	if err = d.ownAccounts(ctx, keys); err != nil {
-		return nil, err
+	if err := d.ownAccounts(ctx, keys); err != nil {
+		return err
 	}
 	d.watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.store, Chains: d.chains, Networks: d.networks, Guard: d.guard, Log: log})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return d, d.newGateway(keys)
+	return d.newGateway(keys)
 }
 
 // openStore waits for the lease. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite.

@@ -103,53 +103,56 @@ type development struct {
 }
 
 // openDevelopment makes both chains in o.dir, funds the gateway once and wires the daemon. Only the source chain makes blocks before Run.
-func openDevelopment(ctx context.Context, o devOptions, w world) (d *development, err error) {
-	d = &development{}
-	defer func() {
-		if err != nil {
-			d.Close()
-		}
-	}()
+func openDevelopment(ctx context.Context, o devOptions, w world) (*development, error) {
+	d := &development{}
+	if err := d.open(ctx, o, w); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *development) open(ctx context.Context, o devOptions, w world) error {
 	keys, err := wallet.FromMnemonic(devMnemonic)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sourceURL, chainID, err := d.openSource(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	genesis, err := devGenesis(keys)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.exchange, err = newEmbedded(node.Config{Dir: filepath.Join(o.dir, "exchange"), Genesis: genesis, SnapshotInterval: o.interval}, o.exchangeListen)
 	if err != nil {
-		return nil, fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
+		return fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
 	}
 	d.closers = append(d.closers, d.exchange.Close)
 	if d.operator, err = newExchangeOperator(ctx, d.exchange.URL()); err != nil {
-		return nil, err
+		return err
 	}
 	cfg := devConfig(o, sourceURL, chainID, d.exchange.URL())
 	if err = d.describe(ctx, cfg, keys); err != nil {
-		return nil, err
+		return err
 	}
 	log, err := newLog(cfg.Log, w)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if d.daemon, err = newDaemon(ctx, cfg, keys, log); err != nil {
-		return nil, err
+		return err
 	}
 	d.closers = append(d.closers, d.daemon.Close)
 	if cfg.Exchange == nil {
-		return d, nil
+		return nil
 	}
 	if d.api, err = openExchange(ctx, *cfg.Exchange, keys, w, log); err != nil {
-		return nil, err
+		return err
 	}
 	d.closers = append(d.closers, d.api.Close)
-	return d, nil
+	return nil
 }
 
 // Run works until ctx ends or a part fails.

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/wallet"
+)
+
+// A daemon that cannot start says why and gives back what it took: the next one opens the same files.
+func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	good := cfg.Watcher.Sweep
+	for _, c := range []struct {
+		spoil func()
+		says  string
+	}{
+		{func() { cfg.Watcher.Sweep = "now and then" }, "schedule"},
+		{func() { cfg.Watcher.Sweep, cfg.Database.URL = good, "sqlite:"+filepath.Join(dir, "nowhere", "x.db") }, "opening the database"},
+	} {
+		c.spoil()
+		_, err := newDaemon(t.Context(), cfg, keys, logrus.New())
+		require.ErrorContains(t, err, c.says)
+	}
+	cfg.Database.URL = "sqlite:" + filepath.Join(dir, "gatewayd.db")
+	d, err := newDaemon(t.Context(), cfg, keys, logrus.New())
+	require.NoError(t, err)
+	d.Close()
+}
