@@ -29,7 +29,9 @@ func newEthUser(ctx context.Context, url string, key *ecdsa.PrivateKey) (*ethUse
 	if err != nil {
 		return nil, fmt.Errorf("dialling the source node: %w", err)
 	}
-	id, err := client.ChainID(ctx)
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second) // a node that hangs is told, not waited for
+	defer cancel()
+	id, err := client.ChainID(asking)
 	if err != nil {
 		client.Close()
 		return nil, fmt.Errorf("asking the source node for its chain id: %w", err)
