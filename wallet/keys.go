@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/crypto"
@@ -19,18 +18,15 @@ const (
 	HotPath = "m/44'/60'/1'/0/0"
 	GasPath = "m/44'/60'/1'/0/1"
 
-	depositPrefix  = "m/44'/60'/0'/0/"
 	exchangePrefix = "m/44'/666666'/"
 	sourcePrefix   = "m/44'/60'/"
 )
 
 // DepositPath is where the n-th user's deposit address is derived.
-func DepositPath(n uint32) string { return depositPrefix + strconv.FormatUint(uint64(n), 10) }
+func DepositPath(n uint32) string { return entropy.EthereumPath(n) }
 
 // GatewayPath is where the gateway's n-th address on the exchange chain is derived.
-func GatewayPath(n uint32) string {
-	return exchangePrefix + strconv.FormatUint(uint64(n), 10) + "'"
-}
+func GatewayPath(n uint32) string { return entropy.IndexPath(n) }
 
 // ErrPath says that a derivation path belongs to neither ledger.
 var ErrPath = errors.New("not a path of the gateway's keys")
