@@ -17,6 +17,14 @@ demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil or SOURCE=geth u
 	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth) scripts/go-tool.sh geth ;; esac
 	go run ./cmd/gatewayd demo --source=$(SOURCE)
 
+.PHONY: demo-exchange
+demo-exchange: ## an API key, orders, pushes and a withdrawal on the exchange of a running `make run`
+	go run ./cmd/gatewayd demo exchange
+
+.PHONY: bench
+bench: build ## every figure of the budgets beside its yardstick; ARGS="--rounds 5 --only matching"
+	build/gatewayd bench $(ARGS)
+
 .PHONY: build
 build: ## build/gatewayd, one static file
 	CGO_ENABLED=1 go build -trimpath -tags $(TAGS) \
