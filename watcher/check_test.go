@@ -160,7 +160,7 @@ func (m *model) checkBooks() error {
 }
 
 func (m *model) checkRecords(tx *records.Tx) error {
-	breaches, err := tx.Breaches()
+	breaches, _, err := tx.Breaches(0)
 	if err != nil {
 		return err
 	}

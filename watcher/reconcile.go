@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -12,8 +13,13 @@ import (
 // reconciler compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
 type reconciler struct {
 	*Watcher
-	short map[string]int // account and asset -> rounds in a row with less than is owed
+	short   map[string]int // account and asset -> rounds in a row with less than is owed
+	checked uint64         // line of the history up to which the books are sound; 0 means that all rows are to be checked
+	allAt   time.Time      // when all rows were checked last
 }
+
+// checkAllEvery is how often all rows are checked: what changed without a line in the history shows then at the latest.
+const checkAllEvery = 24 * time.Hour
 
 // patience is how many rounds a shortfall must last: a payout mined between two reads looks like one for a moment.
 const patience = 3
@@ -25,11 +31,7 @@ func (w *Watcher) reconciler() *reconciler { return &reconciler{Watcher: w, shor
 
 // round reads the books, then each paying account, and closes the channels that cannot be served.
 func (r *reconciler) round(ctx context.Context) error {
-	var breaches []string
-	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		breaches, err = tx.Breaches()
-		return err
-	})
+	breaches, err := r.breaches(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the books: %w", err)
 	}
@@ -52,6 +54,26 @@ func (r *reconciler) round(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// breaches checks what changed since the last round; all rows at first, once a day, and as long as something is wrong.
+func (r *reconciler) breaches(ctx context.Context) (found []string, err error) {
+	now, from := r.Now(), r.checked
+	if now.Sub(r.allAt) >= checkAllEvery {
+		from = 0
+	}
+	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
+		found, r.checked, err = tx.Breaches(from)
+		return err
+	})
+	if err != nil || len(found) > 0 {
+		r.checked = 0
+		return found, err
+	}
+	if from == 0 {
+		r.allAt = now
+	}
+	return nil, nil
 }
 
 // shortfalls says of which assets an account has owed more than the gateway holds for patience rounds. Deposits that still lie on

@@ -72,6 +72,34 @@ func TestQuietBooksChangeNothing(t *testing.T) {
 	}
 }
 
+// TestBreachClosesUntilItIsMended: a transfer that nothing pays is found in the round after it, and stays found although
+// nothing changes any more.
+func TestBreachClosesUntilItIsMended(t *testing.T) {
+	r := setup(t)
+	books := r.w.reconciler()
+	require.NoError(t, books.round(t.Context()))
+	_, address := r.user()
+	r.setChannel(records.Deposit, "MAINTAIN")
+	hash := r.deposit(address, 50_000)
+	r.run(6)
+	p := r.payment(hash)
+	require.Equal(t, records.Queued, p.State)
+	require.NoError(t, books.round(t.Context()))
+	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic)
+	r.update(func(tx *records.Tx) error { return tx.MovePayment(p.ID, records.Queued, records.VoidPayment, "by mistake") })
+	for range 3 {
+		require.NoError(t, books.round(t.Context()))
+		require.Equal(t, "MAINTAIN", r.channel(records.Deposit).Automatic)
+	}
+	p.ID, p.State = 0, ""
+	r.update(func(tx *records.Tx) error {
+		_, err := tx.QueuePayment(p)
+		return err
+	})
+	require.NoError(t, books.round(t.Context()))
+	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic)
+}
+
 // priced is a ledger that tells what a payout costs.
 type priced struct {
 	*chaintest.Chain

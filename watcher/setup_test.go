@@ -282,7 +282,7 @@ func (r *rig) requireSound() {
 		}
 	}
 	r.view(func(tx *records.Tx) error {
-		breaches, err := tx.Breaches()
+		breaches, _, err := tx.Breaches(0)
 		require.NoError(r.t, err)
 		require.Empty(r.t, breaches)
 		return tx.VerifyHistory()

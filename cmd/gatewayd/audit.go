@@ -103,7 +103,7 @@ func (a *audit) check(ok bool, format string, args ...any) {
 // books checks what the database says about itself.
 func (a *audit) books(ctx context.Context, totals map[string]records.Totals) error {
 	return a.store.View(ctx, func(tx *records.Tx) error {
-		breaches, err := tx.Breaches()
+		breaches, _, err := tx.Breaches(0)
 		if err != nil {
 			return err
 		}

@@ -132,11 +132,12 @@ func testSweeps(t *testing.T, url string) {
 	require.Equal(t, chain.NewAmount(5), candidates()[0].Booked)
 }
 
-// testBreaches: rows that fit tell nothing; each row that does not is told.
+// testBreaches: rows that fit tell nothing; each row that does not is told, whether all rows are checked or those that changed.
 func testBreaches(t *testing.T, url string) {
 	r := newRig(t, url)
-	told := func() (out []string) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.Breaches(); return err })
+	var seq uint64
+	told := func(from uint64) (out []string) {
+		r.See(func(tx *records.Tx) (err error) { out, seq, err = tx.Breaches(from); return err })
 		return out
 	}
 	decide := func(in records.Transfer, to records.TransferState, payments ...records.Payment) {
@@ -170,7 +171,10 @@ func testBreaches(t *testing.T, url string) {
 	fits := CreditOf(coarse)
 	fits.Amount = chain.NewAmount(12)
 	decide(coarse, records.Final, fits)
-	require.Empty(t, told())
+	require.Empty(t, told(0))
+	sound := seq
+	require.Empty(t, told(1))
+	require.Equal(t, sound, seq)
 
 	lacks := r.Receive(records.Deposit, 500)
 	decide(lacks, records.Final)
@@ -190,7 +194,7 @@ func testBreaches(t *testing.T, url string) {
 	decide(kept, records.Refused, wrong)
 	both := r.Receive(records.Deposit, 500)
 	decide(both, records.Refused, CreditOf(both))
-	require.ElementsMatch(t, []string{
+	want := []string{
 		fmt.Sprintf("transfer %d is final and has not exactly one live credit", lacks.ID),
 		fmt.Sprintf("withdrawal %d is refused and has not exactly one live refund", unpaid.ID),
 		fmt.Sprintf("transfer %d is refused and credited", both.ID),
@@ -198,7 +202,12 @@ func testBreaches(t *testing.T, url string) {
 		"payment 5 credits another amount than is owed",
 		"payment 6 credits another amount than is owed",
 		"payment 7 refunds another amount than its transfer brought, or another sender",
-	}, told())
+	}
+	require.ElementsMatch(t, want, told(0))
+	require.ElementsMatch(t, want, told(sound))
+	require.Empty(t, told(seq), "nothing has changed since")
+	r.Do(func(tx *records.Tx) error { return tx.MovePayment(4, records.Queued, records.VoidPayment, "by mistake") })
+	require.Equal(t, []string{fmt.Sprintf("transfer %d is final and has not exactly one live credit", coarse.ID)}, told(seq))
 }
 
 // testTwoProcesses: two stores on one database bind the same payments at once, without any lease. Each payment gets one slot, numbers stay dense.

@@ -111,7 +111,7 @@ func testRecoverNonces(t *testing.T, url string) {
 func (r *Rig) sound() {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) error {
-		breaches, err := tx.Breaches()
+		breaches, _, err := tx.Breaches(0)
 		require.NoError(r.T, err)
 		require.Empty(r.T, breaches)
 		return tx.VerifyHistory()
