@@ -7,6 +7,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
+// Push is a message about a topic. Order, Trades, Depth, Ticker and Kline read its data.
+type Push struct {
+	Topic     string // empty on a stream of the shape OpType with several topics
+	Timestamp int64  // Unix milliseconds; of the shape Command only
+	Shape     Shape
+	Data      []byte // JSON; in the shape Binary protobuf
+}
+
 // PushedPair names a pair and its tokens in pushes.
 type PushedPair struct {
 	Symbol           string `json:"s"`
@@ -99,23 +107,31 @@ type PushedKline struct {
 }
 
 // Order reads a push of order.<address>.
-func (p Push) Order() (PushedOrder, error) { return readPush[PushedOrder](p) }
+func (p Push) Order() (PushedOrder, error) { return readPush(p, (*message).order) }
 
 // Trades reads a push of market.<symbol>.trade.
-func (p Push) Trades() ([]PushedTrade, error) { return readPush[[]PushedTrade](p) }
+func (p Push) Trades() ([]PushedTrade, error) { return readPush(p, (*message).trades) }
 
 // Depth reads a push of market.<symbol>.depth: the whole book, not a difference.
-func (p Push) Depth() (Depth, error) { return readPush[Depth](p) }
+func (p Push) Depth() (Depth, error) { return readPush(p, (*message).depth) }
 
 // Ticker reads a push of the tickers topics.
-func (p Push) Ticker() (PushedTicker, error) { return readPush[PushedTicker](p) }
+func (p Push) Ticker() (PushedTicker, error) { return readPush(p, (*message).ticker) }
 
 // Kline reads a push of market.<symbol>.kline.<interval>.
-func (p Push) Kline() (PushedKline, error) { return readPush[PushedKline](p) }
+func (p Push) Kline() (PushedKline, error) { return readPush(p, (*message).kline) }
 
-func readPush[T any](p Push) (T, error) {
-	var data T
-	if err := json.Unmarshal(p.Data, &data); err != nil {
+func readPush[T any](p Push, decode func(*message) T) (data T, err error) {
+	if p.Shape == Binary {
+		var m *message
+		if m, err = readMessage(p.Data); err == nil {
+			data = decode(m)
+			err = m.err
+		}
+	} else {
+		err = json.Unmarshal(p.Data, &data)
+	}
+	if err != nil {
 		return data, fmt.Errorf("reading a push of %s: %w", p.Topic, err)
 	}
 	return data, nil

@@ -16,33 +16,43 @@ import (
 // answerMost is the largest answer that is read.
 const answerMost = 16 << 20
 
-// Codes of the API's errors (spec "Errors").
+// Code says what kind an error of the API is (spec "Errors"). It is an error, so errors.Is(err, client.CodeBalance) asks for it.
+type Code int
+
+// The codes.
 const (
-	CodeGeneral     = 1
-	CodeTooFrequent = 1001
-	CodeParameter   = 1002
-	CodeNetwork     = 1003
-	CodeOther       = 1004
-	CodeService     = 1005
-	CodeMinimum     = 1006
-	CodeBalance     = 1007
+	CodeGeneral     Code = 1
+	CodeTooFrequent Code = 1001 // the key's calls of this cycle are used up
+	CodeParameter   Code = 1002 // also a bad signature, a timestamp out of the window, and a pair that is not granted
+	CodeNetwork     Code = 1003 // the chain did not take it, or the delegation address has no quota
+	CodeOther       Code = 1004 // the order has ended, or is another's
+	CodeService     Code = 1005
+	CodeMinimum     Code = 1006 // the order is smaller than the market's minimum
+	CodeBalance     Code = 1007 // too little on the exchange
 )
 
-// Error is the API's answer that a request was not carried out.
+// Error prints the number.
+func (c Code) Error() string { return "code " + strconv.Itoa(int(c)) }
+
+// Error is the API's answer that a request was not carried out. It wraps its Code.
 type Error struct {
-	Code int // of the envelope; zero if the answer had none
-	HTTP int // status
-	Msg  string
+	Code       Code // of the envelope; zero if the answer had none
+	HTTP       int  // status
+	Msg        string
+	RetryAfter time.Duration // when asking again makes sense; zero if the API does not say
 }
 
 // Error prints what the API said.
 func (e *Error) Error() string {
-	return fmt.Sprintf("exchange API: code %d: %s (HTTP %d)", e.Code, e.Msg, e.HTTP)
+	return fmt.Sprintf("exchange API: %s: %s (HTTP %d)", e.Code.Error(), e.Msg, e.HTTP)
 }
+
+// Unwrap is the code.
+func (e *Error) Unwrap() error { return e.Code }
 
 // Client calls the REST API. It may be used by several goroutines. Key and Secret are needed for private calls only.
 type Client struct {
-	Base   string // "https://host", on the test network "https://host/test"
+	Base   string // "https://host", on the test network "https://host/test"; an /api/v2 at its end is left out
 	Key    string
 	Secret string
 	HTTP   *http.Client     // nil: a client with a timeout of 15 seconds
@@ -56,11 +66,7 @@ func (c *Client) public(ctx context.Context, path string, q params, data any) er
 
 // private signs the parameters and calls: in the query for DELETE, as a form for POST.
 func (c *Client) private(ctx context.Context, method, path string, p params, data any) error {
-	now := time.Now
-	if c.Now != nil {
-		now = c.Now
-	}
-	p = append(p, param{"key", c.Key}, param{"timestamp", strconv.FormatInt(now().UnixMilli(), 10)})
+	p = append(p, param{"key", c.Key}, param{"timestamp", strconv.FormatInt(c.now().UnixMilli(), 10)})
 	p = append(p, param{"signature", Sign(c.Secret, p.values())})
 	if method == http.MethodPost {
 		return c.call(ctx, method, path, "", []byte(p.encode()), data)
@@ -70,7 +76,7 @@ func (c *Client) private(ctx context.Context, method, path string, p params, dat
 
 // call sends a request and reads the envelope's data into data.
 func (c *Client) call(ctx context.Context, method, path, query string, form []byte, data any) error {
-	address := strings.TrimSuffix(c.Base, "/") + "/api/v2/" + path
+	address := c.base() + "/api/v2/" + path
 	if query != "" {
 		address += "?" + query
 	}
@@ -93,7 +99,18 @@ func (c *Client) call(ctx context.Context, method, path, query string, form []by
 	if len(body) > answerMost {
 		return fmt.Errorf("reading the answer of %s: larger than %d bytes", path, answerMost)
 	}
-	return open(body, answer.StatusCode, path, data)
+	return open(body, answer, path, data)
+}
+
+func (c *Client) base() string {
+	return strings.TrimSuffix(strings.TrimSuffix(c.Base, "/"), "/api/v2")
+}
+
+func (c *Client) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
 }
 
 func (c *Client) http() *http.Client {
@@ -112,17 +129,17 @@ func withoutQuery(err error) error {
 }
 
 // open reads an answer.
-func open(body []byte, status int, path string, data any) error {
+func open(body []byte, answer *http.Response, path string, data any) error {
 	var envelope struct {
 		Code *int            `json:"code"`
 		Msg  string          `json:"msg"`
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(body, &envelope); err != nil || envelope.Code == nil {
-		return &Error{HTTP: status, Msg: "the answer is no envelope"}
+		return &Error{HTTP: answer.StatusCode, Msg: "the answer is no envelope", RetryAfter: retryAfter(answer)}
 	}
-	if *envelope.Code != 0 || status != http.StatusOK {
-		return &Error{Code: *envelope.Code, HTTP: status, Msg: envelope.Msg}
+	if *envelope.Code != 0 || answer.StatusCode != http.StatusOK {
+		return &Error{Code: Code(*envelope.Code), HTTP: answer.StatusCode, Msg: envelope.Msg, RetryAfter: retryAfter(answer)}
 	}
 	if data == nil {
 		return nil
@@ -131,4 +148,13 @@ func open(body []byte, status int, path string, data any) error {
 		return fmt.Errorf("reading the answer of %s: %w", path, err)
 	}
 	return nil
+}
+
+// retryAfter reads the header, in seconds; a date is not read.
+func retryAfter(answer *http.Response) time.Duration {
+	n, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Second
 }

@@ -2,9 +2,10 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,15 +15,25 @@ import (
 // ErrRefused marks topics that the server does not take. Connecting again would not help.
 var ErrRefused = errors.New("the topics are refused")
 
-// pushMost is the largest push that is read: a book of a hundred levels a side has some ten thousand bytes.
-const pushMost = 1 << 20
+const (
+	// pushMost is the largest push that is read: a book of a hundred levels a side has some ten thousand bytes.
+	pushMost = 1 << 20
+	// askedAtOnce is how many topics one message asks for: servers bound the size of a message.
+	askedAtOnce = 200
+	// openTime is how long connecting, and one write, may take.
+	openTime = 15 * time.Second
+)
 
 // Stream hears pushes of topics and connects again whenever the connection ends. The members are set before Run.
 type Stream struct {
-	URL    string   // "wss://host/v2/ws"
+	URL    string // "wss://host/v2/ws", or what Client.SocketURL says for the shape
+	Shape  Shape
 	Topics []string // see spec/exchange-api.md, "Topics"
+	// ClientID is what the shapes OpType and Binary call the client; empty: "client".
+	ClientID string
 
-	// Handle gets each push, one after the other. Its error ends Run.
+	// Handle gets each push, one after the other, and has to keep up: the server leaves a client who is too slow, and what
+	// happens until the stream has connected again is missed. Its error ends Run.
 	Handle func(Push) error
 	// Connected is called each time the topics are subscribed: what happened before has to be read over REST. May be nil.
 	Connected func()
@@ -33,19 +44,13 @@ type Stream struct {
 	Retry time.Duration
 }
 
-// Push is a message about a topic. Data is what Order, Trades, Depth, Ticker or Kline reads.
-type Push struct {
-	Topic     string          `json:"topic"`
-	Timestamp int64           `json:"timestamp"` // Unix milliseconds
-	Data      json.RawMessage `json:"data"`
-}
-
-// frame is what the server sends: an answer or a push.
+// frame is what the server sends, in any shape: an answer or a push.
 type frame struct {
-	Code  int    `json:"code"`
-	Event string `json:"event"`
-	Msg   string `json:"msg"`
-	Push
+	event  string // sub, pong, push ...
+	code   int    // of an answer; zero is good
+	msg    string
+	topics string // of an answer: those that were taken, as the shape lists them
+	push   Push
 }
 
 // handlerError is an error of Handle, which ends Run.
@@ -53,18 +58,21 @@ type handlerError struct{ error }
 
 func (h handlerError) Unwrap() error { return h.error }
 
-// Run hears pushes until ctx ends (then it is nil), Handle fails, or the topics are refused.
+// Run hears pushes until ctx ends (then it is nil), Handle fails, or the topics are refused (ErrRefused). Topics that were
+// taken once and are refused later are asked for again: a server that starts may not know all pairs yet.
 func (s *Stream) Run(ctx context.Context) error {
 	pause := s.retry()
+	taken := false
 	for {
 		subscribed, err := s.session(ctx)
+		taken = taken || subscribed
 		var handler handlerError
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the end that was asked for
 		case errors.As(err, &handler):
 			return handler.error
-		case errors.Is(err, ErrRefused):
+		case errors.Is(err, ErrRefused) && !taken:
 			return err
 		case subscribed:
 			pause = s.retry()
@@ -87,9 +95,16 @@ func orElse(d, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
+func (s *Stream) clientID() string {
+	if s.ClientID == "" {
+		return "client"
+	}
+	return s.ClientID
+}
+
 // session is one connection, from dialling to its end. It says whether the topics were subscribed.
 func (s *Stream) session(ctx context.Context) (subscribed bool, err error) {
-	dialer := websocket.Dialer{HandshakeTimeout: 15 * time.Second}
+	dialer := websocket.Dialer{HandshakeTimeout: openTime}
 	ws, answer, err := dialer.DialContext(ctx, s.URL, nil)
 	if err != nil {
 		return false, fmt.Errorf("connecting: %w", err)
@@ -99,17 +114,18 @@ func (s *Stream) session(ctx context.Context) (subscribed bool, err error) {
 	var keeper sync.WaitGroup
 	defer keeper.Wait()
 	defer cancel()
-	if err := ws.WriteJSON(map[string]any{"command": "sub", "params": s.Topics}); err != nil {
-		_ = ws.Close() // it is broken
-		return false, fmt.Errorf("subscribing: %w", err)
-	}
-	keeper.Go(func() { s.keep(ctx, ws) })
+	keeper.Go(func() { s.speak(ctx, ws) })
 	return s.read(ws)
 }
 
-// keep gives signs of life and closes the connection when ctx ends.
-func (s *Stream) keep(ctx context.Context, ws *websocket.Conn) {
-	defer func() { _ = ws.Close() }()
+// speak is the connection's one writer: it subscribes, gives signs of life, and closes the connection when ctx ends.
+func (s *Stream) speak(ctx context.Context, ws *websocket.Conn) {
+	defer func() { _ = ws.Close() }() // the reader sees it
+	for topics := range slices.Chunk(s.Topics, askedAtOnce) {
+		if s.say(ws, opSub, topics) != nil {
+			return
+		}
+	}
 	ticker := time.NewTicker(orElse(s.Ping, 10*time.Second))
 	defer ticker.Stop()
 	for {
@@ -117,37 +133,82 @@ func (s *Stream) keep(ctx context.Context, ws *websocket.Conn) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = ws.SetWriteDeadline(time.Now().Add(orElse(s.Silent, time.Minute)))
-			if ws.WriteJSON(map[string]string{"command": "ping"}) != nil {
-				return // the reader sees the same
+			if s.say(ws, opPing, nil) != nil {
+				return
 			}
 		}
 	}
 }
 
+func (s *Stream) say(ws *websocket.Conn, op string, topics []string) error {
+	if err := ws.SetWriteDeadline(time.Now().Add(openTime)); err != nil {
+		return err
+	}
+	kind, message := s.Shape.message(s.clientID(), op, topics)
+	return ws.WriteMessage(kind, message)
+}
+
 // read hands over pushes until the connection ends.
 func (s *Stream) read(ws *websocket.Conn) (subscribed bool, err error) {
 	ws.SetReadLimit(pushMost)
+	missing := s.Topics
 	for {
-		if err := ws.SetReadDeadline(time.Now().Add(orElse(s.Silent, time.Minute))); err != nil {
-			return subscribed, err
-		}
-		var f frame
-		if err := ws.ReadJSON(&f); err != nil {
+		f, err := s.hear(ws)
+		if err != nil {
 			return subscribed, fmt.Errorf("reading pushes: %w", err)
 		}
 		switch {
-		case f.Code != 0:
-			return subscribed, fmt.Errorf("%w: code %d: %s", ErrRefused, f.Code, f.Msg)
-		case f.Event == "sub":
-			subscribed = true
-			if s.Connected != nil {
+		case f.event == opSub && f.code != 0:
+			return subscribed, fmt.Errorf("%w: %s: code %d: %s", ErrRefused, f.topics, f.code, f.msg)
+		case f.code != 0:
+			return subscribed, fmt.Errorf("the server answers code %d: %s", f.code, f.msg)
+		case f.event == opSub:
+			if missing, err = s.answered(f.topics, missing); err != nil {
+				return subscribed, err
+			}
+			if subscribed = len(missing) == 0; subscribed && s.Connected != nil {
 				s.Connected()
 			}
-		case f.Event == "push":
-			if err := s.Handle(f.Push); err != nil {
+		case f.event == opPush:
+			if err := s.Handle(s.named(f.push)); err != nil {
 				return subscribed, handlerError{err}
 			}
 		}
 	}
+}
+
+// hear reads the next frame.
+func (s *Stream) hear(ws *websocket.Conn) (frame, error) {
+	if err := ws.SetReadDeadline(time.Now().Add(orElse(s.Silent, time.Minute))); err != nil {
+		return frame{}, err
+	}
+	kind, data, err := ws.ReadMessage()
+	if err != nil {
+		return frame{}, err
+	}
+	return s.Shape.frame(kind, data)
+}
+
+// answered takes off what an answer covers from the topics that were asked for, and complains of those that are not in it:
+// servers leave out silently what is no topic as long as one of a message is.
+func (s *Stream) answered(list string, asked []string) (rest []string, err error) {
+	n := min(askedAtOnce, len(asked))
+	taken := strings.Split(strings.Trim(list, "[]"), ",")
+	for i := range taken {
+		taken[i] = strings.TrimSpace(taken[i])
+	}
+	for _, topic := range asked[:n] {
+		if !slices.Contains(taken, topic) {
+			return nil, fmt.Errorf("%w: %s is no topic of this exchange", ErrRefused, topic)
+		}
+	}
+	return asked[n:], nil
+}
+
+// named is the push with its topic: the shape OpType does not say it, but with one topic there is no other.
+func (s *Stream) named(p Push) Push {
+	if p.Topic == "" && len(s.Topics) == 1 {
+		p.Topic = s.Topics[0]
+	}
+	return p
 }

@@ -153,5 +153,5 @@ func TestStreamLeavesTheSilent(t *testing.T) {
 			}
 		}
 	})
-	require.NoError(t, (&Stream{URL: url, Silent: 20 * time.Millisecond, Retry: time.Millisecond}).Run(ctx))
+	require.NoError(t, (&Stream{URL: url, Topics: []string{"a"}, Silent: 20 * time.Millisecond, Retry: time.Millisecond}).Run(ctx))
 }
