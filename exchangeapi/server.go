@@ -14,11 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
+
+	"gatewayd/serve"
 )
 
 // prefix is before every path of the API.
@@ -116,16 +117,12 @@ type node interface {
 // Server is the exchange's HTTP server. Run serves once.
 type Server struct {
 	Parts
-	cfg         Config
-	echo        *echo.Echo
-	requests    *limit
-	applicants  *limit
-	rates       *rates
-	certificate *certificate // nil without TLS files
-
-	ready chan struct{} // closed when it listens
-	mu    sync.Mutex
-	addr  string
+	cfg        Config
+	echo       *echo.Echo
+	server     *serve.Server
+	front      *serve.Front
+	applicants *serve.Limit
+	rates      *rates
 }
 
 // network is one network of a server.
@@ -152,32 +149,29 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{
-		Parts: parts, cfg: cfg, echo: echo.New(), ready: make(chan struct{}), rates: newRates(cfg.Rates, parts.Now, parts.Log),
-		requests:   newLimit(cfg.RatePerSecond, cfg.Burst, parts.Now),
-		applicants: newLimit(float64(cfg.KeysPerHour)/time.Hour.Seconds(), cfg.KeysPerHour, parts.Now),
+		Parts: parts, cfg: cfg, echo: echo.New(), rates: newRates(cfg.Rates, parts.Now, parts.Log),
+		applicants: serve.NewLimit(float64(cfg.KeysPerHour)/time.Hour.Seconds(), cfg.KeysPerHour, parts.Now),
 	}
-	if cfg.tls() {
-		var err error
-		if s.certificate, err = loadCertificate(cfg.TLS); err != nil {
-			return nil, fmt.Errorf("exchange API: %w", err)
-		}
+	var err error
+	if s.front, err = serve.NewFront(cfg.Config, parts.Now); err != nil {
+		return nil, fmt.Errorf("exchange API: %w", err)
 	}
 	if err := s.route(); err != nil {
 		return nil, fmt.Errorf("exchange API: %w", err)
 	}
-	return s, nil
+	s.server, err = serve.New(cfg.Config, serve.Parts{
+		Name: "exchange API", Handler: s.echo, Answer: cfg.RequestTimeout * slowTimes, Log: parts.Log,
+	})
+	return s, err
 }
 
 // route tells echo what to answer where.
-func (s *Server) route() (err error) {
-	if s.echo.IPExtractor, err = extractor(s.cfg.TrustProxy); err != nil {
-		return err
-	}
+func (s *Server) route() error {
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.Pre(s.before()...)
 	bases := make([]string, len(s.Networks))
 	for i, network := range s.Networks {
-		bases[i] = cleanBase(network.BasePath)
+		bases[i] = serve.CleanBase(network.BasePath)
 		if err := checkNetwork(bases[:i], bases[i], network); err != nil {
 			return fmt.Errorf("network %s: %w", network.Name, err)
 		}
@@ -207,7 +201,11 @@ func (s *Server) routeNetwork(base string, part Network) {
 	if part.Sockets == nil {
 		return
 	}
-	sockets := echo.WrapHandler(http.StripPrefix(base, part.Sockets))
+	mounted := http.StripPrefix(base, part.Sockets)
+	sockets := func(c echo.Context) error {
+		mounted.ServeHTTP(c.Response(), s.front.WithClient(c.Request()))
+		return nil
+	}
 	for _, path := range []string{"/ws", "/v2/ws", "/websocket", "/asyncapi.json"} {
 		s.echo.GET(base+path, sockets)
 	}
@@ -276,8 +274,8 @@ func (n *network) answerPrivate(operation private) echo.HandlerFunc {
 func (n *network) answerProving(e endpoint) echo.HandlerFunc {
 	public := n.answerPublic(e)
 	return func(c echo.Context) error {
-		if wait := n.applicants.take(clientOf(c.RealIP())); wait > 0 {
-			return &refusal{code: codeFrequent, msg: textFrequent, retry: wait}
+		if wait := n.applicants.Take(n.front.Client(c.Request())); wait > 0 {
+			return tooFrequent(wait)
 		}
 		return public(c)
 	}
@@ -285,20 +283,3 @@ func (n *network) answerProving(e endpoint) echo.HandlerFunc {
 
 // Handler is everything the server answers, without listeners and TLS.
 func (s *Server) Handler() http.Handler { return s.echo }
-
-// Ready returns nil once the server listens, or ctx's error.
-func (s *Server) Ready(ctx context.Context) error {
-	select {
-	case <-s.ready:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// Addr is where the server listens, once it is ready; "" before.
-func (s *Server) Addr() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.addr
-}

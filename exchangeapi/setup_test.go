@@ -28,6 +28,7 @@ import (
 	"gatewayd/chain/vite/core"
 	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/serve"
 )
 
 const (
@@ -90,7 +91,7 @@ func setup(t testing.TB, changes ...change) *world {
 	log.SetOutput(w.logged)
 	w.keys = openKeys(t, "sqlite:"+filepath.Join(t.TempDir(), "keys.db"), w.clock.Now)
 	agents := purse{"main"}
-	cfg := Config{Listen: "127.0.0.1:0", CallLimit: 1000}
+	cfg := Config{Config: serve.Config{Listen: "127.0.0.1:0"}, CallLimit: 1000}
 	parts := Parts{
 		Keys: w.keys, Log: log, Now: w.clock.Now,
 		Networks: []Network{
@@ -160,7 +161,7 @@ func (w *world) run(t testing.TB) {
 func specOf(t testing.TB, s *Server) routers.Router {
 	var bases []string
 	for _, n := range s.Networks {
-		bases = append(bases, cleanBase(n.BasePath))
+		bases = append(bases, serve.CleanBase(n.BasePath))
 	}
 	text, err := describe(bases)
 	require.NoError(t, err)

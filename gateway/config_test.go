@@ -14,22 +14,9 @@ func TestConfigCheck(t *testing.T) {
 	tests := []struct{ name, yaml, want string }{
 		{"nothing", ``, ""},
 		{"public", `{listen: "0.0.0.0:8080", plain_http: redirect, trust_proxy: [10.0.0.0/8]}`, ""},
-		{"files", `{listen: ":443", plain_listen: ":80", tls: {cert: a, key: b}}`, ""},
-		{"acme", `{listen: ":443", plain_listen: ":80", acme: {domains: [a.example], cache: d}}`, ""},
 		{"listen", `{listen: "8080"}`, "listen"},
-		{"plain listener alone", `{plain_listen: ":80"}`, "plain_listen stands beside"},
-		{"plain listener", `{plain_listen: "80", tls: {cert: a, key: b}}`, "plain_listen \"80\""},
-		{"half a pair", `{tls: {cert: a}}`, "cert and key go together"},
-		{"both", `{tls: {cert: a, key: b}, acme: {domains: [a.example], cache: d}}`, "exclude each other"},
-		{"no cache", `{acme: {domains: [a.example]}}`, "cache is wanted"},
-		{"policy", `{plain_http: allow}`, "plain_http"},
-		{"rate", `{rate_per_second: -1}`, "rate_per_second"},
-		{"burst", `{burst: -1}`, "burst"},
 		{"too slow for wallets", `{request_timeout: 10s}`, "request_timeout"},
 		{"bindings", `{new_bindings_per_hour: -1}`, "new_bindings_per_hour"},
-		{"connections", `{max_connections: -1}`, "max_connections"},
-		{"reload", `{tls: {cert: a, key: b, reload: -1s}}`, "reload"},
-		{"origin", `{origins: ["https://x.example/"]}`, "origin"},
 		{"proxy", `{trust_proxy: ["10.0.0.1"]}`, "trust_proxy"},
 	}
 	for _, tt := range tests {
@@ -50,18 +37,6 @@ func TestDefaults(t *testing.T) {
 	c := Config{}.withDefaults()
 	require.Equal(t, "127.0.0.1:8080", c.Listen)
 	require.Equal(t, 5*time.Second, c.RequestTimeout)
-}
-
-func TestReachable(t *testing.T) {
-	for _, c := range []Config{
-		{Listen: "127.0.0.1:1"}, {Listen: "[::1]:1"}, {Listen: "localhost:1"}, {Listen: ":1", TLS: TLS{Cert: "a"}},
-		{Listen: ":1", ACME: ACME{Domains: []string{"a.example"}}}, {Listen: ":1", TrustProxy: []string{"10.0.0.0/8"}},
-	} {
-		require.True(t, c.reachable(), c.Listen)
-	}
-	for _, listen := range []string{":1", "0.0.0.0:1", "[::]:1", "192.0.2.1:1", "gateway.example:1"} {
-		require.False(t, Config{Listen: listen}.reachable(), listen)
-	}
 }
 
 func TestRoutesThatCannotBeServed(t *testing.T) {
@@ -88,10 +63,4 @@ func TestRoutesThatCannotBeServed(t *testing.T) {
 	}
 	_, err := New(Config{}, Parts{})
 	require.ErrorContains(t, err, "store")
-}
-
-func TestCleanBase(t *testing.T) {
-	for in, want := range map[string]string{"": "", "/": "", "terra": "/terra", "/gateway/eth/": "/gateway/eth", "//a//b//": "/a/b"} {
-		require.Equal(t, want, cleanBase(in), in)
-	}
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -39,27 +38,4 @@ func TestForwardedForOfStrangersIsIgnored(t *testing.T) {
 		got := r.get(at(eth, "/meta-info", "tokenId", token), "X-Forwarded-For", "192.0.2.1")
 		require.Zero(t, got.Code, "this machine is not counted")
 	}
-}
-
-func TestClientOf(t *testing.T) {
-	tests := map[string]string{
-		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "127.0.0.1": "", "::1": "", "127.9.9.9": "",
-		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64", "": "", "nonsense": "nonsense",
-	}
-	for ip, want := range tests {
-		require.Equal(t, want, clientOf(ip), ip)
-	}
-}
-
-func TestLimitForgets(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	l := newLimit(1, 1, func() time.Time { return now })
-	require.Zero(t, l.take("first"))
-	require.Equal(t, time.Second, l.take("first"))
-	require.Equal(t, time.Second, l.take("first"), "a refusal does not count")
-	for i := range maxClients {
-		l.take(fmt.Sprint(i))
-	}
-	require.Equal(t, maxClients, l.clients.Len(), "memory is bounded")
-	require.Zero(t, l.take("first"), "who was not seen for longest is forgotten")
 }

@@ -18,10 +18,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
-	"golang.org/x/crypto/acme/autocert"
 	"golang.org/x/sync/semaphore"
 
 	"gatewayd/records"
+	"gatewayd/serve"
 )
 
 // endpoints is the table of everything under a network's base path (spec: endpoints).
@@ -73,20 +73,15 @@ type addressChecker interface {
 // Server is the gateway's HTTP server. Run serves once.
 type Server struct {
 	Parts
-	cfg         Config
-	echo        *echo.Echo
-	words       catalogue
-	requests    *limit
-	newcomers   *limit
-	holds       *holds
-	slots       *semaphore.Weighted // of calls to the store
-	calls       sync.WaitGroup      // to the store
-	certificate *certificate        // nil without TLS files
-	acme        *autocert.Manager   // nil without ACME
-
-	ready           chan struct{} // closed when it listens
-	mu              sync.Mutex
-	addr, plainAddr string
+	cfg       Config
+	echo      *echo.Echo
+	server    *serve.Server
+	front     *serve.Front
+	words     catalogue
+	newcomers *serve.Limit
+	holds     *holds
+	slots     *semaphore.Weighted // of calls to the store
+	calls     sync.WaitGroup      // to the store
 }
 
 // network is one route of a server.
@@ -116,38 +111,30 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{
-		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), ready: make(chan struct{}),
-		requests:  newLimit(cfg.RatePerSecond, cfg.Burst, parts.Now),
-		newcomers: newLimit(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour, parts.Now),
+		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls),
+		newcomers: serve.NewLimit(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour, parts.Now),
 	}
 	var err error
 	if s.words, err = loadCatalogue(); err != nil {
 		return nil, err
 	}
-	if cfg.tls() {
-		if s.certificate, err = loadCertificate(cfg.TLS); err != nil {
-			return nil, fmt.Errorf("gateway: %w", err)
-		}
-	}
-	if cfg.acme() {
-		s.acme = newACME(cfg.ACME)
+	if s.front, err = serve.NewFront(cfg.Config, parts.Now); err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	if err := s.route(); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	return s, nil
+	s.server, err = serve.New(cfg.Config, serve.Parts{Name: "gateway", Handler: s.echo, Answer: cfg.RequestTimeout, Log: parts.Log})
+	return s, err
 }
 
 // route tells echo what to answer where.
-func (s *Server) route() (err error) {
-	if s.echo.IPExtractor, err = extractor(s.cfg.TrustProxy); err != nil {
-		return err
-	}
+func (s *Server) route() error {
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.Pre(s.before()...)
 	bases := make([]string, len(s.Routes))
 	for i, r := range s.Routes {
-		bases[i] = cleanBase(r.BasePath)
+		bases[i] = serve.CleanBase(r.BasePath)
 		if err := checkRoute(bases[:i], bases[i], r); err != nil {
 			return fmt.Errorf("network %s: %w", r.Network.Name, err)
 		}
@@ -198,7 +185,7 @@ func (s *Server) serveEndpoint(e endpoint) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), clientOf(c.RealIP())
+		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), s.front.Client(c.Request())
 		ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
 		defer cancel()
 		data, err := e(ctx, q)
@@ -209,29 +196,17 @@ func (s *Server) serveEndpoint(e endpoint) echo.HandlerFunc {
 	}
 }
 
+// Run listens and serves until ctx ends, then lets the requests that run end. It serves once.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.calls.Wait()
+	return s.server.Run(ctx)
+}
+
 // Handler is everything the server answers, without listeners and TLS.
 func (s *Server) Handler() http.Handler { return s.echo }
 
 // Ready returns nil once the server listens, or ctx's error.
-func (s *Server) Ready(ctx context.Context) error {
-	select {
-	case <-s.ready:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (s *Server) Ready(ctx context.Context) error { return s.server.Ready(ctx) }
 
 // Addr is where the server listens, once it is ready; "" before.
-func (s *Server) Addr() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.addr
-}
-
-// PlainAddr is where the plain listener beside an HTTPS one listens; "" without one.
-func (s *Server) PlainAddr() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plainAddr
-}
+func (s *Server) Addr() string { return s.server.Addr() }

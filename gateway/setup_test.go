@@ -23,6 +23,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
+	"gatewayd/serve"
 )
 
 // The world of the tests: recordstest's network under /gateway/eth, and the same token on a second network under /gateways/bsc.
@@ -97,8 +98,9 @@ func setup(t testing.TB, changes ...change) *rig {
 	r := &rig{Rig: recordstest.NewRig(t), logged: &bytes.Buffer{}}
 	log := logrus.New()
 	log.SetOutput(r.logged)
+	log.SetLevel(logrus.WarnLevel) // what is of interest to tests
 	labels := 0
-	cfg := Config{Listen: "127.0.0.1:0"}
+	cfg := Config{Config: serve.Config{Listen: "127.0.0.1:0"}}
 	parts := Parts{
 		Store: r.Store, Log: log, Now: r.Now, Label: func() string { labels++; return fmt.Sprintf("LABEL%d", labels) },
 		Routes: []Route{routeOf(eth, recordstest.Network, recordstest.Source), routeOf(bsc+"/", "bsc", "bsc")},
@@ -110,11 +112,7 @@ func setup(t testing.TB, changes ...change) *rig {
 	r.server, err = New(cfg, parts)
 	require.NoError(t, err)
 	r.run(t)
-	scheme := "http://"
-	if cfg.tls() {
-		scheme = "https://"
-	}
-	r.url = scheme + r.server.Addr()
+	r.url = "http://" + r.server.Addr()
 	r.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r.spec = specOf(t, r.server)
 	return r
@@ -137,7 +135,7 @@ func (r *rig) run(t testing.TB) {
 func specOf(t testing.TB, s *Server) routers.Router {
 	var bases []string
 	for _, route := range s.Routes {
-		bases = append(bases, cleanBase(route.BasePath))
+		bases = append(bases, serve.CleanBase(route.BasePath))
 	}
 	text, err := describe(bases)
 	require.NoError(t, err)

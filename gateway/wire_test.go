@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
+	"gatewayd/serve"
 )
 
 // page is a script of another origin that sends credentials and three headers no browser lets through unasked: the web wallet on a vite.net host.
@@ -123,7 +124,7 @@ func TestHugeHeadersAreRefused(t *testing.T) {
 	r := setup(t)
 	request, err := http.NewRequest(http.MethodGet, r.url+eth+"/meta-info", nil)
 	require.NoError(t, err)
-	request.Header.Set("lang", strings.Repeat("x", 2*maxHeader))
+	request.Header.Set("lang", strings.Repeat("x", 2*serve.MaxHeader))
 	response, err := r.client.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()

@@ -18,6 +18,7 @@ import (
 	"gatewayd/exchangeapi"
 	"gatewayd/gateway"
 	"gatewayd/records"
+	"gatewayd/serve"
 	"gatewayd/wallet"
 	"gatewayd/watcher"
 )
@@ -217,7 +218,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		Data: o.dir, Log: LogConfig{Level: "warn"},
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: "3"}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: 2}},
-		Gateway:  gateway.Config{Listen: o.listen},
+		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
 		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep},
 		Networks: []NetworkConfig{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
@@ -225,7 +226,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		}},
 	}
 	if o.api != "" {
-		c.Exchange = &ExchangeConfig{Config: exchangeapi.Config{Listen: o.api}}
+		c.Exchange = &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: o.api}}}
 	}
 	if o.verbose {
 		c.Log.Level = "debug"
