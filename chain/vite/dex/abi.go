@@ -18,6 +18,11 @@ var (
 	FundTransferTokenOwner = core.MustMethod("TransferTokenOwnership(tokenId,address)")
 	FundStakeForVIP        = core.MustMethod("StakeForVIP(uint8)")
 	FundStakeForSVIP       = core.MustMethod("StakeForSVIP(uint8)")
+	FundStakeForPrincipal  = core.MustMethod("StakeForPrincipalSVIP(address)")
+	FundCancelStake        = core.MustMethod("CancelStakeById(bytes32)")
+	FundCreateInviter      = core.MustMethod("CreateNewInviter()")
+	FundBindInvite         = core.MustMethod("BindInviteCode(uint32)")
+	FundLockVX             = core.MustMethod("LockVxForDividend(uint8,uint256)")
 	FundNotifyTime         = core.MustMethod("NotifyTime(int64)")
 	FundDexAdmin           = core.MustMethod("DexAdminConfig(uint8,address,address,address,bool,address,address)")
 	FundTradeAdmin         = core.MustMethod(
@@ -44,6 +49,12 @@ var (
 	TradeSyncMarket  = core.MustMethod("SyncNewMarket(bytes)")
 )
 
+// Methods of dexFund that are known by their older names only.
+var (
+	FundEndorseVX = core.MustMethod("DexFundEndorseVx()")
+	FundPeriodJob = core.MustMethod("DexFundPeriodJob(uint64,uint8)")
+)
+
 // Older names of methods, equal in everything but the selector.
 var (
 	OldFundDeposit            = core.MustMethod("DexFundUserDeposit()")
@@ -56,6 +67,8 @@ var (
 	OldFundTransferTokenOwner = core.MustMethod("DexFundTransferTokenOwner(tokenId,address)")
 	OldFundStakeForVIP        = core.MustMethod("DexFundPledgeForVip(uint8)")
 	OldFundStakeForSVIP       = core.MustMethod("DexFundPledgeForSuperVip(uint8)")
+	OldFundCreateInviter      = core.MustMethod("DexFundNewInviter()")
+	OldFundBindInvite         = core.MustMethod("DexFundBindInviteCode(uint32)")
 	OldFundDexAdmin           = core.MustMethod("DexFundOwnerConfig(uint8,address,address,address,bool,address,address)")
 	OldFundTradeAdmin         = core.MustMethod(
 		"DexFundOwnerConfigTrade(uint8,tokenId,tokenId,bool,tokenId,uint8,uint8,uint256,uint8,uint256)")

@@ -15,12 +15,13 @@ var methods = map[string][]core.Method{
 	"dexFund": {
 		FundDeposit, FundWithdraw, FundOpenMarket, FundPlaceOrder, FundPlaceAgentOrder, FundCancelBySendHash, FundConfigAgents,
 		FundMarketAdmin, FundTransferTokenOwner, FundStakeForVIP, FundStakeForSVIP, FundTransfer, FundNotifyTime, FundSettleOrders,
+		FundStakeForPrincipal, FundCancelStake, FundCreateInviter, FundBindInvite, FundLockVX,
 	},
 	"dexTrade": {TradePlaceOrder, TradeCancel, TradeCancelByHash, TradeInnerCancel, TradeSyncMarket},
 	"legacy": {
 		OldFundDeposit, OldFundWithdraw, OldFundOpenMarket, OldFundPlaceOrder, OldFundPlaceAgentOrder, OldFundConfigAgents,
 		OldFundMarketAdmin, OldFundTransferTokenOwner, OldFundStakeForVIP, OldFundStakeForSVIP, OldFundDexAdmin,
-		OldFundTradeAdmin, OldTradeCancel, OldTradeCancelByHash,
+		OldFundTradeAdmin, OldTradeCancel, OldTradeCancelByHash, FundEndorseVX, FundPeriodJob, OldFundCreateInviter, OldFundBindInvite,
 	},
 }
 
