@@ -1,0 +1,266 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/node"
+)
+
+// chainCases are about the embedded exchange chain taking signed blocks.
+func chainCases() []Case {
+	return []Case{
+		{
+			Name: "block-accept", Group: Exchange, Unit: "block",
+			About:      "a block is hashed, verified, applied and logged, without waiting for a disk; yardstick: its signature verified",
+			Ours:       acceptBlocks,
+			Yardsticks: []Yardstick{{"bare verify", verifyBlocks}},
+			Goals:      []Goal{{Of: CPU, Budget: 1.25, Limit: 1.1}},
+		},
+		{
+			Name: "intake-grouped", Group: Exchange, Unit: "block",
+			About:      "64 callers share the disk; yardstick: one caller, each block durable before the next",
+			Ours:       func(ctx context.Context, r *Run) (Figure, error) { return submitDurably(ctx, r, 64, 20_000) },
+			Yardsticks: []Yardstick{{"one caller", oneCaller}},
+			Goals:      []Goal{{Of: Wall, Budget: 5, Limit: 7, AtLeast: true}},
+		},
+		{
+			Name: "intake-single", Group: Exchange, Unit: "block",
+			About:      "one caller, each block durable before the next; yardstick: 4 KiB overwritten and synced",
+			Ours:       oneCaller,
+			Yardsticks: []Yardstick{{"overwrite and fdatasync", overwrite}},
+			Goals:      []Goal{{Of: Wall, Budget: 0.6, Limit: 0.8, AtLeast: true}},
+		},
+	}
+}
+
+// oneCaller is the plainest way to durable blocks.
+func oneCaller(ctx context.Context, r *Run) (Figure, error) { return submitDurably(ctx, r, 1, 3000) }
+
+// signer is an account that knows the end of its own chain.
+type signer struct {
+	key      core.PrivateKey
+	address  core.Address
+	height   uint64
+	previous core.Hash
+}
+
+func newSigner(number int) (*signer, error) {
+	var seed [core.SeedSize]byte
+	binary.BigEndian.PutUint64(seed[:], uint64(number)+1)
+	key, err := core.NewPrivateKey(seed[:])
+	if err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	return &signer{key: key, address: key.Address()}, nil
+}
+
+func newSigners(n int) ([]*signer, error) {
+	signers := make([]*signer, n)
+	for i := range signers {
+		var err error
+		if signers[i], err = newSigner(i); err != nil {
+			return nil, err
+		}
+	}
+	return signers, nil
+}
+
+// next signs a block as the account's next.
+func (s *signer) next(b *core.AccountBlock) *core.AccountBlock {
+	b.Address, b.Height, b.PreviousHash = s.address, s.height+1, s.previous
+	b.SignWith(s.key)
+	s.height, s.previous = b.Height, b.Hash
+	return b
+}
+
+// transfer signs a send of the smallest unit to itself.
+func (s *signer) transfer() *core.AccountBlock {
+	return s.next(&core.AccountBlock{BlockType: core.SendCall, ToAddress: s.address, TokenID: core.VITE, Amount: *uint256.NewInt(1)})
+}
+
+// find reads the end of the account's chain.
+func (s *signer) find(n *node.Node) {
+	n.Read(func(v *node.View) {
+		if head := v.AccountHead(s.address); head != nil {
+			s.height, s.previous = head.Height, head.Hash
+		}
+	})
+}
+
+// Quota: a stake of fullStake gives an account the most there is, which after a whole window pays for perWindow transfers.
+const (
+	fullStake = 2_500_000
+	perWindow = core.MaxStakeQuota * core.QuotaWindow / core.QuotaPerUT
+)
+
+// viteUnits is so many VITE in their smallest unit.
+func viteUnits(n uint64) uint256.Int {
+	return *new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(1e18))
+}
+
+// chainOf opens a chain whose signers have VITE and a window of quota. It makes no snapshot blocks by itself.
+func chainOf(dir string, signers []*signer) (*node.Node, error) {
+	config := node.Config{Dir: dir, SnapshotInterval: -1}
+	for _, s := range signers {
+		config.Genesis.Accounts = append(config.Genesis.Accounts,
+			node.GenesisAccount{Address: s.address, Balances: map[core.TokenID]uint256.Int{core.VITE: viteUnits(1000)}})
+		config.Genesis.Stakes = append(config.Genesis.Stakes, node.GenesisStake{Staker: s.address, Beneficiary: s.address, Amount: viteUnits(fullStake)})
+	}
+	n, err := node.New(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := fillWindow(n); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	for _, s := range signers {
+		s.find(n)
+	}
+	return n, nil
+}
+
+func fillWindow(n *node.Node) error {
+	for range core.QuotaWindow {
+		if _, err := n.Snapshot(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared is a chain and the signed blocks that it is to take: of each caller a list, n in all.
+func prepared(dir string, callers, n int) (*node.Node, [][]*core.AccountBlock, error) {
+	each := (n + callers - 1) / callers
+	of := (each + perWindow - 1) / perWindow // accounts of each caller
+	signers, err := newSigners(callers * of)
+	if err != nil {
+		return nil, nil, err
+	}
+	chain, err := chainOf(dir, signers)
+	if err != nil {
+		return nil, nil, err
+	}
+	lists := make([][]*core.AccountBlock, callers)
+	for i := range lists {
+		for j := range each {
+			lists[i] = append(lists[i], signers[i*of+j%of].transfer())
+		}
+	}
+	return chain, lists, nil
+}
+
+// memoryDir is a directory whose files need no disk, "" where there is none.
+func memoryDir() (string, error) {
+	const shm = "/dev/shm"
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(shm, &s); err != nil || s.Bavail*uint64(s.Bsize) < 4<<30 {
+		return "", nil //nolint:nilerr // then the chain keeps its log in memory itself
+	}
+	dir, err := os.MkdirTemp(shm, "gatewayd-bench-")
+	if err != nil {
+		return "", fmt.Errorf("making a directory in memory: %w", err)
+	}
+	return dir, nil
+}
+
+const accepted = 20_000
+
+func acceptBlocks(ctx context.Context, r *Run) (Figure, error) {
+	dir, err := memoryDir()
+	if err != nil {
+		return Figure{}, err
+	}
+	if dir != "" {
+		defer os.RemoveAll(dir)
+	}
+	chain, lists, err := prepared(dir, 1, r.N(accepted))
+	if err != nil {
+		return Figure{}, err
+	}
+	defer chain.Close()
+	return r.Measure(len(lists[0]), func() error { return submitAll(ctx, chain, lists[0]) })
+}
+
+func submitAll(ctx context.Context, n *node.Node, list []*core.AccountBlock) error {
+	for _, b := range list {
+		if err := n.Submit(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verifyBlocks(_ context.Context, r *Run) (Figure, error) {
+	s, err := newSigner(0)
+	if err != nil {
+		return Figure{}, err
+	}
+	list := make([]*core.AccountBlock, r.N(accepted))
+	for i := range list {
+		list[i] = s.transfer()
+	}
+	return r.Measure(len(list), func() error {
+		for _, b := range list {
+			if !core.Verify(b.PublicKey, b.Hash[:], b.Signature) {
+				return errVerify
+			}
+		}
+		return nil
+	})
+}
+
+// submitDurably has callers submit to a chain on disk, each block durable before the caller's next.
+func submitDurably(ctx context.Context, r *Run, callers, n int) (Figure, error) {
+	chain, lists, err := prepared(filepath.Join(r.Dir, "chain"), callers, r.N(n))
+	if err != nil {
+		return Figure{}, err
+	}
+	defer chain.Close()
+	return r.Measure(len(lists)*len(lists[0]), func() error {
+		errs := make([]error, len(lists))
+		var callers sync.WaitGroup
+		for i, list := range lists {
+			callers.Go(func() { errs[i] = submitAll(ctx, chain, list) })
+		}
+		callers.Wait()
+		return errors.Join(errs...)
+	})
+}
+
+// overwrite is the floor of every durable write: one page, in place, synced.
+func overwrite(_ context.Context, r *Run) (Figure, error) {
+	file, err := os.Create(filepath.Join(r.Dir, "page"))
+	if err != nil {
+		return Figure{}, fmt.Errorf("making a file: %w", err)
+	}
+	defer file.Close()
+	page := make([]byte, 4096)
+	write := func() error {
+		if _, err := file.WriteAt(page, 0); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+		return syncData(file)
+	}
+	if err := write(); err != nil {
+		return Figure{}, err
+	}
+	n := r.N(3000)
+	return r.Measure(n, func() error {
+		for range n {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
