@@ -9,7 +9,11 @@ import (
 
 // Config bounds what clients may use. Zero members take their defaults.
 type Config struct {
-	Connections   int `yaml:"connections"`    // open at one time; further ones get 503; default 10,000
+	Connections int `yaml:"connections"` // open at one time; further ones get 503; default 10,000
+	// ClientConnections is how many of them one client (address, IPv6 by /64) may have; further ones get 429; default 200. This machine's
+	// are not counted: a proxy here tells the client's address, and is in trust_proxy.
+	ClientConnections int `yaml:"client_connections"`
+
 	Topics        int `yaml:"topics"`         // of one connection; default 2,000: trade and depth of a thousand pairs
 	MessageBytes  int `yaml:"message_bytes"`  // of one client message; default 64 KiB
 	MessagesAMin  int `yaml:"messages_a_min"` // of one connection; more closes it; default 6,000
@@ -27,6 +31,7 @@ type Config struct {
 // withDefaults is c with defaults for zero members.
 func (c Config) withDefaults() Config {
 	c.Connections = cmp.Or(c.Connections, 10_000)
+	c.ClientConnections = cmp.Or(c.ClientConnections, 200)
 	c.Topics = cmp.Or(c.Topics, 2_000)
 	c.MessageBytes = cmp.Or(c.MessageBytes, 64<<10)
 	c.MessagesAMin = cmp.Or(c.MessagesAMin, 6_000)
@@ -43,7 +48,7 @@ func (c Config) withDefaults() Config {
 func (c Config) Check() error {
 	var faults []error
 	for name, n := range map[string]int{
-		"connections": c.Connections, "topics": c.Topics, "message_bytes": c.MessageBytes, "messages_a_min": c.MessagesAMin,
+		"connections": c.Connections, "client_connections": c.ClientConnections, "topics": c.Topics, "message_bytes": c.MessageBytes, "messages_a_min": c.MessagesAMin,
 		"queue_entries": c.QueueEntries, "queue_bytes": c.QueueBytes, "updates_behind": c.UpdatesBehind,
 	} {
 		if n < 0 {

@@ -30,6 +30,7 @@ type entry struct {
 // until the client has caught up. So an idle client costs one goroutine, and a slow one holds up nobody.
 type conn struct {
 	hub    *Hub
+	client string // what the connection is counted by
 	socket *socket
 	ws     *websocket.Conn
 

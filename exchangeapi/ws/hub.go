@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/exchangeapi/index"
+	"gatewayd/serve"
 )
 
 // feed is the index as the hub uses it: what it tells, and the markets and books that a topic may ask for.
@@ -42,7 +43,8 @@ type Hub struct {
 	description []byte // AsyncAPI, in JSON
 	now         func() time.Time
 
-	table table
+	table   table
+	clients *serve.Places
 
 	mu      sync.Mutex
 	open    bool // Run runs
@@ -77,9 +79,10 @@ func New[S updates](cfg Config, f feed[S]) (*Hub, error) {
 			// Any page may connect: no cookie is read, so a page can do nothing here in its visitor's name.
 			CheckOrigin: func(*http.Request) bool { return true },
 		},
-		now:   time.Now,
-		table: table{groups: map[string]*group{}},
-		conns: map[*conn]struct{}{},
+		now:     time.Now,
+		table:   table{groups: map[string]*group{}},
+		clients: serve.NewPlaces(cfg.ClientConnections),
+		conns:   map[*conn]struct{}{},
 	}, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gatewayd/exchangeapi/index"
+	"gatewayd/serve"
 )
 
 // deaf subscribes and then reads nothing; its socket takes less than others.
@@ -241,4 +242,38 @@ func TestSlowOnceIsForgiven(t *testing.T) {
 	<-passed.C
 	tellTrade(r, "01")
 	require.Equal(t, "01", tradeID(t, c.hear()))
+}
+
+// One client cannot take all places. Those of this machine are told apart by what a proxy says of them.
+func TestConnectionsOfAClient(t *testing.T) {
+	front, err := serve.NewFront(serve.Config{TrustProxy: []string{"127.0.0.0/8"}}, time.Now)
+	require.NoError(t, err)
+	r := setup(t, Config{ClientConnections: 2})
+	proxied := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.hub.Handler().ServeHTTP(w, front.WithClient(q))
+	}))
+	defer proxied.Close()
+	dial := func(client string) (*websocket.Conn, int) {
+		c, answer, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(proxied.URL, "http")+"/ws", http.Header{"X-Forwarded-For": {client}})
+		if err != nil {
+			require.ErrorIs(t, err, websocket.ErrBadHandshake)
+		} else {
+			t.Cleanup(func() { c.Close() })
+		}
+		require.NoError(t, answer.Body.Close())
+		return c, answer.StatusCode
+	}
+	first, status := dial("192.0.2.1")
+	require.Equal(t, http.StatusSwitchingProtocols, status)
+	_, status = dial("192.0.2.1")
+	require.Equal(t, http.StatusSwitchingProtocols, status)
+	_, status = dial("192.0.2.1")
+	require.Equal(t, http.StatusTooManyRequests, status)
+	_, status = dial("192.0.2.2")
+	require.Equal(t, http.StatusSwitchingProtocols, status, "others have their own places")
+	require.NoError(t, first.Close())
+	r.eventually(func() bool { _, status := dial("192.0.2.1"); return status == http.StatusSwitchingProtocols })
+	for range 3 {
+		r.dial("/ws") // this machine's own are not counted
+	}
 }

@@ -6,17 +6,24 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"gatewayd/serve"
 )
 
 // serve is the handler of a path whose clients speak a shape until they say otherwise.
 func (h *Hub) serve(home shape) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !h.admit() {
-			w.Header().Set("Retry-After", "10")
-			http.Error(w, "no more connections", http.StatusServiceUnavailable)
+		client := serve.ClientOf(r)
+		if !h.clients.Enter(client) {
+			turnAway(w, http.StatusTooManyRequests, "no more connections from your address")
 			return
 		}
-		c := &conn{hub: h, shape: home}
+		if !h.admit() {
+			h.clients.Leave(client)
+			turnAway(w, http.StatusServiceUnavailable, "no more connections")
+			return
+		}
+		c := &conn{hub: h, shape: home, client: client}
 		upgraded, err := h.upgrader.Upgrade(hijacker{w, c}, r, nil)
 		if err != nil { // the client has been told
 			h.leave(c)
@@ -24,6 +31,11 @@ func (h *Hub) serve(home shape) http.HandlerFunc {
 		}
 		c.start(upgraded)
 	}
+}
+
+func turnAway(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Retry-After", "10")
+	http.Error(w, why, status)
 }
 
 // admit gives a connection its place. Each admit needs a leave.
@@ -41,6 +53,7 @@ func (h *Hub) admit() bool {
 // leave gives the place back.
 func (h *Hub) leave(c *conn) {
 	h.table.removeAll(c)
+	h.clients.Leave(c.client)
 	h.mu.Lock()
 	delete(h.conns, c)
 	h.places--

@@ -2,6 +2,8 @@ package ws
 
 import (
 	"strings"
+
+	"gatewayd/exchangeapi/index"
 )
 
 // kind is what a topic is about.
@@ -63,7 +65,7 @@ func parseTopic(name string) (t topic, ok bool) {
 	switch first {
 	case "order":
 		t.kind = kindOrder
-		return t, validAddress(rest)
+		return t, index.ValidAddress(rest)
 	case "market":
 		return t.market(rest)
 	}
@@ -142,22 +144,7 @@ func (t topic) walletOrders(rest string) (topic, bool) {
 	default:
 		return topic{}, false
 	}
-	return t, validAddress(address)
-}
-
-// validAddress says whether s has the form of an account's address. Its checksum is not looked at: a wrong one names
-// nobody, so nothing is ever pushed for it.
-func validAddress(s string) bool {
-	digits, found := strings.CutPrefix(s, "vite_")
-	if !found || len(digits) != 50 {
-		return false
-	}
-	for _, c := range []byte(digits) {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
-			return false
-		}
-	}
-	return true
+	return t, index.ValidAddress(address)
 }
 
 // validSymbol says whether s has the form of a pair's symbol: two tokens with an underscore between them.

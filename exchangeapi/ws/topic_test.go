@@ -147,3 +147,12 @@ func TestNumbers(t *testing.T) {
 	}
 	require.Equal(t, `{"x":"a\"b\u0001"`, string(appendText(nil, `{"x":`, "a\"b\x01")))
 }
+
+// A slip in an address is told at once; otherwise its owner would wait for pushes that never come.
+func TestAddressesWithASlip(t *testing.T) {
+	slip := address[:len(address)-1] + "3"
+	for _, name := range []string{orderTopic(slip), openTopic("VX_VITE", slip), historyTopic("VX_VITE", slip)} {
+		_, ok := parseTopic(name)
+		require.False(t, ok, name)
+	}
+}
