@@ -86,7 +86,9 @@ func TestBreachClosesUntilItIsMended(t *testing.T) {
 	require.Equal(t, records.Queued, p.State)
 	require.NoError(t, books.round(t.Context()))
 	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic)
-	r.update(func(tx *records.Tx) error { return tx.MovePayment(p.ID, records.Queued, records.VoidPayment, "by mistake") })
+	r.update(func(tx *records.Tx) error {
+		return tx.MovePayment(p.ID, records.Queued, records.VoidPayment, "by mistake")
+	})
 	for range 3 {
 		require.NoError(t, books.round(t.Context()))
 		require.Equal(t, "MAINTAIN", r.channel(records.Deposit).Automatic)

@@ -206,7 +206,9 @@ func testBreaches(t *testing.T, url string) {
 	require.ElementsMatch(t, want, told(0))
 	require.ElementsMatch(t, want, told(sound))
 	require.Empty(t, told(seq), "nothing has changed since")
-	r.Do(func(tx *records.Tx) error { return tx.MovePayment(4, records.Queued, records.VoidPayment, "by mistake") })
+	r.Do(func(tx *records.Tx) error {
+		return tx.MovePayment(4, records.Queued, records.VoidPayment, "by mistake")
+	})
 	require.Equal(t, []string{fmt.Sprintf("transfer %d is final and has not exactly one live credit", coarse.ID)}, told(seq))
 }
 
