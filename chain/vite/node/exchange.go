@@ -29,6 +29,16 @@ type exchange struct {
 	asked    map[core.TokenID][]question // what waits for the asset contract's answer
 	hashes   map[core.Hash]dex.OrderID   // orders placed and not ended, by the block that placed them
 	books    map[uint32]*dex.Book        // by market
+
+	sponsors  map[core.Hash]sponsorship     // stakes for another's lower fees, by the block that staked
+	sponsored map[core.Address]core.Hash    // the stake for an account
+	codes     map[core.Address]uint32       // who may invite
+	owners    map[uint32]core.Address       // of the codes
+	inviters  map[core.Address]core.Address // of the invited
+	locks     *credits                      // VX locked for dividends
+	lockedVX  uint256.Int                   // the sum of it
+	unlocking []unlock                      // the first is due first
+	mining    mining
 }
 
 // pair names a market by its tokens.
@@ -82,6 +92,8 @@ func newExchange() exchange {
 		minimums: map[dex.QuoteType]uint256.Int{}, funds: map[holding]dex.Balance{}, fees: map[core.TokenID]feeIncome{},
 		vips: map[vip]uint64{}, agents: map[agency]struct{}{}, asked: map[core.TokenID][]question{},
 		hashes: map[core.Hash]dex.OrderID{}, books: map[uint32]*dex.Book{},
+		sponsors: map[core.Hash]sponsorship{}, sponsored: map[core.Address]core.Hash{}, codes: map[core.Address]uint32{},
+		owners: map[uint32]core.Address{}, inviters: map[core.Address]core.Address{}, locks: newCredits(), mining: newMining(),
 	}
 }
 
@@ -105,7 +117,9 @@ func (e *exchange) minimum(q dex.QuoteType) uint256.Int {
 func (e *exchange) standing(a core.Address) dex.Standing {
 	_, isVIP := e.vips[vip{a, false}]
 	_, isSVIP := e.vips[vip{a, true}]
-	return dex.Standing{VIP: isVIP, SVIP: isSVIP}
+	_, sponsored := e.sponsored[a]
+	_, invited := e.inviters[a]
+	return dex.Standing{VIP: isVIP, SVIP: isSVIP || sponsored, Invited: invited}
 }
 
 // openOrder is a copy of an order in its book.
@@ -168,6 +182,8 @@ func fromContract(*core.AccountBlock, []any) error { return ErrNoMethod }
 func compareHoldings(a, b holding) int {
 	return cmp.Or(compareAddresses(a.address, b.address), compareTokens(a.token, b.token))
 }
+
+func compareMarkets(a, b uint32) int { return cmp.Compare(a, b) }
 
 func compareHashes(a, b core.Hash) int { return bytes.Compare(a[:], b[:]) }
 

@@ -116,7 +116,7 @@ func TestRefusedByContract(t *testing.T) {
 		{"quote type twice", l.rich, dex.FundTradeAdmin, []any{uint8(2), coin, coin, false, core.VITE, uint8(2), uint8(1), 1, uint8(0), 0}},
 		{"time by a user", l.poor, dex.FundNotifyTime, []any{int64(testClock + 1)}},
 		{"time that stands still", l.rich, dex.FundNotifyTime, []any{int64(testClock)}},
-		{"time that skips a day", l.rich, dex.FundNotifyTime, []any{int64(testClock + 2*periodTime)}},
+		{"time that skips a day", l.rich, dex.FundNotifyTime, []any{int64(testClock + 2*dex.PeriodTime)}},
 		{"stake without funds", l.poor, dex.FundStakeForVIP, []any{uint8(1)}},
 		{"no stake to cancel", l.poor, dex.FundStakeForSVIP, []any{uint8(2)}},
 	} {

@@ -11,7 +11,7 @@ import (
 )
 
 // testClock is the exchange's time in the tests.
-const testClock = firstPeriod + 2000*periodTime
+const testClock = dex.FirstPeriod + 2000*dex.PeriodTime
 
 // Tokens of the test exchange: quote is VITE, coin and gold are owned by rich.
 var (
@@ -111,6 +111,7 @@ func (s *state) checkExchange(t require.TestingT) {
 		total := sums.Users
 		total.Add(&total, &sums.Fees)
 		total.Add(&total, &sums.Stakes)
+		total.Add(&total, &sums.Pools)
 		require.Equal(t, sums.Balance.Dec(), total.Dec(), "exchange's %s", id)
 	}
 	if len(s.pending) > 0 {

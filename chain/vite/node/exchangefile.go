@@ -30,6 +30,8 @@ func (w *writer) exchange(e *exchange) {
 	}
 	w.exchangeFunds(e)
 	w.permissions(e)
+	w.relations(e)
+	w.mining(e)
 	w.orders(e)
 }
 
@@ -136,6 +138,8 @@ func (r *reader) exchange() exchange {
 	}
 	r.exchangeFunds(&e)
 	r.permissions(&e)
+	r.relations(&e)
+	r.mining(&e)
 	r.orders(&e)
 	return e
 }

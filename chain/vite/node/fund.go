@@ -33,6 +33,15 @@ var fundMethods = []method{
 	{dex.OldFundStakeForVIP, checkVIP, stakeForVIP(false)},
 	{dex.FundStakeForSVIP, checkVIP, stakeForVIP(true)},
 	{dex.OldFundStakeForSVIP, checkVIP, stakeForVIP(true)},
+	{dex.FundStakeForPrincipal, checkSponsor, stakeForPrincipal},
+	{dex.FundCancelStake, checkNoAmount, cancelStake},
+	{dex.FundCreateInviter, checkNoAmount, createInviter},
+	{dex.OldFundCreateInviter, checkNoAmount, createInviter},
+	{dex.FundBindInvite, checkNoAmount, bindInvite},
+	{dex.OldFundBindInvite, checkNoAmount, bindInvite},
+	{dex.FundLockVX, checkLockVX, lockVX},
+	{dex.FundEndorseVX, checkEndow, endow},
+	{dex.FundPeriodJob, checkPeriodJob, periodJob},
 	{dex.FundNotifyTime, checkNoAmount, notifyTime},
 	{dex.FundDexAdmin, checkDexAdmin, dexAdmin},
 	{dex.OldFundDexAdmin, checkDexAdmin, dexAdmin},
@@ -197,11 +206,28 @@ func settleOrders(x *execution, args []any) error {
 			return err
 		}
 	}
+	if len(settlement.Fees) == 0 {
+		return nil
+	}
+	market, err := x.state.exchange.market(settlement.Trade, settlement.Quote)
+	if err != nil {
+		return err
+	}
 	for i := range settlement.Fees {
-		f := &settlement.Fees[i]
-		x.state.take(settlement.Quote, &f.BaseFee, &f.OperatorFee, new(uint256.Int))
+		x.state.collect(&market, &settlement.Fees[i])
 	}
 	return nil
+}
+
+// collect books what an account has paid in a market.
+func (s *state) collect(market *dex.Market, f *dex.FeeSettlement) {
+	s.take(market.Quote, &f.BaseFee, &f.OperatorFee, new(uint256.Int))
+	if !f.OperatorFee.IsZero() {
+		earned := s.exchange.mining.earned[market.ID]
+		earned.Add(&earned, &f.OperatorFee)
+		put(&s.journal, s.exchange.mining.earned, market.ID, earned)
+	}
+	s.mine(market, f.Payer, f.BaseFee)
 }
 
 func (x *execution) settle(h holding, c *dex.Change) error {

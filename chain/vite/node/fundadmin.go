@@ -67,6 +67,7 @@ func (x *execution) openKnown(trade, quote core.TokenID, creator core.Address) e
 	put(&s.journal, e.markets, id, market)
 	put(&s.journal, e.pairs, pair{trade, quote}, id)
 	put(&s.journal, e.books, id, dex.NewBook(scale))
+	s.addCredit(e.mining.book(dex.QuoteVITE), creator, dex.ListingFee())
 	x.announce(dex.MarketEvent, market.Encode())
 	return x.ask(core.DexTradeContract, dex.TradeSyncMarket, market.Encode())
 }
@@ -246,7 +247,9 @@ const (
 	setAllowMining = 1 << iota
 	setQuoteToken
 	setMinimum
-	allTradeSettings = setAllowMining | setQuoteToken | setMinimum
+	setMiningMinimum
+	setStable
+	allTradeSettings = setAllowMining | setQuoteToken | setMinimum | setMiningMinimum | setStable
 )
 
 func checkTradeAdmin(b *core.AccountBlock, args []any) error {
@@ -254,7 +257,8 @@ func checkTradeAdmin(b *core.AccountBlock, args []any) error {
 	switch {
 	case mask == 0, mask&^allTradeSettings != 0,
 		mask&setQuoteToken != 0 && !dex.QuoteType(args[5].(uint8)).Valid(),
-		mask&setMinimum != 0 && !dex.QuoteType(args[6].(uint8)).Valid():
+		mask&setMinimum != 0 && !dex.QuoteType(args[6].(uint8)).Valid(),
+		mask&setMiningMinimum != 0 && !dex.QuoteType(args[8].(uint8)).Valid():
 		return ErrDexParam
 	}
 	return checkNoAmount(b, nil)
@@ -265,13 +269,15 @@ func tradeAdmin(x *execution, args []any) error {
 		return errOnlyOwner
 	}
 	s, e, mask := x.state, &x.state.exchange, args[0].(uint8)
-	if mask&setAllowMining != 0 {
+	if mask&(setAllowMining|setStable) != 0 {
 		market, err := e.market(args[1].(core.TokenID), args[2].(core.TokenID))
 		if err != nil {
 			return err
 		}
-		market.AllowMining = args[3].(bool)
-		x.setMarket(market)
+		x.flagMarket(market, mask, args[3].(bool))
+	}
+	if mask&setMiningMinimum != 0 {
+		put(&s.journal, e.mining.leasts, dex.QuoteType(args[8].(uint8)), args[9].(uint256.Int))
 	}
 	if mask&setMinimum != 0 {
 		put(&s.journal, e.minimums, dex.QuoteType(args[6].(uint8)), args[7].(uint256.Int))
@@ -280,6 +286,18 @@ func tradeAdmin(x *execution, args []any) error {
 		return x.setQuote(args[4].(core.TokenID), dex.QuoteType(args[5].(uint8)))
 	}
 	return nil
+}
+
+// flagMarket lets fees of a market mine VX, or makes it one without fees, or takes that back. Orders in the book keep the
+// rates that they were placed with.
+func (x *execution) flagMarket(market dex.Market, mask uint8, on bool) {
+	if mask&setAllowMining != 0 {
+		market.AllowMining = on
+	}
+	if mask&setStable != 0 {
+		market.Stable = on
+	}
+	x.setMarket(market)
 }
 
 // setQuote makes a token a quote token. Its type is part of its markets, so it is set once.
@@ -297,25 +315,19 @@ func (x *execution) setQuote(id core.TokenID, quoteType dex.QuoteType) error {
 	return nil
 }
 
-// The exchange counts its days from this time; one call of the time oracle may not skip a day.
-const (
-	firstPeriod = 1558411200
-	periodTime  = 24 * 60 * 60
-)
-
-// periodOf numbers the day of a time in seconds.
-func periodOf(clock int64) int64 { return (clock - firstPeriod) / periodTime }
-
-// notifyTime sets the exchange's clock, which never goes back.
+// notifyTime sets the exchange's clock, which never goes back and skips no day. In another day the contract calls itself to
+// pay what the day before has left.
 func notifyTime(x *execution, args []any) error {
 	s, e, now := x.state, &x.state.exchange, args[0].(int64)
 	switch {
 	case e.roles.Timer != x.send.Address:
 		return errOnlyOwner
-	case now <= e.clock, now < firstPeriod, now > dex.MaxTime, e.clock > 0 && periodOf(now) > periodOf(e.clock)+1:
+	case now <= e.clock, now < dex.FirstPeriod, now > dex.MaxTime,
+		e.clock > 0 && dex.PeriodOf(now) > dex.PeriodOf(e.clock)+1:
 		return errClock
 	}
 	set(&s.journal, &e.clock, now)
 	set(&s.journal, &e.serial, 0)
-	return nil
+	s.closeCycle()
+	return x.callItself()
 }

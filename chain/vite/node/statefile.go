@@ -19,10 +19,10 @@ import (
 // A state file holds the whole state just after a snapshot block, so that a start need not replay the log from its
 // beginning. It is only a short cut: without it, or if it is damaged, an older one or the genesis serves.
 //
-//	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format 2 ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
+//	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format 3 ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
 const (
 	stateMagic  = "vitestat"
-	stateFormat = 2
+	stateFormat = 3
 	statePrefix = "state-"
 	keepStates  = 2
 )

@@ -24,7 +24,7 @@ func (v *View) ExchangeRoles() ExchangeRoles { return v.s.exchange.roles }
 func (v *View) ExchangeTime() int64 { return v.s.exchange.clock }
 
 // ExchangePeriod is the number of the day of the exchange's clock.
-func (v *View) ExchangePeriod() int64 { return periodOf(v.s.exchange.clock) }
+func (v *View) ExchangePeriod() int64 { return dex.PeriodOf(v.s.exchange.clock) }
 
 // ExchangeToken is nil for a token that the exchange does not know.
 func (v *View) ExchangeToken(id core.TokenID) *dex.Token {
@@ -126,12 +126,13 @@ type ExchangeBooks struct {
 	Tokens map[core.TokenID]ExchangeTotals
 }
 
-// ExchangeTotals are sums of one token. Balance equals Users, Fees and Stakes together.
+// ExchangeTotals are sums of one token. Balance equals Users, Fees, Stakes and Pools together.
 type ExchangeTotals struct {
 	Balance uint256.Int // of the contract
 	Users   uint256.Int // available and locked
 	Fees    uint256.Int
-	Stakes  uint256.Int // for lower fees
+	Stakes  uint256.Int // VITE for lower fees, VX for dividends
+	Pools   uint256.Int // to mine, or on their way to those who share them
 }
 
 // ExchangeBooks sums up everything; it takes time in proportion to the number of accounts.
@@ -150,14 +151,12 @@ func (v *View) ExchangeBooks() ExchangeBooks {
 		t.Fees.Add(&t.Fees, &sum)
 		books.Tokens[id] = t
 	}
-	if len(e.vips) > 0 {
+	if stakes := e.stakesHeld(); !stakes.IsZero() {
 		t := books.Tokens[core.VITE]
-		for key := range e.vips {
-			stake := stakeOf(key.super)
-			t.Stakes.Add(&t.Stakes, &stake)
-		}
+		t.Stakes = stakes
 		books.Tokens[core.VITE] = t
 	}
+	e.sumPools(books.Tokens)
 	for id, t := range books.Tokens {
 		t.Balance = v.s.accounts[core.DexFundContract].balances[id]
 		books.Tokens[id] = t

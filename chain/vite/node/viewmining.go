@@ -1,0 +1,121 @@
+package node
+
+import (
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// Mining is what the cycle that runs will give to those who trade.
+type Mining struct {
+	Period int64
+	Mined  uint256.Int // VX, in all cycles before
+	Pool   uint256.Int // VX that is still to be mined
+	Total  uint256.Int // VX that the cycle sets free, by trading and otherwise; at most the pool
+	Share  uint256.Int // VX for the traders of each quote type, if it has any
+	Fees   map[dex.QuoteType]MiningFees
+}
+
+// MiningFees are the cycle's fees of a quote type, in the type's decimals.
+type MiningFees struct {
+	Paid    uint256.Int // base fees in the markets that mine
+	Valid   uint256.Int // sum of what counts, with what invitations add
+	Minimum uint256.Int // what an account must have for it to count
+}
+
+// Mining is what the cycle that runs will give.
+func (v *View) Mining() Mining {
+	m := &v.s.exchange.mining
+	info := Mining{
+		Period: m.period, Mined: m.mined, Pool: m.pool, Total: dex.Released(m.period), Share: dex.TradeShare(m.period, m.pool),
+		Fees: map[dex.QuoteType]MiningFees{},
+	}
+	if info.Total.Gt(&m.pool) {
+		info.Total = m.pool
+	}
+	for _, q := range dex.QuoteTypes() {
+		book := m.book(q)
+		info.Fees[q] = MiningFees{book.fees, book.sum, book.least}
+	}
+	return info
+}
+
+// MiningCredits is what counts for the account in the cycle that runs, by quote type; zero ones are left out.
+func (v *View) MiningCredits(a core.Address) map[dex.QuoteType]uint256.Int {
+	found := map[dex.QuoteType]uint256.Int{}
+	for _, q := range dex.QuoteTypes() {
+		if c, has := v.s.exchange.mining.book(q).credits.Get(credit{address: a}); has {
+			found[q] = c.weight
+		}
+	}
+	return found
+}
+
+// MiningMinimum is the least fee that counts, from the next cycle on.
+func (v *View) MiningMinimum(q dex.QuoteType) uint256.Int { return v.s.exchange.mining.leasts[q] }
+
+// DividendPools are the base fees that dividends are paid from, by quote token.
+func (v *View) DividendPools() map[core.TokenID]uint256.Int {
+	pools := map[core.TokenID]uint256.Int{}
+	for id, f := range v.s.exchange.fees {
+		if !f.base.IsZero() {
+			pools[id] = f.base
+		}
+	}
+	return pools
+}
+
+// LockedVX is the VX that an account has locked for dividends, and what is on its way back.
+func (v *View) LockedVX(a core.Address) (locked, unlocking uint256.Int) {
+	c, _ := v.s.exchange.locks.Get(credit{address: a})
+	for _, u := range v.s.exchange.unlocking {
+		if u.owner == a {
+			unlocking.Add(&unlocking, &u.amount)
+		}
+	}
+	return c.weight, unlocking
+}
+
+// InviteCode is the code that the account invites with, 0 for none.
+func (v *View) InviteCode(a core.Address) uint32 { return v.s.exchange.codes[a] }
+
+// InvitedBy is the code that the account was invited with, 0 for none.
+func (v *View) InvitedBy(a core.Address) uint32 {
+	return v.s.exchange.codes[v.s.exchange.inviters[a]]
+}
+
+// IsInviteCode tells whether the code can be taken.
+func (v *View) IsInviteCode(code uint32) bool {
+	_, known := v.s.exchange.owners[code]
+	return known
+}
+
+// sumPools adds what is to be shared out and what is locked.
+func (e *exchange) sumPools(sums map[core.TokenID]ExchangeTotals) {
+	pools := map[core.TokenID]uint256.Int{}
+	add := func(id core.TokenID, n uint256.Int) {
+		sum := pools[id]
+		pools[id] = *sum.Add(&sum, &n)
+	}
+	if !e.mining.pool.IsZero() {
+		add(dex.VX, e.mining.pool)
+	}
+	for _, p := range e.mining.payouts {
+		add(p.token, p.left)
+	}
+	for id, n := range pools {
+		t := sums[id]
+		t.Pools = n
+		sums[id] = t
+	}
+	locked := e.lockedVX
+	for _, u := range e.unlocking {
+		locked.Add(&locked, &u.amount)
+	}
+	if !locked.IsZero() {
+		t := sums[dex.VX]
+		t.Stakes = locked
+		sums[dex.VX] = t
+	}
+}
