@@ -55,6 +55,7 @@ type WalletConfig struct {
 type EmbeddedConfig struct {
 	Dir     string `yaml:"dir"`     // where the chain is kept
 	Listen  string `yaml:"listen"`  // address of its JSON-RPC
+	WS      string `yaml:"ws"`      // address of the same over WebSocket; the system chooses a port unless one is given
 	Genesis string `yaml:"genesis"` // JSON file; see docs/genesis.md
 }
 

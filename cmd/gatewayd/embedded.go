@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,15 +33,22 @@ func openEmbedded(cfg EmbeddedConfig) (*embedded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genesis %s: %w", cfg.Genesis, err)
 	}
-	return newEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg.Listen)
+	return startEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg.Listen, cmp.Or(cfg.WS, anyPort))
 }
 
+// newEmbedded lets the system choose the port of the WebSocket.
 func newEmbedded(cfg node.Config, listen string) (*embedded, error) {
+	return startEmbedded(cfg, listen, anyPort)
+}
+
+const anyPort = "127.0.0.1:0"
+
+func startEmbedded(cfg node.Config, listen, ws string) (*embedded, error) {
 	n, err := node.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s, err := rpc.New(n, rpc.Config{HTTP: listen, WS: wsAddress, VirtualHosts: []string{"localhost"}, Workers: 1})
+	s, err := rpc.New(n, rpc.Config{HTTP: listen, WS: ws, VirtualHosts: []string{"localhost"}, Workers: 1})
 	if err == nil {
 		err = s.Listen()
 	}
@@ -51,14 +59,22 @@ func newEmbedded(cfg node.Config, listen string) (*embedded, error) {
 	return &embedded{node: n, rpc: s}, nil
 }
 
-// wsAddress lets the system choose a port; the address is printed.
-const wsAddress = "127.0.0.1:0"
-
 // URL is where the chain's JSON-RPC answers.
 func (e *embedded) URL() string { return "http://" + e.rpc.HTTPAddr() }
 
 // WSURL is the same over WebSocket.
 func (e *embedded) WSURL() string { return "ws://" + e.rpc.WSAddr() }
+
+// serving is an exchange configuration as it should be beside this chain: an index that would follow it over HTTP follows it over WebSocket,
+// which tells of new blocks by itself.
+func (e *embedded) serving(cfg *ExchangeConfig) *ExchangeConfig {
+	if cfg == nil || cfg.Node != e.URL() {
+		return cfg
+	}
+	followed := *cfg
+	followed.Node = e.WSURL()
+	return &followed
+}
 
 // Run makes blocks and answers until ctx ends.
 func (e *embedded) Run(ctx context.Context) error {

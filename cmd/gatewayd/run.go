@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 )
@@ -44,6 +45,8 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 			return fmt.Errorf("embedded exchange chain: %w", err)
 		}
 		defer e.Close()
+		log.WithFields(logrus.Fields{"http": e.URL(), "ws": e.WSURL()}).Info("embedded exchange chain listening")
+		cfg.Exchange = e.serving(cfg.Exchange)
 		g.Go(func() error { return e.Run(gctx) })
 	}
 	d, err := newDaemon(gctx, cfg, keys, log)
@@ -55,6 +58,6 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 	g.Go(func() error { return d.Run(gctx) })
 	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, keys, w, log) })
 	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.exchangeNodes(), log) })
-	log.WithField("listen", cfg.Gateway.Listen).Info("gatewayd runs")
+	log.Info("gatewayd runs")
 	return g.Wait()
 }
