@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holiman/uint256"
+	"github.com/shopspring/decimal"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+	api "gatewayd/exchangeapi/client"
+)
+
+// promises are the blocks that a hall has said it took. It must never forget one of them.
+type promises struct {
+	mu      sync.Mutex
+	blocks  []core.Hash
+	orders  int            // of them
+	refused map[string]int // by reason; nothing is said about those
+	unclear int            // the hall died before it answered
+}
+
+func (p *promises) took(h core.Hash, order bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blocks = append(p.blocks, h)
+	if order {
+		p.orders++
+	}
+}
+
+// failed sorts an error: a refusal, or no answer. An answer that blames the service itself is nobody's fault but ours.
+func (p *promises) failed(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var refusal *api.Error
+	var byNode *client.Error
+	switch {
+	case errors.As(err, &refusal) && (refusal.HTTP >= 500 || refusal.Code == api.CodeService):
+		return err
+	case errors.As(err, &refusal):
+		p.refused[fmt.Sprint(refusal.Code, " ", refusal.Msg)]++
+	case errors.As(err, &byNode):
+		p.refused[byNode.Message]++
+	default:
+		p.unclear++
+	}
+	return nil
+}
+
+func (p *promises) count() (orders, blocks int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.orders, len(p.blocks)
+}
+
+// since are the blocks promised after the first n.
+func (p *promises) since(n int) []core.Hash {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.blocks[n:len(p.blocks):len(p.blocks)]
+}
+
+// trader buys and sells, whatever becomes of the hall.
+type trader struct {
+	key      core.PrivateKey
+	rng      *rand.Rand
+	hall     *hall
+	promises *promises
+	keyed    [2]string // API key and secret; empty for one who sends his own blocks
+
+	recent []placedOrder // that he may want to cancel
+	life   *connection
+}
+
+type placedOrder struct {
+	symbol string
+	id     core.Hash
+}
+
+// connection is what a trader has to one life of the hall.
+type connection struct {
+	info   hallInfo
+	node   *client.Client
+	rest   *api.Client
+	height uint64 // of the trader's own chain
+	prev   core.Hash
+}
+
+// trade goes on until ctx ends. Its error is a fault of the hall that being killed does not excuse.
+func (t *trader) trade(ctx context.Context) error {
+	defer t.hangUp()
+	for ctx.Err() == nil {
+		if t.life == nil && !t.connect(ctx) {
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if err := t.step(ctx); err != nil && ctx.Err() == nil {
+			var refusal *api.Error
+			if !errors.As(err, &refusal) {
+				t.hangUp()
+			}
+			if err := t.promises.failed(err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *trader) hangUp() {
+	if t.life != nil {
+		t.life.node.Close()
+		t.life.rest.HTTP.CloseIdleConnections()
+	}
+	t.life = nil
+}
+
+// connect is false while the hall is not there.
+func (t *trader) connect(ctx context.Context) bool {
+	info, err := t.hall.where()
+	if err != nil {
+		return false
+	}
+	n, err := client.Dial(ctx, info.Node, client.Options{Timeout: 10 * time.Second})
+	if err != nil {
+		return false
+	}
+	tip, err := n.LatestAccountBlock(ctx, t.key.Address())
+	if err != nil || tip == nil {
+		n.Close()
+		return false
+	}
+	t.life = &connection{
+		info: info, node: n, rest: &api.Client{Base: info.API, Key: t.keyed[0], Secret: t.keyed[1], HTTP: newHTTPClient()},
+		height: tip.Height, prev: tip.Hash,
+	}
+	return true
+}
+
+// step does one thing: mostly an order, sometimes a cancel, now and then a deposit or a withdrawal.
+func (t *trader) step(ctx context.Context) error {
+	symbol := hallMarkets[t.rng.IntN(len(hallMarkets))]
+	switch n := t.rng.IntN(100); {
+	case n < 75:
+		return t.order(ctx, symbol)
+	case n < 95 && len(t.recent) > 0:
+		return t.cancel(ctx)
+	case n < 97:
+		return t.cancelMany(ctx, symbol)
+	case n < 99:
+		return t.own(ctx, false, core.VITE, hallUnits(uint64(1+t.rng.IntN(9)), 18), dex.FundDeposit)
+	default:
+		return t.own(ctx, false, core.VITE, uint256.Int{}, dex.FundWithdraw, core.VITE, hallUnits(uint64(1+t.rng.IntN(9)), 18))
+	}
+}
+
+// order is mostly one that meets others, and one time in a hundred too small to be taken.
+func (t *trader) order(ctx context.Context, symbol string) error {
+	sell := t.rng.IntN(2) == 1
+	cents := 995 + t.rng.IntN(16)
+	if sell {
+		cents -= 5
+	}
+	quantity := uint64(15 + t.rng.IntN(30))
+	if t.rng.IntN(100) == 0 {
+		quantity = 1
+	}
+	price := decimal.New(int64(cents), -2)
+	if t.keyed[0] == "" {
+		token := hallTokens[tokenOf(symbol)]
+		return t.own(ctx, true, core.VITE, uint256.Int{}, dex.FundPlaceOrder, token, core.VITE, sell, uint8(dex.Limit), price.String(), hallUnits(quantity, 8))
+	}
+	side := api.Buy
+	if sell {
+		side = api.Sell
+	}
+	placed, err := t.life.rest.Place(ctx, api.NewOrder{Symbol: symbol, Side: side, Amount: decimal.NewFromUint64(quantity), Price: price})
+	if err != nil {
+		return err
+	}
+	return t.promised(placed.OrderID, symbol)
+}
+
+func tokenOf(symbol string) string {
+	name, _, _ := strings.Cut(symbol, "_")
+	return name
+}
+
+// promised remembers what REST has said it took.
+func (t *trader) promised(id, symbol string) error {
+	h, err := core.ParseHash(id)
+	if err != nil {
+		return err
+	}
+	t.promises.took(h, symbol != "")
+	if symbol != "" {
+		t.remember(placedOrder{symbol, h})
+	}
+	return nil
+}
+
+func (t *trader) remember(o placedOrder) {
+	if len(t.recent) == 100 {
+		t.recent = t.recent[1:]
+	}
+	t.recent = append(t.recent, o)
+}
+
+func (t *trader) cancel(ctx context.Context) error {
+	o := t.recent[t.rng.IntN(len(t.recent))]
+	if t.keyed[0] == "" {
+		return t.own(ctx, false, core.VITE, uint256.Int{}, dex.FundCancelBySendHash, o.id, core.Address{}, hallTokens[tokenOf(o.symbol)], core.VITE)
+	}
+	done, err := t.life.rest.Cancel(ctx, o.symbol, o.id.String())
+	if err != nil {
+		return err
+	}
+	return t.promised(done.CancelRequest, "")
+}
+
+// cancelMany ends all orders of a pair where REST does that.
+func (t *trader) cancelMany(ctx context.Context, symbol string) error {
+	if t.keyed[0] == "" {
+		return nil
+	}
+	list, err := t.life.rest.CancelAll(ctx, symbol)
+	if err != nil {
+		return err
+	}
+	for _, done := range list {
+		if err := t.promised(done.CancelRequest, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own puts a call of dexFund on the trader's own chain.
+func (t *trader) own(ctx context.Context, order bool, token core.TokenID, amount uint256.Int, m core.Method, args ...any) error {
+	data, err := m.Pack(args...)
+	if err != nil {
+		return err
+	}
+	b := &core.AccountBlock{
+		BlockType: core.SendCall, Address: t.key.Address(), Height: t.life.height + 1, PreviousHash: t.life.prev,
+		ToAddress: core.DexFundContract, TokenID: token, Amount: amount, Data: data,
+	}
+	b.SignWith(t.key)
+	if err := t.life.node.SendRawTransaction(ctx, b); err != nil {
+		return err
+	}
+	t.life.height, t.life.prev = b.Height, b.Hash
+	t.promises.took(b.Hash, order)
+	if order {
+		for _, symbol := range hallMarkets {
+			if hallTokens[tokenOf(symbol)] == args[0] {
+				t.remember(placedOrder{symbol, b.Hash})
+			}
+		}
+	}
+	return nil
+}
