@@ -13,10 +13,11 @@ import (
 // testClock is the exchange's time in the tests.
 const testClock = dex.FirstPeriod + 2000*dex.PeriodTime
 
-// Tokens of the test exchange: quote is VITE, coin and gold are owned by rich.
+// Tokens of the test exchange, besides VITE and VX: all owned by rich.
 var (
 	coin = core.TokenID([]byte("coin......"))
 	gold = core.TokenID([]byte("gold......"))
+	usd  = core.TokenID([]byte("usd......."))
 )
 
 // exchangeGenesis gives rich, staked and poor VITE, coins, gold and quota.
@@ -24,16 +25,19 @@ func exchangeGenesis(t testing.TB) Genesis {
 	g := testGenesis(t)
 	g.Stakes = append(g.Stakes, GenesisStake{g.Accounts[0].Address, newUser(t, 3).addr, *vite(1_000_000)})
 	g.ExchangeOwner = g.Accounts[0].Address
-	for _, id := range []core.TokenID{coin, gold} {
+	for id, symbol := range map[core.TokenID]string{coin: "COIN", gold: "GOLD", usd: "USD"} {
 		g.Tokens = append(g.Tokens, TokenInfo{
-			ID: id, Name: "Test", Symbol: map[core.TokenID]string{coin: "COIN", gold: "GOLD"}[id], Decimals: 8, Owner: g.ExchangeOwner,
-			TotalSupply: *uint256.NewInt(3e15),
+			ID: id, Name: "Test", Symbol: symbol, Decimals: 8, Owner: g.ExchangeOwner, TotalSupply: *uint256.NewInt(3e15),
 		})
 	}
+	g.Tokens = append(g.Tokens, TokenInfo{
+		ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: g.ExchangeOwner, TotalSupply: *vite(30_000_000),
+	})
 	g.Accounts = nil
 	for i := uint64(1); i <= 3; i++ {
 		g.Accounts = append(g.Accounts, GenesisAccount{newUser(t, i).addr, map[core.TokenID]uint256.Int{
-			core.VITE: *vite(10_000_000), coin: *uint256.NewInt(1e15), gold: *uint256.NewInt(1e15),
+			core.VITE: *vite(10_000_000), coin: *uint256.NewInt(1e15), gold: *uint256.NewInt(1e15), usd: *uint256.NewInt(1e15),
+			dex.VX: *vite(10_000_000),
 		}})
 	}
 	return g

@@ -19,7 +19,7 @@ func (w *walk) trade(t *rapid.T, u user) {
 		return w.call(u, core.DexFundContract, m, args...)
 	}
 	var b *core.AccountBlock
-	switch rapid.IntRange(0, 12).Draw(t, "call") {
+	switch rapid.IntRange(0, 16).Draw(t, "call") {
 	case 0:
 		b = fund(dex.FundDeposit)
 		b.Amount = amount
@@ -38,6 +38,8 @@ func (w *walk) trade(t *rapid.T, u user) {
 		b = w.adminCall(t, u)
 	case 7:
 		b = fund(dex.FundStakeForVIP, uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action")))
+	case 8, 9:
+		b = w.share(t, u, other)
 	default:
 		b = fund(dex.FundPlaceOrder, w.anyOrder(t)...)
 	}
@@ -47,8 +49,9 @@ func (w *walk) trade(t *rapid.T, u user) {
 func (w *walk) anyOrder(t *rapid.T) []any {
 	price := rapid.SampledFrom([]string{"9", "10", "10.000000000007", "11"}).Draw(t, "price")
 	quantity := rapid.Uint64Range(9e8, 90e8).Draw(t, "quantity")
+	quote := rapid.SampledFrom([]core.TokenID{core.VITE, core.VITE, usd}).Draw(t, "quote")
 	return []any{
-		coin, core.VITE, rapid.Bool().Draw(t, "sell"), uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 4}).Draw(t, "type")), price,
+		coin, quote, rapid.Bool().Draw(t, "sell"), uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 4}).Draw(t, "type")), price,
 		*uint256.NewInt(quantity),
 	}
 }
@@ -74,21 +77,57 @@ func (w *walk) cancellation(t *rapid.T, u user) *core.AccountBlock {
 	return w.call(u, core.DexFundContract, dex.FundCancelBySendHash, hash, principal, coin, core.VITE)
 }
 
+// share is a random call about mining, dividends, invitations or a stake for another.
+func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
+	fund := func(m core.Method, args ...any) *core.AccountBlock {
+		return w.call(u, core.DexFundContract, m, args...)
+	}
+	e := &w.state.exchange
+	switch rapid.IntRange(0, 6).Draw(t, "share") {
+	case 0:
+		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
+		return fund(dex.FundLockVX, action, *vite(rapid.Uint64Range(1, 40).Draw(t, "VX")))
+	case 1:
+		return fund(dex.FundCreateInviter)
+	case 2:
+		return fund(dex.FundBindInvite, e.codes[other.addr])
+	case 3:
+		return fund(dex.FundStakeForPrincipal, other.addr)
+	case 4:
+		var id core.Hash
+		if all := sortedKeys(e.sponsors, compareHashes); len(all) > 0 {
+			id = rapid.SampledFrom(all).Draw(t, "stake")
+		}
+		return fund(dex.FundCancelStake, id)
+	case 5:
+		b := fund(dex.FundEndorseVX)
+		b.TokenID, b.Amount = dex.VX, *vite(rapid.Uint64Range(0, 100).Draw(t, "endowment"))
+		return b
+	}
+	period := uint64(dex.PeriodOf(e.clock)) - rapid.Uint64Range(0, 2).Draw(t, "ago")
+	return fund(dex.FundPeriodJob, period, uint8(rapid.IntRange(int(payDividend), int(payMining)).Draw(t, "job")))
+}
+
 func (w *walk) adminCall(t *rapid.T, u user) *core.AccountBlock {
 	fund := func(m core.Method, args ...any) *core.AccountBlock {
 		return w.call(u, core.DexFundContract, m, args...)
 	}
-	switch rapid.IntRange(0, 3).Draw(t, "admin") {
+	switch rapid.IntRange(0, 5).Draw(t, "admin") {
 	case 0:
 		return fund(dex.FundNotifyTime, w.state.exchange.clock+1)
+	case 3, 4:
+		return fund(dex.FundNotifyTime, w.state.exchange.clock+rapid.Int64Range(1, dex.PeriodTime).Draw(t, "seconds"))
 	case 1:
 		return fund(dex.FundMarketAdmin, uint8(setTakerRate|setMakerRate), coin, core.VITE, u.addr,
 			rapid.Int32Range(0, 200).Draw(t, "taker"), rapid.Int32Range(0, 200).Draw(t, "maker"), false)
 	case 2:
 		return fund(dex.FundOpenMarket, gold, core.VITE)
 	}
-	return fund(dex.FundTradeAdmin, uint8(setMinimum), coin, coin, false, coin, uint8(0), uint8(dex.QuoteVITE),
-		*vite(rapid.Uint64Range(0, 100).Draw(t, "minimum")), uint8(0), 0)
+	mask := rapid.SampledFrom([]uint8{setMinimum, setMiningMinimum, setStable, setAllowMining}).Draw(t, "mask")
+	quote := uint8(rapid.SampledFrom([]dex.QuoteType{dex.QuoteVITE, dex.QuoteUSD}).Draw(t, "type"))
+	return fund(dex.FundTradeAdmin, mask, coin, rapid.SampledFrom([]core.TokenID{core.VITE, usd}).Draw(t, "quote"),
+		mask == setAllowMining, coin, uint8(0), quote, *uint256.NewInt(rapid.Uint64Range(0, 1e18).Draw(t, "minimum")), quote,
+		*uint256.NewInt(rapid.Uint64Range(0, 1e18).Draw(t, "credit")))
 }
 
 // exchangeStep is a random step with an exchange.
@@ -128,6 +167,24 @@ func (w *walk) rollbackTo(t *rapid.T, digests map[uint64]core.Hash) {
 	require.Equal(t, digests[height], w.plainDigest(), "a rollback restores the exchange")
 }
 
+// openShares opens a second market, in dollars, has both mine VX, and gives everyone something to trade with.
+func (l *ledger) openShares() {
+	l.fund(l.rich, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, usd, uint8(dex.QuoteUSD), uint8(0), 0, uint8(0), 0)
+	l.fund(l.rich, dex.FundOpenMarket, coin, usd)
+	l.allowMining(coin, core.VITE)
+	l.allowMining(coin, usd)
+	l.endow(*vite(100))
+	for _, u := range []user{l.rich, l.staked, l.poor} {
+		l.deposit(u, coin, whole(1000))
+		l.deposit(u, usd, *uint256.NewInt(1e11))
+		l.deposit(u, core.VITE, *vite(12_000))
+		l.deposit(u, dex.VX, *vite(50))
+	}
+	l.deposit(l.staked, core.VITE, *vite(svipStake))
+	l.fund(l.rich, dex.FundLockVX, uint8(actionAdd), *vite(20))
+	l.fund(l.rich, dex.FundCreateInviter)
+}
+
 // TestExchangeWalks: whatever happens, the exchange holds what it owes, no token appears or vanishes, a rollback restores
 // the books, and a replay of the log, from its beginning and from a state file, leads to the same state.
 func TestExchangeWalks(t *testing.T) {
@@ -136,10 +193,7 @@ func TestExchangeWalks(t *testing.T) {
 		every := rapid.SampledFrom([]int64{2000, 1 << 30}).Draw(t, "stateEvery")
 		config := Config{Dir: outer.TempDir(), Genesis: exchangeGenesis(outer), SnapshotInterval: -1, StateEvery: every}
 		l := openExchange(outer, config)
-		for _, u := range []user{l.rich, l.staked, l.poor} {
-			l.deposit(u, coin, whole(1000))
-			l.deposit(u, core.VITE, *vite(12_000))
-		}
+		l.openShares()
 		w, digests := &walk{l, []user{l.rich, l.staked, l.poor}}, map[uint64]core.Hash{}
 		l.snapshot()
 		digests[l.state.height()] = w.plainDigest()
