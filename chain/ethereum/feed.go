@@ -1,0 +1,102 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// selectorLatestRound is latestRoundData() of Chainlink's AggregatorV3Interface, which answers the round, the answer (signed), when the round
+// began, when the answer was updated (Unix seconds), and the round that the answer is of.
+const selectorLatestRound = "\xfe\xaf\x96\x8c"
+
+const (
+	// maxFeedDecimals is far above the 8 and 18 that feeds have.
+	maxFeedDecimals = 36
+	// maxFeedBits is far above any price, in any decimals that feeds have.
+	maxFeedBits = 160
+	maxFeedTime = 253402300799 // the last second of the year 9999
+)
+
+// Reading is what a price feed says: Answer / 10^Decimals, as of Updated. Whether that is too old is the reader's to judge.
+type Reading struct {
+	Answer   chain.Amount
+	Decimals uint8
+	Updated  time.Time
+}
+
+// Feed reads the price feed at an address. Of several nodes' readings the middle answer and the middle time count, so that one node alone cannot
+// move either. A feed whose answer is not above zero, or whose round is not complete, has no reading.
+func (c *Chain) Feed(ctx context.Context, address string) (Reading, error) {
+	feed, err := parseAddress(address)
+	if err != nil {
+		return Reading{}, fmt.Errorf("price feed %q: %w", address, err)
+	}
+	decimals, err := c.TokenDecimals(ctx, assetOf(feed))
+	if err != nil {
+		return Reading{}, fmt.Errorf("price feed: %w", err)
+	}
+	if decimals > maxFeedDecimals {
+		return Reading{}, fmt.Errorf("price feed %s: %d decimals are more than %d", address, decimals, maxFeedDecimals)
+	}
+	question := func(ctx context.Context, n *node) (round, error) { return n.latestRound(ctx, feed) }
+	good, faults := succeeded(ask(ctx, c.nodes, question, answered[round](c.majority())))
+	if len(good) < c.majority() {
+		return Reading{}, fmt.Errorf("price feed %s: %w", address, unavailable(faults))
+	}
+	answers, times := make([]*uint256.Int, len(good)), make([]*uint256.Int, len(good))
+	for i, a := range good {
+		answers[i], times[i] = a.value.answer, a.value.updated
+	}
+	return Reading{
+		Answer: chain.AmountOf(median(answers)), Decimals: decimals, Updated: time.Unix(int64(median(times).Uint64()), 0).UTC(),
+	}, nil
+}
+
+// round is a feed's round as one node tells it.
+type round struct{ answer, updated *uint256.Int }
+
+func (n *node) latestRound(ctx context.Context, feed common.Address) (round, error) {
+	var result hexutil.Bytes
+	call := map[string]any{"to": feed, "input": hexutil.Bytes(selectorLatestRound)}
+	if err := n.call(ctx, &result, "eth_call", call, "latest"); err != nil {
+		return round{}, err
+	}
+	r, err := readRound(result)
+	if err != nil {
+		return round{}, fmt.Errorf("%s: %w", n.name, err)
+	}
+	return r, nil
+}
+
+// readRound reads the five words of latestRoundData and refuses what is no price.
+func readRound(data []byte) (round, error) {
+	if len(data) != 5*wordSize {
+		return round{}, fmt.Errorf("a round of %d bytes, not %d", len(data), 5*wordSize)
+	}
+	var words [5]*uint256.Int
+	for i := range words {
+		words[i] = new(uint256.Int).SetBytes(data[i*wordSize : (i+1)*wordSize])
+	}
+	id, answer, updated, answeredIn := words[0], words[1], words[3], words[4]
+	switch {
+	case answer.Sign() <= 0: // as a signed number
+		return round{}, errors.New("the answer is not above zero")
+	case answer.BitLen() > maxFeedBits:
+		return round{}, fmt.Errorf("the answer has more than %d bits", maxFeedBits)
+	case updated.IsZero():
+		return round{}, errors.New("the round is not complete")
+	case answeredIn.Lt(id):
+		return round{}, errors.New("the answer is of an earlier round")
+	case !updated.IsUint64() || updated.Uint64() > maxFeedTime:
+		return round{}, errors.New("the time is beyond the year 9999")
+	}
+	return round{answer: answer, updated: updated}, nil
+}
