@@ -26,6 +26,7 @@ var (
 // Scale turns quantities of a trade token into amounts of a quote token. Make it with NewScale.
 type Scale struct {
 	num, den, half uint256.Int // amount = quantity * price * 10^12 * num / den; half is den/2
+	narrow         narrowScale // the same for the quick path
 }
 
 // NewScale is the scale of a market by the decimals of its two tokens, or ErrDecimals.
@@ -43,6 +44,7 @@ func NewScale(tradeDecimals, quoteDecimals uint8) (Scale, error) {
 		s.num = powerOfTen(-exponent)
 	}
 	s.half.Rsh(&s.den, 1)
+	s.narrow = narrowScaleOf(exponent)
 	return s, nil
 }
 

@@ -91,9 +91,9 @@ func (id OrderID) Side() Side { return Side(id[idSide] == 1) }
 
 // Price is the order's price; zero for bytes that OrderIDFromBytes would refuse.
 func (id OrderID) Price() Price {
-	p, mask := Price{fiveBytes(id[idPrice:]), fiveBytes(id[idPrice+priceHalf:])}, uint64(1<<(8*priceHalf)-1)
+	p := Price{fiveBytes(id[idPrice:]), fiveBytes(id[idPrice+priceHalf:])}
 	if id.Side() == Buy {
-		p.Units, p.Frac = p.Units^mask, p.Frac^mask
+		p.Units, p.Frac = p.Units^priceMask, p.Frac^priceMask
 	}
 	if p.Units >= priceOne || p.Frac >= priceOne {
 		return Price{}

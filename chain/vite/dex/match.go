@@ -13,7 +13,7 @@ const MaxFills = 100
 
 // Result is what becomes of an order that comes to a book, and of the orders that it meets.
 type Result struct {
-	Taker Order // after matching; it rests in the book unless it has ended
+	Taker *Order // after matching; it rests in the book unless it has ended
 	Fills []Fill
 }
 
@@ -32,35 +32,55 @@ type Fill struct {
 	slot uint32
 }
 
-// Match finds out what becomes of a new order and changes nothing. The result, whose memory is used again, holds until the
-// book changes. (facts/exchange.md 2.7 to 2.9)
+// Match finds out what becomes of a new order, writes it into the order, and does not change the book. The result, whose
+// memory is used again, holds until the book or the order changes. (facts/exchange.md 2.7 to 2.9)
 func (b *Book) Match(taker *Order, r *Result) {
-	r.Taker, r.Fills = *taker, r.Fills[:0]
-	t := &r.Taker
-	if t.Type == PostOnly && b.crosses(t) {
-		t.end(Cancelled, WouldMatch)
-		return
+	r.Taker, r.Fills = taker, r.Fills[:0]
+	switch {
+	case !b.crosses(taker):
+		taker.endUnfilled()
+	case taker.Type == PostOnly:
+		taker.end(Cancelled, WouldMatch)
+	default:
+		b.meet(r)
 	}
-	if b.crosses(t) {
+}
+
+// endUnfilled ends a taker that does not rest, if nothing has ended it before.
+func (o *Order) endUnfilled() {
+	switch o.Type {
+	case FillOrKill:
+		o.end(Cancelled, NotFillable)
+	case MarketPrice, ImmediateOrCancel:
+		o.end(Cancelled, Unmatched)
+	}
+}
+
+// meet lets the taker meet the other side. Where all numbers fit, that is done in 128 bits, else again in 256.
+func (b *Book) meet(r *Result) {
+	t := r.Taker
+	fresh := t.Progress
+	if !b.fillNarrow(r) {
+		r.Fills = r.Fills[:0]
 		b.fill(r)
 	}
 	switch {
 	case t.Status == Filled:
 	case t.Type == FillOrKill:
-		r.void(taker, NotFillable)
+		r.void(&fresh, NotFillable)
 	case len(r.Fills) == MaxFills:
 		t.end(Cancelled, TooManyFills)
-	case t.Type == MarketPrice || t.Type == ImmediateOrCancel:
-		t.end(Cancelled, Unmatched)
+	default:
+		t.endUnfilled()
 	}
 	if t.Type == MarketPrice && t.overLimit() {
-		r.void(taker, OverMarketVolume)
+		r.void(&fresh, OverMarketVolume)
 	}
 }
 
 // void cancels the taker as if it had met no one.
-func (r *Result) void(taker *Order, reason Reason) {
-	r.Taker, r.Fills = *taker, r.Fills[:0]
+func (r *Result) void(fresh *Progress, reason Reason) {
+	r.Taker.Progress, r.Fills = *fresh, r.Fills[:0]
 	r.Taker.end(Cancelled, reason)
 }
 
@@ -80,16 +100,17 @@ func (b *Book) crosses(t *Order) bool {
 	return ok && t.accepts(t.ID.Price(), best)
 }
 
-// fill lets the taker meet the other side until it has ended, the prices part, or MaxFills is reached.
+// fill lets the taker meet the other side until it has ended, the prices part, or MaxFills is reached. This is the exact
+// way, for numbers of any size.
 func (b *Book) fill(r *Result) {
-	t, own := &r.Taker, r.Taker.ID.Price()
+	t, own := r.Taker, r.Taker.ID.Price()
 	other := b.side(!t.ID.Side())
 	for at := other.best; at != 0; at = other.levels[at].worse {
 		price := other.levels[at].price
 		if !t.accepts(own, price) {
 			return
 		}
-		for n := other.levels[at].head; n != 0; n = b.nodes[n].next {
+		for n := other.levels[at].head; n != 0; n = b.seats.at(n).next {
 			if len(r.Fills) == MaxFills || !b.trade(r, n, price) {
 				return
 			}
@@ -103,18 +124,22 @@ func (b *Book) fill(r *Result) {
 
 // trade adds the fill with the order in a slot; false if the taker can pay for nothing of it.
 func (b *Book) trade(r *Result, n uint32, price Price) bool {
-	taker, maker := &r.Taker, b.order(n)
-	r.Fills = append(r.Fills, Fill{Maker: maker.ID, Owner: maker.Owner, MakerProgress: maker.Progress, Price: price, slot: n})
-	f := &r.Fills[len(r.Fills)-1]
-	b.measure(f, taker, maker)
+	var maker Order
+	b.load(n, &maker)
+	taker, f := r.Taker, Fill{Maker: maker.ID, Owner: maker.Owner, Price: price, slot: n}
+	b.measure(&f, taker, &maker)
 	if f.Quantity.IsZero() {
-		r.Fills = r.Fills[:len(r.Fills)-1]
 		return false
 	}
 	taker.charge(&f.TakerFee, &f.TakerOperatorFee, &f.Amount, taker.Rates.Taker, taker.Rates.TakerOperator)
 	maker.charge(&f.MakerFee, &f.MakerOperatorFee, &f.Amount, maker.Rates.Maker, maker.Rates.MakerOperator)
 	taker.advance(&f.Quantity, &f.Amount, &f.TakerFee, &f.TakerOperatorFee)
-	b.advanceMaker(f, maker)
+	maker.advance(&f.Quantity, &f.Amount, &f.MakerFee, &f.MakerOperatorFee)
+	if maker.done(&b.scale, price) {
+		maker.end(Filled, ByOwner)
+	}
+	f.MakerProgress = maker.Progress
+	r.Fills = append(r.Fills, f)
 	return true
 }
 
@@ -161,20 +186,11 @@ func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRa
 	}
 }
 
-// advanceMaker finds the maker's progress and leaves the maker as it was.
-func (b *Book) advanceMaker(f *Fill, maker *Order) {
-	before := maker.Progress
-	maker.advance(&f.Quantity, &f.Amount, &f.MakerFee, &f.MakerOperatorFee)
-	if maker.done(&b.scale, f.Price) {
-		maker.end(Filled, ByOwner)
-	}
-	f.MakerProgress, maker.Progress = maker.Progress, before
-}
-
 // Apply changes the book to what Match has found: the makers advance or leave, the taker rests unless it has ended. The
 // result must be of this book as it is. ErrTwice, with nothing changed, if the taker's time and serial are taken.
 func (b *Book) Apply(r *Result) error {
-	if !r.Taker.Ended() && b.byTurn[r.Taker.ID.turn()] != 0 {
+	rests := !r.Taker.Ended()
+	if rests && b.turns.find(&b.seats, r.Taker.ID.turn()) != 0 {
 		return fmt.Errorf("%w: %s", ErrTwice, r.Taker.ID)
 	}
 	for i := range r.Fills {
@@ -182,11 +198,11 @@ func (b *Book) Apply(r *Result) error {
 		if f.MakerProgress.Ended() {
 			b.remove(f.slot)
 		} else {
-			b.order(f.slot).Progress = f.MakerProgress
+			b.advance(f.slot, f)
 		}
 	}
-	if !r.Taker.Ended() {
-		b.insert(&r.Taker)
+	if rests {
+		b.insert(r.Taker)
 	}
 	return nil
 }

@@ -345,7 +345,7 @@ func (d *desk) placeBoth(x *naive, owner core.Address, next source) (OrderID, bo
 		require.True(d.t, errors.Is(err, ErrFunds) || errors.Is(err, ErrTooSmall), err)
 		return OrderID{}, false
 	}
-	fresh := r.Taker
+	fresh := *r.Taker
 	fresh.Progress = Progress{}
 	mine := twin(&fresh, int(d.serial))
 	fills := x.place(mine)

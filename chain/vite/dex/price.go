@@ -22,6 +22,7 @@ const (
 	priceDigits = 12
 	priceOne    = 1_000_000_000_000 // Frac of a whole unit
 	priceHalf   = PriceSize / 2
+	priceMask   = 1<<(8*priceHalf) - 1 // all bits of a half
 )
 
 // ErrPrice marks a text or bytes that are no price.

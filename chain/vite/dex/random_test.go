@@ -97,7 +97,7 @@ func figures(r *Result, err error) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	o := &r.Taker
+	o := r.Taker
 	list := []string{
 		"ok", fmt.Sprint(uint8(o.Status)), fmt.Sprint(uint8(o.Reason)), o.Amount.Dec(), o.LockedFee.Dec(), o.Executed.Quantity.Dec(),
 		o.Executed.Amount.Dec(), o.Executed.BaseFee.Dec(), o.Executed.OperatorFee.Dec(), o.Refund.Dec(),

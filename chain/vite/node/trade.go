@@ -80,7 +80,7 @@ func restore(book *dex.Book, o *dex.Order) {
 
 // announceResult logs the taker as it is now, then each maker, then each trade.
 func (x *execution) announceResult(market *dex.Market, r *dex.Result) {
-	placed := dex.Placed{Order: r.Taker, Trade: market.Trade, Quote: market.Quote}
+	placed := dex.Placed{Order: *r.Taker, Trade: market.Trade, Quote: market.Quote}
 	x.announce(dex.NewOrderEvent, placed.Encode())
 	for i := range r.Fills {
 		x.announceUpdate(market, r.Fills[i].Maker, r.Fills[i].MakerProgress)
