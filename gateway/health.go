@@ -27,7 +27,7 @@ type chainHealth struct {
 func (s *Server) health(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
 	defer cancel()
-	h, err := ask(ctx, s, s.Store.View, s.readHealth)
+	h, err := ask(ctx, s, s.Store.Glance, s.readHealth)
 	if err != nil {
 		s.Log.WithError(err).Error("gateway health")
 		h = health{Status: "down", Chains: []chainHealth{}}

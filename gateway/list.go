@@ -74,35 +74,31 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		return nil, 0, err
 	}
 	type page struct {
-		rows  []records.Record
+		lines []records.Line
 		total int
 	}
-	p, err := ask(ctx, n.Server, n.Store.View, func(tx *records.Tx) (p page, err error) {
-		p.rows, p.total, err = tx.Page(n.Name, token.TokenID, owner, d, offset, limit)
+	p, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (p page, err error) {
+		p.lines, p.total, err = tx.Page(n.Name, token.TokenID, owner, d, offset, limit)
 		return p, err
 	})
-	items := make([]item, len(p.rows))
-	for i, r := range p.rows {
-		items[i] = itemOf(r)
+	items := make([]item, len(p.lines))
+	for i, l := range p.lines {
+		items[i] = itemOf(l)
 	}
 	return items, p.total, err
 }
 
-func itemOf(r records.Record) item {
-	have, want := records.Confirmations(r)
-	at := r.BlockAt
-	if at.IsZero() {
-		at = r.SeenAt
-	}
+func itemOf(l records.Line) item {
 	out := item{
-		InTxHash: r.Tx, InTxConfirmedCount: have, InTxConfirmationCount: want, OutTxHash: r.CreditTx,
-		Amount: r.Net, Fee: r.Fee, State: records.PublicState(r), DateTime: strconv.FormatInt(at.UnixMilli(), 10),
+		InTxHash: l.Tx, InTxConfirmedCount: l.Confirmed, InTxConfirmationCount: l.Wanted, OutTxHash: l.OutTx,
+		Amount: l.Net, Fee: l.Fee, State: l.State, DateTime: strconv.FormatInt(l.At.UnixMilli(), 10), RefundTxHash: l.RefundTx,
 	}
-	if r.Refund != nil {
-		out.RefundTxHash, out.RefundState = r.RefundTx, refunding
-		if r.Refund.State == records.Paid {
-			out.RefundState = refunded
-		}
+	switch l.Refund {
+	case "":
+	case records.Paid:
+		out.RefundState = refunded
+	default:
+		out.RefundState = refunding
 	}
 	return out
 }

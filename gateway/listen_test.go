@@ -72,8 +72,8 @@ type slow struct {
 	entered, letGo chan struct{}
 }
 
-func (s slow) View(ctx context.Context, f func(*records.Tx) error) error {
+func (s slow) Glance(ctx context.Context, f func(*records.Tx) error) error {
 	close(s.entered)
 	<-s.letGo
-	return s.store.View(ctx, f)
+	return s.store.Glance(ctx, f)
 }

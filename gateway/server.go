@@ -61,7 +61,7 @@ type Route struct {
 
 // store is the records as the gateway uses them.
 type store interface {
-	View(ctx context.Context, f func(*records.Tx) error) error
+	Glance(ctx context.Context, f func(*records.Tx) error) error
 	Update(ctx context.Context, f func(*records.Tx) error) error
 }
 

@@ -16,7 +16,7 @@ type hanging struct {
 	letGo chan struct{}
 }
 
-func (h hanging) View(context.Context, func(*records.Tx) error) error {
+func (h hanging) Glance(context.Context, func(*records.Tx) error) error {
 	<-h.letGo
 	return nil
 }
@@ -69,5 +69,5 @@ func TestStoreThatIsGone(t *testing.T) {
 
 type fenced struct{}
 
-func (fenced) View(context.Context, func(*records.Tx) error) error   { return records.ErrFenced }
+func (fenced) Glance(context.Context, func(*records.Tx) error) error { return records.ErrFenced }
 func (fenced) Update(context.Context, func(*records.Tx) error) error { return records.ErrFenced }

@@ -12,41 +12,7 @@ import (
 // maxPage bounds what one list answers.
 const maxPage = 1000
 
-// Page answers a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
-// nothing was received. limit is cut to 1..1000.
-func (tx *Tx) Page(network, token, owner string, d Direction, offset, limit int) ([]Record, int, error) {
-	out, total, err := tx.page(network, token, owner, d, max(offset, 0), clampLimit(limit))
-	if err != nil {
-		return nil, 0, fmt.Errorf("reading the %s records of %s: %w", d, owner, err)
-	}
-	return out, total, nil
-}
-
 func clampLimit(limit int) int { return min(max(limit, 1), maxPage) }
-
-func (tx *Tx) page(network, token, owner string, d Direction, offset, limit int) ([]Record, int, error) {
-	if !storable(token) || !storable(owner) {
-		return nil, 0, nil // no row holds such a text
-	}
-	where := `WHERE network = ? AND token = ? AND owner = ? AND direction = ?`
-	if d == Withdrawal {
-		where += ` AND state <> 'orphaned'`
-	}
-	// The ids come from the index alone, so that a far page reads no rows on its way.
-	found, err := tx.transfers(`WHERE id IN (SELECT id FROM transfers `+where+` ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC`,
-		network, token, owner, string(d), limit, offset)
-	if err != nil {
-		return nil, 0, err
-	}
-	total := offset + len(found)
-	if len(found) == limit || len(found) == 0 && offset > 0 { // else the page is the last one and tells the total
-		if err := tx.one(&total, `SELECT COUNT(*) FROM transfers `+where, network, token, owner, string(d)); err != nil {
-			return nil, 0, err
-		}
-	}
-	out, err := tx.records(found)
-	return out, total, err
-}
 
 // Filter chooses records for operators; an empty field chooses all.
 type Filter struct {
@@ -160,21 +126,31 @@ func (tx *Tx) records(transfers []Transfer) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	cursors, err := tx.Cursors()
+	heads, err := tx.heads()
 	if err != nil {
 		return nil, err
-	}
-	heads := make(map[chain.ID]Cursor, len(cursors))
-	for _, c := range cursors {
-		heads[c.Chain] = c
 	}
 	out := make([]Record, len(transfers))
 	for i, t := range transfers {
 		c := heads[t.Chain]
-		out[i] = Record{Transfer: t, Head: max(c.Head, c.Height), FinalAt: c.Final.Height, At: tx.now}
+		out[i] = Record{Transfer: t, Head: c.Head, FinalAt: c.Final.Height, At: tx.now}
 		for _, p := range payments[t.ID] {
 			out[i].add(p, hashes[p.ID])
 		}
+	}
+	return out, nil
+}
+
+// heads answers the cursors by chain. Head is never below what was followed.
+func (tx *Tx) heads() (map[chain.ID]Cursor, error) {
+	cursors, err := tx.Cursors()
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[chain.ID]Cursor, len(cursors))
+	for _, c := range cursors {
+		c.Head = max(c.Head, c.Height)
+		out[c.Chain] = c
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package recordstest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -11,12 +12,24 @@ import (
 	"gatewayd/records"
 )
 
-func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []records.Record, total int) {
+// page reads a wallet's page, and holds each line against the whole record.
+func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []records.Line, total int) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) (err error) {
 		out, total, err = tx.Page(Network, Token, owner, d, offset, limit)
+		for _, line := range out {
+			whole, err := tx.Record(line.ID)
+			require.NoError(r.T, err)
+			require.Equal(r.T, records.LineOf(whole), line)
+		}
 		return err
 	})
+	var glanced []records.Line
+	require.NoError(r.T, r.Store.Glance(context.Background(), func(tx *records.Tx) (err error) {
+		glanced, _, err = tx.Page(Network, Token, owner, d, offset, limit)
+		return err
+	}))
+	require.Equal(r.T, out, glanced)
 	return out, total
 }
 
@@ -24,6 +37,22 @@ func ids(list []records.Record) []uint64 {
 	out := make([]uint64, len(list))
 	for i, l := range list {
 		out[i] = l.ID
+	}
+	return out
+}
+
+func lineIDs(list []records.Line) []uint64 {
+	out := make([]uint64, len(list))
+	for i, l := range list {
+		out[i] = l.ID
+	}
+	return out
+}
+
+// payouts are the hashes that a page shows, and the states.
+func payouts(list []records.Line) (out [][2]string) {
+	for _, l := range list {
+		out = append(out, [2]string{l.OutTx, l.State})
 	}
 	return out
 }
@@ -42,15 +71,11 @@ func testPages(t *testing.T, url string) {
 
 	all, total := page(r, Alice, records.Deposit, 0, 10)
 	require.Equal(t, 3, total)
-	require.Equal(t, []uint64{queued.ID, signed.ID, paid.ID}, ids(all), "newest first")
-	require.Equal(t, []string{"", signedHash, hash}, []string{all[0].CreditTx, all[1].CreditTx, all[2].CreditTx})
-	require.Equal(t, records.Queued, all[0].Credit.State)
-	require.Equal(t, []uint64{r.Cursor(Source).Head, r.Cursor(Source).Final.Height}, []uint64{all[0].Head, all[0].FinalAt})
-	require.Equal(t, r.Now(), all[0].At)
-	require.Equal(t, r.Transfer(queued.ID), all[0].Transfer)
+	require.Equal(t, []uint64{queued.ID, signed.ID, paid.ID}, lineIDs(all), "newest first")
+	require.Equal(t, [][2]string{{"", records.OppositeConfirmed}, {signedHash, records.TotProcessing}, {hash, records.TotConfirmed}}, payouts(all))
 
 	second, total := page(r, Alice, records.Deposit, 1, 1)
-	require.Equal(t, []uint64{signed.ID}, ids(second))
+	require.Equal(t, []uint64{signed.ID}, lineIDs(second))
 	require.Equal(t, 3, total)
 	none, total := page(r, Alice, records.Deposit, 3, 10)
 	require.Empty(t, none)
@@ -63,6 +88,49 @@ func testPages(t *testing.T, url string) {
 		require.Empty(t, none)
 		require.Zero(t, total)
 	}
+}
+
+// testPageStates: a page's lines tell what the whole records tell, at every step of a record's life, beside others and alone.
+func testPageStates(t *testing.T, url string) {
+	r := newRig(t, url)
+	look := func(d records.Direction) [][2]string {
+		all, total := page(r, Alice, d, 0, 20)
+		require.Len(t, all, total)
+		for i := range all {
+			one, _ := page(r, Alice, d, i, 1)
+			require.Equal(t, all[i], one[0])
+		}
+		return payouts(all)
+	}
+	seen := r.Receive(records.Deposit, 500)
+	look(records.Deposit)
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	look(records.Deposit)
+	r.Pass(25 * time.Hour)
+	r.Mine(Source, "b")
+	look(records.Deposit)
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(seen); return err })
+	look(records.Deposit)
+	refused := r.Receive(records.Withdrawal, 500)
+	r.Do(func(tx *records.Tx) error {
+		return tx.MoveTransfer(refused.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
+	})
+	back := CreditOf(refused)
+	back.Purpose, back.Chain, back.Account, back.Asset, back.Payee, back.Amount = chain.Refund, Exchange, Gateway, Token, Alice, refused.Amount
+	var refund uint64
+	r.Do(func(tx *records.Tx) (err error) { refund, err = tx.QueuePayment(back); return err })
+	require.Equal(t, [][2]string{{"", records.WrongWithdrawAddress}}, look(records.Withdrawal))
+	hash := r.Pay(refund)
+	look(records.Withdrawal)
+	_, p := r.Owe(records.Withdrawal, 900)
+	first := r.Bind(p)
+	r.Sign(first, records.AttemptPay)
+	newest := r.Sign(first, records.AttemptReplace)
+	require.Equal(t, [][2]string{{newest, records.OppositeProcessing}, {"", records.WrongWithdrawAddress}}, look(records.Withdrawal))
+	lines, _ := page(r, Alice, records.Withdrawal, 1, 1)
+	require.Equal(t, []any{hash, records.Paid}, []any{lines[0].RefundTx, lines[0].Refund})
+	r.Settle(first, newest)
+	require.Equal(t, [2]string{newest, records.OppositeConfirmed}, look(records.Withdrawal)[0])
 }
 
 func testLists(t *testing.T, url string) {

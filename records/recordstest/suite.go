@@ -40,6 +40,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"lease", testLease},
 		{"zombie", testZombie},
 		{"pages", testPages},
+		{"pages at every state", testPageStates},
 		{"operators' lists", testLists},
 		{"totals", testTotals},
 		{"work", testWork},

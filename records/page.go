@@ -1,0 +1,197 @@
+package records
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// Line is a record as wallets list it.
+type Line struct {
+	ID        uint64 // of the transfer
+	Tx        string // that came in
+	Confirmed uint64 // blocks that confirm it
+	Wanted    uint64 // blocks that make it final
+	OutTx     string // of the payout; the newest attempt until it is paid
+	Net       chain.Amount
+	Fee       chain.Amount
+	State     string    // public
+	At        time.Time // of its block, or when it was first seen
+	RefundTx  string
+	Refund    PaymentState // empty without a refund
+}
+
+// LineOf is what wallets are told of a record.
+func LineOf(r Record) Line {
+	l := Line{ID: r.ID, Tx: r.Tx, OutTx: r.CreditTx, Net: r.Net, Fee: r.Fee, State: PublicState(r), At: r.BlockAt}
+	l.Confirmed, l.Wanted = Confirmations(r)
+	if l.At.IsZero() {
+		l.At = r.SeenAt
+	}
+	if r.Refund != nil {
+		l.RefundTx, l.Refund = r.RefundTx, r.Refund.State
+	}
+	return l
+}
+
+// Page answers a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
+// nothing was received. limit is cut to 1..1000.
+func (tx *Tx) Page(network, token, owner string, d Direction, offset, limit int) ([]Line, int, error) {
+	if !storable(token) || !storable(owner) {
+		return nil, 0, nil // no row holds such a text
+	}
+	p := page{tx: tx, args: []any{network, token, owner, string(d)}, where: pageWhere, offset: max(offset, 0), limit: clampLimit(limit)}
+	if d == Withdrawal {
+		p.where += ` AND t.state <> 'orphaned'`
+	}
+	out, total, err := p.read(d)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading the %s records of %s: %w", d, owner, err)
+	}
+	return out, total, nil
+}
+
+const (
+	pageSelect = `SELECT t.id, t.chain, t.tx, t.net, t.fee, t.policy, t.state, t.reason, t.height, t.block_at, t.seen_at, t.changed_at,
+		COALESCE(p.id, 0), COALESCE(p.purpose, ''), COALESCE(p.state, ''), COALESCE(p.tx, '')
+		FROM transfers t LEFT JOIN payments p ON p.transfer_id = t.id AND p.purpose <> 'receive' AND p.state <> 'void'`
+	pageWhere = ` WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = ?`
+)
+
+// page is one reading of a page. Wallets ask for it all day, so it reads only what they are shown: one query, and others only for records that
+// are still on their way.
+type page struct {
+	tx            *Tx
+	where         string
+	args          []any
+	offset, limit int
+}
+
+func (p *page) read(d Direction) ([]Line, int, error) {
+	found, err := p.records(d)
+	if err != nil {
+		return nil, 0, err
+	}
+	total := p.offset + len(found)
+	if len(found) == p.limit || len(found) == 0 && p.offset > 0 { // else the page is the last one and tells the total
+		if err := p.tx.one(&total, `SELECT COUNT(*) FROM transfers t`+p.where, p.args...); err != nil {
+			return nil, 0, err
+		}
+	}
+	if err := p.follow(found); err != nil {
+		return nil, 0, err
+	}
+	out := make([]Line, len(found))
+	for i, l := range found {
+		out[i] = LineOf(l.record())
+	}
+	return out, total, nil
+}
+
+// records reads the page's records. An offset is counted in the index alone, so that a far page reads no rows on its way.
+func (p *page) records(d Direction) ([]listed, error) {
+	query, args := pageSelect+p.where+` ORDER BY t.id DESC LIMIT ?`, append(p.args[:len(p.args):len(p.args)], p.limit)
+	if p.offset > 0 {
+		query = pageSelect + ` WHERE t.id IN (SELECT t.id FROM transfers t` + p.where + ` ORDER BY t.id DESC LIMIT ? OFFSET ?) ORDER BY t.id DESC`
+		args = append(args, p.offset)
+	}
+	rows, err := p.tx.tx.QueryContext(p.tx.ctx, p.tx.tx.Rebind(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := make([]listed, 0, min(p.limit, usualPage))
+	var policy depths
+	for rows.Next() {
+		l := listed{Transfer: Transfer{Direction: d}, at: p.tx.now}
+		if err := l.scan(rows, &policy); err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, rows.Err()
+}
+
+// usualPage is what wallets ask for at most.
+const usualPage = 30
+
+// follow adds what only records on their way need: how far their chain has come, and the newest attempt of a payment that is not paid.
+func (p *page) follow(found []listed) error {
+	var unpaid []uint64
+	waiting := false
+	for i := range found {
+		waiting = waiting || found[i].State == Seen || found[i].State == Orphaned
+		if found[i].payment.ID > 0 && found[i].payment.Tx == "" {
+			unpaid = append(unpaid, found[i].ID)
+		}
+	}
+	if waiting {
+		heads, err := p.tx.heads()
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			found[i].head = heads[found[i].Chain].Head
+		}
+	}
+	if len(unpaid) == 0 {
+		return nil
+	}
+	hashes, err := p.tx.newestAttempts(unpaid)
+	for i := range found {
+		found[i].newest = hashes[found[i].payment.ID]
+	}
+	return err
+}
+
+// listed is a record as a page reads it: of its parts only what LineOf looks at.
+type listed struct {
+	Transfer
+	payment Payment // the live credit or refund: there is one at most; ID 0 for none
+	newest  string  // hash of its newest attempt, if it is not paid
+	head    uint64
+	at      time.Time
+}
+
+func (l *listed) record() Record {
+	r := Record{Transfer: l.Transfer, Head: l.head, At: l.at}
+	if l.payment.ID > 0 {
+		r.add(l.payment, l.newest)
+	}
+	return r
+}
+
+func (l *listed) scan(rows *sql.Rows, policy *depths) error {
+	var text string
+	var blockAt, seenAt, changedAt int64
+	p := &l.payment
+	err := rows.Scan(&l.ID, &l.Chain, &l.Tx, &l.Net, &l.Fee, &text, &l.State, &l.Reason, &l.Height, &blockAt, &seenAt, &changedAt,
+		&p.ID, &p.Purpose, &p.State, &p.Tx)
+	if err != nil {
+		return err
+	}
+	l.BlockAt, l.SeenAt, l.ChangedAt = timeOrZero(blockAt), fromMillis(seenAt), fromMillis(changedAt)
+	if err := policy.read(text); err != nil {
+		return fmt.Errorf("the policy of transfer %d: %w", l.ID, err)
+	}
+	l.Policy.DepositConfirmations, l.Policy.WithdrawConfirmations = policy.Deposit, policy.Withdrawal
+	return nil
+}
+
+// depths is what a page needs of a policy. Neighbours mostly share theirs: what was read once is not read again.
+type depths struct {
+	text       string
+	Deposit    Depth `json:"depositConfirmations"`
+	Withdrawal Depth `json:"withdrawConfirmations"`
+}
+
+func (d *depths) read(text string) error {
+	if d.text == text {
+		return nil
+	}
+	*d = depths{text: text}
+	return json.Unmarshal([]byte(text), d)
+}
