@@ -84,15 +84,15 @@ func TestNoRates(t *testing.T) {
 func TestRatesFromAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rates.json")
 	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	r := newRates(RatesConfig{File: file, Coins: map[string]string{"BTC": "bitcoin"}}, func() time.Time { return old.Add(2 * time.Hour) }, quiet())
+	r := newRates(RatesConfig{File: file, Coins: map[string]string{"BTC": "bitcoin"}}, nil, func() time.Time { return old.Add(2 * time.Hour) }, quiet())
 	require.Error(t, r.refresh(t.Context()))
 	require.NoError(t, os.WriteFile(file, []byte(`{"bitcoin":{"usd":1,"cny":null}}`), 0o600))
 	require.NoError(t, os.Chtimes(file, old, old))
 	require.NoError(t, r.refresh(t.Context()))
-	q, stale, ok := r.of(index.Token{Symbol: "BTC-000", OriginalSymbol: "BTC"})
-	require.True(t, ok)
-	require.True(t, stale, "as old as the file")
-	require.Len(t, q.prices, 1)
+	q := r.of(index.Token{Symbol: "BTC-000", OriginalSymbol: "BTC"})
+	require.Len(t, q, 1)
+	require.Equal(t, old.Unix(), q[usd].at.Unix(), "as old as the file")
+	require.True(t, q[usd].stale(r.now()))
 }
 
 func TestRatesConfig(t *testing.T) {
@@ -115,15 +115,15 @@ func FuzzRates(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		quotes, err := parseRates(text, time.Unix(0, 0))
+		quotes, err := parseRates(text, time.Unix(0, 0), time.Hour)
 		if err != nil {
 			require.Empty(t, quotes)
 			return
 		}
 		for _, q := range quotes {
-			for _, p := range q.prices {
-				require.True(t, p.IsPositive())
-				_, err := json.Marshal(json.Number(p.String()))
+			for _, p := range q {
+				require.True(t, p.value.IsPositive())
+				_, err := json.Marshal(json.Number(p.value.String()))
 				require.NoError(t, err)
 			}
 		}

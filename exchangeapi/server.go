@@ -83,6 +83,7 @@ type endpoint func(context.Context, params) (data any, err error)
 type Parts struct {
 	Networks []Network
 	Keys     *Keys
+	Feeds    feeds            // nil when the configuration names no feed
 	Log      *logrus.Logger   // nil means standard error
 	Now      func() time.Time // nil means time.Now
 }
@@ -141,6 +142,9 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	if parts.Keys == nil {
 		return nil, errors.New("exchange API: a store of keys is wanted")
 	}
+	if parts.Feeds == nil && len(cfg.Rates.Feeds) > 0 {
+		return nil, errors.New("exchange API: nothing reads price feeds")
+	}
 	if parts.Log == nil {
 		parts.Log = logrus.New()
 	}
@@ -149,7 +153,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{
-		Parts: parts, cfg: cfg, echo: echo.New(), rates: newRates(cfg.Rates, parts.Now, parts.Log),
+		Parts: parts, cfg: cfg, echo: echo.New(), rates: newRates(cfg.Rates, parts.Feeds, parts.Now, parts.Log),
 		applicants: serve.NewLimit(float64(cfg.KeysPerHour)/time.Hour.Seconds(), cfg.KeysPerHour, parts.Now),
 	}
 	var err error
