@@ -83,7 +83,7 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 		return w.call(u, core.DexFundContract, m, args...)
 	}
 	e := &w.state.exchange
-	switch rapid.IntRange(0, 6).Draw(t, "share") {
+	switch rapid.IntRange(0, 5).Draw(t, "share") {
 	case 0:
 		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
 		return fund(dex.FundLockVX, action, *vite(rapid.Uint64Range(1, 40).Draw(t, "VX")))
@@ -99,24 +99,19 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 			id = rapid.SampledFrom(all).Draw(t, "stake")
 		}
 		return fund(dex.FundCancelStake, id)
-	case 5:
-		b := fund(dex.FundEndorseVX)
-		b.TokenID, b.Amount = dex.VX, *vite(rapid.Uint64Range(0, 100).Draw(t, "endowment"))
-		return b
 	}
-	period := uint64(dex.PeriodOf(e.clock)) - rapid.Uint64Range(0, 2).Draw(t, "ago")
-	return fund(dex.FundPeriodJob, period, uint8(rapid.IntRange(int(payDividend), int(payMining)).Draw(t, "job")))
+	b := fund(dex.FundEndorseVX)
+	b.TokenID, b.Amount = dex.VX, *vite(rapid.Uint64Range(0, 100).Draw(t, "endowment"))
+	return b
 }
 
 func (w *walk) adminCall(t *rapid.T, u user) *core.AccountBlock {
 	fund := func(m core.Method, args ...any) *core.AccountBlock {
 		return w.call(u, core.DexFundContract, m, args...)
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "admin") {
+	switch rapid.IntRange(0, 3).Draw(t, "admin") {
 	case 0:
 		return fund(dex.FundNotifyTime, w.state.exchange.clock+1)
-	case 3, 4:
-		return fund(dex.FundNotifyTime, w.state.exchange.clock+rapid.Int64Range(1, dex.PeriodTime).Draw(t, "seconds"))
 	case 1:
 		return fund(dex.FundMarketAdmin, uint8(setTakerRate|setMakerRate), coin, core.VITE, u.addr,
 			rapid.Int32Range(0, 200).Draw(t, "taker"), rapid.Int32Range(0, 200).Draw(t, "maker"), false)
@@ -133,7 +128,7 @@ func (w *walk) adminCall(t *rapid.T, u user) *core.AccountBlock {
 // exchangeStep is a random step with an exchange.
 func (w *walk) exchangeStep(t *rapid.T, digests map[uint64]core.Hash) {
 	u := rapid.SampledFrom(w.users).Draw(t, "user")
-	switch rapid.IntRange(0, 15).Draw(t, "step") {
+	switch rapid.IntRange(0, 17).Draw(t, "step") {
 	case 0:
 		w.receiveOne(t, u)
 	case 1, 2, 3:
@@ -146,8 +141,24 @@ func (w *walk) exchangeStep(t *rapid.T, digests map[uint64]core.Hash) {
 		w.dropOne(t)
 	case 7:
 		w.rollbackTo(t, digests)
+	case 8, 9:
+		w.timePasses(t)
 	default:
 		w.trade(t, u)
+	}
+}
+
+// timePasses moves the clock by up to a day and begins some of what is due then; it may stop in the middle of it.
+func (w *walk) timePasses(t *rapid.T) {
+	clock := w.state.exchange.clock
+	later := rapid.SampledFrom([]int64{1, dex.PeriodTime / 2, dex.PeriodTime}).Draw(t, "seconds")
+	w.submit(t, w.rich, w.call(w.rich, core.DexFundContract, dex.FundNotifyTime, clock+later))
+	for range rapid.IntRange(0, 2).Draw(t, "jobs") {
+		job := uint8(rapid.IntRange(int(payDividend), int(payMining)).Draw(t, "job"))
+		w.submit(t, w.rich, w.call(w.rich, core.DexFundContract, dex.FundPeriodJob, uint64(dex.PeriodOf(clock)), job))
+	}
+	if rapid.Bool().Draw(t, "tick") {
+		require.NoError(t, w.Tick())
 	}
 }
 
@@ -167,7 +178,8 @@ func (w *walk) rollbackTo(t *rapid.T, digests map[uint64]core.Hash) {
 	require.Equal(t, digests[height], w.plainDigest(), "a rollback restores the exchange")
 }
 
-// openShares opens a second market, in dollars, has both mine VX, and gives everyone something to trade with.
+// openShares opens a second market, in dollars, has both mine VX, gives everyone something to trade with, and has them trade
+// once, so that there are fees to share out from the beginning.
 func (l *ledger) openShares() {
 	l.fund(l.rich, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, usd, uint8(dex.QuoteUSD), uint8(0), 0, uint8(0), 0)
 	l.fund(l.rich, dex.FundOpenMarket, coin, usd)
@@ -182,7 +194,15 @@ func (l *ledger) openShares() {
 	}
 	l.deposit(l.staked, core.VITE, *vite(svipStake))
 	l.fund(l.rich, dex.FundLockVX, uint8(actionAdd), *vite(20))
+	l.fund(l.rich, dex.FundLockVX, uint8(actionRemove), *vite(5))
 	l.fund(l.rich, dex.FundCreateInviter)
+	l.fund(l.staked, dex.FundBindInvite, l.state.exchange.codes[l.rich.addr])
+	l.fund(l.poor, dex.FundLockVX, uint8(actionAdd), *vite(30))
+	for _, quote := range []core.TokenID{core.VITE, usd} {
+		l.fund(l.rich, dex.FundMarketAdmin, uint8(setTakerRate|setMakerRate), coin, quote, l.rich.addr, int32(100), int32(70), false)
+		l.fund(l.staked, dex.FundPlaceOrder, coin, quote, true, uint8(dex.Limit), "10", whole(20))
+		l.fund(l.poor, dex.FundPlaceOrder, coin, quote, false, uint8(dex.Limit), "10", whole(12))
+	}
 }
 
 // TestExchangeWalks: whatever happens, the exchange holds what it owes, no token appears or vanishes, a rollback restores

@@ -1,0 +1,181 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// TestInvitations: an invited account pays nine tenths of all four rates, and its inviter mines with it.
+func TestInvitations(t *testing.T) {
+	l := miningMarket(t, Config{})
+	l.nextDay()
+	l.fund(l.rich, dex.FundMarketAdmin, uint8(setTakerRate|setMakerRate), coin, core.VITE, l.rich.addr, int32(150), int32(75), false)
+	before := l.has(l.rich, core.VITE)[0]
+	l.fund(l.rich, dex.FundCreateInviter)
+	require.NotEqual(t, before, l.has(l.rich, core.VITE)[0])
+	code := l.state.exchange.codes[l.rich.addr]
+	require.NotZero(t, code)
+	for _, tt := range []struct {
+		name   string
+		by     user
+		method core.Method
+		args   []any
+	}{
+		{"a second code", l.rich, dex.FundCreateInviter, nil},
+		{"own code", l.rich, dex.FundBindInvite, []any{code}},
+		{"no such code", l.poor, dex.FundBindInvite, []any{code + 1}},
+		{"no code", l.poor, dex.FundBindInvite, []any{uint32(0)}},
+	} {
+		require.Equal(t, byte(statusFailed), l.fundStatus(tt.by, tt.method, tt.args...), tt.name)
+	}
+	l.fund(l.poor, dex.OldFundBindInvite, code)
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.poor, dex.FundBindInvite, code), "twice")
+
+	sell := l.openOrder(l.order(l.poor, dex.Sell, "10", 20))
+	require.Equal(t, dex.Rates{Taker: 180, Maker: 180, TakerOperator: 135, MakerOperator: 67}, sell.Rates)
+	l.order(l.staked, dex.Buy, "10", 20)
+	credits := func(u user) (n uint256.Int) {
+		l.Read(func(v *View) { n = v.MiningCredits(u.addr)[dex.QuoteVITE] })
+		return n
+	}
+	require.Equal(t, *uint256.NewInt(4e17), credits(l.staked))
+	require.Equal(t, *uint256.NewInt(369e15), credits(l.poor), "0.36 VITE and 2.5 %")
+	require.Equal(t, *uint256.NewInt(18e15), credits(l.rich), "5 % of 0.36 VITE")
+	require.Equal(t, "760000000000000000", l.feesPaid(dex.QuoteVITE), "what was paid")
+	l.Read(func(v *View) {
+		require.Equal(t, code, v.InviteCode(l.rich.addr))
+		require.Equal(t, code, v.InvitedBy(l.poor.addr))
+		require.Zero(t, v.InvitedBy(l.rich.addr))
+		require.True(t, v.IsInviteCode(code))
+		require.False(t, v.IsInviteCode(0))
+	})
+	l.state.checkExchange(t)
+	l.state.checkLinks(t)
+}
+
+// TestStableMarket: in a stable market no one pays fees; orders placed before keep their rates.
+func TestStableMarket(t *testing.T) {
+	l := miningMarket(t, Config{})
+	old := l.order(l.staked, dex.Sell, "10", 20)
+	l.tradeAdmin(setStable, coin, core.VITE, true, uint256.Int{})
+	require.Equal(t, dex.Rates{Taker: 200, Maker: 200}, l.openOrder(old).Rates)
+	l.order(l.poor, dex.Buy, "10", 20)
+	require.Equal(t, "400000000000000000", l.feesPaid(dex.QuoteVITE), "the old order's alone")
+	fresh := l.order(l.staked, dex.Sell, "10", 20)
+	require.Equal(t, dex.Rates{}, l.openOrder(fresh).Rates)
+	l.tradeAdmin(setStable, coin, core.VITE, false, uint256.Int{})
+	require.Equal(t, dex.Rates{Taker: 200, Maker: 200}, l.openOrder(l.order(l.staked, dex.Sell, "10", 20)).Rates)
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.poor, dex.FundTradeAdmin, uint8(setStable), coin, core.VITE, true, coin,
+		uint8(0), uint8(0), 0, uint8(0), 0), "by a user")
+	l.state.checkExchange(t)
+}
+
+// TestStakeForAnother: one account's stake frees another of the base fee, and belongs to who has staked.
+func TestStakeForAnother(t *testing.T) {
+	l := miningMarket(t, Config{})
+	l.deposit(l.rich, core.VITE, *vite(svipStake))
+	held := l.has(l.rich, core.VITE)[0]
+	id := l.fund(l.rich, dex.FundStakeForPrincipal, l.poor.addr)
+	require.Equal(t, dex.Rates{}, l.openOrder(l.order(l.poor, dex.Sell, "10", 20)).Rates)
+	require.NotEqual(t, held, l.has(l.rich, core.VITE)[0])
+	l.deposit(l.rich, core.VITE, *vite(svipStake))
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundStakeForPrincipal, l.poor.addr), "a second one")
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundCancelStake, id), "too early")
+	l.state.checkExchange(t)
+	l.state.checkLinks(t)
+	for range 5 {
+		l.snapshot()
+	}
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.poor, dex.FundCancelStake, id), "another's")
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundCancelStake, core.Hash{1}), "no such stake")
+	l.fund(l.rich, dex.FundCancelStake, id)
+	require.Equal(t, dex.Rates{Taker: 200, Maker: 200}, l.openOrder(l.order(l.poor, dex.Sell, "10", 20)).Rates)
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundCancelStake, id), "twice")
+	require.Equal(t, ErrDexParam, l.try(l.rich, l.call(l.rich, core.DexFundContract, dex.FundStakeForPrincipal, core.AssetContract)))
+	l.state.checkExchange(t)
+}
+
+// lockAll locks VX of staked and poor, one part and three.
+func (l *ledger) lockAll() {
+	for i, u := range []user{l.staked, l.poor} {
+		n := *vite([]uint64{100, 300}[i])
+		l.deposit(u, dex.VX, n)
+		l.fund(u, dex.FundLockVX, uint8(actionAdd), n)
+	}
+}
+
+// TestDividends: each day a hundredth of the fees in other quote tokens than VITE goes to who has locked VX.
+func TestDividends(t *testing.T) {
+	l := miningMarket(t, Config{})
+	l.openShares()
+	l.fund(l.rich, dex.FundLockVX, uint8(actionRemove), *vite(15))
+	l.fund(l.poor, dex.FundLockVX, uint8(actionRemove), *vite(30))
+	l.lockAll()
+	fees := l.state.exchange.fees[usd].base
+	part := dex.Dividend(fees)
+	require.False(t, part.IsZero())
+	staked, poor := l.state.exchange.funds[holding{l.staked.addr, usd}], l.state.exchange.funds[holding{l.poor.addr, usd}]
+	vites := l.state.exchange.fees[core.VITE].base
+	l.nextDay()
+	yesterday := uint64(dex.PeriodOf(l.state.exchange.clock) - 1)
+	height := l.head(core.DexFundContract).Height
+	l.fund(l.rich, dex.FundPeriodJob, yesterday, uint8(payDividend))
+	one, three := dex.ShareOf(&part, uint256.NewInt(1), uint256.NewInt(4)), dex.ShareOf(&part, uint256.NewInt(3), uint256.NewInt(4))
+	staked.Available.Add(&staked.Available, &one)
+	poor.Available.Add(&poor.Available, &three)
+	require.Equal(t, staked, l.state.exchange.funds[holding{l.staked.addr, usd}])
+	require.Equal(t, poor, l.state.exchange.funds[holding{l.poor.addr, usd}])
+	require.Equal(t, vites, l.state.exchange.fees[core.VITE].base, "VITE is not paid out")
+	require.Len(t, l.rewards(dex.DividendEvent, height), 2)
+	fees.Sub(&fees, &one)
+	fees.Sub(&fees, &three)
+	require.Equal(t, fees, l.state.exchange.fees[usd].base, "what cutting leaves stays")
+	l.state.checkExchange(t)
+	l.state.checkBooks(t, uint256.Int{})
+}
+
+// TestLockVX: VX comes back seven days after it was unlocked, and no account keeps less than the minimum locked.
+func TestLockVX(t *testing.T) {
+	l := miningMarket(t, Config{})
+	l.deposit(l.poor, dex.VX, *vite(100))
+	lock := func(action int, n uint64) byte { return l.fundStatus(l.poor, dex.FundLockVX, uint8(action), *vite(n)) }
+	for _, tt := range []struct {
+		name   string
+		action int
+		vx     uint64
+		status byte
+	}{
+		{"less than the minimum", actionAdd, 9, statusFailed},
+		{"more than there is", actionAdd, 101, statusFailed},
+		{"nothing is locked", actionRemove, 1, statusFailed},
+		{"lock", actionAdd, 30, statusOK},
+		{"and more", actionAdd, 1, statusOK},
+		{"a rest below the minimum", actionRemove, 22, statusFailed},
+		{"more than is locked", actionRemove, 32, statusFailed},
+		{"a part", actionRemove, 21, statusOK},
+		{"the rest", actionRemove, 10, statusOK},
+	} {
+		require.Equal(t, tt.status, lock(tt.action, tt.vx), tt.name)
+		l.state.checkExchange(t)
+	}
+	l.Read(func(v *View) {
+		locked, unlocking := v.LockedVX(l.poor.addr)
+		require.True(t, locked.IsZero())
+		require.Equal(t, *vite(31), unlocking)
+	})
+	for range 6 {
+		l.nextDay()
+	}
+	require.Equal(t, "69000000000000000000", l.vx(l.poor))
+	l.state.checkLinks(t)
+	l.nextDay()
+	require.Equal(t, "100000000000000000000", l.vx(l.poor))
+	l.state.checkExchange(t)
+	require.Equal(t, ErrDexParam, l.try(l.poor, l.call(l.poor, core.DexFundContract, dex.FundLockVX, uint8(3), *vite(1))))
+	require.Equal(t, ErrDexParam, l.try(l.poor, l.call(l.poor, core.DexFundContract, dex.FundLockVX, uint8(1), uint256.Int{})))
+}
