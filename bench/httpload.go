@@ -1,0 +1,242 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// page is one kind of request that a server is asked for.
+type page struct {
+	name     string
+	requests int      // at scale 1
+	urls     []string // asked by turns
+}
+
+// hammerConns is how many clients ask at a time while CPU is measured. Latency is measured with one.
+const hammerConns = 16
+
+// hammerHelper names the helper that asks: the clients' work must not count as the server's.
+const hammerHelper = "clients"
+
+func hammerHelpers() map[string]Part { return map[string]Part{hammerHelper: hammer} }
+
+// pageGoals are goals for the CPU time of a page's request.
+func pageGoals(budget, limit float64, names ...string) []Goal {
+	goals := make([]Goal, len(names))
+	for i, name := range names {
+		goals[i] = Goal{Of: name, Budget: budget, Limit: limit}
+	}
+	return goals
+}
+
+// servePages serves h to clients in another process and measures, page by page, the server's CPU for a request (the note of
+// the page's name) and the time of a lonely request ("p50", "p99" behind it).
+func servePages(ctx context.Context, r *Run, h http.Handler, pages []page) (Figure, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return Figure{}, fmt.Errorf("listening for the clients: %w", err)
+	}
+	server, served := &http.Server{Handler: h}, make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	var total Figure
+	for _, p := range pages {
+		if err = servePage(ctx, r, listener.Addr().String(), p, &total); err != nil {
+			break
+		}
+	}
+	err = errors.Join(err, server.Close())
+	<-served // http.ErrServerClosed: it was told to
+	return total, err
+}
+
+func servePage(ctx context.Context, r *Run, addr string, p page, total *Figure) error {
+	list := filepath.Join(r.Dir, "urls")
+	if err := os.WriteFile(list, []byte(strings.Join(p.urls, "\n")), 0o600); err != nil {
+		return fmt.Errorf("writing the clients' list: %w", err)
+	}
+	n := r.N(p.requests)
+	if _, err := askClients(ctx, r, addr, hammerConns, max(1, n/10)); err != nil { // warms caches and connections up
+		return err
+	}
+	start, cpu := time.Now(), CPUTime()
+	loaded, err := askClients(ctx, r, addr, hammerConns, n)
+	if err != nil {
+		return err
+	}
+	used := CPUTime() - cpu
+	total.Units, total.CPU, total.Wall = total.Units+n, total.CPU+used, total.Wall+time.Since(start)
+	total.Note(p.name, float64(used)/float64(n), "ns")
+	lonely, err := askClients(ctx, r, addr, 1, max(1, n/20))
+	if err != nil {
+		return err
+	}
+	for _, which := range []string{"p50", "p99"} {
+		note, _ := lonely.note(which)
+		total.Note(p.name+" "+which, note.Value, "ns")
+	}
+	size, _ := loaded.note("body")
+	total.Note(p.name+" body", size.Value, "B")
+	return nil
+}
+
+// askClients has the helper ask n times over so many connections.
+func askClients(ctx context.Context, r *Run, addr string, conns, n int) (Figure, error) {
+	command, err := r.Command(ctx, hammerHelper, fmt.Sprint(addr, " ", conns, " ", n))
+	if err != nil {
+		return Figure{}, err
+	}
+	out, err := command.Output()
+	if err != nil {
+		return Figure{}, fmt.Errorf("running the clients: %w", err)
+	}
+	return ReadOutcome(out)
+}
+
+// hammer is the clients: argument "ADDRESS CONNECTIONS REQUESTS", URLs in the directory. The first answer's length is the note
+// "body".
+func hammer(_ context.Context, r *Run) (Figure, error) {
+	var addr string
+	var conns, n int
+	if _, err := fmt.Sscan(r.Argument, &addr, &conns, &n); err != nil {
+		return Figure{}, fmt.Errorf("reading what to ask: %w", err)
+	}
+	raw, err := os.ReadFile(filepath.Join(r.Dir, "urls"))
+	if err != nil {
+		return Figure{}, fmt.Errorf("reading the URLs: %w", err)
+	}
+	h := hammering{addr: addr, urls: strings.Split(string(raw), "\n"), times: make([]time.Duration, n)}
+	var wait sync.WaitGroup
+	faults := make([]error, conns)
+	for i := range conns {
+		wait.Go(func() { faults[i] = h.client() })
+	}
+	wait.Wait()
+	if err := errors.Join(faults...); err != nil {
+		return Figure{}, err
+	}
+	slices.Sort(h.times)
+	f := Figure{Units: n}
+	f.Note("p50", float64(h.times[n/2]), "ns")
+	f.Note("p99", float64(h.times[n*99/100]), "ns")
+	f.Note("body", float64(h.body.Load()), "B")
+	return f, nil
+}
+
+// hammering is what the clients share.
+type hammering struct {
+	addr  string
+	urls  []string
+	times []time.Duration // of each request
+	next  atomic.Int64
+	body  atomic.Int64 // length of the first answer
+}
+
+// client asks on one connection until all requests are taken.
+func (h *hammering) client() error {
+	c, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		return fmt.Errorf("connecting a client: %w", err)
+	}
+	defer c.Close()
+	in := bufio.NewReaderSize(c, 32<<10)
+	for {
+		i := int(h.next.Add(1)) - 1
+		if i >= len(h.times) {
+			return nil
+		}
+		start := time.Now()
+		size, err := get(c, in, h.urls[i%len(h.urls)])
+		if err != nil {
+			return fmt.Errorf("asking for %s: %w", h.urls[i%len(h.urls)], err)
+		}
+		h.times[i] = time.Since(start)
+		if i == 0 {
+			h.body.Store(size)
+		}
+	}
+}
+
+// get asks for a URL and reads the whole answer, which must be a success in the envelope that all our answers have.
+func get(c net.Conn, in *bufio.Reader, url string) (size int64, err error) {
+	if _, err := io.WriteString(c, "GET "+url+" HTTP/1.1\r\nHost: bench\r\n\r\n"); err != nil {
+		return 0, err
+	}
+	response, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	start := make([]byte, len(success))
+	n, err := io.ReadFull(response.Body, start)
+	if err != nil {
+		return 0, err
+	}
+	if response.StatusCode != http.StatusOK || !bytes.Equal(start, []byte(success)) {
+		return 0, errors.New("the answer is " + strconv.Itoa(response.StatusCode) + " " + string(start))
+	}
+	rest, err := io.Copy(io.Discard, response.Body)
+	return int64(n) + rest, err
+}
+
+// success is how an answer begins.
+const success = `{"code":0,`
+
+// bareEcho is the yardstick: a handler of echo that encodes the same answers, which it has in memory as structs of type T.
+func bareEcho[T any](h http.Handler, pages []page) (http.Handler, error) {
+	e := echo.New()
+	for _, p := range pages {
+		answer, err := answerOf(h, p.urls[0])
+		if err != nil {
+			return nil, err
+		}
+		var value T
+		if err := json.Unmarshal(answer, &value); err != nil {
+			return nil, fmt.Errorf("reading the answer to %s: %w", p.urls[0], err)
+		}
+		path, _, _ := strings.Cut(p.urls[0], "?")
+		e.GET(path, func(c echo.Context) error { return c.JSON(http.StatusOK, &value) })
+	}
+	return e, nil
+}
+
+// answerOf is the body of an answer, made without a network.
+func answerOf(h http.Handler, url string) ([]byte, error) {
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for %s: %w", url, err)
+	}
+	request.RemoteAddr = "127.0.0.1:1"
+	w := &recorder{header: http.Header{}}
+	h.ServeHTTP(w, request)
+	if !bytes.HasPrefix(w.body.Bytes(), []byte(success)) {
+		return nil, fmt.Errorf("asking for %s: the answer is %.200s", url, w.body.String())
+	}
+	return w.body.Bytes(), nil
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+func (r *recorder) WriteHeader(int)             {}
