@@ -21,6 +21,7 @@ import (
 	"gatewayd/chain/vite/node"
 	"gatewayd/exchangeapi"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/serve"
 	"gatewayd/wallet"
 )
 
@@ -106,7 +107,7 @@ func hallIndex(url string, now func() time.Time) index.Config {
 
 func hallConfig(dir, url, nodeURL string) ExchangeConfig {
 	return ExchangeConfig{
-		Config: exchangeapi.Config{Listen: "127.0.0.1:0", CallLimit: 1 << 30}, Node: nodeURL, Index: hallIndex(url, nil),
+		Config: exchangeapi.Config{Config: serve.Config{Listen: "127.0.0.1:0"}, CallLimit: 1 << 30}, Node: nodeURL, Index: hallIndex(url, nil),
 		Keys: "sqlite:" + filepath.Join(dir, "keys.db"), SecretFile: filepath.Join(dir, "keys.secret"),
 	}
 }
