@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/holiman/uint256"
 
@@ -23,6 +24,12 @@ const (
 
 // Valid tells whether it is one of the four.
 func (q QuoteType) Valid() bool { return q >= QuoteVITE && q <= QuoteUSD }
+
+// QuoteTypes lists the four types in the order of their numbers.
+func QuoteTypes() []QuoteType { return []QuoteType{QuoteVITE, QuoteETH, QuoteBTC, QuoteUSD} }
+
+// String is the type's number.
+func (q QuoteType) String() string { return strconv.Itoa(int(q)) }
 
 // quoteRule is what a quote type fixes: the decimals in which its limits are stated, the least amount of an order, and the
 // most that a market order may be worth in whole tokens (facts/exchange.md 2.4, 2.9).

@@ -19,9 +19,6 @@ const (
 // PeriodOf numbers the day of a time in Unix seconds.
 func PeriodOf(clock int64) int64 { return (clock - FirstPeriod) / PeriodTime }
 
-// QuoteTypes lists the four types in the order of their numbers.
-func QuoteTypes() []QuoteType { return []QuoteType{QuoteVITE, QuoteETH, QuoteBTC, QuoteUSD} }
-
 // The days on which the release of VX takes another course: 9 September 2019, 7 December 2019 and 6 March 2020.
 const (
 	firstMining = 111

@@ -20,8 +20,8 @@ const (
 	fanSteps = 5
 )
 
-// branch is a leaf, whose keys are those of levels, or above leaves, whose keys are at or below all of a child but the
-// first. Keys beyond count are lastKey.
+// branch is a leaf, whose keys are those of levels, or above leaves, where a key is at or below all of its child. Keys beyond
+// count are lastKey.
 type branch struct {
 	count int
 	keys  [fan]key
@@ -100,6 +100,9 @@ func (t *tree) add(k key, level uint32) (near uint32, before bool) {
 	n := t.root
 	for range t.height {
 		i := t.nodes[n].child(k)
+		if k.below(t.nodes[n].keys[i]) == 1 {
+			t.nodes[n].keys[i] = k // of the first child; no key is below its child's
+		}
 		if t.nodes[t.nodes[n].at[i]].count == fan {
 			t.split(n, i)
 			i = t.nodes[n].child(k)
@@ -187,20 +190,17 @@ func (t *tree) removeFrom(n uint32, height int, k key) {
 		t.nodes[n].remove(0)
 		t.release(child)
 	case left <= fan/4 && t.nodes[n].count > 1:
-		t.join(n, max(i-1, 0), height > 1)
+		t.join(n, max(i-1, 0))
 	}
 }
 
 // join makes one of two neighbours if one is empty or they are half full together.
-func (t *tree) join(parent uint32, i int, inner bool) {
+func (t *tree) join(parent uint32, i int) {
 	p := &t.nodes[parent]
 	right := p.at[i+1]
 	l, r := &t.nodes[p.at[i]], &t.nodes[right]
 	if l.count+r.count > fan/2 && l.count > 0 && r.count > 0 {
 		return
-	}
-	if inner && r.count > 0 {
-		r.keys[0] = p.keys[i+1] // the first child may have keys below its own key, but none below its parent's
 	}
 	copy(l.keys[l.count:], r.keys[:r.count])
 	copy(l.at[l.count:], r.at[:r.count])
