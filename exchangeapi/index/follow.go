@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 	"sync"
 	"time"
@@ -125,8 +126,9 @@ func problem(err error) *error {
 	return &err
 }
 
-// catchUp stores all that the node has: dexFund first, because dexTrade's events rest on its. Twice at most when dexTrade was
-// ahead of what dexFund had when it was read.
+// catchUp stores all that the node has: dexFund first, because dexTrade's events rest on its, and of dexTrade only what was
+// there before dexFund was read. What came after that is for the next look: its block of dexFund may not be stored yet, and
+// an order would be open before it was received. Twice at most when several nodes answer and one lags the other.
 func (x *Index) catchUp(ctx context.Context) error {
 	if x.trouble.Load() != nil {
 		if err := x.recover(ctx); err != nil {
@@ -134,11 +136,18 @@ func (x *Index) catchUp(ctx context.Context) error {
 		}
 	}
 	for range 2 {
-		if err := x.follow(ctx, fund); err != nil {
+		top, err := x.node.LatestAccountBlock(ctx, trade.address())
+		if err != nil {
+			return fmt.Errorf("reading the newest block of dex %s: %w", trade, err)
+		}
+		if err := x.follow(ctx, fund, math.MaxUint64); err != nil {
 			return err
 		}
 		x.learn(ctx)
-		err := x.follow(ctx, trade)
+		if top == nil {
+			top = &client.AccountBlock{} // height 0: before the first
+		}
+		err = x.follow(ctx, trade, top.Height)
 		if !errors.Is(err, errAhead) {
 			return err
 		}
@@ -156,12 +165,12 @@ func (x *Index) recover(ctx context.Context) error {
 	return nil
 }
 
-// follow stores a contract's blocks to the end of its chain.
-func (x *Index) follow(ctx context.Context, c contract) error {
+// follow stores a contract's blocks to the end of its chain, or to a height.
+func (x *Index) follow(ctx context.Context, c contract, most uint64) error {
 	for {
-		n, err := x.step(ctx, c)
+		n, err := x.step(ctx, c, most)
 		if errors.Is(err, errMoved) {
-			n, err = x.step(ctx, c) // once more; if it moves on, the next look does
+			n, err = x.step(ctx, c, most) // once more; if it moves on, the next look does
 		}
 		if err != nil || n < span {
 			return err
@@ -169,10 +178,10 @@ func (x *Index) follow(ctx context.Context, c contract) error {
 	}
 }
 
-// step stores the next blocks of a contract, or takes back those that the chain took back; it answers how many were stored.
-func (x *Index) step(ctx context.Context, c contract) (int, error) {
+// step stores the next blocks of a contract up to a height, or takes back those that the chain took back; it answers how many were stored.
+func (x *Index) step(ctx context.Context, c contract, most uint64) (int, error) {
 	at := x.at(c)
-	blocks, forked, err := next(ctx, x.node, x.node, c, at)
+	blocks, forked, err := next(ctx, x.node, x.node, c, at, most)
 	switch {
 	case err != nil:
 		return 0, err

@@ -179,3 +179,42 @@ func TestNewerSchema(t *testing.T) {
 	_, err = New(t.Context(), Config{URL: url}, nil, quiet())
 	require.ErrorIs(t, err, ErrNewer)
 }
+
+// busy is a node on which something happens right after it has told the newest block of dexFund.
+type busy struct {
+	*client.Client
+	happens func()
+}
+
+func (b *busy) LatestAccountBlock(ctx context.Context, a core.Address) (*client.AccountBlock, error) {
+	top, err := b.Client.LatestAccountBlock(ctx, a)
+	if happens := b.happens; a == core.DexFundContract && happens != nil {
+		b.happens = nil
+		happens()
+	}
+	return top, err
+}
+
+// TestReceivedBeforeOpen: an order is received (2) before it is open (3), also when dexTrade has it while dexFund is being read.
+func TestReceivedBeforeOpen(t *testing.T) {
+	r := newRig(t)
+	node := &busy{Client: r.client}
+	x := r.openOn(sqliteURL(t), node)
+	r.catchUp(x)
+	updates := x.Subscribe(10)
+	var statuses []Status
+	hear := func() {
+		for _, u := range told(updates) {
+			for _, o := range u.Orders {
+				statuses = append(statuses, o.Status)
+			}
+		}
+	}
+	node.happens = func() { r.order(r.alice, dex.Sell, "10", coins(20)) }
+	r.catchUp(x)
+	hear()
+	require.Empty(t, statuses, "what came while the index looked is for the next look")
+	r.catchUp(x)
+	hear()
+	require.Equal(t, []Status{Received, Open}, statuses)
+}

@@ -68,10 +68,10 @@ type cursor struct {
 	hash   core.Hash
 }
 
-// next reads the blocks after the cursor, at most span of them, none at the end of the chain. forked: the block at the
+// next reads the blocks after the cursor up to a height, at most span of them, none at the end of the chain. forked: the block at the
 // cursor is not in the chain any more.
-func next(ctx context.Context, l ledger, logs logSource, c contract, at cursor) (blocks []block, forked bool, err error) {
-	list, forked, err := line(ctx, l, c, at)
+func next(ctx context.Context, l ledger, logs logSource, c contract, at cursor, most uint64) (blocks []block, forked bool, err error) {
+	list, forked, err := line(ctx, l, c, at, most)
 	if err != nil || forked || len(list) == 0 {
 		return nil, forked, err
 	}
@@ -88,19 +88,22 @@ func next(ctx context.Context, l ledger, logs logSource, c contract, at cursor) 
 }
 
 // line reads the headers after the cursor, newest first, and checks that they form one line that begins there.
-func line(ctx context.Context, l ledger, c contract, at cursor) (list []client.AccountBlock, forked bool, err error) {
+func line(ctx context.Context, l ledger, c contract, at cursor, most uint64) (list []client.AccountBlock, forked bool, err error) {
 	top, err := l.LatestAccountBlock(ctx, c.address())
 	if err != nil {
 		return nil, false, fmt.Errorf("reading the newest block of dex %s: %w", c, err)
 	}
+	limit := min(most, at.height+span)
 	switch {
 	case top == nil || top.Height < at.height:
 		return nil, at.height > 0, nil
 	case top.Height == at.height:
 		return nil, top.Hash != at.hash, nil
-	case top.Height > at.height+span:
-		if top, err = l.AccountBlockByHeight(ctx, c.address(), at.height+span); err != nil {
-			return nil, false, fmt.Errorf("reading block %d of dex %s: %w", at.height+span, c, err)
+	case limit <= at.height: // what is newer is looked at later, and so is whether ours still stands
+		return nil, false, nil
+	case top.Height > limit:
+		if top, err = l.AccountBlockByHeight(ctx, c.address(), limit); err != nil {
+			return nil, false, fmt.Errorf("reading block %d of dex %s: %w", limit, c, err)
 		}
 		if top == nil {
 			return nil, false, errMoved

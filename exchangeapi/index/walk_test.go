@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -164,7 +165,7 @@ func testRestart(t *testing.T, url string) {
 	r.order(r.bob, dex.Buy, "20", coins(100))
 	before := dump(t, x)
 	// The last event of the block cannot be stored: nothing of it is.
-	blocks, _, err := next(t.Context(), r.client, r.client, trade, x.at(trade))
+	blocks, _, err := next(t.Context(), r.client, r.client, trade, x.at(trade), math.MaxUint64)
 	require.NoError(t, err)
 	require.Len(t, blocks, 1)
 	require.Len(t, blocks[0].logs, 11)
