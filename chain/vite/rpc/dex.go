@@ -90,7 +90,11 @@ func (e *exchangeAPI) token(id tokenArg) (*dexToken, error) {
 	if t == nil {
 		return nil, errUnknownToken
 	}
-	return &dexToken{t.Symbol, t.Decimals, t.ID, t.Index, t.Owner, uint8(t.QuoteType)}, nil
+	return showDexToken(t), nil
+}
+
+func showDexToken(t *dex.Token) *dexToken {
+	return &dexToken{t.Symbol, t.Decimals, t.ID, t.Index, t.Owner, uint8(t.QuoteType)}
 }
 
 // fundInfo is what an account has of a token.
@@ -98,6 +102,18 @@ type fundInfo struct {
 	TokenInfo *tokenInfo `json:"tokenInfo"`
 	Available string     `json:"available"`
 	Locked    string     `json:"locked"`
+	// VX locked for dividends, and on its way back from there.
+	VXLocked    string `json:"vxLocked,omitempty"`
+	VXUnlocking string `json:"vxUnlocking,omitempty"`
+}
+
+func showFund(v *node.View, a core.Address, id core.TokenID, b *dex.Balance) fundInfo {
+	f := fundInfo{TokenInfo: showToken(v.Token(id)), Available: b.Available.Dec(), Locked: b.Locked.Dec()}
+	if id == dex.VX {
+		locked, unlocking := v.LockedVX(a)
+		f.VXLocked, f.VXUnlocking = unlessZero(&locked), unlessZero(&unlocking)
+	}
+	return f
 }
 
 func (e *exchangeAPI) funds(a addressArg, only *tokenArg) (map[core.TokenID]fundInfo, error) {
@@ -108,7 +124,7 @@ func (e *exchangeAPI) funds(a addressArg, only *tokenArg) (map[core.TokenID]fund
 		known = len(funds) > 0
 		for id, b := range funds {
 			if only == nil || only.TokenID == id {
-				shown[id] = fundInfo{showToken(v.Token(id)), b.Available.Dec(), b.Locked.Dec()}
+				shown[id] = showFund(v, a.Address, id, &b)
 			}
 		}
 	})

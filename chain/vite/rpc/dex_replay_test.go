@@ -67,7 +67,7 @@ func dexGenesis(t testing.TB) (g node.Genesis, keys []core.PrivateKey) {
 			MaxSupply: *uint256.NewInt(max), ReIssuable: true, OwnerBurnOnly: ownerBurns,
 		}
 	}
-	vx := vite(1e9)
+	supply := vite(1e9)
 	g.Tokens = []node.TokenInfo{
 		token(core.VITE.String(), "Vite Token", "VITE", 18, 0, 0, false),
 		token("tti_b60952f6f524f0e78c29a9d9", "Gate Test Token", "GTT", 8, 100_000_000_000_000, 1_000_000_000_000_000, true),
@@ -75,12 +75,13 @@ func dexGenesis(t testing.TB) (g node.Genesis, keys []core.PrivateKey) {
 		token("tti_06822f8d096ecdf9356b666c", "ETH", "ETH", 18, 1, 1, true),
 		token("tti_973afc9ffd18c4679de42e93", "USDT", "USDT", 6, 1, 1, true),
 	}
-	g.Tokens[0].TotalSupply = vx
-	g.Tokens[0].MaxSupply.Mul(&vx, uint256.NewInt(100))
+	g.Tokens = append(g.Tokens, node.TokenInfo{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: owner, TotalSupply: supply})
+	g.Tokens[0].TotalSupply = supply
+	g.Tokens[0].MaxSupply.Mul(&supply, uint256.NewInt(100))
 	gtt := g.Tokens[1].ID
 	for _, k := range keys {
 		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: k.Address(), Balances: map[core.TokenID]uint256.Int{
-			core.VITE: vite(1_000_000), gtt: *uint256.NewInt(1_000_000_000_000),
+			core.VITE: vite(1_000_000), gtt: *uint256.NewInt(1_000_000_000_000), dex.VX: vite(1_000_000),
 		}})
 		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: owner, Beneficiary: k.Address(), Amount: vite(1_000_000)})
 	}

@@ -164,7 +164,8 @@ type verifiedBalances struct {
 	Balances       map[core.TokenID]verifiedBalance `json:"balances"`
 }
 
-// VerifyDexBalance holds what the exchange's contract has against what it owes; stakes for lower fees count as the users'.
+// VerifyDexBalance holds what the exchange's contract has against what it owes. Stakes for lower fees and locked VX count as
+// the users', what is to be mined and shared out as fees.
 func (d *dexAPI) VerifyDexBalance() verifiedBalances {
 	books := read(d.node, func(v *node.View) node.ExchangeBooks { return v.ExchangeBooks() })
 	shown := verifiedBalances{UserCount: books.Users, BalanceMatched: true, Balances: map[core.TokenID]verifiedBalance{}}
@@ -177,16 +178,17 @@ func (d *dexAPI) VerifyDexBalance() verifiedBalances {
 }
 
 func verifyToken(id core.TokenID, t *node.ExchangeTotals) verifiedBalance {
-	var users, amount uint256.Int
+	var users, fees, amount uint256.Int
 	users.Add(&t.Users, &t.Stakes)
-	amount.Add(&users, &t.Fees)
+	fees.Add(&t.Fees, &t.Pools)
+	amount.Add(&users, &fees)
 	b := verifiedBalance{
 		TokenID: id, Balance: t.Balance.Dec(), Amount: amount.Dec(), UserAmount: users.Dec(), FeeAmount: "<nil>",
 		BalanceMatched: amount.Eq(&t.Balance),
 	}
-	if !t.Fees.IsZero() { // so it is above zero itself
-		share := new(big.Rat).SetFrac(t.Fees.ToBig(), amount.ToBig())
-		b.FeeAmount, b.FeeOccupy = t.Fees.Dec(), strings.TrimRight(share.FloatString(11), "0")
+	if !fees.IsZero() { // so it is above zero itself
+		share := new(big.Rat).SetFrac(fees.ToBig(), amount.ToBig())
+		b.FeeAmount, b.FeeOccupy = fees.Dec(), strings.TrimRight(share.FloatString(11), "0")
 	}
 	return b
 }
