@@ -10,7 +10,10 @@ import (
 // Cases are all there are, in the order in which they are shown. A file of cases has one function that returns them.
 func Cases() []Case {
 	return slices.Concat(
+		matchingCases(),
 		signatureCases(),
+		chainCases(),
+		bridgeGetCases(),
 	)
 }
 

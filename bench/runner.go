@@ -30,7 +30,7 @@ type Config struct {
 const quiet = 0.25
 
 // tries is how often a round may be done again, as a multiple of the rounds.
-const tries = 2
+const tries = 1
 
 // Check names the first thing that is wrong.
 func (c *Config) Check() error {

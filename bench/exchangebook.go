@@ -1,0 +1,241 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/bench/ladder"
+	"gatewayd/chain/vite/dex"
+)
+
+// exchangeBook is the exchange's own book as an engine. An order's number in the stream is its time of placing, so that ids
+// tell it again.
+type exchangeBook struct {
+	market dex.Market
+	book   *dex.Book
+	result dex.Result
+	ticks  []dex.Price // by place in the stream's prices
+	unit   uint256.Int // a quantity of 1
+	real   bool
+	scale  tickScale
+
+	ids     []dex.OrderID // by number
+	readied []readied
+	trades  []rawTrade // of the prepared steps
+	sums    ladder.Totals
+	err     error
+}
+
+// readied is a step whose order is placed: priced, valued, its fee locked.
+type readied struct {
+	leaves dex.OrderID
+	order  dex.Order
+	does   struct{ leave, enter bool }
+}
+
+// rawTrade is what is kept of a fill while the clock runs.
+type rawTrade struct {
+	taker, maker dex.OrderID
+	quantity     uint256.Int
+	price        dex.Price
+}
+
+// maxTicks is the highest price that streams of three decimals may have: the exchange's prices are below 10^12.
+const maxTicks = 1e15 - 1
+
+// tickScale turns prices in ticks of 10^-decimals into the exchange's and back.
+type tickScale struct{ one, frac uint64 }
+
+func newTickScale(decimals int) tickScale {
+	s := tickScale{1, 1}
+	for i := range 12 {
+		if i < decimals {
+			s.one *= 10
+		} else {
+			s.frac *= 10
+		}
+	}
+	return s
+}
+
+func (s tickScale) price(ticks int64) dex.Price {
+	return dex.Price{Units: uint64(ticks) / s.one, Frac: uint64(ticks) % s.one * s.frac}
+}
+
+func (s tickScale) ticks(p dex.Price) uint64 { return p.Units*s.one + p.Frac/s.frac }
+
+// realUnit is a quantity of 1 with 18 decimals: a tenth of a token.
+const realUnit = 1e17
+
+func newExchangeBook(s *ladder.Stream, real bool) (*exchangeBook, error) {
+	b := &exchangeBook{
+		market: dex.Market{ID: 1, QuoteType: dex.QuoteVITE, QuoteDecimals: uint8(s.Decimals)},
+		unit:   *uint256.NewInt(1), real: real, scale: newTickScale(s.Decimals),
+		ids: make([]dex.OrderID, s.Orders+1), readied: make([]readied, 0, atOnce), trades: make([]rawTrade, 0, atOnce*dex.MaxFills/10),
+	}
+	if real {
+		b.market.TradeDecimals, b.market.QuoteDecimals = 18, 18
+		b.unit = *uint256.NewInt(realUnit)
+	}
+	for _, ticks := range s.Prices {
+		b.ticks = append(b.ticks, b.scale.price(ticks))
+	}
+	scale, err := dex.NewScale(b.market.TradeDecimals, b.market.QuoteDecimals)
+	if err != nil {
+		return nil, err
+	}
+	b.book = dex.NewBook(scale)
+	return b, nil
+}
+
+func (b *exchangeBook) prepare(steps []ladder.Step) error {
+	b.fold()
+	b.readied = b.readied[:len(steps)]
+	for i := range steps {
+		s, p := &steps[i], &b.readied[i]
+		if p.does.leave = s.Leaves != 0; p.does.leave {
+			p.leaves = b.ids[s.Leaves]
+		}
+		if p.does.enter = s.Enters != 0; p.does.enter {
+			if err := b.place(s, &p.order); err != nil {
+				return fmt.Errorf("placing order %d: %w", s.Enters, err)
+			}
+			b.ids[s.Enters] = p.order.ID
+		}
+	}
+	return b.err
+}
+
+func (b *exchangeBook) place(s *ladder.Step, o *dex.Order) (err error) {
+	p := dex.Placement{Side: dex.Side(s.Sell), Price: b.ticks[s.Tick], Time: int64(s.Enters), Standing: dex.Standing{SVIP: !b.real}}
+	if s.Immediate {
+		p.Type = dex.ImmediateOrCancel
+	}
+	p.Quantity.Mul(uint256.NewInt(uint64(s.Quantity)), &b.unit)
+	p.Available.Lsh(uint256.NewInt(1), 160)
+	*o, err = b.market.Place(&p)
+	return err
+}
+
+func (b *exchangeBook) play(i int) {
+	p := &b.readied[i]
+	if p.does.leave {
+		if !b.book.Remove(p.leaves) {
+			return
+		}
+		b.sums.Cancels++
+	}
+	if !p.does.enter {
+		return
+	}
+	b.book.Match(&p.order, &b.result)
+	if err := b.book.Apply(&b.result); err != nil {
+		b.err = err
+	}
+	for j := range b.result.Fills {
+		f := &b.result.Fills[j]
+		b.trades = append(b.trades, rawTrade{p.order.ID, f.Maker, f.Quantity, f.Price})
+	}
+}
+
+// fold adds the trades of the prepared steps to the totals, in the stream's numbers and units.
+func (b *exchangeBook) fold() {
+	for i := range b.trades {
+		t := &b.trades[i]
+		t.quantity.Div(&t.quantity, &b.unit)
+		b.sums.Trade(uint32(t.taker.Time()), uint32(t.maker.Time()), t.quantity.Uint64(), b.scale.ticks(t.price))
+	}
+	b.trades = b.trades[:0]
+}
+
+func (b *exchangeBook) totals() (ladder.Totals, error) {
+	b.fold()
+	return b.sums, b.err
+}
+
+// restingCase is about memory, which the ladder has no say in: what the rules need of an order is more than a ladder keeps.
+func restingCase() Case {
+	return Case{
+		Name: "book-memory", Group: Exchange, Unit: "order",
+		About: "bytes of memory for each of 1,000,000 resting orders with real amounts, with everything that finds it again",
+		Ours:  restingOrders, Goals: []Goal{{Of: "per order", Budget: 200, Limit: 150, Absolute: true}},
+	}
+}
+
+func restingOrders(ctx context.Context, r *Run) (Figure, error) {
+	n := r.N(1_000_000)
+	if free, err := freeMemory(); err == nil && free < uint64(n)*2000 {
+		return Figure{}, fmt.Errorf("%w: %d MB of memory are free, %d wanted", ErrSkip, free>>20, n*2000>>20)
+	}
+	b, err := newExchangeBook(&ladder.Stream{Orders: atOnce, Prices: passivePrices(), Decimals: recordedDecimals}, true)
+	if err != nil {
+		return Figure{}, err
+	}
+	before := liveHeap()
+	f, err := r.Measure(n, func() error { return b.rest(ctx, n) })
+	f.Note("per order", float64(liveHeap()-before)/float64(n), "B")
+	runtime.KeepAlive(b)
+	return f, err
+}
+
+// passivePrices are 1,000 below and 1,000 above a middle.
+func passivePrices() []int64 {
+	var prices []int64
+	for p := int64(7192); p <= 9192; p++ {
+		prices = append(prices, p)
+	}
+	return prices
+}
+
+// rest places n orders that do not meet, spread over all prices.
+func (b *exchangeBook) rest(ctx context.Context, n int) error {
+	var o dex.Order
+	for i := range n {
+		half := len(b.ticks) / 2
+		s := ladder.Step{Enters: uint32(i + 1), Quantity: uint32(1 + i%100), Sell: i%2 == 1, Tick: uint32(i * 7 % half)}
+		if s.Sell {
+			s.Tick += uint32(half) + 1
+		}
+		if err := b.place(&s, &o); err != nil {
+			return err
+		}
+		b.book.Match(&o, &b.result)
+		if err := b.book.Apply(&b.result); err != nil {
+			return err
+		}
+	}
+	if rest := b.book.Len(dex.Buy) + b.book.Len(dex.Sell); rest != n {
+		return fmt.Errorf("%d orders rest instead of %d", rest, n)
+	}
+	return ctx.Err()
+}
+
+// liveHeap is what is in use after everything else was collected.
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// freeMemory is what Linux says may still be used; elsewhere it is an error.
+func freeMemory() (uint64, error) {
+	raw, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("asking for free memory: %w", err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if text, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
+			kb, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, errors.New("/proc/meminfo does not tell what memory is free")
+}

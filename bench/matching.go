@@ -1,0 +1,316 @@
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"gatewayd/bench/ladder"
+)
+
+// matchingCases put the exchange's book beside the ladder on the same streams, once with whole quantities and no fees, once
+// with what the exchange really computes: 18 decimals and fees of both sides. All trades must be the same.
+func matchingCases() []Case {
+	one := []string{""}
+	kinds := []matching{
+		{"recorded", "10,000 recorded steps on a book of 10,000, or --stream", one, recordedStream, 100},
+		{"nw1", "60 % resting, 30 % cancels, 10 % crossing orders", one, nw1Stream, 1},
+		{"w2", "five courses of a price", ladder.Scenarios(), swingStream, 1},
+		{"gaps", "prices of nine decimals, far apart", one, gapStream, 1},
+	}
+	var both []Case
+	for _, m := range kinds {
+		both = append(both, m.variant(false), m.variant(true))
+	}
+	return append(both, restingCase())
+}
+
+// matching is a kind of stream and how an engine is measured on it.
+type matching struct {
+	name, about string
+	courses     []string // names that the stream has one of at a time
+	stream      func(r *Run, course string) (*ladder.Stream, error)
+	repeat      int // how often a stream is played, each time on a new book
+}
+
+// variant is the case of whole quantities, or of real amounts.
+func (m matching) variant(real bool) Case {
+	c := Case{
+		Name: "matching-" + m.name, Group: Exchange, Unit: "step", About: m.about + "; whole quantities; yardstick: plain ladder",
+		Yardsticks: []Yardstick{{"ladder", m.part(func(s *ladder.Stream) (engine, error) { return &plain{Ladder: ladder.New(s)}, nil })}},
+		Goals:      m.goals(2.5, 1.5), Same: []string{"trades", "volume", "cancels that hit", "hash"},
+	}
+	if real {
+		c.Name += "-real"
+		c.About = m.about + "; 18 decimals and fees; yardstick: plain ladder"
+		c.Goals = m.goals(5, 3)
+	}
+	c.Ours = m.part(func(s *ladder.Stream) (engine, error) { return newExchangeBook(s, real) })
+	return c
+}
+
+// goals has one for each course, so that the worst counts, and no allocations.
+func (m matching) goals(budget, limit float64) []Goal {
+	var goals []Goal
+	for _, course := range m.courses {
+		of := CPU
+		if course != "" {
+			of = cpuOf(course)
+		}
+		goals = append(goals, Goal{Of: of, Budget: budget, Limit: limit})
+	}
+	return append(goals, Goal{Of: "allocs", Absolute: true})
+}
+
+func cpuOf(course string) string { return CPU + " " + course }
+
+// engine plays steps. What it wants to do with them before the clock runs is prepare.
+type engine interface {
+	prepare(steps []ladder.Step) error
+	play(i int) // the i-th of the prepared steps
+	totals() (ladder.Totals, error)
+}
+
+// plain is the ladder as an engine.
+type plain struct {
+	*ladder.Ladder
+	steps []ladder.Step
+}
+
+func (p *plain) prepare(steps []ladder.Step) error {
+	p.steps = steps
+	return nil
+}
+
+func (p *plain) play(i int) { p.Step(&p.steps[i]) }
+
+func (p *plain) totals() (ladder.Totals, error) { return p.Totals, nil }
+
+// part measures an engine on every course.
+func (m matching) part(open func(*ladder.Stream) (engine, error)) Part {
+	return func(ctx context.Context, r *Run) (Figure, error) {
+		var sum Figure
+		var all ladder.Totals
+		var late latencies
+		mallocs := uint64(0)
+		for _, course := range m.courses {
+			s, err := m.stream(r, course)
+			if err != nil {
+				return Figure{}, err
+			}
+			c := clocked{stream: s, open: open}
+			for range r.repeats(m.repeat) {
+				if err := c.play(ctx); err != nil {
+					return Figure{}, err
+				}
+			}
+			if err := c.time(ctx, &late); err != nil {
+				return Figure{}, err
+			}
+			sum.Units, sum.CPU, sum.Wall = sum.Units+c.steps, sum.CPU+c.cpu, sum.Wall+c.wall
+			mallocs += c.mallocs
+			if course != "" {
+				sum.Note(cpuOf(course), float64(c.cpu)/float64(c.steps), "ns")
+			}
+			all = ladder.Totals{
+				Trades: all.Trades + c.totals.Trades, Cancels: all.Cancels + c.totals.Cancels, Volume: all.Volume + c.totals.Volume,
+				Hash: all.Hash*31 + c.totals.Hash,
+			}
+		}
+		late.note(&sum)
+		sum.Note("allocs", float64(mallocs*100/uint64(sum.Units))/100, "")
+		noteTotals(&sum, all)
+		return sum, nil
+	}
+}
+
+// repeats is n where the work is much too short at scale 1.
+func (r *Run) repeats(n int) int {
+	if n == 1 {
+		return 1
+	}
+	return r.N(n)
+}
+
+func noteTotals(f *Figure, t ladder.Totals) {
+	f.Say("trades", fmt.Sprint(t.Trades))
+	f.Say("volume", fmt.Sprint(t.Volume))
+	f.Say("cancels that hit", fmt.Sprint(t.Cancels))
+	f.Say("hash", fmt.Sprintf("%016x", t.Hash))
+}
+
+// atOnce is how many steps are prepared at a time, so that orders are as warm as those of a running exchange.
+const atOnce = 8192
+
+// clocked is an engine on a stream, measured.
+type clocked struct {
+	stream *ladder.Stream
+	open   func(*ladder.Stream) (engine, error)
+
+	steps     int
+	cpu, wall time.Duration
+	mallocs   uint64
+	totals    ladder.Totals
+}
+
+// play plays the stream once; what fills the book is not measured.
+func (c *clocked) play(ctx context.Context) error {
+	return c.each(ctx, func(e engine, n int) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start, cpu := time.Now(), CPUTime()
+		for i := range n {
+			e.play(i)
+		}
+		c.cpu, c.wall = c.cpu+CPUTime()-cpu, c.wall+time.Since(start)
+		runtime.ReadMemStats(&after)
+		c.mallocs += after.Mallocs - before.Mallocs
+		c.steps += n
+	})
+}
+
+// time plays the stream once more with a clock around each step.
+func (c *clocked) time(ctx context.Context, late *latencies) error {
+	return c.each(ctx, func(e engine, n int) {
+		for i := range n {
+			start := time.Now()
+			e.play(i)
+			late.add(time.Since(start))
+		}
+	})
+}
+
+// each opens an engine, fills it, and hands its prepared steps to do.
+func (c *clocked) each(ctx context.Context, do func(e engine, n int)) error {
+	e, err := c.open(c.stream)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	for at := 0; at < len(c.stream.Steps); {
+		end := min(at+atOnce, len(c.stream.Steps))
+		if at < c.stream.Prefill {
+			end = min(end, c.stream.Prefill)
+		}
+		if err := errors.Join(ctx.Err(), e.prepare(c.stream.Steps[at:end])); err != nil {
+			return err
+		}
+		if at >= c.stream.Prefill {
+			do(e, end-at)
+		} else {
+			for i := range end - at {
+				e.play(i)
+			}
+		}
+		at = end
+	}
+	c.totals, err = e.totals()
+	return err
+}
+
+// latencies counts durations by their nanoseconds, exact up to 16 µs and to a sixteenth above.
+type latencies struct {
+	fine   [1 << 14]uint64
+	coarse []time.Duration
+	count  int
+}
+
+func (l *latencies) add(d time.Duration) {
+	l.count++
+	if d >= 0 && int(d) < len(l.fine) {
+		l.fine[d]++
+		return
+	}
+	l.coarse = append(l.coarse, d)
+}
+
+// at is the duration that a part of all (in thousandths) do not exceed.
+func (l *latencies) at(thousandths int) time.Duration {
+	left := uint64(l.count) * uint64(thousandths) / 1000
+	for d, n := range l.fine {
+		if n >= left {
+			return time.Duration(d)
+		}
+		left -= n
+	}
+	slices.Sort(l.coarse)
+	if left >= uint64(len(l.coarse)) {
+		left = uint64(len(l.coarse)) - 1
+	}
+	return l.coarse[left]
+}
+
+func (l *latencies) note(f *Figure) {
+	if l.count == 0 {
+		return
+	}
+	f.Note("p50", float64(l.at(500)), "ns")
+	f.Note("p99", float64(l.at(990)), "ns")
+	f.Note("p99.9", float64(l.at(999)), "ns")
+}
+
+//go:embed ladder/testdata/stream-20k.bin
+var recording []byte
+
+const (
+	recordedPrefill  = 10_000
+	recordedDecimals = 3
+	maxStream        = 1 << 30 // bytes
+)
+
+// recordedStream is the file that the user named, or the one that is built in.
+func recordedStream(r *Run, _ string) (*ladder.Stream, error) {
+	if r.Stream == "" {
+		return streamOf("built-in stream", recording)
+	}
+	return ReadStream(r.Stream)
+}
+
+// ReadStream reads a stream file: 24-byte records, of which the first 10,000, or half of fewer than 20,000, only fill the
+// book. An error names the record and the rule that it breaks.
+func ReadStream(path string) (*ladder.Stream, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stream: %w", err)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxStream+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the stream: %w", err)
+	case len(raw) > maxStream:
+		return nil, fmt.Errorf("stream %s: more than %d bytes", path, maxStream)
+	case len(raw) == 0:
+		return nil, fmt.Errorf("stream %s: no records", path)
+	}
+	return streamOf(path, raw)
+}
+
+func streamOf(name string, raw []byte) (*ladder.Stream, error) {
+	records, err := ladder.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", name, err)
+	}
+	s, err := ladder.NewStream(name, records, min(recordedPrefill, len(records)/2), recordedDecimals)
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", name, err)
+	}
+	if len(s.Prices) == 0 || s.Prices[len(s.Prices)-1] > maxTicks {
+		return nil, fmt.Errorf("stream %s: no order, or a price above %d ticks", name, int64(maxTicks))
+	}
+	return s, nil
+}
+
+func nw1Stream(r *Run, _ string) (*ladder.Stream, error) { return ladder.NW1(r.N(1_000_000), 42) }
+
+func swingStream(r *Run, course string) (*ladder.Stream, error) {
+	return ladder.Swing(course, r.N(400_000), 23)
+}
+
+func gapStream(r *Run, _ string) (*ladder.Stream, error) { return ladder.Gaps(r.N(500_000), 7) }
