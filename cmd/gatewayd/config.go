@@ -113,6 +113,7 @@ func (c *Config) fill() {
 	}
 	if c.Exchange != nil {
 		exchange := c.Exchange.withDefaults(c.Data, c.exchangeNodes())
+		exchange.sources = c.Ethereum
 		c.Exchange = &exchange
 	}
 	if c.Database.URL == "" {

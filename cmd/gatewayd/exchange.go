@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
 	"gatewayd/exchangeapi"
@@ -40,6 +41,8 @@ type ExchangeConfig struct {
 	SecretEnv  string `yaml:"secret_env"`
 	// Test is a test network under the path /test.
 	Test *ExchangeTestConfig `yaml:"test"`
+
+	sources []ethereum.Config // the source chains, on which price feeds are read
 }
 
 // ExchangeTestConfig is the exchange of a test network.
@@ -73,6 +76,11 @@ func (c ExchangeConfig) withDefaults(data string, nodes []string) ExchangeConfig
 // Check tells every rule that the section breaks, once the defaults are in.
 func (c ExchangeConfig) Check() error {
 	faults := []error{c.Config.Check(), c.Index.Check(), c.Sockets.Check()}
+	for _, f := range c.Rates.Feeds {
+		if _, known := sourceOf(c.sources, f.Chain); !known {
+			faults = append(faults, fmt.Errorf("rates.feeds: chain %q is not in the list ethereum", f.Chain))
+		}
+	}
 	if c.Node == "" {
 		faults = append(faults, errors.New("node is wanted: there is no chain in the list vite"))
 	}
@@ -179,7 +187,12 @@ func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Ke
 		return err
 	}
 	e.closers = append(e.closers, func() { store.Close() })
-	parts := exchangeapi.Parts{Keys: store, Log: log}
+	feeds, err := openFeeds(cfg.sources, cfg.Rates.Feeds)
+	if err != nil {
+		return err
+	}
+	e.closers = append(e.closers, feeds.close)
+	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log}
 	add := func(name, base, node string, x index.Config) error {
 		network, err := e.network(ctx, node, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, delegation{keys, name}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/chain/vite/node"
+	"gatewayd/exchangeapi"
+	"gatewayd/wallet"
+)
+
+// sourceFeed is a price feed on an embedded source chain.
+type sourceFeed struct {
+	dev     *devnode.Node
+	address common.Address
+}
+
+func newSourceFeed(t *testing.T, decimals uint8) *sourceFeed {
+	t.Helper()
+	dev, err := devnode.Start(devnode.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	code := append(common.FromHex(contracts.TestFeedMetaData.Bin), contracts.NewTestFeed().PackConstructor(decimals)...)
+	address, err := dev.Deploy(code)
+	require.NoError(t, err)
+	return &sourceFeed{dev, address}
+}
+
+func (f *sourceFeed) post(t *testing.T, answer int64, at time.Time) {
+	t.Helper()
+	data := contracts.NewTestFeed().PackPost(big.NewInt(answer), big.NewInt(at.Unix()))
+	_, err := f.dev.SendCall(f.address, new(big.Int), data)
+	require.NoError(t, err)
+	_, err = f.dev.Mine(1)
+	require.NoError(t, err)
+}
+
+func (f *sourceFeed) source() ethereum.Config {
+	return ethereum.Config{ID: "eth", ChainID: f.dev.ChainID(), Nodes: []string{f.dev.URL()}}
+}
+
+func TestFeeds(t *testing.T) {
+	t.Parallel()
+	f := newSourceFeed(t, 8)
+	now := time.Now()
+	f.post(t, 12_345_678, now)
+	list := []exchangeapi.FeedConfig{{Coin: "vite", Chain: "eth", Address: f.address.Hex()}, {Coin: "eth", Chain: "eth", Address: f.address.Hex()}}
+	open, err := openFeeds([]ethereum.Config{f.source()}, list)
+	require.NoError(t, err)
+	defer open.close()
+	require.Len(t, open, 1, "one chain once")
+	value, at, err := open.Feed(t.Context(), "eth", f.address.Hex())
+	require.NoError(t, err)
+	require.Equal(t, []any{"0.12345678", now.Unix()}, []any{value.String(), at.Unix()})
+	_, _, err = open.Feed(t.Context(), "bsc", f.address.Hex())
+	require.ErrorContains(t, err, `no source chain "bsc"`)
+	_, err = openFeeds(nil, list)
+	require.ErrorContains(t, err, "not in the list ethereum")
+}
+
+// The exchange API answers what a contract on the source chain says.
+func TestRatesFromTheSourceChain(t *testing.T) {
+	t.Parallel()
+	f := newSourceFeed(t, 8)
+	f.post(t, 15_500_000, time.Now())
+	url := serveTestExchange(t, func(c *ExchangeConfig) {
+		c.Rates.Feeds = []exchangeapi.FeedConfig{{Coin: "cny", Chain: "eth", Address: f.address.Hex()}}
+		require.ErrorContains(t, c.Check(), "not in the list ethereum")
+		c.sources = []ethereum.Config{f.source()}
+		require.NoError(t, c.Check())
+	})
+	var rate struct{ Data json.Number }
+	require.Eventually(t, func() bool {
+		answer, err := http.Get(url + "/api/v2/usd-cny")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		return json.NewDecoder(answer.Body).Decode(&rate) == nil && rate.Data == "6.451612"
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// serveTestExchange serves an exchange API on an embedded exchange chain until the test ends, and answers its URL.
+func serveTestExchange(t *testing.T, changes ...func(*ExchangeConfig)) string {
+	t.Helper()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	chain, err := newEmbedded(node.Config{Dir: filepath.Join(dir, "chain"), Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(chain.Close)
+	ctx, stop := context.WithCancel(context.Background())
+	var g errgroup.Group
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, g.Wait())
+	})
+	g.Go(func() error { return chain.Run(ctx) })
+	cfg := ExchangeConfig{}.withDefaults(dir, []string{chain.WSURL()})
+	cfg.Listen = "127.0.0.1:0"
+	for _, change := range changes {
+		change(&cfg)
+	}
+	w := outside(t)
+	log, err := newLog(LogConfig{}, w)
+	require.NoError(t, err)
+	api, err := openExchange(ctx, cfg, keys, w, log)
+	require.NoError(t, err)
+	g.Go(func() error {
+		defer api.Close()
+		return api.Run(ctx)
+	})
+	require.NoError(t, api.server.Ready(t.Context()))
+	return "http://" + api.server.Addr()
+}
