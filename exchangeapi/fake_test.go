@@ -158,16 +158,19 @@ func (s *shelf) NoteCancel(_ context.Context, c index.CancelRequest) error {
 
 // line is an exchange chain that takes blocks as a node does: whole, signed, on the tip, paid for.
 type line struct {
-	mu        sync.Mutex
-	blocks    map[core.Address][]*core.AccountBlock
-	waiting   map[core.Address][]client.AccountBlock
-	quota     map[core.Address]int // blocks that the address can still make
-	available map[core.Address]uint256.Int
-	minimum   uint256.Int
-	asked     int                                   // terms
-	answer    func(taken error) error               // what the caller hears instead; nil tells the truth
-	before    func(b *core.AccountBlock) error      // runs ahead of a block; an error refuses it
-	lookups   func(core.Hash) (taken bool, ok bool) // what is found by hash; nil tells the truth
+	mu         sync.Mutex
+	blocks     map[core.Address][]*core.AccountBlock
+	waiting    map[core.Address][]client.AccountBlock
+	quota      map[core.Address]int // blocks that the address can still make
+	available  map[core.Address]uint256.Int
+	minimum    uint256.Int
+	asked      int // terms
+	mined      client.TradeMining
+	minedFault error
+	minedAsked int
+	answer     func(taken error) error               // what the caller hears instead; nil tells the truth
+	before     func(b *core.AccountBlock) error      // runs ahead of a block; an error refuses it
+	lookups    func(core.Hash) (taken bool, ok bool) // what is found by hash; nil tells the truth
 }
 
 func newLine() *line {
@@ -253,6 +256,13 @@ func (l *line) PlaceOrderInfo(_ context.Context, a core.Address, _, _ core.Token
 	defer l.mu.Unlock()
 	l.asked++
 	return client.PlaceOrderInfo{Available: l.available[a], Minimum: l.minimum, FeeRate: 200}, nil
+}
+
+func (l *line) TradeMining(context.Context) (client.TradeMining, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.minedAsked++
+	return l.mined, l.minedFault
 }
 
 func (l *line) Quota(_ context.Context, a core.Address) (client.Quota, error) {

@@ -2,10 +2,15 @@ package exchangeapi
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"sync"
+	"time"
 
+	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
+	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/dex"
 )
 
@@ -21,23 +26,82 @@ type mining struct {
 	TradePoolFee map[string]string `json:"tradePoolFee"`
 }
 
-const (
-	firstCycle  = 1558411200 // Unix seconds; the exchange's contract counts its days from there
-	cycleLength = 24 * 60 * 60
-	vxDecimals  = 18
-)
+const vxDecimals = 18
 
 // cycleStart is when the exchange's day began, in Unix seconds.
-func cycleStart(now int64) int64 { return now - (now-firstCycle)%cycleLength }
+func cycleStart(now int64) int64 { return now - (now-dex.FirstPeriod)%dex.PeriodTime }
 
-// mining answers the fees of the day that runs. There is no reward to hand out: nothing on this exchange mines.
-func (n *network) mining(context.Context, params) (any, error) {
-	paid := n.Index.Fees(cycleStart(n.Now().Unix()))
-	out := mining{map[string]string{}, map[string]string{}}
-	for q := dex.QuoteVITE; q.Valid(); q++ {
+// pools remembers what the node says of the cycle's mining for a moment: the query is public.
+type pools struct {
+	node querier
+	now  func() time.Time
+
+	mu   sync.Mutex
+	last client.TradeMining // empty when the node does not know of mining
+	read time.Time
+}
+
+// poolsLife is for how long the pools are not asked for again.
+const poolsLife = time.Second
+
+func newPools(q querier, now func() time.Time) *pools { return &pools{node: q, now: now} }
+
+// ask is what the node says, empty when it does not know of mining.
+func (p *pools) ask(ctx context.Context) (client.TradeMining, error) {
+	now := p.now()
+	p.mu.Lock()
+	m, read := p.last, p.read
+	p.mu.Unlock()
+	if !read.IsZero() && now.Sub(read) < poolsLife {
+		return m, nil
+	}
+	m, err := p.node.TradeMining(ctx)
+	if err != nil && !refusesMining(err) {
+		return m, refusalOfNode(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.read = m, now
+	return m, nil
+}
+
+// refusesMining tells whether a node has answered that it does not know: it lacks the query, or has no VX to mine.
+func refusesMining(err error) bool {
+	var refusal *client.Error
+	return errors.As(err, &refusal) && !errors.Is(err, client.ErrShuttingDown)
+}
+
+// mining answers what traders mine in the day that runs, and the day's fees: on a chain where VX is mined those of the
+// markets that mine, else all.
+func (n *network) mining(ctx context.Context, _ params) (any, error) {
+	m, err := n.pools.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	paid, out := n.feesPaid(&m), mining{map[string]string{}, map[string]string{}}
+	for _, q := range dex.QuoteTypes() {
 		name, decimals := strconv.Itoa(int(q)), int32(q.Decimals())
-		out.TradePoolVx[name] = decimal.Zero.StringFixed(vxDecimals)
+		out.TradePoolVx[name] = units(m.VX[uint8(q)], vxDecimals).StringFixed(vxDecimals)
 		out.TradePoolFee[name] = paid[q].Truncate(decimals).StringFixed(decimals)
 	}
 	return out, nil
+}
+
+// feesPaid are the fees of the day, in whole tokens.
+func (n *network) feesPaid(m *client.TradeMining) map[dex.QuoteType]decimal.Decimal {
+	for _, vx := range m.VX {
+		if !vx.IsZero() {
+			paid := map[dex.QuoteType]decimal.Decimal{}
+			for q, fee := range m.Fees {
+				paid[dex.QuoteType(q)] = units(fee, dex.QuoteType(q).Decimals())
+			}
+			return paid
+		}
+	}
+	return n.Index.Fees(cycleStart(n.Now().Unix()))
+}
+
+// units turns smallest units into whole tokens.
+func units(n uint256.Int, decimals uint8) decimal.Decimal {
+	return decimal.NewFromBigInt(n.ToBig(), -int32(decimals))
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
 	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
@@ -192,8 +194,54 @@ func TestTokenDetail(t *testing.T) {
 	w.get(api+"/token/detail").refused(t, codeParameter, "missing")
 }
 
+// The numbers of the public sample, from a chain that mines.
 func TestMiningPools(t *testing.T) {
 	w := setup(t)
+	list := func(texts ...string) map[uint8]uint256.Int {
+		m := map[uint8]uint256.Int{}
+		for i, text := range texts {
+			m[uint8(i+1)] = *uint256.MustFromDecimal(text)
+		}
+		return m
+	}
+	const vx = "6005736536774939954301"
+	w.line.mined = client.TradeMining{
+		VX: list(vx, vx, vx, vx), Fees: list("17769748909914626699977", "1267967346417481080", "3045706", "299338260"),
+	}
+	for range 3 {
+		data := w.get(api + "/trade_fee_info").object(t)
+		require.Equal(t, map[string]any{
+			"1": "6005.736536774939954301", "2": "6005.736536774939954301", "3": "6005.736536774939954301", "4": "6005.736536774939954301",
+		}, data["tradePoolVx"])
+		require.Equal(t, map[string]any{
+			"1": "17769.748909914626699977", "2": "1.267967346417481080", "3": "0.03045706", "4": "299.338260",
+		}, data["tradePoolFee"])
+	}
+	require.Equal(t, 1, w.line.minedAsked, "remembered for a moment")
+	w.clock.pass(poolsLife)
+	w.line.mined = client.TradeMining{VX: list(vx), Fees: list("1")}
+	data := w.get(api + "/trade_fee_info").object(t)
+	require.Equal(t, "0.000000000000000000", data["tradePoolVx"].(map[string]any)["4"])
+	require.Equal(t, "0.000000000000000001", data["tradePoolFee"].(map[string]any)["1"])
+}
+
+// A node that is gone makes no zeros.
+func TestMiningPoolsWithoutNode(t *testing.T) {
+	w := setup(t)
+	w.line.minedFault = errors.New("connection refused")
+	w.get(api+"/trade_fee_info").refused(t, codeNetwork, "")
+}
+
+// A node that does not know of mining, or has nothing to mine, leaves the fees that the index has seen.
+func TestMiningPoolsOfOtherNodes(t *testing.T) {
+	for name, fault := range map[string]error{"no such query": client.ErrMethod, "no VX": nil, "another refusal": client.ErrPanic} {
+		t.Run(name, func(t *testing.T) { feesAlone(t, fault) })
+	}
+}
+
+func feesAlone(t *testing.T, fault error) {
+	w := setup(t)
+	w.line.minedFault = fault
 	w.index.paid = map[dex.QuoteType]decimal.Decimal{
 		dex.QuoteVITE: decimal.RequireFromString("17769.748909914626699977"), dex.QuoteUSD: decimal.RequireFromString("299.3382609"),
 	}
@@ -203,7 +251,7 @@ func TestMiningPools(t *testing.T) {
 	}, data["tradePoolFee"])
 	require.Equal(t, "0.000000000000000000", data["tradePoolVx"].(map[string]any)["4"])
 	require.Equal(t, cycleStart(w.clock.Now().Unix()), w.index.paidSince)
-	require.EqualValues(t, firstCycle+cycleLength, cycleStart(firstCycle+2*cycleLength-1))
+	require.EqualValues(t, dex.FirstPeriod+dex.PeriodTime, cycleStart(dex.FirstPeriod+2*dex.PeriodTime-1))
 }
 
 func TestMinimumIsRemembered(t *testing.T) {

@@ -95,7 +95,8 @@ type Network struct {
 	Index    exchangeIndex
 	Node     node
 	Agents   agents
-	Sockets  http.Handler // of the WebSocket paths below the base path; nil for none
+	Bridged  map[string][]Bridged // by token id; the networks that the gateway bridges a token with
+	Sockets  http.Handler         // of the WebSocket paths below the base path; nil for none
 }
 
 // exchangeIndex is what is known of the exchange: *index.Index.
@@ -132,6 +133,7 @@ type network struct {
 	Network
 	sender   *sender
 	minimums *minimums
+	pools    *pools
 }
 
 // New checks configuration and parts, and reads the certificate. It starts nothing.
@@ -191,7 +193,10 @@ func (s *Server) route() error {
 
 func (s *Server) routeNetwork(base string, part Network) {
 	log := s.Log.WithField("network", part.Name)
-	n := &network{Server: s, Network: part, sender: newSender(part.Node, part.Agents, log), minimums: newMinimums(part.Node, s.Now)}
+	n := &network{
+		Server: s, Network: part, sender: newSender(part.Node, part.Agents, log), minimums: newMinimums(part.Node, s.Now),
+		pools: newPools(part.Node, s.Now),
+	}
 	for path, e := range n.public() {
 		s.get(base+prefix+path, n.answerPublic(e))
 	}

@@ -18,6 +18,7 @@ import (
 type querier interface {
 	PlaceOrderInfo(ctx context.Context, a core.Address, trade, quote core.TokenID, sell bool) (client.PlaceOrderInfo, error)
 	Quota(ctx context.Context, a core.Address) (client.Quota, error)
+	TradeMining(ctx context.Context) (client.TradeMining, error)
 }
 
 // terms are what an account may place orders under: dex_getPlaceOrderInfo (facts/exchange.md 3.5).

@@ -57,20 +57,20 @@ func (d *dexfundAPI) GetCurrentVxMineInfo() *olderMiningInfo {
 	return &olderMiningInfo{showMined(d.mining()), nothing}
 }
 
-// validFees are the sums of what counts in mining, in the decimals of the quote token type.
-func (e *exchangeAPI) validFees() map[string]string {
+// miningFees are what was paid in the markets that mine, in the decimals of the quote token type.
+func (e *exchangeAPI) miningFees() map[string]string {
 	m, shown := e.mining(), map[string]string{}
 	for q, f := range m.Fees {
-		shown[q.String()] = f.Valid.Dec()
+		shown[q.String()] = f.Paid.Dec()
 	}
 	return shown
 }
 
-// GetCurrentFeesValidForMining are the fees of the running cycle that its VX is shared out by.
-func (d *dexAPI) GetCurrentFeesValidForMining() map[string]string { return d.validFees() }
+// GetCurrentFeesValidForMining are the fees of the running cycle that mine, without what listings and invitations add.
+func (d *dexAPI) GetCurrentFeesValidForMining() map[string]string { return d.miningFees() }
 
 // GetCurrentFeesForMine is dex_getCurrentFeesValidForMining.
-func (d *dexfundAPI) GetCurrentFeesForMine() map[string]string { return d.validFees() }
+func (d *dexfundAPI) GetCurrentFeesForMine() map[string]string { return d.miningFees() }
 
 type dividendPool struct {
 	Amount         string    `json:"amount"`
