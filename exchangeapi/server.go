@@ -95,8 +95,7 @@ type Network struct {
 	Index    exchangeIndex
 	Node     node
 	Agents   agents
-	Bridged  map[string][]Bridged // by token id; the networks that the gateway bridges a token with
-	Sockets  http.Handler         // of the WebSocket paths below the base path; nil for none
+	Sockets  http.Handler // of the WebSocket paths below the base path; nil for none
 }
 
 // exchangeIndex is what is known of the exchange: *index.Index.
