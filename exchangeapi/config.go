@@ -21,7 +21,20 @@ type Config struct {
 
 	Rates     RatesConfig         `yaml:"rates"`
 	Operators map[string]Operator `yaml:"operators"` // by address; what the market query shows of a market's operator
+	// Tokens is what the token queries show of a token, by token id, and Gateway who bridges those that are bridged.
+	Tokens     map[string]TokenInfo  `yaml:"tokens"`
+	Gateway    GatewayInfo           `yaml:"gateway"`
+	DepthSteps map[string]DepthSteps `yaml:"depth_steps"` // by pair; which merging steps its depth view should offer, where not all
 }
+
+// DepthSteps is a range of merging steps.
+type DepthSteps struct {
+	Min int `yaml:"min" json:"min"`
+	Max int `yaml:"max" json:"max"`
+}
+
+// maxDepthStep is more than any price has decimals.
+const maxDepthStep = 18
 
 // Operator is what is known of a market's operator beside the address.
 type Operator struct {
@@ -70,6 +83,17 @@ func (c Config) Check() error {
 	want(c.RequestTimeout > 0 && c.RequestTimeout <= time.Minute, "request_timeout %s: above zero and up to a minute is wanted", c.RequestTimeout)
 	want(c.CallLimit > 0 && c.CallCycle > 0, "call_limit and call_cycle must be above zero")
 	want(c.KeysPerHour > 0, "keys_per_hour must be above zero")
+	for id, t := range c.Tokens {
+		if err := t.check(); err != nil {
+			faults = append(faults, fmt.Errorf("token %s: %w", id, err))
+		}
+	}
+	if err := c.Gateway.check(); err != nil {
+		faults = append(faults, fmt.Errorf("gateway: %w", err))
+	}
+	for pair, s := range c.DepthSteps {
+		want(s.Min >= 0 && s.Max >= s.Min && s.Max <= maxDepthStep, "depth_steps of %s: 0 <= min <= max <= %d is wanted", pair, maxDepthStep)
+	}
 	if err := c.Rates.Check(); err != nil {
 		faults = append(faults, fmt.Errorf("rates: %w", err))
 	}

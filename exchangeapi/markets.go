@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -37,13 +36,14 @@ func namesOf(p index.Pair) pairNames {
 
 // orderLimit is the answer of the limit query.
 type orderLimit struct {
-	MinAmount       map[string]string   `json:"minAmount"` // by quote token symbol, in the quote token
-	DepthStepsLimit map[string]struct{} `json:"depthStepsLimit"`
+	MinAmount       map[string]string     `json:"minAmount"` // by quote token symbol, in the quote token
+	DepthStepsLimit map[string]DepthSteps `json:"depthStepsLimit"`
 }
 
 // limits tells the least amount of an order for each quote token that has a market.
 func (n *network) limits(ctx context.Context, _ params) (any, error) {
-	out := orderLimit{MinAmount: map[string]string{}, DepthStepsLimit: map[string]struct{}{}}
+	out := orderLimit{MinAmount: map[string]string{}, DepthStepsLimit: map[string]DepthSteps{}}
+	maps.Copy(out.DepthStepsLimit, n.cfg.DepthSteps)
 	for _, m := range n.Index.Markets() {
 		if _, known := out.MinAmount[m.QuoteSymbol]; known {
 			continue
@@ -155,149 +155,6 @@ func (p params) window(absent, most int) (offset, limit int, err error) {
 func cut[T any](list []T, offset, limit int) []T {
 	offset = min(offset, len(list))
 	return list[offset:min(offset+limit, len(list))]
-}
-
-type tokenItem struct {
-	TokenID        string  `json:"tokenId"`
-	Name           string  `json:"name"`
-	Symbol         string  `json:"symbol"`
-	OriginalSymbol string  `json:"originalSymbol"`
-	TotalSupply    string  `json:"totalSupply"` // smallest units
-	Owner          string  `json:"owner"`
-	TokenDecimals  int     `json:"tokenDecimals"`
-	URLIcon        *string `json:"urlIcon"`
-}
-
-func (n *network) tokens(_ context.Context, p params) (any, error) {
-	offset, limit, err := p.window(500, 500)
-	if err != nil {
-		return nil, err
-	}
-	category := p.get("category")
-	if category != "" && category != "all" && category != "quote" {
-		return nil, refuse(codeParameter, "Invalid category: quote or all is wanted")
-	}
-	like := strings.ToLower(p.get("tokenSymbolLike"))
-	found := slices.DeleteFunc(slices.Clone(n.Index.Tokens()), func(t index.Token) bool {
-		return category == "quote" && !t.QuoteType.Valid() || !strings.Contains(strings.ToLower(t.Symbol), like)
-	})
-	list := []tokenItem{}
-	for _, t := range cut(found, offset, limit) {
-		list = append(list, tokenItem{t.ID, t.Name, t.Symbol, t.OriginalSymbol, t.TotalSupply, t.Owner, int(t.Decimals), nil})
-	}
-	return list, nil
-}
-
-// Numbers of the member reissue (facts/exchange.md 1.1).
-const (
-	reissueYes = 1
-	reissueNo  = 2
-)
-
-// tokenDetail has members that only a directory of tokens could fill. There is none: they are null.
-type tokenDetail struct {
-	TokenID        string  `json:"tokenId"`
-	Name           string  `json:"name"`
-	Symbol         string  `json:"symbol"`
-	OriginalSymbol string  `json:"originalSymbol"`
-	TotalSupply    string  `json:"totalSupply"`
-	Publisher      string  `json:"publisher"`
-	TokenDecimals  int     `json:"tokenDecimals"`
-	TokenAccuracy  string  `json:"tokenAccuracy"`
-	PublisherDate  *int64  `json:"publisherDate"`
-	Reissue        int     `json:"reissue"`
-	URLIcon        *string `json:"urlIcon"`
-	Gateway        any     `json:"gateway"`
-	Website        *string `json:"website"`
-	Links          any     `json:"links"`
-	Overview       any     `json:"overview"`
-}
-
-// tokenDetail answers null for a token that the exchange does not know: clients handle that.
-func (n *network) tokenDetail(_ context.Context, p params) (any, error) {
-	symbol, id := p.get("tokenSymbol"), p.get("tokenId")
-	if symbol == "" && id == "" {
-		return nil, refuse(codeParameter, "Parameter tokenSymbol or tokenId is missing")
-	}
-	for _, t := range n.Index.Tokens() {
-		if id != "" && t.ID != id || symbol != "" && t.Symbol != symbol {
-			continue
-		}
-		reissue := reissueNo
-		if t.ReIssuable {
-			reissue = reissueYes
-		}
-		return tokenDetail{
-			TokenID: t.ID, Name: t.Name, Symbol: t.Symbol, OriginalSymbol: t.OriginalSymbol, TotalSupply: t.TotalSupply, Publisher: t.Owner,
-			TokenDecimals: int(t.Decimals), TokenAccuracy: accuracy(t.Decimals), Reissue: reissue,
-		}, nil
-	}
-	return nil, nil
-}
-
-// accuracy is one smallest unit in whole tokens, with all its decimals.
-func accuracy(decimals uint8) string {
-	return decimal.NewFromBigInt(big.NewInt(1), -int32(decimals)).StringFixed(int32(decimals))
-}
-
-type tokenName struct {
-	TokenID string `json:"tokenId"`
-	Symbol  string `json:"symbol"`
-}
-
-// mapped are the tokens that are traded against a quote token.
-func (n *network) mapped(_ context.Context, p params) (any, error) {
-	quote, err := n.quoteToken(p)
-	if err != nil {
-		return nil, err
-	}
-	traded := n.tradedAgainst(quote.ID)
-	list := []tokenName{}
-	for _, t := range n.Index.Tokens() {
-		if traded[t.ID] {
-			list = append(list, tokenName{t.ID, t.Symbol})
-		}
-	}
-	return list, nil
-}
-
-// unmapped are the tokens that could be, but are not.
-func (n *network) unmapped(_ context.Context, p params) (any, error) {
-	quote, err := n.quoteToken(p)
-	if err != nil {
-		return nil, err
-	}
-	traded := n.tradedAgainst(quote.ID)
-	list := []tokenName{}
-	for _, t := range n.Index.Tokens() {
-		if !traded[t.ID] && t.ID != quote.ID && t.QuoteType <= quote.QuoteType {
-			list = append(list, tokenName{t.ID, t.Symbol})
-		}
-	}
-	return list, nil
-}
-
-func (n *network) quoteToken(p params) (index.Token, error) {
-	symbol, err := p.required("quoteTokenSymbol")
-	if err != nil {
-		return index.Token{}, err
-	}
-	for _, t := range n.Index.Tokens() {
-		if t.Symbol == symbol && t.QuoteType.Valid() {
-			return t, nil
-		}
-	}
-	return index.Token{}, refuse(codeParameter, "Invalid quoteTokenSymbol")
-}
-
-func (n *network) tradedAgainst(quote string) map[string]bool {
-	traded := map[string]bool{}
-	for _, m := range n.Index.Markets() {
-		if m.QuoteToken == quote {
-			traded[m.TradeToken] = true
-		}
-	}
-	return traded
 }
 
 // categories are the names of quote types in the ticker query.

@@ -95,7 +95,8 @@ type Network struct {
 	Index    exchangeIndex
 	Node     node
 	Agents   agents
-	Sockets  http.Handler // of the WebSocket paths below the base path; nil for none
+	Bridged  map[string][]Bridged // by token id; the networks that the gateway bridges a token with
+	Sockets  http.Handler         // of the WebSocket paths below the base path; nil for none
 }
 
 // exchangeIndex is what is known of the exchange: *index.Index.
