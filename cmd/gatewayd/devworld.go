@@ -65,7 +65,7 @@ func mustToken(text string) core.TokenID {
 	return id
 }
 
-// devGenesis gives the gateway all tokens, and the exchange's operator and users stakes so that nobody has to grind.
+// devGenesis gives the gateway all its tokens, the exchange's operator the exchange's own one, and the exchange's operator and users stakes so that nobody has to grind.
 func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 	gateway, err := exchangeAddress(keys, wallet.GatewayPath(0))
 	if err != nil {
@@ -84,6 +84,8 @@ func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 		g.Tokens = append(g.Tokens, t.TokenInfo)
 		balances[t.ID] = t.TotalSupply
 	}
+	vx := devVX(operator)
+	g.Tokens = append(g.Tokens, vx)
 	g.Accounts = []node.GenesisAccount{{Address: gateway, Balances: balances}}
 	for i := uint32(devOperator); i < devUserBase+devUsers; i++ {
 		user, err := exchangeAddress(keys, wallet.GatewayPath(i))
@@ -91,7 +93,11 @@ func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 			return node.Genesis{}, err
 		}
 		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: gateway, Beneficiary: user, Amount: *stake.Uint256()})
-		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: user, Balances: map[core.TokenID]uint256.Int{core.VITE: *million.Uint256()}})
+		held := map[core.TokenID]uint256.Int{core.VITE: *million.Uint256()}
+		if i == devOperator {
+			held[vx.ID] = vx.TotalSupply
+		}
+		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: user, Balances: held})
 	}
 	return g, nil
 }
