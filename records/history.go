@@ -101,7 +101,7 @@ func (tx *Tx) VerifyHistory() error {
 	var last historyTip
 	for {
 		var rows []eventRow
-		if err := tx.list(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ?`, last.Seq, verifyBatch); err != nil {
+		if err := tx.list(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, last.Seq, verifyBatch); err != nil {
 			return fmt.Errorf("reading the history: %w", err)
 		}
 		for _, r := range rows {

@@ -32,7 +32,7 @@ type Filter struct {
 // Records answers what a filter chooses, newest first.
 func (tx *Tx) Records(f Filter) ([]Record, error) {
 	where, args := f.where(tx.now)
-	found, err := tx.transfers(`t WHERE `+where+` ORDER BY id DESC LIMIT ?`, append(args, f.limit())...)
+	found, err := tx.transfers(`t WHERE `+where+` ORDER BY id DESC LIMIT ? + 0`, append(args, f.limit())...)
 	if err == nil {
 		var out []Record
 		if out, err = tx.records(found); err == nil {
@@ -99,7 +99,7 @@ func (tx *Tx) FindRecords(text string) ([]Record, error) {
 	}
 	found, err := tx.transfers(`WHERE id = ? OR ref = ? OR tx = ? OR id IN (SELECT p.transfer_id FROM attempts a
 		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
-		JOIN payments p ON p.id = s.payment_id WHERE a.hash = ?) ORDER BY id LIMIT ?`, id, text, text, text, maxPage)
+		JOIN payments p ON p.id = s.payment_id WHERE a.hash = ?) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxPage)
 	if err == nil {
 		var out []Record
 		if out, err = tx.records(found); err == nil {

@@ -71,7 +71,7 @@ type page struct {
 }
 
 func (p *page) read(d Direction) ([]Line, int, error) {
-	found, err := p.records(d)
+	found, err := p.records()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -85,17 +85,19 @@ func (p *page) read(d Direction) ([]Line, int, error) {
 		return nil, 0, err
 	}
 	out := make([]Line, len(found))
-	for i, l := range found {
-		out[i] = LineOf(l.record())
+	for i := range found {
+		r := found[i].record(d)
+		r.At = p.tx.now
+		out[i] = LineOf(r)
 	}
 	return out, total, nil
 }
 
 // records reads the page's records. An offset is counted in the index alone, so that a far page reads no rows on its way.
-func (p *page) records(d Direction) ([]listed, error) {
-	query, args := pageSelect+p.where+` ORDER BY t.id DESC LIMIT ?`, append(p.args[:len(p.args):len(p.args)], p.limit)
+func (p *page) records() ([]listed, error) {
+	query, args := pageSelect+p.where+` ORDER BY t.id DESC LIMIT ? + 0`, append(p.args[:len(p.args):len(p.args)], p.limit)
 	if p.offset > 0 {
-		query = pageSelect + ` WHERE t.id IN (SELECT t.id FROM transfers t` + p.where + ` ORDER BY t.id DESC LIMIT ? OFFSET ?) ORDER BY t.id DESC`
+		query = pageSelect + ` WHERE t.id IN (SELECT t.id FROM transfers t` + p.where + ` ORDER BY t.id DESC LIMIT ? + 0 OFFSET ?) ORDER BY t.id DESC`
 		args = append(args, p.offset)
 	}
 	rows, err := p.tx.tx.QueryContext(p.tx.ctx, p.tx.tx.Rebind(query), args...)
@@ -103,10 +105,10 @@ func (p *page) records(d Direction) ([]listed, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	out := make([]listed, 0, min(p.limit, usualPage))
+	var out []listed
 	var policy depths
 	for rows.Next() {
-		l := listed{Transfer: Transfer{Direction: d}, at: p.tx.now}
+		var l listed
 		if err := l.scan(rows, &policy); err != nil {
 			return nil, err
 		}
@@ -115,17 +117,14 @@ func (p *page) records(d Direction) ([]listed, error) {
 	return out, rows.Err()
 }
 
-// usualPage is what wallets ask for at most.
-const usualPage = 30
-
 // follow adds what only records on their way need: how far their chain has come, and the newest attempt of a payment that is not paid.
 func (p *page) follow(found []listed) error {
 	var unpaid []uint64
 	waiting := false
 	for i := range found {
-		waiting = waiting || found[i].State == Seen || found[i].State == Orphaned
-		if found[i].payment.ID > 0 && found[i].payment.Tx == "" {
-			unpaid = append(unpaid, found[i].ID)
+		waiting = waiting || found[i].state == Seen || found[i].state == Orphaned
+		if found[i].payment > 0 && found[i].payoutTx == "" {
+			unpaid = append(unpaid, found[i].id)
 		}
 	}
 	if waiting {
@@ -134,7 +133,7 @@ func (p *page) follow(found []listed) error {
 			return err
 		}
 		for i := range found {
-			found[i].head = heads[found[i].Chain].Head
+			found[i].head = heads[found[i].chain].Head
 		}
 	}
 	if len(unpaid) == 0 {
@@ -142,43 +141,58 @@ func (p *page) follow(found []listed) error {
 	}
 	hashes, err := p.tx.newestAttempts(unpaid)
 	for i := range found {
-		found[i].newest = hashes[found[i].payment.ID]
+		found[i].newest = hashes[found[i].payment]
 	}
 	return err
 }
 
-// listed is a record as a page reads it: of its parts only what LineOf looks at.
+// listed is a record as a page reads it.
 type listed struct {
-	Transfer
-	payment Payment // the live credit or refund: there is one at most; ID 0 for none
-	newest  string  // hash of its newest attempt, if it is not paid
-	head    uint64
-	at      time.Time
-}
+	id                         uint64
+	chain                      chain.ID
+	tx                         string
+	net, fee                   chain.Amount
+	depths                     depths
+	state                      TransferState
+	reason                     string
+	height                     uint64
+	blockAt, seenAt, changedAt int64
 
-func (l *listed) record() Record {
-	r := Record{Transfer: l.Transfer, Head: l.head, At: l.at}
-	if l.payment.ID > 0 {
-		r.add(l.payment, l.newest)
-	}
-	return r
+	// The live credit or refund: there is one at most, and payment is 0 for none.
+	payment  uint64
+	purpose  chain.Purpose
+	payout   PaymentState
+	payoutTx string
+	newest   string // hash of its newest attempt, if it is not paid
+
+	head uint64 // of the chain, if the record waits for it
 }
 
 func (l *listed) scan(rows *sql.Rows, policy *depths) error {
 	var text string
-	var blockAt, seenAt, changedAt int64
-	p := &l.payment
-	err := rows.Scan(&l.ID, &l.Chain, &l.Tx, &l.Net, &l.Fee, &text, &l.State, &l.Reason, &l.Height, &blockAt, &seenAt, &changedAt,
-		&p.ID, &p.Purpose, &p.State, &p.Tx)
+	err := rows.Scan(&l.id, &l.chain, &l.tx, &l.net, &l.fee, &text, &l.state, &l.reason, &l.height, &l.blockAt, &l.seenAt, &l.changedAt,
+		&l.payment, &l.purpose, &l.payout, &l.payoutTx)
 	if err != nil {
 		return err
 	}
-	l.BlockAt, l.SeenAt, l.ChangedAt = timeOrZero(blockAt), fromMillis(seenAt), fromMillis(changedAt)
 	if err := policy.read(text); err != nil {
-		return fmt.Errorf("the policy of transfer %d: %w", l.ID, err)
+		return fmt.Errorf("the policy of transfer %d: %w", l.id, err)
 	}
-	l.Policy.DepositConfirmations, l.Policy.WithdrawConfirmations = policy.Deposit, policy.Withdrawal
+	l.depths = *policy
 	return nil
+}
+
+// record is the whole record as far as LineOf looks at it.
+func (l *listed) record(d Direction) Record {
+	r := Record{Head: l.head, Transfer: Transfer{
+		ID: l.id, Direction: d, Transfer: chain.Transfer{Tx: l.tx}, Net: l.net, Fee: l.fee, State: l.state, Reason: l.reason, Height: l.height,
+		BlockAt: timeOrZero(l.blockAt), SeenAt: fromMillis(l.seenAt), ChangedAt: fromMillis(l.changedAt),
+		Policy: Policy{DepositConfirmations: l.depths.Deposit, WithdrawConfirmations: l.depths.Withdrawal},
+	}}
+	if l.payment > 0 {
+		r.add(Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx}, l.newest)
+	}
+	return r
 }
 
 // depths is what a page needs of a policy. Neighbours mostly share theirs: what was read once is not read again.

@@ -156,7 +156,7 @@ func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 // QueuedPayments answers what waits to be bound to a slot of an account, oldest first.
 func (tx *Tx) QueuedPayments(id chain.ID, account string, limit int) ([]Payment, error) {
 	var rows []paymentRow
-	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state = 'queued' ORDER BY id LIMIT ?`,
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state = 'queued' ORDER BY id LIMIT ? + 0`,
 		string(id), account, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the queued payments of %s on %s: %w", account, id, err)

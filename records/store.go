@@ -11,6 +11,7 @@ package records
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -147,8 +148,8 @@ func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
 	return f(s.newTx(ctx, t))
 }
 
-// Glance is View for a few rows. SQLite's queries are then not interrupted when ctx ends: a goroutine that could do it costs each query more than
-// the query itself. PostgreSQL's are.
+// Glance is View for a few rows. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and one
+// for the transaction, and those cost more than the queries. PostgreSQL's are.
 func (s *Store) Glance(ctx context.Context, f func(*Tx) error) error {
 	if s.engine.file == "" {
 		return s.View(ctx, f)
@@ -159,15 +160,21 @@ func (s *Store) Glance(ctx context.Context, f func(*Tx) error) error {
 	}
 	defer conn.Close()
 	ctx = context.WithoutCancel(ctx)
-	t, err := conn.BeginTxx(ctx, nil)
-	if err != nil {
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return fmt.Errorf("beginning a snapshot: %w", err)
 	}
-	defer t.Rollback()
-	return f(s.newTx(ctx, t))
+	defer endSnapshot(ctx, conn)
+	return f(s.newTx(ctx, conn))
 }
 
-func (s *Store) newTx(ctx context.Context, t *sqlx.Tx) *Tx {
+// endSnapshot leaves no connection in the pool that would still show an old state.
+func endSnapshot(ctx context.Context, conn *sqlx.Conn) {
+	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // answers ErrBadConn: it is what closes the connection
+	}
+}
+
+func (s *Store) newTx(ctx context.Context, t session) *Tx {
 	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx)}
 }
 

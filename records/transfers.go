@@ -237,7 +237,7 @@ func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 
 // PendingTransfers answers the transfers of a chain that wait for their finality, lowest block first.
 func (tx *Tx) PendingTransfers(id chain.ID, limit int) ([]Transfer, error) {
-	found, err := tx.transfers(`WHERE chain = ? AND state = 'seen' ORDER BY height, id LIMIT ?`, string(id), limit)
+	found, err := tx.transfers(`WHERE chain = ? AND state = 'seen' ORDER BY height, id LIMIT ? + 0`, string(id), limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the pending transfers of %s: %w", id, err)
 	}

@@ -16,11 +16,21 @@ import (
 // Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must not leave the function it was handed to.
 type Tx struct {
 	ctx    context.Context
-	tx     *sqlx.Tx
+	tx     session
 	engine engine
 	now    time.Time
 	actor  string
 	last   *historyTip // end of the history, once read in this transaction
+}
+
+// session runs the statements of one transaction: a *sqlx.Tx, or a *sqlx.Conn between BEGIN and ROLLBACK.
+type session interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	GetContext(ctx context.Context, into any, query string, args ...any) error
+	SelectContext(ctx context.Context, into any, query string, args ...any) error
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error)
+	Rebind(query string) string
 }
 
 type actorKey struct{}

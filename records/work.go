@@ -37,7 +37,7 @@ func (tx *Tx) ForeignEffect(id chain.ID, account string) (hash string, found boo
 
 // TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height.
 func (tx *Tx) TransfersFrom(id chain.ID, height uint64, limit int) ([]Transfer, error) {
-	out, err := tx.transfers(`WHERE chain = ? AND height >= ? AND state <> 'orphaned' ORDER BY height, id LIMIT ?`, string(id), height, limit)
+	out, err := tx.transfers(`WHERE chain = ? AND height >= ? AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`, string(id), height, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the transfers of %s from block %d: %w", id, height, err)
 	}
@@ -48,7 +48,7 @@ func (tx *Tx) TransfersFrom(id chain.ID, height uint64, limit int) ([]Transfer, 
 func (tx *Tx) EffectsFrom(id chain.ID, height uint64, limit int) ([]Effect, error) {
 	var rows []effectRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
-		WHERE chain = ? AND settled = 1 AND height >= ? ORDER BY height, account, number LIMIT ?`, string(id), height, limit)
+		WHERE chain = ? AND settled = 1 AND height >= ? ORDER BY height, account, number LIMIT ? + 0`, string(id), height, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the effects of %s from block %d: %w", id, height, err)
 	}

@@ -222,7 +222,7 @@ func (x *Index) takeBack(ctx context.Context, c contract) error {
 func (x *Index) common(ctx context.Context, c contract) (cursor, error) {
 	var rows []blockRow
 	err := x.store.view(ctx, func(t *tx) error {
-		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ?", c, kept)
+		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, kept)
 	})
 	if err != nil {
 		return cursor{}, fmt.Errorf("reading stored blocks: %w", err)

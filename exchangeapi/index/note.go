@@ -62,7 +62,7 @@ func (x *Index) askAfter(ctx context.Context) error {
 	var waiting []orderRow
 	err := x.store.view(ctx, func(t *tx) error {
 		return t.list(&waiting, "SELECT "+orderColumns+` FROM ex_orders WHERE (status = 1 OR cancel <> '') AND noted <= ?
-			ORDER BY noted LIMIT ?`, x.config.Now().Unix()-patience, askAtOnce)
+			ORDER BY noted LIMIT ? + 0`, x.config.Now().Unix()-patience, askAtOnce)
 	})
 	if err != nil || len(waiting) == 0 {
 		return err

@@ -36,7 +36,7 @@ func (t *tx) page(into any, columns, table, order string, w *where, p Page) (tot
 		total = counts[0]
 	}
 	args := append(append([]any{}, w.args...), max(0, p.Limit), max(0, p.Offset))
-	return total, t.list(into, "SELECT "+columns+" FROM "+table+w.String()+" ORDER BY "+order+" LIMIT ? OFFSET ?", args...)
+	return total, t.list(into, "SELECT "+columns+" FROM "+table+w.String()+" ORDER BY "+order+" LIMIT ? + 0 OFFSET ?", args...)
 }
 
 // Order is an order of an owner; nil if there is none of this owner.

@@ -32,6 +32,9 @@ const readers = 8
 // txLimit bounds one transaction.
 const txLimit = time.Minute
 
+// Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the statement anew each time
+// that one is bound, which costs more than most queries.
+
 // What SQLite connections are set to. NORMAL, for a commit that a power cut undoes is only read from the chain once more.
 const (
 	sqliteCommon = "?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=256"
