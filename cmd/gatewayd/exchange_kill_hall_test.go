@@ -135,8 +135,12 @@ func (i hallInfo) write(dir string) error {
 	return os.Rename(fresh, filepath.Join(dir, "hall.json"))
 }
 
-// hallMain is the program: exchangehall DIR INDEX-URL.
+// hallMain is the program: exchangehall DIR INDEX-URL. It ends with its standard input, so that it outlives no test.
 func hallMain() {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
 	err := serveHall(context.Background(), os.Args[1], os.Args[2])
 	fmt.Fprintln(os.Stderr, "the hall has ended:", err)
 	os.Exit(1)

@@ -27,7 +27,7 @@ import (
 // hall is the process that is killed.
 type hall struct {
 	dir, index string
-	cmd        *exec.Cmd
+	cmd        *exec.Cmd // nil while it is not open
 }
 
 func newHTTPClient() *http.Client {
@@ -42,6 +42,8 @@ func (h *hall) open(t *testing.T) hallInfo {
 	t.Helper()
 	h.cmd = exec.Command(hallCommand, h.dir, h.index)
 	h.cmd.Stderr = t.Output()
+	_, err := h.cmd.StdinPipe() // it ends with this process: see hallMain
+	require.NoError(t, err)
 	require.NoError(t, h.cmd.Start())
 	var info hallInfo
 	waitFor(t, "the hall", func() (there bool) {
@@ -59,7 +61,16 @@ func (h *hall) kill(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, h.cmd.Wait(), &exit)
 	require.False(t, exit.Exited(), "it ended by itself")
+	h.cmd = nil
 	require.NoError(t, os.Remove(filepath.Join(h.dir, "hall.json")))
+}
+
+// close ends what a failed test has left.
+func (h *hall) close() {
+	if h.cmd != nil {
+		_ = h.cmd.Process.Kill()
+		_ = h.cmd.Wait()
+	}
 }
 
 // killPlan is how long TestExchangeKilled goes on: until so many orders were promised and so many kills done.
@@ -97,6 +108,7 @@ func killExchange(t *testing.T, plan killPlan, dir, index string) {
 	keys := openHall(t, dir, index)
 	before := countHall(t, dir)
 	h := &hall{dir: dir, index: index}
+	t.Cleanup(h.close)
 	p := &promises{refused: map[string]int{}}
 	w := &listener{hall: h, trades: map[string]bool{}, ended: map[string]api.Status{}}
 	patience, cancel := context.WithTimeout(t.Context(), 12*time.Minute+time.Duration(plan.orders)*30*time.Millisecond)
@@ -145,7 +157,10 @@ func (h *hall) massacre(ctx context.Context, t *testing.T, plan killPlan, p *pro
 		case <-ctx.Done():
 		}
 		h.kill(t)
-		_, promised := p.count()
+		orders, promised := p.count()
+		if kills%20 == 19 {
+			t.Logf("%d kills, %d orders", kills+1, orders)
+		}
 		info := h.open(t)
 		h.keeps(t, info, p.since(asked)[:promised-asked])
 		asked = promised
@@ -177,12 +192,11 @@ func (h *hall) settle(ctx context.Context, t *testing.T, p *promises) {
 	defer rest.HTTP.CloseIdleConnections()
 	asked := api.PendingRequest
 	for n := range keyedTraders {
-		owner := hallKey(1 + n).Address().String()
-		f := api.OrderFilter{Address: owner, Status: &asked}
-		waitFor(t, "no order only asked for", func() bool {
+		f := api.OrderFilter{Address: hallKey(1 + n).Address().String(), Status: &asked}
+		require.NoError(t, poll(ctx, func() (bool, error) {
 			list, err := rest.Orders(ctx, f, api.Page{Limit: 1})
-			return err == nil && len(list.Order) == 0
-		})
+			return err == nil && len(list.Order) == 0, err
+		}), "no order only asked for")
 	}
 }
 
