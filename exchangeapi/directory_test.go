@@ -17,7 +17,7 @@ tokens:
   %TOKEN%:
     icon: https://example.invalid/epic.png
     website: https://epic.tech/
-    published: 2020-05-01T00:00:00Z
+    published: 2020-05-01
     links: {website: ["https://epic.tech/"], twitter: ["https://twitter.com/EpicCashTech"], explorer: ["https://explorer.epic.tech/"]}
     overview: {en: (text)}
 gateway:

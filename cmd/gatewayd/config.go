@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +114,8 @@ func (c *Config) fill() {
 	}
 	if c.Exchange != nil {
 		exchange := c.Exchange.withDefaults(c.Data, c.exchangeNodes())
-		exchange.sources = c.Ethereum
+		exchange.sources, exchange.bridged = c.Ethereum, c.bridged()
+		exchange.Gateway.URL = cmp.Or(exchange.Gateway.URL, publicURL(c.Gateway.Config))
 		c.Exchange = &exchange
 	}
 	if c.Database.URL == "" {

@@ -42,7 +42,9 @@ type ExchangeConfig struct {
 	// Test is a test network under the path /test.
 	Test *ExchangeTestConfig `yaml:"test"`
 
-	sources []ethereum.Config // the source chains, on which price feeds are read
+	// What the rest of the configuration says: the source chains, on which price feeds are read, and the tokens that the gateway bridges.
+	sources []ethereum.Config
+	bridged map[string][]exchangeapi.Bridged
 }
 
 // ExchangeTestConfig is the exchange of a test network.
@@ -201,6 +203,9 @@ func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Ke
 	}
 	if err := add(mainExchange, "", cfg.Node, cfg.Index); err != nil {
 		return err
+	}
+	if cfg.Gateway.URL != "" {
+		parts.Networks[0].Bridged = cfg.bridged
 	}
 	if cfg.Test != nil {
 		if err := add(testExchange, "/test", cfg.Test.Node, cfg.Test.Index); err != nil {
