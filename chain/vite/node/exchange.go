@@ -24,14 +24,13 @@ type exchange struct {
 	minimums map[dex.QuoteType]uint256.Int // where not the default
 	funds    map[holding]dex.Balance
 	fees     map[core.TokenID]feeIncome
-	vips     map[vip]uint64              // stakes for lower fees, with the snapshot height from which they may be cancelled
 	agents   map[agency]struct{}         // who may trade for whom
 	asked    map[core.TokenID][]question // what waits for the asset contract's answer
 	hashes   map[core.Hash]dex.OrderID   // orders placed and not ended, by the block that placed them
 	books    map[uint32]*dex.Book        // by market
 
-	sponsors  map[core.Hash]sponsorship     // stakes for another's lower fees, by the block that staked
-	sponsored map[core.Address]core.Hash    // the stake for an account
+	feeStakes map[core.Hash]feeStake        // stakes for lower fees, by the block that staked
+	vips      map[vip]core.Hash             // the stake for an account
 	codes     map[core.Address]uint32       // who may invite
 	owners    map[uint32]core.Address       // of the codes
 	inviters  map[core.Address]core.Address // of the invited
@@ -46,12 +45,6 @@ type pair struct{ trade, quote core.TokenID }
 
 // feeIncome is what the exchange has taken in, in one token.
 type feeIncome struct{ base, operator, listing uint256.Int }
-
-// vip names a stake for lower fees.
-type vip struct {
-	owner core.Address
-	super bool
-}
 
 // agency lets an agent trade for a principal in a market.
 type agency struct {
@@ -81,7 +74,6 @@ var (
 	errNoClock       = errors.New("the time oracle has not spoken yet")
 	errSerials       = errors.New("too many orders at one time")
 	errAgentMarket   = errors.New("order is of another market")
-	errVIP           = errors.New("no such stake, staked already, or not expired")
 	errMarketRules   = errors.New("invalid market settings")
 	errMarketNumber  = errors.New("too many markets")
 )
@@ -90,9 +82,9 @@ func newExchange() exchange {
 	return exchange{
 		tokens: map[core.TokenID]dex.Token{}, markets: map[uint32]dex.Market{}, pairs: map[pair]uint32{},
 		minimums: map[dex.QuoteType]uint256.Int{}, funds: map[holding]dex.Balance{}, fees: map[core.TokenID]feeIncome{},
-		vips: map[vip]uint64{}, agents: map[agency]struct{}{}, asked: map[core.TokenID][]question{},
+		agents: map[agency]struct{}{}, asked: map[core.TokenID][]question{},
 		hashes: map[core.Hash]dex.OrderID{}, books: map[uint32]*dex.Book{},
-		sponsors: map[core.Hash]sponsorship{}, sponsored: map[core.Address]core.Hash{}, codes: map[core.Address]uint32{},
+		feeStakes: map[core.Hash]feeStake{}, vips: map[vip]core.Hash{}, codes: map[core.Address]uint32{},
 		owners: map[uint32]core.Address{}, inviters: map[core.Address]core.Address{}, locks: newCredits(), mining: newMining(),
 	}
 }
@@ -117,9 +109,8 @@ func (e *exchange) minimum(q dex.QuoteType) uint256.Int {
 func (e *exchange) standing(a core.Address) dex.Standing {
 	_, isVIP := e.vips[vip{a, false}]
 	_, isSVIP := e.vips[vip{a, true}]
-	_, sponsored := e.sponsored[a]
 	_, invited := e.inviters[a]
-	return dex.Standing{VIP: isVIP, SVIP: isSVIP || sponsored, Invited: invited}
+	return dex.Standing{VIP: isVIP, SVIP: isSVIP, Invited: invited}
 }
 
 // openOrder is a copy of an order in its book.

@@ -95,7 +95,7 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 		return fund(dex.FundStakeForPrincipal, other.addr)
 	case 4:
 		var id core.Hash
-		if all := sortedKeys(e.sponsors, compareHashes); len(all) > 0 {
+		if all := sortedKeys(e.feeStakes, compareHashes); len(all) > 0 {
 			id = rapid.SampledFrom(all).Draw(t, "stake")
 		}
 		return fund(dex.FundCancelStake, id)

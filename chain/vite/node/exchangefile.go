@@ -72,28 +72,12 @@ func (w *writer) exchangeFunds(e *exchange) {
 }
 
 func (w *writer) permissions(e *exchange) {
-	w.uint(uint64(len(e.vips)))
-	for _, v := range sortedKeys(e.vips, compareVIPs) {
-		w.raw(v.owner[:])
-		w.bool(v.super)
-		w.uint(e.vips[v])
-	}
 	w.uint(uint64(len(e.agents)))
 	for _, a := range sortedKeys(e.agents, compareAgencies) {
 		w.raw(a.principal[:])
 		w.raw(a.agent[:])
 		w.uint(uint64(a.market))
 	}
-}
-
-func compareVIPs(a, b vip) int {
-	if a.super != b.super {
-		if b.super {
-			return -1
-		}
-		return 1
-	}
-	return compareAddresses(a.owner, b.owner)
 }
 
 func compareAgencies(a, b agency) int {
@@ -188,10 +172,6 @@ func (r *reader) exchangeFunds(e *exchange) {
 }
 
 func (r *reader) permissions(e *exchange) {
-	for range r.count(core.AddressSize) {
-		v := vip{r.address(), r.bool()}
-		e.vips[v] = r.uint()
-	}
 	for range r.count(2 * core.AddressSize) {
 		e.agents[agency{r.address(), r.address(), uint32(r.uint())}] = struct{}{}
 	}

@@ -33,7 +33,7 @@ var fundMethods = []method{
 	{dex.OldFundStakeForVIP, checkVIP, stakeForVIP(false)},
 	{dex.FundStakeForSVIP, checkVIP, stakeForVIP(true)},
 	{dex.OldFundStakeForSVIP, checkVIP, stakeForVIP(true)},
-	{dex.FundStakeForPrincipal, checkSponsor, stakeForPrincipal},
+	{dex.FundStakeForPrincipal, checkPrincipal, stakeForPrincipal},
 	{dex.FundCancelStake, checkNoAmount, cancelStake},
 	{dex.FundCreateInviter, checkNoAmount, createInviter},
 	{dex.OldFundCreateInviter, checkNoAmount, createInviter},
@@ -141,54 +141,6 @@ func (x *execution) announceTransfer(
 ) {
 	event := dex.Transfer{Kind: kind, From: from, To: to, Token: token, Amount: amount, Extra: extra}
 	x.announce(dex.TransferEvent, event.Encode())
-}
-
-// The stakes for lower fees in whole VITE (facts: exchange.md 2.5).
-const (
-	vipStake  = 10_000
-	svipStake = 1_000_000
-)
-
-// Actions of a stake or a permission.
-const (
-	actionAdd    = 1
-	actionRemove = 2
-)
-
-func stakeOf(super bool) uint256.Int {
-	if super {
-		return *vite(svipStake)
-	}
-	return *vite(vipStake)
-}
-
-func checkVIP(b *core.AccountBlock, args []any) error {
-	if action := args[0].(uint8); action != actionAdd && action != actionRemove {
-		return ErrDexParam
-	}
-	return checkNoAmount(b, nil)
-}
-
-// stakeForVIP moves VITE from the exchange balance into a stake, or back when its time is over.
-func stakeForVIP(super bool) func(*execution, []any) error {
-	amount := stakeOf(super)
-	return func(x *execution, args []any) error {
-		s, key := x.state, vip{x.send.Address, super}
-		until, staked := s.exchange.vips[key]
-		if args[0].(uint8) == actionAdd {
-			if staked {
-				return errVIP
-			}
-			put(&s.journal, s.exchange.vips, key, s.height()+s.rules.stakeLock)
-			return s.pay(key.owner, core.VITE, amount)
-		}
-		if !staked || s.height() < until {
-			return errVIP
-		}
-		del(&s.journal, s.exchange.vips, key)
-		s.give(key.owner, core.VITE, amount)
-		return nil
-	}
 }
 
 // settleOrders does what dexTrade has found.

@@ -97,6 +97,14 @@ func TestStakeForAnother(t *testing.T) {
 	require.Equal(t, dex.Rates{Taker: 200, Maker: 200}, l.openOrder(l.order(l.poor, dex.Sell, "10", 20)).Rates)
 	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundCancelStake, id), "twice")
 	require.Equal(t, ErrDexParam, l.try(l.rich, l.call(l.rich, core.DexFundContract, dex.FundStakeForPrincipal, core.AssetContract)))
+
+	own := l.fund(l.rich, dex.FundStakeForSVIP, uint8(actionAdd))
+	for range 5 {
+		l.snapshot()
+	}
+	l.fund(l.rich, dex.FundCancelStake, own)
+	require.Equal(t, byte(statusFailed), l.fundStatus(l.rich, dex.FundStakeForSVIP, uint8(actionRemove)), "cancelled by its id")
+	require.Empty(t, l.state.exchange.vips)
 	l.state.checkExchange(t)
 }
 

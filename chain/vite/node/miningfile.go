@@ -69,14 +69,15 @@ func (w *writer) locks(e *exchange) {
 	}
 }
 
-// relations writes stakes for others and invitations. What follows from them (sponsored, owners) is left out.
+// relations writes stakes for lower fees and invitations. What follows from them (vips, owners) is left out.
 func (w *writer) relations(e *exchange) {
-	w.uint(uint64(len(e.sponsors)))
-	for _, id := range sortedKeys(e.sponsors, compareHashes) {
-		k := e.sponsors[id]
+	w.uint(uint64(len(e.feeStakes)))
+	for _, id := range sortedKeys(e.feeStakes, compareHashes) {
+		k := e.feeStakes[id]
 		w.raw(id[:])
-		w.raw(k.principal[:])
 		w.raw(k.staker[:])
+		w.raw(k.vip.account[:])
+		w.bool(k.vip.super)
 		w.uint(k.until)
 	}
 	w.uint(uint64(len(e.codes)))
@@ -135,8 +136,8 @@ func (r *reader) locks(e *exchange) {
 func (r *reader) relations(e *exchange) {
 	for range r.count(core.HashSize) {
 		id := r.hash()
-		k := sponsorship{principal: r.address(), staker: r.address(), until: r.uint()}
-		e.sponsors[id], e.sponsored[k.principal] = k, id
+		k := feeStake{staker: r.address(), vip: vip{r.address(), r.bool()}, until: r.uint()}
+		e.feeStakes[id], e.vips[k.vip] = k, id
 	}
 	for range r.count(core.AddressSize) {
 		a, code := r.address(), uint32(r.uint())
