@@ -65,11 +65,25 @@ func (n *network) info(ctx context.Context, p params) (any, error) {
 type agentPackage struct {
 	Type     int    `json:"type"`
 	MaxCount int    `json:"maxCount"` // private calls in a cycle
+	Cycle    int64  `json:"cycle"`    // seconds
 	Amount   string `json:"amount"`   // price
 }
 
 func (n *network) packages(context.Context, params) (any, error) {
-	return []agentPackage{{MaxCount: n.cfg.CallLimit, Amount: "0"}}, nil
+	return []agentPackage{{MaxCount: n.cfg.CallLimit, Cycle: int64(n.cfg.CallCycle / time.Second), Amount: "0"}}, nil
+}
+
+// grants lists the pairs that an account lets its delegation address trade, as the exchange chain has them.
+func (n *network) grants(ctx context.Context, p params) (any, error) {
+	owner, err := p.address("address")
+	if err != nil {
+		return nil, err
+	}
+	agent, err := n.Agents.Agent(owner)
+	if err != nil {
+		return nil, err
+	}
+	return n.Index.Grants(ctx, owner, agent)
 }
 
 // issued is a new key. The secret is in no other answer.

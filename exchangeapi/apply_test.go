@@ -3,8 +3,12 @@ package exchangeapi
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,4 +122,41 @@ func TestApplicationsAreBounded(t *testing.T) {
 	}
 	require.Equal(t, []code{codeParameter, codeParameter, codeFrequent}, []code{ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1")})
 	require.Equal(t, codeParameter, ask("192.0.2.2"))
+}
+
+func TestGrantsAndPackages(t *testing.T) {
+	w := setup(t)
+	list := func(owner core.Address) []any { return w.get(api + "/agent/grants?address=" + owner.String()).list(t) }
+	require.Equal(t, []any{symbol}, list(w.owner))
+	require.Empty(t, list(walletOf("bob").key.Address()))
+	w.get(api+"/agent/grants?address=vite_1").refused(t, codeParameter, "Invalid address")
+	packages := w.get(api + "/agent/package").list(t)
+	require.Equal(t, map[string]any{"type": json.Number("0"), "maxCount": json.Number("1000"), "cycle": json.Number("60"), "amount": "0"}, packages[0])
+}
+
+// Pages of any origin can ask for keys: a form is what a browser sends without asking first.
+func TestKeysForPagesOfOtherOrigins(t *testing.T) {
+	w := setup(t)
+	for _, path := range []string{"/agent/info", "/agent/grants", "/agent/package", "/agent/key", "/agent/removal"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			r := request(t, http.MethodOptions, w.url+api+path)
+			r.Header.Set("Origin", "https://wallet.example")
+			r.Header.Set("Access-Control-Request-Method", method)
+			r.Header.Set("Access-Control-Request-Headers", "content-type")
+			answer, err := w.client.Do(r)
+			require.NoError(t, err)
+			require.NoError(t, answer.Body.Close())
+			require.Equal(t, "https://wallet.example", answer.Header.Get("Access-Control-Allow-Origin"))
+			require.Contains(t, answer.Header.Get("Access-Control-Allow-Methods"), method)
+			require.Equal(t, "content-type", answer.Header.Get("Access-Control-Allow-Headers"))
+		}
+	}
+	bob := walletOf("bob")
+	r := request(t, http.MethodPost, w.url+api+"/agent/key")
+	r.Body = io.NopCloser(strings.NewReader(bob.proof("", w.clock.Now().Unix()).Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "https://wallet.example")
+	got := w.do(r)
+	require.Regexp(t, "^[0-9A-F]{32}$", got.object(t)["apiSecret"])
+	require.Equal(t, []string{"https://wallet.example", "no-store"}, []string{got.header.Get("Access-Control-Allow-Origin"), got.header.Get("Cache-Control")})
 }

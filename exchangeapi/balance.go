@@ -11,6 +11,7 @@ import (
 type accounts interface {
 	Balances(ctx context.Context, owner core.Address) ([]index.Balance, error)
 	Granted(ctx context.Context, principal, agent core.Address, symbol string) (bool, error)
+	Grants(ctx context.Context, principal, agent core.Address) ([]string, error)
 }
 
 type balance struct {

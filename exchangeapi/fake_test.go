@@ -142,6 +142,18 @@ func (s *shelf) Granted(_ context.Context, principal, agent core.Address, symbol
 	return s.granted[grantKey(principal, agent, symbol)], s.fault
 }
 
+func (s *shelf) Grants(_ context.Context, principal, agent core.Address) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []string{}
+	for _, m := range s.markets {
+		if s.granted[grantKey(principal, agent, m.Symbol)] {
+			list = append(list, m.Symbol)
+		}
+	}
+	return list, s.fault
+}
+
 func (s *shelf) NotePlacement(_ context.Context, p index.Placement) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

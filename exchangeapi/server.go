@@ -54,6 +54,7 @@ func (n *network) public() map[string]endpoint {
 		"/trade_fee_info":    n.mining,
 		"/agent/info":        n.info,
 		"/agent/package":     n.packages,
+		"/agent/grants":      n.grants,
 	}
 }
 

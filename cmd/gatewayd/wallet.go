@@ -131,7 +131,7 @@ func walletCommand(w world) *cobra.Command {
 	f.BoolVar(&d.json, "json", false, "answer JSON")
 	c.AddCommand(
 		d.newCommand(), d.recoverCommand(), d.listCommand(), d.addressesCommand(), d.exportCommand(), d.passwdCommand(),
-		d.importCommand(), d.serveCommand(),
+		d.importCommand(), d.signCommand(), d.serveCommand(),
 	)
 	return c
 }

@@ -219,15 +219,23 @@ func testGrants(t *testing.T, url string) {
 		require.NoError(t, err)
 		return ok
 	}
+	listed := func() []string {
+		list, err := x.Grants(t.Context(), r.alice.addr, r.bob.addr)
+		require.NoError(t, err)
+		return list
+	}
 	require.False(t, granted("COIN-000_VITE"))
+	require.Empty(t, listed())
 	pairs(1)
 	require.True(t, granted("COIN-000_VITE"))
+	require.Equal(t, []string{"COIN-000_VITE"}, listed())
 	require.False(t, granted("GOLD-000_VITE"))
 	agent := r.do(r.bob, dex.FundPlaceAgentOrder, r.alice.addr, coin, core.VITE, true, uint8(dex.Limit), "10", coins(10))
 	r.catchUp(x)
 	require.Equal(t, Open, r.find(x, r.alice, agent).Status, "the owner is the principal")
 	pairs(2)
 	require.False(t, granted("COIN-000_VITE"))
+	require.Empty(t, listed(), "the last word counts")
 	agent = r.do(r.bob, dex.FundPlaceAgentOrder, r.alice.addr, coin, core.VITE, true, uint8(dex.Limit), "10", coins(10))
 	r.catchUp(x)
 	require.Equal(t, Failed, r.find(x, r.alice, agent).Status)
