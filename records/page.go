@@ -71,30 +71,22 @@ type page struct {
 }
 
 func (p *page) read(d Direction) ([]Line, int, error) {
-	found, err := p.records()
+	lines, open, err := p.lines(d)
 	if err != nil {
 		return nil, 0, err
 	}
-	total := p.offset + len(found)
-	if len(found) == p.limit || len(found) == 0 && p.offset > 0 { // else the page is the last one and tells the total
+	total := p.offset + len(lines)
+	if len(lines) == p.limit || len(lines) == 0 && p.offset > 0 { // else the page is the last one and tells the total
 		if err := p.tx.one(&total, `SELECT COUNT(*) FROM transfers t`+p.where, p.args...); err != nil {
 			return nil, 0, err
 		}
 	}
-	if err := p.follow(found); err != nil {
-		return nil, 0, err
-	}
-	out := make([]Line, len(found))
-	for i := range found {
-		r := found[i].record(d)
-		r.At = p.tx.now
-		out[i] = LineOf(r)
-	}
-	return out, total, nil
+	return lines, total, p.finish(lines, open)
 }
 
-// records reads the page's records. An offset is counted in the index alone, so that a far page reads no rows on its way.
-func (p *page) records() ([]listed, error) {
+// lines reads the page's lines. Those of records on their way are not complete; open are these records. An offset is counted in the index alone,
+// so that a far page reads no rows on its way.
+func (p *page) lines(d Direction) (lines []Line, open []listed, err error) {
 	query, args := pageSelect+p.where+` ORDER BY t.id DESC LIMIT ? + 0`, append(p.args[:len(p.args):len(p.args)], p.limit)
 	if p.offset > 0 {
 		query = pageSelect + ` WHERE t.id IN (SELECT t.id FROM transfers t` + p.where + ` ORDER BY t.id DESC LIMIT ? + 0 OFFSET ?) ORDER BY t.id DESC`
@@ -102,52 +94,56 @@ func (p *page) records() ([]listed, error) {
 	}
 	rows, err := p.tx.tx.QueryContext(p.tx.ctx, p.tx.tx.Rebind(query), args...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close()
-	var out []listed
 	var policy depths
 	for rows.Next() {
-		var l listed
+		l := listed{direction: d, at: p.tx.now, place: len(lines)}
 		if err := l.scan(rows, &policy); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out = append(out, l)
+		lines = append(lines, LineOf(l.record()))
+		if l.waits() || l.unpaid() {
+			open = append(open, l)
+		}
 	}
-	return out, rows.Err()
+	return lines, open, rows.Err()
 }
 
-// follow adds what only records on their way need: how far their chain has come, and the newest attempt of a payment that is not paid.
-func (p *page) follow(found []listed) error {
+// finish completes the lines of records on their way: how far their chain has come, and the newest attempt of a payment that is not paid.
+func (p *page) finish(lines []Line, open []listed) error {
 	var unpaid []uint64
-	waiting := false
-	for i := range found {
-		waiting = waiting || found[i].state == Seen || found[i].state == Orphaned
-		if found[i].payment > 0 && found[i].payoutTx == "" {
-			unpaid = append(unpaid, found[i].id)
+	var heads map[chain.ID]Cursor
+	var err error
+	for _, l := range open {
+		if l.unpaid() {
+			unpaid = append(unpaid, l.id)
+		}
+		if heads == nil && l.waits() {
+			if heads, err = p.tx.heads(); err != nil {
+				return err
+			}
 		}
 	}
-	if waiting {
-		heads, err := p.tx.heads()
-		if err != nil {
+	var newest map[uint64]string
+	if len(unpaid) > 0 {
+		if newest, err = p.tx.newestAttempts(unpaid); err != nil {
 			return err
 		}
-		for i := range found {
-			found[i].head = heads[found[i].chain].Head
-		}
 	}
-	if len(unpaid) == 0 {
-		return nil
+	for _, l := range open {
+		l.head, l.newest = heads[l.chain].Head, newest[l.payment]
+		lines[l.place] = LineOf(l.record())
 	}
-	hashes, err := p.tx.newestAttempts(unpaid)
-	for i := range found {
-		found[i].newest = hashes[found[i].payment]
-	}
-	return err
+	return nil
 }
 
 // listed is a record as a page reads it.
 type listed struct {
+	direction                  Direction
+	at                         time.Time // when it was read
+	place                      int       // on its page
 	id                         uint64
 	chain                      chain.ID
 	tx                         string
@@ -182,10 +178,16 @@ func (l *listed) scan(rows *sql.Rows, policy *depths) error {
 	return nil
 }
 
+// waits tells whether the record is shown by how far its chain has come.
+func (l *listed) waits() bool { return l.state == Seen || l.state == Orphaned }
+
+// unpaid tells whether it has a payment on its way.
+func (l *listed) unpaid() bool { return l.payment > 0 && l.payoutTx == "" }
+
 // record is the whole record as far as LineOf looks at it.
-func (l *listed) record(d Direction) Record {
-	r := Record{Head: l.head, Transfer: Transfer{
-		ID: l.id, Direction: d, Transfer: chain.Transfer{Tx: l.tx}, Net: l.net, Fee: l.fee, State: l.state, Reason: l.reason, Height: l.height,
+func (l *listed) record() Record {
+	r := Record{Head: l.head, At: l.at, Transfer: Transfer{
+		ID: l.id, Direction: l.direction, Transfer: chain.Transfer{Tx: l.tx}, Net: l.net, Fee: l.fee, State: l.state, Reason: l.reason, Height: l.height,
 		BlockAt: timeOrZero(l.blockAt), SeenAt: fromMillis(l.seenAt), ChangedAt: fromMillis(l.changedAt),
 		Policy: Policy{DepositConfirmations: l.depths.Deposit, WithdrawConfirmations: l.depths.Withdrawal},
 	}}

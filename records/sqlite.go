@@ -22,8 +22,8 @@ import (
 const (
 	sqliteCommon = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256"
 	sqliteWrites = sqliteCommon + "&_txlock=immediate"
-	sqliteReads  = sqliteCommon + "&_query_only=true"
-	sqlitePool   = 8 // snapshots at a time
+	sqliteReads  = sqliteCommon + "&_query_only=true&_mutex=no" // database/sql gives a connection to one goroutine at a time
+	sqlitePool   = 8                                            // snapshots at a time
 )
 
 func checkSQLitePath(path string) error {
