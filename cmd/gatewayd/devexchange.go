@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holiman/uint256"
-
 	"gatewayd/chain"
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
@@ -25,10 +23,14 @@ const (
 	setQuoteToken = 2
 )
 
+// dollarSymbol is the gateway token in which users may open markets.
+const dollarSymbol = "USDT"
+
 // exchangeOperator opens the exchange on a development chain and keeps its clock, as the owner of a real one does.
 type exchangeOperator struct {
 	*viteUser
 	markets []core.TokenID // tokens with a market against VITE
+	dollar  core.TokenID   // the token that others may be quoted in besides VITE
 }
 
 func newExchangeOperator(ctx context.Context, url string) (*exchangeOperator, error) {
@@ -43,6 +45,9 @@ func newExchangeOperator(ctx context.Context, url string) (*exchangeOperator, er
 	o := &exchangeOperator{viteUser: user}
 	for _, t := range devTokens() {
 		o.markets = append(o.markets, t.ID)
+		if t.Symbol == dollarSymbol {
+			o.dollar = t.ID
+		}
 	}
 	return o, nil
 }
@@ -82,8 +87,19 @@ func (o *exchangeOperator) tellTime(ctx context.Context) error {
 	return o.call(ctx, dex.FundNotifyTime, min(time.Now().Unix(), told+clockStep))
 }
 
-// open takes the roles, makes VITE the token that prices are in, and opens a market of every gateway token.
+// open does what is not done yet: the markets against VITE, then prices in dollars.
 func (o *exchangeOperator) open(ctx context.Context) error {
+	if err := o.openMarkets(ctx); err != nil {
+		return err
+	}
+	if known, err := o.node.ExchangeToken(ctx, o.dollar); err != nil || known.QuoteType != 0 {
+		return err
+	}
+	return o.makeQuote(ctx, o.dollar, dex.QuoteUSD)
+}
+
+// openMarkets takes the roles, makes VITE a token that prices are in, and opens a market of every gateway token.
+func (o *exchangeOperator) openMarkets(ctx context.Context) error {
 	if opened, err := o.opened(ctx, o.markets[len(o.markets)-1]); err != nil || opened {
 		return err
 	}
@@ -94,8 +110,7 @@ func (o *exchangeOperator) open(ctx context.Context) error {
 	if err := o.call(ctx, dex.FundNotifyTime, time.Now().Unix()); err != nil {
 		return err
 	}
-	err := o.call(ctx, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
-	if err != nil {
+	if err := o.makeQuote(ctx, core.VITE, dex.QuoteVITE); err != nil {
 		return err
 	}
 	fees, _, _ := chain.NewAmount(100_000).Rescale(0, 18)
@@ -114,6 +129,11 @@ func (o *exchangeOperator) open(ctx context.Context) error {
 	return poll(ctx, func() (bool, error) { return o.opened(ctx, o.markets[len(o.markets)-1]) })
 }
 
+// makeQuote lets markets have their prices in a token.
+func (o *exchangeOperator) makeQuote(ctx context.Context, token core.TokenID, kind dex.QuoteType) error {
+	return o.call(ctx, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, token, uint8(kind), uint8(0), 0, uint8(0), 0)
+}
+
 // opened tells whether a token has its market.
 func (o *exchangeOperator) opened(ctx context.Context, token core.TokenID) (bool, error) {
 	_, err := o.node.Market(ctx, token, core.VITE)
@@ -121,18 +141,6 @@ func (o *exchangeOperator) opened(ctx context.Context, token core.TokenID) (bool
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// call sends one call to the exchange's fund contract.
-func (o *exchangeOperator) call(ctx context.Context, m core.Method, args ...any) error {
-	data, err := m.Pack(args...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name(), err)
-	}
-	if _, err := o.send(ctx, core.DexFundContract, core.VITE, new(uint256.Int), data); err != nil {
-		return fmt.Errorf("%s: %w", m.Name(), err)
-	}
-	return nil
 }
 
 // devOperatorPath is where the operator's key is derived.

@@ -59,6 +59,18 @@ func (u *viteUser) send(ctx context.Context, to core.Address, token core.TokenID
 	return u.submit(ctx, &core.AccountBlock{BlockType: core.SendCall, ToAddress: to, TokenID: token, Amount: *amount, Data: data})
 }
 
+// call sends one call to the exchange's fund contract.
+func (u *viteUser) call(ctx context.Context, m core.Method, args ...any) error {
+	data, err := m.Pack(args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	if _, err := u.send(ctx, core.DexFundContract, core.VITE, new(uint256.Int), data); err != nil {
+		return fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	return nil
+}
+
 // submit puts a block on the user's tip. While the account has no quota it waits for some.
 func (u *viteUser) submit(ctx context.Context, b *core.AccountBlock) (core.Hash, error) {
 	for {

@@ -187,7 +187,8 @@ func (m *message) trades() (list []PushedTrade) {
 }
 
 func (m *message) depth() Depth {
-	levels := func(n protowire.Number) (list []Level) {
+	levels := func(n protowire.Number) []Level {
+		list := []Level{}
 		m.each(n, func(m *message) { list = append(list, Level{m.decimal(1), m.decimal(2)}) })
 		return list
 	}

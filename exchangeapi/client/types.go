@@ -36,6 +36,18 @@ const (
 	Expired            Status = 10
 )
 
+// String is the name that the specification gives the status.
+func (s Status) String() string {
+	names := [...]string{
+		"Unknown", "Pending Request", "Received", "Open", "Filled", "Partially Filled", "Pending Cancel", "Cancelled", "Partially Cancelled",
+		"Failed", "Expired",
+	}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("status %d", int(s))
+	}
+	return names[s]
+}
+
 // Final says whether an order of this status changes no more.
 func (s Status) Final() bool {
 	switch s {

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi/client"
+)
+
+// TestDemoExchange plays the exchange's demo to its end, for people and, in the world that it has used, for programs.
+func TestDemoExchange(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
+	o := exchangeDemoOptions{info: filepath.Join(filepath.Dir(r.info.Config), "dev.json")}
+	var out bytes.Buffer
+	require.NoError(t, demoExchange(t.Context(), o, &out), &out)
+	for _, want := range []string{
+		"5. Every topic in three shapes", "market.DEMO-000_USDT-000.kline.week  o 1 h 1 l 0.9 c 0.9 v 12", `as {"message":{"asks":`, "of protobuf: ",
+		"S1, Alice sells 10 at 1: 4 Filled", "B3, Bob buys 5 at 0.9: 8 Partially Cancelled", "S4, Alice sells 3 at 1.3: 7 Cancelled",
+		"permission was revoked: code 1002, No permission", "key was removed: code 1002, Invalid key", " has 10000000\n",
+	} {
+		require.Contains(t, out.String(), want)
+	}
+
+	out.Reset()
+	o.json = true
+	require.NoError(t, demoExchange(t.Context(), o, &out), &out)
+	counts := map[string]int{}
+	topics := map[string]bool{}
+	var last demoEvent
+	for line := range strings.Lines(out.String()) {
+		last = demoEvent{}
+		require.NoError(t, json.Unmarshal([]byte(line), &last), line)
+		counts[last.Event]++
+		if last.Event == "push" {
+			require.NotEmpty(t, last.Data, line)
+			topics[last.Shape+" "+last.Topic] = true
+		}
+	}
+	require.Len(t, topics, 3*14, "every topic in every shape")
+	require.Equal(t, "done", last.Event)
+	require.Equal(t, counts["push"], last.Counts["command"]+last.Counts["opType"]+last.Counts["binary"])
+	require.Equal(t, 12, counts["step"])
+	require.Contains(t, out.String(), "DEMO-001_USDT-000", "a market of its own each time")
+	r.settled(t)
+}
+
+func TestDemoExchangeWithoutAWorld(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // what is not there now will not come
+	o := exchangeDemoOptions{info: filepath.Join(t.TempDir(), "dev.json")}
+	require.ErrorContains(t, demoExchange(ctx, o, io.Discard), "start `make run` in another terminal first")
+
+	nobody := "http://127.0.0.1:1"
+	require.NoError(t, devInfo{Gateway: nobody}.write(o.info))
+	err := demoExchange(ctx, o, io.Discard)
+	require.ErrorContains(t, err, "the gateway at "+nobody+" does not answer")
+	require.ErrorContains(t, err, "make run")
+	over := exchangeDemoOptions{gateway: "a", api: "b"}.over(devInfo{Gateway: "1", API: "2", Exchange: "3"})
+	require.Equal(t, devInfo{Gateway: "a", API: "b", Exchange: "3"}, over)
+}
+
+// The demo ends with an error when a push tells an order's story wrongly.
+func TestPushWatchRefusesStatuses(t *testing.T) {
+	const owner = "vite_a"
+	push := func(status client.Status, shape client.Shape) client.Push {
+		data, err := json.Marshal(map[string]any{"oid": "1", "d": owner, "st": status})
+		require.NoError(t, err)
+		return client.Push{Topic: "order." + owner, Shape: shape, Data: data}
+	}
+	w := newPushWatch(nil, newDemoLog(io.Discard, false), []string{"order." + owner})
+	for _, s := range []client.Status{client.PendingRequest, client.Received, client.Open, client.PendingCancel, client.Open, client.PendingCancel, client.Cancelled} {
+		require.NoError(t, w.hear(push(s, client.Command)))
+	}
+	require.ErrorContains(t, w.hear(push(client.Open, client.Command)), "3 Open must not follow 7 Cancelled")
+	require.ErrorContains(t, w.hear(push(client.Filled, client.OpType)), "4 Filled must not follow 0 Unknown")
+	require.ErrorContains(t, w.agree(), "8 pushes in command, 1 in opType")
+	foreign := push(client.PendingRequest, client.Command)
+	foreign.Topic = "order.vite_b"
+	require.ErrorContains(t, w.hear(foreign), "was pushed to order.vite_b")
+	require.ErrorContains(t, w.hear(client.Push{Topic: "market.A_B.depth", Data: []byte("x")}), "reading a push of market.A_B.depth")
+
+	require.True(t, leadsTo(client.PendingRequest, client.PartiallyCancelled))
+	require.True(t, leadsTo(client.Open, client.Open))
+	for _, final := range []client.Status{client.Filled, client.Cancelled, client.PartiallyCancelled, client.Failed} {
+		require.False(t, leadsTo(final, client.Open), final.String())
+	}
+	require.False(t, leadsTo(client.Open, client.Failed))
+}
+
+// The demo's own reckoning gives the figures of facts/exchange.md 2.5, example 4: 35.105 set aside, 5.015 returned.
+func TestPurse(t *testing.T) {
+	d := decimal.RequireFromString
+	p := purse{"Q": {Available: d("100")}}
+	o := demoOrder{
+		market: demoMarket{trade: "T", quote: "Q", quoteDecimals: 8, base: d("0.002"), operator: d("0.001")},
+		owner:  p, side: client.Buy, price: d("3.5"), quantity: d("10"),
+	}
+	o.lock()
+	require.Empty(t, p.differs(map[string]client.Balance{"Q": {Available: d("64.895"), Locked: d("35.105")}}))
+	o.fill(d("10"), d("3"))
+	require.Empty(t, p.differs(map[string]client.Balance{"Q": {Available: d("69.91")}, "T": {Available: d("10")}}))
+	require.Equal(t, "0.09", o.fees.String())
+	require.Contains(t, p.differs(nil), "not ")
+}
+
+// cutter passes connections on to a server and cuts them when it is told to.
+type cutter struct {
+	net.Listener
+	to    string
+	mu    sync.Mutex
+	open  []net.Conn
+	ended sync.WaitGroup
+}
+
+func newCutter(t *testing.T, to string) *cutter {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := &cutter{Listener: l, to: to}
+	c.ended.Go(c.serve)
+	t.Cleanup(func() {
+		l.Close()
+		c.cut()
+		c.ended.Wait()
+	})
+	return c
+}
+
+func (c *cutter) serve() {
+	for {
+		in, err := c.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", c.to)
+		if err != nil {
+			in.Close()
+			continue
+		}
+		c.mu.Lock()
+		c.open = append(c.open, in, out)
+		c.mu.Unlock()
+		for _, pair := range [][2]net.Conn{{in, out}, {out, in}} {
+			c.ended.Go(func() {
+				_, _ = io.Copy(pair[0], pair[1]) // ends when either is cut
+				pair[0].Close()
+			})
+		}
+	}
+}
+
+func (c *cutter) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.open {
+		conn.Close()
+	}
+	c.open = nil
+}
+
+// TestStreamOnTheExchange has the client's stream on the real hub and a live index, in each shape: it subscribes, hears, is cut off, and
+// subscribes and hears again.
+func TestStreamOnTheExchange(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
+	api := newTrading(r.info.API)
+	waitFor(t, "the last market", func() bool {
+		list, err := api.Markets(t.Context(), client.Page{})
+		return err == nil && len(list) == len(devTokens())
+	})
+	bidder := newBidder(t, r)
+	base, err := url.Parse(r.info.API)
+	require.NoError(t, err)
+	topic := "market." + bidder.symbol + ".depth"
+	for _, shape := range allShapes() {
+		t.Run(shape.String(), func(t *testing.T) {
+			proxy := newCutter(t, base.Host)
+			heard, connected := make(chan client.Push, 100), make(chan struct{}, 100)
+			s := client.Stream{
+				URL: strings.Replace(api.SocketURL(shape), base.Host, proxy.Addr().String(), 1), Shape: shape, Topics: []string{topic},
+				Retry: time.Millisecond, Ping: 10 * time.Millisecond, Connected: func() { connected <- struct{}{} },
+				Handle: func(p client.Push) error {
+					heard <- p
+					return nil
+				},
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1) // room for the answer
+			go func() { ended <- s.Run(ctx) }()
+			for range 3 {
+				<-connected
+				price := bidder.bid(t)
+				push := <-heard
+				require.Equal(t, topic, push.Topic)
+				depth, err := push.Depth()
+				require.NoError(t, err)
+				require.Equal(t, price, depth.Bids[0].Price.String())
+				proxy.cut()
+			}
+			stop()
+			require.NoError(t, <-ended)
+		})
+	}
+	unknown := client.Stream{URL: api.SocketURL(client.Command), Topics: []string{topic, "market.NO_VITE.depth"}}
+	err = unknown.Run(t.Context())
+	require.ErrorIs(t, err, client.ErrRefused)
+	require.ErrorContains(t, err, "market.NO_VITE.depth")
+}
+
+// bidder places one order after the other by its own hand, each a VITE better than the last.
+type bidder struct {
+	*viteUser
+	token  core.TokenID
+	symbol string
+	price  int
+}
+
+func newBidder(t *testing.T, r *rig) *bidder {
+	b := &bidder{viteUser: r.user(t, "USDT").vite, symbol: "USDT-000_VITE", price: 10}
+	var err error
+	b.token, err = core.ParseTokenID(r.token(t, "USDT").Token)
+	require.NoError(t, err)
+	deposit, err := dex.FundDeposit.Pack()
+	require.NoError(t, err)
+	_, err = b.send(t.Context(), core.DexFundContract, core.VITE, whole(100_000, 18).Uint256(), deposit)
+	require.NoError(t, err)
+	return b
+}
+
+func (b *bidder) bid(t *testing.T) (price string) {
+	t.Helper()
+	b.price++
+	price = strconv.Itoa(b.price)
+	quantity := *whole(100, 6).Uint256()
+	require.NoError(t, b.call(t.Context(), dex.FundPlaceOrder, b.token, core.VITE, bool(dex.Buy), uint8(dex.Limit), price, quantity))
+	return price
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"gatewayd/exchangeapi/client"
+)
+
+// demoLog prints what a demo does: lines for people, or one JSON object per event for programs. It may be used by several goroutines.
+type demoLog struct {
+	json bool
+
+	mu    sync.Mutex
+	out   io.Writer
+	steps int
+	shown map[string]bool // shapes and topics of which a push was printed
+}
+
+func newDemoLog(out io.Writer, asJSON bool) *demoLog {
+	return &demoLog{json: asJSON, out: out, shown: map[string]bool{}}
+}
+
+// demoEvent is an event as programs read it; members that it has no use for are left out.
+type demoEvent struct {
+	Event     string          `json:"event"` // step, note, push, order or done
+	Step      int             `json:"step,omitempty"`
+	Text      string          `json:"text,omitempty"`
+	Shape     string          `json:"shape,omitempty"`
+	Topic     string          `json:"topic,omitempty"`
+	Timestamp int64           `json:"timestamp,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	OrderID   string          `json:"orderId,omitempty"`
+	Status    *client.Status  `json:"status,omitempty"`
+	Counts    map[string]int  `json:"counts,omitempty"`
+}
+
+// emit prints one event; text is what people read of it. What cannot be written is somebody else's pipe that has closed.
+func (l *demoLog) emit(e demoEvent, text string) {
+	if l.json {
+		line, err := json.Marshal(e)
+		if err != nil {
+			line = []byte(fmt.Sprintf(`{"event":"fault","text":%q}`, err))
+		}
+		fmt.Fprintf(l.out, "%s\n", line)
+		return
+	}
+	if text != "" {
+		fmt.Fprintln(l.out, text)
+	}
+}
+
+// step begins the next part of the story.
+func (l *demoLog) step(title string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.steps++
+	l.emit(demoEvent{Event: "step", Step: l.steps, Text: title}, fmt.Sprintf("\n%d. %s", l.steps, title))
+}
+
+// note tells one thing that happened.
+func (l *demoLog) note(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	l.emit(demoEvent{Event: "note", Text: text}, "   "+text)
+}
+
+// order tells an order's status.
+func (l *demoLog) order(id, what string, status client.Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.emit(demoEvent{Event: "order", OrderID: id, Status: &status, Text: what}, fmt.Sprintf("   %s: %d %s", what, status, status))
+}
+
+// push tells a push. Programs get every one of every shape. People get every one in the first shape, and of the others one of each topic as it
+// came over the line, since they all say the same.
+func (l *demoLog) push(p client.Push, value any, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := demoEvent{Event: "push", Shape: p.Shape.String(), Topic: p.Topic, Timestamp: p.Timestamp}
+	if l.json {
+		e.Data = rawData(p, value)
+		l.emit(e, "")
+		return
+	}
+	key := e.Shape + " " + p.Topic
+	first := !l.shown[key]
+	l.shown[key] = true
+	switch {
+	case p.Shape == client.Command:
+		l.emit(e, fmt.Sprintf("     > %s  %s", p.Topic, text))
+	case first && p.Shape == client.OpType:
+		l.emit(e, cutLine(fmt.Sprintf(`     > %s  as {"message":%s}`, p.Topic, p.Data)))
+	case first:
+		l.emit(e, cutLine(fmt.Sprintf("     > %s  as %d bytes of protobuf: %s", p.Topic, len(p.Data), hex.EncodeToString(p.Data))))
+	}
+}
+
+// rawData is a push's payload in JSON: as it came, or, of protobuf, what was read from it.
+func rawData(p client.Push, value any) json.RawMessage {
+	if p.Shape != client.Binary {
+		return p.Data
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// cutLine keeps a line in a terminal.
+func cutLine(s string) string {
+	const width = 150
+	if len(s) <= width {
+		return s
+	}
+	return s[:width] + "…"
+}
+
+// Write takes lines of the gateway's demo as notes.
+func (l *demoLog) Write(text []byte) (int, error) {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			l.note("%s", line)
+		}
+	}
+	return len(text), nil
+}
+
+// done ends the story.
+func (l *demoLog) done(text string, counts map[string]int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.emit(demoEvent{Event: "done", Text: text, Counts: counts}, "\n"+text)
+}
