@@ -13,6 +13,7 @@ func Cases() []Case {
 		matchingCases(),
 		signatureCases(),
 		chainCases(),
+		orderCases(),
 		bridgeGetCases(),
 	)
 }

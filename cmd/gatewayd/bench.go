@@ -29,6 +29,14 @@ func benchCommand(w world) *cobra.Command {
 			if list {
 				return bench.List(w.stdout, config)
 			}
+			if config.Stream != "" {
+				if _, err := bench.ReadStream(config.Stream); err != nil {
+					return err
+				}
+				if len(config.Only) == 0 {
+					config.Only = []string{"matching-recorded"}
+				}
+			}
 			return runBench(cmd.Context(), w, config, asJSON)
 		},
 	}
@@ -50,11 +58,11 @@ func runBench(ctx context.Context, w world, config bench.Config, asJSON bool) er
 		return err
 	}
 	results, err := runner.Run(ctx)
-	print := bench.Table
+	show := bench.Table
 	if asJSON {
-		print = bench.JSON
+		show = bench.JSON
 	}
-	if err := errors.Join(err, print(w.stdout, results)); err != nil {
+	if err := errors.Join(err, show(w.stdout, results)); err != nil {
 		return err
 	}
 	for _, r := range results {

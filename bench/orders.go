@@ -1,0 +1,244 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/bench/ladder"
+	"gatewayd/chain/vite/core"
+)
+
+// orderCases are about an order's whole way.
+func orderCases() []Case {
+	return []Case{{
+		Name: "order-rest", Group: Exchange, Unit: "order",
+		About: "an order over REST into the book: key, rules, JSON-RPC, chain, match; yardstick: the sum of its parts measured alone",
+		Ours:  ordersOverREST,
+		Yardsticks: []Yardstick{
+			{"HTTP echo", echoOrders}, {"HMAC", authenticateOrders}, {"sign", signOrders}, {"verify", verifyOrders},
+			{"match", matchOrders}, {"log append", appendOrders},
+		},
+		Goals: []Goal{{Of: CPU, Budget: 1.5, Limit: 1.2, Sum: true}},
+	}}
+}
+
+const (
+	restOrders  = 4000
+	restClients = 8
+	// perAgent is how many orders the quota of a full window pays for, with room to spare.
+	perAgent = 2000
+)
+
+// ordersOverREST places orders by several clients at a time and waits until the exchange has matched them.
+func ordersOverREST(ctx context.Context, r *Run) (Figure, error) {
+	n := r.N(restOrders)
+	s, err := openShop(ctx, r.Dir, max(restClients, n/perAgent+1))
+	if err != nil {
+		return Figure{}, err
+	}
+	f, err := s.measure(ctx, r, n)
+	return f, errors.Join(err, s.Close())
+}
+
+func (s *shop) measure(ctx context.Context, r *Run, n int) (Figure, error) {
+	for i, c := range s.clients { // the first order of each opens its delegation address
+		if err := s.order(ctx, c, n+i); err != nil {
+			return Figure{}, err
+		}
+	}
+	if err := s.unfollow(); err != nil { // what the index does is after the book
+		return Figure{}, err
+	}
+	late := make([]latencies, len(s.clients))
+	f, err := r.Measure(n, func() error {
+		err := share(n, len(s.clients), func(client, i int) error {
+			start := time.Now()
+			err := s.order(ctx, s.clients[client], i)
+			late[client].add(time.Since(start))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return s.node.Tick()
+	})
+	var all latencies
+	for i := range late {
+		all.merge(&late[i])
+	}
+	all.note(&f)
+	return f, err
+}
+
+// share has several workers do n things between them.
+func share(n, workers int, do func(worker, i int) error) error {
+	var g errgroup.Group
+	for w := range workers {
+		g.Go(func() error {
+			for i := w; i < n; i += workers {
+				if err := do(w, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func (l *latencies) merge(of *latencies) {
+	l.count += of.count
+	for i, n := range of.fine {
+		l.fine[i] += n
+	}
+	l.coarse = append(l.coarse, of.coarse...)
+}
+
+// echoOrders posts the same forms to a handler that answers what a placed order is answered with.
+func echoOrders(ctx context.Context, r *Run) (Figure, error) {
+	e := echo.New()
+	type placed struct {
+		Symbol  string `json:"symbol"`
+		OrderID string `json:"orderId"`
+		Status  int    `json:"status"`
+	}
+	type answer struct {
+		Code int    `json:"code"`
+		Msg  string `json:"msg"`
+		Data placed `json:"data"`
+	}
+	e.POST("/order", func(c echo.Context) error {
+		return c.JSON(http.StatusOK, answer{Msg: "ok", Data: placed{c.FormValue("symbol"), strings.Repeat("0", 64), 1}})
+	})
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return Figure{}, fmt.Errorf("listening: %w", err)
+	}
+	server := &http.Server{Handler: e, ReadHeaderTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	n := r.N(restOrders)
+	f, err := r.Measure(n, postForms(ctx, "http://"+l.Addr().String()+"/order", n))
+	err = errors.Join(err, server.Close())
+	<-served // it says that it was closed
+	return f, err
+}
+
+func postForms(ctx context.Context, url string, n int) func() error {
+	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: restClients}}
+	form := apiClient{strings.Repeat("A", 32), strings.Repeat("B", 32)}.form(1)
+	return func() error {
+		defer c.CloseIdleConnections()
+		return share(n, restClients, func(_, _ int) error {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(form))
+			if err != nil {
+				return fmt.Errorf("making a request: %w", err)
+			}
+			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			reply, err := c.Do(request)
+			if err != nil {
+				return err
+			}
+			defer reply.Body.Close()
+			_, err = io.Copy(io.Discard, reply.Body)
+			return err
+		})
+	}
+}
+
+// authenticateOrders computes both ends of a request's authentication.
+func authenticateOrders(_ context.Context, r *Run) (Figure, error) {
+	c := apiClient{strings.Repeat("A", 32), strings.Repeat("B", 32)}
+	form := c.form(1)
+	n := r.N(restOrders * 10)
+	return r.Measure(n, func() error {
+		for range n {
+			if authentication(c.secret, form) != authentication(c.secret, form) {
+				return fmt.Errorf("HMAC differs")
+			}
+		}
+		return nil
+	})
+}
+
+func signOrders(_ context.Context, r *Run) (Figure, error) {
+	s, err := newSigner(0)
+	if err != nil {
+		return Figure{}, err
+	}
+	hash := make([]byte, core.HashSize)
+	n := r.N(restOrders * 2)
+	return r.Measure(n, func() error {
+		for range n {
+			if len(s.key.Sign(hash)) != core.SignatureSize {
+				return errVerify
+			}
+		}
+		return nil
+	})
+}
+
+func verifyOrders(_ context.Context, r *Run) (Figure, error) {
+	s, err := newSigner(0)
+	if err != nil {
+		return Figure{}, err
+	}
+	hash := make([]byte, core.HashSize)
+	public, signature := s.key.Public(), s.key.Sign(hash)
+	n := r.N(restOrders * 2)
+	return r.Measure(n, func() error {
+		for range n {
+			if !core.Verify(public[:], hash, signature) {
+				return errVerify
+			}
+		}
+		return nil
+	})
+}
+
+// matchOrders matches on a book with real amounts.
+func matchOrders(ctx context.Context, r *Run) (Figure, error) {
+	s, err := ladder.NW1(r.N(restOrders*25), 42)
+	if err != nil {
+		return Figure{}, err
+	}
+	c := clocked{stream: s, open: func(s *ladder.Stream) (engine, error) { return newExchangeBook(s, true) }}
+	err = c.play(ctx)
+	return Figure{Units: c.steps, CPU: c.cpu, Wall: c.wall}, err
+}
+
+// appendOrders makes blocks of an order's size durable one after the other.
+func appendOrders(_ context.Context, r *Run) (Figure, error) {
+	file, err := os.Create(filepath.Join(r.Dir, "log"))
+	if err != nil {
+		return Figure{}, fmt.Errorf("making a file: %w", err)
+	}
+	defer file.Close()
+	block := make([]byte, 600)
+	rand.Read(block) // never fails
+	n := r.N(restOrders)
+	return r.Measure(n, func() error {
+		for range n {
+			if _, err := file.Write(block); err != nil {
+				return fmt.Errorf("writing: %w", err)
+			}
+			if err := syncData(file); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
