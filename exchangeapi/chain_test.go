@@ -29,7 +29,7 @@ type exchangeChain struct {
 	admin, user, poor wallet // poor's delegation address has no quota
 }
 
-func onChain(t *testing.T) *exchangeChain {
+func onChain(t testing.TB, changes ...change) *exchangeChain {
 	c := &exchangeChain{gold: core.TokenID([]byte("gold......")), admin: walletOf("admin"), user: walletOf("user"), poor: walletOf("poor")}
 	clock := testClock()
 	var err error
@@ -50,9 +50,10 @@ func onChain(t *testing.T) *exchangeChain {
 	}, link, quiet())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	c.world = setup(t, func(_ *Config, p *Parts) {
+	network := func(_ *Config, p *Parts) {
 		p.Networks = []Network{{Name: "main", Index: x, Node: link, Agents: purse{"main"}}}
-	})
+	}
+	c.world = setup(t, append([]change{network}, changes...)...)
 	c.clock.now = clock.now
 	c.openExchange()
 	run(t, x.Run)
@@ -61,7 +62,7 @@ func onChain(t *testing.T) *exchangeChain {
 }
 
 // run runs a part until the test ends, and then it must end well.
-func run(t *testing.T, part func(context.Context) error) {
+func run(t testing.TB, part func(context.Context) error) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- part(ctx) }()
@@ -75,14 +76,12 @@ func (c *exchangeChain) genesis() embedded.Genesis {
 	admin := c.admin.key.Address()
 	g := embedded.Genesis{ExchangeOwner: admin, StakeLock: 5, Tokens: []embedded.TokenInfo{
 		{ID: c.gold, Name: "Gold", Symbol: "GOLD", Decimals: 18, Owner: admin, TotalSupply: whole(1e9)},
-		{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: admin, TotalSupply: whole(1e6)},
 	}}
 	for _, w := range []wallet{c.admin, c.user, c.poor} {
 		a := w.key.Address()
 		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7)}})
 		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: a, Amount: whole(1e6)})
 	}
-	g.Accounts[0].Balances[dex.VX] = whole(1e6)
 	g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: c.user.agent, Amount: whole(1e6)})
 	return g
 }

@@ -115,6 +115,9 @@ func (k *Keys) Issue(ctx context.Context, network string, owner, agent core.Addr
 	return key, secret, nil
 }
 
+// keyDigits is the length of keys and secrets.
+const keyDigits = 32
+
 // randomText is 128 random bits in the form of keys and secrets.
 func randomText() string {
 	var b [16]byte
@@ -156,8 +159,16 @@ func (r keyRow) key() (Key, error) {
 	return k, nil
 }
 
+// isKey tells whether a text has the form of a key. PostgreSQL refuses to look for texts that are none of its own.
+func isKey(text string) bool {
+	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
+}
+
 // find answers a key that is good on a network, with its secret; ErrUnknownKey.
 func (k *Keys) find(ctx context.Context, network, key string) (Key, string, error) {
+	if !isKey(key) {
+		return Key{}, "", ErrUnknownKey
+	}
 	row, err := k.row(ctx, `WHERE api_key = ? AND network = ? AND revoked IS NULL`, key, network)
 	if err != nil {
 		return Key{}, "", err

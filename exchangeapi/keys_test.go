@@ -50,6 +50,10 @@ func keyLife(t *testing.T, url string) {
 	require.NoError(t, err)
 	require.Equal(t, first, found)
 	require.Equal(t, secret, again)
+	for _, wild := range []string{"", "\x00", "\xc4-", strings.Repeat("\xff", keyDigits), first.Key + " "} { // PostgreSQL takes no such texts
+		_, _, err = k.find(t.Context(), "main", wild)
+		require.ErrorIs(t, err, ErrUnknownKey)
+	}
 	_, _, err = k.find(t.Context(), "test", first.Key)
 	require.ErrorIs(t, err, ErrUnknownKey)
 
