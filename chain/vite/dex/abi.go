@@ -51,8 +51,9 @@ var (
 
 // Methods of dexFund that are known by their older names only.
 var (
-	FundEndorseVX = core.MustMethod("DexFundEndorseVx()")
-	FundPeriodJob = core.MustMethod("DexFundPeriodJob(uint64,uint8)")
+	FundEndorseVX      = core.MustMethod("DexFundEndorseVx()")
+	FundPeriodJob      = core.MustMethod("DexFundPeriodJob(uint64,uint8)")
+	FundStakeForMining = core.MustMethod("DexFundPledgeForVx(uint8,uint256)")
 )
 
 // Older names of methods, equal in everything but the selector.

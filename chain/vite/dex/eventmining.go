@@ -13,6 +13,7 @@ import (
 // tells their members, which are therefore this chain's own.
 const (
 	MiningEvent       = "tradeMiningEvent"            // Reward: VX for trading fees
+	StakingEvent      = "stakingMiningEvent"          // Reward: VX for staked VITE
 	DividendEvent     = "feeDividendForVxHolderEvent" // Reward: fees for locked VX
 	OperatorFeesEvent = "brokerFeeDividendEvent"      // Reward: a market's fees for its operator
 	InviteEvent       = "inviteRelationEvent"         // Invitation
@@ -24,8 +25,8 @@ type Reward struct {
 	Token   core.TokenID
 	Amount  uint256.Int
 	Period  int64
-	// Weight is what the amount is in proportion to: fees in the decimals of the quote type, or locked VX; for an operator
-	// the amount itself.
+	// Weight is what the amount is in proportion to: fees in the decimals of the quote type, locked VX, or staked VITE; for
+	// an operator the amount itself.
 	Weight    uint256.Int
 	QuoteType QuoteType // of the fees
 	Market    uint32    // an operator's

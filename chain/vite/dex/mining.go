@@ -57,20 +57,32 @@ func compound(n uint256.Int, rate uint64, days int64) uint256.Int {
 	return n
 }
 
-// tradeShare is the part of a cycle's VX, in per cent, that goes to those who traded against one type of quote token.
-const tradeShare = 15
+// The parts of a cycle's VX, in per cent, that go to those who traded against one type of quote token, to those who have
+// staked VITE, and to all of them together.
+const (
+	tradePart   = 15
+	stakingPart = 20
+	minedPart   = 4*tradePart + stakingPart
+)
 
-// TradeShare is the VX that the traders of each of the four quote types mine in a cycle: its part of what is released, or,
-// if the pool does not hold that much, a quarter of the pool.
-func TradeShare(period int64, pool uint256.Int) uint256.Int {
-	share, quarter := Released(period), pool
-	share.Mul(&share, uint256.NewInt(tradeShare))
-	share.Div(&share, uint256.NewInt(100))
-	quarter.Rsh(&quarter, 2)
-	if share.Gt(&quarter) {
-		return quarter
+// Shares are the VX that a cycle gives.
+type Shares struct {
+	Trade   uint256.Int // to the traders of each of the four quote types
+	Staking uint256.Int // to who has staked VITE
+}
+
+// SharesOf are the parts of what the cycle releases, or, if the pool does not hold that much, the same parts of less.
+func SharesOf(period int64, pool uint256.Int) Shares {
+	whole, released := pool, Released(period)
+	if _, over := whole.MulDivOverflow(&pool, uint256.NewInt(100), uint256.NewInt(minedPart)); over || whole.Gt(&released) {
+		whole = released
 	}
-	return share
+	return Shares{percent(whole, tradePart), percent(whole, stakingPart)}
+}
+
+func percent(n uint256.Int, part uint64) uint256.Int {
+	n.MulDivOverflow(&n, uint256.NewInt(part), uint256.NewInt(100))
+	return n
 }
 
 // ShareOf is the part of an amount that a weight has in the sum of all weights, cut. The weight must not exceed the sum,
@@ -107,16 +119,19 @@ func InvitedFee(fee uint256.Int) (account, inviter uint256.Int) {
 // ListingFee is the fee in VITE that opening a market counts as in mining.
 func ListingFee() uint256.Int { return tokens(1000, 18) }
 
-// Locking VX for dividends.
 const (
-	// VXUnlockTime is how long VX waits for its owner after it was unlocked, in seconds of the exchange's clock.
-	VXUnlockTime = 7 * 24 * 60 * 60
+	// UnlockTime is how long VX that was locked for dividends, or VITE that was staked to mine, waits for its owner after he
+	// asked for it, in seconds of the exchange's clock.
+	UnlockTime = 7 * 24 * 60 * 60
 	// dividendParts is in how many days' dividends a fee pool would be paid out if it did not shrink.
 	dividendParts = 100
 )
 
 // MinVXLock is the least VX that an account can have locked.
 func MinVXLock() uint256.Int { return tokens(10, 18) }
+
+// MinMiningStake is the least VITE that an account can have staked to mine.
+func MinMiningStake() uint256.Int { return tokens(134, 18) }
 
 // Dividend is the part of a fee pool that a day pays out, cut.
 func Dividend(pool uint256.Int) uint256.Int {

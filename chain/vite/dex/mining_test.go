@@ -16,7 +16,7 @@ func TestReleaseAgainstPublicAnswers(t *testing.T) {
 		firstDecay + 117: "6005736536774939954301",
 		firstDecay + 603: "2386387391592278053218",
 	} {
-		share := TradeShare(period, tokens(29_328_797, 18))
+		share := SharesOf(period, tokens(29_328_797, 18)).Trade
 		require.Equal(t, want[:15], share.Dec()[:15], "period %d", period)
 	}
 }
@@ -57,10 +57,27 @@ func TestReleaseAddsUp(t *testing.T) {
 	require.True(t, sum.Gt(&low) && sum.Lt(&high), sum.Dec())
 }
 
-func TestTradeShareOfSmallPool(t *testing.T) {
-	require.Equal(t, tokens(25, 18), TradeShare(firstMining, tokens(100, 18)))
-	require.Equal(t, uint256.Int{}, TradeShare(firstMining, uint256.Int{}))
-	require.Equal(t, tokens(1500, 18), TradeShare(firstMining, tokens(6000, 18)))
+// A pool that holds too little is used up in the same parts; none is overdrawn.
+func TestSharesOfSmallPool(t *testing.T) {
+	for pool, want := range map[uint64]Shares{
+		0:      {},
+		80:     {tokens(15, 18), tokens(20, 18)},
+		8_000:  {tokens(1500, 18), tokens(2000, 18)},
+		8_001:  {tokens(1500, 18), tokens(2000, 18)},
+		90_000: {tokens(1500, 18), tokens(2000, 18)},
+	} {
+		require.Equal(t, want, SharesOf(firstMining, tokens(pool, 18)), "pool of %d", pool)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		pool := *uint256.NewInt(rapid.Uint64().Draw(t, "pool"))
+		shares := SharesOf(rapid.Int64Range(-5, 5000).Draw(t, "period"), pool)
+		var sum uint256.Int
+		sum.Lsh(&shares.Trade, 2)
+		sum.Add(&sum, &shares.Staking)
+		require.False(t, sum.Gt(&pool))
+	})
+	full := new(uint256.Int).SetAllOne()
+	require.Equal(t, Shares{tokens(1500, 18), tokens(2000, 18)}, SharesOf(firstMining, *full))
 }
 
 func TestInvitedFee(t *testing.T) {

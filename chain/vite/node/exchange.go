@@ -34,8 +34,7 @@ type exchange struct {
 	codes     map[core.Address]uint32       // who may invite
 	owners    map[uint32]core.Address       // of the codes
 	inviters  map[core.Address]core.Address // of the invited
-	locks     *credits                      // VX locked for dividends
-	lockedVX  uint256.Int                   // the sum of it
+	locks     lockup                        // VX, for dividends
 	unlocking []unlock                      // the first is due first
 	mining    mining
 }
@@ -85,7 +84,7 @@ func newExchange() exchange {
 		agents: map[agency]struct{}{}, asked: map[core.TokenID][]question{},
 		hashes: map[core.Hash]dex.OrderID{}, books: map[uint32]*dex.Book{},
 		feeStakes: map[core.Hash]feeStake{}, vips: map[vip]core.Hash{}, codes: map[core.Address]uint32{},
-		owners: map[uint32]core.Address{}, inviters: map[core.Address]core.Address{}, locks: newCredits(), mining: newMining(),
+		owners: map[uint32]core.Address{}, inviters: map[core.Address]core.Address{}, locks: lockup{credits: newCredits()}, mining: newMining(),
 	}
 }
 

@@ -83,7 +83,7 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 		return w.call(u, core.DexFundContract, m, args...)
 	}
 	e := &w.state.exchange
-	switch rapid.IntRange(0, 5).Draw(t, "share") {
+	switch rapid.IntRange(0, 6).Draw(t, "share") {
 	case 0:
 		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
 		return fund(dex.FundLockVX, action, *vite(rapid.Uint64Range(1, 40).Draw(t, "VX")))
@@ -99,6 +99,9 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 			id = rapid.SampledFrom(all).Draw(t, "stake")
 		}
 		return fund(dex.FundCancelStake, id)
+	case 5:
+		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
+		return fund(dex.FundStakeForMining, action, *vite(rapid.Uint64Range(50, 300).Draw(t, "VITE")))
 	}
 	b := fund(dex.FundEndorseVX)
 	b.TokenID, b.Amount = dex.VX, *vite(rapid.Uint64Range(0, 100).Draw(t, "endowment"))
@@ -198,6 +201,7 @@ func (l *ledger) openShares() {
 	l.fund(l.rich, dex.FundCreateInviter)
 	l.fund(l.staked, dex.FundBindInvite, l.state.exchange.codes[l.rich.addr])
 	l.fund(l.poor, dex.FundLockVX, uint8(actionAdd), *vite(30))
+	l.fund(l.poor, dex.FundStakeForMining, uint8(actionAdd), *vite(200))
 	for _, quote := range []core.TokenID{core.VITE, usd} {
 		l.fund(l.rich, dex.FundMarketAdmin, uint8(setTakerRate|setMakerRate), coin, quote, l.rich.addr, int32(100), int32(70), false)
 		l.fund(l.staked, dex.FundPlaceOrder, coin, quote, true, uint8(dex.Limit), "10", whole(20))

@@ -97,12 +97,3 @@ func (x *execution) cancelFeeStake(id core.Hash) error {
 	s.give(k.staker, core.VITE, stakeOf(k.vip.super))
 	return nil
 }
-
-// stakesHeld is the VITE that the exchange holds for lower fees.
-func (e *exchange) stakesHeld() (sum uint256.Int) {
-	for _, k := range e.feeStakes {
-		stake := stakeOf(k.vip.super)
-		sum.Add(&sum, &stake)
-	}
-	return sum
-}

@@ -172,9 +172,9 @@ func TestLockVX(t *testing.T) {
 		l.state.checkExchange(t)
 	}
 	l.Read(func(v *View) {
-		locked, unlocking := v.LockedVX(l.poor.addr)
-		require.True(t, locked.IsZero())
-		require.Equal(t, *vite(31), unlocking)
+		require.Equal(t, uint256.Int{}, v.LockedVX(l.poor.addr))
+		require.Equal(t, *vite(31), v.Unlocking(l.poor.addr, dex.VX))
+		require.Equal(t, uint256.Int{}, v.Unlocking(l.poor.addr, core.VITE))
 	})
 	for range 6 {
 		l.nextDay()

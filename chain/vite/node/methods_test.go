@@ -20,8 +20,8 @@ const (
 )
 
 // publishedCalls says of each published method of the exchange's contracts what this chain makes of it. Refused are mining by
-// staking and by making markets, whose rules depend on what a real exchange decides off the chain, and the clean-up of
-// expired orders, which a real chain has not known since orders do not expire.
+// making markets, which a real exchange decides off the chain, the clean-up of expired orders, which a real chain has not
+// known since orders do not expire, and the older names of what only contracts call.
 var publishedCalls = map[string]string{
 	"dexFund.Deposit()":                                                                                     works,
 	"dexFund.Withdraw(tokenId,uint256)":                                                                     works,
@@ -55,7 +55,7 @@ var publishedCalls = map[string]string{
 	"dexFund.DexFundPeriodJob(uint64,uint8)":                                                                works,
 	"dexFund.DexFundPledgeForSuperVip(uint8)":                                                               works,
 	"dexFund.DexFundPledgeForVip(uint8)":                                                                    works,
-	"dexFund.DexFundPledgeForVx(uint8,uint256)":                                                             refused,
+	"dexFund.DexFundPledgeForVx(uint8,uint256)":                                                             works,
 	"dexFund.DexFundSettleMakerMinedVx(bytes)":                                                              refused,
 	"dexFund.DexFundSettleOrders(bytes)":                                                                    refused,
 	"dexFund.DexFundTransferTokenOwner(tokenId,address)":                                                    works,

@@ -1,8 +1,6 @@
 package node
 
 import (
-	"slices"
-
 	"github.com/holiman/uint256"
 	"github.com/tidwall/btree"
 
@@ -18,9 +16,11 @@ type mining struct {
 	period    int64       // the cycle whose fees the books hold
 	books     [4]feeBook  // by quote type, from 1
 	leasts    map[dex.QuoteType]uint256.Int
-	payouts   []payout               // the first is paid first
-	dividends int64                  // the latest cycle that dividends were paid for
-	earned    map[uint32]uint256.Int // operators' fees not paid yet, by market
+	payouts   []payout                // the first is paid first
+	dividends int64                   // the latest cycle that dividends were paid for
+	stakes    lockup                  // VITE staked to mine
+	until     map[core.Address]uint64 // snapshot height from which such a stake may be taken back
+	earned    map[uint32]uint256.Int  // operators' fees not paid yet, by market
 }
 
 // feeBook is what was paid in a cycle against one type of quote token, in the type's decimals.
@@ -45,7 +45,10 @@ func newCredits() *credits {
 }
 
 func newMining() mining {
-	m := mining{leasts: map[dex.QuoteType]uint256.Int{}, earned: map[uint32]uint256.Int{}}
+	m := mining{
+		leasts: map[dex.QuoteType]uint256.Int{}, earned: map[uint32]uint256.Int{}, stakes: lockup{credits: newCredits()},
+		until: map[core.Address]uint64{},
+	}
 	for i := range m.books {
 		m.books[i].credits = newCredits()
 	}
@@ -131,25 +134,33 @@ func (c credit) counted(least uint256.Int) uint256.Int {
 }
 
 // closeCycle begins the cycle of the clock, if that is another one, and has the VX of the one before paid to those who
-// traded. What no one has mined stays in the pool.
+// traded and those who have staked. What no one has mined stays in the pool.
 func (s *state) closeCycle() {
 	m, now := &s.exchange.mining, dex.PeriodOf(s.exchange.clock)
 	if now == m.period {
 		return
 	}
-	share, pool, payouts := dex.TradeShare(m.period, m.pool), m.pool, slices.Clone(m.payouts)
+	shares := dex.SharesOf(m.period, m.pool)
 	for _, q := range dex.QuoteTypes() {
 		book := m.book(q)
-		if !share.IsZero() && !book.sum.IsZero() {
-			pool.Sub(&pool, &share)
-			payouts = append(payouts, payout{
-				kind: payMining, period: m.period, quote: q, token: dex.VX, amount: share, left: share, least: book.least,
-				sum: book.sum, credits: book.credits,
-			})
-		}
+		s.openMining(payout{
+			kind: payMining, quote: q, amount: shares.Trade, least: book.least, sum: book.sum, credits: book.credits,
+		})
 		set(&s.journal, book, feeBook{least: m.leasts[q], credits: newCredits()})
 	}
-	set(&s.journal, &m.pool, pool)
-	set(&s.journal, &m.payouts, payouts)
+	s.openMining(payout{kind: payStaking, amount: shares.Staking, sum: m.stakes.sum, credits: m.stakes.credits.Copy()})
 	set(&s.journal, &m.period, now)
+}
+
+// openMining takes what a payout of the cycle's VX gives out of the pool, if there is anyone to give it to.
+func (s *state) openMining(p payout) {
+	m := &s.exchange.mining
+	if p.amount.IsZero() || p.sum.IsZero() {
+		return
+	}
+	p.token, p.period, p.left = dex.VX, m.period, p.amount
+	var pool uint256.Int
+	pool.Sub(&m.pool, &p.amount)
+	set(&s.journal, &m.pool, pool)
+	set(&s.journal, &m.payouts, append(m.payouts[:len(m.payouts):len(m.payouts)], p))
 }

@@ -81,7 +81,7 @@ func (l *ledger) rewards(event string, above uint64) (list []dex.Reward) {
 func TestTradeMining(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.nextDay() // the listing of the market counted in the day before
-	share, before := l.mining().Share, l.vx(l.rich)
+	share, before := l.mining().Shares.Trade, l.vx(l.rich)
 	l.order(l.staked, dex.Sell, "10", 30)
 	l.order(l.poor, dex.Buy, "10", 20) // a fee of 0.4 VITE each
 	l.order(l.rich, dex.Buy, "10", 10) // 0.2 VITE each
@@ -140,9 +140,48 @@ func TestSmallPool(t *testing.T) {
 	l := openExchange(t, Config{})
 	l.endow(*uint256.NewInt(1000))
 	l.nextDay() // pays the listing of the market
-	require.Equal(t, "250", l.vx(l.rich))
-	require.Equal(t, "750", l.state.exchange.mining.pool.Dec())
+	require.Equal(t, "187", l.vx(l.rich))
+	require.Equal(t, "813", l.state.exchange.mining.pool.Dec())
 	l.state.checkExchange(t)
+}
+
+// TestStakingMining: staked VITE mines its part of the VX day by day, until it is taken back; then it waits for seven days.
+func TestStakingMining(t *testing.T) {
+	l := miningMarket(t, Config{})
+	stake := func(u user, action int, n uint64) byte {
+		return l.fundStatus(u, dex.FundStakeForMining, uint8(action), *vite(n))
+	}
+	require.Equal(t, byte(statusFailed), stake(l.poor, actionAdd, 133), "below the minimum")
+	require.Equal(t, byte(statusOK), stake(l.poor, actionAdd, 300))
+	require.Equal(t, byte(statusOK), stake(l.staked, actionAdd, 100_000), "all there is")
+	require.Equal(t, byte(statusFailed), stake(l.poor, actionRemove, 300), "too early")
+	l.state.checkExchange(t)
+	share := l.mining().Shares.Staking
+	l.nextDay()
+	part := func(n uint64) string {
+		p := dex.ShareOf(&share, uint256.NewInt(n), uint256.NewInt(100_300))
+		return p.Dec()
+	}
+	require.Equal(t, [2]string{part(300), part(100_000)}, [2]string{l.vx(l.poor), l.vx(l.staked)})
+	require.Len(t, l.rewards(dex.StakingEvent, 0), 2)
+	for range 5 {
+		l.snapshot()
+	}
+	require.Equal(t, byte(statusFailed), stake(l.poor, actionRemove, 200), "a rest below the minimum")
+	require.Equal(t, byte(statusFailed), stake(l.rich, actionRemove, 134), "nothing staked")
+	require.Equal(t, byte(statusOK), stake(l.poor, actionRemove, 300))
+	require.Equal(t, *vite(100_000), l.mining().Staked)
+	l.state.checkLinks(t)
+	before, mined := l.has(l.poor, core.VITE)[0], l.vx(l.poor)
+	for range 7 {
+		require.Equal(t, before, l.has(l.poor, core.VITE)[0])
+		l.nextDay()
+		l.state.checkExchange(t)
+	}
+	require.Equal(t, "99700000000000000000000", before)
+	require.Equal(t, "100000000000000000000000", l.has(l.poor, core.VITE)[0])
+	require.Equal(t, mined, l.vx(l.poor))
+	require.NotEqual(t, part(100_000), l.vx(l.staked))
 }
 
 // TestMarketsThatDoNotMine: fees count only where the administrator lets them.
@@ -170,7 +209,7 @@ func TestMiningMinimum(t *testing.T) {
 	require.Equal(t, m.Fees[dex.QuoteVITE].Valid, *uint256.NewInt(6e17), "staked alone paid enough")
 	l.nextDay()
 	require.Equal(t, "0", l.vx(l.poor))
-	require.Equal(t, m.Share.Dec(), l.vx(l.staked))
+	require.Equal(t, m.Shares.Trade.Dec(), l.vx(l.staked))
 	l.state.checkExchange(t)
 }
 
@@ -184,7 +223,7 @@ func TestManyPayers(t *testing.T) {
 	for i := range payers {
 		l.state.addCredit(book, core.Address{byte(i), byte(i >> 8), 1}, *uint256.NewInt(uint64(i + 1)))
 	}
-	share := l.mining().Share
+	share := l.mining().Shares.Trade
 	height := l.head(core.DexFundContract).Height
 	l.do(l.rich, l.call(l.rich, core.DexFundContract, dex.FundNotifyTime, l.state.exchange.clock+dex.PeriodTime))
 	for range 2 { // the tick, and the first block of payments

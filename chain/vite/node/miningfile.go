@@ -59,14 +59,25 @@ func (w *writer) payouts(list []payout) {
 }
 
 func (w *writer) locks(e *exchange) {
-	w.credits(e.locks)
-	w.amount(e.lockedVX)
+	w.lockup(&e.locks)
+	w.lockup(&e.mining.stakes)
+	w.uint(uint64(len(e.mining.until)))
+	for _, a := range sortedKeys(e.mining.until, compareAddresses) {
+		w.raw(a[:])
+		w.uint(e.mining.until[a])
+	}
 	w.uint(uint64(len(e.unlocking)))
 	for _, u := range e.unlocking {
 		w.raw(u.owner[:])
+		w.raw(u.token[:])
 		w.amount(u.amount)
 		w.int(u.due)
 	}
+}
+
+func (w *writer) lockup(l *lockup) {
+	w.amount(l.sum)
+	w.credits(l.credits)
 }
 
 // relations writes stakes for lower fees and invitations. What follows from them (vips, owners) is left out.
@@ -127,11 +138,17 @@ func (r *reader) credits() *credits {
 }
 
 func (r *reader) locks(e *exchange) {
-	e.locks, e.lockedVX = r.credits(), r.amount()
+	e.locks, e.mining.stakes = r.lockup(), r.lockup()
 	for range r.count(core.AddressSize) {
-		e.unlocking = append(e.unlocking, unlock{owner: r.address(), amount: r.amount(), due: r.int()})
+		a := r.address()
+		e.mining.until[a] = r.uint()
+	}
+	for range r.count(core.AddressSize) {
+		e.unlocking = append(e.unlocking, unlock{owner: r.address(), token: r.tokenID(), amount: r.amount(), due: r.int()})
 	}
 }
+
+func (r *reader) lockup() lockup { return lockup{sum: r.amount(), credits: r.credits()} }
 
 func (r *reader) relations(e *exchange) {
 	for range r.count(core.HashSize) {

@@ -32,7 +32,11 @@ const (
 	payDividend  payKind = 1
 	payOperators payKind = 2
 	payMining    payKind = 3
+	payStaking   payKind = 4
 )
+
+// ofVX tells whether the payout is of mined VX.
+func (k payKind) ofVX() bool { return k == payMining || k == payStaking }
 
 // paymentsPerBlock bounds the accounts that one receive block of dexFund pays; the contract calls itself for the rest.
 const paymentsPerBlock = 100
@@ -87,7 +91,7 @@ func (x *execution) callItself() error {
 // work pays the next accounts.
 func (x *execution) work() error {
 	left := paymentsPerBlock
-	left -= x.state.releaseVX(left)
+	left -= x.state.release(left)
 	for left > 0 && len(x.state.exchange.mining.payouts) > 0 {
 		left -= x.payNext(left)
 	}
@@ -125,7 +129,7 @@ func (x *execution) payCredit(p *payout, c credit) {
 	}
 	p.left.Sub(&p.left, &share)
 	s.give(c.address, p.token, share)
-	if p.kind == payMining {
+	if p.kind.ofVX() {
 		var mined uint256.Int
 		mined.Add(&s.exchange.mining.mined, &share)
 		set(&s.journal, &s.exchange.mining.mined, mined)
@@ -136,8 +140,11 @@ func (x *execution) payCredit(p *payout, c credit) {
 }
 
 func (p *payout) event() string {
-	if p.kind == payMining {
+	switch p.kind {
+	case payMining:
 		return dex.MiningEvent
+	case payStaking:
+		return dex.StakingEvent
 	}
 	return dex.DividendEvent
 }
@@ -146,7 +153,7 @@ func (x *execution) announceReward(event string, r dex.Reward) { x.announce(even
 
 // returnRest gives back what a payout has not paid.
 func (s *state) returnRest(p *payout) {
-	if p.kind != payMining {
+	if !p.kind.ofVX() {
 		s.take(p.token, &p.left, new(uint256.Int), new(uint256.Int))
 		return
 	}
@@ -162,14 +169,14 @@ func (s *state) openDividends(period int64) {
 	for _, id := range sortedTokens(e.fees) {
 		income, quote := e.fees[id], e.tokens[id].QuoteType
 		part := dex.Dividend(income.base)
-		if quote == dex.QuoteVITE || part.IsZero() || e.lockedVX.IsZero() {
+		if quote == dex.QuoteVITE || part.IsZero() || e.locks.sum.IsZero() {
 			continue
 		}
 		income.base.Sub(&income.base, &part)
 		put(&s.journal, e.fees, id, income)
 		payouts = append(payouts, payout{
-			kind: payDividend, period: period, quote: quote, token: id, amount: part, left: part, sum: e.lockedVX,
-			credits: e.locks.Copy(),
+			kind: payDividend, period: period, quote: quote, token: id, amount: part, left: part, sum: e.locks.sum,
+			credits: e.locks.credits.Copy(),
 		})
 	}
 	set(&s.journal, &e.mining.payouts, payouts)

@@ -131,7 +131,7 @@ type ExchangeTotals struct {
 	Balance uint256.Int // of the contract
 	Users   uint256.Int // available and locked
 	Fees    uint256.Int
-	Stakes  uint256.Int // VITE for lower fees, VX for dividends
+	Stakes  uint256.Int // VITE for lower fees and to mine, VX for dividends
 	Pools   uint256.Int // to mine, or on their way to those who share them
 }
 
@@ -151,12 +151,8 @@ func (v *View) ExchangeBooks() ExchangeBooks {
 		t.Fees.Add(&t.Fees, &sum)
 		books.Tokens[id] = t
 	}
-	if stakes := e.stakesHeld(); !stakes.IsZero() {
-		t := books.Tokens[core.VITE]
-		t.Stakes = stakes
-		books.Tokens[core.VITE] = t
-	}
 	e.sumPools(books.Tokens)
+	e.sumStakes(books.Tokens)
 	for id, t := range books.Tokens {
 		t.Balance = v.s.accounts[core.DexFundContract].balances[id]
 		books.Tokens[id] = t

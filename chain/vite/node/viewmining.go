@@ -13,7 +13,8 @@ type Mining struct {
 	Mined  uint256.Int // VX, in all cycles before
 	Pool   uint256.Int // VX that is still to be mined
 	Total  uint256.Int // VX that the cycle sets free, by trading and otherwise; at most the pool
-	Share  uint256.Int // VX for the traders of each quote type, if it has any
+	Shares dex.Shares  // VX for who has traded or staked
+	Staked uint256.Int // VITE staked to mine
 	Fees   map[dex.QuoteType]MiningFees
 }
 
@@ -28,8 +29,8 @@ type MiningFees struct {
 func (v *View) Mining() Mining {
 	m := &v.s.exchange.mining
 	info := Mining{
-		Period: m.period, Mined: m.mined, Pool: m.pool, Total: dex.Released(m.period), Share: dex.TradeShare(m.period, m.pool),
-		Fees: map[dex.QuoteType]MiningFees{},
+		Period: m.period, Mined: m.mined, Pool: m.pool, Total: dex.Released(m.period), Shares: dex.SharesOf(m.period, m.pool),
+		Staked: m.stakes.sum, Fees: map[dex.QuoteType]MiningFees{},
 	}
 	if info.Total.Gt(&m.pool) {
 		info.Total = m.pool
@@ -66,15 +67,20 @@ func (v *View) DividendPools() map[core.TokenID]uint256.Int {
 	return pools
 }
 
-// LockedVX is the VX that an account has locked for dividends, and what is on its way back.
-func (v *View) LockedVX(a core.Address) (locked, unlocking uint256.Int) {
-	c, _ := v.s.exchange.locks.Get(credit{address: a})
+// LockedVX is the VX that an account has locked for dividends.
+func (v *View) LockedVX(a core.Address) uint256.Int {
+	c, _ := v.s.exchange.locks.credits.Get(credit{address: a})
+	return c.weight
+}
+
+// Unlocking is what an account has unlocked of a token and not got back yet.
+func (v *View) Unlocking(a core.Address, token core.TokenID) (sum uint256.Int) {
 	for _, u := range v.s.exchange.unlocking {
-		if u.owner == a {
-			unlocking.Add(&unlocking, &u.amount)
+		if u.owner == a && u.token == token {
+			sum.Add(&sum, &u.amount)
 		}
 	}
-	return c.weight, unlocking
+	return sum
 }
 
 // InviteCode is the code that the account invites with, 0 for none.
@@ -91,31 +97,44 @@ func (v *View) IsInviteCode(code uint32) bool {
 	return known
 }
 
-// sumPools adds what is to be shared out and what is locked.
+// totals are sums by token.
+type totals map[core.TokenID]uint256.Int
+
+func (t totals) add(id core.TokenID, n uint256.Int) {
+	if !n.IsZero() {
+		sum := t[id]
+		t[id] = *sum.Add(&sum, &n)
+	}
+}
+
+// sumPools adds what is to be shared out.
 func (e *exchange) sumPools(sums map[core.TokenID]ExchangeTotals) {
-	pools := map[core.TokenID]uint256.Int{}
-	add := func(id core.TokenID, n uint256.Int) {
-		sum := pools[id]
-		pools[id] = *sum.Add(&sum, &n)
-	}
-	if !e.mining.pool.IsZero() {
-		add(dex.VX, e.mining.pool)
-	}
+	pools := totals{}
+	pools.add(dex.VX, e.mining.pool)
 	for _, p := range e.mining.payouts {
-		add(p.token, p.left)
+		pools.add(p.token, p.left)
 	}
 	for id, n := range pools {
 		t := sums[id]
 		t.Pools = n
 		sums[id] = t
 	}
-	locked := e.lockedVX
-	for _, u := range e.unlocking {
-		locked.Add(&locked, &u.amount)
+}
+
+// sumStakes adds what accounts have staked or locked, and what is on its way back to them.
+func (e *exchange) sumStakes(sums map[core.TokenID]ExchangeTotals) {
+	held := totals{}
+	for _, k := range e.feeStakes {
+		held.add(core.VITE, stakeOf(k.vip.super))
 	}
-	if !locked.IsZero() {
-		t := sums[dex.VX]
-		t.Stakes = locked
-		sums[dex.VX] = t
+	held.add(core.VITE, e.mining.stakes.sum)
+	held.add(dex.VX, e.locks.sum)
+	for _, u := range e.unlocking {
+		held.add(u.token, u.amount)
+	}
+	for id, n := range held {
+		t := sums[id]
+		t.Stakes = n
+		sums[id] = t
 	}
 }

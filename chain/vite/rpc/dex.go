@@ -105,13 +105,19 @@ type fundInfo struct {
 	// VX locked for dividends, and on its way back from there.
 	VXLocked    string `json:"vxLocked,omitempty"`
 	VXUnlocking string `json:"vxUnlocking,omitempty"`
+	// VITE that was staked to mine, on its way back.
+	CancellingStake string `json:"cancellingStake,omitempty"`
 }
 
 func showFund(v *node.View, a core.Address, id core.TokenID, b *dex.Balance) fundInfo {
 	f := fundInfo{TokenInfo: showToken(v.Token(id)), Available: b.Available.Dec(), Locked: b.Locked.Dec()}
-	if id == dex.VX {
-		locked, unlocking := v.LockedVX(a)
+	switch id {
+	case dex.VX:
+		locked, unlocking := v.LockedVX(a), v.Unlocking(a, id)
 		f.VXLocked, f.VXUnlocking = unlessZero(&locked), unlessZero(&unlocking)
+	case core.VITE:
+		cancelling := v.Unlocking(a, id)
+		f.CancellingStake = unlessZero(&cancelling)
 	}
 	return f
 }

@@ -27,17 +27,17 @@ type olderMiningInfo struct {
 	PledgeMine string `json:"pledgeMine"`
 }
 
-// nothing is what staking and market making mine on this chain.
+// nothing is what market making mines on this chain.
 const nothing = "0"
 
-func showMined(m node.Mining) minedShown {
+func showMined(m *node.Mining) minedShown {
 	shown := minedShown{
 		HistoryMinedSum: m.Mined.Dec(), Total: m.Total.Dec(), FeeMineDetail: map[string]string{}, MakerMine: nothing,
 	}
 	var sum uint256.Int
 	for _, q := range dex.QuoteTypes() {
-		shown.FeeMineDetail[q.String()] = m.Share.Dec()
-		sum.Add(&sum, &m.Share)
+		shown.FeeMineDetail[q.String()] = m.Shares.Trade.Dec()
+		sum.Add(&sum, &m.Shares.Trade)
 	}
 	shown.FeeMineTotal = sum.Dec()
 	return shown
@@ -47,15 +47,28 @@ func (e *exchangeAPI) mining() node.Mining {
 	return read(e.node, func(v *node.View) node.Mining { return v.Mining() })
 }
 
-// GetCurrentMiningInfo is the VX that the running cycle gives to traders, by the type of the quote token.
+// GetCurrentMiningInfo is the VX that the running cycle gives to traders, by the type of the quote token, and to others.
 func (d *dexAPI) GetCurrentMiningInfo() *miningInfo {
-	return &miningInfo{showMined(d.mining()), nothing}
+	m := d.mining()
+	return &miningInfo{showMined(&m), m.Shares.Staking.Dec()}
 }
 
 // GetCurrentVxMineInfo is dex_getCurrentMiningInfo under older names.
 func (d *dexfundAPI) GetCurrentVxMineInfo() *olderMiningInfo {
-	return &olderMiningInfo{showMined(d.mining()), nothing}
+	m := d.mining()
+	return &olderMiningInfo{showMined(&m), m.Shares.Staking.Dec()}
 }
+
+func (e *exchangeAPI) staked() string {
+	m := e.mining()
+	return m.Staked.Dec()
+}
+
+// GetCurrentStakingValidForMining is the VITE that is staked to mine.
+func (d *dexAPI) GetCurrentStakingValidForMining() string { return d.staked() }
+
+// GetCurrentPledgeForVxSum is dex_getCurrentStakingValidForMining.
+func (d *dexfundAPI) GetCurrentPledgeForVxSum() string { return d.staked() }
 
 // miningFees are what was paid in the markets that mine, in the decimals of the quote token type.
 func (e *exchangeAPI) miningFees() map[string]string {

@@ -35,6 +35,8 @@ func TestMiningQueries(t *testing.T) {
 			"feeMineDetail":{"1":"0","2":"0","3":"0","4":"0"}}`},
 		{"dex_getCurrentFeesValidForMining", ``, `{"1":"0","2":"0","3":"0","4":"0"}`},
 		{"dexfund_getCurrentFeesForMine", ``, `{"1":"0","2":"0","3":"0","4":"0"}`},
+		{"dex_getCurrentStakingValidForMining", ``, `"0"`},
+		{"dexfund_getCurrentPledgeForVxSum", ``, `"0"`},
 		{"dex_getDividendPoolsInfo", ``, `{}`},
 		{"dexfund_getCurrentDividendPools", ``, `{}`},
 		{"dex_getInviteCode", who, `0`},
@@ -63,8 +65,11 @@ func TestMiningWithVX(t *testing.T) {
 	r := exchangeFixture(t)
 	r.exchangeCall(t, dex.VX, 1000, dex.FundEndorseVX)
 	require.JSONEq(t, `{"historyMinedSum":"0","total":"475908803100197050303","feeMineTotal":"285545281860118230180",
-		"stakingMine":"0","makerMine":"0","feeMineDetail":{"1":"71386320465029557545","2":"71386320465029557545",
+		"stakingMine":"95181760620039410060","makerMine":"0","feeMineDetail":{"1":"71386320465029557545","2":"71386320465029557545",
 		"3":"71386320465029557545","4":"71386320465029557545"}}`, r.invoke("dex_getCurrentMiningInfo", `[]`).shown(t))
+	r.exchangeCall(t, core.VITE, 200, dex.FundDeposit)
+	r.exchangeCall(t, core.VITE, 0, dex.FundStakeForMining, uint8(1), vite(150))
+	require.Equal(t, `"150000000000000000000"`, r.invoke("dex_getCurrentStakingValidForMining", `[]`).shown(t))
 	r.exchangeCall(t, dex.VX, 100, dex.FundDeposit)
 	r.exchangeCall(t, core.VITE, 0, dex.FundLockVX, uint8(1), vite(40))
 	r.exchangeCall(t, core.VITE, 0, dex.FundLockVX, uint8(2), vite(10))

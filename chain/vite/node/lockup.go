@@ -1,0 +1,117 @@
+package node
+
+import (
+	"errors"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+)
+
+// lockup is what accounts have locked of a token, to share in something by it.
+type lockup struct {
+	sum     uint256.Int
+	credits *credits
+}
+
+// unlock is an amount on its way from a lockup back to its owner's balance.
+type unlock struct {
+	owner  core.Address
+	token  core.TokenID
+	amount uint256.Int
+	due    int64 // of the exchange's clock
+}
+
+// Reasons for which a lockup does not change.
+var (
+	errLeast  = errors.New("an account has nothing locked or the minimum and more")
+	errLocked = errors.New("less is locked, or not long enough")
+)
+
+func checkLockup(b *core.AccountBlock, args []any) error {
+	if amount := args[1].(uint256.Int); amount.IsZero() {
+		return ErrDexParam
+	}
+	return checkVIP(b, args)
+}
+
+// lockVX locks VX of the sender's balance for dividends, or unlocks it.
+func lockVX(x *execution, args []any) error {
+	locks, amount := &x.state.exchange.locks, args[1].(uint256.Int)
+	if args[0].(uint8) == actionAdd {
+		return x.lock(locks, dex.VX, amount, dex.MinVXLock())
+	}
+	return x.unlock(locks, dex.VX, amount, dex.MinVXLock())
+}
+
+// stakeForMining stakes VITE of the sender's balance to mine VX, or takes it back when the time of the latest stake is over.
+func stakeForMining(x *execution, args []any) error {
+	s, m, amount := x.state, &x.state.exchange.mining, args[1].(uint256.Int)
+	if args[0].(uint8) == actionAdd {
+		put(&s.journal, m.until, x.send.Address, s.height()+s.rules.stakeLock)
+		return x.lock(&m.stakes, core.VITE, amount, dex.MinMiningStake())
+	}
+	if s.height() < m.until[x.send.Address] {
+		return errLocked
+	}
+	if err := x.unlock(&m.stakes, core.VITE, amount, dex.MinMiningStake()); err != nil {
+		return err
+	}
+	if _, rest := m.stakes.credits.Get(credit{address: x.send.Address}); !rest {
+		del(&s.journal, m.until, x.send.Address)
+	}
+	return nil
+}
+
+// lock moves from the sender's balance into a lockup.
+func (x *execution) lock(in *lockup, token core.TokenID, amount, least uint256.Int) error {
+	if err := x.state.pay(x.send.Address, token, amount); err != nil {
+		return err
+	}
+	c, _ := in.credits.Get(credit{address: x.send.Address})
+	c.address = x.send.Address
+	c.weight.Add(&c.weight, &amount)
+	if c.weight.Lt(&least) {
+		return errLeast
+	}
+	var sum uint256.Int
+	sum.Add(&in.sum, &amount)
+	x.state.setLock(in, c, sum)
+	return nil
+}
+
+// unlock takes out of a lockup; the amount comes to the balance after a while. All or a lawful rest may stay.
+func (x *execution) unlock(in *lockup, token core.TokenID, amount, least uint256.Int) error {
+	s, e := x.state, &x.state.exchange
+	c, locked := in.credits.Get(credit{address: x.send.Address})
+	if _, under := c.weight.SubOverflow(&c.weight, &amount); under || !locked {
+		return errLocked
+	}
+	if c.weight.Lt(&least) && !c.weight.IsZero() {
+		return errLeast
+	}
+	var sum uint256.Int
+	sum.Sub(&in.sum, &amount)
+	s.setLock(in, c, sum)
+	waiting := append(e.unlocking[:len(e.unlocking):len(e.unlocking)], unlock{c.address, token, amount, e.clock + dex.UnlockTime})
+	set(&s.journal, &e.unlocking, waiting)
+	return nil
+}
+
+func (s *state) setLock(in *lockup, c credit, sum uint256.Int) {
+	set(&s.journal, &in.sum, sum)
+	s.setCredit(in.credits, c)
+}
+
+// release gives at most n owners back what they have unlocked, the oldest first, and tells how many.
+func (s *state) release(n int) (done int) {
+	e := &s.exchange
+	for done < n && len(e.unlocking) > 0 && e.unlocking[0].due <= e.clock {
+		next := e.unlocking[0]
+		set(&s.journal, &e.unlocking, e.unlocking[1:])
+		s.give(next.owner, next.token, next.amount)
+		done++
+	}
+	return done
+}
