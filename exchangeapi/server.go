@@ -84,9 +84,10 @@ type endpoint func(context.Context, params) (data any, err error)
 type Parts struct {
 	Networks []Network
 	Keys     *Keys
-	Feeds    feeds            // nil when the configuration names no feed
-	Log      *logrus.Logger   // nil means standard error
-	Now      func() time.Time // nil means time.Now
+	Feeds    feeds                   // nil when the configuration names no feed
+	Pages    map[string]http.Handler // pages for people, by path below each base path
+	Log      *logrus.Logger          // nil means standard error
+	Now      func() time.Time        // nil means time.Now
 }
 
 // Network is one exchange under one base path: "" for the main network, "/test" for a test network.
@@ -207,6 +208,9 @@ func (s *Server) routeNetwork(base string, part Network) {
 	}
 	for path, e := range n.proving() {
 		s.echo.POST(base+prefix+path, n.answerProving(e))
+	}
+	for path, page := range s.Pages {
+		s.get(base+path, echo.WrapHandler(page))
 	}
 	if part.Sockets == nil {
 		return

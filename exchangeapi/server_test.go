@@ -130,3 +130,16 @@ func TestOperators(t *testing.T) {
 	got := w.get(api + "/market?symbol=" + symbol).object(t)
 	require.Equal(t, []any{"Vite Labs", "https://x.example/op.png"}, []any{got["operatorName"], got["operatorLogo"]})
 }
+
+func TestPagesAreMounted(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Path", r.URL.Path) })
+	w := setup(t, func(_ *Config, p *Parts) { p.Pages = map[string]http.Handler{"/keys": page, "/keys/keys.js": page} })
+	for _, path := range []string{"/keys", "/keys/", "/keys/keys.js", "/test/keys"} {
+		answer, err := w.client.Get(w.url + path)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, 200, answer.StatusCode, path)
+		require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"))
+	}
+	w.get("/keys/other")
+}

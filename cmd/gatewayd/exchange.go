@@ -24,6 +24,7 @@ import (
 	"gatewayd/exchangeapi/index"
 	"gatewayd/exchangeapi/ws"
 	"gatewayd/wallet"
+	"gatewayd/web"
 )
 
 // ExchangeConfig is the section exchange of the configuration: the exchange's public API. Without the section there is none.
@@ -39,6 +40,8 @@ type ExchangeConfig struct {
 	// missing; without a name it is apikeys.secret in the data directory. Keep a copy apart: without it every account needs a new key.
 	SecretFile string `yaml:"secret_file"`
 	SecretEnv  string `yaml:"secret_env"`
+	// KeyPage serves the page of API keys at /keys; left out, it is served.
+	KeyPage *bool `yaml:"key_page"`
 	// Test is a test network under the path /test.
 	Test *ExchangeTestConfig `yaml:"test"`
 
@@ -195,6 +198,9 @@ func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Ke
 	}
 	e.closers = append(e.closers, feeds.close)
 	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log}
+	if cfg.KeyPage == nil || *cfg.KeyPage {
+		parts.Pages = web.Keys()
+	}
 	add := func(name, base, node string, x index.Config) error {
 		network, err := e.network(ctx, node, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, delegation{keys, name}

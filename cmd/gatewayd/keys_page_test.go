@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/wallet"
+)
+
+// TestKeyPage uses the page of API keys as a user does, on a real server, with the wallet command that the page shows.
+func TestKeyPage(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed: the page's script cannot run")
+	}
+	dir, store, password := recovered(t)
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	address, err := exchangeAddress(keys, wallet.GatewayPath(0))
+	require.NoError(t, err)
+	url := serveTestExchange(t)
+
+	page, err := http.Get(url + "/keys")
+	require.NoError(t, err)
+	html, err := io.ReadAll(page.Body)
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	require.Contains(t, string(html), "<h1>API keys</h1>")
+	require.Contains(t, page.Header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+
+	module, err := filepath.Abs("../../web/keys/keys.js")
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), node, "testdata/keys_page.mjs", "file://"+module, url, "", address.String(), store, dir, password)
+	cmd.Stderr = t.Output()
+	output, err := cmd.Output()
+	require.NoError(t, err)
+	var made struct{ Key, Secret string }
+	require.NoError(t, json.Unmarshal(output, &made))
+	require.Len(t, made.Secret, 32)
+}
+
+func TestKeyPageTurnedOff(t *testing.T) {
+	t.Parallel()
+	off := false
+	url := serveTestExchange(t, func(c *ExchangeConfig) { c.KeyPage = &off })
+	answer, err := http.Get(url + "/keys")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusNotFound, answer.StatusCode)
+}
