@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"gatewayd/chain/vite/core"
 	"gatewayd/exchangeapi"
+	"gatewayd/wallet"
 )
 
 // keyDesk is one run of an apikey command.
@@ -43,6 +45,16 @@ func (d *keyDesk) open(ctx context.Context) (Config, *exchangeapi.Keys, error) {
 	}
 	keys, err := cfg.Exchange.openKeys(ctx, d.w)
 	return cfg, keys, err
+}
+
+// wallet unlocks the keys. A development world has no store of them, but describes itself beside its configuration.
+func (d *keyDesk) wallet(cfg Config) (*wallet.Keys, error) {
+	if cfg.Wallet.Store == "" {
+		if info, err := readDevInfo(filepath.Join(cfg.Data, "dev.json")); err == nil {
+			return wallet.FromMnemonic(info.Mnemonic)
+		}
+	}
+	return unlock(cfg.Wallet, d.w)
 }
 
 // shownKey is a key as it is printed. Secret is there only for a key that was made just now.
@@ -79,7 +91,7 @@ func (d *keyDesk) issueCommand() *cobra.Command {
 				return err
 			}
 			defer store.Close()
-			keys, err := unlock(cfg.Wallet, d.w)
+			keys, err := d.wallet(cfg)
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 type exchangeDemoOptions struct {
 	info, gateway, api, node string
 	json                     bool
+	keep                     bool // stop before the permissions and keys are revoked
 	patience                 time.Duration
 }
 
@@ -36,6 +37,7 @@ func demoExchangeCommand(w world) *cobra.Command {
 	f.StringVar(&o.gateway, "gateway", "", "URL of the gateway's network; empty: as described")
 	f.StringVar(&o.api, "api", "", "URL of the exchange API; empty: as described")
 	f.StringVar(&o.node, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")
+	f.BoolVar(&o.keep, "keep", false, "leave the market, the keys and their permissions in place and print them, to trade by hand")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	f.DurationVar(&o.patience, "timeout", 3*time.Minute, "give up after this long")
 	return c
@@ -52,6 +54,7 @@ func demoExchange(ctx context.Context, o exchangeDemoOptions, out io.Writer) err
 		return err
 	}
 	defer d.close()
+	d.keep = o.keep
 	return d.run(ctx)
 }
 

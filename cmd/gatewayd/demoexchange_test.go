@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 
 	"gatewayd/chain/vite/core"
 	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi"
 	"gatewayd/exchangeapi/client"
 )
 
@@ -58,6 +60,34 @@ func TestDemoExchange(t *testing.T) {
 	require.Equal(t, 12, counts["step"])
 	require.Contains(t, out.String(), "DEMO-001_USDT-000", "a market of its own each time")
 	r.settled(t)
+}
+
+// TestDemoExchangeKeeps: the keys that the demo leaves can be used, and an operator sees and ends them; then one that an operator issues.
+func TestDemoExchangeKeeps(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
+	var out bytes.Buffer
+	o := exchangeDemoOptions{info: filepath.Join(filepath.Dir(r.info.Config), "dev.json"), keep: true}
+	require.NoError(t, demoExchange(t.Context(), o, &out), &out)
+	kept := regexp.MustCompile(`Alice: address=(\S+) key=(\S+) secret=(\S+)`).FindStringSubmatch(out.String())
+	require.Len(t, kept, 4, &out)
+	api := newTrading(r.info.API)
+	api.Key, api.Secret = kept[2], kept[3]
+	order := client.NewOrder{Symbol: "DEMO-000_USDT-000", Side: client.Sell, Amount: decimal.NewFromInt(2), Price: decimal.NewFromInt(7)}
+	placed, err := api.Place(t.Context(), order)
+	require.NoError(t, err)
+	require.Equal(t, client.PendingRequest, placed.Status)
+
+	require.Contains(t, r.mustCommand(t, "apikey", "list"), kept[2])
+	_, err = r.command(t, "apikey", "issue", kept[1])
+	require.ErrorIs(t, err, exchangeapi.ErrKeyExists)
+	r.mustCommand(t, "apikey", "revoke", kept[2])
+	require.ErrorIs(t, api.TestOrder(t.Context(), order), client.CodeParameter)
+	var issued shownKey
+	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "apikey", "issue", kept[1], "--json")), &issued))
+	api.Key, api.Secret = issued.Key, issued.Secret
+	_, err = api.Place(t.Context(), order)
+	require.NoError(t, err, "the permission is the delegation address's, which stays the same")
 }
 
 func TestDemoExchangeWithoutAWorld(t *testing.T) {

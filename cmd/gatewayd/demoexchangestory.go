@@ -21,6 +21,7 @@ import (
 // exchangeDemo is one run of the demo: Alice issues a token and sells it to Bob for dollars that he brings over the gateway; she takes them out.
 type exchangeDemo struct {
 	info       devInfo
+	keep       bool // leave keys and permissions in place
 	log        *demoLog
 	alice, bob *demoTrader
 	dollars    core.TokenID // the gateway's token
@@ -140,12 +141,15 @@ func (d *exchangeDemo) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// play is the story, step by step.
-func (d *exchangeDemo) play(ctx context.Context) error {
-	for _, s := range []struct {
-		title string
-		do    func(context.Context) error
-	}{
+// scene is a step of the story.
+type scene struct {
+	title string
+	do    func(context.Context) error
+}
+
+// scenes are the story. One that keeps what it made ends before things are revoked and taken out.
+func (d *exchangeDemo) scenes() []scene {
+	list := []scene{
 		{"Alice issues a token and opens a market of it in dollars", d.openMarket},
 		{"API keys, delegation addresses and their permission", d.join},
 		{"Bob's dollars come over the gateway, and both fill their exchange accounts", d.fund},
@@ -154,16 +158,35 @@ func (d *exchangeDemo) play(ctx context.Context) error {
 		{"What is refused", d.refused},
 		{"One cancel, and all", d.cancel},
 		{"What REST says of it", d.read},
-		{"Alice revokes the permission, and the dollars leave the exchange", d.takeOut},
-		{"Without permission, and without a key", d.leave},
-		{"The dollars arrive on the source chain", d.paid},
-	} {
+	}
+	if d.keep {
+		return append(list, scene{"What stays, to trade by hand", d.handOver})
+	}
+	return append(list,
+		scene{"Alice revokes the permission, and the dollars leave the exchange", d.takeOut},
+		scene{"Without permission, and without a key", d.leave},
+		scene{"The dollars arrive on the source chain", d.paid},
+	)
+}
+
+// play is the story, step by step.
+func (d *exchangeDemo) play(ctx context.Context) error {
+	for _, s := range d.scenes() {
 		d.log.step(s.title)
 		if err := s.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", s.title, err)
 		}
 	}
 	d.log.done("Every order, push and balance was as it should be.", d.watch.counts())
+	return nil
+}
+
+// handOver prints what somebody needs to go on. The accounts are everybody's, so their keys are no secret.
+func (d *exchangeDemo) handOver(context.Context) error {
+	d.log.note("symbol=%s", d.market.symbol)
+	for _, t := range d.traders() {
+		d.log.note("%s: address=%s key=%s secret=%s", t.name, t.vite.address(), t.api.Key, t.api.Secret)
+	}
 	return nil
 }
 

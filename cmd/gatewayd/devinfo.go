@@ -96,6 +96,7 @@ Tokens
 	fmt.Fprintf(w.stdout, `
 Try
   make demo
+  make demo-exchange
   curl '%s/meta-info?tokenId=%s'
   gatewayd records list -c %s
 `, i.Gateway, i.Tokens[0].Token, i.Config)
