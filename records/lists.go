@@ -135,7 +135,7 @@ func (tx *Tx) records(transfers []Transfer) ([]Record, error) {
 		c := heads[t.Chain]
 		out[i] = Record{Transfer: t, Head: c.Head, FinalAt: c.Final.Height, At: tx.now}
 		for _, p := range payments[t.ID] {
-			out[i].add(p, hashes[p.ID])
+			out[i].add(&p, hashes[p.ID])
 		}
 	}
 	return out, nil
@@ -156,18 +156,18 @@ func (tx *Tx) heads() (map[chain.ID]Cursor, error) {
 }
 
 // add hangs a payment of the transfer on its record. newest is the hash of its newest attempt that may still count.
-func (r *Record) add(p Payment, newest string) {
+func (r *Record) add(p *Payment, newest string) {
 	shown := newest
 	if p.Tx != "" {
 		shown = p.Tx
 	}
 	switch p.Purpose {
 	case chain.Credit:
-		r.Credit, r.CreditTx = &p, shown
+		r.Credit, r.CreditTx = p, shown
 	case chain.Refund:
-		r.Refund, r.RefundTx = &p, shown
+		r.Refund, r.RefundTx = p, shown
 	case chain.Receive:
-		r.Receive = &p
+		r.Receive = p
 	}
 }
 

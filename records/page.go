@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common/lru"
+
 	"gatewayd/chain"
 )
 
@@ -25,7 +27,7 @@ type Line struct {
 }
 
 // LineOf is what wallets are told of a record.
-func LineOf(r Record) Line {
+func LineOf(r *Record) Line {
 	l := Line{ID: r.ID, Tx: r.Tx, OutTx: r.CreditTx, Net: r.Net, Fee: r.Fee, State: PublicState(r), At: r.BlockAt}
 	l.Confirmed, l.Wanted = Confirmations(r)
 	if l.At.IsZero() {
@@ -68,6 +70,10 @@ type page struct {
 	where         string
 	args          []any
 	offset, limit int
+
+	// Room for what a line is made of; each line uses it again.
+	record  Record
+	payment Payment
 }
 
 func (p *page) read(d Direction) ([]Line, int, error) {
@@ -97,13 +103,12 @@ func (p *page) lines(d Direction) (lines []Line, open []listed, err error) {
 		return nil, nil, err
 	}
 	defer rows.Close()
-	var policy depths
 	for rows.Next() {
-		l := listed{direction: d, at: p.tx.now, place: len(lines)}
-		if err := l.scan(rows, &policy); err != nil {
+		l := listed{direction: d, place: len(lines)}
+		if err := l.scan(rows, p.tx.depths); err != nil {
 			return nil, nil, err
 		}
-		lines = append(lines, LineOf(l.record()))
+		lines = append(lines, p.line(&l))
 		if l.waits() || l.unpaid() {
 			open = append(open, l)
 		}
@@ -134,7 +139,7 @@ func (p *page) finish(lines []Line, open []listed) error {
 	}
 	for _, l := range open {
 		l.head, l.newest = heads[l.chain].Head, newest[l.payment]
-		lines[l.place] = LineOf(l.record())
+		lines[l.place] = p.line(&l)
 	}
 	return nil
 }
@@ -142,8 +147,7 @@ func (p *page) finish(lines []Line, open []listed) error {
 // listed is a record as a page reads it.
 type listed struct {
 	direction                  Direction
-	at                         time.Time // when it was read
-	place                      int       // on its page
+	place                      int // on its page
 	id                         uint64
 	chain                      chain.ID
 	tx                         string
@@ -164,17 +168,16 @@ type listed struct {
 	head uint64 // of the chain, if the record waits for it
 }
 
-func (l *listed) scan(rows *sql.Rows, policy *depths) error {
+func (l *listed) scan(rows *sql.Rows, known *depthCache) error {
 	var text string
 	err := rows.Scan(&l.id, &l.chain, &l.tx, &l.net, &l.fee, &text, &l.state, &l.reason, &l.height, &l.blockAt, &l.seenAt, &l.changedAt,
 		&l.payment, &l.purpose, &l.payout, &l.payoutTx)
 	if err != nil {
 		return err
 	}
-	if err := policy.read(text); err != nil {
+	if l.depths, err = known.of(text); err != nil {
 		return fmt.Errorf("the policy of transfer %d: %w", l.id, err)
 	}
-	l.depths = *policy
 	return nil
 }
 
@@ -184,30 +187,42 @@ func (l *listed) waits() bool { return l.state == Seen || l.state == Orphaned }
 // unpaid tells whether it has a payment on its way.
 func (l *listed) unpaid() bool { return l.payment > 0 && l.payoutTx == "" }
 
-// record is the whole record as far as LineOf looks at it.
-func (l *listed) record() Record {
-	r := Record{Head: l.head, At: l.at, Transfer: Transfer{
-		ID: l.id, Direction: l.direction, Transfer: chain.Transfer{Tx: l.tx}, Net: l.net, Fee: l.fee, State: l.state, Reason: l.reason, Height: l.height,
-		BlockAt: timeOrZero(l.blockAt), SeenAt: fromMillis(l.seenAt), ChangedAt: fromMillis(l.changedAt),
-		Policy: Policy{DepositConfirmations: l.depths.Deposit, WithdrawConfirmations: l.depths.Withdrawal},
-	}}
+// line is what wallets are told of a record; as much of the whole record is put together for it as LineOf looks at.
+func (p *page) line(l *listed) Line {
+	r := &p.record
+	*r = Record{Head: l.head, At: p.tx.now}
+	r.ID, r.Direction, r.Tx, r.Net, r.Fee, r.State, r.Reason, r.Height = l.id, l.direction, l.tx, l.net, l.fee, l.state, l.reason, l.height
+	r.BlockAt, r.SeenAt, r.ChangedAt = timeOrZero(l.blockAt), fromMillis(l.seenAt), fromMillis(l.changedAt)
+	r.Policy.DepositConfirmations, r.Policy.WithdrawConfirmations = l.depths.Deposit, l.depths.Withdrawal
 	if l.payment > 0 {
-		r.add(Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx}, l.newest)
+		p.payment = Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx}
+		r.add(&p.payment, l.newest)
 	}
-	return r
+	return LineOf(r)
 }
 
-// depths is what a page needs of a policy. Neighbours mostly share theirs: what was read once is not read again.
+// depths is what a page needs of a policy.
 type depths struct {
-	text       string
 	Deposit    Depth `json:"depositConfirmations"`
 	Withdrawal Depth `json:"withdrawConfirmations"`
 }
 
-func (d *depths) read(text string) error {
-	if d.text == text {
-		return nil
+// depthCache keeps the depths of policies by their texts: there are few policies and many records.
+type depthCache struct{ known *lru.Cache[string, depths] }
+
+// knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee follows the network has a policy for each cost.
+const knownPolicies = 1000
+
+func newDepthCache() *depthCache { return &depthCache{lru.NewCache[string, depths](knownPolicies)} }
+
+func (c *depthCache) of(policy string) (depths, error) {
+	if d, ok := c.known.Get(policy); ok {
+		return d, nil
 	}
-	*d = depths{text: text}
-	return json.Unmarshal([]byte(text), d)
+	var d depths
+	if err := json.Unmarshal([]byte(policy), &d); err != nil {
+		return depths{}, err
+	}
+	c.known.Add(policy, d)
+	return d, nil
 }

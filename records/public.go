@@ -20,14 +20,14 @@ const (
 const goneFor = 24 * time.Hour
 
 // PublicState is what wallets are told about a deposit or a withdrawal; docs/records.md has the table.
-func PublicState(r Record) string {
+func PublicState(r *Record) string {
 	if r.Direction == Withdrawal {
 		return withdrawalState(r)
 	}
 	return depositState(r)
 }
 
-func depositState(r Record) string {
+func depositState(r *Record) string {
 	switch r.State {
 	case Seen:
 		return OppositeProcessing
@@ -48,7 +48,7 @@ func depositState(r Record) string {
 	return r.payout(OppositeConfirmed, TotProcessing, TotConfirmed)
 }
 
-func withdrawalState(r Record) string {
+func withdrawalState(r *Record) string {
 	switch r.State {
 	case Seen, Orphaned:
 		return TotProcessing
@@ -65,7 +65,7 @@ func withdrawalState(r Record) string {
 }
 
 // payout tells how far the credit is: not signed yet, sent, or final.
-func (r Record) payout(waiting, sent, done string) string {
+func (r *Record) payout(waiting, sent, done string) string {
 	switch {
 	case r.Credit != nil && r.Credit.State == Paid:
 		return done
@@ -76,11 +76,11 @@ func (r Record) payout(waiting, sent, done string) string {
 }
 
 // gone tells whether an orphaned transfer has been missing for twice its confirmations and for a day.
-func (r Record) gone() bool {
+func (r *Record) gone() bool {
 	return r.At.Sub(r.ChangedAt) > goneFor && r.Head > r.Height+2*r.depth().Count
 }
 
-func (r Record) depth() Depth {
+func (r *Record) depth() Depth {
 	if r.Direction == Withdrawal {
 		return r.Policy.WithdrawConfirmations
 	}
@@ -88,7 +88,7 @@ func (r Record) depth() Depth {
 }
 
 // Confirmations is how many blocks confirm the transfer and how many are wanted, as wallets show it: "have of want".
-func Confirmations(r Record) (have, want uint64) {
+func Confirmations(r *Record) (have, want uint64) {
 	want = r.depth().Count
 	switch {
 	case r.State == Orphaned:

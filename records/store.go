@@ -60,6 +60,7 @@ type Store struct {
 	writes *sqlx.DB
 	reads  *sqlx.DB
 	now    func() time.Time
+	depths *depthCache
 	lease  *Lease // nil: not fenced
 }
 
@@ -79,7 +80,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
-	s.now = c.Now
+	s.now, s.depths = c.Now, newDepthCache()
 	if err := migrate(ctx, s.writes.DB, s.engine); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
 	}
@@ -175,7 +176,7 @@ func endSnapshot(ctx context.Context, conn *sqlx.Conn) {
 }
 
 func (s *Store) newTx(ctx context.Context, t session) *Tx {
-	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx)}
+	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), depths: s.depths}
 }
 
 // commitError tells a commit that the database refused from one whose answer is missing.

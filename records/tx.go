@@ -20,6 +20,7 @@ type Tx struct {
 	engine engine
 	now    time.Time
 	actor  string
+	depths *depthCache
 	last   *historyTip // end of the history, once read in this transaction
 }
 

@@ -58,7 +58,7 @@ var recordHeader = []string{
 }
 
 func rowOf(r records.Record) recordRow {
-	label, public := r.PayeeLabel, records.PublicState(r)
+	label, public := r.PayeeLabel, records.PublicState(&r)
 	if r.Direction == records.Funding {
 		public = "" // wallets never see it
 	}

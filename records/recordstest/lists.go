@@ -20,7 +20,7 @@ func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []r
 		for _, line := range out {
 			whole, err := tx.Record(line.ID)
 			require.NoError(r.T, err)
-			require.Equal(r.T, records.LineOf(whole), line)
+			require.Equal(r.T, records.LineOf(&whole), line)
 		}
 		return err
 	})
