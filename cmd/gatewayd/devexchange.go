@@ -57,24 +57,31 @@ const (
 	clockEvery = 10 * time.Second
 	// clockStep is how far its clock goes at most in one call, in seconds: a world that rested for days catches up day by day.
 	clockStep = 24 * 60 * 60
+	// marketsEvery is how often the operator looks for markets that users have opened.
+	marketsEvery = time.Second
 )
 
-// Run opens the exchange unless it is open, and tells it the time until ctx ends.
+// Run opens the exchange unless it is open, and tells it the time, and what is due when a day is over, until ctx ends.
 func (o *exchangeOperator) Run(ctx context.Context) error {
 	defer o.node.Close()
 	if err := o.open(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("opening the exchange: %w", err)
 	}
-	tick := time.NewTicker(clockEvery)
-	defer tick.Stop()
+	clock, markets := time.NewTicker(clockEvery), time.NewTicker(marketsEvery)
+	defer clock.Stop()
+	defer markets.Stop()
+	act := o.tellTime
 	for {
-		if err := o.tellTime(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("telling the exchange the time: %w", err)
+		if err := act(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("operating the exchange: %w", err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-clock.C:
+			act = o.tellTime
+		case <-markets.C:
+			act = o.allowMining
 		}
 	}
 }
@@ -84,13 +91,20 @@ func (o *exchangeOperator) tellTime(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.call(ctx, dex.FundNotifyTime, min(time.Now().Unix(), told+clockStep))
+	now := min(time.Now().Unix(), told+clockStep)
+	if err := o.call(ctx, dex.FundNotifyTime, now); err != nil || dex.PeriodOf(now) == dex.PeriodOf(told) {
+		return err
+	}
+	return o.endDay(ctx, dex.PeriodOf(told))
 }
 
-// open does what is not done yet: the markets against VITE, then prices in dollars.
+// open does what is not done yet: the markets against VITE, what they mine, then prices in dollars.
 func (o *exchangeOperator) open(ctx context.Context) error {
 	if err := o.openMarkets(ctx); err != nil {
 		return err
+	}
+	if err := o.mine(ctx); err != nil {
+		return fmt.Errorf("mining: %w", err)
 	}
 	if known, err := o.node.ExchangeToken(ctx, o.dollar); err != nil || known.QuoteType != 0 {
 		return err

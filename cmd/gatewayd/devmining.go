@@ -42,12 +42,7 @@ func (o *exchangeOperator) mine(ctx context.Context) error {
 			return fmt.Errorf("endowing the mining pool: %w", err)
 		}
 	}
-	for _, token := range o.markets {
-		if err := o.allowMining(ctx, token); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.allowMining(ctx)
 }
 
 func (o *exchangeOperator) endow(ctx context.Context) error {
@@ -59,12 +54,21 @@ func (o *exchangeOperator) endow(ctx context.Context) error {
 	return err
 }
 
-func (o *exchangeOperator) allowMining(ctx context.Context, token core.TokenID) error {
-	market, err := o.node.Market(ctx, token, core.VITE)
-	if err != nil || market.AllowMining {
+// allowMining lets the fees of every market mine, also of those that users have opened.
+func (o *exchangeOperator) allowMining(ctx context.Context) error {
+	markets, err := o.node.Markets(ctx)
+	if err != nil {
 		return err
 	}
-	return o.call(ctx, dex.FundTradeAdmin, uint8(setAllowMining), token, core.VITE, true, token, uint8(0), uint8(0), 0, uint8(0), 0)
+	for _, m := range markets {
+		if m.AllowMining {
+			continue
+		}
+		if err := o.call(ctx, dex.FundTradeAdmin, uint8(setAllowMining), m.Trade, m.Quote, true, m.Trade, uint8(0), uint8(0), 0, uint8(0), 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Jobs of the exchange that its operator begins when a day is over. Mining needs no one.
