@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/records"
+	"gatewayd/serve"
 )
 
 // finding is one thing the doctor looked at. Advice says what to do about a fault.
@@ -42,6 +43,7 @@ func doctorCommand(w world) *cobra.Command {
 		}
 		d := &doctor{cfg: cfg, now: time.Now}
 		d.examine(cmd.Context())
+		d.exchangeAPI(cmd.Context(), w)
 		return d.report(w, f)
 	}
 	return c
@@ -100,7 +102,7 @@ func (d *doctor) examine(ctx context.Context) {
 		d.exchange(ctx, c, adapter, accounts)
 		adapter.Close()
 	}
-	d.certificates()
+	d.certificate("certificate", "gateway.tls", d.cfg.Gateway.TLS)
 }
 
 // accounts are known once the daemon has run with this database.
@@ -229,17 +231,16 @@ func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 		"stake VITE for "+n.Gateway+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
 }
 
-// certificates looks at what wallets will see.
-func (d *doctor) certificates() {
-	t := d.cfg.Gateway.TLS
+// certificate looks at what clients of a server will see.
+func (d *doctor) certificate(what, key string, t serve.TLS) {
 	if t.Cert == "" {
 		return
 	}
 	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	if err != nil {
-		d.add(false, "certificate", err.Error(), "gateway.tls.cert and key must be a PEM pair that belongs together")
+		d.add(false, what, err.Error(), key+".cert and key must be a PEM pair that belongs together")
 		return
 	}
 	left := pair.Leaf.NotAfter.Sub(d.now())
-	d.add(left > 14*24*time.Hour, "certificate", fmt.Sprintf("for %s, ends %s", strings.Join(pair.Leaf.DNSNames, ", "), pair.Leaf.NotAfter.Format(time.DateOnly)), "renew it")
+	d.add(left > 14*24*time.Hour, what, fmt.Sprintf("for %s, ends %s", strings.Join(pair.Leaf.DNSNames, ", "), pair.Leaf.NotAfter.Format(time.DateOnly)), "renew it")
 }

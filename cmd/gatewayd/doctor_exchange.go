@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/exchangeapi"
+)
+
+// exchangeAPI looks at what the exchange API stands on: the chain's exchange, the store of API keys, and the sources of rates.
+func (d *doctor) exchangeAPI(ctx context.Context, w world) {
+	cfg := d.cfg.Exchange
+	if cfg == nil {
+		return
+	}
+	d.exchangeNode(ctx, "exchange", cfg.Node)
+	if cfg.Test != nil {
+		d.exchangeNode(ctx, "test exchange", cfg.Test.Node)
+	}
+	d.apiKeys(ctx, *cfg, w)
+	d.rates(ctx, *cfg)
+	d.certificate("exchange certificate", "exchange.tls", cfg.TLS)
+}
+
+// exchangeNode checks that a node answers, is up to date, and has an exchange whose clock goes.
+func (d *doctor) exchangeNode(ctx context.Context, what, url string) {
+	node, err := client.Dial(ctx, url, client.Options{})
+	if err != nil {
+		d.add(false, what+" node", err.Error(), "start the node or correct exchange.node")
+		return
+	}
+	defer node.Close()
+	head, err := node.LatestSnapshotBlock(ctx)
+	if err != nil {
+		d.add(false, what+" node", err.Error(), "start the node or correct exchange.node")
+		return
+	}
+	d.drift(what+" node", d.now().Sub(head.Time))
+	d.contracts(ctx, what, node)
+	clock, err := node.ExchangeTime(ctx)
+	if err != nil {
+		d.add(false, what+" clock", err.Error(), "the node must answer dex_getTime: is the exchange in the chain's genesis?")
+		return
+	}
+	d.add(clock > 0 && d.now().Sub(time.Unix(clock, 0)).Abs() < maxDrift, what+" clock", "told "+told(d.now(), clock),
+		"orders and candles carry the time told last: the exchange's time account must send NotifyTime to "+core.DexFundContract.String())
+}
+
+// told is when the exchange's clock was set.
+func told(now time.Time, clock int64) string {
+	if clock == 0 {
+		return "never"
+	}
+	return now.Sub(time.Unix(clock, 0)).Truncate(time.Second).String() + " ago"
+}
+
+func (d *doctor) contracts(ctx context.Context, what string, node *client.Client) {
+	for _, contract := range []core.Address{core.DexFundContract, core.DexTradeContract} {
+		info, err := node.ContractInfo(ctx, contract)
+		if err == nil && info == nil {
+			err = errors.New("no contract stands there")
+		}
+		if err != nil {
+			d.add(false, fmt.Sprintf("%s contract %s", what, contract), err.Error(), "the node must be of a chain with an exchange")
+			return
+		}
+	}
+	markets, err := node.Markets(ctx)
+	if err != nil {
+		d.add(false, what+" markets", err.Error(), "the node must answer dex_getAllMarketInfo")
+		return
+	}
+	d.add(len(markets) > 0, what+" markets", fmt.Sprint(len(markets)), "there is nothing to trade yet: the owner of a token opens its market")
+}
+
+// apiKeys checks that the store of keys opens with its secret. Neither is made here.
+func (d *doctor) apiKeys(ctx context.Context, cfg ExchangeConfig, w world) {
+	const what = "API keys"
+	database, isFile := strings.CutPrefix(cfg.Keys, "sqlite:")
+	_, err := os.Stat(database)
+	fresh := isFile && errors.Is(err, os.ErrNotExist)
+	_, err = os.Stat(cfg.SecretFile)
+	switch {
+	case fresh:
+		d.add(true, what, "made at the first start", "")
+		return
+	case cfg.SecretEnv == "" && errors.Is(err, os.ErrNotExist):
+		d.add(false, what, "the database is there, and "+cfg.SecretFile+" is not", "restore the secret from its copy; with another one no key can be used")
+		return
+	}
+	keys, err := cfg.openKeys(ctx, w)
+	if err != nil {
+		d.add(false, what, err.Error(), "correct exchange.keys, secret_file or secret_env: the database opens with the secret that it was made with")
+		return
+	}
+	defer keys.Close()
+	list, err := keys.List(ctx)
+	if err != nil {
+		d.add(false, what, err.Error(), "the database answers but cannot be read; see its log")
+		return
+	}
+	good := 0
+	for _, k := range list {
+		if k.Revoked.IsZero() {
+			good++
+		}
+	}
+	d.add(true, what, fmt.Sprintf("%d in use, %d revoked", good, len(list)-good), "")
+}
+
+// rates asks every source of rates once.
+func (d *doctor) rates(ctx context.Context, cfg ExchangeConfig) {
+	open, err := openFeeds(cfg.sources, cfg.Rates.Feeds)
+	if err != nil {
+		d.add(false, "price feeds", err.Error(), "correct exchange.rates.feeds")
+		return
+	}
+	defer open.close()
+	for _, r := range exchangeapi.ProbeRates(ctx, cfg.Rates, open, d.now) {
+		switch {
+		case r.Err != nil:
+			d.add(false, r.What, r.Err.Error(), "correct exchange.rates: clients get no rate of it")
+		case r.Stale:
+			d.add(false, r.What, r.Found, "the source has not said anything new for longer than max_age or heartbeat: clients get the rate marked stale")
+		default:
+			d.add(true, r.What, r.Found, "")
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite/core"
+	"gatewayd/exchangeapi"
+	"gatewayd/wallet"
+)
+
+// diagnosis is what the doctor finds of an exchange section, by what it looked at.
+func diagnosis(t *testing.T, cfg ExchangeConfig) map[string]finding {
+	t.Helper()
+	d := &doctor{cfg: Config{Exchange: &cfg}, now: time.Now}
+	d.exchangeAPI(t.Context(), outside(t))
+	found := map[string]finding{}
+	for _, f := range d.findings {
+		require.Empty(t, found[f.What], "two findings of one name")
+		require.True(t, f.OK || f.Advice != "", f.What)
+		found[f.What] = f
+	}
+	return found
+}
+
+func TestDoctorOfAnExchange(t *testing.T) {
+	t.Parallel()
+	var cfg ExchangeConfig
+	serveTestExchange(t, func(c *ExchangeConfig) { cfg = *c })
+
+	got := diagnosis(t, cfg)
+	require.True(t, got["exchange node clock"].OK, got)
+	require.Equal(t, finding{What: "API keys", OK: true, Found: "0 in use, 0 revoked"}, got["API keys"])
+	require.Equal(t, "told never", got["exchange clock"].Found)
+	require.False(t, got["exchange markets"].OK)
+	require.NotContains(t, got, "exchange contract "+core.DexFundContract.String(), "it is there")
+	require.NotContains(t, got, "test exchange node")
+
+	operator, err := newExchangeOperator(t.Context(), cfg.Node)
+	require.NoError(t, err)
+	defer operator.node.Close()
+	require.NoError(t, operator.open(t.Context()))
+	cfg.Test = &ExchangeTestConfig{Node: "http://127.0.0.1:1"}
+	got = diagnosis(t, cfg)
+	require.True(t, got["exchange clock"].OK, got["exchange clock"])
+	require.True(t, got["exchange markets"].OK)
+	require.False(t, got["test exchange node"].OK)
+}
+
+func TestDoctorOfAPIKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := ExchangeConfig{}.withDefaults(dir, []string{"http://127.0.0.1:1"})
+	require.Equal(t, "made at the first start", diagnosis(t, cfg)["API keys"].Found)
+	for _, file := range []string{"apikeys.db", "apikeys.secret"} {
+		require.NoFileExists(t, filepath.Join(dir, file), "the doctor makes nothing")
+	}
+
+	store, err := cfg.openKeys(t.Context(), outside(t))
+	require.NoError(t, err)
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	owner, err := exchangeAddress(keys, wallet.GatewayPath(0))
+	require.NoError(t, err)
+	key, _, err := store.Issue(t.Context(), mainExchange, owner, owner)
+	require.NoError(t, err)
+	require.NoError(t, store.Revoke(t.Context(), key.Key))
+	_, _, err = store.Issue(t.Context(), mainExchange, owner, owner)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	require.Equal(t, "1 in use, 1 revoked", diagnosis(t, cfg)["API keys"].Found)
+
+	require.NoError(t, os.WriteFile(cfg.SecretFile, []byte(strings.Repeat("ab", 32)), 0o600))
+	got := diagnosis(t, cfg)["API keys"]
+	require.False(t, got.OK)
+	require.Contains(t, got.Found, exchangeapi.ErrWrongSeal.Error())
+	require.NoError(t, os.Remove(cfg.SecretFile))
+	got = diagnosis(t, cfg)["API keys"]
+	require.False(t, got.OK)
+	require.Contains(t, got.Advice, "restore the secret")
+	require.NoFileExists(t, cfg.SecretFile)
+}
+
+func TestDoctorOfRates(t *testing.T) {
+	t.Parallel()
+	f := newSourceFeed(t, 8)
+	f.post(t, 310_050_000_000, time.Now().Add(-time.Minute))
+	cfg := ExchangeConfig{}.withDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
+	cfg.sources = []ethereum.Config{f.source()}
+	cfg.Rates = exchangeapi.RatesConfig{
+		Feeds: []exchangeapi.FeedConfig{
+			{Coin: "ethereum", Chain: "eth", Address: f.address.Hex()},
+			{Coin: "bitcoin", Chain: "eth", Address: f.dev.Contracts().USDT.Hex()},
+			{Coin: "vite", Chain: "eth", Address: f.address.Hex(), Heartbeat: time.Second},
+		},
+		Coins: map[string]string{"ETH": "ethereum"},
+	}
+	got := diagnosis(t, cfg)
+	require.Regexp(t, `^3100\.5, 1m\d+s old$`, got["price feed ethereum in usd"].Found)
+	require.True(t, got["price feed ethereum in usd"].OK)
+	require.True(t, got["rate of ETH"].OK)
+	require.False(t, got["price feed bitcoin in usd"].OK, "a token is no feed")
+	require.False(t, got["price feed vite in usd"].OK, "stale")
+	cfg.sources = nil
+	require.Contains(t, diagnosis(t, cfg)["price feeds"].Found, "not in the list ethereum")
+}
