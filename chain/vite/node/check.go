@@ -34,6 +34,8 @@ func (s *state) checkToken(b *core.AccountBlock) error {
 type verdict struct {
 	producer error // ErrProducer or nil
 	work     error // ErrPoWForm, ErrNonce or nil
+	// send is what a receive names if memory has forgotten it, so that someone has received it; nil otherwise.
+	send *entry
 }
 
 // checkAlone checks hash, signature and fields, and prepares the findings that the ladder wants further down.
@@ -106,7 +108,10 @@ func checkWork(b *core.AccountBlock) error {
 func (s *state) checkPlace(b *core.AccountBlock, v verdict) error {
 	var send *entry
 	if b.IsReceive() {
-		if send = s.blocks[b.SendBlockHash]; send == nil || !send.block.IsSend() {
+		if send = s.blocks[b.SendBlockHash]; send == nil {
+			send = v.send
+		}
+		if send == nil || !send.block.IsSend() {
 			return ErrSendMissing
 		}
 	}
@@ -123,7 +128,7 @@ func (s *state) checkPlace(b *core.AccountBlock, v verdict) error {
 	if b.Height != tip.Height+1 || b.PreviousHash != tip.Hash {
 		return ErrPrevious
 	}
-	if send != nil && send.receive != nil {
+	if send != nil && (send.receive != nil || send == v.send) {
 		return ErrReceived
 	}
 	return nil

@@ -154,7 +154,7 @@ func TestKill(t *testing.T) {
 		if round == 19 {
 			require.NoError(t, n.Tick())
 			n.state.checkExchange(t)
-			require.Greater(t, len(n.state.accounts[core.DexTradeContract].blocks), 200, "orders matched")
+			require.Greater(t, n.state.accounts[core.DexTradeContract].tip().Height, uint64(200), "orders matched")
 		}
 		require.NoError(t, n.Close())
 	}

@@ -73,7 +73,8 @@ func without(list, other []*entry) []*entry {
 // come by account.
 func (s *state) above(height uint64) []Event {
 	var events []Event
-	for _, n := range s.chain[height:] {
+	for h := height + 1; h <= s.height(); h++ {
+		n := s.at(h)
 		for _, a := range n.accounts() {
 			events = append(events, eventsOf(s.accounts[a].confirmedBy(n))...)
 		}
@@ -85,11 +86,12 @@ func (s *state) above(height uint64) []Event {
 // confirmedBy are the account's blocks that n was the first to contain, oldest first.
 func (a *account) confirmedBy(n *snapshot) []*entry {
 	end := n.content[a.address].Height
-	start := end
-	for start > 0 && a.blocks[start-1].snapshot == n {
+	list := a.blocks.recent[:end+1-a.blocks.oldest()]
+	start := len(list)
+	for start > 0 && list[start-1].snapshot == n {
 		start--
 	}
-	return a.blocks[start:end]
+	return list[start:]
 }
 
 // hub hands events to the subscribers.

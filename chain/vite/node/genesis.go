@@ -176,15 +176,13 @@ func (g Genesis) rules() (rules, error) {
 	if err != nil {
 		return rules{}, fmt.Errorf("making the producer's key: %w", err)
 	}
-	return rules{producer: key, digest: g.digest(), stakeLock: g.StakeLock, exchangeOwner: g.ExchangeOwner}, nil
+	return rules{
+		producer: key, digest: g.digest(), stakeLock: g.StakeLock, exchangeOwner: g.ExchangeOwner, memory: usualMemory,
+	}, nil
 }
 
 // newChain makes snapshot block 1. The genesis must be normalised.
-func newChain(g Genesis) (*state, error) {
-	r, err := g.rules()
-	if err != nil {
-		return nil, err
-	}
+func newChain(g Genesis, r rules) *state {
 	s := newState(r)
 	for i := range g.Tokens {
 		t := &g.Tokens[i]
@@ -201,7 +199,7 @@ func newChain(g Genesis) (*state, error) {
 	s.openContracts(g)
 	s.seal(g.Time)
 	s.floor = s.height()
-	return s, nil
+	return s
 }
 
 // openContracts makes the built-in contracts' first blocks. The asset contract's has a log per token, as on a real chain.

@@ -10,6 +10,9 @@ type journal struct {
 // mark names the present moment for revert.
 func (j *journal) mark() uint64 { return j.dropped + uint64(len(j.undo)) }
 
+// since is the number of changes after a mark that it reaches.
+func (j *journal) since(mark uint64) int { return int(j.mark() - mark) }
+
 func (j *journal) add(undo func()) { j.undo = append(j.undo, undo) }
 
 // reaches tells whether revert can go back to the mark.

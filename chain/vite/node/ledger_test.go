@@ -79,11 +79,8 @@ func open(t testing.TB, config Config) *ledger {
 
 // next is the frame of u's next block.
 func (l *ledger) next(u user) *core.AccountBlock {
-	b := &core.AccountBlock{Address: u.addr, Height: 1}
-	if head := l.head(u.addr); head != nil {
-		b.Height, b.PreviousHash = head.Height+1, head.Hash
-	}
-	return b
+	tip := view(l.t, l.Node, func(v *View) BlockID { return v.Tip(u.addr) })
+	return &core.AccountBlock{Address: u.addr, Height: tip.Height + 1, PreviousHash: tip.Hash}
 }
 
 func (l *ledger) head(a core.Address) (b *Block) {

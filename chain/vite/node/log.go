@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"sync"
@@ -16,15 +15,17 @@ import (
 // The block log is a header and frames. A frame is what one write to the disk made durable: the records of all callers
 // that waited for it. A crash can only hurt the last frame, which no caller has been told of.
 //
-//	header  "vitelog1" ‖ genesis digest 32
-//	frame   "VFRM" ‖ number 8 ‖ payload length 4 ‖ CRC-32C of number, length and payload 4 ‖ payload
+//	header  "vitelog2" ‖ genesis digest 32
+//	frame   "VF" ‖ CRC-32C of what follows 4 ‖ number (varint) ‖ payload length (varint) ‖ payload
 //	payload records, each with its length in front
 const (
-	logMagic    = "vitelog1"
-	logHeader   = len(logMagic) + core.HashSize
-	frameMagic  = "VFRM"
-	frameHeader = len(frameMagic) + 8 + 4 + 4
-	maxFrame    = 1 << 30
+	logMagic     = "vitelog2"
+	logHeader    = len(logMagic) + core.HashSize
+	frameMagic   = "VF"
+	sumSize      = 4
+	maxFrameHead = len(frameMagic) + sumSize + 2*binary.MaxVarintLen64
+	maxFrame     = 1 << 30
+	logBuffer    = 1 << 20 // of reading
 )
 
 // blockLog appends records and makes them durable in groups.
@@ -78,14 +79,21 @@ func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error
 	if from == (place{}) {
 		l.next.offset = int64(logHeader)
 	}
-	rest, err := l.readFrom(l.next.offset)
+	size, err := l.size()
 	if err != nil {
 		return err
 	}
-	for len(rest) > 0 {
-		payload, number, size := parseFrame(rest)
-		if size == 0 {
-			return l.cutTail(rest)
+	if l.next.offset > size {
+		return fmt.Errorf("%w: it ends at byte %d, the state file was made at %d", ErrCorrupt, size, l.next.offset)
+	}
+	frames := newFrameReader(l.file, l.next.offset, size)
+	for l.next.offset < size {
+		payload, number, length, err := frames.next()
+		if err != nil {
+			return fmt.Errorf("reading the block log: %w", err)
+		}
+		if length == 0 {
+			return l.cutTail(size)
 		}
 		if number != l.next.frame {
 			return fmt.Errorf("%w: frame %d stands at byte %d instead of frame %d", ErrCorrupt, number, l.next.offset, l.next.frame)
@@ -94,26 +102,17 @@ func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error
 			return fmt.Errorf("replaying the block log at byte %d: %w", l.next.offset, err)
 		}
 		l.next.frame++
-		l.next.offset += int64(size)
-		rest = rest[size:]
+		l.next.offset += length
 	}
 	return nil
 }
 
-// readFrom reads the rest of the file. The place of a state file past its end means that the log was cut from outside.
-func (l *blockLog) readFrom(offset int64) ([]byte, error) {
+func (l *blockLog) size() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("reading the block log: %w", err)
+		return 0, fmt.Errorf("reading the block log: %w", err)
 	}
-	if offset > info.Size() {
-		return nil, fmt.Errorf("%w: it ends at byte %d, the state file was made at %d", ErrCorrupt, info.Size(), offset)
-	}
-	rest, err := io.ReadAll(io.NewSectionReader(l.file, offset, info.Size()-offset))
-	if err != nil {
-		return nil, fmt.Errorf("reading the block log: %w", err)
-	}
-	return rest, nil
+	return info.Size(), nil
 }
 
 // readHeader checks the header, or writes it into a new file.
@@ -138,53 +137,19 @@ func (l *blockLog) readHeader(genesis core.Hash) error {
 }
 
 // cutTail removes a torn last frame. If a whole frame follows the fault, it is not the last: data would be lost silently.
-func (l *blockLog) cutTail(rest []byte) error {
-	for at := 1; ; at++ {
-		next := bytes.Index(rest[at:], []byte(frameMagic))
-		if next < 0 {
-			break
-		}
-		at += next
-		if _, _, size := parseFrame(rest[at:]); size > 0 {
-			return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy",
-				ErrCorrupt, l.next.offset, l.next.offset+int64(at))
-		}
+func (l *blockLog) cutTail(size int64) error {
+	good, err := findFrame(l.file, l.next.offset+1, size)
+	if err != nil {
+		return fmt.Errorf("reading the block log: %w", err)
+	}
+	if good > 0 {
+		return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy",
+			ErrCorrupt, l.next.offset, good)
 	}
 	if err := l.file.Truncate(l.next.offset); err != nil {
 		return fmt.Errorf("cutting the torn end of the block log: %w", err)
 	}
 	return l.sync()
-}
-
-// parseFrame answers size 0 for anything but a whole frame at the front of data.
-func parseFrame(data []byte) (payload []byte, number uint64, size int) {
-	if len(data) < frameHeader || string(data[:len(frameMagic)]) != frameMagic {
-		return nil, 0, 0
-	}
-	head := data[len(frameMagic):frameHeader]
-	length := binary.BigEndian.Uint32(head[8:])
-	if length > maxFrame || int(length) > len(data)-frameHeader {
-		return nil, 0, 0
-	}
-	payload = data[frameHeader : frameHeader+int(length)]
-	if frameSum(head[:12], payload) != binary.BigEndian.Uint32(head[12:]) {
-		return nil, 0, 0
-	}
-	return payload, binary.BigEndian.Uint64(head), frameHeader + int(length)
-}
-
-func frameSum(head, payload []byte) uint32 {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	return crc32.Update(crc32.Checksum(head, table), table, payload)
-}
-
-func appendFrame(p []byte, number uint64, payload []byte) []byte {
-	start := len(p) + len(frameMagic)
-	p = append(p, frameMagic...)
-	p = binary.BigEndian.AppendUint64(p, number)
-	p = binary.BigEndian.AppendUint32(p, uint32(len(payload)))
-	p = binary.BigEndian.AppendUint32(p, frameSum(p[start:], payload))
-	return append(p, payload...)
 }
 
 func eachRecord(payload []byte, f func(record []byte) error) error {

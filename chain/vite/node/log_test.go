@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -148,15 +149,23 @@ func TestBrokenDiskStopsTheNode(t *testing.T) {
 
 func FuzzLog(f *testing.F) {
 	f.Add(appendFrame(appendFrame(nil, 0, []byte("\x05hello")), 1, []byte("\x01a\x01b")))
-	f.Add([]byte("VFRM"))
+	f.Add([]byte("VF"))
+	f.Add(append([]byte("VF"), bytes.Repeat([]byte{0xff}, 30)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for len(data) > 0 {
-			payload, number, size := parseFrame(data)
+		frames := newFrameReader(bytes.NewReader(data), 0, int64(len(data)))
+		for at := int64(0); at < int64(len(data)); {
+			payload, number, size, err := frames.next()
+			require.NoError(t, err)
 			if size == 0 {
+				_, err := findFrame(bytes.NewReader(data), at+1, int64(len(data)))
+				require.NoError(t, err)
 				return
 			}
-			require.Equal(t, data[:size], appendFrame(nil, number, payload))
-			data = data[size:]
+			again, numberAgain, _, err := newFrameReader(bytes.NewReader(appendFrame(nil, number, payload)), 0, size).next()
+			require.NoError(t, err)
+			require.Equal(t, payload, again)
+			require.Equal(t, number, numberAgain)
+			at += size
 		}
 	})
 }

@@ -65,7 +65,7 @@ func (l *ledger) vx(u user) string { return l.has(u, dex.VX)[0] }
 // events are the logs of one kind in dexFund's blocks above a height.
 func (l *ledger) rewards(event string, above uint64) (list []dex.Reward) {
 	l.t.Helper()
-	for _, e := range l.state.accounts[core.DexFundContract].blocks[above:] {
+	for _, e := range l.state.accounts[core.DexFundContract].blocks.recent[above:] {
 		for _, log := range e.logs {
 			if log.Topics[0] == dex.Topic(event) {
 				r, err := dex.DecodeReward(log.Data)
@@ -236,7 +236,7 @@ func TestManyPayers(t *testing.T) {
 	l.state.checkExchange(t)
 	l.state.checkLinks(t)
 	require.NoError(t, l.Tick())
-	blocks := l.state.accounts[core.DexFundContract].blocks[height:]
+	blocks := l.state.accounts[core.DexFundContract].blocks.recent[height:]
 	require.Len(t, blocks, 4, "the tick of the clock and three blocks of payments")
 	for _, b := range blocks {
 		require.LessOrEqual(t, len(b.logs), paymentsPerBlock)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/gofrs/flock"
 
 	"gatewayd/chain/vite/core"
@@ -22,15 +22,19 @@ type Config struct {
 	Genesis Genesis
 	// SnapshotInterval is the time between snapshot blocks while Run runs; 0 is one second, below 0 none but by Snapshot.
 	SnapshotInterval time.Duration
-	// StateEvery is the growth of the block log in bytes after which a state file is written; 0 is 64 MiB.
+	// StateEvery is the growth of the block log in bytes after which a state file is written; 0 is 16 MiB.
 	StateEvery int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// disk is where the history is, for tests; nil is the disk with Dir, memory without.
+	disk vfs.FS
+	// memory is the usual one unless a test sets it.
+	memory memory
 }
 
 const (
 	defaultInterval   = time.Second
-	defaultStateEvery = 64 << 20
+	defaultStateEvery = 16 << 20
 	logName           = "blocks.log"
 	lockName          = "LOCK"
 )
@@ -41,6 +45,7 @@ type Node struct {
 	genesis Genesis // normalised
 	rules   rules
 	log     *blockLog
+	history *history
 	dirLock *flock.Flock // nil in memory
 	hub     hub
 	// poke wakes Run because a contract has something to receive. One waiting wake-up is enough, so its capacity is 1.
@@ -75,6 +80,9 @@ func New(config Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if config.memory != (memory{}) {
+		r.memory = config.memory
+	}
 	n := &Node{config: config, genesis: genesis, rules: r, poke: make(chan struct{}, 1)}
 	if err := n.open(); err != nil {
 		return nil, fmt.Errorf("opening the exchange chain: %w", err)
@@ -86,8 +94,12 @@ func New(config Config) (*Node, error) {
 func (n *Node) open() (err error) {
 	if n.config.Dir == "" {
 		n.log = newMemoryLog()
-		n.state, err = newChain(n.genesis)
+		n.state = newChain(n.genesis, n.rules)
+		n.history, err = openHistory(n.config.disk, "", n.rules.digest)
 		return err
+	}
+	if n.config.disk == nil {
+		n.config.disk = vfs.Default
 	}
 	if err := os.MkdirAll(n.config.Dir, 0o700); err != nil {
 		return err
@@ -99,41 +111,32 @@ func (n *Node) open() (err error) {
 	case !locked:
 		return fmt.Errorf("%s is in use by another process", n.config.Dir)
 	}
-	n.state, n.log, n.lastState, err = n.load(math.MaxUint64)
-	if err == nil {
-		err = syncDir(n.config.Dir)
-	}
-	if err != nil {
+	if err := n.openDir(); err != nil {
 		return errors.Join(err, n.dirLock.Unlock())
 	}
 	return nil
 }
 
-// load takes the newest usable state of at most maxHeight, the genesis at worst, and replays the log from there.
-func (n *Node) load(maxHeight uint64) (*state, *blockLog, place, error) {
-	s, from, err := n.startingState(maxHeight)
-	if err != nil {
-		return nil, nil, place{}, err
+// openDir loads what is in the folder. If the history turns out to be damaged, it is made anew.
+func (n *Node) openDir() error {
+	err := n.openHistory()
+	if err != nil && n.history != nil && n.history.damaged.Load() {
+		err = n.openHistory()
 	}
-	log, err := openLog(filepath.Join(n.config.Dir, logName), n.rules.digest, from, s.replay)
-	return s, log, from, err
+	if err != nil {
+		return err
+	}
+	return syncDir(n.config.Dir)
 }
 
-func (n *Node) startingState(maxHeight uint64) (*state, place, error) {
-	names, err := stateFiles(n.config.Dir)
-	if err != nil {
-		return nil, place{}, err
+func (n *Node) openHistory() (err error) {
+	if n.history, err = openHistory(n.config.disk, n.config.Dir, n.rules.digest); err != nil {
+		return err
 	}
-	for _, name := range names {
-		if heightOf(name) > maxHeight {
-			continue
-		}
-		if s, at := readState(name, n.rules); s != nil {
-			return s, at, nil
-		}
+	if err = n.load(); err != nil {
+		return errors.Join(err, n.history.close())
 	}
-	s, err := newChain(n.genesis)
-	return s, place{}, err
+	return nil
 }
 
 // Run lets contracts receive and makes snapshot blocks until ctx ends (nil) or the disk fails.
@@ -182,7 +185,7 @@ func (n *Node) Close() error {
 	if again {
 		return nil
 	}
-	err := n.log.close()
+	err := errors.Join(n.saveAtEnd(), n.log.close(), n.history.close())
 	n.hub.close()
 	if n.dirLock != nil {
 		err = errors.Join(err, n.dirLock.Unlock())
@@ -214,6 +217,9 @@ func (n *Node) Submit(ctx context.Context, b *core.AccountBlock) error {
 	if err != nil {
 		return err
 	}
+	if v.send, err = n.oldSend(&own); err != nil {
+		return err
+	}
 	record, err := n.accept(&own, v, blockRecord(&own))
 	if err != nil {
 		return err
@@ -225,6 +231,21 @@ func (n *Node) checkToken(b *core.AccountBlock) error {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.state.checkToken(b)
+}
+
+// oldSend is what a receive names, if that is so old that memory has forgotten it; nil otherwise.
+func (n *Node) oldSend(b *core.AccountBlock) (e *entry, err error) {
+	if !b.IsReceive() || n.remembers(b.SendBlockHash) {
+		return nil, nil
+	}
+	err = n.history.read(func(h *history) (err error) { e, err = h.find(b.SendBlockHash); return err })
+	return e, err
+}
+
+func (n *Node) remembers(h core.Hash) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.state.blocks[h] != nil
 }
 
 // accept is the part of Submit that only one caller at a time can do.

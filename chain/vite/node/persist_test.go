@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -154,11 +155,17 @@ func TestBadRecords(t *testing.T) {
 		"block beyond the balance": blockRecord(signed(good.rich, poorSend)),
 		"cut snapshot":             {recordSnapshot}, "cut drop": {recordDrop, 5}, "rollback to 0": rollbackRecord(0),
 		"rollback to the latest": rollbackRecord(1), "cut rollback": {recordRollback},
+		"another snapshot":       append([]byte{recordSnapshot, 1}, make([]byte, core.HashSize)...),
+		"another empty snapshot": {recordEmpty, 1, 0, 0, 0, 0}, "a snapshot in 2000 years": snapshotIn(1 << 36),
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorIs(t, setup(t).state.replay(record), ErrCorrupt)
 		})
 	}
+}
+
+func snapshotIn(seconds uint64) []byte {
+	return append(binary.AppendUvarint([]byte{recordEmpty}, seconds), 0, 0, 0, 0)
 }
 
 func TestGenesisIsChecked(t *testing.T) {
@@ -236,7 +243,11 @@ func FuzzParseState(f *testing.F) {
 func FuzzRecord(f *testing.F) {
 	l := setup(f)
 	f.Add(blockRecord(signed(l.rich, l.transfer(l.rich, l.staked.addr, 1))))
-	f.Add(snapshotRecord(l.state.latest()))
+	l.snapshot()
+	f.Add(l.state.snapshotRecord())
+	l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))
+	l.snapshot()
+	f.Add(l.state.snapshotRecord())
 	f.Add(dropRecord([]core.Hash{{1}}))
 	f.Add(rollbackRecord(3))
 	f.Add([]byte{recordTick})

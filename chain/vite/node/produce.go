@@ -113,7 +113,7 @@ func (x *execution) finish(send *entry, status byte) {
 	for i, t := range x.sends {
 		t.Hash = t.ComputeTriggeredHash(b, uint8(i))
 		b.Triggered = append(b.Triggered, t)
-		e.triggered = append(e.triggered, &entry{block: t})
+		e.triggered = append(e.triggered, &entry{block: t, at: spot{b.Height, i + 1}})
 	}
 	if len(x.logs) > 0 {
 		h := logHash(x.logs, b)

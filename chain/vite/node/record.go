@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -9,11 +10,13 @@ import (
 )
 
 // The records of the block log: one byte for the kind, then what that kind needs. Contract blocks and snapshot blocks are
-// not in it; they follow. A snapshot's record carries its hash, so that a replay that goes another way is found.
+// not in it; they follow. A snapshot's record carries its hash, so that a replay that goes another way is found; that of an empty
+// snapshot block, of which an idle chain makes one a second, only its beginning.
 const (
 	recordBlock    = 'B' // the user's block
 	recordTick     = 'T'
-	recordSnapshot = 'S' // time, hash
+	recordSnapshot = 'S' // seconds since the one before, hash
+	recordEmpty    = 'E' // seconds since the one before, beginning of the hash
 	recordDrop     = 'D' // hashes
 	recordRollback = 'R' // height
 )
@@ -25,10 +28,20 @@ func blockRecord(b *core.AccountBlock) []byte {
 	return w.data
 }
 
-func snapshotRecord(n *snapshot) []byte {
+// snapshotRecord is of the latest snapshot block.
+func (s *state) snapshotRecord() []byte {
+	n := s.latest()
+	before := s.at(n.Height - 1)
+	passed := uint64(n.Time.Sub(before.Time) / time.Second)
 	w := &writer{}
+	if len(n.content) == 0 {
+		w.byte(recordEmpty)
+		w.uint(passed)
+		w.raw(n.Hash[:checkSize])
+		return w.data
+	}
 	w.byte(recordSnapshot)
-	w.int(n.Time.Unix())
+	w.uint(passed)
 	w.raw(n.Hash[:])
 	return w.data
 }
@@ -63,7 +76,9 @@ func (s *state) replay(record []byte) error {
 		s.produce()
 		return nil
 	case recordSnapshot:
-		return s.replaySnapshot(r)
+		return s.replaySnapshot(r, core.HashSize)
+	case recordEmpty:
+		return s.replaySnapshot(r, checkSize)
 	case recordDrop:
 		doomed := r.hashes()
 		if r.err == nil {
@@ -74,6 +89,14 @@ func (s *state) replay(record []byte) error {
 		return s.replayRollback(r)
 	}
 	return fmt.Errorf("%w: record of kind %q", ErrCorrupt, record[0])
+}
+
+func (r *reader) hashes() []core.Hash {
+	var list []core.Hash
+	for range r.count(core.HashSize) {
+		list = append(list, r.hash())
+	}
+	return list
 }
 
 // replayBlock does not verify the signature again: the record's checksum stands for it.
@@ -91,17 +114,28 @@ func (s *state) replayBlock(r *reader) error {
 	return nil
 }
 
-func (s *state) replaySnapshot(r *reader) error {
-	at, want := time.Unix(r.int(), 0), r.hash()
+// checkSize is how much of the hash an empty snapshot block's record has.
+const checkSize = 4
+
+func (s *state) replaySnapshot(r *reader, hashSize int) error {
+	passed, want := r.uint(), make([]byte, hashSize)
+	r.raw(want)
+	if passed > maxPassed {
+		r.fail("time of a snapshot block")
+	}
 	if r.err != nil {
 		return r.err
 	}
+	at := s.latest().Time.Add(time.Duration(passed) * time.Second)
 	s.produce()
-	if n := s.seal(at); n.Hash != want {
-		return fmt.Errorf("%w: snapshot block %d comes out as %s, was %s", ErrCorrupt, n.Height, n.Hash, want)
+	if n := s.seal(at); !bytes.Equal(n.Hash[:hashSize], want) {
+		return fmt.Errorf("%w: snapshot block %d comes out as %s, was %x", ErrCorrupt, n.Height, n.Hash, want)
 	}
 	return nil
 }
+
+// maxPassed is the longest time between two snapshot blocks that a record can tell: 200 years.
+const maxPassed = 200 * 366 * 24 * 3600
 
 func (s *state) replayRollback(r *reader) error {
 	height := r.uint()
@@ -116,7 +150,7 @@ func (s *state) replayRollback(r *reader) error {
 
 // rollback takes back all snapshot blocks above height, which must be at least the floor.
 func (s *state) rollback(height uint64) {
-	s.journal.revert(s.chain[height-1].mark)
+	s.journal.revert(s.at(height).mark)
 	s.rollbacks++
 }
 

@@ -14,8 +14,9 @@ import (
 // seal makes the snapshot block of everything recent. now is cut to whole seconds; the chain's time never goes back.
 func (s *state) seal(now time.Time) *snapshot {
 	n := &snapshot{
-		Point: Point{Height: s.height() + 1, Time: time.Unix(now.Unix(), 0).UTC()},
-		seed:  s.rollbacks,
+		Point:  Point{Height: s.height() + 1, Time: time.Unix(now.Unix(), 0).UTC()},
+		seed:   s.rollbacks,
+		blocks: len(s.recent),
 	}
 	if len(s.chain) > 0 {
 		last := s.latest()
@@ -62,6 +63,7 @@ func (s *state) confirm(n *snapshot) {
 	for h := range s.touched {
 		acc := s.accounts[h.address]
 		past := pastBalance{n.Height, acc.balances[h.token]}
+		n.changed = append(n.changed, h)
 		put(&s.journal, acc.past, h.token, append(acc.past[h.token], past))
 	}
 	if len(s.recent) > 0 {
@@ -73,14 +75,28 @@ func (s *state) confirm(n *snapshot) {
 	put(&s.journal, s.snapshots, n.Hash, n)
 	set(&s.journal, &s.chain, append(s.chain, n))
 	n.mark = s.journal.mark()
-	if n.Height > undoDepth {
-		s.floor = max(s.floor, n.Height-undoDepth)
-		s.journal.forget(s.chain[s.floor-1].mark)
+	s.raiseFloor()
+}
+
+// raiseFloor gives up taking back what is too old or too much. It depends on the records alone, so that a replay can take
+// back whatever could be taken back before.
+func (s *state) raiseFloor() {
+	floor, latest := max(s.floor, 1), s.height()
+	keep := &s.rules.memory
+	if latest > keep.depth {
+		floor = max(floor, latest-keep.depth)
+	}
+	for floor < latest && s.journal.since(s.at(floor).mark) > keep.changes {
+		floor++
+	}
+	if floor > s.floor {
+		s.floor = floor
+		s.journal.forget(s.at(floor).mark)
 	}
 }
 
-// balanceAt is the balance as of a snapshot height; had is false if the account did not have the token yet.
-func (a *account) balanceAt(token core.TokenID, height uint64) (past pastBalance, had bool) {
+// balanceAt is the balance as of a snapshot height; known is false if memory does not tell it.
+func (a *account) balanceAt(token core.TokenID, height uint64) (past pastBalance, known bool) {
 	list := a.past[token]
 	at, found := slices.BinarySearchFunc(list, height, func(p pastBalance, h uint64) int {
 		return int(int64(p.height) - int64(h))

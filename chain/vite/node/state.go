@@ -11,17 +11,30 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// undoDepth is how many snapshot blocks can be rolled back without replaying the log.
+// undoDepth is how many snapshot blocks can be rolled back at most.
 const undoDepth = 1000
 
-// state is the ledger at one moment. It has no clock, no files and no locks; replaying the same records gives the same state.
+// memory bounds what is kept in memory for taking back, and how often it is relieved of what cannot be taken back any more.
+type memory struct {
+	depth   uint64 // snapshot blocks
+	changes int    // of the state, unless one snapshot block has more
+	// What may wait to be moved to the history: so many snapshot blocks, or account blocks.
+	snapshots uint64
+	blocks    int
+}
+
+var usualMemory = memory{depth: undoDepth, changes: 1 << 19, snapshots: 64, blocks: 4096}
+
+// state is the ledger at one moment: all that a later block can depend on, and the newest blocks. Older ones are in the
+// history, from which nothing here depends. It has no clock, no files and no locks; replaying the same records gives the
+// same state.
 type state struct {
 	rules     rules
 	journal   journal
-	chain     []*snapshot // by height - 1
+	chain     []*snapshot // the newest, without gaps; never empty but while the genesis is made
 	snapshots map[core.Hash]*snapshot
 	accounts  map[core.Address]*account
-	blocks    map[core.Hash]*entry
+	blocks    map[core.Hash]*entry        // the newest, and all sends that no one has received
 	tokens    map[core.TokenID]*TokenInfo // replaced, never changed in place
 	symbols   map[string]uint16           // tokens issued per symbol
 	stakes    map[core.Address][]Stake    // by staker; replaced, never changed in place
@@ -41,6 +54,8 @@ type rules struct {
 	stakeLock uint64
 	// exchangeOwner administers the exchange until an owner is stored; zero: no one.
 	exchangeOwner core.Address
+	// memory is the same for all chains but in tests. Whether the chain can be rolled back depends on it.
+	memory memory
 }
 
 // snapshot is a block of the snapshot chain. Its signature is made when someone asks.
@@ -49,20 +64,28 @@ type snapshot struct {
 	previous core.Hash
 	seed     uint64
 	content  map[core.Address]BlockID // nil when empty
+	changed  []holding                // balances that are not those of the block before
+	blocks   int                      // that it confirms
 	mark     uint64                   // of the journal, just after the block
 }
 
 // account is the chain of blocks of one address.
 type account struct {
 	address    core.Address
-	blocks     []*entry // by height - 1
+	blocks     line
 	balances   map[core.TokenID]uint256.Int
-	past       map[core.TokenID][]pastBalance
-	unreceived *btree.BTreeG[*entry] // ordered by hash
-	staked     uint256.Int           // VITE staked for this account
-	usage      []usage               // stake quota spent, oldest first
-	powAt      uint64                // latest snapshot height when the account last worked
-	contract   *ContractInfo         // nil for users; replaced, never changed in place
+	past       map[core.TokenID][]pastBalance // newest last; what is older is in the history
+	unreceived *btree.BTreeG[*entry]          // ordered by hash
+	staked     uint256.Int                    // VITE staked for this account
+	usage      []usage                        // stake quota spent, oldest first
+	powAt      uint64                         // latest snapshot height when the account last worked
+	contract   *ContractInfo                  // nil for users; replaced, never changed in place
+}
+
+// line is the blocks of an account: the newest of them, oldest first and without gaps, and the place of the last.
+type line struct {
+	tip    BlockID
+	recent []*entry
 }
 
 // pastBalance is a balance from a snapshot height on.
@@ -80,13 +103,22 @@ type holding struct {
 // entry is an account block in its place.
 type entry struct {
 	block     *core.AccountBlock // never changed
-	send      *entry             // of a receive: what it receives; nil at genesis
-	receive   *entry             // of a send: what received it
-	snapshot  *snapshot          // the first that contains it
-	byStake   uint64             // quota
-	total     uint64             // quota, work included
+	at        spot
+	send      *entry    // of a receive: what it receives; nil at genesis
+	receive   *entry    // of a send: what received it
+	snapshot  *snapshot // the first that contains it
+	byStake   uint64    // quota
+	total     uint64    // quota, work included
 	logs      []VMLog
 	triggered []*entry
+	old       bool // it is in the history, and here only because no one has received it or its receive is new
+}
+
+// spot is where a block stands in the chain of its account: its height, or that of the receive which triggered it and its
+// number there, from 1.
+type spot struct {
+	height uint64
+	number int
 }
 
 func newState(r rules) *state {
@@ -124,27 +156,43 @@ func (s *state) account(a core.Address) *account {
 	return acc
 }
 
-// head is the account's newest block; nil before the first. It is safe on a nil account.
-func (a *account) head() *entry {
-	if a == nil || len(a.blocks) == 0 {
-		return nil
+// tip is the height and hash that the next block builds on: zero before the first. It is safe on a nil account.
+func (a *account) tip() BlockID {
+	if a == nil {
+		return BlockID{}
 	}
-	return a.blocks[len(a.blocks)-1]
+	return a.blocks.tip
 }
 
-// tip is the height and hash that the next block builds on: zero before the first.
-func (a *account) tip() BlockID {
-	if e := a.head(); e != nil {
-		return BlockID{e.block.Height, e.block.Hash}
+// at is the block of a height, nil if it is not in memory.
+func (l line) at(height uint64) *entry {
+	if oldest := l.oldest(); height >= oldest && height <= l.tip.Height {
+		return l.recent[height-oldest]
 	}
-	return BlockID{}
+	return nil
 }
+
+// oldest is the height of the oldest block in memory, above the tip if there is none.
+func (l line) oldest() uint64 { return l.tip.Height + 1 - uint64(len(l.recent)) }
 
 // latest is the newest snapshot block. There is always one: the genesis.
 func (s *state) latest() *snapshot { return s.chain[len(s.chain)-1] }
 
 // height is that of the latest snapshot block, 0 while the genesis is made.
-func (s *state) height() uint64 { return uint64(len(s.chain)) }
+func (s *state) height() uint64 {
+	if len(s.chain) == 0 {
+		return 0
+	}
+	return s.latest().Height
+}
+
+// at is the snapshot block of a height, nil if it is not in memory.
+func (s *state) at(height uint64) *snapshot {
+	if oldest := s.height() + 1 - uint64(len(s.chain)); height >= oldest && height <= s.height() {
+		return s.chain[height-oldest]
+	}
+	return nil
+}
 
 // credit adds to a balance. The sum of a token cannot exceed its supply, which is below 2^256.
 func (s *state) credit(a *account, token core.TokenID, amount uint256.Int) {
@@ -193,8 +241,9 @@ func (s *state) unburnFee(fee uint256.Int) {
 
 // append puts a block with an own height at the end of its account's chain.
 func (s *state) append(a *account, e *entry) {
+	e.at = spot{height: e.block.Height}
 	put(&s.journal, s.blocks, e.block.Hash, e)
-	set(&s.journal, &a.blocks, append(a.blocks, e))
+	set(&s.journal, &a.blocks, line{BlockID{e.block.Height, e.block.Hash}, append(a.blocks.recent, e)})
 	set(&s.journal, &s.recent, append(s.recent, e))
 }
 

@@ -54,7 +54,7 @@ func (s *state) checkBooks(t require.TestingT, unallocated uint256.Int) {
 	}
 }
 
-// checkLinks proves that what follows from the blocks is what the state keeps.
+// checkLinks proves that what follows from the state file is what the state keeps.
 func (s *state) checkLinks(t require.TestingT) {
 	w := &writer{}
 	w.state(s)
@@ -63,22 +63,22 @@ func (s *state) checkLinks(t require.TestingT) {
 	require.NoError(t, r.err)
 	require.Empty(t, r.data)
 	require.Equal(t, s.hash(), again.hash())
-	require.Len(t, again.blocks, len(s.blocks))
 	require.Equal(t, s.symbols, again.symbols)
-	require.Len(t, again.snapshots, len(s.snapshots))
-	for h, n := range s.snapshots {
-		require.Equal(t, n.Point, again.snapshots[h].Point)
-		require.Equal(t, n.content, again.snapshots[h].content)
-	}
+	require.Equal(t, s.latest().Point, again.latest().Point)
+	require.Equal(t, s.latest().content, again.latest().content)
 	for address, a := range s.accounts {
 		require.Equal(t, a.staked, again.accounts[address].staked)
 		require.Equal(t, hashesOf(a), hashesOf(again.accounts[address]))
-	}
-	for h, e := range s.blocks {
-		other := again.blocks[h]
-		require.Equal(t, e.block, other.block)
-		require.Equal(t, e.receive == nil, other.receive == nil)
-		require.Equal(t, e.send == nil, other.send == nil)
+		require.Equal(t, a.tip(), again.accounts[address].tip())
+		a.unreceived.Scan(func(e *entry) bool {
+			require.Nil(t, e.receive)
+			require.Same(t, e, s.blocks[e.block.Hash])
+			require.Equal(t, e.at, again.blocks[e.block.Hash].at)
+			return true
+		})
+		for i, e := range a.blocks.recent {
+			require.Equal(t, a.blocks.oldest()+uint64(i), e.block.Height)
+		}
 	}
 }
 

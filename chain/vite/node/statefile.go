@@ -17,12 +17,13 @@ import (
 )
 
 // A state file holds the whole state just after a snapshot block, so that a start need not replay the log from its
-// beginning. It is only a short cut: without it, or if it is damaged, an older one or the genesis serves.
+// beginning; the blocks up to there are in the history by then. It is only a short cut: without it, or if it is damaged,
+// an older one or the genesis serves.
 //
-//	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format 3 ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
+//	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
 const (
 	stateMagic  = "vitestat"
-	stateFormat = 3
+	stateFormat = 4
 	statePrefix = "state-"
 	keepStates  = 2
 )
@@ -61,7 +62,13 @@ func heightOf(path string) uint64 {
 	return height
 }
 
-func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
+// checksum is the CRC-32C of the parts in a row.
+func checksum(parts ...[]byte) (sum uint32) {
+	for _, p := range parts {
+		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), p)
+	}
+	return sum
+}
 
 // writeWhole makes a file appear with all its content or not at all.
 func writeWhole(path string, data []byte) error {
@@ -144,16 +151,15 @@ func parseState(body []byte, r rules) (*state, place) {
 	return s, at
 }
 
-// state writes everything that a later block can depend on or a client can ask for. What follows from the blocks (indexes,
-// unreceived lists, links) is left out.
+// state writes everything that a later block can depend on. What follows from it (indexes, sums) is left out, and so are
+// the blocks, but for those that no one has received.
 func (w *writer) state(s *state) {
 	w.uint(s.rollbacks)
 	w.amount(s.fees)
-	w.uint(uint64(len(s.chain)))
-	for _, n := range s.chain {
-		w.int(n.Time.Unix())
-		w.uint(n.seed)
-	}
+	w.uint(s.height())
+	latest := &writer{}
+	latest.run([]*snapshot{s.latest()})
+	w.bytes(latest.data)
 	w.tokens(s)
 	w.stakes(s)
 	w.exchange(&s.exchange)
@@ -162,15 +168,8 @@ func (w *writer) state(s *state) {
 	for _, a := range addresses {
 		w.account(s.accounts[a])
 	}
-	w.hashes(s.pending)
-	w.hashes(s.recent)
-	latest := s.latest().Hash
-	w.raw(latest[:])
-}
-
-func (w *writer) hashes(list []*entry) {
-	w.uint(uint64(len(list)))
-	for _, e := range list {
+	w.uint(uint64(len(s.pending)))
+	for _, e := range s.pending {
 		w.raw(e.block.Hash[:])
 	}
 }
@@ -206,24 +205,25 @@ func (w *writer) account(a *account) {
 		w.uint(u.height)
 		w.uint(u.quota)
 	}
-	w.past(a)
 	w.contract(a.contract)
-	w.uint(uint64(len(a.blocks)))
-	for _, e := range a.blocks {
-		w.entry(e)
-	}
+	w.uint(a.blocks.tip.Height)
+	w.raw(a.blocks.tip.Hash[:])
+	w.uint(uint64(a.unreceived.Len()))
+	a.unreceived.Scan(func(e *entry) bool {
+		w.send(e)
+		return true
+	})
 }
 
-func (w *writer) past(a *account) {
-	w.uint(uint64(len(a.past)))
-	for _, id := range sortedTokens(a.past) {
-		w.raw(id[:])
-		w.uint(uint64(len(a.past[id])))
-		for _, p := range a.past[id] {
-			w.uint(p.height)
-			w.amount(p.amount)
-		}
+// send writes a block that no one has received. Its snapshot block is zero while there is none.
+func (w *writer) send(e *entry) {
+	own := *e
+	if e.snapshot == nil {
+		own.snapshot = &snapshot{}
 	}
+	w.entry(&own)
+	w.uint(own.at.height)
+	w.uint(uint64(own.at.number))
 }
 
 func (w *writer) contract(c *ContractInfo) {
@@ -235,29 +235,6 @@ func (w *writer) contract(c *ContractInfo) {
 	w.raw(c.GID[:])
 	w.raw([]byte{c.ResponseLatency, c.RandomDegree, c.QuotaMultiplier})
 	w.bool(c.Builtin)
-}
-
-func (w *writer) entry(e *entry) {
-	w.block(e.block)
-	w.uint(e.byStake)
-	w.uint(e.total)
-	if e.snapshot == nil {
-		w.uint(0)
-	} else {
-		w.uint(e.snapshot.Height)
-	}
-	w.uint(uint64(len(e.logs)))
-	for _, l := range e.logs {
-		w.uint(uint64(len(l.Topics)))
-		for _, t := range l.Topics {
-			w.raw(t[:])
-		}
-		w.optional(l.Data)
-	}
-	w.uint(uint64(len(e.triggered)))
-	for _, t := range e.triggered {
-		w.block(t.block)
-	}
 }
 
 func sortedTokens[V any](m map[core.TokenID]V) []core.TokenID {

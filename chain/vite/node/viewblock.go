@@ -2,10 +2,14 @@ package node
 
 import "gatewayd/chain/vite/core"
 
-// block is what the chain knows about an entry, nil for nil.
+// block is what the chain knows about an entry, nil for nil. Memory knows more about a block than the history: that it was
+// received lately.
 func (v *View) block(e *entry) *Block {
 	if e == nil {
 		return nil
+	}
+	if newer := v.s.blocks[e.block.Hash]; newer != nil {
+		e = newer
 	}
 	own := *e.block
 	b := &Block{

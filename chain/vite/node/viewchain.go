@@ -31,21 +31,41 @@ func (v *View) snapshotBlock(n *snapshot) *SnapshotBlock {
 }
 
 // SnapshotByHash is nil for an unknown hash.
-func (v *View) SnapshotByHash(h core.Hash) *SnapshotBlock { return v.snapshotBlock(v.s.snapshots[h]) }
+func (v *View) SnapshotByHash(h core.Hash) *SnapshotBlock { return v.snapshotBlock(v.sealed(h)) }
+
+func (v *View) sealed(h core.Hash) *snapshot {
+	n := v.s.snapshots[h]
+	if n == nil {
+		v.past(func(p *history) (err error) { n, err = p.sealed(h); return err })
+	}
+	return n
+}
 
 // SnapshotByHeight is nil beyond the end and for 0.
 func (v *View) SnapshotByHeight(height uint64) *SnapshotBlock {
 	if height < 1 || height > v.s.height() {
 		return nil
 	}
-	return v.snapshotBlock(v.s.chain[height-1])
+	if list := v.Snapshots(height, 1); len(list) > 0 {
+		return list[0]
+	}
+	return nil
 }
 
 // Snapshots lists up to count blocks from height downwards; a height beyond the end begins at the latest.
 func (v *View) Snapshots(height uint64, count int) []*SnapshotBlock {
 	var list []*SnapshotBlock
-	for h := min(height, v.s.height()); h > 0 && len(list) < count; h-- {
-		list = append(list, v.snapshotBlock(v.s.chain[h-1]))
+	h := min(height, v.s.height())
+	for ; h > 0 && len(list) < count && v.s.at(h) != nil; h-- {
+		list = append(list, v.snapshotBlock(v.s.at(h)))
+	}
+	if h == 0 || len(list) == count {
+		return list
+	}
+	var older []*snapshot
+	v.past(func(p *history) (err error) { older, err = p.snapshots(h, count-len(list)); return err })
+	for _, n := range older {
+		list = append(list, v.snapshotBlock(n))
 	}
 	return list
 }
@@ -62,6 +82,9 @@ func (v *View) Upgrades() []Upgrade {
 // Logs are the logs of a block; empty for most, ErrNoBlock for an unknown hash.
 func (v *View) Logs(h core.Hash) ([]VMLog, error) {
 	e := v.s.blocks[h]
+	if e == nil {
+		v.past(func(p *history) (err error) { e, err = p.find(h); return err })
+	}
 	if e == nil {
 		return nil, ErrNoBlock
 	}
@@ -80,40 +103,68 @@ func (v *View) FindLogs(f LogFilter) ([]LogEntry, error) {
 	if size < 0 || size > maxLogPage || f.Page < 0 {
 		return nil, ErrBadPageSize
 	}
-	skip := f.Page * size
-	var list []LogEntry
+	q := &logQuery{filter: f, skip: f.Page * size, size: size}
 	for _, a := range slices.SortedFunc(maps.Keys(f.Ranges), compareAddresses) {
-		for _, e := range v.s.accounts[a].between(f.Ranges[a]) {
-			for _, l := range e.logs {
-				if !f.wants(l) {
-					continue
-				}
-				if skip--; skip >= 0 {
-					continue
-				}
-				if list = append(list, LogEntry{l, e.id(), a}); len(list) == size {
-					return list, nil
-				}
-			}
+		if r := f.Ranges[a]; !v.logs(q, a, max(r.From, 1), r.To) {
+			break
 		}
 	}
-	return list, nil
+	return q.list, nil
 }
 
-// between are the account's blocks of a range of heights. It is safe on a nil account.
-func (a *account) between(r HeightRange) []*entry {
-	if a == nil {
-		return nil
+// logQuery collects a page of logs.
+type logQuery struct {
+	filter     LogFilter
+	skip, size int
+	list       []LogEntry
+}
+
+// add is false once the page is full.
+func (q *logQuery) add(e *entry) bool {
+	for _, l := range e.logs {
+		if !q.filter.wants(l) {
+			continue
+		}
+		if q.skip--; q.skip >= 0 {
+			continue
+		}
+		if q.list = append(q.list, LogEntry{l, e.id(), e.block.Address}); len(q.list) == q.size {
+			return false
+		}
 	}
-	n := uint64(len(a.blocks))
-	from, to := max(r.From, 1), r.To
-	if to == 0 || to > n {
-		to = n
+	return true
+}
+
+// logs goes on with the blocks of a range of heights (to 0: to the newest), and is false once the page is full. While it
+// reads the history, more of the range may leave memory.
+func (v *View) logs(q *logQuery, a core.Address, from, to uint64) bool {
+	for v.err == nil {
+		tip := v.Tip(a).Height
+		if from > tip || to > 0 && from > to {
+			return true
+		}
+		oldest := v.s.accounts[a].blocks.oldest()
+		if e := v.s.accounts[a].blocks.at(from); e != nil {
+			if !q.add(e) {
+				return false
+			}
+			from++
+			continue
+		}
+		last := oldest - 1
+		if to > 0 {
+			last = min(last, to)
+		}
+		full := false
+		v.past(func(h *history) error {
+			return h.up(a, from, last, func(e *entry) (bool, error) { full = !q.add(e); return !full, nil })
+		})
+		if full {
+			return false
+		}
+		from = last + 1
 	}
-	if from > to {
-		return nil
-	}
-	return a.blocks[from-1 : to]
+	return false
 }
 
 func (f LogFilter) wants(l VMLog) bool {

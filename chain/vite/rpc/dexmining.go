@@ -93,7 +93,7 @@ type dividendPool struct {
 
 func (e *exchangeAPI) dividendPools() map[core.TokenID]dividendPool {
 	shown := map[core.TokenID]dividendPool{}
-	e.node.Read(func(v *node.View) {
+	look(e.node, func(v *node.View) {
 		for id, amount := range v.DividendPools() {
 			if t := v.ExchangeToken(id); t != nil {
 				shown[id] = dividendPool{amount.Dec(), uint8(t.QuoteType), showDexToken(t)}

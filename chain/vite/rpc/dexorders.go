@@ -103,7 +103,7 @@ func (e *exchangeAPI) orders(trade, quote tokenArg, parts ...bookPart) (list *or
 			return nil, errOrderRange
 		}
 	}
-	e.node.Read(func(v *node.View) {
+	look(e.node, func(v *node.View) {
 		m := v.Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket
@@ -116,8 +116,8 @@ func (e *exchangeAPI) orders(trade, quote tokenArg, parts ...bookPart) (list *or
 			}
 		}
 		list.Size = len(list.Orders)
-		if head := v.AccountHead(core.DexTradeContract); head != nil {
-			list.QueryStart = hashHeight{head.Height, head.Hash}
+		if tip := v.Tip(core.DexTradeContract); tip.Height > 0 {
+			list.QueryStart = hashHeight{tip.Height, tip.Hash}
 			list.QueryEnd = list.QueryStart
 		}
 	})

@@ -11,22 +11,50 @@ import (
 // ledgerAPI is the module ledger (facts/vite-wire.md 5.5).
 type ledgerAPI struct{ node *node.Node }
 
-// read takes one value out of a view of the chain. What a view gives is complete only after the view has closed, so it
-// is shown by the caller.
+// look reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has
+// closed, so it is shown by the caller.
+func look(n *node.Node, f func(v *node.View)) { _ = n.Read(f) }
+
+// read is look for one value.
 func read[T any](n *node.Node, f func(v *node.View) T) T {
 	var result T
-	n.Read(func(v *node.View) { result = f(v) })
+	look(n, func(v *node.View) { result = f(v) })
 	return result
 }
 
+// recall is read for blocks, of which the old ones are on the disk.
+func recall[T any](n *node.Node, f func(v *node.View) T) (T, error) {
+	var result T
+	err := n.Read(func(v *node.View) { result = f(v) })
+	return result, onWire(err)
+}
+
+// recallBlock shows one block, or null.
+func recallBlock(n *node.Node, f func(v *node.View) *node.Block) (*shownBlock, error) {
+	b, err := recall(n, f)
+	return showBlock(b), err
+}
+
+// recallBlocks shows a list of blocks.
+func recallBlocks(n *node.Node, f func(v *node.View) []*node.Block) ([]*shownBlock, error) {
+	list, err := recall(n, f)
+	return showBlocks(list), err
+}
+
+// recallSnapshot shows one snapshot block, or null.
+func recallSnapshot(n *node.Node, f func(v *node.View) *node.SnapshotBlock) (*shownSnapshot, error) {
+	b, err := recall(n, f)
+	return showSnapshot(b), err
+}
+
 // GetLatestAccountBlock includes blocks that are in no snapshot yet; null without any block.
-func (l *ledgerAPI) GetLatestAccountBlock(a addressArg) *shownBlock {
-	return showBlock(read(l.node, func(v *node.View) *node.Block { return v.AccountHead(a.Address) }))
+func (l *ledgerAPI) GetLatestAccountBlock(a addressArg) (*shownBlock, error) {
+	return recallBlock(l.node, func(v *node.View) *node.Block { return v.AccountHead(a.Address) })
 }
 
 // GetAccountBlockByHash is null for an unknown hash.
-func (l *ledgerAPI) GetAccountBlockByHash(h hashArg) *shownBlock {
-	return showBlock(read(l.node, func(v *node.View) *node.Block { return v.BlockByHash(h.Hash) }))
+func (l *ledgerAPI) GetAccountBlockByHash(h hashArg) (*shownBlock, error) {
+	return recallBlock(l.node, func(v *node.View) *node.Block { return v.BlockByHash(h.Hash) })
 }
 
 // GetAccountBlockByHeight is null beyond the end.
@@ -35,7 +63,7 @@ func (l *ledgerAPI) GetAccountBlockByHeight(a addressArg, at heightArg) (*shownB
 	if err != nil {
 		return nil, err
 	}
-	return showBlock(read(l.node, func(v *node.View) *node.Block { return v.BlockByHeight(a.Address, height) })), nil
+	return recallBlock(l.node, func(v *node.View) *node.Block { return v.BlockByHeight(a.Address, height) })
 }
 
 // GetAccountBlocks lists blocks from the origin (included; null: the newest) towards older ones.
@@ -47,10 +75,15 @@ func (l *ledgerAPI) GetAccountBlocks(a addressArg, origin *hashArg, token *token
 	if token != nil {
 		id = &token.TokenID
 	}
-	var blocks []*node.Block
-	var err error
-	l.node.Read(func(v *node.View) { blocks, err = v.Blocks(a.Address, origin.hashOf(), id, count) })
-	return showBlocks(blocks), onWire(err)
+	var refused error
+	blocks, err := recallBlocks(l.node, func(v *node.View) (list []*node.Block) {
+		list, refused = v.Blocks(a.Address, origin.hashOf(), id, count)
+		return list
+	})
+	if err == nil {
+		err = onWire(refused)
+	}
+	return blocks, err
 }
 
 // GetAccountBlocksByAddress lists blocks newest first; null beyond the end.
@@ -58,7 +91,7 @@ func (l *ledgerAPI) GetAccountBlocksByAddress(a addressArg, index, size int) ([]
 	if ok, err := page(index, size); !ok {
 		return nil, err
 	}
-	return showBlocks(read(l.node, func(v *node.View) []*node.Block { return v.BlockPage(a.Address, index, size) })), nil
+	return recallBlocks(l.node, func(v *node.View) []*node.Block { return v.BlockPage(a.Address, index, size) })
 }
 
 // GetUnreceivedBlocksByAddress lists sends by hash; an empty list, not null, without any.
@@ -90,7 +123,7 @@ func (l *ledgerAPI) GetUnreceivedBlocksInBatch(pages []unreceivedPage) (map[core
 		}
 	}
 	found := make(map[core.Address][]*node.Block)
-	l.node.Read(func(v *node.View) {
+	look(l.node, func(v *node.View) {
 		for _, p := range pages {
 			if p.PageNumber < 0 || p.PageCount <= 0 {
 				continue
@@ -118,7 +151,7 @@ func (l *ledgerAPI) GetUnreceivedTransactionSummaryInBatch(accounts []addressArg
 		return nil, errCount
 	}
 	var shown []accountInfo
-	l.node.Read(func(v *node.View) {
+	look(l.node, func(v *node.View) {
 		for _, a := range accounts {
 			shown = append(shown, showAccount(v.UnreceivedSummary(a.Address)))
 		}
@@ -173,7 +206,7 @@ func (l *ledgerAPI) GetRequiredQuota(i intent) (*requiredQuota, error) {
 		return nil, onWire(err)
 	}
 	var quota uint64
-	l.node.Read(func(v *node.View) { quota, err = v.RequiredQuota(c) })
+	look(l.node, func(v *node.View) { quota, err = v.RequiredQuota(c) })
 	if err != nil {
 		return nil, onWire(err)
 	}
@@ -197,7 +230,7 @@ func (l *ledgerAPI) GetPoWDifficulty(i intent) (*powDifficulty, error) {
 		return nil, onWire(err)
 	}
 	var need node.PoWNeed
-	l.node.Read(func(v *node.View) { need, err = v.PoWDifficulty(c, i.PreviousHash.Hash) })
+	look(l.node, func(v *node.View) { need, err = v.PoWDifficulty(c, i.PreviousHash.Hash) })
 	if err != nil {
 		return nil, onWire(err)
 	}

@@ -25,8 +25,8 @@ func (l *ledgerAPI) GetLatestSnapshotBlock() *shownSnapshot {
 }
 
 // GetSnapshotBlockByHash is null for an unknown hash.
-func (l *ledgerAPI) GetSnapshotBlockByHash(h hashArg) *shownSnapshot {
-	return showSnapshot(read(l.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotByHash(h.Hash) }))
+func (l *ledgerAPI) GetSnapshotBlockByHash(h hashArg) (*shownSnapshot, error) {
+	return recallSnapshot(l.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotByHash(h.Hash) })
 }
 
 // GetSnapshotBlockByHeight is null beyond the end.
@@ -35,7 +35,7 @@ func (l *ledgerAPI) GetSnapshotBlockByHeight(at heightArg) (*shownSnapshot, erro
 	if err != nil {
 		return nil, err
 	}
-	return showSnapshot(read(l.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotByHeight(height) })), nil
+	return recallSnapshot(l.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotByHeight(height) })
 }
 
 // GetSnapshotBlocks lists blocks from a height downwards.
@@ -47,19 +47,22 @@ func (l *ledgerAPI) GetSnapshotBlocks(from heightArg, count int) ([]*shownSnapsh
 	if ok, err := page(0, count); !ok {
 		return nil, err
 	}
-	return showSnapshots(read(l.node, func(v *node.View) []*node.SnapshotBlock { return v.Snapshots(height, count) })), nil
+	list, err := recall(l.node, func(v *node.View) []*node.SnapshotBlock { return v.Snapshots(height, count) })
+	return showSnapshots(list), err
 }
 
 // GetVmLogs is null for a block without events and an error for an unknown one.
 func (l *ledgerAPI) GetVmLogs(h hashArg) ([]*vmLog, error) {
-	var logs []node.VMLog
-	var err error
-	l.node.Read(func(v *node.View) { logs, err = v.Logs(h.Hash) })
+	var refused error
+	logs, err := recall(l.node, func(v *node.View) (list []node.VMLog) { list, refused = v.Logs(h.Hash); return list })
+	if err == nil {
+		err = onWire(refused)
+	}
 	var shown []*vmLog
 	for i := range logs {
 		shown = append(shown, showLog(&logs[i]))
 	}
-	return shown, onWire(err)
+	return shown, err
 }
 
 // logFilter chooses events.
@@ -134,14 +137,17 @@ func (l *ledgerAPI) GetVmLogsByFilter(f logFilter) ([]shownLogEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var entries []node.LogEntry
-	l.node.Read(func(v *node.View) { entries, err = v.FindLogs(chosen) })
+	var refused error
+	entries, err := recall(l.node, func(v *node.View) (list []node.LogEntry) { list, refused = v.FindLogs(chosen); return list })
+	if err == nil {
+		err = onWire(refused)
+	}
 	var shown []shownLogEntry
 	for i := range entries {
 		e := &entries[i]
 		shown = append(shown, shownLogEntry{showLog(&e.VMLog), e.Block.Hash, decimal(e.Block.Height), e.Address})
 	}
-	return shown, onWire(err)
+	return shown, err
 }
 
 // GetVmlogsByFilter is the same under the name that the JavaScript client uses.
@@ -160,15 +166,18 @@ func (l *ledgerAPI) GetConfirmedBalances(snapshot hashArg, accounts []addressArg
 		ids[i] = tokens[i].TokenID
 	}
 	shown := make(map[core.Address]map[core.TokenID]*big.Int)
-	var err error
-	l.node.Read(func(v *node.View) {
-		for i := 0; i < len(accounts) && err == nil; i++ {
+	var refused error
+	err := l.node.Read(func(v *node.View) {
+		for i := 0; i < len(accounts) && refused == nil; i++ {
 			var held map[core.TokenID]uint256.Int
-			if held, err = v.ConfirmedBalances(snapshot.Hash, accounts[i].Address, ids); len(held) > 0 {
+			if held, refused = v.ConfirmedBalances(snapshot.Hash, accounts[i].Address, ids); len(held) > 0 {
 				shown[accounts[i].Address] = numbers(held)
 			}
 		}
 	})
+	if err == nil {
+		err = refused
+	}
 	if err != nil {
 		return nil, onWire(err)
 	}

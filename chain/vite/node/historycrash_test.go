@@ -1,0 +1,183 @@
+package node
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+)
+
+// smallMemory has everything leave memory as soon as it can.
+var smallMemory = memory{depth: 2, changes: 1 << 30, snapshots: 1, blocks: 1}
+
+// sendAndReceive makes n snapshot blocks with a send and a receive in each.
+func (l *ledger) sendAndReceive(n int) {
+	for range n {
+		if list := l.unreceived(l.staked.addr); len(list) > 2 {
+			l.do(l.staked, l.receive(l.staked, list[0].Hash))
+		}
+		l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))
+		l.snapshot()
+	}
+}
+
+func readAll(t *testing.T, fs vfs.FS, path string) []byte {
+	file, err := fs.Open(path)
+	require.NoError(t, err)
+	data, err := io.ReadAll(file)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	return data
+}
+
+func writeAll(t *testing.T, fs vfs.FS, path string, data []byte) {
+	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+	require.NoError(t, err)
+	_, err = file.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+}
+
+// copyDisk copies one folder to a disk of its own.
+func copyDisk(t *testing.T, from vfs.FS, path string) vfs.FS {
+	to := vfs.NewMem()
+	require.NoError(t, to.MkdirAll(path, 0o700))
+	names, err := from.List(path)
+	require.NoError(t, err)
+	for _, name := range names {
+		if file := filepath.Join(path, name); name != "LOCK" {
+			writeAll(t, to, file, readAll(t, from, file))
+		}
+	}
+	return to
+}
+
+// damages are some ways in which a file may be hurt: cut anywhere, emptied, a bit turned anywhere; nil: lost.
+func damages(whole []byte) [][]byte {
+	list := [][]byte{nil}
+	step := max(len(whole)/8, 1)
+	for at := 0; at < len(whole); at += step {
+		list = append(list, append([]byte{}, whole[:at]...))
+		turned := append([]byte{}, whole...)
+		turned[at] ^= 0x10
+		list = append(list, turned)
+	}
+	return list
+}
+
+// TestDamagedHistoryIsMadeAnew hurts each file of a history in turn. A start heals it, or the first read tells and the start
+// after that heals it.
+func TestDamagedHistoryIsMadeAnew(t *testing.T) {
+	disk := vfs.NewMem()
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, memory: smallMemory, disk: disk}
+	l := open(t, config)
+	l.sendAndReceive(12)
+	require.NoError(t, l.Close())
+	all := remade(t, config)
+	path := filepath.Join(config.Dir, historyName)
+	names, err := disk.List(path)
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		for i, data := range damages(readAll(t, disk, filepath.Join(path, name))) {
+			config.disk = copyDisk(t, disk, path)
+			if data == nil {
+				require.NoError(t, config.disk.RemoveAll(filepath.Join(path, name)))
+			} else {
+				writeAll(t, config.disk, filepath.Join(path, name), data)
+			}
+			requireHeals(t, config, all, fmt.Sprintf("damage %d of %s", i, name))
+		}
+	}
+}
+
+func requireHeals(t *testing.T, config Config, all *Node, what string) {
+	for range 2 {
+		n, err := New(config)
+		require.NoError(t, err, what)
+		require.Equal(t, all.state.hash(), n.state.hash(), what)
+		var blocks []*Block
+		err = n.Read(func(v *View) {
+			for a := range all.state.accounts {
+				blocks = append(blocks, v.BlockPage(a, 0, 1000)...)
+			}
+			for _, b := range blocks {
+				v.BlockByHash(b.Hash)
+			}
+			v.Snapshots(1000, 1000)
+		})
+		if err == nil {
+			requireSameAnswers(t, n, all)
+			require.NoError(t, n.Close())
+			return
+		}
+		require.ErrorContains(t, err, "reading the history", what)
+		require.NoError(t, n.Close())
+	}
+	require.Fail(t, "the history stays damaged", what)
+}
+
+// TestHistoryAfterPowerLoss has the disk forget a random part of what the history had not synced, at random moments. The
+// log and the state files, which are synced, lose nothing.
+func TestHistoryAfterPowerLoss(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	disk := vfs.NewCrashableMem()
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 3000, memory: smallMemory}
+	config.disk = disk
+	l := open(t, config)
+	for range 25 {
+		l.sendAndReceive(1 + chance.IntN(8))
+		if chance.IntN(3) == 0 {
+			require.NoError(t, l.Rollback(l.state.height()-1))
+		}
+		disk = disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: chance.IntN(101), RNG: chance})
+		saved := t.TempDir()
+		require.NoError(t, os.CopyFS(saved, os.DirFS(config.Dir)))
+		want := l.digest()
+		require.NoError(t, l.Close())
+		require.NoError(t, os.RemoveAll(config.Dir))
+		require.NoError(t, os.CopyFS(config.Dir, os.DirFS(saved)))
+		config.disk = disk
+		l = open(t, config)
+		require.Equal(t, want, l.digest())
+		all := remade(t, config)
+		requireSameAnswers(t, l.Node, all)
+		require.NoError(t, all.Close())
+	}
+}
+
+// TestSlowReaderHoldsUpNothing stops the disk in the middle of a query. Blocks and snapshot blocks go on.
+func TestSlowReaderHoldsUpNothing(t *testing.T) {
+	disk := &slowDisk{FS: vfs.NewMem(), reached: make(chan struct{}, 1), release: make(chan struct{})}
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 16, memory: smallMemory, disk: disk}
+	l := open(t, config)
+	first := l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))
+	l.do(l.staked, l.receive(l.staked, first))
+	l.sendAndReceive(100) // so that it takes more than what a start reads
+	require.NoError(t, l.Close())
+	config.StateEvery = 0
+	l = open(t, config)
+	disk.slow.Store(true)
+	answer := make(chan *Block, 1)
+	failed := make(chan error, 1)
+	go func() {
+		var b *Block
+		failed <- l.Node.Read(func(v *View) { b = v.BlockByHash(first) })
+		answer <- b
+	}()
+	<-disk.reached
+	height := l.state.height()
+	l.sendAndReceive(20)
+	require.Equal(t, height+20, l.state.height())
+	require.Empty(t, answer, "the reader still waits")
+	close(disk.release)
+	require.NoError(t, <-failed)
+	b := <-answer
+	require.Equal(t, first, b.Hash)
+	require.Equal(t, height+20, b.Confirmations+b.Snapshot.Height-1, "it is told as of the end of the read")
+}
