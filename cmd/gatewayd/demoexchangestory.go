@@ -187,6 +187,7 @@ func (d *exchangeDemo) handOver(context.Context) error {
 	for _, t := range d.traders() {
 		d.log.note("%s: address=%s key=%s secret=%s", t.name, t.vite.address(), t.api.Key, t.api.Secret)
 	}
+	d.log.note("A key has ten private calls a minute, and the demo has used some; gatewayd apikey limit KEY 1000 -c %s gives it more.", d.info.Config)
 	return nil
 }
 

@@ -40,6 +40,7 @@ type IssuedKey struct {
 type Package struct {
 	Type     int    `json:"type"`
 	MaxCount int    `json:"maxCount"` // private calls in a cycle
+	Cycle    int    `json:"cycle"`    // seconds
 	Amount   string `json:"amount"`   // price
 }
 
