@@ -35,7 +35,7 @@ type history struct {
 	top     uint64 // the snapshot height up to which it is complete; of the only writer
 	fs      vfs.FS
 	path    string
-	marker  string // path of the file that has the history made anew at the next start; "" in memory
+	marker  string      // path of the file that has the history made anew at the next start; "" in memory
 	damaged atomic.Bool // it is made anew at the next start
 	failed  atomic.Pointer[error]
 
@@ -111,8 +111,11 @@ func (h *history) removeBroken() error {
 	if h.marker == "" {
 		return nil
 	}
-	if _, err := h.fs.Stat(h.marker); err != nil {
-		return nil // there is none
+	switch _, err := h.fs.Stat(h.marker); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking for %s: %w", h.marker, err)
 	}
 	if err := errors.Join(h.fs.RemoveAll(h.path), h.fs.Remove(h.marker)); err != nil {
 		return fmt.Errorf("removing the damaged history: %w", err)

@@ -86,9 +86,6 @@ func (s *state) worthSettling(from, upto uint64) bool {
 
 // saveAtEnd spares the next start a replay, if there is much to replay. It is called when the chain does not change any more.
 func (n *Node) saveAtEnd() error {
-	if n.log.failed() != nil {
-		return nil
-	}
 	n.mu.Lock()
 	file, err := n.dueState(n.config.StateEvery / 16)
 	n.mu.Unlock()

@@ -185,7 +185,11 @@ func (n *Node) Close() error {
 	if again {
 		return nil
 	}
-	err := errors.Join(n.saveAtEnd(), n.log.close(), n.history.close())
+	err := n.log.failed()
+	if err == nil {
+		err = n.saveAtEnd()
+	}
+	err = errors.Join(err, n.log.close(), n.history.close())
 	n.hub.close()
 	if n.dirLock != nil {
 		err = errors.Join(err, n.dirLock.Unlock())
