@@ -159,6 +159,11 @@ func (c *Client) Rates(ctx context.Context, symbols ...string) ([]Rate, error) {
 	return fetch[[]Rate](ctx, c, "exchange-rate", param{"tokenSymbols", strings.Join(symbols, ",")})
 }
 
+// RatesByID is what tokens are worth, by ids.
+func (c *Client) RatesByID(ctx context.Context, ids ...string) ([]Rate, error) {
+	return fetch[[]Rate](ctx, c, "exchange-rate", param{"tokenIds", strings.Join(ids, ",")})
+}
+
 // USDCNY is what a dollar is worth in yuan.
 func (c *Client) USDCNY(ctx context.Context) (decimal.Decimal, error) {
 	return fetch[decimal.Decimal](ctx, c, "usd-cny")

@@ -246,6 +246,15 @@ func TestSign(t *testing.T) {
 	require.GreaterOrEqual(t, n, 9)
 }
 
+// Rates are asked for by symbol or by id.
+func TestRatesByID(t *testing.T) {
+	p, c := setup(t)
+	list, err := c.RatesByID(context.Background(), "tti_a", "tti_b")
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	require.Equal(t, url.Values{"tokenIds": {"tti_a,tti_b"}}, p.asked)
+}
+
 // The sample order is signed as the published one.
 func TestPrivateCallsAreSigned(t *testing.T) {
 	p, c := setup(t)
