@@ -39,9 +39,9 @@ func TestInvitations(t *testing.T) {
 	sell := l.openOrder(l.order(l.poor, dex.Sell, "10", 20))
 	require.Equal(t, dex.Rates{Taker: 180, Maker: 180, TakerOperator: 135, MakerOperator: 67}, sell.Rates)
 	l.order(l.staked, dex.Buy, "10", 20)
-	credits := func(u user) (n uint256.Int) {
-		l.Read(func(v *View) { n = v.MiningCredits(u.addr)[dex.QuoteVITE] })
-		return n
+	credits := func(u user) uint256.Int {
+		c, _ := l.state.exchange.mining.book(dex.QuoteVITE).credits.Get(credit{address: u.addr})
+		return c.weight
 	}
 	require.Equal(t, *uint256.NewInt(4e17), credits(l.staked))
 	require.Equal(t, *uint256.NewInt(369e15), credits(l.poor), "0.36 VITE and 2.5 %")
@@ -51,8 +51,6 @@ func TestInvitations(t *testing.T) {
 		require.Equal(t, code, v.InviteCode(l.rich.addr))
 		require.Equal(t, code, v.InvitedBy(l.poor.addr))
 		require.Zero(t, v.InvitedBy(l.rich.addr))
-		require.True(t, v.IsInviteCode(code))
-		require.False(t, v.IsInviteCode(0))
 	})
 	l.state.checkExchange(t)
 	l.state.checkLinks(t)

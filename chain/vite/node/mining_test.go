@@ -56,7 +56,7 @@ func (l *ledger) mining() (m Mining) {
 
 // feesPaid are the cycle's fees of a quote type.
 func (l *ledger) feesPaid(q dex.QuoteType) string {
-	paid := l.mining().Fees[q].Paid
+	paid := l.mining().Fees[q]
 	return paid.Dec()
 }
 
@@ -206,7 +206,7 @@ func TestMiningMinimum(t *testing.T) {
 	l.order(l.poor, dex.Buy, "10", 20) // 0.4 VITE
 	l.order(l.rich, dex.Buy, "10", 10) // 0.2 VITE
 	m := l.mining()
-	require.Equal(t, m.Fees[dex.QuoteVITE].Valid, *uint256.NewInt(6e17), "staked alone paid enough")
+	require.Equal(t, *uint256.NewInt(6e17), l.state.exchange.mining.book(dex.QuoteVITE).sum, "staked alone paid enough")
 	l.nextDay()
 	require.Equal(t, "0", l.vx(l.poor))
 	require.Equal(t, m.Shares.Trade.Dec(), l.vx(l.staked))

@@ -15,14 +15,8 @@ type Mining struct {
 	Total  uint256.Int // VX that the cycle sets free, by trading and otherwise; at most the pool
 	Shares dex.Shares  // VX for who has traded or staked
 	Staked uint256.Int // VITE staked to mine
-	Fees   map[dex.QuoteType]MiningFees
-}
-
-// MiningFees are the cycle's fees of a quote type, in the type's decimals.
-type MiningFees struct {
-	Paid    uint256.Int // base fees in the markets that mine
-	Valid   uint256.Int // sum of what counts, with what invitations add
-	Minimum uint256.Int // what an account must have for it to count
+	// Fees are the base fees of the markets that mine, in the decimals of the quote type, as they were paid.
+	Fees map[dex.QuoteType]uint256.Int
 }
 
 // Mining is what the cycle that runs will give.
@@ -30,31 +24,16 @@ func (v *View) Mining() Mining {
 	m := &v.s.exchange.mining
 	info := Mining{
 		Period: m.period, Mined: m.mined, Pool: m.pool, Total: dex.Released(m.period), Shares: dex.SharesOf(m.period, m.pool),
-		Staked: m.stakes.sum, Fees: map[dex.QuoteType]MiningFees{},
+		Staked: m.stakes.sum, Fees: map[dex.QuoteType]uint256.Int{},
 	}
 	if info.Total.Gt(&m.pool) {
 		info.Total = m.pool
 	}
 	for _, q := range dex.QuoteTypes() {
-		book := m.book(q)
-		info.Fees[q] = MiningFees{book.fees, book.sum, book.least}
+		info.Fees[q] = m.book(q).fees
 	}
 	return info
 }
-
-// MiningCredits is what counts for the account in the cycle that runs, by quote type; zero ones are left out.
-func (v *View) MiningCredits(a core.Address) map[dex.QuoteType]uint256.Int {
-	found := map[dex.QuoteType]uint256.Int{}
-	for _, q := range dex.QuoteTypes() {
-		if c, has := v.s.exchange.mining.book(q).credits.Get(credit{address: a}); has {
-			found[q] = c.weight
-		}
-	}
-	return found
-}
-
-// MiningMinimum is the least fee that counts, from the next cycle on.
-func (v *View) MiningMinimum(q dex.QuoteType) uint256.Int { return v.s.exchange.mining.leasts[q] }
 
 // DividendPools are the base fees that dividends are paid from, by quote token.
 func (v *View) DividendPools() map[core.TokenID]uint256.Int {
@@ -89,12 +68,6 @@ func (v *View) InviteCode(a core.Address) uint32 { return v.s.exchange.codes[a] 
 // InvitedBy is the code that the account was invited with, 0 for none.
 func (v *View) InvitedBy(a core.Address) uint32 {
 	return v.s.exchange.codes[v.s.exchange.inviters[a]]
-}
-
-// IsInviteCode tells whether the code can be taken.
-func (v *View) IsInviteCode(code uint32) bool {
-	_, known := v.s.exchange.owners[code]
-	return known
 }
 
 // totals are sums by token.

@@ -74,7 +74,7 @@ func (d *dexfundAPI) GetCurrentPledgeForVxSum() string { return d.staked() }
 func (e *exchangeAPI) miningFees() map[string]string {
 	m, shown := e.mining(), map[string]string{}
 	for q, f := range m.Fees {
-		shown[q.String()] = f.Paid.Dec()
+		shown[q.String()] = f.Dec()
 	}
 	return shown
 }
