@@ -57,6 +57,12 @@ const (
 const orderColumns = `id, inner_id, owner, market, side, type, price, quantity, amount, created, serial,
 	noted, received, received_at, refused, placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status`
 
+// An order by what only some orders have. The second condition tells SQLite that the index, which has only these, will do.
+const (
+	orderByInner  = "SELECT " + orderColumns + " FROM ex_orders WHERE inner_id = ? AND inner_id <> ''"
+	orderByCancel = "SELECT " + orderColumns + " FROM ex_orders WHERE cancel = ? AND cancel <> ''"
+)
+
 // publicStatus is the status that REST shows (facts/exchange.md 4.2, 4.3).
 func (o *orderRow) publicStatus() Status {
 	switch {
@@ -116,7 +122,7 @@ func (t *tx) order(id string) (*orderRow, error) {
 // inner reads an order by its inner id.
 func (t *tx) inner(id dex.OrderID) (*orderRow, error) {
 	var o orderRow
-	found, err := t.one(&o, "SELECT "+orderColumns+" FROM ex_orders WHERE inner_id = ?", id.String())
+	found, err := t.one(&o, orderByInner, id.String())
 	if err == nil && !found {
 		err = fmt.Errorf("order %s is not in the index", id)
 	}

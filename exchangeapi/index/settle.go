@@ -96,7 +96,7 @@ func (a *applier) settleOrder(o *orderRow) error {
 // settleCancel forgets a cancel request that a contract refused: the order shows its true state again.
 func (a *applier) settleCancel(request string) error {
 	var o orderRow
-	found, err := a.one(&o, "SELECT "+orderColumns+" FROM ex_orders WHERE cancel = ?", request)
+	found, err := a.one(&o, orderByCancel, request)
 	if err != nil || !found {
 		return err
 	}
