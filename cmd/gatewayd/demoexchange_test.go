@@ -77,6 +77,7 @@ func TestDemoExchangeKeeps(t *testing.T) {
 	placed, err := api.Place(t.Context(), order)
 	require.NoError(t, err)
 	require.Equal(t, client.PendingRequest, placed.Status)
+	requireClientKnows(t, *api, kept[1], "DEMO-000_USDT-000", "USDT-000")
 
 	require.Contains(t, r.mustCommand(t, "apikey", "list"), kept[2])
 	_, err = r.command(t, "apikey", "issue", kept[1])

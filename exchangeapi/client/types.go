@@ -290,12 +290,14 @@ type Transfer struct {
 	Type        int             `json:"type"`
 }
 
-// Rate is what a token is worth.
+// Rate is what a token is worth. A currency in which no source says it is not valid.
 type Rate struct {
-	TokenID     string          `json:"tokenId"`
-	TokenSymbol string          `json:"tokenSymbol"`
-	USDRate     decimal.Decimal `json:"usdRate"`
-	CNYRate     decimal.Decimal `json:"cnyRate"`
+	TokenID     string              `json:"tokenId"`
+	TokenSymbol string              `json:"tokenSymbol"`
+	USDRate     decimal.NullDecimal `json:"usdRate"`
+	CNYRate     decimal.NullDecimal `json:"cnyRate"`
+	Stale       bool                `json:"stale"`      // a price is older than it should be
+	UpdateTime  int64               `json:"updateTime"` // of the oldest price, Unix seconds
 }
 
 // Balance is what an account has of a token.
