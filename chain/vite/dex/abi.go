@@ -22,6 +22,8 @@ var (
 	FundCancelStake        = core.MustMethod("CancelStakeById(bytes32)")
 	FundCreateInviter      = core.MustMethod("CreateNewInviter()")
 	FundBindInvite         = core.MustMethod("BindInviteCode(uint32)")
+	FundStakeForMining     = core.MustMethod("StakeForMining(uint8,uint256)")
+	FundSwitch             = core.MustMethod("SwitchConfig(uint8,bool)")
 	FundLockVX             = core.MustMethod("LockVxForDividend(uint8,uint256)")
 	FundNotifyTime         = core.MustMethod("NotifyTime(int64)")
 	FundDexAdmin           = core.MustMethod("DexAdminConfig(uint8,address,address,address,bool,address,address)")
@@ -51,9 +53,8 @@ var (
 
 // Methods of dexFund that are known by their older names only.
 var (
-	FundEndorseVX      = core.MustMethod("DexFundEndorseVx()")
-	FundPeriodJob      = core.MustMethod("DexFundPeriodJob(uint64,uint8)")
-	FundStakeForMining = core.MustMethod("DexFundPledgeForVx(uint8,uint256)")
+	FundEndorseVX = core.MustMethod("DexFundEndorseVx()")
+	FundPeriodJob = core.MustMethod("DexFundPeriodJob(uint64,uint8)")
 )
 
 // Older names of methods, equal in everything but the selector.
@@ -68,6 +69,7 @@ var (
 	OldFundTransferTokenOwner = core.MustMethod("DexFundTransferTokenOwner(tokenId,address)")
 	OldFundStakeForVIP        = core.MustMethod("DexFundPledgeForVip(uint8)")
 	OldFundStakeForSVIP       = core.MustMethod("DexFundPledgeForSuperVip(uint8)")
+	OldFundStakeForMining     = core.MustMethod("DexFundPledgeForVx(uint8,uint256)")
 	OldFundCreateInviter      = core.MustMethod("DexFundNewInviter()")
 	OldFundBindInvite         = core.MustMethod("DexFundBindInviteCode(uint32)")
 	OldFundDexAdmin           = core.MustMethod("DexFundOwnerConfig(uint8,address,address,address,bool,address,address)")

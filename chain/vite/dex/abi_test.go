@@ -21,7 +21,7 @@ var methods = map[string][]core.Method{
 	"legacy": {
 		OldFundDeposit, OldFundWithdraw, OldFundOpenMarket, OldFundPlaceOrder, OldFundPlaceAgentOrder, OldFundConfigAgents,
 		OldFundMarketAdmin, OldFundTransferTokenOwner, OldFundStakeForVIP, OldFundStakeForSVIP, OldFundDexAdmin,
-		OldFundTradeAdmin, OldTradeCancel, OldTradeCancelByHash, FundEndorseVX, FundPeriodJob, FundStakeForMining, OldFundCreateInviter, OldFundBindInvite,
+		OldFundTradeAdmin, OldTradeCancel, OldTradeCancelByHash, FundEndorseVX, FundPeriodJob, OldFundStakeForMining, OldFundCreateInviter, OldFundBindInvite,
 	},
 }
 

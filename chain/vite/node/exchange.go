@@ -34,6 +34,7 @@ type exchange struct {
 	codes     map[core.Address]uint32       // who may invite
 	owners    map[uint32]core.Address       // of the codes
 	inviters  map[core.Address]core.Address // of the invited
+	autoLocks map[core.Address]struct{}     // whose mined VX is locked at once
 	locks     lockup                        // VX, for dividends
 	unlocking []unlock                      // the first is due first
 	mining    mining
@@ -84,7 +85,7 @@ func newExchange() exchange {
 		agents: map[agency]struct{}{}, asked: map[core.TokenID][]question{},
 		hashes: map[core.Hash]dex.OrderID{}, books: map[uint32]*dex.Book{},
 		feeStakes: map[core.Hash]feeStake{}, vips: map[vip]core.Hash{}, codes: map[core.Address]uint32{},
-		owners: map[uint32]core.Address{}, inviters: map[core.Address]core.Address{}, locks: lockup{credits: newCredits()}, mining: newMining(),
+		owners: map[uint32]core.Address{}, inviters: map[core.Address]core.Address{}, autoLocks: map[core.Address]struct{}{}, locks: lockup{credits: newCredits()}, mining: newMining(),
 	}
 }
 

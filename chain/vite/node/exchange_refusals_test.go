@@ -53,6 +53,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"endowment that is not of VX", dex.FundEndorseVX, nil, ErrDexParam},
 		{"mining stake of nothing", dex.FundStakeForMining, []any{uint8(1), uint256.Int{}}, ErrDexParam},
 		{"mining stake action", dex.FundStakeForMining, []any{uint8(3), one}, ErrDexParam},
+		{"unknown switch", dex.FundSwitch, []any{uint8(2), true}, ErrDexParam},
 		{"lock action", dex.FundLockVX, []any{uint8(0), one}, ErrDexParam},
 		{"stake for no one", dex.FundStakeForPrincipal, []any{core.Address{}}, ErrDexParam},
 		{"job of the contract's own", dex.FundPeriodJob, []any{uint64(1), uint8(goOn)}, ErrDexParam},

@@ -83,7 +83,7 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 		return w.call(u, core.DexFundContract, m, args...)
 	}
 	e := &w.state.exchange
-	switch rapid.IntRange(0, 6).Draw(t, "share") {
+	switch rapid.IntRange(0, 7).Draw(t, "share") {
 	case 0:
 		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
 		return fund(dex.FundLockVX, action, *vite(rapid.Uint64Range(1, 40).Draw(t, "VX")))
@@ -99,6 +99,8 @@ func (w *walk) share(t *rapid.T, u, other user) *core.AccountBlock {
 			id = rapid.SampledFrom(all).Draw(t, "stake")
 		}
 		return fund(dex.FundCancelStake, id)
+	case 6:
+		return fund(dex.FundSwitch, uint8(switchAutoLock), rapid.Bool().Draw(t, "on"))
 	case 5:
 		action := uint8(rapid.IntRange(actionAdd, actionRemove).Draw(t, "action"))
 		return fund(dex.FundStakeForMining, action, *vite(rapid.Uint64Range(50, 300).Draw(t, "VITE")))

@@ -145,6 +145,37 @@ func TestDividends(t *testing.T) {
 	l.state.checkBooks(t, uint256.Int{})
 }
 
+// TestAutoLock: mined VX is locked at once for who wants that, as soon as it is enough.
+func TestAutoLock(t *testing.T) {
+	l := miningMarket(t, Config{})
+	l.nextDay()
+	trade := func() {
+		l.order(l.staked, dex.Sell, "10", 20)
+		l.order(l.poor, dex.Buy, "10", 20)
+		l.nextDay()
+	}
+	l.fund(l.poor, dex.FundSwitch, uint8(switchAutoLock), true)
+	trade()
+	locked := func() (n uint256.Int) {
+		l.Read(func(v *View) { n = v.LockedVX(l.poor.addr) })
+		return n
+	}
+	first := locked()
+	require.Equal(t, l.vx(l.staked), first.Dec(), "what the other one has in his balance")
+	require.Equal(t, "0", l.vx(l.poor))
+	l.state.checkExchange(t)
+	l.state.checkLinks(t)
+	l.fund(l.poor, dex.FundSwitch, uint8(switchAutoLock), false)
+	trade()
+	require.Equal(t, first, locked())
+	require.NotEqual(t, "0", l.vx(l.poor))
+	l.state.giveMined(l.rich.addr, *uint256.NewInt(7))
+	l.fund(l.rich, dex.FundSwitch, uint8(switchAutoLock), true)
+	before := l.vx(l.rich)
+	l.state.giveMined(l.rich.addr, *uint256.NewInt(7))
+	require.NotEqual(t, before, l.vx(l.rich), "too little to lock")
+}
+
 // TestLockVX: VX comes back seven days after it was unlocked, and no account keeps less than the minimum locked.
 func TestLockVX(t *testing.T) {
 	l := miningMarket(t, Config{})

@@ -45,6 +45,42 @@ func lockVX(x *execution, args []any) error {
 	return x.unlock(locks, dex.VX, amount, dex.MinVXLock())
 }
 
+// switchAutoLock is the one thing that an account can switch: that VX which it mines is locked for dividends at once.
+const switchAutoLock = 1
+
+func checkSwitch(b *core.AccountBlock, args []any) error {
+	if args[0].(uint8) != switchAutoLock {
+		return ErrDexParam
+	}
+	return checkNoAmount(b, args)
+}
+
+func switchConfig(x *execution, args []any) error {
+	s, me := x.state, x.send.Address
+	if args[1].(bool) {
+		put(&s.journal, s.exchange.autoLocks, me, struct{}{})
+	} else {
+		del(&s.journal, s.exchange.autoLocks, me)
+	}
+	return nil
+}
+
+// giveMined gives mined VX to the account's balance, or into its lock if it wants that and the minimum is reached.
+func (s *state) giveMined(a core.Address, amount uint256.Int) {
+	locks := &s.exchange.locks
+	c, _ := locks.credits.Get(credit{address: a})
+	c.address = a
+	c.weight.Add(&c.weight, &amount)
+	least := dex.MinVXLock()
+	if _, auto := s.exchange.autoLocks[a]; !auto || c.weight.Lt(&least) {
+		s.give(a, dex.VX, amount)
+		return
+	}
+	var sum uint256.Int
+	sum.Add(&locks.sum, &amount)
+	s.setLock(locks, c, sum)
+}
+
 // stakeForMining stakes VITE of the sender's balance to mine VX, or takes it back when the time of the latest stake is over.
 func stakeForMining(x *execution, args []any) error {
 	s, m, amount := x.state, &x.state.exchange.mining, args[1].(uint256.Int)

@@ -59,6 +59,10 @@ func (w *writer) payouts(list []payout) {
 }
 
 func (w *writer) locks(e *exchange) {
+	w.uint(uint64(len(e.autoLocks)))
+	for _, a := range sortedKeys(e.autoLocks, compareAddresses) {
+		w.raw(a[:])
+	}
 	w.lockup(&e.locks)
 	w.lockup(&e.mining.stakes)
 	w.uint(uint64(len(e.mining.until)))
@@ -138,6 +142,9 @@ func (r *reader) credits() *credits {
 }
 
 func (r *reader) locks(e *exchange) {
+	for range r.count(core.AddressSize) {
+		e.autoLocks[r.address()] = struct{}{}
+	}
 	e.locks, e.mining.stakes = r.lockup(), r.lockup()
 	for range r.count(core.AddressSize) {
 		a := r.address()

@@ -128,11 +128,13 @@ func (x *execution) payCredit(p *payout, c credit) {
 		return
 	}
 	p.left.Sub(&p.left, &share)
-	s.give(c.address, p.token, share)
 	if p.kind.ofVX() {
 		var mined uint256.Int
 		mined.Add(&s.exchange.mining.mined, &share)
 		set(&s.journal, &s.exchange.mining.mined, mined)
+		s.giveMined(c.address, share)
+	} else {
+		s.give(c.address, p.token, share)
 	}
 	x.announceReward(p.event(), dex.Reward{
 		Address: c.address, Token: p.token, Amount: share, Period: p.period, Weight: weight, QuoteType: p.quote,

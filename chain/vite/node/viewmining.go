@@ -46,6 +46,12 @@ func (v *View) DividendPools() map[core.TokenID]uint256.Int {
 	return pools
 }
 
+// AutoLocksVX tells whether VX that the account mines is locked at once.
+func (v *View) AutoLocksVX(a core.Address) bool {
+	_, auto := v.s.exchange.autoLocks[a]
+	return auto
+}
+
 // LockedVX is the VX that an account has locked for dividends.
 func (v *View) LockedVX(a core.Address) uint256.Int {
 	c, _ := v.s.exchange.locks.credits.Get(credit{address: a})

@@ -131,6 +131,11 @@ func (d *dexAPI) GetInviteCodeBinding(a addressArg) uint32 { return d.invitedBy(
 // GetInviteeCode is dex_getInviteCodeBinding.
 func (d *dexfundAPI) GetInviteeCode(a addressArg) uint32 { return d.invitedBy(a) }
 
+// IsAutoLockMinedVx tells whether VX that the account mines is locked for dividends at once.
+func (d *dexAPI) IsAutoLockMinedVx(a addressArg) bool {
+	return read(d.node, func(v *node.View) bool { return v.AutoLocksVX(a.Address) })
+}
+
 func (e *exchangeAPI) standing(a addressArg) dex.Standing {
 	return read(e.node, func(v *node.View) dex.Standing { return v.Standing(a.Address) })
 }

@@ -42,6 +42,7 @@ func TestMiningQueries(t *testing.T) {
 		{"dex_getInviteCode", who, `0`},
 		{"dexfund_getInviteeCode", who, `0`},
 		{"dex_hasStakedForVIP", who, `false`},
+		{"dex_isAutoLockMinedVx", who, `false`},
 		{"dexfund_isPledgeVip", who, `false`},
 		{"dex_hasStakedForSVIP", who, `false`},
 	} {
@@ -50,6 +51,8 @@ func TestMiningQueries(t *testing.T) {
 	r.exchangeCall(t, core.VITE, 12_000, dex.FundDeposit)
 	r.exchangeCall(t, core.VITE, 0, dex.FundCreateInviter)
 	r.exchangeCall(t, core.VITE, 0, dex.FundStakeForVIP, uint8(1))
+	r.exchangeCall(t, core.VITE, 0, dex.FundSwitch, uint8(1), true)
+	require.Equal(t, "true", r.invoke("dex_isAutoLockMinedVx", `[`+who+`]`).shown(t))
 	code := r.invoke("dex_getInviteCode", `[`+who+`]`).shown(t)
 	require.NotEqual(t, "0", code)
 	require.Equal(t, code, r.invoke("dexfund_getInviterCode", `[`+who+`]`).shown(t))
