@@ -43,24 +43,27 @@ func crashConfig(dir string) (Config, []user, error) {
 		u := user{key, key.Address()}
 		users = append(users, u)
 		config.Genesis.Accounts = append(config.Genesis.Accounts, GenesisAccount{u.addr, map[core.TokenID]uint256.Int{
-			core.VITE: *vite(1_000_000), coin: whole(1_000_000),
+			core.VITE: *vite(1_000_000), coin: whole(1_000_000), dex.VX: *vite(1_000_000),
 		}})
 		config.Genesis.Stakes = append(config.Genesis.Stakes, GenesisStake{u.addr, u.addr, *vite(2_500_000)})
 	}
 	config.Genesis.ExchangeOwner = users[0].addr
-	config.Genesis.Tokens = []TokenInfo{{
-		ID: coin, Name: "Test", Symbol: "COIN", Decimals: 8, Owner: users[0].addr, TotalSupply: whole(crashUsers * 1_000_000),
-	}}
+	config.Genesis.Tokens = []TokenInfo{
+		{ID: coin, Name: "Test", Symbol: "COIN", Decimals: 8, Owner: users[0].addr, TotalSupply: whole(crashUsers * 1_000_000)},
+		{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: users[0].addr, TotalSupply: *vite(crashUsers * 1_000_000)},
+	}
 	return config, users, nil
 }
 
-// crashSetup opens a market in which each user has half of what he owns.
+// crashSetup opens a market that mines, in which each user has half of what he owns.
 func crashSetup(t *testing.T, config Config, users []user) {
 	config.SnapshotInterval = -1
 	n, err := New(config)
 	require.NoError(t, err)
 	l := &ledger{n, t, users[0], users[1], users[2]}
 	l.openMarkets()
+	l.allowMining(coin, core.VITE)
+	l.endow(*vite(500_000))
 	for _, u := range users {
 		l.deposit(u, core.VITE, *vite(400_000))
 		l.deposit(u, coin, whole(500_000))
@@ -104,7 +107,7 @@ func crashChild(dir string) error {
 	return g.Wait()
 }
 
-// crashStep receives if something waits, else places an order or sends.
+// crashStep receives if something waits, else calls the exchange or sends.
 func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 	b := &core.AccountBlock{Address: u.addr}
 	n.Read(func(v *View) {
@@ -114,7 +117,7 @@ func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 			b.BlockType, b.SendBlockHash = core.Receive, list[0].Hash
 			return
 		}
-		if data, err := crashOrder(u, b.Height); b.Height%3 == 0 && err == nil {
+		if data, err := crashCall(v, u, b.Height); b.Height%3 == 0 && err == nil {
 			b.BlockType, b.ToAddress, b.TokenID, b.Data = core.SendCall, core.DexFundContract, core.VITE, data
 			return
 		}
@@ -124,8 +127,11 @@ func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 	return b.Hash, n.Submit(ctx, b)
 }
 
-// crashOrder buys or sells about as much as it did the time before, so that most orders meet.
-func crashOrder(u user, height uint64) ([]byte, error) {
+// crashCall buys or sells about as much as it did the time before, so that most orders meet. Now and then half a day passes.
+func crashCall(v *View, u user, height uint64) ([]byte, error) {
+	if height%12 == 0 && v.ExchangeRoles().Timer == u.addr {
+		return dex.FundNotifyTime.Pack(v.ExchangeTime() + dex.PeriodTime/2)
+	}
 	sell := (height/3+uint64(u.addr[0]))%2 == 0
 	return dex.FundPlaceOrder.Pack(coin, core.VITE, sell, uint8(dex.Limit), "10", whole(10+height%7))
 }
@@ -155,6 +161,7 @@ func TestKill(t *testing.T) {
 			require.NoError(t, n.Tick())
 			n.state.checkExchange(t)
 			require.Greater(t, n.state.accounts[core.DexTradeContract].tip().Height, uint64(200), "orders matched")
+			require.False(t, n.state.exchange.mining.mined.IsZero(), "VX was mined")
 		}
 		require.NoError(t, n.Close())
 	}
