@@ -55,6 +55,10 @@ type contents struct {
 	before []tradeRow // the last one before, of each market
 }
 
+// lastTradeBefore orders by time first, as the index does that it reads; the exchange's clock never goes back, so that is the
+// order of the chain.
+const lastTradeBefore = "SELECT " + tradeColumns + " FROM ex_trades WHERE market = ? AND at <= ? ORDER BY at DESC, height DESC, pos DESC LIMIT 1"
+
 // load reads the memory's contents from the database.
 func (t *tx) load(precisions map[string]Precision, now int64) (c contents, err error) {
 	if c.rules, err = t.readRules(precisions); err != nil {
@@ -66,7 +70,7 @@ func (t *tx) load(precisions map[string]Precision, now int64) (c contents, err e
 	}
 	for id := range c.rules.byID {
 		var row tradeRow
-		found, err := t.one(&row, "SELECT "+tradeColumns+" FROM ex_trades WHERE market = ? AND at <= ? ORDER BY height DESC, pos DESC LIMIT 1", id, now-day)
+		found, err := t.one(&row, lastTradeBefore, id, now-day)
 		if err != nil {
 			return c, fmt.Errorf("reading the last trade of a market: %w", err)
 		}

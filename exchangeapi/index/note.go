@@ -56,13 +56,18 @@ const (
 	askAtOnce = 100
 )
 
+// sendsInQuestion asks each of the two indexes that have these orders alone.
+const sendsInQuestion = "SELECT " + orderColumns + ` FROM ex_orders WHERE id IN (
+	SELECT id FROM ex_orders WHERE status = 1 AND noted <= ? UNION ALL SELECT id FROM ex_orders WHERE cancel <> '' AND noted <= ?)
+	ORDER BY noted LIMIT ? + 0`
+
 // askAfter asks the node for old sends of ours that no contract received. What the node does not know any more is lost: the
 // order failed, or the cancel did.
 func (x *Index) askAfter(ctx context.Context) error {
 	var waiting []orderRow
 	err := x.store.view(ctx, func(t *tx) error {
-		return t.list(&waiting, "SELECT "+orderColumns+` FROM ex_orders WHERE (status = 1 OR cancel <> '') AND noted <= ?
-			ORDER BY noted LIMIT ? + 0`, x.config.Now().Unix()-patience, askAtOnce)
+		before := x.config.Now().Unix() - patience
+		return t.list(&waiting, sendsInQuestion, before, before, askAtOnce)
 	})
 	if err != nil || len(waiting) == 0 {
 		return err

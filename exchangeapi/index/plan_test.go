@@ -1,6 +1,7 @@
 package index
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,14 +13,26 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.close()) })
 	for query, index := range map[string]string{
-		orderByInner:  "ex_orders_inner",
-		orderByCancel: "ex_orders_cancel",
+		orderByInner:    "ex_orders_inner",
+		orderByCancel:   "ex_orders_cancel",
+		sendsInQuestion: "ex_orders_waiting",
+		lastTradeBefore: "ex_trades_time",
 	} {
-		var plan struct {
+		var plan []struct {
 			ID, Parent, NotUsed int
 			Detail              string
 		}
-		require.NoError(t, s.reads.Get(&plan, "EXPLAIN QUERY PLAN "+query, "x"))
-		require.Contains(t, plan.Detail, "SEARCH ex_orders USING INDEX "+index)
+		args := make([]any, strings.Count(query, "?"))
+		require.NoError(t, s.reads.Select(&plan, "EXPLAIN QUERY PLAN "+query, args...))
+		var steps []string
+		for _, step := range plan {
+			steps = append(steps, step.Detail)
+		}
+		text := strings.Join(steps, "; ")
+		require.Contains(t, text, "USING INDEX "+index)
+		require.NotContains(t, text+";", "SCAN ex_orders;")
+		if query == lastTradeBefore {
+			require.NotContains(t, text, "B-TREE FOR ORDER BY", "all read to find one")
+		}
 	}
 }
