@@ -20,7 +20,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/crypto/acme/autocert"
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -129,7 +128,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, conf
 		ReadHeaderTimeout: headerTime, ReadTimeout: 2 * headerTime, WriteTimeout: s.Answer + writeSpare, IdleTimeout: idleTime,
 		ErrorLog: stdlog.New(debugLog{s.log}, "", 0),
 	}
-	l = netutil.LimitListener(l, s.cfg.MaxConnections)
+	l = newRoom(l, s.cfg.MaxConnections)
 	done := make(chan error, 1) // the answer of Serve, read below in every case
 	go func() {
 		if config != nil {
