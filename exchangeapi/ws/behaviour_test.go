@@ -33,7 +33,7 @@ func tellTrade(r *rig, ids ...string) {
 }
 
 // tradeID is the trade that a push in the new shape carries.
-func tradeID(t *testing.T, push string) string {
+func tradeID(t testing.TB, push string) string {
 	t.Helper()
 	var p struct{ Data []struct{ ID string } }
 	require.NoError(t, json.Unmarshal([]byte(push), &p), push)

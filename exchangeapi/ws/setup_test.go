@@ -93,14 +93,14 @@ func (u *fakeUpdates) Close() { u.once.Do(func() { close(u.closed) }) }
 
 // rig is a hub that serves.
 type rig struct {
-	t    *testing.T
+	t    testing.TB
 	feed *fakeFeed
 	hub  *Hub
 	url  string
 	stop func() // ends Run and waits for it
 }
 
-func setup(t *testing.T, cfg Config) *rig {
+func setup(t testing.TB, cfg Config) *rig {
 	feed := &fakeFeed{books: map[string]index.Depth{"VX_VITE": {}, "VITE_BTC-000": {}, "VX_USDT-000": {}}}
 	h, err := New(cfg, feed)
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func (r *rig) eventually(condition func() bool) {
 
 // client is a client of the hub.
 type client struct {
-	t *testing.T
+	t testing.TB
 	*websocket.Conn
 }
 
@@ -177,7 +177,7 @@ func (c *client) closed() (int, string) {
 	}
 }
 
-func fields(t *testing.T, text string) map[string]any {
+func fields(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var m map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &m), text)

@@ -1,0 +1,201 @@
+package ws
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/exchangeapi/index"
+)
+
+// Of the thousand clients of TestBehaviour52Crowd.
+const (
+	crowdGood   = 940 // read what comes
+	crowdDeaf   = 20  // read nothing
+	crowdSlow   = 20  // read a few hundred bytes now and then
+	crowdGone   = 20  // have vanished without a word: nothing of theirs ever arrives
+	crowdTrades = 150
+)
+
+// The good ones' orders are small; each of the others' is as much as a queue takes of a few.
+const (
+	subLight = `{"command":"sub","params":["market.VX_VITE.trade","order.` + other + `"]}`
+	subHeavy = `{"command":"sub","params":["market.VX_VITE.trade","order.` + address + `"]}`
+)
+
+// narrow connects with little room for what is not read yet.
+func (r *rig) narrow(room int) *client {
+	r.t.Helper()
+	d := websocket.Dialer{ReadBufferSize: 256, NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if err == nil {
+			err = c.(*net.TCPConn).SetReadBuffer(room)
+		}
+		return c, err
+	}}
+	c, answer, err := d.Dial(r.url+"/v2/ws", nil)
+	require.NoError(r.t, err)
+	answer.Body.Close()
+	r.t.Cleanup(func() { c.Close() })
+	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(3*patient)))
+	return &client{r.t, c}
+}
+
+// tally are the pushes that somebody got: trades and orders are numbered, each kind for itself.
+type tally struct{ trades, orders int }
+
+// next takes a push; it must be the one after the last of its kind.
+func (n *tally) next(push string) error {
+	switch {
+	case strings.Contains(push, fmt.Sprintf(`"t%06d"`, n.trades)):
+		n.trades++
+	case strings.Contains(push, fmt.Sprintf(`"o%06d`, n.orders)):
+		n.orders++
+	default:
+		return fmt.Errorf("after %d trades and %d orders came %.120s", n.trades, n.orders, push)
+	}
+	return nil
+}
+
+// follow reads until a client has everything or the connection ends.
+func (n *tally) follow(c *client, pause func()) error {
+	for n.trades < crowdTrades || n.orders < crowdTrades {
+		_, text, err := c.ReadMessage()
+		if err != nil {
+			return err
+		}
+		if err := n.next(string(text)); err != nil {
+			return err
+		}
+		pause()
+	}
+	return nil
+}
+
+// tellAll tells a trade, and an order of each of two accounts.
+func (r *rig) tellAll(n int) {
+	light, heavy := sampleOrder(), sampleOrder()
+	light.Address, light.ID = other, fmt.Sprintf("o%06d", n)
+	heavy.ID = light.ID + strings.Repeat("x", 60_000)
+	r.feed.tell(index.Update{Trades: []index.Trade{tradeOf(fmt.Sprintf("t%06d", n))}, Orders: []index.Order{light, heavy}})
+}
+
+// Case 52: sixty of a thousand clients do not read, read slowly or have vanished. The others hear every order and trade in order; a slow one hears them
+// in order, too, as long as it is there; what waits for anybody is bounded, and those who do not keep up are closed.
+func TestBehaviour52Crowd(t *testing.T) {
+	cfg := Config{QueueBytes: 128 << 10}
+	r := setup(t, cfg)
+	var gone []*conn
+	r.enter(crowdGone, func() { r.narrow(64 << 10).ask(subHeavy) })
+	gone = r.hub.connections()
+	require.Len(t, gone, crowdGone)
+	var deaf, slow []*client
+	r.enter(crowdDeaf, func() { deaf = append(deaf, r.narrow(4<<10)) })
+	r.enter(crowdSlow, func() { slow = append(slow, r.narrow(4<<10)) })
+	for _, c := range append(deaf, slow...) {
+		c.ask(subHeavy)
+	}
+	var good sync.WaitGroup
+	failures := make(chan error, crowdGood)
+	r.enter(crowdGood, func() {
+		c := r.dial("/v2/ws")
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(5*patient)))
+		c.ask(subLight)
+		good.Go(func() { failures <- new(tally).follow(c, func() {}) })
+	})
+	heap := heapNow()
+	var late sync.WaitGroup
+	tallies := make([]tally, crowdSlow)
+	for i, c := range slow {
+		random := rand.New(rand.NewPCG(uint64(i), 0))
+		late.Go(func() {
+			_ = tallies[i].follow(c, func() { <-time.After(time.Duration(random.IntN(40)) * time.Millisecond) })
+		})
+	}
+	most := 0
+	for n := range crowdTrades {
+		r.tellAll(n)
+		r.eventually(func() bool { return r.hub.Stats().Rounds >= int64(n+1) })
+		most = max(most, r.waitingMost())
+	}
+	good.Wait()
+	for range crowdGood {
+		require.NoError(t, <-failures)
+	}
+	require.LessOrEqual(t, most, cfg.QueueBytes+70_000, "one entry more than the bound fits an empty queue")
+	require.Less(t, heapNow()-heap, int64((crowdDeaf+crowdSlow+crowdGone)*3*cfg.QueueBytes+16<<20))
+	for _, c := range deaf {
+		c.woken(t)
+	}
+	for _, c := range slow {
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(3*time.Second)))
+	}
+	late.Wait()
+	for _, n := range tallies {
+		require.Positive(t, n.trades+n.orders)
+	}
+	r.eventually(func() bool { return r.hub.Stats().Slow >= crowdDeaf+crowdGone })
+	r.eventually(func() bool { return r.hub.Stats().Connections <= crowdGood+crowdSlow })
+	for _, c := range gone {
+		require.NotContains(t, r.hub.connections(), c)
+	}
+	t.Logf("%d closed as slow; at most %d KB waited for one of them", r.hub.Stats().Slow, most>>10)
+}
+
+// enter lets clients come in, and waits until the hub has them.
+func (r *rig) enter(n int, one func()) {
+	r.t.Helper()
+	before := r.hub.Stats().Connections
+	for range n {
+		one()
+	}
+	r.eventually(func() bool { return r.hub.Stats().Connections == before+n })
+}
+
+// waitingMost is the most that waits for one connection, in bytes.
+func (r *rig) waitingMost() (most int) {
+	for _, c := range r.hub.connections() {
+		c.mu.Lock()
+		most = max(most, c.size)
+		c.mu.Unlock()
+	}
+	return most
+}
+
+// woken reads what the system has kept for somebody who was deaf: it is in order, and not all. (Its end may be late: the kernel tries a client who
+// took nothing ever more rarely.)
+func (c *client) woken(t *testing.T) {
+	t.Helper()
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
+	n := &tally{}
+	err := n.follow(c, func() {})
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "came", "something was left out")
+	require.Less(t, n.trades, crowdTrades)
+}
+
+func heapNow() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A client who vanished without a word is closed when nothing has come from it for long, even if nothing is pushed to it.
+func TestBehaviour46Vanished(t *testing.T) {
+	r := setup(t, Config{})
+	r.narrow(64 << 10).ask(subTrade)
+	r.hub.expire(time.Now().Add(61 * time.Second))
+	require.Equal(t, Stats{Connections: 1}, r.hub.Stats())
+	r.hub.expire(time.Now().Add(121 * time.Second))
+	r.eventually(func() bool { return r.hub.Stats() == Stats{} }) // its close frame was never answered
+}
