@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"chain/vite/core":                 {},
 	"chain/vite/dex":                  {"chain/vite/core"},
 	"chain/vite/node":                 {"chain/vite/core", "chain/vite/dex"},
+	"chain/vite/node/crowd":           {"chain/vite/core", "chain/vite/dex", "chain/vite/node"},
 	"chain/vite/rpc":                  {"chain/vite/core", "chain/vite/dex", "chain/vite/node"},
 	"chain/vite/client":               {"chain/vite/core"},
 	"records":                         {"chain", "records/migrations"},
