@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gatewayd/chain/ethereum/devnode"
 )
@@ -89,7 +90,7 @@ func (i devInfo) print(w world, fresh bool) {
   exchange API    %s
 
 Tokens
-`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.API)
+`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI())
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w.stdout, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
 	}
@@ -100,4 +101,13 @@ Try
   curl '%s/meta-info?tokenId=%s'
   gatewayd records list -c %s
 `, i.Gateway, i.Tokens[0].Token, i.Config)
+}
+
+// exchangeAPI says where the exchange API is, with its pushes and the page of keys.
+func (i devInfo) exchangeAPI() string {
+	if i.API == "" {
+		return "none"
+	}
+	root := rootOf(i.API)
+	return fmt.Sprintf("%s  (pushes ws%s/ws, API keys %s/keys)", i.API, strings.TrimPrefix(root, "http"), root)
 }
