@@ -33,7 +33,7 @@ type agentInfo struct {
 
 // info answers for any account: its delegation address follows from the daemon's wallet and needs no key to exist.
 func (n *network) info(ctx context.Context, p params) (any, error) {
-	owner, err := p.address("address")
+	owner, err := p.address()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (n *network) packages(context.Context, params) (any, error) {
 
 // grants lists the pairs that an account lets its delegation address trade, as the exchange chain has them.
 func (n *network) grants(ctx context.Context, p params) (any, error) {
-	owner, err := p.address("address")
+	owner, err := p.address()
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (n *network) remove(ctx context.Context, p params) (any, error) {
 
 // proved checks a wallet's proof and uses it up.
 func (n *network) proved(ctx context.Context, p params, prefix string) (owner, agent core.Address, err error) {
-	if owner, err = p.address("address"); err != nil {
+	if owner, err = p.address(); err != nil {
 		return owner, agent, err
 	}
 	if agent, err = n.Agents.Agent(owner); err != nil {

@@ -21,7 +21,7 @@ type balance struct {
 
 // balance answers by token symbol; an account that never was on the exchange has none.
 func (n *network) balance(ctx context.Context, p params) (any, error) {
-	owner, err := p.address("address")
+	owner, err := p.address()
 	if err != nil {
 		return nil, err
 	}

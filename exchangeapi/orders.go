@@ -48,7 +48,7 @@ func orderOf(o *index.Order) order {
 
 // order answers null for an order that the account does not have: clients handle that.
 func (n *network) order(ctx context.Context, p params) (any, error) {
-	owner, err := p.address("address")
+	owner, err := p.address()
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +94,10 @@ func (n *network) orders(ctx context.Context, p params) (any, error) {
 	if f.Start, f.End, err = p.span(); err != nil {
 		return nil, err
 	}
-	if f.Side, err = p.choice("side", 0, 1); err != nil {
+	if f.Side, err = p.choice("side", 1); err != nil {
 		return nil, err
 	}
-	status, err := p.choice("status", int64(index.Unknown), int64(index.Expired))
+	status, err := p.choice("status", int64(index.Expired))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (n *network) orders(ctx context.Context, p params) (any, error) {
 
 // orders reads what both order lists take.
 func (p params) orders() (f index.OrderFilter, page index.Page, err error) {
-	if f.Owner, err = p.address("address"); err != nil {
+	if f.Owner, err = p.address(); err != nil {
 		return f, page, err
 	}
 	f.Symbol, f.QuoteSymbol, f.TradeSymbol = p.get("symbol"), p.get("quoteTokenSymbol"), p.get("tradeTokenSymbol")

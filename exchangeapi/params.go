@@ -203,9 +203,9 @@ func (p params) span() (start, end int64, err error) {
 	return start, end, err
 }
 
-// choice reads an optional number; nil when it is absent.
-func (p params) choice(name string, least, most int64) (*int, error) {
-	n, err := p.number(name, -1, least, most)
+// choice reads an optional number from 0 to most; nil when it is absent.
+func (p params) choice(name string, most int64) (*int, error) {
+	n, err := p.number(name, -1, 0, most)
 	if err != nil || n < 0 {
 		return nil, err
 	}
@@ -213,14 +213,15 @@ func (p params) choice(name string, least, most int64) (*int, error) {
 	return &v, nil
 }
 
-func (p params) address(name string) (core.Address, error) {
-	text, err := p.required(name)
+// address is whom a request is about.
+func (p params) address() (core.Address, error) {
+	text, err := p.required("address")
 	if err != nil {
 		return core.Address{}, err
 	}
 	a, err := core.ParseAddress(text)
 	if err != nil {
-		return core.Address{}, refuse(codeParameter, "Invalid %s", name)
+		return core.Address{}, refuse(codeParameter, "Invalid address")
 	}
 	return a, nil
 }

@@ -79,8 +79,9 @@ func (c RatesConfig) Check() error {
 	for _, f := range c.Feeds {
 		names = append(names, f.Coin, f.Currency)
 	}
+	plain := regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 	for _, name := range names {
-		if ok, err := regexp.MatchString(`^[a-z0-9-]{1,64}$`, name); err != nil || !ok {
+		if !plain.MatchString(name) {
 			return fmt.Errorf("%q: names of coins and currencies have small letters, digits and dashes", name)
 		}
 	}

@@ -108,7 +108,7 @@ func (n *network) depth(_ context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	precision, err := p.choice("precision", 0, priceDecimals)
+	precision, err := p.choice("precision", priceDecimals)
 	if err != nil {
 		return nil, err
 	}

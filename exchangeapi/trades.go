@@ -93,7 +93,7 @@ func (p params) trades() (f index.TradeFilter, page index.Page, err error) {
 	if f.Start, f.End, err = p.span(); err != nil {
 		return f, page, err
 	}
-	if f.Side, err = p.choice("side", 0, 1); err != nil {
+	if f.Side, err = p.choice("side", 1); err != nil {
 		return f, page, err
 	}
 	page, err = p.page(30, 100)
@@ -166,7 +166,7 @@ type transferPage struct {
 
 // transfers always counts: the public sample's total is a real one.
 func (n *network) transfers(ctx context.Context, p params) (any, error) {
-	owner, err := p.address("address")
+	owner, err := p.address()
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	if d.guard, err = records.OpenGuard(filepath.Join(cfg.Data, "guard.db")); err != nil {
 		return fmt.Errorf("opening the sign-guard: %w", err)
 	}
-	d.closers = append(d.closers, func() { d.guard.Close() })
+	d.closers = append(d.closers, d.closing("the sign-guard", d.guard.Close))
 	watch := records.NewWatch(d.store)
 	for _, c := range cfg.Ethereum {
 		adapter, err := ethereum.New(cfg.withTokens(c), keys, watch)
@@ -94,7 +94,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", err)
 	}
-	d.closers = append(d.closers, func() { store.Close() })
+	d.closers = append(d.closers, d.closing("the database", store.Close))
 	holder := uuid.NewString()
 	for told := false; ; {
 		d.lease, err = store.Hold(ctx, "daemon", holder, leaseTTL)
@@ -202,6 +202,15 @@ func (d *daemon) keepLease(ctx context.Context) error {
 			return fmt.Errorf("keeping the lease: %w", err)
 		case err != nil:
 			d.log.WithError(err).Warn("renewing the lease")
+		}
+	}
+}
+
+// closing is a close whose failure can only be told.
+func (d *daemon) closing(what string, c func() error) func() {
+	return func() {
+		if err := c(); err != nil {
+			d.log.WithError(err).Warn("closing " + what)
 		}
 	}
 }

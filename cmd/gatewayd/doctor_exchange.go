@@ -94,16 +94,23 @@ func (d *doctor) apiKeys(ctx context.Context, cfg ExchangeConfig, w world) {
 		d.add(false, what, "the database is there, and "+cfg.SecretFile+" is not", "restore the secret from its copy; with another one no key can be used")
 		return
 	}
-	keys, err := cfg.openKeys(ctx, w)
+	found, err := cfg.countKeys(ctx, w)
 	if err != nil {
 		d.add(false, what, err.Error(), "correct exchange.keys, secret_file or secret_env: the database opens with the secret that it was made with")
 		return
 	}
-	defer keys.Close()
-	list, err := keys.List(ctx)
+	d.add(true, what, found, "")
+}
+
+// countKeys tells how many API keys there are.
+func (c ExchangeConfig) countKeys(ctx context.Context, w world) (string, error) {
+	keys, err := c.openKeys(ctx, w)
 	if err != nil {
-		d.add(false, what, err.Error(), "the database answers but cannot be read; see its log")
-		return
+		return "", err
+	}
+	list, err := keys.List(ctx)
+	if err := errors.Join(err, keys.Close()); err != nil {
+		return "", err
 	}
 	good := 0
 	for _, k := range list {
@@ -111,7 +118,7 @@ func (d *doctor) apiKeys(ctx context.Context, cfg ExchangeConfig, w world) {
 			good++
 		}
 	}
-	d.add(true, what, fmt.Sprintf("%d in use, %d revoked", good, len(list)-good), "")
+	return fmt.Sprintf("%d in use, %d revoked", good, len(list)-good), nil
 }
 
 // rates asks every source of rates once.

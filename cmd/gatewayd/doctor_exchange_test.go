@@ -33,6 +33,13 @@ func TestDoctorOfAnExchange(t *testing.T) {
 	t.Parallel()
 	var cfg ExchangeConfig
 	serveTestExchange(t, func(c *ExchangeConfig) { cfg = *c })
+	operator, err := newExchangeOperator(t.Context(), cfg.Node)
+	require.NoError(t, err)
+	defer operator.node.Close()
+	require.NoError(t, poll(t.Context(), func() (bool, error) {
+		height, err := operator.node.SnapshotHeight(t.Context())
+		return height > 1, err // the first block of all may be of any time
+	}))
 
 	got := diagnosis(t, cfg)
 	require.True(t, got["exchange node clock"].OK, got)
@@ -42,9 +49,6 @@ func TestDoctorOfAnExchange(t *testing.T) {
 	require.NotContains(t, got, "exchange contract "+core.DexFundContract.String(), "it is there")
 	require.NotContains(t, got, "test exchange node")
 
-	operator, err := newExchangeOperator(t.Context(), cfg.Node)
-	require.NoError(t, err)
-	defer operator.node.Close()
 	require.NoError(t, operator.open(t.Context()))
 	cfg.Test = &ExchangeTestConfig{Node: "http://127.0.0.1:1"}
 	got = diagnosis(t, cfg)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -53,8 +54,7 @@ func startEmbedded(cfg node.Config, listen, ws string) (*embedded, error) {
 		err = s.Listen()
 	}
 	if err != nil {
-		n.Close()
-		return nil, err
+		return nil, errors.Join(err, n.Close())
 	}
 	return &embedded{node: n, rpc: s}, nil
 }
@@ -76,13 +76,13 @@ func (e *embedded) serving(cfg *ExchangeConfig) *ExchangeConfig {
 	return &followed
 }
 
-// Run makes blocks and answers until ctx ends.
+// Run makes blocks and answers until ctx ends; then it closes the chain, whose last state may fail to be written.
 func (e *embedded) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return e.node.Run(ctx) })
 	g.Go(func() error { return e.rpc.Run(ctx) })
-	return g.Wait()
+	return errors.Join(g.Wait(), e.node.Close())
 }
 
-// Close ends the chain after Run.
-func (e *embedded) Close() { e.node.Close() }
+// Close ends a chain that has not run. After Run it does nothing.
+func (e *embedded) Close() { _ = e.node.Close() }

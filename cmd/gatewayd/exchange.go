@@ -172,12 +172,13 @@ func (d delegation) SignAgent(ctx context.Context, owner core.Address, digest []
 type exchange struct {
 	server  *exchangeapi.Server
 	parts   []func(context.Context) error // Run of indexes and hubs
-	closers []func()
+	closers []func() error
+	log     *logrus.Logger
 }
 
 // openExchange wires the exchange API of a configuration with its defaults. It starts nothing.
 func openExchange(ctx context.Context, cfg ExchangeConfig, keys *wallet.Keys, w world, log *logrus.Logger) (*exchange, error) {
-	e := &exchange{}
+	e := &exchange{log: log}
 	if err := e.open(ctx, cfg, keys, w, log); err != nil {
 		e.Close()
 		return nil, fmt.Errorf("exchange API: %w", err)
@@ -191,12 +192,12 @@ func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Ke
 	if err != nil {
 		return err
 	}
-	e.closers = append(e.closers, func() { store.Close() })
+	e.closers = append(e.closers, store.Close)
 	feeds, err := openFeeds(cfg.sources, cfg.Rates.Feeds)
 	if err != nil {
 		return err
 	}
-	e.closers = append(e.closers, feeds.close)
+	e.closers = append(e.closers, func() error { feeds.close(); return nil })
 	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log}
 	if cfg.KeyPage == nil || *cfg.KeyPage {
 		parts.Pages = web.Keys()
@@ -237,12 +238,12 @@ func (e *exchange) network(ctx context.Context, url string, cfg index.Config, so
 	if err != nil {
 		return exchangeapi.Network{}, err
 	}
-	e.closers = append(e.closers, node.Close)
+	e.closers = append(e.closers, func() error { node.Close(); return nil })
 	x, err := index.New(ctx, cfg, node, log)
 	if err != nil {
 		return exchangeapi.Network{}, err
 	}
-	e.closers = append(e.closers, func() { x.Close() })
+	e.closers = append(e.closers, x.Close)
 	hub, err := ws.New(sockets, x)
 	if err != nil {
 		return exchangeapi.Network{}, err
@@ -264,7 +265,9 @@ func (e *exchange) Run(ctx context.Context) error {
 // Close gives back what openExchange took, in reverse order; end Run first.
 func (e *exchange) Close() {
 	for _, c := range slices.Backward(e.closers) {
-		c()
+		if err := c(); err != nil {
+			e.log.WithError(err).Warn("closing the exchange API")
+		}
 	}
 	e.closers = nil
 }
