@@ -76,12 +76,14 @@ func (c *exchangeChain) genesis() embedded.Genesis {
 	admin := c.admin.key.Address()
 	g := embedded.Genesis{ExchangeOwner: admin, StakeLock: 5, Tokens: []embedded.TokenInfo{
 		{ID: c.gold, Name: "Gold", Symbol: "GOLD", Decimals: 18, Owner: admin, TotalSupply: whole(1e9)},
+		{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: admin, TotalSupply: whole(1e6)},
 	}}
 	for _, w := range []wallet{c.admin, c.user, c.poor} {
 		a := w.key.Address()
 		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7)}})
 		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: a, Amount: whole(1e6)})
 	}
+	g.Accounts[0].Balances[dex.VX] = whole(1e6)
 	g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: c.user.agent, Amount: whole(1e6)})
 	return g
 }
