@@ -11,7 +11,7 @@ import (
 
 // Config says where the exchange API listens and what it allows. The zero value serves 127.0.0.1:8090 in plain HTTP.
 type Config struct {
-	serve.Config   `yaml:",inline"` // default: 50 requests a second, 200 at once, 8192 connections, WebSockets included
+	serve.Config   `yaml:",inline"` // default: 50 requests a second, 200 at once, 16384 connections, WebSockets included
 	RequestTimeout time.Duration    `yaml:"request_timeout"` // default 5 s; cancelling all orders of a pair may take six times that
 
 	CallLimit int           `yaml:"call_limit"` // private calls of one API key in a cycle; default 10
@@ -44,7 +44,7 @@ type Operator struct {
 
 // withDefaults is the configuration with every empty field filled.
 func (c Config) withDefaults() Config {
-	c.Config = c.Config.Or(serve.Config{Listen: "127.0.0.1:8090", RatePerSecond: 50, Burst: 200, MaxConnections: 8192})
+	c.Config = c.Config.Or(serve.Config{Listen: "127.0.0.1:8090", RatePerSecond: 50, Burst: 200, MaxConnections: 16_384})
 	orDuration(&c.RequestTimeout, 5*time.Second)
 	orDuration(&c.CallCycle, time.Minute)
 	orInt(&c.CallLimit, 10)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -170,4 +172,35 @@ func TestPathsAndPanics(t *testing.T) {
 func TestFrontNeedsNetworks(t *testing.T) {
 	_, err := NewFront(Config{TrustProxy: []string{"10.0.0.1"}}, time.Now)
 	require.ErrorContains(t, err, "trust_proxy")
+}
+
+// FuzzClient: whatever a stranger writes into headers, he is counted by his own address and his plain HTTP stays plain.
+func FuzzClient(f *testing.F) {
+	for _, seed := range [][2]string{{"198.51.100.1", "https"}, {"127.0.0.1", ""}, {", ,", "HTTPS"}, {"[::1]", "x"}, {"10.0.0.1, 127.0.0.1", "https,https"}, {"::ffff:10.0.0.1", ""}} {
+		f.Add("192.0.2.1:999", seed[0], seed[1])
+		f.Add("10.0.0.1:999", seed[0], seed[1])
+		f.Add("[fe80::1%eth0]:1", seed[0], seed[1])
+		f.Add("@", seed[0], seed[1])
+	}
+	proxies := []string{"10.0.0.0/8", "fd00::/8"}
+	front, err := NewFront(Config{TrustProxy: proxies}.Or(defaults()), time.Now)
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, remote, forwarded, proto string) {
+		request := httptest.NewRequest(http.MethodGet, "/", nil)
+		request.RemoteAddr = remote
+		own, secure := front.Client(request), front.Secure(request)
+		request.Header["X-Forwarded-For"], request.Header["X-Forwarded-Proto"] = []string{forwarded}, []string{proto}
+		client := front.Client(request)
+		from, err := netip.ParseAddrPort(remote)
+		if err != nil {
+			require.False(t, front.Secure(request), "nobody knows where it comes from")
+			return
+		}
+		trusted, err := prefixes(proxies)
+		require.NoError(t, err)
+		if slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(from.Addr().Unmap()) }) {
+			return // believed
+		}
+		require.Equal(t, []any{own, secure}, []any{client, front.Secure(request)})
+	})
 }

@@ -86,6 +86,9 @@ func (c ExchangeConfig) Check() error {
 			faults = append(faults, fmt.Errorf("rates.feeds: chain %q is not in the list ethereum", f.Chain))
 		}
 	}
+	if c.MaxConnections > 0 && c.MaxConnections <= c.Sockets.Connections {
+		faults = append(faults, fmt.Errorf("max_connections %d: sockets.connections %d leave no room for requests", c.MaxConnections, c.Sockets.Connections))
+	}
 	if c.Node == "" {
 		faults = append(faults, errors.New("node is wanted: there is no chain in the list vite"))
 	}

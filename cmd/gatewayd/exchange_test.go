@@ -73,6 +73,11 @@ func TestExchangeConfigCheck(t *testing.T) {
 	c := ExchangeConfig{Test: &ExchangeTestConfig{}}.withDefaults("data", []string{"x"})
 	require.ErrorContains(t, c.Check(), "test.node")
 	require.Equal(t, "sqlite:data/exchange-test.db", c.Test.Index.URL)
+	c = ExchangeConfig{}.withDefaults("data", []string{"x"})
+	c.MaxConnections, c.Sockets.Connections = 100, 100
+	require.ErrorContains(t, c.Check(), "no room for requests")
+	c.MaxConnections = 101
+	require.NoError(t, c.Check())
 }
 
 // TestAPIKeys issues, lists, limits and revokes keys as an operator does.
