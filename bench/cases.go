@@ -14,6 +14,7 @@ func Cases() []Case {
 		signatureCases(),
 		chainCases(),
 		orderCases(),
+		historyCases(),
 		bridgeGetCases(),
 	)
 }

@@ -218,7 +218,7 @@ func (c *clocked) each(ctx context.Context, do func(e engine, n int)) error {
 	return err
 }
 
-// latencies counts durations by their nanoseconds, exact up to 16 µs and to a sixteenth above.
+// latencies counts durations up to 16 µs by their nanoseconds, and keeps the longer ones.
 type latencies struct {
 	fine   [1 << 14]uint64
 	coarse []time.Duration
@@ -234,20 +234,16 @@ func (l *latencies) add(d time.Duration) {
 	l.coarse = append(l.coarse, d)
 }
 
-// at is the duration that a part of all (in thousandths) do not exceed.
+// at is the shortest duration that so many thousandths of all do not exceed; 0 if there are none.
 func (l *latencies) at(thousandths int) time.Duration {
-	left := uint64(l.count) * uint64(thousandths) / 1000
+	left := (l.count*thousandths + 999) / 1000 // as many as that, from the shortest
 	for d, n := range l.fine {
-		if n >= left {
+		if left -= int(n); left <= 0 {
 			return time.Duration(d)
 		}
-		left -= n
 	}
 	slices.Sort(l.coarse)
-	if left >= uint64(len(l.coarse)) {
-		left = uint64(len(l.coarse)) - 1
-	}
-	return l.coarse[left]
+	return l.coarse[left-1]
 }
 
 func (l *latencies) note(f *Figure) {

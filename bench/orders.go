@@ -48,6 +48,9 @@ func ordersOverREST(ctx context.Context, r *Run) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
+	if err := s.enrol(ctx); err != nil {
+		return Figure{}, errors.Join(err, s.Close())
+	}
 	f, err := s.measure(ctx, r, n)
 	return f, errors.Join(err, s.Close())
 }

@@ -31,12 +31,12 @@ import (
 // shop is a venue with everything in front of it that a trading client meets: JSON-RPC of the node, index, exchange API, keys.
 type shop struct {
 	*venue
+	*delegated
 	api     *exchangeapi.Server
 	index   *index.Index
 	store   *exchangeapi.Keys
 	link    *client.Client
 	rpc     *rpc.Server
-	keys    *wallet.Keys
 	clients []apiClient
 	http    *http.Client
 	stop    context.CancelFunc
@@ -53,31 +53,31 @@ const benchMnemonic = "test test test test test test test test test test test ju
 
 // delegated are delegation addresses, derived at each signature as the daemon does.
 type delegated struct {
-	keys  *wallet.Keys
-	paths map[core.Address]string
+	keys   *wallet.Keys
+	paths  map[core.Address]string
+	agents []core.Address // of the traders, in order
 }
 
 // newDelegated has one for each of the traders.
-func newDelegated(traders int) (*delegated, []core.Address, error) {
+func newDelegated(traders int) (*delegated, error) {
 	keys, err := wallet.FromMnemonic(benchMnemonic)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	owners, err := newSigners(traders + 1)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	d := &delegated{keys, map[core.Address]string{}}
-	var agents []core.Address
+	d := &delegated{keys: keys, paths: map[core.Address]string{}}
 	for i, s := range owners[1:] {
 		d.paths[s.address] = fmt.Sprintf("m/44'/666666'/1'/2'/3'/4'/%d'", i)
 		agent, err := d.Agent(s.address)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		agents = append(agents, agent)
+		d.agents = append(d.agents, agent)
 	}
-	return d, agents, nil
+	return d, nil
 }
 
 // Agent is the account's delegation address.
@@ -94,7 +94,7 @@ func (d *delegated) SignAgent(ctx context.Context, owner core.Address, digest []
 	return d.keys.Sign(ctx, d.paths[owner], digest)
 }
 
-// openShop opens everything in a directory and runs it. Close ends it.
+// openShop opens everything in a directory and runs it; the chain and the index may be there already. Close ends it.
 func openShop(ctx context.Context, dir string, traders int) (*shop, error) {
 	ctx, stop := context.WithCancel(ctx)
 	s := &shop{stop: stop, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: traders}}}
@@ -105,12 +105,11 @@ func openShop(ctx context.Context, dir string, traders int) (*shop, error) {
 	return s, nil
 }
 
-func (s *shop) open(ctx context.Context, dir string, traders int) error {
-	agents, addresses, err := newDelegated(traders)
-	if err != nil {
+func (s *shop) open(ctx context.Context, dir string, traders int) (err error) {
+	if s.delegated, err = newDelegated(traders); err != nil {
 		return err
 	}
-	s.venue, err = openVenue(ctx, venueConfig{dir: filepath.Join(dir, "chain"), traders: traders, staked: addresses})
+	s.venue, err = openVenue(ctx, venueConfig{dir: filepath.Join(dir, "chain"), traders: traders, staked: s.agents})
 	if err != nil {
 		return err
 	}
@@ -126,15 +125,17 @@ func (s *shop) open(ctx context.Context, dir string, traders int) error {
 	if err != nil {
 		return err
 	}
-	if err := s.serveAPI(ctx, agents); err != nil {
-		return err
-	}
+	return s.serveAPI(ctx)
+}
+
+// enrol makes every trader a client of the API and waits until each may place orders.
+func (s *shop) enrol(ctx context.Context) error {
 	for i, trader := range s.traders {
-		if err := s.join(ctx, trader, addresses[i]); err != nil {
+		if err := s.join(ctx, trader, s.agents[i]); err != nil {
 			return fmt.Errorf("making trader %d a client: %w", i, err)
 		}
 	}
-	return s.ready(ctx, addresses)
+	return s.ready(ctx)
 }
 
 // serveNode runs the chain and its JSON-RPC, reached over WebSocket as the daemon does.
@@ -180,7 +181,7 @@ func (s *shop) unfollow() error {
 	return <-s.indexer
 }
 
-func (s *shop) serveAPI(ctx context.Context, agents *delegated) (err error) {
+func (s *shop) serveAPI(ctx context.Context) (err error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	s.api, err = exchangeapi.New(exchangeapi.Config{
@@ -188,7 +189,7 @@ func (s *shop) serveAPI(ctx context.Context, agents *delegated) (err error) {
 		CallLimit: 1 << 30, CallCycle: time.Hour,
 	}, exchangeapi.Parts{
 		Keys: s.store, Log: log,
-		Networks: []exchangeapi.Network{{Name: "main", Index: s.index, Node: s.link, Agents: agents}},
+		Networks: []exchangeapi.Network{{Name: "main", Index: s.index, Node: s.link, Agents: s.delegated}},
 	})
 	if err != nil {
 		return err
@@ -211,11 +212,11 @@ func (s *shop) join(ctx context.Context, trader *signer, agent core.Address) err
 }
 
 // ready waits until every delegation address may trade, and then fills the quota window of all.
-func (s *shop) ready(ctx context.Context, agents []core.Address) error {
+func (s *shop) ready(ctx context.Context) error {
 	if err := fillWindow(s.node); err != nil {
 		return err
 	}
-	for i, agent := range agents {
+	for i, agent := range s.agents {
 		err := until(ctx, func() (bool, error) {
 			granted, err := s.index.Granted(ctx, s.traders[i].address, agent, venueSymbol)
 			return granted, allow(err, index.ErrUnknownMarket)
@@ -251,6 +252,23 @@ func until(ctx context.Context, ask func() (bool, error)) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// get reads an answer of the exchange API.
+func (s *shop) get(ctx context.Context, path string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.api.Addr()+path, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("making a request: %w", err)
+	}
+	reply, err := s.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	if err := json.NewDecoder(reply.Body).Decode(into); err != nil {
+		return fmt.Errorf("reading the answer to %s: %w", path, err)
+	}
+	return nil
 }
 
 // order places the n-th order over REST for one of the clients.
