@@ -98,3 +98,17 @@ func TestDamagedFile(t *testing.T) {
 	_, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + path})
 	require.Error(t, err)
 }
+
+// TestOpenExisting: a mistyped path makes no second, empty database.
+func TestOpenExisting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	_, err := records.OpenExisting(t.Context(), records.Config{URL: "sqlite:" + path})
+	require.ErrorIs(t, err, records.ErrNotFound)
+	require.NoFileExists(t, path)
+	made, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + path})
+	require.NoError(t, err)
+	require.NoError(t, made.Close())
+	joined, err := records.OpenExisting(t.Context(), records.Config{URL: "sqlite:" + path})
+	require.NoError(t, err)
+	require.NoError(t, joined.Close())
+}

@@ -14,6 +14,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -85,6 +87,16 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
 	}
 	return s, nil
+}
+
+// OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made.
+func OpenExisting(ctx context.Context, c Config) (*Store, error) {
+	if path, ok := strings.CutPrefix(c.URL, "sqlite:"); ok && checkSQLitePath(path) == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("opening the records: %w: no file %s yet; `gatewayd run` makes it", ErrNotFound, path)
+		}
+	}
+	return Open(ctx, c)
 }
 
 // Close waits for what runs and closes the database. A fenced copy shares the database: close the first one only.

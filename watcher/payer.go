@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -270,6 +271,10 @@ func (p *payer) attempt(ctx context.Context, s records.OpenSlot, prev []chain.At
 	err = p.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.AddAttempt(s.Slot, records.Attempt{Attempt: att, Kind: kind, Head: cur.Height})
 	})
+	if errors.Is(err, records.ErrConflict) && !p.stillOpen(ctx, s) {
+		p.log.WithField("payment", pay.ID).Debug("settled while it was signed anew")
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("storing the attempt of payment %d: %w", pay.ID, err)
 	}
@@ -319,6 +324,12 @@ func (p *payer) open(ctx context.Context, a records.Account) (slots []records.Op
 		return err
 	})
 	return slots, err
+}
+
+// stillOpen tells whether a slot waits for its block; an error counts as yes.
+func (p *payer) stillOpen(ctx context.Context, s records.OpenSlot) bool {
+	slots, err := p.open(ctx, records.Account{Account: s.Account})
+	return err != nil || slices.ContainsFunc(slots, func(o records.OpenSlot) bool { return o.Slot == s.Slot })
 }
 
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {

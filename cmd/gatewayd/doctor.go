@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -105,9 +106,15 @@ func (d *doctor) examine(ctx context.Context) {
 	d.certificate("certificate", "gateway.tls", d.cfg.Gateway.TLS)
 }
 
+const firstRun = "start `gatewayd run` once; balances and quota are checked after that"
+
 // accounts are known once the daemon has run with this database.
 func (d *doctor) accounts(ctx context.Context) []records.Network {
-	store, err := records.Open(ctx, d.cfg.Database)
+	store, err := records.OpenExisting(ctx, d.cfg.Database)
+	if errors.Is(err, records.ErrNotFound) {
+		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
+		return nil
+	}
 	if err != nil {
 		d.add(false, "database", err.Error(), "correct database.url, or start the database server")
 		return nil
@@ -120,7 +127,7 @@ func (d *doctor) accounts(ctx context.Context) []records.Network {
 	}
 	d.add(true, "database", "answers", "")
 	if len(networks) > 0 && networks[0].Hot == "" {
-		d.add(false, "accounts", "the daemon has never run with this database", "start `gatewayd run` once; balances and quota are checked after that")
+		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
 	}
 	return networks
 }

@@ -32,7 +32,7 @@ func openDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := records.Open(ctx, cfg.Database)
+	store, err := records.OpenExisting(ctx, cfg.Database)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
