@@ -21,7 +21,7 @@ type Config struct {
 	Rounds int       // that count, at scale 1
 	Scales []float64 // empty for each case's own
 	Stream string    // a stream file for the cases that play one
-	Dir    string    // keeps what cases prepare; "" for a directory that goes when all is done
+	Dir    string    // where parts work, on a disk; keeps what cases prepare. "" for a temporary one that goes when all is done
 
 	Stderr io.Writer // progress
 }
@@ -80,7 +80,12 @@ func New(config Config) (*Runner, error) {
 // Run measures every chosen case. A case that fails does not stop the others: it is a result with an error. Run itself
 // fails only when it is told to stop or cannot write files.
 func (r *Runner) Run(ctx context.Context) ([]Result, error) {
-	work, err := os.MkdirTemp("", "gatewayd-bench-")
+	if r.config.Dir != "" {
+		if err := os.MkdirAll(r.config.Dir, 0o700); err != nil {
+			return nil, fmt.Errorf("making the directory: %w", err)
+		}
+	}
+	work, err := os.MkdirTemp(r.config.Dir, "gatewayd-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the parts: %w", err)
 	}

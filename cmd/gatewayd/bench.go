@@ -45,7 +45,7 @@ func benchCommand(w world) *cobra.Command {
 	f.StringSliceVar(&config.Only, "only", nil, "only cases whose names begin so")
 	f.Float64SliceVar(&config.Scales, "scale", nil, "how much of the usual work (default 1,10 where a case can)")
 	f.StringVar(&config.Stream, "stream", "", "order stream file to play instead of the built-in one (24-byte records)")
-	f.StringVar(&config.Dir, "dir", "", "keep here what cases prepare, for the next run")
+	f.StringVar(&config.Dir, "dir", "", "work in this directory, and keep what cases prepare for the next run (default: the system's temporary directory)")
 	f.BoolVar(&asJSON, "json", false, "print every round as JSON")
 	f.BoolVar(&list, "list", false, "list the cases")
 	c.AddCommand(benchPartCommand(w))
