@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
@@ -93,10 +94,29 @@ func (n *network) bookTicker(_ context.Context, p params) (any, error) {
 	return bookTicker{t.Symbol, t.BidPrice, t.BidQuantity, t.AskPrice, t.AskQuantity, nil}, nil
 }
 
-type depth struct {
-	Timestamp int64       `json:"timestamp"`
-	Asks      [][2]string `json:"asks"` // ascending
-	Bids      [][2]string `json:"bids"` // descending
+// depth is {"timestamp","asks","bids"}: asks ascend, bids descend. It is the largest answer that is asked for all the time, so it is printed
+// without reflection.
+type depth index.Depth
+
+func (d depth) appendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"timestamp":`...), d.Time, 10)
+	b = appendLevels(append(b, `,"asks":`...), d.Asks)
+	b = appendLevels(append(b, `,"bids":`...), d.Bids)
+	return append(b, '}')
+}
+
+// appendLevels prints levels as pairs of texts, which are digits and points.
+func appendLevels(b []byte, list []index.Level) []byte {
+	b = append(b, '[')
+	for i, l := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, `["`...), l.Price...)
+		b = append(append(b, `","`...), l.Quantity...)
+		b = append(b, `"]`...)
+	}
+	return append(b, ']')
 }
 
 func (n *network) depth(_ context.Context, p params) (any, error) {
@@ -113,16 +133,5 @@ func (n *network) depth(_ context.Context, p params) (any, error) {
 		return nil, err
 	}
 	d, err := n.Index.Depth(symbol, limit, precision)
-	if err != nil {
-		return nil, err
-	}
-	return depth{d.Time, levels(d.Asks), levels(d.Bids)}, nil
-}
-
-func levels(list []index.Level) [][2]string {
-	out := make([][2]string, len(list))
-	for i, l := range list {
-		out[i] = [2]string{l.Price, l.Quantity}
-	}
-	return out
+	return depth(d), err
 }

@@ -96,8 +96,8 @@ func (r *barRow) view(m *market) Bar {
 	pp := m.pair.PricePrecision
 	return Bar{
 		Symbol: m.Symbol, Interval: intervalOf(r.Span), Time: r.Start,
-		Open: cut(number(r.Open.Price), pp), Close: cut(number(r.Close.Price), pp),
-		High: cut(number(r.High.Price), pp), Low: cut(number(r.Low.Price), pp),
+		Open: cutPrice(r.Open.Price, pp), Close: cutPrice(r.Close.Price, pp),
+		High: cutPrice(r.High.Price, pp), Low: cutPrice(r.Low.Price, pp),
 		Volume: cutAmount(&r.Volume.Int, m.TradeDecimals, m.pair.QuantityPrecision),
 	}
 }

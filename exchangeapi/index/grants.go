@@ -14,7 +14,7 @@ func (x *Index) Grants(ctx context.Context, principal, agent core.Address) ([]st
 		Market  uint32 `db:"market"`
 		Granted bool   `db:"granted"`
 	}
-	err := x.store.view(ctx, func(t *tx) error {
+	err := x.store.glance(ctx, func(t *tx) error {
 		return t.list(&rows, `SELECT market, granted FROM ex_grants WHERE principal = ? AND agent = ? ORDER BY height, pos`,
 			principal.String(), agent.String())
 	})

@@ -3,6 +3,7 @@ package index
 import (
 	"database/sql/driver"
 	"fmt"
+	"strconv"
 
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
@@ -33,7 +34,35 @@ func cut(d decimal.Decimal, places int) string {
 
 // cutAmount is cut of an amount of smallest units.
 func cutAmount(raw *uint256.Int, decimals uint8, places int) string {
-	return cut(whole(raw, decimals), places)
+	return cutDigits(raw.Dec(), int(decimals), places)
+}
+
+// cutPrice is cut of a price.
+func cutPrice(p dex.Price, places int) string {
+	whole := strconv.FormatUint(p.Units, 10)
+	fraction := strconv.FormatUint(p.Frac, 10)
+	return cutDigits(whole+zeros[:priceDecimals-len(fraction)]+fraction, priceDecimals, places)
+}
+
+// zeros is as many as a token may have decimals.
+const zeros = "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000" +
+	"0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000" +
+	"00000000000000000000000000000000000000000000000000000000"
+
+// cutDigits puts the point before the last so many digits of a whole number, and leaves out or adds digits at the end until
+// there are so many places.
+func cutDigits(digits string, decimals, places int) string {
+	if len(digits) <= decimals {
+		digits = zeros[:decimals+1-len(digits)] + digits
+	}
+	point := len(digits) - decimals
+	switch {
+	case places == 0:
+		return digits[:point]
+	case places <= decimals:
+		return digits[:point] + "." + digits[point:point+places]
+	}
+	return digits[:point] + "." + digits[point:] + zeros[:places-decimals]
 }
 
 // ratio is a/b cut to so many decimals; zero for b = 0.

@@ -166,7 +166,7 @@ func (o *orderRow) view(m *market) Order {
 	fees := plus(&o.BaseFee.Int, &o.OperatorFee.Int)
 	return Order{
 		Pair: m.pair, Address: o.Owner, ID: o.ID, InnerID: o.InnerID, Side: o.Side, Type: o.Type,
-		Price: cut(number(o.Price.Price), pp), Quantity: cut(quantity, qp), Amount: cut(o.worth(m, quantity), wideDecimals),
+		Price: cutPrice(o.Price.Price, pp), Quantity: cut(quantity, qp), Amount: cut(o.worth(m, quantity), wideDecimals),
 		ExecutedQuantity: cut(executed, qp), ExecutedAmount: cut(paid, pp),
 		ExecutedPercent: cut(ratio(executed, quantity, pp), pp), ExecutedAvgPrice: cut(ratio(paid, executed, pp), pp),
 		Fee: cutAmount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,

@@ -42,7 +42,7 @@ func (t *tx) page(into any, columns, table, order string, w *where, p Page) (tot
 // Order is an order of an owner; nil if there is none of this owner.
 func (x *Index) Order(ctx context.Context, owner core.Address, id core.Hash) (*Order, error) {
 	var o *orderRow
-	err := x.store.view(ctx, func(t *tx) (err error) {
+	err := x.store.glance(ctx, func(t *tx) (err error) {
 		o, err = t.order(id.String())
 		return err
 	})
@@ -69,7 +69,7 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	}
 	var rows []orderRow
 	result := Orders{List: []Order{}}
-	err = x.store.view(ctx, func(t *tx) (err error) {
+	err = x.store.glance(ctx, func(t *tx) (err error) {
 		result.Total, err = t.page(&rows, orderColumns, "ex_orders", "created DESC, serial DESC, id DESC", w, p)
 		return err
 	})
@@ -142,7 +142,7 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	}
 	var rows []tradeRow
 	result := Trades{List: []Trade{}}
-	err = x.store.view(ctx, func(t *tx) (err error) {
+	err = x.store.glance(ctx, func(t *tx) (err error) {
 		result.Total, err = t.page(&rows, tradeColumns, "ex_trades", "height DESC, pos DESC", f.where(m), p)
 		return err
 	})
@@ -192,7 +192,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 		w.and("start <= ?", f.End)
 	}
 	var rows []barRow
-	err = x.store.view(ctx, func(t *tx) error {
+	err = x.store.glance(ctx, func(t *tx) error {
 		_, err := t.page(&rows, barColumns, "ex_bars", "start DESC", w, Page{Limit: f.Limit})
 		return err
 	})
@@ -221,7 +221,7 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 	w.and("account = ? AND token = ?", owner.String(), token.String())
 	var rows []transferRow
 	result := Transfers{List: []Transfer{}}
-	err := x.store.view(ctx, func(t *tx) (err error) {
+	err := x.store.glance(ctx, func(t *tx) (err error) {
 		result.Total, err = t.page(&rows, "amount, kind, at", "ex_transfers", "height DESC, pos DESC", w, p)
 		return err
 	})
@@ -262,7 +262,7 @@ func (x *Index) Granted(ctx context.Context, principal, agent core.Address, symb
 		return false, err
 	}
 	var granted []bool
-	err = x.store.view(ctx, func(t *tx) error {
+	err = x.store.glance(ctx, func(t *tx) error {
 		return t.list(&granted, `SELECT granted FROM ex_grants WHERE principal = ? AND agent = ? AND market = ?
 			ORDER BY height DESC, pos DESC LIMIT 1`, principal.String(), agent.String(), m.ID)
 	})
@@ -352,10 +352,7 @@ func (x *Index) Tickers() []Ticker {
 func (x *Index) ticker(m *market) Ticker {
 	x.memory.mu.Lock()
 	defer x.memory.mu.Unlock()
-	w := x.memory.window(m.ID)
-	w.slide(x.config.Now().Unix())
-	f := w.figures(m)
-	return f.ticker(m)
+	return x.memory.window(m.ID).ticker(m, x.config.Now().Unix())
 }
 
 // Depth is a market's book, at most limit levels (and MaxDepth) on each side. precision is the decimals to merge prices to,

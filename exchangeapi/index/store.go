@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ const txLimit = time.Minute
 const (
 	sqliteCommon = "?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=256"
 	sqliteWrites = sqliteCommon + "&_txlock=immediate"
-	sqliteReads  = sqliteCommon + "&_query_only=true"
+	sqliteReads  = sqliteCommon + "&_query_only=true&_mutex=no" // database/sql gives a connection to one goroutine at a time
 )
 
 // ErrNewer marks a database that a later program wrote.
@@ -179,7 +180,16 @@ func bringUp(ctx context.Context, p *goose.Provider) error {
 // tx is one transaction; it must not leave the function it was handed to.
 type tx struct {
 	ctx context.Context
-	tx  *sqlx.Tx
+	tx  session
+}
+
+// session runs the statements of one transaction: a *sqlx.Tx, or a *sqlx.Conn between BEGIN and ROLLBACK.
+type session interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	GetContext(ctx context.Context, into any, query string, args ...any) error
+	SelectContext(ctx context.Context, into any, query string, args ...any) error
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	Rebind(query string) string
 }
 
 // update runs f in one writing transaction. An error of f rolls back and comes out as it is; errCommit is explained there.
@@ -221,6 +231,32 @@ func (s *store) view(ctx context.Context, f func(*tx) error) error {
 	return f(&tx{ctx, t})
 }
 
+// glance is view for what clients ask. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and
+// one for the transaction, and those cost more than the queries. PostgreSQL's are.
+func (s *store) glance(ctx context.Context, f func(*tx) error) error {
+	if s.lock != "" {
+		return s.view(ctx, f)
+	}
+	conn, err := s.reads.Connx(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	defer conn.Close()
+	ctx = context.WithoutCancel(ctx)
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("beginning a snapshot: %w", err)
+	}
+	defer endSnapshot(ctx, conn)
+	return f(&tx{ctx, conn})
+}
+
+// endSnapshot leaves no connection in the pool that would still show an old state.
+func endSnapshot(ctx context.Context, conn *sqlx.Conn) {
+	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // answers ErrBadConn: it is what closes the connection
+	}
+}
+
 func (t *tx) exec(query string, args ...any) error {
 	_, err := t.tx.ExecContext(t.ctx, t.tx.Rebind(query), args...)
 	return err
@@ -228,8 +264,11 @@ func (t *tx) exec(query string, args ...any) error {
 
 // named runs a statement whose :names are members of row.
 func (t *tx) named(query string, row any) error {
-	_, err := t.tx.NamedExecContext(t.ctx, query, row)
-	return err
+	query, args, err := sqlx.Named(query, row)
+	if err != nil {
+		return err
+	}
+	return t.exec(query, args...)
 }
 
 // one reads one row, or tells that there is none.

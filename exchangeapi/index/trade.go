@@ -60,7 +60,7 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 func (r *tradeRow) view(m *market) Trade {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
 	t := Trade{
-		Pair: m.pair, ID: r.ID, Price: cut(number(r.Price.Price), pp), Quantity: cutAmount(&r.Quantity.Int, m.TradeDecimals, qp),
+		Pair: m.pair, ID: r.ID, Price: cutPrice(r.Price.Price, pp), Quantity: cutAmount(&r.Quantity.Int, m.TradeDecimals, qp),
 		Amount: cutAmount(&r.Amount.Int, m.QuoteDecimals, wideDecimals), Time: r.At, Side: r.Side, BlockHeight: r.Height,
 		BuyFee:   cutAmount(&r.TakerFee.Int, m.QuoteDecimals, wideDecimals),
 		SellFee:  cutAmount(&r.MakerFee.Int, m.QuoteDecimals, wideDecimals),

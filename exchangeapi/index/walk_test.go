@@ -1,6 +1,8 @@
 package index
 
 import (
+	"github.com/jmoiron/sqlx"
+
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +30,7 @@ func dump(t testing.TB, x *Index) []string {
 			"SELECT * FROM ex_tokens ORDER BY height, pos", "SELECT * FROM ex_grants ORDER BY height, pos",
 			"SELECT * FROM ex_undo ORDER BY height, pos", "SELECT * FROM ex_blocks ORDER BY contract, height",
 		} {
-			rows, err := tx.tx.Queryx(query)
+			rows, err := tx.tx.(*sqlx.Tx).Queryx(query)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,9 @@ type window struct {
 	highs, lows      extreme
 	before           dex.Price // of the last trade that left; zero if none did
 	last             dex.Price // of the last trade ever; zero without one
+
+	shown    Ticker  // of shownFor
+	shownFor *market // nil: the figures have changed since
 }
 
 type point struct {
@@ -59,7 +62,7 @@ func (w *window) add(t *tradeRow) {
 	w.lows.add(c)
 	w.quantity.Add(&w.quantity, &p.quantity)
 	w.amount.Add(&w.amount, &p.amount)
-	w.last = p.price
+	w.last, w.shownFor = p.price, nil
 }
 
 // slide drops the trades that are a day old at a time in Unix seconds.
@@ -73,6 +76,7 @@ func (w *window) slide(now int64) {
 		w.before = p.price
 		w.trades = w.trades[1:]
 		w.dropped++
+		w.shownFor = nil
 	}
 }
 
@@ -91,6 +95,16 @@ func (w *window) figures(m *market) figures {
 	}
 	f.quantity, f.amount = whole(&w.quantity, m.TradeDecimals), whole(&w.amount, m.QuoteDecimals)
 	return f
+}
+
+// ticker shows the figures of now, which most readers find as the last one left them.
+func (w *window) ticker(m *market, now int64) Ticker {
+	w.slide(now)
+	if w.shownFor != m {
+		f := w.figures(m)
+		w.shown, w.shownFor = f.ticker(m), m
+	}
+	return w.shown
 }
 
 // ticker shows the figures (facts/exchange.md 1.5, 1.6: all strings have the price's decimals).
