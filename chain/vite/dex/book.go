@@ -9,23 +9,23 @@ import (
 var ErrTwice = errors.New("order is in the book already")
 
 // Book holds the open orders of one market. Per side there are price levels, linked from best to worst, and in a level the
-// orders, linked from oldest to newest. An order has a slot; what matching and cancelling look at is apart from the rest,
-// in one cache line. Make it with NewBook. It is not safe for concurrent use.
+// orders, linked from oldest to newest. An order has a slot; its place in the book is apart from what it says. Make it with
+// NewBook. It is not safe for concurrent use.
 type Book struct {
-	scale   Scale
-	seats   slab[seat]   // by slot
-	origins slab[origin] // by slot
-	free    uint32       // first free slot, linked by next
-	parts   slab[part]
-	freed   uint32            // first free part, linked by its number
-	whole   map[uint32]*Order // by slot, what does not fit a seat; rare
-	turns   turns
-	sides   [2]ladder
+	scale  Scale
+	seats  []seat      // by slot; 0 is none, and what is written there means nothing
+	sheets slab[sheet] // by slot
+	free   uint32      // first free slot, linked by next
+	parts  slab[part]
+	freed  uint32            // first free part
+	whole  map[uint32]*Order // by slot, what does not fit a sheet; rare
+	turns  turns
+	sides  [2]ladder // by OrderID's byte
 }
 
 // NewBook is an empty book for amounts of the scale.
 func NewBook(scale Scale) *Book {
-	return &Book{scale: scale, sides: [2]ladder{newLadder(Buy), newLadder(Sell)}}
+	return &Book{scale: scale, seats: make([]seat, 1), turns: newTurns(), sides: [2]ladder{newLadder(Buy), newLadder(Sell)}}
 }
 
 func (b *Book) side(s Side) *ladder {
@@ -34,6 +34,9 @@ func (b *Book) side(s Side) *ladder {
 	}
 	return &b.sides[0]
 }
+
+// sideOf is the side that an order is on.
+func (b *Book) sideOf(id *OrderID) *ladder { return &b.sides[id[idSide]&1] }
 
 // Len is the number of orders of a side.
 func (b *Book) Len(s Side) int { return b.side(s).count }
@@ -44,12 +47,12 @@ func (b *Book) Best(s Side) (p Price, ok bool) {
 	if l.best == 0 {
 		return Price{}, false
 	}
-	return l.levels[l.best].price, true
+	return l.levels[l.best].key.price(s), true
 }
 
 // Order is a copy of an order in the book.
 func (b *Book) Order(id OrderID) (o Order, ok bool) {
-	n := b.find(id)
+	n := b.find(&id)
 	if n == 0 {
 		return Order{}, false
 	}
@@ -57,9 +60,9 @@ func (b *Book) Order(id OrderID) (o Order, ok bool) {
 	return o, true
 }
 
-func (b *Book) find(id OrderID) uint32 {
-	n := b.turns.find(&b.seats, id.turn())
-	if n == 0 || b.id(n) != id {
+func (b *Book) find(id *OrderID) uint32 {
+	n := b.turns.find(id.turn())
+	if n == 0 || !b.is(n, id) {
 		return 0
 	}
 	return n
@@ -70,7 +73,7 @@ func (b *Book) Walk(s Side, f func(*Order) bool) {
 	var o Order
 	l := b.side(s)
 	for at := l.best; at != 0; at = l.levels[at].worse {
-		for n := l.levels[at].head; n != 0; n = b.seats.at(n).next {
+		for n := l.levels[at].head; n != 0; n = b.seats[n].next {
 			if b.load(n, &o); !f(&o) {
 				return
 			}
@@ -81,10 +84,9 @@ func (b *Book) Walk(s Side, f func(*Order) bool) {
 // Put sets an order: its new state if it is in the book, else at its place by price and age. ErrTwice if another order
 // stands for its time and serial.
 func (b *Book) Put(o *Order) error {
-	n := b.turns.find(&b.seats, o.ID.turn())
+	n := b.turns.find(o.ID.turn())
 	if n == 0 {
-		b.insert(o)
-		return nil
+		return b.insert(o)
 	}
 	if in := b.id(n); in != o.ID {
 		return fmt.Errorf("%w: %s and %s", ErrTwice, in, o.ID)
@@ -96,7 +98,7 @@ func (b *Book) Put(o *Order) error {
 
 // Remove takes an order out of the book; false if it is not there.
 func (b *Book) Remove(id OrderID) bool {
-	n := b.find(id)
+	n := b.find(&id)
 	if n == 0 {
 		return false
 	}
@@ -104,70 +106,85 @@ func (b *Book) Remove(id OrderID) bool {
 	return true
 }
 
-func (b *Book) insert(o *Order) {
-	n, l := b.take(), b.side(o.ID.Side())
-	s := b.seats.at(n)
-	s.turn, s.level = o.ID.turn(), l.at(o.ID.Price(), &b.scale)
+// insert puts an order that is not in the book to its place by price and age. ErrTwice if that is another's.
+func (b *Book) insert(o *Order) error {
+	turn := o.ID.turn()
+	if taken := b.turns.find(turn); taken != 0 {
+		return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), o.ID)
+	}
+	n, l := b.take(), b.sideOf(&o.ID)
+	b.turns.add(turn, n)
+	level := l.at(o.ID.key(), &b.scale)
+	s, in := &b.seats[n], &l.levels[level]
+	s.turn, s.level, s.tags = turn, level, tagsOf(o)
+	if after := in.tail; after == 0 || turn > b.seats[after].turn {
+		s.prev, s.next, in.tail = after, 0, n
+		b.seats[after].next = n
+		if after == 0 {
+			in.head = n
+			l.fill(level)
+		}
+	} else {
+		b.linkOlder(in, n)
+	}
 	b.keep(n, o)
-	b.turns.add(s.turn, n)
-	b.link(&l.levels[s.level], n)
 	l.count++
+	return nil
 }
 
 // take gives a free slot.
 func (b *Book) take() uint32 {
-	if n := b.free; n != 0 {
-		b.free = b.seats.at(n).next
+	n := b.free
+	if n == 0 {
+		n = uint32(len(b.seats))
+		b.seats = append(b.seats, seat{})
+		b.sheets.add()
 		return n
 	}
-	b.origins.add()
-	return b.seats.add()
+	b.free = b.seats[n].next
+	return n
 }
 
-// link puts a slot into its level by age. New orders are the newest and orders that come back were the oldest, so the
-// place is found at either end.
-func (b *Book) link(l *level, n uint32) {
-	s, after := b.seats.at(n), l.tail
-	if l.head != 0 && s.turn < b.seats.at(l.head).turn {
-		after = 0
+// linkOlder puts a slot into a level that has a newer order. Orders that come back were the oldest.
+func (b *Book) linkOlder(in *level, n uint32) {
+	turn, before := b.seats[n].turn, in.head
+	if turn > b.seats[before].turn {
+		for before = in.tail; turn < b.seats[b.seats[before].prev].turn; {
+			before = b.seats[before].prev
+		}
 	}
-	for after != 0 && s.turn < b.seats.at(after).turn {
-		after = b.seats.at(after).prev
-	}
-	before := l.head
-	if after != 0 {
-		older := b.seats.at(after)
-		before, older.next = older.next, n
+	after := b.seats[before].prev
+	b.seats[n].prev, b.seats[n].next = after, before
+	b.seats[before].prev = n
+	if after == 0 {
+		in.head = n
 	} else {
-		l.head = n
+		b.seats[after].next = n
 	}
-	if before != 0 {
-		b.seats.at(before).prev = n
-	} else {
-		l.tail = n
-	}
-	s.prev, s.next = after, before
 }
 
+// remove takes the order in a slot out of the book.
 func (b *Book) remove(n uint32) {
-	s := b.seats.at(n)
-	l := b.side(s.side())
+	s := &b.seats[n]
+	l := &b.sides[s.tags&tagSell]
 	in := &l.levels[s.level]
-	if s.prev == 0 {
-		in.head = s.next
-	} else {
-		b.seats.at(s.prev).next = s.next
+	prev, next := s.prev, s.next
+	b.seats[prev].next, b.seats[next].prev = next, prev
+	head, tail := in.head, in.tail
+	if prev == 0 {
+		head = next
 	}
-	if s.next == 0 {
-		in.tail = s.prev
-	} else {
-		b.seats.at(s.next).prev = s.prev
+	if next == 0 {
+		tail = prev
 	}
-	if in.head == 0 {
-		l.drop(s.level)
+	in.head, in.tail = head, tail
+	if head == 0 {
+		l.empty(s.level)
 	}
-	b.turns.remove(s.turn, n)
-	b.clear(n)
+	b.turns.remove(s.turn)
+	if s.tags&(tagWhole|tagPart) != 0 {
+		b.clear(n)
+	}
 	s.next, b.free = b.free, n
 	l.count--
 }

@@ -135,6 +135,9 @@ func (d *desk) settle(s Settlement) {
 // check is what must hold after each step: money is conserved, what is locked is what the open orders lock, and the book is
 // in order and not crossed.
 func (d *desk) check() {
+	if d.blocks%16 == 0 {
+		d.book.check(d.t)
+	}
 	sums := [2]uint256.Int{{}, d.fees}
 	for _, p := range d.funds {
 		for i, b := range []Balance{p.trade, p.quote} {

@@ -1,104 +1,90 @@
 package dex
 
-// ladder is the price levels of one side, linked from best to worst.
+// ladder is the price levels of one side, linked from best to worst. A level whose orders have gone is parked: it stays
+// for a while, because prices that were used are soon used again.
 type ladder struct {
-	side        Side
-	levels      []level // number 0 is none and has no price
-	free        uint32  // first free level, linked by worse
-	best, worst uint32
-	open        int // levels
-	count       int // orders
-	recent      []uint32
-	shift       uint // of a price's hash, to its group in recent
-	sorted      tree
+	side   Side
+	levels []level // number 0 is none
+	free   uint32  // first free level, linked by worse
+	best   uint32  // of those with orders
+	open   int     // levels, with the parked ones
+	count  int     // orders
+	recent []uint32
+	shift  uint // of a key's hash, to its place in recent
+	sorted tree
+	parked [parkedLevels]uint32 // a ring: hand is at the oldest
+	hand   int
 }
 
 // level is the orders of one price, linked from oldest to newest.
 type level struct {
-	price         Price
+	key           key
 	unit          uint64 // of the price, for the quick path; 0 if there is none
 	head, tail    uint32 // slots
 	better, worse uint32 // levels
+	parked        bool
 }
 
-// recent has levels by a hash of their price, in groups of recentWays with the newest first. It may forget one, and it may
-// name one that is another price's now; the tree knows all. So a hash that somebody makes prices collide in costs searches
-// in the tree and nothing else.
-const (
-	recentWays    = 4
-	minRecentBits = 4
-)
+// parkedLevels bounds the levels without orders, and so what is walked over to find the next best one.
+const parkedLevels = 64
 
-// noPrice is the price of a level that is not in use.
-func noPrice() Price { return Price{1 << 63, 0} }
+// minRecentBits is the first size of recent, the levels by a hash of their key. It may forget one, and may name one that has
+// gone or changed its key; the tree knows all. So a hash that somebody makes prices collide in costs searches in the tree
+// and nothing else.
+const minRecentBits = 6
 
 func newLadder(side Side) ladder {
 	l := ladder{side: side, levels: make([]level, 1), sorted: newTree()}
-	l.levels[0].price = noPrice()
+	l.levels[0].key = lastKey()
 	l.forget(minRecentBits)
 	return l
 }
 
-// forget makes recent anew, of as many groups as bits have values.
+// forget makes recent anew.
 func (l *ladder) forget(bits uint) {
-	l.recent = make([]uint32, recentWays<<bits)
+	l.recent = make([]uint32, 1<<bits)
 	l.shift = 64 - bits
 }
 
-// better tells whether the first price of this side is matched before the second.
-func (s Side) better(p, q Price) bool {
-	if s == Sell {
-		return p.Compare(q) < 0
+// at finds or makes the level of a key.
+func (l *ladder) at(k key, scale *Scale) uint32 {
+	place := (k.hi*0x9e3779b97f4a7c15 + k.lo*0xd1b54a32d192ed03) >> l.shift
+	n := l.recent[place]
+	if l.levels[n].key == k {
+		return n
 	}
-	return p.Compare(q) > 0
+	return l.search(k, place, scale)
 }
 
-// key orders the prices of a side best first.
-func (s Side) key(p Price) key {
-	if s == Sell {
-		return key{p.Units, p.Frac}
+// search is at for a level that is not in its place in recent. It may be beside it.
+func (l *ladder) search(k key, place uint64, scale *Scale) uint32 {
+	beside := &l.recent[place^1]
+	if l.levels[*beside].key == k {
+		return *beside
 	}
-	return key{p.Units ^ priceMask, p.Frac ^ priceMask}
-}
-
-// at finds or makes the level of a price.
-func (l *ladder) at(p Price, scale *Scale) uint32 {
-	group := (p.Units*0x9e3779b97f4a7c15 ^ p.Frac*0xbf58476d1ce4e5b9) * 0x94d049bb133111eb >> l.shift * recentWays
-	ways := (*[recentWays]uint32)(l.recent[group:])
-	for _, n := range ways {
-		if l.levels[n].price == p {
-			return n
-		}
-	}
-	n := l.sorted.find(l.side.key(p))
-	if n == 0 {
-		n = l.add(p, scale)
-	}
-	copy(ways[1:], ways[:])
-	ways[0] = n
+	n := l.place(k, scale)
+	*beside, l.recent[place] = l.recent[place], n
 	if 2*l.open > len(l.recent) {
 		l.forget(64 - l.shift + 2)
 	}
 	return n
 }
 
-func (l *ladder) add(p Price, scale *Scale) uint32 {
+// place is the level of a key in its place among its neighbours, a new one if there is none.
+func (l *ladder) place(k key, scale *Scale) uint32 {
 	n := l.free
 	if n == 0 {
 		n = uint32(len(l.levels))
-		l.levels = append(l.levels, level{})
-	} else {
-		l.free = l.levels[n].worse
+		l.levels = append(l.levels, level{key: lastKey()})
+		l.free = n
 	}
-	l.levels[n] = level{price: p, unit: scale.unit(p)}
+	found, near, before := l.sorted.add(k, n)
+	if found != 0 {
+		return found
+	}
+	l.free = l.levels[n].worse
+	l.levels[n] = level{key: k, unit: scale.unit(k.price(l.side))}
 	l.open++
-	l.join(n)
-	return n
-}
-
-// join links a level between its neighbours.
-func (l *ladder) join(n uint32) {
-	near, before := l.sorted.add(l.side.key(l.levels[n].price), n)
 	better, worse := near, near
 	if before {
 		worse = l.levels[near].worse
@@ -107,28 +93,62 @@ func (l *ladder) join(n uint32) {
 	}
 	l.link(better, n)
 	l.link(n, worse)
+	return n
 }
 
 // link makes two levels neighbours; 0 is the end.
 func (l *ladder) link(better, worse uint32) {
 	if better != 0 {
 		l.levels[better].worse = worse
-	} else {
-		l.best = worse
 	}
 	if worse != 0 {
 		l.levels[worse].better = better
-	} else {
-		l.worst = better
 	}
+}
+
+// fill tells that a level has got its first order.
+func (l *ladder) fill(n uint32) {
+	if l.best == 0 || l.levels[n].key.below(l.levels[l.best].key) == 1 {
+		l.best = n
+	}
+}
+
+// empty tells that a level has lost its last order. The level that was parked the longest goes, if it has none either.
+func (l *ladder) empty(n uint32) {
+	if n == l.best {
+		l.best = l.next(n)
+	}
+	if l.levels[n].parked {
+		return
+	}
+	l.levels[n].parked = true
+	oldest := &l.parked[l.hand]
+	l.hand = (l.hand + 1) % parkedLevels
+	before := *oldest
+	*oldest = n
+	if before == 0 {
+		return
+	}
+	l.levels[before].parked = false
+	if l.levels[before].head == 0 {
+		l.drop(before)
+	}
+}
+
+// next is the level with orders after n.
+func (l *ladder) next(n uint32) uint32 {
+	for n = l.levels[n].worse; n != 0 && l.levels[n].head == 0; {
+		n = l.levels[n].worse
+	}
+	return n
 }
 
 // drop takes an empty level away.
 func (l *ladder) drop(n uint32) {
 	at := &l.levels[n]
 	l.link(at.better, at.worse)
-	l.sorted.remove(l.side.key(at.price))
-	*at = level{price: noPrice(), worse: l.free}
+	l.sorted.remove(at.key)
+	*at = level{key: lastKey(), worse: l.free}
 	l.free = n
 	l.open--
 }

@@ -36,14 +36,22 @@ type Fill struct {
 // memory is used again, holds until the book or the order changes. (facts/exchange.md 2.7 to 2.9)
 func (b *Book) Match(taker *Order, r *Result) {
 	r.Taker, r.Fills = taker, r.Fills[:0]
-	switch {
-	case !b.crosses(taker):
+	switch other := &b.sides[taker.ID[idSide]&1^1]; {
+	case taker.worst().below(other.levels[other.best].key) == 1:
 		taker.endUnfilled()
 	case taker.Type == PostOnly:
 		taker.end(Cancelled, WouldMatch)
 	default:
-		b.meet(r)
+		b.meet(r, other)
 	}
+}
+
+// worst is the key of the last price of the other side that the order may meet.
+func (o *Order) worst() key {
+	if o.Type == MarketPrice {
+		return key{priceMask, priceMask}
+	}
+	return o.ID.key().opposite()
 }
 
 // endUnfilled ends a taker that does not rest, if nothing has ended it before.
@@ -57,12 +65,15 @@ func (o *Order) endUnfilled() {
 }
 
 // meet lets the taker meet the other side. Where all numbers fit, that is done in 128 bits, else again in 256.
-func (b *Book) meet(r *Result) {
+func (b *Book) meet(r *Result, other *ladder) {
 	t := r.Taker
-	fresh := t.Progress
-	if !b.fillNarrow(r) {
+	var fresh Progress
+	if t.Type != Limit {
+		fresh = t.Progress
+	}
+	if !b.fillNarrow(r, other) {
 		r.Fills = r.Fills[:0]
-		b.fill(r)
+		b.fill(r, other)
 	}
 	switch {
 	case t.Status == Filled:
@@ -90,27 +101,13 @@ func (o *Order) overLimit() bool {
 	return worth.Gt(&o.Limit)
 }
 
-// accepts tells whether a taker of the price may meet an order of the other one.
-func (o *Order) accepts(own, other Price) bool {
-	return o.Type == MarketPrice || own == other || o.ID.Side().better(own, other)
-}
-
-func (b *Book) crosses(t *Order) bool {
-	best, ok := b.Best(!t.ID.Side())
-	return ok && t.accepts(t.ID.Price(), best)
-}
-
 // fill lets the taker meet the other side until it has ended, the prices part, or MaxFills is reached. This is the exact
 // way, for numbers of any size.
-func (b *Book) fill(r *Result) {
-	t, own := r.Taker, r.Taker.ID.Price()
-	other := b.side(!t.ID.Side())
-	for at := other.best; at != 0; at = other.levels[at].worse {
-		price := other.levels[at].price
-		if !t.accepts(own, price) {
-			return
-		}
-		for n := other.levels[at].head; n != 0; n = b.seats.at(n).next {
+func (b *Book) fill(r *Result, other *ladder) {
+	t, own, worst := r.Taker, r.Taker.ID.Price(), r.Taker.worst()
+	for at := other.best; at != 0 && worst.below(other.levels[at].key) == 0; at = other.levels[at].worse {
+		price := other.levels[at].key.price(other.side)
+		for n := other.levels[at].head; n != 0; n = b.seats[n].next {
 			if len(r.Fills) == MaxFills || !b.trade(r, n, price) {
 				return
 			}
@@ -190,8 +187,10 @@ func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRa
 // result must be of this book as it is. ErrTwice, with nothing changed, if the taker's time and serial are taken.
 func (b *Book) Apply(r *Result) error {
 	rests := !r.Taker.Ended()
-	if rests && b.turns.find(&b.seats, r.Taker.ID.turn()) != 0 {
-		return fmt.Errorf("%w: %s", ErrTwice, r.Taker.ID)
+	if rests && len(r.Fills) > 0 {
+		if taken := b.turns.find(r.Taker.ID.turn()); taken != 0 {
+			return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), r.Taker.ID)
+		}
 	}
 	for i := range r.Fills {
 		f := &r.Fills[i]
@@ -202,7 +201,7 @@ func (b *Book) Apply(r *Result) error {
 		}
 	}
 	if rests {
-		b.insert(r.Taker)
+		return b.insert(r.Taker)
 	}
 	return nil
 }

@@ -87,6 +87,12 @@ func (e *Execution) Fees() uint256.Int {
 	return sum
 }
 
+// words is zero if nothing is executed.
+func (e *Execution) words() uint64 {
+	q, a, b, o := &e.Quantity, &e.Amount, &e.BaseFee, &e.OperatorFee
+	return q[0] | q[1] | q[2] | q[3] | a[0] | a[1] | a[2] | a[3] | b[0] | b[1] | b[2] | b[3] | o[0] | o[1] | o[2] | o[3]
+}
+
 // Order is an order on the exchange. Quantities are in the trade token, amounts in the quote token.
 type Order struct {
 	ID        OrderID

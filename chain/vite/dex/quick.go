@@ -8,69 +8,74 @@ import "github.com/holiman/uint256"
 
 // quickTaker is the taker while it is matched in 128 bits.
 type quickTaker struct {
-	side     Side
-	market   bool // a market order: no price, so nothing left of it is dust
-	price    Price
-	unit     uint64
-	rest     u128
-	budget   u128 // of a buy, what its amount has left
-	fees     u128 // of a buy, what its locked fee has left
-	base     uint64
-	operator uint64
-	so       part // executed so far
+	buys           bool
+	market         bool // a market order: no price, so nothing left of it is dust
+	worst          key
+	unit           uint64
+	rest           u128
+	budget         u128 // of a buy, what its amount has left
+	fees           u128 // of a buy, what its locked fee has left
+	base, operator uint64
+	so             part // executed so far
 }
 
 // quickTaker is ready for an order of which nothing is executed; ok is false if it has to go the exact way.
 func (b *Book) quickTaker(o *Order) (t quickTaker, ok bool) {
-	t = quickTaker{
-		side: o.ID.Side(), market: o.Type == MarketPrice, price: o.ID.Price(), base: uint64(o.Rates.Taker), operator: uint64(o.Rates.TakerOperator),
-	}
 	var quantity, amount, fee bool
 	t.rest, quantity = narrowed(&o.Quantity)
 	t.budget, amount = narrowed(&o.Amount)
 	t.fees, fee = narrowed(&o.LockedFee)
+	t.buys, t.market, t.worst = o.ID[idSide] == 0, o.Type == MarketPrice, o.worst()
+	t.base, t.operator = uint64(o.Rates.Taker), uint64(o.Rates.TakerOperator)
 	if !t.market {
-		t.unit = b.scale.unit(t.price)
+		t.unit = b.scale.unit(o.ID.Price())
 	}
-	fits := quantity && amount && fee && max(t.base, t.operator) <= maxSeatRate && (t.market || t.unit != 0)
-	return t, fits && !(t.market && t.side == Buy) && o.Progress == Progress{}
+	fits := quantity && amount && fee && (t.base|t.operator) <= maxSheetRate && t.market != (t.unit != 0)
+	return t, fits && !(t.market && t.buys) && o.Status == Open && o.Executed.words() == 0
 }
 
 // fillNarrow is fill in 128 bits. If it gives up, which is false, only the fills have been touched.
-func (b *Book) fillNarrow(r *Result) bool {
+func (b *Book) fillNarrow(r *Result, other *ladder) bool {
 	t, ok := b.quickTaker(r.Taker)
 	if !ok {
 		return false
 	}
-	other := b.side(!t.side)
-	for at := other.best; at != 0; at = other.levels[at].worse {
+	more := true
+	for at := other.best; more && at != 0; at = other.levels[at].worse {
 		l := &other.levels[at]
-		if !t.market && l.price != t.price && !t.side.better(t.price, l.price) {
+		if t.worst.below(l.key) == 1 {
 			break
 		}
-		more, ok := b.fillLevel(r, &t, l)
-		if !ok {
+		if more, ok = b.fillLevel(r, &t, other.side, l); !ok {
 			return false
 		}
-		if !more {
-			break
-		}
 	}
-	t.finish(r.Taker, b)
+	t.so.widen(&r.Taker.Executed)
+	r.Taker.Status = PartiallyFilled
+	if t.done(&b.scale.narrow) {
+		r.Taker.end(Filled, ByOwner)
+	}
 	return true
 }
 
 // fillLevel lets the taker meet the orders of a level; more is false if it meets no others.
-func (b *Book) fillLevel(r *Result, t *quickTaker, l *level) (more, ok bool) {
+func (b *Book) fillLevel(r *Result, t *quickTaker, side Side, l *level) (more, ok bool) {
+	price := l.key.price(side)
 	for n := l.head; n != 0; {
 		if len(r.Fills) == MaxFills {
 			return false, true
 		}
-		s := b.seats.at(n)
-		if !b.tradeNarrow(r, t, l, n, s) {
+		s := &b.seats[n]
+		if l.unit == 0 || s.isWhole() {
 			return false, false
 		}
-		if t.done(b) {
+		f := r.next()
+		idOf(&f.Maker, uint32(s.tags>>tagMarket), side, l.key, s.turn)
+		f.Price, f.slot = price, n
+		if !b.tradeNarrow(f, t, l.unit, b.sheets.at(n)) {
+			return false, false
+		}
+		if t.done(&b.scale.narrow) {
 			return false, true
 		}
 		n = s.next
@@ -78,53 +83,51 @@ func (b *Book) fillLevel(r *Result, t *quickTaker, l *level) (more, ok bool) {
 	return true, true
 }
 
-func (t *quickTaker) done(b *Book) bool {
-	return t.rest.isZero() || !t.market && b.scale.narrow.isDust(t.unit, t.rest)
-}
-
-// tradeNarrow adds the fill with the order in a slot; false if it has to go the exact way.
-func (b *Book) tradeNarrow(r *Result, t *quickTaker, l *level, n uint32, s *seat) bool {
-	quantity := s.rest.least(t.rest)
-	amount, ok := b.scale.narrow.amount(l.unit, quantity)
-	if !ok || s.isWhole() || l.unit == 0 || quantity.isZero() {
-		return false
-	}
-	g, f := b.origins.at(n), r.next()
-	var maker part
-	if s.part != 0 {
-		maker = *b.parts.at(s.part)
-	}
-	if t.side == Buy {
-		amount = amount.least(t.budget)
-	} else {
-		amount = amount.least(s.amount.sub(maker.amount))
-	}
-	f.Maker, f.Owner, f.Price, f.slot = b.id(n), g.owner, l.price, n
-	quantity.widen(&f.Quantity)
-	amount.widen(&f.Amount)
-	t.pay(f, quantity, amount)
-	b.payMaker(f, s, &maker, quantity, amount)
-	return true
+func (t *quickTaker) done(s *narrowScale) bool {
+	return t.rest.isZero() || !t.market && s.isDust(t.unit, t.rest)
 }
 
 // next is a fill more, with anything in it.
 func (r *Result) next() *Fill {
-	if len(r.Fills) < cap(r.Fills) {
-		r.Fills = r.Fills[:len(r.Fills)+1]
-	} else {
+	n := len(r.Fills)
+	if n == cap(r.Fills) {
 		r.Fills = append(r.Fills, Fill{})
 	}
-	return &r.Fills[len(r.Fills)-1]
+	r.Fills = r.Fills[:n+1]
+	return &r.Fills[n]
+}
+
+// tradeNarrow finds the fill with a maker; false if it has to go the exact way.
+func (b *Book) tradeNarrow(f *Fill, t *quickTaker, unit uint64, x *sheet) bool {
+	quantity := x.rest.least(t.rest)
+	amount, ok := b.scale.narrow.amount(unit, quantity)
+	if !ok || quantity.isZero() {
+		return false
+	}
+	var maker part
+	if x.part != 0 {
+		maker = *b.parts.at(x.part)
+	}
+	if t.buys {
+		amount = amount.least(t.budget)
+	} else {
+		amount = amount.least(x.amount.sub(maker.amount))
+	}
+	f.Owner = x.owner
+	quantity.widen(&f.Quantity)
+	amount.widen(&f.Amount)
+	t.pay(f, quantity, amount)
+	b.payMaker(f, x, unit, &maker, !t.buys, quantity, amount)
+	return true
 }
 
 // pay charges the taker for a fill.
 func (t *quickTaker) pay(f *Fill, quantity, amount u128) {
 	base, operator := narrowFee(amount, t.base), narrowFee(amount, t.operator)
-	if t.side == Buy {
+	if t.buys {
 		base = base.least(t.fees)
-		t.fees = t.fees.sub(base)
-		operator = operator.least(t.fees)
-		t.fees = t.fees.sub(operator)
+		operator = operator.least(t.fees.sub(base))
+		t.fees = t.fees.sub(base).sub(operator)
 		t.budget = t.budget.sub(amount)
 	}
 	base.widen(&f.TakerFee)
@@ -134,28 +137,27 @@ func (t *quickTaker) pay(f *Fill, quantity, amount u128) {
 }
 
 // payMaker charges the maker, of which so much was executed before, and finds its progress.
-func (b *Book) payMaker(f *Fill, s *seat, so *part, quantity, amount u128) {
-	base, operator := narrowFee(amount, uint64(s.rates[1])), narrowFee(amount, uint64(s.rates[3]))
-	left := u128{}
-	if s.side() == Buy {
-		left = b.origins.at(f.slot).lockedFee.sub(so.base).sub(so.operator)
+func (b *Book) payMaker(f *Fill, x *sheet, unit uint64, so *part, buys bool, quantity, amount u128) {
+	base, operator := narrowFee(amount, uint64(x.rates[1])), narrowFee(amount, uint64(x.rates[3]))
+	var left u128
+	if buys {
+		left = x.lockedFee.sub(so.base).sub(so.operator)
 		base = base.least(left)
-		left = left.sub(base)
-		operator = operator.least(left)
-		left = left.sub(operator)
+		operator = operator.least(left.sub(base))
+		left = left.sub(base).sub(operator)
 	}
 	base.widen(&f.MakerFee)
 	operator.widen(&f.MakerOperatorFee)
 	so.add(quantity, amount, base, operator)
-	p, rest := &f.MakerProgress, s.rest.sub(quantity)
+	p, rest := &f.MakerProgress, x.rest.sub(quantity)
 	p.Status, p.Reason, p.Refund = PartiallyFilled, ByOwner, uint256.Int{}
 	so.widen(&p.Executed)
-	if !rest.isZero() && !b.scale.narrow.isDust(b.side(s.side()).levels[s.level].unit, rest) {
+	if !rest.isZero() && !b.scale.narrow.isDust(unit, rest) {
 		return
 	}
 	p.Status = Filled
-	if s.side() == Buy {
-		rest = left.add(s.amount.sub(so.amount))
+	if buys {
+		rest = left.add(x.amount.sub(so.amount))
 	}
 	rest.widen(&p.Refund)
 }
@@ -163,13 +165,4 @@ func (b *Book) payMaker(f *Fill, s *seat, so *part, quantity, amount u128) {
 func (p *part) add(quantity, amount, base, operator u128) {
 	p.quantity, p.amount = p.quantity.add(quantity), p.amount.add(amount)
 	p.base, p.operator = p.base.add(base), p.operator.add(operator)
-}
-
-// finish writes what has become of the taker into its order.
-func (t *quickTaker) finish(o *Order, b *Book) {
-	t.so.widen(&o.Executed)
-	o.Status = PartiallyFilled
-	if t.done(b) {
-		o.end(Filled, ByOwner)
-	}
 }

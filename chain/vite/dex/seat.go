@@ -1,52 +1,55 @@
 package dex
 
 import (
+	"encoding/binary"
+
+	"github.com/holiman/uint256"
+
 	"gatewayd/chain/vite/core"
 )
 
-// seat is what matching and cancelling look at of an order: one cache line.
+// seat is where an order is in the book, which is all that cancelling looks at. It is small, so that the seats of many
+// orders stay in the cache.
 type seat struct {
 	turn       uint64 // OrderID.turn
-	rest       u128   // of the quantity
-	amount     u128   // Order.Amount
 	prev, next uint32 // older and newer in the level
 	level      uint32
-	part       uint32 // number in Book.parts; 0 if nothing is executed
-	rates      [4]uint8
 	tags       tags
 }
 
-// maxSeatRate is the highest rate in a seat; the rules of markets allow 200.
-const maxSeatRate = 1<<8 - 1
+// sheet is what else there is of an order in the book, looked at when it trades or is shown: two cache lines.
+type sheet struct {
+	rest      u128   // of the quantity
+	amount    u128   // Order.Amount
+	lockedFee u128   // Order.LockedFee
+	part      uint32 // number in Book.parts; 0 if nothing is executed
+	rates     [4]uint8
+	owner     core.Address
+	sendHash  core.Hash
+	_         [128 - 109]byte
+}
 
-// tags are the side, whether the order is whole, its type and its market.
+// maxSheetRate is the highest rate in a sheet; the rules of markets allow 200.
+const maxSheetRate = 1<<8 - 1
+
+// tags are the side, whether the order is whole, whether something is executed, its type and its market.
 type tags uint32
 
 const (
 	tagSell     tags = 1
 	tagWhole    tags = 2
-	tagTypeBits      = 2
+	tagPart     tags = 4
+	tagTypeBits      = 3
 	tagMarket        = 8
+	tagTypes         = 1<<(tagMarket-tagTypeBits) - 1
 )
 
+// tagsOf are those of an order that is neither whole nor executed. The first four bytes of an id are market and side.
 func tagsOf(o *Order) tags {
-	t := tags(o.Type)<<tagTypeBits | tags(o.ID.Market())<<tagMarket
-	if o.ID.Side() == Sell {
-		t |= tagSell
-	}
-	return t
+	return tags(binary.BigEndian.Uint32(o.ID[:]))&^(1<<tagMarket-2) | tags(o.Type)&tagTypes<<tagTypeBits
 }
-
-func (s *seat) side() Side { return Side(s.tags&tagSell != 0) }
 
 func (s *seat) isWhole() bool { return s.tags&tagWhole != 0 }
-
-// origin is what of an order in the book is looked at only when it trades or is shown.
-type origin struct {
-	lockedFee u128
-	sendHash  core.Hash
-	owner     core.Address
-}
 
 // part is an Execution in 128 bits. Of a free part, quantity.lo is the next one.
 type part struct{ quantity, amount, base, operator u128 }
@@ -69,71 +72,88 @@ func (p *part) widen(e *Execution) {
 }
 
 // id is that of the order in a slot.
-func (b *Book) id(n uint32) OrderID {
-	s := b.seats.at(n)
+func (b *Book) id(n uint32) (id OrderID) {
+	s := &b.seats[n]
 	if s.isWhole() {
 		return b.whole[n].ID
 	}
-	side := s.side()
-	return NewOrderID(uint32(s.tags>>tagMarket), side, b.side(side).levels[s.level].price, int64(s.turn>>24), uint32(s.turn&MaxSerial))
+	l := &b.sides[s.tags&tagSell]
+	idOf(&id, uint32(s.tags>>tagMarket), l.side, l.levels[s.level].key, s.turn)
+	return id
+}
+
+// is tells whether the order in a slot has the id, whose turn it has.
+func (b *Book) is(n uint32, id *OrderID) bool {
+	s := &b.seats[n]
+	l := &b.sides[s.tags&tagSell]
+	if l.levels[s.level].key != id.key() || s.tags>>tagMarket<<tagMarket|s.tags&tagSell != tags(binary.BigEndian.Uint32(id[:])) {
+		return s.isWhole() && b.whole[n].ID == *id
+	}
+	return true
 }
 
 // load is a copy of the order in a slot.
 func (b *Book) load(n uint32, o *Order) {
-	s, g := b.seats.at(n), b.origins.at(n)
+	s := &b.seats[n]
 	if s.isWhole() {
 		*o = *b.whole[n]
 		return
 	}
+	x := b.sheets.at(n)
 	*o = Order{
-		ID: b.id(n), Owner: g.owner, Type: Type(s.tags >> tagTypeBits & (1<<(tagMarket-tagTypeBits) - 1)), SendHash: g.sendHash,
-		Rates: Rates{uint32(s.rates[0]), uint32(s.rates[1]), uint32(s.rates[2]), uint32(s.rates[3])},
+		ID: b.id(n), Owner: x.owner, Type: Type(s.tags >> tagTypeBits & tagTypes), SendHash: x.sendHash,
+		Rates: Rates{uint32(x.rates[0]), uint32(x.rates[1]), uint32(x.rates[2]), uint32(x.rates[3])},
 	}
-	s.rest.widen(&o.Quantity)
-	s.amount.widen(&o.Amount)
-	g.lockedFee.widen(&o.LockedFee)
-	if s.part != 0 {
-		b.parts.at(s.part).widen(&o.Executed)
+	x.rest.widen(&o.Quantity)
+	x.amount.widen(&o.Amount)
+	x.lockedFee.widen(&o.LockedFee)
+	if x.part != 0 {
+		b.parts.at(x.part).widen(&o.Executed)
 		o.Quantity.Add(&o.Quantity, &o.Executed.Quantity)
 		o.Status = PartiallyFilled
 	}
 }
 
-// keep stores what a slot's order is, without its place. What a seat cannot tell exactly is kept whole.
+// keep stores what a slot's order is, without its place. What a sheet cannot tell exactly is kept whole.
 func (b *Book) keep(n uint32, o *Order) {
-	s, g := b.seats.at(n), b.origins.at(n)
-	s.tags, s.part = tagsOf(o), 0
-	p, ok := partOf(&o.Executed)
-	if !ok || !o.fits(s, g, &p) {
-		s.tags |= tagWhole
+	x := b.sheets.at(n)
+	x.part = 0
+	if !o.fits(x) || o.Status != Open && !b.fitsPart(&b.seats[n], x, o) {
+		b.seats[n].tags |= tagWhole
 		b.keepWhole(n, *o)
 		return
 	}
-	s.rates = [4]uint8{uint8(o.Rates.Taker), uint8(o.Rates.Maker), uint8(o.Rates.TakerOperator), uint8(o.Rates.MakerOperator)}
-	g.owner, g.sendHash = o.Owner, o.SendHash
-	if o.Status == PartiallyFilled {
-		s.part = b.takePart()
-		*b.parts.at(s.part) = p
-	}
+	r := &o.Rates
+	x.rates = [4]uint8{uint8(r.Taker), uint8(r.Maker), uint8(r.TakerOperator), uint8(r.MakerOperator)}
+	x.owner, x.sendHash = o.Owner, o.SendHash
 }
 
-// fits sets the numbers of the order in its seat; false if they, or other members, are not such that load gives the same
+// fits sets the numbers of the order in its sheet; false if they, or other members, are not such that load gives the same
 // order again. Resting orders are such, but for amounts that no token has.
-func (o *Order) fits(s *seat, g *origin, p *part) bool {
-	quantity, narrow := narrowed(&o.Quantity)
-	amount, narrowAmount := narrowed(&o.Amount)
-	fee, narrowFee := narrowed(&o.LockedFee)
-	if !narrow || !narrowAmount || !narrowFee || quantity.less(p.quantity) {
+func (o *Order) fits(x *sheet) bool {
+	q, a, f, r := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates
+	x.rest, x.amount, x.lockedFee = u128{q[1], q[0]}, u128{a[1], a[0]}, u128{f[1], f[0]}
+	wide := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxNarrowHigh | uint64(r.Taker|r.Maker|r.TakerOperator|r.MakerOperator)&^maxSheetRate
+	for _, none := range [2]*uint256.Int{&o.Limit, &o.Refund} {
+		wide |= none[0] | none[1] | none[2] | none[3]
+	}
+	if o.Status == Open {
+		wide |= o.Executed.words()
+	}
+	return wide == 0 && o.Reason == ByOwner && o.Type != MarketPrice && o.Type.Valid() && o.ID.key().isPrice(o.ID[idSide])
+}
+
+// fitsPart sets what is executed of an order whose other members fit.
+func (b *Book) fitsPart(s *seat, x *sheet, o *Order) bool {
+	p, ok := partOf(&o.Executed)
+	if !ok || o.Status != PartiallyFilled || p.quantity.isZero() || x.rest.less(p.quantity) {
 		return false
 	}
-	s.rest, s.amount, g.lockedFee = quantity.sub(p.quantity), amount, fee
-	r, status := &o.Rates, Open
-	if !p.quantity.isZero() {
-		status = PartiallyFilled
-	}
-	return o.Status == status && (status == PartiallyFilled || *p == part{}) && o.Reason == ByOwner && o.Refund.IsZero() && o.Limit.IsZero() &&
-		max(r.Taker, r.Maker, r.TakerOperator, r.MakerOperator) <= maxSeatRate && o.Type.Valid() && o.Type != MarketPrice &&
-		o.ID[idSide] <= 1 && !o.ID.Price().IsZero()
+	x.rest = x.rest.sub(p.quantity)
+	x.part = b.takePart()
+	*b.parts.at(x.part) = p
+	s.tags |= tagPart
+	return true
 }
 
 func (b *Book) keepWhole(n uint32, o Order) {
@@ -154,19 +174,21 @@ func (b *Book) takePart() uint32 {
 
 // clear gives back what a slot's order has besides its seat.
 func (b *Book) clear(n uint32) {
-	s := b.seats.at(n)
+	s := &b.seats[n]
 	if s.isWhole() {
 		delete(b.whole, n)
 	}
-	if s.part != 0 {
-		b.parts.at(s.part).quantity.lo = uint64(b.freed)
-		b.freed, s.part = s.part, 0
+	if s.tags&tagPart != 0 {
+		x := b.sheets.at(n)
+		b.parts.at(x.part).quantity.lo = uint64(b.freed)
+		b.freed = x.part
 	}
+	s.tags &^= tagWhole | tagPart
 }
 
 // advance sets the progress of the order in a slot.
 func (b *Book) advance(n uint32, f *Fill) {
-	s := b.seats.at(n)
+	s := &b.seats[n]
 	p, ok := partOf(&f.MakerProgress.Executed)
 	if !ok || s.isWhole() {
 		var o Order
@@ -176,10 +198,12 @@ func (b *Book) advance(n uint32, f *Fill) {
 		b.keep(n, &o)
 		return
 	}
-	if s.part == 0 {
-		s.part = b.takePart()
+	x := b.sheets.at(n)
+	if x.part == 0 {
+		s.tags |= tagPart
+		x.part = b.takePart()
 	}
 	quantity, _ := narrowed(&f.Quantity) // a part of the executed quantity
-	s.rest = s.rest.sub(quantity)
-	*b.parts.at(s.part) = p
+	x.rest = x.rest.sub(quantity)
+	*b.parts.at(x.part) = p
 }

@@ -1,18 +1,13 @@
 package dex
 
-import "math/bits"
-
 // tree keeps the levels of a side in order: a B+ tree of their keys, in numbered nodes without pointers. It is asked only
-// when a level comes or goes. A key is a price, its halves inverted on the side of buys, so that the best comes first
-// everywhere.
+// when a level comes or goes.
 type tree struct {
 	nodes  []branch // number 0 is none
 	free   uint32   // first free node, linked by at[0]
 	root   uint32
 	height int // 0: the root is a leaf
 }
-
-type key struct{ hi, lo uint64 }
 
 // fan is one less than a power of two, so that a search is the same steps whatever it finds.
 const (
@@ -26,16 +21,6 @@ type branch struct {
 	count int
 	keys  [fan]key
 	at    [fan]uint32 // level or node
-}
-
-// lastKey is above all keys of prices, which have 40 bits in each half.
-func lastKey() key { return key{1 << 63, 0} }
-
-// below is 1 if a comes before b, else 0, without a jump that could be mispredicted.
-func (a key) below(b key) uint64 {
-	_, borrow := bits.Sub64(a.lo, b.lo, 0)
-	_, borrow = bits.Sub64(a.hi, b.hi, borrow)
-	return borrow
 }
 
 // rank is how many keys of a branch come before k.
@@ -79,21 +64,9 @@ func (t *tree) take() uint32 {
 
 func (t *tree) release(n uint32) { t.nodes[n].at[0], t.free = t.free, n }
 
-// find is the level of a key; 0 if there is none.
-func (t *tree) find(k key) uint32 {
-	n := &t.nodes[t.root]
-	for range t.height {
-		n = &t.nodes[n.at[n.child(k)]]
-	}
-	if i := n.rank(k); i < n.count && n.keys[i] == k {
-		return n.at[i]
-	}
-	return 0
-}
-
-// add sets the level of a key that is not in the tree. near is the level beside it, before or after as it says; 0 if it is
-// the only one.
-func (t *tree) add(k key, level uint32) (near uint32, before bool) {
+// add finds the level of a key. If there is none it sets the new one, and tells which level is beside it, before or after;
+// near is 0 if it is the only one.
+func (t *tree) add(k key, level uint32) (found, near uint32, before bool) {
 	if t.nodes[t.root].count == fan {
 		t.raise()
 	}
@@ -112,13 +85,15 @@ func (t *tree) add(k key, level uint32) (near uint32, before bool) {
 	leaf := &t.nodes[n]
 	i := leaf.rank(k)
 	switch {
+	case i < leaf.count && leaf.keys[i] == k:
+		return leaf.at[i], 0, false
 	case i > 0:
 		near, before = leaf.at[i-1], true
 	case leaf.count > 0:
 		near = leaf.at[0]
 	}
 	leaf.insert(i, k, level)
-	return near, before
+	return 0, near, before
 }
 
 // raise puts a root above the full one.

@@ -1,91 +1,107 @@
 package dex
 
-// turns finds the slot of an order by its turn: a table with open addresses. A cell holds a hash of the turn beside the
-// slot, so that an order is looked at only when it is very likely the one. Turns come in sequence; eight in sequence are
-// neighbours, which is a cache line. Nobody can choose turns, so nobody can make them collide.
+// turns finds the slot of an order by its turn. Turns come in sequence, so the slots of new orders stand in pages, in the
+// places of their turns. A page that never gets many orders, or has few left, is dissolved into a table.
 type turns struct {
-	cells []uint64 // hash<<32 | slot; 0 is empty; as many as a power of two
-	shift uint     // leaves as many bits of a hash as places have
-	count int
+	newest *page   // is not dissolved; most orders that come are in it
+	pages  []*page // by number; 0 is none
+	free   uint32  // first free page, linked by live
+	of     table   // pages by the turns that they are for, in units of pageSize
+	rest   table   // slots by turn, of the orders that are in no page
+}
+
+type page struct {
+	of     uint64
+	live   uint32
+	number uint32
+	slots  [pageSize]uint32
 }
 
 const (
-	minCells = 64
-	runBits  = 3 // turns in sequence that are neighbours
-	runMask  = 1<<runBits - 1
+	pageBits = 9
+	pageSize = 1 << pageBits
+	pageMin  = pageSize / 16 // orders that are worth a page
 )
 
-// turnHash keeps the place in the sequence in its lowest bits.
-func turnHash(turn uint64) uint32 {
-	const phi = 0x9e3779b97f4a7c15
-	return uint32((turn>>runBits)*phi>>32)&^runMask | uint32(turn)&runMask
+func newTurns() turns {
+	t := turns{pages: make([]*page, 1), of: newTable(), rest: newTable()}
+	t.begin(0)
+	return t
 }
 
-// place is the cell that a hash belongs to. It may stand in a later one if that was taken.
-func (t *turns) place(hash uint32) uint32 { return hash>>t.shift&^runMask | hash&runMask }
+// page is the page for a turn; nil if there is none.
+func (t *turns) page(turn uint64) *page {
+	if t.newest.of == turn>>pageBits {
+		return t.newest
+	}
+	if n := t.of.find(turn >> pageBits); n != 0 {
+		return t.pages[n]
+	}
+	return nil
+}
 
 // find is the slot of the order with the turn; 0 if there is none.
-func (t *turns) find(seats *slab[seat], turn uint64) uint32 {
-	if t.count == 0 {
-		return 0
+func (t *turns) find(turn uint64) uint32 {
+	if p := t.page(turn); p != nil {
+		return p.slots[turn%pageSize]
 	}
-	hash, mask := turnHash(turn), uint32(len(t.cells)-1)
-	for at := t.place(hash); ; at++ {
-		cell := t.cells[at&mask]
-		if cell == 0 {
-			return 0
-		}
-		if uint32(cell>>32) == hash && seats.at(uint32(cell)).turn == turn {
-			return uint32(cell)
-		}
-	}
+	return t.rest.find(turn)
 }
 
-// add sets the slot of a turn that is not in the table.
+// add sets the slot of a turn that has none. A turn after all others begins a page.
 func (t *turns) add(turn uint64, slot uint32) {
-	if 2*t.count >= len(t.cells) {
-		t.grow()
-	}
-	t.count++
-	t.put(uint64(turnHash(turn))<<32 | uint64(slot))
-}
-
-func (t *turns) put(cell uint64) {
-	mask := uint32(len(t.cells) - 1)
-	at := t.place(uint32(cell>>32)) & mask
-	for t.cells[at] != 0 {
-		at = (at + 1) & mask
-	}
-	t.cells[at] = cell
-}
-
-func (t *turns) grow() {
-	before := t.cells
-	t.cells = make([]uint64, max(minCells, 2*len(before)))
-	t.shift = 32
-	for n := len(t.cells); n > 1; n /= 2 {
-		t.shift--
-	}
-	for _, cell := range before {
-		if cell != 0 {
-			t.put(cell)
+	p := t.page(turn)
+	if p == nil && turn>>pageBits > t.newest.of {
+		before := t.newest
+		t.begin(turn >> pageBits)
+		if p = t.newest; before.live < pageMin {
+			t.dissolve(before)
 		}
 	}
+	if p == nil {
+		t.rest.add(turn, slot)
+		return
+	}
+	p.slots[turn%pageSize] = slot
+	p.live++
 }
 
-// remove takes the slot of a turn out of the table, and moves the cells behind it up to where they belong.
-func (t *turns) remove(turn uint64, slot uint32) {
-	mask := uint32(len(t.cells) - 1)
-	hole := t.place(turnHash(turn)) & mask
-	for uint32(t.cells[hole]) != slot {
-		hole = (hole + 1) & mask
+// begin makes a page the newest.
+func (t *turns) begin(of uint64) {
+	n := t.free
+	if n == 0 {
+		n = uint32(len(t.pages))
+		t.pages = append(t.pages, &page{})
+	} else {
+		t.free = t.pages[n].live
 	}
-	for at := (hole + 1) & mask; t.cells[at] != 0; at = (at + 1) & mask {
-		home := t.place(uint32(t.cells[at]>>32)) & mask
-		if (at-home)&mask >= (at-hole)&mask {
-			t.cells[hole], hole = t.cells[at], at
+	t.newest = t.pages[n]
+	t.newest.of, t.newest.live, t.newest.number = of, 0, n
+	t.of.add(of, n)
+}
+
+// remove takes a turn that has a slot out.
+func (t *turns) remove(turn uint64) {
+	p := t.page(turn)
+	if p == nil {
+		t.rest.remove(turn)
+		return
+	}
+	p.slots[turn%pageSize] = 0
+	if p.live--; p.live < pageMin && p != t.newest {
+		t.dissolve(p)
+	}
+}
+
+// dissolve moves the orders of a page to the table.
+func (t *turns) dissolve(p *page) {
+	for i, slot := range p.slots {
+		if slot != 0 {
+			t.rest.add(p.of<<pageBits|uint64(i), slot)
 		}
 	}
-	t.cells[hole] = 0
-	t.count--
+	t.of.remove(p.of)
+	n := p.number
+	*p = page{live: t.free}
+	t.free = n
 }

@@ -27,7 +27,14 @@ func (a u128) widen(z *uint256.Int) { z[0], z[1], z[2], z[3] = a.lo, a.hi, 0, 0 
 
 func (a u128) isZero() bool { return a.hi|a.lo == 0 }
 
-func (a u128) less(b u128) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+func (a u128) less(b u128) bool { return a.below(b) == 1 }
+
+// below is 1 if a is less than b, else 0, without a jump that could be mispredicted.
+func (a u128) below(b u128) uint64 {
+	_, borrow := bits.Sub64(a.lo, b.lo, 0)
+	_, borrow = bits.Sub64(a.hi, b.hi, borrow)
+	return borrow
+}
 
 func (a u128) add(b u128) u128 {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
@@ -41,10 +48,8 @@ func (a u128) sub(b u128) u128 {
 }
 
 func (a u128) least(b u128) u128 {
-	if b.less(a) {
-		return b
-	}
-	return a
+	all := -b.below(a)
+	return u128{a.hi ^ (a.hi^b.hi)&all, a.lo ^ (a.lo^b.lo)&all}
 }
 
 // times is a narrow number times a word, in three words, the highest first.

@@ -1,0 +1,61 @@
+package dex
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// key is a price as it stands in order ids: the halves of a buy's are inverted, so that on either side the best comes first.
+type key struct{ hi, lo uint64 }
+
+// key is the price in an id.
+func (id *OrderID) key() key {
+	return key{binary.BigEndian.Uint64(id[idPrice:]) >> 24, binary.BigEndian.Uint64(id[idTime-8:]) & priceMask}
+}
+
+// keyOf is the key of a price on a side.
+func keyOf(side Side, p Price) key { return key{p.Units, p.Frac}.on(side) }
+
+// on is the price of a key as a key, and the other way round.
+func (k key) on(side Side) key {
+	if side == Buy {
+		return k.opposite()
+	}
+	return k
+}
+
+func (k key) price(side Side) Price {
+	k = k.on(side)
+	return Price{k.hi, k.lo}
+}
+
+// isPrice tells whether the key is that of a price above zero, on the side of an id's byte, which must be one.
+func (k key) isPrice(side byte) bool {
+	inverted := (uint64(side) - 1) & priceMask
+	hi, lo := k.hi^inverted, k.lo^inverted
+	return hi < priceOne && lo < priceOne && hi|lo != 0 && side <= 1
+}
+
+// opposite is the key of the same price on the other side.
+func (k key) opposite() key { return key{k.hi ^ priceMask, k.lo ^ priceMask} }
+
+// lastKey is above all keys of prices, which have 40 bits in each half.
+func lastKey() key { return key{1 << 63, 0} }
+
+// below is 1 if a comes before b, else 0, without a jump that could be mispredicted.
+func (a key) below(b key) uint64 {
+	_, borrow := bits.Sub64(a.lo, b.lo, 0)
+	_, borrow = bits.Sub64(a.hi, b.hi, borrow)
+	return borrow
+}
+
+// idOf puts an order id together: what NewOrderID does, of parts that are ready.
+func idOf(id *OrderID, market uint32, side Side, k key, turn uint64) {
+	binary.BigEndian.PutUint32(id[:], market<<8)
+	if side == Sell {
+		id[idSide] = 1
+	}
+	binary.BigEndian.PutUint16(id[idPrice:], uint16(k.hi>>24))
+	binary.BigEndian.PutUint64(id[idTime-8:], k.hi<<40|k.lo)
+	binary.BigEndian.PutUint64(id[idTime:], turn)
+}
