@@ -80,15 +80,12 @@ func (k *Keys) count(ctx context.Context, tx *sqlx.Tx, key string, c cycle) (wai
 		Started int64 `db:"started"`
 		Calls   int   `db:"calls"`
 	}
-	_, err = tx.ExecContext(ctx, tx.Rebind(`INSERT INTO api_cycles (api_key, started, calls) VALUES (?, ?, 1)
+	err = tx.GetContext(ctx, &row, tx.Rebind(`INSERT INTO api_cycles (api_key, started, calls) VALUES (?, ?, 1)
 		ON CONFLICT (api_key) DO UPDATE SET
 			calls = CASE WHEN api_cycles.started > ? THEN api_cycles.calls + 1 ELSE 1 END,
-			started = CASE WHEN api_cycles.started > ? THEN api_cycles.started ELSE excluded.started END`),
+			started = CASE WHEN api_cycles.started > ? THEN api_cycles.started ELSE excluded.started END
+		RETURNING started, calls`),
 		key, now, now-c.length.Milliseconds(), now-c.length.Milliseconds())
-	if err != nil {
-		return 0, fmt.Errorf("counting a call: %w", err)
-	}
-	err = tx.GetContext(ctx, &row, tx.Rebind(`SELECT started, calls FROM api_cycles WHERE api_key = ?`), key)
 	if err != nil {
 		return 0, fmt.Errorf("counting a call: %w", err)
 	}

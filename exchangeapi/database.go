@@ -25,7 +25,7 @@ var migrations embed.FS
 const versionTable = "exchange_keys_version"
 
 const (
-	sqliteOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_txlock=immediate"
+	sqliteOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_txlock=immediate&_stmt_cache_size=64"
 	postgresConns = 8
 )
 
