@@ -34,6 +34,7 @@ const crashUsers = 4
 
 func crashConfig(dir string) (Config, []user, error) {
 	config := Config{Dir: dir, SnapshotInterval: 5 * time.Millisecond, StateEvery: 20_000}
+	config.memory = memory{depth: 20, changes: 20_000, snapshots: 4, blocks: 50}
 	var users []user
 	for i := range crashUsers {
 		key, err := core.NewPrivateKey(append(make([]byte, core.SeedSize-1), byte(i+1)))

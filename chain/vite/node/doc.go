@@ -4,16 +4,18 @@
 //	Submit ─▶ check (hash, signature, work) ─▶ state: validate, apply ─▶ log ─▶ disk ─▶ events
 //	Run ──── tick: contracts receive ─────────▶    "        "           "
 //	    ──── snapshot: confirms ──────────────▶    "        "           "
+//	     ─── settle: old blocks ──────────────▶ history ─▶ disk
 //	New ◀─── state file + rest of the log
-//	Read ─── View: what JSON-RPC shows
+//	Read ─── View: what JSON-RPC shows, from the state or the history
 //
 // The built-in contracts issue tokens (asset), lend quota (quota), and run the exchange: dexFund keeps balances, markets and
 // permissions, dexTrade the books, by the rules of chain/vite/dex.
 //
 //	user ─▶ dexFund: lock, stamp ─▶ dexTrade: match, log ─▶ dexFund: settle
 //
-// The whole chain is in memory: about 200 bytes per snapshot block and 800 per account block, for ever. A start replays the
-// log from the newest state file; some 200,000 blocks take a second. A snapshot chain can be rolled back 1000 blocks.
+// In memory is what a later block can depend on (balances, unreceived sends, books, contracts), and of blocks those that can
+// be rolled back: the newest 1000 snapshot blocks, fewer of a busy chain. The rest is in the history, a table on disk that
+// follows from the log (docs/adr/010). A start loads the newest state file and replays the log from there.
 //
 // State is a pure function of the block log: time comes from its records, contract blocks are made anew on replay. The
 // package owns the ledger, its built-in contracts and its files. It does not own keys, hashing or call data

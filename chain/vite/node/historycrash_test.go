@@ -130,7 +130,7 @@ func TestHistoryAfterPowerLoss(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 3000, memory: smallMemory}
 	config.disk = disk
 	l := open(t, config)
-	for range 25 {
+	for range 12 {
 		l.sendAndReceive(1 + chance.IntN(8))
 		if chance.IntN(3) == 0 {
 			require.NoError(t, l.Rollback(l.state.height()-1))
@@ -180,4 +180,42 @@ func TestSlowReaderHoldsUpNothing(t *testing.T) {
 	b := <-answer
 	require.Equal(t, first, b.Hash)
 	require.Equal(t, height+20, b.Confirmations+b.Snapshot.Height-1, "it is told as of the end of the read")
+}
+
+// TestCutLogWithHistory cuts the log anywhere behind the place of the newest state file, while the history knows more. What
+// the log still has is there; nothing else is.
+func TestCutLogWithHistory(t *testing.T) {
+	disk := vfs.NewMem()
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 4000, memory: smallMemory, disk: disk}
+	l := open(t, config)
+	l.sendAndReceive(30)
+	for l.lastState.offset+1000 > l.log.here().offset {
+		l.sendAndReceive(1)
+	}
+	require.NoError(t, l.history.sync())
+	path, saved := filepath.Join(config.Dir, historyName), t.TempDir()
+	require.NoError(t, os.CopyFS(saved, os.DirFS(config.Dir)))
+	from, size := l.lastState.offset, l.log.here().offset
+	require.Less(t, from, size)
+	for at := from; at < size; at += max((size-from)/6, 1) {
+		after := config
+		after.Dir = t.TempDir()
+		require.NoError(t, os.CopyFS(after.Dir, os.DirFS(saved)))
+		require.NoError(t, os.Truncate(filepath.Join(after.Dir, logName), at))
+		moved := vfs.NewMem()
+		_, err := vfs.Clone(copyDisk(t, disk, path), moved, path, filepath.Join(after.Dir, historyName))
+		require.NoError(t, err)
+		after.disk = moved
+		again := open(t, after)
+		all := remade(t, after)
+		require.Equal(t, all.state.hash(), again.digest(), "%d of %d bytes", at, size)
+		requireSameAnswers(t, again.Node, all)
+	}
+	require.NoError(t, os.Truncate(filepath.Join(saved, logName), from-1))
+	config.Dir = saved
+	_, err := New(config)
+	require.ErrorIs(t, err, ErrCorrupt, "the log is shorter than it was when a state file was made")
+	require.NoError(t, os.Remove(filepath.Join(saved, logName)))
+	_, err = New(config)
+	require.ErrorIs(t, err, ErrCorrupt, "the log is gone")
 }

@@ -1,8 +1,11 @@
 package node
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 )
 
@@ -43,6 +46,8 @@ func (n *Node) trimHistory(from place, s *state) error {
 	return n.history.cut(s.height())
 }
 
+// startingState is the newest state file of at most maxHeight to whose height the history reaches, or the genesis. A log that
+// is shorter than it was when a state file was made, usable or not, was cut from outside: ErrCorrupt.
 func (n *Node) startingState(maxHeight uint64) (*state, place, error) {
 	names, err := stateFiles(n.config.Dir)
 	if err != nil {
@@ -52,11 +57,33 @@ func (n *Node) startingState(maxHeight uint64) (*state, place, error) {
 		if heightOf(name) > maxHeight {
 			continue
 		}
-		if s, at := readState(name, n.rules); s != nil && n.history.reaches(s.latest()) {
+		s, at := readState(name, n.rules)
+		if s == nil {
+			continue
+		}
+		if err := n.checkLogEnd(at); err != nil {
+			return nil, place{}, err
+		}
+		if n.history.reaches(s.latest()) {
 			return s, at, nil
 		}
 	}
 	return newChain(n.genesis, n.rules), place{}, nil
+}
+
+func (n *Node) checkLogEnd(at place) error {
+	var size int64
+	info, err := os.Stat(n.logPath())
+	switch {
+	case err == nil:
+		size = info.Size()
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("reading the block log: %w", err)
+	}
+	if size < at.offset {
+		return fmt.Errorf("%w: it ends at byte %d, a state file was made at %d", ErrCorrupt, size, at.offset)
+	}
+	return nil
 }
 
 // replayTo does records again, and moves what is settled to the history on the way.

@@ -205,7 +205,7 @@ func (l *blockLog) writeFrame() {
 	payload, after, upto := l.records, l.after, l.added
 	l.records, l.after, l.writing = nil, nil, true
 	l.mu.Unlock()
-	err := l.write(payload)
+	next, err := l.write(payload)
 	if err == nil {
 		for _, f := range after {
 			f()
@@ -216,25 +216,24 @@ func (l *blockLog) writeFrame() {
 	if err != nil {
 		l.err = err
 	} else {
-		l.durable = upto
+		l.durable, l.next = upto, next
 	}
 	l.changed.Broadcast()
 }
 
-func (l *blockLog) write(payload []byte) error {
+// write puts a frame on disk and answers where the one after it begins.
+func (l *blockLog) write(payload []byte) (next place, err error) {
+	next = l.next // changed by the one who writes, so it stands while there is no lock
 	if l.file == nil {
-		return nil
+		return next, nil
 	}
-	frame := appendFrame(nil, l.next.frame, payload)
-	if _, err := l.file.WriteAt(frame, l.next.offset); err != nil {
-		return fmt.Errorf("writing the block log: %w", err)
+	frame := appendFrame(nil, next.frame, payload)
+	if _, err := l.file.WriteAt(frame, next.offset); err != nil {
+		return next, fmt.Errorf("writing the block log: %w", err)
 	}
-	if err := l.sync(); err != nil {
-		return err
-	}
-	l.next.frame++
-	l.next.offset += int64(len(frame))
-	return nil
+	next.frame++
+	next.offset += int64(len(frame))
+	return next, l.sync()
 }
 
 func (l *blockLog) sync() error {

@@ -85,6 +85,37 @@ func TestStateFiles(t *testing.T) {
 	}
 }
 
+// TestCutStateFile: a state file that is not whole is passed over, wherever it ends.
+func TestCutStateFile(t *testing.T) {
+	l := setup(t)
+	data := encodeState(l.state, place{100, 3})
+	path := filepath.Join(t.TempDir(), "state-64-1")
+	for size := 0; size < len(data); size += 11 {
+		require.NoError(t, os.WriteFile(path, data[:size], 0o600))
+		s, _ := readState(path, l.rules)
+		require.Nil(t, s, "%d of %d bytes", size, len(data))
+	}
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	s, at := readState(path, l.rules)
+	require.Equal(t, l.state.hash(), s.hash())
+	require.Equal(t, place{100, 3}, at)
+}
+
+// TestIdleChainIsSmall: an empty snapshot block, of which there is one a second, takes next to nothing.
+func TestIdleChainIsSmall(t *testing.T) {
+	l := setupIn(t, t.TempDir())
+	l.snapshot()
+	before := l.log.here().offset
+	const n = 200
+	for range n {
+		l.snapshot()
+	}
+	require.LessOrEqual(t, l.log.here().offset-before, int64(n*18))
+	w := &writer{}
+	w.run(l.state.chain[1:])
+	require.LessOrEqual(t, len(w.data), core.HashSize+20+3*n)
+}
+
 // TestRollbackBehindAStateFile goes back further than the state file from which the node started.
 func TestRollbackBehindAStateFile(t *testing.T) {
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ type memory struct {
 	blocks    int
 }
 
-var usualMemory = memory{depth: undoDepth, changes: 1 << 19, snapshots: 64, blocks: 4096}
+var usualMemory = memory{depth: undoDepth, changes: 1 << 18, snapshots: 64, blocks: 4096}
 
 // state is the ledger at one moment: all that a later block can depend on, and the newest blocks. Older ones are in the
 // history, from which nothing here depends. It has no clock, no files and no locks; replaying the same records gives the
