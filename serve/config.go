@@ -55,8 +55,8 @@ func (c Config) Secured() bool { return c.files() || c.acme() }
 func (c Config) files() bool { return c.TLS.Cert != "" }
 func (c Config) acme() bool  { return len(c.ACME.Domains) > 0 }
 
-// reachable tells whether those who can connect are served: false for plain HTTP on an address beyond this machine, without a proxy in front.
-func (c Config) reachable() bool {
+// Reachable tells whether those who can connect are served: false for plain HTTP on an address beyond this machine, without a proxy in front.
+func (c Config) Reachable() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	local := err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 	return local || c.Secured() || len(c.TrustProxy) > 0

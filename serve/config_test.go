@@ -57,9 +57,9 @@ func TestReachable(t *testing.T) {
 		{Listen: "127.0.0.1:1"}, {Listen: "[::1]:1"}, {Listen: "localhost:1"}, {Listen: ":1", TLS: TLS{Cert: "a"}},
 		{Listen: ":1", ACME: ACME{Domains: []string{"a.example"}}}, {Listen: ":1", TrustProxy: []string{"10.0.0.0/8"}},
 	} {
-		require.True(t, c.reachable(), c.Listen)
+		require.True(t, c.Reachable(), c.Listen)
 	}
 	for _, listen := range []string{":1", "0.0.0.0:1", "[::]:1", "192.0.2.1:1", "gateway.example:1"} {
-		require.False(t, Config{Listen: listen}.reachable(), listen)
+		require.False(t, Config{Listen: listen}.Reachable(), listen)
 	}
 }

@@ -152,7 +152,10 @@ func CatchPanics(next echo.HandlerFunc) echo.HandlerFunc {
 func CleanPath(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		u := c.Request().URL
-		u.Path, u.RawPath = path.Clean("/"+u.Path), ""
+		if !strings.HasPrefix(u.Path, "/") {
+			u.Path = "/" + u.Path
+		}
+		u.Path, u.RawPath = path.Clean(u.Path), ""
 		return next(c)
 	}
 }

@@ -116,7 +116,7 @@ func (s *Server) announce(l, plain net.Listener) {
 		log = log.WithField("plain", "http://"+s.PlainAddr())
 	}
 	log.Info("listening")
-	if !s.cfg.reachable() {
+	if !s.cfg.Reachable() {
 		s.log.Warn("neither TLS nor a trusted proxy: other machines are turned away")
 	}
 }

@@ -103,6 +103,7 @@ func (d *doctor) examine(ctx context.Context) {
 		d.exchange(ctx, c, adapter, accounts)
 		adapter.Close()
 	}
+	d.listener("gateway", d.cfg.Gateway.Config)
 	d.certificate("certificate", "gateway.tls", d.cfg.Gateway.TLS)
 }
 
@@ -236,6 +237,14 @@ func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 	}
 	d.add(q.Max >= minQuota || c.PoW, "network "+n.Name+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
 		"stake VITE for "+n.Gateway+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
+}
+
+// listener looks whether those who can connect to a server are served.
+func (d *doctor) listener(section string, c serve.Config) {
+	if c.Listen == "" { // this machine, by default
+		return
+	}
+	d.add(c.Reachable(), section+" listener", c.Listen, fmt.Sprintf("other machines are turned away over plain HTTP: set %[1]s.tls or acme, or list the proxy in front in %[1]s.trust_proxy", section))
 }
 
 // certificate looks at what clients of a server will see.

@@ -25,6 +25,7 @@ func (d *doctor) exchangeAPI(ctx context.Context, w world) {
 	}
 	d.apiKeys(ctx, *cfg, w)
 	d.rates(ctx, *cfg)
+	d.listener("exchange", cfg.Config.Config)
 	d.certificate("exchange certificate", "exchange.tls", cfg.TLS)
 }
 

@@ -91,6 +91,22 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 	require.NoFileExists(t, cfg.SecretFile)
 }
 
+func TestDoctorOfListeners(t *testing.T) {
+	t.Parallel()
+	for listen, ok := range map[string]bool{"127.0.0.1:8090": true, "0.0.0.0:8090": false, "0.0.0.0:8091": true} {
+		cfg := ExchangeConfig{}.withDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
+		cfg.Listen = listen
+		if listen == "0.0.0.0:8091" {
+			cfg.TrustProxy = []string{"10.0.0.0/8"}
+		}
+		require.Equal(t, ok, diagnosis(t, cfg)["exchange listener"].OK, listen)
+	}
+	cfg := ExchangeConfig{}.withDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
+	require.NotContains(t, diagnosis(t, cfg), "exchange listener")
+	cfg.TLS.Cert, cfg.TLS.Key = "missing", "missing"
+	require.Contains(t, diagnosis(t, cfg)["exchange certificate"].Advice, "exchange.tls.cert and key")
+}
+
 func TestDoctorOfRates(t *testing.T) {
 	t.Parallel()
 	f := newSourceFeed(t, 8)
