@@ -25,13 +25,15 @@ const pairOnChain = "GOLD-000_VITE" // price 4 and quantity 2 decimals; both tok
 type exchangeChain struct {
 	*world
 	node              *embedded.Node
-	gold              core.TokenID
+	chainClock        *clock // of node and index
+	gold, btc         core.TokenID
 	admin, user, poor wallet // poor's delegation address has no quota
 }
 
 func onChain(t testing.TB, changes ...change) *exchangeChain {
-	c := &exchangeChain{gold: core.TokenID([]byte("gold......")), admin: walletOf("admin"), user: walletOf("user"), poor: walletOf("poor")}
+	c := &exchangeChain{gold: core.TokenID([]byte("gold......")), btc: core.TokenID([]byte("bitcoin...")), admin: walletOf("admin"), user: walletOf("user"), poor: walletOf("poor")}
 	clock := testClock()
+	c.chainClock = clock
 	var err error
 	c.node, err = embedded.New(embedded.Config{Genesis: c.genesis(), SnapshotInterval: -1, Now: clock.Now})
 	require.NoError(t, err)
@@ -77,10 +79,11 @@ func (c *exchangeChain) genesis() embedded.Genesis {
 	g := embedded.Genesis{ExchangeOwner: admin, StakeLock: 5, Tokens: []embedded.TokenInfo{
 		{ID: c.gold, Name: "Gold", Symbol: "GOLD", Decimals: 18, Owner: admin, TotalSupply: whole(1e9)},
 		{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: admin, TotalSupply: whole(1e6)},
+		{ID: c.btc, Name: "Bitcoin", Symbol: "BTC", Decimals: 8, Owner: admin, TotalSupply: *uint256.NewInt(21e14)},
 	}}
 	for _, w := range []wallet{c.admin, c.user, c.poor} {
 		a := w.key.Address()
-		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7)}})
+		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7), c.btc: *uint256.NewInt(1e14)}})
 		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: a, Amount: whole(1e6)})
 	}
 	g.Accounts[0].Balances[dex.VX] = whole(1e6)

@@ -387,6 +387,6 @@ func (r *firingRange) heardAll(t testing.TB, heard func() []string) {
 			want = append(want, one.ID)
 		}
 		return len(heard()) >= len(want)
-	}, waiting, 10*tick, "%d trades, %d heard", r.traded.Load(), len(heard()))
+	}, 6*waiting, 10*tick, "%d trades, %d heard", r.traded.Load(), len(heard()))
 	require.Equal(t, want, heard())
 }
