@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/exchangeapi/index"
 	"gatewayd/wallet"
 )
 
@@ -25,9 +26,29 @@ func TestKeyPage(t *testing.T) {
 	require.NoError(t, err)
 	address, err := exchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	url := serveTestExchange(t)
+	url := serveTestExchange(t, func(c *ExchangeConfig) {
+		c.Test = &ExchangeTestConfig{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
+	})
+	module, err := filepath.Abs("../../web/keys/keys.js")
+	require.NoError(t, err)
+	agents := map[string]bool{}
+	for _, base := range []string{"", "/test"} {
+		requireKeyPage(t, url+base+"/keys")
+		cmd := exec.CommandContext(t.Context(), node, "testdata/keys_page.mjs", "file://"+module, url, base, address.String(), store, dir, password)
+		cmd.Stderr = t.Output()
+		output, err := cmd.Output()
+		require.NoError(t, err)
+		var made struct{ Key, Secret, Agent string }
+		require.NoError(t, json.Unmarshal(output, &made))
+		require.Len(t, made.Secret, 32)
+		agents[made.Agent] = true
+	}
+	require.Len(t, agents, 2, "each network has delegation addresses of its own")
+}
 
-	page, err := http.Get(url + "/keys")
+func requireKeyPage(t *testing.T, url string) {
+	t.Helper()
+	page, err := http.Get(url)
 	require.NoError(t, err)
 	html, err := io.ReadAll(page.Body)
 	require.NoError(t, err)
@@ -35,16 +56,6 @@ func TestKeyPage(t *testing.T) {
 	require.Contains(t, string(html), "<h1>API keys</h1>")
 	require.Contains(t, page.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	require.Equal(t, "no-store", page.Header.Get("Cache-Control"))
-
-	module, err := filepath.Abs("../../web/keys/keys.js")
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), node, "testdata/keys_page.mjs", "file://"+module, url, "", address.String(), store, dir, password)
-	cmd.Stderr = t.Output()
-	output, err := cmd.Output()
-	require.NoError(t, err)
-	var made struct{ Key, Secret string }
-	require.NoError(t, json.Unmarshal(output, &made))
-	require.Len(t, made.Secret, 32)
 }
 
 func TestKeyPageTurnedOff(t *testing.T) {

@@ -125,20 +125,25 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
   const at = (id) => document.getElementById(id);
   const say = (id, text) => { at(id).textContent = text; };
   const exchange = new Exchange(baseOf(location.pathname), fetch);
-  let account = null, proof = null, ending = null;
+  let account = null, proof = null, ending = null, busy = false;
 
-  // during keeps a form from being sent twice and shows what went wrong.
+  function setBusy(to) {
+    busy = to;
+    at("page").setAttribute("aria-busy", String(to));
+  }
+
+  // during keeps a form from being sent twice and shows what went wrong. No button is disabled: who uses the keyboard would lose his place.
   async function during(fault, act) {
-    const buttons = [...document.querySelectorAll("button")];
+    if (busy) return;
+    setBusy(true);
     say(fault, "");
     say("said", "");
-    buttons.forEach((b) => { b.disabled = true; });
     try {
       await act();
     } catch (e) {
       say(fault, e instanceof Refused ? e.message : "The page has a problem. Load it again.");
     } finally {
-      buttons.forEach((b) => { b.disabled = false; });
+      setBusy(false);
     }
   }
 

@@ -9,19 +9,18 @@ const page = await import(module);
 class Element {
   constructor() {
     this.value = this.textContent = "";
-    this.hidden = this.disabled = false;
+    this.hidden = false;
+    this.attributes = {};
     this.listeners = {};
   }
   addEventListener(name, f) { this.listeners[name] = f; }
+  setAttribute(name, value) { this.attributes[name] = value; }
   focus() {}
   fire(name) { return this.listeners[name]({ preventDefault() {} }); }
 }
 
 const elements = {};
-const document = {
-  getElementById: (id) => (elements[id] ??= new Element()),
-  querySelectorAll: () => Object.values(elements),
-};
+const document = { getElementById: (id) => (elements[id] ??= new Element()) };
 const at = document.getElementById;
 let copied = "", late = null;
 page.start({
@@ -44,6 +43,11 @@ async function look(who) {
 }
 
 assert.match(await look("vite_1"), /begins with vite_/);
+at("address").value = address;
+const both = [at("lookup").fire("submit"), at("lookup").fire("submit")];
+assert.equal(at("page").attributes["aria-busy"], "true");
+await Promise.all(both);
+assert.deepEqual([at("page").attributes["aria-busy"], at("fault").textContent], ["false", ""]);
 assert.match(await look(address.slice(0, -1) + (address.endsWith("0") ? "1" : "0")), /Invalid address/);
 assert.equal(await look(" " + address + " "), "");
 assert.equal(at("key").textContent, "none");
@@ -90,4 +94,4 @@ await at("sign").fire("submit");
 assert.equal(at("refused").textContent, "");
 assert.equal(at("said").textContent, "The key is removed.");
 assert.equal(at("key").textContent, "none");
-console.log(JSON.stringify({ key, secret }));
+console.log(JSON.stringify({ key, secret, agent: at("agent").textContent }));
