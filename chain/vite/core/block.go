@@ -139,11 +139,14 @@ func (b *AccountBlock) SignWith(key PrivateKey) {
 // Verify checks what the block proves by itself: its hash, its signature and, for a user's account,
 // that the key is the account's own. Errors are ErrBlockHash, ErrBlockSignature and
 // ErrBlockProducer, looked at in this order.
-func (b *AccountBlock) Verify() error {
+func (b *AccountBlock) Verify() error { return b.VerifyBy(Verify) }
+
+// VerifyBy is Verify with another way to look at the signature, which must be one that only the key's owner can make.
+func (b *AccountBlock) VerifyBy(good func(public, message, signature []byte) bool) error {
 	if b.ComputeHash() != b.Hash {
 		return ErrBlockHash
 	}
-	if !Verify(b.PublicKey, b.Hash[:], b.Signature) {
+	if !good(b.PublicKey, b.Hash[:], b.Signature) {
 		return ErrBlockSignature
 	}
 	if !b.Address.IsContract() && UserAddress(PublicKey(b.PublicKey)) != b.Address {

@@ -38,10 +38,10 @@ type verdict struct {
 	send *entry
 }
 
-// checkAlone checks hash, signature and fields, and prepares the findings that the ladder wants further down.
-func checkAlone(b *core.AccountBlock) (verdict, error) {
+// checkAlone checks hash, signature (by good) and fields, and prepares the findings that the ladder wants further down.
+func checkAlone(b *core.AccountBlock, good func(public, message, signature []byte) bool) (verdict, error) {
 	var v verdict
-	switch err := b.Verify(); {
+	switch err := b.VerifyBy(good); {
 	case errors.Is(err, core.ErrBlockHash):
 		return v, ErrHash
 	case errors.Is(err, core.ErrBlockSignature):

@@ -50,6 +50,8 @@ type Node struct {
 	hub     hub
 	// poke wakes Run because a contract has something to receive. One waiting wake-up is enough, so its capacity is 1.
 	poke chan struct{}
+	// signatures checks those of callers who come at the same time together.
+	signatures *signatures
 
 	control   sync.Mutex // held by whatever is not a Submit or Read: ticks, snapshots, drops, rollbacks, Close
 	lastState place      // of the newest state file, or where the log began
@@ -83,7 +85,7 @@ func New(config Config) (*Node, error) {
 	if config.memory != (memory{}) {
 		r.memory = config.memory
 	}
-	n := &Node{config: config, genesis: genesis, rules: r, poke: make(chan struct{}, 1)}
+	n := &Node{config: config, genesis: genesis, rules: r, poke: make(chan struct{}, 1), signatures: newSignatures()}
 	if err := n.open(); err != nil {
 		return nil, fmt.Errorf("opening the exchange chain: %w", err)
 	}
@@ -217,7 +219,7 @@ func (n *Node) Submit(ctx context.Context, b *core.AccountBlock) error {
 	if err := n.checkToken(&own); err != nil {
 		return err
 	}
-	v, err := checkAlone(&own)
+	v, err := checkAlone(&own, n.signatures.good)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,74 @@
+package node
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+)
+
+func signedBy(t testing.TB, n uint64, message byte) core.Signed {
+	u := newUser(t, n)
+	public := u.key.Public()
+	return core.Signed{Public: public[:], Message: []byte{message}, Signature: u.key.Sign([]byte{message})}
+}
+
+// TestSignaturesTogether has many callers ask at a time, one in seven of them with a bad signature: each gets its own answer.
+func TestSignaturesTogether(t *testing.T) {
+	for _, most := range []int{1, 2} {
+		s := newSignatures()
+		s.most = most
+		var callers sync.WaitGroup
+		var wrong atomic.Int32
+		for caller := range 150 {
+			callers.Go(func() {
+				for i := range 4 {
+					g := signedBy(t, uint64(caller), byte(i))
+					bad := (caller+i)%7 == 0
+					if bad {
+						g.Signature[i] ^= 1
+					}
+					if s.good(g.Public, g.Message, g.Signature) == bad {
+						wrong.Add(1)
+					}
+				}
+			})
+		}
+		callers.Wait()
+		require.Zero(t, wrong.Load())
+		require.Zero(t, s.busy)
+		require.Empty(t, s.waiting)
+	}
+}
+
+// TestVerifyTogether: what waits while others are busy is checked in groups of at most maxTogether.
+func TestVerifyTogether(t *testing.T) {
+	s := newSignatures()
+	s.most = 1
+	s.busy = 1 // somebody checks
+	const n = maxTogether + 10
+	var callers sync.WaitGroup
+	answers := make([]bool, n)
+	for i := range n {
+		g := signedBy(t, uint64(i), 1)
+		callers.Go(func() { answers[i] = s.good(g.Public, g.Message, g.Signature) })
+	}
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.waiting) == n
+	}, time.Minute, time.Millisecond)
+	s.mu.Lock()
+	s.busy = 0
+	s.check()
+	require.Len(t, s.waiting, 10)
+	s.mu.Unlock()
+	callers.Wait()
+	for _, good := range answers {
+		require.True(t, good)
+	}
+}
