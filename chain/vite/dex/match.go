@@ -41,6 +41,8 @@ func (b *Book) Match(taker *Order, r *Result) {
 		taker.endUnfilled()
 	case taker.Type == PostOnly:
 		taker.end(Cancelled, WouldMatch)
+	case taker.Type == FillOrKill, taker.Type == MarketPrice:
+		b.meetOrVoid(r, other)
 	default:
 		b.meet(r, other)
 	}
@@ -66,23 +68,25 @@ func (o *Order) endUnfilled() {
 
 // meet lets the taker meet the other side. Where all numbers fit, that is done in 128 bits, else again in 256.
 func (b *Book) meet(r *Result, other *ladder) {
-	t := r.Taker
-	var fresh Progress
-	if t.Type != Limit {
-		fresh = t.Progress
-	}
 	if !b.fillNarrow(r, other) {
 		r.Fills = r.Fills[:0]
 		b.fill(r, other)
 	}
-	switch {
+	switch t := r.Taker; {
 	case t.Status == Filled:
-	case t.Type == FillOrKill:
-		r.void(&fresh, NotFillable)
 	case len(r.Fills) == MaxFills:
 		t.end(Cancelled, TooManyFills)
 	default:
 		t.endUnfilled()
+	}
+}
+
+// meetOrVoid is meet for a taker that may turn out to have met no one.
+func (b *Book) meetOrVoid(r *Result, other *ladder) {
+	t, fresh := r.Taker, r.Taker.Progress
+	b.meet(r, other)
+	if t.Type == FillOrKill && t.Status != Filled {
+		r.void(&fresh, NotFillable)
 	}
 	if t.Type == MarketPrice && t.overLimit() {
 		r.void(&fresh, OverMarketVolume)

@@ -19,28 +19,26 @@ type quickTaker struct {
 	so             part // executed so far
 }
 
-// quickTaker is ready for an order of which nothing is executed; ok is false if it has to go the exact way.
-func (b *Book) quickTaker(o *Order) (t quickTaker, ok bool) {
-	var quantity, amount, fee bool
-	t.rest, quantity = narrowed(&o.Quantity)
-	t.budget, amount = narrowed(&o.Amount)
-	t.fees, fee = narrowed(&o.LockedFee)
+// begin makes ready for an order of which nothing is executed; false if it has to go the exact way.
+func (t *quickTaker) begin(o *Order, s *Scale) bool {
+	q, a, f := &o.Quantity, &o.Amount, &o.LockedFee
+	t.rest, t.budget, t.fees = u128{q[1], q[0]}, u128{a[1], a[0]}, u128{f[1], f[0]}
 	t.buys, t.market, t.worst = o.ID[idSide] == 0, o.Type == MarketPrice, o.worst()
 	t.base, t.operator = uint64(o.Rates.Taker), uint64(o.Rates.TakerOperator)
 	if !t.market {
-		t.unit = b.scale.unit(o.ID.Price())
+		t.unit = s.unit(t.worst.price(!o.ID.Side()))
 	}
-	fits := quantity && amount && fee && (t.base|t.operator) <= maxSheetRate && t.market != (t.unit != 0)
-	return t, fits && !(t.market && t.buys) && o.Status == Open && o.Executed.words() == 0
+	wide := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxNarrowHigh | (t.base|t.operator)&^maxSheetRate | o.Executed.words()
+	return wide == 0 && t.market != (t.unit != 0) && !(t.market && t.buys) && o.Status == Open
 }
 
 // fillNarrow is fill in 128 bits. If it gives up, which is false, only the fills have been touched.
 func (b *Book) fillNarrow(r *Result, other *ladder) bool {
-	t, ok := b.quickTaker(r.Taker)
-	if !ok {
+	var t quickTaker
+	if !t.begin(r.Taker, &b.scale) {
 		return false
 	}
-	more := true
+	more, ok := true, true
 	for at := other.best; more && at != 0; at = other.levels[at].worse {
 		l := &other.levels[at]
 		if t.worst.below(l.key) == 1 {
@@ -50,12 +48,21 @@ func (b *Book) fillNarrow(r *Result, other *ladder) bool {
 			return false
 		}
 	}
-	t.so.widen(&r.Taker.Executed)
-	r.Taker.Status = PartiallyFilled
-	if t.done(&b.scale.narrow) {
-		r.Taker.end(Filled, ByOwner)
-	}
+	t.finish(&r.Taker.Progress, &b.scale.narrow)
 	return true
+}
+
+// finish tells what has become of the taker.
+func (t *quickTaker) finish(p *Progress, s *narrowScale) {
+	t.so.widen(&p.Executed)
+	if p.Status = PartiallyFilled; !t.done(s) {
+		return
+	}
+	p.Status, p.Reason = Filled, ByOwner
+	if t.buys {
+		t.rest = t.budget.add(t.fees)
+	}
+	t.rest.widen(&p.Refund)
 }
 
 // fillLevel lets the taker meet the orders of a level; more is false if it meets no others.

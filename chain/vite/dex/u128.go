@@ -89,22 +89,22 @@ func narrowFee(amount u128, rate uint64) u128 {
 
 // narrowScale is a Scale for 128-bit numbers: den is first*second, and a price enters as its unit.
 type narrowScale struct {
-	first, second uint64 // 0 if the scale has no narrow form
+	num           uint64 // 0 if the scale has no narrow form
+	first, second uint64
 	den, half     u128
 }
 
 // maxWordPower is the highest power of ten in 64 bits.
 const maxWordPower = 19
 
-// narrowScaleOf divides by ten to the power of the exponent, or by nothing if that is negative.
+// narrowScaleOf divides by ten to the power of the exponent, or multiplies if that is negative.
 func narrowScaleOf(exponent int) narrowScale {
-	exponent = max(exponent, 0)
-	if exponent > 2*maxWordPower-1 {
-		return narrowScale{} // den has 127 bits or more
+	if exponent > 2*maxWordPower-1 || exponent < -maxWordPower {
+		return narrowScale{} // den has 127 bits or more, or num more than 64
 	}
-	s := narrowScale{first: 1, second: 1}
-	first, second := powerOfTen(min(exponent, maxWordPower)), powerOfTen(max(exponent-maxWordPower, 0))
-	s.first, s.second = first.Uint64(), second.Uint64()
+	down, num := max(exponent, 0), powerOfTen(max(-exponent, 0))
+	first, second := powerOfTen(min(down, maxWordPower)), powerOfTen(max(down-maxWordPower, 0))
+	s := narrowScale{num: num.Uint64(), first: first.Uint64(), second: second.Uint64()}
 	s.den.hi, s.den.lo = bits.Mul64(s.first, s.second)
 	s.half = u128{s.den.hi >> 1, s.den.lo>>1 | s.den.hi<<63}
 	return s
@@ -113,12 +113,13 @@ func narrowScaleOf(exponent int) narrowScale {
 // unit is what one smallest unit of quantity is worth at the price, before the division by den; 0 if that is zero or too
 // large for the quick path.
 func (s *Scale) unit(p Price) uint64 {
-	var z uint256.Int
-	p.scaled(&z)
-	if _, over := z.MulOverflow(&z, &s.num); over || !z.IsUint64() || s.narrow.first == 0 {
+	over, one := bits.Mul64(p.Units, priceOne)
+	one, carry := bits.Add64(one, p.Frac, 0)
+	high, unit := bits.Mul64(one, s.narrow.num)
+	if over|carry|high != 0 || max(p.Units, p.Frac) >= priceOne {
 		return 0
 	}
-	return z.Uint64()
+	return unit
 }
 
 // amount is Scale.Amount in 128 bits; ok is false if the amount is not narrow.
