@@ -48,7 +48,7 @@ func (w *writer) transfer(t Transfer) {
 // entry reads a block. What it receives is a send with no more in it than what it moves.
 func (r *reader) entry() *entry {
 	e := &entry{old: true}
-	e.snapshot = &snapshot{Point: Point{Height: r.uint(), Time: time.Unix(r.int(), 0).UTC(), Hash: r.hash()}}
+	e.snapshot = &snapshot{Point: r.point()}
 	e.logs, e.block = r.logs(), r.block()
 	e.at = spot{height: e.block.Height}
 	e.byStake, e.total = r.uint(), r.uint()
@@ -61,6 +61,10 @@ func (r *reader) entry() *entry {
 		e.block.Triggered = append(e.block.Triggered, t.block)
 	}
 	return e
+}
+
+func (r *reader) point() Point {
+	return Point{Height: r.uint(), Time: time.Unix(r.int(), 0).UTC(), Hash: r.hash()}
 }
 
 func (r *reader) logs() []VMLog {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 
 	"gatewayd/chain/vite/core"
 )
@@ -109,6 +110,22 @@ func (h *history) whereabouts(hash core.Hash) (*whereabouts, error) {
 // not told: see link.
 func (h *history) up(a core.Address, from, to uint64, f func(*entry) (bool, error)) error {
 	return h.scan(blockKey(a, from), blockKey(a, to+1), false, visit(f))
+}
+
+// logs visits those blocks of an account from one height to another that have a wanted log, ascending.
+func (h *history) logs(
+	a core.Address, from, to uint64, wanted func(VMLog) bool, f func(*entry) (more bool),
+) error {
+	all := visit(func(e *entry) (bool, error) { return f(e), nil })
+	return h.scan(blockKey(a, from), blockKey(a, to+1), false, func(key, value []byte) (bool, error) {
+		r := &reader{data: value}
+		r.point()
+		list := r.logs()
+		if r.err == nil && !slices.ContainsFunc(list, wanted) {
+			return true, nil
+		}
+		return all(key, value)
+	})
 }
 
 // down visits the blocks of an account from a height downwards.

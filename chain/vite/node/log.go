@@ -20,6 +20,7 @@ import (
 //	payload records, each with its length in front
 const (
 	logMagic     = "vitelog2"
+	olderMagic   = "vitelog1"
 	logHeader    = len(logMagic) + core.HashSize
 	frameMagic   = "VF"
 	sumSize      = 4
@@ -125,6 +126,8 @@ func (l *blockLog) readHeader(genesis core.Hash) error {
 		return nil
 	case err == nil && string(got[:len(logMagic)]) == logMagic:
 		return fmt.Errorf("%w: it belongs to another genesis", ErrCorrupt)
+	case err == nil && string(got[:len(olderMagic)]) == olderMagic:
+		return fmt.Errorf("%w: an older version of this program made it, which wrote blocks in another way", ErrCorrupt)
 	case err == nil, !bytes.HasPrefix(want, got[:n]):
 		return fmt.Errorf("%w: the file is no block log", ErrCorrupt)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):

@@ -98,6 +98,9 @@ func TestForeignLogIsRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("something else"), 0o600))
 	_, err = openLog(path, core.Hash{7}, place{}, nil)
 	require.ErrorContains(t, err, "no block log")
+	require.NoError(t, os.WriteFile(path, append([]byte("vitelog1"), make([]byte, 90)...), 0o600))
+	_, err = openLog(path, core.Hash{7}, place{}, nil)
+	require.ErrorContains(t, err, "an older version")
 	_, err = openLog(path, core.Hash{7}, place{offset: 1 << 40}, nil)
 	require.ErrorIs(t, err, ErrCorrupt)
 }

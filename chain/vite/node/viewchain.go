@@ -155,11 +155,11 @@ func (v *View) logs(q *logQuery, a core.Address, from, to uint64) bool {
 		if to > 0 {
 			last = min(last, to)
 		}
-		full := false
+		more := true
 		v.past(func(h *history) error {
-			return h.up(a, from, last, func(e *entry) (bool, error) { full = !q.add(e); return !full, nil })
+			return h.logs(a, from, last, q.filter.wants, func(e *entry) bool { more = q.add(e); return more })
 		})
-		if full {
+		if !more {
 			return false
 		}
 		from = last + 1
