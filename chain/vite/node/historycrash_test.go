@@ -1,15 +1,21 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/vite/core"
 )
 
 // smallMemory has everything leave memory as soon as it can.
@@ -218,4 +224,71 @@ func TestCutLogWithHistory(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(saved, logName)))
 	_, err = New(config)
 	require.ErrorIs(t, err, ErrCorrupt, "the log is gone")
+}
+
+// TestReadersWhileBlocksLeaveMemory: whatever was acknowledged is there for every reader, and what was received stays so,
+// while blocks move from memory to the history under the readers' hands.
+func TestReadersWhileBlocksLeaveMemory(t *testing.T) {
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 4000, memory: smallMemory, disk: vfs.NewMem()}
+	l := open(t, config)
+	var mu sync.Mutex
+	var received []core.Hash // sends
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	readers, _ := errgroup.WithContext(ctx)
+	for seed := range uint64(3) {
+		chance := rand.New(rand.NewPCG(seed, 7))
+		readers.Go(func() error {
+			for ctx.Err() == nil {
+				mu.Lock()
+				known := slices.Clone(received)
+				mu.Unlock()
+				if len(known) == 0 {
+					continue
+				}
+				if err := l.readSome(chance, known); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for range 150 {
+		h := l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))
+		l.do(l.staked, l.receive(l.staked, h))
+		mu.Lock()
+		received = append(received, h)
+		mu.Unlock()
+		l.snapshot()
+	}
+	cancel()
+	require.NoError(t, readers.Wait())
+}
+
+// readSome asks for one of the sends in several ways.
+func (l *ledger) readSome(chance *rand.Rand, received []core.Hash) error {
+	at := chance.IntN(len(received))
+	var b, byHeight *Block
+	var page, older []*Block
+	err := l.Node.Read(func(v *View) {
+		b = v.BlockByHash(received[at])
+		byHeight = v.BlockByHeight(l.rich.addr, uint64(at)+2)
+		page = v.BlockPage(l.rich.addr, 0, len(received))
+		older, _ = v.Blocks(l.rich.addr, &received[at], nil, 5)
+	})
+	if err != nil {
+		return err
+	}
+	for _, found := range append(append([]*Block{b, byHeight}, page...), older...) {
+		if found == nil {
+			return fmt.Errorf("send %d of %d is missing", at, len(received))
+		}
+		if found.Received == nil && slices.Contains(received, found.Hash) {
+			return fmt.Errorf("send %s is told as not received", found.Hash)
+		}
+	}
+	if len(page) != len(received) || older[0].Hash != received[at] || byHeight.Hash != received[at] {
+		return fmt.Errorf("send %d of %d is not where it should be", at, len(received))
+	}
+	return nil
 }
