@@ -52,7 +52,7 @@ func (b *Book) Best(s Side) (p Price, ok bool) {
 
 // Order is a copy of an order in the book.
 func (b *Book) Order(id OrderID) (o Order, ok bool) {
-	n := b.find(&id)
+	n, _ := b.find(&id)
 	if n == 0 {
 		return Order{}, false
 	}
@@ -60,12 +60,13 @@ func (b *Book) Order(id OrderID) (o Order, ok bool) {
 	return o, true
 }
 
-func (b *Book) find(id *OrderID) uint32 {
-	n := b.turns.find(id.turn())
+// find is the slot of an order, 0 if there is none, and its page in turns.
+func (b *Book) find(id *OrderID) (uint32, *page) {
+	n, p := b.turns.find(id.turn())
 	if n == 0 || !b.is(n, id) {
-		return 0
+		return 0, nil
 	}
-	return n
+	return n, p
 }
 
 // Walk shows the orders of a side best first until f returns false. f must not keep the pointer or change the book.
@@ -84,7 +85,7 @@ func (b *Book) Walk(s Side, f func(*Order) bool) {
 // Put sets an order: its new state if it is in the book, else at its place by price and age. ErrTwice if another order
 // stands for its time and serial.
 func (b *Book) Put(o *Order) error {
-	n := b.turns.find(o.ID.turn())
+	n, _ := b.turns.find(o.ID.turn())
 	if n == 0 {
 		return b.insert(o)
 	}
@@ -98,18 +99,18 @@ func (b *Book) Put(o *Order) error {
 
 // Remove takes an order out of the book; false if it is not there.
 func (b *Book) Remove(id OrderID) bool {
-	n := b.find(&id)
+	n, p := b.find(&id)
 	if n == 0 {
 		return false
 	}
-	b.remove(n)
+	b.remove(n, p)
 	return true
 }
 
 // insert puts an order that is not in the book to its place by price and age. ErrTwice if that is another's.
 func (b *Book) insert(o *Order) error {
 	turn := o.ID.turn()
-	if taken := b.turns.find(turn); taken != 0 {
+	if taken, _ := b.turns.find(turn); taken != 0 {
 		return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), o.ID)
 	}
 	n, l := b.take(), b.sideOf(&o.ID)
@@ -163,8 +164,8 @@ func (b *Book) linkOlder(in *level, n uint32) {
 	}
 }
 
-// remove takes the order in a slot out of the book.
-func (b *Book) remove(n uint32) {
+// remove takes the order in a slot, which is in that page of turns, out of the book.
+func (b *Book) remove(n uint32, p *page) {
 	s := &b.seats[n]
 	l := &b.sides[s.tags&tagSell]
 	in := &l.levels[s.level]
@@ -181,7 +182,7 @@ func (b *Book) remove(n uint32) {
 	if head == 0 {
 		l.empty(s.level)
 	}
-	b.turns.remove(s.turn)
+	b.turns.remove(s.turn, p)
 	if s.tags&(tagWhole|tagPart) != 0 {
 		b.clear(n)
 	}

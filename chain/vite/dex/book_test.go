@@ -80,7 +80,7 @@ func (b *Book) checkLevel(t testing.TB, l *ladder, level uint32, used, parts map
 		used[n] = true
 		require.Equal(t, []uint32{prev, level}, []uint32{s.prev, s.level})
 		require.True(t, prev == 0 || b.seats[prev].turn < s.turn, "the older first")
-		require.Equal(t, n, b.turns.find(s.turn))
+		require.Equal(t, n, b.turns.slot(s.turn))
 		require.Equal(t, l, b.sideOf(&[]OrderID{b.id(n)}[0]))
 		if part := b.sheets.at(n).part; s.tags&tagPart != 0 {
 			require.False(t, parts[part])

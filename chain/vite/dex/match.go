@@ -192,14 +192,14 @@ func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRa
 func (b *Book) Apply(r *Result) error {
 	rests := !r.Taker.Ended()
 	if rests && len(r.Fills) > 0 {
-		if taken := b.turns.find(r.Taker.ID.turn()); taken != 0 {
+		if taken, _ := b.turns.find(r.Taker.ID.turn()); taken != 0 {
 			return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), r.Taker.ID)
 		}
 	}
 	for i := range r.Fills {
 		f := &r.Fills[i]
 		if f.MakerProgress.Ended() {
-			b.remove(f.slot)
+			b.remove(f.slot, b.turns.page(b.seats[f.slot].turn))
 		} else {
 			b.advance(f.slot, f)
 		}

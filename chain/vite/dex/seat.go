@@ -85,11 +85,11 @@ func (b *Book) id(n uint32) (id OrderID) {
 // is tells whether the order in a slot has the id, whose turn it has.
 func (b *Book) is(n uint32, id *OrderID) bool {
 	s := &b.seats[n]
-	l := &b.sides[s.tags&tagSell]
-	if l.levels[s.level].key != id.key() || s.tags>>tagMarket<<tagMarket|s.tags&tagSell != tags(binary.BigEndian.Uint32(id[:])) {
-		return s.isWhole() && b.whole[n].ID == *id
+	head := tags(binary.BigEndian.Uint32(id[:])) // market and side
+	if b.sides[s.tags&tagSell].levels[s.level].key == id.key() && (s.tags^head)&^(1<<tagMarket-2) == 0 && head&^tagSell<<(32-tagMarket) == 0 {
+		return true
 	}
-	return true
+	return s.isWhole() && b.whole[n].ID == *id
 }
 
 // load is a copy of the order in a slot.

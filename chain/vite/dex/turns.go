@@ -40,12 +40,12 @@ func (t *turns) page(turn uint64) *page {
 	return nil
 }
 
-// find is the slot of the order with the turn; 0 if there is none.
-func (t *turns) find(turn uint64) uint32 {
+// find is the slot of the order with the turn, 0 if there is none, and the page that it is in, if any.
+func (t *turns) find(turn uint64) (uint32, *page) {
 	if p := t.page(turn); p != nil {
-		return p.slots[turn%pageSize]
+		return p.slots[turn%pageSize], p
 	}
-	return t.rest.find(turn)
+	return t.rest.find(turn), nil
 }
 
 // add sets the slot of a turn that has none. A turn after all others begins a page.
@@ -80,9 +80,8 @@ func (t *turns) begin(of uint64) {
 	t.of.add(of, n)
 }
 
-// remove takes a turn that has a slot out.
-func (t *turns) remove(turn uint64) {
-	p := t.page(turn)
+// remove takes a turn that has a slot out, of its page.
+func (t *turns) remove(turn uint64, p *page) {
 	if p == nil {
 		t.rest.remove(turn)
 		return
