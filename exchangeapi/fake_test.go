@@ -142,6 +142,12 @@ func (s *shelf) Granted(_ context.Context, principal, agent core.Address, symbol
 	return s.granted[grantKey(principal, agent, symbol)], s.fault
 }
 
+func (s *shelf) Ready() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
 func (s *shelf) Grants(_ context.Context, principal, agent core.Address) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,6 +73,19 @@ func OpenKeys(ctx context.Context, c KeysConfig) (*Keys, error) {
 // Close ends the connection.
 func (k *Keys) Close() error { return k.db.Close() }
 
+// ping asks the database for nothing.
+func (k *Keys) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	if err := k.db.PingContext(ctx); err != nil {
+		return fmt.Errorf("asking the database of API keys: %w", err)
+	}
+	return nil
+}
+
+// pingTime is how long a database that is well takes at most.
+const pingTime = 3 * time.Second
+
 // sealed is the text that a database is recognised by.
 const sealed = "gatewayd API keys"
 

@@ -110,6 +110,7 @@ type exchangeIndex interface {
 	accounts
 	notes
 	fees
+	Ready() error // nil while answers are as new as the node's chain
 }
 
 // node is a node of the exchange chain: *client.Client.
@@ -189,6 +190,7 @@ func (s *Server) route() error {
 	if err != nil {
 		return err
 	}
+	s.get("/health", s.health)
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
 	return nil
 }

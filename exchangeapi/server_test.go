@@ -1,8 +1,11 @@
 package exchangeapi
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +132,29 @@ func TestOperators(t *testing.T) {
 	})
 	got := w.get(api + "/market?symbol=" + symbol).object(t)
 	require.Equal(t, []any{"Vite Labs", "https://x.example/op.png"}, []any{got["operatorName"], got["operatorLogo"]})
+}
+
+func TestHealth(t *testing.T) {
+	w := setup(t)
+	ask := func() (int, string) {
+		answer, err := w.client.Get(w.url + "/health")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer.StatusCode, strings.TrimSpace(string(text))
+	}
+	status, text := ask()
+	require.Equal(t, []any{200, `{"status":"ok","networks":[{"name":"main","ready":true},{"name":"test","ready":true}]}`}, []any{status, text})
+	w.index.mu.Lock()
+	w.index.fault = errors.New("a secret reason")
+	w.index.mu.Unlock()
+	status, text = ask()
+	require.Equal(t, []any{503, `{"status":"behind","networks":[{"name":"main","ready":false},{"name":"test","ready":false}]}`}, []any{status, text})
+	require.NoError(t, w.keys.Close())
+	status, text = ask()
+	require.Equal(t, 503, status)
+	require.Contains(t, text, `"status":"down"`)
 }
 
 func TestPagesAreMounted(t *testing.T) {
