@@ -39,7 +39,7 @@ func demoExchangeCommand(w world) *cobra.Command {
 	f.StringVar(&o.node, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")
 	f.BoolVar(&o.keep, "keep", false, "leave the market, the keys and their permissions in place and print them, to trade by hand")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per event")
-	f.DurationVar(&o.patience, "timeout", 3*time.Minute, "give up after this long")
+	f.DurationVar(&o.patience, "timeout", 5*time.Minute, "give up after this long")
 	return c
 }
 
@@ -115,8 +115,8 @@ func answers(ctx context.Context, i devInfo) error {
 	return nil
 }
 
-// soon is how long one thing on the exchange chain may take; it takes a second or two.
-const soon = 20 * time.Second
+// soon is how long one thing on the exchange chain may take; it takes a second or two, and more on a machine that has other work.
+const soon = time.Minute
 
 // errLate says that something took too long.
 var errLate = errors.New("it took too long")

@@ -182,7 +182,7 @@ func (d *exchangeDemo) play(ctx context.Context) error {
 }
 
 // patientGateway is how long the gateway may take for one record: confirmations on both chains.
-const patientGateway = 90 * time.Second
+const patientGateway = 3 * time.Minute
 
 // bridge deposits Bob's dollars on the source chain and waits until the gateway has credited them.
 func (d *exchangeDemo) bridge(ctx context.Context) error {
