@@ -144,8 +144,7 @@ func serveCanned(_ context.Context, r *Run) (Figure, error) {
 	}
 	server, served := &http.Server{Handler: c}, make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
-	_, err = io.Copy(io.Discard, os.Stdin)
-	err = errors.Join(err, server.Close())
+	err = errors.Join(awaitEnd(), server.Close())
 	<-served // http.ErrServerClosed: it was told to
 	return Figure{Units: 1}, err
 }

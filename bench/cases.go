@@ -15,7 +15,11 @@ func Cases() []Case {
 		chainCases(),
 		orderCases(),
 		historyCases(),
+		wsCases(),
+		httpExchangeCases(),
 		bridgeGetCases(),
+		bridgeFollowCases(),
+		bridgeWatchCases(),
 	)
 }
 
