@@ -29,8 +29,8 @@ type Config struct {
 // quiet is how many cores others may use during a round that counts.
 const quiet = 0.25
 
-// tries is how often a round may be done again, as a multiple of the rounds.
-const tries = 1
+// again is how many rounds are done in place of ones that were not quiet: half as many as are wanted.
+func again(rounds int) int { return (rounds + 1) / 2 }
 
 // Check names the first thing that is wrong.
 func (c *Config) Check() error {
@@ -167,7 +167,7 @@ func (r *Runner) rounds(ctx context.Context, result *Result, data, work string) 
 		need = (need + 1) / 2
 	}
 	var all []Round
-	for n, calm := 0, 0; calm < need && n < need*(1+tries); n++ {
+	for n, calm := 0, 0; calm < need && n < need+again(need); n++ {
 		round, err := r.round(ctx, result.Case, result.Scale, n, data, work)
 		if err != nil {
 			return err

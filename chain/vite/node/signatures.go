@@ -50,12 +50,16 @@ func (s *signatures) good(public, message, sign []byte) bool {
 	return own.good
 }
 
-// check takes what waits. It is called with the lock, and gives it up while it computes.
+// check takes what waits, after letting in who is about to wait. It is called with the lock, and gives it up while it
+// computes.
 func (s *signatures) check() {
+	s.busy++
+	s.mu.Unlock()
+	runtime.Gosched()
+	s.mu.Lock()
 	n := min(len(s.waiting), maxTogether)
 	group := s.waiting[:n:n]
 	s.waiting = s.waiting[n:]
-	s.busy++
 	s.mu.Unlock()
 	results := verifyTogether(group)
 	s.mu.Lock()
