@@ -13,7 +13,7 @@ import (
 // who reads a request on the way could repeat it in its five seconds.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		serve.CatchPanics, headers, s.front.CORS(pages()),
+		serve.CatchPanics(), headers, s.front.CORS(pages()),
 		s.front.OnlyHTTPS(func() error {
 			return &refusal{code: codeGeneral, msg: "Only HTTPS is served", http: http.StatusForbidden}
 		}),

@@ -15,7 +15,7 @@ const specVersion = "v1.0"
 // before are the steps ahead of routing, outermost first, so that they hold for errors and unknown paths too.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		serve.CatchPanics, headers, s.front.CORS(pages()),
+		serve.CatchPanics(), headers, s.front.CORS(pages()),
 		s.front.OnlyHTTPS(func() error { return refuse(httpsWanted) }),
 		serve.CleanPath,
 		s.front.LimitRate(func(wait time.Duration) error { return refuseUntil(tooManyRequests, wait) }),

@@ -143,8 +143,8 @@ func (f *Front) CORS(p Pages) echo.MiddlewareFunc {
 }
 
 // CatchPanics turns a panic into an error for the server's error handler.
-func CatchPanics(next echo.HandlerFunc) echo.HandlerFunc {
-	return middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, DisablePrintStack: true})(next)
+func CatchPanics() echo.MiddlewareFunc {
+	return middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, DisablePrintStack: true})
 }
 
 // CleanPath makes base//x and x/ the same as base/x, without a redirect: a preflight may not follow one, and operators do register base URLs

@@ -25,7 +25,7 @@ func counter(t *testing.T, cfg Config, now func() time.Time) (*Front, *echo.Echo
 	require.NoError(t, err)
 	e := echo.New()
 	e.Pre(
-		CatchPanics, f.CORS(Pages{Methods: []string{http.MethodGet}, Expose: []string{"version"}}),
+		CatchPanics(), f.CORS(Pages{Methods: []string{http.MethodGet}, Expose: []string{"version"}}),
 		f.OnlyHTTPS(func() error { return errPlain }), CleanPath,
 		f.LimitRate(func(time.Duration) error { return errTooMuch }),
 	)
