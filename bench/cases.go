@@ -20,6 +20,7 @@ func Cases() []Case {
 		bridgeGetCases(),
 		bridgeFollowCases(),
 		bridgeWatchCases(),
+		bridgeStartCases(),
 	)
 }
 
