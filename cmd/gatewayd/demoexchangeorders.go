@@ -171,7 +171,7 @@ func (d *exchangeDemo) refusedWith(err error, code client.Code, what string) err
 	case err == nil:
 		return fmt.Errorf("%s: it was not refused", what)
 	case !errors.As(err, &refused) || refused.Code != code:
-		return fmt.Errorf("%s: %w, not code %d", what, err, code)
+		return fmt.Errorf("%s: %w, not code %d", what, err, int(code))
 	}
 	d.log.note("%s: code %d, %s", what, refused.Code, refused.Msg)
 	return nil
