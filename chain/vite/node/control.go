@@ -6,9 +6,12 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
+// eventList lists the events of a step. It is called at once, but only if someone listens.
+type eventList func() []Event
+
 // change runs one step of the producer, or of a test, and waits until it is on disk. step answers the record to log, nil
 // for none, and the events to publish.
-func (n *Node) change(step func() (record []byte, events []Event, err error)) error {
+func (n *Node) change(step func() (record []byte, events eventList, err error)) error {
 	n.control.Lock()
 	defer n.control.Unlock()
 	added, err := n.step(step, nil)
@@ -19,7 +22,7 @@ func (n *Node) change(step func() (record []byte, events []Event, err error)) er
 }
 
 // step changes the state and logs it. after, unless nil, sees the state and the log as they are then.
-func (n *Node) step(step func() ([]byte, []Event, error), after func() error) (uint64, error) {
+func (n *Node) step(step func() ([]byte, eventList, error), after func() error) (uint64, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := n.usable(); err != nil {
@@ -30,7 +33,7 @@ func (n *Node) step(step func() ([]byte, []Event, error), after func() error) (u
 		return 0, err
 	}
 	n.wake()
-	added := n.append(record, func() []Event { return events })
+	added := n.append(record, events)
 	if after == nil {
 		return added, nil
 	}
@@ -39,13 +42,13 @@ func (n *Node) step(step func() ([]byte, []Event, error), after func() error) (u
 
 // Tick lets contracts receive what waits for them; Run does it by itself.
 func (n *Node) Tick() error {
-	return n.change(func() ([]byte, []Event, error) {
+	return n.change(func() ([]byte, eventList, error) {
 		if len(n.state.pending) == 0 {
 			return nil, nil, nil
 		}
 		before := len(n.state.recent)
 		n.state.produce()
-		return []byte{recordTick}, eventsOf(n.state.recent[before:]), nil
+		return []byte{recordTick}, func() []Event { return eventsOf(n.state.recent[before:]) }, nil
 	})
 }
 
@@ -55,12 +58,12 @@ func (n *Node) Snapshot() (Point, error) {
 	defer n.control.Unlock()
 	var made *snapshot
 	var file *stateFile
-	added, err := n.step(func() ([]byte, []Event, error) {
+	added, err := n.step(func() ([]byte, eventList, error) {
 		before := len(n.state.recent)
 		n.state.produce()
-		events := eventsOf(n.state.recent[before:])
+		came := n.state.recent[before:]
 		made = n.state.seal(n.config.Now())
-		return n.state.snapshotRecord(), append(events, made.event()), nil
+		return n.state.snapshotRecord(), func() []Event { return append(eventsOf(came), made.event()) }, nil
 	}, func() (err error) {
 		file, err = n.dueState(n.config.StateEvery)
 		return err
@@ -90,7 +93,7 @@ func (n *Node) DropUnconfirmed(hash core.Hash) error {
 	if err != nil {
 		return err
 	}
-	return n.change(func() ([]byte, []Event, error) {
+	return n.change(func() ([]byte, eventList, error) {
 		e := n.state.blocks[hash]
 		switch {
 		case e == nil && old:
@@ -109,12 +112,12 @@ func (n *Node) DropUnconfirmed(hash core.Hash) error {
 
 // DropAccount drops all blocks of an account that are in no snapshot yet. None is no error.
 func (n *Node) DropAccount(a core.Address) error {
-	return n.change(func() ([]byte, []Event, error) {
+	return n.change(func() ([]byte, eventList, error) {
 		return n.drop(func(e *entry) bool { return e.block.Address == a })
 	})
 }
 
-func (n *Node) drop(which func(*entry) bool) ([]byte, []Event, error) {
+func (n *Node) drop(which func(*entry) bool) ([]byte, eventList, error) {
 	before := slices.Clone(n.state.recent)
 	var doomed []core.Hash
 	for _, e := range before {
@@ -126,5 +129,5 @@ func (n *Node) drop(which func(*entry) bool) ([]byte, []Event, error) {
 		return nil, nil, nil
 	}
 	n.state.drop(doomed)
-	return dropRecord(doomed), changes(before, n.state.recent), nil
+	return dropRecord(doomed), func() []Event { return changes(before, n.state.recent) }, nil
 }

@@ -206,3 +206,20 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Equal(t, error(ErrSendMissing), l.try(l.staked, l.receive(l.staked, late)))
 	require.Equal(t, error(ErrConfirmed), l.DropUnconfirmed(unreceived))
 }
+
+// TestStartIsShort: however long the log, a start reads no more of it than may lie behind the newest state file, and none of
+// the old blocks.
+func TestStartIsShort(t *testing.T) {
+	const every = 20_000
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: every, memory: smallMemory, disk: vfs.NewMem()}
+	l := open(t, config)
+	for range 3 {
+		l.sendAndReceive(60)
+		size := l.log.here().offset
+		require.NoError(t, l.Close())
+		l = open(t, config)
+		require.Less(t, size-l.lastState.offset, int64(every))
+		require.Less(t, len(l.state.blocks), 100)
+	}
+	require.Greater(t, l.log.here().offset, int64(3*every))
+}

@@ -17,6 +17,7 @@ const (
 // chapter is what one write adds to the history. It makes the history complete up to the height top.
 type chapter struct {
 	batch *pebble.Batch
+	w     writer // of one value after the other
 	from  uint64 // it was complete up to here
 	top   uint64
 	upto  uint64 // it will be complete up to here after further chapters
@@ -27,7 +28,7 @@ func (s *state) chapter(h *history, upto uint64) (*chapter, error) {
 	if h.top >= upto {
 		return nil, nil
 	}
-	c := &chapter{batch: h.db.NewBatch(), from: h.top, top: h.top, upto: upto}
+	c := &chapter{batch: h.db.NewBatchWithSize(chapterBytes + chapterBytes/8), from: h.top, top: h.top, upto: upto}
 	var run []*snapshot
 	for c.top < upto && len(run) < chapterBlocks && c.batch.Len() < chapterBytes {
 		n := s.at(c.top + 1)
@@ -37,9 +38,7 @@ func (s *state) chapter(h *history, upto uint64) (*chapter, error) {
 		run = append(run, n)
 		c.top++
 	}
-	w := &writer{}
-	w.run(run)
-	return c, c.batch.Set(snapshotKey(run[0].Height), w.data, nil)
+	return c, c.set(snapshotKey(run[0].Height), func(w *writer) { w.run(run) })
 }
 
 // chronicle writes what came with a snapshot block, but for the block itself.
@@ -48,10 +47,9 @@ func (s *state) chronicle(c *chapter, n *snapshot) error {
 		return err
 	}
 	for _, h := range n.changed {
-		w := &writer{}
 		past, _ := s.accounts[h.address].balanceAt(h.token, n.Height)
-		w.amount(past.amount)
-		if err := c.batch.Set(balanceKey(h.address, h.token, n.Height), w.data, nil); err != nil {
+		err := c.set(balanceKey(h.address, h.token, n.Height), func(w *writer) { w.amount(past.amount) })
+		if err != nil {
 			return err
 		}
 	}
@@ -66,9 +64,7 @@ func (s *state) chronicle(c *chapter, n *snapshot) error {
 }
 
 func (c *chapter) block(e *entry) error {
-	w := &writer{data: make([]byte, 0, 1024)}
-	w.entry(e)
-	if err := c.batch.Set(blockKey(e.block.Address, e.block.Height), w.data, nil); err != nil {
+	if err := c.set(blockKey(e.block.Address, e.block.Height), func(w *writer) { w.entry(e) }); err != nil {
 		return err
 	}
 	if e.send != nil && e.send.snapshot.Height <= c.from {
@@ -91,9 +87,14 @@ func (c *chapter) place(e *entry) error {
 	if r := e.receive; r != nil && r.snapshot != nil && r.snapshot.Height <= c.upto {
 		p.receive = r.id()
 	}
-	w := &writer{data: make([]byte, 0, 80)}
-	w.whereabouts(p)
-	return c.batch.Set(hashKey(e.block.Hash), w.data, nil)
+	return c.set(hashKey(e.block.Hash), func(w *writer) { w.whereabouts(p) })
+}
+
+// set writes a value; the batch has a copy of it.
+func (c *chapter) set(key []byte, value func(w *writer)) error {
+	c.w.data = c.w.data[:0]
+	value(&c.w)
+	return c.batch.Set(key, c.w.data, nil)
 }
 
 // add writes a chapter.

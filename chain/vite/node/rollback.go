@@ -11,7 +11,7 @@ import (
 // re-organisation of the snapshot chain does. They do not come back by themselves; Submit takes them again where they fit.
 // ErrTooDeep unless 1 <= height < latest, at most 1000 blocks deep and not more changes deep than the chain remembers.
 func (n *Node) Rollback(height uint64) error {
-	return n.change(func() ([]byte, []Event, error) {
+	return n.change(func() ([]byte, eventList, error) {
 		latest := n.state.height()
 		if height < 1 || height >= latest || latest-height > undoDepth {
 			return nil, nil, ErrTooDeep
@@ -28,7 +28,7 @@ func (n *Node) Rollback(height uint64) error {
 		}
 		events := removals(n.state.above(height))
 		n.state.rollback(height)
-		return rollbackRecord(height), events, nil
+		return rollbackRecord(height), func() []Event { return events }, nil
 	})
 }
 
