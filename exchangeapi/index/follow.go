@@ -31,6 +31,7 @@ func (x *Index) Run(ctx context.Context) error {
 	poke := make(chan struct{}, 1) // one is enough: a look reads everything
 	var listener sync.WaitGroup
 	defer listener.Wait()
+	defer x.store.resign(ctx)
 	listener.Go(func() { x.listen(ctx, poke) })
 	tick := time.NewTicker(x.config.Poll)
 	defer tick.Stop()
@@ -130,6 +131,12 @@ func problem(err error) *error {
 // there before dexFund was read. What came after that is for the next look: its block of dexFund may not be stored yet, and
 // an order would be open before it was received. Twice at most when several nodes answer and one lags the other.
 func (x *Index) catchUp(ctx context.Context) error {
+	switch leads, err := x.store.lead(ctx); {
+	case err != nil:
+		return err
+	case !leads:
+		return x.standBy(ctx)
+	}
 	if x.trouble.Load() != nil {
 		if err := x.recover(ctx); err != nil {
 			return err
@@ -159,7 +166,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 func (x *Index) recover(ctx context.Context) error {
 	x.commits.Lock()
 	defer x.commits.Unlock()
-	if err := x.reload(ctx); err != nil {
+	if err := x.resync(ctx); err != nil {
 		return fmt.Errorf("reading the index: %w", err)
 	}
 	return nil

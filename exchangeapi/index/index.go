@@ -67,7 +67,8 @@ type announcer interface {
 }
 
 // Index follows the exchange. It is safe for use by many goroutines; one Run at a time and one process per database follow
-// the chain, any number may read.
+// the chain, any number may read. Of several that run on one database of PostgreSQL one follows; the others answer what it has stored,
+// tell their subscribers that they miss something (ErrLagged), are not Ready, and take over when it ends.
 type Index struct {
 	config Config
 	node   Node
@@ -176,7 +177,7 @@ func (x *Index) write(ctx context.Context, f func(*applier) error) error {
 		return f(&applier{tx: t, effects: e, clock: tip.Clock})
 	})
 	if errors.Is(err, errCommit) {
-		return errors.Join(err, x.reload(context.WithoutCancel(ctx)))
+		return errors.Join(err, x.resync(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		return err

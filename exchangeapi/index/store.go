@@ -53,6 +53,7 @@ var errCommit = errors.New("committing")
 type store struct {
 	writes, reads *sqlx.DB
 	lock          string // SQL that makes a writing transaction the only one; empty where BEGIN does it
+	leader        leadership
 }
 
 func checkURL(url string) error {
@@ -84,7 +85,10 @@ func openStore(ctx context.Context, url string) (*store, error) {
 	return s, nil
 }
 
-func (s *store) close() error { return errors.Join(s.reads.Close(), s.writes.Close()) }
+func (s *store) close() error {
+	s.resign(context.Background())
+	return errors.Join(s.reads.Close(), s.writes.Close())
+}
 
 func openSQLite(ctx context.Context, url string) (*store, error) {
 	path := strings.TrimPrefix(url, "sqlite:")
@@ -124,7 +128,7 @@ func openPostgres(ctx context.Context, url string) (*store, error) {
 		writes: sqlx.NewDb(stdlib.OpenDB(*c), "pgx"), reads: sqlx.NewDb(stdlib.OpenDB(*c), "pgx"),
 		lock: "SELECT pg_advisory_xact_lock(7310293846)",
 	}
-	limitConns(s.writes, 2) // migrations hold one for their lock
+	limitConns(s.writes, 2) // migrations hold one for their lock, and who follows the chain for his
 	limitConns(s.reads, readers)
 	if err := s.writes.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, s.close())

@@ -1,0 +1,97 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// followers is the lock of PostgreSQL that the one following process of a database holds as long as its connection lives.
+const followers = "7310293847"
+
+// leadership is a process's place as the one that follows. It belongs to the goroutine that follows.
+type leadership struct {
+	conn *sqlx.Conn // nil while another process leads
+}
+
+// lead tells whether this process is the one that follows, and becomes it if there is none. A database of SQLite is taken for ours alone. The lock
+// keeps processes out of each other's way, no more: what makes double work impossible is the comparison of cursors in each transaction.
+func (s *store) lead(ctx context.Context) (bool, error) {
+	if s.lock == "" {
+		return true, nil
+	}
+	if s.leader.conn != nil {
+		if s.leader.conn.PingContext(ctx) == nil {
+			return true, nil
+		}
+		s.resign(ctx)
+	}
+	conn, err := s.writes.Connx(ctx)
+	if err != nil {
+		return false, fmt.Errorf("asking who follows the chain: %w", err)
+	}
+	var leads bool
+	if err := conn.GetContext(ctx, &leads, "SELECT pg_try_advisory_lock("+followers+")"); err != nil || !leads {
+		return false, errors.Join(err, conn.Close())
+	}
+	s.leader.conn = conn
+	return true, nil
+}
+
+// resign lets another process follow.
+func (s *store) resign(ctx context.Context) {
+	if s.leader.conn == nil {
+		return
+	}
+	// A connection that fails here ends, and the lock with it.
+	_, _ = s.leader.conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+followers+")")
+	_ = s.leader.conn.Close()
+	s.leader.conn = nil
+}
+
+// standBy keeps the memory as new as what another process has stored.
+func (x *Index) standBy(ctx context.Context) error {
+	var moved bool
+	err := x.store.view(ctx, func(t *tx) error {
+		for _, c := range []contract{fund, trade} {
+			at, err := t.cursor(c)
+			if err != nil {
+				return err
+			}
+			moved = moved || at != x.at(c)
+		}
+		return nil
+	})
+	if err == nil && moved {
+		err = x.recover(ctx)
+	}
+	x.learn(ctx)
+	return errors.Join(errOther, err)
+}
+
+// resync reads everything anew. Where others have stored what our subscribers were not told of, these are told that something is missing. It is called
+// under commits.
+func (x *Index) resync(ctx context.Context) error {
+	before := x.cursors
+	if err := x.reload(ctx); err != nil {
+		return err
+	}
+	for c, at := range x.cursors {
+		if before[c] != at {
+			x.feed.endAll()
+			return nil
+		}
+	}
+	return nil
+}
+
+// endAll ends every subscription: a subscriber that goes on must not believe that it knows everything.
+func (f *feed) endAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.subscribers {
+		f.end(s)
+	}
+}

@@ -1,0 +1,51 @@
+package index
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/dex"
+	"gatewayd/records/recordstest"
+)
+
+// TestReplicas: of two on one database one follows. The other answers what is stored, does not keep from its subscribers that they miss something, and
+// takes over.
+func TestReplicas(t *testing.T) {
+	r := newRig(t)
+	url := recordstest.Postgres(t).Database(t)
+	x, y := r.open(url), r.open(url)
+	r.catchUp(x)
+	require.ErrorIs(t, y.catchUp(t.Context()), errOther)
+	require.Equal(t, x.Markets(), y.Markets(), "read at once")
+	heard, told := x.Subscribe(100), y.Subscribe(100)
+	sell := r.order(r.alice, dex.Sell, "10", coins(20))
+	y.look(t.Context(), 1)
+	require.ErrorIs(t, y.Ready(), errOther)
+	require.Empty(t, told.updates, "nothing is stored yet")
+	r.catchUp(x)
+	x.look(t.Context(), 1)
+	require.NoError(t, x.Ready())
+	_, err := heard.Next(t.Context())
+	require.NoError(t, err)
+	y.look(t.Context(), 2)
+	_, err = told.Next(t.Context())
+	require.ErrorIs(t, err, ErrLagged)
+	require.Equal(t, Open, r.find(y, r.alice, sell).Status)
+	require.Equal(t, x.Tickers(), y.Tickers())
+	depth, err := y.Depth("COIN-000_VITE", MaxDepth, nil)
+	require.NoError(t, err)
+	require.Len(t, depth.Asks, 1, "the memory follows, too")
+
+	require.NoError(t, x.Close())
+	r.order(r.bob, dex.Buy, "10", coins(15))
+	y.look(t.Context(), 3)
+	require.NoError(t, y.Ready())
+	require.Len(t, mustTrades(t, y), 1)
+	r.same(y)
+	require.NoError(t, y.store.leader.conn.Close()) // a connection that breaks
+	r.order(r.bob, dex.Buy, "10", coins(5))
+	r.catchUp(y)
+	r.catchUp(y)
+	r.same(y)
+}
