@@ -111,14 +111,20 @@ func (h *hall) reckon(t *testing.T, p *promises, w *listener, before hallBooks) 
 	kept := followHall(t, link, h.index, now)
 	anew := followHall(t, link, "sqlite:"+filepath.Join(t.TempDir(), "anew.db"), now)
 	want, got := portrait(t, anew), portrait(t, kept)
-	require.Equal(t, len(want), len(got), "as many lines as one made anew")
-	for i := range want {
-		require.Equal(t, want[i], got[i], "line %d of the index", i)
-	}
+	sameLines(t, want, got)
 	t.Logf("%d lines of the index compared", len(want))
 	ordersShown(t, kept, p)
 	sums := sumUp(t, kept, w)
 	sums.settled(t, kept, before, after)
+}
+
+// sameLines tells the first line that differs, not all of them.
+func sameLines(t *testing.T, want, got []string) {
+	t.Helper()
+	require.Equal(t, len(want), len(got), "as many lines as an index made anew has")
+	for i := range want {
+		require.Equal(t, want[i], got[i], "line %d of the index", i)
+	}
 }
 
 func serveHallChain(t *testing.T, n *node.Node) *client.Client {

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+	"gatewayd/chain/vite/node"
+	api "gatewayd/exchangeapi/client"
+	"gatewayd/wallet"
+)
+
+// openRooms runs a hall's chain in this process, in the test's hand, and the exchange API as it is wired in the daemon, once for each of the databases.
+func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *client.Client, []*api.Client) {
+	t.Helper()
+	cfg, err := hallChain(dir)
+	require.NoError(t, err)
+	cfg.SnapshotInterval = -1
+	chain, err := newEmbedded(cfg, "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(chain.Close)
+	during(t, chain.Run)
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	w := outside(t)
+	log, err := newLog(LogConfig{Level: "error"}, w)
+	require.NoError(t, err)
+	var rooms []*api.Client
+	for _, url := range databases {
+		e, err := openExchange(t.Context(), hallConfig(dir, url, chain.WSURL()), keys, w, log)
+		require.NoError(t, err)
+		t.Cleanup(e.Close)
+		during(t, e.Run)
+		require.NoError(t, e.server.Ready(t.Context()))
+		rest := &api.Client{Base: "http://" + e.server.Addr(), HTTP: newHTTPClient()}
+		t.Cleanup(rest.HTTP.CloseIdleConnections)
+		waitFor(t, "the markets", func() bool {
+			list, err := rest.Markets(t.Context(), api.Page{})
+			return err == nil && len(list) == len(hallMarkets)
+		})
+		rooms = append(rooms, rest)
+	}
+	link, err := client.Dial(t.Context(), chain.WSURL(), client.Options{})
+	require.NoError(t, err)
+	t.Cleanup(link.Close)
+	return hallBuilder{t, chain.node}, link, rooms
+}
+
+// ears keep what was pushed.
+type ears struct {
+	mu     sync.Mutex
+	pushes []api.Push
+	opened int // connections
+}
+
+func listenTo(t *testing.T, rest *api.Client, topics ...string) *ears {
+	t.Helper()
+	e := &ears{}
+	ready := make(chan struct{})
+	open := sync.OnceFunc(func() { close(ready) })
+	s := &api.Stream{
+		URL: "ws" + strings.TrimPrefix(rest.Base, "http") + "/v2/ws", Topics: topics, Retry: 50 * time.Millisecond,
+		Connected: func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.opened++
+			open()
+		},
+		Handle: func(p api.Push) error {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.pushes = append(e.pushes, p)
+			return nil
+		},
+	}
+	during(t, s.Run)
+	select {
+	case <-ready:
+	case <-time.After(time.Minute):
+		require.Fail(t, "the stream was not opened")
+	}
+	return e
+}
+
+// hears waits for a push.
+func (e *ears) hears(t *testing.T, what string, right func(api.Push) bool) {
+	t.Helper()
+	waitFor(t, what, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for _, p := range e.pushes {
+			if right(p) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (e *ears) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pushes = nil
+}
+
+// orderOf tells whether a push is of an order in a status, with so much executed.
+func orderOf(hash core.Hash, status api.Status, executed int64) func(api.Push) bool {
+	return func(p api.Push) bool {
+		if !strings.HasPrefix(p.Topic, "order.") {
+			return false
+		}
+		o, err := p.Order()
+		return err == nil && o.OrderID == hash.String() && o.Status == status && o.ExecutedQuantity.Equal(decimal.NewFromInt(executed))
+	}
+}
+
+// order places an order of coins and answers its id.
+func (b hallBuilder) order(trader int, sell bool, price string, coins uint64) core.Hash {
+	b.t.Helper()
+	key := hallKey(trader)
+	b.call(key, dex.FundPlaceOrder, hallTokens["COIN-000"], core.VITE, sell, uint8(dex.Limit), price, hallUnits(coins, 8))
+	var h core.Hash
+	b.Read(func(v *node.View) { h = v.AccountHead(key.Address()).Hash })
+	return h
+}
+
+// TestBehaviour56Rollback: the chain takes back a trade that everybody has seen. The node says so, the index undoes it, REST shows what was before, pushes
+// tell of it, and what is traded instead counts.
+func TestBehaviour56Rollback(t *testing.T) {
+	dir := t.TempDir()
+	url := "sqlite:" + filepath.Join(dir, "index.db")
+	openHall(t, dir, url)
+	b, link, rooms := openRooms(t, dir, url)
+	rest, pair, seller := rooms[0], hallMarkets[0], hallKey(1).Address().String()
+	heard := listenTo(t, rest, "order."+seller, "market."+pair+".trade", "market."+pair+".depth", "market."+pair+".tickers", "market."+pair+".kline.minute")
+	events := make(chan []client.BlockEvent, 1000)
+	subscription, err := link.SubscribeAccount(t.Context(), core.DexTradeContract, events)
+	require.NoError(t, err)
+	defer subscription.Close()
+
+	sell := b.order(1, true, "10", 30)
+	b.snapshot()
+	before := b.height()
+	heard.hears(t, "the order", orderOf(sell, api.Open, 0))
+	rich, err := rest.Balance(t.Context(), seller)
+	require.NoError(t, err)
+
+	b.order(2, false, "10", 20)
+	b.snapshot()
+	heard.hears(t, "the fill", orderOf(sell, api.PartiallyFilled, 20))
+	heard.hears(t, "the trade", func(p api.Push) bool { return p.Topic == "market."+pair+".trade" })
+	heard.forget()
+
+	require.NoError(t, b.Rollback(before))
+	waitFor(t, "the node's word that blocks were removed", func() bool {
+		select {
+		case list := <-events:
+			return list[len(list)-1].Removed
+		default:
+			return false
+		}
+	})
+	heard.hears(t, "the order as it was", orderOf(sell, api.Open, 0))
+	heard.hears(t, "the book as it was", func(p api.Push) bool {
+		d, err := p.Depth()
+		return p.Topic == "market."+pair+".depth" && err == nil && len(d.Asks) == 1 && d.Asks[0].Quantity.Equal(decimal.NewFromInt(30))
+	})
+	heard.hears(t, "the ticker as it was", func(p api.Push) bool {
+		k, err := p.Ticker()
+		return p.Topic == "market."+pair+".tickers" && err == nil && k.ClosePrice.IsZero() && k.Quantity.IsZero()
+	})
+	requireNoTrade(t, rest, pair)
+	again, err := rest.Balance(t.Context(), seller)
+	require.NoError(t, err)
+	require.Equal(t, rich, again)
+
+	heard.forget()
+	b.order(3, false, "10", 12)
+	b.snapshot()
+	heard.hears(t, "what came instead", orderOf(sell, api.PartiallyFilled, 12))
+	records, err := rest.TradeRecords(t.Context(), api.TradeFilter{Symbol: pair}, api.Page{Total: true})
+	require.NoError(t, err)
+	require.Equal(t, 1, records.Total)
+	require.Equal(t, "12", records.Trade[0].Quantity.String())
+}
+
+func requireNoTrade(t *testing.T, rest *api.Client, pair string) {
+	t.Helper()
+	records, err := rest.TradeRecords(t.Context(), api.TradeFilter{Symbol: pair}, api.Page{Total: true})
+	require.NoError(t, err)
+	require.Zero(t, records.Total)
+	bars, err := rest.Klines(t.Context(), api.KlineFilter{Symbol: pair, Interval: "minute"})
+	require.NoError(t, err)
+	require.Empty(t, bars.T)
+	tickers, err := rest.Tickers(t.Context(), "", pair)
+	require.NoError(t, err)
+	require.Len(t, tickers, 1)
+	require.True(t, tickers[0].ClosePrice.IsZero())
+}
+
+func (b hallBuilder) height() (h uint64) {
+	b.Read(func(v *node.View) { h = v.Head().Height })
+	return h
+}
