@@ -49,7 +49,7 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	err := tx.list(&rows, `SELECT * FROM (
 		SELECT a.chain, a.account, a.kind, a.network, a.key_path, a.state, a.why, a.lineage, a.base, a.next, a.created_at, t.asset,
 			amount_sum(t.amount) AS came,
-			(SELECT amount_sum(p.amount) FROM payments p WHERE p.chain = a.chain AND p.account = a.account AND p.asset = t.asset
+			(SELECT amount_sum(COALESCE(w.brought, p.amount)) FROM payments p LEFT JOIN swept w ON w.payment_id = p.id WHERE p.chain = a.chain AND p.account = a.account AND p.asset = t.asset
 				AND p.purpose = 'sweep' AND p.state = 'paid') AS went
 		FROM accounts a JOIN transfers t ON t.chain = a.chain AND t.account = a.account
 		WHERE a.chain = ? AND a.kind = 'deposit' AND t.state IN ('final','refused') AND t.failed = 0

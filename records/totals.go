@@ -20,7 +20,7 @@ type TransferSum struct {
 	Fee       chain.Amount  `json:"fee"`
 }
 
-// PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset.
+// PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset. A sweep counts with what it brought.
 type PaymentSum struct {
 	Purpose chain.Purpose `json:"purpose"`
 	Chain   chain.ID      `json:"chain"`
@@ -83,8 +83,8 @@ func (tx *Tx) sumPayments(t *Totals, network, token string) error {
 		Count   uint64       `db:"count"`
 		Amount  chain.Amount `db:"amount"`
 	}
-	err := tx.list(&rows, `SELECT purpose, chain, asset, state, COUNT(*) AS count, amount_sum(amount) AS amount
-		FROM payments WHERE network = ? AND token = ? GROUP BY purpose, chain, asset, state ORDER BY purpose, chain, asset, state`, network, token)
+	err := tx.list(&rows, `SELECT purpose, chain, asset, state, COUNT(*) AS count, amount_sum(COALESCE(w.brought, p.amount)) AS amount
+		FROM payments p LEFT JOIN swept w ON w.payment_id = p.id WHERE network = ? AND token = ? GROUP BY purpose, chain, asset, state ORDER BY purpose, chain, asset, state`, network, token)
 	for _, r := range rows {
 		t.Payments = append(t.Payments, PaymentSum{chain.Purpose(r.Purpose), chain.ID(r.Chain), chain.Asset(r.Asset), PaymentState(r.State), r.Count, r.Amount})
 	}

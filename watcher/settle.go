@@ -48,10 +48,27 @@ func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.E
 	}
 	if e.OK && att.Kind != "cancel" {
 		log.Info("payment paid")
-		return tx.SettlePaid(slot, e.Tx, e.BlockHash)
+		return f.paid(tx, slot, att, e)
 	}
 	log.Warn("payment failed on chain")
 	return f.failed(ctx, tx, slot, e)
+}
+
+// paid settles a slot that did what its attempt says. How much a sweep of coins brought stands in the attempt, whose hash is the block's.
+func (f *follower) paid(tx *records.Tx, slot records.Slot, att records.Attempt, e records.Effect) error {
+	if err := tx.SettlePaid(slot, e.Tx, e.BlockHash); err != nil {
+		return err
+	}
+	p, err := tx.Payment(slot.PaymentID)
+	c, ok := f.chain.(emptier)
+	if err != nil || !ok || p.Purpose != chain.Sweep || p.Asset != chain.Native {
+		return err
+	}
+	brought, err := c.Swept(att.Attempt)
+	if err != nil {
+		return fmt.Errorf("reading what was swept: %w", err)
+	}
+	return tx.Swept(p.ID, brought)
 }
 
 // foreign handles a final transaction of our account that no slot has. Before the account was adopted that is history; a cancellation of ours

@@ -18,6 +18,12 @@ type sweeper interface {
 	TokenSweepCost(ctx context.Context) (chain.Amount, error)
 }
 
+// emptier is a chain where the fee of a sweep of native coin comes out of what is swept: a replacement with a higher fee brings less.
+type emptier interface {
+	// Swept answers the amount in an attempt's bytes. It asks no node.
+	Swept(a chain.Attempt) (chain.Amount, error)
+}
+
 // sweepFactor is how many times the cost a deposit must be worth before native coin is swept (facts/reliability.md 2.2).
 const sweepFactor = 3
 

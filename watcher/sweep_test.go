@@ -100,3 +100,48 @@ func (r *rig) allTransfers() (list []records.Record) {
 	})
 	return list
 }
+
+// TestSweepBringsLessWhenFeesRise triples the base fee once a sweep waits, and the nodes forget it: the next attempt pays its fee out of
+// what it moves. The books have what arrived, and the rest is swept when fees are low again.
+func TestSweepBringsLessWhenFeesRise(t *testing.T) {
+	r := sweepRig(t)
+	_, address := r.user()
+	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(10_000), chain.Memo{Type: -1})
+	r.rest()
+	before := r.eth.Holding(r.net.Hot, chain.Native)
+	r.sweep()
+	r.step()
+	require.Len(t, r.eth.Waiting(), 1)
+	r.eth.SetBaseFee(2_000) // an attempt needs 20,020 of 10,000
+	r.eth.Forget()
+	r.rest()
+	require.Equal(t, before, r.eth.Holding(r.net.Hot, chain.Native), "too dear: it waits")
+	r.eth.SetBaseFee(200) // 4,020 for a first attempt, the cap of the one that waits is 22
+	r.eth.Forget()
+	r.rest()
+	brought := r.swept()
+	require.True(t, brought.Less(units(10_000-sweepCost)), "it brought %s", brought)
+	require.False(t, brought.Less(units((10_000-sweepCost)/2)), "it brought %s", brought)
+	arrived, err := r.eth.Holding(r.net.Hot, chain.Native).Sub(before)
+	require.NoError(t, err)
+	require.Equal(t, brought, arrived)
+
+	r.eth.SetBaseFee(10)
+	r.sweep()
+	r.rest()
+	require.True(t, brought.Less(r.swept()), "the rest")
+	require.True(t, r.eth.Holding(address, chain.Native).Less(units(sweepCost)))
+	r.requireSound()
+}
+
+// swept is what all sweeps brought, by the books.
+func (r *rig) swept() (sum chain.Amount) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) error {
+		books, err := tx.Totals(r.net.Name, "")
+		require.NoError(r.t, err)
+		sum, err = books.Pays(chain.Sweep, "eth", records.Paid)
+		return err
+	})
+	return sum
+}

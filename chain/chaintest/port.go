@@ -208,11 +208,42 @@ func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	if err := c.price(t, pay.MaxFee, prev); err != nil {
 		return chain.Attempt{}, fmt.Errorf("signing payment %d: %w", pay.ID, err)
 	}
+	if err := c.shrink(t); err != nil {
+		return chain.Attempt{}, fmt.Errorf("signing payment %d: %w", pay.ID, err)
+	}
 	raw, err := t.seal()
 	if err != nil {
 		return chain.Attempt{}, err
 	}
 	return chain.Attempt{Seq: len(prev), Hash: t.hash, Raw: raw, Tip: t.Tip, Cap: t.Cap}, nil
+}
+
+// shrink takes the fee of a native sweep out of what it moves, as far as half of that.
+func (c *Chain) shrink(t *tx) error {
+	if c.cfg.Linked || t.Purpose != chain.Sweep || t.Asset != chain.Native {
+		return nil
+	}
+	fee, err := t.Cap.Mul(gas)
+	if err != nil {
+		return err
+	}
+	left, err := c.cur.balances[holding{Address(t.Chain, t.Key), chain.Native}].Sub(fee)
+	if err != nil || !atLeast(left, t.Amount, 1, 2) {
+		return fmt.Errorf("%w: less than half of %s would be left", chain.ErrFeeCeiling, t.Amount)
+	}
+	if left.Less(t.Amount) {
+		t.Amount = left
+	}
+	return nil
+}
+
+// Swept is how much an attempt moves.
+func (c *Chain) Swept(a chain.Attempt) (chain.Amount, error) {
+	t, err := decode(a.Raw)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return t.Amount, nil
 }
 
 // price sets the fees of a transaction, or on the linked ledger checks that it can be made at all.

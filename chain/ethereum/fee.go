@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/holiman/uint256"
 
@@ -89,24 +90,56 @@ func lower(a, b *uint256.Int) *uint256.Int {
 }
 
 // ceiling is the most that may be offered per gas: the chain's own, or what the payment allows for all its gas, if that is less. A sweep
-// empties its account, so its fees must also fit into what is left there: nodes refuse what cannot be paid in full.
-func (c *Chain) ceiling(ctx context.Context, msg message, gas uint64) (*uint256.Int, error) {
+// empties its account, so its fees must also fit into what that holds (nil for other payments): nodes refuse what cannot be paid in full.
+func (c *Chain) ceiling(msg message, gas uint64, holds *uint256.Int) (*uint256.Int, error) {
 	most := c.maxFee
 	if !msg.asked.MaxFee.IsZero() {
 		most = lower(most, perGas(msg.asked.MaxFee.Uint256(), gas))
 	}
-	if msg.asked.Purpose != chain.Sweep {
+	if holds == nil {
 		return most, nil
+	}
+	least := msg.least()
+	left, short := new(uint256.Int).SubOverflow(holds, least)
+	if short {
+		return nil, fmt.Errorf("%w: the account holds %s wei, %s are to be swept at least", chain.ErrNotNow, holds.Dec(), least.Dec())
+	}
+	return lower(most, perGas(left, gas)), nil
+}
+
+// least is what a sweep must bring of the native coin that it asks for: half, so that fees never eat more than arrives.
+func (m message) least() *uint256.Int {
+	return new(uint256.Int).Sub(m.value, new(uint256.Int).Rsh(m.value, 1))
+}
+
+// brings is what of a sweep's native coin is left beside its dearest fee, at most what it asks for. Under the ceiling it is never below least.
+func (m message) brings(holds *uint256.Int, gas uint64, offer fees) *uint256.Int {
+	fee := new(uint256.Int).Mul(offer.cap, uint256.NewInt(gas))
+	return lower(m.value, new(uint256.Int).Sub(holds, fee))
+}
+
+// sweeps answers the native coin of the account that a sweep empties, nil for other payments. Only a sweep to an account of ours may bring
+// less than it asks for, so none goes elsewhere.
+func (c *Chain) sweeps(ctx context.Context, msg message) (*uint256.Int, error) {
+	if msg.asked.Purpose != chain.Sweep {
+		return nil, nil
+	}
+	if c.addresses == nil {
+		return nil, errors.New("nobody says which addresses are ours")
+	}
+	to := common.HexToAddress(msg.asked.To)
+	ours, err := c.oursOf(ctx, map[common.Address]bool{to: true})
+	if err != nil {
+		return nil, fmt.Errorf("asking whether %s is ours: %w", to, err)
+	}
+	if !ours[to] {
+		return nil, fmt.Errorf("%w: a sweep to %s, which is not ours", chain.ErrAddress, to)
 	}
 	balance, err := c.Balance(ctx, msg.from.Hex(), chain.Native)
 	if err != nil {
 		return nil, err
 	}
-	left, short := new(uint256.Int).SubOverflow(balance.Uint256(), msg.value)
-	if short {
-		return nil, fmt.Errorf("%w: the account holds %s wei, %s are to be swept", chain.ErrNotNow, balance, msg.value.Dec())
-	}
-	return lower(most, perGas(left, gas)), nil
+	return balance.Uint256(), nil
 }
 
 // perGas is what a sum leaves for each gas.

@@ -276,17 +276,69 @@ func TestNativeSweepEmptiesItsAddress(t *testing.T) {
 		first := b.sign(slot, sweep)
 		b.broadcast(first)
 		second := b.sign(slot, sweep, first) // there is room for one
+		require.Zero(t, decode(t, first).Value().Cmp(decode(t, second).Value()))
 		b.broadcast(second)
-		_, err = b.chain.Sign(t.Context(), slot, sweep, []chain.Attempt{first, second})
-		require.ErrorIs(t, err, chain.ErrFeeCeiling)
-		less := sweep
-		less.Amount, err = amount.Sub(cost)
-		require.NoError(t, err)
-		b.broadcast(b.sign(slot, less, first, second))
+		third := b.sign(slot, sweep, first, second) // its fee comes out of what it moves
+		b.broadcast(third)
+		tx := decode(t, third)
+		require.Equal(t, chain.NewAmount(1e17).String(), new(big.Int).Add(tx.Value(), new(big.Int).Mul(tx.GasFeeCap(), bigInt(tx.Gas()))).String())
 		b.mine(1)
 		require.Len(t, b.newest().Effects, 1)
 		require.Empty(t, b.newest().Transfers)
 	})
+}
+
+// TestNativeSweepShrinks has the node forget a sweep that is just worth it, and the base fee rise: the replacement brings what its fee
+// leaves, but never less than half.
+func TestNativeSweepShrinks(t *testing.T) {
+	b := setup(t)
+	cost, err := b.chain.SweepCost(t.Context())
+	require.NoError(t, err)
+	fund, err := cost.Mul(3)
+	require.NoError(t, err)
+	b.must(b.dev.SendETH(addr(b.inbox), fund.Uint256().ToBig()))
+	b.mine(1)
+	before := b.holding(chain.Native, addr(b.hot))
+	slot := b.next(b.inbox)
+	amount, err := fund.Sub(cost)
+	require.NoError(t, err)
+	sweep := chain.Payment{ID: 7, Purpose: chain.Sweep, Asset: chain.Native, To: b.hot.Account, Amount: amount}
+	first := b.sign(slot, sweep)
+	b.broadcast(first)
+	b.dev.DropAll()
+	base := b.dev.BaseFee()
+	attempts, brought := []chain.Attempt{first}, amount
+	for _, times := range []int64{3, 12} {
+		require.NoError(t, b.dev.SetBaseFee(new(big.Int).Mul(base, big.NewInt(times))))
+		next := b.sign(slot, sweep, attempts...)
+		less, err := b.chain.Swept(next)
+		require.NoError(t, err)
+		require.True(t, less.Less(brought))
+		attempts, brought = append(attempts, next), less
+	}
+	half, _, err := amount.MulDiv(1, 2)
+	require.NoError(t, err)
+	require.False(t, brought.Less(half))
+	_, err = b.chain.Sign(t.Context(), slot, sweep, attempts)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling, "more than half would burn")
+
+	require.NoError(t, b.dev.SetBaseFee(new(big.Int).Mul(base, big.NewInt(3))))
+	last := attempts[len(attempts)-1]
+	b.broadcast(last)
+	b.mine(1)
+	require.Equal(t, []chain.Effect{{Account: b.inbox.Account, Number: slot.Number, Tx: last.Hash, OK: true, Fee: b.feeOf(last)}}, b.newest().Effects)
+	arrived, err := chain.NewAmount(b.holding(chain.Native, addr(b.hot))).Sub(chain.NewAmount(before))
+	require.NoError(t, err)
+	require.Equal(t, brought, arrived)
+}
+
+func TestSweepsGoToUsOnly(t *testing.T) {
+	b := setup(t)
+	for _, of := range []chain.Asset{chain.Native, b.usdt} {
+		sweep := chain.Payment{ID: 7, Purpose: chain.Sweep, Asset: of, To: outsider("thief").Hex(), Amount: chain.NewAmount(50)}
+		_, err := b.chain.Sign(t.Context(), b.next(b.hot), sweep, nil)
+		require.ErrorIs(t, err, chain.ErrAddress)
+	}
 }
 
 func TestTokenSweepCostIsEnough(t *testing.T) {

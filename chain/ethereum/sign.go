@@ -27,12 +27,12 @@ type message struct {
 
 // Sign makes one EIP-1559 transaction for a slot: the nonce is the slot's, receiver, value and data are the payment's alone. With earlier
 // attempts it is a replacement: the same message with both fees raised by an eighth or to the market, and no less gas. Earlier attempts
-// must be of this slot and this payment; only a cancellation may stand over a payment, and only a native sweep may change its amount
-// (its receiver is ours).
+// must be of this slot and this payment; only a cancellation may stand over a payment. Only a native sweep may bring less than it asks for,
+// down to half: its receiver is ours, and its fee comes out of what is swept. Swept tells how much that is.
 //
 // A payment that the chain would refuse (a receiver that takes no coins, a blocked one) is signed all the same: its failure in a final
 // block is the proof that the slot is void. ErrFeeCeiling: not under the ceiling of the payment or the chain, or of what is left for fees
-// beside a swept amount. ErrNotNow: the account holds too little now. ErrAddress, ErrLabel, ErrAmount: the payment itself. ErrUnavailable: the nodes.
+// beside half of a swept amount. ErrNotNow: the account holds too little now. ErrAddress, ErrLabel, ErrAmount: the payment itself. ErrUnavailable: the nodes.
 func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	attempt, err := c.sign(ctx, slot, pay, prev)
 	if err != nil {
@@ -57,13 +57,20 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	ceiling, err := c.ceiling(ctx, msg, gas)
+	holds, err := c.sweeps(ctx, msg)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	ceiling, err := c.ceiling(msg, gas, holds)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
 	offer, err := c.offer(ctx, earlier, ceiling)
 	if err != nil {
 		return chain.Attempt{}, err
+	}
+	if holds != nil {
+		msg.value = msg.brings(holds, gas, offer)
 	}
 	tip, feeCap := offer.big()
 	tx, err := c.seal(ctx, slot, types.NewTx(&types.DynamicFeeTx{
@@ -80,6 +87,15 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	return chain.Attempt{
 		Seq: nextSeq(prev), Hash: tx.Hash().Hex(), Raw: raw, Tip: chain.AmountOf(offer.tip), Cap: chain.AmountOf(offer.cap),
 	}, nil
+}
+
+// Swept is the native coin that an attempt moves, in wei. It asks no node.
+func (c *Chain) Swept(a chain.Attempt) (chain.Amount, error) {
+	tx, err := readAttempt(a)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return chain.AmountOf(uint256.MustFromBig(tx.Value())), nil
 }
 
 func nextSeq(prev []chain.Attempt) int {

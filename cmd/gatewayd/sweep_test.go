@@ -7,6 +7,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
+	"gatewayd/records"
 	"gatewayd/wallet"
 )
 
@@ -38,6 +40,56 @@ func TestSweep(t *testing.T) {
 		require.Equal(t, u.times(50).String(), u.has(t).String())
 	}
 	require.Len(t, r.listed(t, "--direction", "deposit"), 2, "a top-up is no deposit")
+}
+
+// TestSweepWhenFeesRise triples the base fee once a sweep of coin waits, and makes the node forget it: what replaces it pays its fee out of
+// what it moves, and the books have what arrived.
+func TestSweepWhenFeesRise(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	hot, err := keys.Address(wallet.HotPath)
+	require.NoError(t, err)
+	eth := r.customer(t, "ETH")
+	from := depositAddress(t, eth)
+	r.settled(t)
+	before := r.holds(t, eth, hot)
+	r.source.StopMining()
+	require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+	r.waiting(t)
+	asked, paid := r.swept(t, records.Bound), r.swept(t, records.Paid)
+	require.Zero(t, paid.Sign())
+	require.NoError(t, r.source.SetBaseFee(new(big.Int).Mul(r.source.BaseFee(), big.NewInt(9)))) // empty blocks make it fall: it must rise over the cap
+	r.source.DropAll()
+	r.source.StartMining()
+	waitFor(t, "the sweep", func() bool { return r.swept(t, records.Paid).Sign() > 0 })
+	brought := r.swept(t, records.Paid)
+	require.Negative(t, brought.Cmp(asked), "%s of %s", brought, asked)
+	require.Equal(t, brought.String(), new(big.Int).Sub(r.holds(t, eth, hot), before).String())
+	require.Negative(t, r.holds(t, eth, from).Cmp(eth.times(1).Uint256().ToBig()))
+	r.settled(t)
+}
+
+// swept is what the sweeps of coin in a state asked for or, when they are paid, brought.
+func (r *rig) swept(t *testing.T, state records.PaymentState) *big.Int {
+	t.Helper()
+	sum := new(big.Int)
+	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
+		for _, n := range r.daemon.cfg.Networks {
+			books, err := tx.Totals(n.Name, "")
+			if err != nil {
+				return err
+			}
+			for _, p := range books.Payments {
+				if p.Purpose == chain.Sweep && p.State == state && p.Asset == chain.Native {
+					sum.Add(sum, p.Amount.Uint256().ToBig())
+				}
+			}
+		}
+		return nil
+	}))
+	return sum
 }
 
 // holds is what an account has of a user's asset on the source chain.

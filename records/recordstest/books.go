@@ -130,6 +130,36 @@ func testSweeps(t *testing.T, url string) {
 	require.False(t, underWay(sweep))
 	deposit(5, false)
 	require.Equal(t, chain.NewAmount(5), candidates()[0].Booked)
+	testSwept(t, r, sweep, candidates)
+}
+
+// testSwept: a sweep whose fee was taken out of it counts with what it brought.
+func testSwept(t *testing.T, r *Rig, sweep records.Payment, candidates func() []records.SweepCandidate) {
+	sweep.Amount = chain.NewAmount(5)
+	id, err := queue(r, sweep)
+	require.NoError(t, err)
+	swept := func(brought uint64) error {
+		return r.Try(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(brought)) })
+	}
+	require.ErrorIs(t, swept(4), records.ErrConflict, "not paid")
+	r.Pay(id)
+	require.NoError(t, swept(5))
+	require.Empty(t, candidates())
+	require.ErrorIs(t, swept(6), records.ErrConflict, "more than asked for")
+	require.NoError(t, swept(3))
+	require.Error(t, swept(2), "once")
+	require.Equal(t, chain.NewAmount(5), r.Payment(id).Amount, "what was asked for")
+	var books records.Totals
+	r.See(func(tx *records.Tx) (err error) { books, err = tx.Totals(Network, Token); return err })
+	sum, err := books.Pays(chain.Sweep, Source, records.Paid)
+	require.NoError(t, err)
+	require.Equal(t, chain.NewAmount(100+3), sum)
+	require.Equal(t, chain.NewAmount(2), candidates()[0].Booked)
+	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
+	_, credit := r.Owe(records.Deposit, 500)
+	r.Pay(credit)
+	err = r.Try(func(tx *records.Tx) error { return tx.Swept(credit, chain.NewAmount(1)) })
+	require.ErrorIs(t, err, records.ErrConflict, "only sweeps")
 }
 
 // testBreaches: rows that fit tell nothing; each row that does not is told, whether all rows are checked or those that changed.

@@ -33,6 +33,8 @@ func lineBreaches() []breach {
 		{"cancels_no_update", `UPDATE cancels SET raw = 'AA=='`},
 		{"cancels_no_delete", `DELETE FROM cancels`},
 		{"cancels unique hash", `INSERT INTO cancels SELECT chain, account, number + 1, seq, hash, raw, tip, cap, head, created_at FROM cancels`},
+		{"swept_no_update", `UPDATE swept SET brought = '9'`},
+		{"swept_no_delete", `DELETE FROM swept`},
 		{"history_no_update", `UPDATE history SET actor = 'nobody'`},
 		{"history_no_delete", `DELETE FROM history`},
 		{"lineages_no_update", `UPDATE lineages SET base = 9`},
@@ -155,6 +157,12 @@ func scene(t *testing.T, url string) *Rig {
 	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
 	r.stop(Source, Hot, records.AccountRecovering)
 	r.Do(func(tx *records.Tx) error { return tx.AddCancel(Source, Hot, 7, chain.Attempt{Hash: "cancel"}) })
+	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: "0xdeposit0", Asset: chain.Native, Amount: chain.NewAmount(9), Payee: Hot}
+	id, err := queue(r, sweep)
+	require.NoError(t, err)
+	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
+	r.Pay(id)
+	r.Do(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(8)) })
 	return r
 }
 
