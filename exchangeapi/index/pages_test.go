@@ -1,0 +1,64 @@
+package index
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/dex"
+)
+
+// paged is a node that remembers where its pages of dexTrade's events end.
+type paged struct {
+	*client.Client
+	ends, begins []uint64 // heights of the last event of a full page, and of the first of the page after it
+}
+
+func (p *paged) VMLogsByFilter(ctx context.Context, f client.LogFilter) ([]client.LogEntry, error) {
+	page, err := p.Client.VMLogsByFilter(ctx, f)
+	if f.Page > 0 && len(page) > 0 {
+		p.begins = append(p.begins, page[0].Height)
+	}
+	if err == nil && len(page) == f.Size {
+		p.ends = append(p.ends, page[len(page)-1].Height)
+	}
+	return page, err
+}
+
+// TestPagesCutABlock: blocks of 201 events, of which a page of a thousand ends in the middle of one (behaviours 25 and 57).
+func TestPagesCutABlock(t *testing.T) {
+	r := newRig(t)
+	const takers = 6
+	for n := range takers * dex.MaxFills {
+		r.ask(r.alice, dex.Sell, "100", coins(1))
+		if n%10 == 9 {
+			r.snapshot()
+		}
+	}
+	node := &paged{Client: r.client}
+	x := r.openOn(sqliteURL(t), node)
+	r.catchUp(x)
+	for range takers {
+		r.order(r.bob, dex.Buy, "100", coins(150))
+	}
+	r.catchUp(x)
+	require.NotEmpty(t, node.ends)
+	require.Equal(t, node.ends, node.begins, "each page ended within a block")
+	trades := mustTrades(t, x)
+	require.Len(t, trades, takers*dex.MaxFills)
+	seen := map[string]bool{}
+	for _, one := range trades {
+		seen[one.ID] = true
+	}
+	require.Len(t, seen, len(trades))
+	list, err := x.Orders(t.Context(), OrderFilter{Owner: r.bob.addr}, Page{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, list.List, takers)
+	for _, o := range list.List {
+		require.Equal(t, []any{PartiallyCancelled, "100.00", "10000.0000"}, []any{o.Status, o.ExecutedQuantity, o.ExecutedAmount})
+	}
+	r.same(x)
+	r.matchesNode(x)
+}
