@@ -44,6 +44,8 @@ type node struct {
 	failures int
 	restTill time.Time
 
+	answers sync.Pool // *bytes.Buffer: room of earlier answers
+
 	rightChain atomic.Bool
 	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
 	tracing    atomic.Int32

@@ -60,7 +60,8 @@ func (n *node) post(ctx context.Context, read func(*scanner), method string, arg
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return rpc.HTTPError{StatusCode: response.StatusCode, Status: response.Status}
 	}
-	var answer bytes.Buffer
+	answer := n.buffer()
+	defer n.keep(answer)
 	if response.ContentLength > 0 && response.ContentLength <= n.limit {
 		answer.Grow(int(response.ContentLength) + bytes.MinRead)
 	}
@@ -68,6 +69,24 @@ func (n *node) post(ctx context.Context, read func(*scanner), method string, arg
 		return fmt.Errorf("reading the answer: %w", err)
 	}
 	return readAnswer(answer.Bytes(), read)
+}
+
+// buffer is room for an answer: that of an earlier one, if there was one. What is read from an answer never keeps a part of its text.
+func (n *node) buffer() *bytes.Buffer {
+	if b, ok := n.answers.Get().(*bytes.Buffer); ok {
+		b.Reset()
+		return b
+	}
+	return new(bytes.Buffer)
+}
+
+// keptAnswer is the largest answer whose room is kept; blocks of any chain are below it.
+const keptAnswer = 8 << 20
+
+func (n *node) keep(answer *bytes.Buffer) {
+	if answer.Cap() <= keptAnswer {
+		n.answers.Put(answer)
+	}
 }
 
 // readAnswer takes the result, or the error, out of a JSON-RPC answer to request 1.
