@@ -15,36 +15,31 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// exchangeBook is the exchange's own book as an engine. An order's number in the stream is its time of placing, so that ids
-// tell it again.
+// exchangeBook is the exchange's own book as an engine. An order's number in the stream is its time of placing and serial,
+// so that ids tell it again: many orders come between two ticks of the exchange's clock.
 type exchangeBook struct {
 	market dex.Market
 	book   *dex.Book
 	result dex.Result
+	order  dex.Order   // the one that enters; its numbers come from what is readied
 	ticks  []dex.Price // by place in the stream's prices
-	unit   uint256.Int // a quantity of 1
+	unit   uint        // a quantity of 1 is two to the power of it
 	real   bool
 	scale  tickScale
 
 	ids     []dex.OrderID // by number
 	readied []readied
-	trades  []rawTrade // of the prepared steps
 	sums    ladder.Totals
 	err     error
 }
 
-// readied is a step whose order is placed: priced, valued, its fee locked.
+// readied is a step whose order is placed: priced, valued, its fee locked. It is small, so that reading it is not what is
+// measured; a running exchange has just decoded its order.
 type readied struct {
-	leaves dex.OrderID
-	order  dex.Order
-	does   struct{ leave, enter bool }
-}
-
-// rawTrade is what is kept of a fill while the clock runs.
-type rawTrade struct {
-	taker, maker dex.OrderID
-	quantity     uint256.Int
-	price        dex.Price
+	leaves, enters        dex.OrderID
+	kind                  dex.Type
+	leave, enter          bool
+	quantity, amount, fee [2]uint64
 }
 
 // maxTicks is the highest price that streams of three decimals may have: the exchange's prices are below 10^12.
@@ -71,18 +66,22 @@ func (s tickScale) price(ticks int64) dex.Price {
 
 func (s tickScale) ticks(p dex.Price) uint64 { return p.Units*s.one + p.Frac/s.frac }
 
-// realUnit is a quantity of 1 with 18 decimals: a tenth of a token.
-const realUnit = 1e17
+// realUnit makes a quantity of 1 a seventh of a token of 18 decimals. A power of two is taken out again by a shift.
+const realUnit = 57
+
+// serialBits of an order's number are its serial.
+const serialBits = 16
+
+func numberOf(id *dex.OrderID) uint32 { return uint32(id.Time()<<serialBits) | id.Serial() }
 
 func newExchangeBook(s *ladder.Stream, real bool) (*exchangeBook, error) {
 	b := &exchangeBook{
 		market: dex.Market{ID: 1, QuoteType: dex.QuoteVITE, QuoteDecimals: uint8(s.Decimals)},
-		unit:   *uint256.NewInt(1), real: real, scale: newTickScale(s.Decimals),
-		ids: make([]dex.OrderID, s.Orders+1), readied: make([]readied, 0, atOnce), trades: make([]rawTrade, 0, atOnce*dex.MaxFills/10),
+		real:   real, scale: newTickScale(s.Decimals), ids: make([]dex.OrderID, s.Orders+1), readied: make([]readied, 0, atOnce),
 	}
 	if real {
 		b.market.TradeDecimals, b.market.QuoteDecimals = 18, 18
-		b.unit = *uint256.NewInt(realUnit)
+		b.unit = realUnit
 	}
 	for _, ticks := range s.Prices {
 		b.ticks = append(b.ticks, b.scale.price(ticks))
@@ -96,67 +95,75 @@ func newExchangeBook(s *ladder.Stream, real bool) (*exchangeBook, error) {
 }
 
 func (b *exchangeBook) prepare(steps []ladder.Step) error {
-	b.fold()
 	b.readied = b.readied[:len(steps)]
 	for i := range steps {
 		s, p := &steps[i], &b.readied[i]
-		if p.does.leave = s.Leaves != 0; p.does.leave {
-			p.leaves = b.ids[s.Leaves]
+		*p = readied{leave: s.Leaves != 0, leaves: b.ids[s.Leaves], enter: s.Enters != 0}
+		if !p.enter {
+			continue
 		}
-		if p.does.enter = s.Enters != 0; p.does.enter {
-			if err := b.place(s, &p.order); err != nil {
-				return fmt.Errorf("placing order %d: %w", s.Enters, err)
-			}
-			b.ids[s.Enters] = p.order.ID
+		if err := b.place(s, &b.order); err != nil {
+			return fmt.Errorf("placing order %d: %w", s.Enters, err)
 		}
+		b.ids[s.Enters] = b.order.ID
+		p.take(&b.order)
 	}
 	return b.err
 }
 
+// take keeps what differs between the stream's orders. No number of them has more than 128 bits.
+func (p *readied) take(o *dex.Order) {
+	p.enters, p.kind = o.ID, o.Type
+	p.quantity, p.amount, p.fee = [2]uint64(o.Quantity[:]), [2]uint64(o.Amount[:]), [2]uint64(o.LockedFee[:])
+}
+
+// give is the inverse of take, for an order of the same owner and rates.
+func (p *readied) give(o *dex.Order) {
+	o.ID, o.Type, o.Progress = p.enters, p.kind, dex.Progress{}
+	copy(o.Quantity[:], p.quantity[:])
+	copy(o.Amount[:], p.amount[:])
+	copy(o.LockedFee[:], p.fee[:])
+}
+
 func (b *exchangeBook) place(s *ladder.Step, o *dex.Order) (err error) {
-	p := dex.Placement{Side: dex.Side(s.Sell), Price: b.ticks[s.Tick], Time: int64(s.Enters), Standing: dex.Standing{SVIP: !b.real}}
+	p := dex.Placement{
+		Side: dex.Side(s.Sell), Price: b.ticks[s.Tick], Time: int64(s.Enters >> serialBits), Serial: s.Enters & (1<<serialBits - 1),
+		Standing: dex.Standing{SVIP: !b.real},
+	}
 	if s.Immediate {
 		p.Type = dex.ImmediateOrCancel
 	}
-	p.Quantity.Mul(uint256.NewInt(uint64(s.Quantity)), &b.unit)
-	p.Available.Lsh(uint256.NewInt(1), 160)
+	p.Quantity.Lsh(uint256.NewInt(uint64(s.Quantity)), b.unit)
+	p.Available.Lsh(uint256.NewInt(1), 127)
 	*o, err = b.market.Place(&p)
 	return err
 }
 
 func (b *exchangeBook) play(i int) {
 	p := &b.readied[i]
-	if p.does.leave {
+	if p.leave {
 		if !b.book.Remove(p.leaves) {
 			return
 		}
 		b.sums.Cancels++
 	}
-	if !p.does.enter {
+	if !p.enter {
 		return
 	}
-	b.book.Match(&p.order, &b.result)
+	p.give(&b.order)
+	b.book.Match(&b.order, &b.result)
 	if err := b.book.Apply(&b.result); err != nil {
 		b.err = err
 	}
+	taker := numberOf(&p.enters)
 	for j := range b.result.Fills {
 		f := &b.result.Fills[j]
-		b.trades = append(b.trades, rawTrade{p.order.ID, f.Maker, f.Quantity, f.Price})
+		quantity := f.Quantity[0]>>b.unit | f.Quantity[1]<<(64-b.unit)
+		b.sums.Trade(taker, numberOf(&f.Maker), quantity, b.scale.ticks(f.Price))
 	}
-}
-
-// fold adds the trades of the prepared steps to the totals, in the stream's numbers and units.
-func (b *exchangeBook) fold() {
-	for i := range b.trades {
-		t := &b.trades[i]
-		t.quantity.Div(&t.quantity, &b.unit)
-		b.sums.Trade(uint32(t.taker.Time()), uint32(t.maker.Time()), t.quantity.Uint64(), b.scale.ticks(t.price))
-	}
-	b.trades = b.trades[:0]
 }
 
 func (b *exchangeBook) totals() (ladder.Totals, error) {
-	b.fold()
 	return b.sums, b.err
 }
 

@@ -147,7 +147,7 @@ func noteTotals(f *Figure, t ladder.Totals) {
 
 // atOnce is how many steps are prepared at a time: few, so that orders are as warm as the one that an exchange has just
 // decoded, and enough for reading the clock not to count.
-const atOnce = 1024
+const atOnce = 4096
 
 // clocked is an engine on a stream, measured.
 type clocked struct {
