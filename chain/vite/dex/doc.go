@@ -10,5 +10,8 @@
 // fee); a real chain computes in binary floating point of 120 bits, which comes out one lower for some values that end in
 // exactly .5 (facts/exchange.md 2.6). Who follows a real chain takes amounts from its events and does not compute them.
 //
+// A Book matches in 128-bit numbers where all of a match fit (quick.go), else in 256 (match.go), to the same result. How it
+// is laid out in memory, and why: docs/adr/008.
+//
 // The package does not own balances, books or markets: chain/vite/node keeps them, undoes them and writes them to disk.
 package dex
