@@ -6,7 +6,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// usage is stake quota spent while height was the latest snapshot height.
+// usage is all stake quota that an account spent while height was the latest snapshot height.
 type usage struct {
 	height, quota uint64
 }
@@ -32,6 +32,9 @@ func (s *state) available(a *account) uint64 {
 	}
 	given := a.perSnapshot() * min(core.QuotaWindow, s.height())
 	var spent uint64
+	if !s.expired(a.using) {
+		spent = a.using.quota
+	}
 	for _, u := range a.usage {
 		if !s.expired(u) {
 			spent += u.quota
@@ -73,11 +76,19 @@ func (s *state) spend(a *account, b *core.AccountBlock, p price) {
 	if p.byStake == 0 {
 		return
 	}
+	if a.using.height == s.height() {
+		set(&s.journal, &a.using, usage{s.height(), a.using.quota + p.byStake})
+		return
+	}
 	old := a.usage
 	for len(old) > 0 && s.expired(old[0]) {
 		old = old[1:]
 	}
-	set(&s.journal, &a.usage, append(old, usage{s.height(), p.byStake}))
+	if a.using.quota > 0 && !s.expired(a.using) {
+		old = append(old, a.using)
+	}
+	set(&s.journal, &a.usage, old)
+	set(&s.journal, &a.using, usage{s.height(), p.byStake})
 }
 
 // cost prices a block of a user. A contract that does not exist is ErrNoContract, an unknown method ErrNoMethod. A cost

@@ -77,7 +77,8 @@ type account struct {
 	past       map[core.TokenID][]pastBalance // newest last; what is older is in the history
 	unreceived *btree.BTreeG[*entry]          // ordered by hash
 	staked     uint256.Int                    // VITE staked for this account
-	usage      []usage                        // stake quota spent, oldest first
+	usage      []usage                        // stake quota spent before that of using, oldest first
+	using      usage                          // the latest stake quota spent
 	powAt      uint64                         // latest snapshot height when the account last worked
 	contract   *ContractInfo                  // nil for users; replaced, never changed in place
 }

@@ -23,7 +23,7 @@ import (
 //	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
 const (
 	stateMagic  = "vitestat"
-	stateFormat = 4
+	stateFormat = 5
 	statePrefix = "state-"
 	keepStates  = 2
 )
@@ -205,6 +205,8 @@ func (w *writer) account(a *account) {
 		w.uint(u.height)
 		w.uint(u.quota)
 	}
+	w.uint(a.using.height)
+	w.uint(a.using.quota)
 	w.contract(a.contract)
 	w.uint(a.blocks.tip.Height)
 	w.raw(a.blocks.tip.Hash[:])

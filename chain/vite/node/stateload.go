@@ -63,6 +63,7 @@ func (r *reader) account(s *state) *account {
 	for range r.count(2) {
 		a.usage = append(a.usage, usage{r.uint(), r.uint()})
 	}
+	a.using = usage{r.uint(), r.uint()}
 	a.contract = r.contract()
 	a.blocks.tip = BlockID{r.uint(), r.hash()}
 	for range r.count(core.HashSize) {
