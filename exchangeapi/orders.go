@@ -79,7 +79,7 @@ func (n *network) openOrders(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := orderPage[openOrder]{[]openOrder{}, found.Total}
+	out := orderPage[openOrder]{make([]openOrder, 0, len(found.List)), found.Total}
 	for i := range found.List {
 		out.Order = append(out.Order, openOrder{order: orderOf(&found.List[i])})
 	}
@@ -106,7 +106,7 @@ func (n *network) orders(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := orderPage[order]{[]order{}, found.Total}
+	out := orderPage[order]{make([]order, 0, len(found.List)), found.Total}
 	for i := range found.List {
 		out.Order = append(out.Order, orderOf(&found.List[i]))
 	}

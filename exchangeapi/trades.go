@@ -35,7 +35,7 @@ func (n *network) trades(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []tradeSummary{}
+	list := make([]tradeSummary, 0, len(found.List))
 	for _, t := range found.List {
 		list = append(list, tradeSummary{t.Time * 1000, t.Price, t.Quantity, t.Side})
 	}
@@ -70,7 +70,7 @@ func (n *network) allTrades(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := tradePage{Trade: []trade{}, Total: found.Total}
+	out := tradePage{Trade: make([]trade, 0, len(found.List)), Total: found.Total}
 	for _, t := range found.List {
 		out.Trade = append(out.Trade, trade{
 			t.ID, namesOf(t.Pair), t.Price, t.Quantity, t.Amount, t.Time, t.Side, t.BuyFee, t.SellFee, t.BlockHeight,
@@ -119,8 +119,8 @@ func (n *network) klines(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	none := []json.Number{}
-	out := bars{[]int64{}, none, none, none, none, none}
+	list := func() []json.Number { return make([]json.Number, 0, len(found)) }
+	out := bars{make([]int64, 0, len(found)), list(), list(), list(), list(), list()}
 	for _, b := range found {
 		out.T = append(out.T, b.Time)
 		out.C = append(out.C, json.Number(b.Close))

@@ -103,8 +103,10 @@ func (p *page) lines(d Direction) (lines []Line, open []listed, err error) {
 		return nil, nil, err
 	}
 	defer rows.Close()
+	lines = make([]Line, 0, min(p.limit, usualPage))
+	var l listed // here, because what is scanned into lies on the heap
 	for rows.Next() {
-		l := listed{direction: d, place: len(lines)}
+		l = listed{direction: d, place: len(lines)}
 		if err := l.scan(rows, p.tx.depths); err != nil {
 			return nil, nil, err
 		}
@@ -115,6 +117,9 @@ func (p *page) lines(d Direction) (lines []Line, open []listed, err error) {
 	}
 	return lines, open, rows.Err()
 }
+
+// usualPage is what wallets ask for at most.
+const usualPage = 30
 
 // finish completes the lines of records on their way: how far their chain has come, and the newest attempt of a payment that is not paid.
 func (p *page) finish(lines []Line, open []listed) error {

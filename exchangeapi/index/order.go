@@ -3,8 +3,6 @@ package index
 import (
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"gatewayd/chain/vite/dex"
 )
 
@@ -161,23 +159,34 @@ func (o *orderRow) columns() map[string]any {
 // view is the order as it is shown.
 func (o *orderRow) view(m *market) Order {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
-	quantity, executed := whole(&o.Quantity.Int, m.TradeDecimals), whole(&o.Executed.Int, m.TradeDecimals)
-	paid := whole(&o.ExecutedAmount.Int, m.QuoteDecimals)
+	percent, average := o.ratios(m)
 	fees := plus(&o.BaseFee.Int, &o.OperatorFee.Int)
 	return Order{
 		Pair: m.pair, Address: o.Owner, ID: o.ID, InnerID: o.InnerID, Side: o.Side, Type: o.Type,
-		Price: cutPrice(o.Price.Price, pp), Quantity: cut(quantity, qp), Amount: cut(o.worth(m, quantity), wideDecimals),
-		ExecutedQuantity: cut(executed, qp), ExecutedAmount: cut(paid, pp),
-		ExecutedPercent: cut(ratio(executed, quantity, pp), pp), ExecutedAvgPrice: cut(ratio(paid, executed, pp), pp),
+		Price: cutPrice(o.Price.Price, pp), Quantity: cutAmount(&o.Quantity.Int, m.TradeDecimals, qp), Amount: o.worth(m),
+		ExecutedQuantity: cutAmount(&o.Executed.Int, m.TradeDecimals, qp), ExecutedAmount: cutAmount(&o.ExecutedAmount.Int, m.QuoteDecimals, pp),
+		ExecutedPercent: percent, ExecutedAvgPrice: average,
 		Fee: cutAmount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,
 	}
 }
 
+// ratios are how much of the order is executed, and at which price on average.
+func (o *orderRow) ratios(m *market) (percent, average string) {
+	pp := m.pair.PricePrecision
+	if o.Executed.IsZero() {
+		none := cutDigits("0", 0, pp)
+		return none, none
+	}
+	executed := whole(&o.Executed.Int, m.TradeDecimals)
+	percent = cut(ratio(executed, whole(&o.Quantity.Int, m.TradeDecimals), pp), pp)
+	return percent, cut(ratio(whole(&o.ExecutedAmount.Int, m.QuoteDecimals), executed, pp), pp)
+}
+
 // worth is the amount to show: the exact product, not the chain's rounded amount. A market order has no price, so it shows
 // what it set aside.
-func (o *orderRow) worth(m *market, quantity decimal.Decimal) decimal.Decimal {
+func (o *orderRow) worth(m *market) string {
 	if o.Price.IsZero() {
-		return whole(&o.Amount.Int, m.QuoteDecimals)
+		return cutAmount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)
 	}
-	return number(o.Price.Price).Mul(quantity)
+	return cut(number(o.Price.Price).Mul(whole(&o.Quantity.Int, m.TradeDecimals)), wideDecimals)
 }

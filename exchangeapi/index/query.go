@@ -39,6 +39,9 @@ func (t *tx) page(into any, columns, table, order string, w *where, p Page) (tot
 	return total, t.list(into, "SELECT "+columns+" FROM "+table+w.String()+" ORDER BY "+order+" LIMIT ? + 0 OFFSET ?", args...)
 }
 
+// room is how many rows of a page to have room for before they are read.
+func room(p Page) int { return min(max(0, p.Limit), 100) }
+
 // Order is an order of an owner; nil if there is none of this owner.
 func (x *Index) Order(ctx context.Context, owner core.Address, id core.Hash) (*Order, error) {
 	var o *orderRow
@@ -67,8 +70,8 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	if err != nil {
 		return Orders{}, err
 	}
-	var rows []orderRow
-	result := Orders{List: []Order{}}
+	rows := make([]orderRow, 0, room(p))
+	result := Orders{}
 	err = x.store.glance(ctx, func(t *tx) (err error) {
 		result.Total, err = t.page(&rows, orderColumns, "ex_orders", "created DESC, serial DESC, id DESC", w, p)
 		return err
@@ -76,6 +79,7 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	if err != nil {
 		return Orders{}, fmt.Errorf("reading orders of %s: %w", f.Owner, err)
 	}
+	result.List = make([]Order, 0, len(rows))
 	for i := range rows {
 		if m := r.byID[rows[i].Market]; m != nil {
 			result.List = append(result.List, rows[i].view(m))
@@ -140,8 +144,8 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	if err != nil {
 		return Trades{}, err
 	}
-	var rows []tradeRow
-	result := Trades{List: []Trade{}}
+	rows := make([]tradeRow, 0, room(p))
+	result := Trades{}
 	err = x.store.glance(ctx, func(t *tx) (err error) {
 		result.Total, err = t.page(&rows, tradeColumns, "ex_trades", "height DESC, pos DESC", f.where(m), p)
 		return err
@@ -149,6 +153,7 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	if err != nil {
 		return Trades{}, fmt.Errorf("reading trades of %s: %w", f.Symbol, err)
 	}
+	result.List = make([]Trade, 0, len(rows))
 	for i := range rows {
 		result.List = append(result.List, rows[i].view(m))
 	}
@@ -191,7 +196,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	if f.End > 0 {
 		w.and("start <= ?", f.End)
 	}
-	var rows []barRow
+	rows := make([]barRow, 0, room(Page{Limit: f.Limit}))
 	err = x.store.glance(ctx, func(t *tx) error {
 		_, err := t.page(&rows, barColumns, "ex_bars", "start DESC", w, Page{Limit: f.Limit})
 		return err
