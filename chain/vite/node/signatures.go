@@ -11,9 +11,13 @@ import (
 // looked at again.
 const maxTogether = 64
 
-// signatures checks signatures, those together that come while the processors are busy with others. One caller for each
-// processor checks what waits, its own among it; the others wait for it. So a single caller waits for nobody, and many at a
-// time cost half.
+// perChecker is how many signatures must wait for each caller who checks already, for one more to check: fewer are cheaper to
+// leave to the next group.
+const perChecker = 8
+
+// signatures checks signatures, those together that come while others are checked. One caller checks what waits, its own among
+// it; the others wait for it, and if there are many, a few of them check as well. So a single caller waits for nobody, and
+// many at a time cost half.
 type signatures struct {
 	mu      sync.Mutex
 	changed *sync.Cond // of busy, and of what was waiting
@@ -41,7 +45,7 @@ func (s *signatures) good(public, message, sign []byte) bool {
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, own)
 	for !own.done {
-		if s.busy == s.most || len(s.waiting) == 0 {
+		if s.busy == s.most || len(s.waiting) < max(1, s.busy*perChecker) {
 			s.changed.Wait()
 			continue
 		}
