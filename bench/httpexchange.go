@@ -35,14 +35,22 @@ func httpExchangeCases() []Case {
 	}}
 }
 
-// The history is made by a real chain to this part, and copied in the index's tables, with older times, to the whole.
-const historyCopied = 50
+// A real chain makes this many orders, and the index's tables get so many copies of them with older times: about a million.
+const (
+	marketOrders  = 20_000
+	historyCopied = 50
+)
+
+// marketPart is the run of the part that a real chain makes.
+func marketPart(r *Run) *Run {
+	part := *r
+	part.Scale = r.Scale * marketOrders / historicOrders
+	return &part
+}
 
 // makeMarketHistory makes an index of a million orders.
 func makeMarketHistory(ctx context.Context, r *Run) error {
-	part := *r
-	part.Scale = r.Scale / historyCopied
-	if err := makeHistory(ctx, &part); err != nil {
+	if err := makeHistory(ctx, marketPart(r)); err != nil {
 		return err
 	}
 	db, err := sql.Open("sqlite3", filepath.Join(r.Data, "index.db")+"?_journal_mode=OFF&_synchronous=OFF")
@@ -152,7 +160,7 @@ func openMarket(ctx context.Context, r *Run) (*market, error) {
 }
 
 func (m *market) serve(ctx context.Context, r *Run, node *client.Client, log *logrus.Logger) error {
-	traders := min(historicTraders, (&Run{Scale: r.Scale / historyCopied}).N(historicOrders)/10)
+	traders := min(historicTraders, marketPart(r).N(historicOrders)/10)
 	agents, err := newDelegated(traders)
 	if err != nil {
 		return err
