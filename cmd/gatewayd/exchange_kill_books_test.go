@@ -161,7 +161,9 @@ func followHall(t *testing.T, link *client.Client, url string, now time.Time) *i
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	during(t, x.Run)
-	waitFor(t, "the index", func() bool { return x.Ready() == nil })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // one of a long run is made anew for many minutes
+	defer cancel()
+	require.NoError(t, poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
 	return x
 }
 
