@@ -28,7 +28,7 @@ func openPostgres(ctx context.Context, url string) (*Store, error) {
 	c.RuntimeParams["application_name"] = "gatewayd"
 	c.RuntimeParams["synchronous_commit"] = "on"
 	c.RuntimeParams["statement_timeout"] = "30s"
-	c.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
+	c.RuntimeParams["idle_in_transaction_session_timeout"] = "10s" // a writer that froze holds the lock no longer than its lease lasts
 	c.RuntimeParams["timezone"] = "UTC"
 	e := engine{
 		driver: "pgx",

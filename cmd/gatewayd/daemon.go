@@ -88,30 +88,14 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	return d.newGateway(keys)
 }
 
-// openStore waits for the lease. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite.
+// openStore opens the database and waits for its lease.
 func (d *daemon) openStore(ctx context.Context) error {
 	store, err := records.Open(ctx, d.cfg.Database)
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the database", store.Close))
-	holder := uuid.NewString()
-	for told := false; ; {
-		d.lease, err = store.Hold(ctx, "daemon", holder, leaseTTL)
-		if !errors.Is(err, records.ErrLeased) {
-			break
-		}
-		if !told {
-			d.log.Warn("another daemon works on this database, or was killed just now: waiting for its lease to end")
-			told = true
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
-	if err != nil {
+	if d.lease, err = d.takeLease(ctx, store); err != nil {
 		return fmt.Errorf("taking the lease: %w", err)
 	}
 	d.closers = append(d.closers, func() {
@@ -123,6 +107,32 @@ func (d *daemon) openStore(ctx context.Context) error {
 	})
 	d.store = store.Fenced(d.lease)
 	return nil
+}
+
+// takeLease waits until the lease is free. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite. Who waits
+// already also waits for a database that does not answer: it is there for bad times.
+func (d *daemon) takeLease(ctx context.Context, store *records.Store) (*records.Lease, error) {
+	holder, waiting := uuid.NewString(), false
+	for {
+		lease, err := store.Hold(ctx, "daemon", holder, leaseTTL)
+		leased := errors.Is(err, records.ErrLeased)
+		switch {
+		case err == nil:
+			return lease, nil
+		case !leased && !waiting:
+			return nil, err
+		case !leased:
+			d.log.WithError(err).Warn("asking for the lease again")
+		case !waiting:
+			d.log.Warn("another daemon works on this database, or was killed just now: waiting for its lease to end")
+			waiting = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // ownAccounts derives the accounts of every network and puts them into the database.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -11,8 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
 	"gatewayd/wallet"
 	"gatewayd/wallet/rpc"
 )
@@ -24,7 +21,7 @@ type WalletRPCConfig struct {
 }
 
 // serveWalletRPC serves the stores in the directory of the daemon's store until ctx ends. Without an address in cfg it does
-// nothing. Transactions go to the first of the exchange chain's nodes; without nodes sending is refused.
+// nothing. Transactions go to the first of the exchange chain's nodes that answers; without nodes sending is refused.
 func serveWalletRPC(ctx context.Context, cfg WalletRPCConfig, store string, nodes []string, log *logrus.Logger) error {
 	if !cfg.Enabled() {
 		return nil
@@ -42,12 +39,9 @@ func serveWallet(ctx context.Context, cfg WalletRPCConfig, stores wallet.Config,
 	}
 	parts := rpc.Parts{Wallet: m, Log: log}
 	if len(nodes) > 0 {
-		node, err := client.Dial(ctx, nodes[0], client.Options{})
-		if err != nil {
-			return err
-		}
-		defer node.Close()
-		parts.Ledger = walletLedger{node}
+		ledger := newWalletLedger(nodes)
+		defer ledger.close()
+		parts.Ledger = ledger
 	}
 	s, err := rpc.New(cfg.Config, parts)
 	if err != nil {
@@ -61,39 +55,6 @@ func serveWallet(ctx context.Context, cfg WalletRPCConfig, stores wallet.Config,
 	g.Go(func() error { return m.Run(ctx) })
 	g.Go(func() error { return s.Run(ctx) })
 	return g.Wait()
-}
-
-// walletLedger is the exchange chain as the wallet sends to it.
-type walletLedger struct{ node *client.Client }
-
-// Tip is an account's newest block.
-func (l walletLedger) Tip(ctx context.Context, a core.Address) (height uint64, hash core.Hash, ok bool, err error) {
-	b, err := l.node.LatestAccountBlock(ctx, a)
-	if err != nil || b == nil {
-		return 0, core.Hash{}, false, refusal(err)
-	}
-	return b.Height, b.Hash, true, nil
-}
-
-// HasToken asks the node, which answers null for a token that it does not have.
-func (l walletLedger) HasToken(ctx context.Context, id core.TokenID) (bool, error) {
-	info, err := l.node.TokenInfo(ctx, id)
-	return info != nil, refusal(err)
-}
-
-// Submit hands a signed block to the node.
-func (l walletLedger) Submit(ctx context.Context, b *core.AccountBlock) error {
-	return refusal(l.node.SendRawTransaction(ctx, b))
-}
-
-// refusal keeps what the node said, with its code; whatever else went wrong leaves the outcome open. A block is handed over
-// once, so that one that does not fit behind the tip is refused, not there already.
-func refusal(err error) error {
-	var refused *client.Error
-	if errors.As(err, &refused) && (errors.Is(err, client.ErrPrevBlock) || !client.OutcomeUnknown(err)) {
-		return &rpc.Refusal{Code: refused.Code, Message: refused.Message}
-	}
-	return err
 }
 
 func (d *walletDesk) serveCommand() *cobra.Command {

@@ -46,6 +46,7 @@ func (o Options) withDefaults() Options {
 // Client talks to one node. It is safe for concurrent use.
 type Client struct {
 	rpc     *rpc.Client
+	http    *http.Client
 	timeout time.Duration
 }
 
@@ -55,18 +56,22 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	o = o.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
+	over := httpClient(o)
 	c, err := rpc.DialOptions(ctx, target,
-		rpc.WithHTTPClient(httpClient(o)),
+		rpc.WithHTTPClient(over),
 		rpc.WithWebsocketMessageSizeLimit(o.MaxResponse),
 		rpc.WithBatchItemLimit(maxBatch))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the exchange chain's node: %w", withoutAddress(err))
 	}
-	return &Client{rpc: c, timeout: o.Timeout}, nil
+	return &Client{rpc: c, http: over, timeout: o.Timeout}, nil
 }
 
-// Close ends the connection and with it all subscriptions.
-func (c *Client) Close() { c.rpc.Close() }
+// Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.
+func (c *Client) Close() {
+	c.rpc.Close()
+	c.http.CloseIdleConnections()
+}
 
 // Call runs any method: for modules without a method of their own here (dex_, dexfund_, ...). A null result leaves result
 // as it was. A node's refusal is an *Error.

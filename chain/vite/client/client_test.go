@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -573,4 +574,30 @@ func FuzzSnapshotBlock(f *testing.F) {
 			require.Equal(t, time.UTC, b.Time.Location())
 		}
 	})
+}
+
+// TestCloseEndsIdleConnections: a closed client leaves no connection to the node behind.
+func TestCloseEndsIdleConnections(t *testing.T) {
+	ended := make(chan struct{}, 1) // one connection ends once
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":null}`)
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			ended <- struct{}{}
+		}
+	}
+	s.Start()
+	defer s.Close()
+	c, err := Dial(t.Context(), s.URL, Options{})
+	require.NoError(t, err)
+	require.NoError(t, c.Call(t.Context(), nil, "any"))
+	require.Empty(t, ended, "kept for the next call")
+	c.Close()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		require.Fail(t, "still connected")
+	}
 }
