@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -29,7 +30,7 @@ const (
 func checkSQLitePath(path string) error {
 	switch {
 	case path == "":
-		return errors.New("records url: a path must follow sqlite:")
+		return errors.New("records url: sqlite: wants a path behind it")
 	case strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":"):
 		return errors.New("records url: sqlite: takes a plain path, no options, no memory database")
 	}
@@ -60,7 +61,10 @@ func prepareFile(path string) (clean bool, err error) {
 		return false, err
 	}
 	log, err := os.Stat(path + "-wal")
-	return err != nil || log.Size() == 0, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return err == nil && log.Size() == 0, err
 }
 
 // checkFile opens the file and, after an unclean stop, reads all of it.

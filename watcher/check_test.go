@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"errors"
 	"fmt"
 
 	"gatewayd/chain"
@@ -170,7 +171,7 @@ func (m *model) checkRecords(tx *records.Tx) error {
 	for id, c := range m.chains {
 		for hash := range c.sent {
 			if _, _, ok, err := tx.AttemptByHash(id, hash); err != nil || !ok {
-				return fmt.Errorf("attempt %s was sent and is gone: %v", hash, err)
+				return errors.Join(fmt.Errorf("attempt %s was sent and is gone", hash), err)
 			}
 		}
 		for _, account := range m.paying(id) {

@@ -137,7 +137,7 @@ func TestLyingNode(t *testing.T) {
 		}), false},
 		{"list never ends", onMethod("ledger_getUnreceivedBlocksByAddress", func(_ string, p []any, r any) any {
 			list := r.([]any)
-			for len(list) > 0 && json.Number(p[2].(json.Number)) != "" && len(list) < client.MaxPage {
+			for len(list) > 0 && p[2].(json.Number) != "" && len(list) < client.MaxPage {
 				list = append(list, list[0])
 			}
 			return list

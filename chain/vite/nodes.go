@@ -172,7 +172,7 @@ func disagreement[T any](answers []answer[T], quorum int) error {
 // unavailable marks a node's fault. What one node of several did not find is no finding, so the word for it does not go on.
 func unavailable(err error) error {
 	if errors.Is(err, chain.ErrNotFound) || errors.Is(err, chain.ErrNotNow) {
-		return fmt.Errorf("%w: %v", chain.ErrUnavailable, err)
+		return fmt.Errorf("%w: %s", chain.ErrUnavailable, err.Error())
 	}
 	return fmt.Errorf("%w: %w", chain.ErrUnavailable, err)
 }

@@ -77,7 +77,7 @@ func TestAgreed(t *testing.T) {
 			require.ErrorIs(t, err, tt.err)
 			if tt.err != nil {
 				for _, other := range []error{chain.ErrUnavailable, chain.ErrNotFound, chain.ErrNotNow} {
-					require.Equal(t, other == tt.err, errors.Is(err, other), "%v is %v", err, other)
+					require.Equal(t, errors.Is(tt.err, other), errors.Is(err, other), "%v is %v", err, other)
 				}
 			}
 		})

@@ -46,18 +46,18 @@ func demoCommand(w world) *cobra.Command {
 }
 
 // demoOn starts a real node and a daemon that follows it, and runs the demo against them.
-func demoOn(ctx context.Context, kind external.Kind, w world) error {
+func demoOn(ctx context.Context, kind external.Kind, w world) (err error) {
 	fmt.Fprintf(w.stdout, "Starting %s and a daemon on it.\n", kind)
 	n, err := external.Start(ctx, external.Config{Kind: kind, Period: time.Second})
 	if err != nil {
 		return err
 	}
-	defer n.Close()
+	defer func() { err = errors.Join(err, n.Close()) }()
 	dir, err := os.MkdirTemp("", "gatewayd-demo-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), poll: 200 * time.Millisecond, sweep: everyMinute}
 	d, err := openDevelopment(ctx, o, w)
 	if err != nil {
@@ -104,10 +104,9 @@ func awaitDaemon(ctx context.Context, infoPath string) (info devInfo, err error)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	waited := poll(ctx, func() (bool, error) {
-		if info, err = readDevInfo(infoPath); err != nil {
-			return false, nil
+		if info, err = readDevInfo(infoPath); err == nil {
+			err = askHealth(ctx, rootOf(info.Gateway)+"/health")
 		}
-		err = askHealth(ctx, rootOf(info.Gateway)+"/health")
 		return err == nil, nil
 	})
 	if waited != nil {
@@ -308,9 +307,9 @@ var errStuck = errors.New("the record ended in another state")
 func (u *bridgeUser) await(ctx context.Context, path, hash, want string) (publicRecord, error) {
 	var last publicRecord
 	err := poll(ctx, func() (bool, error) {
-		r, ok, err := u.gateway.record(ctx, path, u.token.Token, u.vite.address().String(), hash)
-		if err != nil || !ok {
-			return false, nil // a daemon that is restarted answers again soon
+		r, ok, _ := u.gateway.record(ctx, path, u.token.Token, u.vite.address().String(), hash) // a daemon that is restarted answers again soon
+		if !ok {
+			return false, nil
 		}
 		if r.State != last.State || r.InTxConfirmedCount != last.InTxConfirmedCount || r.RefundTxHash != last.RefundTxHash {
 			fmt.Fprintf(u.out, "  %-22s %d/%d %s\n", r.State, r.InTxConfirmedCount, r.InTxConfirmationCount, r.OutTxHash+r.RefundTxHash)

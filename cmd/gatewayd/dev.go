@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,17 +61,15 @@ func devCommand(w world) *cobra.Command {
 }
 
 // runDev runs a development world and tells the terminal and the demo where it is.
-func runDev(ctx context.Context, o devOptions, w world) error {
-	os.Remove(devInfoPath()) // of a world that has gone
-	defer os.Remove(devInfoPath())
+func runDev(ctx context.Context, o devOptions, w world) (err error) {
+	_ = os.Remove(devInfoPath())                    // of a world that has gone; there may be none
+	defer func() { _ = os.Remove(devInfoPath()) }() // there is none when the world did not get ready
 	fresh := o.dir == ""
 	if fresh {
-		dir, err := os.MkdirTemp("", "gatewayd-dev-")
-		if err != nil {
+		if o.dir, err = os.MkdirTemp("", "gatewayd-dev-"); err != nil {
 			return fmt.Errorf("making a directory: %w", err)
 		}
-		defer os.RemoveAll(dir)
-		o.dir = dir
+		defer func() { err = errors.Join(err, os.RemoveAll(o.dir)) }()
 	}
 	d, err := openDevelopment(ctx, o, w)
 	if err != nil {
@@ -208,7 +207,7 @@ func (d *development) openSource(ctx context.Context, o devOptions) (url string,
 	if err != nil {
 		return "", 0, fmt.Errorf("embedded source chain: %w", err)
 	}
-	d.closers = append(d.closers, func() { d.source.Close() })
+	d.closers = append(d.closers, func() { _ = d.source.Close() }) // Run tells what fails
 	return d.source.URL(), d.source.ChainID(), nil
 }
 

@@ -25,24 +25,24 @@ func testWork(t *testing.T, url string) {
 		})
 		return names
 	}
-	owed := func(id chain.ID, account string) (out map[chain.Asset]chain.Amount) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.Owed(id, account); return err })
+	owed := func(account string) (out map[chain.Asset]chain.Amount) {
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.Owed(Exchange, account); return err })
 		return out
 	}
 	require.Empty(t, busy(Exchange))
-	require.Empty(t, owed(Exchange, Gateway))
+	require.Empty(t, owed(Gateway))
 	in, p := r.Owe(records.Deposit, 500)
 	_, q := r.Owe(records.Deposit, 70)
 	require.Equal(t, []string{Gateway}, busy(Exchange))
 	require.Empty(t, busy(Source))
-	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Exchange, Gateway))
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Gateway))
 
 	s := r.Bind(p)
 	first, second := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptReplace)
 	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: second, OK: true})
-	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(70)}, owed(Exchange, Gateway), "what stands in a block is no longer in the account")
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(70)}, owed(Gateway), "what stands in a block is no longer in the account")
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
-	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Exchange, Gateway))
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Gateway))
 	r.Settle(s, second)
 	r.Do(func(tx *records.Tx) error { return tx.MovePayment(q, records.Queued, records.HeldPayment, "") })
 	require.Empty(t, busy(Exchange), "held is nothing to do")

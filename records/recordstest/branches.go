@@ -93,7 +93,7 @@ func testOlderLineWins(t *testing.T, url string) {
 	require.NoError(t, err)
 	require.Equal(t, uint64(3), lineage)
 	require.Empty(t, openSlots(r, Exchange, Gateway), "a slot below the base that is not on the line is forked too")
-	_, err = tryBind(r, l.payments[1])
+	err = tryBind(r, l.payments[1])
 	require.ErrorIs(t, err, records.ErrConflict, "it stands on the line already")
 	require.Equal(t, records.Queued, r.Payment(l.payments[1]).State)
 
@@ -116,6 +116,6 @@ func testOlderLineWins(t *testing.T, url string) {
 	_, err = branch(r, 5, "foreign")
 	require.NoError(t, err)
 	require.Empty(t, openSlots(r, Exchange, Gateway))
-	_, err = tryBind(r, p)
+	err = tryBind(r, p)
 	require.ErrorIs(t, err, records.ErrConflict, "its old slot is below the base and not decided")
 }

@@ -24,10 +24,10 @@ func (r *Rig) foreign(id chain.ID, account string, number uint64, hash string, o
 	})
 }
 
-func (r *Rig) unexplained(id chain.ID, account string) (hashes []string) {
+func (r *Rig) unexplained(account string) (hashes []string) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.ForeignEffects(id, account)
+		list, err := tx.ForeignEffects(Source, account)
 		for _, e := range list {
 			hashes = append(hashes, e.Tx)
 		}
@@ -67,7 +67,7 @@ func testRecoverNonces(t *testing.T, url string) {
 	r.foreign(Source, Hot, 7, "forgotten-7", true)
 	r.foreign(Source, Hot, 8, "forgotten-8", false)
 	r.foreign(Source, Hot, 9, "forgotten-9", true)
-	require.Equal(t, []string{"forgotten-7", "forgotten-8", "forgotten-9"}, r.unexplained(Source, Hot))
+	require.Equal(t, []string{"forgotten-7", "forgotten-8", "forgotten-9"}, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
 		accounts, err := tx.Unexplained(Source)
 		require.Equal(t, []string{Hot}, accounts)
@@ -95,7 +95,7 @@ func testRecoverNonces(t *testing.T, url string) {
 	})
 	require.NoError(t, settleForeign(r, third, "forgotten-9"))
 	require.NoError(t, accept(r, Source, Hot, "forgotten-8"))
-	require.Empty(t, r.unexplained(Source, Hot))
+	require.Empty(t, r.unexplained(Hot))
 
 	require.ErrorIs(t, resume(r, Source, Hot, records.Resumption{Next: 11}), records.ErrConflict, "number 10 was not read")
 	require.ErrorIs(t, resume(r, Source, Hot, records.Resumption{Next: 6}), records.ErrConflict, "below the adopted number")
@@ -225,7 +225,7 @@ func testCancels(t *testing.T, url string) {
 		return err
 	})
 	r.foreign(Source, Hot, 7, "c2", true)
-	require.Empty(t, r.unexplained(Source, Hot), "a cancellation explains itself")
+	require.Empty(t, r.unexplained(Hot), "a cancellation explains itself")
 	require.NoError(t, resume(r, Source, Hot, records.Resumption{Next: 8}))
 }
 
@@ -236,9 +236,9 @@ func testSeenTooEarly(t *testing.T, url string) {
 	s := r.Bind(p)
 	hash := "out-eth-0xHot-0-7-0" // what Sign will give
 	r.foreign(Source, Hot, 7, hash, true)
-	require.Equal(t, []string{hash}, r.unexplained(Source, Hot))
+	require.Equal(t, []string{hash}, r.unexplained(Hot))
 	require.Equal(t, hash, r.Sign(s, records.AttemptPay))
-	require.Empty(t, r.unexplained(Source, Hot))
+	require.Empty(t, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
 		again, err := tx.UnsettledEffects(Source)
 		require.Len(t, again, 1, "it is looked at once more")

@@ -9,9 +9,8 @@ import (
 	"gatewayd/records"
 )
 
-func tryBind(r *Rig, payment uint64) (s records.Slot, err error) {
-	err = r.Try(func(tx *records.Tx) (err error) { s, err = tx.BindSlot(payment); return err })
-	return s, err
+func tryBind(r *Rig, payment uint64) error {
+	return r.Try(func(tx *records.Tx) error { _, err := tx.BindSlot(payment); return err })
 }
 
 func openSlots(r *Rig, id chain.ID, account string) (out []records.OpenSlot) {
@@ -27,7 +26,7 @@ func testBind(t *testing.T, url string) {
 	a, b := r.Bind(first), r.Bind(second)
 	require.Equal(t, []uint64{7, 8}, []uint64{a.Number, b.Number}, "dense, from the base on")
 	require.Equal(t, records.Bound, r.Payment(first).State)
-	_, err := tryBind(r, first)
+	err := tryBind(r, first)
 	require.ErrorIs(t, err, records.ErrConflict)
 	open := openSlots(r, Source, Hot)
 	require.Len(t, open, 2)
@@ -41,7 +40,7 @@ func testBind(t *testing.T, url string) {
 		r.Bind(p)
 	}
 	_, p := r.Owe(records.Withdrawal, 100)
-	_, err = tryBind(r, p)
+	err = tryBind(r, p)
 	require.ErrorIs(t, err, records.ErrFull)
 	require.Equal(t, records.Queued, r.Payment(p).State)
 	r.Settle(a, r.Sign(a, records.AttemptPay))
@@ -53,7 +52,7 @@ func testBindGates(t *testing.T, url string) {
 	r := newRig(t, url)
 	in, p := r.Owe(records.Deposit, 500)
 	refused := func(want error, why string) {
-		_, err := tryBind(r, p)
+		err := tryBind(r, p)
 		require.ErrorIs(t, err, want, why)
 		require.Equal(t, records.Queued, r.Payment(p).State)
 	}
