@@ -33,14 +33,14 @@ func historyCases() []Case {
 
 const (
 	// historicOrders is what takes some minutes to make; ten times as many take half an hour, so only who asks gets them.
-	historicOrders  = 100_000
-	historicTraders = 100
-	restingShare    = 10 // one in so many rests for ever
+	historicOrders = 100_000
+	maxTraders     = 100
+	restingShare   = 10 // one in so many rests for ever
 )
 
 // makeHistory has a chain take the orders in the usual way, and an index follow it.
 func makeHistory(ctx context.Context, r *Run) error {
-	traders := min(historicTraders, r.N(historicOrders)/10)
+	traders := r.historicTraders()
 	if err := r.makeChain(ctx, traders, r.N(historicOrders)); err != nil {
 		return fmt.Errorf("making the chain: %w", err)
 	}
@@ -51,6 +51,9 @@ func makeHistory(ctx context.Context, r *Run) error {
 	r.Say("indexing")
 	return errors.Join(s.caughtUp(ctx), s.Close())
 }
+
+// historicTraders are fewer at small scales.
+func (r *Run) historicTraders() int { return min(maxTraders, r.N(historicOrders)/10+1) }
 
 // makeChain signs orders beside the chain that takes them.
 func (r *Run) makeChain(ctx context.Context, traders, n int) error {
@@ -147,7 +150,7 @@ func (s *shop) caughtUp(ctx context.Context) error {
 
 // startOnHistory opens what was prepared and asks for the depth of the market. What it tells of memory is this process's.
 func startOnHistory(ctx context.Context, r *Run) (Figure, error) {
-	traders := min(historicTraders, r.N(historicOrders)/10)
+	traders := r.historicTraders()
 	start, cpu := time.Now(), CPUTime()
 	s, err := openShop(ctx, r.Data, traders)
 	if err != nil {

@@ -160,7 +160,7 @@ func openMarket(ctx context.Context, r *Run) (*market, error) {
 }
 
 func (m *market) serve(ctx context.Context, r *Run, node *client.Client, log *logrus.Logger) error {
-	traders := min(historicTraders, marketPart(r).N(historicOrders)/10)
+	traders := marketPart(r).historicTraders()
 	agents, err := newDelegated(traders)
 	if err != nil {
 		return err
