@@ -181,10 +181,10 @@ func (b *bench) sign(t *testing.T, slot chain.Slot, pay chain.Payment, prev ...c
 	return a
 }
 
-// pay makes payment 1 and mines it.
-func (b *bench) pay(t *testing.T, to string, amount uint64) chain.Attempt {
+// pay makes payment 1, of 500, and mines it.
+func (b *bench) pay(t *testing.T, to string) chain.Attempt {
 	t.Helper()
-	a := b.sign(t, b.slot(t), b.credit(1, to, amount))
+	a := b.sign(t, b.slot(t), b.credit(1, to, 500))
 	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
 	b.mine(t, 1)
 	return a

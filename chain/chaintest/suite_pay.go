@@ -13,7 +13,7 @@ func testPayment(t *testing.T, b *bench) {
 	payee, slot := b.Outsider(t), b.slot(t)
 	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
 	require.NoError(t, err)
-	a := b.pay(t, payee, 500)
+	a := b.pay(t, payee)
 
 	b.requireHolding(t, payee, 500)
 	after, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
@@ -94,7 +94,7 @@ func testDense(t *testing.T, b *bench) {
 
 func testUsedSlot(t *testing.T, b *bench) {
 	slot := b.slot(t)
-	b.pay(t, b.Outsider(t), 500)
+	b.pay(t, b.Outsider(t))
 	other := b.Outsider(t)
 	a, err := b.Chain.Sign(b.ctx, slot, b.credit(2, other, 500), nil)
 	if err == nil {
@@ -133,7 +133,7 @@ func testDroppedPayment(t *testing.T, b *bench) {
 	b.mine(t, 2)
 	from := b.head(t).Latest.Height
 	payee := b.Outsider(t)
-	a := b.pay(t, payee, 500)
+	a := b.pay(t, payee)
 	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
 	b.Reorg(t, 1, false)
 	b.mine(t, 1)
@@ -148,7 +148,7 @@ func testDroppedPayment(t *testing.T, b *bench) {
 
 func testOwn(t *testing.T, b *bench) {
 	from := b.head(t).Latest.Height
-	a := b.pay(t, b.Inbox.Address, 500)
+	a := b.pay(t, b.Inbox.Address)
 	effects := b.effects(t, from, b.Payer.Address)
 	require.Len(t, effects, 1)
 	require.Equal(t, a.Hash, effects[0].Tx)
