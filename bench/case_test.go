@@ -53,7 +53,9 @@ func TestCases(t *testing.T) {
 			require.NoError(t, result.Rounds[0].same(c.Same))
 			require.NoError(t, result.judge())
 			for _, v := range result.Verdict {
-				require.GreaterOrEqual(t, v.Ours, 0.0)
+				if v.Of == CPU || v.Of == Wall { // memory of this process, which all cases share here, may shrink in a tiny run
+					require.GreaterOrEqual(t, v.Ours, 0.0)
+				}
 				require.Equal(t, v.Absolute, v.Yardstick == 0)
 			}
 		})
