@@ -142,7 +142,7 @@ func echoOrders(ctx context.Context, r *Run) (Figure, error) {
 
 func postForms(ctx context.Context, url string, n int) func() error {
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: restClients}}
-	form := apiClient{strings.Repeat("A", 32), strings.Repeat("B", 32)}.form(1)
+	form := (&apiClient{key: strings.Repeat("A", 32), secret: strings.Repeat("B", 32)}).form(1)
 	return func() error {
 		defer c.CloseIdleConnections()
 		return share(n, restClients, func(_, _ int) error {
@@ -164,7 +164,7 @@ func postForms(ctx context.Context, url string, n int) func() error {
 
 // authenticateOrders computes both ends of a request's authentication.
 func authenticateOrders(_ context.Context, r *Run) (Figure, error) {
-	c := apiClient{strings.Repeat("A", 32), strings.Repeat("B", 32)}
+	c := apiClient{key: strings.Repeat("A", 32), secret: strings.Repeat("B", 32)}
 	form := c.form(1)
 	want := authentication(c.secret, form)
 	n := r.N(restOrders * 10)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ type shop struct {
 	store   *exchangeapi.Keys
 	link    *client.Client
 	rpc     *rpc.Server
-	clients []apiClient
+	clients []*apiClient
 	http    *http.Client
 	stop    context.CancelFunc
 	running *errgroup.Group
@@ -46,7 +47,10 @@ type shop struct {
 }
 
 // apiClient is a trader with an API key.
-type apiClient struct{ key, secret string }
+type apiClient struct {
+	key, secret string
+	stamp       int64 // of the newest request: the server refuses two that are alike
+}
 
 // benchMnemonic is everybody's.
 const benchMnemonic = "test test test test test test test test test test test junk"
@@ -204,7 +208,7 @@ func (s *shop) join(ctx context.Context, trader *signer, agent core.Address) err
 	if err != nil {
 		return err
 	}
-	s.clients = append(s.clients, apiClient{key.Key, secret})
+	s.clients = append(s.clients, &apiClient{key: key.Key, secret: secret})
 	return errors.Join(
 		s.send(ctx, trader, agent),
 		s.call(ctx, trader, dex.FundConfigAgents, uint8(1), agent, []core.TokenID{s.gold}, []core.TokenID{core.VITE}),
@@ -272,7 +276,7 @@ func (s *shop) get(ctx context.Context, path string, into any) error {
 }
 
 // order places the n-th order over REST for one of the clients.
-func (s *shop) order(ctx context.Context, of apiClient, n int) error {
+func (s *shop) order(ctx context.Context, of *apiClient, n int) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.api.Addr()+"/api/v2/order", strings.NewReader(of.form(n)))
 	if err != nil {
 		return fmt.Errorf("making a request: %w", err)
@@ -297,15 +301,16 @@ func (s *shop) order(ctx context.Context, of apiClient, n int) error {
 }
 
 // form is the signed request of the n-th order.
-func (c apiClient) form(n int) string {
+func (c *apiClient) form(n int) string {
 	sell, price, quantity := venueOrder(n)
 	side := "0"
 	if sell {
 		side = "1"
 	}
+	c.stamp = max(c.stamp+1, time.Now().UnixMilli())
 	values := url.Values{
 		"symbol": {venueSymbol}, "amount": {fmt.Sprintf("%d.%02d", quantity, n%100)}, "price": {price}, "side": {side},
-		"key": {c.key}, "timestamp": {fmt.Sprint(time.Now().UnixMilli() - int64(n%1000))},
+		"key": {c.key}, "timestamp": {strconv.FormatInt(c.stamp, 10)},
 	}
 	values.Set("signature", authentication(c.secret, values.Encode()))
 	return values.Encode()

@@ -22,7 +22,8 @@ type signatures struct {
 	mu      sync.Mutex
 	changed *sync.Cond // of busy, and of what was waiting
 	waiting []*signature
-	busy    int // callers who check
+	busy    int  // callers who check
+	crowded bool // the latest check was of several
 	most    int
 }
 
@@ -54,14 +55,17 @@ func (s *signatures) good(public, message, sign []byte) bool {
 	return own.good
 }
 
-// check takes what waits, after letting in who is about to wait. It is called with the lock, and gives it up while it
-// computes.
+// check takes what waits, after letting in who is about to wait if there were several of late: alone, that only wakes an
+// idle processor. It is called with the lock, and gives it up while it computes.
 func (s *signatures) check() {
 	s.busy++
-	s.mu.Unlock()
-	runtime.Gosched()
-	s.mu.Lock()
+	if s.crowded || len(s.waiting) > 1 {
+		s.mu.Unlock()
+		runtime.Gosched()
+		s.mu.Lock()
+	}
 	n := min(len(s.waiting), maxTogether)
+	s.crowded = n > 1
 	group := s.waiting[:n:n]
 	s.waiting = s.waiting[n:]
 	s.mu.Unlock()
