@@ -42,6 +42,11 @@ type Config struct {
 	// Amsterdam switches on the rules of that fork from the first block (among them EIP-7708: a log for each movement of
 	// native coin). Without it the rules are those of Osaka.
 	Amsterdam bool
+	// Legacy makes a chain without a base fee, with the rules of Berlin: blocks are of the kind before proof of stake, and only
+	// transactions with a gas price are taken. London is then the first block with a base fee (the fork of that name); zero for never.
+	// Such a chain's blocks bear the time of an hour ago, for there blocks of the future are refused.
+	Legacy bool
+	London uint64
 }
 
 // Check says which field cannot be used.
@@ -51,6 +56,9 @@ func (c Config) Check() error {
 	}
 	if _, _, err := c.endpoint(); err != nil {
 		return err
+	}
+	if c.Legacy && c.Amsterdam || !c.Legacy && c.London > 0 {
+		return errors.New("legacy: goes with london and without amsterdam")
 	}
 	for address, wei := range c.Alloc {
 		if wei == nil || wei.Sign() < 0 || wei.BitLen() > 192 {

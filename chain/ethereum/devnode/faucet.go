@@ -124,11 +124,8 @@ func (n *Node) send(to *common.Address, value *big.Int, data []byte, gas uint64)
 	if err := n.backend.TxPool().Sync(); err != nil {
 		return nil, fmt.Errorf("waiting for the pool: %w", err)
 	}
-	tip := big.NewInt(params.GWei)
-	tx, err := types.SignNewTx(n.config.FaucetKey, n.signer(), &types.DynamicFeeTx{
-		ChainID: n.backend.BlockChain().Config().ChainID, Nonce: n.backend.TxPool().PoolNonce(n.faucet()), To: to, Value: value, Data: data, Gas: gas,
-		GasTipCap: tip, GasFeeCap: new(big.Int).Mul(new(big.Int).Add(n.BaseFee(), tip), big.NewInt(10)),
-	})
+	nonce := n.backend.TxPool().PoolNonce(n.faucet())
+	tx, err := types.SignNewTx(n.config.FaucetKey, n.signer(), n.order(nonce, to, value, data, gas))
 	if err != nil {
 		return nil, fmt.Errorf("signing for the faucet: %w", err)
 	}
@@ -136,6 +133,18 @@ func (n *Node) send(to *common.Address, value *big.Int, data []byte, gas uint64)
 		return nil, fmt.Errorf("sending from the faucet: %w", err)
 	}
 	return tx, nil
+}
+
+// order is a transaction of the kind that the chain takes.
+func (n *Node) order(nonce uint64, to *common.Address, value *big.Int, data []byte, gas uint64) types.TxData {
+	tip := big.NewInt(params.GWei)
+	most := new(big.Int).Mul(new(big.Int).Add(n.BaseFee(), tip), big.NewInt(10))
+	if n.config.Legacy {
+		return &types.LegacyTx{Nonce: nonce, To: to, Value: value, Data: data, Gas: gas, GasPrice: most}
+	}
+	return &types.DynamicFeeTx{
+		ChainID: n.backend.BlockChain().Config().ChainID, Nonce: nonce, To: to, Value: value, Data: data, Gas: gas, GasTipCap: tip, GasFeeCap: most,
+	}
 }
 
 func (n *Node) faucet() common.Address { return crypto.PubkeyToAddress(n.config.FaucetKey.PublicKey) }

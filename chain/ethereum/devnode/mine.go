@@ -58,13 +58,13 @@ func (n *Node) AdjustTime(by time.Duration) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, err := n.mineAt(blockTime(n.head())+uint64(by/time.Second), content{pool: true})
+	_, err := n.mineAt(n.blockTime(n.head())+uint64(by/time.Second), content{pool: true})
 	return err
 }
 
 // mineOne adds a block to the head.
 func (n *Node) mineOne(c content) (*types.Block, error) {
-	return n.mineAt(blockTime(n.head()), c)
+	return n.mineAt(n.blockTime(n.head()), c)
 }
 
 func (n *Node) mineAt(seconds uint64, c content) (*types.Block, error) {
@@ -75,9 +75,13 @@ func (n *Node) mineAt(seconds uint64, c content) (*types.Block, error) {
 	return block, n.adopt([]*types.Block{block})
 }
 
-// blockTime is now, or the second after the parent if the chain runs ahead.
-func blockTime(parent *types.Header) uint64 {
-	return max(uint64(time.Now().Unix()), parent.Time+1)
+// blockTime is now (see Config.Legacy), or the second after the parent if the chain runs ahead.
+func (n *Node) blockTime(parent *types.Header) uint64 {
+	now := time.Now()
+	if n.config.Legacy {
+		now = now.Add(-time.Hour)
+	}
+	return max(uint64(now.Unix()), parent.Time+1)
 }
 
 // build executes a new block on parent. Its randomness makes it differ from every other block, so that a re-organisation
@@ -90,7 +94,9 @@ func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Bl
 		Parent:       parent.Hash(),
 		Timestamp:    seconds,
 		FeeRecipient: feeRecipient(),
-		BeaconRoot:   &common.Hash{},
+	}
+	if !n.config.Legacy {
+		args.BeaconRoot = &common.Hash{}
 	}
 	if n.config.Amsterdam {
 		slot := parent.Number.Uint64() + 1

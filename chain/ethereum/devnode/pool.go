@@ -77,7 +77,7 @@ func (n *Node) SetMinTip(wei *big.Int) error {
 	return n.backend.Miner().SetGasTip(new(big.Int).Set(wei))
 }
 
-// BaseFee is what the next block takes per gas, in wei.
+// BaseFee is what the next block takes per gas, in wei; on a chain without one, what the first block with one will take.
 func (n *Node) BaseFee() *big.Int {
 	return eip1559.CalcBaseFee(n.backend.BlockChain().Config(), n.head())
 }
@@ -86,6 +86,9 @@ func (n *Node) BaseFee() *big.Int {
 // it has to rise (one for each eighth) and by empty ones when it has to fall. The pool's transactions are in none of them.
 // Returns an error if the protocol cannot reach target within a thousand blocks; 7 wei is its floor.
 func (n *Node) SetBaseFee(target *big.Int) error {
+	if n.config.Legacy {
+		return errors.New("a chain without a base fee from the beginning fills no blocks")
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	direction := target.Cmp(n.BaseFee())

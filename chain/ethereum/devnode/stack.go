@@ -82,23 +82,42 @@ func chainSettings(c Config) *ethconfig.Config {
 
 // genesis is the same for the same Config, so that a block log fits the chain it came from.
 func genesis(c Config) *core.Genesis {
-	return &core.Genesis{
+	g := &core.Genesis{
 		Config:     rules(c),
 		GasLimit:   gasLimit,
 		BaseFee:    big.NewInt(params.InitialBaseFee),
 		Difficulty: common.Big0,
 		Alloc:      allocation(c),
 	}
+	if c.Legacy {
+		g.BaseFee, g.Difficulty = nil, params.MinimumDifficulty
+	}
+	return g
 }
 
 // rules are those of the public network, all from block zero on.
 func rules(c Config) *params.ChainConfig {
+	if c.Legacy {
+		return legacyRules(c)
+	}
 	zero := uint64(0)
 	r := *params.AllDevChainProtocolChanges
 	r.ChainID = new(big.Int).SetUint64(c.ChainID)
 	r.BogotaTime, r.AmsterdamTime = nil, nil
 	if c.Amsterdam {
 		r.AmsterdamTime = &zero
+	}
+	return &r
+}
+
+// legacyRules are those before proof of stake and, up to London, before the base fee.
+func legacyRules(c Config) *params.ChainConfig {
+	r := *params.AllEthashProtocolChanges
+	r.ChainID = new(big.Int).SetUint64(c.ChainID)
+	r.TerminalTotalDifficulty = new(big.Int).Lsh(common.Big1, 255) // never reached
+	r.LondonBlock, r.ArrowGlacierBlock, r.GrayGlacierBlock = nil, nil, nil
+	if c.London > 0 {
+		r.LondonBlock = new(big.Int).SetUint64(c.London)
 	}
 	return &r
 }
