@@ -7,7 +7,6 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
-	"github.com/ethereum/go-ethereum/core/types"
 
 	"gatewayd/chain"
 )
@@ -19,7 +18,7 @@ func (c *Chain) Broadcast(ctx context.Context, a chain.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("broadcasting: %w", err)
 	}
-	if tx.Type() != types.LegacyTxType && tx.ChainId().Uint64() != c.config.ChainID {
+	if tx.ChainId().Uint64() != c.config.ChainID {
 		return fmt.Errorf("broadcasting %s: it is of chain %s", a.Hash, tx.ChainId())
 	}
 	question := func(ctx context.Context, n *node) (struct{}, error) {

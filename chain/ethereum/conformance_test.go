@@ -89,9 +89,14 @@ func addressTable(usdt chain.Asset) []chaintest.AddressCase {
 	}
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { conformance(t, devnode.Config{}) }
+
+// TestLegacyConformance is the suite on a chain without a base fee.
+func TestLegacyConformance(t *testing.T) { conformance(t, devnode.Config{Legacy: true}) }
+
+func conformance(t *testing.T, config devnode.Config) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		node, err := devnode.Start(devnode.Config{})
+		node, err := devnode.Start(config)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, node.Close()) })
 		mine := func(t *testing.T, n int) { mineOn(t, node, n) }
@@ -105,11 +110,11 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func startExternal(t *testing.T, kind external.Kind) *external.Node {
+func startExternal(t *testing.T, config external.Config) *external.Node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	node, err := external.Start(ctx, external.Config{Kind: kind})
+	node, err := external.Start(ctx, config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
 	return node
@@ -117,7 +122,7 @@ func startExternal(t *testing.T, kind external.Kind) *external.Node {
 
 func TestConformanceOnAnvil(t *testing.T) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		node := startExternal(t, external.Anvil)
+		node := startExternal(t, external.Config{Kind: external.Anvil})
 		require.NoError(t, node.SetMining(false))
 		mine := func(t *testing.T, n int) { require.NoError(t, node.Mine(n)) }
 		return harness(t, node, mine, func(t *testing.T, depth int, keep bool) {
@@ -146,9 +151,9 @@ func newestTransactions(t *testing.T, client *ethclient.Client, depth int) types
 
 // TestOtherClients does on other programs what the other tests do on the embedded chain: every kind of deposit and a payment.
 func TestOtherClients(t *testing.T) {
-	for _, kind := range []external.Kind{external.Anvil, external.Geth} {
-		t.Run(string(kind), func(t *testing.T) {
-			node := startExternal(t, kind) // both make a block for each transaction
+	for _, config := range []external.Config{{Kind: external.Anvil}, {Kind: external.Anvil, Hardfork: "berlin"}, {Kind: external.Geth}} {
+		t.Run(string(config.Kind)+config.Hardfork, func(t *testing.T) {
+			node := startExternal(t, config) // both make a block for each transaction
 			h := harness(t, node, func(*testing.T, int) {}, nil)
 			adapter, inbox := h.Chain.(*ethereum.Chain), common.HexToAddress(h.Inbox.Address)
 			awaitBalance(t, adapter, h.Payer.Address, h.Asset)
@@ -174,6 +179,7 @@ func TestOtherClients(t *testing.T) {
 				attempt, err := adapter.Sign(t.Context(), slot, pay, nil)
 				require.NoError(t, err)
 				require.NoError(t, adapter.Broadcast(t.Context(), attempt))
+				require.Equal(t, config.Hardfork == "berlin", decode(t, attempt).Type() == types.LegacyTxType)
 				awaitBalance(t, adapter, payee, of)
 				require.Eventually(t, func() bool {
 					err := adapter.Broadcast(t.Context(), attempt) // known until the pool sees the block, used up from then on

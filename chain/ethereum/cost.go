@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/holiman/uint256"
-
 	"gatewayd/chain"
 )
 
@@ -41,7 +39,7 @@ func (c *Chain) usual(asset chain.Asset) uint64 {
 	return c.config.TokenGas
 }
 
-// PayoutCost is what one payment of an asset is expected to burn now, in wei: its gas x (base fee + tip), and an eighth more, since the
+// PayoutCost is what one payment of an asset is expected to burn now, in wei: its gas x (base fee + tip, or the gas price), and an eighth more, since the
 // base fee may rise by that in a block. It is what users are charged by; the ceiling of a signed transaction is about twice as high.
 func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error) {
 	if asset != chain.Native {
@@ -49,15 +47,11 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 			return chain.Amount{}, fmt.Errorf("cost of a payment: %w", err)
 		}
 	}
-	now, err := c.market(ctx)
+	now, err := c.Fees(ctx)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("cost of a payment: %w", err)
 	}
-	price, over := new(uint256.Int).AddOverflow(now.base, higher(now.tip, c.minTip))
-	if over {
-		return chain.Amount{}, fmt.Errorf("cost of a payment: %w: the base fee is %s", chain.ErrAmount, now.base.Dec())
-	}
-	return chain.AmountOf(raised(price)).Mul(c.usual(asset))
+	return chain.AmountOf(raised(now.Price.Uint256())).Mul(c.usual(asset))
 }
 
 // SweepCost is what must stay behind when all native coin of one of our addresses is sent to another, in wei: the gas of a plain payment

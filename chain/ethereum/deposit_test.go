@@ -25,6 +25,7 @@ func (b *bundle) faucet() common.Address { return cryptoAddress(b.dev) }
 
 // forks runs a test under the rules before and after Amsterdam.
 func forks(t *testing.T, test func(t *testing.T, b *bundle, isAmsterdam bool)) {
+	t.Run("berlin", func(t *testing.T) { test(t, setup(t, legacy), false) })
 	t.Run("osaka", func(t *testing.T) { test(t, setup(t), false) })
 	t.Run("amsterdam", func(t *testing.T) { test(t, setup(t, amsterdam), true) })
 }

@@ -4,27 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
 )
 
-// feeBlocks is how many blocks the tip is taken from.
-const feeBlocks = 10
+// fees are what a transaction offers per gas, in wei. Without a base fee there is one gas price, which is both.
+type fees struct {
+	tip, cap *uint256.Int
+	legacy   bool // of a transaction with a gas price
+}
 
-// fees are what a transaction offers per gas, in wei.
-type fees struct{ tip, cap *uint256.Int }
+// market is what the chain asks for at the moment. On a chain without a base fee, base is zero and tip is the gas price.
+type market struct {
+	base, tip *uint256.Int
+	legacy    bool
+}
 
-// market is what the chain asks for at the moment.
-type market struct{ base, tip *uint256.Int }
-
-// suggest is the offer that suits a market: the tip most others paid, at least the floor, and room for the base fee to double.
+// suggest is the offer that suits a market: the tip most others paid, at least the floor, and room for the base fee to double; or the
+// gas price.
 func (m market) suggest(floor *uint256.Int) fees {
 	tip := higher(m.tip, floor)
+	if m.legacy {
+		return fees{tip, tip, true}
+	}
 	ceiling, over := new(uint256.Int).MulOverflow(m.base, uint256.NewInt(2))
 	if !over {
 		ceiling, over = new(uint256.Int).AddOverflow(ceiling, tip)
@@ -32,31 +37,39 @@ func (m market) suggest(floor *uint256.Int) fees {
 	if over {
 		ceiling = new(uint256.Int).SetAllOne()
 	}
-	return fees{tip, ceiling}
+	return fees{tip: tip, cap: ceiling}
 }
 
-// first prices a first attempt: the suggestion, cut to the ceiling as long as a block would still take it now with the least tip.
+// first prices a first attempt: the suggestion, cut to the ceiling as long as a block would still take it now with the least tip. A gas
+// price is not cut: nobody can say whether a lower one would do.
 func (m market) first(floor, ceiling *uint256.Int) (fees, error) {
 	offer := m.suggest(floor)
 	if !offer.cap.Gt(ceiling) {
 		return offer, nil
 	}
+	if m.legacy {
+		return fees{}, fmt.Errorf("%w: the gas price is %s wei, the ceiling %s", chain.ErrFeeCeiling, offer.cap.Dec(), ceiling.Dec())
+	}
 	least, over := new(uint256.Int).AddOverflow(m.base, floor)
 	if over || least.Gt(ceiling) {
 		return fees{}, fmt.Errorf("%w: the base fee is %s wei per gas, the ceiling %s", chain.ErrFeeCeiling, m.base.Dec(), ceiling.Dec())
 	}
-	return fees{lower(offer.tip, ceiling), ceiling}, nil
+	return fees{tip: lower(offer.tip, ceiling), cap: ceiling}, nil
 }
 
 // replace prices a replacement so that every client takes it: both fees an eighth higher (the clients want a tenth), or what is suggested
-// now if that is more. Under the ceiling it never stays below what is needed to replace.
+// now if that is more. Under the ceiling it never stays below what is needed to replace. Either kind of transaction replaces the other:
+// clients compare a gas price with both fees.
 func (m market) replace(prev fees, floor, ceiling *uint256.Int) (fees, error) {
-	needed := fees{raised(prev.tip), raised(prev.cap)}
+	needed := fees{tip: raised(prev.tip), cap: raised(prev.cap)}
 	if needed.cap.Gt(ceiling) {
 		return fees{}, fmt.Errorf("%w: a replacement needs %s wei per gas, the ceiling is %s", chain.ErrFeeCeiling, needed.cap.Dec(), ceiling.Dec())
 	}
 	wanted := m.suggest(floor)
 	offer := fees{cap: lower(higher(needed.cap, wanted.cap), ceiling)}
+	if m.legacy {
+		return fees{offer.cap, offer.cap, true}, nil
+	}
 	offer.tip = lower(higher(needed.tip, wanted.tip), offer.cap)
 	return offer, nil
 }
@@ -146,44 +159,3 @@ func (c *Chain) sweeps(ctx context.Context, msg message) (*uint256.Int, error) {
 func perGas(sum *uint256.Int, gas uint64) *uint256.Int {
 	return new(uint256.Int).Div(sum, uint256.NewInt(gas))
 }
-
-// market asks all nodes and takes the middle of their answers, base fee and tip each for itself.
-func (c *Chain) market(ctx context.Context) (market, error) {
-	good, faults := succeeded(ask(ctx, c.nodes, feeHistory, answered[market](c.majority())))
-	if len(good) < c.majority() {
-		return market{}, fmt.Errorf("reading fees: %w", unavailable(faults))
-	}
-	bases, tips := make([]*uint256.Int, len(good)), make([]*uint256.Int, len(good))
-	for i, a := range good {
-		bases[i], tips[i] = a.value.base, a.value.tip
-	}
-	return market{median(bases), median(tips)}, nil
-}
-
-// feeHistory asks one node: the next block's base fee, and the median over the last blocks of each block's median tip.
-func feeHistory(ctx context.Context, n *node) (market, error) {
-	var history struct {
-		Base    []*hexutil.Big   `json:"baseFeePerGas"`
-		Rewards [][]*hexutil.Big `json:"reward"`
-	}
-	if err := n.call(ctx, &history, "eth_feeHistory", hexutil.Uint64(feeBlocks), "latest", []int{50}); err != nil {
-		return market{}, err
-	}
-	if len(history.Base) == 0 || history.Base[len(history.Base)-1] == nil {
-		return market{}, fmt.Errorf("%s: eth_feeHistory: %w", n.name, errors.New("no base fee"))
-	}
-	m := market{base: word(history.Base[len(history.Base)-1]), tip: new(uint256.Int)}
-	var tips []*uint256.Int
-	for _, block := range history.Rewards {
-		if len(block) == 1 && block[0] != nil {
-			tips = append(tips, word(block[0]))
-		}
-	}
-	if len(tips) > 0 {
-		m.tip = median(tips)
-	}
-	return m, nil
-}
-
-// bigFees are the fees as go-ethereum's transactions take them.
-func (f fees) big() (tip, ceiling *big.Int) { return f.tip.ToBig(), f.cap.ToBig() }

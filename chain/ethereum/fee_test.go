@@ -37,13 +37,38 @@ func TestFirstPrice(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := market{wei(c.base), wei(c.tip)}.first(wei(c.floor), wei(c.ceiling))
+			got, err := market{base: wei(c.base), tip: wei(c.tip)}.first(wei(c.floor), wei(c.ceiling))
 			if c.wantCap == 0 {
 				require.ErrorIs(t, err, chain.ErrFeeCeiling)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, fees{wei(c.wantTip), wei(c.wantCap)}, got)
+			require.Equal(t, fees{tip: wei(c.wantTip), cap: wei(c.wantCap)}, got)
+		})
+	}
+}
+
+func TestGasPrice(t *testing.T) {
+	cases := []struct {
+		name                  string
+		price, floor, ceiling uint64
+		want                  uint64 // 0: over the ceiling
+	}{
+		{"advised", 5, 1, 1000, 5},
+		{"floor", 0, 3, 1000, 3},
+		{"just under the ceiling", 1000, 1, 1000, 1000},
+		{"never cut", 1001, 1, 1000, 0},
+		{"a floor over what the payment allows", 1, 30, 20, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := market{wei(0), wei(c.price), true}.first(wei(c.floor), wei(c.ceiling))
+			if c.want == 0 {
+				require.ErrorIs(t, err, chain.ErrFeeCeiling)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, fees{wei(c.want), wei(c.want), true}, got)
 		})
 	}
 }
@@ -56,14 +81,23 @@ func drawWei(t *rapid.T, name string) *uint256.Int {
 	return n.Rsh(n, uint(256-bits))
 }
 
+// drawMarket is of either kind: a chain may get a base fee, or lose it in a re-org, while a payment waits.
+func drawMarket(t *rapid.T, name string) market {
+	if rapid.Bool().Draw(t, name+" legacy") {
+		return market{new(uint256.Int), drawWei(t, name+" price"), true}
+	}
+	return market{drawWei(t, name+" base"), drawWei(t, name+" tip"), false}
+}
+
 func TestPricesKeepTheirPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		now, later := market{drawWei(t, "base"), drawWei(t, "tip")}, market{drawWei(t, "later base"), drawWei(t, "later tip")}
+		now, later := drawMarket(t, "now"), drawMarket(t, "later")
 		floor, ceiling := drawWei(t, "floor"), drawWei(t, "ceiling")
 		offer, err := now.first(floor, ceiling)
 		for err == nil {
 			require.False(t, offer.cap.Gt(ceiling), "cap over the ceiling")
 			require.False(t, offer.tip.Gt(offer.cap), "tip over the cap")
+			require.True(t, !offer.legacy || offer.tip.Eq(offer.cap), "a gas price is one number")
 			var next fees
 			if next, err = later.replace(offer, floor, ceiling); err == nil {
 				require.True(t, eighthMore(offer.cap, next.cap), "cap %s after %s", next.cap.Dec(), offer.cap.Dec())

@@ -104,6 +104,8 @@ func setup(t *testing.T, change ...func(*devnode.Config)) *bundle {
 	return b
 }
 
+func legacy(c *devnode.Config) { c.Legacy = true }
+
 func amsterdam(c *devnode.Config) { c.Amsterdam = true }
 
 func (b *bundle) config() ethereum.Config {
@@ -188,7 +190,13 @@ func (b *bundle) as(key *ecdsa.PrivateKey, inner types.DynamicFeeTx) common.Hash
 	if inner.Gas == 0 {
 		inner.Gas = 200_000
 	}
-	tx, err := types.SignNewTx(key, types.LatestSignerForChainID(inner.ChainID), &inner)
+	head, err := b.dev.Client().HeaderByNumber(b.Context(), nil)
+	require.NoError(b, err)
+	var data types.TxData = &inner
+	if head.BaseFee == nil {
+		data = &types.LegacyTx{Nonce: inner.Nonce, GasPrice: inner.GasFeeCap, Gas: inner.Gas, To: inner.To, Value: inner.Value, Data: inner.Data}
+	}
+	tx, err := types.SignNewTx(key, types.LatestSignerForChainID(inner.ChainID), data)
 	require.NoError(b, err)
 	require.NoError(b, b.dev.Client().SendTransaction(b.Context(), tx))
 	return tx.Hash()

@@ -25,7 +25,7 @@ type message struct {
 	asked *chain.Payment
 }
 
-// Sign makes one EIP-1559 transaction for a slot: the nonce is the slot's, receiver, value and data are the payment's alone. With earlier
+// Sign makes one transaction for a slot, with two fees (EIP-1559) or, on a chain without a base fee, with a gas price (EIP-155): the nonce is the slot's, receiver, value and data are the payment's alone. With earlier
 // attempts it is a replacement: the same message with both fees raised by an eighth or to the market, and no less gas. Earlier attempts
 // must be of this slot and this payment; only a cancellation may stand over a payment. Only a native sweep may bring less than it asks for,
 // down to half: its receiver is ours, and its fee comes out of what is swept. Swept tells how much that is.
@@ -72,11 +72,7 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	if holds != nil {
 		msg.value = msg.brings(holds, gas, offer)
 	}
-	tip, feeCap := offer.big()
-	tx, err := c.seal(ctx, slot, types.NewTx(&types.DynamicFeeTx{
-		ChainID: new(big.Int).SetUint64(c.config.ChainID), Nonce: slot.Number, GasTipCap: tip, GasFeeCap: feeCap, Gas: gas,
-		To: &msg.to, Value: msg.value.ToBig(), Data: msg.data,
-	}), msg.from)
+	tx, err := c.seal(ctx, slot, types.NewTx(c.unsigned(slot.Number, msg, gas, offer)), msg.from)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -87,6 +83,17 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	return chain.Attempt{
 		Seq: nextSeq(prev), Hash: tx.Hash().Hex(), Raw: raw, Tip: chain.AmountOf(offer.tip), Cap: chain.AmountOf(offer.cap),
 	}, nil
+}
+
+// unsigned is the transaction of the kind that the chain takes.
+func (c *Chain) unsigned(nonce uint64, msg message, gas uint64, offer fees) types.TxData {
+	if offer.legacy {
+		return &types.LegacyTx{Nonce: nonce, GasPrice: offer.cap.ToBig(), Gas: gas, To: &msg.to, Value: msg.value.ToBig(), Data: msg.data}
+	}
+	return &types.DynamicFeeTx{
+		ChainID: new(big.Int).SetUint64(c.config.ChainID), Nonce: nonce, GasTipCap: offer.tip.ToBig(), GasFeeCap: offer.cap.ToBig(), Gas: gas,
+		To: &msg.to, Value: msg.value.ToBig(), Data: msg.data,
+	}
 }
 
 // Swept is the native coin that an attempt moves, in wei. It asks no node.
@@ -160,7 +167,7 @@ type attempts struct {
 
 // earlier reads the attempts made so far and refuses those that are not of this slot and payment.
 func (c *Chain) earlier(slot chain.Slot, msg message, prev []chain.Attempt) (attempts, error) {
-	most := attempts{fees: fees{new(uint256.Int), new(uint256.Int)}}
+	most := attempts{fees: fees{tip: new(uint256.Int), cap: new(uint256.Int)}}
 	for _, a := range prev {
 		tx, err := readAttempt(a)
 		if err != nil {

@@ -122,11 +122,7 @@ func (n *Node) send(ctx context.Context, to *common.Address, value *big.Int, dat
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("reading the head: %w", err)
 	}
-	tip := big.NewInt(params.GWei)
-	tx, err := types.SignNewTx(devnode.FaucetKey(), types.LatestSignerForChainID(n.chainID), &types.DynamicFeeTx{
-		ChainID: n.chainID, Nonce: nonce, To: to, Value: value, Data: data, Gas: gas,
-		GasTipCap: tip, GasFeeCap: new(big.Int).Mul(new(big.Int).Add(head.BaseFee, tip), big.NewInt(10)),
-	})
+	tx, err := types.SignNewTx(devnode.FaucetKey(), types.LatestSignerForChainID(n.chainID), n.order(head.BaseFee, nonce, to, value, data, gas))
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("signing for the faucet: %w", err)
 	}
@@ -135,6 +131,18 @@ func (n *Node) send(ctx context.Context, to *common.Address, value *big.Int, dat
 	}
 	n.nonce = nonce + 1
 	return tx.Hash(), nil
+}
+
+// order is a transaction of the kind that the chain takes: with a gas price where there is no base fee.
+func (n *Node) order(base *big.Int, nonce uint64, to *common.Address, value *big.Int, data []byte, gas uint64) types.TxData {
+	tip := big.NewInt(params.GWei)
+	if base == nil {
+		return &types.LegacyTx{Nonce: nonce, To: to, Value: value, Data: data, Gas: gas, GasPrice: new(big.Int).Mul(tip, big.NewInt(10))}
+	}
+	return &types.DynamicFeeTx{
+		ChainID: n.chainID, Nonce: nonce, To: to, Value: value, Data: data, Gas: gas,
+		GasTipCap: tip, GasFeeCap: new(big.Int).Mul(new(big.Int).Add(base, tip), big.NewInt(10)),
+	}
 }
 
 func (n *Node) faucet() common.Address { return crypto.PubkeyToAddress(devnode.FaucetKey().PublicKey) }

@@ -38,6 +38,8 @@ type Config struct {
 	// Dir is for the node's files and its log; empty means a temporary folder that Close removes. The chain does not
 	// outlive the process: neither program brings it back reliably.
 	Dir string
+	// Hardfork names the rules (anvil only); default prague. "berlin" is a chain without a base fee.
+	Hardfork string
 	// Period is the time between blocks in whole seconds; zero means a block for each transaction and for Mine.
 	Period time.Duration
 }

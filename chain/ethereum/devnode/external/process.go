@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (n *Node) arguments(c Config) ([]string, error) {
 	switch c.Kind {
 	case Anvil:
 		// The hardfork is pinned: gas costs differ between them. Two slots an epoch make a block final four later.
-		arguments := []string{"--host", "127.0.0.1", "--port", "0", "--hardfork", "prague", "--slots-in-an-epoch", "2"}
+		arguments := []string{"--host", "127.0.0.1", "--port", "0", "--hardfork", cmp.Or(c.Hardfork, "prague"), "--slots-in-an-epoch", "2"}
 		if c.Period > 0 {
 			arguments = append(arguments, "--block-time", seconds)
 		}
