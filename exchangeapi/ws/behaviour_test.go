@@ -129,6 +129,8 @@ func TestBehaviour49OneBadTopic(t *testing.T) {
 	require.Equal(t, "01", tradeID(t, c.hear()))
 	require.JSONEq(t, `{"code":1002,"event":"sub","topic":"[market.x.y]","msg":"illegal topic"}`, c.ask(`{"command":"sub","params":["market.x.y"]}`))
 	require.JSONEq(t, `{"code":1002,"event":"sub","msg":"illegal topic"}`, c.ask(`{"command":"sub","params":[]}`))
+	require.JSONEq(t, `{"code":0,"event":"sub","topic":"[market.VX_VITE.depth, market.VX_VITE.tickers]"}`,
+		c.ask(`{"command":"sub","params":["market.VX_VITE.depth, market.VX_VITE.tickers"]}`), "a list in one of them")
 }
 
 func TestBehaviour50BothShapes(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // textMessage is a client's text frame in either of the two shapes.
 type textMessage struct {
 	Command *string  `json:"command"`
-	Params  []string `json:"params"`
+	Params  []string `json:"params"` // some put the spec's list with commas into one of them
 
 	OpType   *string `json:"opType"`
 	ClientID string  `json:"clientId"`
@@ -24,7 +24,7 @@ func parseText(data []byte) (request, error) {
 	}
 	switch {
 	case m.Command != nil:
-		return request{shape: commandShape, op: *m.Command, topics: m.Params}, nil
+		return request{shape: commandShape, op: *m.Command, topics: splitTopics(strings.Join(m.Params, ","))}, nil
 	case m.OpType != nil:
 		return request{shape: opTypeShape, op: *m.OpType, topics: splitTopics(m.Topics), clientID: m.ClientID}, nil
 	}
