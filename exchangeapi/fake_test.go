@@ -183,6 +183,7 @@ type line struct {
 	available  map[core.Address]uint256.Int
 	minimum    uint256.Int
 	asked      int // terms
+	tips       int // asked for
 	mined      client.TradeMining
 	minedFault error
 	minedAsked int
@@ -201,6 +202,7 @@ func newLine() *line {
 func (l *line) LatestAccountBlock(_ context.Context, a core.Address) (*client.AccountBlock, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.tips++
 	chain := l.blocks[a]
 	if len(chain) == 0 {
 		return nil, nil

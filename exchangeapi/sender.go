@@ -29,66 +29,75 @@ type agents interface {
 	SignAgent(ctx context.Context, owner core.Address, digest []byte) (public, signature []byte, err error)
 }
 
-// sender puts calls of dexFund on the chains of delegation addresses. It keeps no height of its own: the node knows the tip, and one request at
-// a time builds on it.
+// sender puts calls of dexFund on the chains of delegation addresses, one request at a time for each.
 type sender struct {
 	ledger ledger
 	agents agents
 	log    *logrus.Entry
 
 	mu    sync.Mutex
-	lanes map[core.Address]chan struct{} // capacity 1: who has put something in makes the address's next blocks
+	lanes map[core.Address]*lane // as many as addresses with keys
 }
 
 func newSender(l ledger, a agents, log *logrus.Entry) *sender {
-	return &sender{ledger: l, agents: a, log: log, lanes: map[core.Address]chan struct{}{}}
+	return &sender{ledger: l, agents: a, log: log, lanes: map[core.Address]*lane{}}
 }
 
 // run hands f the tip of the key's delegation address, alone.
 func (s *sender) run(ctx context.Context, key Key, f func(*lane) error) error {
-	turn := s.lane(key.Agent)
+	l := s.lane(key)
 	select {
-	case turn <- struct{}{}:
+	case l.turn <- struct{}{}:
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for the requests before: %w", ctx.Err())
 	}
-	defer func() { <-turn }()
-	l := &lane{sender: s, key: key}
-	if err := l.find(ctx); err != nil {
-		return err
+	defer func() { <-l.turn }()
+	err := l.ready(ctx)
+	if err == nil {
+		err = f(l)
 	}
-	if l.height == 0 {
-		if err := l.open(ctx); err != nil {
-			return err
-		}
+	if err != nil {
+		l.height = 0 // whatever it was, the node is asked again
 	}
-	return f(l)
+	return err
 }
 
-// lane is what an address waits in; there are as many as addresses with keys.
-func (s *sender) lane(a core.Address) chan struct{} {
+func (s *sender) lane(key Key) *lane {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turn, ok := s.lanes[a]
+	l, ok := s.lanes[key.Agent]
 	if !ok {
-		turn = make(chan struct{}, 1)
-		s.lanes[a] = turn
+		l = &lane{sender: s, owner: key.Owner, agent: key.Agent, turn: make(chan struct{}, 1)}
+		s.lanes[key.Agent] = l
 	}
-	return turn
+	return l
 }
 
-// lane is a delegation address whose tip is known.
+// lane is a delegation address with its tip. The tip is remembered only from one block that the node took to the next: nobody else makes blocks
+// of the address unless another program has the same wallet or the node loses some, and then the node refuses what does not stand on its tip.
 type lane struct {
 	*sender
-	key    Key
-	height uint64
-	prev   core.Hash
+	owner, agent core.Address
+	turn         chan struct{} // capacity 1: who has put something in makes the address's next blocks
+	height       uint64        // 0: not known, or no block yet
+	prev         core.Hash
+}
+
+// ready finds the tip and makes the address's first block if there is none.
+func (l *lane) ready(ctx context.Context) error {
+	if l.height > 0 {
+		return nil
+	}
+	if err := l.find(ctx); err != nil || l.height > 0 {
+		return err
+	}
+	return l.open(ctx)
 }
 
 func (l *lane) find(ctx context.Context) error {
-	tip, err := l.ledger.LatestAccountBlock(ctx, l.key.Agent)
+	tip, err := l.ledger.LatestAccountBlock(ctx, l.agent)
 	if err != nil {
-		return refusalOfNode(fmt.Errorf("asking for the tip of %s: %w", l.key.Agent, err))
+		return refusalOfNode(fmt.Errorf("asking for the tip of %s: %w", l.agent, err))
 	}
 	l.height, l.prev = 0, core.Hash{}
 	if tip != nil {
@@ -99,12 +108,12 @@ func (l *lane) find(ctx context.Context) error {
 
 // open receives what somebody has sent to the address: the chain wants every account's first block to be that.
 func (l *lane) open(ctx context.Context) error {
-	waiting, err := l.ledger.UnreceivedBlocks(ctx, l.key.Agent, 0, 1)
+	waiting, err := l.ledger.UnreceivedBlocks(ctx, l.agent, 0, 1)
 	if err != nil {
-		return refusalOfNode(fmt.Errorf("asking for what waits for %s: %w", l.key.Agent, err))
+		return refusalOfNode(fmt.Errorf("asking for what waits for %s: %w", l.agent, err))
 	}
 	if len(waiting) == 0 {
-		return refuse(codeNetwork, "%s: the delegation address %s is not on the chain yet; send it something once and stake for it", textQuota, l.key.Agent)
+		return refuse(codeNetwork, "%s: the delegation address %s is not on the chain yet; send it something once and stake for it", textQuota, l.agent)
 	}
 	_, err = l.submit(ctx, &core.AccountBlock{BlockType: core.Receive, SendBlockHash: waiting[0].Hash})
 	return err
@@ -146,15 +155,15 @@ func (l *lane) submit(ctx context.Context, b *core.AccountBlock) (core.Hash, err
 }
 
 func (l *lane) sign(ctx context.Context, b *core.AccountBlock) error {
-	b.Address, b.Height, b.PreviousHash = l.key.Agent, l.height+1, l.prev
+	b.Address, b.Height, b.PreviousHash = l.agent, l.height+1, l.prev
 	b.Hash = b.ComputeHash()
-	public, signature, err := l.agents.SignAgent(ctx, l.key.Owner, b.Hash[:])
+	public, signature, err := l.agents.SignAgent(ctx, l.owner, b.Hash[:])
 	if err != nil {
-		return fmt.Errorf("signing for %s: %w", l.key.Agent, err)
+		return fmt.Errorf("signing for %s: %w", l.agent, err)
 	}
 	b.PublicKey, b.Signature = public, signature
-	if len(public) != core.PublicKeySize || core.UserAddress(core.PublicKey(public)) != l.key.Agent {
-		return fmt.Errorf("signing for %s: the wallet has another key for it than when the API key was issued", l.key.Agent)
+	if len(public) != core.PublicKeySize || core.UserAddress(core.PublicKey(public)) != l.agent {
+		return fmt.Errorf("signing for %s: the wallet has another key for it than when the API key was issued", l.agent)
 	}
 	return nil
 }
