@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ethereum/go-ethereum/common/lru"
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"gatewayd/chain/vite/core"
@@ -35,7 +36,11 @@ var ErrPath = errors.New("not a path of the gateway's keys")
 type Keys struct {
 	exchange entropy.Keys
 	source   entropy.ExtendedKey
+	signers  *lru.Cache[string, core.PrivateKey] // of the exchange chain, by path: deriving one takes twice as long as signing
 }
+
+// maxSigners is how many keys that have signed are kept derived, 300 bytes each.
+const maxSigners = 4096
 
 // FromMnemonic takes a BIP-39 mnemonic with an empty passphrase, as the exchange chain's nodes do.
 func FromMnemonic(mnemonic string) (*Keys, error) {
@@ -71,7 +76,7 @@ func fromEntropy(secret []byte) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{exchange: entropy.NewKeys(seed), source: source}, nil
+	return &Keys{exchange: entropy.NewKeys(seed), source: source, signers: lru.NewCache[string, core.PrivateKey](maxSigners)}, nil
 }
 
 // Address is the canonical address of the key at a path, on the ledger that the path's coin type names. Errors are ErrPath.
@@ -92,9 +97,12 @@ func (k *Keys) Address(path string) (string, error) {
 
 // Sign signs a 32-byte hash of the exchange chain: the public key and the Ed25519-BLAKE2b signature.
 func (k *Keys) Sign(_ context.Context, path string, digest []byte) (pub, sig []byte, err error) {
-	key, err := k.exchangeKey(path)
-	if err != nil {
-		return nil, nil, err
+	key, known := k.signers.Get(path)
+	if !known {
+		if key, err = k.exchangeKey(path); err != nil {
+			return nil, nil, err
+		}
+		k.signers.Add(path, key)
 	}
 	public := key.Public()
 	return public[:], key.Sign(digest), nil

@@ -94,3 +94,21 @@ func TestKeysPrintNothing(t *testing.T) {
 	}
 	require.Equal(t, "keys", fmt.Sprintf("%v", keys))
 }
+
+// Keys that have signed stay derived, and each signs for its own path only.
+func TestSignersAreKept(t *testing.T) {
+	keys, err := FromMnemonic(junk)
+	require.NoError(t, err)
+	digest := bytes.Repeat([]byte{7}, 32)
+	for range 2 {
+		for n := range uint32(3) {
+			pub, sig, err := keys.Sign(t.Context(), GatewayPath(n), digest)
+			require.NoError(t, err)
+			require.True(t, core.Verify(pub, digest, sig))
+			address, err := keys.Address(GatewayPath(n))
+			require.NoError(t, err)
+			require.Equal(t, address, core.UserAddress(core.PublicKey(pub)).String())
+		}
+	}
+	require.Equal(t, 3, keys.signers.Len(), "an address alone keeps nothing")
+}
