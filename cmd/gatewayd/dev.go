@@ -225,7 +225,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		}},
 	}
 	if o.api != "" {
-		c.Exchange = &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: o.api}}}
+		c.Exchange = &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: o.api}, Rates: devRates(o.dir)}}
 	}
 	if o.verbose {
 		c.Log.Level = "debug"
@@ -244,8 +244,13 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 	return c
 }
 
-// describe writes the configuration for the operators' commands and funds the gateway's accounts once.
+// describe writes the price list, the configuration for the operators' commands, and funds the gateway's accounts once.
 func (d *development) describe(ctx context.Context, cfg Config, keys *wallet.Keys) error {
+	if cfg.Exchange != nil {
+		if err := writeDevPrices(cfg.Exchange.Rates.File); err != nil {
+			return err
+		}
+	}
 	text, err := yaml.Marshal(cfg)
 	if err != nil {
 		return fmt.Errorf("writing the configuration: %w", err)

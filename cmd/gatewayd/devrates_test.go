@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/exchangeapi"
+)
+
+// A bot that looks for prices finds some in a development world, of every token that is there from the beginning.
+func TestDevelopmentRates(t *testing.T) {
+	t.Parallel()
+	url := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" }).info.API
+	var rates []struct {
+		TokenSymbol      string
+		USDRate, CNYRate json.Number
+		Stale            bool
+	}
+	require.Eventually(t, func() bool {
+		return fetchData(t, url+"/exchange-rate", &rates) && len(rates) == len(devTokens())+1 // and VITE
+	}, 20*time.Second, 10*time.Millisecond)
+	for _, r := range rates {
+		require.NotEmpty(t, r.USDRate, r.TokenSymbol)
+		require.NotEmpty(t, r.CNYRate, r.TokenSymbol)
+		require.False(t, r.Stale)
+	}
+	var cny json.Number
+	require.True(t, fetchData(t, url+"/usd-cny", &cny))
+	require.Equal(t, json.Number("7.1"), cny)
+}
+
+// fetchData reads the data of an answer; false for an answer without success.
+func fetchData(t *testing.T, url string, data any) bool {
+	t.Helper()
+	answer, err := http.Get(url)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	envelope := struct {
+		Code int
+		Data any
+	}{Data: data}
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&envelope))
+	return envelope.Code == 0
+}
+
+func TestDevelopmentRatesAreKept(t *testing.T) {
+	t.Parallel()
+	rates := devRates(t.TempDir())
+	require.NoError(t, rates.Check())
+	require.NoError(t, writeDevPrices(rates.File))
+	require.NoError(t, os.WriteFile(rates.File, []byte(`{"vite":{"usd":7}}`), 0o600))
+	require.NoError(t, writeDevPrices(rates.File))
+	later := func() time.Time { return time.Now().AddDate(50, 0, 0) }
+	reports := map[string]exchangeapi.RateReport{}
+	for _, r := range exchangeapi.ProbeRates(t.Context(), rates, nil, later) {
+		reports[r.What] = r
+	}
+	require.NoError(t, reports["rate of VITE"].Err)
+	require.Contains(t, reports["rate of VITE"].Found, "7 usd", "what was edited")
+	require.False(t, reports["rate of VITE"].Stale, "it does not grow old")
+	require.Error(t, reports["rate of ETH"].Err)
+	require.ErrorContains(t, writeDevPrices(filepath.Join(t.TempDir(), "missing", "rates.json")), "writing the price list")
+}
