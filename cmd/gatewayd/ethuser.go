@@ -59,17 +59,21 @@ func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, d
 	return tx.Hash(), u.mined(ctx, tx.Hash())
 }
 
-// sign makes a transaction for a nonce with twice the fee that the next block takes.
+// sign makes a transaction for a nonce with twice the fee that the next block takes, or a gas price where there is no base fee.
 func (u *ethUser) sign(ctx context.Context, nonce uint64, to common.Address, value *big.Int, data []byte) (*types.Transaction, error) {
 	head, err := u.client.HeaderByNumber(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking for the head: %w", err)
 	}
 	tip := big.NewInt(1_000_000_000)
-	fee := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), tip)
-	tx, err := types.SignNewTx(u.key, types.LatestSignerForChainID(u.chain), &types.DynamicFeeTx{
-		ChainID: u.chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: fee, Gas: 400_000, To: &to, Value: value, Data: data,
-	})
+	var content types.TxData
+	if head.BaseFee == nil {
+		content = &types.LegacyTx{Nonce: nonce, GasPrice: tip, Gas: 400_000, To: &to, Value: value, Data: data}
+	} else {
+		fee := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), tip)
+		content = &types.DynamicFeeTx{ChainID: u.chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: fee, Gas: 400_000, To: &to, Value: value, Data: data}
+	}
+	tx, err := types.SignNewTx(u.key, types.LatestSignerForChainID(u.chain), content)
 	if err != nil {
 		return nil, fmt.Errorf("signing: %w", err)
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+// TestLegacySource is the whole way of money on a source chain without a base fee: deposits of each kind, payouts, one that is stuck and
+// replaced, sweeps with the gas for them, and books that fit to the wei.
+func TestLegacySource(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.legacy = true })
+	users := []*bridgeUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "DAI")}
+	for _, u := range users {
+		to, sent := u.payee(t, u.times(5))
+		shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+		u.paidOnce(t, to, u.times(5))
+		require.EqualValues(t, types.LegacyTxType, r.kind(t, shown.OutTxHash))
+	}
+
+	stuck := users[1]
+	r.source.StopMining()
+	to, sent := stuck.payee(t, stuck.times(5))
+	r.waiting(t)
+	price, ok := new(big.Int).SetString(r.story(t, sent).payment(t, chain.Credit).Attempts[0].Tip, 10)
+	require.True(t, ok)
+	require.NoError(t, r.source.SetMinTip(price.Add(price, big.NewInt(1))))
+	r.source.StartMining()
+	shown := stuck.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	stuck.paidOnce(t, to, stuck.times(5))
+	require.NoError(t, r.source.SetMinTip(new(big.Int)))
+	attempts := r.story(t, sent).payment(t, chain.Credit).Attempts
+	require.Greater(t, len(attempts), 1, "replaced")
+	require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
+	for i, a := range attempts[1:] {
+		require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
+		require.Equal(t, a.Cap, a.Tip)
+		require.True(t, raised(t, attempts[i].Cap, a.Cap), "price %s after %s", a.Cap, attempts[i].Cap)
+	}
+
+	waitFor(t, "empty deposit addresses", func() bool {
+		require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+		left := r.holds(t, users[0], depositAddress(t, users[0]))
+		return left.Cmp(users[0].times(1).Uint256().ToBig()) < 0 && r.holds(t, stuck, depositAddress(t, stuck)).Sign() == 0
+	})
+	r.settled(t)
+}
+
+// TestSourceGetsABaseFee goes over the fork that brings a base fee, with customers before and after it and a payout that waits meanwhile.
+func TestSourceGetsABaseFee(t *testing.T) {
+	t.Parallel()
+	const fork = 120
+	r := newRig(t, func(o *devOptions) { o.legacy, o.london = true, fork })
+	early := r.customer(t, "USDT")
+	r.source.StopMining()
+	to, sent := early.payee(t, early.times(5))
+	old := r.waiting(t)
+	require.EqualValues(t, types.LegacyTxType, r.kind(t, old.Hex()))
+	head, err := r.source.Client().BlockNumber(t.Context())
+	require.NoError(t, err)
+	require.Less(t, head, uint64(fork), "before the fork")
+	r.source.DropAll() // or the first block would take it
+	_, err = r.source.Mine(int(fork - head))
+	require.NoError(t, err)
+	r.source.StartMining()
+	early.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	early.paidOnce(t, to, early.times(5))
+
+	late := r.customer(t, "ETH")
+	to, sent = late.payee(t, late.times(5))
+	shown := late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	late.paidOnce(t, to, late.times(5))
+	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, shown.OutTxHash))
+	r.settled(t)
+}
+
+// kind is the type of a transaction on the source chain.
+func (r *rig) kind(t *testing.T, hash string) uint8 {
+	t.Helper()
+	tx, _, err := r.source.Client().TransactionByHash(t.Context(), common.HexToHash(hash))
+	require.NoError(t, err)
+	return tx.Type()
+}
