@@ -38,6 +38,8 @@ type devOptions struct {
 	interval                            time.Duration // between snapshot blocks of the exchange chain; 0 is its default
 	poll                                time.Duration // of the watcher
 	sweep                               string        // schedule of sweeping deposit addresses
+	legacy                              bool          // no base fee on the embedded source chain
+	london                              uint64        // the first block with one all the same; 0 for none
 	verbose                             bool
 }
 
@@ -56,6 +58,7 @@ func devCommand(w world) *cobra.Command {
 	f.StringVar(&o.api, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
 	f.StringVar(&o.source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	f.DurationVar(&o.period, "period", time.Second, "time between blocks of the embedded source chain")
+	f.BoolVar(&o.legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
 	f.BoolVar(&o.verbose, "verbose", false, "log every step")
 	return c
 }
@@ -203,7 +206,7 @@ func (d *development) openSource(ctx context.Context, o devOptions) (url string,
 		defer u.client.Close()
 		return o.source, u.chain.Uint64(), nil
 	}
-	d.source, err = devnode.Start(devnode.Config{Dir: filepath.Join(o.dir, "source"), Period: o.period})
+	d.source, err = devnode.Start(devnode.Config{Dir: filepath.Join(o.dir, "source"), Period: o.period, Legacy: o.legacy, London: o.london})
 	if err != nil {
 		return "", 0, fmt.Errorf("embedded source chain: %w", err)
 	}
