@@ -13,7 +13,8 @@ import (
 )
 
 // The block log is a header and frames. A frame is what one write to the disk made durable: the records of all callers
-// that waited for it. A crash can only hurt the last frame, which no caller has been told of.
+// that waited for it. A crash can only hurt the last frame, which no caller has been told of. Behind the last frame the file may
+// have zeros: space taken ahead, so that a frame's sync need not make the file's new size durable too. Zeros are no frame.
 //
 //	header  "vitelog2" ‖ genesis digest 32
 //	frame   "VF" ‖ CRC-32C of what follows 4 ‖ number (varint) ‖ payload length (varint) ‖ payload
@@ -26,7 +27,8 @@ const (
 	sumSize      = 4
 	maxFrameHead = len(frameMagic) + sumSize + 2*binary.MaxVarintLen64
 	maxFrame     = 1 << 30
-	logBuffer    = 1 << 20 // of reading
+	logBuffer    = 1 << 20   // of reading
+	logReserve   = 256 << 10 // zeros written at a time; a commit that has to takes somewhat longer
 )
 
 // blockLog appends records and makes them durable in groups.
@@ -42,6 +44,11 @@ type blockLog struct {
 	next    place      // of the next frame
 	writing bool
 	err     error
+
+	// The following are of the one who writes, or of a log that no one writes to.
+	written []byte // records of the frame before, to be used again
+	frame   []byte // buffer
+	size    int64  // of the file; zeros from next on
 }
 
 // place is where a frame begins: byte offset and frame number.
@@ -80,10 +87,12 @@ func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error
 	if from == (place{}) {
 		l.next.offset = int64(logHeader)
 	}
-	size, err := l.size()
+	info, err := l.file.Stat()
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the block log: %w", err)
 	}
+	size := info.Size()
+	l.size = size
 	if l.next.offset > size {
 		return fmt.Errorf("%w: it ends at byte %d, the state file was made at %d", ErrCorrupt, size, l.next.offset)
 	}
@@ -106,14 +115,6 @@ func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error
 		l.next.offset += length
 	}
 	return nil
-}
-
-func (l *blockLog) size() (int64, error) {
-	info, err := l.file.Stat()
-	if err != nil {
-		return 0, fmt.Errorf("reading the block log: %w", err)
-	}
-	return info.Size(), nil
 }
 
 // readHeader checks the header, or writes it into a new file.
@@ -139,7 +140,8 @@ func (l *blockLog) readHeader(genesis core.Hash) error {
 	return l.sync()
 }
 
-// cutTail removes a torn last frame. If a whole frame follows the fault, it is not the last: data would be lost silently.
+// cutTail removes a torn last frame, or the zeros behind the last. If a whole frame follows the fault, it is not the last: data
+// would be lost silently.
 func (l *blockLog) cutTail(size int64) error {
 	good, err := findFrame(l.file, l.next.offset+1, size)
 	if err != nil {
@@ -149,9 +151,18 @@ func (l *blockLog) cutTail(size int64) error {
 		return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy",
 			ErrCorrupt, l.next.offset, good)
 	}
-	if err := l.file.Truncate(l.next.offset); err != nil {
-		return fmt.Errorf("cutting the torn end of the block log: %w", err)
+	return l.trim()
+}
+
+// trim ends the file with its last frame. Nothing may wait to be written or be added meanwhile.
+func (l *blockLog) trim() error {
+	if l.file == nil || l.size == l.next.offset {
+		return nil
 	}
+	if err := l.file.Truncate(l.next.offset); err != nil {
+		return fmt.Errorf("cutting the end of the block log: %w", err)
+	}
+	l.size = l.next.offset
 	return l.sync()
 }
 
@@ -206,9 +217,10 @@ func (l *blockLog) wait(record uint64) error {
 // writeFrame is called with the lock, and gives it up while the disk works.
 func (l *blockLog) writeFrame() {
 	payload, after, upto := l.records, l.after, l.added
-	l.records, l.after, l.writing = nil, nil, true
+	l.records, l.after, l.writing = l.written[:0], nil, true
 	l.mu.Unlock()
 	next, err := l.write(payload)
+	l.written = payload
 	if err == nil {
 		for _, f := range after {
 			f()
@@ -230,13 +242,27 @@ func (l *blockLog) write(payload []byte) (next place, err error) {
 	if l.file == nil {
 		return next, nil
 	}
-	frame := appendFrame(nil, next.frame, payload)
-	if _, err := l.file.WriteAt(frame, next.offset); err != nil {
+	l.frame = appendFrame(l.frame[:0], next.frame, payload)
+	if _, err := l.file.WriteAt(l.frame, next.offset); err != nil {
 		return next, fmt.Errorf("writing the block log: %w", err)
 	}
 	next.frame++
-	next.offset += int64(len(frame))
+	next.offset += int64(len(l.frame))
+	if next.offset > l.size {
+		if err := l.reserve(next.offset); err != nil {
+			return next, err
+		}
+	}
 	return next, l.sync()
+}
+
+// reserve takes space behind the frame that ends at the offset, beyond what the file had.
+func (l *blockLog) reserve(from int64) error {
+	if _, err := l.file.WriteAt(make([]byte, logReserve), from); err != nil {
+		return fmt.Errorf("extending the block log: %w", err)
+	}
+	l.size = from + logReserve
+	return nil
 }
 
 func (l *blockLog) sync() error {
@@ -268,9 +294,12 @@ func (l *blockLog) flush() error {
 	return l.wait(last)
 }
 
-// close makes the rest durable and closes the file.
+// close makes the rest durable, gives back the space behind it and closes the file.
 func (l *blockLog) close() error {
 	err := l.flush()
+	if err == nil {
+		err = l.trim()
+	}
 	if l.file != nil {
 		err = errors.Join(err, l.file.Close())
 	}

@@ -41,7 +41,7 @@ func (n *Node) reach(height uint64) error {
 	if n.config.Dir == "" {
 		return ErrTooDeep
 	}
-	if err := n.log.flush(); err != nil {
+	if err := errors.Join(n.log.flush(), n.log.trim()); err != nil {
 		return err
 	}
 	s, err := n.reload(height)
