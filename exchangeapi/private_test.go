@@ -168,7 +168,21 @@ func TestRepeatsAreRefused(t *testing.T) { // behaviour 8
 	require.Equal(t, 1, good)
 	require.Len(t, w.line.calls(w.key.Agent), 1)
 	w.form("POST", api+"/order?"+v.Encode(), nil).refused(t, codeParameter, "Duplicate request")
-	w.form("POST", api+"/order/test", v).refused(t, codeParameter, "Duplicate request")
+	for _, path := range []string{"/order", "/orders"} { // what was signed for one thing is good for no other
+		w.form("DELETE", api+path, v).refused(t, codeParameter, "")
+	}
+	require.Len(t, w.line.calls(w.key.Agent), 1)
+}
+
+// A script signs once, tests, and then places what it tested; neither is taken twice.
+func TestTestedThenPlaced(t *testing.T) {
+	w := setup(t)
+	v := w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0")
+	for _, path := range []string{"/order/test", "/order"} {
+		require.Zero(t, w.form("POST", api+path, v).Code, path)
+		w.form("POST", api+path, v).refused(t, codeParameter, "Duplicate request")
+	}
+	require.Len(t, w.line.calls(w.key.Agent), 1)
 }
 
 func TestTestOrder(t *testing.T) { // behaviour 9

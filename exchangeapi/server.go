@@ -62,7 +62,7 @@ func (n *network) public() map[string]endpoint {
 func (n *network) private() map[string]private {
 	placing := []string{"symbol", "amount", "price", "side"}
 	return map[string]private{
-		"POST /order/test": {required: placing, act: n.testOrder},
+		"POST /order/test": {required: placing, test: true, act: n.testOrder},
 		"POST /order":      {required: placing, act: n.place},
 		"DELETE /order":    {required: []string{"symbol", "orderId"}, act: n.cancel},
 		"DELETE /orders":   {required: []string{"symbol"}, act: n.cancelAll, slow: true},
@@ -274,7 +274,7 @@ func (n *network) answerPrivate(operation private) echo.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), life)
 		defer cancel()
-		key, err := n.authorise(ctx, operation.required, p)
+		key, err := n.authorise(ctx, operation, p)
 		if err != nil {
 			return err
 		}
