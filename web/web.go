@@ -14,7 +14,7 @@ import (
 var files embed.FS
 
 // policy lets a page load what this server serves with it, talk to this server, and nothing else; no inline script or style, no frame around it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Keys is the page of API keys: what is served at which path. It works below any base path.
 func Keys() map[string]http.Handler {
@@ -22,6 +22,7 @@ func Keys() map[string]http.Handler {
 		"/keys":          page("keys/keys.html", "text/html; charset=utf-8"),
 		"/keys/keys.js":  page("keys/keys.js", "text/javascript; charset=utf-8"),
 		"/keys/keys.css": page("keys/keys.css", "text/css; charset=utf-8"),
+		"/keys/keys.svg": page("keys/keys.svg", "image/svg+xml"),
 	}
 }
 

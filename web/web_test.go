@@ -33,16 +33,19 @@ func text(t *testing.T, target string) string {
 }
 
 func TestHeaders(t *testing.T) {
-	for target, mime := range map[string]string{"/keys": "text/html", "/keys/keys.js": "text/javascript", "/keys/keys.css": "text/css"} {
+	for target, mime := range map[string]string{
+		"/keys": "text/html; charset=utf-8", "/keys/keys.js": "text/javascript; charset=utf-8", "/keys/keys.css": "text/css; charset=utf-8",
+		"/keys/keys.svg": "image/svg+xml",
+	} {
 		answer := ask(t, target)
 		require.Equal(t, 200, answer.StatusCode)
-		require.Equal(t, mime+"; charset=utf-8", answer.Header.Get("Content-Type"))
+		require.Equal(t, mime, answer.Header.Get("Content-Type"))
 		require.Equal(t, []string{"nosniff", "DENY", "no-referrer", "no-store"}, []string{
 			answer.Header.Get("X-Content-Type-Options"), answer.Header.Get("X-Frame-Options"), answer.Header.Get("Referrer-Policy"),
 			answer.Header.Get("Cache-Control"),
 		})
 		csp := strings.Split(answer.Header.Get("Content-Security-Policy"), "; ")
-		for _, rule := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		for _, rule := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
 			require.Contains(t, csp, rule)
 		}
 		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "unsafe")
@@ -68,7 +71,7 @@ func TestNothingInlineNothingForeign(t *testing.T) {
 	for _, link := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
 		require.NotNil(t, Keys()["/"+link[1]], link[1])
 	}
-	for _, file := range []string{html, text(t, "/keys/keys.css"), text(t, "/keys/keys.js")} {
+	for _, file := range []string{html, text(t, "/keys/keys.css"), text(t, "/keys/keys.js"), strings.ReplaceAll(text(t, "/keys/keys.svg"), "http://www.w3.org/2000/svg", "")} {
 		require.NotContains(t, file, "//fonts")
 		require.NotRegexp(t, `https?://`, file)
 		require.NotRegexp(t, `innerHTML|document\.write|eval\(|localStorage|sessionStorage|document\.cookie`, file)

@@ -3,6 +3,9 @@
 // life is how long the exchange takes a signed text, in seconds, less what sending takes.
 export const life = 280;
 
+// told is how long the page shows what went well, in seconds.
+const told = 8;
+
 // baseOf is what stands before /keys in the page's path: "" or the path of a test network.
 export function baseOf(pathname) {
   return pathname.replace(/\/keys\/?$/, "");
@@ -10,6 +13,13 @@ export function baseOf(pathname) {
 
 // Refused is an answer without success, in words for people.
 export class Refused extends Error {}
+
+// advice says what to do where the exchange says only what is wrong.
+const advice = {
+  "Invalid timestamp": "The text is too old. Take a new text and sign that.",
+  "Invalid signature": "That is not this account's signature of this text. Sign the text as it stands here.",
+  "Invalid pubKey: not the account's": "That public key is another account's. Sign with the account that you have looked up.",
+};
 
 // Exchange is the part of the exchange's API that the page needs.
 export class Exchange {
@@ -26,7 +36,7 @@ export class Exchange {
       throw new Refused("The exchange does not answer. Try again in a while.");
     }
     if (answer.code !== 0) {
-      throw new Refused(answer.code === 1001 ? "Too many requests. Try again in a while." : answer.msg || "The exchange refuses.");
+      throw new Refused(answer.code === 1001 ? "Too many requests. Try again in a while." : advice[answer.msg] || answer.msg || "The exchange refuses.");
     }
     return answer.data;
   }
@@ -121,11 +131,19 @@ export function wanted(hasKey) {
 }
 
 // start ties the page to a document. All that it keeps is in this closure, and the secret in the element that shows it.
-export function start({ document, location, fetch, clipboard, setTimeout }) {
+export function start({ document, location, fetch, clipboard, setTimeout, addEventListener }) {
   const at = (id) => document.getElementById(id);
   const say = (id, text) => { at(id).textContent = text; };
+  const secretShown = () => !at("issued").hidden;
   const exchange = new Exchange(baseOf(location.pathname), fetch);
-  let account = null, proof = null, ending = null, busy = false;
+  let account = null, proof = null, ending = null, telling = null, busy = false;
+
+  // tell shows what went well, for a while: it stands over the page.
+  function tell(text) {
+    say("said", text);
+    clearTimeout(telling);
+    telling = setTimeout(() => say("said", ""), told * 1000);
+  }
 
   function setBusy(to) {
     busy = to;
@@ -141,7 +159,7 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
     try {
       await act();
     } catch (e) {
-      say(fault, e instanceof Refused ? e.message : "The page has a problem. Load it again.");
+      say(at("proof").hidden ? "fault" : fault, e instanceof Refused ? e.message : "The page has a problem. Load it again.");
     } finally {
       setBusy(false);
     }
@@ -168,7 +186,8 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
     say("until", "Good for five minutes.");
     clearTimeout(ending);
     ending = setTimeout(() => say("until", "The text is too old now: take a new one."), life * 1000);
-    at("proof").hidden = false;
+    at("send").setAttribute("data-ends", String(next.removal));
+    at("proof").hidden = secretShown(); // who has just got a key should save it, not remove it
   }
 
   async function send() {
@@ -181,9 +200,11 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
       say("new-secret", made.apiSecret);
       at("issued").hidden = false;
       at("yours").focus();
+    } else {
+      tell("The key is removed.");
     }
     await look(account.address);
-    if (removal) say("said", "The key is removed.");
+    if (removal) at("found").focus();
   }
 
   // forget takes the secret off the page.
@@ -197,8 +218,8 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
     e.preventDefault();
     const address = at("address").value.trim();
     return during("fault", async () => {
+      if (secretShown()) throw new Refused("Save the new key and its secret first, then hide them.");
       if (!isAddress(address)) throw new Refused("An address begins with vite_ and has 50 digits and letters a to f behind that.");
-      forget();
       await look(address);
       at("found").focus();
     });
@@ -210,15 +231,19 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
   at("again").addEventListener("click", () => during("refused", ask));
   at("done").addEventListener("click", () => {
     forget();
+    at("proof").hidden = at("account").hidden; // both are hidden when the exchange no longer answered
     at("found").focus();
+  });
+  addEventListener("beforeunload", (e) => {
+    if (secretShown()) e.preventDefault(); // the browser asks whether to leave
   });
   for (const [button, from] of Object.entries({ agent: "agent", text: "text", command: "command", key: "new-key", secret: "new-secret" })) {
     at("copy-" + button).addEventListener("click", async () => {
       try {
         await clipboard.writeText(at(from).value || at(from).textContent);
-        say("said", "Copied.");
+        tell("Copied.");
       } catch {
-        say("said", "Your browser does not let the page copy: select the text and copy it.");
+        tell("Your browser does not let the page copy: select the text and copy it.");
       }
     });
   }
@@ -227,5 +252,6 @@ export function start({ document, location, fetch, clipboard, setTimeout }) {
 if (globalThis.document) {
   start({
     document, location, clipboard: navigator.clipboard, fetch: (...a) => globalThis.fetch(...a), setTimeout: (...a) => globalThis.setTimeout(...a),
+    addEventListener: (...a) => globalThis.addEventListener(...a),
   });
 }

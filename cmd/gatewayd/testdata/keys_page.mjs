@@ -22,11 +22,14 @@ class Element {
 const elements = {};
 const document = { getElementById: (id) => (elements[id] ??= new Element()) };
 const at = document.getElementById;
-let copied = "", late = null;
+for (const id of ["account", "proof", "issued"]) at(id).hidden = true; // as the document says
+let copied = "", left = 0, leave = null;
+const timers = {}; // by their seconds
 page.start({
   document, location: { pathname: base + "/keys" }, clipboard: { writeText: async (text) => { copied = text; } },
   fetch: (path, options) => fetch(url + path, options),
-  setTimeout: (f) => { late = f; },
+  setTimeout: (f, ms) => { timers[ms / 1000] = f; },
+  addEventListener: (name, f) => { if (name === "beforeunload") leave = () => f({ preventDefault: () => left++ }); },
 });
 
 // sign runs the command that the page shows, with what its words leave open filled in.
@@ -58,7 +61,7 @@ assert.equal(at("send").textContent, "Get the key");
 await at("copy-text").fire("click");
 assert.equal(copied, at("text").value);
 assert.match(copied, new RegExp("^" + at("agent").textContent + "_[0-9]{10}$"));
-late();
+timers[page.life]();
 assert.match(at("until").textContent, /too old/);
 
 at("public").value = "nonsense";
@@ -69,7 +72,7 @@ const other = JSON.parse(stale);
 at("public").value = other.publicKey;
 at("signature").value = other.signature.replace(/^../, (two) => (two === "00" ? "01" : "00"));
 await at("sign").fire("submit");
-assert.equal(at("refused").textContent, "Invalid signature");
+assert.match(at("refused").textContent, /not this account's signature/);
 assert.equal(at("issued").hidden, true, "nothing is shown of a key that there is not");
 
 at("public").value = stale;
@@ -83,7 +86,13 @@ assert.equal(at("issued").hidden, false);
 assert.equal(at("key").textContent, key);
 await at("copy-secret").fire("click");
 assert.equal(copied, secret);
+assert.equal(at("proof").hidden, true, "what would remove the key is not beside it");
+assert.match(await look(address), /Save the new key/);
+leave();
 at("done").fire("click");
+leave();
+assert.equal(left, 1, "who leaves while the secret is shown is asked whether to");
+assert.equal(at("proof").hidden, false);
 assert.deepEqual([at("new-secret").textContent, at("new-key").textContent, at("issued").hidden], ["", "", true]);
 
 assert.equal(await look(address), "");

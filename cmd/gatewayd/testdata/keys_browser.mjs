@@ -1,0 +1,267 @@
+// Uses the page of API keys in a browser as people do, against a running exchange:
+//   node keys_browser.mjs <JSON of what the test gives>
+// given: playwright (its module), browser (its program), url, address, store, dir, password (of the wallet), pictures (a directory).
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { execFileSync } from "node:child_process";
+
+const given = JSON.parse(process.argv[2]);
+const { chromium } = await import(given.playwright);
+const browser = await chromium.launch({ executablePath: given.browser });
+
+// sign runs the command that the page shows, with what its words leave open filled in.
+function sign(command) {
+  const words = command.split(/\s+/).map((word) => (word === "STORE" ? given.store : word));
+  return execFileSync(words[0], [...words.slice(1), "--dir", given.dir, "--password-file", given.password], { encoding: "utf8" });
+}
+
+// Visit is one person's browser window on the page. It keeps what a clean page has none of.
+class Visit {
+  static async begin(options, path = "/keys") {
+    const visit = new Visit();
+    visit.context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+    visit.page = await visit.context.newPage();
+    visit.faults = [];
+    visit.listen();
+    await visit.context.exposeBinding("violated", (_, what) => visit.faults.push("policy: " + what));
+    await visit.context.addInitScript(() => document.addEventListener("securitypolicyviolation",
+      (e) => globalThis.violated(e.violatedDirective + " " + e.blockedURI)));
+    await visit.page.goto(given.url + path);
+    return visit;
+  }
+
+  listen() {
+    this.page.on("console", (m) => ["error", "warning"].includes(m.type()) && this.faults.push("console: " + m.text()));
+    this.page.on("pageerror", (e) => this.faults.push("script: " + e));
+    this.page.on("requestfailed", (r) => this.faults.push("request: " + r.url()));
+    this.page.on("request", (r) => r.url().startsWith(given.url + "/") || this.faults.push("foreign: " + r.url()));
+    this.page.on("response", (r) => r.status() >= 400 && this.faults.push(r.status() + ": " + r.url()));
+  }
+
+  at(id) { return this.page.locator("#" + id); }
+  text(id) { return this.at(id).innerText(); }
+  shot(name) { return this.page.screenshot({ path: `${given.pictures}/${name}.png`, fullPage: true }); }
+  copied() { return this.page.evaluate(() => navigator.clipboard.readText()); }
+
+  async look(address) {
+    await this.at("address").fill(address);
+    await this.page.getByRole("button", { name: "Look up" }).click();
+    await this.idle();
+  }
+
+  // idle waits until the page has done what it was asked for.
+  idle() { return this.page.waitForSelector("#page[aria-busy=false]"); }
+
+  // prove pastes what the wallet prints and sends it.
+  async prove(printed = null) {
+    await this.at("public").fill(printed ?? sign(await this.at("command").inputValue()));
+    await this.at("send").click();
+    await this.idle();
+  }
+
+  async end() {
+    assert.deepEqual(this.faults, []);
+    await this.context.close();
+  }
+}
+
+// works tells whether the exchange takes a key: what it says of an order that is none.
+async function works(key, secret) {
+  const fields = { key, side: "0", symbol: "NO_PAIR", amount: "1", price: "1", timestamp: String(Date.now()) };
+  const line = Object.keys(fields).sort().map((name) => name + "=" + fields[name]).join("&");
+  const signature = createHmac("sha256", secret).update(line).digest("hex");
+  const answer = await fetch(given.url + "/api/v2/order/test", { method: "POST", body: new URLSearchParams({ ...fields, signature }) });
+  return (await answer.json()).msg;
+}
+
+// withMouse applies for a key and removes it, with every refusal on the way. It returns the key and its secret.
+async function withMouse() {
+  const v = await Visit.begin({ viewport: { width: 1200, height: 900 } });
+  await v.look("vite_1");
+  assert.match(await v.text("fault"), /begins with vite_/);
+  await v.look(given.address);
+  assert.equal(await v.text("fault"), "");
+  assert.equal(await v.text("key"), "none");
+  assert.match(await v.text("agent"), /^vite_[0-9a-f]{50}$/);
+  await v.shot("looked-up");
+  await v.at("copy-text").click();
+  assert.equal(await v.copied(), await v.at("text").inputValue());
+  assert.equal(await v.text("said"), "Copied.");
+
+  const wrong = JSON.parse(sign("gatewayd wallet sign STORE --json --text something_else"));
+  await v.prove(JSON.stringify(wrong));
+  assert.match(await v.text("refused"), /not this account's signature/);
+  await v.prove("nonsense");
+  assert.match(await v.text("refused"), /32 bytes/);
+  await v.shot("refused");
+  await old(v);
+
+  await v.prove();
+  const [key, secret] = [await v.text("new-key"), await v.text("new-secret")];
+  assert.match(key + " " + secret, /^[0-9A-F]{32} [0-9A-F]{32}$/);
+  assert.equal(await v.text("key"), key);
+  assert.equal(await v.at("proof").isVisible(), false, "nobody removes the key by the button that is next");
+  await v.shot("issued");
+  await v.at("copy-secret").click();
+  assert.equal(await v.copied(), secret);
+  assert.match(await works(key, secret), /symbol/i);
+  await leave(v, key, secret);
+
+  await v.look(given.address);
+  assert.equal(await v.text("key"), key);
+  assert.match(await v.text("created"), /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+  assert.equal(await v.at("send").innerText(), "Remove the key");
+  await v.shot("has-a-key");
+  await v.prove();
+  assert.equal(await v.text("said"), "The key is removed.");
+  assert.equal(await v.text("key"), "none");
+  assert.match(await works(key, secret), /key/i);
+  await v.end();
+}
+
+// old has a text signed that was good ten minutes ago, and sees the page say so of one that ages while it is open.
+async function old(v) {
+  const late = async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, data: answer.data - 600_000 } });
+  };
+  await v.page.route("**/api/v2/time", late);
+  await v.at("again").click();
+  await v.idle();
+  await v.prove();
+  assert.match(await v.text("refused"), /too old/);
+  await v.page.unroute("**/api/v2/time", late);
+  await v.at("again").click();
+  await v.idle();
+  assert.equal(await v.text("refused"), "");
+}
+
+// leave goes away from a page that shows a secret and comes back: the browser asks first, and the secret is nowhere.
+async function leave(v, key, secret) {
+  const asked = [];
+  v.page.on("dialog", (d) => { asked.push(d.type()); return d.accept(); });
+  await v.page.goto("about:blank");
+  assert.deepEqual(asked, ["beforeunload"]);
+  await v.page.goBack();
+  const kept = await v.page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
+  assert.ok(!kept.includes(secret), "the secret is kept somewhere");
+  assert.ok(!kept.includes(key));
+  assert.deepEqual(await v.context.cookies(), []);
+}
+
+// withKeyboard does all of it on the test network without a mouse, in a browser that lets the page copy nothing.
+async function withKeyboard() {
+  const v = await Visit.begin({ viewport: { width: 1000, height: 800 }, permissions: [] }, "/test/keys");
+  await v.page.evaluate(() => Object.defineProperty(navigator.clipboard, "writeText", { value: () => Promise.reject(new Error("no")) }));
+  const press = (...keys) => keys.reduce((done, key) => done.then(() => v.page.keyboard.press(key)), Promise.resolve());
+  const focused = () => v.page.evaluate(() => document.activeElement.id);
+  const goTo = async (id) => {
+    for (let presses = 0; (await focused()) !== id; presses++) {
+      assert.ok(presses < 20, "Tab does not lead to " + id);
+      await press("Tab");
+    }
+  };
+  await goTo("address");
+  await v.page.keyboard.type(given.address);
+  await press("Enter");
+  await v.at("proof").waitFor();
+  assert.equal(await focused(), "found", "the focus is where the news are");
+  await goTo("copy-text");
+  await press("Space");
+  assert.match(await v.text("said"), /select the text/);
+  await goTo("public");
+  await v.page.keyboard.insertText(sign(await v.at("command").inputValue()));
+  await goTo("send");
+  assert.ok(await v.at("send").evaluate((e) => parseFloat(getComputedStyle(e).outlineWidth) >= 2), "one sees where the focus is");
+  await press("Enter");
+  await v.at("issued").waitFor();
+  assert.equal(await focused(), "yours");
+  await v.idle();
+  await goTo("address");
+  await press("Enter");
+  assert.match(await v.text("fault"), /Save the new key/);
+  await goTo("done");
+  await press("Enter");
+  assert.equal(await v.at("issued").isVisible(), false);
+  assert.equal(await v.at("new-secret").textContent(), "");
+  assert.equal(await focused(), "found");
+  await v.end();
+}
+
+// onPhone looks at every part of the page on a narrow screen: nothing is cut off, too small to hit or too pale to read.
+async function onPhone(colorScheme, path) {
+  const v = await Visit.begin({ viewport: { width: 320, height: 568 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, colorScheme }, path);
+  await v.look(given.address);
+  await v.shot("phone-" + colorScheme);
+  assert.deepEqual(await v.page.evaluate(poor), []);
+  await v.page.evaluate(() => { // how a new key looks, without making one
+    for (const id of ["new-key", "new-secret"]) document.getElementById(id).textContent = "0123456789ABCDEF".repeat(2);
+    for (const id of ["fault", "refused", "said"]) document.getElementById(id).textContent = "That is not this account's signature of this text.";
+    document.getElementById("issued").hidden = false;
+  });
+  await v.shot("phone-issued-" + colorScheme);
+  assert.deepEqual(await v.page.evaluate(poor), []);
+  await v.page.evaluate(() => { document.getElementById("issued").hidden = true; });
+  await v.end();
+}
+
+// poor lists what is bad to see or touch in the page; it runs there.
+function poor() {
+  const found = [];
+  if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the screen: " + document.documentElement.scrollWidth);
+  const channels = (color) => color.match(/[\d.]+/g).map(Number);
+  const light = (color) => channels(color).slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (e) => {
+    const color = getComputedStyle(e).backgroundColor;
+    return (channels(color)[3] ?? 1) > 0 || !e.parentElement ? color : behind(e.parentElement);
+  };
+  const visible = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.closest(".unseen, noscript"));
+  for (const e of visible) {
+    const name = e.tagName + "#" + e.id, box = e.getBoundingClientRect();
+    if (/^(BUTTON|INPUT|TEXTAREA)$/.test(e.tagName) && (box.height < 24 || box.width < 24)) found.push(name + " is small to touch");
+    if (e.tagName === "TEXTAREA" && e.scrollHeight > e.clientHeight + 1) found.push(name + " hides a part of its text");
+    if (/^(INPUT|TEXTAREA)$/.test(e.tagName) && parseFloat(getComputedStyle(e).fontSize) < 16) found.push(name + " makes a phone zoom");
+    if (box.right > innerWidth || box.left < 0) found.push(name + " is off the screen");
+    const [less, more] = [light(getComputedStyle(e).color), light(behind(e))].sort((a, b) => a - b);
+    if ((more + 0.05) / (less + 0.05) < 4.5) found.push(name + " is pale");
+  }
+  return found;
+}
+
+// guarded shows that the policy holds, and that this test would see it broken.
+async function guarded() {
+  const v = await Visit.begin({});
+  const ran = await v.page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "globalThis.ran = true";
+    document.body.append(script);
+    return Boolean(globalThis.ran);
+  });
+  assert.equal(ran, false);
+  await v.page.evaluate(() => new Promise((refused) => {
+    document.addEventListener("securitypolicyviolation", refused);
+    fetch("http://127.0.0.1:9/").catch(() => {});
+  }));
+  for (const directive of ["script-src-elem", "connect-src"]) {
+    assert.ok(v.faults.some((f) => f.startsWith("policy: " + directive)), directive + ": " + v.faults);
+  }
+  v.faults = [];
+  await v.end();
+}
+
+async function withoutScript() {
+  const v = await Visit.begin({ javaScriptEnabled: false });
+  assert.match(await v.page.innerText("main"), /needs JavaScript/);
+  await v.end();
+}
+
+try {
+  await withMouse();
+  await withKeyboard();
+  for (const [scheme, path] of [["light", "/keys"], ["dark", "/test/keys"]]) await onPhone(scheme, path);
+  await guarded();
+  await withoutScript();
+} finally {
+  await browser.close();
+}
