@@ -73,7 +73,7 @@ func (b *Book) find(id *OrderID) (uint32, *page) {
 func (b *Book) Walk(s Side, f func(*Order) bool) {
 	var o Order
 	l := b.side(s)
-	for at := l.best; at != 0; at = l.levels[at].worse {
+	for at := l.best; at != 0; at = l.after(at) {
 		for n := l.levels[at].head; n != 0; n = b.seats[n].next {
 			if b.load(n, &o); !f(&o) {
 				return
@@ -115,7 +115,7 @@ func (b *Book) insert(o *Order) error {
 	}
 	n, l := b.take(), b.sideOf(&o.ID)
 	b.turns.add(turn, n)
-	level := l.at(o.ID.key(), &b.scale)
+	level := l.at(o.ID.key())
 	s, in := &b.seats[n], &l.levels[level]
 	s.turn, s.level, s.tags = turn, level, tagsOf(o)
 	if after := in.tail; after == 0 || turn > b.seats[after].turn {

@@ -1,32 +1,30 @@
 package dex
 
-// ladder is the price levels of one side, linked from best to worst. A level whose orders have gone is parked: it stays
-// for a while, because prices that were used are soon used again.
+// ladder is the price levels of one side. A level whose orders have gone stays where it is for a while, because prices that
+// were used are soon used again.
 type ladder struct {
+	tree
 	side   Side
-	levels []level // number 0 is none
-	free   uint32  // first free level, linked by worse
-	best   uint32  // of those with orders
-	open   int     // levels, with the parked ones
-	count  int     // orders
+	vacant uint32 // first level that is none, linked by leaf
+	best   uint32 // of those with orders
+	open   int    // levels
+	filled int    // levels with orders
+	count  int    // orders
 	recent []uint32
 	shift  uint // of a key's hash, to its place in recent
-	sorted tree
-	parked [parkedLevels]uint32 // a ring: hand is at the oldest
-	hand   int
+	hand   int  // node where levels without orders were looked for last
 }
 
-// level is the orders of one price, linked from oldest to newest.
+// level is the orders of one price, linked from oldest to newest. Two are a cache line.
 type level struct {
-	key           key
-	unit          uint64 // of the price, for the quick path; 0 if there is none
-	head, tail    uint32 // slots
-	better, worse uint32 // levels
-	parked        bool
+	key        key
+	head, tail uint32 // slots
+	leaf       uint32 // in the tree
+	spot       uint32 // in the leaf, unless it has moved
 }
 
-// parkedLevels bounds the levels without orders, and so what is walked over to find the next best one.
-const parkedLevels = 64
+// idleLevels is how many levels without orders there may be besides as many as have some.
+const idleLevels = 256
 
 // minRecentBits is the first size of recent, the levels by a hash of their key. It may forget one, and may name one that has
 // gone or changed its key; the tree knows all. So a hash that somebody makes prices collide in costs searches in the tree
@@ -34,8 +32,7 @@ const parkedLevels = 64
 const minRecentBits = 6
 
 func newLadder(side Side) ladder {
-	l := ladder{side: side, levels: make([]level, 1), sorted: newTree()}
-	l.levels[0].key = lastKey()
+	l := ladder{side: side, tree: newTree()}
 	l.forget(minRecentBits)
 	return l
 }
@@ -47,22 +44,22 @@ func (l *ladder) forget(bits uint) {
 }
 
 // at finds or makes the level of a key.
-func (l *ladder) at(k key, scale *Scale) uint32 {
+func (l *ladder) at(k key) uint32 {
 	place := (k.hi*0x9e3779b97f4a7c15 + k.lo*0xd1b54a32d192ed03) >> l.shift
 	n := l.recent[place]
 	if l.levels[n].key == k {
 		return n
 	}
-	return l.search(k, place, scale)
+	return l.search(k, place)
 }
 
 // search is at for a level that is not in its place in recent. It may be beside it.
-func (l *ladder) search(k key, place uint64, scale *Scale) uint32 {
+func (l *ladder) search(k key, place uint64) uint32 {
 	beside := &l.recent[place^1]
 	if l.levels[*beside].key == k {
 		return *beside
 	}
-	n := l.place(k, scale)
+	n := l.place(k)
 	*beside, l.recent[place] = l.recent[place], n
 	if 2*l.open > len(l.recent) {
 		l.forget(64 - l.shift + 2)
@@ -70,85 +67,66 @@ func (l *ladder) search(k key, place uint64, scale *Scale) uint32 {
 	return n
 }
 
-// place is the level of a key in its place among its neighbours, a new one if there is none.
-func (l *ladder) place(k key, scale *Scale) uint32 {
-	n := l.free
+// place is the level of a key, which the tree has or gets.
+func (l *ladder) place(k key) uint32 {
+	if l.open > 2*l.filled+idleLevels {
+		l.reclaim()
+	}
+	n := l.vacant
 	if n == 0 {
 		n = uint32(len(l.levels))
 		l.levels = append(l.levels, level{key: lastKey()})
-		l.free = n
+		l.vacant = n
 	}
-	found, near, before := l.sorted.add(k, n)
-	if found != 0 {
+	next := l.levels[n].leaf
+	if found := l.add(k, n); found != 0 {
 		return found
 	}
-	l.free = l.levels[n].worse
-	l.levels[n] = level{key: k, unit: scale.unit(k.price(l.side))}
+	l.vacant = next
 	l.open++
-	better, worse := near, near
-	if before {
-		worse = l.levels[near].worse
-	} else {
-		better = l.levels[near].better
-	}
-	l.link(better, n)
-	l.link(n, worse)
 	return n
-}
-
-// link makes two levels neighbours; 0 is the end.
-func (l *ladder) link(better, worse uint32) {
-	if better != 0 {
-		l.levels[better].worse = worse
-	}
-	if worse != 0 {
-		l.levels[worse].better = better
-	}
 }
 
 // fill tells that a level has got its first order.
 func (l *ladder) fill(n uint32) {
+	l.filled++
+	l.tree.fill(n)
 	if l.best == 0 || l.levels[n].key.below(l.levels[l.best].key) == 1 {
 		l.best = n
 	}
 }
 
-// empty tells that a level has lost its last order. The level that was parked the longest goes, if it has none either.
+// empty tells that a level has lost its last order.
 func (l *ladder) empty(n uint32) {
+	l.filled--
+	l.tree.empty(n)
 	if n == l.best {
-		l.best = l.next(n)
-	}
-	if l.levels[n].parked {
-		return
-	}
-	l.levels[n].parked = true
-	oldest := &l.parked[l.hand]
-	l.hand = (l.hand + 1) % parkedLevels
-	before := *oldest
-	*oldest = n
-	if before == 0 {
-		return
-	}
-	l.levels[before].parked = false
-	if l.levels[before].head == 0 {
-		l.drop(before)
+		l.best = l.after(n)
 	}
 }
 
-// next is the level with orders after n.
-func (l *ladder) next(n uint32) uint32 {
-	for n = l.levels[n].worse; n != 0 && l.levels[n].head == 0; {
-		n = l.levels[n].worse
+// reclaimed is how many nodes are looked at for a level without orders when a new level is made.
+const reclaimed = 4
+
+// reclaim takes a level without orders away, if the next nodes have one.
+func (l *ladder) reclaim() {
+	for range reclaimed {
+		if l.hand++; l.hand >= len(l.nodes) {
+			l.hand = 1
+		}
+		if idle := l.idle(uint32(l.hand)); idle != 0 {
+			l.drop(idle)
+			l.hand-- // it may have another
+			return
+		}
 	}
-	return n
 }
 
-// drop takes an empty level away.
+// drop takes a level without orders away.
 func (l *ladder) drop(n uint32) {
 	at := &l.levels[n]
-	l.link(at.better, at.worse)
-	l.sorted.remove(at.key)
-	*at = level{key: lastKey(), worse: l.free}
-	l.free = n
+	l.remove(at.key)
+	*at = level{key: lastKey(), leaf: l.vacant}
+	l.vacant = n
 	l.open--
 }

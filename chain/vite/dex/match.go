@@ -109,7 +109,7 @@ func (o *Order) overLimit() bool {
 // way, for numbers of any size.
 func (b *Book) fill(r *Result, other *ladder) {
 	t, own, worst := r.Taker, r.Taker.ID.Price(), r.Taker.worst()
-	for at := other.best; at != 0 && worst.below(other.levels[at].key) == 0; at = other.levels[at].worse {
+	for at := other.best; at != 0 && worst.below(other.levels[at].key) == 0; at = other.after(at) {
 		price := other.levels[at].key.price(other.side)
 		for n := other.levels[at].head; n != 0; n = b.seats[n].next {
 			if len(r.Fills) == MaxFills || !b.trade(r, n, price) {

@@ -39,7 +39,7 @@ func (b *Book) fillNarrow(r *Result, other *ladder) bool {
 		return false
 	}
 	more, ok := true, true
-	for at := other.best; more && at != 0; at = other.levels[at].worse {
+	for at := other.best; more && at != 0; at = other.after(at) {
 		l := &other.levels[at]
 		if t.worst.below(l.key) == 1 {
 			break
@@ -68,18 +68,19 @@ func (t *quickTaker) finish(p *Progress, s *narrowScale) {
 // fillLevel lets the taker meet the orders of a level; more is false if it meets no others.
 func (b *Book) fillLevel(r *Result, t *quickTaker, side Side, l *level) (more, ok bool) {
 	price := l.key.price(side)
+	unit := b.scale.unit(price)
 	for n := l.head; n != 0; {
 		if len(r.Fills) == MaxFills {
 			return false, true
 		}
 		s := &b.seats[n]
-		if l.unit == 0 || s.isWhole() {
+		if unit == 0 || s.isWhole() {
 			return false, false
 		}
 		f := r.next()
 		idOf(&f.Maker, uint32(s.tags>>tagMarket), side, l.key, s.turn)
 		f.Price, f.slot = price, n
-		if !b.tradeNarrow(f, t, l.unit, b.sheets.at(n)) {
+		if !b.tradeNarrow(f, t, unit, b.sheets.at(n)) {
 			return false, false
 		}
 		if t.done(&b.scale.narrow) {
