@@ -45,6 +45,9 @@ type Config struct {
 	// Timeout bounds each call of a node; default 10 s. MaxResponse bounds its answer in bytes; default 64 MiB.
 	Timeout     time.Duration `yaml:"timeout"`
 	MaxResponse int64         `yaml:"max_response"`
+	// RequestsPerSecond bounds the calls to each of the nodes, those in a batch counted one by one; default 0, no bound. A node that says by
+	// itself that they are too many is given a pause in any case.
+	RequestsPerSecond int `yaml:"requests_per_second"`
 }
 
 const (
@@ -213,6 +216,9 @@ func (c Config) checkBounds() error {
 	}
 	if c.Timeout < 10*time.Millisecond || c.Timeout > 10*time.Minute {
 		return errors.New("timeout: must be from 10 ms to 10 min")
+	}
+	if c.RequestsPerSecond < 0 || c.RequestsPerSecond > 100_000 {
+		return errors.New("requests_per_second: must be from 0 (no bound) to 100000")
 	}
 	if c.MaxResponse < 1<<16 || c.MaxResponse > 1<<30 {
 		return errors.New("max_response: must be from 64 KiB to 1 GiB")

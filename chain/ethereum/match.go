@@ -35,7 +35,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		if err != nil {
 			return chain.Block{}, err
 		}
-		nodes, want = having, ref.Hash
+		nodes, want = pausedLast(having), ref.Hash
 	}
 	var faults []error
 	for _, n := range nodes {
@@ -54,6 +54,19 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		return chain.Block{}, faults[0]
 	}
 	return chain.Block{}, fmt.Errorf("reading block %d: %w", height, unavailable(faults))
+}
+
+// pausedLast puts nodes that want to be left in peace behind the others.
+func pausedLast(nodes []*node) []*node {
+	var ready, paused []*node
+	for _, n := range nodes {
+		if n.pace.left() > 0 {
+			paused = append(paused, n)
+			continue
+		}
+		ready = append(ready, n)
+	}
+	return append(ready, paused...)
 }
 
 // errLie is something in a block that its roots cover and that is not as the node says.

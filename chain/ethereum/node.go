@@ -37,6 +37,7 @@ type node struct {
 	timeout time.Duration
 	limit   int64
 	alone   bool // the only node is never left alone
+	pace    *pace
 
 	mu       sync.Mutex
 	client   *rpc.Client
@@ -46,20 +47,24 @@ type node struct {
 
 	answers sync.Pool // *bytes.Buffer: room of earlier answers
 
+	most       atomic.Int32 // elements that it takes in a batch
 	rightChain atomic.Bool
 	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
 	tracing    atomic.Int32
 }
 
 func newNode(index int, address string, config Config) *node {
-	return &node{
+	n := &node{
 		address: address,
 		name:    fmt.Sprintf("node %d (%s)", index+1, hostOf(address)),
 		chainID: config.ChainID,
 		timeout: config.Timeout,
 		limit:   config.MaxResponse,
 		alone:   len(config.Nodes) == 1,
+		pace:    newPace(config.RequestsPerSecond),
 	}
+	n.most.Store(int32(n.pace.most()))
+	return n
 }
 
 // hostOf is the part of an address that holds no secret.
@@ -75,25 +80,9 @@ func (n *node) call(ctx context.Context, out any, method string, args ...any) er
 	if err := n.ready(ctx); err != nil {
 		return err
 	}
-	return n.exchange(ctx, method, func(ctx context.Context, client *rpc.Client) error {
+	return n.exchange(ctx, method, 1, func(ctx context.Context, client *rpc.Client) error {
 		return client.CallContext(ctx, out, method, args...)
 	})
-}
-
-// batch asks several things in one request. Each element's own Error is made plain but left to the caller.
-func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
-	if err := n.ready(ctx); err != nil {
-		return err
-	}
-	err := n.exchange(ctx, elems[0].Method, func(ctx context.Context, client *rpc.Client) error {
-		return client.BatchCallContext(ctx, elems)
-	})
-	for i := range elems {
-		if elems[i].Error != nil {
-			elems[i].Error = n.fault(elems[i].Method, elems[i].Error)
-		}
-	}
-	return err
 }
 
 // ready asks for the chain id until it was right once.
@@ -102,7 +91,7 @@ func (n *node) ready(ctx context.Context) error {
 		return nil
 	}
 	var id hexutil.Uint64
-	err := n.exchange(ctx, "eth_chainId", func(ctx context.Context, client *rpc.Client) error {
+	err := n.exchange(ctx, "eth_chainId", 1, func(ctx context.Context, client *rpc.Client) error {
 		return client.CallContext(ctx, &id, "eth_chainId")
 	})
 	if err != nil {
@@ -119,11 +108,34 @@ func (n *node) checkChain(id uint64) error {
 	return nil
 }
 
-// exchange runs one request within the time limit and keeps count of failures.
-func (n *node) exchange(ctx context.Context, method string, do func(context.Context, *rpc.Client) error) error {
+// exchange runs one request, of count calls, within the time limit, and keeps count of failures. A node that refuses it for coming too soon is
+// asked again after its pause if there is no other node to ask.
+func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) error {
 	if n.resting() {
 		return fmt.Errorf("%s: left alone after %d failures", n.name, restAfter)
 	}
+	waiting, cancel := context.WithTimeout(ctx, n.timeout)
+	defer cancel()
+	for {
+		if err := n.pace.wait(waiting, count, n.alone); err != nil {
+			return n.fault(method, err)
+		}
+		err := n.try(ctx, do)
+		switch {
+		case err == nil:
+			n.pace.accepted()
+			return nil
+		case classify(err) != verdictLimited:
+			return n.fault(method, err)
+		}
+		n.pace.refused(0)
+		if !n.alone {
+			return n.fault(method, err)
+		}
+	}
+}
+
+func (n *node) try(ctx context.Context, do func(context.Context, *rpc.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
 	client, err := n.connect(ctx)
@@ -131,10 +143,7 @@ func (n *node) exchange(ctx context.Context, method string, do func(context.Cont
 		err = do(ctx, client)
 	}
 	n.count(ctx, err)
-	if err != nil {
-		return n.fault(method, err)
-	}
-	return nil
+	return err
 }
 
 func (n *node) fault(method string, err error) error {
@@ -201,7 +210,7 @@ func (n *node) httpClient() *http.Client {
 		DisableCompression:  isLoopback(n.address),
 	}
 	return &http.Client{
-		Transport:     boundedTransport{transport, n.limit},
+		Transport:     boundedTransport{transport, n.limit, n.pace},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -214,10 +223,11 @@ func isLoopback(address string) bool {
 	return u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
 }
 
-// boundedTransport cuts answers off after limit bytes (uncompressed), with an error.
+// boundedTransport cuts answers off after limit bytes (uncompressed), with an error, and heeds those that ask for a pause.
 type boundedTransport struct {
 	base  *http.Transport
 	limit int64
+	pace  *pace
 }
 
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -225,6 +235,7 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.pace.heed(response)
 	response.Body = &boundedBody{response.Body, t.limit}
 	return response, nil
 }

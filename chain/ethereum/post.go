@@ -26,7 +26,7 @@ func (n *node) scan(ctx context.Context, read func(*scanner), method string, arg
 	if err := n.ready(ctx); err != nil {
 		return err
 	}
-	return n.exchange(ctx, method, func(ctx context.Context, client *rpc.Client) error {
+	return n.exchange(ctx, method, 1, func(ctx context.Context, client *rpc.Client) error {
 		if strings.HasPrefix(n.address, "http") {
 			return n.post(ctx, read, method, args)
 		}

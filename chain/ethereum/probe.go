@@ -21,6 +21,7 @@ type Report struct {
 	Final    uint64    // height by the configured tag; 0 when finality is a count or the node has no such block yet
 	Receipts bool      // eth_getBlockReceipts; without it receipts are asked for one by one
 	Traces   bool      // debug_traceBlockByHash
+	Limited  uint64    // requests that it refused since New for coming too soon
 	Err      error     // the first thing that did not work
 }
 
@@ -38,8 +39,9 @@ func (c *Chain) Probe(ctx context.Context) []Report {
 	return reports
 }
 
-func (c *Chain) probe(ctx context.Context, n *node) Report {
-	r := Report{Node: n.name}
+func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
+	r.Node = n.name
+	defer func() { r.Limited = n.pace.count() }()
 	var id hexutil.Uint64
 	if r.Err = n.call(ctx, &id, "eth_chainId"); r.Err != nil {
 		return r

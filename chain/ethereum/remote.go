@@ -28,6 +28,8 @@ const (
 	verdictNoMethod     verdict = "method not offered"
 	verdictNoState      verdict = "state not kept"
 	verdictUnknownBlock verdict = "block not known"
+	verdictLimited      verdict = "too many requests"
+	verdictBatchSize    verdict = "too many requests in one"
 )
 
 // wording is one text by which some client says something. Texts are lower case.
@@ -36,8 +38,21 @@ type wording struct {
 	verdict verdict
 }
 
-// wordings lists the clients' texts; the first that is contained decides, so the narrower stand before the wider.
+// wordings lists the clients' texts; the first that is contained decides, so the narrower stand before the wider. What a contract says when
+// it reverts follows the first three, and must not pass for the node's own words.
 var wordings = []wording{
+	{"execution reverted", verdictReverted},
+	{"vm execution error", verdictReverted}, // nethermind, parity
+	{"vm exception", verdictReverted},       // hardhat, ganache
+	{"batch", verdictBatchSize},             // geth "batch too large", erigon "batch limit 100 exceeded", dRPC "batch of more than 3 requests"
+	{"too many requests", verdictLimited},
+	{"rate limit", verdictLimited}, // Infura, and most others
+	{"ratelimit", verdictLimited},
+	{"request limit reached", verdictLimited},    // QuickNode: "50/second request limit reached"
+	{"compute units per second", verdictLimited}, // Alchemy
+	{"request count exceeded", verdictLimited},   // Infura, for the day
+	{"request rate exceeded", verdictLimited},
+	{"too many concurrent requests", verdictLimited},
 	{"already known", verdictKnown},              // geth, erigon, reth
 	{"alreadyknown", verdictKnown},               // nethermind
 	{"known transaction", verdictKnown},          // besu, old geth
@@ -72,9 +87,6 @@ var wordings = []wording{
 	{"insufficient funds", verdictUnfunded},
 	{"insufficientfunds", verdictUnfunded},    // nethermind
 	{"upfront cost exceeds", verdictUnfunded}, // besu
-	{"execution reverted", verdictReverted},
-	{"vm execution error", verdictReverted}, // nethermind, parity
-	{"vm exception", verdictReverted},       // hardhat, ganache
 	{"gas required exceeds", verdictReverted},
 	{"out of gas", verdictReverted},
 	{"invalid opcode", verdictReverted},
@@ -100,6 +112,7 @@ var wordings = []wording{
 const (
 	codeReverted = 3 // eth_call and eth_estimateGas
 	codeNoMethod = -32601
+	codeLimited  = -32005 // EIP-1474; public nodes of BNB Smart Chain say no more than "limit exceeded"
 )
 
 // classify reads a node's error. It is the only place that matches the text of other people's programs.
@@ -109,7 +122,10 @@ func classify(err error) verdict {
 	}
 	var remote rpc.Error
 	if !errors.As(err, &remote) {
-		return verdictTransport
+		return classifyTransport(err)
+	}
+	if remote.ErrorCode() == codeReverted {
+		return verdictReverted
 	}
 	text := strings.ToLower(remote.Error())
 	for _, w := range wordings {
@@ -118,12 +134,24 @@ func classify(err error) verdict {
 		}
 	}
 	switch remote.ErrorCode() {
-	case codeReverted:
-		return verdictReverted
 	case codeNoMethod:
 		return verdictNoMethod
+	case codeLimited, http.StatusTooManyRequests:
+		return verdictLimited
 	}
 	return verdictOther
+}
+
+// classifyTransport reads an error that is no JSON-RPC answer.
+func classifyTransport(err error) verdict {
+	var status rpc.HTTPError
+	switch {
+	case errors.Is(err, errLimited), errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
+		return verdictLimited
+	case errors.Is(err, errBatchSize):
+		return verdictBatchSize
+	}
+	return verdictTransport
 }
 
 // remoteError is a node's refusal with the text cut to what a log line bears.
@@ -144,6 +172,9 @@ func plainError(err error) error {
 		return remoteError{remote.ErrorCode(), printable(remote.Error())}
 	}
 	var status rpc.HTTPError
+	if errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests {
+		return fmt.Errorf("%w: HTTP status %d %s", errLimited, status.StatusCode, http.StatusText(status.StatusCode))
+	}
 	if errors.As(err, &status) {
 		return fmt.Errorf("HTTP status %d %s", status.StatusCode, http.StatusText(status.StatusCode))
 	}

@@ -49,7 +49,18 @@ func TestClassifyKnowsEveryClient(t *testing.T) {
 		},
 		verdictReverted: {
 			"execution reverted", "execution reverted: ERC20: transfer amount exceeds balance", "VM execution error.",
-			"VM Exception while processing transaction: reverted", "gas required exceeds allowance (100000)", "invalid opcode: INVALID",
+			"VM Exception while processing transaction: reverted", "execution reverted: rate limit", "execution reverted: batch already known",
+			"gas required exceeds allowance (100000)", "invalid opcode: INVALID",
+		},
+		verdictLimited: {
+			"Too Many Requests", "429 Too Many Requests", "rate limit exceeded", "daily request count exceeded, request rate limited",
+			"project ID request rate exceeded", "50/second request limit reached - reduce calls per second or upgrade your account at quicknode.com",
+			"Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.",
+			"Too many concurrent requests",
+		},
+		verdictBatchSize: {
+			"batch too large", "batch limit 100 exceeded: 142 requests given", "Batch of more than 3 requests are not allowed on free tier",
+			"Batch size too large",
 		},
 		verdictNoState: {
 			"missing trie node 0a0b (path ) state 0x1 is not available", "required historical state unavailable (reexec=128)",
