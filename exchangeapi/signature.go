@@ -13,7 +13,7 @@ import (
 // signatureName is the one parameter that is not signed.
 const signatureName = "signature"
 
-// signs tells whether the signature is the request's under the secret. Clients sign one of four texts, all with names in byte order and
+// signs tells whether the signature is the request's under the secret. Clients sign one of several texts, all with names in byte order and
 // values as they came: decoded, with encoded values, or with the query string's part ahead of the body's (facts/exchange.md 1.3).
 func (p params) signs(secret, signature string) bool {
 	given, err := hex.DecodeString(signature)
@@ -29,10 +29,10 @@ func (p params) signs(secret, signature string) bool {
 	return good
 }
 
-// signable are the texts that the signature may be of.
+// signable are the texts that the signature may be of. Usually nothing needs encoding, and there is one.
 func (p params) signable() []string {
 	all := p.all()
-	texts := []string{joined(all, plain), joined(all, escaped)}
+	texts := slices.Compact([]string{joined(all, plain), joined(all, escaped), joined(all, url.QueryEscape)})
 	if len(p.query) > 0 && len(p.body) > 0 {
 		query, body := joined(p.query, plain), joined(p.body, plain)
 		texts = append(texts, query+body, query+"&"+body)
