@@ -69,6 +69,18 @@ func (c *Client) Time(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(ms), err
 }
 
+// ServerClock asks for the server's time and answers a clock that goes by it, for the member Now of a client on a machine whose own clock is
+// wrong. It is right to half the time that the answer takes.
+func (c *Client) ServerClock(ctx context.Context) (func() time.Time, error) {
+	asked := time.Now()
+	theirs, err := c.Time(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ahead := theirs.Sub(asked.Add(time.Since(asked) / 2))
+	return func() time.Time { return time.Now().Add(ahead) }, nil
+}
+
 // Limit is the smallest orders.
 func (c *Client) Limit(ctx context.Context) (Limit, error) { return fetch[Limit](ctx, c, "limit") }
 

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,22 +58,52 @@ type Client struct {
 	Key    string
 	Secret string
 	HTTP   *http.Client     // nil: a client with a timeout of 15 seconds
-	Now    func() time.Time // signs requests; nil: time.Now. The server takes 5 s of lag and 1 s of lead
+	Now    func() time.Time // signs requests; nil: time.Now. The server takes 5 s of lag and 1 s of lead: see ServerClock
+	// Patience is how long a call may wait in all when the API says that it comes too often and when to come again. Such a call was not
+	// carried out, so it is made again, signed anew; one that would have to wait longer fails at once. Zero does not wait.
+	Patience time.Duration
 }
 
 // public calls an endpoint that needs no signature.
 func (c *Client) public(ctx context.Context, path string, q params, data any) error {
-	return c.call(ctx, http.MethodGet, path, q.encode(), nil, data)
+	return c.patiently(ctx, func() error { return c.call(ctx, http.MethodGet, path, q.encode(), nil, data) })
 }
 
 // private signs the parameters and calls: in the query for DELETE, as a form for POST.
 func (c *Client) private(ctx context.Context, method, path string, p params, data any) error {
+	return c.patiently(ctx, func() error { return c.signed(ctx, method, path, slices.Clone(p), data) })
+}
+
+func (c *Client) signed(ctx context.Context, method, path string, p params, data any) error {
 	p = append(p, param{"key", c.Key}, param{"timestamp", strconv.FormatInt(c.now().UnixMilli(), 10)})
 	p = append(p, param{"signature", Sign(c.Secret, p.values())})
 	if method == http.MethodPost {
 		return c.call(ctx, method, path, "", []byte(p.encode()), data)
 	}
 	return c.call(ctx, method, path, p.encode(), nil, data)
+}
+
+// patiently makes a call, and makes it again as often as it comes too early and there is time.
+func (c *Client) patiently(ctx context.Context, call func() error) error {
+	left := c.Patience
+	for {
+		err := call()
+		var said *Error
+		if !errors.As(err, &said) || !said.early() || said.RetryAfter > left {
+			return err
+		}
+		left -= said.RetryAfter
+		select {
+		case <-time.After(said.RetryAfter):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// early says whether the call was turned away for coming too often, with a time to come again.
+func (e *Error) early() bool {
+	return e.RetryAfter > 0 && (e.Code == CodeTooFrequent || e.HTTP == http.StatusTooManyRequests)
 }
 
 // call sends a request and reads the envelope's data into data.
