@@ -23,7 +23,8 @@ const maxForeign = 100
 // fee-on-transfer token says in it is what arrived. Transfers of tokens that are not configured are reported with their contract as
 // asset, at most 100 of a block.
 //
-// With several nodes the hash must be that of a majority; the contents are taken from any of them, proven. A node that cannot show the
+// With several nodes the hash must be that of a majority; the contents are taken from any of them, proven, but for blocks with transactions of
+// types that nobody here knows: those as a majority shows them (odd.go). A node that cannot show the
 // block is passed over. chain.ErrNotFound and chain.ErrUnavailable are as the port has them.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	if c.addresses == nil {
@@ -43,6 +44,11 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		if err != nil {
 			faults = append(faults, err)
 			continue
+		}
+		if b.odd && len(c.nodes) > 1 {
+			if b, err = c.voted(ctx, nodes, height, want); err != nil {
+				return chain.Block{}, fmt.Errorf("reading block %d: %w", height, err)
+			}
 		}
 		found, err := c.search(ctx, b)
 		if !errors.Is(err, errLie) {

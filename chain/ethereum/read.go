@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -29,6 +30,7 @@ type block struct {
 	// nativeLogs: the protocol writes a log for each movement of native coin (EIP-7708, the Amsterdam fork, whose
 	// headers are known by their block access list).
 	nativeLogs bool
+	odd        bool // see odd.go
 	txs        []transaction
 }
 
@@ -47,7 +49,7 @@ type transaction struct {
 	price   *uint256.Int // paid per gas
 	extra   *uint256.Int // paid besides gas
 	logs    []logJSON
-	signed  *types.Transaction // nil on an unverified chain
+	signed  *types.Transaction // nil on an unverified chain, and of an unknown type
 }
 
 // hash is the transaction's own hash where it can be computed.
@@ -115,6 +117,9 @@ func (c *Chain) proveTransactions(b *block, raw *blockJSON) error {
 	if c.config.Unverified {
 		return nil
 	}
+	if slices.ContainsFunc(raw.Transactions, func(t txJSON) bool { return t.isOdd() }) {
+		return b.proveAlone(raw)
+	}
 	signed := make(types.Transactions, len(raw.Transactions))
 	for i := range raw.Transactions {
 		tx, err := raw.Transactions[i].signed()
@@ -171,15 +176,18 @@ func (c *Chain) attach(b *block, raw *blockJSON, receipts []receiptJSON) error {
 	if len(receipts) != len(b.txs) {
 		return fmt.Errorf("%d receipts for %d transactions", len(receipts), len(b.txs))
 	}
-	if !c.config.Unverified {
+	if !c.config.Unverified && !b.odd {
 		if err := proveReceipts(raw.ReceiptHash, receipts); err != nil {
 			return err
 		}
 	}
 	used := uint64(0)
 	for i := range receipts {
-		if err := c.attachOne(&b.txs[i], &receipts[i], used, raw.BaseFee); err != nil {
+		if err := b.txs[i].attach(&receipts[i], used, raw.BaseFee); err != nil {
 			return fmt.Errorf("receipt %d: %w", i, err)
+		}
+		if b.odd { // chains of odd blocks charge besides gas
+			b.txs[i].extra = word(receipts[i].L1Fee)
 		}
 		used = uint64(receipts[i].Cumulative)
 	}
@@ -197,8 +205,8 @@ func proveReceipts(want common.Hash, receipts []receiptJSON) error {
 	return nil
 }
 
-// attachOne takes from a receipt what its root covers; usedBefore is the gas of the block's earlier transactions.
-func (c *Chain) attachOne(t *transaction, r *receiptJSON, usedBefore uint64, baseFee *hexutil.Big) error {
+// attach takes from a receipt what its root covers; usedBefore is the gas of the block's earlier transactions.
+func (t *transaction) attach(r *receiptJSON, usedBefore uint64, baseFee *hexutil.Big) error {
 	if r.TxHash == nil || *r.TxHash != t.claimed {
 		return fmt.Errorf("it is not that of transaction %s", t.claimed)
 	}

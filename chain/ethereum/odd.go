@@ -1,0 +1,98 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/rlp"
+)
+
+// An odd block holds a transaction of a type that go-ethereum does not know: the deposits and system transactions of chains that settle on
+// another one (Optimism 0x7e, Arbitrum 0x64 to 0x6a), or what a fork will bring. Nobody here can encode such a transaction or its receipt, so
+// the roots over both lists cannot be recomputed. The rest can: the header's hash, and of every transaction of a known type its hash and
+// sender. Which transactions the block has, what their receipts say, and everything about those of unknown types, is what a majority of the
+// nodes says alike. A block that one node shows proven needs no vote.
+
+// isOdd tells whether a transaction is of a type that cannot be encoded here.
+func (t *txJSON) isOdd() bool { return t.Type > types.SetCodeTxType }
+
+// proveAlone computes the hash of each transaction of a known type in an odd block.
+func (b *block) proveAlone(raw *blockJSON) error {
+	b.odd = true
+	for i := range raw.Transactions {
+		if raw.Transactions[i].isOdd() {
+			continue
+		}
+		tx, err := raw.Transactions[i].signed()
+		if err != nil {
+			return err
+		}
+		if tx.Hash() != raw.Transactions[i].Hash {
+			return fmt.Errorf("transaction %s: its hash is %s", raw.Transactions[i].Hash, tx.Hash())
+		}
+		b.txs[i].signed = tx
+	}
+	return nil
+}
+
+// voted is an odd block as a majority of all nodes shows it, or a proven one if some node has that.
+func (c *Chain) voted(ctx context.Context, nodes []*node, height uint64, want *common.Hash) (*block, error) {
+	question := func(ctx context.Context, n *node) (*block, error) { return c.read(ctx, n, height, want) }
+	decided := func(answers []answer[*block]) bool { return c.elect(answers) != nil }
+	answers := ask(ctx, nodes, question, decided)
+	if b := c.elect(answers); b != nil {
+		return b, nil
+	}
+	_, faults := succeeded(answers)
+	return nil, unavailable(append(faults, errors.New("the nodes show different contents of a block with transactions of unknown types")))
+}
+
+// elect is the block that the answers suffice for; nil if none.
+func (c *Chain) elect(answers []answer[*block]) *block {
+	good, _ := succeeded(answers)
+	votes := make(map[common.Hash]int)
+	for _, a := range good {
+		if !a.value.odd {
+			return a.value
+		}
+	}
+	for _, a := range good {
+		digest := a.value.digest()
+		if votes[digest]++; votes[digest] >= c.majority() {
+			return a.value
+		}
+	}
+	return nil
+}
+
+// digest stands for all that is reported of an odd block.
+func (b *block) digest() common.Hash {
+	type entry struct {
+		Hash, Extra common.Hash
+		From        common.Address
+		To, Value   []byte
+		Input       []byte
+		OK          bool
+		GasUsed     uint64
+		Logs        []logJSON
+	}
+	list := make([]entry, len(b.txs))
+	for i := range b.txs {
+		t := &b.txs[i]
+		list[i] = entry{
+			Hash: t.hash(), Extra: t.extra.Bytes32(), From: t.from, Value: t.value.Bytes(), Input: t.input, OK: t.ok, GasUsed: t.gasUsed, Logs: t.logs,
+		}
+		if t.to != nil {
+			list[i].To = t.to[:]
+		}
+	}
+	text, err := rlp.EncodeToBytes(list)
+	if err != nil {
+		panic(fmt.Sprintf("encoding a block's digest: %v", err)) // of types that always encode
+	}
+	return crypto.Keccak256Hash(text)
+}
