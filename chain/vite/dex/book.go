@@ -89,8 +89,8 @@ func (b *Book) Put(o *Order) error {
 	if n == 0 {
 		return b.insert(o)
 	}
-	if in := b.id(n); in != o.ID {
-		return fmt.Errorf("%w: %s and %s", ErrTwice, in, o.ID)
+	if b.id(n) != o.ID {
+		return b.twice(n, &o.ID)
 	}
 	b.clear(n)
 	b.keep(n, o)
@@ -109,21 +109,24 @@ func (b *Book) Remove(id OrderID) bool {
 
 // insert puts an order that is not in the book to its place by price and age. ErrTwice if that is another's.
 func (b *Book) insert(o *Order) error {
-	turn := o.ID.turn()
-	if taken, _ := b.turns.find(turn); taken != 0 {
-		return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), o.ID)
+	if b.free == 0 {
+		b.extend()
 	}
-	n, l := b.take(), b.sideOf(&o.ID)
-	b.turns.add(turn, n)
-	level := l.at(o.ID.key())
-	s, in := &b.seats[n], &l.levels[level]
-	s.turn, s.level, s.tags = turn, level, tagsOf(o)
-	if after := in.tail; after == 0 || turn > b.seats[after].turn {
-		s.prev, s.next, in.tail = after, 0, n
-		b.seats[after].next = n
+	n, turn := b.free, o.ID.turn()
+	if taken := b.turns.claim(turn, n); taken != 0 {
+		return b.twice(taken, &o.ID)
+	}
+	l := b.sideOf(&o.ID)
+	number := l.at(o.ID.key())
+	in, s := &l.levels[number], &b.seats[n]
+	b.free = s.next
+	s.turn, s.level, s.tags = turn, number, tagsOf(o)
+	after := in.tail
+	if newer := &b.seats[after]; turn > newer.turn || after == 0 {
+		s.prev, s.next, newer.next, in.tail = after, 0, n, n
 		if after == 0 {
 			in.head = n
-			l.fill(level)
+			l.fill(number)
 		}
 	} else {
 		b.linkOlder(in, n)
@@ -133,17 +136,16 @@ func (b *Book) insert(o *Order) error {
 	return nil
 }
 
-// take gives a free slot.
-func (b *Book) take() uint32 {
-	n := b.free
-	if n == 0 {
-		n = uint32(len(b.seats))
-		b.seats = append(b.seats, seat{})
-		b.sheets.add()
-		return n
-	}
-	b.free = b.seats[n].next
-	return n
+// twice tells that a slot's order stands where another wants to.
+func (b *Book) twice(taken uint32, id *OrderID) error {
+	return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), id)
+}
+
+// extend makes a free slot.
+func (b *Book) extend() {
+	b.free = uint32(len(b.seats))
+	b.seats = append(b.seats, seat{})
+	b.sheets.add()
 }
 
 // linkOlder puts a slot into a level that has a newer order. Orders that come back were the oldest.
@@ -171,15 +173,13 @@ func (b *Book) remove(n uint32, p *page) {
 	in := &l.levels[s.level]
 	prev, next := s.prev, s.next
 	b.seats[prev].next, b.seats[next].prev = next, prev
-	head, tail := in.head, in.tail
 	if prev == 0 {
-		head = next
+		in.head = next
 	}
 	if next == 0 {
-		tail = prev
+		in.tail = prev
 	}
-	in.head, in.tail = head, tail
-	if head == 0 {
+	if prev|next == 0 {
 		l.empty(s.level)
 	}
 	b.turns.remove(s.turn, p)

@@ -1,8 +1,6 @@
 package dex
 
 import (
-	"fmt"
-
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain/vite/core"
@@ -38,7 +36,9 @@ func (b *Book) Match(taker *Order, r *Result) {
 	r.Taker, r.Fills = taker, r.Fills[:0]
 	switch other := &b.sides[taker.ID[idSide]&1^1]; {
 	case taker.worst().below(other.levels[other.best].key) == 1:
-		taker.endUnfilled()
+		if !taker.Type.rests() {
+			taker.endUnfilled()
+		}
 	case taker.Type == PostOnly:
 		taker.end(Cancelled, WouldMatch)
 	case taker.Type == FillOrKill, taker.Type == MarketPrice:
@@ -56,14 +56,16 @@ func (o *Order) worst() key {
 	return o.ID.key().opposite()
 }
 
+// rests tells whether what is left of an order of the type stays in the book.
+func (t Type) rests() bool { return t == Limit || t == PostOnly }
+
 // endUnfilled ends a taker that does not rest, if nothing has ended it before.
 func (o *Order) endUnfilled() {
-	switch o.Type {
-	case FillOrKill:
-		o.end(Cancelled, NotFillable)
-	case MarketPrice, ImmediateOrCancel:
-		o.end(Cancelled, Unmatched)
+	reason := Unmatched
+	if o.Type == FillOrKill {
+		reason = NotFillable
 	}
+	o.end(Cancelled, reason)
 }
 
 // meet lets the taker meet the other side. Where all numbers fit, that is done in 128 bits, else again in 256.
@@ -76,7 +78,7 @@ func (b *Book) meet(r *Result, other *ladder) {
 	case t.Status == Filled:
 	case len(r.Fills) == MaxFills:
 		t.end(Cancelled, TooManyFills)
-	default:
+	case !t.Type.rests():
 		t.endUnfilled()
 	}
 }
@@ -191,21 +193,28 @@ func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRa
 // result must be of this book as it is. ErrTwice, with nothing changed, if the taker's time and serial are taken.
 func (b *Book) Apply(r *Result) error {
 	rests := !r.Taker.Ended()
-	if rests && len(r.Fills) > 0 {
-		if taken, _ := b.turns.find(r.Taker.ID.turn()); taken != 0 {
-			return fmt.Errorf("%w: %s and %s", ErrTwice, b.id(taken), r.Taker.ID)
+	if len(r.Fills) > 0 {
+		if rests {
+			if taken, _ := b.turns.find(r.Taker.ID.turn()); taken != 0 {
+				return b.twice(taken, &r.Taker.ID)
+			}
 		}
+		b.progress(r.Fills)
 	}
-	for i := range r.Fills {
-		f := &r.Fills[i]
+	if rests {
+		return b.insert(r.Taker)
+	}
+	return nil
+}
+
+// progress lets makers advance or leave.
+func (b *Book) progress(fills []Fill) {
+	for i := range fills {
+		f := &fills[i]
 		if f.MakerProgress.Ended() {
 			b.remove(f.slot, b.turns.page(b.seats[f.slot].turn))
 		} else {
 			b.advance(f.slot, f)
 		}
 	}
-	if rests {
-		return b.insert(r.Taker)
-	}
-	return nil
 }

@@ -3,8 +3,6 @@ package dex
 import (
 	"encoding/binary"
 
-	"github.com/holiman/uint256"
-
 	"gatewayd/chain/vite/core"
 )
 
@@ -17,16 +15,19 @@ type seat struct {
 	tags       tags
 }
 
-// sheet is what else there is of an order in the book, looked at when it trades or is shown: two cache lines.
+// sheet is what else there is of an order in the book, looked at when it trades or is shown: two cache lines, of which a
+// trade with a sell looks at the first alone.
 type sheet struct {
-	rest      u128   // of the quantity
-	amount    u128   // Order.Amount
-	lockedFee u128   // Order.LockedFee
-	part      uint32 // number in Book.parts; 0 if nothing is executed
-	rates     [4]uint8
-	owner     core.Address
+	rest   u128   // of the quantity
+	amount u128   // Order.Amount
+	part   uint32 // number in Book.parts; 0 if nothing is executed
+	rates  [4]uint8
+	owner  core.Address
+	_      [64 - 61]byte
+
+	lockedFee u128 // Order.LockedFee
 	sendHash  core.Hash
-	_         [128 - 109]byte
+	_         [64 - 48]byte
 }
 
 // maxSheetRate is the highest rate in a sheet; the rules of markets allow 200.
@@ -117,30 +118,30 @@ func (b *Book) load(n uint32, o *Order) {
 // keep stores what a slot's order is, without its place. What a sheet cannot tell exactly is kept whole.
 func (b *Book) keep(n uint32, o *Order) {
 	x := b.sheets.at(n)
-	x.part = 0
-	if !o.fits(x) || o.Status != Open && !b.fitsPart(&b.seats[n], x, o) {
-		b.seats[n].tags |= tagWhole
-		b.keepWhole(n, *o)
-		return
-	}
-	r := &o.Rates
-	x.rates = [4]uint8{uint8(r.Taker), uint8(r.Maker), uint8(r.TakerOperator), uint8(r.MakerOperator)}
-	x.owner, x.sendHash = o.Owner, o.SendHash
-}
-
-// fits sets the numbers of the order in its sheet; false if they, or other members, are not such that load gives the same
-// order again. Resting orders are such, but for amounts that no token has.
-func (o *Order) fits(x *sheet) bool {
 	q, a, f, r := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates
 	x.rest, x.amount, x.lockedFee = u128{q[1], q[0]}, u128{a[1], a[0]}, u128{f[1], f[0]}
-	wide := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxNarrowHigh | uint64(r.Taker|r.Maker|r.TakerOperator|r.MakerOperator)&^maxSheetRate
-	for _, none := range [2]*uint256.Int{&o.Limit, &o.Refund} {
-		wide |= none[0] | none[1] | none[2] | none[3]
+	x.rates = [4]uint8{uint8(r.Taker), uint8(r.Maker), uint8(r.TakerOperator), uint8(r.MakerOperator)}
+	x.part, x.owner, x.sendHash = 0, o.Owner, o.SendHash
+	if o.beyond() != 0 || o.Status != Open && !b.fitsPart(&b.seats[n], x, o) {
+		b.seats[n].tags |= tagWhole
+		b.keepWhole(n, *o)
 	}
+}
+
+// beyond is zero if the order, but for what of it is executed, is such that load makes the same order of its seat and sheet.
+// Resting orders are such, but for amounts that no token has.
+func (o *Order) beyond() uint64 {
+	q, a, f, r, l, u := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates, &o.Limit, &o.Refund
+	beyond := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxNarrowHigh
+	beyond |= l[3] | l[2] | l[1] | l[0] | u[3] | u[2] | u[1] | u[0]
+	beyond |= uint64(r.Taker|r.Maker|r.TakerOperator|r.MakerOperator)&^maxSheetRate | uint64(o.ID[idSide])&^1 | uint64(o.Reason)
 	if o.Status == Open {
-		wide |= o.Executed.words()
+		beyond |= o.Executed.words()
 	}
-	return wide == 0 && o.Reason == ByOwner && o.Type != MarketPrice && o.Type.Valid() && o.ID.key().isPrice(o.ID[idSide])
+	if o.Type == MarketPrice || !o.Type.Valid() {
+		return 1
+	}
+	return beyond
 }
 
 // fitsPart sets what is executed of an order whose other members fit.

@@ -48,22 +48,41 @@ func (t *turns) find(turn uint64) (uint32, *page) {
 	return t.rest.find(turn), nil
 }
 
-// add sets the slot of a turn that has none. A turn after all others begins a page.
-func (t *turns) add(turn uint64, slot uint32) {
-	p := t.page(turn)
-	if p == nil && turn>>pageBits > t.newest.of {
+// claim sets the slot of a turn, unless one has it already, which is told.
+func (t *turns) claim(turn uint64, slot uint32) (taken uint32) {
+	p := t.newest
+	if p.of != turn>>pageBits {
+		return t.claimOther(turn, slot)
+	}
+	at := &p.slots[turn%pageSize]
+	if *at == 0 {
+		*at = slot
+		p.live++
+		return 0
+	}
+	return *at
+}
+
+// claimOther is claim for a turn that is not in the newest page. One after all others begins a page.
+func (t *turns) claimOther(turn uint64, slot uint32) (taken uint32) {
+	taken, p := t.find(turn)
+	switch {
+	case taken != 0:
+		return taken
+	case p != nil:
+		p.slots[turn%pageSize] = slot
+		p.live++
+	case turn>>pageBits < t.newest.of:
+		t.rest.add(turn, slot)
+	default:
 		before := t.newest
 		t.begin(turn >> pageBits)
-		if p = t.newest; before.live < pageMin {
+		if before.live < pageMin {
 			t.dissolve(before)
 		}
+		return t.claim(turn, slot)
 	}
-	if p == nil {
-		t.rest.add(turn, slot)
-		return
-	}
-	p.slots[turn%pageSize] = slot
-	p.live++
+	return 0
 }
 
 // begin makes a page the newest.
@@ -87,7 +106,14 @@ func (t *turns) remove(turn uint64, p *page) {
 		return
 	}
 	p.slots[turn%pageSize] = 0
-	if p.live--; p.live < pageMin && p != t.newest {
+	if p.live--; p.live < pageMin {
+		t.thin(p)
+	}
+}
+
+// thin dissolves a page with few orders, unless more may come.
+func (t *turns) thin(p *page) {
+	if p != t.newest {
 		t.dissolve(p)
 	}
 }

@@ -28,7 +28,8 @@ func TestTurns(t *testing.T) {
 					turn /= 2 // comes back
 				}
 				require.Zero(t, x.slot(turn))
-				x.add(turn, i+1)
+				require.Zero(t, x.claim(turn, i+1))
+				require.Equal(t, i+1, x.claim(turn, 1<<30))
 				want[turn], turns = i+1, append(turns, turn)
 				if i%4000 == 0 {
 					x.check(t, want)
