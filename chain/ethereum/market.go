@@ -102,8 +102,9 @@ func (h feeHistory) market(n *node) (market, error) {
 
 // Fees is what a chain asks for at the moment, for people.
 type Fees struct {
-	Legacy bool         // no base fee: payments are signed with a gas price (type 0) instead of with two fees (type 2)
-	Price  chain.Amount // wei per gas that a payment would cost now
+	Legacy      bool         // no base fee: payments are signed with a gas price (type 0) instead of with two fees (type 2)
+	Price       chain.Amount // wei per gas that a payment would cost now
+	OverCeiling bool         // no payment can be signed now
 }
 
 // Fees answers what the chain asks for now, as Sign would see it.
@@ -116,5 +117,6 @@ func (c *Chain) Fees(ctx context.Context) (Fees, error) {
 	if over {
 		return Fees{}, fmt.Errorf("%w: the base fee is %s", chain.ErrAmount, now.base.Dec())
 	}
-	return Fees{now.legacy, chain.AmountOf(price)}, nil
+	_, err = now.first(c.minTip, c.maxFee)
+	return Fees{Legacy: now.legacy, Price: chain.AmountOf(price), OverCeiling: err != nil}, nil
 }

@@ -128,7 +128,7 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 		case classify(err) != verdictLimited:
 			return n.fault(method, err)
 		}
-		n.pace.refused(0)
+		n.pace.refused()
 		if !n.alone {
 			return n.fault(method, err)
 		}

@@ -81,12 +81,19 @@ func (p *pace) left() time.Duration {
 	return time.Until(p.till)
 }
 
-// refused begins a pause: of the length that the node has named, or twice as long as the last one. Requests that were under way together
-// are refused together, which counts once.
-func (p *pace) refused(named time.Duration) {
+// refused notes a refusal, and begins a pause if the node has not named one.
+func (p *pace) refused() {
+	p.mu.Lock()
+	p.refusals++
+	p.mu.Unlock()
+	p.pause(0)
+}
+
+// pause begins a pause: of the length that the node has named, or twice as long as the last one. Requests that were under way together are
+// refused together, which lengthens it once.
+func (p *pace) pause(named time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refusals++
 	now := time.Now()
 	if now.Before(p.till) {
 		p.till = later(p.till, now.Add(min(named, longestPause)))
@@ -128,7 +135,7 @@ func later(a, b time.Time) time.Time {
 func (p *pace) heed(response *http.Response) {
 	named := retryAfter(response.Header.Get("Retry-After"), time.Now())
 	if response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable && named > 0 {
-		p.refused(named)
+		p.pause(named)
 	}
 }
 

@@ -15,8 +15,8 @@ func TestPauses(t *testing.T) {
 		p := newPace(0)
 		require.NoError(t, p.wait(t.Context(), 100, false))
 		for _, most := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, lastPause, lastPause} {
-			p.refused(0)
-			p.refused(0) // under way at the same time
+			p.refused()
+			p.refused() // under way at the same time
 			left := p.left()
 			require.True(t, most/2 <= left && left <= most, "%s of %s", left, most)
 			require.ErrorIs(t, p.wait(t.Context(), 1, false), errLimited, "others are asked meanwhile")
@@ -26,7 +26,7 @@ func TestPauses(t *testing.T) {
 		require.EqualValues(t, 16, p.count())
 		synctestAdvance(time.Nanosecond)
 		p.accepted()
-		p.refused(0)
+		p.refused()
 		require.LessOrEqual(t, p.left(), firstPause, "a good answer ends the row")
 	})
 }
@@ -35,13 +35,13 @@ func TestNamedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for named, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Minute: time.Minute, 24 * time.Hour: longestPause} {
 			p := newPace(0)
-			p.refused(named)
+			p.pause(named)
 			require.InDelta(t, want, p.left(), float64(firstPause/2))
 			require.GreaterOrEqual(t, p.left(), want)
 		}
 		p := newPace(0)
-		p.refused(0)
-		p.refused(time.Minute)
+		p.pause(0)
+		p.pause(time.Minute)
 		require.Equal(t, time.Minute, p.left(), "the longest one counts")
 		hurry, cancel := context.WithTimeout(t.Context(), 59*time.Second)
 		defer cancel()

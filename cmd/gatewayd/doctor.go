@@ -149,12 +149,42 @@ func (d *doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		d.add(!tag || r.Final > 0, what+" finality", fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height), "the node knows no such block yet: wait, or set finality to a count of confirmations")
 		d.add(r.Traces || c.Traces == "off", what+" traces", fmt.Sprint(r.Traces),
 			"without debug_traceBlockByHash, coin sent by contracts is only found by the audit; enable the debug API or set traces: off to accept that")
+		d.add(r.Limited == 0, what+" request limits", limitsSeen(r.Limited, c.RequestsPerSecond),
+			"set requests_per_second to what the node's terms allow, a batch of n calls counting n, or take a larger plan; until then the daemon pauses as the node asks")
 	}
+	d.fees(ctx, c, adapter)
 	for _, n := range networks {
 		if n.Source == c.ID {
 			d.sourceTokens(ctx, adapter, n)
 		}
 	}
+}
+
+func limitsSeen(refused uint64, configured int) string {
+	rate := "no bound of ours"
+	if configured > 0 {
+		rate = fmt.Sprintf("%d calls a second configured", configured)
+	}
+	if refused == 0 {
+		return "none met, " + rate
+	}
+	return fmt.Sprintf("%d requests of this check refused for coming too soon, %s", refused, rate)
+}
+
+// fees tells which kind of transactions payments will be, and whether one can be made under the ceiling now.
+func (d *doctor) fees(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain) {
+	what := fmt.Sprintf("chain %s fees", c.ID)
+	now, err := adapter.Fees(ctx)
+	if err != nil {
+		d.add(false, what, err.Error(), "the nodes must answer eth_feeHistory or, on a chain without a base fee, eth_gasPrice, and be of one mind")
+		return
+	}
+	kind := "base fee and tip (transactions of type 2)"
+	if now.Legacy {
+		kind = "gas price, no base fee (transactions of type 0)"
+	}
+	d.add(!now.OverCeiling, what, fmt.Sprintf("%s, %s wei per gas now", kind, now.Price),
+		"more than max_fee_gwei allows: payouts wait until it falls; raise max_fee_gwei if this is the chain's usual price")
 }
 
 func (d *doctor) drift(what string, age time.Duration) {
