@@ -119,7 +119,9 @@ func (p *readied) take(o *dex.Order) {
 
 // give is the inverse of take, for an order of the same owner and rates.
 func (p *readied) give(o *dex.Order) {
-	o.ID, o.Type, o.Progress = p.enters, p.kind, dex.Progress{}
+	o.ID = p.enters
+	o.Type = p.kind
+	o.Progress = dex.Progress{}
 	copy(o.Quantity[:], p.quantity[:])
 	copy(o.Amount[:], p.amount[:])
 	copy(o.LockedFee[:], p.fee[:])
@@ -181,7 +183,7 @@ func restingOrders(ctx context.Context, r *Run) (Figure, error) {
 	if free, err := freeMemory(); err == nil && free < uint64(n)*2000 {
 		return Figure{}, fmt.Errorf("%w: %d MB of memory are free, %d wanted", ErrSkip, free>>20, n*2000>>20)
 	}
-	b, err := newExchangeBook(&ladder.Stream{Orders: atOnce, Prices: passivePrices(), Decimals: recordedDecimals}, true)
+	b, err := newExchangeBook(&ladder.Stream{Orders: 1, Prices: passivePrices(), Decimals: recordedDecimals}, true)
 	if err != nil {
 		return Figure{}, err
 	}

@@ -98,8 +98,10 @@ func (b *Book) Put(o *Order) error {
 }
 
 // Remove takes an order out of the book; false if it is not there.
-func (b *Book) Remove(id OrderID) bool {
-	n, p := b.find(&id)
+func (b *Book) Remove(id OrderID) bool { return b.leave(&id) }
+
+func (b *Book) leave(id *OrderID) bool {
+	n, p := b.find(id)
 	if n == 0 {
 		return false
 	}

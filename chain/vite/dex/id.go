@@ -120,7 +120,7 @@ func (id OrderID) Time() int64 { return int64(id.turn() >> 24) }
 func (id OrderID) Serial() uint32 { return uint32(id.turn() & MaxSerial) }
 
 // turn is time and serial as one number: which order was first, and in one market which order it is.
-func (id OrderID) turn() uint64 { return binary.BigEndian.Uint64(id[idTime:]) }
+func (id *OrderID) turn() uint64 { return binary.BigEndian.Uint64(id[idTime:]) }
 
 // TradeID names a fill.
 type TradeID [TradeIDSize]byte

@@ -140,22 +140,26 @@ func (o *Order) advance(quantity, amount, baseFee, operatorFee *uint256.Int) {
 // end closes the order and releases what is still locked for it.
 func (o *Order) end(status Status, reason Reason) {
 	o.Status, o.Reason = status, reason
-	o.Refund = o.Locked()
+	o.locked(&o.Refund)
 }
 
 // Locked is what is locked for the order: quote tokens of a buy, trade tokens of a sell. It is meant for an order that has
 // not ended; of one that has, it is what its end released.
 func (o *Order) Locked() uint256.Int {
 	var left uint256.Int
-	if o.ID.Side() == Sell {
-		o.rest(&left)
-		return left
+	o.locked(&left)
+	return left
+}
+
+func (o *Order) locked(left *uint256.Int) {
+	if o.ID[idSide] == 1 {
+		o.rest(left)
+		return
 	}
 	left.Add(&o.Amount, &o.LockedFee)
-	left.Sub(&left, &o.Executed.Amount)
-	left.Sub(&left, &o.Executed.BaseFee)
-	left.Sub(&left, &o.Executed.OperatorFee)
-	return left
+	left.Sub(left, &o.Executed.Amount)
+	left.Sub(left, &o.Executed.BaseFee)
+	left.Sub(left, &o.Executed.OperatorFee)
 }
 
 // Cancel ends the order for its owner.

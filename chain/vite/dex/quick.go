@@ -26,7 +26,7 @@ func (t *quickTaker) begin(o *Order, s *Scale) bool {
 	t.buys, t.market, t.worst = o.ID[idSide] == 0, o.Type == MarketPrice, o.worst()
 	t.base, t.operator = uint64(o.Rates.Taker), uint64(o.Rates.TakerOperator)
 	if !t.market {
-		t.unit = s.unit(t.worst.price(!o.ID.Side()))
+		t.unit = s.unit(t.worst.price(Side(t.buys)))
 	}
 	wide := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxNarrowHigh | (t.base|t.operator)&^maxSheetRate | o.Executed.words()
 	return wide == 0 && t.market != (t.unit != 0) && !(t.market && t.buys) && o.Status == Open
@@ -158,7 +158,8 @@ func (b *Book) payMaker(f *Fill, x *sheet, unit uint64, so *part, buys bool, qua
 	operator.widen(&f.MakerOperatorFee)
 	so.add(quantity, amount, base, operator)
 	p, rest := &f.MakerProgress, x.rest.sub(quantity)
-	p.Status, p.Reason, p.Refund = PartiallyFilled, ByOwner, uint256.Int{}
+	p.Status, p.Reason = PartiallyFilled, ByOwner
+	p.Refund = uint256.Int{}
 	so.widen(&p.Executed)
 	if !rest.isZero() && !b.scale.narrow.isDust(unit, rest) {
 		return

@@ -121,7 +121,9 @@ func (b *Book) keep(n uint32, o *Order) {
 	q, a, f, r := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates
 	x.rest, x.amount, x.lockedFee = u128{q[1], q[0]}, u128{a[1], a[0]}, u128{f[1], f[0]}
 	x.rates = [4]uint8{uint8(r.Taker), uint8(r.Maker), uint8(r.TakerOperator), uint8(r.MakerOperator)}
-	x.part, x.owner, x.sendHash = 0, o.Owner, o.SendHash
+	x.owner = o.Owner
+	x.sendHash = o.SendHash
+	x.part = 0
 	if o.beyond() != 0 || o.Status != Open && !b.fitsPart(&b.seats[n], x, o) {
 		b.seats[n].tags |= tagWhole
 		b.keepWhole(n, *o)
@@ -206,5 +208,6 @@ func (b *Book) advance(n uint32, f *Fill) {
 	}
 	quantity, _ := narrowed(&f.Quantity) // a part of the executed quantity
 	x.rest = x.rest.sub(quantity)
-	*b.parts.at(x.part) = p
+	so := b.parts.at(x.part)
+	so.quantity, so.amount, so.base, so.operator = p.quantity, p.amount, p.base, p.operator
 }
