@@ -93,6 +93,8 @@ func (r *rig) tellAll(n int) {
 // Case 52: sixty of a thousand clients do not read, read slowly or have vanished. The others hear every order and trade in order; a slow one hears them
 // in order, too, as long as it is there; what waits for anybody is bounded, and those who do not keep up are closed.
 func TestBehaviour52Crowd(t *testing.T) {
+	before := runtime.GOMAXPROCS(4) // several workers write, whatever the machine has
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	cfg := Config{QueueBytes: 128 << 10}
 	r := setup(t, cfg)
 	var gone []*conn

@@ -17,6 +17,10 @@ const mergedMost = 256
 // handful is how many connections one worker takes at a time.
 const handful = 32
 
+// writers is how many workers write a round. One processor is left for others, so that a burst does not hold up those who ask meanwhile; where
+// the clients share the machine it costs less, too: they stay awake, and each write need not wake one.
+func writers() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+
 // publisher turns updates into frames in queues. It belongs to one goroutine.
 type publisher struct {
 	hub      *Hub
@@ -29,7 +33,7 @@ type publisher struct {
 }
 
 func newPublisher(h *Hub) *publisher {
-	p := &publisher{hub: h, scratch: make([][]byte, runtime.GOMAXPROCS(0))}
+	p := &publisher{hub: h, scratch: make([][]byte, writers())}
 	for i := range p.scratch {
 		p.scratch[i] = make([]byte, 0, joined)
 	}
@@ -289,7 +293,7 @@ func (p *publisher) give(c *conn, e entry) {
 
 // flush writes what the round has queued. The workers share the connections; none of them ever waits for a client.
 func (p *publisher) flush() {
-	if len(p.touched) <= handful {
+	if len(p.touched) <= handful || len(p.scratch) == 1 {
 		p.flushSome(p.touched, p.scratch[0])
 		return
 	}
