@@ -14,6 +14,7 @@ var errHistory = errors.New("the event does not fit the index")
 // effects is what a transaction changed, for the memory and the subscribers.
 type effects struct {
 	orders   []orderRow // each change
+	final    map[*orderRow]struct{} // the orders that changed, as they are after the transaction
 	trades   []tradeRow
 	bars     map[barKey]barRow
 	accounts map[core.Address]struct{}
@@ -45,37 +46,31 @@ func (e *effects) touch(accounts ...core.Address) {
 type applier struct {
 	*tx
 	*effects
+	*sheet
 	clock int64 // of the exchange, after the last block of dexFund
 }
 
 // blocks stores consecutive blocks of a contract.
 func (a *applier) blocks(c contract, blocks []block) error {
+	if err := a.prefetch(c, blocks); err != nil {
+		return fmt.Errorf("reading what %d blocks of dex %s are about: %w", len(blocks), c, err)
+	}
 	for i := range blocks {
 		if err := a.block(c, &blocks[i]); err != nil {
 			return fmt.Errorf("storing block %d of dex %s: %w", blocks[i].height, c, err)
 		}
 		a.cursors[c] = cursor{blocks[i].height, blocks[i].hash}
 	}
-	if c == trade {
-		return a.saveBars()
-	}
 	return nil
 }
 
 func (a *applier) block(c contract, b *block) error {
-	events, err := b.events()
-	if err != nil {
-		return err
+	if c == fund && b.ok && b.asked.clock > 0 {
+		a.clock = b.asked.clock
 	}
-	asked := readCall(b)
-	if c == fund && b.ok && asked.clock > 0 {
-		a.clock = asked.clock
-	}
-	if err := a.saveBlock(c, b); err != nil {
-		return err
-	}
-	for pos := range events {
-		if err := a.event(c, b, pos, &events[pos]); err != nil {
+	a.saveBlock(c, b)
+	for pos := range b.events {
+		if err := a.event(c, b, pos, &b.events[pos]); err != nil {
 			return fmt.Errorf("event %d: %w", pos, err)
 		}
 	}
@@ -83,7 +78,7 @@ func (a *applier) block(c contract, b *block) error {
 	if c == trade {
 		return a.failure(b)
 	}
-	return errors.Join(a.asked(b, &asked, events), a.decided(b))
+	return a.asked(b)
 }
 
 // touchSettled notes whose balances the block's settlements will change.
@@ -137,11 +132,7 @@ func (a *applier) grant(b *block, pos int, e *event) error {
 
 // placed stores a new order, which has been matched already.
 func (a *applier) placed(b *block, pos int, p *dex.Placed) error {
-	id := p.Order.ID
-	name := p.Order.SendHash.String()
-	if p.Order.SendHash.IsZero() {
-		name = id.String() // before the network's upgrade that named orders by their sends
-	}
+	id, name := p.Order.ID, placedName(p)
 	o, err := a.order(name)
 	if err != nil {
 		return err
@@ -155,36 +146,58 @@ func (a *applier) placed(b *block, pos int, p *dex.Placed) error {
 	if _, known := a.rules.byID[id.Market()]; !known {
 		return fmt.Errorf("market %d: %w", id.Market(), errAhead)
 	}
-	if err := a.remember(b, pos, o); err != nil {
-		return err
-	}
+	a.remember(b, pos, o)
 	o.InnerID, o.Owner, o.Market = id.String(), p.Order.Owner.String(), id.Market()
 	o.Side, o.Type, o.Price = sideNumber(id.Side()), int(p.Order.Type), price{id.Price()}
 	o.Quantity, o.Amount = amount{p.Order.Quantity}, amount{p.Order.Amount}
 	o.Created, o.Serial, o.Placed = id.Time(), int64(id.Serial()), b.height
 	a.touch(p.Order.Owner)
-	return a.progress(o, &p.Order.Progress)
+	o.progress = progressOf(&p.Order.Progress)
+	if o.Cancel != "" && !o.ended() {
+		a.tell(o, o.trueStatus()) // a cancel was asked for before it stood in the book
+	}
+	a.progressed(o)
+	return nil
+}
+
+// placedName is the id of an order: its send, which orders did not name before an upgrade of the network.
+func placedName(p *dex.Placed) string {
+	if p.Order.SendHash.IsZero() {
+		return p.Order.ID.String()
+	}
+	return p.Order.SendHash.String()
 }
 
 // errAhead marks an event of dexTrade that rests on a block of dexFund not yet stored: dexFund is read again first.
 var errAhead = errors.New("not announced yet")
 
-// progress stores the new state of an order. Its cancel request is decided when it ends.
-func (a *applier) progress(o *orderRow, p *dex.Progress) error {
-	o.progress = progressOf(p)
+// progressed stores the new state of an order. Its cancel request is decided when it ends.
+func (a *applier) progressed(o *orderRow) {
 	if o.ended() {
 		o.Cancel = ""
 	}
-	return a.changed(o)
+	a.changed(o)
 }
 
 // changed stores an order and tells of it.
-func (a *applier) changed(o *orderRow) error {
-	if err := a.save(o); err != nil {
-		return fmt.Errorf("storing order %s: %w", o.ID, err)
-	}
+func (a *applier) changed(o *orderRow) {
+	a.save(o)
 	a.orders = append(a.orders, *o)
-	return nil
+}
+
+// changedIfSeen stores an order and tells of it if its status is another than before.
+func (a *applier) changedIfSeen(o *orderRow) {
+	before := o.Status
+	if a.save(o); o.Status != before {
+		a.orders = append(a.orders, *o)
+	}
+}
+
+// tell tells of a status that an order has passed through.
+func (a *applier) tell(o *orderRow, s Status) {
+	passed := *o
+	passed.Status = s
+	a.orders = append(a.orders, passed)
 }
 
 func (a *applier) updated(b *block, pos int, u *dex.Updated) error {
@@ -192,22 +205,32 @@ func (a *applier) updated(b *block, pos int, u *dex.Updated) error {
 	if err != nil {
 		return err
 	}
-	if err := a.remember(b, pos, o); err != nil {
-		return err
+	a.remember(b, pos, o)
+	shown := o.Status
+	before := *o
+	o.progress = progressOf(&u.Progress)
+	if (shown == Open || shown == PartiallyFilled) && o.ended() && o.State == dex.Cancelled {
+		a.tell(&before, PendingCancel) // dexTrade was asked directly: an order in the book is cancelled by request only
 	}
-	return a.progress(o, &u.Progress)
+	a.progressed(o)
+	return nil
 }
 
-// asked stores what a user's call of dexFund means for lists: an order that now waits for dexTrade or failed, or, on chains
-// that do not announce transfers, a deposit or withdrawal.
-func (a *applier) asked(b *block, c *call, events []event) error {
+// asked stores what a user's call of dexFund means for lists: an order that now waits for dexTrade or failed, a cancel that does, or, on chains that do
+// not announce transfers, a deposit or withdrawal.
+func (a *applier) asked(b *block) error {
+	c := &b.asked
 	switch {
 	case c.place != nil:
-		return a.receivedOrder(b, c.place)
-	case b.ok && c.deposit && !announcesTransfer(events):
-		return a.saveTransfer(b, len(events), b.from, c.token, &c.amount, kindDeposit)
-	case b.ok && c.withdrawal && !announcesTransfer(events):
-		return a.saveTransfer(b, len(events), b.from, c.token, &c.amount, kindWithdrawal)
+		return a.receivedOrder(b)
+	case !c.cancel.IsZero():
+		return a.receivedCancel(b)
+	case !b.ok && !b.send.IsZero():
+		return a.settleCancel(b.send.String())
+	case b.ok && c.deposit && !announcesTransfer(b.events):
+		return a.saveTransfer(b, len(b.events), b.from, c.token, &c.amount, kindDeposit)
+	case b.ok && c.withdrawal && !announcesTransfer(b.events):
+		return a.saveTransfer(b, len(b.events), b.from, c.token, &c.amount, kindWithdrawal)
 	}
 	return nil
 }
@@ -223,13 +246,17 @@ func announcesTransfer(events []event) bool {
 
 // receivedOrder stores that dexFund took an order's send, as done or as failed. A refused order of a market that does not
 // exist has no place in any list.
-func (a *applier) receivedOrder(b *block, p *Placement) error {
+func (a *applier) receivedOrder(b *block) error {
+	p := b.asked.place
 	o, err := a.order(p.Hash.String())
 	if err != nil {
 		return err
 	}
 	if o == nil {
 		m := a.rules.byTokens[tokens{p.Trade, p.Quote}]
+		if b.asked.market != 0 {
+			m = a.rules.byID[b.asked.market]
+		}
 		if m == nil {
 			return nil
 		}
@@ -242,6 +269,17 @@ func (a *applier) receivedOrder(b *block, p *Placement) error {
 		o.Created = o.ReceivedAt
 	}
 	return a.settleOrder(o)
+}
+
+// receivedCancel stores that dexFund passed a cancel on to dexTrade, whoever asked for it. An order that has ended, or failed, stays as it is.
+func (a *applier) receivedCancel(b *block) error {
+	o, err := a.order(b.asked.cancel.String())
+	if err != nil || o == nil || o.over() {
+		return err
+	}
+	o.Cancel = b.send.String()
+	a.changedIfSeen(o)
+	return nil
 }
 
 // clockOf is the exchange's time of a block; before the time oracle has spoken the time of its snapshot.

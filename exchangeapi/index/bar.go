@@ -102,7 +102,7 @@ func (r *barRow) view(m *market) Bar {
 	}
 }
 
-// addToBars takes a trade into its bars of all intervals. They are stored by saveBars.
+// addToBars takes a trade into its bars of all intervals. They are stored at the end of the transaction.
 func (a *applier) addToBars(t *tradeRow) error {
 	for _, i := range intervals {
 		k := barKey{t.Market, i.span, barStart(i.span, t.At)}
@@ -120,16 +120,16 @@ func (a *applier) addToBars(t *tradeRow) error {
 	return nil
 }
 
-func (a *applier) saveBars() error {
+// barWidth is the number of columns.
+const barWidth = 8
+
+func (a *applier) writeBars() error {
+	var values []any
 	for _, bar := range sortedBars(a.bars) {
-		err := a.named(`INSERT INTO ex_bars (`+barColumns+`) VALUES (:market, :span, :start, :open, :close, :high, :low, :volume)
-			ON CONFLICT (market, span, start) DO UPDATE SET open = excluded.open, close = excluded.close, high = excluded.high,
-			low = excluded.low, volume = excluded.volume`, &bar)
-		if err != nil {
-			return fmt.Errorf("storing a bar: %w", err)
-		}
+		values = append(values, bar.Market, bar.Span, bar.Start, bar.Open.String(), bar.Close.String(), bar.High.String(), bar.Low.String(), bar.Volume.Dec())
 	}
-	return nil
+	return a.insert("ex_bars", barColumns, barWidth, values, `ON CONFLICT (market, span, start) DO UPDATE SET open = excluded.open,
+		close = excluded.close, high = excluded.high, low = excluded.low, volume = excluded.volume`)
 }
 
 // sortedBars lists bars by market, length and time.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 
 	"gatewayd/chain/vite/client"
@@ -11,12 +12,45 @@ import (
 // call is what a user asked dexFund for, as far as the index has a use for it.
 type call struct {
 	place   *Placement // an order
+	market  uint32     // of the order, where the contract says it; else its tokens do
+	cancel  core.Hash  // the order that is to be cancelled
 	clock   int64      // the time oracle's time
 	deposit bool
 	// withdrawn and withdrawal are set by a withdrawal.
 	withdrawal bool
 	token      core.TokenID
 	amount     amount
+}
+
+// errNotSeen marks a block that does not show what was asked of dexFund.
+var errNotSeen = errors.New("the block does not show what was asked for")
+
+// relayedCall reads what a user asked of dexFund from what that asked of dexTrade.
+func relayedCall(b *block) (c call, err error) {
+	switch {
+	case b.ok && dex.TradeInnerCancel.Matches(b.relayed):
+		var owner core.Address
+		return c, dex.TradeInnerCancel.Scan(b.relayed, &c.cancel, &owner)
+	case b.ok && dex.TradePlaceOrder.Matches(b.relayed):
+		return relayedOrder(b)
+	}
+	return c, errNotSeen
+}
+
+func relayedOrder(b *block) (c call, err error) {
+	var encoded []byte
+	if err := dex.TradePlaceOrder.Scan(b.relayed, &encoded); err != nil {
+		return c, err
+	}
+	o, err := dex.DecodeOrder(encoded)
+	if err != nil {
+		return c, err
+	}
+	c.market = o.ID.Market()
+	c.place = &Placement{
+		Hash: b.send, Owner: o.Owner, Side: sideNumber(o.ID.Side()), Type: int(o.Type), Price: o.ID.Price().String(), Quantity: o.Quantity,
+	}
+	return c, nil
 }
 
 // readCall reads a call of dexFund by a user. Data that is no call, or a call of no interest, is the zero value.
@@ -117,14 +151,13 @@ func readEvent(log client.VMLog) (e event, err error) {
 
 func decoded[T any](v T, err error) (*T, error) { return &v, err }
 
-// events decodes a block's logs, one for each.
-func (b *block) events() ([]event, error) {
-	events := make([]event, len(b.logs))
+// decode reads a block's logs.
+func (b *block) decode() (err error) {
+	b.events = make([]event, len(b.logs))
 	for i, log := range b.logs {
-		var err error
-		if events[i], err = readEvent(log); err != nil {
-			return nil, fmt.Errorf("event %d: %w", i, err)
+		if b.events[i], err = readEvent(log); err != nil {
+			return fmt.Errorf("event %d: %w", i, err)
 		}
 	}
-	return events, nil
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sort"
 	"sync"
 	"time"
@@ -127,9 +126,9 @@ func problem(err error) *error {
 	return &err
 }
 
-// catchUp stores all that the node has: dexFund first, because dexTrade's events rest on its, and of dexTrade only what was
-// there before dexFund was read. What came after that is for the next look: its block of dexFund may not be stored yet, and
-// an order would be open before it was received. Twice at most when several nodes answer and one lags the other.
+// catchUp stores all that the node has. dexTrade's events rest on dexFund's, so of dexTrade it stores what was there before dexFund was read to its end:
+// what came after that is for the next look, for its block of dexFund may not be stored yet, and an order would be open before it was received. Twice at
+// most when several nodes answer and one lags the other.
 func (x *Index) catchUp(ctx context.Context) error {
 	switch leads, err := x.store.lead(ctx); {
 	case err != nil:
@@ -143,19 +142,12 @@ func (x *Index) catchUp(ctx context.Context) error {
 		}
 	}
 	for range 2 {
-		top, err := x.node.LatestAccountBlock(ctx, trade.address())
+		last, err := x.drain(ctx, x.both())
 		if err != nil {
-			return fmt.Errorf("reading the newest block of dex %s: %w", trade, err)
-		}
-		if err := x.follow(ctx, fund, math.MaxUint64); err != nil {
 			return err
 		}
 		x.learn(ctx)
-		if top == nil {
-			top = &client.AccountBlock{} // height 0: before the first
-		}
-		err = x.follow(ctx, trade, top.Height)
-		if !errors.Is(err, errAhead) {
+		if _, err = x.drain(ctx, x.trades(last.most)); !errors.Is(err, errAhead) {
 			return err
 		}
 	}
@@ -172,46 +164,6 @@ func (x *Index) recover(ctx context.Context) error {
 	return nil
 }
 
-// follow stores a contract's blocks to the end of its chain, or to a height.
-func (x *Index) follow(ctx context.Context, c contract, most uint64) error {
-	for {
-		n, err := x.step(ctx, c, most)
-		if errors.Is(err, errMoved) {
-			n, err = x.step(ctx, c, most) // once more; if it moves on, the next look does
-		}
-		if err != nil || n < span {
-			return err
-		}
-	}
-}
-
-// step stores the next blocks of a contract up to a height, or takes back those that the chain took back; it answers how many were stored.
-func (x *Index) step(ctx context.Context, c contract, most uint64) (int, error) {
-	at := x.at(c)
-	blocks, forked, err := next(ctx, x.node, x.node, c, at, most)
-	switch {
-	case err != nil:
-		return 0, err
-	case forked:
-		return span, x.takeBack(ctx, c)
-	case len(blocks) == 0:
-		return 0, nil
-	}
-	err = x.write(ctx, func(a *applier) error {
-		if tip, err := a.cursor(c); err != nil || tip != at {
-			return errors.Join(err, errOther)
-		}
-		return a.blocks(c, blocks)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return len(blocks), nil
-}
-
-// errOther marks a database that somebody else moved on.
-var errOther = errors.New("another process follows the chain into this index")
-
 const tookBack = "the exchange chain took blocks back"
 
 // takeBack finds the last block that the index and the node have in common and undoes what came after.
@@ -221,7 +173,7 @@ func (x *Index) takeBack(ctx context.Context, c contract) error {
 		return err
 	}
 	x.log.WithField("contract", string(c)).WithField("height", common.height).Info(tookBack)
-	return x.write(ctx, func(a *applier) error { return a.undo(c, common.height) })
+	return x.write(ctx, nil, func(a *applier) error { return a.undo(c, common.height) })
 }
 
 // common is the newest stored block that the node's chain has; the zero cursor if the chain begins anew and all is still
@@ -229,11 +181,12 @@ func (x *Index) takeBack(ctx context.Context, c contract) error {
 func (x *Index) common(ctx context.Context, c contract) (cursor, error) {
 	var rows []blockRow
 	err := x.store.view(ctx, func(t *tx) error {
-		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, kept)
+		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, x.kept)
 	})
 	if err != nil {
 		return cursor{}, fmt.Errorf("reading stored blocks: %w", err)
 	}
+	rows = gapless(rows)
 	var failed error
 	i := sort.Search(len(rows), func(i int) bool {
 		if failed != nil {
@@ -256,6 +209,16 @@ func (x *Index) common(ctx context.Context, c contract) (cursor, error) {
 	return cursor{}, nil
 }
 
+// gapless cuts rows, newest first, at the first block that is missing: what is older cannot be taken back.
+func gapless(rows []blockRow) []blockRow {
+	for i := range rows {
+		if rows[i].Height+uint64(i) != rows[0].Height {
+			return rows[:i]
+		}
+	}
+	return rows
+}
+
 // upkeep forgets what is too old to be taken back and asks after orders that nobody received.
 func (x *Index) upkeep(ctx context.Context, n int) error {
 	if n%pruneEvery == 0 {
@@ -270,7 +233,7 @@ func (x *Index) upkeep(ctx context.Context, n int) error {
 func (x *Index) prune(ctx context.Context) error {
 	return x.store.update(ctx, func(t *tx) error {
 		for _, c := range []contract{fund, trade} {
-			floor := int64(x.at(c).height) - kept
+			floor := int64(x.at(c).height) - int64(x.kept)
 			if floor <= 0 {
 				continue
 			}

@@ -57,7 +57,6 @@ type queries interface {
 // Node is the exchange chain's node as the index needs it; *client.Client is one.
 type Node interface {
 	ledger
-	logSource
 	queries
 }
 
@@ -81,6 +80,8 @@ type Index struct {
 	cursors map[contract]cursor // under commits
 	caught  atomic.Bool
 	trouble atomic.Pointer[error]
+
+	span, kept uint64 // the constants, but for tests
 }
 
 // New opens the index's database and reads what is needed to answer. ErrNewer: a later program wrote the database.
@@ -101,6 +102,7 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 	x := &Index{
 		config: c, node: n, log: log, store: s, memory: newMemory(c.Precisions),
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
+		span: span, kept: kept,
 	}
 	if err := x.reload(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
@@ -163,8 +165,8 @@ func (t *tx) cursor(c contract) (cursor, error) {
 }
 
 // write runs f in one transaction, then brings the memory up to date and tells the subscribers, in this order and before the
-// next commit.
-func (x *Index) write(ctx context.Context, f func(*applier) error) error {
+// next commit. tops are the newest heights that are known of the chains that f stores blocks of.
+func (x *Index) write(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
 	x.commits.Lock()
 	defer x.commits.Unlock()
 	var e *effects
@@ -174,7 +176,12 @@ func (x *Index) write(ctx context.Context, f func(*applier) error) error {
 			return fmt.Errorf("reading the exchange's clock: %w", err)
 		}
 		e = newEffects(x.memory.current())
-		return f(&applier{tx: t, effects: e, clock: tip.Clock})
+		a := &applier{tx: t, effects: e, sheet: newSheet(x.kept, tops), clock: tip.Clock}
+		if err := f(a); err != nil {
+			return err
+		}
+		e.final = a.written
+		return a.flush()
 	})
 	if errors.Is(err, errCommit) {
 		return errors.Join(err, x.resync(context.WithoutCancel(ctx)))

@@ -110,9 +110,9 @@ func (m *memory) follow(e *effects, now int64) map[uint32]bool {
 	defer m.mu.Unlock()
 	m.rules = e.rules
 	moved := map[uint32]bool{}
-	for i := range e.orders {
-		if m.book(e.orders[i].Market).set(&e.orders[i]) {
-			moved[e.orders[i].Market] = true
+	for o := range e.final {
+		if m.book(o.Market).set(o) {
+			moved[o.Market] = true
 		}
 	}
 	for i := range e.trades {

@@ -14,7 +14,7 @@ var ErrOrder = errors.New("invalid order")
 // NotePlacement shows an order as pending request (1) until a contract's block says more. It may come before or after that
 // block. Note only what a node has accepted. An order whose send the node loses again becomes failed (9). Errors: ErrOrder.
 func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
-	return x.write(ctx, func(a *applier) error {
+	return x.write(ctx, nil, func(a *applier) error {
 		known, err := a.order(p.Hash.String())
 		if err != nil || known != nil {
 			return err
@@ -33,12 +33,12 @@ func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
 	})
 }
 
-// NoteCancel shows an order as pending cancel (6) until the cancel is decided. It may come before or after the blocks that
-// decide; an order that is unknown or has ended stays as it is.
+// NoteCancel shows an order as pending cancel (6), once it stands in the book and until the cancel is decided. It may come before or after the blocks
+// that decide; an order that is unknown or has ended stays as it is. The blocks themselves tell of requests, too: this is the word that comes first.
 func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
-	return x.write(ctx, func(a *applier) error {
+	return x.write(ctx, nil, func(a *applier) error {
 		o, err := a.order(c.Order.String())
-		if err != nil || o == nil || o.Refused || o.Placed > 0 && o.ended() {
+		if err != nil || o == nil || o.over() {
 			return err
 		}
 		refused, err := a.cancelRefused(c.Hash.String())
@@ -46,7 +46,8 @@ func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
 			return err
 		}
 		o.Cancel = c.Hash.String()
-		return a.changed(o)
+		a.changedIfSeen(o)
+		return nil
 	})
 }
 
@@ -101,7 +102,7 @@ func (o *orderRow) sendInQuestion() string {
 
 // lose gives up a send, unless a contract has received it meanwhile.
 func (x *Index) lose(ctx context.Context, id, send string) error {
-	return x.write(ctx, func(a *applier) error {
+	return x.write(ctx, nil, func(a *applier) error {
 		o, err := a.order(id)
 		if err != nil || o == nil {
 			return err
@@ -114,6 +115,7 @@ func (x *Index) lose(ctx context.Context, id, send string) error {
 		default:
 			return nil
 		}
-		return a.changed(o)
+		a.changedIfSeen(o)
+		return nil
 	})
 }

@@ -61,24 +61,34 @@ const (
 	orderByCancel = "SELECT " + orderColumns + " FROM ex_orders WHERE cancel = ? AND cancel <> ''"
 )
 
-// publicStatus is the status that REST shows (facts/exchange.md 4.2, 4.3).
+// publicStatus is the status that REST shows (facts/exchange.md 4.2, 4.3). A cancel of an order that is not in the book yet is not shown: 6 comes after 3
+// or 5 only.
 func (o *orderRow) publicStatus() Status {
 	switch {
 	case o.Placed > 0 && o.ended():
 		return o.endStatus()
 	case o.Placed == 0 && o.Refused:
 		return Failed
-	case o.Cancel != "":
+	case o.Placed > 0 && o.Cancel != "":
 		return PendingCancel
-	case o.Placed > 0 && o.State == dex.PartiallyFilled:
-		return PartiallyFilled
 	case o.Placed > 0:
-		return Open
+		return o.trueStatus()
 	case o.Received > 0:
 		return Received
 	}
 	return PendingRequest
 }
+
+// trueStatus is the status of an order in the book, whether its cancel was asked for or not.
+func (o *orderRow) trueStatus() Status {
+	if o.State == dex.PartiallyFilled {
+		return PartiallyFilled
+	}
+	return Open
+}
+
+// over tells whether nothing can become of the order any more.
+func (o *orderRow) over() bool { return o.Placed > 0 && o.ended() || o.Placed == 0 && o.Refused }
 
 func (o *orderRow) ended() bool { return o.State > dex.PartiallyFilled }
 
@@ -124,36 +134,40 @@ func (t *tx) inner(id dex.OrderID) (*orderRow, error) {
 	if err == nil && !found {
 		err = fmt.Errorf("order %s is not in the index", id)
 	}
-	return &o, err
+	if err != nil {
+		return nil, err
+	}
+	return &o, nil
 }
 
-// save stores an order with the status that follows from the rest of the row.
-func (t *tx) save(o *orderRow) error {
-	o.Status = o.publicStatus()
-	return t.named(`INSERT INTO ex_orders (`+orderColumns+`) VALUES (:id, :inner_id, :owner, :market, :side, :type, :price,
-		:quantity, :amount, :created, :serial, :noted, :received, :received_at, :refused, :placed, :state, :reason, :executed,
-		:executed_amount, :base_fee, :operator_fee, :cancel, :status)
-		ON CONFLICT (id) DO UPDATE SET inner_id = excluded.inner_id, owner = excluded.owner, market = excluded.market,
-		side = excluded.side, type = excluded.type, price = excluded.price, quantity = excluded.quantity, amount = excluded.amount,
-		created = excluded.created, serial = excluded.serial, noted = excluded.noted, received = excluded.received,
-		received_at = excluded.received_at, refused = excluded.refused, placed = excluded.placed, state = excluded.state,
-		reason = excluded.reason, executed = excluded.executed, executed_amount = excluded.executed_amount,
-		base_fee = excluded.base_fee, operator_fee = excluded.operator_fee, cancel = excluded.cancel, status = excluded.status`, o.columns())
+// orderWidth is the number of columns.
+const orderWidth = 24
+
+// orderUpsert writes over an order that is there.
+const orderUpsert = `ON CONFLICT (id) DO UPDATE SET inner_id = excluded.inner_id, owner = excluded.owner, market = excluded.market,
+	side = excluded.side, type = excluded.type, price = excluded.price, quantity = excluded.quantity, amount = excluded.amount,
+	created = excluded.created, serial = excluded.serial, noted = excluded.noted, received = excluded.received,
+	received_at = excluded.received_at, refused = excluded.refused, placed = excluded.placed, state = excluded.state,
+	reason = excluded.reason, executed = excluded.executed, executed_amount = excluded.executed_amount,
+	base_fee = excluded.base_fee, operator_fee = excluded.operator_fee, cancel = excluded.cancel, status = excluded.status`
+
+// appendColumns appends the row for a statement, in the order of orderColumns.
+func (o *orderRow) appendColumns(values []any) []any {
+	values = append(values, o.ID, o.InnerID, o.Owner, o.Market, o.Side, o.Type, o.Price.String(), o.Quantity.Dec(), o.Amount.Dec(),
+		o.Created, o.Serial, o.Noted, o.Received, o.ReceivedAt, flag(o.Refused), o.Placed)
+	return append(o.progress.appendColumns(values), o.Cancel, int(o.Status))
 }
 
-// columns is the row for a statement: flags are numbers in both databases.
-func (o *orderRow) columns() map[string]any {
-	refused := 0
-	if o.Refused {
-		refused = 1
+func (p *progress) appendColumns(values []any) []any {
+	return append(values, int(p.State), int(p.Reason), p.Executed.Dec(), p.ExecutedAmount.Dec(), p.BaseFee.Dec(), p.OperatorFee.Dec())
+}
+
+// flag is a condition as both databases store it.
+func flag(yes bool) int {
+	if yes {
+		return 1
 	}
-	return map[string]any{
-		"id": o.ID, "inner_id": o.InnerID, "owner": o.Owner, "market": o.Market, "side": o.Side, "type": o.Type,
-		"price": o.Price, "quantity": o.Quantity, "amount": o.Amount, "created": o.Created, "serial": o.Serial,
-		"noted": o.Noted, "received": o.Received, "received_at": o.ReceivedAt, "refused": refused, "placed": o.Placed,
-		"state": o.State, "reason": o.Reason, "executed": o.Executed, "executed_amount": o.ExecutedAmount,
-		"base_fee": o.BaseFee, "operator_fee": o.OperatorFee, "cancel": o.Cancel, "status": o.Status,
-	}
+	return 0
 }
 
 // view is the order as it is shown.

@@ -16,15 +16,20 @@ type paged struct {
 	ends, begins []uint64 // heights of the last event of a full page, and of the first of the page after it
 }
 
-func (p *paged) VMLogsByFilter(ctx context.Context, f client.LogFilter) ([]client.LogEntry, error) {
-	page, err := p.Client.VMLogsByFilter(ctx, f)
+func (p *paged) Call(ctx context.Context, result any, method string, params ...any) error {
+	err := p.Client.Call(ctx, result, method, params...)
+	entries, isEvents := result.(*[]logEntry)
+	if err != nil || !isEvents {
+		return err
+	}
+	page, f := *entries, params[0].(client.LogFilter)
 	if f.Page > 0 && len(page) > 0 {
-		p.begins = append(p.begins, page[0].Height)
+		p.begins = append(p.begins, page[0].height)
 	}
-	if err == nil && len(page) == f.Size {
-		p.ends = append(p.ends, page[len(page)-1].Height)
+	if len(page) == f.Size {
+		p.ends = append(p.ends, page[len(page)-1].height)
 	}
-	return page, err
+	return nil
 }
 
 // TestPagesCutABlock: blocks of 201 events, of which a page of a thousand ends in the middle of one (behaviours 25 and 57).

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"slices"
 
 	"gatewayd/chain/vite/core"
 )
@@ -14,20 +15,30 @@ type blockRow struct {
 	Relay  string `db:"relay"`
 	OK     bool   `db:"ok"`
 	Clock  int64  `db:"clock"`
+	// Cancels is the order whose cancel dexFund passed on.
+	Cancels string `db:"cancels"`
 }
 
-const blockColumns = "height, hash, send, relay, ok, clock"
+const (
+	blockColumns = "height, hash, send, relay, ok, clock, cancels"
+	blockWidth   = 8 // with the contract
+)
 
-func (a *applier) saveBlock(c contract, b *block) error {
-	ok, clock := 0, int64(0)
-	if b.ok {
-		ok = 1
+func (r *blockRow) appendColumns(values []any, c contract) []any {
+	return append(values, string(c), r.Height, r.Hash, r.Send, r.Relay, flag(r.OK), r.Clock, r.Cancels)
+}
+
+func (a *applier) saveBlock(c contract, b *block) {
+	row := &blockRow{
+		Height: b.height, Hash: b.hash.String(), Send: hashOrNone(b.send), Relay: hashOrNone(b.relay), OK: b.ok, Cancels: hashOrNone(b.asked.cancel),
 	}
 	if c == fund {
-		clock = a.clock
+		row.Clock = a.clock
 	}
-	return a.exec("INSERT INTO ex_blocks (contract, "+blockColumns+") VALUES (?, ?, ?, ?, ?, ?, ?)",
-		c, b.height, b.hash.String(), hashOrNone(b.send), hashOrNone(b.relay), ok, clock)
+	a.blockRows[c] = append(a.blockRows[c], row)
+	if row.Send != "" {
+		a.receivers[c][row.Send] = row
+	}
 }
 
 func hashOrNone(h core.Hash) string {
@@ -44,9 +55,12 @@ func (t *tx) tip(c contract) (row blockRow, err error) {
 }
 
 // receipt is how a contract received a send; nil while it has not, or did long ago.
-func (t *tx) receipt(c contract, send string) (*blockRow, error) {
+func (a *applier) receipt(c contract, send string) (*blockRow, error) {
+	if row, known := a.receivers[c][send]; known {
+		return row, nil
+	}
 	var row blockRow
-	found, err := t.one(&row, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? AND send = ? LIMIT 1", c, send)
+	found, err := a.one(&row, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? AND send = ? LIMIT 1", c, send)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -54,11 +68,11 @@ func (t *tx) receipt(c contract, send string) (*blockRow, error) {
 }
 
 // relayed tells whether dexTrade refused what a block of dexFund passed on to it.
-func (t *tx) relayed(f *blockRow) (refused bool, err error) {
+func (a *applier) relayed(f *blockRow) (refused bool, err error) {
 	if f.Relay == "" {
 		return false, nil
 	}
-	r, err := t.receipt(trade, f.Relay)
+	r, err := a.receipt(trade, f.Relay)
 	return r != nil && !r.OK, err
 }
 
@@ -73,10 +87,12 @@ func (a *applier) settleOrder(o *orderRow) error {
 	case f == nil && o.Placed > 0: // received long ago, or its block was taken back before that of dexTrade
 		return nil
 	case f == nil && o.Noted == 0:
-		return a.exec("DELETE FROM ex_orders WHERE id = ?", o.ID)
+		a.forget(o)
+		return nil
 	case f == nil:
 		o.Received, o.ReceivedAt, o.Refused, o.Created = 0, 0, false, o.Noted
-		return a.changed(o)
+		a.changed(o)
+		return nil
 	}
 	refused, err := a.relayed(f)
 	if err != nil {
@@ -86,48 +102,99 @@ func (a *applier) settleOrder(o *orderRow) error {
 	if o.Received = 0; f.OK {
 		o.Received = f.Height
 	}
-	o.Refused = !f.OK || refused
-	if o.Placed > 0 && before == o.publicStatus() {
-		return a.save(o) // nothing to see
+	if o.Refused = !f.OK || refused; o.over() {
+		o.Cancel = ""
 	}
-	return a.changed(o)
+	if o.Placed > 0 && before == o.publicStatus() {
+		a.save(o) // nothing to see
+		return nil
+	}
+	a.changed(o)
+	return nil
 }
 
 // settleCancel forgets a cancel request that a contract refused: the order shows its true state again.
 func (a *applier) settleCancel(request string) error {
-	var o orderRow
-	found, err := a.one(&o, orderByCancel, request)
-	if err != nil || !found {
+	o, err := a.cancelledBy(request)
+	if err != nil || o == nil {
 		return err
+	}
+	return a.settleRequest(o, request)
+}
+
+// cancelledBy is the order whose undecided cancel request this is; nil if there is none.
+func (a *applier) cancelledBy(request string) (*orderRow, error) {
+	for o := range a.written {
+		if o.Cancel == request {
+			return o, nil
+		}
+	}
+	var row orderRow
+	found, err := a.one(&row, orderByCancel, request)
+	if err != nil || !found {
+		return nil, err
+	}
+	o := a.keep(&row)
+	if o.Cancel != request {
+		return nil, nil
+	}
+	return o, nil
+}
+
+// settleRequest brings the cancel request that an order shows in line with the stored blocks: one that was refused gives way to another that waits.
+func (a *applier) settleRequest(o *orderRow, request string) error {
+	if o.over() || o.Cancel != "" && o.Cancel != request {
+		return nil
 	}
 	refused, err := a.cancelRefused(request)
-	if err != nil || !refused {
+	if err != nil || o.Cancel == request && !refused {
 		return err
 	}
-	o.Cancel = ""
-	return a.changed(&o)
+	if o.Cancel, err = a.pending(o.ID); err != nil {
+		return fmt.Errorf("looking for requests to cancel order %s: %w", o.ID, err)
+	}
+	a.changedIfSeen(o)
+	return nil
+}
+
+// requestsToCancel lists the blocks of dexFund that passed on cancels of an order, newest first.
+const requestsToCancel = "SELECT " + blockColumns + " FROM ex_blocks WHERE cancels = ? AND cancels <> '' ORDER BY height DESC"
+
+// pending is the newest request to cancel an order that dexFund passed on and dexTrade has not decided; empty without one.
+func (a *applier) pending(id string) (string, error) {
+	var rows []blockRow
+	if err := a.list(&rows, requestsToCancel, id); err != nil {
+		return "", err
+	}
+	requests := make([]*blockRow, 0, len(rows))
+	for _, row := range slices.Backward(a.blockRows[fund]) {
+		if row.Cancels == id {
+			requests = append(requests, row)
+		}
+	}
+	for i := range rows {
+		requests = append(requests, &rows[i])
+	}
+	for _, f := range requests {
+		if decided, err := a.receipt(trade, f.Relay); err != nil || decided == nil {
+			return f.Send, err
+		}
+	}
+	return "", nil
 }
 
 // cancelRefused looks at dexFund's receipt of a request and at dexTrade's of what dexFund passed on, or of the request itself.
-func (t *tx) cancelRefused(request string) (bool, error) {
-	f, err := t.receipt(fund, request)
+func (a *applier) cancelRefused(request string) (bool, error) {
+	f, err := a.receipt(fund, request)
 	if err != nil {
 		return false, err
 	}
 	if f != nil {
-		refused, err := t.relayed(f)
+		refused, err := a.relayed(f)
 		return !f.OK || refused, err
 	}
-	r, err := t.receipt(trade, request)
+	r, err := a.receipt(trade, request)
 	return r != nil && !r.OK, err
-}
-
-// decided looks whether a block of dexFund received a cancel request of ours.
-func (a *applier) decided(b *block) error {
-	if b.send.IsZero() {
-		return nil
-	}
-	return a.settleCancel(b.send.String())
 }
 
 // failure follows a failed block of dexTrade back to the user's send: an order that could not be matched, or a cancel.
@@ -150,13 +217,31 @@ func (a *applier) settleRoot(root string) error {
 	if o != nil && o.Placed == 0 {
 		return a.settleOrder(o)
 	}
+	f, err := a.receipt(fund, root)
+	if err != nil {
+		return err
+	}
+	if f != nil && f.Cancels != "" {
+		if o, err = a.order(f.Cancels); err != nil || o == nil {
+			return err
+		}
+		return a.settleRequest(o, root)
+	}
 	return a.settleCancel(root)
 }
 
+// rootOfRelay finds the block of dexFund that passed something on.
+const rootOfRelay = "SELECT " + blockColumns + " FROM ex_blocks WHERE contract = 'fund' AND relay = ? AND relay <> '' LIMIT 1"
+
 // root is the user's send that led to a send received by dexTrade.
-func (t *tx) root(send string) (string, error) {
+func (a *applier) root(send string) (string, error) {
+	for _, row := range slices.Backward(a.blockRows[fund]) {
+		if row.Relay == send {
+			return row.Send, nil
+		}
+	}
 	var row blockRow
-	found, err := t.one(&row, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = 'fund' AND relay = ? LIMIT 1", send)
+	found, err := a.one(&row, rootOfRelay, send)
 	if err != nil || !found {
 		return send, err
 	}

@@ -10,8 +10,9 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// span is how many blocks of a contract are read and stored at a time.
-const span = 200
+// span is how many blocks of a contract are read at a time. A node's answer stays far below what a client takes, also when each block has the most
+// settlements that one can have.
+const span = 500
 
 // maxLogPages bounds what one range of blocks may have of logs: a block has at most 1 + 2*100 of them.
 const maxLogPages = 1 + span*(1+2*dex.MaxFills)/client.MaxPage
@@ -25,10 +26,10 @@ type ledger interface {
 	LatestAccountBlock(context.Context, core.Address) (*client.AccountBlock, error)
 	// AccountBlockByHeight is nil beyond the newest.
 	AccountBlockByHeight(context.Context, core.Address, uint64) (*client.AccountBlock, error)
-	// AccountBlocks lists blocks from the origin towards older ones.
-	AccountBlocks(context.Context, core.Address, *core.Hash, *core.TokenID, int) ([]client.AccountBlock, error)
 	// AccountBlocksByHash answers in the order asked, nil for unknown blocks.
 	AccountBlocksByHash(context.Context, []core.Hash) ([]*client.AccountBlock, error)
+	// Call runs any method: for what is read in the index's own shape.
+	Call(ctx context.Context, result any, method string, params ...any) error
 }
 
 // contract is one of the two whose blocks are followed.
@@ -54,12 +55,17 @@ type block struct {
 	from       core.Address // who sent that
 	ok         bool         // what was asked for was done
 	relay      core.Hash    // the first send to dexTrade that it made; zero if none
+	relayed    []byte       // data of that
 	settled    [][]byte     // data of the sends that it made to dexFund
 	time       int64        // of its snapshot, in Unix seconds; 0 while it is in none
 	logs       []client.VMLog
-	call       []byte // dexFund only: data of what it received
+	result     []byte // its data
+	call       []byte // dexFund only: data of what it received, where the block does not show what was asked
 	callAmount amount
 	callToken  core.TokenID
+
+	events []event // of the logs, one for each
+	asked  call    // dexFund only
 }
 
 // cursor is how far a contract is indexed; the zero value is nothing.
@@ -68,65 +74,99 @@ type cursor struct {
 	hash   core.Hash
 }
 
-// next reads the blocks after the cursor up to a height, at most span of them, none at the end of the chain. forked: the block at the
-// cursor is not in the chain any more.
-func next(ctx context.Context, l ledger, logs logSource, c contract, at cursor, most uint64) (blocks []block, forked bool, err error) {
-	list, forked, err := line(ctx, l, c, at, most)
-	if err != nil || forked || len(list) == 0 {
-		return nil, forked, err
+// reader reads one contract's chain.
+type reader struct {
+	ledger
+	contract
+	span uint64
+}
+
+// page is what follows a cursor.
+type page struct {
+	blocks []block
+	more   bool   // the chain goes on after them
+	top    uint64 // height of the newest block that the node has told of
+	forked bool   // the block at the cursor is not in the chain any more
+}
+
+// next reads the blocks after the cursor up to a height, at most span of them.
+func (r *reader) next(ctx context.Context, at cursor, most uint64) (page, error) {
+	p, headers, err := r.line(ctx, at, most)
+	if err != nil || len(headers) == 0 {
+		return p, err
 	}
-	for i := len(list) - 1; i >= 0; i-- {
-		blocks = append(blocks, newBlock(&list[i]))
+	p.blocks = make([]block, 0, len(headers))
+	for i := len(headers) - 1; i >= 0; i-- {
+		p.blocks = append(p.blocks, headers[i].block)
 	}
-	if err := addLogs(ctx, logs, c, blocks, list); err != nil {
-		return nil, false, err
+	if err := r.addLogs(ctx, p.blocks, headers); err != nil {
+		return page{}, err
 	}
-	if c == fund {
-		err = addCalls(ctx, l, blocks)
+	if r.contract == fund {
+		if err := r.addCalls(ctx, p.blocks); err != nil {
+			return page{}, err
+		}
 	}
-	return blocks, false, err
+	for i := range p.blocks {
+		if err := p.blocks[i].decode(); err != nil {
+			return page{}, fmt.Errorf("reading block %d of dex %s: %w", p.blocks[i].height, r.contract, err)
+		}
+	}
+	return p, nil
 }
 
 // line reads the headers after the cursor, newest first, and checks that they form one line that begins there.
-func line(ctx context.Context, l ledger, c contract, at cursor, most uint64) (list []client.AccountBlock, forked bool, err error) {
-	top, err := l.LatestAccountBlock(ctx, c.address())
+func (r *reader) line(ctx context.Context, at cursor, most uint64) (p page, list []header, err error) {
+	top, err := r.LatestAccountBlock(ctx, r.address())
 	if err != nil {
-		return nil, false, fmt.Errorf("reading the newest block of dex %s: %w", c, err)
+		return p, nil, fmt.Errorf("reading the newest block of dex %s: %w", r.contract, err)
 	}
-	limit := min(most, at.height+span)
+	if top == nil {
+		return page{forked: at.height > 0}, nil, nil
+	}
+	p.top = top.Height
+	limit := min(most, at.height+r.span)
 	switch {
-	case top == nil || top.Height < at.height:
-		return nil, at.height > 0, nil
+	case top.Height < at.height:
+		p.forked = true
+		return p, nil, nil
 	case top.Height == at.height:
-		return nil, top.Hash != at.hash, nil
+		p.forked = top.Hash != at.hash
+		return p, nil, nil
 	case limit <= at.height: // what is newer is looked at later, and so is whether ours still stands
-		return nil, false, nil
+		return p, nil, nil
 	case top.Height > limit:
-		if top, err = l.AccountBlockByHeight(ctx, c.address(), limit); err != nil {
-			return nil, false, fmt.Errorf("reading block %d of dex %s: %w", limit, c, err)
+		p.more = limit < most
+		if top, err = r.AccountBlockByHeight(ctx, r.address(), limit); err != nil {
+			return p, nil, fmt.Errorf("reading block %d of dex %s: %w", limit, r.contract, err)
 		}
 		if top == nil {
-			return nil, false, errMoved
+			return p, nil, errMoved
 		}
 	}
 	n := int(top.Height - at.height)
-	list, err = l.AccountBlocks(ctx, c.address(), &top.Hash, nil, n)
-	if err != nil {
-		return nil, false, fmt.Errorf("reading %d blocks of dex %s up to %d: %w", n, c, top.Height, err)
+	if err := r.Call(ctx, &list, "ledger_getAccountBlocks", r.address(), top.Hash, nil, n); err != nil {
+		return p, nil, fmt.Errorf("reading %d blocks of dex %s up to %d: %w", n, r.contract, top.Height, err)
 	}
 	if !linked(list, top, n) {
-		return nil, false, fmt.Errorf("blocks of dex %s up to %d: %w", c, top.Height, errMoved)
+		return p, nil, fmt.Errorf("blocks of dex %s up to %d: %w", r.contract, top.Height, errMoved)
 	}
-	return list, at.height > 0 && list[n-1].PreviousHash != at.hash, nil
+	for i := range list {
+		list[i].ok = list[i].done()
+	}
+	if at.height > 0 && list[n-1].previous != at.hash {
+		return page{forked: true, top: p.top}, nil, nil
+	}
+	return p, list, nil
 }
 
 // linked tells whether the list is n blocks, each the next one's successor, down from top.
-func linked(list []client.AccountBlock, top *client.AccountBlock, n int) bool {
-	if len(list) != n || list[0].Hash != top.Hash {
+func linked(list []header, top *client.AccountBlock, n int) bool {
+	if len(list) != n || list[0].hash != top.Hash {
 		return false
 	}
 	for i := range list {
-		if list[i].Height != top.Height-uint64(i) || i > 0 && list[i-1].PreviousHash != list[i].Hash {
+		if list[i].height != top.Height-uint64(i) || i > 0 && list[i-1].previous != list[i].hash {
 			return false
 		}
 	}
@@ -136,77 +176,66 @@ func linked(list []client.AccountBlock, top *client.AccountBlock, n int) bool {
 // resultAt is where a contract's receive block says how it went: after a hash (facts/exchange.md 2.12).
 const resultAt = core.HashSize
 
-func newBlock(b *client.AccountBlock) block {
-	done := b.BlockType == core.Receive && len(b.Data) > resultAt && b.Data[resultAt] == 0
-	n := block{
-		height: b.Height, hash: b.Hash, send: b.SendBlockHash, from: b.FromAddress, ok: done, time: b.Timestamp,
-		callAmount: amount{b.Amount}, callToken: b.TokenID,
-	}
-	for i := range b.Triggered {
-		switch s := &b.Triggered[i]; {
-		case s.ToAddress == core.DexTradeContract && n.relay.IsZero():
-			n.relay = s.Hash
-		case s.ToAddress == core.DexFundContract:
-			n.settled = append(n.settled, s.Data)
-		}
-	}
-	return n
-}
-
-// logSource lists the events of contracts.
-type logSource interface {
-	VMLogsByFilter(context.Context, client.LogFilter) ([]client.LogEntry, error)
+// done tells whether the block did what it was asked for.
+func (h *header) done() bool {
+	return h.receive && len(h.result) > resultAt && h.result[resultAt] == 0
 }
 
 // addLogs reads the events of consecutive blocks, oldest first. headers are the same blocks, newest first.
-func addLogs(ctx context.Context, l logSource, c contract, blocks []block, headers []client.AccountBlock) error {
+func (r *reader) addLogs(ctx context.Context, blocks []block, headers []header) error {
 	first, last := blocks[0].height, blocks[len(blocks)-1].height
 	filter := client.LogFilter{
-		Ranges: map[core.Address]client.HeightRange{c.address(): {From: first, To: last}}, Size: client.MaxPage,
+		Ranges: map[core.Address]client.HeightRange{r.address(): {From: first, To: last}}, Size: client.MaxPage,
 	}
 	for ; filter.Page < maxLogPages; filter.Page++ {
-		page, err := l.VMLogsByFilter(ctx, filter)
-		if err != nil {
-			return fmt.Errorf("reading the events of dex %s from %d to %d: %w", c, first, last, err)
+		var entries []logEntry
+		if err := r.Call(ctx, &entries, "ledger_getVmLogsByFilter", filter); err != nil {
+			return fmt.Errorf("reading the events of dex %s from %d to %d: %w", r.contract, first, last, err)
 		}
-		for _, e := range page {
-			if e.Height < first || e.Height > last || e.Block != blocks[e.Height-first].hash {
-				return fmt.Errorf("event of dex %s at %d: %w", c, e.Height, errMoved)
+		for _, e := range entries {
+			if e.height < first || e.height > last || e.block != blocks[e.height-first].hash {
+				return fmt.Errorf("event of dex %s at %d: %w", r.contract, e.height, errMoved)
 			}
-			b := &blocks[e.Height-first]
-			b.logs = append(b.logs, e.Log)
+			b := &blocks[e.height-first]
+			b.logs = append(b.logs, e.log)
 		}
-		if len(page) < filter.Size {
-			return complete(c, blocks, headers)
+		if len(entries) < filter.Size {
+			return r.complete(blocks, headers)
 		}
 	}
-	return fmt.Errorf("dex %s from %d to %d: more than %d pages of events", c, first, last, maxLogPages)
+	return fmt.Errorf("dex %s from %d to %d: more than %d pages of events", r.contract, first, last, maxLogPages)
 }
 
 // complete checks that each block that names a hash of events has some: a node may answer before it has stored them.
-func complete(c contract, blocks []block, headers []client.AccountBlock) error {
+func (r *reader) complete(blocks []block, headers []header) error {
 	for i := range blocks {
-		h := headers[len(headers)-1-i].VMLogHash
-		if h != nil && !h.IsZero() && len(blocks[i].logs) == 0 {
-			return fmt.Errorf("no events of dex %s at %d: %w", c, blocks[i].height, errMoved)
+		if h := &headers[len(headers)-1-i]; !h.logged.IsZero() && len(blocks[i].logs) == 0 {
+			return fmt.Errorf("no events of dex %s at %d: %w", r.contract, blocks[i].height, errMoved)
 		}
 	}
 	return nil
 }
 
-// addCalls reads what users sent to dexFund. What contracts sent is not needed, so a node need not know it.
-func addCalls(ctx context.Context, l ledger, blocks []block) error {
+// addCalls reads what users asked of dexFund: from its blocks where these show it, else from what was sent. What contracts sent is not needed, so a node
+// need not know it.
+func (r *reader) addCalls(ctx context.Context, blocks []block) error {
 	var hashes []core.Hash
 	var at []int
 	for i := range blocks {
-		if !blocks[i].send.IsZero() && !blocks[i].from.IsContract() {
-			hashes, at = append(hashes, blocks[i].send), append(at, i)
+		b := &blocks[i]
+		if b.send.IsZero() || b.from.IsContract() {
+			continue
 		}
+		if asked, err := relayedCall(b); err == nil {
+			b.asked = asked
+			continue
+		}
+		hashes, at = append(hashes, b.send), append(at, i)
 	}
 	if len(hashes) == 0 {
 		return nil
 	}
-	sends, err := l.AccountBlocksByHash(ctx, hashes)
+	sends, err := r.AccountBlocksByHash(ctx, hashes)
 	if err != nil {
 		return fmt.Errorf("reading what was sent to dex fund: %w", err)
 	}
@@ -214,7 +243,9 @@ func addCalls(ctx context.Context, l ledger, blocks []block) error {
 		if s == nil {
 			return fmt.Errorf("send %s to dex fund: %w", hashes[k], errMoved)
 		}
-		blocks[at[k]].call = s.Data
+		b := &blocks[at[k]]
+		b.call = s.Data
+		b.asked = readCall(b)
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package index
 
-import (
-	"fmt"
-
-	"gatewayd/chain/vite/dex"
-)
+import "gatewayd/chain/vite/dex"
 
 // tradeRow is a row of ex_trades.
 type tradeRow struct {
@@ -29,6 +25,14 @@ type tradeRow struct {
 const tradeColumns = `height, pos, id, market, side, price, quantity, amount, taker, maker, taker_inner, maker_inner,
 	taker_fee, maker_fee, base_fees, at`
 
+// tradeWidth is the number of columns.
+const tradeWidth = 16
+
+func (r *tradeRow) appendColumns(values []any) []any {
+	return append(values, r.Height, r.Pos, r.ID, r.Market, r.Side, r.Price.String(), r.Quantity.Dec(), r.Amount.Dec(), r.Taker, r.Maker,
+		r.TakerInner, r.MakerInner, r.TakerFee.Dec(), r.MakerFee.Dec(), r.BaseFees.Dec(), r.At)
+}
+
 // trade stores a fill. Its two orders were announced by earlier events of the same block, or long before.
 func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 	taker, err := a.inner(t.Taker)
@@ -45,11 +49,6 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 		TakerInner: taker.InnerID, MakerInner: maker.InnerID, TakerFee: amount{plus(&t.TakerFee, &t.TakerOperatorFee)},
 		MakerFee: amount{plus(&t.MakerFee, &t.MakerOperatorFee)},
 		BaseFees: amount{plus(&t.TakerFee, &t.MakerFee)}, At: t.Time,
-	}
-	err = a.named(`INSERT INTO ex_trades (`+tradeColumns+`) VALUES (:height, :pos, :id, :market, :side, :price, :quantity,
-		:amount, :taker, :maker, :taker_inner, :maker_inner, :taker_fee, :maker_fee, :base_fees, :at)`, &row)
-	if err != nil {
-		return fmt.Errorf("storing trade %s: %w", row.ID, err)
 	}
 	a.trades = append(a.trades, row)
 	return a.addToBars(&row)

@@ -15,14 +15,18 @@ type undoRow struct {
 
 const undoColumns = "height, pos, id, placed, state, reason, executed, executed_amount, base_fee, operator_fee"
 
-// remember stores what an order is before an event changes it.
-func (a *applier) remember(b *block, pos int, o *orderRow) error {
-	err := a.named(`INSERT INTO ex_undo (`+undoColumns+`) VALUES (:height, :pos, :id, :placed, :state, :reason, :executed,
-		:executed_amount, :base_fee, :operator_fee)`, &undoRow{b.height, pos, o.ID, o.Placed, o.progress})
-	if err != nil {
-		return fmt.Errorf("remembering order %s: %w", o.ID, err)
+// undoWidth is the number of columns.
+const undoWidth = 10
+
+func (r *undoRow) appendColumns(values []any) []any {
+	return r.progress.appendColumns(append(values, r.Height, r.Pos, r.ID, r.Placed))
+}
+
+// remember stores what an order is before an event of dexTrade changes it, for as long as the event may be taken back.
+func (a *applier) remember(b *block, pos int, o *orderRow) {
+	if !a.settled(trade, b.height) {
+		a.undoRows = append(a.undoRows, undoRow{b.height, pos, o.ID, o.Placed, o.progress})
 	}
-	return nil
 }
 
 // undo takes back everything that the contract's blocks above a height did.
@@ -107,10 +111,16 @@ func (a *applier) restore(height uint64) (orders []*orderRow, err error) {
 	return orders, nil
 }
 
-// settleRestored stores a restored order. One that dexTrade has not taken any more is again what dexFund made of it.
-func (a *applier) settleRestored(o *orderRow) error {
+// settleRestored stores a restored order. One that dexTrade has not taken any more is again what dexFund made of it. A cancel that was decided waits again.
+func (a *applier) settleRestored(o *orderRow) (err error) {
+	if o.Cancel == "" && !o.over() {
+		if o.Cancel, err = a.pending(o.ID); err != nil {
+			return err
+		}
+	}
 	if o.Placed > 0 {
-		return a.changed(o)
+		a.changed(o)
+		return nil
 	}
 	o.InnerID, o.Serial = "", 0
 	if o.Created = o.ReceivedAt; o.Created == 0 {
@@ -135,13 +145,13 @@ func (a *applier) undoTrades(height uint64) error {
 			return err
 		}
 	}
-	return a.saveBars()
+	return nil
 }
 
 // undoFund drops what was announced and puts orders that waited for dexTrade back.
 func (a *applier) undoFund(height uint64) error {
-	var sends []string
-	err := a.list(&sends, "SELECT send FROM ex_blocks WHERE contract = 'fund' AND height > ? AND send <> '' ORDER BY height", height)
+	var blocks []blockRow
+	err := a.list(&blocks, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = 'fund' AND height > ? AND send <> '' ORDER BY height", height)
 	if err != nil {
 		return err
 	}
@@ -151,17 +161,35 @@ func (a *applier) undoFund(height uint64) error {
 	if err := a.dropBlocks(fund, height); err != nil {
 		return err
 	}
-	for _, send := range sends {
-		o, err := a.order(send)
-		if err == nil && o != nil {
-			err = a.settleOrder(o)
-		}
-		if err != nil {
+	for i := range blocks {
+		if err := a.unreceive(&blocks[i]); err != nil {
 			return err
 		}
 	}
 	a.rules, err = a.readRules(a.rules.precisions)
 	return err
+}
+
+// unreceive puts back the order that a block of dexFund received, or the one whose cancel it did.
+func (a *applier) unreceive(b *blockRow) error {
+	o, err := a.order(b.Send)
+	if err != nil {
+		return err
+	}
+	if o != nil {
+		return a.settleOrder(o)
+	}
+	if b.Cancels == "" {
+		return nil
+	}
+	if o, err = a.order(b.Cancels); err != nil || o == nil || o.Cancel != b.Send {
+		return err
+	}
+	if o.Cancel, err = a.pending(o.ID); err != nil {
+		return err
+	}
+	a.changedIfSeen(o)
+	return nil
 }
 
 func (a *applier) drop(height uint64, tables ...string) error {

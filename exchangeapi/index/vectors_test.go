@@ -152,10 +152,9 @@ func TestEventVectors(t *testing.T) {
 	for _, s := range samples(t) {
 		t.Run(s.Case, func(t *testing.T) {
 			b := block{logs: s.vmLogs(t)}
-			events, err := b.events()
-			require.NoError(t, err)
-			for i := range events {
-				require.Equal(t, s.Logs[i].Decoded, events[i].shown())
+			require.NoError(t, b.decode())
+			for i := range b.events {
+				require.Equal(t, s.Logs[i].Decoded, b.events[i].shown())
 			}
 		})
 	}
@@ -169,15 +168,15 @@ func TestPublicSample(t *testing.T) {
 	market := dex.Market{ID: 1, Symbol: "VTT-000_BTC-000", TradeDecimals: 18, QuoteDecimals: 8, QuoteType: dex.QuoteBTC}
 	copy(market.Trade[:], "trade")
 	opened := client.VMLog{Topics: []core.Hash{dex.Topic(dex.MarketEvent)}, Data: market.Encode()}
-	require.NoError(t, x.write(t.Context(), func(a *applier) error {
-		return a.blocks(fund, []block{{height: 1, hash: core.Hash{1}, ok: true, logs: []client.VMLog{opened}}})
-	}))
+	store := func(c contract, b block) {
+		require.NoError(t, b.decode())
+		require.NoError(t, x.write(t.Context(), nil, func(a *applier) error { return a.blocks(c, []block{b}) }))
+	}
+	store(fund, block{height: 1, hash: core.Hash{1}, ok: true, logs: []client.VMLog{opened}})
 	all := samples(t)
 	for i := range all[:2] {
 		require.Contains(t, all[i].Case, "01_equal_price")
-		require.NoError(t, x.write(t.Context(), func(a *applier) error {
-			return a.blocks(trade, []block{{height: uint64(i + 1), hash: core.Hash{byte(i)}, ok: true, logs: all[i].vmLogs(t)}})
-		}))
+		store(trade, block{height: uint64(i + 1), hash: core.Hash{byte(i)}, ok: true, logs: all[i].vmLogs(t)})
 	}
 	trades, err := x.Trades(t.Context(), TradeFilter{Symbol: market.Symbol}, Page{Limit: 10})
 	require.NoError(t, err)
@@ -246,7 +245,7 @@ func TestStatuses(t *testing.T) {
 		"noted":                    {orderRow{Noted: 1}, PendingRequest},
 		"received":                 {orderRow{Received: 1}, Received},
 		"refused":                  {orderRow{Refused: true}, Failed},
-		"cancel before it is open": {orderRow{Received: 1, Cancel: "c"}, PendingCancel},
+		"cancel before it is open": {orderRow{Received: 1, Cancel: "c"}, Received},
 		"open":                     {orderRow{Placed: 1}, Open},
 		"partly":                   {orderRow{Placed: 1, progress: progress{State: dex.PartiallyFilled}}, PartiallyFilled},
 		"cancel of open":           {orderRow{Placed: 1, Cancel: "c", progress: progress{State: dex.PartiallyFilled}}, PendingCancel},
