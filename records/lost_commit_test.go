@@ -2,9 +2,11 @@ package records_test
 
 import (
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,12 +19,14 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// proxy passes bytes between a client and a server until it is told to keep the server's next answer for itself and hang up.
+// proxy passes bytes between a client and a server until it is told to keep the server's next answer for itself, or the client's next
+// request but for its first bytes, and hang up.
 type proxy struct {
 	listener net.Listener
 	network  string // of the server: tcp or unix
 	server   string
 	swallow  atomic.Bool
+	keep     atomic.Int32 // one more than the bytes of the next request that pass; 0: all of it
 	wg       sync.WaitGroup
 }
 
@@ -50,11 +54,27 @@ func (p *proxy) accept() {
 			client.Close()
 			continue
 		}
-		p.wg.Go(func() {
-			_, _ = io.Copy(server, client)
-			server.Close()
-		})
+		p.wg.Go(func() { p.requests(client, server) })
 		p.wg.Go(func() { p.answers(client, server) })
+	}
+}
+
+func (p *proxy) requests(client, server net.Conn) {
+	defer client.Close()
+	defer server.Close()
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := client.Read(buf)
+		if err != nil {
+			return
+		}
+		if keep := int(p.keep.Load()); keep > 0 {
+			_, _ = server.Write(buf[:min(n, keep-1)])
+			return
+		}
+		if _, err := server.Write(buf[:n]); err != nil {
+			return
+		}
 	}
 }
 
@@ -73,7 +93,20 @@ func (p *proxy) answers(client, server net.Conn) {
 	}
 }
 
-// TestLostCommit: the connection dies while COMMIT is under way. The caller is told that it does not know, and finds the work stored.
+// rounds is how many connections TestLostCommit cuts; GATEWAYD_CUTS asks for more. The law's number is 1,000.
+func rounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("GATEWAYD_CUTS")
+	if text == "" {
+		return 30
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// TestLostCommit: connections die while COMMIT is under way, on the way there, in the middle of it, or on the way back. The caller is told
+// that it does not know; reading again tells, and the store goes on by itself.
 func TestLostCommit(t *testing.T) {
 	direct := recordstest.Postgres(t).Database(t)
 	c, err := pgx.ParseConfig(direct)
@@ -86,15 +119,29 @@ func TestLostCommit(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 
-	err = s.Update(t.Context(), func(tx *records.Tx) error {
-		err := tx.EnsureAccount(records.Account{Chain: "eth", Account: "0xhot", Kind: records.KindHot, Network: "eth", KeyPath: "m/0"})
-		p.swallow.Store(true)
-		return err
-	})
-	require.ErrorIs(t, err, records.ErrUnknownOutcome)
-	p.swallow.Store(false)
-	require.NoError(t, s.View(t.Context(), func(tx *records.Tx) error {
-		_, err := tx.Account("eth", "0xhot")
-		return err
-	}), "reading again tells")
+	for round := range rounds(t) {
+		account := fmt.Sprintf("0x%d", round)
+		answered := rand.IntN(2) == 0
+		err := s.Update(t.Context(), func(tx *records.Tx) error {
+			err := tx.EnsureAccount(records.Account{Chain: "eth", Account: account, Kind: records.KindHot, Network: account, KeyPath: "m/" + account})
+			if answered {
+				p.swallow.Store(true)
+			} else {
+				p.keep.Store(1 + rand.Int32N(11)) // the message has 12 bytes
+			}
+			return err
+		})
+		p.swallow.Store(false)
+		p.keep.Store(0)
+		require.ErrorIs(t, err, records.ErrUnknownOutcome)
+		err = s.View(t.Context(), func(tx *records.Tx) error {
+			_, err := tx.Account("eth", account)
+			return err
+		})
+		if answered {
+			require.NoError(t, err, "reading again tells")
+			continue
+		}
+		require.ErrorIs(t, err, records.ErrNotFound, "reading again tells")
+	}
 }
