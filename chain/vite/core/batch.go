@@ -31,12 +31,13 @@ type combination struct {
 	s, k       []*edwards25519.Scalar
 	points     []*edwards25519.Point // of each: R, A
 	transcript []byte                // what the factors come from: k, which commits to R, A and the message, and s
+	room       []edwards25519.Point  // for the points
 }
 
 func newCombination(n int) *combination {
 	return &combination{
 		s: make([]*edwards25519.Scalar, 0, n), k: make([]*edwards25519.Scalar, 0, n), points: make([]*edwards25519.Point, 0, 2*n+1),
-		transcript: make([]byte, 0, n*SignatureSize),
+		transcript: make([]byte, 0, n*SignatureSize), room: make([]edwards25519.Point, 2*n),
 	}
 }
 
@@ -49,11 +50,12 @@ func (c *combination) read(g *Signed) bool {
 	if err != nil {
 		return false
 	}
-	r, err := edwards25519.NewIdentityPoint().SetBytes(g.Signature[:32])
+	at := len(c.points)
+	r, err := c.room[at].SetBytes(g.Signature[:32])
 	if err != nil {
 		return false
 	}
-	a, err := edwards25519.NewIdentityPoint().SetBytes(g.Public)
+	a, err := c.room[at+1].SetBytes(g.Public)
 	if err != nil {
 		return false
 	}
@@ -86,7 +88,7 @@ func (c *combination) hold() bool {
 	for i := range c.s {
 		z := factor(seed, uint64(i))
 		sum.MultiplyAdd(z, c.s[i], sum)
-		scalars = append(scalars, z, edwards25519.NewScalar().Multiply(z, c.k[i]))
+		scalars = append(scalars, z, c.k[i].Multiply(z, c.k[i]))
 	}
 	scalars = append(scalars, sum.Negate(sum))
 	points := append(c.points, edwards25519.NewGeneratorPoint())
@@ -95,7 +97,10 @@ func (c *combination) hold() bool {
 }
 
 func factor(seed Hash, i uint64) *edwards25519.Scalar {
-	sum := blake2b.Sum256(binary.LittleEndian.AppendUint64(seed[:], i))
+	var p [HashSize + 8]byte
+	copy(p[:], seed[:])
+	binary.LittleEndian.PutUint64(p[HashSize:], i)
+	sum := blake2b.Sum256(p[:])
 	var wide [32]byte
 	copy(wide[:16], sum[:])
 	wide[0] |= 1

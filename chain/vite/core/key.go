@@ -130,8 +130,12 @@ func Verify(public, message, signature []byte) bool {
 
 // hashToScalar reduces BLAKE2b-512 of the parts modulo the group order.
 func hashToScalar(parts ...[]byte) *edwards25519.Scalar {
-	var wide [64]byte
-	digest(wide[:], parts...)
+	// 128 bytes hold a point, a key and the hash of a block, so the usual case does not allocate.
+	p := make([]byte, 0, 128)
+	for _, part := range parts {
+		p = append(p, part...)
+	}
+	wide := blake2b.Sum512(p)
 	s, err := edwards25519.NewScalar().SetUniformBytes(wide[:])
 	if err != nil {
 		panic("core: reducing 64 bytes: " + err.Error())

@@ -31,7 +31,10 @@ func (w *writer) bool(v bool) {
 	}
 }
 
-func (w *writer) amount(n uint256.Int) { w.bytes(n.Bytes()) }
+func (w *writer) amount(n uint256.Int) {
+	all := n.Bytes32()
+	w.bytes(all[len(all)-n.ByteLen():])
+}
 
 // optional writes a byte string that may be absent (nil) besides being empty.
 func (w *writer) optional(b []byte) {

@@ -114,7 +114,7 @@ func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 	n.Read(func(v *View) {
 		head := v.AccountHead(u.addr)
 		b.Height, b.PreviousHash = head.Height+1, head.Hash
-		if list := v.Unreceived(u.addr, 0, 1); len(list) > 0 && b.Height%2 == 0 {
+		if list := v.Unreceived(u.addr, 0, 1); len(list) > 0 && b.Height%2 == 0 && b.Height%12 != 0 {
 			b.BlockType, b.SendBlockHash = core.Receive, list[0].Hash
 			return
 		}

@@ -66,7 +66,8 @@ func parseFrameHead(data []byte) (sum uint32, number uint64, headSize int, paylo
 }
 
 func appendFrame(p []byte, number uint64, payload []byte) []byte {
-	head := binary.AppendUvarint(binary.AppendUvarint(nil, number), uint64(len(payload)))
+	head := binary.AppendUvarint(make([]byte, 0, maxFrameHead), number)
+	head = binary.AppendUvarint(head, uint64(len(payload)))
 	p = append(p, frameMagic...)
 	p = binary.BigEndian.AppendUint32(p, checksum(head, payload))
 	return append(append(p, head...), payload...)

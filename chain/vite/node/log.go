@@ -33,7 +33,8 @@ const (
 
 // blockLog appends records and makes them durable in groups.
 type blockLog struct {
-	file *os.File // nil in memory
+	file    *os.File // nil in memory
+	callers *callers
 
 	mu      sync.Mutex
 	changed *sync.Cond // of durable, writing and err
@@ -48,6 +49,7 @@ type blockLog struct {
 	// The following are of the one who writes, or of a log that no one writes to.
 	written []byte // records of the frame before, to be used again
 	frame   []byte // buffer
+	zeros   []byte // space to be taken; nil until it is the first time
 	size    int64  // of the file; zeros from next on
 }
 
@@ -58,20 +60,20 @@ type place struct {
 }
 
 // newMemoryLog keeps nothing; a record is durable at once.
-func newMemoryLog() *blockLog {
-	l := &blockLog{}
+func newMemoryLog(c *callers) *blockLog {
+	l := &blockLog{callers: c}
 	l.changed = sync.NewCond(&l.mu)
 	return l
 }
 
 // openLog opens or makes the log and replays its records from a place on (zero: the first), which must be one that here
 // has answered. A torn last frame is cut off. Damage elsewhere, and the log of another genesis, are ErrCorrupt.
-func openLog(path string, genesis core.Hash, from place, replay func(record []byte) error) (*blockLog, error) {
+func openLog(path string, c *callers, genesis core.Hash, from place, replay func(record []byte) error) (*blockLog, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the block log: %w", err)
 	}
-	l := newMemoryLog()
+	l := newMemoryLog(c)
 	l.file = file
 	if err := l.load(genesis, from, replay); err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -196,8 +198,8 @@ func (l *blockLog) add(record []byte, after func()) uint64 {
 	return l.added
 }
 
-// wait returns once the record is on disk. The first caller that finds the disk idle writes for all; the others wait for
-// it. An error is final: nothing is written any more.
+// wait returns once the record is on disk. The first caller that finds the disk idle writes for all who come meanwhile; the
+// others wait for it. An error is final: nothing is written any more.
 func (l *blockLog) wait(record uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,8 +218,12 @@ func (l *blockLog) wait(record uint64) error {
 
 // writeFrame is called with the lock, and gives it up while the disk works.
 func (l *blockLog) writeFrame() {
+	l.writing = true
+	l.mu.Unlock()
+	l.callers.letIn()
+	l.mu.Lock()
 	payload, after, upto := l.records, l.after, l.added
-	l.records, l.after, l.writing = l.written[:0], nil, true
+	l.records, l.after = l.written[:0], nil
 	l.mu.Unlock()
 	next, err := l.write(payload)
 	l.written = payload
@@ -258,7 +264,10 @@ func (l *blockLog) write(payload []byte) (next place, err error) {
 
 // reserve takes space behind the frame that ends at the offset, beyond what the file had.
 func (l *blockLog) reserve(from int64) error {
-	if _, err := l.file.WriteAt(make([]byte, logReserve), from); err != nil {
+	if l.zeros == nil {
+		l.zeros = make([]byte, logReserve)
+	}
+	if _, err := l.file.WriteAt(l.zeros, from); err != nil {
 		return fmt.Errorf("extending the block log: %w", err)
 	}
 	l.size = from + logReserve

@@ -49,7 +49,8 @@ type Node struct {
 	dirLock *flock.Flock // nil in memory
 	hub     hub
 	// poke wakes Run because a contract has something to receive. One waiting wake-up is enough, so its capacity is 1.
-	poke chan struct{}
+	poke    chan struct{}
+	callers callers
 	// signatures checks those of callers who come at the same time together.
 	signatures *signatures
 
@@ -85,7 +86,8 @@ func New(config Config) (*Node, error) {
 	if config.memory != (memory{}) {
 		r.memory = config.memory
 	}
-	n := &Node{config: config, genesis: genesis, rules: r, poke: make(chan struct{}, 1), signatures: newSignatures()}
+	n := &Node{config: config, genesis: genesis, rules: r, poke: make(chan struct{}, 1)}
+	n.signatures = newSignatures(&n.callers)
 	if err := n.open(); err != nil {
 		return nil, fmt.Errorf("opening the exchange chain: %w", err)
 	}
@@ -95,7 +97,7 @@ func New(config Config) (*Node, error) {
 
 func (n *Node) open() (err error) {
 	if n.config.Dir == "" {
-		n.log = newMemoryLog()
+		n.log = newMemoryLog(&n.callers)
 		n.state = newChain(n.genesis, n.rules)
 		n.history, err = openHistory(n.config.disk, "", n.rules.digest)
 		return err
@@ -212,6 +214,8 @@ func (n *Node) Submit(ctx context.Context, b *core.AccountBlock) error {
 	if err := present(b); err != nil {
 		return err
 	}
+	n.callers.inside.Add(1)
+	defer n.callers.inside.Add(-1)
 	own := *b
 	if own.Nonce == nil {
 		own.Difficulty = nil // without a nonce the node ignores it

@@ -2,6 +2,7 @@ package node
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"gatewayd/chain/vite/core"
@@ -15,85 +16,93 @@ const maxTogether = 64
 // leave to the next group.
 const perChecker = 8
 
-// signatures checks signatures, those together that come while others are checked. One caller checks what waits, its own among
-// it; the others wait for it, and if there are many, a few of them check as well. So a single caller waits for nobody, and
-// many at a time cost half.
+// signatures checks signatures, those together that come while others are checked. They gather in groups, and one caller of
+// each group checks it for all. So a single caller waits for nobody, and many at a time cost half.
 type signatures struct {
 	mu      sync.Mutex
-	changed *sync.Cond // of busy, and of what was waiting
-	waiting []*signature
-	busy    int  // callers who check
-	crowded bool // the latest check was of several
+	waiting []*together // groups that are open to more, oldest first; all but the last are full
+	busy    int         // callers who check, or are about to
 	most    int
+	callers *callers
 }
 
-// signature is one of them, and once it is done whether it is good.
-type signature struct {
-	core.Signed
-	done, good bool
+// together is a group of signatures.
+type together struct {
+	list []core.Signed
+	good []bool        // once done
+	led  bool          // someone of the group checks it, or has been told to
+	lead chan struct{} // tells one of the group to check it; holds that word until he listens
+	done chan struct{} // closed when all of the group may look at good
 }
 
-func newSignatures() *signatures {
-	s := &signatures{most: runtime.GOMAXPROCS(0)}
-	s.changed = sync.NewCond(&s.mu)
-	return s
+func newSignatures(c *callers) *signatures {
+	return &signatures{most: runtime.GOMAXPROCS(0), callers: c}
 }
 
 // good tells whether the key's owner has signed the message.
 func (s *signatures) good(public, message, sign []byte) bool {
-	own := &signature{Signed: core.Signed{Public: public, Message: message, Signature: sign}}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting = append(s.waiting, own)
-	for !own.done {
-		if s.busy == s.most || len(s.waiting) < max(1, s.busy*perChecker) {
-			s.changed.Wait()
-			continue
-		}
-		s.check()
+	g := s.join(core.Signed{Public: public, Message: message, Signature: sign})
+	own := len(g.list) - 1
+	s.goOn()
+	s.mu.Unlock()
+	select {
+	case <-g.done:
+	case <-g.lead:
+		s.check(g)
 	}
-	return own.good
+	return g.good[own]
 }
 
-// check takes what waits, after letting in who is about to wait if there were several of late: alone, that only wakes an
-// idle processor. It is called with the lock, and gives it up while it computes.
-func (s *signatures) check() {
+// join puts a signature into the last group, or into a new one.
+func (s *signatures) join(one core.Signed) *together {
+	n := len(s.waiting)
+	if n == 0 || len(s.waiting[n-1].list) == maxTogether {
+		s.waiting = append(s.waiting, &together{lead: make(chan struct{}, 1), done: make(chan struct{})})
+		n++
+	}
+	g := s.waiting[n-1]
+	g.list = append(g.list, one)
+	return g
+}
+
+// goOn has the oldest group checked that no one checks yet, if that is worth while now.
+func (s *signatures) goOn() {
+	at := slices.IndexFunc(s.waiting, func(g *together) bool { return !g.led })
+	if at < 0 || s.busy == s.most || len(s.waiting[at].list) < s.busy*perChecker {
+		return
+	}
 	s.busy++
-	if s.crowded || len(s.waiting) > 1 {
-		s.mu.Unlock()
-		runtime.Gosched()
-		s.mu.Lock()
-	}
-	n := min(len(s.waiting), maxTogether)
-	s.crowded = n > 1
-	group := s.waiting[:n:n]
-	s.waiting = s.waiting[n:]
-	s.mu.Unlock()
-	results := verifyTogether(group)
+	s.waiting[at].led = true
+	s.waiting[at].lead <- struct{}{}
+}
+
+// check lets in who is about to come, closes the group and checks it.
+func (s *signatures) check(g *together) {
+	s.callers.letIn()
 	s.mu.Lock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *together) bool { return w == g })
+	s.mu.Unlock()
+
+	g.good = verifyTogether(g.list)
+	close(g.done)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.busy--
-	for i, g := range group {
-		g.done, g.good = true, results[i]
-	}
-	s.changed.Broadcast()
+	s.goOn()
 }
 
 // verifyTogether tells of each whether it is good. If not all are, each is looked at alone.
-func verifyTogether(group []*signature) []bool {
-	results := make([]bool, len(group))
-	if len(group) > 1 {
-		list := make([]core.Signed, len(group))
-		for i, g := range group {
-			list[i] = g.Signed
+func verifyTogether(list []core.Signed) []bool {
+	results := make([]bool, len(list))
+	if len(list) > 1 && core.VerifyAll(list) {
+		for i := range results {
+			results[i] = true
 		}
-		if core.VerifyAll(list) {
-			for i := range results {
-				results[i] = true
-			}
-			return results
-		}
+		return results
 	}
-	for i, g := range group {
+	for i, g := range list {
 		results[i] = core.Verify(g.Public, g.Message, g.Signature)
 	}
 	return results

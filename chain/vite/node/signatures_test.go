@@ -20,7 +20,7 @@ func signedBy(t testing.TB, n uint64, message byte) core.Signed {
 // TestSignaturesTogether has many callers ask at a time, one in seven of them with a bad signature: each gets its own answer.
 func TestSignaturesTogether(t *testing.T) {
 	for _, most := range []int{1, 2} {
-		s := newSignatures()
+		s := newSignatures(&callers{})
 		s.most = most
 		var callers sync.WaitGroup
 		var wrong atomic.Int32
@@ -47,7 +47,7 @@ func TestSignaturesTogether(t *testing.T) {
 
 // TestVerifyTogether: what waits while others are busy is checked in groups of at most maxTogether.
 func TestVerifyTogether(t *testing.T) {
-	s := newSignatures()
+	s := newSignatures(&callers{})
 	s.most = 1
 	s.busy = 1 // somebody checks
 	const n = maxTogether + 10
@@ -60,15 +60,16 @@ func TestVerifyTogether(t *testing.T) {
 	require.Eventually(t, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return len(s.waiting) == n
+		return len(s.waiting) == 2 && len(s.waiting[1].list) == n-maxTogether
 	}, time.Minute, time.Millisecond)
 	s.mu.Lock()
+	require.Len(t, s.waiting[0].list, maxTogether)
 	s.busy = 0
-	require.Len(t, s.waiting, n)
-	s.check() // wakes the others, who take the rest
+	s.goOn() // one of the first group checks it, and has the other checked
 	s.mu.Unlock()
 	callers.Wait()
 	for _, good := range answers {
 		require.True(t, good)
 	}
+	require.Empty(t, s.waiting)
 }
