@@ -142,7 +142,7 @@ func (s *shop) enrol(ctx context.Context) error {
 	return s.ready(ctx)
 }
 
-// serveNode runs the chain and its JSON-RPC, reached over WebSocket as the daemon does.
+// serveNode runs the chain and its JSON-RPC, reached over WebSocket from inside the process as the daemon reaches its own.
 func (s *shop) serveNode(ctx context.Context) (err error) {
 	if s.rpc, err = rpc.New(s.node, rpc.Config{WS: "127.0.0.1:0"}); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *shop) serveNode(ctx context.Context) (err error) {
 	}
 	s.running.Go(func() error { return s.rpc.Run(ctx) })
 	s.running.Go(func() error { return s.node.Run(ctx) })
-	s.link, err = client.Dial(ctx, "ws://"+s.rpc.WSAddr(), client.Options{})
+	s.link, err = client.Dial(ctx, "ws://"+s.rpc.WSAddr(), client.Options{Dial: s.rpc.Dial})
 	return err
 }
 

@@ -66,13 +66,13 @@ func (e *embedded) URL() string { return "http://" + e.rpc.HTTPAddr() }
 func (e *embedded) WSURL() string { return "ws://" + e.rpc.WSAddr() }
 
 // serving is an exchange configuration as it should be beside this chain: an index that would follow it over HTTP follows it over WebSocket,
-// which tells of new blocks by itself.
+// which tells of new blocks by itself, and from inside the process.
 func (e *embedded) serving(cfg *ExchangeConfig) *ExchangeConfig {
 	if cfg == nil || cfg.Node != e.URL() {
 		return cfg
 	}
 	followed := *cfg
-	followed.Node = e.WSURL()
+	followed.Node, followed.dial = e.WSURL(), e.rpc.Dial
 	return &followed
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +49,7 @@ type ExchangeConfig struct {
 	// What the rest of the configuration says: the source chains, on which price feeds are read, and the tokens that the gateway bridges.
 	sources []ethereum.Config
 	bridged map[string][]exchangeapi.Bridged
+	dial    func(ctx context.Context, network, address string) (net.Conn, error) // to a node in this process; nil for one elsewhere
 }
 
 // ExchangeTestConfig is the exchange of a test network.
@@ -205,20 +207,20 @@ func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Ke
 	if cfg.KeyPage == nil || *cfg.KeyPage {
 		parts.Pages = web.Keys()
 	}
-	add := func(name, base, node string, x index.Config) error {
-		network, err := e.network(ctx, node, x, cfg.Sockets, log.WithField("exchange", name))
+	add := func(name, base, node string, o client.Options, x index.Config) error {
+		network, err := e.network(ctx, node, o, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, delegation{keys, name}
 		parts.Networks = append(parts.Networks, network)
 		return err
 	}
-	if err := add(mainExchange, "", cfg.Node, cfg.Index); err != nil {
+	if err := add(mainExchange, "", cfg.Node, client.Options{Dial: cfg.dial}, cfg.Index); err != nil {
 		return err
 	}
 	if cfg.Gateway.URL != "" {
 		parts.Networks[0].Bridged = cfg.bridged
 	}
 	if cfg.Test != nil {
-		if err := add(testExchange, "/test", cfg.Test.Node, cfg.Test.Index); err != nil {
+		if err := add(testExchange, "/test", cfg.Test.Node, client.Options{}, cfg.Test.Index); err != nil {
 			return err
 		}
 	}
@@ -236,8 +238,8 @@ func (c ExchangeConfig) openKeys(ctx context.Context, w world) (*exchangeapi.Key
 }
 
 // network opens the index of one exchange and the hub that pushes its changes.
-func (e *exchange) network(ctx context.Context, url string, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
-	node, err := client.Dial(ctx, url, client.Options{})
+func (e *exchange) network(ctx context.Context, url string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
+	node, err := client.Dial(ctx, url, o)
 	if err != nil {
 		return exchangeapi.Network{}, err
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/gorilla/websocket"
 )
 
 // Limits used where Options says nothing.
@@ -31,6 +32,8 @@ const (
 type Options struct {
 	Timeout     time.Duration // of one call, connecting included; 30 s
 	MaxResponse int64         // bytes of one response or message; 32 MiB. A Unix socket is not bounded: its other end is our own machine
+	// Dial makes the connections of HTTP and WebSocket where not the network does: to a node in the same process.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func (o Options) withDefaults() Options {
@@ -39,6 +42,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxResponse <= 0 {
 		o.MaxResponse = defaultMaxResponse
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: o.Timeout}).DialContext
 	}
 	return o
 }
@@ -59,6 +65,7 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	over := httpClient(o)
 	c, err := rpc.DialOptions(ctx, target,
 		rpc.WithHTTPClient(over),
+		rpc.WithWebsocketDialer(webSocketDialer(o)),
 		rpc.WithWebsocketMessageSizeLimit(o.MaxResponse),
 		rpc.WithBatchItemLimit(maxBatch))
 	if err != nil {
@@ -137,7 +144,7 @@ func withoutAddress(err error) error {
 // httpClient follows no redirect: a node does not redirect, and a body of signed blocks goes to the configured host only.
 func httpClient(o Options) *http.Client {
 	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: o.Timeout}).DialContext,
+		DialContext:           o.Dial,
 		Proxy:                 http.ProxyFromEnvironment,
 		MaxIdleConnsPerHost:   16,
 		IdleConnTimeout:       90 * time.Second,
@@ -147,6 +154,16 @@ func httpClient(o Options) *http.Client {
 	return &http.Client{
 		Transport:     boundedTransport{transport, o.MaxResponse},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// webSocketBuffer holds most messages whole, so that each is one frame and one write.
+const webSocketBuffer = 8 << 10
+
+func webSocketDialer(o Options) websocket.Dialer {
+	return websocket.Dialer{
+		NetDialContext: o.Dial, Proxy: http.ProxyFromEnvironment, HandshakeTimeout: o.Timeout,
+		ReadBufferSize: webSocketBuffer, WriteBufferSize: webSocketBuffer,
 	}
 }
 

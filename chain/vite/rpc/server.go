@@ -93,6 +93,7 @@ type Server struct {
 
 	bound         bool
 	http, ws, ipc net.Listener // nil where not served
+	pipes         *pipes
 }
 
 // New makes a server of the node and starts nothing.
@@ -101,7 +102,7 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("exchange chain RPC: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, node: n, geth: gethrpc.NewServer(), peers: newPeerTable(), done: make(chan struct{})}
+	s := &Server{cfg: cfg, node: n, geth: gethrpc.NewServer(), peers: newPeerTable(), pipes: newPipes(), done: make(chan struct{})}
 	s.geth.SetBatchLimits(maxBatch, maxBatchResponse)
 	s.geth.SetHTTPBodyLimit(maxBody)
 	s.geth.SetWebsocketReadLimit(maxMessage)
@@ -196,7 +197,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	feed := s.node.Subscribe(changesBuffered)
 	group.Go(func() error { return s.subscribe.filters.run(ctx, s.node, feed) })
-	var servers []*http.Server
+	servers := []*http.Server{s.serveHTTP(group, s.peers.listener(s.pipes), s.webSocket())}
 	if s.http != nil {
 		servers = append(servers, s.serveHTTP(group, s.http, s.geth))
 	}

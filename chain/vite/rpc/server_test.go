@@ -27,12 +27,16 @@ import (
 // The typed client works against the server over each transport.
 func TestClientOverEachTransport(t *testing.T) {
 	f := start(t, nil)
-	f.advance(9) // quota for three transfers
-	for name, target := range map[string]string{
-		"http": "http://" + f.server.HTTPAddr(), "ws": "ws://" + f.server.WSAddr(), "ipc": f.server.cfg.IPC,
+	f.advance(12) // quota for four transfers
+	for name, way := range map[string]struct {
+		target string
+		dial   func(context.Context, string, string) (net.Conn, error)
+	}{
+		"http": {"http://" + f.server.HTTPAddr(), nil}, "ws": {"ws://" + f.server.WSAddr(), nil}, "ipc": {f.server.cfg.IPC, nil},
+		"pipe": {"ws://127.0.0.1", f.server.Dial},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := client.Dial(t.Context(), target, client.Options{})
+			c, err := client.Dial(t.Context(), way.target, client.Options{Dial: way.dial})
 			require.NoError(t, err)
 			defer c.Close()
 			hash := f.send(f.alice, f.bob.Address(), 5, []byte{0xb, 0xc3, 0, 'a'})
