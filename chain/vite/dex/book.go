@@ -13,19 +13,22 @@ var ErrTwice = errors.New("order is in the book already")
 // NewBook. It is not safe for concurrent use.
 type Book struct {
 	scale  Scale
-	seats  []seat      // by slot; 0 is none, and what is written there means nothing
+	seats  slab[seat]  // by slot; 0 is none, and what is written there means nothing
 	sheets slab[sheet] // by slot
 	free   uint32      // first free slot, linked by next
 	parts  slab[part]
 	freed  uint32            // first free part
 	whole  map[uint32]*Order // by slot, what does not fit a sheet; rare
 	turns  turns
+	latest uint64    // turn that none so far was above, so that the order before a new one need not be looked at
 	sides  [2]ladder // by OrderID's byte
 }
 
 // NewBook is an empty book for amounts of the scale.
 func NewBook(scale Scale) *Book {
-	return &Book{scale: scale, seats: make([]seat, 1), turns: newTurns(), sides: [2]ladder{newLadder(Buy), newLadder(Sell)}}
+	b := &Book{scale: scale, turns: newTurns(), sides: [2]ladder{newLadder(Buy), newLadder(Sell)}}
+	b.seats.grow()
+	return b
 }
 
 func (b *Book) side(s Side) *ladder {
@@ -74,7 +77,7 @@ func (b *Book) Walk(s Side, f func(*Order) bool) {
 	var o Order
 	l := b.side(s)
 	for at := l.best; at != 0; at = l.after(at) {
-		for n := l.levels[at].head; n != 0; n = b.seats[n].next {
+		for n := l.levels[at].head; n != 0; n = b.seats.at(n).next {
 			if b.load(n, &o); !f(&o) {
 				return
 			}
@@ -120,12 +123,14 @@ func (b *Book) insert(o *Order) error {
 	}
 	l := b.sideOf(&o.ID)
 	number := l.at(o.ID.key())
-	in, s := &l.levels[number], &b.seats[n]
+	in, s := &l.levels[number], b.seats.at(n)
 	b.free = s.next
 	s.turn, s.level, s.tags = turn, number, tagsOf(o)
 	after := in.tail
-	if newer := &b.seats[after]; turn > newer.turn || after == 0 {
-		s.prev, s.next, newer.next, in.tail = after, 0, n, n
+	if turn > b.latest || after == 0 || turn > b.seats.at(after).turn {
+		b.latest = max(b.latest, turn)
+		s.prev, s.next, in.tail = after, 0, n
+		b.seats.at(after).next = n
 		if after == 0 {
 			in.head = n
 			l.fill(number)
@@ -145,36 +150,35 @@ func (b *Book) twice(taken uint32, id *OrderID) error {
 
 // extend makes a free slot.
 func (b *Book) extend() {
-	b.free = uint32(len(b.seats))
-	b.seats = append(b.seats, seat{})
+	b.free = b.seats.add()
 	b.sheets.add()
 }
 
 // linkOlder puts a slot into a level that has a newer order. Orders that come back were the oldest.
 func (b *Book) linkOlder(in *level, n uint32) {
-	turn, before := b.seats[n].turn, in.head
-	if turn > b.seats[before].turn {
-		for before = in.tail; turn < b.seats[b.seats[before].prev].turn; {
-			before = b.seats[before].prev
+	turn, before := b.seats.at(n).turn, in.head
+	if turn > b.seats.at(before).turn {
+		for before = in.tail; turn < b.seats.at(b.seats.at(before).prev).turn; {
+			before = b.seats.at(before).prev
 		}
 	}
-	after := b.seats[before].prev
-	b.seats[n].prev, b.seats[n].next = after, before
-	b.seats[before].prev = n
+	after := b.seats.at(before).prev
+	b.seats.at(n).prev, b.seats.at(n).next = after, before
+	b.seats.at(before).prev = n
 	if after == 0 {
 		in.head = n
 	} else {
-		b.seats[after].next = n
+		b.seats.at(after).next = n
 	}
 }
 
 // remove takes the order in a slot, which is in that page of turns, out of the book.
 func (b *Book) remove(n uint32, p *page) {
-	s := &b.seats[n]
+	s := b.seats.at(n)
 	l := &b.sides[s.tags&tagSell]
 	in := &l.levels[s.level]
 	prev, next := s.prev, s.next
-	b.seats[prev].next, b.seats[next].prev = next, prev
+	b.seats.at(prev).next, b.seats.at(next).prev = next, prev
 	if prev == 0 {
 		in.head = next
 	}

@@ -22,17 +22,17 @@ func (b *Book) check(t testing.TB) {
 	require.Len(t, used, b.sides[0].count+b.sides[1].count+1)
 	wide := 0
 	for n := range used {
-		if b.seats[n].isWhole() && n != 0 {
+		if b.seats.at(n).isWhole() && n != 0 {
 			wide++
 			require.Contains(t, b.whole, n)
 		}
 	}
 	require.Len(t, b.whole, wide)
-	for n := b.free; n != 0; n = b.seats[n].next {
+	for n := b.free; n != 0; n = b.seats.at(n).next {
 		require.False(t, used[n], "slot %d is free and used", n)
 		used[n] = true
 	}
-	require.Len(t, used, len(b.seats), "a slot is lost")
+	require.Len(t, used, int(b.seats.count)+1, "a slot is lost")
 	for n := b.freed; n != 0; n = uint32(b.parts.at(n).quantity.lo) {
 		require.False(t, parts[n], "part %d is free and used", n)
 		parts[n] = true
@@ -65,12 +65,12 @@ func (b *Book) checkSide(t testing.TB, l *ladder, used, parts map[uint32]bool) {
 
 func (b *Book) checkLevel(t testing.TB, l *ladder, level uint32, used, parts map[uint32]bool) (count int) {
 	in, prev := &l.levels[level], uint32(0)
-	for n := in.head; n != 0; n = b.seats[n].next {
-		s := &b.seats[n]
+	for n := in.head; n != 0; n = b.seats.at(n).next {
+		s := b.seats.at(n)
 		require.False(t, used[n])
 		used[n] = true
 		require.Equal(t, []uint32{prev, level}, []uint32{s.prev, s.level})
-		require.True(t, prev == 0 || b.seats[prev].turn < s.turn, "the older first")
+		require.True(t, prev == 0 || b.seats.at(prev).turn < s.turn, "the older first")
 		require.Equal(t, n, b.turns.slot(s.turn))
 		require.Equal(t, l, b.sideOf(&[]OrderID{b.id(n)}[0]))
 		if part := b.sheets.at(n).part; s.tags&tagPart != 0 {

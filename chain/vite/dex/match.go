@@ -113,7 +113,7 @@ func (b *Book) fill(r *Result, other *ladder) {
 	t, own, worst := r.Taker, r.Taker.ID.Price(), r.Taker.worst()
 	for at := other.best; at != 0 && worst.below(other.levels[at].key) == 0; at = other.after(at) {
 		price := other.levels[at].key.price(other.side)
-		for n := other.levels[at].head; n != 0; n = b.seats[n].next {
+		for n := other.levels[at].head; n != 0; n = b.seats.at(n).next {
 			if len(r.Fills) == MaxFills || !b.trade(r, n, price) {
 				return
 			}
@@ -212,7 +212,7 @@ func (b *Book) progress(fills []Fill) {
 	for i := range fills {
 		f := &fills[i]
 		if f.MakerProgress.Ended() {
-			b.remove(f.slot, b.turns.page(b.seats[f.slot].turn))
+			b.remove(f.slot, b.turns.page(b.seats.at(f.slot).turn))
 		} else {
 			b.advance(f.slot, f)
 		}

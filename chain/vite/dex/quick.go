@@ -73,7 +73,7 @@ func (b *Book) fillLevel(r *Result, t *quickTaker, side Side, l *level) (more, o
 		if len(r.Fills) == MaxFills {
 			return false, true
 		}
-		s := &b.seats[n]
+		s := b.seats.at(n)
 		if unit == 0 || s.isWhole() {
 			return false, false
 		}

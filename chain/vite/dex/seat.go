@@ -74,7 +74,7 @@ func (p *part) widen(e *Execution) {
 
 // id is that of the order in a slot.
 func (b *Book) id(n uint32) (id OrderID) {
-	s := &b.seats[n]
+	s := b.seats.at(n)
 	if s.isWhole() {
 		return b.whole[n].ID
 	}
@@ -85,7 +85,7 @@ func (b *Book) id(n uint32) (id OrderID) {
 
 // is tells whether the order in a slot has the id, whose turn it has.
 func (b *Book) is(n uint32, id *OrderID) bool {
-	s := &b.seats[n]
+	s := b.seats.at(n)
 	head := tags(binary.BigEndian.Uint32(id[:])) // market and side
 	if b.sides[s.tags&tagSell].levels[s.level].key == id.key() && (s.tags^head)&^(1<<tagMarket-2) == 0 && head&^tagSell<<(32-tagMarket) == 0 {
 		return true
@@ -95,7 +95,7 @@ func (b *Book) is(n uint32, id *OrderID) bool {
 
 // load is a copy of the order in a slot.
 func (b *Book) load(n uint32, o *Order) {
-	s := &b.seats[n]
+	s := b.seats.at(n)
 	if s.isWhole() {
 		*o = *b.whole[n]
 		return
@@ -124,8 +124,8 @@ func (b *Book) keep(n uint32, o *Order) {
 	x.owner = o.Owner
 	x.sendHash = o.SendHash
 	x.part = 0
-	if o.beyond() != 0 || o.Status != Open && !b.fitsPart(&b.seats[n], x, o) {
-		b.seats[n].tags |= tagWhole
+	if o.beyond() != 0 || o.Status != Open && !b.fitsPart(b.seats.at(n), x, o) {
+		b.seats.at(n).tags |= tagWhole
 		b.keepWhole(n, *o)
 	}
 }
@@ -177,7 +177,7 @@ func (b *Book) takePart() uint32 {
 
 // clear gives back what a slot's order has besides its seat.
 func (b *Book) clear(n uint32) {
-	s := &b.seats[n]
+	s := b.seats.at(n)
 	if s.isWhole() {
 		delete(b.whole, n)
 	}
@@ -191,7 +191,7 @@ func (b *Book) clear(n uint32) {
 
 // advance sets the progress of the order in a slot.
 func (b *Book) advance(n uint32, f *Fill) {
-	s := &b.seats[n]
+	s := b.seats.at(n)
 	p, ok := partOf(&f.MakerProgress.Executed)
 	if !ok || s.isWhole() {
 		var o Order

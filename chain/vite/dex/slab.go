@@ -17,7 +17,10 @@ func (s *slab[T]) at(n uint32) *T { return &s.blocks[n/blockSize][n%blockSize] }
 func (s *slab[T]) add() uint32 {
 	s.count++
 	for int(s.count/blockSize) >= len(s.blocks) {
-		s.blocks = append(s.blocks, new([blockSize]T))
+		s.grow()
 	}
 	return s.count
 }
+
+// grow makes place for more numbers; in the first block also for 0.
+func (s *slab[T]) grow() { s.blocks = append(s.blocks, new([blockSize]T)) }
