@@ -82,6 +82,7 @@ type Server struct {
 	holds     *holds
 	slots     *semaphore.Weighted // of calls to the store
 	calls     sync.WaitGroup      // to the store
+	next      chan func()         // the next of them; without room, so that only who waits takes one
 }
 
 // network is one route of a server.
@@ -111,7 +112,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{
-		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls),
+		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), next: make(chan func()),
 		newcomers: serve.NewLimit(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour, parts.Now),
 	}
 	var err error

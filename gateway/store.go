@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gatewayd/records"
 )
@@ -22,7 +23,7 @@ func ask[T any](ctx context.Context, s *Server, in transaction, f func(*records.
 		return *new(T), fmt.Errorf("waiting for the store: %w", err)
 	}
 	done := make(chan result, 1) // one result, which nobody may come for
-	s.calls.Go(func() {
+	s.call(func() {
 		defer s.slots.Release(1)
 		var r result
 		defer func() {
@@ -41,5 +42,31 @@ func ask[T any](ctx context.Context, s *Server, in transaction, f func(*records.
 		return r.value, r.err
 	case <-ctx.Done():
 		return *new(T), fmt.Errorf("asking the store: %w", ctx.Err())
+	}
+}
+
+// idle is how long a goroutine that made a call waits for the next one.
+const idle = 100 * time.Millisecond
+
+// call runs f in a goroutine, rather in one that made a call before: its stack has grown to what the store needs, which costs more than a call.
+func (s *Server) call(f func()) {
+	select {
+	case s.next <- f:
+	default:
+		s.calls.Go(func() { s.makeCalls(f) })
+	}
+}
+
+func (s *Server) makeCalls(f func()) {
+	wait := time.NewTimer(idle)
+	defer wait.Stop()
+	for {
+		f()
+		wait.Reset(idle)
+		select {
+		case f = <-s.next:
+		case <-wait.C:
+			return
+		}
 	}
 }

@@ -2,6 +2,7 @@ package records
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -24,6 +25,8 @@ type Line struct {
 	At        time.Time // of its block, or when it was first seen
 	RefundTx  string
 	Refund    PaymentState // empty without a refund
+
+	settled bool // nothing of it changes any more; see keptLines
 }
 
 // LineOf is what wallets are told of a record.
@@ -36,24 +39,26 @@ func LineOf(r *Record) Line {
 	if r.Refund != nil {
 		l.RefundTx, l.Refund = r.RefundTx, r.Refund.State
 	}
+	l.settled = r.settled()
 	return l
 }
 
 // Page answers a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
-// nothing was received. limit is cut to 1..1000.
+// nothing was received. limit is cut to 1..1000. The lines are for reading only: others may be reading them too.
 func (tx *Tx) Page(network, token, owner string, d Direction, offset, limit int) ([]Line, int, error) {
 	if !storable(token) || !storable(owner) {
 		return nil, 0, nil // no row holds such a text
 	}
-	p := page{tx: tx, args: []any{network, token, owner, string(d)}, where: pageWhere, offset: max(offset, 0), limit: clampLimit(limit)}
+	p := page{tx: tx, wallet: wallet{network, token, owner, d}, offset: max(offset, 0), limit: clampLimit(limit)}
+	p.args = []any{network, token, owner, string(d)}
 	if d == Withdrawal {
-		p.where += ` AND t.state <> 'orphaned'`
+		p.but = ` AND t.state <> 'orphaned'`
 	}
-	out, total, err := p.read(d)
+	total, err := p.read()
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading the %s records of %s: %w", d, owner, err)
 	}
-	return out, total, nil
+	return p.out, total, nil
 }
 
 const (
@@ -63,70 +68,112 @@ const (
 	pageWhere = ` WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = ?`
 )
 
+// wallet is whose records a page lists.
+type wallet struct {
+	network, token, owner string
+	direction             Direction
+}
+
 // page is one reading of a page. Wallets ask for it all day, so it reads only what they are shown: one query, and others only for records that
 // are still on their way.
 type page struct {
-	tx            *Tx
-	where         string
-	args          []any
+	tx *Tx
+	wallet
 	offset, limit int
+	but           string // what is left out, behind pageWhere
+	args          []any  // of pageWhere
+
+	out  []Line
+	open []listed // records on their way, whose lines are not complete
+	more bool     // there are records behind the page
 
 	// Room for what a line is made of; each line uses it again.
 	record  Record
 	payment Payment
 }
 
-func (p *page) read(d Direction) ([]Line, int, error) {
-	lines, open, err := p.lines(d)
-	if err != nil {
-		return nil, 0, err
+func (p *page) read() (total int, err error) {
+	if kept := p.kept(); kept != nil {
+		err = p.readChanged(kept)
+	} else {
+		err = p.readAll()
 	}
-	total := p.offset + len(lines)
-	if len(lines) == p.limit || len(lines) == 0 && p.offset > 0 { // else the page is the last one and tells the total
-		if err := p.tx.one(&total, `SELECT COUNT(*) FROM transfers t`+p.where, p.args...); err != nil {
-			return nil, 0, err
+	if err != nil {
+		return 0, err
+	}
+	total = p.offset + len(p.out)
+	if p.more || len(p.out) == 0 && p.offset > 0 { // else the page is the last one and tells the total
+		if err := p.tx.one(&total, `SELECT COUNT(*) FROM transfers t`+pageWhere+p.but, p.args...); err != nil {
+			return 0, err
 		}
 	}
-	return lines, total, p.finish(lines, open)
+	return total, p.finish()
 }
 
-// lines reads the page's lines. Those of records on their way are not complete; open are these records. An offset is counted in the index alone,
-// so that a far page reads no rows on its way.
-func (p *page) lines(d Direction) (lines []Line, open []listed, err error) {
-	query, args := pageSelect+p.where+` ORDER BY t.id DESC LIMIT ? + 0`, append(p.args[:len(p.args):len(p.args)], p.limit)
+// readAll reads the page's lines, and one row more to tell whether there are others. An offset is counted in the index alone, so that a far page
+// reads no rows on its way.
+func (p *page) readAll() error {
+	query, args := pageSelect+pageWhere+p.but+` ORDER BY t.id DESC LIMIT ? + 0`, append(p.args[:len(p.args):len(p.args)], int64(p.limit)+1)
 	if p.offset > 0 {
-		query = pageSelect + ` WHERE t.id IN (SELECT t.id FROM transfers t` + p.where + ` ORDER BY t.id DESC LIMIT ? + 0 OFFSET ?) ORDER BY t.id DESC`
-		args = append(args, p.offset)
+		query = pageSelect + ` WHERE t.id IN (SELECT t.id FROM transfers t` + pageWhere + p.but + ` ORDER BY t.id DESC LIMIT ? + 0 OFFSET ?) ORDER BY t.id DESC`
+		args = append(args, int64(p.offset))
+	}
+	p.out = make([]Line, 0, min(p.limit, usualPage))
+	err := p.rows(query, args, func(l *listed) {
+		if p.more = len(p.out) == p.limit; !p.more {
+			p.out = append(p.out, Line{})
+			p.put(l, len(p.out)-1)
+		}
+	})
+	p.keep()
+	return err
+}
+
+// rows hands each row of a query that begins with pageSelect to f.
+func (p *page) rows(query string, args []any, f func(*listed)) error {
+	var l listed
+	if p.tx.glance != nil {
+		return p.tx.glance.rows(query, args, func(row []driver.Value) error {
+			l = listed{direction: p.direction}
+			err := l.read(row, p.tx.depths)
+			if err == nil {
+				f(&l)
+			}
+			return err
+		})
 	}
 	rows, err := p.tx.tx.QueryContext(p.tx.ctx, p.tx.tx.Rebind(query), args...)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer rows.Close()
-	lines = make([]Line, 0, min(p.limit, usualPage))
-	var l listed // here, because what is scanned into lies on the heap
 	for rows.Next() {
-		l = listed{direction: d, place: len(lines)}
+		l = listed{direction: p.direction}
 		if err := l.scan(rows, p.tx.depths); err != nil {
-			return nil, nil, err
+			return err
 		}
-		lines = append(lines, p.line(&l))
-		if l.waits() || l.unpaid() {
-			open = append(open, l)
-		}
+		f(&l)
 	}
-	return lines, open, rows.Err()
+	return rows.Err()
+}
+
+// put makes the line of a record at its place.
+func (p *page) put(l *listed, place int) {
+	p.out[place] = p.line(l)
+	if l.waits() || l.unpaid() {
+		l.place = place
+		p.open = append(p.open, *l)
+	}
 }
 
 // usualPage is what wallets ask for at most.
 const usualPage = 30
 
 // finish completes the lines of records on their way: how far their chain has come, and the newest attempt of a payment that is not paid.
-func (p *page) finish(lines []Line, open []listed) error {
+func (p *page) finish() (err error) {
 	var unpaid []uint64
 	var heads map[chain.ID]Cursor
-	var err error
-	for _, l := range open {
+	for _, l := range p.open {
 		if l.unpaid() {
 			unpaid = append(unpaid, l.id)
 		}
@@ -142,9 +189,9 @@ func (p *page) finish(lines []Line, open []listed) error {
 			return err
 		}
 	}
-	for _, l := range open {
+	for _, l := range p.open {
 		l.head, l.newest = heads[l.chain].Head, newest[l.payment]
-		lines[l.place] = p.line(&l)
+		p.out[l.place] = p.line(&l)
 	}
 	return nil
 }
@@ -180,7 +227,29 @@ func (l *listed) scan(rows *sql.Rows, known *depthCache) error {
 	if err != nil {
 		return err
 	}
-	if l.depths, err = known.of(text); err != nil {
+	return l.freeze(text, known)
+}
+
+// read is scan of a row of SQLite, whose columns hold what they are declared to.
+func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
+	number := func(i int) uint64 { return uint64(row[i].(int64)) }
+	text := func(i int) string { return row[i].(string) }
+	l.id, l.chain, l.tx = number(0), chain.ID(text(1)), text(2)
+	if l.net, err = chain.ParseAmount(text(3)); err != nil {
+		return err
+	}
+	if l.fee, err = chain.ParseAmount(text(4)); err != nil {
+		return err
+	}
+	l.state, l.reason, l.height = TransferState(text(6)), text(7), number(8)
+	l.blockAt, l.seenAt, l.changedAt = int64(number(9)), int64(number(10)), int64(number(11))
+	l.payment, l.purpose, l.payout, l.payoutTx = number(12), chain.Purpose(text(13)), PaymentState(text(14)), text(15)
+	return l.freeze(text(5), known)
+}
+
+// freeze takes over what the record froze of its policy.
+func (l *listed) freeze(policy string, known *depthCache) (err error) {
+	if l.depths, err = known.of(policy); err != nil {
 		return fmt.Errorf("the policy of transfer %d: %w", l.id, err)
 	}
 	return nil

@@ -11,7 +11,6 @@ package records
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,6 +62,7 @@ type Store struct {
 	reads  *sqlx.DB
 	now    func() time.Time
 	depths *depthCache
+	kept   *keptLines
 	lease  *Lease // nil: not fenced
 }
 
@@ -82,7 +82,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
-	s.now, s.depths = c.Now, newDepthCache()
+	s.now, s.depths, s.kept = c.Now, newDepthCache(), newKeptLines()
 	if err := migrate(ctx, s.writes.DB, s.engine); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
 	}
@@ -159,32 +159,6 @@ func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
 	}
 	defer t.Rollback()
 	return f(s.newTx(ctx, t))
-}
-
-// Glance is View for a few rows. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and one
-// for the transaction, and those cost more than the queries. PostgreSQL's are.
-func (s *Store) Glance(ctx context.Context, f func(*Tx) error) error {
-	if s.engine.file == "" {
-		return s.View(ctx, f)
-	}
-	conn, err := s.reads.Connx(ctx)
-	if err != nil {
-		return fmt.Errorf("connecting to the records: %w", err)
-	}
-	defer conn.Close()
-	ctx = context.WithoutCancel(ctx)
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("beginning a snapshot: %w", err)
-	}
-	defer endSnapshot(ctx, conn)
-	return f(s.newTx(ctx, conn))
-}
-
-// endSnapshot leaves no connection in the pool that would still show an old state.
-func endSnapshot(ctx context.Context, conn *sqlx.Conn) {
-	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // answers ErrBadConn: it is what closes the connection
-	}
 }
 
 func (s *Store) newTx(ctx context.Context, t session) *Tx {

@@ -22,9 +22,13 @@ type Tx struct {
 	actor  string
 	depths *depthCache
 	last   *historyTip // end of the history, once read in this transaction
+
+	// Of a Glance on SQLite only.
+	glance *glance
+	kept   *keptLines
 }
 
-// session runs the statements of one transaction: a *sqlx.Tx, or a *sqlx.Conn between BEGIN and ROLLBACK.
+// session runs the statements of one transaction: a *sqlx.Tx or a *glance.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	GetContext(ctx context.Context, into any, query string, args ...any) error

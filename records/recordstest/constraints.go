@@ -94,6 +94,7 @@ func paymentBreaches() []breach {
 		{"payments_frozen", `UPDATE payments SET payee = 'vite_thief' WHERE id = 3`},
 		{"payments_frozen", `UPDATE payments SET account = '0xHot', chain = 'eth' WHERE id = 3`},
 		{"payments_arrows", `UPDATE payments SET state = 'queued', tx = '' WHERE id = 1`},
+		{"payments_settled", `UPDATE payments SET tx = 'other' WHERE id = 1`},
 		{"payments_gen", `UPDATE payments SET gen = 1 WHERE id = 3`},
 		{"payments_freed", `UPDATE payments SET state = 'queued', gen = 1 WHERE id = 2`},
 		{"payments_bound", `UPDATE payments SET state = 'bound' WHERE id = 3`},

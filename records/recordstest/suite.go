@@ -41,6 +41,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"zombie", testZombie},
 		{"pages", testPages},
 		{"pages at every state", testPageStates},
+		{"lines that are kept", testKeptLines},
 		{"operators' lists", testLists},
 		{"totals", testTotals},
 		{"work", testWork},

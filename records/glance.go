@@ -1,0 +1,142 @@
+package records
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Glance is View for a few rows. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and one
+// for the transaction, and those cost more than the queries. PostgreSQL's are.
+func (s *Store) Glance(ctx context.Context, f func(*Tx) error) error {
+	if s.engine.file == "" {
+		return s.View(ctx, f)
+	}
+	conn, err := s.reads.Connx(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to the records: %w", err)
+	}
+	defer conn.Close()
+	g := &glance{conn: conn}
+	defer g.end()
+	tx := s.newTx(context.WithoutCancel(ctx), g)
+	tx.glance, tx.kept = g, s.kept
+	return f(tx)
+}
+
+// glance is a session on a reading connection to SQLite. Its snapshot begins with the first statement that wants it.
+type glance struct {
+	conn  *sqlx.Conn
+	begun bool
+}
+
+func (g *glance) begin() error {
+	if g.begun {
+		return nil
+	}
+	if err := g.conn.Raw(func(c any) error { return rawExec(c, "BEGIN") }); err != nil {
+		return fmt.Errorf("beginning a snapshot: %w", err)
+	}
+	g.begun = true
+	return nil
+}
+
+// end leaves no connection in the pool that would still show an old state.
+func (g *glance) end() {
+	if !g.begun {
+		return
+	}
+	_ = g.conn.Raw(func(c any) error {
+		if rawExec(c, "ROLLBACK") != nil {
+			return driver.ErrBadConn // it is what closes the connection
+		}
+		return nil
+	})
+}
+
+// rows hands the rows of a query to f, without what database/sql does for each of them. f must not keep the row.
+func (g *glance) rows(query string, args []any, f func(row []driver.Value) error) error {
+	if err := g.begin(); err != nil {
+		return err
+	}
+	return g.rowsNow(query, args, f)
+}
+
+// rowsNow is rows of a query that needs no snapshot of the others, for what it answers is enough by itself.
+func (g *glance) rowsNow(query string, args []any, f func(row []driver.Value) error) error {
+	return g.conn.Raw(func(c any) error { return rawRows(c, query, args, f) })
+}
+
+// ExecContext runs a statement.
+func (g *glance) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	return g.conn.ExecContext(ctx, query, args...)
+}
+
+// GetContext reads one row.
+func (g *glance) GetContext(ctx context.Context, into any, query string, args ...any) error {
+	if err := g.begin(); err != nil {
+		return err
+	}
+	return g.conn.GetContext(ctx, into, query, args...)
+}
+
+// SelectContext reads all rows.
+func (g *glance) SelectContext(ctx context.Context, into any, query string, args ...any) error {
+	if err := g.begin(); err != nil {
+		return err
+	}
+	return g.conn.SelectContext(ctx, into, query, args...)
+}
+
+// QueryContext begins to read rows.
+func (g *glance) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	return g.conn.QueryContext(ctx, query, args...)
+}
+
+// QueryxContext begins to read rows.
+func (g *glance) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	return g.conn.QueryxContext(ctx, query, args...)
+}
+
+// Rebind puts the engine's placeholders in.
+func (g *glance) Rebind(query string) string { return g.conn.Rebind(query) }
+
+func rawExec(c any, statement string) error {
+	_, err := c.(driver.ExecerContext).ExecContext(context.Background(), statement, nil)
+	return err
+}
+
+func rawRows(c any, query string, args []any, f func(row []driver.Value) error) error {
+	named := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+	}
+	rows, err := c.(driver.QueryerContext).QueryContext(context.Background(), query, named)
+	if err != nil {
+		return err
+	}
+	row := make([]driver.Value, len(rows.Columns()))
+	for err = rows.Next(row); err == nil; err = rows.Next(row) {
+		if err = f(row); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
+}
