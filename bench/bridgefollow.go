@@ -142,11 +142,8 @@ func serveCanned(_ context.Context, r *Run) (Figure, error) {
 	if err != nil {
 		return Figure{}, fmt.Errorf("taking the listener over: %w", err)
 	}
-	server, served := &http.Server{Handler: c}, make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	err = errors.Join(awaitEnd(), server.Close())
-	<-served // http.ErrServerClosed: it was told to
-	return Figure{Units: 1}, err
+	server := serveOn(l, c)
+	return Figure{Units: 1}, errors.Join(awaitEnd(), server.close())
 }
 
 // withNode runs f while a process beside this one is the node at an URL.

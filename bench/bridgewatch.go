@@ -71,7 +71,7 @@ func searchWatched(ctx context.Context, r *Run) (f Figure, err error) {
 		return Figure{}, errors.Join(err, store.Close())
 	}
 	set := liveHeap() - before
-	n := r.N(blocksSearched)
+	n := r.UpTo(blocksSearched)
 	f, err = r.Measure(n, func() error {
 		for i := range n {
 			if err := ask(i); err != nil {

@@ -188,7 +188,7 @@ func acceptFrom(ctx context.Context, r *Run, callers int) (Figure, error) {
 		return Figure{}, err
 	}
 	if dir != "" {
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }() // of memory
 	}
 	return submitFrom(ctx, r, dir, callers, accepted)
 }

@@ -41,10 +41,10 @@ const (
 	historyCopied = 50
 )
 
-// marketPart is the run of the part that a real chain makes.
+// marketPart is the run of the part that a real chain makes. Above scale 1 the copies become more, not this.
 func marketPart(r *Run) *Run {
 	part := *r
-	part.Scale = r.Scale * marketOrders / historicOrders
+	part.Scale = min(r.Scale, 1) * marketOrders / historicOrders
 	return &part
 }
 
@@ -57,6 +57,7 @@ func makeMarketHistory(ctx context.Context, r *Run) error {
 	if err != nil {
 		return fmt.Errorf("opening the index for filling: %w", err)
 	}
+	copies := int(historyCopied * max(r.Scale, 1))
 	for _, statement := range []string{
 		`INSERT INTO ex_orders (id, inner_id, owner, market, side, type, price, quantity, amount, created, serial, noted, received, received_at, refused,
 			placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status)
@@ -69,7 +70,7 @@ func makeMarketHistory(ctx context.Context, r *Run) error {
 		`INSERT OR IGNORE INTO ex_bars (market, span, start, open, close, high, low, volume)
 		SELECT market, span, start - k * span, open, close, high, low, volume FROM turns CROSS JOIN ex_bars`,
 	} {
-		turns := fmt.Sprintf(`WITH RECURSIVE turns(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM turns WHERE k < %d) `, historyCopied)
+		turns := fmt.Sprintf(`WITH RECURSIVE turns(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM turns WHERE k < %d) `, copies)
 		if _, err := db.ExecContext(ctx, turns+statement); err != nil {
 			return errors.Join(fmt.Errorf("filling the index: %w", err), db.Close())
 		}

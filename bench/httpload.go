@@ -49,21 +49,17 @@ func pageGoals(budget, limit float64, names ...string) []Goal {
 // servePages serves h to clients in another process and measures, page by page, the server's CPU for a request (the note of
 // the page's name) and the time of a lonely request ("p50", "p99" behind it).
 func servePages(ctx context.Context, r *Run, h http.Handler, pages []page) (Figure, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	server, err := serveLocal(ctx, h)
 	if err != nil {
-		return Figure{}, fmt.Errorf("listening for the clients: %w", err)
+		return Figure{}, err
 	}
-	server, served := &http.Server{Handler: h}, make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
 	var total Figure
 	for _, p := range pages {
-		if err = servePage(ctx, r, listener.Addr().String(), p, &total); err != nil {
+		if err = servePage(ctx, r, server.addr, p, &total); err != nil {
 			break
 		}
 	}
-	err = errors.Join(err, server.Close())
-	<-served // http.ErrServerClosed: it was told to
-	return total, err
+	return total, errors.Join(err, server.close())
 }
 
 func servePage(ctx context.Context, r *Run, addr string, p page, total *Figure) error {
@@ -71,7 +67,7 @@ func servePage(ctx context.Context, r *Run, addr string, p page, total *Figure) 
 	if err := os.WriteFile(list, []byte(strings.Join(p.urls, "\n")), 0o600); err != nil {
 		return fmt.Errorf("writing the clients' list: %w", err)
 	}
-	n := r.N(p.requests)
+	n := r.UpTo(p.requests)                                                        // more work is more rows, not more requests
 	if _, err := askClients(ctx, r, addr, hammerConns, max(1, n/10)); err != nil { // warms caches and connections up
 		return err
 	}
@@ -111,7 +107,7 @@ func askClients(ctx context.Context, r *Run, addr string, conns, n int) (Figure,
 
 // hammer is the clients: argument "ADDRESS CONNECTIONS REQUESTS", URLs in the directory. The first answer's length is the note
 // "body".
-func hammer(_ context.Context, r *Run) (Figure, error) {
+func hammer(ctx context.Context, r *Run) (Figure, error) {
 	var addr string
 	var conns, n int
 	if _, err := fmt.Sscan(r.Argument, &addr, &conns, &n); err != nil {
@@ -125,7 +121,7 @@ func hammer(_ context.Context, r *Run) (Figure, error) {
 	var wait sync.WaitGroup
 	faults := make([]error, conns)
 	for i := range conns {
-		wait.Go(func() { faults[i] = h.client() })
+		wait.Go(func() { faults[i] = h.client(ctx) })
 	}
 	wait.Wait()
 	if err := errors.Join(faults...); err != nil {
@@ -149,8 +145,9 @@ type hammering struct {
 }
 
 // client asks on one connection until all requests are taken.
-func (h *hammering) client() error {
-	c, err := net.Dial("tcp", h.addr)
+func (h *hammering) client(ctx context.Context) error {
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "tcp", h.addr)
 	if err != nil {
 		return fmt.Errorf("connecting a client: %w", err)
 	}
@@ -218,7 +215,7 @@ func bareEcho[T any](h http.Handler, pages []page) (http.Handler, error) {
 
 // answerOf is the body of an answer, made without a network.
 func answerOf(h http.Handler, url string) ([]byte, error) {
-	request, err := http.NewRequest(http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking for %s: %w", url, err)
 	}

@@ -30,6 +30,9 @@ type Run struct {
 // N is n at the run's scale, at least 1.
 func (r *Run) N(n int) int { return max(1, int(math.Round(float64(n)*r.Scale))) }
 
+// UpTo is n, or less at scales below 1: for what makes a figure no better, or another one, when there is more of it.
+func (r *Run) UpTo(n int) int { return min(n, r.N(n)) }
+
 // Say tells the user what takes time.
 func (r *Run) Say(format string, args ...any) { fmt.Fprintf(r.Stderr, "    "+format+"\n", args...) }
 

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Config says what to measure and how often.
@@ -43,9 +44,20 @@ func (c *Config) Check() error {
 		}
 	}
 	if len(c.chosen()) == 0 {
-		return fmt.Errorf("no case of group %q is named %s; see --list", c.Group, strings.Join(c.Only, ", "))
+		return fmt.Errorf("no case%s; see --list", c.wish())
 	}
 	return nil
+}
+
+// wish says which cases are wanted, behind "no case".
+func (c *Config) wish() (text string) {
+	if c.Group != "" {
+		text = " in group " + c.Group
+	}
+	if len(c.Only) > 0 {
+		text += " has a name that begins with " + strings.Join(c.Only, " or ")
+	}
+	return text
 }
 
 func (c *Config) chosen() []Case {
@@ -79,7 +91,7 @@ func New(config Config) (*Runner, error) {
 
 // Run measures every chosen case. A case that fails does not stop the others: it is a result with an error. Run itself
 // fails only when it is told to stop or cannot write files.
-func (r *Runner) Run(ctx context.Context) ([]Result, error) {
+func (r *Runner) Run(ctx context.Context) (results []Result, err error) {
 	if r.config.Dir != "" {
 		if err := os.MkdirAll(r.config.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the directory: %w", err)
@@ -89,13 +101,14 @@ func (r *Runner) Run(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the parts: %w", err)
 	}
-	defer os.RemoveAll(work)
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	if r.config.Dir == "" {
 		r.config.Dir = filepath.Join(work, "data")
 	}
-	var results []Result
-	for _, c := range r.config.chosen() {
+	start, chosen := time.Now(), r.config.chosen()
+	for i, c := range chosen {
 		for _, scale := range r.scales(&c) {
+			r.progress("%s %s: case %d of %d, after %s", c.Name, times(scale), i+1, len(chosen), time.Since(start).Round(time.Second))
 			result := r.one(ctx, &c, scale, work)
 			if ctx.Err() != nil {
 				return results, context.Cause(ctx)
@@ -198,6 +211,7 @@ func (r *Runner) round(ctx context.Context, c *Case, scale float64, n int, data,
 	}
 	round := Round{Sides: make([]Side, len(names))}
 	for _, name := range order {
+		r.progress("    round %d: %s", n+1, name)
 		m, err := r.side(ctx, c, name, scale, data, work)
 		if err != nil {
 			return Round{}, fmt.Errorf("%s: %w", name, err)
@@ -218,12 +232,12 @@ func (c *Case) sides() []string {
 }
 
 // side runs one part in a directory that goes with it.
-func (r *Runner) side(ctx context.Context, c *Case, side string, scale float64, data, work string) (measured, error) {
+func (r *Runner) side(ctx context.Context, c *Case, side string, scale float64, data, work string) (m measured, err error) {
 	dir, err := os.MkdirTemp(work, "part-")
 	if err != nil {
 		return measured{}, fmt.Errorf("making a directory for a part: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	return r.launch(ctx, PartConfig{Case: c.Name, Side: side, Scale: scale, Dir: dir, Data: data, Stream: r.config.Stream})
 }
 

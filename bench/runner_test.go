@@ -78,6 +78,23 @@ func TestMedianOfRatios(t *testing.T) {
 	require.Equal(t, []string{"ours", "plain", "other", "other", "plain", "ours", "ours", "plain", "other"}, f.asked)
 }
 
+// Who waits sees which case it is of how many, what is measured, and what each round gave.
+func TestProgress(t *testing.T) {
+	f := &figures{sides: map[string][]measured{sideOurs: costs(0, 200), "plain": costs(0, 100), "other": costs(0, 100)}}
+	second := fakeCase(Goal{Of: CPU, Budget: 2.5})
+	second.Name = "second"
+	var told bytes.Buffer
+	config := Config{Cases: []Case{fakeCase(Goal{Of: CPU, Budget: 2.5}), second}, Only: []string{"second"}, Rounds: 1, Stderr: &told}
+	_, err := (&Runner{config, f.launch}).Run(t.Context())
+	require.NoError(t, err)
+	require.Regexp(t, `^second 1x: case 1 of 1, after 0s
+    round 1: ours
+    round 1: plain
+    round 1: other
+second 1x: round 1, 1 of 1: .*
+$`, told.String())
+}
+
 func TestMoreIsBetterSumsAndAbsolutes(t *testing.T) {
 	noted := func(v float64) measured {
 		m := costs(0, 100)[0]
@@ -232,8 +249,9 @@ func TestConfigRefusals(t *testing.T) {
 	}{
 		"no rounds":     {func(c *Config) { c.Rounds = 0 }, "rounds: 0 is not between 1 and 1000"},
 		"no size":       {func(c *Config) { c.Scales = []float64{0} }, "scale: 0 is not above 0 and at most 1000"},
-		"other group":   {func(c *Config) { c.Group = Bridge }, `no case of group "bridge"`},
-		"unknown names": {func(c *Config) { c.Only = []string{"nothing"} }, "is named nothing"},
+		"other group":   {func(c *Config) { c.Group = Bridge }, "no case in group bridge; see --list"},
+		"unknown names": {func(c *Config) { c.Only = []string{"no", "none"} }, "no case has a name that begins with no or none; see --list"},
+		"both":          {func(c *Config) { c.Group, c.Only = Exchange, []string{"no"} }, "no case in group exchange has a name that begins with no;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := good

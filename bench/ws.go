@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,21 +29,21 @@ func wsCases() []Case {
 	memory := []Goal{
 		{Of: "idle", Budget: 8 << 10, Limit: 6 << 10, Absolute: true}, {Of: "loaded", Budget: 12 << 10, Limit: 8 << 10, Absolute: true},
 	}
-	fine, deaf := wsLoad{conns: 1000, ticks: 100, perTick: 16, pause: 50 * time.Millisecond}, wsLoad{
-		conns: 1000, ticks: 100, perTick: 16, pause: 50 * time.Millisecond, deaf: 100,
+	fine, deaf := wsLoad{conns: 1000, ticks: 100, perTick: 16, pause: 50 * time.Millisecond, timed: true}, wsLoad{
+		conns: 1000, ticks: 100, perTick: 16, pause: 50 * time.Millisecond, timed: true, deaf: 100,
 	}
 	slow := one("ws-slow", "pushes to 1,000 clients of whom ten read nothing; yardstick: all of them read", deaf,
 		[]Goal{{Of: "delivery p99", Budget: 1.2, Limit: 1.05}})
 	slow.Yardsticks = []Yardstick{{"all read", fine.part("hub")}}
 	return []Case{
 		one("ws-burst-1000", "1,000 trades at once to 1,000 clients; yardstick: a hub of gorilla/websocket with prepared messages",
-			wsLoad{conns: 1000, ticks: 1, perTick: 1000}, burst, gorilla),
+			wsLoad{conns: 1000, ticks: 1, perTick: 1000, pause: time.Second}, burst, gorilla),
 		one("ws-burst-5000", "200 trades at once to 5,000 clients, and memory of a connection; yardstick: gorilla",
-			wsLoad{conns: 5000, ticks: 1, perTick: 200}, append(burst, memory...), gorilla),
+			wsLoad{conns: 5000, ticks: 1, perTick: 200, pause: time.Second}, append(burst, memory...), gorilla),
 		one("ws-paced-1000", "20 trades a second to 1,000 clients; yardsticks: gorilla, gws Broadcaster",
-			wsLoad{conns: 1000, ticks: 60, perTick: 1, pause: 50 * time.Millisecond}, paced, gorilla, broadcaster),
+			wsLoad{conns: 1000, ticks: 60, perTick: 1, pause: 50 * time.Millisecond, timed: true}, paced, gorilla, broadcaster),
 		one("ws-paced-5000", "5 trades a second to 5,000 clients; yardsticks: gorilla, gws Broadcaster",
-			wsLoad{conns: 5000, ticks: 15, perTick: 1, pause: 200 * time.Millisecond}, paced, gorilla, broadcaster),
+			wsLoad{conns: 5000, ticks: 15, perTick: 1, pause: 200 * time.Millisecond, timed: true}, paced, gorilla, broadcaster),
 		slow,
 	}
 }
@@ -55,6 +54,7 @@ type wsLoad struct {
 	ticks   int           // so many times
 	perTick int           // so many trades at once
 	pause   time.Duration // between two ticks
+	timed   bool          // clients tell how long pushes took
 	deaf    int           // one client in so many reads nothing; 0 for none
 }
 
@@ -81,21 +81,17 @@ func newWSHub(ctx context.Context, name string, pushes int) (wsHub, error) {
 // part is the hub's process.
 func (l wsLoad) part(hub string) Part {
 	return func(ctx context.Context, r *Run) (f Figure, err error) {
-		l.conns, l.ticks = r.N(l.conns), r.N(l.ticks)
+		l.conns, l.ticks = r.UpTo(l.conns), r.N(l.ticks) // more work is more pushes; how many clients there are is what the case is about
 		h, err := newWSHub(ctx, hub, l.ticks*l.perTick)
 		if err != nil {
 			return Figure{}, err
 		}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		server, err := serveLocal(ctx, h)
 		if err != nil {
-			return Figure{}, errors.Join(fmt.Errorf("listening for the clients: %w", err), h.close())
+			return Figure{}, errors.Join(err, h.close())
 		}
-		server, served := &http.Server{Handler: h}, make(chan error, 1)
-		go func() { served <- server.Serve(listener) }()
-		f, err = l.run(ctx, r, h, listener.Addr().String())
-		err = errors.Join(err, server.Close())
-		<-served // http.ErrServerClosed: it was told to
-		return f, errors.Join(err, h.close())
+		f, err = l.run(ctx, r, h, server.addr)
+		return f, errors.Join(err, server.close(), h.close())
 	}
 }
 
@@ -104,7 +100,7 @@ func (l wsLoad) run(ctx context.Context, r *Run, h wsHub, addr string) (Figure, 
 	if err != nil {
 		return Figure{}, err
 	}
-	clients, err := r.Command(ctx, wsHelper, fmt.Sprint(addr, " ", l.conns, " ", l.ticks*l.perTick, " ", l.deaf, " ", l.pause > 0))
+	clients, err := r.Command(ctx, wsHelper, fmt.Sprint(addr, " ", l.conns, " ", l.ticks*l.perTick, " ", l.deaf, " ", l.timed))
 	if err != nil {
 		return Figure{}, err
 	}
@@ -194,13 +190,10 @@ func (l wsLoad) gathered(ctx context.Context, h wsHub) error {
 }
 
 func (l wsLoad) push(h wsHub) {
-	var tick *time.Ticker
-	if l.pause > 0 {
-		tick = time.NewTicker(l.pause)
-		defer tick.Stop()
-	}
-	for range l.ticks {
-		if tick != nil {
+	tick := time.NewTicker(l.pause)
+	defer tick.Stop()
+	for i := range l.ticks {
+		if i > 0 {
 			<-tick.C
 		}
 		for range l.perTick {

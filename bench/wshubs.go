@@ -124,7 +124,7 @@ func (h *gorillaHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	go func() {
-		defer link.Close()
+		defer func() { _ = link.Close() }() // the client may have gone
 		for {
 			if _, _, err := link.ReadMessage(); err != nil {
 				return
@@ -190,7 +190,7 @@ func (h *gwsHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // OnMessage subscribes.
 func (h *gwsHub) OnMessage(link *gws.Conn, m *gws.Message) {
-	defer m.Close()
+	defer func() { _ = m.Close() }() // gives its buffer back
 	if link.WriteString(wsAnswer) != nil {
 		return
 	}
@@ -207,7 +207,7 @@ func (h *gwsHub) subscribers() int {
 
 func (h *gwsHub) publish(id string) {
 	b := gws.NewBroadcaster(gws.OpcodeText, wsPush(id))
-	defer b.Close()
+	defer func() { _ = b.Close() }() // gives its buffer back
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, link := range h.links {

@@ -14,9 +14,6 @@ func (r *random) next() uint64 {
 // below draws from 0 to n-1.
 func (r *random) below(n int) int { return int(r.next() % uint64(n)) }
 
-// chance is true in so many of a hundred cases.
-func (r *random) chance(percent int) bool { return r.below(100) < percent }
-
 // wide draws from 1 to 2^bits, each power of two as likely as another.
 func (r *random) wide(bits int) int64 {
 	power := int64(1) << r.below(bits)
