@@ -13,7 +13,7 @@ var errHistory = errors.New("the event does not fit the index")
 
 // effects is what a transaction changed, for the memory and the subscribers.
 type effects struct {
-	orders   []orderRow // each change
+	orders   []orderRow             // each change
 	final    map[*orderRow]struct{} // the orders that changed, as they are after the transaction
 	trades   []tradeRow
 	bars     map[barKey]barRow

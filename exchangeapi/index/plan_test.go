@@ -13,10 +13,15 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.close()) })
 	for query, index := range map[string]string{
-		orderByInner:    "ex_orders_inner",
-		orderByCancel:   "ex_orders_cancel",
-		sendsInQuestion: "ex_orders_waiting",
-		lastTradeBefore: "ex_trades_time",
+		orderByInner:     "ex_orders_inner",
+		orderByCancel:    "ex_orders_cancel",
+		sendsInQuestion:  "ex_orders_waiting",
+		lastTradeBefore:  "ex_trades_time",
+		ordersByInners:   "ex_orders_inner",
+		receiptsBySend:   "ex_blocks_send",
+		requestsToCancel: "ex_blocks_cancels",
+		rootOfRelay:      "ex_blocks_relay",
+		relaysWaiting:    "ex_blocks_send",
 	} {
 		var plan []struct {
 			ID, Parent, NotUsed int

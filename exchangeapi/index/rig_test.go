@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"path/filepath"
@@ -51,7 +52,8 @@ type rig struct {
 	clock             atomic.Int64 // Unix seconds, of the exchange and of the index
 	log               *logrus.Logger
 	logged            *logtest.Hook
-	poll              time.Duration // of its indexes
+	poll              time.Duration // of its indexes, and the others, too
+	span, kept        uint64        // 0: as usual
 }
 
 func vite(n uint64) uint256.Int {
@@ -202,6 +204,7 @@ func (r *rig) openOn(url string, n Node) *Index {
 		URL: url, Now: r.now, Poll: r.poll, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
 	}, n, r.log)
 	require.NoError(r.t, err)
+	x.span, x.kept = cmp.Or(r.span, x.span), cmp.Or(r.kept, x.kept)
 	r.t.Cleanup(func() { _ = x.Close() }) // tests of restarts have closed it already
 	return x
 }

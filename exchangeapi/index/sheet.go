@@ -239,7 +239,6 @@ const (
 	ordersByIDs    = "SELECT " + orderColumns + " FROM ex_orders WHERE id IN (?)"
 	ordersByInners = "SELECT " + orderColumns + " FROM ex_orders WHERE inner_id IN (?) AND inner_id <> ''"
 	receiptsBySend = "SELECT " + blockColumns + " FROM ex_blocks WHERE contract = 'trade' AND send IN (?)"
-	relaysKnown    = "SELECT " + blockColumns + " FROM ex_blocks WHERE contract = 'fund' AND relay IN (?) AND relay <> ''"
 )
 
 func ordersIn(t *tx, query string, keys []any) (rows []orderRow, err error) {

@@ -28,6 +28,9 @@ func suite(t *testing.T, database func(*testing.T) string) {
 		"Restart":   testRestart,
 		"Grants":    testGrants,
 		"Walk":      testWalk,
+		"Turns":     testWalkInTurns,
+		"Cancels":   testCancels,
+		"Deep":      testDeep,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, database(t)) })
 	}

@@ -18,18 +18,27 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
+// What an index holds: what happened, and what is needed to take it back.
+var (
+	history = []string{
+		`SELECT id, inner_id, owner, market, side, type, price, quantity, amount, created, serial, received, received_at, refused,
+			placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status FROM ex_orders ORDER BY id`,
+		"SELECT * FROM ex_trades ORDER BY height, pos", "SELECT * FROM ex_bars ORDER BY market, span, start",
+		"SELECT * FROM ex_transfers ORDER BY height, pos", "SELECT * FROM ex_markets ORDER BY height, pos",
+		"SELECT * FROM ex_tokens ORDER BY height, pos", "SELECT * FROM ex_grants ORDER BY height, pos",
+	}
+	retractable = []string{"SELECT * FROM ex_undo ORDER BY height, pos", "SELECT * FROM ex_blocks ORDER BY contract, height"}
+)
+
 // dump is everything that an index of the same chain must hold too.
 func dump(t testing.TB, x *Index) []string {
+	return append(dumpOf(t, x, history), dumpOf(t, x, retractable)...)
+}
+
+func dumpOf(t testing.TB, x *Index, queries []string) []string {
 	var lines []string
 	err := x.store.view(t.Context(), func(tx *tx) error {
-		for _, query := range []string{
-			`SELECT id, inner_id, owner, market, side, type, price, quantity, amount, created, serial, received, received_at, refused,
-				placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status FROM ex_orders ORDER BY id`,
-			"SELECT * FROM ex_trades ORDER BY height, pos", "SELECT * FROM ex_bars ORDER BY market, span, start",
-			"SELECT * FROM ex_transfers ORDER BY height, pos", "SELECT * FROM ex_markets ORDER BY height, pos",
-			"SELECT * FROM ex_tokens ORDER BY height, pos", "SELECT * FROM ex_grants ORDER BY height, pos",
-			"SELECT * FROM ex_undo ORDER BY height, pos", "SELECT * FROM ex_blocks ORDER BY contract, height",
-		} {
+		for _, query := range queries {
 			rows, err := tx.tx.(*sqlx.Tx).Queryx(query)
 			if err != nil {
 				return err
@@ -54,7 +63,10 @@ func dump(t testing.TB, x *Index) []string {
 // same proves that an index is what one made anew from the chain would be, on disk and in memory.
 func (r *rig) same(x *Index) {
 	r.t.Helper()
+	span := r.span
+	r.span = 0 // all at once
 	fresh := r.caught(sqliteURL(r.t))
+	r.span = span
 	require.Equal(r.t, dump(r.t, fresh), dump(r.t, x))
 	require.Equal(r.t, fresh.Markets(), x.Markets())
 	require.Equal(r.t, fresh.Tickers(), x.Tickers())
@@ -203,9 +215,15 @@ func mustTrades(t *testing.T, x *Index) []Trade {
 
 // testWalk: users trade at random while the chain takes blocks back and the index is killed and opened again; it is then
 // what one made anew is.
-func testWalk(t *testing.T, url string) {
+func testWalk(t *testing.T, url string) { walk(t, url, 0) }
+
+// testWalkInTurns is the same with turns of few blocks, which must not make a difference.
+func testWalkInTurns(t *testing.T, url string) { walk(t, url, 3) }
+
+func walk(t *testing.T, url string, span uint64) {
 	r := newRig(t)
-	random := rand.New(rand.NewPCG(1, 2))
+	r.span = span
+	random := rand.New(rand.NewPCG(1, 2+span))
 	x := r.open(url)
 	var orders []core.Hash
 	for range 250 {
