@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,7 +29,7 @@ type params struct {
 }
 
 // readParams reads query string and body. Clients put parameters of POST and DELETE into the query string, a form or a flat JSON object
-// (facts/exchange.md 1.1), whatever the content type says; a body of GET is not read.
+// (facts/exchange.md 1.1), whatever the content type says, and tools into parts; a body of GET is not read.
 func readParams(r *http.Request) (params, error) {
 	if len(r.URL.RawQuery) > maxQuery {
 		return params{}, refuse(codeParameter, "The query string is too long")
@@ -61,15 +62,51 @@ func readBody(r *http.Request) (map[string]string, error) {
 		return nil, &refusal{code: codeParameter, msg: "The body is too large", http: http.StatusRequestEntityTooLarge}
 	}
 	text = bytes.TrimSpace(text)
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media, with, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	isJSON := err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0:
 		return nil, nil
-	}
-	if isJSON || text[0] == '{' {
+	case isJSON || text[0] == '{':
 		return readObject(text)
+	case err == nil && media == "multipart/form-data":
+		return readParts(text, with["boundary"])
 	}
 	return readForm(string(text))
+}
+
+// readParts reads the form that browsers and tools send when they are asked for form data.
+func readParts(text []byte, boundary string) (map[string]string, error) {
+	if boundary == "" || !bytes.HasSuffix(text, []byte("--"+boundary+"--")) { // it was cut: the library takes some cuts for the end
+		return nil, refuse(codeParameter, "The parameters are malformed")
+	}
+	out := map[string]string{}
+	r := multipart.NewReader(bytes.NewReader(text), boundary)
+	for {
+		part, err := r.NextPart()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, refuse(codeParameter, "The parameters are malformed")
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return nil, refuse(codeParameter, "The parameters are malformed")
+		}
+		if err := put(out, part.FormName(), string(value)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// put adds a parameter that does not stand there yet.
+func put(out map[string]string, name, value string) error {
+	if _, twice := out[name]; twice || len(out) >= maxParams {
+		return refuse(codeParameter, "Parameter %s stands twice", shown(name))
+	}
+	out[name] = value
+	return checkLength(name, value)
 }
 
 func readForm(text string) (map[string]string, error) {
@@ -123,11 +160,7 @@ func readMembers(d *json.Decoder, out map[string]string) error {
 		if _, nested := value.(json.Delim); nested || value == nil {
 			return refuse(codeParameter, "Parameter %s: a string is wanted", shown(name))
 		}
-		if _, twice := out[name]; twice || len(out) >= maxParams {
-			return refuse(codeParameter, "Parameter %s stands twice", shown(name))
-		}
-		out[name] = fmt.Sprint(value)
-		if err := checkLength(name, out[name]); err != nil {
+		if err := put(out, name, fmt.Sprint(value)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -72,7 +73,7 @@ func TestParametersAnywhere(t *testing.T) { // behaviour 6 and 7
 		{"DELETE", "/orders", func() []string { return []string{"symbol", symbol} }},
 	}
 	for _, o := range operations {
-		for _, place := range []string{"query", "form", "bare form", "json", "json of numbers", "bare json", "split"} {
+		for _, place := range []string{"query", "form", "bare form", "parts", "json", "json of numbers", "bare json", "split"} {
 			w.clock.pass(time.Millisecond)
 			v := w.sign(o.fields()...)
 			target, body, media := o.path, "", ""
@@ -83,6 +84,8 @@ func TestParametersAnywhere(t *testing.T) { // behaviour 6 and 7
 				body, media = v.Encode(), "application/x-www-form-urlencoded"
 			case "bare form":
 				body = v.Encode()
+			case "parts":
+				body, media = parts(t, v)
 			case "json":
 				body, media = flat(v, false), "application/json; charset=utf-8"
 			case "json of numbers":
@@ -100,6 +103,40 @@ func TestParametersAnywhere(t *testing.T) { // behaviour 6 and 7
 			require.Zero(t, w.do(request).Code, "%s %s %s", o.method, o.path, place)
 		}
 	}
+}
+
+// parts writes values as browsers do when a form has files.
+func parts(t *testing.T, v url.Values) (body, media string) {
+	var b strings.Builder
+	w := multipart.NewWriter(&b)
+	for name, list := range v {
+		for _, value := range list {
+			require.NoError(t, w.WriteField(name, value))
+		}
+	}
+	require.NoError(t, w.Close())
+	return b.String(), w.FormDataContentType()
+}
+
+func TestPartsAreChecked(t *testing.T) {
+	w := setup(t)
+	send := func(media, body string) reply {
+		request, err := http.NewRequest(http.MethodPost, w.url+api+"/order", strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", media)
+		return w.do(request)
+	}
+	v := w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0")
+	body, media := parts(t, v)
+	send(media, body[:len(body)/2]).refused(t, codeParameter, "malformed")
+	send("multipart/form-data", body).refused(t, codeParameter, "malformed")
+	send("multipart/form-data; boundary=other", body).refused(t, codeParameter, "malformed")
+	v.Add("price", "2")
+	body, media = parts(t, v)
+	send(media, body).refused(t, codeParameter, "Parameter price stands twice")
+	body, media = parts(t, url.Values{"symbol": {strings.Repeat("x", maxValue+1)}})
+	send(media, body).refused(t, codeParameter, "too long")
+	require.Empty(t, w.line.calls(w.key.Agent))
 }
 
 func TestAuthorisation(t *testing.T) {

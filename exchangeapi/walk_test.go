@@ -133,6 +133,9 @@ func FuzzParams(f *testing.F) {
 	for _, body := range []string{`{"a":1e400}`, `{"a":[1]}`, `{"a":null}`, `{"a":true}{`, `{"a":"1","a":"2"}`, `[`, `{`, "a=1&a=2", "%", `{"` + strings.Repeat("a", 5000) + `":1}`} {
 		f.Add("limit=1&offset=x", body, "application/json")
 	}
+	for _, body := range []string{"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x--\r\n", "--x\r\n\r\n1\r\n--x--", "--x"} {
+		f.Add("", body, "multipart/form-data; boundary=x")
+	}
 	f.Fuzz(func(t *testing.T, query, body, media string) {
 		r := &http.Request{
 			Method: http.MethodPost, URL: &url.URL{RawQuery: query}, Body: http.NoBody, Header: http.Header{"Content-Type": {media}},
