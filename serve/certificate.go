@@ -12,10 +12,14 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-func newACME(c ACME) *autocert.Manager {
+// newACME makes the cache's directory, so that a start tells what else the first visitor would meet.
+func newACME(c ACME) (*autocert.Manager, error) {
+	if err := os.MkdirAll(c.Cache, 0o700); err != nil {
+		return nil, fmt.Errorf("making the cache of certificates: %w", err)
+	}
 	return &autocert.Manager{
 		Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(c.Cache), HostPolicy: autocert.HostWhitelist(c.Domains...), Email: c.Email,
-	}
+	}, nil
 }
 
 // certificate is the pair of files in use.

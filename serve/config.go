@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -26,7 +27,7 @@ type Config struct {
 	TrustProxy     []string `yaml:"trust_proxy"`
 	RatePerSecond  float64  `yaml:"rate_per_second"` // requests of one client
 	Burst          int      `yaml:"burst"`
-	MaxConnections int      `yaml:"max_connections"` // open at one time on a listener; further ones wait
+	MaxConnections int      `yaml:"max_connections"` // open at one time on a listener; further ones wait. One client (address, IPv6 by /64) has a quarter of them
 }
 
 // TLS names certificate and key files (PEM). They are read again when they change.
@@ -103,6 +104,9 @@ func (c Config) Check() error {
 	want(c.RatePerSecond > 0 && c.Burst > 0, "rate_per_second and burst must be above zero")
 	want(c.MaxConnections > 0, "max_connections must be above zero")
 	want(c.TLS.Reload > 0, "tls reload must be above zero")
+	for _, d := range c.ACME.Domains {
+		want(isDomain(d), "acme: domain %q: a host's whole name like gateway.example.org is wanted", d)
+	}
 	for _, o := range c.Origins {
 		want(isOrigin(o), "origin %q: scheme://host[:port] is wanted", o)
 	}
@@ -115,6 +119,13 @@ func (c Config) Check() error {
 func isListen(s string) bool {
 	_, port, err := net.SplitHostPort(s)
 	return err == nil && port != ""
+}
+
+// isDomain tells whether a certificate can be had by the challenges that we answer: of one name, not of all below it, nor of an address.
+func isDomain(s string) bool {
+	u, err := url.Parse("//" + s)
+	_, notIP := netip.ParseAddr(s)
+	return err == nil && u.Host == s && u.Port() == "" && notIP != nil && strings.Contains(strings.Trim(s, "."), ".") && !strings.ContainsAny(s, "*:_ ")
 }
 
 func isOrigin(s string) bool {

@@ -73,12 +73,17 @@ func (f *Front) Secure(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	remote := from.Addr().Unmap()
-	if slices.ContainsFunc(f.proxies, func(p netip.Prefix) bool { return p.Contains(remote) }) {
+	if among(f.proxies, from.Addr()) {
 		proto := r.Header.Get(echo.HeaderXForwardedProto)
 		return proto == "" || strings.EqualFold(proto, "https")
 	}
-	return remote.IsLoopback()
+	return from.Addr().Unmap().IsLoopback()
+}
+
+// among tells whether an address is in one of the networks.
+func among(networks []netip.Prefix, addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // OnlyHTTPS turns away plain HTTP from other machines: with a redirect where the configuration says so and the method allows it, else with the

@@ -2,27 +2,64 @@ package serve
 
 import (
 	"net"
+	"net/netip"
 	"sync"
 	"syscall"
 )
 
-// room is a listener with so many connections open at a time; further ones wait. Unlike those of netutil's, its connections can be asked for their
-// socket: who takes one over may write to it without a goroutine that waits.
+// clientShare is the part of a room that one client can have, so that none shuts the others out by connecting alone.
+const clientShare = 4
+
+// room is a listener with so many connections open at a time; further ones wait. A client who has his share is turned away; this machine and the
+// proxies we trust are not counted, for they bring many clients. Unlike those of netutil's, its connections can be asked for their socket: who takes
+// one over may write to it without a goroutine that waits.
 type room struct {
 	net.Listener
-	places chan struct{} // one for each open connection, and the one that is waited for
-	closed chan struct{}
-	close  func()
+	places  chan struct{} // one for each open connection, and the one that is waited for
+	clients *Places
+	proxies []netip.Prefix
+	closed  chan struct{}
+	close   func()
 }
 
-func newRoom(l net.Listener, most int) *room {
-	r := &room{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
+func newRoom(l net.Listener, most int, proxies []netip.Prefix) *room {
+	r := &room{
+		Listener: l, places: make(chan struct{}, most), clients: NewPlaces(max(1, most/clientShare)), proxies: proxies, closed: make(chan struct{}),
+	}
 	r.close = sync.OnceFunc(func() { close(r.closed) })
 	return r
 }
 
-// Accept waits for a place, then for a connection.
+// Accept waits for a place, then for a connection of a client who has places left.
 func (r *room) Accept() (net.Conn, error) {
+	for {
+		c, err := r.accept()
+		if err != nil {
+			return nil, err
+		}
+		client := r.client(c.RemoteAddr())
+		if r.clients.Enter(client) {
+			return &guest{Conn: c, leave: sync.OnceFunc(func() {
+				r.clients.Leave(client)
+				<-r.places
+			})}, nil
+		}
+		_ = c.Close() // what it says does not matter
+		<-r.places
+	}
+}
+
+// client is whom a connection is counted for; "" for nobody.
+func (r *room) client(from net.Addr) string {
+	addr, err := netip.ParseAddrPort(from.String())
+	if err != nil || among(r.proxies, addr.Addr()) {
+		return ""
+	}
+	return clientOf(addr.Addr().String())
+}
+
+// accept takes a place and a connection.
+func (r *room) accept() (net.Conn, error) {
 	select {
 	case r.places <- struct{}{}:
 	case <-r.closed:
@@ -33,7 +70,7 @@ func (r *room) Accept() (net.Conn, error) {
 		<-r.places
 		return nil, err
 	}
-	return &guest{Conn: c, leave: sync.OnceFunc(func() { <-r.places })}, nil
+	return c, nil
 }
 
 // Close lets nobody in any more; who is there may stay.

@@ -15,6 +15,7 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -48,26 +49,32 @@ type Server struct {
 	log         *logrus.Entry
 	certificate *certificate      // nil without TLS files
 	acme        *autocert.Manager // nil without ACME
+	proxies     []netip.Prefix
 
 	ready           chan struct{} // closed when it listens
 	mu              sync.Mutex
 	addr, plainAddr string
 }
 
-// New takes a configuration that Check has found no fault with, and reads the certificate. It starts nothing.
+// New takes a configuration that Check has found no fault with, reads the certificate and makes the directory of ACME. It starts nothing.
 func New(cfg Config, parts Parts) (*Server, error) {
 	if parts.Log == nil {
 		parts.Log = logrus.New()
 	}
 	s := &Server{Parts: parts, cfg: cfg, log: parts.Log.WithField("server", parts.Name), ready: make(chan struct{})}
+	var err error
 	if cfg.files() {
-		var err error
 		if s.certificate, err = loadCertificate(cfg.TLS); err != nil {
 			return nil, fmt.Errorf("%s: %w", parts.Name, err)
 		}
 	}
 	if cfg.acme() {
-		s.acme = newACME(cfg.ACME)
+		if s.acme, err = newACME(cfg.ACME); err != nil {
+			return nil, fmt.Errorf("%s: %w", parts.Name, err)
+		}
+	}
+	if s.proxies, err = prefixes(cfg.TrustProxy); err != nil {
+		return nil, fmt.Errorf("%s: %w", parts.Name, err)
 	}
 	return s, nil
 }
@@ -128,7 +135,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, conf
 		ReadHeaderTimeout: headerTime, ReadTimeout: 2 * headerTime, WriteTimeout: s.Answer + writeSpare, IdleTimeout: idleTime,
 		ErrorLog: stdlog.New(debugLog{s.log}, "", 0),
 	}
-	l = newRoom(l, s.cfg.MaxConnections)
+	l = newRoom(l, s.cfg.MaxConnections, s.proxies)
 	done := make(chan error, 1) // the answer of Serve, read below in every case
 	go func() {
 		if config != nil {
