@@ -40,19 +40,30 @@ func (n *Node) step(step func() ([]byte, eventList, error), after func() error) 
 	return added, after()
 }
 
-// Tick lets contracts receive what waits for them; Run does it by itself.
+// Tick lets contracts receive what waits for them, step by step, so that others come in between. Run does it by itself.
 func (n *Node) Tick() error {
-	return n.change(func() ([]byte, eventList, error) {
+	for {
+		if more, err := n.tick(); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// tick is one step of the contracts, and tells whether there is more to do.
+func (n *Node) tick() (more bool, err error) {
+	err = n.change(func() ([]byte, eventList, error) {
 		if len(n.state.pending) == 0 {
 			return nil, nil, nil
 		}
 		before := len(n.state.recent)
-		n.state.produce()
-		return []byte{recordTick}, func() []Event { return eventsOf(n.state.recent[before:]) }, nil
+		n.state.step()
+		more = len(n.state.pending) > 0
+		return []byte{recordStep}, func() []Event { return eventsOf(n.state.recent[before:]) }, nil
 	})
+	return more, err
 }
 
-// Snapshot makes a snapshot block of all account blocks so far, after letting contracts receive. Run does it by itself.
+// Snapshot makes a snapshot block of all account blocks so far, after a step of the contracts. Run does it by itself.
 func (n *Node) Snapshot() (Point, error) {
 	n.control.Lock()
 	defer n.control.Unlock()
@@ -60,7 +71,7 @@ func (n *Node) Snapshot() (Point, error) {
 	var file *stateFile
 	added, err := n.step(func() ([]byte, eventList, error) {
 		before := len(n.state.recent)
-		n.state.produce()
+		n.state.step()
 		came := n.state.recent[before:]
 		made = n.state.seal(n.config.Now())
 		return n.state.snapshotRecord(), func() []Event { return append(eventsOf(came), made.event()) }, nil

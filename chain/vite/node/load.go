@@ -92,7 +92,7 @@ func (n *Node) replayTo(s *state) func(record []byte) error {
 		if err := s.replay(record); err != nil {
 			return err
 		}
-		if kind := record[0]; kind != recordSnapshot && kind != recordEmpty {
+		if !seals(record[0]) {
 			return nil
 		}
 		upto := s.settled()

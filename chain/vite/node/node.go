@@ -156,8 +156,8 @@ func (n *Node) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-n.poke:
-			err = n.Tick()
+		case <-n.poke: // again after the step, if there is more to do
+			_, err = n.tick()
 		case <-due:
 			_, err = n.Snapshot()
 		}

@@ -281,7 +281,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add(l.state.snapshotRecord())
 	f.Add(dropRecord([]core.Hash{{1}}))
 	f.Add(rollbackRecord(3))
-	f.Add([]byte{recordTick})
+	f.Add([]byte{recordStep})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := setup(t).state.replay(data); err != nil {
 			require.ErrorIs(t, err, ErrCorrupt)

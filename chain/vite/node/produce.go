@@ -11,8 +11,14 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// maxPerTick bounds the contract receives of one tick; what remains is done in the next.
-const maxPerTick = 10_000
+// A step is what contracts do at a time; users' blocks come between steps. It ends after so many receives, and before the second
+// call by which a contract goes on with a long work of its own (paymentsPerBlock).
+const (
+	stepReceives = 1000
+	stepOwnCalls = 1
+	// An older version did this at a time, so its logs say.
+	olderReceives = 10_000
+)
 
 // Contract receives end in a byte that tells how the call went.
 const (
@@ -23,13 +29,19 @@ const (
 // errTooManySends refuses a call that triggers more sends than their index byte can count.
 var errTooManySends = errors.New("contract makes too many sends")
 
-// produce lets contracts receive what waits for them, in the order of arrival, and what they send each other meanwhile.
-func (s *state) produce() {
-	for range maxPerTick {
-		if len(s.pending) == 0 {
-			return
-		}
+// step lets contracts receive what waits for them, in the order of arrival, and what they send each other meanwhile.
+func (s *state) step() { s.produce(stepReceives, stepOwnCalls) }
+
+// produce is a step of so many receives and calls of a contract by itself.
+func (s *state) produce(receives, ownCalls int) {
+	for ; receives > 0 && len(s.pending) > 0; receives-- {
 		next := s.pending[0]
+		if next.block.Address == next.block.ToAddress {
+			if ownCalls == 0 {
+				return
+			}
+			ownCalls--
+		}
 		set(&s.journal, &s.pending, s.pending[1:])
 		s.receive(next)
 	}

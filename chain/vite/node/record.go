@@ -14,12 +14,25 @@ import (
 // snapshot block, of which an idle chain makes one a second, only its beginning.
 const (
 	recordBlock    = 'B' // the user's block
-	recordTick     = 'T'
-	recordSnapshot = 'S' // seconds since the one before, hash
-	recordEmpty    = 'E' // seconds since the one before, beginning of the hash
+	recordStep     = 't' // of contracts
+	recordSnapshot = 's' // a step; seconds since the block before, hash
+	recordEmpty    = 'e' // the same, with the beginning of the hash
 	recordDrop     = 'D' // hashes
 	recordRollback = 'R' // height
+	// The following are read only: their steps are of olderReceives.
+	olderStep     = 'T'
+	olderSnapshot = 'S'
+	olderEmpty    = 'E'
 )
+
+// seals tells whether a record makes a snapshot block.
+func seals(kind byte) bool {
+	switch kind {
+	case recordSnapshot, recordEmpty, olderSnapshot, olderEmpty:
+		return true
+	}
+	return false
+}
 
 func blockRecord(b *core.AccountBlock) []byte {
 	w := &writer{data: make([]byte, 0, 512)}
@@ -72,13 +85,20 @@ func (s *state) replay(record []byte) error {
 	switch record[0] {
 	case recordBlock:
 		return s.replayBlock(r)
-	case recordTick:
-		s.produce()
+	case recordStep:
+		s.step()
 		return nil
 	case recordSnapshot:
-		return s.replaySnapshot(r, core.HashSize)
+		return s.replaySnapshot(r, core.HashSize, s.step)
 	case recordEmpty:
-		return s.replaySnapshot(r, checkSize)
+		return s.replaySnapshot(r, checkSize, s.step)
+	case olderStep:
+		s.olderStep()
+		return nil
+	case olderSnapshot:
+		return s.replaySnapshot(r, core.HashSize, s.olderStep)
+	case olderEmpty:
+		return s.replaySnapshot(r, checkSize, s.olderStep)
 	case recordDrop:
 		doomed := r.hashes()
 		if r.err == nil {
@@ -90,6 +110,8 @@ func (s *state) replay(record []byte) error {
 	}
 	return fmt.Errorf("%w: record of kind %q", ErrCorrupt, record[0])
 }
+
+func (s *state) olderStep() { s.produce(olderReceives, olderReceives) }
 
 func (r *reader) hashes() []core.Hash {
 	var list []core.Hash
@@ -117,7 +139,7 @@ func (s *state) replayBlock(r *reader) error {
 // checkSize is how much of the hash an empty snapshot block's record has.
 const checkSize = 4
 
-func (s *state) replaySnapshot(r *reader, hashSize int) error {
+func (s *state) replaySnapshot(r *reader, hashSize int, step func()) error {
 	passed, want := r.uint(), make([]byte, hashSize)
 	r.raw(want)
 	if passed > maxPassed {
@@ -127,7 +149,7 @@ func (s *state) replaySnapshot(r *reader, hashSize int) error {
 		return r.err
 	}
 	at := s.latest().Time.Add(time.Duration(passed) * time.Second)
-	s.produce()
+	step()
 	if n := s.seal(at); !bytes.Equal(n.Hash[:hashSize], want) {
 		return fmt.Errorf("%w: snapshot block %d comes out as %s, was %x", ErrCorrupt, n.Height, n.Hash, want)
 	}
