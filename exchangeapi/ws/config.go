@@ -15,6 +15,7 @@ type Config struct {
 	ClientConnections int `yaml:"client_connections"`
 
 	Topics        int `yaml:"topics"`         // of one connection; default 2,000: trade and depth of a thousand pairs
+	Subscriptions int `yaml:"subscriptions"`  // of all connections together; default 500,000, which take some 150 MB where no two are alike
 	MessageBytes  int `yaml:"message_bytes"`  // of one client message; default 64 KiB
 	MessagesAMin  int `yaml:"messages_a_min"` // of one connection; more closes it; default 6,000
 	QueueEntries  int `yaml:"queue_entries"`  // that wait for one connection; an entry is a push, or several of one topic; default 512
@@ -33,6 +34,7 @@ func (c Config) withDefaults() Config {
 	c.Connections = cmp.Or(c.Connections, 10_000)
 	c.ClientConnections = cmp.Or(c.ClientConnections, 200)
 	c.Topics = cmp.Or(c.Topics, 2_000)
+	c.Subscriptions = cmp.Or(c.Subscriptions, 500_000)
 	c.MessageBytes = cmp.Or(c.MessageBytes, 64<<10)
 	c.MessagesAMin = cmp.Or(c.MessagesAMin, 6_000)
 	c.QueueEntries = cmp.Or(c.QueueEntries, 512)
@@ -48,7 +50,8 @@ func (c Config) withDefaults() Config {
 func (c Config) Check() error {
 	var faults []error
 	for name, n := range map[string]int{
-		"connections": c.Connections, "client_connections": c.ClientConnections, "topics": c.Topics, "message_bytes": c.MessageBytes, "messages_a_min": c.MessagesAMin,
+		"connections": c.Connections, "client_connections": c.ClientConnections, "topics": c.Topics,
+		"subscriptions": c.Subscriptions, "message_bytes": c.MessageBytes, "messages_a_min": c.MessagesAMin,
 		"queue_entries": c.QueueEntries, "queue_bytes": c.QueueBytes, "updates_behind": c.UpdatesBehind,
 	} {
 		if n < 0 {

@@ -80,7 +80,7 @@ func New[S updates](cfg Config, f feed[S]) (*Hub, error) {
 			CheckOrigin: func(*http.Request) bool { return true },
 		},
 		now:     time.Now,
-		table:   table{groups: map[string]*group{}},
+		table:   table{groups: map[string]*group{}, most: cfg.Subscriptions},
 		clients: serve.NewPlaces(cfg.ClientConnections),
 		conns:   map[*conn]struct{}{},
 	}, nil

@@ -3,6 +3,7 @@ package ws
 import (
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -178,12 +179,13 @@ func (c *conn) do(req request) reply {
 // list is what was asked for.
 func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	var taken []string
+	clientID := strings.Clone(req.clientID)
 	for _, name := range req.topics {
-		t, ok := parseTopic(name)
+		t, ok := parseTopic(strings.Clone(name)) // a subscription that lives must not hold the whole message
 		if !ok || !h.known(t, req.shape) {
 			continue
 		}
-		if !h.table.add(c, t, req.shape, req.clientID, h.cfg.Topics) {
+		if !h.table.add(c, t, req.shape, clientID, h.cfg.Topics) {
 			return req.topics, visitLimit
 		}
 		taken = append(taken, name)

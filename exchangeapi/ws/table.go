@@ -8,6 +8,7 @@ type table struct {
 	mu     sync.Mutex
 	groups map[string]*group // by topic
 	count  int               // subscriptions in all
+	most   int               // of count
 }
 
 // group is the subscriptions to one topic.
@@ -31,7 +32,7 @@ type subKey struct {
 	shape shape
 }
 
-// add subscribes c, once. It is false when c has as many subscriptions as it may have.
+// add subscribes c, once. It is false when c has as many subscriptions as it may have, or all connections together have.
 func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,7 +41,7 @@ func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bo
 		old.clientID = clientID
 		return true
 	}
-	if len(c.subs) >= limit {
+	if len(c.subs) >= limit || t.count >= t.most {
 		return false
 	}
 	g := t.groups[what.name]
