@@ -121,7 +121,9 @@ func (p *readied) take(o *dex.Order) {
 func (p *readied) give(o *dex.Order) {
 	o.ID = p.enters
 	o.Type = p.kind
-	o.Progress = dex.Progress{}
+	if o.Status != dex.Open {
+		o.Progress = dex.Progress{}
+	}
 	copy(o.Quantity[:], p.quantity[:])
 	copy(o.Amount[:], p.amount[:])
 	copy(o.LockedFee[:], p.fee[:])

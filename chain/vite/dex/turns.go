@@ -18,7 +18,7 @@ type page struct {
 }
 
 const (
-	pageBits = 9
+	pageBits = 11
 	pageSize = 1 << pageBits
 	pageMin  = pageSize / 16 // orders that are worth a page
 )
