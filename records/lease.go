@@ -101,7 +101,11 @@ func (l *Lease) until(ctx context.Context, d time.Duration) error {
 		if err != nil {
 			return err
 		}
-		return tx.change(`UPDATE leases SET expires_at = ? WHERE role = ? AND holder = ? AND epoch = ?`, now+d.Milliseconds(), l.Role, l.Holder, l.Epoch)
+		expires := now + d.Milliseconds()
+		if d == 0 {
+			expires = 0
+		}
+		return tx.change(`UPDATE leases SET expires_at = ? WHERE role = ? AND holder = ? AND epoch = ?`, expires, l.Role, l.Holder, l.Epoch)
 	})
 	if err != nil {
 		return fmt.Errorf("the lease %s: %w", l.Role, err)
@@ -114,6 +118,9 @@ func (tx *Tx) checkFence(l *Lease) error {
 	now, err := tx.clock()
 	if err != nil {
 		return err
+	}
+	if l.alone != nil { // until Release its time does not end
+		now = 0
 	}
 	held, err := tx.exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, now)
 	if err == nil && !held {

@@ -60,3 +60,26 @@ func TestHoldUntilKilled(t *testing.T) {
 	require.NoError(t, err)
 	select {}
 }
+
+// TestHoldOutlivesItsTime: who holds the lock file needs no renewal in time; a change of hands ends it as ever.
+func TestHoldOutlivesItsTime(t *testing.T) {
+	s, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db")})
+	require.NoError(t, err)
+	defer s.Close()
+	nothing := func(*records.Tx) error { return nil }
+	l, err := s.Hold(t.Context(), "daemon", "first", -time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, s.Fenced(l).Update(t.Context(), nothing))
+	require.NoError(t, l.Renew(t.Context()))
+	other, err := s.Lease(t.Context(), "daemon", "second", time.Hour) // which looks at the time alone
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Fenced(l).Update(t.Context(), nothing), records.ErrFenced)
+	require.ErrorIs(t, l.Renew(t.Context()), records.ErrFenced)
+	require.NoError(t, other.Release(t.Context()))
+
+	require.ErrorIs(t, l.Release(t.Context()), records.ErrFenced)
+	l, err = s.Hold(t.Context(), "daemon", "first", time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, l.Release(t.Context()))
+	require.ErrorIs(t, s.Fenced(l).Update(t.Context(), nothing), records.ErrFenced, "given back")
+}
