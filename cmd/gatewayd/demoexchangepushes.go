@@ -165,8 +165,8 @@ func levelsText(levels []client.Level) string {
 	return strings.Join(list, " ")
 }
 
-// follows says whether a status may come right after another (facts/exchange.md 4.3). Unknown stands for an order that is new. Pending request
-// and pending cancel are noted by the API when the node has taken a block; where the contracts are quicker than that (4.2), they are left out.
+// follows says whether a status may come right after another (facts/exchange.md 4.3). Unknown stands for an order that is new. Pending request is noted
+// by the API when the node has taken a block; where the contracts are quicker than that (4.2), it is left out.
 func follows(last, next client.Status) bool {
 	return slices.Contains(map[client.Status][]client.Status{
 		client.Unknown:        {client.PendingRequest, client.Received},
@@ -174,10 +174,8 @@ func follows(last, next client.Status) bool {
 		client.Received: {
 			client.Open, client.PartiallyFilled, client.Filled, client.Cancelled, client.PartiallyCancelled, client.Failed,
 		},
-		client.Open: {client.PartiallyFilled, client.Filled, client.PendingCancel, client.Cancelled},
-		client.PartiallyFilled: {
-			client.PartiallyFilled, client.Filled, client.PendingCancel, client.PartiallyCancelled,
-		},
+		client.Open:            {client.PartiallyFilled, client.Filled, client.PendingCancel},
+		client.PartiallyFilled: {client.PartiallyFilled, client.Filled, client.PendingCancel},
 		client.PendingCancel: {
 			client.PendingCancel, client.Cancelled, client.PartiallyCancelled, client.Filled, client.Open, client.PartiallyFilled,
 		},
