@@ -38,41 +38,36 @@ const (
 	restingShare   = 10 // one in so many rests for ever
 )
 
-// makeHistory has a chain take the orders in the usual way, and an index follow it.
+// makeHistory has a chain take the orders in the usual way, and an index follow it meanwhile. The index is opened again to catch up, since what it has
+// caught up with is what there was when it was opened.
 func makeHistory(ctx context.Context, r *Run) error {
 	traders := r.historicTraders()
-	if err := r.makeChain(ctx, traders, r.N(historicOrders)); err != nil {
-		return fmt.Errorf("making the chain: %w", err)
+	for _, step := range []func(context.Context, *shop) error{r.makeChain, r.catchUp} {
+		s, err := openShop(ctx, r.Data, traders)
+		if err == nil {
+			err = errors.Join(step(ctx, s), s.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("making a history: %w", err)
+		}
 	}
-	s, err := openShop(ctx, r.Data, traders)
-	if err != nil {
-		return err
-	}
-	r.Say("indexing")
-	return errors.Join(s.caughtUp(ctx), s.Close())
+	return nil
 }
 
 // historicTraders are fewer at small scales.
 func (r *Run) historicTraders() int { return min(maxTraders, r.N(historicOrders)/10+1) }
 
 // makeChain signs orders beside the chain that takes them.
-func (r *Run) makeChain(ctx context.Context, traders, n int) error {
-	d, err := newDelegated(traders)
-	if err != nil {
-		return err
-	}
-	v, err := openVenue(ctx, venueConfig{dir: filepath.Join(r.Data, "chain"), traders: traders, staked: d.agents})
-	if err != nil {
-		return err
-	}
+func (r *Run) makeChain(ctx context.Context, s *shop) error {
+	n := r.N(historicOrders)
 	g, ctx := errgroup.WithContext(ctx)
 	signed := make(chan *core.AccountBlock, 4096) // so that neither side waits for the other's bursts
 	g.Go(func() error {
 		defer close(signed)
-		return v.signHistory(ctx, n, signed)
+		return s.signHistory(ctx, n, signed)
 	})
-	g.Go(func() error { return r.take(ctx, v, n, signed) })
-	return errors.Join(g.Wait(), v.node.Close())
+	g.Go(func() error { return r.take(ctx, s.venue, n, signed) })
+	return g.Wait()
 }
 
 func (v *venue) signHistory(ctx context.Context, n int, to chan<- *core.AccountBlock) error {
@@ -134,15 +129,20 @@ func (r *Run) take(ctx context.Context, v *venue, n int, signed <-chan *core.Acc
 	return v.settle()
 }
 
-// caughtUp waits until the index knows the last orders.
-func (s *shop) caughtUp(ctx context.Context) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
+// catchUp waits until the index of a shop that was just opened knows the last orders.
+func (r *Run) catchUp(ctx context.Context, s *shop) error {
+	look, tell := time.NewTicker(50*time.Millisecond), time.NewTicker(10*time.Second)
+	defer look.Stop()
+	defer tell.Stop()
 	for s.index.Ready() != nil {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-look.C:
+		case <-tell.C:
+			if file, err := os.Stat(filepath.Join(r.Data, "index.db")); err == nil {
+				r.Say("indexing: %d MB", file.Size()>>20)
+			}
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ class Visit {
   static async begin(options, path = "/keys") {
     const visit = new Visit();
     visit.context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+    visit.context.setDefaultTimeout(120_000); // the machine may be busy with other tests
     visit.page = await visit.context.newPage();
     visit.faults = [];
     visit.listen();
