@@ -40,43 +40,50 @@ func (n *network) authorise(ctx context.Context, o private, p params) (Key, erro
 		}
 	}
 	key, secret, err := n.Keys.find(ctx, n.Name, p.get("key"))
-	switch {
-	case errors.Is(err, ErrUnknownKey):
+	if errors.Is(err, ErrUnknownKey) {
 		return Key{}, refuse(codeParameter, "Invalid key")
-	case err != nil:
+	}
+	if err != nil {
 		return Key{}, err
-	case !inWindow(p, n.Now()):
+	}
+	at, ok := signedAt(p, n.Now())
+	switch {
+	case !ok:
 		return Key{}, refuse(codeParameter, textTimestamp)
 	case !p.signs(secret, p.get(signatureName)):
 		return Key{}, refuse(codeParameter, textSignature)
 	}
-	return key, n.countCall(ctx, key, o.once(p))
+	return key, n.countCall(ctx, call{key: key.Key, text: o.once(p), at: at}, key.Limit)
 }
 
-func (n *network) countCall(ctx context.Context, key Key, once string) error {
-	c := cycle{limit: n.cfg.CallLimit, length: n.cfg.CallCycle}
-	if key.Limit > 0 {
-		c.limit = key.Limit
+// countCall uses a call up and counts it, by the key's own limit or the configuration's.
+func (n *network) countCall(ctx context.Context, c call, limit int) error {
+	c.cycle = cycle{limit: n.cfg.CallLimit, length: n.cfg.CallCycle}
+	if limit > 0 {
+		c.cycle.limit = limit
 	}
-	wait, err := n.Keys.call(ctx, key.Key, once, onceLife, c)
+	wait, err := n.Keys.counter.call(ctx, c)
+	var r *refusal
 	switch {
 	case errors.Is(err, errRepeated):
 		return refuse(codeParameter, "Duplicate request")
 	case errors.Is(err, errOverrun):
-		r := refuse(codeFrequent, textFrequent)
-		r.retry = wait
-		return r
+		r = refuse(codeFrequent, textFrequent)
+	case errors.Is(err, errForgotten):
+		r = refuse(codeNetwork, "The exchange has just started: sign the request anew")
+	default:
+		return err
 	}
-	return err
+	r.retry = wait
+	return r
 }
 
-// inWindow tells whether the timestamp, in Unix milliseconds, is neither too old nor too far ahead.
-func inWindow(p params, now time.Time) bool {
-	text := p.get("timestamp")
-	ms, err := p.number("timestamp", 0, 0, 1<<53)
-	if err != nil || strings.HasPrefix(text, "0") {
-		return false
+// signedAt reads the timestamp, in Unix milliseconds, and tells whether it is neither too old nor too far ahead.
+func signedAt(p params, now time.Time) (at int64, ok bool) {
+	at, err := p.number("timestamp", 0, 0, 1<<53)
+	if err != nil || strings.HasPrefix(p.get("timestamp"), "0") {
+		return 0, false
 	}
-	age := now.UnixMilli() - ms
-	return age > -maxAhead.Milliseconds() && age <= maxAge.Milliseconds()
+	age := now.UnixMilli() - at
+	return at, age > -maxAhead.Milliseconds() && age <= maxAge.Milliseconds()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+	_ "github.com/mattn/go-sqlite3" // sqliteDriver
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -25,6 +25,7 @@ var migrations embed.FS
 const versionTable = "exchange_keys_version"
 
 const (
+	sqliteDriver  = "sqlite3"
 	sqliteOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_txlock=immediate&_stmt_cache_size=64"
 	postgresConns = 8
 )
@@ -44,7 +45,7 @@ func openDatabase(ctx context.Context, url string) (*sqlx.DB, error) {
 	return db, nil
 }
 
-// openSQLite makes the file for its owner only. One connection: a private call is one short transaction.
+// openSQLite makes the file for its owner only. One connection: who serves private requests asks it for little.
 func openSQLite(url string) (*sqlx.DB, goose.Dialect, error) {
 	path := strings.TrimPrefix(url, "sqlite:")
 	if path == "" || strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":") {
@@ -57,7 +58,7 @@ func openSQLite(url string) (*sqlx.DB, goose.Dialect, error) {
 	if err := f.Close(); err != nil {
 		return nil, "", err
 	}
-	db, err := sqlx.Open("sqlite3", path+sqliteOptions)
+	db, err := sqlx.Open(sqliteDriver, path+sqliteOptions)
 	if err != nil {
 		return nil, "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common/lru"
 	"github.com/jmoiron/sqlx"
 
 	"gatewayd/chain/vite/core"
@@ -43,12 +44,28 @@ type Key struct {
 	Revoked time.Time // zero while the key is good
 }
 
-// Keys keeps API keys. It is safe for concurrent use, also by several programs on one database.
+// Keys keeps API keys. It is safe for concurrent use, also by several programs on one database; private requests are served by one of them only
+// where it is SQLite's.
 type Keys struct {
-	db   *sqlx.DB
-	seal sealer
-	now  func() time.Time
+	db      *sqlx.DB
+	seal    sealer
+	now     func() time.Time
+	counter counter
+	known   *lru.Cache[string, knownKey] // by key, those that were used last
 }
+
+// knownKey is a good key as it was read.
+type knownKey struct {
+	Key
+	secret string
+	read   time.Time
+}
+
+// knownLife is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
+const knownLife = time.Second
+
+// maxKnown bounds the keys in memory, 300 bytes each.
+const maxKnown = 10_000
 
 // OpenKeys opens the database and brings its schema up to date. ErrWrongSeal, ErrNewer.
 func OpenKeys(ctx context.Context, c KeysConfig) (*Keys, error) {
@@ -63,15 +80,18 @@ func OpenKeys(ctx context.Context, c KeysConfig) (*Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the API keys: %w", err)
 	}
-	k := &Keys{db: db, seal: seal, now: c.Now}
+	k := &Keys{db: db, seal: seal, now: c.Now, counter: &together{db, c.Now}, known: lru.NewCache[string, knownKey](maxKnown)}
+	if db.DriverName() == sqliteDriver {
+		k.counter = newAlone(db, c.Now)
+	}
 	if err := k.checkSeal(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the API keys: %w", err), db.Close())
 	}
 	return k, nil
 }
 
-// Close ends the connection.
-func (k *Keys) Close() error { return k.db.Close() }
+// Close ends the connection. There must be no calls any more.
+func (k *Keys) Close() error { return errors.Join(k.counter.leave(), k.db.Close()) }
 
 // ping asks the database for nothing.
 func (k *Keys) ping(ctx context.Context) error {
@@ -177,10 +197,14 @@ func isKey(text string) bool {
 	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
 }
 
-// find answers a key that is good on a network, with its secret; ErrUnknownKey.
+// find answers a key that is good on a network, or was so knownLife ago, with its secret; ErrUnknownKey.
 func (k *Keys) find(ctx context.Context, network, key string) (Key, string, error) {
 	if !isKey(key) {
 		return Key{}, "", ErrUnknownKey
+	}
+	now := k.now()
+	if known, ok := k.known.Get(key); ok && known.Network == network && now.Sub(known.read).Abs() < knownLife {
+		return known.Key, known.secret, nil
 	}
 	row, err := k.row(ctx, `WHERE api_key = ? AND network = ? AND revoked IS NULL`, key, network)
 	if err != nil {
@@ -194,6 +218,7 @@ func (k *Keys) find(ctx context.Context, network, key string) (Key, string, erro
 	if err != nil {
 		return Key{}, "", fmt.Errorf("opening the secret of API key %s: %w", key, err)
 	}
+	k.known.Add(key, knownKey{found, secret, now})
 	return found, secret, nil
 }
 
@@ -236,7 +261,7 @@ func (k *Keys) List(ctx context.Context) ([]Key, error) {
 
 // Revoke ends a key for good; ErrUnknownKey if it is not a good one. The account may get another.
 func (k *Keys) Revoke(ctx context.Context, key string) error {
-	return k.change(ctx, `UPDATE api_keys SET revoked = ? WHERE api_key = ? AND revoked IS NULL`, k.now().UnixMilli(), key)
+	return k.change(ctx, key, `UPDATE api_keys SET revoked = ? WHERE api_key = ? AND revoked IS NULL`, k.now().UnixMilli())
 }
 
 // SetLimit sets how many private calls a key has in a cycle; 0 is the configuration's number. ErrUnknownKey.
@@ -244,11 +269,12 @@ func (k *Keys) SetLimit(ctx context.Context, key string, calls int) error {
 	if calls < 0 {
 		return errors.New("the limit must not be negative")
 	}
-	return k.change(ctx, `UPDATE api_keys SET call_limit = ? WHERE api_key = ? AND revoked IS NULL`, calls, key)
+	return k.change(ctx, key, `UPDATE api_keys SET call_limit = ? WHERE api_key = ? AND revoked IS NULL`, calls)
 }
 
-func (k *Keys) change(ctx context.Context, query string, args ...any) error {
-	r, err := k.db.ExecContext(ctx, k.db.Rebind(query), args...)
+func (k *Keys) change(ctx context.Context, key, query string, value any) error {
+	r, err := k.db.ExecContext(ctx, k.db.Rebind(query), value, key)
+	k.known.Remove(key) // also where it is not known whether it has changed
 	if err != nil {
 		return fmt.Errorf("changing an API key: %w", err)
 	}

@@ -156,7 +156,7 @@ func FuzzParams(f *testing.F) {
 		if offset, limit, err := p.window(30, 100); err == nil {
 			require.True(t, offset >= 0 && limit >= 1 && limit <= 100)
 		}
-		inWindow(p, time.UnixMilli(1614571200000))
+		signedAt(p, time.UnixMilli(1614571200000))
 		if q, err := readQuantity(p.get("amount"), marketOf(1, symbol, 4, 2)); err == nil {
 			require.False(t, q.IsZero())
 		}
