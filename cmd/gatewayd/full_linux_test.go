@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/wallet"
+)
+
+// insideFull tells the child of TestDaemonOnAFullDisk that it is one.
+const insideFull = "GATEWAYD_FULL_DISK"
+
+// TestDaemonOnAFullDisk has users bridge while the disk of records, sign-guard and all other files of the daemon gets full and empty again.
+// It says why nothing goes on, lives, and in the end everything is paid exactly once. The disk is a file system in memory that only a child
+// process of this test sees mounted, which takes no rights where users may have name spaces of their own.
+func TestDaemonOnAFullDisk(t *testing.T) {
+	if os.Getenv(insideFull) != "" {
+		daemonOnAFullDisk(t)
+		return
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDaemonOnAFullDisk$", "-test.v")
+	child.Env = append(os.Environ(), insideFull+"=1")
+	child.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := child.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
+		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
+	}
+	t.Logf("%s", out)
+	require.NoError(t, err)
+	if strings.Contains(string(out), "--- SKIP") {
+		t.Skip("this kernel lets nobody mount, not even in a name space of their own")
+	}
+}
+
+// cramped is a daemon with little room.
+type cramped struct {
+	cmd  *exec.Cmd
+	disk string
+	log  string
+}
+
+func startCramped(t *testing.T, config, disk string) *cramped {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "log")
+	require.NoError(t, err)
+	defer file.Close()
+	c := &cramped{log: file.Name(), disk: disk, cmd: exec.Command("gatewayd", "run", "-c", config)}
+	c.cmd.Stderr = file
+	require.NoError(t, c.cmd.Start())
+	t.Cleanup(func() {
+		_ = c.cmd.Process.Kill()
+		require.ErrorContains(t, c.cmd.Wait(), "killed", "the daemon ended by itself:\n%s", c.told(t))
+		if t.Failed() {
+			t.Logf("the daemon said:\n%s", c.told(t))
+		}
+	})
+	return c
+}
+
+func (c *cramped) told(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(c.log)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// fill takes all room of the disk.
+func (c *cramped) fill(t *testing.T) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(c.disk, "ballast"))
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = io.Copy(f, nothing{})
+	require.ErrorIs(t, err, syscall.ENOSPC)
+}
+
+func (c *cramped) free(t *testing.T) {
+	t.Helper()
+	require.NoError(t, os.Remove(filepath.Join(c.disk, "ballast")))
+}
+
+type nothing struct{}
+
+func (nothing) Read(p []byte) (int, error) { return len(p), nil }
+
+// said is how often the daemon has said something.
+func (c *cramped) said(t *testing.T, what string) int {
+	t.Helper()
+	return strings.Count(c.told(t), what)
+}
+
+func daemonOnAFullDisk(t *testing.T) {
+	source, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, source.Close()) })
+	c, dir := crampedWorld(t, source)
+	v := &victim{dir: dir}
+	crowd := gather(t, v, 3, seedOf(t))
+	patience, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	alive, stop := context.WithCancel(patience)
+	defer stop()
+	g, alive := errgroup.WithContext(alive)
+	for _, u := range crowd {
+		g.Go(func() error { return u.live(alive, patience) })
+	}
+	for range 4 {
+		before := heightOf(t, source)
+		waitFor(t, "some blocks", func() bool { return heightOf(t, source) > before+5 })
+		said := c.said(t, "database or disk is full")
+		c.fill(t)
+		waitFor(t, "the daemon to complain", func() bool { return c.said(t, "database or disk is full") >= said+3 })
+		c.free(t)
+	}
+	said := c.said(t, "renewing the lease")
+	c.fill(t)
+	waitFor(t, "longer than the lease lasts", func() bool { return c.said(t, "renewing the lease") >= said+4 })
+	c.free(t)
+	stop()
+	require.NoError(t, g.Wait())
+	reckon(t, v, crowd)
+}
+
+// crampedWorld starts a daemon whose data directory is a disk of 32 megabytes, on chains that have all the room they want.
+func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
+	t.Helper()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	exchange := startExchangeChain(t, keys)
+	stores, store, password := recovered(t)
+	o := quick(t.TempDir())
+	o.listen, o.sweep = freeAddress(t), "* * * * *"
+	cfg := devConfig(o, source.URL(), source.ChainID(), exchange)
+	cfg.Data = filepath.Join(o.dir, "disk")
+	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "records.db")
+	cfg.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
+	require.NoError(t, os.Mkdir(cfg.Data, 0o700))
+	if err := syscall.Mount("tmpfs", cfg.Data, "tmpfs", 0, "size=32m"); err != nil {
+		t.Skipf("mounting: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(cfg.Data, syscall.MNT_DETACH)) })
+	text, err := yaml.Marshal(cfg)
+	require.NoError(t, err)
+	path := filepath.Join(o.dir, "config.yaml")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	info := newDevInfo(cfg, path, "")
+	require.NoError(t, info.write(filepath.Join(o.dir, "dev.json")))
+	require.NoError(t, fundSource(t.Context(), info, keys, nil))
+	return startCramped(t, path, cfg.Data), o.dir
+}
+
+func heightOf(t *testing.T, source *devnode.Node) uint64 {
+	t.Helper()
+	height, err := source.Client().BlockNumber(t.Context())
+	require.NoError(t, err)
+	return height
+}
