@@ -127,7 +127,7 @@ func fillWallets(ctx context.Context, db *sql.DB, wallets int) error {
 	if err != nil {
 		return fmt.Errorf("making the wallets: %w", err)
 	}
-	defer insert.Close()
+	defer func() { _ = insert.Close() }() // the transaction tells what went wrong
 	for i := range wallets {
 		if _, err := insert.ExecContext(ctx, i, storeWallet(i), storeDeposits(i), i/2%storeAsked == 0); err != nil {
 			return fmt.Errorf("making wallet %d: %w", i, err)

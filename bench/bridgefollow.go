@@ -152,7 +152,7 @@ func (r *Run) withNode(ctx context.Context, f func(url string) error) error {
 	if err != nil {
 		return fmt.Errorf("listening for the node: %w", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // the node has a copy
 	file, err := listener.File()
 	if err != nil {
 		return fmt.Errorf("handing the listener over: %w", err)

@@ -95,12 +95,16 @@ func (s *signer) transfer() *core.AccountBlock {
 }
 
 // find reads the end of the account's chain.
-func (s *signer) find(n *node.Node) {
-	n.Read(func(v *node.View) {
+func (s *signer) find(n *node.Node) error {
+	err := n.Read(func(v *node.View) {
 		if head := v.AccountHead(s.address); head != nil {
 			s.height, s.previous = head.Height, head.Hash
 		}
 	})
+	if err != nil {
+		return fmt.Errorf("reading the end of an account: %w", err)
+	}
+	return nil
 }
 
 // Quota: a stake of fullStake gives an account the most there is, which after a whole window pays for perWindow transfers.
@@ -130,7 +134,9 @@ func chainOf(dir string, signers []*signer) (*node.Node, error) {
 		return nil, errors.Join(err, n.Close())
 	}
 	for _, s := range signers {
-		s.find(n)
+		if err := s.find(n); err != nil {
+			return nil, errors.Join(err, n.Close())
+		}
 	}
 	return n, nil
 }
@@ -231,10 +237,10 @@ func submitFrom(ctx context.Context, r *Run, dir string, callers, n int) (Figure
 	if err != nil {
 		return Figure{}, err
 	}
-	defer chain.Close()
-	return r.Measure(len(lists)*len(lists[0]), func() error {
+	f, err := r.Measure(len(lists)*len(lists[0]), func() error {
 		return share(callers, callers, func(_, i int) error { return submitAll(ctx, chain, lists[i]) })
 	})
+	return f, errors.Join(err, chain.Close())
 }
 
 // overwrite is the floor of every durable write: one page, in place, synced.

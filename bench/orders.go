@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -125,19 +124,13 @@ func echoOrders(ctx context.Context, r *Run) (Figure, error) {
 	e.POST("/order", func(c echo.Context) error {
 		return c.JSON(http.StatusOK, answer{Msg: "ok", Data: placed{c.FormValue("symbol"), strings.Repeat("0", 64), 1}})
 	})
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	server, err := serveLocal(ctx, e)
 	if err != nil {
-		return Figure{}, fmt.Errorf("listening: %w", err)
+		return Figure{}, err
 	}
-	server := &http.Server{Handler: e, ReadHeaderTimeout: time.Minute}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
 	n := r.N(restOrders)
-	f, err := r.Measure(n, postForms(ctx, "http://"+l.Addr().String()+"/order", n))
-	err = errors.Join(err, server.Close())
-	<-served // it says that it was closed
-	return f, err
+	f, err := r.Measure(n, postForms(ctx, "http://"+server.addr+"/order", n))
+	return f, errors.Join(err, server.close())
 }
 
 func postForms(ctx context.Context, url string, n int) func() error {

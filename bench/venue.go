@@ -47,7 +47,9 @@ func openVenue(ctx context.Context, c venueConfig) (*venue, error) {
 		return nil, err
 	}
 	for _, s := range signers {
-		s.find(v.node)
+		if err := s.find(v.node); err != nil {
+			return nil, errors.Join(err, v.node.Close())
+		}
 	}
 	if v.owner.height > 1 {
 		return v, nil
