@@ -74,6 +74,48 @@ func ratio(a, b decimal.Decimal, places int) decimal.Decimal {
 	return q
 }
 
+// cutProduct is cut of a price times an amount of smallest units.
+func cutProduct(p dex.Price, raw *uint256.Int, decimals uint8, places int) string {
+	var n, frac uint256.Int
+	n.SetUint64(p.Units)
+	n.Mul(&n, frac.SetUint64(1e12)) // below 2^104
+	n.Add(&n, frac.SetUint64(p.Frac))
+	shift := int(decimals) + priceDecimals
+	if _, over := n.MulOverflow(&n, raw); over || shift > len(zeros) {
+		return cut(number(p).Mul(whole(raw, decimals)), places)
+	}
+	return cutDigits(n.Dec(), shift, places)
+}
+
+// cutRatio is cut of the ratio of two amounts of smallest units; zero for b = 0.
+func cutRatio(a *uint256.Int, aDecimals uint8, b *uint256.Int, bDecimals uint8, places int) string {
+	var x, y uint256.Int
+	over := false
+	if up := places + int(bDecimals) - int(aDecimals); up >= 0 {
+		over = scaleUp(x.Set(a), up)
+		y.Set(b)
+	} else {
+		x.Set(a)
+		over = scaleUp(y.Set(b), -up)
+	}
+	if over {
+		return cut(ratio(whole(a, aDecimals), whole(b, bDecimals), places), places)
+	}
+	return cutDigits(x.Div(&x, &y).Dec(), places, places) // by zero it is zero
+}
+
+// scaleUp multiplies n with a power of ten; over tells that it does not fit.
+func scaleUp(n *uint256.Int, power int) (over bool) {
+	for ; power > 0 && !over; power -= 19 {
+		ten := uint256.NewInt(1)
+		for range min(power, 19) {
+			ten.Mul(ten, uint256.NewInt(10))
+		}
+		_, over = n.MulOverflow(n, ten)
+	}
+	return over
+}
+
 // price is a dex.Price as a column: its shortest text.
 type price struct{ dex.Price }
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/holiman/uint256"
@@ -21,5 +22,20 @@ func FuzzCut(f *testing.F) {
 		require.Equal(t, cut(whole(n, decimals), at), cutAmount(n, decimals, at))
 		p := dex.Price{Units: units % (1 << 40), Frac: frac % 1_000_000_000_000}
 		require.Equal(t, cut(number(p), at), cutPrice(p, at))
+	})
+}
+
+// FuzzRatios holds products and ratios of whole numbers against the same by decimal arithmetic.
+func FuzzRatios(f *testing.F) {
+	f.Add([]byte{1}, []byte{3}, uint8(18), uint8(18), uint8(8), uint64(1), uint64(1))
+	f.Add([]byte{7}, []byte{}, uint8(0), uint8(18), uint8(0), uint64(0), uint64(1))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, []byte{9}, uint8(255), uint8(0), uint8(12), uint64(1<<40-1), uint64(999_999_999_999))
+	f.Add(bytes.Repeat([]byte{0xff}, 32), []byte{1, 0}, uint8(3), uint8(80), uint8(18), uint64(12), uint64(345_000_000_000))
+	f.Fuzz(func(t *testing.T, first, second []byte, decimalsA, decimalsB, places uint8, units, frac uint64) {
+		a, b := new(uint256.Int).SetBytes(first[:min(len(first), 32)]), new(uint256.Int).SetBytes(second[:min(len(second), 32)])
+		at := int(places) % (maxPrecision + 1)
+		p := dex.Price{Units: units % (1 << 40), Frac: frac % 1_000_000_000_000}
+		require.Equal(t, cut(number(p).Mul(whole(a, decimalsA)), at), cutProduct(p, a, decimalsA, at))
+		require.Equal(t, cut(ratio(whole(a, decimalsA), whole(b, decimalsB), at), at), cutRatio(a, decimalsA, b, decimalsB, at))
 	})
 }

@@ -191,9 +191,8 @@ func (o *orderRow) ratios(m *market) (percent, average string) {
 		none := cutDigits("0", 0, pp)
 		return none, none
 	}
-	executed := whole(&o.Executed.Int, m.TradeDecimals)
-	percent = cut(ratio(executed, whole(&o.Quantity.Int, m.TradeDecimals), pp), pp)
-	return percent, cut(ratio(whole(&o.ExecutedAmount.Int, m.QuoteDecimals), executed, pp), pp)
+	percent = cutRatio(&o.Executed.Int, m.TradeDecimals, &o.Quantity.Int, m.TradeDecimals, pp)
+	return percent, cutRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
 }
 
 // worth is the amount to show: the exact product, not the chain's rounded amount. A market order has no price, so it shows
@@ -202,5 +201,5 @@ func (o *orderRow) worth(m *market) string {
 	if o.Price.IsZero() {
 		return cutAmount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)
 	}
-	return cut(number(o.Price.Price).Mul(whole(&o.Quantity.Int, m.TradeDecimals)), wideDecimals)
+	return cutProduct(o.Price.Price, &o.Quantity.Int, m.TradeDecimals, wideDecimals)
 }

@@ -3,8 +3,9 @@ package index
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -12,48 +13,17 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// where is the condition of a query, put together from the members of a filter.
-type where struct {
-	conditions []string
-	args       []any
-}
-
-func (w *where) and(condition string, args ...any) {
-	w.conditions = append(w.conditions, condition)
-	w.args = append(w.args, args...)
-}
-
-func (w *where) String() string { return " WHERE " + strings.Join(w.conditions, " AND ") }
-
-// page reads a page of rows into a slice and counts all matches if asked to.
-func (t *tx) page(into any, columns, table, order string, w *where, p Page) (total int, err error) {
-	total = -1
-	if p.Total {
-		var counts []int
-		if err := t.list(&counts, "SELECT COUNT(*) FROM "+table+w.String(), w.args...); err != nil {
-			return 0, err
-		}
-		total = counts[0]
-	}
-	args := append(append([]any{}, w.args...), max(0, p.Limit), max(0, p.Offset))
-	return total, t.list(into, "SELECT "+columns+" FROM "+table+w.String()+" ORDER BY "+order+" LIMIT ? + 0 OFFSET ?", args...)
-}
-
-// room is how many rows of a page to have room for before they are read.
-func room(p Page) int { return min(max(0, p.Limit), 100) }
+const orderOfID = "SELECT " + shownOfOrder + " FROM ex_orders WHERE id = ?"
 
 // Order is an order of an owner; nil if there is none of this owner.
 func (x *Index) Order(ctx context.Context, owner core.Address, id core.Hash) (*Order, error) {
-	var o *orderRow
-	err := x.store.glance(ctx, func(t *tx) (err error) {
-		o, err = t.order(id.String())
-		return err
-	})
+	var o orderRow
+	err := x.store.lookUp(ctx, func(l *lookup) error { return l.rows(orderOfID, []any{id.String()}, o.read) })
 	if err != nil {
 		return nil, fmt.Errorf("reading order %s: %w", id, err)
 	}
-	if o == nil || o.Owner != owner.String() {
-		return nil, nil
+	if o.Owner != owner.String() {
+		return nil, nil // or there is none at all
 	}
 	m := x.memory.current().byID[o.Market]
 	if m == nil {
@@ -70,32 +40,31 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	if err != nil {
 		return Orders{}, err
 	}
-	rows := make([]orderRow, 0, room(p))
-	result := Orders{}
-	err = x.store.glance(ctx, func(t *tx) (err error) {
-		result.Total, err = t.page(&rows, orderColumns, "ex_orders", "created DESC, serial DESC, id DESC", w, p)
+	result := Orders{List: make([]Order, 0, room(p))}
+	var o orderRow
+	err = x.store.lookUp(ctx, func(l *lookup) (err error) {
+		result.Total, err = l.page(shownOfOrder, newestOrders, w, p, func(row []driver.Value) error {
+			err := o.read(row)
+			if m := r.byID[o.Market]; m != nil && err == nil {
+				result.List = append(result.List, o.view(m))
+			}
+			return err
+		})
 		return err
 	})
 	if err != nil {
 		return Orders{}, fmt.Errorf("reading orders of %s: %w", f.Owner, err)
 	}
-	result.List = make([]Order, 0, len(rows))
-	for i := range rows {
-		if m := r.byID[rows[i].Market]; m != nil {
-			result.List = append(result.List, rows[i].view(m))
-		}
-	}
 	return result, nil
 }
 
 func (f *OrderFilter) where(r *rules) (*where, error) {
-	w := &where{}
-	w.and("owner = ?", f.Owner.String())
+	w := newWhere("ex_orders WHERE owner = ?", f.Owner.String())
 	if f.Symbol != "" && r.bySymbol[f.Symbol] == nil {
 		return nil, ErrUnknownMarket
 	}
 	if f.Symbol != "" || f.TradeSymbol != "" || f.QuoteSymbol != "" {
-		w.and("market IN (?)", r.matching(f))
+		w.in("market", r.matching(f))
 	}
 	if f.Start > 0 {
 		w.and("created >= ?", f.Start)
@@ -104,10 +73,10 @@ func (f *OrderFilter) where(r *rules) (*where, error) {
 		w.and("created <= ?", f.End)
 	}
 	if f.Side != nil {
-		w.and("side = ?", *f.Side)
+		w.and("side = ?", int64(*f.Side))
 	}
 	if f.Status != nil {
-		w.and("status IN (?)", f.Status.set())
+		w.in("status", f.Status.set())
 	}
 	if f.OpenOnly {
 		w.and("(status IN (3,5) OR status = 6 AND placed > 0)")
@@ -116,26 +85,26 @@ func (f *OrderFilter) where(r *rules) (*where, error) {
 }
 
 // matching are the ids of the markets that a filter names; 0, which is none, if there is none.
-func (r *rules) matching(f *OrderFilter) []uint32 {
-	ids := []uint32{0}
+func (r *rules) matching(f *OrderFilter) []int64 {
+	ids := []int64{0}
 	for _, m := range r.sorted() {
 		if (f.Symbol == "" || f.Symbol == m.Symbol) && (f.TradeSymbol == "" || f.TradeSymbol == m.pair.TradeSymbol) &&
 			(f.QuoteSymbol == "" || f.QuoteSymbol == m.pair.QuoteSymbol) {
-			ids = append(ids, m.ID)
+			ids = append(ids, int64(m.ID))
 		}
 	}
 	return ids
 }
 
 // set are the statuses that a filter by this one means (facts/exchange.md 1.7).
-func (s Status) set() []Status {
+func (s Status) set() []int64 {
 	switch s {
 	case Open, PartiallyFilled:
-		return []Status{Open, PartiallyFilled}
+		return []int64{int64(Open), int64(PartiallyFilled)}
 	case Cancelled, PartiallyCancelled:
-		return []Status{Cancelled, PartiallyCancelled}
+		return []int64{int64(Cancelled), int64(PartiallyCancelled)}
 	}
-	return []Status{s}
+	return []int64{int64(s)}
 }
 
 // Trades lists a market's trades newest first. Errors: ErrUnknownMarket.
@@ -144,27 +113,32 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	if err != nil {
 		return Trades{}, err
 	}
-	rows := make([]tradeRow, 0, room(p))
-	result := Trades{}
-	err = x.store.glance(ctx, func(t *tx) (err error) {
-		result.Total, err = t.page(&rows, tradeColumns, "ex_trades", "height DESC, pos DESC", f.where(m), p)
+	result := Trades{List: make([]Trade, 0, room(p))}
+	var t tradeRow
+	err = x.store.lookUp(ctx, func(l *lookup) (err error) {
+		result.Total, err = l.page(shownOfTrade, newestEvents, f.where(m), p, func(row []driver.Value) error {
+			err := t.read(row)
+			if err == nil {
+				result.List = append(result.List, t.view(m))
+			}
+			return err
+		})
 		return err
 	})
 	if err != nil {
 		return Trades{}, fmt.Errorf("reading trades of %s: %w", f.Symbol, err)
 	}
-	result.List = make([]Trade, 0, len(rows))
-	for i := range rows {
-		result.List = append(result.List, rows[i].view(m))
-	}
 	return result, nil
 }
 
+// tradesOfOrder are found by the order alone: a market may have had millions since. The sign keeps SQLite from the market's index.
+const tradesOfOrder = "(SELECT " + shownOfTrade + ", pos, market FROM ex_trades WHERE taker = ? UNION SELECT " + shownOfTrade +
+	", pos, market FROM ex_trades WHERE maker = ?) AS of_order WHERE +market = ?"
+
 func (f *TradeFilter) where(m *market) *where {
-	w := &where{}
-	w.and("market = ?", m.ID)
+	w := newWhere("ex_trades WHERE market = ?", int64(m.ID))
 	if f.Order != nil {
-		w.and("(taker = ? OR maker = ?)", f.Order.String(), f.Order.String())
+		w = newWhere(tradesOfOrder, f.Order.String(), f.Order.String(), int64(m.ID))
 	}
 	if f.Start > 0 {
 		w.and("at >= ?", f.Start)
@@ -173,7 +147,7 @@ func (f *TradeFilter) where(m *market) *where {
 		w.and("at <= ?", f.End)
 	}
 	if f.Side != nil {
-		w.and("side = ?", *f.Side)
+		w.and("side = ?", int64(*f.Side))
 	}
 	return w
 }
@@ -188,60 +162,62 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	if !ok {
 		return nil, fmt.Errorf("interval %.20q is none of the seven", f.Interval)
 	}
-	w := &where{}
-	w.and("market = ? AND span = ?", m.ID, length)
+	w := newWhere("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
 	if f.Start > 0 {
 		w.and("start >= ?", f.Start)
 	}
 	if f.End > 0 {
 		w.and("start <= ?", f.End)
 	}
-	rows := make([]barRow, 0, room(Page{Limit: f.Limit}))
-	err = x.store.glance(ctx, func(t *tx) error {
-		_, err := t.page(&rows, barColumns, "ex_bars", "start DESC", w, Page{Limit: f.Limit})
+	p := Page{Limit: f.Limit}
+	bars := make([]Bar, 0, room(p))
+	var b barRow
+	err = x.store.lookUp(ctx, func(l *lookup) error {
+		_, err := l.page(shownOfBar, newestBars, w, p, func(row []driver.Value) error {
+			err := b.read(row)
+			if err == nil {
+				bars = append(bars, b.view(m))
+			}
+			return err
+		})
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading bars of %s: %w", f.Symbol, err)
 	}
-	bars := make([]Bar, len(rows))
-	for i := range rows {
-		bars[len(rows)-1-i] = rows[i].view(m)
-	}
+	slices.Reverse(bars)
 	return bars, nil
-}
-
-// transferRow is what is shown of a row of ex_transfers.
-type transferRow struct {
-	Amount amount `db:"amount"`
-	Kind   int    `db:"kind"`
-	At     int64  `db:"at"`
 }
 
 // Transfers lists an account's deposits and withdrawals of a token, newest first. A token that the exchange does not know has
 // none.
 func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.TokenID, p Page) (Transfers, error) {
 	p.Total = true
-	w := &where{}
-	w.and("account = ? AND token = ?", owner.String(), token.String())
-	var rows []transferRow
+	w := newWhere("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
 	result := Transfers{List: []Transfer{}}
-	err := x.store.glance(ctx, func(t *tx) (err error) {
-		result.Total, err = t.page(&rows, "amount, kind, at", "ex_transfers", "height DESC, pos DESC", w, p)
+	var amounts []amount
+	err := x.store.lookUp(ctx, func(l *lookup) (err error) {
+		result.Total, err = l.page(shownOfTransfer, newestEvents, w, p, func(row []driver.Value) error {
+			c := columns{row: row}
+			amounts = append(amounts, c.amount())
+			result.List = append(result.List, Transfer{Type: int(c.number()), Time: c.number()})
+			return c.err
+		})
 		return err
 	})
 	if err != nil {
 		return Transfers{}, fmt.Errorf("reading transfers of %s: %w", owner, err)
 	}
-	if len(rows) == 0 {
+	if len(amounts) == 0 {
 		return result, nil
 	}
 	symbol, decimals, err := x.tokenLabel(ctx, token)
 	if err != nil {
 		return Transfers{}, err
 	}
-	for i := range rows {
-		result.List = append(result.List, Transfer{rows[i].At, symbol, cutAmount(&rows[i].Amount.Int, decimals, wideDecimals), rows[i].Kind})
+	for i := range amounts {
+		t := &result.List[i]
+		t.TokenSymbol, t.Amount = symbol, cutAmount(&amounts[i].Int, decimals, wideDecimals)
 	}
 	return result, nil
 }
@@ -260,21 +236,25 @@ func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8,
 	return "", 0, fmt.Errorf("token %s: the node does not tell its symbol", id)
 }
 
+const lastGrant = "SELECT granted FROM ex_grants WHERE principal = ? AND agent = ? AND market = ? ORDER BY height DESC, pos DESC LIMIT 1"
+
 // Granted tells whether a principal lets an agent trade in a market. Errors: ErrUnknownMarket.
 func (x *Index) Granted(ctx context.Context, principal, agent core.Address, symbol string) (bool, error) {
 	m, err := x.market(symbol)
 	if err != nil {
 		return false, err
 	}
-	var granted []bool
-	err = x.store.glance(ctx, func(t *tx) error {
-		return t.list(&granted, `SELECT granted FROM ex_grants WHERE principal = ? AND agent = ? AND market = ?
-			ORDER BY height DESC, pos DESC LIMIT 1`, principal.String(), agent.String(), m.ID)
+	granted := false
+	err = x.store.lookUp(ctx, func(l *lookup) error {
+		return l.rows(lastGrant, []any{principal.String(), agent.String(), int64(m.ID)}, func(row []driver.Value) error {
+			granted = row[0].(int64) == 1
+			return nil
+		})
 	})
 	if err != nil {
 		return false, fmt.Errorf("reading grants of %s: %w", principal, err)
 	}
-	return len(granted) == 1 && granted[0], nil
+	return granted, nil
 }
 
 func (x *Index) market(symbol string) (*market, error) {
