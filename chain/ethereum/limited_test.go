@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
 )
 
 // gate stands before a node and lets requests through, or answers them itself.
@@ -188,4 +190,14 @@ func TestConfiguredRateIsKept(t *testing.T) {
 	require.EqualValues(t, 8, g.calls.Load())
 	config.RequestsPerSecond = -1
 	require.ErrorContains(t, config.Check(), "requests_per_second")
+}
+
+// TestALimitedWebSocket is refused before it is opened.
+func TestALimitedWebSocket(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { tooMany("status")(w) }))
+	t.Cleanup(server.Close)
+	config := ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{"ws" + strings.TrimPrefix(server.URL, "http")}, Timeout: 3 * time.Second}
+	report := adapterOf(t, config).Probe(t.Context())[0]
+	require.ErrorContains(t, report.Err, "limit of requests")
+	require.NotZero(t, report.Limited)
 }

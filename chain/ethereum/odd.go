@@ -20,6 +20,15 @@ import (
 // isOdd tells whether a transaction is of a type that cannot be encoded here.
 func (t *txJSON) isOdd() bool { return t.Type > types.SetCodeTxType }
 
+func (b *blockJSON) isOdd() bool {
+	for i := range b.Transactions {
+		if b.Transactions[i].isOdd() {
+			return true
+		}
+	}
+	return false
+}
+
 // proveAlone computes the hash of each transaction of a known type in an odd block.
 func (b *block) proveAlone(raw *blockJSON) error {
 	b.odd = true

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -117,7 +116,7 @@ func (c *Chain) proveTransactions(b *block, raw *blockJSON) error {
 	if c.config.Unverified {
 		return nil
 	}
-	if slices.ContainsFunc(raw.Transactions, func(t txJSON) bool { return t.isOdd() }) {
+	if raw.isOdd() {
 		return b.proveAlone(raw)
 	}
 	signed := make(types.Transactions, len(raw.Transactions))

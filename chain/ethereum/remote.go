@@ -148,6 +148,8 @@ func classifyTransport(err error) verdict {
 	switch {
 	case errors.Is(err, errLimited), errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
 		return verdictLimited
+	case strings.Contains(err.Error(), "HTTP status 429"): // the RPC client's words for a WebSocket that was not opened
+		return verdictLimited
 	case errors.Is(err, errBatchSize):
 		return verdictBatchSize
 	}
