@@ -176,8 +176,8 @@ func (r *Runner) prepare(ctx context.Context, c *Case, scale float64, work strin
 // rounds does rounds until enough were quiet or enough were tried, and keeps the quietest.
 func (r *Runner) rounds(ctx context.Context, result *Result, data, work string) error {
 	need := r.config.Rounds
-	if result.Scale > 1 {
-		need = (need + 1) / 2
+	if result.Scale > 1 { // it takes longer, and shows how a figure grows more than what it is
+		need = max(1, need/3)
 	}
 	var all []Round
 	for n, calm := 0, 0; calm < need && n < need+again(need); n++ {

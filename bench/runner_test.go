@@ -217,11 +217,12 @@ func TestPrepareOnceForEachScale(t *testing.T) {
 		require.FileExists(t, filepath.Join(config.Data, "file"))
 		return costs(0, 100)[0], nil
 	}
-	config := Config{Cases: []Case{c}, Rounds: 2, Scales: []float64{1, 10}, Dir: dir, Stderr: io.Discard}
+	config := Config{Cases: []Case{c}, Rounds: 6, Scales: []float64{1, 10}, Dir: dir, Stderr: io.Discard}
 	for range 2 {
 		results, err := (&Runner{config, launch}).Run(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, results[1].Error)
+		require.Equal(t, []int{6, 2}, []int{results[0].Done, results[1].Done}, "fewer rounds of what takes longer")
 	}
 	require.Equal(t, []string{"1", "10"}, prepared)
 	entries, err := os.ReadDir(dir)

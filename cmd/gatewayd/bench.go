@@ -41,7 +41,7 @@ func benchCommand(w world) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&config.Rounds, "rounds", 5, "rounds that count; half as many at a scale above 1")
+	f.IntVar(&config.Rounds, "rounds", 5, "rounds that count; a third as many at a scale above 1")
 	f.StringSliceVar(&config.Only, "only", nil, "only cases whose names begin so")
 	f.Float64SliceVar(&config.Scales, "scale", nil, "how much of the usual work (default 1,10 where a case can)")
 	f.StringVar(&config.Stream, "stream", "", "order stream file to play instead of the built-in one (24-byte records)")
