@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -48,16 +49,22 @@ func (b *block) proveAlone(raw *blockJSON) error {
 	return nil
 }
 
-// voted is an odd block as a majority of all nodes shows it, or a proven one if some node has that.
+// voted is an odd block as a majority of all nodes shows it, or a proven one if some node has that. It waits for all of them: liars who agree
+// on an unknown type to get out of their proofs must not be faster than one honest node.
 func (c *Chain) voted(ctx context.Context, nodes []*node, height uint64, want *common.Hash) (*block, error) {
 	question := func(ctx context.Context, n *node) (*block, error) { return c.read(ctx, n, height, want) }
-	decided := func(answers []answer[*block]) bool { return c.elect(answers) != nil }
-	answers := ask(ctx, nodes, question, decided)
+	answers := ask(ctx, nodes, question, proven)
 	if b := c.elect(answers); b != nil {
 		return b, nil
 	}
 	_, faults := succeeded(answers)
 	return nil, unavailable(append(faults, errors.New("the nodes show different contents of a block with transactions of unknown types")))
+}
+
+// proven tells whether one of the answers needs no vote.
+func proven(answers []answer[*block]) bool {
+	good, _ := succeeded(answers)
+	return slices.ContainsFunc(good, func(a answer[*block]) bool { return !a.value.odd })
 }
 
 // elect is the block that the answers suffice for; nil if none.

@@ -3,6 +3,7 @@ package ethereum_test
 import (
 	"math/big"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -130,4 +131,13 @@ func TestAnUnknownTypeHidesNothing(t *testing.T) {
 	got, err = b.nodes(liar, liar, truth).Block(t.Context(), height)
 	require.NoError(t, err)
 	require.Equal(t, want, got, "a proof outweighs any number of words")
+	slow := func(q request, result any) any {
+		if q.Method == fullBlock && q.Params[1] == true {
+			<-time.After(1500 * time.Millisecond) // longer than nodes are waited for elsewhere
+		}
+		return result
+	}
+	got, err = b.nodes(liar, liar, slow).Block(t.Context(), height)
+	require.NoError(t, err)
+	require.Equal(t, want, got, "and is waited for")
 }
