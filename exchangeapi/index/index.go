@@ -77,6 +77,7 @@ type Index struct {
 	feed   feed
 	// commits holds back the next commit until the memory and the subscribers know of this one.
 	commits sync.Mutex
+	noted   notes
 	cursors map[contract]cursor // under commits
 	caught  atomic.Bool
 	trouble atomic.Pointer[error]
@@ -169,6 +170,11 @@ func (t *tx) cursor(c contract) (cursor, error) {
 func (x *Index) write(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
 	x.commits.Lock()
 	defer x.commits.Unlock()
+	return x.commit(ctx, tops, f)
+}
+
+// commit is write for who has commits.
+func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
 	var e *effects
 	err := x.store.update(ctx, func(t *tx) error {
 		tip, err := t.tip(fund)

@@ -14,7 +14,7 @@ var ErrOrder = errors.New("invalid order")
 // NotePlacement shows an order as pending request (1) until a contract's block says more. It may come before or after that
 // block. Note only what a node has accepted. An order whose send the node loses again becomes failed (9). Errors: ErrOrder.
 func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
-	return x.write(ctx, nil, func(a *applier) error {
+	return x.note(ctx, func(a *applier) error {
 		known, err := a.order(p.Hash.String())
 		if err != nil || known != nil {
 			return err
@@ -36,7 +36,7 @@ func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
 // NoteCancel shows an order as pending cancel (6), once it stands in the book and until the cancel is decided. It may come before or after the blocks
 // that decide; an order that is unknown or has ended stays as it is. The blocks themselves tell of requests, too: this is the word that comes first.
 func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
-	return x.write(ctx, nil, func(a *applier) error {
+	return x.note(ctx, func(a *applier) error {
 		o, err := a.order(c.Order.String())
 		if err != nil || o == nil || o.over() {
 			return err

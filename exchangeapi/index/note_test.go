@@ -1,7 +1,10 @@
 package index
 
 import (
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -121,4 +124,44 @@ func testLost(t *testing.T, r *rig, x *Index) {
 	require.NoError(t, x.askAfter(t.Context()))
 	require.Equal(t, Failed, r.find(x, r.alice, id).Status)
 	require.Equal(t, Open, r.find(x, r.alice, kept).Status)
+}
+
+// Callers who come while somebody else commits share the next transaction, and one who is wrong fails alone.
+func TestNotesTogether(t *testing.T) {
+	r := newRig(t)
+	x := r.caught("sqlite:" + filepath.Join(t.TempDir(), "index.db"))
+	updates := x.Subscribe(100)
+	placement := func(n byte, price string) Placement {
+		return Placement{Hash: core.Hash{n}, Owner: r.alice.addr, Trade: coin, Quote: core.VITE, Side: 1, Price: price, Quantity: coins(20)}
+	}
+	together := func(prices ...string) []error {
+		x.commits.Lock() // as the follower has it while he stores blocks
+		faults := make([]error, len(prices))
+		var callers sync.WaitGroup
+		for i, price := range prices {
+			callers.Go(func() { faults[i] = x.NotePlacement(t.Context(), placement(byte(len(prices)*10+i), price)) })
+		}
+		require.Eventually(t, func() bool {
+			x.noted.mu.Lock()
+			defer x.noted.mu.Unlock()
+			return len(x.noted.list) == len(prices)
+		}, 10*time.Second, time.Millisecond)
+		x.commits.Unlock()
+		callers.Wait()
+		return faults
+	}
+	for _, err := range together("10", "11", "12") {
+		require.NoError(t, err)
+	}
+	got := told(updates)
+	require.Len(t, got, 1, "one commit")
+	require.Len(t, got[0].Orders, 3)
+
+	faults := together("10", "1e1", "11", "12")
+	require.ErrorIs(t, faults[1], ErrOrder)
+	for _, i := range []int{0, 2, 3} {
+		require.NoError(t, faults[i])
+		require.Equal(t, PendingRequest, r.find(x, r.alice, core.Hash{byte(40 + i)}).Status)
+	}
+	require.Len(t, told(updates), 3, "each alone")
 }
