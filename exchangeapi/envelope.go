@@ -22,14 +22,21 @@ type printed interface{ appendJSON(b []byte) []byte }
 
 func answer(c echo.Context, data any) error {
 	if p, ok := data.(printed); ok {
-		b := p.appendJSON(append(make([]byte, 0, printedSize), `{"code":0,"msg":"ok","data":`...))
+		size := printedSize
+		if _, one := data.(order); one {
+			size = orderSize
+		}
+		b := p.appendJSON(append(make([]byte, 0, size), `{"code":0,"msg":"ok","data":`...))
 		return c.JSONBlob(http.StatusOK, append(b, "}\n"...))
 	}
 	return c.JSON(http.StatusOK, envelope{Msg: "ok", Data: data})
 }
 
-// printedSize is room for a usual answer that prints itself: a depth of a hundred levels on each side.
-const printedSize = 6 << 10
+// Room for a usual answer that prints itself: a depth of a hundred levels on each side, and one order.
+const (
+	printedSize = 6 << 10
+	orderSize   = 1 << 10
+)
 
 // onError is where every request without success ends: the client gets code and text, the log gets the cause.
 func (s *Server) onError(err error, c echo.Context) {

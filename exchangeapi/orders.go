@@ -63,9 +63,14 @@ func (n *network) order(ctx context.Context, p params) (any, error) {
 	return orderOf(o), nil
 }
 
-type orderPage[T any] struct {
-	Order []T `json:"order"`
-	Total int `json:"total"`
+type orderPage struct {
+	Order []order `json:"order"`
+	Total int     `json:"total"`
+}
+
+type openPage struct {
+	Order []openOrder `json:"order"`
+	Total int         `json:"total"`
 }
 
 // openOrders are those that wait in the book.
@@ -79,7 +84,7 @@ func (n *network) openOrders(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := orderPage[openOrder]{make([]openOrder, 0, len(found.List)), found.Total}
+	out := openPage{make([]openOrder, 0, len(found.List)), found.Total}
 	for i := range found.List {
 		out.Order = append(out.Order, openOrder{order: orderOf(&found.List[i])})
 	}
@@ -106,7 +111,7 @@ func (n *network) orders(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := orderPage[order]{make([]order, 0, len(found.List)), found.Total}
+	out := orderPage{make([]order, 0, len(found.List)), found.Total}
 	for i := range found.List {
 		out.Order = append(out.Order, orderOf(&found.List[i]))
 	}

@@ -35,7 +35,7 @@ func (n *network) trades(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]tradeSummary, 0, len(found.List))
+	list := make(tape, 0, len(found.List))
 	for _, t := range found.List {
 		list = append(list, tradeSummary{t.Time * 1000, t.Price, t.Quantity, t.Side})
 	}
