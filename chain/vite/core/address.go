@@ -102,11 +102,13 @@ func (a Address) checksum() [addressChecksum]byte {
 // String returns the 55 characters of the text form, in lower case.
 func (a Address) String() string {
 	var text [addressTextSize]byte
+	return string(a.appendText(text[:0]))
+}
+
+func (a Address) appendText(p []byte) []byte {
 	sum := a.checksum()
-	n := copy(text[:], addressPrefix)
-	n += hex.Encode(text[n:], a[:addressCore])
-	hex.Encode(text[n:], sum[:])
-	return string(text[:])
+	p = hex.AppendEncode(append(p, addressPrefix...), a[:addressCore])
+	return hex.AppendEncode(p, sum[:])
 }
 
 // IsContract tells whether the address is a contract's.
@@ -116,7 +118,9 @@ func (a Address) IsContract() bool { return a[addressCore] == kindContract }
 func (a Address) IsZero() bool { return a == Address{} }
 
 // MarshalText writes what String returns.
-func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+func (a Address) MarshalText() ([]byte, error) {
+	return a.appendText(make([]byte, 0, addressTextSize)), nil
+}
 
 // UnmarshalText reads what ParseAddress accepts.
 func (a *Address) UnmarshalText(text []byte) error {

@@ -36,7 +36,9 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 // MarshalText writes what String returns.
-func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+func (h Hash) MarshalText() ([]byte, error) {
+	return hex.AppendEncode(make([]byte, 0, 2*HashSize), h[:]), nil
+}
 
 // UnmarshalText reads what ParseHash accepts.
 func (h *Hash) UnmarshalText(text []byte) error {

@@ -73,18 +73,22 @@ func (t TokenID) checksum() [tokenChecksum]byte {
 // String returns the 28 characters of the text form, in lower case.
 func (t TokenID) String() string {
 	var text [tokenTextSize]byte
+	return string(t.appendText(text[:0]))
+}
+
+func (t TokenID) appendText(p []byte) []byte {
 	sum := t.checksum()
-	n := copy(text[:], tokenPrefix)
-	n += hex.Encode(text[n:], t[:])
-	hex.Encode(text[n:], sum[:])
-	return string(text[:])
+	p = hex.AppendEncode(append(p, tokenPrefix...), t[:])
+	return hex.AppendEncode(p, sum[:])
 }
 
 // IsZero tells whether the id means "no token".
 func (t TokenID) IsZero() bool { return t == TokenID{} }
 
 // MarshalText writes what String returns.
-func (t TokenID) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+func (t TokenID) MarshalText() ([]byte, error) {
+	return t.appendText(make([]byte, 0, tokenTextSize)), nil
+}
 
 // UnmarshalText reads what ParseTokenID accepts.
 func (t *TokenID) UnmarshalText(text []byte) error {

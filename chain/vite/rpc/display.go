@@ -1,7 +1,7 @@
 package rpc
 
 import (
-	"math/big"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -16,18 +16,18 @@ import (
 type shownBlock struct {
 	BlockType              core.BlockType `json:"blockType"`
 	Height                 string         `json:"height"`
-	Hash                   core.Hash      `json:"hash"`
-	PrevHash               core.Hash      `json:"prevHash"`
-	PreviousHash           core.Hash      `json:"previousHash"`
-	AccountAddress         core.Address   `json:"accountAddress"`
-	Address                core.Address   `json:"address"`
+	Hash                   string         `json:"hash"`
+	PrevHash               string         `json:"prevHash"`
+	PreviousHash           string         `json:"previousHash"`
+	AccountAddress         string         `json:"accountAddress"`
+	Address                string         `json:"address"`
 	PublicKey              []byte         `json:"publicKey"`
-	Producer               core.Address   `json:"producer"`
-	FromAddress            core.Address   `json:"fromAddress"`
-	ToAddress              core.Address   `json:"toAddress"`
-	FromBlockHash          core.Hash      `json:"fromBlockHash"`
-	SendBlockHash          core.Hash      `json:"sendBlockHash"`
-	TokenID                core.TokenID   `json:"tokenId"`
+	Producer               string         `json:"producer"`
+	FromAddress            string         `json:"fromAddress"`
+	ToAddress              string         `json:"toAddress"`
+	FromBlockHash          string         `json:"fromBlockHash"`
+	SendBlockHash          string         `json:"sendBlockHash"`
+	TokenID                string         `json:"tokenId"`
 	Amount                 *string        `json:"amount"`
 	Fee                    *string        `json:"fee"`
 	Data                   []byte         `json:"data"`
@@ -58,13 +58,20 @@ func showBlock(b *node.Block) *shownBlock {
 	if b == nil {
 		return nil
 	}
+	account, previous, send := b.Address.String(), b.PreviousHash.String(), b.SendBlockHash.String()
+	byStake, total := decimal(b.QuotaByStake), decimal(b.TotalQuota)
+	like := func(a core.Address) string { // most of a block's addresses are its account's
+		if a == b.Address {
+			return account
+		}
+		return a.String()
+	}
 	s := &shownBlock{
-		BlockType: b.BlockType, Height: decimal(b.Height), Hash: b.Hash, PrevHash: b.PreviousHash, PreviousHash: b.PreviousHash,
-		AccountAddress: b.Address, Address: b.Address, PublicKey: b.PublicKey, Producer: b.Producer,
-		FromAddress: b.Transfer.From, ToAddress: b.Transfer.To, FromBlockHash: b.SendBlockHash, SendBlockHash: b.SendBlockHash,
-		TokenID: b.Transfer.Token, Data: b.Data, Nonce: b.Nonce, Signature: b.Signature,
-		Quota: decimal(b.QuotaByStake), QuotaByStake: decimal(b.QuotaByStake),
-		QuotaUsed: decimal(b.TotalQuota), TotalQuota: decimal(b.TotalQuota), UTUsed: units(b.TotalQuota),
+		BlockType: b.BlockType, Height: decimal(b.Height), Hash: b.Hash.String(), PrevHash: previous, PreviousHash: previous,
+		AccountAddress: account, Address: account, PublicKey: b.PublicKey, Producer: like(b.Producer),
+		FromAddress: like(b.Transfer.From), ToAddress: like(b.Transfer.To), FromBlockHash: send, SendBlockHash: send,
+		TokenID: b.Transfer.Token.String(), Data: b.Data, Nonce: b.Nonce, Signature: b.Signature,
+		Quota: byStake, QuotaByStake: byStake, QuotaUsed: total, TotalQuota: total, UTUsed: units(b.TotalQuota),
 		LogHash: b.VMLogHash, VMLogHash: b.VMLogHash, TokenInfo: showToken(b.TokenInfo),
 	}
 	s.setAmounts(b)
@@ -116,9 +123,12 @@ func showBlocks(blocks []*node.Block) []*shownBlock {
 	return shown
 }
 
-// units is quota in units of one transfer, with at most four decimals.
+// units is quota in units of one transfer, with at most four decimals, half of the last one up.
 func units(quota uint64) string {
-	s := new(big.Rat).SetFrac64(int64(min(quota, 1<<62)), core.QuotaPerUT).FloatString(4)
+	const decimals = 10_000
+	parts := (quota%core.QuotaPerUT*decimals + core.QuotaPerUT/2) / core.QuotaPerUT
+	whole := quota/core.QuotaPerUT + parts/decimals
+	s := fmt.Sprintf("%d.%04d", whole, parts%decimals)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 

@@ -23,11 +23,24 @@ func text(raw []byte) (string, error) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", errNotString
 	}
+	if inside := raw[1 : len(raw)-1]; plain(inside) {
+		return string(inside), nil
+	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return "", errNotString
 	}
 	return s, nil
+}
+
+// plain tells whether JSON writes these bytes in a string as they are.
+func plain(p []byte) bool {
+	for _, c := range p {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 type addressArg struct{ core.Address }
@@ -66,10 +79,10 @@ func (h *hashArg) UnmarshalJSON(raw []byte) error {
 	if len(s) != 2*core.HashSize {
 		return fmt.Errorf("error hex hash size %d", len(s))
 	}
-	if _, err := hex.Decode(h.Hash[:], []byte(s)); err != nil {
-		return err
-	}
-	return nil
+	var digits [2 * core.HashSize]byte
+	copy(digits[:], s)
+	_, err = hex.Decode(h.Hash[:], digits[:])
+	return err
 }
 
 // hashOf is the hash behind an optional parameter.
