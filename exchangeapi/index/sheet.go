@@ -153,6 +153,9 @@ const (
 // insert stores rows of so many columns.
 func (t *tx) insert(table, columns string, width int, values []any, conflict string) error {
 	for _, n := range []int{manyRows, someRows, 1} {
+		if len(values) < n*width {
+			continue
+		}
 		row := ", (" + strings.Repeat("?, ", width-1) + "?)"
 		statement := "INSERT INTO " + table + " (" + columns + ") VALUES " + strings.Repeat(row, n)[2:] + " " + conflict
 		for ; len(values) >= n*width; values = values[n*width:] {

@@ -121,21 +121,18 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p page, list
 	if err != nil {
 		return p, nil, fmt.Errorf("reading the newest block of dex %s: %w", r.contract, err)
 	}
-	if top == nil {
-		return page{forked: at.height > 0}, nil, nil
-	}
-	p.top = top.Height
 	limit := min(most, at.height+r.span)
 	switch {
-	case top.Height < at.height:
-		p.forked = true
+	case top == nil:
+		return page{forked: at.height > 0}, nil, nil
+	case top.Height < at.height, top.Height == at.height && top.Hash != at.hash:
+		return page{forked: true}, nil, nil
+	}
+	p.top = top.Height
+	if top.Height == at.height || limit <= at.height { // what is newer than most is looked at later, and so is whether ours still stands
 		return p, nil, nil
-	case top.Height == at.height:
-		p.forked = top.Hash != at.hash
-		return p, nil, nil
-	case limit <= at.height: // what is newer is looked at later, and so is whether ours still stands
-		return p, nil, nil
-	case top.Height > limit:
+	}
+	if top.Height > limit {
 		p.more = limit < most
 		if top, err = r.AccountBlockByHeight(ctx, r.address(), limit); err != nil {
 			return p, nil, fmt.Errorf("reading block %d of dex %s: %w", limit, r.contract, err)
@@ -144,20 +141,27 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p page, list
 			return p, nil, errMoved
 		}
 	}
-	n := int(top.Height - at.height)
+	if list, err = r.headers(ctx, top, int(top.Height-at.height)); err != nil {
+		return p, nil, err
+	}
+	if oldest := &list[len(list)-1]; at.height > 0 && oldest.previous != at.hash {
+		return page{forked: true}, nil, nil
+	}
+	return p, list, nil
+}
+
+// headers reads n headers down from top.
+func (r *reader) headers(ctx context.Context, top *client.AccountBlock, n int) (list []header, err error) {
 	if err := r.Call(ctx, &list, "ledger_getAccountBlocks", r.address(), top.Hash, nil, n); err != nil {
-		return p, nil, fmt.Errorf("reading %d blocks of dex %s up to %d: %w", n, r.contract, top.Height, err)
+		return nil, fmt.Errorf("reading %d blocks of dex %s up to %d: %w", n, r.contract, top.Height, err)
 	}
 	if !linked(list, top, n) {
-		return p, nil, fmt.Errorf("blocks of dex %s up to %d: %w", r.contract, top.Height, errMoved)
+		return nil, fmt.Errorf("blocks of dex %s up to %d: %w", r.contract, top.Height, errMoved)
 	}
 	for i := range list {
 		list[i].ok = list[i].done()
 	}
-	if at.height > 0 && list[n-1].previous != at.hash {
-		return page{forked: true, top: p.top}, nil, nil
-	}
-	return p, list, nil
+	return list, nil
 }
 
 // linked tells whether the list is n blocks, each the next one's successor, down from top.
