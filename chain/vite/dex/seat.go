@@ -120,7 +120,7 @@ func (b *Book) keep(n uint32, o *Order) {
 	x := b.sheets.at(n)
 	q, a, f, r := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates
 	x.rest, x.amount, x.lockedFee = u128{q[1], q[0]}, u128{a[1], a[0]}, u128{f[1], f[0]}
-	x.rates = [4]uint8{uint8(r.Taker), uint8(r.Maker), uint8(r.TakerOperator), uint8(r.MakerOperator)}
+	x.rates[0], x.rates[1], x.rates[2], x.rates[3] = uint8(r.Taker), uint8(r.Maker), uint8(r.TakerOperator), uint8(r.MakerOperator)
 	x.owner = o.Owner
 	x.sendHash = o.SendHash
 	x.part = 0
