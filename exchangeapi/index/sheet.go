@@ -156,8 +156,7 @@ func (t *tx) insert(table, columns string, width int, values []any, conflict str
 		if len(values) < n*width {
 			continue
 		}
-		row := ", (" + strings.Repeat("?, ", width-1) + "?)"
-		statement := "INSERT INTO " + table + " (" + columns + ") VALUES " + strings.Repeat(row, n)[2:] + " " + conflict
+		statement := t.insertion(table, columns, width, n, conflict)
 		for ; len(values) >= n*width; values = values[n*width:] {
 			if err := t.exec(statement, values[:n*width]...); err != nil {
 				return err
@@ -165,6 +164,21 @@ func (t *tx) insert(table, columns string, width int, values []any, conflict str
 		}
 	}
 	return nil
+}
+
+// insertion is the text of a statement that stores so many rows. It is made once for a table and a number of rows.
+func (t *tx) insertion(table, columns string, width, rows int, conflict string) string {
+	type key struct {
+		table string
+		rows  int
+	}
+	if text, made := t.texts.Load(key{table, rows}); made {
+		return text.(string)
+	}
+	row := ", (" + strings.Repeat("?, ", width-1) + "?)"
+	text := "INSERT INTO " + table + " (" + columns + ") VALUES " + strings.Repeat(row, rows)[2:] + " " + conflict
+	t.texts.Store(key{table, rows}, text)
+	return text
 }
 
 // prefetch reads the orders that blocks are about, and how dexTrade received what blocks of dexFund passed on, with few queries.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -54,6 +55,7 @@ type store struct {
 	writes, reads *sqlx.DB
 	lock          string // SQL that makes a writing transaction the only one; empty where BEGIN does it
 	leader        leadership
+	texts         sync.Map // of insertions
 }
 
 func checkURL(url string) error {
@@ -183,8 +185,9 @@ func bringUp(ctx context.Context, p *goose.Provider) error {
 
 // tx is one transaction; it must not leave the function it was handed to.
 type tx struct {
-	ctx context.Context
-	tx  session
+	ctx   context.Context
+	tx    session
+	texts *sync.Map // of insertions; nil where nothing is written
 }
 
 // session runs the statements of one transaction: a *sqlx.Tx, or a *sqlx.Conn between BEGIN and ROLLBACK.
@@ -206,7 +209,7 @@ func (s *store) update(ctx context.Context, f func(*tx) error) error {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer t.Rollback() // answers ErrTxDone after a commit
-	w := &tx{ctx, t}
+	w := &tx{ctx, t, &s.texts}
 	if s.lock != "" {
 		if err := w.exec(s.lock); err != nil {
 			return fmt.Errorf("waiting for other writers: %w", err)
@@ -232,7 +235,7 @@ func (s *store) view(ctx context.Context, f func(*tx) error) error {
 		return fmt.Errorf("beginning a snapshot: %w", err)
 	}
 	defer t.Rollback()
-	return f(&tx{ctx, t})
+	return f(&tx{ctx, t, nil})
 }
 
 // glance is view for what clients ask. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and
@@ -251,7 +254,7 @@ func (s *store) glance(ctx context.Context, f func(*tx) error) error {
 		return fmt.Errorf("beginning a snapshot: %w", err)
 	}
 	defer endSnapshot(ctx, conn)
-	return f(&tx{ctx, conn})
+	return f(&tx{ctx, conn, nil})
 }
 
 // endSnapshot leaves no connection in the pool that would still show an old state.
