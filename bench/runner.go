@@ -75,6 +75,7 @@ func (c *Config) chosen() []Case {
 type Runner struct {
 	config Config
 	launch launch
+	passes bool // what cases prepare goes with the case, for nobody has named a directory to keep it
 }
 
 // New returns a runner whose parts are processes of this program.
@@ -103,7 +104,7 @@ func (r *Runner) Run(ctx context.Context) (results []Result, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	if r.config.Dir == "" {
-		r.config.Dir = filepath.Join(work, "data")
+		r.config.Dir, r.passes = filepath.Join(work, "data"), true
 	}
 	start, chosen := time.Now(), r.config.chosen()
 	for i, c := range chosen {
@@ -135,6 +136,9 @@ func (r *Runner) one(ctx context.Context, c *Case, scale float64, work string) R
 	data, err := r.prepare(ctx, c, scale, work)
 	if err == nil {
 		err = r.rounds(ctx, &result, data, work)
+	}
+	if r.passes && data != "" { // some have gigabytes
+		err = errors.Join(err, os.RemoveAll(data))
 	}
 	if err == nil {
 		err = result.judge()

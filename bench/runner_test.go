@@ -55,7 +55,7 @@ func (f *figures) run(t *testing.T, c Case, change func(*Config)) Result {
 		change(&config)
 	}
 	require.NoError(t, config.Check())
-	results, err := (&Runner{config, f.launch}).Run(t.Context())
+	results, err := (&Runner{config: config, launch: f.launch}).Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, results, 1)
 	return results[0]
@@ -85,7 +85,7 @@ func TestProgress(t *testing.T) {
 	second.Name = "second"
 	var told bytes.Buffer
 	config := Config{Cases: []Case{fakeCase(Goal{Of: CPU, Budget: 2.5}), second}, Only: []string{"second"}, Rounds: 1, Stderr: &told}
-	_, err := (&Runner{config, f.launch}).Run(t.Context())
+	_, err := (&Runner{config: config, launch: f.launch}).Run(t.Context())
 	require.NoError(t, err)
 	require.Regexp(t, `^second 1x: case 1 of 1, after 0s
     round 1: ours
@@ -181,7 +181,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	all := costs(0, 100)
 	f := &figures{sides: map[string][]measured{sideOurs: all, "plain": all, "other": all}}
 	config := Config{Cases: []Case{bad, fakeCase(Goal{Of: CPU, Budget: 1})}, Rounds: 1, Stderr: io.Discard}
-	results, err := (&Runner{config, f.launch}).Run(t.Context())
+	results, err := (&Runner{config: config, launch: f.launch}).Run(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, results[0].Error)
 	require.Empty(t, results[1].Error)
@@ -191,8 +191,8 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 func TestCancelStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var dir string
-	r := &Runner{Config{Cases: []Case{fakeCase(Goal{Of: CPU, Budget: 1})}, Rounds: 3, Stderr: io.Discard},
-		func(ctx context.Context, config PartConfig) (measured, error) {
+	r := &Runner{config: Config{Cases: []Case{fakeCase(Goal{Of: CPU, Budget: 1})}, Rounds: 3, Stderr: io.Discard},
+		launch: func(ctx context.Context, config PartConfig) (measured, error) {
 			dir = config.Dir
 			require.DirExists(t, dir)
 			cancel()
@@ -219,7 +219,7 @@ func TestPrepareOnceForEachScale(t *testing.T) {
 	}
 	config := Config{Cases: []Case{c}, Rounds: 6, Scales: []float64{1, 10}, Dir: dir, Stderr: io.Discard}
 	for range 2 {
-		results, err := (&Runner{config, launch}).Run(t.Context())
+		results, err := (&Runner{config: config, launch: launch}).Run(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, results[1].Error)
 		require.Equal(t, []int{6, 2}, []int{results[0].Done, results[1].Done}, "fewer rounds of what takes longer")
@@ -228,6 +228,32 @@ func TestPrepareOnceForEachScale(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 2, "no half preparations")
+}
+
+// Without a directory to keep it in, what a case has prepared is gone before the next case.
+func TestWhatIsPreparedGoesWithItsCase(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	first := fakeCase(Goal{Of: CPU, Budget: 1})
+	first.Prepare = func(context.Context, *Run) error { return nil }
+	second := first
+	second.Name = "second"
+	var prepared []string
+	launch := func(_ context.Context, config PartConfig) (measured, error) {
+		if config.Side == sidePrepare {
+			for _, data := range prepared {
+				require.NoDirExists(t, data)
+			}
+			prepared = append(prepared, strings.TrimSuffix(config.Data, ".part"))
+			return measured{}, os.WriteFile(filepath.Join(config.Data, "file"), nil, 0o600)
+		}
+		require.FileExists(t, filepath.Join(config.Data, "file"))
+		return costs(0, 100)[0], nil
+	}
+	results, err := (&Runner{config: Config{Cases: []Case{first, second}, Rounds: 2, Stderr: io.Discard}, launch: launch}).Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, results, 2)
+	require.Empty(t, results[0].Error+results[1].Error)
+	require.Len(t, prepared, 2)
 }
 
 func TestAFailedPreparationLeavesNothing(t *testing.T) {
