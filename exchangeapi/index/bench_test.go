@@ -27,6 +27,25 @@ func BenchmarkFollow(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/300, "µs/order")
 }
 
+// BenchmarkTip follows one order that another fills, as they come: three blocks of dexFund and two of dexTrade.
+func BenchmarkTip(b *testing.B) {
+	r := newRig(b)
+	x := r.caught(sqliteURL(b))
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		if n++; n%20 == 0 {
+			r.snapshot() // quota
+		}
+		r.order(r.alice, dex.Sell, "15", coins(20))
+		r.order(r.bob, dex.Buy, "15", coins(20))
+		b.StartTimer()
+		r.catchUp(x)
+		r.catchUp(x) // the settlement
+	}
+}
+
 // BenchmarkDepth shows one side of a book of 10,000 orders at 2,000 prices after each change.
 func BenchmarkDepth(b *testing.B) {
 	m, k := testMarket(), newBook()
