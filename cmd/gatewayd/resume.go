@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gatewayd/chain"
+	"gatewayd/chain/vite/node"
 	"gatewayd/records"
 	"gatewayd/watcher"
 )
@@ -132,7 +133,7 @@ func recordsSettleCommand(w world, config *string) *cobra.Command {
 }
 
 func chainCommand(w world) *cobra.Command {
-	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again"}
+	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again; copy the embedded exchange chain"}
 	config := configFlag(c)
 	c.AddCommand(recoveryCommand(config, &cobra.Command{
 		Use: "resume CHAIN", Short: "Follow a halted chain again, if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
@@ -149,6 +150,16 @@ func chainCommand(w world) *cobra.Command {
 		}
 		fmt.Fprintf(w.stdout, "The nodes agree with block %d %s: the daemon follows %s again.\n", fork.Ours.Height, fork.Ours.Hash, args[0])
 		return nil
-	}))
+	}), &cobra.Command{
+		Use: "copy DIR FILE", Short: "Copy the block log of the embedded exchange chain in DIR to a new file; its daemon may run", Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			size, err := node.CopyLog(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w.stdout, "Copied %d bytes.\n", size)
+			return nil
+		},
+	})
 	return c
 }

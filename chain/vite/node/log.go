@@ -150,7 +150,8 @@ func (l *blockLog) cutTail(size int64) error {
 		return fmt.Errorf("reading the block log: %w", err)
 	}
 	if good > 0 {
-		return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy",
+		return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy, "+
+			"or cut it there if it is a copy that was made of a running chain's file",
 			ErrCorrupt, l.next.offset, good)
 	}
 	return l.trim()
