@@ -206,10 +206,9 @@ func (a *applier) updated(b *block, pos int, u *dex.Updated) error {
 		return err
 	}
 	a.remember(b, pos, o)
-	shown := o.Status
 	before := *o
 	o.progress = progressOf(&u.Progress)
-	if (shown == Open || shown == PartiallyFilled) && o.ended() && o.State == dex.Cancelled {
+	if inBook, now := before.Status == Open || before.Status == PartiallyFilled, o.publicStatus(); inBook && (now == Cancelled || now == PartiallyCancelled) {
 		a.tell(&before, PendingCancel) // dexTrade was asked directly: an order in the book is cancelled by request only
 	}
 	a.progressed(o)
