@@ -38,14 +38,17 @@ func (b *Book) fillNarrow(r *Result, other *ladder) bool {
 	if !t.begin(r.Taker, &b.scale) {
 		return false
 	}
-	more, ok := true, true
-	for at := other.best; more && at != 0; at = other.after(at) {
+	for at := other.best; at != 0; at = other.after(at) {
 		l := &other.levels[at]
 		if t.worst.below(l.key) == 1 {
 			break
 		}
-		if more, ok = b.fillLevel(r, &t, other.side, l); !ok {
+		more, ok := b.fillLevel(r, &t, other.side, l)
+		if !ok {
 			return false
+		}
+		if !more {
+			break
 		}
 	}
 	t.finish(&r.Taker.Progress, &b.scale.narrow)
