@@ -3,30 +3,45 @@ package exchangeapi
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 )
 
 // What lists and bots ask for all the time prints itself: encoding/json looks at each member by reflection, which costs as much as reading the rows. The
 // structs' tags say what the text is, and a test holds both against each other.
 
-// appendMember appends a name with the value's text, both in quotation marks, and a comma. The name is plain.
+// appendMember appends a name with the value's text, both in quotation marks, and a comma. Name and value are plain: figures, ids, addresses.
 func appendMember(b []byte, name, value string) []byte {
+	b = append(append(append(b, '"'), name...), `":"`...)
+	return append(append(b, value...), `",`...)
+}
+
+// appendName is appendMember of a text that came from a chain.
+func appendName(b []byte, name, value string) []byte {
+	if isPlain(value) {
+		return appendMember(b, name, value)
+	}
+	quoted, _ := json.Marshal(value) // a string has JSON
 	b = append(append(append(b, '"'), name...), `":`...)
-	return append(appendText(b, value), ',')
+	return append(append(b, quoted...), ',')
+}
+
+// isPlain tells whether encoding/json leaves a text as it is.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case '"', '\\', '<', '>', '&':
+			return false
+		default:
+			if c < ' ' || c > '~' {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func appendNumber(b []byte, name string, n int64) []byte {
 	b = append(append(append(b, '"'), name...), `":`...)
 	return append(strconv.AppendInt(b, n, 10), ',')
-}
-
-// appendText appends a text in quotation marks as encoding/json does. Nearly all are plain.
-func appendText(b []byte, text string) []byte {
-	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) >= 0 {
-		quoted, _ := json.Marshal(text) // a string has JSON
-		return append(b, quoted...)
-	}
-	return append(append(append(b, '"'), text...), '"')
 }
 
 // closed puts the closing bracket in the place of the last comma.
@@ -48,11 +63,11 @@ func appendList[T any](b []byte, list []T, one func([]byte, *T) []byte) []byte {
 }
 
 func (p *pairNames) appendMembers(b []byte) []byte {
-	b = appendMember(b, "symbol", p.Symbol)
-	b = appendMember(b, "tradeTokenSymbol", p.TradeTokenSymbol)
-	b = appendMember(b, "quoteTokenSymbol", p.QuoteTokenSymbol)
-	b = appendMember(b, "tradeToken", p.TradeToken)
-	return appendMember(b, "quoteToken", p.QuoteToken)
+	b = appendName(b, "symbol", p.Symbol)
+	b = appendName(b, "tradeTokenSymbol", p.TradeTokenSymbol)
+	b = appendName(b, "quoteTokenSymbol", p.QuoteTokenSymbol)
+	b = appendName(b, "tradeToken", p.TradeToken)
+	return appendName(b, "quoteToken", p.QuoteToken)
 }
 
 func (o *order) appendMembers(b []byte) []byte {

@@ -18,10 +18,11 @@ func TestPrinted(t *testing.T) {
 		digits := func(name string) json.Number {
 			return json.Number(rapid.StringMatching(`(0|[1-9][0-9]{0,20})(\.[0-9]{1,18})?`).Draw(t, name))
 		}
+		figure := func(name string) string { return rapid.StringMatching(`[a-z_0-9.]*`).Draw(t, name) }
 		o := order{
-			Address: text("address"), OrderID: text("id"), pairNames: pairNames{text("symbol"), text("trade"), text("quote"), text("trade id"), text("quote id")},
-			Side: int(number("side")), Price: text("price"), Quantity: text("quantity"), Amount: text("amount"), ExecutedQuantity: text("executed"),
-			ExecutedAmount: text("executed amount"), ExecutedPercent: text("percent"), ExecutedAvgPrice: text("average"), Fee: text("fee"),
+			Address: figure("address"), OrderID: figure("id"), pairNames: pairNames{text("symbol"), text("trade"), text("quote"), text("trade id"), text("quote id")},
+			Side: int(number("side")), Price: figure("price"), Quantity: figure("quantity"), Amount: figure("amount"), ExecutedQuantity: figure("executed"),
+			ExecutedAmount: figure("executed amount"), ExecutedPercent: figure("percent"), ExecutedAvgPrice: figure("average"), Fee: figure("fee"),
 			Status: index.Status(rapid.IntRange(0, 10).Draw(t, "status")), Type: int(number("type")), CreateTime: number("time"),
 		}
 		many := rapid.IntRange(0, 3).Draw(t, "many")
@@ -29,7 +30,7 @@ func TestPrinted(t *testing.T) {
 		k := bars{[]int64{}, []json.Number{}, []json.Number{}, []json.Number{}, []json.Number{}, []json.Number{}}
 		for range many {
 			page.Order, open.Order = append(page.Order, o), append(open.Order, openOrder{order: o})
-			tape = append(tape, tradeSummary{number("at"), text("price"), text("amount"), int(number("side"))})
+			tape = append(tape, tradeSummary{number("at"), figure("price"), figure("amount"), int(number("side"))})
 			k.T, k.C, k.P, k.H = append(k.T, number("start")), append(k.C, digits("c")), append(k.P, digits("p")), append(k.H, digits("h"))
 			k.L, k.V = append(k.L, digits("l")), append(k.V, digits("v"))
 		}
