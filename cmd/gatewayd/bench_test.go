@@ -52,7 +52,7 @@ func TestBenchRefusals(t *testing.T) {
 		want string
 	}{
 		"group":       {[]string{"everything"}, `invalid argument "everything"`},
-		"case":        {[]string{"--only", "nothing"}, "is named nothing"},
+		"case":        {[]string{"--only", "nothing"}, "has a name that begins with nothing"},
 		"rounds":      {[]string{"--rounds", "0"}, "rounds: 0"},
 		"scale":       {[]string{"--scale", "1,-1"}, "scale: -1"},
 		"stream":      {[]string{"--stream", bad}, "record 0: invalid record: kind 9"},
