@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -18,8 +19,13 @@ type envelope struct {
 	Data    any     `json:"data"`
 }
 
+// answer does not use echo's JSON, which reads the query string once more for a parameter of its own.
 func answer(c echo.Context, data any) error {
-	return c.JSON(http.StatusOK, envelope{Data: data})
+	text, err := json.Marshal(envelope{Data: data})
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, append(text, '\n'))
 }
 
 // onError is where every request without success ends: the user gets a text in their language, the log gets the cause.
