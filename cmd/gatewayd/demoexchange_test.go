@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -83,7 +84,8 @@ func TestDemoExchangeKeeps(t *testing.T) {
 	_, err = r.command(t, "apikey", "issue", kept[1])
 	require.ErrorIs(t, err, exchangeapi.ErrKeyExists)
 	r.mustCommand(t, "apikey", "revoke", kept[2])
-	require.ErrorIs(t, api.TestOrder(t.Context(), order), client.CodeParameter)
+	require.Eventually(t, func() bool { return errors.Is(api.TestOrder(t.Context(), order), client.CodeParameter) }, time.Minute, 300*time.Millisecond,
+		"the daemon sees it within a second")
 	var issued shownKey
 	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "apikey", "issue", kept[1], "--json")), &issued))
 	api.Key, api.Secret = issued.Key, issued.Secret
