@@ -14,7 +14,7 @@ func signedList(t testing.TB, n int) []Signed {
 		key, err := NewPrivateKey(binary.BigEndian.AppendUint64(make([]byte, 24), uint64(i/2))) // two of each key
 		require.NoError(t, err)
 		public, message := key.Public(), []byte{byte(i), 1, 2, 3}
-		list[i] = Signed{public[:], message, key.Sign(message)}
+		list[i] = Signed{Public: public[:], Message: message, Signature: key.Sign(message)}
 	}
 	return list
 }
@@ -45,7 +45,7 @@ func TestVerifyAllSeesEveryFault(t *testing.T) {
 	swapped := signedList(t, 2)
 	swapped[0].Signature, swapped[1].Signature = swapped[1].Signature, swapped[0].Signature
 	require.False(t, VerifyAll(swapped))
-	for _, short := range []Signed{{list[0].Public[:31], nil, list[0].Signature}, {list[0].Public, nil, list[0].Signature[:63]}, {}} {
+	for _, short := range []Signed{{Public: list[0].Public[:31], Signature: list[0].Signature}, {Public: list[0].Public, Signature: list[0].Signature[:63]}, {}} {
 		require.False(t, VerifyAll(append(signedList(t, 2), short)))
 	}
 }
@@ -112,7 +112,7 @@ func TestVerifyAllAgainstSmallOrders(t *testing.T) {
 	r := edwards25519.NewIdentityPoint().ScalarBaseMult(nonce)
 	encoded := r.Add(r, small).Bytes()
 	s := edwards25519.NewScalar().MultiplyAdd(hashToScalar(encoded, public[:], nil), own.scalar, nonce)
-	bad := Signed{public[:], nil, append(encoded, s.Bytes()...)}
+	bad := Signed{Public: public[:], Signature: append(encoded, s.Bytes()...)}
 	require.False(t, Verify(bad.Public, bad.Message, bad.Signature))
 	require.False(t, VerifyAll([]Signed{bad}))
 	require.False(t, VerifyAll(append(signedList(t, 3), bad)))
@@ -126,11 +126,11 @@ func FuzzVerifyAll(f *testing.F) {
 	f.Fuzz(func(t *testing.T, public, message, signature []byte) {
 		good := Verify(public, message, signature)
 		if len(signature) == SignatureSize && !usual(signature[:32]) {
-			require.False(t, VerifyAll([]Signed{{public, message, signature}}))
+			require.False(t, VerifyAll([]Signed{{Public: public, Message: message, Signature: signature}}))
 			return
 		}
-		require.Equal(t, good, VerifyAll([]Signed{{public, message, signature}}))
-		require.Equal(t, good, VerifyAll(append(signedList(t, 2), Signed{public, message, signature})))
+		require.Equal(t, good, VerifyAll([]Signed{{Public: public, Message: message, Signature: signature}}))
+		require.Equal(t, good, VerifyAll(append(signedList(t, 2), Signed{Public: public, Message: message, Signature: signature})))
 	})
 }
 
@@ -146,4 +146,18 @@ func BenchmarkVerifyOne(b *testing.B) {
 	for b.Loop() {
 		require.True(b, Verify(g.Public, g.Message, g.Signature))
 	}
+}
+
+// TestVerifyAllWithPointsReadBefore: a point that is given counts as the key, so one of another key fails.
+func TestVerifyAllWithPointsReadBefore(t *testing.T) {
+	list := signedList(t, 6)
+	for i := range list {
+		list[i].Point = ReadPoint(list[i].Public)
+	}
+	for range 2 { // nothing changes the points
+		require.True(t, VerifyAll(list))
+	}
+	list[3].Point = list[5].Point
+	require.False(t, VerifyAll(list))
+	require.Nil(t, ReadPoint(list[0].Public[:31]))
 }

@@ -24,6 +24,7 @@ type signatures struct {
 	busy    int         // callers who check, or are about to
 	most    int
 	callers *callers
+	points  map[core.PublicKey]*core.PublicPoint // of keys that have signed of late; never changed in place
 }
 
 // together is a group of signatures.
@@ -36,7 +37,9 @@ type together struct {
 }
 
 func newSignatures(c *callers) *signatures {
-	return &signatures{most: runtime.GOMAXPROCS(0), callers: c}
+	return &signatures{
+		most: runtime.GOMAXPROCS(0), callers: c, points: map[core.PublicKey]*core.PublicPoint{},
+	}
 }
 
 // good tells whether the key's owner has signed the message.
@@ -82,6 +85,7 @@ func (s *signatures) check(g *together) {
 	s.callers.letIn()
 	s.mu.Lock()
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *together) bool { return w == g })
+	s.recall(g.list)
 	s.mu.Unlock()
 
 	g.good = verifyTogether(g.list)
@@ -90,13 +94,40 @@ func (s *signatures) check(g *together) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy--
+	s.remember(g)
 	s.goOn()
+}
+
+// maxPoints bounds the memory of keys: a megabyte.
+const maxPoints = 4096
+
+// recall fills in the points of keys that have signed of late.
+func (s *signatures) recall(list []core.Signed) {
+	for i := range list {
+		if len(list[i].Public) == core.PublicKeySize {
+			list[i].Point = s.points[core.PublicKey(list[i].Public)]
+		}
+	}
+}
+
+// remember keeps the points of keys that have just signed; when they are too many, it begins anew.
+func (s *signatures) remember(g *together) {
+	for i := range g.list {
+		one := &g.list[i]
+		if one.Point == nil || !g.good[i] {
+			continue
+		}
+		if len(s.points) == maxPoints {
+			clear(s.points)
+		}
+		s.points[core.PublicKey(one.Public)] = one.Point
+	}
 }
 
 // verifyTogether tells of each whether it is good. If not all are, each is looked at alone.
 func verifyTogether(list []core.Signed) []bool {
 	results := make([]bool, len(list))
-	if len(list) > 1 && core.VerifyAll(list) {
+	if len(list) > 1 && verifyAll(list) {
 		for i := range results {
 			results[i] = true
 		}
@@ -106,4 +137,14 @@ func verifyTogether(list []core.Signed) []bool {
 		results[i] = core.Verify(g.Public, g.Message, g.Signature)
 	}
 	return results
+}
+
+// verifyAll reads the points that are not known yet; one that is none stays nil and fails.
+func verifyAll(list []core.Signed) bool {
+	for i := range list {
+		if list[i].Point == nil {
+			list[i].Point = core.ReadPoint(list[i].Public)
+		}
+	}
+	return core.VerifyAll(list)
 }

@@ -73,3 +73,28 @@ func TestVerifyTogether(t *testing.T) {
 	}
 	require.Empty(t, s.waiting)
 }
+
+// TestKeysAreRemembered: a key that has signed well is read once, one that has not is not kept, and memory is bounded.
+func TestKeysAreRemembered(t *testing.T) {
+	s := newSignatures(&callers{})
+	point := new(core.PublicPoint)
+	group := func(n int, good bool) *together {
+		public := core.PublicKey{byte(n), byte(n >> 8)}
+		return &together{list: []core.Signed{{Public: public[:], Point: point}}, good: []bool{good}}
+	}
+	s.remember(group(1, false))
+	require.Empty(t, s.points)
+	s.remember(group(1, true))
+	again := group(1, true).list
+	again[0].Point = nil
+	s.recall(again)
+	require.Same(t, point, again[0].Point)
+	for n := range maxPoints {
+		s.remember(group(n, true))
+	}
+	require.LessOrEqual(t, len(s.points), maxPoints)
+	for n := range 10 {
+		s.remember(group(maxPoints+n, true))
+		require.LessOrEqual(t, len(s.points), maxPoints)
+	}
+}
