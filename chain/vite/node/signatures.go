@@ -117,10 +117,14 @@ func (s *signatures) remember(g *together) {
 		if one.Point == nil || !g.good[i] {
 			continue
 		}
+		key := core.PublicKey(one.Public)
+		if _, known := s.points[key]; known {
+			continue
+		}
 		if len(s.points) == maxPoints {
 			clear(s.points)
 		}
-		s.points[core.PublicKey(one.Public)] = one.Point
+		s.points[key] = one.Point
 	}
 }
 
