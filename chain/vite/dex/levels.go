@@ -23,9 +23,9 @@ type level struct {
 	spot       uint32 // in the leaf, unless it has moved
 }
 
-// idleLevels is how many levels without orders there may be besides as many as have some: as many as a price that swings
-// passes. They cost some 70 bytes each.
-const idleLevels = 8192
+// idleLevels is how many levels without orders there may be besides as many as have some: some of those that a price which
+// swings comes back to. They cost some 70 bytes each; many more are slower where prices seldom come back.
+const idleLevels = 2048
 
 // minRecentBits is the first size of recent, the levels by a hash of their key. It may forget one, and may name one that has
 // gone or changed its key; the tree knows all. So a hash that somebody makes prices collide in costs searches in the tree
