@@ -31,7 +31,7 @@ type alone struct {
 
 // markStep is how far the mark is moved ahead of a call: so long at most does a program after a crash refuse what it cannot know, and so often does
 // a busy one write.
-const markStep = time.Second
+const markStep = 200 * time.Millisecond
 
 // markTime bounds a write of the mark, for which all calls wait.
 const markTime = 10 * time.Second

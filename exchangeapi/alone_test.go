@@ -91,8 +91,8 @@ func TestOnceWithARival(t *testing.T) {
 	first := born(t, url, c)
 	require.NoError(t, first.use(first.at(0)))
 	second := born(t, url, c)
-	require.ErrorIs(t, second.use(first.at(500*time.Millisecond)), errForgotten, "the first may let it through")
-	require.NoError(t, first.use(first.at(500*time.Millisecond)))
+	require.ErrorIs(t, second.use(first.at(markStep/2)), errForgotten, "the first may let it through")
+	require.NoError(t, first.use(first.at(markStep/2)))
 	require.NoError(t, second.use(second.at(2*time.Second)))
 	require.ErrorIs(t, first.use(first.at(3*time.Second)), errTakenOver)
 	require.NoError(t, first.counter.leave())
@@ -118,7 +118,7 @@ func TestOnceWithoutTheDatabase(t *testing.T) {
 	require.NoError(t, k.use(k.at(0)))
 	_, err := k.db.Exec(`DROP TABLE api_mark`)
 	require.NoError(t, err)
-	require.NoError(t, k.use(k.at(500*time.Millisecond)), "below the mark")
+	require.NoError(t, k.use(k.at(markStep/2)), "below the mark")
 	require.ErrorContains(t, k.use(k.at(time.Second)), "moving the mark")
 }
 

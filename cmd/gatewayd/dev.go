@@ -99,7 +99,8 @@ type development struct {
 	source   *devnode.Node // nil when the caller has a node
 	exchange *embedded
 	operator *exchangeOperator
-	api      *exchange // nil for none
+	openAPI  func(context.Context) (*exchange, error) // nil for none
+	api      chan *exchange                           // the opened one, once
 	daemon   *daemon
 	info     devInfo
 	closers  []func()
@@ -107,7 +108,7 @@ type development struct {
 
 // openDevelopment makes both chains in o.dir, funds the gateway once and wires the daemon. Only the source chain makes blocks before Run.
 func openDevelopment(ctx context.Context, o devOptions, w world) (*development, error) {
-	d := &development{}
+	d := &development{api: make(chan *exchange, 1)}
 	if err := d.open(ctx, o, w); err != nil {
 		d.Close()
 		return nil, err
@@ -148,13 +149,10 @@ func (d *development) open(ctx context.Context, o devOptions, w world) error {
 		return err
 	}
 	d.closers = append(d.closers, d.daemon.Close)
-	if cfg.Exchange == nil {
-		return nil
+	if cfg.Exchange != nil {
+		served := d.exchange.serving(cfg.Exchange)
+		d.openAPI = func(ctx context.Context) (*exchange, error) { return openExchange(ctx, *served, keys, w, log) }
 	}
-	if d.api, err = openExchange(ctx, *cfg.Exchange, keys, w, log); err != nil {
-		return err
-	}
-	d.closers = append(d.closers, d.api.Close)
 	return nil
 }
 
@@ -166,26 +164,51 @@ func (d *development) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return d.exchange.Run(ctx) })
 	g.Go(func() error { return d.operator.Run(ctx) })
-	if d.api != nil {
-		g.Go(func() error { return d.api.Run(ctx) })
+	if d.openAPI != nil {
+		g.Go(func() error { return d.serveAPI(ctx) })
 	}
 	g.Go(func() error { return d.daemon.Run(ctx) })
 	return g.Wait()
 }
 
-// Ready waits until the running world answers, and describes it in its directory.
+// serveAPI opens the exchange API, which follows the chain over what answers only while the chain runs, and serves it until ctx ends.
+func (d *development) serveAPI(ctx context.Context) error {
+	api, err := d.openAPI(ctx)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	d.api <- api
+	return api.Run(ctx)
+}
+
+// Ready waits once until the running world answers, and describes it in its directory.
 func (d *development) Ready(ctx context.Context) error {
 	if err := d.daemon.gateway.Ready(ctx); err != nil {
 		return err
 	}
 	d.info.Gateway = "http://" + d.daemon.gateway.Addr() + d.daemon.cfg.Networks[0].Path
-	if d.api != nil {
-		if err := d.api.server.Ready(ctx); err != nil {
-			return err
-		}
-		d.info.API = "http://" + d.api.server.Addr() + "/api/v2"
+	if err := d.readyAPI(ctx); err != nil {
+		return err
 	}
 	return d.info.write(filepath.Join(filepath.Dir(d.info.Config), "dev.json"))
+}
+
+func (d *development) readyAPI(ctx context.Context) error {
+	if d.openAPI == nil {
+		return nil
+	}
+	var api *exchange
+	select {
+	case api = <-d.api:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := api.server.Ready(ctx); err != nil {
+		return err
+	}
+	d.info.API = "http://" + api.server.Addr() + "/api/v2"
+	return nil
 }
 
 // Close gives back what openDevelopment took, in reverse order.
