@@ -73,8 +73,11 @@ func (s *summary) line(line []byte) bool {
 func (s *summary) testEvent(e event) bool {
 	at := test{e.Package, e.Test}
 	switch e.Action {
-	case "run":
+	case "run", "cont":
 		s.running[at] = time.Now()
+		return false
+	case "pause": // until the tests that run alone are done
+		delete(s.running, at)
 		return false
 	case "output":
 		s.said[at] = append(s.said[at], e.Output)

@@ -85,7 +85,8 @@ func TestSilenceIsExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := newSummary(&out, 1, 0)
-		stream := endless{strings.NewReader(`{"Action":"start","Package":"p"}` + "\n" + `{"Action":"run","Package":"p","Test":"TestLong"}` + "\n"), make(chan struct{})}
+		stream := endless{strings.NewReader(`{"Action":"start","Package":"p"}` + "\n" + `{"Action":"run","Package":"p","Test":"TestWaits"}` + "\n" +
+			`{"Action":"pause","Package":"p","Test":"TestWaits"}` + "\n" + `{"Action":"run","Package":"p","Test":"TestLong"}` + "\n"), make(chan struct{})}
 		time.AfterFunc(65*time.Second, func() { close(stream.stop) })
 		require.NoError(t, follow(stream, s, 30*time.Second))
 		require.Equal(t, "...     p  TestLong for 30s\n...     p  TestLong for 1m0s\n", out.String())
