@@ -157,7 +157,7 @@ func chainCommand(w world) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w.stdout, "Copied %d bytes.\n", size)
+			fmt.Fprintf(w.stdout, "Copied %d bytes. As blocks.log, alone in a directory, it is the chain up to now.\n", size)
 			return nil
 		},
 	})
