@@ -43,8 +43,10 @@ func (p *replay) enter(r *Record) bool {
 		if !ok || r.Sell && price < r.Price || !r.Sell && price > r.Price {
 			break
 		}
-		if rest = p.take(r, queue, rest, price); rest > 0 {
+		if queue, rest = p.take(r, queue, rest, price); len(queue) == 0 {
 			other.Delete(price)
+		} else {
+			other.Set(price, queue)
 		}
 	}
 	if rest == 0 || r.Immediate {
@@ -57,21 +59,20 @@ func (p *replay) enter(r *Record) bool {
 	return true
 }
 
-// take trades with the orders of one price.
-func (p *replay) take(r *Record, queue []*waiting, rest uint32, price int64) uint32 {
-	for _, o := range queue {
+// take trades with the orders of one price, and answers those that are left of them, and of the rest.
+func (p *replay) take(r *Record, queue []*waiting, rest uint32, price int64) ([]*waiting, uint32) {
+	for ; len(queue) > 0 && rest > 0; queue = queue[1:] {
+		o := queue[0]
 		fill := min(rest, o.quantity)
 		if fill == 0 {
-			continue
+			continue // it has gone, and its id may stand elsewhere
 		}
 		rest, o.quantity = rest-fill, o.quantity-fill
 		p.Trade(uint32(r.ID), uint32(o.id), uint64(fill), uint64(price))
-		if o.quantity == 0 {
-			delete(p.orders, o.id)
+		if o.quantity > 0 {
+			break
 		}
-		if rest == 0 {
-			return 0
-		}
+		delete(p.orders, o.id)
 	}
-	return rest
+	return queue, rest
 }
