@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 
@@ -10,24 +11,20 @@ import (
 
 // Grants lists the symbols of the markets in which a principal lets an agent trade, in order.
 func (x *Index) Grants(ctx context.Context, principal, agent core.Address) ([]string, error) {
-	var rows []struct {
-		Market  uint32 `db:"market"`
-		Granted bool   `db:"granted"`
-	}
-	err := x.store.glance(ctx, func(t *tx) error {
-		return t.list(&rows, `SELECT market, granted FROM ex_grants WHERE principal = ? AND agent = ? ORDER BY height, pos`,
-			principal.String(), agent.String())
+	granted := map[int64]bool{} // the last word counts
+	err := x.store.lookUp(ctx, func(l *lookup) error {
+		return l.rows(`SELECT market, granted FROM ex_grants WHERE principal = ? AND agent = ? ORDER BY height, pos`,
+			[]any{principal.String(), agent.String()}, func(row []driver.Value) error {
+				granted[row[0].(int64)] = row[1].(int64) == 1
+				return nil
+			})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading grants of %s: %w", principal, err)
 	}
-	last := map[uint32]bool{} // the last word counts
-	for _, r := range rows {
-		last[r.Market] = r.Granted
-	}
 	symbols := []string{}
 	for _, m := range x.Markets() {
-		if last[m.ID] {
+		if granted[int64(m.ID)] {
 			symbols = append(symbols, m.Symbol)
 		}
 	}

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
@@ -237,32 +236,6 @@ func (s *store) view(ctx context.Context, f func(*tx) error) error {
 	}
 	defer t.Rollback()
 	return f(&tx{ctx, t, nil})
-}
-
-// glance is view for what clients ask. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and
-// one for the transaction, and those cost more than the queries. PostgreSQL's are.
-func (s *store) glance(ctx context.Context, f func(*tx) error) error {
-	if s.lock != "" {
-		return s.view(ctx, f)
-	}
-	conn, err := s.reads.Connx(ctx)
-	if err != nil {
-		return fmt.Errorf("connecting: %w", err)
-	}
-	defer conn.Close()
-	ctx = context.WithoutCancel(ctx)
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("beginning a snapshot: %w", err)
-	}
-	defer endSnapshot(ctx, conn)
-	return f(&tx{ctx, conn, nil})
-}
-
-// endSnapshot leaves no connection in the pool that would still show an old state.
-func endSnapshot(ctx context.Context, conn *sqlx.Conn) {
-	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // answers ErrBadConn: it is what closes the connection
-	}
 }
 
 func (t *tx) exec(query string, args ...any) error {
