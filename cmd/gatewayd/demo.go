@@ -58,7 +58,7 @@ func demoOn(ctx context.Context, kind external.Kind, w world) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), poll: 200 * time.Millisecond, sweep: everyMinute}
+	o := devOptions{dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0", source: n.URL(), sweep: everyMinute}
 	d, err := openDevelopment(ctx, o, w)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -34,9 +35,10 @@ const everyMinute = "* * * * *"
 type devOptions struct {
 	dir, listen, exchangeListen, source string
 	api                                 string        // address of the exchange API; empty for none
+	confirmations, finality             int64         // depth of final blocks of the exchange chain and of the source chain
 	period                              time.Duration // between blocks of the source chain
-	interval                            time.Duration // between snapshot blocks of the exchange chain; 0 is its default
-	poll                                time.Duration // of the watcher
+	interval                            time.Duration // between snapshot blocks of the exchange chain
+	poll                                time.Duration // of the watcher; 0 is as fast as the chains
 	sweep                               string        // schedule of sweeping deposit addresses
 	legacy                              bool          // no base fee on the embedded source chain
 	london                              uint64        // the first block with one all the same; 0 for none
@@ -44,12 +46,20 @@ type devOptions struct {
 }
 
 func devCommand(w world) *cobra.Command {
-	o := devOptions{poll: 200 * time.Millisecond, sweep: everyMinute}
+	o := devOptions{sweep: everyMinute}
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
 		Long: "Run everything on embedded chains: nothing to install or configure. All keys are known to everybody.\n" +
 			"The state starts afresh each time unless --dir keeps it.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDev(cmd.Context(), o, w) },
+		Example: "  gatewayd dev\n" +
+			"  gatewayd dev --confirmations 180 --finality 64                            at production depth, on the usual clock\n" +
+			"  gatewayd dev --confirmations 180 --finality 64 --period 250ms --snapshot-interval 250ms",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.checkDepths(); err != nil {
+				return err
+			}
+			return runDev(cmd.Context(), o, w)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", "", "keep chains and records in this directory")
@@ -57,7 +67,7 @@ func devCommand(w world) *cobra.Command {
 	f.StringVar(&o.exchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
 	f.StringVar(&o.api, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
 	f.StringVar(&o.source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
-	f.DurationVar(&o.period, "period", time.Second, "time between blocks of the embedded source chain")
+	o.depths(f)
 	f.BoolVar(&o.legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
 	f.BoolVar(&o.verbose, "verbose", false, "log every step")
 	return c
@@ -108,6 +118,7 @@ type development struct {
 
 // openDevelopment makes both chains in o.dir, funds the gateway once and wires the daemon. Only the source chain makes blocks before Run.
 func openDevelopment(ctx context.Context, o devOptions, w world) (*development, error) {
+	o = o.withDefaults()
 	d := &development{api: make(chan *exchange, 1)}
 	if err := d.open(ctx, o, w); err != nil {
 		d.Close()
@@ -229,7 +240,9 @@ func (d *development) openSource(ctx context.Context, o devOptions) (url string,
 		defer u.client.Close()
 		return o.source, u.chain.Uint64(), nil
 	}
-	d.source, err = devnode.Start(devnode.Config{Dir: filepath.Join(o.dir, "source"), Period: o.period, Legacy: o.legacy, London: o.london})
+	d.source, err = devnode.Start(devnode.Config{
+		Dir: filepath.Join(o.dir, "source"), Period: o.period, FinalityDepth: uint64(o.finality), Legacy: o.legacy, London: o.london,
+	})
 	if err != nil {
 		return "", 0, fmt.Errorf("embedded source chain: %w", err)
 	}
@@ -239,10 +252,11 @@ func (d *development) openSource(ctx context.Context, o devOptions) (url string,
 
 // devConfig is the configuration of the development world.
 func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL string) Config {
+	o = o.withDefaults()
 	c := Config{
 		Data: o.dir, Log: LogConfig{Level: "warn"},
-		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: "3"}},
-		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: 2}},
+		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10)}},
+		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations)}},
 		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
 		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep},
 		Networks: []NetworkConfig{{
@@ -256,13 +270,12 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 	if o.verbose {
 		c.Log.Level = "debug"
 	}
-	depth := records.Depth{Count: 3}
-	shallow := records.Depth{Count: 2}
+	deposits, withdrawals := records.Depth{Count: uint64(o.finality)}, records.Depth{Count: uint64(o.confirmations)}
 	for _, t := range devTokens() {
 		c.Networks[0].Tokens = append(c.Networks[0].Tokens, TokenConfig{
 			Token: t.ID.String(), Symbol: t.Symbol + "-000", Decimals: t.Decimals, Asset: t.asset, AssetDecimals: t.Decimals, Type: t.binding,
 			LabelName: t.labelName, MinDeposit: t.units(t.minimum), MinWithdraw: t.units(t.minimum), MaxWithdraw: t.units(t.maximum),
-			Deposits: depth, Withdrawals: shallow, Fee: records.Fee{Kind: "flat", Amount: t.units(t.minimum)},
+			Deposits: deposits, Withdrawals: withdrawals, Fee: records.Fee{Kind: "flat", Amount: t.units(t.minimum)},
 		})
 	}
 	c.Networks[0].Funders = []string{devnodeFaucet()}

@@ -23,6 +23,9 @@ type devInfo struct {
 	Mnemonic   string     `json:"mnemonic"`
 	FaucetKey  string     `json:"faucetKey"`
 	Tokens     []devToken `json:"tokens"`
+	// Depths of final blocks: Finality of the source chain, Confirmations of the exchange chain, a block itself included.
+	Finality      uint64 `json:"finality"`
+	Confirmations uint64 `json:"confirmations"`
 }
 
 type devToken struct {
@@ -38,7 +41,8 @@ type devToken struct {
 func newDevInfo(cfg Config, path, exchangeWS string) devInfo {
 	info := devInfo{
 		Gateway: "http://" + cfg.Gateway.Listen + cfg.Networks[0].Path, Source: cfg.Ethereum[0].Nodes[0], Exchange: cfg.Vite[0].Nodes[0], ExchangeWS: exchangeWS,
-		Config: path, Mnemonic: devMnemonic, FaucetKey: keyHex(devnode.FaucetKey()),
+		Config: path, Mnemonic: devMnemonic, FaucetKey: keyHex(devnode.FaucetKey()), Confirmations: cfg.Vite[0].Confirmations,
+		Finality: cfg.Networks[0].Tokens[0].Deposits.Count,
 	}
 	for _, t := range cfg.Networks[0].Tokens {
 		info.Tokens = append(info.Tokens, devToken{
@@ -88,9 +92,10 @@ func (i devInfo) print(w world, fresh bool) {
   source chain    %s
   exchange chain  %s  (WebSocket %s)
   exchange API    %s
+  final           %d blocks deep on the source chain, %d snapshot blocks on the exchange chain
 
 Tokens
-`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI())
+`, keep, i.Gateway, rootOf(i.Gateway)+"/health", rootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w.stdout, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
 	}

@@ -65,6 +65,13 @@ func mustToken(text string) core.TokenID {
 	return id
 }
 
+// What is staked for accounts of a development world, in whole VITE: for the gateway what gives an account all the quota there is, 47 transfers
+// with each snapshot block; for the others nine.
+const (
+	gatewayStake = 2_320_000
+	userStake    = 100_000
+)
+
 // devGenesis gives the gateway all its tokens, the exchange's operator the exchange's own one, and the exchange's operator and users stakes so that nobody has to grind.
 func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 	gateway, err := exchangeAddress(keys, wallet.GatewayPath(0))
@@ -72,13 +79,14 @@ func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 		return node.Genesis{}, err
 	}
 	million, _, _ := chain.NewAmount(1_000_000).Rescale(0, 18)
-	stake, _, _ := chain.NewAmount(100_000).Rescale(0, 18)
+	most, _, _ := chain.NewAmount(gatewayStake).Rescale(0, 18)
+	stake, _, _ := chain.NewAmount(userStake).Rescale(0, 18)
 	balances := map[core.TokenID]uint256.Int{core.VITE: *million.Uint256()}
 	operator, err := exchangeAddress(keys, devOperatorPath())
 	if err != nil {
 		return node.Genesis{}, err
 	}
-	g := node.Genesis{ExchangeOwner: operator, Stakes: []node.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *stake.Uint256()}}}
+	g := node.Genesis{ExchangeOwner: operator, Stakes: []node.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *most.Uint256()}}}
 	for _, t := range devTokens() {
 		t.Owner = operator
 		g.Tokens = append(g.Tokens, t.TokenInfo)
