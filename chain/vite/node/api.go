@@ -66,8 +66,10 @@ type SnapshotBlock struct {
 	PublicKey []byte // 32 bytes; nil at height 1
 	Signature []byte // 64 bytes over Hash; nil at height 1
 	// Seed changes when the chain is rolled back, so that a block made again never has its old hash.
-	Seed    uint64
-	Version uint32
+	Seed uint64
+	// SeedHash stands in the hash: the digest of the genesis at height 1, else nil.
+	SeedHash *core.Hash
+	Version  uint32
 	// Content names, per account, the newest block that this snapshot confirms. It is empty in most blocks, never nil.
 	Content map[core.Address]BlockID
 }

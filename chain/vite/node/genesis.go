@@ -139,7 +139,7 @@ func (g Genesis) check(held map[core.TokenID]uint256.Int) error {
 	return nil
 }
 
-// digest commits to the whole of a normalised genesis. Every snapshot hash contains it.
+// digest commits to the whole of a normalised genesis. The hash of snapshot block 1 contains it.
 func (g Genesis) digest() core.Hash {
 	w := &writer{}
 	w.int(g.Time.Unix())

@@ -31,7 +31,7 @@ import (
 // before that loses the latest writes, in whole batches: the state files tell which height was synced.
 type history struct {
 	db      *pebble.DB
-	genesis core.Hash
+	sealing sealing
 	top     uint64 // the snapshot height up to which it is complete; of the only writer
 	fs      vfs.FS
 	path    string
@@ -64,8 +64,8 @@ const (
 
 // openHistory opens or makes the history in dir. One that is damaged, or not of this genesis and format, is removed first:
 // it is made anew by replaying the block log. fs nil keeps it in memory.
-func openHistory(fs vfs.FS, dir string, genesis core.Hash) (*history, error) {
-	h := &history{genesis: genesis, fs: fs, path: filepath.Join(dir, historyName)}
+func openHistory(fs vfs.FS, dir string, how sealing) (*history, error) {
+	h := &history{sealing: how, fs: fs, path: filepath.Join(dir, historyName)}
 	if fs == nil {
 		h.fs = vfs.NewMem()
 	} else {
@@ -128,7 +128,7 @@ func (h *history) open() (usable bool, err error) {
 	if h.db, err = pebble.Open(h.path, h.options()); err != nil {
 		return false, fmt.Errorf("opening the history: %w", err)
 	}
-	want := append([]byte{historyFormat}, h.genesis[:]...)
+	want := append([]byte{historyFormat}, h.sealing.genesis[:]...)
 	got, err := h.get([]byte{keyFormat})
 	if err == nil && got == nil {
 		got, err = want, h.db.Set([]byte{keyFormat}, want, pebble.NoSync)

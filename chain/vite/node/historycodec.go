@@ -138,7 +138,7 @@ func (w *writer) content(n *snapshot) {
 }
 
 // run reads snapshot blocks from the height on.
-func (r *reader) run(height uint64, genesis core.Hash) []*snapshot {
+func (r *reader) run(height uint64, how sealing) []*snapshot {
 	var list []*snapshot
 	var at int64
 	var seed uint64
@@ -147,7 +147,7 @@ func (r *reader) run(height uint64, genesis core.Hash) []*snapshot {
 		seed += uint64(r.int())
 		n := &snapshot{Point: Point{Height: height, Time: time.Unix(at, 0).UTC()}, previous: previous, seed: seed}
 		n.content = r.content()
-		n.Hash = n.hash(genesis)
+		n.Hash = n.hash(how)
 		previous = n.Hash
 		list = append(list, n)
 	}

@@ -46,10 +46,10 @@ func FuzzHistoryRun(f *testing.F) {
 	w := &writer{}
 	w.run(l.state.chain)
 	f.Add(w.data)
-	genesis := l.state.rules.digest
+	how := l.state.rules.sealing()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := &reader{data: data}
-		list := r.run(7, genesis)
+		list := r.run(7, how)
 		if r.err != nil {
 			require.ErrorIs(t, r.err, ErrCorrupt)
 			return
@@ -60,7 +60,7 @@ func FuzzHistoryRun(f *testing.F) {
 		w := &writer{}
 		w.run(list)
 		r = &reader{data: w.data}
-		require.Equal(t, list, r.run(7, genesis))
+		require.Equal(t, list, r.run(7, how))
 		require.NoError(t, r.err)
 	})
 }

@@ -30,7 +30,7 @@ func (h *history) runs(height uint64, f func(run []*snapshot) bool) error {
 	}
 	return h.scan([]byte{keySnapshot}, upper, true, func(key, value []byte) (bool, error) {
 		r := &reader{data: value}
-		run := r.run(heightIn(key), h.genesis)
+		run := r.run(heightIn(key), h.sealing)
 		if r.err != nil || len(run) == 0 {
 			return false, fmt.Errorf("%w: snapshot blocks from %d on", ErrCorrupt, heightIn(key))
 		}

@@ -18,7 +18,7 @@ func (n *Node) load() error {
 	if err := n.trimHistory(from, s); err != nil {
 		return err
 	}
-	n.log, err = openLog(n.logPath(), &n.callers, n.rules.digest, from, n.replayTo(s))
+	n.log, err = openLog(n.logPath(), &n.callers, n.rules.sealing(), from, n.replayTo(s))
 	n.state, n.lastState = s, from
 	return err
 }
@@ -29,7 +29,7 @@ func (n *Node) reload(maxHeight uint64) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := openLog(n.logPath(), &n.callers, n.rules.digest, from, n.replayTo(s))
+	log, err := openLog(n.logPath(), &n.callers, n.rules.sealing(), from, n.replayTo(s))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -16,11 +17,12 @@ import (
 // that waited for it. A crash can only hurt the last frame, which no caller has been told of. Behind the last frame the file may
 // have zeros: space taken ahead, so that a frame's sync need not make the file's new size durable too. Zeros are no frame.
 //
-//	header  "vitelog2" ‖ genesis digest 32
+//	header  "vitelog3" or "vitelog2" ‖ genesis digest 32
 //	frame   "VF" ‖ CRC-32C of what follows 4 ‖ number (varint) ‖ payload length (varint) ‖ payload
 //	payload records, each with its length in front
 const (
-	logMagic     = "vitelog2"
+	logMagic     = "vitelog3"
+	hashesMagic  = "vitelog2" // the same with other hashes of snapshot blocks: see sealing
 	olderMagic   = "vitelog1"
 	logHeader    = len(logMagic) + core.HashSize
 	frameMagic   = "VF"
@@ -68,21 +70,21 @@ func newMemoryLog(c *callers) *blockLog {
 
 // openLog opens or makes the log and replays its records from a place on (zero: the first), which must be one that here
 // has answered. A torn last frame is cut off. Damage elsewhere, and the log of another genesis, are ErrCorrupt.
-func openLog(path string, c *callers, genesis core.Hash, from place, replay func(record []byte) error) (*blockLog, error) {
+func openLog(path string, c *callers, how sealing, from place, replay func(record []byte) error) (*blockLog, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the block log: %w", err)
 	}
 	l := newMemoryLog(c)
 	l.file = file
-	if err := l.load(genesis, from, replay); err != nil {
+	if err := l.load(how, from, replay); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return l, nil
 }
 
-func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error) error {
-	if err := l.readHeader(genesis); err != nil {
+func (l *blockLog) load(how sealing, from place, replay func([]byte) error) error {
+	if err := l.readHeader(how); err != nil {
 		return err
 	}
 	l.next = from
@@ -120,14 +122,18 @@ func (l *blockLog) load(genesis core.Hash, from place, replay func([]byte) error
 }
 
 // readHeader checks the header, or writes it into a new file.
-func (l *blockLog) readHeader(genesis core.Hash) error {
-	want := append([]byte(logMagic), genesis[:]...)
+func (l *blockLog) readHeader(how sealing) error {
+	magic := logMagic
+	if how.older {
+		magic = hashesMagic
+	}
+	want := append([]byte(magic), how.genesis[:]...)
 	got := make([]byte, logHeader)
 	n, err := io.ReadFull(l.file, got)
 	switch {
 	case err == nil && bytes.Equal(got, want):
 		return nil
-	case err == nil && string(got[:len(logMagic)]) == logMagic:
+	case err == nil && string(got[:len(magic)]) == magic:
 		return fmt.Errorf("%w: it belongs to another genesis", ErrCorrupt)
 	case err == nil && string(got[:len(olderMagic)]) == olderMagic:
 		return fmt.Errorf("%w: an older version of this program made it, which wrote blocks in another way", ErrCorrupt)
@@ -141,6 +147,26 @@ func (l *blockLog) readHeader(genesis core.Hash) error {
 	}
 	return l.sync()
 }
+
+// hasOlderHashes tells whether the log was begun by a version that made the hashes of snapshot blocks in another way.
+func hasOlderHashes(path string) (bool, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("opening the block log: %w", err)
+	}
+	defer file.Close()
+	got := make([]byte, len(hashesMagic))
+	n, err := io.ReadFull(file, got)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, fmt.Errorf("reading the block log: %w", err)
+	}
+	return string(got[:n]) == hashesMagic, nil
+}
+
+func readableMagic(magic string) bool { return magic == logMagic || magic == hashesMagic }
 
 // cutTail removes a torn last frame, or the zeros behind the last. If a whole frame follows the fault, it is not the last: data
 // would be lost silently.

@@ -16,7 +16,7 @@ import (
 
 // fill makes a log of n frames and answers its bytes and where each frame ends.
 func fill(t *testing.T, path string, n int) (data []byte, ends []int64) {
-	l, err := openLog(path, &callers{}, core.Hash{7}, place{}, func([]byte) error { return nil })
+	l, err := openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, func([]byte) error { return nil })
 	require.NoError(t, err)
 	for i := range n {
 		require.NoError(t, l.wait(l.add(fmt.Appendf(nil, "record %d", i), nil)))
@@ -32,7 +32,7 @@ func fill(t *testing.T, path string, n int) (data []byte, ends []int64) {
 func replayed(t *testing.T, data []byte) (records []string, err error) {
 	path := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	l, err := openLog(path, &callers{}, core.Hash{7}, place{}, func(r []byte) error {
+	l, err := openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, func(r []byte) error {
 		records = append(records, string(r))
 		return nil
 	})
@@ -43,7 +43,7 @@ func replayed(t *testing.T, data []byte) (records []string, err error) {
 	require.NoError(t, l.wait(l.add([]byte("more"), nil)))
 	require.NoError(t, l.close())
 	var again []string
-	l, err = openLog(path, &callers{}, core.Hash{7}, place{}, func(r []byte) error {
+	l, err = openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, func(r []byte) error {
 		again = append(again, string(r))
 		return nil
 	})
@@ -93,22 +93,22 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 func TestForeignLogIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	fill(t, path, 1)
-	_, err := openLog(path, &callers{}, core.Hash{8}, place{}, nil)
+	_, err := openLog(path, &callers{}, sealing{genesis: core.Hash{8}}, place{}, nil)
 	require.ErrorContains(t, err, "another genesis")
 	require.NoError(t, os.WriteFile(path, []byte("something else"), 0o600))
-	_, err = openLog(path, &callers{}, core.Hash{7}, place{}, nil)
+	_, err = openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, nil)
 	require.ErrorContains(t, err, "no block log")
 	require.NoError(t, os.WriteFile(path, append([]byte("vitelog1"), make([]byte, 90)...), 0o600))
-	_, err = openLog(path, &callers{}, core.Hash{7}, place{}, nil)
+	_, err = openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, nil)
 	require.ErrorContains(t, err, "an older version")
-	_, err = openLog(path, &callers{}, core.Hash{7}, place{offset: 1 << 40}, nil)
+	_, err = openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{offset: 1 << 40}, nil)
 	require.ErrorIs(t, err, ErrCorrupt)
 }
 
 // TestGroupCommit: records that come while the disk works share the next frame, and what waits for them runs in order.
 func TestGroupCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := openLog(path, &callers{}, core.Hash{7}, place{}, nil)
+	l, err := openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, nil)
 	require.NoError(t, err)
 	const callers = 100
 	var order []uint64

@@ -38,7 +38,7 @@ func CopyLog(dir, to string) (size int64, err error) {
 // there on, before it calls something so.
 func endOfLog(file *os.File) (int64, error) {
 	header := make([]byte, logHeader)
-	if _, err := io.ReadFull(file, header); err != nil || string(header[:len(logMagic)]) != logMagic {
+	if _, err := io.ReadFull(file, header); err != nil || !readableMagic(string(header[:len(logMagic)])) {
 		return 0, fmt.Errorf("%w: the file is no block log of this version", errors.Join(ErrCorrupt, err))
 	}
 	end, err := lastFrame(file, place{offset: int64(logHeader)})

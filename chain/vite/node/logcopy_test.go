@@ -39,7 +39,7 @@ func TestCopyOfARunningLog(t *testing.T) {
 		info, err := os.Stat(to)
 		require.NoError(t, err)
 		require.Equal(t, size, info.Size())
-		copied, err := openLog(to, &callers{}, core.Hash{7}, place{}, func([]byte) error { return nil })
+		copied, err := openLog(to, &callers{}, sealing{genesis: core.Hash{7}}, place{}, func([]byte) error { return nil })
 		require.NoError(t, err)
 		require.Equal(t, size, copied.here().offset, "nothing of it is torn")
 		require.NoError(t, copied.close())

@@ -13,7 +13,7 @@ import (
 
 // openFile opens a log of the tests' genesis, whose records do not matter.
 func openFile(t *testing.T, path string) *blockLog {
-	l, err := openLog(path, &callers{}, core.Hash{7}, place{}, func([]byte) error { return nil })
+	l, err := openLog(path, &callers{}, sealing{genesis: core.Hash{7}}, place{}, func([]byte) error { return nil })
 	require.NoError(t, err)
 	return l
 }

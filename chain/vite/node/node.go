@@ -99,7 +99,7 @@ func (n *Node) open() (err error) {
 	if n.config.Dir == "" {
 		n.log = newMemoryLog(&n.callers)
 		n.state = newChain(n.genesis, n.rules)
-		n.history, err = openHistory(n.config.disk, "", n.rules.digest)
+		n.history, err = openHistory(n.config.disk, "", n.rules.sealing())
 		return err
 	}
 	if n.config.disk == nil {
@@ -115,7 +115,11 @@ func (n *Node) open() (err error) {
 	case !locked:
 		return fmt.Errorf("%s is in use by another process", n.config.Dir)
 	}
-	if err := n.openDir(); err != nil {
+	n.rules.olderHashes, err = hasOlderHashes(n.logPath())
+	if err == nil {
+		err = n.openDir()
+	}
+	if err != nil {
 		return errors.Join(err, n.dirLock.Unlock())
 	}
 	return nil
@@ -134,7 +138,7 @@ func (n *Node) openDir() error {
 }
 
 func (n *Node) openHistory() (err error) {
-	if n.history, err = openHistory(n.config.disk, n.config.Dir, n.rules.digest); err != nil {
+	if n.history, err = openHistory(n.config.disk, n.config.Dir, n.rules.sealing()); err != nil {
 		return err
 	}
 	if err = n.load(); err != nil {

@@ -31,13 +31,39 @@ func (s *state) seal(now time.Time) *snapshot {
 		}
 		n.content[e.block.Address] = BlockID{e.block.Height, e.block.Hash}
 	}
-	n.Hash = n.hash(s.rules.digest)
+	n.Hash = n.hash(s.rules.sealing())
 	s.confirm(n)
 	return n
 }
 
-// hash covers everything in the block, and the genesis. The facts do not name a real node's rule; no client needs it.
-func (n *snapshot) hash(genesis core.Hash) core.Hash {
+// sealing is how snapshot blocks get their hashes.
+type sealing struct {
+	genesis core.Hash // digest of the genesis
+	older   bool      // as an older version did it; a chain that began so goes on so
+}
+
+// hash is a real node's (core.Seal). The genesis stands in it as the seed hash of block 1, so that no two chains have a block in common.
+func (n *snapshot) hash(how sealing) core.Hash {
+	if how.older {
+		return n.olderHash(how.genesis)
+	}
+	s := core.Seal{
+		PreviousHash: n.previous, Height: n.Height, Time: n.Time.Unix(), Seed: n.seed, Upgrade: upgradeName(chainVersion), Version: chainVersion,
+	}
+	if n.Height == 1 {
+		s.SeedHash = how.genesis
+	}
+	if len(n.content) > 0 {
+		s.Content = make(map[core.Address]core.HashHeight, len(n.content))
+	}
+	for a, id := range n.content {
+		s.Content[a] = core.HashHeight{Hash: id.Hash, Height: id.Height}
+	}
+	return s.ComputeHash()
+}
+
+// olderHash covers everything in the block, and the genesis, in a way of its own.
+func (n *snapshot) olderHash(genesis core.Hash) core.Hash {
 	p := slices.Clone(genesis[:])
 	p = append(p, n.previous[:]...)
 	p = binary.BigEndian.AppendUint64(p, n.Height)

@@ -56,7 +56,11 @@ type rules struct {
 	exchangeOwner core.Address
 	// memory is the same for all chains but in tests. Whether the chain can be rolled back depends on it.
 	memory memory
+	// olderHashes is of a log that began under an older version: see sealing.
+	olderHashes bool
 }
+
+func (r rules) sealing() sealing { return sealing{r.digest, r.olderHashes} }
 
 // snapshot is a block of the snapshot chain. Its signature is made when someone asks.
 type snapshot struct {

@@ -31,7 +31,7 @@ func (r *reader) state(rules rules) *state {
 // latest reads the newest snapshot block, the only one in memory. Its hash follows from it.
 func (r *reader) latest(s *state) {
 	height, at := r.uint(), &reader{data: r.bytes()}
-	s.chain = at.run(height, s.rules.digest)
+	s.chain = at.run(height, s.rules.sealing())
 	if at.err != nil || len(s.chain) != 1 || height == 0 {
 		r.fail("latest snapshot block")
 		s.chain = []*snapshot{{}}

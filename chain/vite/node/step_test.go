@@ -135,7 +135,7 @@ func TestLogsOfBigSteps(t *testing.T) {
 
 	again := newChain(l.genesis, l.rules)
 	var seen []byte
-	log, err := openLog(l.logPath(), &callers{}, l.rules.digest, place{}, func(record []byte) error {
+	log, err := openLog(l.logPath(), &callers{}, l.rules.sealing(), place{}, func(record []byte) error {
 		if kind, stepped := older[record[0]]; stepped {
 			record[0] = kind
 			seen = append(seen, kind)

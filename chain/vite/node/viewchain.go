@@ -11,6 +11,8 @@ import (
 // chainVersion is the number of the newest rules.
 const chainVersion = 14
 
+func upgradeName(version int) string { return strconv.Itoa(version) }
+
 // snapshotBlock is nil for nil.
 func (v *View) snapshotBlock(n *snapshot) *SnapshotBlock {
 	if n == nil {
@@ -21,6 +23,9 @@ func (v *View) snapshotBlock(n *snapshot) *SnapshotBlock {
 		Producer: v.s.rules.producer.Address(), Content: map[core.Address]BlockID{},
 	}
 	maps.Copy(b.Content, n.content)
+	if n.Height == 1 && !v.s.rules.olderHashes {
+		b.SeedHash = &v.s.rules.digest
+	}
 	if n.Height > 1 {
 		v.unsigned = append(v.unsigned, func(key core.PrivateKey) {
 			public := key.Public()
@@ -74,7 +79,7 @@ func (v *View) Snapshots(height uint64, count int) []*SnapshotBlock {
 func (v *View) Upgrades() []Upgrade {
 	list := make([]Upgrade, chainVersion)
 	for i := range list {
-		list[i] = Upgrade{Name: strconv.Itoa(i + 1), Height: 1, Version: uint32(i + 1)}
+		list[i] = Upgrade{Name: upgradeName(i + 1), Height: 1, Version: uint32(i + 1)}
 	}
 	return list
 }

@@ -197,7 +197,7 @@ func showAccount(i node.AccountInfo) accountInfo {
 	return shown
 }
 
-// shownSnapshot is a snapshot block: its heights and seed are numbers, unlike everywhere else. The seed hashes are null:
+// shownSnapshot is a snapshot block: its heights and seed are numbers, unlike everywhere else. Beyond height 1 the seed hashes are null:
 // this chain has one producer and draws no random numbers.
 type shownSnapshot struct {
 	Producer        core.Address                `json:"producer"`
@@ -231,7 +231,7 @@ func showSnapshot(b *node.SnapshotBlock) *shownSnapshot {
 	}
 	return &shownSnapshot{
 		Producer: b.Producer, Hash: b.Hash, PrevHash: b.Previous, PreviousHash: b.Previous, Height: b.Height,
-		PublicKey: b.PublicKey, Signature: b.Signature, Seed: b.Seed, Version: b.Version,
+		PublicKey: b.PublicKey, Signature: b.Signature, Seed: b.Seed, SeedHash: b.SeedHash, NextSeedHash: b.SeedHash, Version: b.Version,
 		SnapshotContent: content, SnapshotData: content, Timestamp: b.Time.Unix(),
 	}
 }
