@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"records":                         {"chain", "records/migrations"},
 	"records/migrations":              {},
 	"records/recordstest":             {"chain", "records"},
+	"records/seed":                    {"chain", "records"},
 	"watcher":                         {"chain", "records"},
 	"gateway":                         {"chain", "records", "serve"},
 	"admin":                           {"chain", "records"},
@@ -55,7 +56,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of it are tested. The
 // tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"chain/chaintest", "records/recordstest",
+	"chain/chaintest", "records/recordstest", "records/seed",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "chain/ethereum/devnode/external",
 	"chain/vite/core", "chain/vite/client", "chain/vite/node", "chain/vite/rpc",
 }
