@@ -83,12 +83,13 @@ func (s *state) above(height uint64) []Event {
 	return append(events, eventsOf(s.recent)...)
 }
 
-// confirmedBy are the account's blocks that n was the first to contain, oldest first.
+// confirmedBy are the account's blocks that n was the first to contain, oldest first. A block that memory has forgotten and
+// a rollback has brought back has another copy of n.
 func (a *account) confirmedBy(n *snapshot) []*entry {
 	end := n.content[a.address].Height
 	list := a.blocks.recent[:end+1-a.blocks.oldest()]
 	start := len(list)
-	for start > 0 && list[start-1].snapshot == n {
+	for start > 0 && list[start-1].snapshot.Height == n.Height {
 		start--
 	}
 	return list[start:]

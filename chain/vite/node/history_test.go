@@ -49,6 +49,8 @@ func requireSameAnswers(t require.TestingT, a, all *Node) {
 		both(t, a, all, "logs", func(v *View) []VMLog { l, _ := v.Logs(h); return l })
 	}
 	requireSameLogs(t, a, all)
+	both(t, a, all, "chunks", func(v *View) []Chunk { return v.Chunks(1, ^uint64(0)) })
+	requireWhole(t, chunks(t, a, 1, ^uint64(0)))
 }
 
 func requireSameSnapshots(t require.TestingT, a, all *Node) {
