@@ -58,6 +58,7 @@ type EmbeddedConfig struct {
 	Listen  string `yaml:"listen"`  // address of its JSON-RPC
 	WS      string `yaml:"ws"`      // address of the same over WebSocket; the system chooses a port unless one is given
 	Genesis string `yaml:"genesis"` // JSON file; see docs/genesis.md
+	Public  bool   `yaml:"public"`  // answer only what the public port of a real node answers
 }
 
 // NetworkConfig is one source chain under one base path.

@@ -42,6 +42,7 @@ type devOptions struct {
 	sweep                               string        // schedule of sweeping deposit addresses
 	legacy                              bool          // no base fee on the embedded source chain
 	london                              uint64        // the first block with one all the same; 0 for none
+	public                              bool          // the exchange chain has a real node's public methods only
 	verbose                             bool
 }
 
@@ -69,6 +70,7 @@ func devCommand(w world) *cobra.Command {
 	f.StringVar(&o.source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	o.depths(f)
 	f.BoolVar(&o.legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
+	f.BoolVar(&o.public, "public", false, publicUsage)
 	f.BoolVar(&o.verbose, "verbose", false, "log every step")
 	return c
 }
@@ -140,7 +142,8 @@ func (d *development) open(ctx context.Context, o devOptions, w world) error {
 	if err != nil {
 		return err
 	}
-	d.exchange, err = newEmbedded(node.Config{Dir: filepath.Join(o.dir, "exchange"), Genesis: genesis, SnapshotInterval: o.interval}, o.exchangeListen)
+	d.exchange, err = startEmbedded(node.Config{Dir: filepath.Join(o.dir, "exchange"), Genesis: genesis, SnapshotInterval: o.interval},
+		EmbeddedConfig{Listen: o.exchangeListen, Public: o.public})
 	if err != nil {
 		return fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
 	}

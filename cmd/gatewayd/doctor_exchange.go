@@ -46,7 +46,7 @@ func (d *doctor) exchangeNode(ctx context.Context, what, url string) {
 	d.contracts(ctx, what, node)
 	clock, err := node.ExchangeTime(ctx)
 	if err != nil {
-		d.add(false, what+" clock", err.Error(), "the node must answer dex_getTime: is the exchange in the chain's genesis?")
+		d.add(false, what+" clock", err.Error(), "the node must answer dextrade_getTimestamp: is the exchange in the chain's genesis?")
 		return
 	}
 	d.add(clock > 0 && d.now().Sub(time.Unix(clock, 0)).Abs() < maxDrift, what+" clock", "told "+told(d.now(), clock),
@@ -74,7 +74,7 @@ func (d *doctor) contracts(ctx context.Context, what string, node *client.Client
 	}
 	markets, err := node.Markets(ctx)
 	if err != nil {
-		d.add(false, what+" markets", err.Error(), "the node must answer dex_getAllMarketInfo")
+		d.add(false, what+" markets", err.Error(), "the node must answer dexfund_getAllTradePairs")
 		return
 	}
 	d.add(len(markets) > 0, what+" markets", fmt.Sprint(len(markets)), "there is nothing to trade yet: the owner of a token opens its market")

@@ -3,10 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,34 +19,29 @@ type embedded struct {
 
 // openEmbedded opens the chain with the genesis file of the configuration.
 func openEmbedded(cfg EmbeddedConfig) (*embedded, error) {
-	text, err := os.ReadFile(cfg.Genesis)
+	genesis, err := readGenesis(cfg.Genesis)
 	if err != nil {
-		return nil, fmt.Errorf("reading the genesis: %w", err)
+		return nil, err
 	}
-	var file genesisFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("genesis %s: %w", cfg.Genesis, err)
-	}
-	genesis, err := file.genesis()
-	if err != nil {
-		return nil, fmt.Errorf("genesis %s: %w", cfg.Genesis, err)
-	}
-	return startEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg.Listen, cmp.Or(cfg.WS, anyPort))
+	return startEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg)
 }
 
 // newEmbedded lets the system choose the port of the WebSocket.
 func newEmbedded(cfg node.Config, listen string) (*embedded, error) {
-	return startEmbedded(cfg, listen, anyPort)
+	return startEmbedded(cfg, EmbeddedConfig{Listen: listen})
 }
 
 const anyPort = "127.0.0.1:0"
 
-func startEmbedded(cfg node.Config, listen, ws string) (*embedded, error) {
+// startEmbedded opens a chain and binds what the section says of its JSON-RPC.
+func startEmbedded(cfg node.Config, section EmbeddedConfig) (*embedded, error) {
 	n, err := node.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s, err := rpc.New(n, rpc.Config{HTTP: listen, WS: ws, VirtualHosts: []string{"localhost"}, Workers: 1})
+	s, err := rpc.New(n, rpc.Config{
+		HTTP: section.Listen, WS: cmp.Or(section.WS, anyPort), VirtualHosts: []string{"localhost"}, Workers: 1, Public: section.Public,
+	})
 	if err == nil {
 		err = s.Listen()
 	}

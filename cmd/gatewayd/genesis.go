@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/holiman/uint256"
@@ -42,6 +44,23 @@ type genesisStake struct {
 	Staker      core.Address `json:"staker"`
 	Beneficiary core.Address `json:"beneficiary"`
 	Amount      chain.Amount `json:"amount"`
+}
+
+// readGenesis reads a genesis file.
+func readGenesis(path string) (node.Genesis, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return node.Genesis{}, fmt.Errorf("reading the genesis: %w", err)
+	}
+	var file genesisFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return node.Genesis{}, fmt.Errorf("genesis %s: %w", path, err)
+	}
+	genesis, err := file.genesis()
+	if err != nil {
+		return node.Genesis{}, fmt.Errorf("genesis %s: %w", path, err)
+	}
+	return genesis, nil
 }
 
 func (f genesisFile) genesis() (node.Genesis, error) {

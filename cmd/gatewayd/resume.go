@@ -133,9 +133,9 @@ func recordsSettleCommand(w world, config *string) *cobra.Command {
 }
 
 func chainCommand(w world) *cobra.Command {
-	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again; copy the embedded exchange chain"}
+	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again; run or copy an embedded exchange chain"}
 	config := configFlag(c)
-	c.AddCommand(recoveryCommand(config, &cobra.Command{
+	c.AddCommand(chainRunCommand(w), recoveryCommand(config, &cobra.Command{
 		Use: "resume CHAIN", Short: "Follow a halted chain again, if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
 		Long: "Follow a halted chain again, if its nodes agree with the final blocks in our records. If they do not, this shows where the pasts part\n" +
 			"and changes nothing: docs/operations.md says what then.",

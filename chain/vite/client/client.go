@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/rpc"
@@ -25,7 +26,6 @@ import (
 const (
 	defaultTimeout     = 30 * time.Second
 	defaultMaxResponse = 32 << 20
-	maxBatch           = 100 // requests in one JSON-RPC batch; larger lists are cut
 )
 
 // Options bound what a node may cost us. The zero value means the defaults.
@@ -83,38 +83,14 @@ func (c *Client) Close() {
 // Call runs any method: for modules without a method of their own here (dex_, dexfund_, ...). A null result leaves result
 // as it was. A node's refusal is an *Error.
 func (c *Client) Call(ctx context.Context, result any, method string, params ...any) error {
+	args, _, err := encoded(method, params)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	if err := c.rpc.CallContext(ctx, result, method, params...); err != nil {
+	if err := c.rpc.CallContext(ctx, result, method, args...); err != nil {
 		return fmt.Errorf("%s: %w", method, fromRPC(err))
-	}
-	return nil
-}
-
-// batch runs one method for many parameter lists; results[i] is decoded into what result(i) points to.
-func (c *Client) batch(ctx context.Context, method string, n int, params func(int) []any, result func(int) any) error {
-	for from := 0; from < n; from += maxBatch {
-		elems := make([]rpc.BatchElem, min(maxBatch, n-from))
-		for i := range elems {
-			elems[i] = rpc.BatchElem{Method: method, Args: params(from + i), Result: result(from + i)}
-		}
-		if err := c.batchOnce(ctx, elems); err != nil {
-			return fmt.Errorf("batch of %s: %w", method, err)
-		}
-	}
-	return nil
-}
-
-func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	if err := c.rpc.BatchCallContext(ctx, elems); err != nil {
-		return fromRPC(err)
-	}
-	for i := range elems {
-		if err := elems[i].Error; err != nil {
-			return fromRPC(err)
-		}
 	}
 	return nil
 }
@@ -157,13 +133,15 @@ func httpClient(o Options) *http.Client {
 	}
 }
 
-// webSocketBuffer holds most messages whole, so that each is one frame and one write.
-const webSocketBuffer = 8 << 10
+// webSocketReadBuffer holds most answers whole.
+const webSocketReadBuffer = 8 << 10
 
+// webSocketDialer has a write buffer for the largest request, because the library sends as a frame what its buffer holds, and a node takes every frame
+// for a whole message. The pool lends the buffer for the time of one write.
 func webSocketDialer(o Options) websocket.Dialer {
 	return websocket.Dialer{
 		NetDialContext: o.Dial, Proxy: http.ProxyFromEnvironment, HandshakeTimeout: o.Timeout,
-		ReadBufferSize: webSocketBuffer, WriteBufferSize: webSocketBuffer,
+		ReadBufferSize: webSocketReadBuffer, WriteBufferSize: maxRequest, WriteBufferPool: new(sync.Pool),
 	}
 }
 

@@ -524,6 +524,43 @@ func TestManyBlocksAtOnce(t *testing.T) {
 	}
 }
 
+// Batches are cut by their size too, and a request that no node takes is not sent.
+func TestLargeRequests(t *testing.T) {
+	var sizes []int
+	node := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		var asked []struct {
+			ID int `json:"id"`
+		}
+		require.NoError(t, json.Unmarshal(raw, &asked))
+		sizes = append(sizes, len(raw))
+		answers := make([]map[string]any, len(asked))
+		for i, q := range asked {
+			answers[i] = map[string]any{"jsonrpc": "2.0", "id": q.ID, "result": nil}
+		}
+		require.NoError(t, json.NewEncoder(w).Encode(answers))
+	})
+	c := dial(t, node)
+	ask := func(n, size int) error {
+		param := strings.Repeat("x", size)
+		return c.batch(t.Context(), "m", n, func(int) []any { return []any{param} }, func(int) any { return new(any) })
+	}
+	require.NoError(t, ask(0, 1))
+	require.Empty(t, sizes)
+	require.NoError(t, ask(10, 20_000))
+	require.Len(t, sizes, 4, "three of them are above 60,000 bytes")
+	for _, size := range sizes {
+		require.Less(t, size, maxBatchBytes)
+	}
+	require.NoError(t, ask(2, 100_000))
+	require.Len(t, sizes, 6, "one that is larger than a batch goes alone")
+	require.Less(t, sizes[5], maxRequest)
+	require.ErrorIs(t, ask(1, maxRequest), ErrRequestTooLarge)
+	require.ErrorIs(t, c.Call(t.Context(), nil, "m", strings.Repeat("x", maxRequest)), ErrRequestTooLarge)
+	require.Len(t, sizes, 6)
+}
+
 func TestNumbersOfANode(t *testing.T) {
 	for _, c := range []struct{ json, fault string }{
 		{`{"height":"-1"}`, "decimal integer"},

@@ -88,9 +88,9 @@ func (c *Client) ExchangeToken(ctx context.Context, id core.TokenID) (ExchangeTo
 	return ask[ExchangeToken](ctx, c, "dex_getTokenInfo", id)
 }
 
-// ExchangeTime is the exchange's clock in seconds.
+// ExchangeTime is the exchange's clock in seconds. A node's public port answers it by this name only.
 func (c *Client) ExchangeTime(ctx context.Context) (int64, error) {
-	return ask[int64](ctx, c, "dex_getTime")
+	return ask[int64](ctx, c, "dextrade_getTimestamp")
 }
 
 // IsAgent tells whether an agent may trade for a principal in a market. ErrNoMarket without one.

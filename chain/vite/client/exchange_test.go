@@ -50,7 +50,7 @@ func TestExchangeMarkets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint8(1), vite.QuoteType)
 	require.Equal(t, uint8(18), vite.Decimals)
-	now, err := recorded(t, "time").ExchangeTime(ctx)
+	now, err := aliased(t, "time", "dextrade_getTimestamp").ExchangeTime(ctx)
 	require.NoError(t, err)
 	require.Equal(t, int64(1795239039), now)
 	granted, err := recorded(t, "dex_isMarketDelegatedTo").IsAgent(ctx, addr(t, seller), addr(t, agent), gtt, core.VITE)

@@ -12,6 +12,9 @@ type (
 	dexAPI      struct{ exchangeAPI }
 	dexfundAPI  struct{ exchangeAPI }
 	dextradeAPI struct{ exchangeAPI }
+
+	// dexPrivateAPI are the methods of dex that a real node answers on its private port only.
+	dexPrivateAPI struct{ exchangeAPI }
 )
 
 // exchangeAPI is what the modules share.
@@ -30,7 +33,7 @@ var (
 var errUninitialised = &refusal{codePanic, "server execute panic"}
 
 // GetOwner is who administers the exchange.
-func (d *dexAPI) GetOwner() (core.Address, error) {
+func (d *dexPrivateAPI) GetOwner() (core.Address, error) {
 	r := read(d.node, func(v *node.View) node.ExchangeRoles { return v.ExchangeRoles() })
 	if r.Owner.IsZero() {
 		return core.Address{}, errUninitialised
@@ -47,7 +50,7 @@ type dexConfig struct {
 }
 
 // GetDexConfig is who runs the exchange.
-func (d *dexAPI) GetDexConfig() (*dexConfig, error) {
+func (d *dexPrivateAPI) GetDexConfig() (*dexConfig, error) {
 	r := read(d.node, func(v *node.View) node.ExchangeRoles { return v.ExchangeRoles() })
 	if r.Owner.IsZero() {
 		return nil, errUninitialised
@@ -56,7 +59,7 @@ func (d *dexAPI) GetDexConfig() (*dexConfig, error) {
 }
 
 // GetTime is the exchange's clock in seconds.
-func (d *dexAPI) GetTime() int64 {
+func (d *dexPrivateAPI) GetTime() int64 {
 	return read(d.node, func(v *node.View) int64 { return v.ExchangeTime() })
 }
 
@@ -66,7 +69,7 @@ func (d *dextradeAPI) GetTimestamp() int64 {
 }
 
 // GetPeriodId is the number of the day of the exchange's clock.
-func (d *dexAPI) GetPeriodId() int64 {
+func (d *dexPrivateAPI) GetPeriodId() int64 {
 	return read(d.node, func(v *node.View) int64 { return v.ExchangePeriod() })
 }
 

@@ -166,7 +166,7 @@ type verifiedBalances struct {
 
 // VerifyDexBalance holds what the exchange's contract has against what it owes. Stakes for lower fees and locked VX count as
 // the users', what is to be mined and shared out as fees.
-func (d *dexAPI) VerifyDexBalance() verifiedBalances {
+func (d *dexPrivateAPI) VerifyDexBalance() verifiedBalances {
 	books := read(d.node, func(v *node.View) node.ExchangeBooks { return v.ExchangeBooks() })
 	shown := verifiedBalances{UserCount: books.Users, BalanceMatched: true, Balances: map[core.TokenID]verifiedBalance{}}
 	for id, t := range books.Tokens {

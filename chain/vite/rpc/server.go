@@ -38,6 +38,9 @@ type Config struct {
 	VirtualHosts []string // names that a Host header may have, besides IP addresses; "*" allows all
 	Origins      []string // origins whose pages may call; empty: all
 
+	// Public serves what the public port of a real node serves and no more: no private methods, no search for PoW nonces.
+	Public bool
+
 	Workers        int // searches for a PoW nonce that may run at a time; 0: util_getPoWNonce is "not supported"
 	MaxConnections int // of one transport; 0: 1000
 	MaxFilters     int // polling filters, and as many callback subscriptions, at a time; 0: 1000
@@ -74,6 +77,9 @@ func (c Config) withDefaults() Config {
 	}
 	if len(c.Origins) == 0 {
 		c.Origins = []string{"*"}
+	}
+	if c.Public {
+		c.Workers = 0
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -129,6 +135,12 @@ func (s *Server) register() error {
 		if err := s.geth.RegisterName(name, module); err != nil {
 			return fmt.Errorf("registering module %s: %w", name, err)
 		}
+	}
+	if s.cfg.Public {
+		return nil
+	}
+	if err := s.geth.RegisterName("dex", &dexPrivateAPI{exchange}); err != nil {
+		return fmt.Errorf("registering private methods of module dex: %w", err)
 	}
 	return nil
 }
@@ -233,7 +245,7 @@ func (s *Server) webSocket() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.serving.Add(1)
 		defer s.serving.Done()
-		upgrade.ServeHTTP(w, r)
+		upgrade.ServeHTTP(frameUpgrade{w}, r)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,11 @@ func TestClientOverEachTransport(t *testing.T) {
 			require.NoError(t, err)
 			require.Nil(t, unknown[0])
 			require.Equal(t, got, unknown[1])
+
+			many, err := c.AccountBlocksByHash(t.Context(), slices.Repeat([]core.Hash{{1}, hash}, 100))
+			require.NoError(t, err, "a batch of 100 is larger than 8 KiB")
+			require.Len(t, many, 200)
+			require.Equal(t, got, many[199])
 
 			downwards, err := c.SnapshotBlocks(t.Context(), 9, 3)
 			require.NoError(t, err)
