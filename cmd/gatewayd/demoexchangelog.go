@@ -27,7 +27,7 @@ func newDemoLog(out io.Writer, asJSON bool) *demoLog {
 
 // demoEvent is an event as programs read it; members that it has no use for are left out.
 type demoEvent struct {
-	Event     string          `json:"event"` // step, note, push, order or done
+	Event     string          `json:"event"` // step, note, push, order, progress, result or done
 	Step      int             `json:"step,omitempty"`
 	Text      string          `json:"text,omitempty"`
 	Shape     string          `json:"shape,omitempty"`
@@ -68,6 +68,24 @@ func (l *demoLog) note(format string, args ...any) {
 	defer l.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
 	l.emit(demoEvent{Event: "note", Text: text}, "   "+text)
+}
+
+// progress tells how far something has come that takes a while.
+func (l *demoLog) progress(counts map[string]int, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.emit(demoEvent{Event: "progress", Counts: counts}, "   "+text)
+}
+
+// result tells the figures at the end.
+func (l *demoLog) result(figures any, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	data, err := json.Marshal(figures)
+	if err != nil {
+		data = []byte(`null`)
+	}
+	l.emit(demoEvent{Event: "result", Data: data}, text)
 }
 
 // order tells an order's status.

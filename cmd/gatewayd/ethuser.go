@@ -43,6 +43,15 @@ func (u *ethUser) address() common.Address { return crypto.PubkeyToAddress(u.key
 
 // send makes, signs and sends one transaction and waits until it is in a block.
 func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, data []byte) (common.Hash, error) {
+	hash, err := u.submit(ctx, to, value, data)
+	if err != nil {
+		return common.Hash{}, err
+	}
+	return hash, u.mined(ctx, hash)
+}
+
+// submit is send without the waiting.
+func (u *ethUser) submit(ctx context.Context, to common.Address, value *big.Int, data []byte) (common.Hash, error) {
 	nonce, err := u.client.PendingNonceAt(ctx, u.address())
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("asking for the nonce: %w", err)
@@ -56,7 +65,7 @@ func (u *ethUser) send(ctx context.Context, to common.Address, value *big.Int, d
 		return common.Hash{}, fmt.Errorf("sending: %w", err)
 	}
 	u.next = nonce + 1
-	return tx.Hash(), u.mined(ctx, tx.Hash())
+	return tx.Hash(), nil
 }
 
 // sign makes a transaction for a nonce with twice the fee that the next block takes, or a gas price where there is no base fee.
