@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/holiman/uint256"
@@ -46,6 +47,7 @@ func requireSameAnswers(t require.TestingT, a, all *Node) {
 	}
 	for h := range all.state.blocks {
 		both(t, a, all, "block by hash", func(v *View) *Block { return v.BlockByHash(h) })
+		both(t, a, all, "host by hash", func(v *View) *Block { return v.HostByHash(h) })
 		both(t, a, all, "logs", func(v *View) []VMLog { l, _ := v.Logs(h); return l })
 	}
 	requireSameLogs(t, a, all)
@@ -66,6 +68,10 @@ func requireSameSnapshots(t require.TestingT, a, all *Node) {
 				return m
 			})
 		}
+		for _, seconds := range []time.Duration{-1, 0, 1} {
+			at := n.Time.Add(seconds * time.Second)
+			both(t, a, all, "snapshot before", func(v *View) *SnapshotBlock { return v.SnapshotBefore(at) })
+		}
 		for _, count := range []int{1, 3, 100} {
 			both(t, a, all, "snapshots", func(v *View) []*SnapshotBlock { return v.Snapshots(n.Height+1, count) })
 		}
@@ -80,6 +86,9 @@ func requireSameAccount(t require.TestingT, a, all *Node, address core.Address) 
 	both(t, a, all, "summary", func(v *View) AccountInfo { return v.UnreceivedSummary(address) })
 	for h := range tip.Height + 2 {
 		both(t, a, all, "block by height", func(v *View) *Block { return v.BlockByHeight(address, h) })
+	}
+	for h := range tip.Height + 2 {
+		both(t, a, all, "blocks between", func(v *View) []*Block { return v.BlocksBetween(address, h, h+3) })
 	}
 	for page := range int(tip.Height)/3 + 2 {
 		both(t, a, all, "page", func(v *View) []*Block { return v.BlockPage(address, page, 3) })

@@ -118,6 +118,39 @@ func (v *View) BlockByHeight(a core.Address, height uint64) *Block {
 	return nil
 }
 
+// HostByHash is BlockByHash, but for a send inside a contract receive that receive.
+func (v *View) HostByHash(h core.Hash) *Block {
+	b := v.BlockByHash(h)
+	if b == nil || b.Height > 0 {
+		return b
+	}
+	return v.BlockByHeight(b.Address, v.hostHeight(h))
+}
+
+// hostHeight is where the receive stands that made a send.
+func (v *View) hostHeight(h core.Hash) (height uint64) {
+	if e := v.s.blocks[h]; e != nil {
+		return e.at.height
+	}
+	v.past(func(p *history) error {
+		at, err := p.whereabouts(h)
+		if at != nil {
+			height = at.at.height
+		}
+		return err
+	})
+	return height
+}
+
+// BlocksBetween lists the blocks from one height to another, both included, newest first; empty beyond the end.
+func (v *View) BlocksBetween(a core.Address, from, to uint64) []*Block {
+	from, to = max(from, 1), min(to, v.Tip(a).Height)
+	if from > to {
+		return nil
+	}
+	return v.down(a, to, nil, int(to-from)+1)
+}
+
 // Blocks lists up to count blocks newest first, from the origin (included; nil: the newest) on, only those that move
 // token unless that is nil. Empty if there are none; an origin that is not a block of the account's chain is ErrNoBlock.
 func (v *View) Blocks(a core.Address, origin *core.Hash, token *core.TokenID, count int) ([]*Block, error) {

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
@@ -233,4 +234,22 @@ func TestRecordedLogHash(t *testing.T) {
 		PreviousHash: core.Hash(unhex(t, "d519bd49599df00b6a5992a50065af7945c4b6af269af8791cca5688f3277e37")),
 	})
 	require.Equal(t, "1cf8e8d6f2f3a67886c76d6b2855faab82856f631c8379625abd281273eb7830", got.String())
+}
+
+func TestSnapshotBefore(t *testing.T) {
+	l := setup(t)
+	for range 5 {
+		l.snapshot()
+	}
+	list := view(t, l.Node, func(v *View) []*SnapshotBlock { return v.Snapshots(100, 100) })
+	before := func(at time.Time) *SnapshotBlock {
+		return view(t, l.Node, func(v *View) *SnapshotBlock { return v.SnapshotBefore(at) })
+	}
+	for i, n := range list {
+		require.Equal(t, n, before(n.Time.Add(time.Second)))
+		if i+1 < len(list) {
+			require.Equal(t, list[i+1], before(n.Time))
+		}
+	}
+	require.Nil(t, before(list[len(list)-1].Time))
 }

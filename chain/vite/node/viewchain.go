@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"gatewayd/chain/vite/core"
 )
@@ -55,6 +56,39 @@ func (v *View) SnapshotByHeight(height uint64) *SnapshotBlock {
 		return list[0]
 	}
 	return nil
+}
+
+// SnapshotBefore is the newest snapshot block that is older than a time; nil without one. It looks at about as many blocks as
+// the height has binary digits.
+func (v *View) SnapshotBefore(t time.Time) *SnapshotBlock {
+	low, high := uint64(0), v.s.height() // low is older, what is above high is not
+	var found *snapshot
+	for low < high && v.err == nil {
+		middle := high - (high-low)/2
+		n := v.snapshotAt(middle)
+		if n == nil {
+			return nil // taken back meanwhile
+		}
+		if n.Time.Before(t) {
+			low, found = middle, n
+		} else {
+			high = middle - 1
+		}
+	}
+	return v.snapshotBlock(found)
+}
+
+// snapshotAt is nil for a height that the chain does not have.
+func (v *View) snapshotAt(height uint64) *snapshot {
+	if n := v.s.at(height); n != nil {
+		return n
+	}
+	var list []*snapshot
+	v.past(func(p *history) (err error) { list, err = p.snapshots(height, 1); return err })
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // Snapshots lists up to count blocks from height downwards; a height beyond the end begins at the latest.

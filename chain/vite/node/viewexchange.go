@@ -44,6 +44,15 @@ func (v *View) Market(trade, quote core.TokenID) *dex.Market {
 	return &m
 }
 
+// MarketByID is nil for a number that no market has.
+func (v *View) MarketByID(id uint32) *dex.Market {
+	m, ok := v.s.exchange.markets[id]
+	if !ok {
+		return nil
+	}
+	return &m
+}
+
 // Markets lists all markets by number.
 func (v *View) Markets() []dex.Market {
 	e := &v.s.exchange

@@ -42,10 +42,10 @@ func (l *ledgerAPI) chunks(start, end heightArg) ([]node.Chunk, error) {
 	return recall(l.node, func(v *node.View) []node.Chunk { return v.Chunks(from, to) })
 }
 
-// v1Chunk is a snapshot block with all account blocks that it confirms, under the first generation of names.
+// v1Chunk is a snapshot block with all account blocks that it confirms, these under the first generation of names.
 type v1Chunk struct {
 	AccountBlocks []*rawBlock
-	SnapshotBlock *v1Snapshot
+	SnapshotBlock *shownSnapshot
 }
 
 // GetChunks reads the snapshot chain with everything that it confirms, ascending, both heights included. It ends early at
@@ -54,7 +54,7 @@ func (l *ledgerAPI) GetChunks(start, end heightArg) ([]v1Chunk, error) {
 	list, err := l.chunks(start, end)
 	shown := make([]v1Chunk, len(list))
 	for i, c := range list {
-		shown[i] = v1Chunk{showRawBlocks(c.Blocks), showV1Snapshot(c.Snapshot)}
+		shown[i] = v1Chunk{showRawBlocks(c.Blocks), showSnapshot(c.Snapshot)}
 	}
 	return shown, err
 }
@@ -94,7 +94,7 @@ type rawBlock struct {
 	LogHash        *core.Hash     `json:"logHash"`
 	Difficulty     *big.Int       `json:"difficulty"`
 	Nonce          []byte         `json:"nonce"`
-	SendBlockList  []*rawBlock    `json:"sendBlockList"`
+	SendBlockList  []*rawBlock    `json:"sendBlockList"` // never null
 	Signature      []byte         `json:"signature"`
 }
 
@@ -106,7 +106,7 @@ func showRawBlock(b *node.Block) *rawBlock {
 		BlockType: b.BlockType, Hash: b.Hash, Height: b.Height, PrevHash: b.PreviousHash, AccountAddress: b.Address,
 		PublicKey: b.PublicKey, ToAddress: b.ToAddress, TokenID: b.TokenID, FromBlockHash: b.SendBlockHash, Data: b.Data,
 		Quota: b.QuotaByStake, QuotaUsed: b.TotalQuota, LogHash: b.VMLogHash, Difficulty: b.Difficulty, Nonce: b.Nonce,
-		SendBlockList: showRawBlocks(b.Triggered), Signature: b.Signature,
+		SendBlockList: append([]*rawBlock{}, showRawBlocks(b.Triggered)...), Signature: b.Signature,
 	}
 	if b.IsSend() {
 		s.Amount = jsonNumber(&b.Amount)
@@ -131,27 +131,4 @@ func showRawBlocks(blocks []*node.Block) []*rawBlock {
 		shown = append(shown, showRawBlock(b))
 	}
 	return shown
-}
-
-// v1Snapshot is a snapshot block under the first generation of names.
-type v1Snapshot struct {
-	Producer        core.Address                `json:"producer"`
-	Hash            core.Hash                   `json:"hash"`
-	PrevHash        core.Hash                   `json:"prevHash"`
-	Height          uint64                      `json:"height"`
-	PublicKey       []byte                      `json:"publicKey"`
-	Signature       []byte                      `json:"signature"`
-	Seed            uint64                      `json:"seed"`
-	SeedHash        *core.Hash                  `json:"seedHash"`
-	SnapshotContent map[core.Address]hashHeight `json:"snapshotContent"`
-	Version         uint32                      `json:"version"`
-	Timestamp       int64                       `json:"timestamp"`
-}
-
-func showV1Snapshot(b *node.SnapshotBlock) *v1Snapshot {
-	s := showSnapshot(b)
-	return &v1Snapshot{
-		Producer: s.Producer, Hash: s.Hash, PrevHash: s.PrevHash, Height: s.Height, PublicKey: s.PublicKey, Signature: s.Signature,
-		Seed: s.Seed, SeedHash: s.SeedHash, SnapshotContent: s.SnapshotContent, Version: s.Version, Timestamp: s.Timestamp,
-	}
 }

@@ -209,7 +209,20 @@ func (d *dexfundAPI) GetMarketInfo(trade, quote tokenArg) (*olderMarket, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &olderMarket{pairOf(m), m.TakerOperatorRate, m.MakerOperatorRate, m.AllowMining}, nil
+	return showOlderMarket(m), nil
+}
+
+func showOlderMarket(m *dex.Market) *olderMarket {
+	return &olderMarket{pairOf(m), m.TakerOperatorRate, m.MakerOperatorRate, m.AllowMining}
+}
+
+// GetMarketInfoById describes the market of a number, under the names of dexfund_getMarketInfo.
+func (d *dextradeAPI) GetMarketInfoById(id uint32) (*olderMarket, error) {
+	m := read(d.node, func(v *node.View) *dex.Market { return v.MarketByID(id) })
+	if m == nil {
+		return nil, errNoMarket
+	}
+	return showOlderMarket(m), nil
 }
 
 // GetMarketInfo describes a market.

@@ -4,7 +4,7 @@
 //	HTTP ─ host check ─ CORS ─ /health ─┐
 //	WebSocket ─ host check ─────────────┼─ go-ethereum rpc.Server ─ one type per module ─ node.Node
 //	Unix socket (0600) ─ message bound ─┘        ledger contract net util subscribe dex dexfund dextrade
-//	                                             tx pledge onroad mintage
+//	                                             tx pledge onroad mintage pow health
 //
 // It owns the wire shapes and the transports with their bounds. It does not own the ledger (chain/vite/node), hashing and
 // keys (chain/vite/core), or the JSON-RPC envelope, which is go-ethereum's. Where that makes answers differ from a real

@@ -74,8 +74,12 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) {
 
 // health is 200 while snapshot blocks come, else 500.
 func (s *Server) health(w http.ResponseWriter) {
-	head := read(s.node, func(v *node.View) node.Point { return v.Head() })
-	if s.cfg.Now().Sub(head.Time) >= healthyAge {
+	if !s.healthy() {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
+}
+
+func (s *Server) healthy() bool {
+	head := read(s.node, func(v *node.View) node.Point { return v.Head() })
+	return s.cfg.Now().Sub(head.Time) < healthyAge
 }

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"math/big"
+	"time"
 
 	"github.com/holiman/uint256"
 
@@ -49,6 +50,12 @@ func (l *ledgerAPI) GetSnapshotBlocks(from heightArg, count int) ([]*shownSnapsh
 	}
 	list, err := recall(l.node, func(v *node.View) []*node.SnapshotBlock { return v.Snapshots(height, count) })
 	return showSnapshots(list), err
+}
+
+// GetSnapshotBlockBeforeTime is the newest block that is older than a time in Unix seconds; null without one.
+func (l *ledgerAPI) GetSnapshotBlockBeforeTime(seconds int64) (*shownSnapshot, error) {
+	at := time.Unix(seconds, 0)
+	return recallSnapshot(l.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotBefore(at) })
 }
 
 // GetVmLogs is null for a block without events and an error for an unknown one.

@@ -50,6 +50,20 @@ func (n *netAPI) NodeInfo() nodeInfo {
 	return nodeInfo{Height: read(n.node, func(v *node.View) node.Point { return v.Head() }).Height}
 }
 
+// Peers is net_nodeInfo.
+func (n *netAPI) Peers() nodeInfo { return n.NodeInfo() }
+
+// healthAPI is the module health.
+type healthAPI struct{ healthy func() bool }
+
+// Health is null while snapshot blocks come, and an error otherwise.
+func (h *healthAPI) Health() error {
+	if !h.healthy() {
+		return other("the latest snapshot block is too old")
+	}
+	return nil
+}
+
 // maxWork is the greatest difficulty that a node works on.
 const maxWork = 401749796600
 

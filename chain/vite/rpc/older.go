@@ -7,7 +7,7 @@ import (
 	"gatewayd/chain/vite/node"
 )
 
-// The modules tx, pledge, onroad and mintage are the first generation of names; clients still call these methods.
+// The modules tx, pledge, onroad, mintage and pow are the first generation of names; clients still call these methods.
 
 type txAPI struct{ ledger *ledgerAPI }
 
@@ -74,6 +74,37 @@ func (p *pledgeAPI) GetPledgeQuota(a addressArg) pledgeQuota {
 	}
 }
 
+type pledgeList struct {
+	TotalPledgeAmount string       `json:"totalPledgeAmount"`
+	TotalCount        int          `json:"totalCount"`
+	PledgeInfoList    []pledgeInfo `json:"pledgeInfoList"`
+}
+
+type pledgeInfo struct {
+	Amount         string       `json:"amount"`
+	BeneficialAddr core.Address `json:"beneficialAddr"`
+	WithdrawHeight string       `json:"withdrawHeight"`
+	WithdrawTime   int64        `json:"withdrawTime"`
+	Agent          bool         `json:"agent"`
+	AgentAddress   core.Address `json:"agentAddress"`
+	Bid            uint8        `json:"bid"`
+}
+
+// GetPledgeList is contract_getStakeList.
+func (p *pledgeAPI) GetPledgeList(a addressArg, index, size int) (*pledgeList, error) {
+	list, err := (&contractAPI{p.node}).GetStakeList(a, index, size)
+	if err != nil {
+		return nil, err
+	}
+	shown := &pledgeList{list.TotalStakeAmount, list.TotalStakeCount, []pledgeInfo{}}
+	for _, s := range list.StakeList {
+		shown.PledgeInfoList = append(shown.PledgeInfoList, pledgeInfo{
+			s.StakeAmount, s.Beneficiary, s.ExpirationHeight, s.ExpirationTime, s.IsDelegated, s.DelegateAddress, s.Bid,
+		})
+	}
+	return shown, nil
+}
+
 type onroadAPI struct{ ledger *ledgerAPI }
 
 // GetOnroadBlocksByAddress is ledger_getUnreceivedBlocksByAddress.
@@ -81,7 +112,63 @@ func (o *onroadAPI) GetOnroadBlocksByAddress(a addressArg, index, size int) ([]*
 	return o.ledger.GetUnreceivedBlocksByAddress(a, index, size)
 }
 
+// GetOnroadInfoByAddress sums the unreceived sends per token.
+func (o *onroadAPI) GetOnroadInfoByAddress(a addressArg) v1Account {
+	return showV1Account(read(o.ledger.node, func(v *node.View) node.AccountInfo { return v.UnreceivedSummary(a.Address) }))
+}
+
+// onroadPage asks for one page of one account.
+type onroadPage struct {
+	Addr      addressArg `json:"addr"`
+	PageNum   int        `json:"pageNum"`
+	PageCount int        `json:"pageCount"`
+}
+
+// GetOnroadBlocksInBatch is ledger_getUnreceivedBlocksInBatch.
+func (o *onroadAPI) GetOnroadBlocksInBatch(pages []onroadPage) (map[core.Address][]*shownBlock, error) {
+	newer := make([]unreceivedPage, len(pages))
+	for i, p := range pages {
+		newer[i] = unreceivedPage{p.Addr, p.PageNum, p.PageCount}
+	}
+	return o.ledger.GetUnreceivedBlocksInBatch(newer)
+}
+
+// GetOnroadInfoInBatch answers in the order of the accounts.
+func (o *onroadAPI) GetOnroadInfoInBatch(accounts []addressArg) ([]v1Account, error) {
+	if len(accounts) > maxCount {
+		return nil, errCount
+	}
+	var shown []v1Account
+	look(o.ledger.node, func(v *node.View) {
+		for _, a := range accounts {
+			shown = append(shown, showV1Account(v.UnreceivedSummary(a.Address)))
+		}
+	})
+	return shown, nil
+}
+
 type mintageAPI struct{ contract *contractAPI }
 
 // GetTokenInfoById is contract_getTokenInfoById.
 func (m *mintageAPI) GetTokenInfoById(id tokenArg) *tokenInfo { return m.contract.GetTokenInfoById(id) }
+
+// GetTokenInfoList is one page of all tokens by name.
+func (m *mintageAPI) GetTokenInfoList(index, size int) ([]*tokenInfo, error) {
+	list, err := m.contract.GetTokenInfoList(index, size)
+	if err != nil {
+		return nil, err
+	}
+	return list.TokenInfoList, nil
+}
+
+// GetTokenInfoListByOwner is contract_getTokenInfoListByOwner.
+func (m *mintageAPI) GetTokenInfoListByOwner(a addressArg) []*tokenInfo {
+	return m.contract.GetTokenInfoListByOwner(a)
+}
+
+type powAPI struct{ util *utilAPI }
+
+// GetPowNonce is util_getPoWNonce.
+func (p *powAPI) GetPowNonce(ctx context.Context, difficulty string, h hashArg) (string, error) {
+	return p.util.GetPoWNonce(ctx, difficulty, h)
+}

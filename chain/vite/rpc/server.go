@@ -129,6 +129,7 @@ func (s *Server) register() error {
 	modules := map[string]any{
 		"ledger": ledger, "contract": contract, "net": &netAPI{s.node}, "util": util, "subscribe": s.subscribe,
 		"tx": &txAPI{ledger}, "pledge": &pledgeAPI{s.node}, "onroad": &onroadAPI{ledger}, "mintage": &mintageAPI{contract},
+		"pow": &powAPI{util}, "health": &healthAPI{s.healthy},
 		"dex": &dexAPI{exchange}, "dexfund": &dexfundAPI{exchange}, "dextrade": &dextradeAPI{exchange},
 	}
 	for name, module := range modules {
