@@ -183,9 +183,8 @@ func (r *accountReader) keepOwn(b *client.AccountBlock) (done bool, err error) {
 		r.named = append(r.named, b.SendBlockHash)
 	}
 	if ok && height <= r.to && b.BlockType != core.GenesisReceive {
-		r.effects = append(r.effects, sighting{height: height, snapshot: snapshot, effect: &chain.Effect{
-			Account: r.account.String(), Number: b.Height, Tx: b.Hash.String(), OK: true,
-		}})
+		effect := effectOf(b)
+		r.effects = append(r.effects, sighting{height: height, snapshot: snapshot, effect: &effect})
 	}
 	return false, nil
 }
@@ -224,14 +223,4 @@ func (r *accountReader) transfers() []sighting {
 		found = append(found, s)
 	}
 	return found
-}
-
-// transferOf describes a send. Its hash is unique on the ledger and the same in whichever snapshot block confirms it.
-func transferOf(b *client.AccountBlock) *chain.Transfer {
-	return &chain.Transfer{
-		Ref: b.Hash.String(), Tx: b.Hash.String(),
-		From: b.Address.String(), To: b.ToAddress.String(),
-		Asset: chain.Asset(b.TokenID.String()), Amount: chain.AmountOf(&b.Amount),
-		Memo: memoOf(b.Data),
-	}
 }

@@ -1,177 +1,259 @@
 package vite
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
 )
 
 const (
-	// scanMargin is how far below the asked height a scan begins, so that heights asked out of order, or again after a re-org, need
-	// no scan of their own.
-	scanMargin = 16
-	// readersPerScan is the number of accounts read at once.
-	readersPerScan = 4
-	// blockPatience is how many times as long as one call a whole block may take: a scan makes many calls.
+	// blockPatience is how many times as long as one call an answer may take: it needs several.
 	blockPatience = 15
+	// scannedAtOnce bounds the blocks that are answered at once where a node has no chunks.
+	scannedAtOnce = 64
 )
 
-// Block answers the snapshot block at a height with the transfers and effects that it confirmed first, as more than half of the
-// nodes show them. Zero amounts, genesis and sends between our own accounts are no transfers. What a user sent is proven by hash
-// and signature: a node that shows a send whose hash does not fit, or that lies about the place of one, makes the block
-// ErrUnavailable.
+// Block answers the snapshot block at a height with the transfers and effects that it confirmed. Zero amounts, genesis and sends
+// between our own accounts are no transfers. What it rests on is LineMode; a node whose answer does not hold is passed over, and when
+// none is left the block is ErrUnavailable.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
-	ctx, cancel := context.WithTimeout(ctx, blockPatience*c.cfg.Timeout)
-	defer cancel()
-	b, err := agreed(ctx, c, blockIdentity,
-		func(ctx context.Context, n *node, nc *client.Client) (chain.Block, error) {
-			return n.block(ctx, nc, height, c.ourAccounts)
-		})
+	blocks, err := c.Blocks(ctx, height, height)
 	if err != nil {
-		return chain.Block{}, fmt.Errorf("reading block %d of %s: %w", height, c.cfg.ID, err)
+		return chain.Block{}, err
 	}
-	return b, nil
+	return blocks[0], nil
 }
 
-// blockIdentity is equal for equal blocks: the struct holds nothing that JSON leaves out.
-func blockIdentity(b chain.Block) string {
-	text, err := json.Marshal(b)
+// Blocks answers consecutive blocks of the current line from a height on, at least one, and none above another height. It may end
+// early, where the line ends or an answer grows too large; ErrNotFound: the line does not reach from. It asks for as many heights
+// at once as a node gives.
+func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	ctx, cancel := context.WithTimeout(ctx, blockPatience*c.cfg.Timeout)
+	defer cancel()
+	blocks, err := c.blocks(ctx, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("reading block %d of %s: %w", from, c.cfg.ID, err)
+	}
+	return blocks, nil
+}
+
+func (c *Chain) blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	if from < genesisHeight {
+		return nil, chain.ErrNotFound
+	}
+	if to < from {
+		return nil, fmt.Errorf("to block %d: nothing is asked for", to)
+	}
+	to = min(to, from+client.MaxChunks-1)
+	blocks, proven, err := c.provenBlocks(ctx, from, to)
+	if proven || err != nil {
+		return blocks, err
+	}
+	return c.agreedBlocks(ctx, from, to)
+}
+
+// provenBlocks reads from one node after another until one proves blocks that more than half of the nodes have; the last that did comes
+// first. Our accounts are asked for after a node's chunks were read: an address is shown to a user only after it is listed, so that no
+// deposit can be in a chunk that was read before its address was. proven is false when a node that cannot may know better.
+func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []chain.Block, proven bool, err error) {
+	var answers []answer[[]client.Chunk]
+	start, without := int(c.reader.Load()), false
+	for i := range c.nodes {
+		at := (start + i) % len(c.nodes)
+		a := askOne(ctx, c.nodes[at], func(ctx context.Context, n *node, nc *client.Client) ([]client.Chunk, error) {
+			return n.provenChunks(ctx, nc, c.cfg.Proof, from, to)
+		})
+		if errors.Is(a.err, errNoProof) {
+			without = true
+			continue
+		}
+		if a.err == nil {
+			a.value, a.err = c.common(ctx, c.nodes[at], a.value)
+		}
+		if a.err == nil {
+			own, err := c.ourAccounts(ctx)
+			if err != nil {
+				return nil, true, err
+			}
+			if blocks, a.err = own.blocksOf(a.value); a.err == nil {
+				c.reader.Store(int64(at))
+				return blocks, true, nil
+			}
+		}
+		answers = append(answers, a)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	switch {
+	case without && c.cfg.Proof != proofRequired:
+		return nil, false, nil
+	case len(answers) == 0:
+		return nil, true, fmt.Errorf("%w: no node can prove what it says, and proof is required", chain.ErrUnavailable)
+	}
+	return nil, true, disagreement(answers, c.quorum())
+}
+
+// errNoProof tells of a node that does not show what a proof needs.
+var errNoProof = errors.New("the node cannot prove what it says")
+
+func (n *node) provenChunks(ctx context.Context, nc *client.Client, proof string, from, to uint64) ([]client.Chunk, error) {
+	if err := enter(ctx, n.scanning); err != nil {
+		return nil, err
+	}
+	defer leave(n.scanning)
+	r, err := n.lineOf(ctx, nc, proof)
+	if err != nil {
+		return nil, err
+	}
+	if r.mode != LineProven {
+		return nil, errNoProof
+	}
+	return n.readLine(ctx, from, to)
+}
+
+// blocks answers what the node shows in its own way, which the caller compares with others' answers.
+func (n *node) blocks(ctx context.Context, nc *client.Client, c *Chain, from, to uint64) ([]chain.Block, error) {
+	if err := enter(ctx, n.scanning); err != nil {
+		return nil, err
+	}
+	defer leave(n.scanning)
+	r, err := n.lineOf(ctx, nc, c.cfg.Proof)
+	if err != nil {
+		return nil, err
+	}
+	if r.mode == LineLists {
+		return n.scanned(ctx, nc, from, min(to, from+scannedAtOnce-1), c.ourAccounts)
+	}
+	chunks, err := n.readLine(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.ourAccounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return own.blocksOf(chunks)
+}
+
+// lineOf asks what the node can do once, and again after it refused a call that it had before. The caller has entered scanning.
+func (n *node) lineOf(ctx context.Context, nc *client.Client, proof string) (_ *lineReader, err error) {
+	if n.line == nil {
+		n.line, err = newLineReader(ctx, nc, proof)
+	}
+	return n.line, err
+}
+
+func (n *node) readLine(ctx context.Context, from, to uint64) ([]client.Chunk, error) {
+	chunks, err := n.line.read(ctx, from, to)
+	if errors.Is(err, client.ErrMethod) {
+		n.line = nil
+	}
+	return chunks, err
+}
+
+// common cuts what a node proved to what more than half of the nodes have: hashes are links, so that the last one speaks for all.
+func (c *Chain) common(ctx context.Context, reader *node, chunks []client.Chunk) ([]client.Chunk, error) {
+	if len(c.nodes) == 1 {
+		return chunks, nil
+	}
+	from, last := chunks[0].Snapshot.Height, chunkPoint(&chunks[len(chunks)-1])
+	found, err := c.shared(ctx, reader, last)
+	if err != nil || found {
+		return chunks, err
+	}
+	top, err := c.latest(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case top.Height < from:
+		return nil, fmt.Errorf("snapshot block %d: %w", from, chain.ErrNotFound)
+	case top.Height > last.Height:
+		return nil, fmt.Errorf("node %d: snapshot block %d: %w", reader.number, last.Height, errMinority)
+	}
+	if at := top.Height - from; chunkPoint(&chunks[at]) == top.Point {
+		return chunks[:at+1], nil
+	}
+	return nil, fmt.Errorf("node %d: snapshot block %d: %w", reader.number, top.Height, errMinority)
+}
+
+var errMinority = errors.New("half of the nodes or more have another block")
+
+// shared tells whether enough other nodes have a block of the reader's.
+func (c *Chain) shared(ctx context.Context, reader *node, p chain.Point) (bool, error) {
+	votes, against := 1, 0
+	var others []*node
+	for _, n := range c.nodes {
+		if n != reader {
+			others = append(others, n)
+		}
+	}
+	ask(ctx, others, func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
+		return headerAt(ctx, nc, p.Height)
+	}, func(a answer[header]) bool {
+		if a.err == nil && a.value.Point == p {
+			votes++
+		} else {
+			against++
+		}
+		return votes >= c.quorum() || len(c.nodes)-against < c.quorum()
+	})
+	return votes >= c.quorum(), ctx.Err()
+}
+
+// agreedBlocks are the longest list with which the answers of more than half of the nodes begin.
+func (c *Chain) agreedBlocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	votes := make(map[string]int, len(c.nodes))
+	answers := ask(ctx, c.nodes, func(ctx context.Context, n *node, nc *client.Client) ([]chain.Block, error) {
+		return n.blocks(ctx, nc, c, from, to)
+	}, func(a answer[[]chain.Block]) bool {
+		if a.err != nil {
+			return false
+		}
+		id := identity(a.value)
+		votes[id]++
+		return votes[id] >= c.quorum()
+	})
+	common := commonStart(answers, c.quorum())
+	if len(common) == 0 {
+		return nil, disagreement(answers, c.quorum())
+	}
+	return common, nil
+}
+
+// commonStart goes block by block with those answers that were in the majority so far.
+func commonStart(answers []answer[[]chain.Block], quorum int) (common []chain.Block) {
+	with := slices.DeleteFunc(slices.Clone(answers), func(a answer[[]chain.Block]) bool { return a.err != nil })
+	for {
+		at, groups := len(common), make(map[string][]answer[[]chain.Block])
+		for _, a := range with {
+			if len(a.value) > at {
+				id := identity(a.value[at])
+				groups[id] = append(groups[id], a)
+			}
+		}
+		with = nil
+		for _, group := range groups {
+			if len(group) >= quorum {
+				with, common = group, append(common, group[0].value[at])
+			}
+		}
+		if with == nil {
+			return common
+		}
+	}
+}
+
+// identity is equal for equal blocks: they hold nothing that JSON leaves out.
+func identity(v any) string {
+	text, err := json.Marshal(v)
 	if err != nil {
 		panic("vite: a block as JSON: " + err.Error())
 	}
 	return string(text)
-}
-
-// scan is everything that concerns our accounts from one snapshot height up to the newest at that moment.
-type scan struct {
-	from  uint64
-	top   chain.Point
-	own   accountSet
-	found map[uint64][]sighting
-}
-
-func (s *scan) covers(height uint64) bool { return height >= s.from && height <= s.top.Height }
-
-// block reads one block from this node. Our accounts are asked for after the block is known to exist, so that none can be added
-// between it and the question.
-func (n *node) block(ctx context.Context, nc *client.Client, height uint64, own func(context.Context) (accountSet, error)) (chain.Block, error) {
-	if err := enter(ctx, n.scanning); err != nil {
-		return chain.Block{}, err
-	}
-	defer leave(n.scanning)
-	head, err := headerAt(ctx, nc, height)
-	if err != nil {
-		return chain.Block{}, err
-	}
-	ours, err := own(ctx)
-	if err != nil {
-		return chain.Block{}, err
-	}
-	if err := n.refresh(ctx, nc, head, ours); err != nil {
-		return chain.Block{}, err
-	}
-	b, err := n.scan.block(head)
-	if err != nil {
-		n.scan = nil // what was gathered is wrong or of another line: ask again next time
-	}
-	return b, err
-}
-
-// refresh makes the scan serve the block: an older scan does if the line still holds its top and our accounts are the same.
-func (n *node) refresh(ctx context.Context, nc *client.Client, head header, own accountSet) error {
-	if s := n.scan; s != nil && s.covers(head.Height) && maps.Equal(s.own, own) {
-		same, err := onLine(ctx, nc, s.top)
-		if err != nil || same {
-			return err
-		}
-	}
-	s, err := gather(ctx, nc, head.Height, own)
-	if err != nil {
-		return err
-	}
-	// A line that changed in between would give the block of one line the transfers of another.
-	if same, err := onLine(ctx, nc, head.Point); err != nil || !same {
-		return cmp.Or(err, errReplaced)
-	}
-	n.scan = s
-	return nil
-}
-
-// errReplaced tells of a re-org in the middle of our reading.
-var errReplaced = errors.New("the snapshot chain changed while it was read")
-
-// onLine tells whether the node's line still holds a block.
-func onLine(ctx context.Context, nc *client.Client, p chain.Point) (bool, error) {
-	b, err := nc.SnapshotBlockByHeight(ctx, p.Height)
-	return b != nil && b.Hash.String() == p.Hash, err
-}
-
-// gather scans our accounts up to the newest snapshot block. Whether that block still stands is looked at whenever the scan is used.
-func gather(ctx context.Context, nc *client.Client, height uint64, own accountSet) (*scan, error) {
-	top, err := latestHeader(ctx, nc)
-	switch {
-	case err != nil:
-		return nil, err
-	case top.Height < height:
-		return nil, fmt.Errorf("snapshot block %d: %w", height, chain.ErrNotFound)
-	}
-	s := &scan{from: genesisHeight, top: top.Point, own: own, found: make(map[uint64][]sighting)}
-	if height > scanMargin {
-		s.from = height - scanMargin
-	}
-	return s, s.readAccounts(ctx, nc)
-}
-
-func (s *scan) readAccounts(ctx context.Context, nc *client.Client) error {
-	ours := slices.SortedFunc(maps.Keys(s.own), func(a, b core.Address) int { return bytes.Compare(a[:], b[:]) })
-	seen := make([][]sighting, len(ours))
-	readers, ctx := errgroup.WithContext(ctx)
-	readers.SetLimit(readersPerScan)
-	for i, account := range ours {
-		readers.Go(func() (err error) {
-			r := &accountReader{client: nc, account: account, own: s.own, from: s.from, to: s.top.Height}
-			seen[i], err = r.read(ctx)
-			return err
-		})
-	}
-	if err := readers.Wait(); err != nil {
-		return err
-	}
-	for _, sighting := range slices.Concat(seen...) {
-		s.found[sighting.height] = append(s.found[sighting.height], sighting)
-	}
-	return nil
-}
-
-// block puts together what was seen at a height. Everything must name this very snapshot block.
-func (s *scan) block(head header) (chain.Block, error) {
-	b := chain.Block{Point: head.Point, Parent: head.parent, Time: head.time}
-	for _, seen := range s.found[head.Height] {
-		switch {
-		case seen.fault != nil:
-			return chain.Block{}, seen.fault
-		case seen.snapshot.String() != head.Hash:
-			return chain.Block{}, fmt.Errorf("snapshot block %d: is %s, but %s confirmed a block of ours", head.Height, head.Hash, seen.snapshot)
-		case seen.transfer != nil:
-			b.Transfers = append(b.Transfers, *seen.transfer)
-		default:
-			b.Effects = append(b.Effects, *seen.effect)
-		}
-	}
-	slices.SortFunc(b.Transfers, func(x, y chain.Transfer) int { return cmp.Compare(x.Ref, y.Ref) })
-	slices.SortFunc(b.Effects, func(x, y chain.Effect) int {
-		return cmp.Or(cmp.Compare(x.Account, y.Account), cmp.Compare(x.Number, y.Number))
-	})
-	return b, nil
 }

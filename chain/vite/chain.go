@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gatewayd/chain"
@@ -28,6 +29,8 @@ type Chain struct {
 	keys  signer
 	own   accounts
 	now   func() time.Time
+
+	reader atomic.Int64 // index of the node that proved the line last
 
 	mu    sync.Mutex
 	final uint64 // the highest final height answered so far

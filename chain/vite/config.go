@@ -17,6 +17,10 @@ const (
 	defaultPoWTimeout    = 5 * time.Minute
 	defaultTag           = "gate"
 
+	defaultProof  = "auto"
+	proofRequired = "required"
+	proofOff      = "off"
+
 	maxNodes         = 16
 	maxConfirmations = 100_000
 	maxTimeout       = 10 * time.Minute
@@ -31,6 +35,7 @@ type Config struct {
 	Timeout       time.Duration `yaml:"timeout"`       // of one call to a node; 20s
 	PoW           bool          `yaml:"pow"`           // grind for blocks that the account's stake does not pay for
 	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
+	Proof         string        `yaml:"proof"`         // of what a node shows of the line: auto (where it can be had), required, off; auto
 	Tag           string        `yaml:"tag"`           // four characters in the data of our payments that tell this gateway from others; "gate"
 }
 
@@ -50,6 +55,11 @@ func (c Config) Check() error {
 		return fmt.Errorf("timeout: must be from 0s to %s", maxTimeout)
 	case c.PoWTimeout < 0 || c.PoWTimeout > maxPoWTimeout:
 		return fmt.Errorf("pow_timeout: must be from 0s to %s", maxPoWTimeout)
+	}
+	switch c.Proof {
+	case "", defaultProof, proofRequired, proofOff:
+	default:
+		return fmt.Errorf("proof: %q is none of auto, required, off", c.Proof)
 	}
 	if c.Tag == "" {
 		return nil
@@ -117,6 +127,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PoWTimeout == 0 {
 		c.PoWTimeout = defaultPoWTimeout
+	}
+	if c.Proof == "" {
+		c.Proof = defaultProof
 	}
 	if c.Tag == "" {
 		c.Tag = defaultTag

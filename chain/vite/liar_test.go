@@ -25,6 +25,7 @@ type liar struct {
 	mu    sync.Mutex
 	lie   lie
 	serve http.HandlerFunc // instead of everything else
+	lacks map[string]bool  // methods that it does not know
 	calls map[string]int
 }
 
@@ -33,6 +34,14 @@ func newLiar(t testing.TB, l *ledger) *liar {
 	p := &liar{node: l.url, calls: make(map[string]int)}
 	p.Server = httptest.NewServer(http.HandlerFunc(p.handle))
 	t.Cleanup(p.Close)
+	return p
+}
+
+// newListNode is one without chunks.
+func newListNode(t testing.TB, l *ledger) *liar {
+	t.Helper()
+	p := newLiar(t, l)
+	p.lacks = map[string]bool{"ledger_getChunks": true, "ledger_getChunksV2": true}
 	return p
 }
 
@@ -128,6 +137,11 @@ func (p *liar) bend(lie lie, request, answer any) any {
 	p.mu.Lock()
 	p.calls[method]++
 	p.mu.Unlock()
+	if p.lacks[method] {
+		delete(said, "result")
+		said["error"] = map[string]any{"code": -32601, "message": "The method " + method + " does not exist/is not available"}
+		return said
+	}
 	if _, failed := said["error"]; !failed && lie != nil {
 		params, _ := asked["params"].([]any)
 		said["result"] = lie(method, params, said["result"])

@@ -20,8 +20,9 @@ type node struct {
 	dialing chan struct{}  // capacity 1: holds a token while someone looks at client
 	client  *client.Client // nil until first used
 
-	scanning chan struct{} // capacity 1: holds a token while someone uses scan
-	scan     *scan         // nil when nothing usable is known
+	scanning chan struct{} // capacity 1: holds a token while someone uses line or scan
+	line     *lineReader   // nil until the node was asked what it can do
+	scan     *scan         // of a node without chunks; nil when nothing usable is known
 }
 
 func newNode(number int, target string, timeout time.Duration) *node {

@@ -17,7 +17,7 @@ import (
 
 func TestOneScanServesCatchingUp(t *testing.T) {
 	l := newLedger(t)
-	p := newLiar(t, l)
+	p := newListNode(t, l)
 	c := l.open(t, p.URL)
 	var want []string
 	for i := range 60 {
@@ -100,7 +100,7 @@ func TestLongUnreceivedList(t *testing.T) {
 			l.mine(t, 1)
 		}
 	}
-	p := newLiar(t, l)
+	p := newListNode(t, l)
 	c := l.open(t, p.URL)
 	requireSeenOnce := func() {
 		t.Helper()
@@ -145,7 +145,7 @@ func TestReceivedWhileRead(t *testing.T) {
 	l := newLedger(t)
 	send := l.deposit(t, l.inbox, 1, "")
 	l.mine(t, 1)
-	p := newLiar(t, l)
+	p := newListNode(t, l)
 	var once sync.Once
 	p.tell(func(method string, params []any, result any) any {
 		switch method {
@@ -165,7 +165,7 @@ func TestReorgWhileRead(t *testing.T) {
 	l := newLedger(t)
 	l.deposit(t, l.inbox, 1, "")
 	l.mine(t, 1)
-	p := newLiar(t, l)
+	p := newListNode(t, l)
 	c := l.open(t, p.URL)
 	var once sync.Once
 	p.tell(onMethod("ledger_getUnreceivedBlocksByAddress", func(_ string, _ []any, result any) any {
@@ -183,7 +183,7 @@ func TestReorgBeforeRead(t *testing.T) {
 	l := newLedger(t)
 	l.deposit(t, l.inbox, 1, "")
 	l.mine(t, 1)
-	p := newLiar(t, l)
+	p := newListNode(t, l)
 	c := l.open(t, p.URL)
 	var once sync.Once
 	p.tell(onMethod("ledger_getSnapshotBlockByHeight", func(_ string, _ []any, result any) any {
@@ -202,7 +202,7 @@ func TestPagesTooLargeAreReadInSmallerOnes(t *testing.T) {
 		want = append(want, l.deposit(t, l.inbox, uint64(i+1), "").String())
 	}
 	l.mine(t, 1)
-	p := newLiar(t, l)
+	p := newListNode(t, l)
 	wide := regexp.MustCompile(`getUnreceivedBlocksByAddress.*,\d{2,}\]\}$`) // pages of ten and more
 	blanks := bytes.Repeat([]byte{' '}, 1<<20)
 	p.serveInstead(func(w http.ResponseWriter, r *http.Request) {
@@ -218,15 +218,25 @@ func TestPagesTooLargeAreReadInSmallerOnes(t *testing.T) {
 			}
 			return
 		}
+		w.Header().Set("Content-Type", "application/json")
+		if bytes.Contains(body.Bytes(), []byte("ledger_getChunks")) {
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":`, id(body.Bytes()), `,"error":{"code":-32601,"message":"no such method"}}`)
+			return
+		}
 		resp, err := http.Post(l.url, "application/json", &body)
 		if err != nil {
 			return
 		}
 		defer resp.Body.Close()
-		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, readAll(resp.Body))
 	})
 	require.ElementsMatch(t, want, transfersIn(line(t, l.open(t, p.URL), 1)))
+}
+
+// id of a request.
+func id(request []byte) any {
+	asked, _ := decode(request).(map[string]any)
+	return asked["id"]
 }
 
 // TestLongOwnChain pays more than one page of own blocks.
@@ -241,5 +251,5 @@ func TestLongOwnChain(t *testing.T) {
 		}
 	}
 	l.mine(t, 1)
-	require.Equal(t, want, effectsIn(line(t, l.open(t), 1)))
+	require.Equal(t, want, effectsIn(line(t, l.open(t, newListNode(t, l).URL), 1)))
 }

@@ -42,7 +42,7 @@ func (s *Seal) ComputeHash() Hash {
 	return blake2b.Sum256(append(p, s.tail()...))
 }
 
-// Fits tells whether a hash is this block's, in whichever of the two orders content and upgrade stand in it. With names of at most
+// Fits tells whether a hash is this block's, wherever among name and version the content stands in it. With names of at most
 // MaxUpgradeName characters no other content fits: one entry more or less is 61 bytes.
 func (s *Seal) Fits(h Hash) bool {
 	if len(s.Upgrade) > MaxUpgradeName {
@@ -54,8 +54,15 @@ func (s *Seal) Fits(h Hash) bool {
 	if s.Version == 0 || len(s.Content) == 0 {
 		return false
 	}
-	p := append(s.head(), s.tail()...)
-	return blake2b.Sum256(append(p, s.content()...)) == h
+	tail := s.tail()
+	for _, at := range []int{len(tail), len(s.Upgrade)} {
+		p := append(s.head(), tail[:at]...)
+		p = append(p, s.content()...)
+		if blake2b.Sum256(append(p, tail[at:]...)) == h {
+			return true
+		}
+	}
+	return false
 }
 
 // MaxUpgradeName is the longest name of an upgrade: names must not be able to hold an entry of the content.

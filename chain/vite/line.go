@@ -1,0 +1,165 @@
+package vite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+)
+
+// LineMode is how a node shows the line, and with it what its word is worth.
+type LineMode int
+
+// The ways to read a line.
+const (
+	// LineProven: chunks whose snapshot hashes cover their content. The node can neither leave out nor invent anything on a line that
+	// more than half of the nodes have; the producers' right to make blocks is believed.
+	LineProven LineMode = iota + 1
+	// LineUnproven: chunks, but by what rule snapshot blocks are hashed is not known. That a snapshot's content is complete is believed.
+	LineUnproven
+	// LineLists: no chunks. Sends are looked up in unreceived lists, which have no order and which strangers can fill.
+	LineLists
+)
+
+func (m LineMode) String() string {
+	switch m {
+	case LineProven:
+		return "complete, with proof"
+	case LineUnproven:
+		return "complete, without proof"
+	case LineLists:
+		return "by unreceived lists"
+	}
+	return "unknown"
+}
+
+const (
+	// probeDepth is how far below its newest block a node is asked for one with content.
+	probeDepth = 100
+	// maxHeads bounds the accounts whose newest confirmed block is remembered: about 100 bytes each.
+	maxHeads = 200_000
+)
+
+// lineReader reads a node's chunks and checks them. One goroutine uses it at a time.
+type lineReader struct {
+	client *client.Client
+	mode   LineMode
+	names  map[uint32]string // of upgrades, by version
+	size   uint64            // heights to ask for at once: halved when an answer is too large or fails, doubled when one is whole
+
+	// The heights from first to last were read in a row and are one line. heads are the newest blocks of all accounts that it
+	// moved; of other accounts nothing is known.
+	first uint64
+	last  point
+	heads map[core.Address]core.HashHeight
+}
+
+// point is a chain.Point before it becomes text.
+type point struct {
+	height uint64
+	hash   core.Hash
+}
+
+// newLineReader asks a node what it can do: whether it has chunks, and whether the hash of a snapshot block comes out as it says.
+func newLineReader(ctx context.Context, nc *client.Client, proof string) (*lineReader, error) {
+	r := &lineReader{client: nc, mode: LineUnproven, names: make(map[uint32]string), size: client.MaxChunks, heads: make(map[core.Address]core.HashHeight)}
+	latest, err := latestHeader(ctx, nc)
+	if err != nil {
+		return nil, fmt.Errorf("asking what the node can do: %w", err)
+	}
+	chunks, err := nc.Chunks(ctx, latest.Height, latest.Height)
+	switch {
+	case errors.Is(err, client.ErrMethod):
+		r.mode = LineLists
+		return r, nil
+	case err != nil:
+		return nil, fmt.Errorf("asking for a chunk: %w", err)
+	case len(chunks) != 1:
+		return nil, fmt.Errorf("asking for a chunk: %d answered for the newest block", len(chunks))
+	}
+	if proof == proofOff {
+		return r, nil
+	}
+	// An empty block tells as well as another: the rule is known for both, and a node that knows of another one has it for both.
+	proven, err := r.sealed(ctx, &chunks[0].Snapshot)
+	if proven {
+		r.mode = LineProven
+	}
+	return r, err
+}
+
+// sealed tells whether the hash of a snapshot block covers what it says. The name of its version is asked for at first sight.
+func (r *lineReader) sealed(ctx context.Context, b *client.SnapshotBlock) (bool, error) {
+	name, known := r.names[b.Version]
+	if !known && b.Version > 0 {
+		upgrades, err := r.client.Upgrades(ctx)
+		if err != nil && !errors.Is(err, client.ErrMethod) {
+			return false, fmt.Errorf("asking for the upgrades: %w", err)
+		}
+		for _, u := range upgrades {
+			r.names[u.Version] = u.Name
+		}
+		if name, known = r.names[b.Version]; !known {
+			name = strconv.FormatUint(uint64(b.Version), 10)
+			r.names[b.Version] = name
+		}
+	}
+	seal := b.Seal(name)
+	return seal.Fits(b.Hash), nil
+}
+
+// read answers checked chunks from a height on, at least one, consecutive, to at most another height. It ends early where the line
+// or a bound on the answer's size ends it. ErrNotFound: the line does not reach there.
+func (r *lineReader) read(ctx context.Context, from, to uint64) ([]client.Chunk, error) {
+	chunks, err := r.ask(ctx, from, to)
+	if err == nil && len(chunks) == 0 {
+		// A node that has the block does not answer nothing.
+		if _, err = headerAt(ctx, r.client, from); err == nil {
+			err = fmt.Errorf("chunks from %d: none, but the node has the block", from)
+		}
+	}
+	if err == nil {
+		err = r.check(ctx, from, chunks)
+	}
+	if err != nil {
+		r.forget(from)
+		return nil, err
+	}
+	return chunks, nil
+}
+
+func (r *lineReader) ask(ctx context.Context, from, to uint64) ([]client.Chunk, error) {
+	for {
+		n := min(to-from+1, r.size)
+		chunks, err := r.client.Chunks(ctx, from, from+n-1)
+		switch {
+		case errors.Is(err, client.ErrTooLarge) && n > 1:
+			r.size = n / 2
+			continue
+		case err != nil:
+			r.size = max(1, n/2)
+			return nil, fmt.Errorf("chunks from %d to %d: %w", from, from+n-1, err)
+		case uint64(len(chunks)) > n:
+			return nil, fmt.Errorf("chunks from %d to %d: %d answered", from, from+n-1, len(chunks))
+		}
+		if n == r.size {
+			r.size = min(2*r.size, client.MaxChunks)
+		}
+		return chunks, nil
+	}
+}
+
+// forget makes the reader know nothing of the line below a height.
+func (r *lineReader) forget(from uint64) {
+	r.first, r.last = from, point{height: from - 1}
+	clear(r.heads)
+}
+
+// header of a chunk's snapshot block.
+func chunkPoint(c *client.Chunk) chain.Point {
+	return chain.Point{Height: c.Snapshot.Height, Hash: c.Snapshot.Hash.String()}
+}
