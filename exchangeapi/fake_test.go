@@ -142,6 +142,8 @@ func (s *shelf) Granted(_ context.Context, principal, agent core.Address, symbol
 	return s.granted[grantKey(principal, agent, symbol)], s.fault
 }
 
+func (s *shelf) Lag() index.Lag { return index.Lag{For: 90 * time.Second, Missing: 7} }
+
 func (s *shelf) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

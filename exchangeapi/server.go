@@ -19,6 +19,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/exchangeapi/index"
 	"gatewayd/serve"
 )
 
@@ -111,6 +112,7 @@ type exchangeIndex interface {
 	notes
 	fees
 	Ready() error // nil while answers are as new as the node's chain
+	Lag() index.Lag
 }
 
 // node is a node of the exchange chain: *client.Client.

@@ -150,7 +150,7 @@ func TestHealth(t *testing.T) {
 	w.index.fault = errors.New("a secret reason")
 	w.index.mu.Unlock()
 	status, text = ask()
-	require.Equal(t, []any{503, `{"status":"behind","networks":[{"name":"main","ready":false},{"name":"test","ready":false}]}`}, []any{status, text})
+	require.Equal(t, []any{503, `{"status":"behind","networks":[{"name":"main","ready":false,"behind":90,"missing":7},{"name":"test","ready":false,"behind":90,"missing":7}]}`}, []any{status, text})
 	require.NoError(t, w.keys.Close())
 	status, text = ask()
 	require.Equal(t, 503, status)

@@ -46,7 +46,7 @@ func New(cfg Config, keys signer, own accounts) (*Chain, error) {
 	}
 	c := &Chain{cfg: cfg.withDefaults(), keys: keys, own: own, now: time.Now}
 	for i, target := range c.cfg.Nodes {
-		c.nodes = append(c.nodes, newNode(i+1, target, c.cfg.Timeout))
+		c.nodes = append(c.nodes, newNode(i+1, target, c.cfg))
 	}
 	return c, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"gatewayd/chain"
 )
 
@@ -37,6 +39,8 @@ type Config struct {
 	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
 	Proof         string        `yaml:"proof"`         // of what a node shows of the line: auto (where it can be had), required, off; auto
 	Tag           string        `yaml:"tag"`           // four characters in the data of our payments that tell this gateway from others; "gate"
+
+	Log logrus.FieldLogger `yaml:"-"` // told when a node is asked in another way than it should be; nil: nobody
 }
 
 // Check tells the first setting that cannot work, by its name in the configuration file. It never shows a node's address, which

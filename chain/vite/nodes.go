@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"gatewayd/chain"
 	"gatewayd/chain/vite/client"
 )
@@ -16,6 +18,7 @@ type node struct {
 	number  int // from 1, its place in the configuration: errors name nodes by it, never by an address that may hold a secret
 	target  string
 	timeout time.Duration
+	log     logrus.FieldLogger // nil: nobody is told
 
 	dialing chan struct{}  // capacity 1: holds a token while someone looks at client
 	client  *client.Client // nil until first used
@@ -25,8 +28,12 @@ type node struct {
 	scan     *scan         // of a node without chunks; nil when nothing usable is known
 }
 
-func newNode(number int, target string, timeout time.Duration) *node {
-	return &node{number: number, target: target, timeout: timeout, dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1)}
+func newNode(number int, target string, cfg Config) *node {
+	n := &node{number: number, target: target, timeout: cfg.Timeout, dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1)}
+	if cfg.Log != nil {
+		n.log = cfg.Log.WithField("node", number)
+	}
+	return n
 }
 
 // connect dials at the first use; after that the client mends its connection itself.
@@ -38,7 +45,7 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if n.client != nil {
 		return n.client, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Log: n.log})
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,7 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 		d.closers = append(d.closers, adapter.Close)
 	}
 	for _, c := range cfg.Vite {
+		c.Log = log.WithField("chain", c.ID)
 		adapter, err := vite.New(c, keys, watch)
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", c.ID, err)

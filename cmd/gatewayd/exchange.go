@@ -239,6 +239,7 @@ func (c ExchangeConfig) openKeys(ctx context.Context, w world) (*exchangeapi.Key
 
 // network opens the index of one exchange and the hub that pushes its changes.
 func (e *exchange) network(ctx context.Context, url string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
+	o.Log = log
 	node, err := client.Dial(ctx, url, o)
 	if err != nil {
 		return exchangeapi.Network{}, err

@@ -100,7 +100,7 @@ func wake(poke chan<- struct{}) {
 	}
 }
 
-// look brings the index up to date and keeps the outcome for Ready. It is the loop's body, so it logs.
+// look brings the index up to date. It is the loop's body.
 func (x *Index) look(ctx context.Context, n int) {
 	err := x.catchUp(ctx)
 	if err == nil && n%askEvery == 0 {
@@ -109,14 +109,7 @@ func (x *Index) look(ctx context.Context, n int) {
 	if ctx.Err() != nil {
 		return
 	}
-	before := x.trouble.Swap(problem(err))
-	switch {
-	case err != nil && (before == nil || (*before).Error() != err.Error()):
-		x.log.WithError(err).Warn("the exchange index is not up to date")
-	case err == nil && before != nil:
-		x.log.Info("the exchange index is up to date again")
-	}
-	x.caught.Store(err == nil)
+	x.judge(err)
 }
 
 func problem(err error) *error {

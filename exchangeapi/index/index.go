@@ -81,6 +81,7 @@ type Index struct {
 	cursors map[contract]cursor // under commits
 	caught  atomic.Bool
 	trouble atomic.Pointer[error]
+	lag     lagging
 
 	span, kept uint64 // the constants, but for tests
 }
@@ -105,6 +106,7 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
 		span: span, kept: kept,
 	}
+	x.lag.became(false, c.Now())
 	if err := x.reload(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
 	}

@@ -46,6 +46,7 @@ type turns func(ctx context.Context, from map[contract]cursor) (turn, error)
 func (x *Index) drain(ctx context.Context, read turns) (turn, error) {
 	t, err := read.twice(ctx, x.places())
 	for err == nil {
+		x.progress(&t)
 		if t.funds.forked || t.trades.forked {
 			if err = x.goBack(ctx, &t); err == nil {
 				t, err = read.twice(ctx, x.places())

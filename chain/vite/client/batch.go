@@ -56,7 +56,10 @@ func (c *Client) batch(ctx context.Context, method string, n int, params func(in
 func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem, size int) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	if err := c.rpc.BatchCallContext(ctx, elems); err != nil {
+	over := c.over()
+	err := over.BatchCallContext(ctx, elems)
+	c.learn(ctx, over, request{elems[0].Method, len(elems), size}, err)
+	if err != nil {
 		return fromRPC(err)
 	}
 	for i := range elems {
@@ -82,5 +85,3 @@ func encoded(method string, params []any) (args []any, size int, err error) {
 	}
 	return args, size, nil
 }
-
-func (c *Client) batchLimit() batchLimit { return batchLimit{maxBatch, maxBatchBytes} }

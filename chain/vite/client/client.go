@@ -20,6 +20,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/rpc"
 	"github.com/gorilla/websocket"
+	"github.com/sirupsen/logrus"
 )
 
 // Limits used where Options says nothing.
@@ -34,6 +35,11 @@ type Options struct {
 	MaxResponse int64         // bytes of one response or message; 32 MiB. A Unix socket is not bounded: its other end is our own machine
 	// Dial makes the connections of HTTP and WebSocket where not the network does: to a node in the same process.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// HTTP is the same node's address over HTTP, for when its WebSocket ends at a request again and again. Without it the usual places are tried.
+	HTTP string
+	// Log is told when requests go another way than they should; it should name the node, which the client does not: its address may hold a secret.
+	// nil: nobody is told.
+	Log logrus.FieldLogger
 }
 
 func (o Options) withDefaults() Options {
@@ -46,14 +52,20 @@ func (o Options) withDefaults() Options {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: o.Timeout}).DialContext
 	}
+	if o.Log == nil {
+		silent := logrus.New()
+		silent.SetOutput(io.Discard)
+		o.Log = silent
+	}
 	return o
 }
 
 // Client talks to one node. It is safe for concurrent use.
 type Client struct {
-	rpc     *rpc.Client
-	http    *http.Client
-	timeout time.Duration
+	rpc      *rpc.Client
+	http     *http.Client
+	timeout  time.Duration
+	fallback *fallback // nil but over a WebSocket
 }
 
 // Dial prepares a client of the node at target: "http(s)://host:port", "ws(s)://host:port" or the path of a Unix socket.
@@ -71,7 +83,7 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the exchange chain's node: %w", withoutAddress(err))
 	}
-	return &Client{rpc: c, http: over, timeout: o.Timeout}, nil
+	return &Client{rpc: c, http: over, timeout: o.Timeout, fallback: newFallback(target, o, over)}, nil
 }
 
 // Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.
@@ -83,13 +95,16 @@ func (c *Client) Close() {
 // Call runs any method: for modules without a method of their own here (dex_, dexfund_, ...). A null result leaves result
 // as it was. A node's refusal is an *Error.
 func (c *Client) Call(ctx context.Context, result any, method string, params ...any) error {
-	args, _, err := encoded(method, params)
+	args, size, err := encoded(method, params)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	if err := c.rpc.CallContext(ctx, result, method, args...); err != nil {
+	over := c.over()
+	err = over.CallContext(ctx, result, method, args...)
+	c.learn(ctx, over, request{method, 1, size}, err)
+	if err != nil {
 		return fmt.Errorf("%s: %w", method, fromRPC(err))
 	}
 	return nil

@@ -1,0 +1,252 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/gorilla/websocket"
+	"github.com/sirupsen/logrus"
+)
+
+// A node, or a proxy before it, may end the WebSocket at a request each time that it is asked: the message is too large for it, or the answer. Asking the
+// same again would go on for ever, so after some times the client asks differently, and says so.
+const (
+	cutsToFallBack = 3
+	fallbackFor    = 10 * time.Minute // then it is tried as usual again
+	smallBatch     = 10               // requests
+	smallBytes     = 4 << 10
+)
+
+// way is how requests go to a node that is reached over a WebSocket.
+type way int
+
+const (
+	usual   way = iota // batches as large as any node takes
+	small              // small batches
+	posting            // over HTTP
+	last               // small batches, and no other way is known
+)
+
+// request is what counts as the same request: a method and about as many of them.
+type request struct {
+	method   string
+	requests int
+	bytes    int
+}
+
+// cut is how often the connection ended at a method, and the smallest request at which it did.
+type cut struct{ times, bytes int }
+
+// fallback chooses the way. A client without a WebSocket has none.
+type fallback struct {
+	target string // the WebSocket's URL: it may hold a secret
+	given  string // HTTP address from Options
+	dial   func(ctx context.Context, target string) (*rpc.Client, error)
+	log    logrus.FieldLogger
+	now    func() time.Time
+
+	mu    sync.Mutex
+	cuts  map[string]cut // by method
+	way   way
+	since time.Time   // of a way other than the usual
+	posts *rpc.Client // while posting
+}
+
+// newFallback is nil for a target that is no WebSocket.
+func newFallback(target string, o Options, over *http.Client) *fallback {
+	if !strings.HasPrefix(target, "ws://") && !strings.HasPrefix(target, "wss://") {
+		return nil
+	}
+	dial := func(ctx context.Context, target string) (*rpc.Client, error) {
+		return rpc.DialOptions(ctx, target, rpc.WithHTTPClient(over), rpc.WithBatchItemLimit(maxBatch))
+	}
+	return &fallback{target: target, given: o.HTTP, dial: dial, log: o.Log, now: time.Now, cuts: map[string]cut{}}
+}
+
+// current is the way now, with the client to go it where that is not the WebSocket's.
+func (f *fallback) current() (way, *rpc.Client) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.way != usual && f.now().Sub(f.since) >= fallbackFor {
+		f.way, f.posts, f.cuts = usual, nil, map[string]cut{}
+		f.log.Info("the exchange chain's node is asked over the WebSocket as usual again, to see whether it works now")
+	}
+	return f.way, f.posts
+}
+
+// answered forgets cuts at requests that are no larger than one that was answered.
+func (f *fallback) answered(r request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c, ok := f.cuts[r.method]; ok && c.bytes <= r.bytes {
+		delete(f.cuts, r.method)
+	}
+}
+
+// wasCut counts, and tells whether it is time to ask differently.
+func (f *fallback) wasCut(r request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, known := f.cuts[r.method]
+	if !known || r.bytes < c.bytes {
+		c.bytes = r.bytes
+	}
+	if c.times++; c.times >= cutsToFallBack {
+		delete(f.cuts, r.method)
+		return true
+	}
+	f.cuts[r.method] = c
+	return false
+}
+
+// take goes another way from now on. It tells whether that is news.
+func (f *fallback) take(w way, posts *rpc.Client) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.way == w {
+		return false
+	}
+	f.way, f.posts, f.since, f.cuts = w, posts, f.now(), map[string]cut{}
+	return true
+}
+
+// over is the connection for requests.
+func (c *Client) over() *rpc.Client {
+	if c.fallback == nil {
+		return c.rpc
+	}
+	if _, posts := c.fallback.current(); posts != nil {
+		return posts
+	}
+	return c.rpc
+}
+
+func (c *Client) batchLimit() batchLimit {
+	if c.fallback != nil {
+		if w, _ := c.fallback.current(); w == small || w == last {
+			return batchLimit{smallBatch, smallBytes}
+		}
+	}
+	return batchLimit{maxBatch, maxBatchBytes}
+}
+
+// learn looks at how a request ended that went over the given connection. The request itself is not repeated here.
+func (c *Client) learn(ctx context.Context, over *rpc.Client, r request, err error) {
+	f := c.fallback
+	var refused rpc.Error
+	switch {
+	case f == nil:
+	case err == nil || errors.As(err, &refused):
+		f.answered(r)
+	case over != c.rpc && dialFailed(err):
+		if f.take(last, nil) {
+			f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node does not answer over HTTP any more: it is asked in small batches over the WebSocket")
+		}
+	case over == c.rpc && cutOff(err) && f.wasCut(r):
+		c.fallBack(ctx, r, err)
+	}
+}
+
+// fallBack takes the next way: small batches for a batch that is not small yet, then HTTP if the node is there.
+func (c *Client) fallBack(ctx context.Context, r request, err error) {
+	f := c.fallback
+	log := f.log.WithFields(logrus.Fields{"method": r.method, "requests": r.requests, "bytes": r.bytes}).WithError(withoutAddress(err))
+	happened := fmt.Sprintf("the exchange chain's node ended the WebSocket %d times at the same request", cutsToFallBack)
+	if r.requests > smallBatch || r.requests > 1 && r.bytes > smallBytes {
+		if f.take(small, nil) {
+			log.Warn(happened + ": it is asked in small batches now")
+		}
+		return
+	}
+	if w, _ := f.current(); w == last {
+		return
+	}
+	posts, findErr := c.findHTTP(ctx)
+	switch {
+	case ctx.Err() != nil: // nobody waits for it any more
+	case findErr == nil && f.take(posting, posts):
+		log.Warn(happened + ": it is asked over HTTP now")
+	case findErr != nil && f.take(last, nil):
+		log.Warnf("%s, and it is not known over HTTP (%v): it is asked in small batches", happened, findErr)
+	}
+}
+
+// cutOff tells whether the connection ended while an answer was awaited.
+func cutOff(err error) bool {
+	var closed *websocket.CloseError
+	var broken *net.OpError
+	return errors.As(err, &closed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, websocket.ErrReadLimit) ||
+		errors.As(err, &broken) && broken.Op != "dial" && !broken.Timeout()
+}
+
+func dialFailed(err error) bool {
+	var broken *net.OpError
+	return errors.As(err, &broken) && broken.Op == "dial"
+}
+
+// errNoHTTP is deliberately without addresses, which may hold secrets.
+var errNoHTTP = errors.New("no address at which the same chain answers")
+
+// findHTTP looks for the same node's HTTP: at the address that was given, else where nodes usually have it. Only one that answers the same genesis is taken.
+func (c *Client) findHTTP(ctx context.Context) (*rpc.Client, error) {
+	want, err := genesisOf(ctx, c.rpc)
+	if err != nil {
+		return nil, fmt.Errorf("reading the genesis: %w", fromRPC(err))
+	}
+	for _, target := range httpTargets(c.fallback.target, c.fallback.given) {
+		over, err := c.fallback.dial(ctx, target)
+		if err != nil {
+			continue
+		}
+		if got, err := genesisOf(ctx, over); err == nil && got == want {
+			return over, nil
+		}
+		over.Close()
+	}
+	return nil, errNoHTTP
+}
+
+// genesisOf is the hash of the first snapshot block.
+func genesisOf(ctx context.Context, over *rpc.Client) (string, error) {
+	var first struct {
+		Hash string `json:"hash"`
+	}
+	err := over.CallContext(ctx, &first, "ledger_getSnapshotBlockByHeight", "1")
+	if err == nil && first.Hash == "" {
+		err = errNoHTTP
+	}
+	return first.Hash, err
+}
+
+// httpTargets are where a node with a WebSocket at target may answer over HTTP: the usual ports of nodes, the same port, and the same path without its
+// last part.
+func httpTargets(target, given string) (list []string) {
+	if given != "" {
+		list = append(list, given)
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return list
+	}
+	u.Scheme = map[string]string{"ws": "http", "wss": "https"}[u.Scheme]
+	if port := u.Port(); port == "41420" || port == "31420" {
+		usual := *u
+		usual.Host = net.JoinHostPort(u.Hostname(), "48132")
+		list = append(list, usual.String())
+	}
+	list = append(list, u.String())
+	if path, ok := strings.CutSuffix(u.Path, "/ws"); ok {
+		u.Path = path
+		list = append(list, u.String())
+	}
+	return list
+}

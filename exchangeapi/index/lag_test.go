@@ -1,0 +1,114 @@
+package index
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/dex"
+	"gatewayd/chain/vite/rpc"
+)
+
+// publicPort is the chain as a real node shows it: over a WebSocket that takes messages of one frame, without private methods.
+func (r *rig) publicPort() *client.Client {
+	server, err := rpc.New(r.chain, rpc.Config{WS: "127.0.0.1:0", Public: true, Now: r.now})
+	require.NoError(r.t, err)
+	require.NoError(r.t, server.Listen())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // Run's one result
+	go func() { ended <- server.Run(ctx) }()
+	r.t.Cleanup(func() { cancel(); require.NoError(r.t, <-ended) })
+	c, err := client.Dial(r.t.Context(), "ws://"+server.WSAddr(), client.Options{})
+	require.NoError(r.t, err)
+	r.t.Cleanup(c.Close)
+	return c
+}
+
+// TestCatchUpOverWebSocket: what users sent is asked for in batches of 14 KB, from the first block and after an absence.
+func TestCatchUpOverWebSocket(t *testing.T) {
+	r := newRig(t)
+	busy := func() {
+		for i := range 130 { // each is a question: the contract's block does not show what was asked
+			r.deposit(r.alice, core.VITE, vite(1))
+			if i%10 == 0 {
+				r.snapshot()
+				r.order(r.bob, dex.Buy, "1", coins(1000))
+			}
+		}
+	}
+	busy()
+	url := sqliteURL(t)
+	x := r.openOn(url, r.publicPort())
+	r.catchUp(x)
+	r.same(x)
+	require.NoError(t, x.Close())
+	busy()
+	x = r.openOn(url, r.publicPort())
+	r.catchUp(x)
+	r.same(x)
+}
+
+// warnings are the log's, with how far behind they say the index is.
+func (r *rig) warnings() (list []logrus.Fields) {
+	for _, e := range r.logged.AllEntries() {
+		if e.Level == logrus.WarnLevel {
+			list = append(list, e.Data)
+		}
+	}
+	r.logged.Reset()
+	return list
+}
+
+// An index that is behind says so at once, again while it lasts, and with how much it is behind.
+func TestLag(t *testing.T) {
+	r := newRig(t)
+	node := &flaky{Client: r.client}
+	x := r.openOn(sqliteURL(t), node)
+	require.Equal(t, Lag{}, x.Lag(), "just opened")
+	r.clock.Add(5)
+	require.Equal(t, Lag{For: 5 * time.Second}, x.Lag())
+	x.look(t.Context(), 1)
+	require.Equal(t, Lag{}, x.Lag())
+
+	node.down.Store(true)
+	x.look(t.Context(), 1)
+	require.Len(t, r.warnings(), 1)
+	for range 30 {
+		r.clock.Add(1)
+		x.look(t.Context(), 1)
+	}
+	require.Empty(t, r.warnings())
+	require.Equal(t, Lag{For: 30 * time.Second}, x.Lag())
+	r.clock.Add(30)
+	x.look(t.Context(), 1)
+	again := r.warnings()
+	require.Len(t, again, 1)
+	require.Equal(t, time.Minute, again[0]["for"])
+	node.down.Store(false)
+	x.look(t.Context(), 1)
+	require.Equal(t, Lag{}, x.Lag())
+	require.Empty(t, r.warnings())
+}
+
+// Catching up for long is told too, with what is missing.
+func TestProgress(t *testing.T) {
+	r := newRig(t)
+	x := r.open(sqliteURL(t))
+	x.span = 5
+	r.log.SetLevel(logrus.InfoLevel)
+	r.catchUp(x)
+	var missing uint64
+	for _, e := range r.logged.AllEntries() {
+		if e.Message == "the exchange index catches up with the chain" {
+			missing = e.Data["missing"].(uint64)
+		}
+	}
+	top, err := r.client.LatestAccountBlock(t.Context(), core.DexFundContract)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, missing, top.Height, "all of dexFund, and what there is of dexTrade")
+}
