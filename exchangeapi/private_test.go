@@ -308,7 +308,7 @@ func TestLimits(t *testing.T) { // behaviours 14, 16, 17
 
 func TestBadOrders(t *testing.T) { // behaviour 15
 	w := setup(t)
-	for _, price := range []string{"0", "-1", "1e1", "1.1234567890123", "1234567890123", "abc", "1.", " 1", "0.0000"} {
+	for _, price := range []string{"0", "-1", "1e1", "1.1234567890123", "1234567890123", "abc", ".", " 1", "0.0000"} {
 		w.buy("100", price).refused(t, codeParameter, "Invalid price")
 	}
 	require.Zero(t, w.buy("1000", ".5").Code)

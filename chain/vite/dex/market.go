@@ -220,7 +220,8 @@ func (m *Market) Place(p *Placement) (Order, error) {
 	return o, nil
 }
 
-// value finds the order's amount and, of a buy, the fee to lock. A market buy takes the whole available balance.
+// value finds the order's amount and, of a buy, the fee to lock. A market buy takes the whole available balance; a market
+// sell has no amount.
 func (m *Market) value(o *Order, p *Placement) error {
 	scale, err := NewScale(m.TradeDecimals, m.QuoteDecimals)
 	if err != nil {
@@ -237,7 +238,11 @@ func (m *Market) value(o *Order, p *Placement) error {
 	if !scale.Amount(&o.Amount, o.ID.Price(), &o.Quantity) {
 		return ErrTooLarge
 	}
-	if o.Type != MarketPrice && scale.IsDust(o.ID.Price(), &o.Quantity) {
+	if o.Type == MarketPrice {
+		o.Amount.Clear() // the price of a market sell says nothing
+		return nil
+	}
+	if scale.IsDust(o.ID.Price(), &o.Quantity) {
 		return ErrTooSmall // it would count as filled by nothing
 	}
 	if p.Side == Buy {

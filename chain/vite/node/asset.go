@@ -177,7 +177,7 @@ func disableReIssue(x *execution, args []any) error {
 	if !token.ReIssuable {
 		return errSupply
 	}
-	token.ReIssuable, token.MaxSupply = false, uint256.Int{}
+	token.ReIssuable, token.MaxSupply, token.OwnerBurnOnly = false, uint256.Int{}, false
 	put(&x.state.journal, x.state.tokens, id, token)
 	return x.emit(core.DisableReIssueEvent, id)
 }

@@ -217,7 +217,9 @@ func TestOwnership(t *testing.T) {
 	} {
 		t.Run(methods[0].Name(), func(t *testing.T) {
 			l := setup(t)
-			id := l.issue(l.rich, gtt)
+			owned := gtt
+			owned.ownerBurnOnly = true
+			id := l.issue(l.rich, owned)
 			l.do(l.staked, l.receive(l.staked, l.incoming(l.staked)))
 			l.quotas()
 			transfer := func(u user, to core.Address) *Block {
@@ -232,6 +234,7 @@ func TestOwnership(t *testing.T) {
 			require.Equal(t, byte(statusFailed), disable(l.rich).Data[32])
 			require.Equal(t, byte(statusOK), disable(l.staked).Data[32])
 			require.False(t, l.token(id).ReIssuable)
+			require.False(t, l.token(id).OwnerBurnOnly)
 			require.Equal(t, "0", l.token(id).MaxSupply.Dec())
 			require.Equal(t, byte(statusFailed), disable(l.staked).Data[32], "only once")
 		})

@@ -111,15 +111,15 @@ func (s *state) checkPlace(b *core.AccountBlock, v verdict) error {
 		if send = s.blocks[b.SendBlockHash]; send == nil {
 			send = v.send
 		}
-		if send == nil || !send.block.IsSend() {
+		if send == nil {
 			return ErrSendMissing
 		}
 	}
 	if v.producer != nil {
 		return v.producer
 	}
-	if send != nil && send.block.ToAddress != b.Address {
-		return ErrProducer
+	if send != nil && (!send.block.IsSend() || send.block.ToAddress != b.Address) {
+		return ErrProducer // what is no send is addressed to no one
 	}
 	if v.work != nil {
 		return v.work

@@ -214,7 +214,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Equal(t, late, l.block(unreceived).Received.Hash, "and when only the history does")
 	require.Equal(t, error(ErrReceived), l.try(l.staked, l.receive(l.staked, unreceived)))
 	require.Equal(t, error(ErrProducer), l.try(l.poor, l.receive(l.poor, unreceived)))
-	require.Equal(t, error(ErrSendMissing), l.try(l.staked, l.receive(l.staked, late)))
+	require.Equal(t, error(ErrProducer), l.try(l.staked, l.receive(l.staked, late)), "a receive is for no one")
 	require.Equal(t, error(ErrConfirmed), l.DropUnconfirmed(unreceived))
 }
 

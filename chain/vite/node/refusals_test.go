@@ -120,7 +120,7 @@ func receiveRefusals() []refusal {
 		}, ErrSendMissing},
 		{"receive of a receive", rich, func(l *ledger, u user) *core.AccountBlock {
 			return l.receive(u, l.head(u.addr).Hash)
-		}, ErrSendMissing},
+		}, ErrProducer},
 		{"receive by the wrong account", rich, func(l *ledger, u user) *core.AccountBlock {
 			return l.receive(u, l.incoming(l.staked))
 		}, ErrProducer},

@@ -90,7 +90,7 @@ type rawBlock struct {
 	Data           []byte         `json:"data"`
 	Quota          uint64         `json:"quota"`
 	QuotaUsed      uint64         `json:"quotaUsed"`
-	Fee            *big.Int       `json:"fee"` // null in the sends of contracts
+	Fee            *big.Int       `json:"fee"` // null of newly issued tokens
 	LogHash        *core.Hash     `json:"logHash"`
 	Difficulty     *big.Int       `json:"difficulty"`
 	Nonce          []byte         `json:"nonce"`
@@ -111,7 +111,7 @@ func showRawBlock(b *node.Block) *rawBlock {
 	if b.IsSend() {
 		s.Amount = jsonNumber(&b.Amount)
 	}
-	if b.Height > 0 && b.BlockType != core.GenesisReceive {
+	if b.BlockType != core.SendReissue && b.BlockType != core.GenesisReceive {
 		s.Fee = jsonNumber(&b.Fee)
 	}
 	return s

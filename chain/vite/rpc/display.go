@@ -71,7 +71,7 @@ func showBlock(b *node.Block) *shownBlock {
 		AccountAddress: account, Address: account, PublicKey: b.PublicKey, Producer: like(b.Producer),
 		FromAddress: like(b.Transfer.From), ToAddress: like(b.Transfer.To), FromBlockHash: send, SendBlockHash: send,
 		TokenID: b.Transfer.Token.String(), Data: b.Data, Nonce: b.Nonce, Signature: b.Signature,
-		Quota: byStake, QuotaByStake: byStake, QuotaUsed: total, TotalQuota: total, UTUsed: units(b.TotalQuota),
+		Quota: byStake, QuotaByStake: byStake, QuotaUsed: total, TotalQuota: total, UTUsed: units(b.TotalQuota, 3),
 		LogHash: b.VMLogHash, VMLogHash: b.VMLogHash, TokenInfo: showToken(b.TokenInfo),
 	}
 	s.setAmounts(b)
@@ -80,11 +80,11 @@ func showBlock(b *node.Block) *shownBlock {
 	return s
 }
 
-// setAmounts shows what moves. A genesis block moves nothing, and a contract's own send has no fee.
+// setAmounts shows what moves. A genesis block moves nothing, and newly issued tokens come without a fee.
 func (s *shownBlock) setAmounts(b *node.Block) {
 	if b.BlockType != core.GenesisReceive {
 		s.Amount = amountText(&b.Transfer.Amount)
-		if b.Height > 0 {
+		if b.BlockType != core.SendReissue {
 			s.Fee = amountText(&b.Transfer.Fee)
 		}
 	}
@@ -123,12 +123,15 @@ func showBlocks(blocks []*node.Block) []*shownBlock {
 	return shown
 }
 
-// units is quota in units of one transfer, with at most four decimals, half of the last one up.
-func units(quota uint64) string {
-	const decimals = 10_000
-	parts := (quota%core.QuotaPerUT*decimals + core.QuotaPerUT/2) / core.QuotaPerUT
-	whole := quota/core.QuotaPerUT + parts/decimals
-	s := fmt.Sprintf("%d.%04d", whole, parts%decimals)
+// units is quota in units of one transfer, with at most so many decimals, half of the last one up.
+func units(quota uint64, decimals int) string {
+	one := uint64(1)
+	for range decimals {
+		one *= 10
+	}
+	parts := (quota%core.QuotaPerUT*one + core.QuotaPerUT/2) / core.QuotaPerUT
+	whole := quota/core.QuotaPerUT + parts/one
+	s := fmt.Sprintf("%d.%0*d", whole, decimals, parts%one)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 

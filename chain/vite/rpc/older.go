@@ -51,7 +51,7 @@ func (t *txAPI) CalcPoWDifficulty(i olderIntent) (*olderDifficulty, error) {
 		}
 		need.Difficulty = difficultyText(full)
 	}
-	return &olderDifficulty{quota, need.RequiredQuota, need.Difficulty, units(quota), need.QC, need.IsCongestion}, nil
+	return &olderDifficulty{quota, need.RequiredQuota, need.Difficulty, units(quota, 4), need.QC, need.IsCongestion}, nil
 }
 
 type pledgeAPI struct{ node *node.Node }
@@ -69,8 +69,8 @@ type pledgeQuota struct {
 func (p *pledgeAPI) GetPledgeQuota(a addressArg) pledgeQuota {
 	q := read(p.node, func(v *node.View) node.QuotaInfo { return v.Quota(a.Address) })
 	return pledgeQuota{
-		QuotaPerSnapshotBlock: decimal(core.QuotaForStake(q.Stake)), Current: decimal(q.Current), UTPS: units(q.Current),
-		CurrentUT: units(q.Current), UTPE: units(q.Max), PledgeAmount: q.Stake.Dec(),
+		QuotaPerSnapshotBlock: decimal(core.QuotaForStake(q.Stake)), Current: decimal(q.Current), UTPS: units(q.Current, 4),
+		CurrentUT: units(q.Current, 4), UTPE: units(q.Max, 4), PledgeAmount: q.Stake.Dec(),
 	}
 }
 

@@ -408,7 +408,7 @@ func TestConfigCheck(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for quota, want := range map[uint64]string{0: "0", 21000: "1", 22260: "1.06", 189000: "9", 301000: "14.3333"} {
-		require.Equal(t, want, units(quota))
+		require.Equal(t, want, units(quota, 4))
 	}
 }
 
