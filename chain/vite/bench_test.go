@@ -66,3 +66,19 @@ func BenchmarkBusyBlocks(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSignRow signs 256 slots of one account in a row, none of which the node has yet.
+func BenchmarkSignRow(b *testing.B) {
+	l := newLedger(b)
+	l.rest(b)
+	c, payee := l.open(b), l.newUser(b)
+	for b.Loop() {
+		slot := l.slotOf(l.payer, payerPath)
+		for i := range uint64(256) {
+			a, err := c.Sign(b.Context(), slot, l.credit(i+1, payee, 5), nil)
+			require.NoError(b, err)
+			slot.Number, slot.Prev = slot.Number+1, a.Hash
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(256*b.N), "us/slot")
+}

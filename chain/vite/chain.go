@@ -32,8 +32,9 @@ type Chain struct {
 
 	reader atomic.Int64 // index of the node that proved the line last
 
-	mu    sync.Mutex
-	final uint64 // the highest final height answered so far
+	mu      sync.Mutex
+	final   uint64                  // the highest final height answered so far
+	budgets map[core.Address]budget // of our accounts
 }
 
 var _ chain.Chain = (*Chain)(nil)
@@ -44,7 +45,7 @@ func New(cfg Config, keys signer, own accounts) (*Chain, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	c := &Chain{cfg: cfg.withDefaults(), keys: keys, own: own, now: time.Now}
+	c := &Chain{cfg: cfg.withDefaults(), keys: keys, own: own, now: time.Now, budgets: make(map[core.Address]budget)}
 	for i, target := range c.cfg.Nodes {
 		c.nodes = append(c.nodes, newNode(i+1, target, c.cfg))
 	}

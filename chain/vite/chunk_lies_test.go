@@ -79,7 +79,7 @@ func named(l lie) lie {
 				b := item.(map[string]any)
 				content[b["accountAddress"].(string)] = map[string]any{"hash": b["hash"], "height": b["height"]}
 			}
-			snapshotIn(chunk)["snapshotContent"] = content
+			set(snapshotIn(chunk), content, "snapshotContent", "snapshotData")
 		})(method, params, l(method, params, result))
 	}
 }
@@ -168,15 +168,16 @@ func TestLyingChunks(t *testing.T) {
 			}
 		})},
 		{"content names another account", inSnapshots(func(b map[string]any) {
-			b["snapshotContent"] = map[string]any{someUser: map[string]any{"hash": other, "height": number("1")}}
+			set(b, map[string]any{someUser: map[string]any{"hash": other, "height": number("1")}}, "snapshotContent", "snapshotData")
 		})},
 		{"content names another height", inSnapshots(func(b map[string]any) {
 			for _, id := range b["snapshotContent"].(map[string]any) {
 				id.(map[string]any)["height"] = number("70")
 			}
+			b["snapshotData"] = b["snapshotContent"]
 		})},
-		{"no content", inSnapshots(func(b map[string]any) { b["snapshotContent"] = nil })},
-		{"link", inSnapshots(func(b map[string]any) { b["prevHash"] = other })},
+		{"no content", inSnapshots(func(b map[string]any) { set(b, nil, "snapshotContent", "snapshotData") })},
+		{"link", inSnapshots(func(b map[string]any) { set(b, other, "prevHash", "previousHash") })},
 		{"time", inSnapshots(func(b map[string]any) { b["timestamp"] = number("1") })},
 		{"seed", inSnapshots(func(b map[string]any) { b["seed"] = number("18446744073709551615") })},
 		{"version", inSnapshots(func(b map[string]any) { b["version"] = number("15") })},

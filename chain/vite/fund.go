@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/chain/vite/client"
@@ -14,11 +16,16 @@ import (
 // grindStep is the number of nonces tried between two looks at the clock: some milliseconds.
 const grindStep = 1 << 16
 
+// budgetAge is how long a node's word about an account's quota is used for further blocks: about one snapshot block.
+const budgetAge = time.Second
+
 // price is what a node wants for a block now.
 type price struct {
-	difficulty *big.Int // of the proof of work; nil when the account's quota pays, now or later
+	difficulty *big.Int // of the proof of work; nil when the account's quota pays
+	left       uint64   // quota that remains for the blocks after it
 }
 
+// String does not tell what is left: nodes that are a block apart agree all the same.
 func (p price) String() string {
 	if p.difficulty == nil {
 		return "quota"
@@ -26,42 +33,104 @@ func (p price) String() string {
 	return p.difficulty.String()
 }
 
-// fund sees to it that the block can be paid for, and adds proof of work where the stake does not suffice. A block that can never
-// be paid for must not be signed: its slot would stay open for ever, since the same bytes are all that is ever sent there.
-func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) error {
+// budget is the quota that an account has for the blocks that follow one that was signed.
+type budget struct {
+	head  core.Hash
+	left  uint64
+	until time.Time
+}
+
+// fund sees to it that the block can be paid for, and adds proof of work where the stake does not suffice. It answers the quota that
+// remains. Nodes are asked once for a row of blocks, and again when what they said is used up or old. More than the quota pays for is
+// not signed: no block is on its way that must wait.
+func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) (left uint64, err error) {
 	need, err := core.RequiredQuota(b.BlockType, b.ToAddress, b.Data, 0)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if has := c.budgetFor(b); has >= need {
+		return has - need, nil
 	}
 	due, err := agreed(ctx, c, price.String, func(ctx context.Context, _ *node, nc *client.Client) (price, error) {
 		return quote(ctx, nc, b, need)
 	})
 	if err != nil || due.difficulty == nil {
-		return err
+		return due.left, err
 	}
 	if !c.cfg.PoW {
-		return fmt.Errorf("%w: out of quota, and proof of work is not configured", chain.ErrNotNow)
+		return 0, fmt.Errorf("%w: out of quota, and proof of work is not configured", chain.ErrNotNow)
 	}
-	return c.grind(ctx, b, due.difficulty)
+	return 0, c.grind(ctx, b, due.difficulty)
 }
 
-// quote asks one node for the price. On the account's tip the node knows it. Before earlier blocks are there it cannot be asked;
-// then the block can count on the stake alone, if that gives enough once it has rested.
+// budgetFor is the quota known to be left for a block: none unless it follows the block that was signed last, a moment ago.
+func (c *Chain) budgetFor(b *core.AccountBlock) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.budgets[b.Address]
+	if known.head != b.PreviousHash || known.head.IsZero() || !c.now().Before(known.until) {
+		return 0
+	}
+	return known.left
+}
+
+// signed keeps what is left after a block. The first of a row begins the time.
+func (c *Chain) signed(b *core.AccountBlock, left uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.budgets[b.Address]
+	until := c.now().Add(budgetAge)
+	if known.head == b.PreviousHash && c.now().Before(known.until) {
+		until = known.until
+	}
+	c.budgets[b.Address] = budget{b.Hash, left, until}
+}
+
+// quote asks one node for the price. On the account's head the node knows it exactly. Before earlier blocks are there it cannot be asked;
+// then the block can count on what the stake gives beyond those.
 func quote(ctx context.Context, nc *client.Client, b *core.AccountBlock, need uint64) (price, error) {
 	latest, err := nc.LatestAccountBlock(ctx, b.Address)
 	if err != nil {
 		return price{}, err
 	}
-	if onTip := latest == nil && b.Height == 1 || latest != nil && latest.Hash == b.PreviousHash; onTip {
-		return quoteOnTip(ctx, nc, b)
-	}
 	quota, err := nc.Quota(ctx, b.Address)
-	if err == nil && quota.Max < need {
-		err = fmt.Errorf("%w: the stake gives %d quota at most, the block costs %d and its predecessor is not on the ledger",
-			chain.ErrNotNow, quota.Max, need)
+	if err != nil {
+		return price{}, err
 	}
-	return price{}, err
+	var height uint64
+	var head core.Hash
+	if latest != nil {
+		height, head = latest.Height, latest.Hash
+	}
+	onHead := b.Height == height+1 && b.PreviousHash == head
+	switch waiting := waitingQuota(b.Height, height, need); {
+	case onHead && quota.Current < need:
+		return quoteOnTip(ctx, nc, b)
+	case onHead:
+		return price{left: quota.Current - need}, nil
+	case quota.Max < need:
+		return price{}, fmt.Errorf("%w: the stake gives %d quota at most, the block costs %d and its predecessor is not on the ledger",
+			chain.ErrNotNow, quota.Max, need)
+	case quota.Current < waiting || quota.Current-waiting < need:
+		return price{}, fmt.Errorf("%w: out of quota: %d now, of which the blocks before this one take %d", chain.ErrNotNow, quota.Current, waiting)
+	default:
+		return price{left: quota.Current - waiting - need}, nil
+	}
 }
+
+// waitingQuota is what the blocks between an account's head and a later one cost, if each costs as much as that.
+func waitingQuota(number, head, need uint64) uint64 {
+	if number <= head+1 {
+		return 0
+	}
+	if count := number - head - 1; count <= maxWaitingBlocks {
+		return count * need
+	}
+	return math.MaxUint64
+}
+
+// maxWaitingBlocks is far beyond what any quota pays for.
+const maxWaitingBlocks = 1 << 20
 
 func quoteOnTip(ctx context.Context, nc *client.Client, b *core.AccountBlock) (price, error) {
 	intent := client.Intent{Address: b.Address, PreviousHash: b.PreviousHash, BlockType: b.BlockType, Data: b.Data}
@@ -73,7 +142,7 @@ func quoteOnTip(ctx context.Context, nc *client.Client, b *core.AccountBlock) (p
 		// The next snapshot block, or the next look at the tip, ends each of these.
 		return price{}, fmt.Errorf("%w: %w", chain.ErrNotNow, err)
 	}
-	return price{due.Difficulty}, err
+	return price{difficulty: due.Difficulty}, err
 }
 
 // grind searches a nonce. The search is the same each time: the same block is signed again.

@@ -187,12 +187,17 @@ func (l *ledger) stakeFor(t testing.TB, a core.Address, vite uint64) {
 	l.mine(t, 2)
 }
 
-// TestPipelineOnRestedStake signs ahead of the tip where the stake alone gives enough in the end.
+// TestPipelineOnRestedStake signs ahead of the account's head once the stake gives enough for the blocks before, too.
 func TestPipelineOnRestedStake(t *testing.T) {
 	l := newLedger(t)
 	l.stakeFor(t, l.poor, 1000)
 	slot := l.slotOf(l.poor, poorPath)
 	slot.Number, slot.Prev = slot.Number+1, strings.Repeat("ab", 32)
+	for _, pow := range []bool{false, true} {
+		_, err := l.openWith(t, Config{PoW: pow}).Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+		require.ErrorIs(t, err, chain.ErrNotNow)
+	}
+	l.rest(t)
 	for _, pow := range []bool{false, true} {
 		a, err := l.openWith(t, Config{PoW: pow}).Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
 		require.NoError(t, err)
@@ -200,6 +205,66 @@ func TestPipelineOnRestedStake(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, b.Nonce)
 	}
+}
+
+// TestRowOfSlotsAsksOnce signs as many blocks in a row as the quota pays for, and no more.
+func TestRowOfSlotsAsksOnce(t *testing.T) {
+	l := newLedger(t)
+	l.stakeFor(t, l.poor, 5000)
+	l.rest(t)
+	p := newLiar(t, l)
+	c := l.open(t, p.URL)
+	quota, err := c.Quota(t.Context(), l.poor.String())
+	require.NoError(t, err)
+	const cost = 21_000 + 28*dataSize
+	fits := int(quota.Current / cost)
+	require.Greater(t, fits, 30)
+	p.counted()
+	slot := l.slotOf(l.poor, poorPath)
+	var row []chain.Attempt
+	for len(row) < fits {
+		a, err := c.Sign(t.Context(), slot, l.credit(uint64(len(row)+1), l.newUser(t), 5), nil)
+		require.NoError(t, err)
+		row = append(row, a)
+		slot.Number, slot.Prev = slot.Number+1, a.Hash
+	}
+	require.Equal(t, map[string]int{"ledger_getLatestAccountBlock": 1, "contract_getQuotaByAccount": 1}, p.counted())
+	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
+	require.ErrorIs(t, err, chain.ErrNotNow, "out of quota, of which nothing is used on the ledger yet")
+	for _, a := range row {
+		require.NoError(t, c.Broadcast(t.Context(), a), "all that was signed is paid for")
+	}
+	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
+	require.ErrorIs(t, err, chain.ErrNotNow)
+	l.rest(t)
+	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
+	require.NoError(t, err)
+}
+
+// TestBudgetGrowsOld asks again after a snapshot block, and for a block that does not follow the one signed last.
+func TestBudgetGrowsOld(t *testing.T) {
+	l := newLedger(t)
+	l.rest(t)
+	p := newLiar(t, l)
+	c := l.open(t, p.URL)
+	slot := l.slot(t)
+	first, err := c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+	require.NoError(t, err)
+	next := chain.Slot{Account: slot.Account, Key: slot.Key, Number: slot.Number + 1, Prev: first.Hash}
+	p.counted()
+	_, err = c.Sign(t.Context(), next, l.credit(2, l.newUser(t), 5), nil)
+	require.NoError(t, err)
+	require.Empty(t, p.counted())
+	_, err = c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 6), nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, p.counted(), "a block at the place of the first")
+	second, err := c.Sign(t.Context(), next, l.credit(2, l.newUser(t), 5), nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, p.counted(), "a block after another one")
+	l.clock.tick()
+	_, err = c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Number: next.Number + 1, Prev: second.Hash}, l.credit(3, l.newUser(t), 7), nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, p.counted(), "a second later")
 }
 
 func TestDroppedBlockIsSentAgain(t *testing.T) {

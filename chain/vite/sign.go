@@ -33,12 +33,14 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	if err := c.fill(block, pay); err != nil {
 		return chain.Attempt{}, err
 	}
-	if err := c.fund(ctx, block); err != nil {
+	left, err := c.fund(ctx, block)
+	if err != nil {
 		return chain.Attempt{}, err
 	}
 	if err := c.seal(ctx, block, slot.Key); err != nil {
 		return chain.Attempt{}, err
 	}
+	c.signed(block, left)
 	raw, err := core.EncodeBlock(block)
 	if err != nil {
 		return chain.Attempt{}, err
