@@ -70,6 +70,14 @@ type Effect struct {
 	OK      bool   // it did what its own fields say (status 1, and for a token transfer its event)
 	Void    bool   // it provably moved nothing but its fee (status 0). Neither OK nor Void: something moved, but not what the fields say
 	Fee     Amount // native coin burnt for it
+	To      string // who got Value; empty when nobody did
+	Value   Amount // native coin that the transaction itself moved from Account to To, by the block; zero when it failed
+}
+
+// Moment is an account as it was after the block at a height.
+type Moment struct {
+	Account string
+	Height  uint64
 }
 
 // Purpose says why money or a block leaves an account of ours.

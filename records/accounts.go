@@ -58,6 +58,9 @@ func (tx *Tx) addAccount(a Account) error {
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%w: the key path %s is another account's", ErrConflict, a.KeyPath)
 	}
+	if err == nil {
+		err = tx.addHolding(a)
+	}
 	if err != nil || a.Kind == KindDeposit { // deposit addresses are told by their binding
 		return err
 	}

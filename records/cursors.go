@@ -83,6 +83,9 @@ func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 		err = tx.putBlock(id, chain.Block{Point: at, Time: tx.now})
 	}
 	if err == nil {
+		err = tx.startHoldings(id, at.Height)
+	}
+	if err == nil {
 		err = tx.log("chain", string(id), "started", fmt.Sprintf("after block %d %s", at.Height, at.Hash))
 	}
 	if err != nil {

@@ -27,8 +27,9 @@ func (r effectRow) effect() Effect {
 
 // SeeEffect stores what one of our accounts did, as a block shows it. The same effect in the same block is stored once.
 func (tx *Tx) SeeEffect(e Effect) error {
-	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, void, fee) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee)
+	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`,
+		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value)
 	if err != nil {
 		return fmt.Errorf("storing the effect %s on %s: %w", e.Tx, e.Chain, err)
 	}

@@ -42,6 +42,11 @@ const (
 	ReasonUnknownToken  = "unknown_token"
 	ReasonUnknownSender = "unknown_sender" // a contract: nobody to refund
 	ReasonOperator      = "operator"
+
+	// Of coin that only balances show.
+	ReasonBeforeAddress = "before_address" // it came before the address was given to anybody: nobody's deposit
+	ReasonUnproven      = "time_unproven"  // no node can tell whether it came before or after that
+	ReasonFoundByAudit  = "found_by_audit" // a block shows what the comparison of balances has found and credited already
 )
 
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.

@@ -141,6 +141,18 @@ func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
 	if err != nil {
 		return t, false, err
 	}
+	if !found || known.State == string(Orphaned) {
+		by, err := tx.late(fresh)
+		switch {
+		case err != nil:
+			return t, false, err
+		case by != 0 && found: // it stays orphaned
+			out, err := known.transfer()
+			return out, false, err
+		case by != 0:
+			return tx.addMatched(fresh, by)
+		}
+	}
 	if !found {
 		out, err := tx.addTransfer(fresh)
 		return out, err == nil, err

@@ -290,7 +290,11 @@ func (s *searcher) effect(t *transaction) error {
 		return err
 	}
 	s.chain.learn(t)
-	s.effects = append(s.effects, chain.Effect{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Void: !t.ok, Fee: fee})
+	e := chain.Effect{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Void: !t.ok, Fee: fee}
+	if m, ok := t.movement(); ok && t.ok && !m.amount.IsZero() {
+		e.To, e.Value = m.to.Hex(), chain.AmountOf(&m.amount)
+	}
+	s.effects = append(s.effects, e)
 	return nil
 }
 

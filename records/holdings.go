@@ -1,0 +1,265 @@
+package records
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gatewayd/chain"
+)
+
+// Holding is what one of our accounts must hold of its ledger's own coin by the books: In less Out, after a final block.
+type Holding struct {
+	Account string
+	Kind    AccountKind
+	Network string
+	Since   uint64 // blocks above this one count
+	Opened  bool   // what the account held at Since is known, and part of In
+	In, Out chain.Amount
+}
+
+// Compare tells by how much the coins on the ledger are more than the books say, or less. At most one of the two is above zero.
+func (h Holding) Compare(have chain.Amount) (surplus, shortage chain.Amount, err error) {
+	there, err := have.Add(h.Out)
+	switch {
+	case err != nil:
+	case there.Less(h.In):
+		shortage, err = h.In.Sub(there)
+	default:
+		surplus, err = there.Sub(h.In)
+	}
+	return surplus, shortage, err
+}
+
+// CoinMove is coin that came to one of our accounts or left it, fees included, as a block shows it.
+type CoinMove struct {
+	Account    string
+	Height     uint64
+	Came, Went chain.Amount
+}
+
+type holdingRow struct {
+	Account string       `db:"account"`
+	Kind    string       `db:"kind"`
+	Network string       `db:"network"`
+	Since   uint64       `db:"since"`
+	Opening string       `db:"opening"`
+	Came    chain.Amount `db:"came"`
+	Went    chain.Amount `db:"went"`
+}
+
+const holdingQuery = `SELECT h.account, a.kind, a.network, h.since, h.opening, h.came, h.went FROM holdings h
+	JOIN accounts a ON a.chain = h.chain AND a.account = h.account `
+
+func (r holdingRow) holding() (Holding, error) {
+	h := Holding{Account: r.Account, Kind: AccountKind(r.Kind), Network: r.Network, Since: r.Since, In: r.Came, Out: r.Went, Opened: r.Opening != ""}
+	if !h.Opened {
+		return h, nil
+	}
+	opening, err := chain.ParseAmount(r.Opening)
+	if err == nil {
+		h.In, err = r.Came.Add(opening)
+	}
+	return h, err
+}
+
+// addHolding begins the books of a new account's coin. Nobody has seen a deposit address before it is stored, so it is taken to be empty; what
+// the other accounts held before is found out by the first comparison.
+func (tx *Tx) addHolding(a Account) error {
+	if a.Kind == KindGateway {
+		return nil
+	}
+	opening := ""
+	if a.Kind == KindDeposit {
+		opening = "0"
+	}
+	_, err := tx.exec(`INSERT INTO holdings (chain, account, since, opening) VALUES (?, ?, COALESCE((SELECT height FROM cursors WHERE chain = ?), 0), ?)`,
+		string(a.Chain), a.Account, string(a.Chain), opening)
+	return err
+}
+
+// startHoldings begins the books of a chain's coin at the block that it is followed from.
+func (tx *Tx) startHoldings(id chain.ID, height uint64) error {
+	_, err := tx.exec(`INSERT INTO balance_audits (chain, folded, looked, audited, audited_at) VALUES (?, ?, -1, -1, 0)`, string(id), height)
+	if err == nil {
+		_, err = tx.exec(`UPDATE holdings SET since = ? WHERE chain = ? AND since = 0`, height, string(id))
+	}
+	return err
+}
+
+// FoldHoldings brings the books of a chain's coin to its final block: transfers to us and transactions of ours in the blocks that have
+// become final since. Its cost is that of these blocks. Call it in the transaction that moves the final point.
+func (tx *Tx) FoldHoldings(id chain.ID) error {
+	if err := tx.foldHoldings(id); err != nil {
+		return fmt.Errorf("adding up the coin of %s: %w", id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) foldHoldings(id chain.ID) error {
+	a, found, err := tx.balanceAudit(id)
+	if err != nil || !found {
+		return err
+	}
+	c, _, err := tx.cursorRow(id)
+	if err != nil || c.FinalHeight <= a.Folded {
+		return err
+	}
+	moves, err := tx.coinMoves(id, a.Folded, c.FinalHeight)
+	if err != nil {
+		return err
+	}
+	if err := tx.addMoves(id, moves); err != nil {
+		return err
+	}
+	return tx.change(`UPDATE balance_audits SET folded = ? WHERE chain = ? AND folded = ?`, c.FinalHeight, string(id), a.Folded)
+}
+
+// addMoves adds movements to the holdings of those accounts that are ours.
+func (tx *Tx) addMoves(id chain.ID, moves []CoinMove) error {
+	of := make(map[string][]CoinMove)
+	for _, m := range moves {
+		of[m.Account] = append(of[m.Account], m)
+	}
+	rows, err := tx.holdingRows(id, slices.Sorted(maps.Keys(of)))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		came, went := r.Came, r.Went
+		for _, m := range of[r.Account] {
+			if m.Height <= r.Since {
+				continue
+			}
+			if came, err = came.Add(m.Came); err != nil {
+				return err
+			}
+			if went, err = went.Add(m.Went); err != nil {
+				return err
+			}
+		}
+		if err := tx.setHolding(id, r.Account, came, went); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) setHolding(id chain.ID, account string, came, went chain.Amount) error {
+	return tx.change(`UPDATE holdings SET came = ?, went = ? WHERE chain = ? AND account = ?`, came, went, string(id), account)
+}
+
+// addCame adds to what came to one account.
+func (tx *Tx) addCame(id chain.ID, account string, amount chain.Amount) error {
+	rows, err := tx.holdingRows(id, []string{account})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	came, err := rows[0].Came.Add(amount)
+	if err != nil {
+		return err
+	}
+	return tx.setHolding(id, account, came, rows[0].Went)
+}
+
+func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, err error) {
+	for batch := range slices.Chunk(accounts, confirmBatch) {
+		var some []holdingRow
+		if err := tx.listIn(&some, holdingQuery+`WHERE h.chain = ? AND h.account IN (?) ORDER BY h.account`, string(id), batch); err != nil {
+			return nil, err
+		}
+		rows = append(rows, some...)
+	}
+	return rows, nil
+}
+
+// onLeftBlock tells of a row m that its block is known to have left the line.
+const onLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND b.hash = m.block_hash AND b.canonical = 0)`
+
+// CoinMoves answers the movements of coin of some accounts in the blocks of the line above one height and up to another, as the books have them.
+func (tx *Tx) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]CoinMove, error) {
+	all, err := tx.coinMoves(id, above, upTo)
+	if err != nil {
+		return nil, fmt.Errorf("reading the coin movements of %s: %w", id, err)
+	}
+	ours := make(map[string]bool, len(accounts))
+	for _, a := range accounts {
+		ours[a] = true
+	}
+	return slices.DeleteFunc(all, func(m CoinMove) bool { return !ours[m.Account] }), nil
+}
+
+func (tx *Tx) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
+	if upTo <= above {
+		return nil, nil
+	}
+	var in []struct {
+		Account string       `db:"account"`
+		Height  uint64       `db:"height"`
+		Amount  chain.Amount `db:"amount"`
+	}
+	err := tx.list(&in, `SELECT account, height, amount FROM transfers m WHERE chain = ? AND asset = 'native' AND failed = 0
+		AND height > ? AND height <= ? AND state <> 'orphaned' AND NOT EXISTS (SELECT 1 FROM audit_matches x WHERE x.transfer_id = m.id)
+		AND NOT `+onLeftBlock, string(id), above, upTo)
+	if err != nil {
+		return nil, err
+	}
+	moves := make([]CoinMove, len(in))
+	for i, t := range in {
+		moves[i] = CoinMove{Account: t.Account, Height: t.Height, Came: t.Amount}
+	}
+	return tx.ownMoves(moves, id, above, upTo)
+}
+
+// ownMoves adds what our own transactions moved and burnt. What rows of earlier versions moved, their payments tell.
+func (tx *Tx) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]CoinMove, error) {
+	var rows []struct {
+		Account string         `db:"account"`
+		Height  uint64         `db:"height"`
+		Tx      string         `db:"tx"`
+		OK      bool           `db:"ok"`
+		Fee     chain.Amount   `db:"fee"`
+		Payee   string         `db:"payee"`
+		Value   sql.NullString `db:"value"`
+	}
+	err := tx.list(&rows, `SELECT account, height, tx, ok, fee, payee, value FROM effects m WHERE chain = ? AND height > ? AND height <= ?
+		AND NOT `+onLeftBlock, string(id), above, upTo)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range rows {
+		value, payee := chain.Amount{}, e.Payee
+		switch {
+		case e.Value.Valid:
+			value, err = chain.ParseAmount(e.Value.String)
+		case e.OK:
+			value, payee, err = tx.paidCoin(id, e.Tx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out, err := e.Fee.Add(value)
+		if err != nil {
+			return nil, err
+		}
+		moves = append(moves, CoinMove{Account: e.Account, Height: e.Height, Went: out})
+		if !value.IsZero() {
+			moves = append(moves, CoinMove{Account: payee, Height: e.Height, Came: value})
+		}
+	}
+	return moves, nil
+}
+
+// paidCoin is how much coin a settled attempt of ours moved, and to whom.
+func (tx *Tx) paidCoin(id chain.ID, hash string) (value chain.Amount, payee string, err error) {
+	var r struct {
+		Payee string       `db:"payee"`
+		Value chain.Amount `db:"value"`
+	}
+	_, err = tx.get(&r, `SELECT p.payee, COALESCE(w.brought, p.amount) AS value FROM attempts a
+		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
+		JOIN payments p ON p.id = s.payment_id LEFT JOIN swept w ON w.payment_id = p.id
+		WHERE a.chain = ? AND a.hash = ? AND a.kind <> 'cancel' AND p.asset = 'native'`, string(id), hash)
+	return r.Value, r.Payee, err
+}
