@@ -28,6 +28,9 @@ type Config struct {
 	// Traces says how native coin moved by contracts is found before EIP-7708: "auto" (default) where a node can trace,
 	// "on" always (a node that cannot is no node), "off" never.
 	Traces string `yaml:"traces"`
+	// Balances says whether the coin of our accounts is compared with the books, which finds what neither traces nor EIP-7708 show: "auto"
+	// (default) or "off", for chains that charge fees which no receipt tells.
+	Balances string `yaml:"balances"`
 	// Unverified switches the proof of blocks off, for chains whose blocks go-ethereum cannot hash. The nodes are then trusted.
 	Unverified bool `yaml:"unverified"`
 	// Tokens are the ERC-20 contracts that are bridged.
@@ -55,6 +58,9 @@ const (
 	tracesOn   = "on"
 	tracesOff  = "off"
 
+	balancesAuto = "auto"
+	balancesOff  = "off"
+
 	tagFinalized = "finalized"
 	tagSafe      = "safe"
 
@@ -73,6 +79,7 @@ const (
 func (c Config) withDefaults() Config {
 	c.Finality = or(c.Finality, tagFinalized)
 	c.Traces = or(c.Traces, tracesAuto)
+	c.Balances = or(c.Balances, balancesAuto)
 	c.MaxFeeGwei = or(c.MaxFeeGwei, "300")
 	c.MinTipGwei = or(c.MinTipGwei, "0.01")
 	c.MaxGas = or(c.MaxGas, 500_000)
@@ -151,6 +158,9 @@ func checkNodeURL(address string) error {
 func (c Config) checkReading() error {
 	if _, _, err := c.finality(); err != nil {
 		return fmt.Errorf("finality: %w", err)
+	}
+	if c.Balances != balancesAuto && c.Balances != balancesOff {
+		return fmt.Errorf("balances: %q is neither auto nor off", c.Balances)
 	}
 	switch c.Traces {
 	case tracesAuto, tracesOn, tracesOff:

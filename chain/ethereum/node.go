@@ -48,6 +48,7 @@ type node struct {
 	answers sync.Pool // *bytes.Buffer: room of earlier answers
 
 	most       atomic.Int32 // elements that it takes in a batch
+	perCall    atomic.Int32 // balances that it reads in one call; 0: it does not override state
 	rightChain atomic.Bool
 	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
 	tracing    atomic.Int32
@@ -64,6 +65,7 @@ func newNode(index int, address string, config Config) *node {
 		pace:    newPace(config.RequestsPerSecond),
 	}
 	n.most.Store(int32(n.pace.most()))
+	n.perCall.Store(balancePage)
 	return n
 }
 

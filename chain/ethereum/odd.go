@@ -89,6 +89,7 @@ func (c *Chain) elect(answers []answer[*block]) *block {
 func (b *block) digest() common.Hash {
 	type entry struct {
 		Hash, Extra common.Hash
+		Price       common.Hash
 		From        common.Address
 		To, Value   []byte
 		Input       []byte
@@ -100,7 +101,7 @@ func (b *block) digest() common.Hash {
 	for i := range b.txs {
 		t := &b.txs[i]
 		list[i] = entry{
-			Hash: t.hash(), Extra: t.extra.Bytes32(), From: t.from, Value: t.value.Bytes(), Input: t.input, OK: t.ok, GasUsed: t.gasUsed, Logs: t.logs,
+			Hash: t.hash(), Extra: t.extra.Bytes32(), Price: t.price.Bytes32(), From: t.from, Value: t.value.Bytes(), Input: t.input, OK: t.ok, GasUsed: t.gasUsed, Logs: t.logs,
 		}
 		if t.to != nil {
 			list[i].To = t.to[:]

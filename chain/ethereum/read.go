@@ -185,8 +185,11 @@ func (c *Chain) attach(b *block, raw *blockJSON, receipts []receiptJSON) error {
 		if err := b.txs[i].attach(&receipts[i], used, raw.BaseFee); err != nil {
 			return fmt.Errorf("receipt %d: %w", i, err)
 		}
-		if b.odd { // chains of odd blocks charge besides gas
+		if b.odd { // chains of odd blocks charge besides gas, and not always the price that a transaction offers
 			b.txs[i].extra = word(receipts[i].L1Fee)
+			if receipts[i].Price != nil {
+				b.txs[i].price = word(receipts[i].Price)
+			}
 		}
 		used = uint64(receipts[i].Cumulative)
 	}

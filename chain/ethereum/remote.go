@@ -150,7 +150,7 @@ func classifyTransport(err error) verdict {
 		return verdictLimited
 	case strings.Contains(err.Error(), "HTTP status 429"): // the RPC client's words for a WebSocket that was not opened
 		return verdictLimited
-	case errors.Is(err, errBatchSize):
+	case errors.Is(err, errBatchSize), strings.Contains(err.Error(), "HTTP status 413"):
 		return verdictBatchSize
 	}
 	return verdictTransport

@@ -1,0 +1,245 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+const (
+	// balancePage addresses are asked for in one call. Each costs some 3,000 gas (2,600 for the balance of an account that was not touched, the
+	// rest for its calldata), so that they fit into the 50 million gas that most nodes give a call. A node that gives less is asked for fewer.
+	balancePage = 14_000
+	// leastPage is how few are asked for at once before a node's refusal is taken to mean something else than their number.
+	leastPage = 250
+)
+
+// balanceReader is where the program below is laid by the state override of one call: an address that nobody has a key of.
+const balanceReader = "0x676174657761792d62616c616e63652d4c6f6f6b"
+
+// balanceProgram reads addresses of 20 bytes from the calldata and answers a word with the balance of each. The stack holds where it reads
+// and where it writes:
+//
+//	        3d 3d             RETURNDATASIZE twice: zero, on forks before PUSH0 too
+//	loop:   5b 81 35 6060 1c  JUMPDEST DUP2 CALLDATALOAD PUSH 96 SHR    the next address
+//	        31 81 52          BALANCE DUP2 MSTORE
+//	        6020 01 90        PUSH 32 ADD SWAP1                         where to write next
+//	        6014 01 90        PUSH 20 ADD SWAP1                         where to read next
+//	        36 82 10 6002 57  CALLDATASIZE DUP3 LT PUSH loop JUMPI
+//	        3d f3             RETURNDATASIZE RETURN                     all that was written
+const balanceProgram = "0x3d3d5b813560601c31815260200190601401903682106002573df3"
+
+// errNoOverride is a node that does not lay the program where it is asked to.
+var errNoOverride = errors.New("the node does not override state")
+
+// AuditsBalances tells whether the coin of our accounts is to be compared with the books.
+func (c *Chain) AuditsBalances() bool { return c.config.Balances != balancesOff }
+
+// BalancePage is how many accounts BalancesAt is best asked for at once.
+func (c *Chain) BalancePage() int { return balancePage }
+
+// BalancesAt answers the native coin of some accounts, in wei and in their order, after the block at a final height. A majority of the
+// nodes must say the same of each account. chain.ErrUnavailable: they do not, or keep no state of that block.
+func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error) {
+	owners := make([]common.Address, len(accounts))
+	for i, account := range accounts {
+		owner, err := parseAddress(account)
+		if err != nil {
+			return nil, fmt.Errorf("balance of %q: %w", account, err)
+		}
+		owners[i] = owner
+	}
+	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return n.balances(ctx, height, owners) }
+	enough := func(answers []answer[[]uint256.Int]) bool {
+		_, err := c.elected(answers, len(owners))
+		return err == nil
+	}
+	answers := ask(ctx, c.nodes, question, enough)
+	all, err := c.elected(answers, len(owners))
+	if err != nil {
+		_, faults := succeeded(answers)
+		return nil, fmt.Errorf("reading balances at block %d: %w", height, unavailable(append(faults, err)))
+	}
+	return all, nil
+}
+
+// elected is what a majority says of each account.
+func (c *Chain) elected(answers []answer[[]uint256.Int], count int) ([]chain.Amount, error) {
+	good, _ := succeeded(answers)
+	if len(good) < c.majority() {
+		return nil, errors.New("no majority of the nodes answers")
+	}
+	all := make([]chain.Amount, count)
+	for i := range all {
+		value, ok := mostSay(good, c.majority(), func(a []uint256.Int) *uint256.Int { return &a[i] })
+		if !ok {
+			return nil, errors.New("no majority of the nodes agrees on a balance")
+		}
+		all[i] = chain.AmountOf(value)
+	}
+	return all, nil
+}
+
+// mostSay finds the number that enough answers have; nil is no number.
+func mostSay[T any](answers []answer[T], need int, of func(T) *uint256.Int) (*uint256.Int, bool) {
+	for _, a := range answers {
+		mine, same := of(a.value), 0
+		if mine == nil {
+			continue
+		}
+		for _, b := range answers {
+			if other := of(b.value); other != nil && other.Eq(mine) {
+				same++
+			}
+		}
+		if same >= need {
+			return mine, true
+		}
+	}
+	return nil, false
+}
+
+// balances asks one node, in as few calls as it takes.
+func (n *node) balances(ctx context.Context, height uint64, owners []common.Address) ([]uint256.Int, error) {
+	found := make([]uint256.Int, 0, len(owners))
+	for len(owners) > 0 {
+		size := min(len(owners), int(n.perCall.Load()))
+		if size == 0 {
+			return n.singleBalances(ctx, found, height, owners)
+		}
+		var err error
+		before := len(found)
+		found, err = n.callBalances(ctx, found, height, owners[:size])
+		switch {
+		case err == nil:
+			owners = owners[size:]
+		case ctx.Err() != nil || !n.askFewer(size, err):
+			return nil, err
+		default:
+			found = found[:before]
+		}
+	}
+	return found, nil
+}
+
+// askFewer decides after a fault whether to ask again, for fewer at once or without overriding state.
+func (n *node) askFewer(size int, err error) bool {
+	var remote rpc.Error
+	switch v := classify(err); {
+	case v == verdictNoState || v == verdictUnknownBlock || v == verdictLimited:
+		return false
+	case errors.Is(err, errNoOverride) || v == verdictNoMethod:
+		n.perCall.Store(0)
+	case !errors.As(err, &remote) && !errors.Is(err, context.DeadlineExceeded) && v != verdictBatchSize:
+		return false // it does not answer at all
+	case size <= leastPage:
+		n.perCall.Store(0)
+	default:
+		n.perCall.Store(int32(size / 2))
+	}
+	return true
+}
+
+// callBalances lets the node run balanceProgram.
+func (n *node) callBalances(ctx context.Context, found []uint256.Int, height uint64, owners []common.Address) ([]uint256.Int, error) {
+	input := make([]byte, 0, len(owners)*common.AddressLength)
+	for _, owner := range owners {
+		input = append(input, owner[:]...)
+	}
+	call := map[string]any{"to": balanceReader, "input": hexutil.Bytes(input)}
+	override := map[string]any{balanceReader: map[string]any{"code": balanceProgram}}
+	var words []byte
+	if err := n.scan(ctx, func(s *scanner) { words = s.bytes() }, "eth_call", call, hexutil.EncodeUint64(height), override); err != nil {
+		return found, err
+	}
+	if len(words) != len(owners)*wordSize {
+		return found, fmt.Errorf("%s: %w: %d bytes for %d accounts", n.name, errNoOverride, len(words), len(owners))
+	}
+	for word := range slices.Chunk(words, wordSize) {
+		found = append(found, *new(uint256.Int).SetBytes(word))
+	}
+	return found, nil
+}
+
+// singleBalances asks a node that does not override state for one balance after the other, many in a request.
+func (n *node) singleBalances(ctx context.Context, found []uint256.Int, height uint64, owners []common.Address) ([]uint256.Int, error) {
+	moments := make([]moment, len(owners))
+	for i, owner := range owners {
+		moments[i] = moment{owner, height}
+	}
+	balances, err := n.pastBalances(ctx, moments)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range balances {
+		if b == nil {
+			return nil, fmt.Errorf("%s: no state of block %d", n.name, height)
+		}
+		found = append(found, *b)
+	}
+	return found, nil
+}
+
+// moment is an account after a block.
+type moment struct {
+	owner  common.Address
+	height uint64
+}
+
+// PastBalances answers the native coin of accounts at final heights in wei, in their order: nil where no majority of the nodes still knows it.
+func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error) {
+	moments := make([]moment, len(of))
+	for i, m := range of {
+		owner, err := parseAddress(m.Account)
+		if err != nil {
+			return nil, fmt.Errorf("balance of %q: %w", m.Account, err)
+		}
+		moments[i] = moment{owner, m.Height}
+	}
+	question := func(ctx context.Context, n *node) ([]*uint256.Int, error) { return n.pastBalances(ctx, moments) }
+	good, faults := succeeded(ask(ctx, c.nodes, question, never))
+	if len(good) < c.majority() {
+		return nil, fmt.Errorf("reading past balances: %w", unavailable(faults))
+	}
+	all := make([]*chain.Amount, len(of))
+	for i := range all {
+		if value, ok := mostSay(good, c.majority(), func(a []*uint256.Int) *uint256.Int { return a[i] }); ok {
+			amount := chain.AmountOf(value)
+			all[i] = &amount
+		}
+	}
+	return all, nil
+}
+
+// pastBalances asks one node for balances at several heights; nil where it has no state of them any more.
+func (n *node) pastBalances(ctx context.Context, moments []moment) ([]*uint256.Int, error) {
+	balances := make([]*hexutil.Big, len(moments))
+	elems := make([]rpc.BatchElem, len(moments))
+	for i, m := range moments {
+		elems[i] = rpc.BatchElem{Method: "eth_getBalance", Args: []any{m.owner, hexutil.EncodeUint64(m.height)}, Result: &balances[i]}
+	}
+	if err := n.batch(ctx, elems); err != nil {
+		return nil, err
+	}
+	out := make([]*uint256.Int, len(moments))
+	for i, elem := range elems {
+		switch {
+		case elem.Error != nil && classify(elem.Error) == verdictNoState:
+		case elem.Error != nil:
+			return nil, elem.Error
+		case balances[i] == nil:
+			return nil, fmt.Errorf("%s: eth_getBalance: no answer", n.name)
+		default:
+			out[i] = word(balances[i])
+		}
+	}
+	return out, nil
+}
