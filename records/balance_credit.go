@@ -61,8 +61,8 @@ func (tx *Tx) HoldingsAt(id chain.ID, height uint64, accounts []string) ([]Holdi
 	}
 	for i := range out {
 		for _, m := range moves {
-			if m.Account == out[i].Account && m.Height > out[i].Since {
-				if out[i], err = out[i].without(m); err != nil {
+			if m.Account == out[i].Account && int64(m.Height) > out[i].Since {
+				if out[i], err = out[i].Without(m); err != nil {
 					return nil, fmt.Errorf("holding of %s at block %d: %w", m.Account, height, err)
 				}
 			}
@@ -71,8 +71,8 @@ func (tx *Tx) HoldingsAt(id chain.ID, height uint64, accounts []string) ([]Holdi
 	return out, nil
 }
 
-// without is the holding before a movement.
-func (h Holding) without(m CoinMove) (Holding, error) {
+// Without is the holding before a movement.
+func (h Holding) Without(m CoinMove) (Holding, error) {
 	in, err := h.In.Sub(m.Came)
 	if err != nil {
 		return h, err
@@ -154,6 +154,19 @@ func (tx *Tx) writeOff(f Finding, why string) error {
 		err = tx.log("account", f.Account, "shortage_accepted", fmt.Sprintf("%s on %s: %s", f.Amount, f.Chain, why))
 	}
 	return err
+}
+
+// LineBlock answers number, hash and time of the block of our line at a height, if it is still stored.
+func (tx *Tx) LineBlock(id chain.ID, height uint64) (b chain.Block, found bool, err error) {
+	var r struct {
+		Hash string `db:"hash"`
+		At   int64  `db:"at"`
+	}
+	found, err = tx.get(&r, `SELECT hash, at FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, string(id), height)
+	if err != nil {
+		return b, false, fmt.Errorf("reading block %d of %s: %w", height, id, err)
+	}
+	return chain.Block{Point: chain.Point{Height: height, Hash: r.Hash}, Time: timeOrZero(r.At)}, found, nil
 }
 
 // late answers the transfer that credited a movement of coin before a block showed it: somebody had blocks read again that were added up

@@ -226,7 +226,7 @@ func (tx *Tx) noteLook(id chain.ID, height uint64, l Look, f Finding, found bool
 
 // cleanSince is the height up to which an account without a finding is known to fit.
 func cleanSince(h Holding, a BalanceAudit) int64 {
-	switch since := int64(h.Since); {
+	switch since := h.Since; {
 	case since <= a.Audited:
 		return max(since, a.Audited)
 	case since <= a.Looked:

@@ -14,8 +14,8 @@ type Holding struct {
 	Account string
 	Kind    AccountKind
 	Network string
-	Since   uint64 // blocks above this one count
-	Opened  bool   // what the account held at Since is known, and part of In
+	Since   int64 // blocks above this one count; -1: all that were followed, and nobody noted from which on the account was known
+	Opened  bool  // what the account held at Since is known, and part of In
 	In, Out chain.Amount
 }
 
@@ -43,7 +43,7 @@ type holdingRow struct {
 	Account string       `db:"account"`
 	Kind    string       `db:"kind"`
 	Network string       `db:"network"`
-	Since   uint64       `db:"since"`
+	Since   int64        `db:"since"`
 	Opening string       `db:"opening"`
 	Came    chain.Amount `db:"came"`
 	Went    chain.Amount `db:"went"`
@@ -74,7 +74,7 @@ func (tx *Tx) addHolding(a Account) error {
 	if a.Kind == KindDeposit {
 		opening = "0"
 	}
-	_, err := tx.exec(`INSERT INTO holdings (chain, account, since, opening) VALUES (?, ?, COALESCE((SELECT height FROM cursors WHERE chain = ?), 0), ?)`,
+	_, err := tx.exec(`INSERT INTO holdings (chain, account, since, opening) VALUES (?, ?, COALESCE((SELECT height FROM cursors WHERE chain = ?), -1), ?)`,
 		string(a.Chain), a.Account, string(a.Chain), opening)
 	return err
 }
@@ -83,7 +83,7 @@ func (tx *Tx) addHolding(a Account) error {
 func (tx *Tx) startHoldings(id chain.ID, height uint64) error {
 	_, err := tx.exec(`INSERT INTO balance_audits (chain, folded, looked, audited, audited_at) VALUES (?, ?, -1, -1, 0)`, string(id), height)
 	if err == nil {
-		_, err = tx.exec(`UPDATE holdings SET since = ? WHERE chain = ? AND since = 0`, height, string(id))
+		_, err = tx.exec(`UPDATE holdings SET since = ? WHERE chain = ? AND since = -1`, height, string(id))
 	}
 	return err
 }
@@ -129,7 +129,7 @@ func (tx *Tx) addMoves(id chain.ID, moves []CoinMove) error {
 	for _, r := range rows {
 		came, went := r.Came, r.Went
 		for _, m := range of[r.Account] {
-			if m.Height <= r.Since {
+			if int64(m.Height) <= r.Since {
 				continue
 			}
 			if came, err = came.Add(m.Came); err != nil {

@@ -74,7 +74,8 @@ func outcome(t records.Transfer) records.TransferState {
 	switch t.Reason {
 	case "":
 		return records.Final
-	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender:
+	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender,
+		records.ReasonBeforeAddress, records.ReasonUnproven:
 		return records.Held
 	default:
 		return records.Refused

@@ -258,7 +258,10 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 		if err := f.decideFinal(tx, cur); err != nil {
 			return err
 		}
-		return f.settleEffects(ctx, tx)
+		if err := f.settleEffects(ctx, tx); err != nil {
+			return err
+		}
+		return f.foldCoin(tx)
 	})
 }
 

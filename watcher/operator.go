@@ -7,7 +7,8 @@ import (
 	"gatewayd/records"
 )
 
-// Retry sends a stuck transfer on its way again: a held payment is queued, a deposit below its minimum is credited anyway. It never
+// Retry sends a stuck transfer on its way again: a held payment is queued, a deposit below its minimum, or of which
+// only balances tell and not since when, is credited anyway. It never
 // makes a second payment: one that might be on its chain is not touched (facts/gateway.md 3, rule e).
 func (w *Watcher) Retry(tx *records.Tx, id uint64) error {
 	t, err := tx.Transfer(id)
@@ -23,8 +24,10 @@ func (w *Watcher) Retry(tx *records.Tx, id uint64) error {
 			return tx.MovePayment(p.ID, records.HeldPayment, records.Queued, records.ReasonOperator)
 		}
 	}
-	if t.Direction == records.Deposit && t.State == records.Refused && t.Reason == records.ReasonBelowMinimum && !t.Net.IsZero() {
-		if err := tx.MoveTransfer(id, records.Refused, records.Final, records.ReasonOperator); err != nil {
+	small := t.State == records.Refused && t.Reason == records.ReasonBelowMinimum
+	undated := t.State == records.Held && t.Reason == records.ReasonUnproven && t.Owner != ""
+	if t.Direction == records.Deposit && (small || undated) && !t.Net.IsZero() {
+		if err := tx.MoveTransfer(id, t.State, records.Final, records.ReasonOperator); err != nil {
 			return err
 		}
 		return w.queueCredit(tx, w.network(t.Network), t)

@@ -281,6 +281,7 @@ func (r *rig) requireSound() {
 			require.Equal(r.t, 1, n, "payment %d on %s", id, c.ID())
 		}
 	}
+	r.requireCoin()
 	r.view(func(tx *records.Tx) error {
 		breaches, _, err := tx.Breaches(0)
 		require.NoError(r.t, err)

@@ -31,6 +31,7 @@ type Config struct {
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
 	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 30s
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
+	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
 }
 
 func (c Config) withDefaults() Config {
@@ -40,7 +41,23 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Sweep, "*/10 * * * *")
 	setDefault(&c.Reconcile, 30*time.Second)
 	setDefault(&c.QuoteEvery, time.Minute)
+	setDefault(&c.BalanceAudit, time.Hour)
 	return c
+}
+
+// Check names the first setting that cannot be used.
+func (c Config) Check() error {
+	c = c.withDefaults()
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"poll", c.Poll}, {"reconcile", c.Reconcile}, {"quote_every", c.QuoteEvery}, {"balance_audit", c.BalanceAudit}} {
+		if d.value < 0 {
+			return fmt.Errorf("%s: must be above zero", d.name)
+		}
+	}
+	_, err := parseSchedule(c.Sweep)
+	return err
 }
 
 func setDefault[T comparable](v *T, d T) {
@@ -107,7 +124,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 			return nil, fmt.Errorf("network %s: chain %s or %s is not configured", n.Name, n.Source, n.Exchange)
 		}
 	}
-	if _, err := parseSchedule(w.cfg.Sweep); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -119,6 +136,9 @@ func (w *Watcher) Run(ctx context.Context) error {
 	for id := range w.Chains {
 		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].round) })
 		g.Go(func() error { return w.loop(ctx, "payer", id, w.cfg.Poll, w.pokes[id], w.payers[id].round) })
+		if a := w.balanceAuditor(id); a != nil {
+			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.round) })
+		}
 	}
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.reconciler().round) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })

@@ -42,6 +42,10 @@ type Chain struct {
 	noQuota   bool
 	lie       Lie
 	calls     map[Call]int
+
+	past uint64 // see KeepBalances
+	page int    // see SetBalancePage
+	bend func(account string, height uint64) *chain.Amount
 }
 
 // block is one block of the line. after is nil once it is older than keepStates.

@@ -11,6 +11,7 @@ const (
 	CallTip       Call = "tip"
 	CallSign      Call = "sign"
 	CallBroadcast Call = "broadcast"
+	CallBalances  Call = "balances"
 )
 
 // Fault is what a node does wrong in one call.

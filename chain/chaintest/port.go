@@ -83,7 +83,11 @@ func (c *Chain) show(b *block) chain.Block {
 			out.Transfers = append(out.Transfers, c.transfers(t)...)
 		} else if c.owned[t.account] {
 			r := b.receipts[i]
-			out.Effects = append(out.Effects, chain.Effect{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee})
+			e := chain.Effect{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee}
+			if r.ok && t.Asset == chain.Native && !t.Amount.IsZero() {
+				e.To, e.Value = t.To, t.Amount
+			}
+			out.Effects = append(out.Effects, e)
 		} else if c.owned[t.To] && t.Purpose != chain.Receive {
 			out.Transfers = append(out.Transfers, chain.Transfer{
 				Ref: t.hash, Tx: t.hash, From: t.account, To: t.To, Asset: t.Asset, Amount: t.Amount, Failed: !b.receipts[i].ok,
@@ -97,7 +101,7 @@ func (c *Chain) show(b *block) chain.Block {
 func (c *Chain) transfers(t *tx) []chain.Transfer {
 	var in []chain.Transfer
 	for i, o := range t.Outs {
-		if c.owned[o.To] && !c.owned[o.From] {
+		if c.owned[o.To] && !c.owned[o.From] && !o.Hidden && !o.Taken {
 			in = append(in, chain.Transfer{
 				Ref: place(t, i), Tx: t.hash, From: o.From, To: o.To, Asset: o.Asset, Amount: o.Amount, Memo: o.Memo, Failed: o.Failed,
 			})

@@ -103,7 +103,13 @@ func (s *state) apply(t *tx, base chain.Amount) (receipt, error) {
 
 func (s *state) applyOutside(t *tx) bool {
 	for i, o := range t.Outs {
-		if !o.Failed {
+		switch {
+		case o.Failed:
+		case o.Taken:
+			if err := s.debit(holding{o.To, o.Asset}, o.Amount); err != nil {
+				panic(fmt.Sprintf("a test took what is not there: %v", err))
+			}
+		default:
 			s.arrive(place(t, i), o.To, o.Asset, o.Amount)
 		}
 	}

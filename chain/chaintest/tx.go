@@ -23,6 +23,8 @@ type Out struct {
 	Amount chain.Amount
 	Memo   chain.Memo
 	Failed bool // nonce ledger: the transaction stands in a block and moves nothing
+	Hidden bool // nonce ledger: only balances show it, as coin that a contract sent where no node traces
+	Taken  bool // nonce ledger: hidden, and it leaves To for nowhere
 }
 
 // tx is a transaction or account block. One of ours is told by its Key, which stands for a signature: the account is derived from it.

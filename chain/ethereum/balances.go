@@ -219,7 +219,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 	return all, nil
 }
 
-// pastBalances asks one node for balances at several heights; nil where it has no state of them any more.
+// pastBalances asks one node for balances at several heights; nil where it refuses to say.
 func (n *node) pastBalances(ctx context.Context, moments []moment) ([]*uint256.Int, error) {
 	balances := make([]*hexutil.Big, len(moments))
 	elems := make([]rpc.BatchElem, len(moments))
@@ -232,9 +232,7 @@ func (n *node) pastBalances(ctx context.Context, moments []moment) ([]*uint256.I
 	out := make([]*uint256.Int, len(moments))
 	for i, elem := range elems {
 		switch {
-		case elem.Error != nil && classify(elem.Error) == verdictNoState:
-		case elem.Error != nil:
-			return nil, elem.Error
+		case elem.Error != nil: // the state is gone, whatever the node's words for it
 		case balances[i] == nil:
 			return nil, fmt.Errorf("%s: eth_getBalance: no answer", n.name)
 		default:

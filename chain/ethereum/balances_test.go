@@ -252,4 +252,3 @@ func TestBalanceCallFitsItsGas(t *testing.T) {
 	require.Equal(t, chain.MustAmount("100000000000000000000"), got[len(got)-1])
 	require.EqualValues(t, 1, calls.Load())
 }
-

@@ -149,6 +149,7 @@ func (c Config) Check() error {
 	}
 	add("gateway", c.Gateway.Check())
 	add("log", c.Log.Check())
+	add("watcher", c.Watcher.Check())
 	if c.Exchange != nil {
 		add("exchange", c.Exchange.Check())
 	}

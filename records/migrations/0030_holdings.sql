@@ -1,7 +1,7 @@
 -- +goose Up
 -- What each of our accounts holds of its ledger's own coin, by the books: opening + came - went. Kept up to the final block `folded`, so that
--- comparing it with the ledger costs nothing of the history. since: only blocks above this one count; opening is what the account held
--- there, empty while nobody has looked (deposit addresses are taken to have been empty).
+-- comparing it with the ledger costs nothing of the history. since: only blocks above this one count; -1 when that was not
+-- noted. opening is what the account held there, empty while nobody has looked (deposit addresses are taken to have been empty).
 
 -- What a transaction of ours moved, as its block shows it. NULL in rows of earlier versions: then its payment tells.
 ALTER TABLE effects ADD COLUMN payee TEXT NOT NULL DEFAULT '';
@@ -31,7 +31,7 @@ CREATE TABLE audit_matches (
   transfer_id BIGINT PRIMARY KEY REFERENCES transfers (id), found_by BIGINT NOT NULL REFERENCES transfers (id), amount TEXT NOT NULL);
 
 INSERT INTO holdings (chain, account, since, opening)
-  SELECT chain, account, 0, CASE WHEN kind = 'deposit' THEN '0' ELSE '' END FROM accounts WHERE kind <> 'gateway';
+  SELECT chain, account, -1, CASE WHEN kind = 'deposit' THEN '0' ELSE '' END FROM accounts WHERE kind <> 'gateway';
 
 INSERT INTO balance_audits (chain, folded, looked, audited, audited_at) SELECT chain, final_height, -1, -1, 0 FROM cursors;
 

@@ -1,0 +1,303 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// balancer is a chain whose coin may come to us without a trace in any block's transactions: sent by contracts, or by the protocol itself.
+type balancer interface {
+	// AuditsBalances tells whether the operator wants it.
+	AuditsBalances() bool
+	// BalancePage is how many accounts BalancesAt takes at once.
+	BalancePage() int
+	// BalancesAt answers the coin of accounts after a final block, as a majority of the nodes says.
+	BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error)
+	// PastBalances is BalancesAt for several heights; nil where the nodes keep no state that old.
+	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
+}
+
+// shortagePrefix marks the automatic stops that the balance audit may lift again.
+const shortagePrefix = "balances: "
+
+// balanceAuditor compares the coin of our accounts with the books. What both say of a final block must be equal. A surplus that two final
+// blocks show is coin that no block showed us: it becomes a transfer like any other. A shortage that two show closes the coin's channels.
+//
+//	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block shows it too)──▶ narrow ──▶ CreditSurplus ──▶ decideFinal
+//
+// All accounts are compared at start and once in a period, new ones as soon as the block that they are known from is final: that one
+// comparison tells what came before an address was given from what came after.
+type balanceAuditor struct {
+	*Watcher
+	id     chain.ID
+	chain  balancer
+	log    logrus.FieldLogger
+	folded uint64    // final block of the last round
+	next   time.Time // when all accounts are compared again
+}
+
+// balanceAuditor answers the auditor of a chain, or nil when its coin is not compared.
+func (w *Watcher) balanceAuditor(id chain.ID) *balanceAuditor {
+	c, ok := w.Chains[id].(balancer)
+	if !ok || !c.AuditsBalances() {
+		return nil
+	}
+	return &balanceAuditor{Watcher: w, id: id, chain: c, log: w.Log.WithField("chain", id)}
+}
+
+// foldCoin brings the books of the coin to the block that has just become final, in the same transaction.
+func (f *follower) foldCoin(tx *records.Tx) error {
+	if c, ok := f.chain.(balancer); !ok || !c.AuditsBalances() {
+		return nil
+	}
+	return tx.FoldHoldings(f.id)
+}
+
+// AuditBalances compares the coin of all accounts with the books now, where a chain offers it. Run does the same by itself.
+func (w *Watcher) AuditBalances(ctx context.Context) error {
+	for id := range w.Chains {
+		if a := w.balanceAuditor(id); a != nil {
+			if err := a.round(ctx); err != nil {
+				return fmt.Errorf("auditing the balances of %s: %w", id, err)
+			}
+		}
+	}
+	return nil
+}
+
+// round looks again at what differed, at accounts that are new, and in its time at all.
+func (a *balanceAuditor) round(ctx context.Context) error {
+	state, ready, err := a.state(ctx)
+	if err != nil || !ready {
+		return err
+	}
+	due := !a.Now().Before(a.next)
+	if !due && state.Folded == a.folded {
+		return nil
+	}
+	if err := a.again(ctx, state); err != nil {
+		return err
+	}
+	if due {
+		err = a.all(ctx)
+	} else {
+		err = a.newcomers(ctx, state)
+	}
+	if err != nil {
+		return err
+	}
+	a.folded = state.Folded
+	return a.judge(ctx)
+}
+
+// state is how far the books are; not ready while the chain is not followed.
+func (a *balanceAuditor) state(ctx context.Context) (state records.BalanceAudit, ready bool, err error) {
+	err = a.Store.View(ctx, func(tx *records.Tx) error {
+		cur, err := tx.Cursor(a.id)
+		if err != nil || cur.Halted || cur.Missing {
+			return err
+		}
+		state, ready, err = tx.BalanceAudit(a.id)
+		return err
+	})
+	return state, ready, err
+}
+
+// again compares accounts that differed at an earlier block.
+func (a *balanceAuditor) again(ctx context.Context, state records.BalanceAudit) error {
+	var open []records.Finding
+	err := a.Store.View(ctx, func(tx *records.Tx) error {
+		all, err := tx.Findings(a.id)
+		for _, f := range all {
+			if f.Height < state.Folded {
+				open = append(open, f)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for page := range slices.Chunk(open, a.chain.BalancePage()) {
+		if err := a.confirm(ctx, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all compares every account, page by page, each at the block that is final then.
+func (a *balanceAuditor) all(ctx context.Context) error {
+	lowest, count, last := uint64(0), 0, ""
+	for {
+		looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) {
+			return tx.HoldingsAfter(a.id, last, a.chain.BalancePage())
+		})
+		if err == nil {
+			err = a.note(ctx, height, looks)
+		}
+		if err != nil {
+			return err
+		}
+		if lowest == 0 {
+			lowest = height // final blocks never go back, so the first page's is the lowest
+		}
+		count += len(looks)
+		if len(looks) < a.chain.BalancePage() {
+			break
+		}
+		last = looks[len(looks)-1].Account
+	}
+	err := a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteAudited(a.id, lowest) })
+	if err != nil {
+		return err
+	}
+	a.next = a.Now().Add(a.cfg.BalanceAudit)
+	a.log.WithFields(logrus.Fields{"accounts": count, "height": lowest}).Info("balances compared with the books")
+	return nil
+}
+
+// newcomers compares the accounts that have not been compared yet.
+func (a *balanceAuditor) newcomers(ctx context.Context, state records.BalanceAudit) error {
+	after, count := records.Holding{Since: -1}, 0
+	for {
+		looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) {
+			return tx.NewHoldings(a.id, state.Looked, after, a.chain.BalancePage())
+		})
+		if err == nil {
+			err = a.note(ctx, height, looks)
+		}
+		if err != nil {
+			return err
+		}
+		count += len(looks)
+		if len(looks) < a.chain.BalancePage() {
+			break
+		}
+		after = looks[len(looks)-1].Holding
+	}
+	if count == 0 {
+		return nil
+	}
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteLooked(a.id, state.Folded) })
+}
+
+// look compares nothing yet: it reads what some accounts must hold at the final block, and what they do.
+func (a *balanceAuditor) look(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]records.Look, uint64, error) {
+	return lookAt(ctx, a.Store, a.id, a.chain, which)
+}
+
+type viewer interface {
+	View(ctx context.Context, fn func(*records.Tx) error) error
+}
+
+func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*records.Tx) ([]records.Holding, error)) ([]records.Look, uint64, error) {
+	var books []records.Holding
+	var state records.BalanceAudit
+	err := s.View(ctx, func(tx *records.Tx) (err error) {
+		if state, _, err = tx.BalanceAudit(id); err == nil {
+			books, err = which(tx)
+		}
+		return err
+	})
+	if err != nil || len(books) == 0 {
+		return nil, state.Folded, err
+	}
+	accounts := make([]string, len(books))
+	for i, h := range books {
+		accounts[i] = h.Account
+	}
+	have, err := c.BalancesAt(ctx, state.Folded, accounts)
+	if err != nil {
+		return nil, state.Folded, err
+	}
+	looks := make([]records.Look, len(books))
+	for i, h := range books {
+		looks[i] = records.Look{Holding: h, Have: have[i]}
+	}
+	return looks, state.Folded, nil
+}
+
+// note stores what a look has shown, if that is anything.
+func (a *balanceAuditor) note(ctx context.Context, height uint64, looks []records.Look) error {
+	if len(looks) == 0 {
+		return nil
+	}
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteLooks(a.id, height, looks) })
+}
+
+// judge closes the channels of the coin of networks with a confirmed shortage, and opens those that it closed when there is none any more.
+func (a *balanceAuditor) judge(ctx context.Context) error {
+	short := map[string]string{} // by network
+	err := a.Store.View(ctx, func(tx *records.Tx) error {
+		found, err := tx.Findings(a.id)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if f.Kind != records.Shortage || !f.Confirmed {
+				continue
+			}
+			account, err := tx.Account(a.id, f.Account)
+			if err != nil {
+				return err
+			}
+			if short[account.Network] == "" {
+				short[account.Network] = fmt.Sprintf("%s%s on %s holds %s less than the books say at block %d", shortagePrefix, f.Account, a.id, f.Amount, f.Height)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range a.Networks {
+		if n.Source != a.id {
+			continue
+		}
+		if err := a.setChannels(ctx, n, short[n.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *balanceAuditor) setChannels(ctx context.Context, n records.Network, why string) error {
+	want := records.ChannelOpen
+	if why != "" {
+		want = records.ChannelMaintain
+	}
+	for _, t := range n.Tokens {
+		if t.Asset != chain.Native {
+			continue
+		}
+		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
+			if err := a.setChannel(ctx, n, t, d, want, why); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *balanceAuditor) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, want, why string) error {
+	var c records.Channel
+	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
+		c, err = tx.Channel(n.Name, t.TokenID, d)
+		return err
+	})
+	ours := c.Automatic == records.ChannelOpen || strings.HasPrefix(c.Why, shortagePrefix)
+	if err != nil || !ours || c.Automatic == want {
+		return err
+	}
+	a.log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return tx.SetAutomatic(n.Name, t.TokenID, d, want, why) })
+}

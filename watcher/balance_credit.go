@@ -1,0 +1,176 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// maxNarrowed bounds the surpluses whose blocks are looked for in one round, dearest first: anybody can send dust to many addresses.
+const maxNarrowed = 1_000
+
+// proposal is a surplus on its way to be credited: what was found, and the later comparison that shows it too.
+type proposal struct {
+	records.Finding
+	look   records.Look
+	height uint64 // of look
+}
+
+// confirm compares accounts that differed again, at a later final block. What a surplus is made of is then looked for, and credited.
+func (a *balanceAuditor) confirm(ctx context.Context, found []records.Finding) error {
+	accounts := make([]string, len(found))
+	for i, f := range found {
+		accounts[i] = f.Account
+	}
+	looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) { return tx.HoldingsOf(a.id, accounts) })
+	if err == nil {
+		err = a.note(ctx, height, looks)
+	}
+	if err != nil {
+		return err
+	}
+	agreed, err := agreeing(found, looks, height)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(agreed, func(x, y proposal) int { return y.Amount.Cmp(x.Amount) })
+	agreed = agreed[:min(len(agreed), maxNarrowed)]
+	arrivals, err := a.arrivals(ctx, agreed)
+	if err != nil {
+		return err
+	}
+	for i, p := range agreed {
+		if err := a.credit(ctx, p, arrivals[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrivals tells what each surplus is made of. Nobody looks for the blocks of dust, which is refused in any case.
+func (a *balanceAuditor) arrivals(ctx context.Context, agreed []proposal) ([][]arrival, error) {
+	all := make([][]arrival, len(agreed))
+	var worth []proposal
+	var at []int
+	for i, p := range agreed {
+		if p.Clean >= 0 && a.dust(p) {
+			all[i] = []arrival{{p.Height, p.Amount, after}}
+			continue
+		}
+		worth, at = append(worth, p), append(at, i)
+	}
+	found, err := a.narrow(ctx, worth)
+	for i := range found {
+		all[at[i]] = found[i]
+	}
+	return all, err
+}
+
+// dust tells whether a surplus is below what the coin's users can deposit.
+func (a *balanceAuditor) dust(p proposal) bool {
+	token, ok := a.network(p.look.Network).ByAsset(chain.Native, records.TypeAddress)
+	if !ok {
+		return false
+	}
+	net, _, err := p.Amount.Rescale(token.AssetDecimals, token.Decimals)
+	return err == nil && net.Less(token.Policy.MinDeposit)
+}
+
+// agreeing leaves of the findings the surpluses that the later look shows too.
+func agreeing(found []records.Finding, looks []records.Look, height uint64) ([]proposal, error) {
+	of := make(map[string]records.Look, len(looks))
+	for _, l := range looks {
+		of[l.Account] = l
+	}
+	var agreed []proposal
+	for _, f := range found {
+		l, ok := of[f.Account]
+		if !ok || f.Kind != records.Surplus || height <= f.Height {
+			continue
+		}
+		surplus, _, err := l.Compare(l.Have)
+		if err != nil {
+			return nil, err
+		}
+		if !surplus.Less(f.Amount) && l.Opened {
+			agreed = append(agreed, proposal{f, l, height})
+		}
+	}
+	return agreed, nil
+}
+
+// credit stores what a surplus is made of as transfers, in one transaction.
+func (a *balanceAuditor) credit(ctx context.Context, p proposal, parts []arrival) error {
+	log := a.log.WithFields(logrus.Fields{"account": p.Account, "amount": p.Amount, "height": p.Height})
+	if parts == nil {
+		log.Warn("the nodes' past balances do not fit this surplus: not credited, looking again")
+		return nil
+	}
+	blocks := make([]chain.Block, len(parts))
+	for i, part := range parts {
+		var err error
+		if blocks[i], err = a.blockAt(ctx, part.height); err != nil {
+			return fmt.Errorf("reading the block of a surplus: %w", err)
+		}
+	}
+	err := a.Store.Update(ctx, func(tx *records.Tx) error {
+		rows := make([]records.Transfer, len(parts))
+		for i, part := range parts {
+			var err error
+			if rows[i], err = a.transfer(tx, p, part, blocks[i]); err != nil {
+				return err
+			}
+		}
+		return tx.CreditSurplus(p.Finding, p.height, p.look, rows)
+	})
+	if errors.Is(err, records.ErrConflict) { // the books went on meanwhile: the next round sees
+		log.WithError(err).Info("surplus not credited now")
+		return nil
+	}
+	if err == nil {
+		log.WithField("parts", len(parts)).Warn("coin that no block showed was found by balances")
+	}
+	return err
+}
+
+// blockAt answers hash and time of a block of our line.
+func (a *balanceAuditor) blockAt(ctx context.Context, height uint64) (b chain.Block, err error) {
+	found := false
+	err = a.Store.View(ctx, func(tx *records.Tx) error {
+		b, found, err = tx.LineBlock(a.id, height)
+		return err
+	})
+	if err != nil || found {
+		return b, err
+	}
+	return a.Chains[a.id].Block(ctx, height)
+}
+
+// transfer is the row of one part. Nobody knows its transaction: its block's hash stands for it, which clients can show and look up. Coin that
+// came to an address before it was given to its user is nobody's, and where that cannot be told an operator decides.
+func (a *balanceAuditor) transfer(tx *records.Tx, p proposal, part arrival, b chain.Block) (records.Transfer, error) {
+	row, ok, err := a.classify(tx, a.id, chain.Transfer{
+		Ref: records.AuditRef(p.Account, chain.Native, part.height), Tx: b.Hash, To: p.Account, Asset: chain.Native, Amount: part.amount, Memo: chain.Memo{Type: -1},
+	})
+	if err == nil && !ok {
+		err = fmt.Errorf("%s is no account of ours", p.Account)
+	}
+	if err != nil {
+		return row, err
+	}
+	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
+	switch {
+	case row.Owner == "":
+	case part.when == before:
+		row.Reason, row.Token, row.Owner, row.Payee, row.Net = records.ReasonBeforeAddress, "", "", "", chain.Amount{}
+	case part.when == unknown:
+		row.Reason = records.ReasonUnproven
+	}
+	return row, nil
+}

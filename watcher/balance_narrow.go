@@ -1,0 +1,239 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// maxParts bounds the blocks that one surplus is told apart into; what is left stands in the last of them.
+const maxParts = 16
+
+// maxSearch bounds how many blocks a surplus is looked for in whose account's beginning nobody noted.
+const maxSearch = 50_000
+
+// when tells whether coin came before its address was given to a user.
+type when int
+
+const (
+	after when = iota
+	before
+	unknown
+)
+
+// arrival is coin that came to an account in a block, as its balances before and after tell.
+type arrival struct {
+	height uint64
+	amount chain.Amount
+	when   when
+}
+
+// span is a range of blocks in which a surplus grew: above low, up to high. blurred: nobody knows the balances at low any more, only that
+// the surplus was floor at some block below.
+type span struct {
+	low, high   uint64
+	floor, roof chain.Amount
+	blurred     bool
+}
+
+// search looks for the blocks in which the surplus of one account came: those where the balance grew by more than the books know.
+type search struct {
+	proposal
+	moves  []records.CoinMove // of the account, above the search's lowest block
+	lowest uint64
+	begun  bool // the account was given to its user at lowest or before
+	dated  bool // what is found above lowest is known to have come after that
+	open   []span
+	parts  []arrival
+	wrong  bool // the balances contradict each other
+}
+
+// narrow finds the blocks of several surpluses by halving, all in step, so that each step is one question to the nodes. An answer of nil
+// means that the nodes' past balances contradict what was found.
+func (a *balanceAuditor) narrow(ctx context.Context, agreed []proposal) ([][]arrival, error) {
+	all := make([]*search, len(agreed))
+	for i, p := range agreed {
+		all[i] = newSearch(p)
+	}
+	if err := a.readMoves(ctx, all); err != nil {
+		return nil, err
+	}
+	if err := a.begin(ctx, all); err != nil {
+		return nil, err
+	}
+	for {
+		var asked []*search
+		var moments []chain.Moment
+		for _, s := range all {
+			for _, sp := range s.open {
+				asked, moments = append(asked, s), append(moments, chain.Moment{Account: s.Account, Height: sp.middle()})
+			}
+		}
+		if len(moments) == 0 {
+			return partsOf(all), nil
+		}
+		have, err := a.chain.PastBalances(ctx, moments)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			s.halve(ownAnswers(s, asked, have))
+		}
+	}
+}
+
+func partsOf(all []*search) [][]arrival {
+	out := make([][]arrival, len(all))
+	for i, s := range all {
+		if !s.wrong {
+			out[i] = s.parts
+		}
+	}
+	return out
+}
+
+func ownAnswers(s *search, asked []*search, have []*chain.Amount) (own []*chain.Amount) {
+	for i := range asked {
+		if asked[i] == s {
+			own = append(own, have[i])
+		}
+	}
+	return own
+}
+
+// newSearch begins where the account is known to have fitted, else where its books begin.
+func newSearch(p proposal) *search {
+	s := &search{proposal: p}
+	switch {
+	case p.Clean >= 0:
+		s.lowest, s.begun, s.dated = uint64(p.Clean), true, true
+	case p.look.Since >= 0:
+		s.lowest, s.begun = uint64(p.look.Since), true
+	default:
+		s.lowest = p.Height - min(p.Height, maxSearch)
+	}
+	return s
+}
+
+// readMoves reads what the books say of the accounts' pasts, once for all.
+func (a *balanceAuditor) readMoves(ctx context.Context, all []*search) error {
+	if len(all) == 0 {
+		return nil
+	}
+	of := make(map[string]*search, len(all))
+	var accounts []string
+	lowest, highest := all[0].lowest, all[0].height
+	for _, s := range all {
+		of[s.Account] = s
+		accounts = append(accounts, s.Account)
+		lowest, highest = min(lowest, s.lowest), max(highest, s.height)
+	}
+	return a.Store.View(ctx, func(tx *records.Tx) error {
+		moves, err := tx.CoinMoves(a.id, lowest, highest, accounts)
+		for _, m := range moves {
+			if s := of[m.Account]; m.Height <= s.height && int64(m.Height) > s.look.Since {
+				s.moves = append(s.moves, m)
+			}
+		}
+		return err
+	})
+}
+
+// begin asks for the balances at the searches' lowest blocks. An account that fitted there must have no surplus there now.
+func (a *balanceAuditor) begin(ctx context.Context, all []*search) error {
+	if len(all) == 0 {
+		return nil
+	}
+	moments := make([]chain.Moment, len(all))
+	for i, s := range all {
+		moments[i] = chain.Moment{Account: s.Account, Height: s.lowest}
+	}
+	have, err := a.chain.PastBalances(ctx, moments)
+	if err != nil {
+		return fmt.Errorf("reading the balances where accounts began: %w", err)
+	}
+	for i, s := range all {
+		s.begin(have[i])
+	}
+	return nil
+}
+
+func (s *search) begin(have *chain.Amount) {
+	first := span{low: s.lowest, high: s.Height, roof: s.Amount}
+	if have == nil {
+		first.blurred = true
+		s.add(first)
+		return
+	}
+	floor, ok := s.surplus(s.lowest, *have)
+	first.floor, s.wrong = floor, !ok || s.dated && !floor.IsZero()
+	switch {
+	case s.wrong || floor.IsZero():
+	case s.begun:
+		s.parts = append(s.parts, arrival{s.lowest, floor, before})
+	default:
+		s.parts = append(s.parts, arrival{s.lowest, floor, unknown})
+	}
+	s.add(first)
+}
+
+// surplus is how much more an account had after a block than the books of that block say.
+func (s *search) surplus(height uint64, have chain.Amount) (chain.Amount, bool) {
+	books, err := s.look.Holding, error(nil)
+	for _, m := range s.moves {
+		if m.Height > height && err == nil {
+			books, err = books.Without(m)
+		}
+	}
+	if err != nil {
+		return chain.Amount{}, false
+	}
+	surplus, shortage, err := books.Compare(have)
+	return surplus, err == nil && shortage.IsZero()
+}
+
+func (sp span) middle() uint64 { return sp.low + (sp.high-sp.low)/2 }
+
+// add keeps a range in which something came: as a part if it is one block, or if there are enough parts already.
+func (s *search) add(sp span) {
+	grown, err := sp.roof.Sub(sp.floor)
+	switch {
+	case err != nil:
+		s.wrong = true
+	case grown.IsZero():
+	case sp.high <= sp.low+1 || len(s.parts)+len(s.open) >= maxParts:
+		part := arrival{sp.high, grown, unknown}
+		if s.dated || s.begun && !sp.blurred {
+			part.when = after
+		}
+		s.parts = append(s.parts, part)
+	default:
+		s.open = append(s.open, sp)
+	}
+}
+
+// halve puts the balances at the middles of the open ranges to use.
+func (s *search) halve(have []*chain.Amount) {
+	spans := s.open
+	s.open = nil
+	for i, sp := range spans {
+		if s.wrong {
+			return
+		}
+		middle := sp.middle()
+		if have[i] == nil {
+			sp.low, sp.blurred = middle, true
+			s.add(sp)
+			continue
+		}
+		there, ok := s.surplus(middle, *have[i])
+		if !ok {
+			s.wrong = true
+			return
+		}
+		s.add(span{sp.low, middle, sp.floor, there, sp.blurred})
+		s.add(span{middle, sp.high, there, sp.roof, false})
+	}
+}
