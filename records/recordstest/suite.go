@@ -55,6 +55,10 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"taken index", testTakenIndex},
 		{"sweeps", testSweeps},
 		{"breaches", testBreaches},
+		{"holdings", testHoldings},
+		{"holdings of older rows", testHoldingsOfOlderRows},
+		{"findings", testFindings},
+		{"first looks", testFirstLooks},
 		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {
