@@ -20,6 +20,8 @@ func Cases() []Case {
 		bridgeGetCases(),
 		bridgeFollowCases(),
 		bridgeWatchCases(),
+		bridgeThroughputCases(),
+		bridgeIdleCases(),
 		bridgeStartCases(),
 	)
 }

@@ -1,0 +1,193 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"gatewayd/watcher"
+)
+
+// bridgeThroughputCases are about payments: what one costs, however many wait for a final block and however many were ever made.
+//
+// What is measured is the real watcher with its store and sign-guard on disk, from the block in which transfers become final to the broadcast
+// of their payouts, and the settling of the payouts that become final meanwhile. What a ledger and its client cost is not in it: blocks come out
+// of memory and attempts are not signed by a key.
+func bridgeThroughputCases() []Case {
+	side := func(waiting int, past bool) Part {
+		return func(ctx context.Context, r *Run) (Figure, error) { return r.payments(ctx, waiting, past) }
+	}
+	return []Case{{
+		Name: "bridge-throughput", Group: Bridge, Unit: "payment", Prepare: fillWaiting, Ours: side(manyWaiting, true),
+		About: "deposits and withdrawals in blocks of 200 are followed, decided, bound, stored and sent while 20,000 payouts each way wait for a final block and 100,000 were made before (at scale 10: 1,000,000); yardsticks: the same with fewer",
+		Yardsticks: []Yardstick{
+			{"1,000 wait", side(someWaiting, true)}, {"few wait", side(0, true)},
+			{"20,000 wait, no past", side(manyWaiting, false)}, {"1,000 wait, no past", side(someWaiting, false)}, {"few wait, no past", side(0, false)},
+		},
+		Goals: []Goal{
+			{Of: CPU, Budget: 1.2, Limit: 1.1},
+			{Of: "deposit cpu", Budget: 3e6, Limit: 1e6, Absolute: true},
+			{Of: "withdrawal cpu", Budget: 3e6, Limit: 1e6, Absolute: true},
+			{Of: "deposit wall", Budget: 1e9 / 200, Limit: 1e9 / 500, Absolute: true},
+			{Of: "withdrawal wall", Budget: 1e9 / 200, Limit: 1e9 / 500, Absolute: true},
+			{Of: "commits", Budget: 0.1, Limit: 0.05, Absolute: true},
+		},
+		Same: []string{"sent"},
+	}}
+}
+
+const (
+	pastPayments   = 100_000
+	manyWaiting    = 20_000
+	someWaiting    = 1_000
+	paymentsABlock = 200
+	blocksMeasured = 10
+	maxRounds      = 20 // without anything sent, before a side gives up
+)
+
+func waitingFolder(data string, waiting int, past bool) string {
+	return filepath.Join(data, fmt.Sprintf("waiting-%d-past-%t", waiting, past))
+}
+
+// fillWaiting makes a store for each side.
+func fillWaiting(ctx context.Context, r *Run) error {
+	for _, past := range []bool{false, true} {
+		payments := 0
+		if past {
+			payments = r.N(pastPayments)
+		}
+		for _, waiting := range []int{0, someWaiting, manyWaiting} {
+			r.Say("%d wait after %d", r.UpTo(waiting), payments)
+			dir := waitingFolder(r.Data, waiting, past)
+			var err error
+			if waiting == 0 {
+				err = simPast(ctx, dir, payments)
+			} else {
+				err = simCopy(waitingFolder(r.Data, 0, past), dir)
+			}
+			if err == nil {
+				err = r.letWait(ctx, dir, waiting)
+			}
+			if err != nil {
+				return fmt.Errorf("filling %s: %w", dir, err)
+			}
+		}
+	}
+	return nil
+}
+
+// depth is how many blocks of payouts a side keeps from becoming final.
+func (r *Run) depth(waiting int) int {
+	if waiting == 0 {
+		return 0
+	}
+	return max(1, r.UpTo(waiting)/r.block())
+}
+
+func (r *Run) block() int { return r.UpTo(paymentsABlock) }
+
+// letWait makes payments in both directions until as many wait as are wanted.
+func (r *Run) letWait(ctx context.Context, dir string, waiting int) error {
+	s, err := openSimRig(ctx, dir)
+	if err != nil {
+		return err
+	}
+	w, err := watcher.New(watcher.Config{}, s.parts)
+	depth := r.depth(waiting)
+	for range depth {
+		if err == nil {
+			err = s.round(ctx, w, depth, r.block(), r.block())
+		}
+	}
+	if err == nil {
+		err = s.drain(ctx, w, depth)
+	}
+	return errors.Join(err, s.save())
+}
+
+// round makes a block of each ledger and lets the gateway work on them.
+func (s *simRig) round(ctx context.Context, w *watcher.Watcher, depth, deposits, withdrawals int) error {
+	s.source.mine(s.deposits(deposits)...)
+	s.exchange.mine(s.withdrawals(withdrawals)...)
+	s.source.finalize(uint64(depth))
+	s.exchange.finalize(uint64(depth))
+	return w.Step(ctx)
+}
+
+// drain goes on until nothing more is sent.
+func (s *simRig) drain(ctx context.Context, w *watcher.Watcher, depth int) error {
+	for {
+		before := s.allSent()
+		if err := s.round(ctx, w, depth, 0, 0); err != nil {
+			return err
+		}
+		if s.allSent() == before {
+			return nil
+		}
+	}
+}
+
+func (s *simRig) allSent() int { return s.source.sentSoFar() + s.exchange.sentSoFar() }
+
+// payments measures one side: deposits first, then withdrawals.
+func (r *Run) payments(ctx context.Context, waiting int, past bool) (f Figure, err error) {
+	if err := simCopy(waitingFolder(r.Data, waiting, past), filepath.Join(r.Dir, "work")); err != nil {
+		return Figure{}, err
+	}
+	s, err := openSimRig(ctx, filepath.Join(r.Dir, "work"))
+	if err != nil {
+		return Figure{}, err
+	}
+	w, err := watcher.New(watcher.Config{}, s.parts)
+	if err == nil {
+		err = s.drain(ctx, w, r.depth(waiting)) // what a start does once
+	}
+	if err != nil {
+		return Figure{}, errors.Join(err, s.close())
+	}
+	n := r.block() * blocksMeasured
+	var in, out direction
+	before := s.commits()
+	f, err = r.Measure(2*n, func() (err error) {
+		if in, err = s.oneWay(ctx, w, r, waiting, r.block(), 0); err != nil {
+			return err
+		}
+		out, err = s.oneWay(ctx, w, r, waiting, 0, r.block())
+		return err
+	})
+	f.Note("deposit cpu", float64(in.cpu)/float64(n), "ns")
+	f.Note("withdrawal cpu", float64(out.cpu)/float64(n), "ns")
+	f.Note("deposit wall", float64(in.wall)/float64(n), "ns")
+	f.Note("withdrawal wall", float64(out.wall)/float64(n), "ns")
+	f.Note("commits", float64(s.commits()-before)/float64(2*n), "")
+	f.Note("sent", float64(in.sent+out.sent), "")
+	return f, errors.Join(err, s.close())
+}
+
+// direction is what the payments one way cost, from the first block to the last broadcast.
+type direction struct {
+	cpu, wall time.Duration
+	sent      int
+}
+
+func (s *simRig) oneWay(ctx context.Context, w *watcher.Watcher, r *Run, waiting, deposits, withdrawals int) (d direction, err error) {
+	start, cpu, before := time.Now(), CPUTime(), s.allSent()
+	want := (deposits + 2*withdrawals) * blocksMeasured // a withdrawal is received, too
+	for i, idle := 0, 0; d.sent < want; i++ {
+		if i >= blocksMeasured {
+			deposits, withdrawals = 0, 0
+		}
+		if err := s.round(ctx, w, r.depth(waiting), deposits, withdrawals); err != nil {
+			return d, err
+		}
+		if sent := s.allSent() - before; sent > d.sent {
+			d.sent, idle = sent, 0
+		} else if idle++; idle > maxRounds {
+			return d, fmt.Errorf("%d of %d were sent", d.sent, want)
+		}
+	}
+	d.cpu, d.wall = CPUTime()-cpu, time.Since(start)
+	return d, nil
+}
