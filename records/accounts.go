@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 
 	"gatewayd/chain"
 )
@@ -86,7 +87,11 @@ func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 		names[i] = string(k)
 	}
 	var rows []accountRow
-	err := tx.listIn(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind IN (?) ORDER BY seq`, string(id), names)
+	query := `SELECT ` + accountColumns + ` FROM accounts WHERE chain = ? AND kind IN (?)`
+	if !slices.Contains(kinds, KindDeposit) {
+		query += ` AND kind <> 'deposit'` // the index of the few
+	}
+	err := tx.listIn(&rows, query+` ORDER BY seq`, string(id), names)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts on %s: %w", id, err)
 	}

@@ -70,14 +70,23 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 }
 
 // SweepUnderWay tells whether a sweep of the same account and asset, or a gas payment to the same address, is queued, bound or held.
-func (tx *Tx) SweepUnderWay(p Payment) (bool, error) {
-	where, args := `account = ? AND asset = ?`, []any{string(p.Chain), string(p.Purpose), p.Account, string(p.Asset)}
+func (tx *Tx) SweepUnderWay(p Payment) (busy bool, err error) {
 	if p.Purpose == chain.Gas {
-		where, args = `payee = ?`, []any{string(p.Chain), string(p.Purpose), p.Payee}
+		busy, err = tx.gasUnderWay(p)
+	} else {
+		busy, err = tx.sweepUnderWay(p)
 	}
-	busy, err := tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND purpose = ? AND state IN ('queued','bound','held') AND `+where, args...)
 	if err != nil {
 		return false, fmt.Errorf("looking for a %s under way: %w", p.Purpose, err)
 	}
 	return busy, nil
+}
+
+func (tx *Tx) sweepUnderWay(p Payment) (bool, error) {
+	return tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
+		string(p.Chain), p.Account, string(p.Asset))
+}
+
+func (tx *Tx) gasUnderWay(p Payment) (bool, error) {
+	return tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
 }

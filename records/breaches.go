@@ -14,7 +14,7 @@ import (
 // breachLimit bounds how many breaches of a kind are told: one is enough to stop.
 const breachLimit = 100
 
-// touchedLimit bounds how many lines of the history are looked through for what changed; with more, all rows are checked.
+// touchedLimit bounds how many lines of the history are looked through at a time for what changed.
 const touchedLimit = 10_000
 
 // breach is a kind of rows that do not fit: what to say of the id that the query finds, and which column narrows the query down.
@@ -48,56 +48,94 @@ func breaches() []breach {
 	}
 }
 
-// changed are the transfers and payments that a check is narrowed down to. all means every row.
+// changed are the transfers and payments that a check is narrowed down to.
 type changed struct {
-	all                 bool
 	transfers, payments []uint64
 }
 
 // Breaches tells in sentences which rows do not fit together: money that is owed by no payment, owed twice, owed to somebody else, or paid without a
-// final block. It checks what the history tells of after its line seq, or every row when seq is 0, and answers the history's newest
-// line: with it the next call goes on.
+// final block. It checks what the history tells of after its line seq, or every row when seq is 0, and answers the line up to which it has
+// looked: with it the next call goes on. One call looks through ten thousand lines at most.
 func (tx *Tx) Breaches(seq uint64) (found []string, upTo uint64, err error) {
-	c, upTo, err := tx.changedSince(seq)
-	for _, b := range breaches() {
-		if err != nil {
-			return nil, 0, fmt.Errorf("checking the books: %w", err)
-		}
-		var ids []uint64
-		ids, err = tx.broken(b, c)
-		for _, id := range ids {
-			found = append(found, fmt.Sprintf(b.say, id))
-		}
+	if upTo, err = tx.HistoryEnd(); err == nil && seq == 0 {
+		found, err = tx.allBreaches()
+	} else if err == nil {
+		upTo = min(upTo, seq+touchedLimit)
+		found, err = tx.breachesSince(seq, upTo)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("checking the books: %w", err)
 	}
-	wrong, err := tx.wrongPayouts(c)
-	if err != nil {
-		return nil, 0, fmt.Errorf("checking the payouts: %w", err)
+	return found, upTo, nil
+}
+
+// HistoryEnd is the newest line of the history; 0 when there is none.
+func (tx *Tx) HistoryEnd() (seq uint64, err error) {
+	err = tx.one(&seq, `SELECT COALESCE(MAX(seq), 0) FROM history`)
+	return seq, err
+}
+
+// breachWindow is how many transfers and payments are checked at a time.
+const breachWindow = 10_000
+
+func (tx *Tx) allBreaches() (found []string, err error) {
+	for below := uint64(0); ; {
+		some, next, err := tx.BreachesBelow(below, breachWindow)
+		if err != nil {
+			return nil, err
+		}
+		found, below = append(found, some...), next
+		if below == 0 {
+			return found, nil
+		}
 	}
-	return append(found, wrong...), upTo, nil
+}
+
+// BreachesBelow is Breaches of the transfers and payments with the limit ids below one, or with the highest ids when it is 0. It answers below
+// which ids the next call goes on; 0 when that was the last.
+func (tx *Tx) BreachesBelow(id uint64, limit int) (found []string, next uint64, err error) {
+	if id == 0 {
+		err = tx.one(&id, `SELECT 1 + CASE WHEN t.id > p.id THEN t.id ELSE p.id END FROM
+			(SELECT COALESCE(MAX(id), 0) AS id FROM transfers) t CROSS JOIN (SELECT COALESCE(MAX(id), 0) AS id FROM payments) p`)
+	}
+	if id > uint64(limit) {
+		next = id - uint64(limit)
+	}
+	if err == nil {
+		found, err = tx.broken(func(by string) (string, []any) { return by + " >= ? AND " + by + " < ?", []any{next, id} })
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("checking the books below %d: %w", id, err)
+	}
+	return found, next, nil
+}
+
+func (tx *Tx) breachesSince(seq, upTo uint64) ([]string, error) {
+	c, err := tx.changedSince(seq, upTo)
+	if err != nil {
+		return nil, err
+	}
+	return tx.broken(func(by string) (string, []any) {
+		if by == byPayment {
+			return by + " IN (?)", []any{c.payments}
+		}
+		return by + " IN (?)", []any{c.transfers}
+	})
 }
 
 // changedSince reads from the history which transfers and payments changed after a line. A payment's transfer counts as changed.
-func (tx *Tx) changedSince(seq uint64) (c changed, upTo uint64, err error) {
-	if err = tx.one(&upTo, `SELECT COALESCE(MAX(seq), 0) FROM history`); err != nil {
-		return c, 0, err
-	}
-	if c.all = seq == 0 || upTo > seq+touchedLimit; c.all {
-		return c, upTo, nil
-	}
+func (tx *Tx) changedSince(seq, upTo uint64) (c changed, err error) {
 	var lines []historySubject
-	if err = tx.list(&lines, `SELECT subject, subject_id FROM history WHERE seq > ? ORDER BY seq`, seq); err != nil {
-		return c, 0, err
+	if err = tx.list(&lines, `SELECT subject, subject_id FROM history WHERE seq > ? AND seq <= ? ORDER BY seq`, seq, upTo); err != nil {
+		return c, err
 	}
 	if c.transfers, c.payments, err = subjects(lines); err != nil || len(c.payments) == 0 {
-		return c, upTo, err
+		return c, err
 	}
 	var theirs []uint64
 	err = tx.listIn(&theirs, `SELECT transfer_id FROM payments WHERE transfer_id IS NOT NULL AND id IN (?)`, c.payments)
 	c.transfers = unique(append(c.transfers, theirs...))
-	return c, upTo, err
+	return c, err
 }
 
 type historySubject struct {
@@ -128,9 +166,27 @@ func unique(ids []uint64) []uint64 {
 	return slices.Compact(ids)
 }
 
-// broken lists the rows of one breach, lowest id first.
-func (tx *Tx) broken(b breach, c changed) (ids []uint64, err error) {
-	rows, err := tx.narrowed(b.query, b.by, c)
+// narrow says which rows of a column to check: a condition and its values, of which one may be a list.
+type narrow func(by string) (condition string, args []any)
+
+// broken tells of each kind of breach among the narrowed rows.
+func (tx *Tx) broken(n narrow) (found []string, err error) {
+	for _, b := range breaches() {
+		ids, err := tx.brokenRows(b, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			found = append(found, fmt.Sprintf(b.say, id))
+		}
+	}
+	wrong, err := tx.wrongPayouts(n)
+	return append(found, wrong...), err
+}
+
+// brokenRows lists the rows of one breach, lowest id first.
+func (tx *Tx) brokenRows(b breach, n narrow) (ids []uint64, err error) {
+	rows, err := tx.narrowed(b.query, b.by, n)
 	if err != nil || rows == nil {
 		return nil, err
 	}
@@ -145,29 +201,24 @@ func (tx *Tx) broken(b breach, c changed) (ids []uint64, err error) {
 	return ids, rows.Err()
 }
 
-// narrowed runs a query over the rows that changed; no rows if nothing did.
-func (tx *Tx) narrowed(query, by string, c changed) (*sqlx.Rows, error) {
-	ids, args := c.transfers, []any(nil)
-	if by == byPayment {
-		ids = c.payments
+// narrowed runs a query over the rows to check; no rows if there are none.
+func (tx *Tx) narrowed(query, by string, n narrow) (*sqlx.Rows, error) {
+	condition, args := n(by)
+	if ids, ok := args[0].([]uint64); ok && len(ids) == 0 {
+		return nil, nil
 	}
-	if !c.all {
-		if len(ids) == 0 {
-			return nil, nil
-		}
-		var err error
-		if query, args, err = sqlx.In(query+" AND "+by+" IN (?)", ids); err != nil {
-			return nil, err
-		}
+	query, args, err := sqlx.In(query+" AND "+condition+" ORDER BY 1", args...)
+	if err != nil {
+		return nil, err
 	}
-	return tx.tx.QueryxContext(tx.ctx, tx.tx.Rebind(query+" ORDER BY 1"), args...)
+	return tx.tx.QueryxContext(tx.ctx, tx.tx.Rebind(query), args...)
 }
 
 // wrongPayouts finds credits of withdrawals that are not the net amount in the units of the source asset. SQL leaves over those whose
 // decimals differ; the text of 256-bit numbers is no place for arithmetic.
-func (tx *Tx) wrongPayouts(c changed) ([]string, error) {
+func (tx *Tx) wrongPayouts(n narrow) ([]string, error) {
 	rows, err := tx.narrowed(`SELECT p.id, p.amount, t.net, t.policy FROM payments p JOIN transfers t ON t.id = p.transfer_id
-		WHERE p.purpose = 'credit' AND p.state <> 'void' AND t.direction = 'withdrawal' AND p.amount <> t.net`, ofTransfer, c)
+		WHERE p.purpose = 'credit' AND p.state <> 'void' AND t.direction = 'withdrawal' AND p.amount <> t.net`, ofTransfer, n)
 	if err != nil || rows == nil {
 		return nil, err
 	}

@@ -241,21 +241,34 @@ func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
 	return nil
 }
 
-// PruneBlocks forgets blocks that are both final and more than keep below the cursor, unless an undecided effect stands in them.
-func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) error {
+// pruneBatch bounds how many blocks one call of PruneBlocks forgets.
+const pruneBatch = 10_000
+
+// PruneBlocks forgets blocks that are both final and more than keep below the cursor, unless an undecided effect stands in them: the oldest
+// pruneBatch of them. It tells whether there are more.
+func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) (more bool, err error) {
 	r, found, err := tx.cursorRow(id)
 	if err != nil || !found || r.Height <= keep {
-		return err
+		return false, err
 	}
 	below := min(r.FinalHeight, r.Height-keep)
 	_, err = tx.exec(`DELETE FROM effects WHERE chain = ? AND settled = 0 AND height < ?
 		AND block_hash IN (SELECT hash FROM blocks WHERE chain = ? AND canonical = 0 AND height < ?)`, string(id), below, string(id), below)
-	if err == nil {
-		_, err = tx.exec(`DELETE FROM blocks WHERE chain = ? AND height < ?
-			AND hash NOT IN (SELECT block_hash FROM effects WHERE chain = ? AND settled = 0 AND height < ?)`, string(id), below, string(id), below)
+	for _, which := range []string{`canonical = 0`, `canonical = 1`} {
+		var n int64
+		if err == nil {
+			n, err = tx.prune(id, which, below)
+		}
+		more = more || n == pruneBatch
 	}
 	if err != nil {
-		return fmt.Errorf("pruning the blocks of %s below %d: %w", id, below, err)
+		return false, fmt.Errorf("pruning the blocks of %s below %d: %w", id, below, err)
 	}
-	return nil
+	return more, nil
+}
+
+func (tx *Tx) prune(id chain.ID, which string, below uint64) (int64, error) {
+	return tx.exec(`DELETE FROM blocks WHERE chain = ? AND hash IN (SELECT b.hash FROM blocks b WHERE b.chain = ? AND b.`+which+` AND b.height < ?
+		AND b.hash NOT IN (SELECT e.block_hash FROM effects e WHERE e.chain = ? AND e.settled = 0 AND e.height < ?) ORDER BY b.height LIMIT ? + 0)`,
+		string(id), string(id), below, string(id), below, pruneBatch)
 }

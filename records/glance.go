@@ -22,7 +22,7 @@ func (s *Store) Glance(ctx context.Context, f func(*Tx) error) error {
 		return fmt.Errorf("connecting to the records: %w", err)
 	}
 	defer conn.Close()
-	g := &glance{conn: conn}
+	g := &glance{conn: conn, observe: s.observe}
 	defer g.end()
 	tx := s.newTx(context.WithoutCancel(ctx), g)
 	tx.glance, tx.kept = g, s.kept
@@ -31,8 +31,9 @@ func (s *Store) Glance(ctx context.Context, f func(*Tx) error) error {
 
 // glance is a session on a reading connection to SQLite. Its snapshot begins with the first statement that wants it.
 type glance struct {
-	conn  *sqlx.Conn
-	begun bool
+	conn    *sqlx.Conn
+	begun   bool
+	observe func(statement string) // of what passes by the session's methods; nil: nobody is told
 }
 
 func (g *glance) begin() error {
@@ -69,6 +70,9 @@ func (g *glance) rows(query string, args []any, f func(row []driver.Value) error
 
 // rowsNow is rows of a query that needs no snapshot of the others, for what it answers is enough by itself.
 func (g *glance) rowsNow(query string, args []any, f func(row []driver.Value) error) error {
+	if g.observe != nil {
+		g.observe(query)
+	}
 	return g.conn.Raw(func(c any) error { return rawRows(c, query, args, f) })
 }
 

@@ -49,28 +49,37 @@ func (f Filter) limit() int {
 	return clampLimit(f.Limit)
 }
 
+// where chooses rows of transfers t. Each clause can be answered by an index of its own, newest first.
 func (f Filter) where(now time.Time) (string, []any) {
 	clauses, args := []string{`id > 0`}, []any{}
+	add := func(clause string, values ...any) { clauses, args = append(clauses, clause), append(args, values...) }
 	if f.BeforeID > 0 {
-		clauses, args = append(clauses, `id < ?`), append(args, f.BeforeID)
+		add(`id < ?`, f.BeforeID)
 	}
 	for _, c := range []struct{ column, value string }{
-		{"network", f.Network}, {"token", f.Token}, {"direction", string(f.Direction)}, {"state", string(f.State)},
-		{"reason", f.Reason}, {"owner", f.Owner},
+		{"network", f.Network}, {"token", f.Token}, {"direction", string(f.Direction)}, {"owner", f.Owner},
 	} {
 		if c.value != "" {
-			clauses, args = append(clauses, c.column+` = ?`), append(args, note(c.value))
+			add(c.column+` = ?`, note(c.value))
 		}
 	}
+	if f.State != "" {
+		add(`state = ?`, note(string(f.State)))
+		if f.State != Final {
+			add(`state <> 'final'`)
+		}
+	}
+	if f.Reason != "" {
+		add(`reason = ? AND reason <> ''`, note(f.Reason))
+	}
 	if f.Tx != "" { // in or out
-		clauses = append(clauses, `(tx = ? OR EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = t.id AND p.tx = ?))`)
-		args = append(args, note(f.Tx), note(f.Tx))
+		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id FROM payments p WHERE p.tx = ? AND p.tx <> '')`, note(f.Tx), note(f.Tx))
 	}
 	if f.OlderThan > 0 {
-		clauses, args = append(clauses, `seen_at < ?`), append(args, now.Add(-f.OlderThan).UnixMilli())
+		add(`seen_at < ?`, now.Add(-f.OlderThan).UnixMilli())
 	}
 	if f.NeedsOperator {
-		clauses = append(clauses, `(state = 'held' OR EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = t.id AND p.state = 'held'))`)
+		add(`id IN (SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held')`)
 	}
 	return strings.Join(clauses, " AND "), args
 }
@@ -97,7 +106,8 @@ func (tx *Tx) FindRecords(text string) ([]Record, error) {
 	if err != nil {
 		id = 0 // no transfer has it
 	}
-	found, err := tx.transfers(`WHERE id = ? OR ref = ? OR tx = ? OR id IN (SELECT p.transfer_id FROM attempts a
+	found, err := tx.transfers(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ? UNION SELECT r.id FROM transfers r WHERE r.ref = ?
+		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id FROM attempts a
 		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
 		JOIN payments p ON p.id = s.payment_id WHERE a.hash = ?) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxPage)
 	if err == nil {

@@ -327,7 +327,8 @@ func (tx *Tx) checkDense(a Account, next uint64) error {
 // EffectByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
 func (tx *Tx) EffectByHash(hash string) (Effect, bool, error) {
 	var r effectRow
-	found, err := tx.get(&r, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects WHERE tx = ? AND settled = 1 LIMIT 1`, hash)
+	found, err := tx.get(&r, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
+		WHERE chain IN (SELECT c.chain FROM cursors c) AND tx = ? AND settled = 1 LIMIT 1`, hash)
 	if err != nil {
 		return Effect{}, false, fmt.Errorf("looking for transaction %s: %w", hash, err)
 	}

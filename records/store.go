@@ -32,6 +32,8 @@ type Config struct {
 	URL string `yaml:"url"`
 	// Now gives the times of rows; nil means time.Now. Leases use the database's own clock.
 	Now func() time.Time `yaml:"-"`
+	// Observe is told the text of every statement before it runs; nil for nobody. Tests look at the statements' plans.
+	Observe func(statement string) `yaml:"-"`
 }
 
 // Check tells what is wrong with the configuration.
@@ -64,6 +66,8 @@ type Store struct {
 	depths *depthCache
 	kept   *keptLines
 	lease  *Lease // nil: not fenced
+
+	observe func(statement string) // nil: nobody is told
 }
 
 // Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
@@ -82,7 +86,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
-	s.now, s.depths, s.kept = c.Now, newDepthCache(), newKeptLines()
+	s.now, s.depths, s.kept, s.observe = c.Now, newDepthCache(), newKeptLines(), c.Observe
 	if err := migrate(ctx, s.writes.DB, s.engine); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
 	}
@@ -162,6 +166,9 @@ func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
 }
 
 func (s *Store) newTx(ctx context.Context, t session) *Tx {
+	if s.observe != nil {
+		t = observed{t, s.observe}
+	}
 	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), depths: s.depths}
 }
 

@@ -302,8 +302,9 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 
 // onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were pruned or never followed prove nothing.
 func (tx *Tx) onLine(id uint64) error {
-	off, err := tx.exists(`SELECT 1 FROM transfers t JOIN blocks b ON b.chain = t.chain WHERE t.id = ? AND
-		(b.hash = t.block_hash AND b.canonical = 0 OR b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash)`, id)
+	off, err := tx.exists(`SELECT 1 FROM transfers t WHERE t.id = ? AND (
+		EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.hash = t.block_hash AND b.canonical = 0)
+		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash))`, id)
 	if err == nil && off {
 		return fmt.Errorf("%w: the block of transfer %d is not of the line", ErrConflict, id)
 	}

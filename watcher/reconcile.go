@@ -3,8 +3,8 @@ package watcher
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -14,12 +14,18 @@ import (
 type reconciler struct {
 	*Watcher
 	short   map[string]int // account and asset -> rounds in a row with less than is owed
-	checked uint64         // line of the history up to which the books are sound; 0 means that all rows are to be checked
-	allAt   time.Time      // when all rows were checked last
+	begun   bool
+	checked uint64 // line of the history up to which the books are sound
+	below   uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
 }
 
-// checkAllEvery is how often all rows are checked: what changed without a line in the history shows then at the latest.
-const checkAllEvery = 24 * time.Hour
+const (
+	// checkAgain is how many rows are checked again in each round, whether they changed or not, newest first and over and over: what changed
+	// without a line in the history shows then at the latest.
+	checkAgain = 2000
+	// keepBlocks is how many blocks of a chain are remembered below the cursor: eleven days of blocks that come each second.
+	keepBlocks = 1_000_000
+)
 
 // patience is how many rounds a shortfall must last: a payout mined between two reads looks like one for a moment.
 const patience = 3
@@ -34,6 +40,9 @@ func (r *reconciler) round(ctx context.Context) error {
 	breaches, err := r.breaches(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the books: %w", err)
+	}
+	if err := r.prune(ctx); err != nil {
+		return err
 	}
 	for _, n := range r.Networks {
 		hot, err := r.shortfalls(ctx, n.Source, n.Hot)
@@ -56,24 +65,53 @@ func (r *reconciler) round(ctx context.Context) error {
 	return nil
 }
 
-// breaches checks what changed since the last round; all rows at first, once a day, and as long as something is wrong.
+// breaches checks what changed since the last round, and some rows again. While something is wrong, the same is checked in each round.
 func (r *reconciler) breaches(ctx context.Context) (found []string, err error) {
-	now, from := r.Now(), r.checked
-	if now.Sub(r.allAt) >= checkAllEvery {
-		from = 0
-	}
+	var upTo, below uint64
 	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		found, r.checked, err = tx.Breaches(from)
+		if !r.begun {
+			if r.checked, err = tx.HistoryEnd(); err != nil {
+				return err
+			}
+		}
+		if upTo = r.checked; upTo > 0 {
+			if found, upTo, err = tx.Breaches(r.checked); err != nil {
+				return err
+			}
+		}
+		var old []string
+		old, below, err = tx.BreachesBelow(r.below, checkAgain)
+		found = append(found, old...)
 		return err
 	})
-	if err != nil || len(found) > 0 {
-		r.checked = 0
-		return found, err
+	if err != nil {
+		return nil, err
 	}
-	if from == 0 {
-		r.allAt = now
+	r.begun = true
+	if len(found) == 0 {
+		r.checked, r.below = upTo, below
 	}
-	return nil, nil
+	return unique(found), nil
+}
+
+// unique drops what is told twice.
+func unique(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// prune forgets old blocks, so that they do not grow for ever.
+func (r *reconciler) prune(ctx context.Context) error {
+	for id := range r.Chains {
+		err := r.Store.Update(ctx, func(tx *records.Tx) error {
+			_, err := tx.PruneBlocks(id, keepBlocks)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shortfalls says of which assets an account has owed more than the gateway holds for patience rounds. Deposits that still lie on

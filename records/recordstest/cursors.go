@@ -143,7 +143,13 @@ func testPrune(t *testing.T, url string) {
 		require.NoError(t, raw(t, url).QueryRow(`SELECT COUNT(*) FROM blocks WHERE chain = 'eth'`).Scan(&n))
 		return n
 	}
-	prune := func(keep uint64) { r.Do(func(tx *records.Tx) error { return tx.PruneBlocks(Source, keep) }) }
+	prune := func(keep uint64) {
+		r.Do(func(tx *records.Tx) error {
+			more, err := tx.PruneBlocks(Source, keep)
+			require.False(t, more)
+			return err
+		})
+	}
 	prune(5)
 	require.Equal(t, 22, count(), "nothing is final")
 	r.Finalize(Source)

@@ -1,6 +1,7 @@
 package recordstest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,7 +72,13 @@ func testRecoverNonces(t *testing.T, url string) {
 	r.See(func(tx *records.Tx) error {
 		accounts, err := tx.Unexplained(Source)
 		require.Equal(t, []string{Hot}, accounts)
-		return err
+		e, found, err2 := tx.EffectByHash("forgotten-8")
+		require.NoError(t, err2)
+		require.True(t, found)
+		require.Equal(t, []any{Source, uint64(8), false}, []any{e.Chain, e.Number, e.OK})
+		_, found, err2 = tx.EffectByHash("unheard-of")
+		require.False(t, found)
+		return errors.Join(err, err2)
 	})
 
 	require.ErrorIs(t, settleForeign(r, first, "forgotten-7"), records.ErrConflict, "the account is not stopped")

@@ -45,7 +45,7 @@ func Open(t testing.TB) *records.Store {
 
 func open(t testing.TB, url string, now func() time.Time) *records.Store {
 	t.Helper()
-	s, err := records.Open(context.Background(), records.Config{URL: url, Now: now})
+	s, err := records.Open(context.Background(), records.Config{URL: url, Now: now, Observe: recorder(t)})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
