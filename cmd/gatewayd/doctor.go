@@ -225,14 +225,16 @@ func (d *doctor) holds(ctx context.Context, c chain.Chain, account string, asset
 }
 
 func (d *doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chain, networks []records.Network) {
+	answers := map[int]bool{}
 	for _, s := range adapter.NodeInfo(ctx) {
 		what := fmt.Sprintf("chain %s node %d", c.ID, s.Number)
-		if s.Err != nil {
+		if answers[s.Number] = s.Err == nil; s.Err != nil {
 			d.add(false, what, s.Err.Error(), "start the node or correct its URL")
 			continue
 		}
 		d.drift(what, s.Age)
 	}
+	d.bridgeCalls(ctx, c, adapter, answers)
 	for _, n := range networks {
 		if n.Exchange == c.ID {
 			d.exchangeTokens(ctx, c, adapter, n)

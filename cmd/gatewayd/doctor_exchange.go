@@ -44,6 +44,8 @@ func (d *doctor) exchangeNode(ctx context.Context, what, url string) {
 	}
 	d.drift(what+" node", d.now().Sub(head.Time))
 	d.contracts(ctx, what, node)
+	d.exchangeCalls(ctx, what, node)
+	d.announcements(ctx, what, node)
 	clock, err := node.ExchangeTime(ctx)
 	if err != nil {
 		d.add(false, what+" clock", err.Error(), "the node must answer dextrade_getTimestamp: is the exchange in the chain's genesis?")

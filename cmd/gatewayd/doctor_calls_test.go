@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite"
+)
+
+// A real node's public port has all that the daemon asks.
+func TestDoctorOfAPublicPort(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.public, o.api, o.period = true, "127.0.0.1:0", time.Second })
+	cfg, err := LoadConfig(r.info.Config)
+	require.NoError(t, err)
+	for _, node := range []string{r.info.Exchange, r.info.ExchangeWS} {
+		cfg.Exchange.Node = node
+		got := diagnosis(t, *cfg.Exchange)
+		require.Equal(t, finding{What: "exchange methods", OK: true, Found: "all that the exchange API asks answer"}, got["exchange methods"])
+		require.True(t, got["exchange clock"].OK, got["exchange clock"])
+		told := got["exchange announcements"]
+		require.Equal(t, strings.HasPrefix(node, "ws"), told.Found == "the node tells of new blocks", told)
+		require.True(t, told.OK)
+	}
+	require.Equal(t, finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 that the bridge asks answer"}, bridgeFinding(t, r.info.Exchange))
+}
+
+// bridgeFinding is what the doctor finds of the methods of a chain's one node.
+func bridgeFinding(t *testing.T, node string) finding {
+	c := vite.Config{ID: "vite", Nodes: []string{node}}
+	adapter, err := vite.New(c, nil, nil)
+	require.NoError(t, err)
+	defer adapter.Close()
+	d := &doctor{now: time.Now}
+	d.bridgeCalls(t.Context(), c, adapter, map[int]bool{1: true})
+	require.Len(t, d.findings, 1)
+	return d.findings[0]
+}
+
+// withoutModules stands before a node and does not know some modules.
+func withoutModules(t *testing.T, node string, modules ...string) string {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		w.Header().Set("Content-Type", "application/json")
+		var call struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(body, &call) == nil { // else it is a batch
+			for _, m := range modules {
+				if strings.HasPrefix(call.Method, m) {
+					refusal := map[string]any{"code": -32601, "message": "The method " + call.Method + " does not exist/is not available"}
+					require.NoError(t, json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": call.ID, "error": refusal}))
+					return
+				}
+			}
+		}
+		answer, err := http.Post(node, "application/json", bytes.NewReader(body))
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		_, err = io.Copy(w, answer.Body)
+		require.NoError(t, err)
+	}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+func TestDoctorNamesMissingMethods(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
+	cfg, err := LoadConfig(r.info.Config)
+	require.NoError(t, err)
+	cfg.Exchange.Node = withoutModules(t, r.info.Exchange, "dex_", "ledger_getVmLogsByFilter")
+	got := diagnosis(t, *cfg.Exchange)["exchange methods"]
+	require.False(t, got.OK)
+	for _, method := range []string{"ledger_getVmLogsByFilter", "dex_getPlaceOrderInfo", "dex_getCurrentMiningInfo"} {
+		require.Contains(t, got.Found, method)
+	}
+	require.NotContains(t, got.Found, "contract_getQuotaByAccount")
+	require.Contains(t, got.Advice, "PublicModules")
+
+	missing := bridgeFinding(t, withoutModules(t, r.info.Exchange, "contract_"))
+	require.False(t, missing.OK)
+	require.Equal(t, "not there: contract_getTokenInfoById, contract_getQuotaByAccount", missing.Found)
+}
