@@ -233,6 +233,7 @@ func (d *doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chai
 			continue
 		}
 		d.drift(what, s.Age)
+		d.add(s.Line == vite.LineProven, what+" line", s.Line.String(), lineAdvice(s.Line))
 	}
 	d.bridgeCalls(ctx, c, adapter, answers)
 	for _, n := range networks {
@@ -240,6 +241,16 @@ func (d *doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chai
 			d.exchangeTokens(ctx, c, adapter, n)
 		}
 	}
+}
+
+// lineAdvice says what is lost where a node does not prove what it shows of the line.
+func lineAdvice(m vite.LineMode) string {
+	if m == vite.LineLists {
+		return "the node refuses ledger_getChunks: incoming transfers are looked up in unreceived lists, which anyone can fill with free transfers until " +
+			"the bridge stops, and nothing shows whether one is left out; use a node with the method, or let several nodes agree"
+	}
+	return "snapshot hashes of this node are not recomputed (another rule than the known one, or proof: off): " +
+		"whether it leaves something out is believed; let several nodes agree"
 }
 
 // minQuota is what a receive and a payment with data cost together, in round figures (facts/vite-wire.md 4.6).
