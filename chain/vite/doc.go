@@ -1,8 +1,12 @@
 // Package vite is the adapter between the gateway and the exchange chain (Vite): it implements chain.Chain over the JSON-RPC of
 // one or more nodes, real or embedded.
 //
-// The line is the snapshot chain. A snapshot block confirms account blocks but does not carry them, so the sends to an account of
-// ours are gathered from the account's side and put at the height whose snapshot block confirmed them first:
+// The line is the snapshot chain. It is read by chunks, each a snapshot block with all account blocks that it confirms, and recomputed:
+//
+//	chunks ── check: links, hashes, contents, signatures ── what more than half of the nodes have ── our accounts ── Block(h), Blocks
+//
+// So a node can neither leave out nor invent a transfer on a line that the majority has (docs/adr/023). A node without chunks is read
+// from the accounts' side, and the sends to an account of ours are put at the height whose snapshot block confirmed them first:
 //
 //	node ── unreceived sends of the account ─────────┐
 //	     ── own blocks, newest first ── receives ── their sends ┤── scan: height -> transfers, effects ── Block(h)
