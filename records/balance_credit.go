@@ -193,8 +193,8 @@ func (tx *Tx) creditedAs(r transferRow) (uint64, error) {
 		Shown  chain.Amount `db:"shown"`
 	}
 	err := tx.list(&found, `SELECT t.id, t.amount, (SELECT amount_sum(x.amount) FROM audit_matches x WHERE x.found_by = t.id) AS shown FROM transfers t
-		WHERE t.chain = ? AND t.asset = 'native' AND t.failed = 0 AND t.height >= ? AND t.account = ? AND t.ref LIKE 'audit:%' ORDER BY t.height`,
-		r.Chain, r.Height, r.Account)
+		WHERE t.chain = ? AND t.account = ? AND t.height >= ? AND t.ref LIKE 'audit:%' AND t.asset = 'native' AND t.failed = 0 ORDER BY t.height`,
+		r.Chain, r.Account, r.Height)
 	if err != nil {
 		return 0, err
 	}

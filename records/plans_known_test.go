@@ -25,6 +25,9 @@ var excuses = []excuse{
 	{by: "(*Tx).Records", with: "WHERE id > 0", why: "newest first up to a limit, by one of the filters; what others leave out of that is passed over"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
 	{by: "(*Tx).EffectsFrom", why: "a page from a height on"},
+	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},
+	{by: "(*Tx).HoldingsAt", with: "height <= ", why: "reads the blocks between two comparisons"},
+	{by: "(*Tx).NewHoldings", why: "a page of accounts"},
 
 	// Known and to be mended.
 	{by: "(*Tx).SweepCandidates", why: "sums all deposits"},

@@ -20,17 +20,18 @@ var (
 	namedTable = regexp.MustCompile(`(?i)(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: (?:AS )?(\w+))?`)
 )
 
-// planSQLite plans the statements without the engine's own statistics, or with them.
-func planSQLite(t *testing.T, list []recordstest.Statement, statistics bool) (out []visit) {
+func pastSQLite(t *testing.T) *sqlx.DB {
 	path := filepath.Join(t.TempDir(), "records.db")
 	past(t, "sqlite:"+path)
 	db, err := sqlx.Open("sqlite3", path)
 	require.NoError(t, err)
+	db.SetMaxOpenConns(1) // it learns of new statistics by making them
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	if statistics {
-		_, err = db.Exec("ANALYZE")
-		require.NoError(t, err)
-	}
+	return db
+}
+
+// planSQLite plans the statements.
+func planSQLite(t *testing.T, db *sqlx.DB, list []recordstest.Statement) (out []visit) {
 	p := &sqlitePlanner{t: t, db: db, indexes: sqliteIndexes(t, db), counts: map[string]int{}}
 	for _, s := range list {
 		for _, step := range p.plan(s.Text) {

@@ -9,7 +9,6 @@ CREATE INDEX transfers_not_final ON transfers (state, id) WHERE state <> 'final'
 CREATE INDEX payments_held ON payments (transfer_id) WHERE state = 'held';
 CREATE INDEX payments_by_tx ON payments (tx) WHERE tx <> '';
 CREATE INDEX transfers_height ON transfers (chain, height, id);
-CREATE INDEX effects_settled ON effects (chain, height, account, number) WHERE settled = 1;
 
 -- Our own accounts but for users' addresses: every block is searched for them.
 CREATE INDEX accounts_ours ON accounts (chain, seq) WHERE kind <> 'deposit';

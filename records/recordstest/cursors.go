@@ -150,6 +150,11 @@ func testPrune(t *testing.T, url string) {
 			return err
 		})
 	}
+	r.See(func(tx *records.Tx) error {
+		b, found, err := tx.LineBlock(Source, kept.Height)
+		require.Equal(t, []any{kept.Point, true}, []any{b.Point, found})
+		return err
+	})
 	prune(5)
 	require.Equal(t, 22, count(), "nothing is final")
 	r.Finalize(Source)
