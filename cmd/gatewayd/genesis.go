@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,12 +16,13 @@ import (
 
 // genesisFile is the JSON form of an embedded chain's beginning (docs/genesis.md).
 type genesisFile struct {
-	Time     time.Time        `json:"time"`
-	Tokens   []genesisToken   `json:"tokens"`
-	Accounts []genesisAccount `json:"accounts"`
-	Stakes   []genesisStake   `json:"stakes"`
+	Time     time.Time        `json:"time,omitzero"`
+	Tokens   []genesisToken   `json:"tokens,omitempty"`
+	Accounts []genesisAccount `json:"accounts,omitempty"`
+	Stakes   []genesisStake   `json:"stakes,omitempty"`
 
-	ExchangeOwner core.Address `json:"exchangeOwner"` // who may open the exchange; left out, it stays closed
+	ExchangeOwner core.Address `json:"exchangeOwner,omitzero"`  // who may open the exchange; left out, it stays closed
+	PoWDifficulty uint64       `json:"powDifficulty,omitempty"` // of the work that pays for one transfer; left out, the main network's
 }
 
 type genesisToken struct {
@@ -53,7 +55,9 @@ func readGenesis(path string) (node.Genesis, error) {
 		return node.Genesis{}, fmt.Errorf("reading the genesis: %w", err)
 	}
 	var file genesisFile
-	if err := json.Unmarshal(text, &file); err != nil {
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&file); err != nil {
 		return node.Genesis{}, fmt.Errorf("genesis %s: %w", path, err)
 	}
 	genesis, err := file.genesis()
@@ -64,7 +68,7 @@ func readGenesis(path string) (node.Genesis, error) {
 }
 
 func (f genesisFile) genesis() (node.Genesis, error) {
-	g := node.Genesis{Time: f.Time, ExchangeOwner: f.ExchangeOwner}
+	g := node.Genesis{Time: f.Time, ExchangeOwner: f.ExchangeOwner, PoWDifficulty: f.PoWDifficulty}
 	for _, t := range f.Tokens {
 		g.Tokens = append(g.Tokens, node.TokenInfo{
 			ID: t.ID, Name: t.Name, Symbol: t.Symbol, Decimals: t.Decimals, Index: t.Index, Owner: t.Owner,

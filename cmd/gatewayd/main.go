@@ -54,7 +54,7 @@ func rootCommand(w world) *cobra.Command {
 	root.AddCommand(
 		devCommand(w), runCommand(w), demoCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), auditCommand(w), doctorCommand(w), apikeyCommand(w),
-		walletCommand(w), benchCommand(w), healthCommand(w), versionCommand(w),
+		walletCommand(w), genesisCommand(w), benchCommand(w), healthCommand(w), versionCommand(w),
 	)
 	return root
 }

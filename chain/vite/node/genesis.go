@@ -32,6 +32,9 @@ type Genesis struct {
 	// ExchangeOwner is who may call dexFund's DexAdminConfig until that has stored an owner; zero: the exchange stays
 	// closed.
 	ExchangeOwner core.Address
+	// PoWDifficulty is the difficulty of the work that pays for one transfer; what more quota takes follows from it. 0 is that
+	// of the main network, 67108863; at most 2^40.
+	PoWDifficulty uint64
 }
 
 // GenesisAccount has a genesis receive block (type 7) at height 1.
@@ -49,6 +52,12 @@ type GenesisStake struct {
 // ErrGenesis marks a genesis that contradicts itself.
 var ErrGenesis = errors.New("genesis is not valid")
 
+// Check tells what is wrong with the genesis; nil if a chain can begin with it. Errors are ErrGenesis.
+func (g Genesis) Check() error {
+	_, err := g.normalised()
+	return err
+}
+
 // normalised fills in what the genesis leaves out and orders what has no order.
 func (g Genesis) normalised() (Genesis, error) {
 	if g.Time.IsZero() {
@@ -56,6 +65,9 @@ func (g Genesis) normalised() (Genesis, error) {
 	}
 	if g.StakeLock == 0 {
 		g.StakeLock = defaultStakeLock
+	}
+	if g.PoWDifficulty == 0 {
+		g.PoWDifficulty = mainDifficulty
 	}
 	g.Accounts = slices.SortedFunc(slices.Values(g.Accounts), func(a, b GenesisAccount) int {
 		return compareAddresses(a.Address, b.Address)
@@ -131,6 +143,9 @@ func (g Genesis) check(held map[core.TokenID]uint256.Int) error {
 	if g.ExchangeOwner.IsContract() {
 		return fmt.Errorf("%w: the exchange's owner %s is not a user", ErrGenesis, g.ExchangeOwner)
 	}
+	if g.PoWDifficulty > maxDifficulty {
+		return fmt.Errorf("%w: the PoW difficulty is %d, at most %d", ErrGenesis, g.PoWDifficulty, uint64(maxDifficulty))
+	}
 	for i, k := range g.Stakes {
 		if k.Amount.Lt(vite(minStake)) {
 			return fmt.Errorf("%w: stake %d is below %d VITE", ErrGenesis, i, minStake)
@@ -163,6 +178,9 @@ func (g Genesis) digest() core.Hash {
 	if !g.ExchangeOwner.IsZero() {
 		w.raw(g.ExchangeOwner[:])
 	}
+	if g.PoWDifficulty != mainDifficulty {
+		w.uint(g.PoWDifficulty)
+	}
 	return blake2b.Sum256(w.data)
 }
 
@@ -177,7 +195,8 @@ func (g Genesis) rules() (rules, error) {
 		return rules{}, fmt.Errorf("making the producer's key: %w", err)
 	}
 	return rules{
-		producer: key, digest: g.digest(), stakeLock: g.StakeLock, exchangeOwner: g.ExchangeOwner, memory: usualMemory,
+		producer: key, digest: g.digest(), stakeLock: g.StakeLock, exchangeOwner: g.ExchangeOwner, difficulty: g.PoWDifficulty,
+		memory: usualMemory,
 	}, nil
 }
 

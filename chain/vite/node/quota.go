@@ -59,7 +59,7 @@ func (s *state) charge(a *account, b *core.AccountBlock, cost uint64) (price, er
 		if s.worked(a) {
 			return price{}, ErrPoWTwice
 		}
-		byWork = min(core.QuotaForDifficulty(b.Difficulty), cost)
+		byWork = min(s.rules.quotaForWork(b.Difficulty), cost)
 	}
 	byStake := cost - byWork
 	if cost > core.MaxBlockQuota || byStake > s.available(a) {

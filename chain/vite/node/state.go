@@ -52,6 +52,8 @@ type rules struct {
 	producer  core.PrivateKey
 	digest    core.Hash
 	stakeLock uint64
+	// difficulty is that of the work that pays for one transfer.
+	difficulty uint64
 	// exchangeOwner administers the exchange until an owner is stored; zero: no one.
 	exchangeOwner core.Address
 	// memory is the same for all chains but in tests. Whether the chain can be rolled back depends on it.

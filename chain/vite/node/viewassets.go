@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"cmp"
+	"math/big"
 	"slices"
 
 	"gatewayd/chain/vite/core"
@@ -83,11 +84,14 @@ func (v *View) PoWDifficulty(c Call, previous core.Hash) (PoWNeed, error) {
 	if v.s.worked(acc) {
 		return PoWNeed{}, ErrPoWTwice
 	}
-	if need.Difficulty, err = core.RequiredDifficulty(cost - stake); err != nil {
+	if need.Difficulty, err = v.Work(cost - stake); err != nil {
 		return PoWNeed{}, ErrBlockLimit
 	}
 	return need, nil
 }
+
+// Work is the least difficulty that is worth a quota on this chain. Over 1,000,000 quota is core.ErrQuotaRange.
+func (v *View) Work(quota uint64) (*big.Int, error) { return v.s.rules.work(quota) }
 
 // Stakes lists one page (from 0) of what the account has staked, oldest first.
 func (v *View) Stakes(staker core.Address, page, size int) StakeList {

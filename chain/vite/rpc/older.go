@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"math/big"
 
 	"gatewayd/chain/vite/core"
 	"gatewayd/chain/vite/node"
@@ -45,7 +46,8 @@ func (t *txAPI) CalcPoWDifficulty(i olderIntent) (*olderDifficulty, error) {
 		return nil, err
 	}
 	if !i.UsePledgeQuota {
-		full, err := core.RequiredDifficulty(quota)
+		var full *big.Int
+		look(t.ledger.node, func(v *node.View) { full, err = v.Work(quota) })
 		if err != nil {
 			return nil, onWire(node.ErrBlockLimit)
 		}
