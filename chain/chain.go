@@ -148,8 +148,11 @@ type Chain interface {
 	// Sign builds and signs and sends nothing. With earlier attempts it makes a replacement that the ledger will prefer, or answers
 	// ErrNoReplacement when the same bytes are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
 	Sign(ctx context.Context, slot Slot, pay Payment, prev []Attempt) (Attempt, error)
-	// Broadcast hands stored bytes to all nodes. Its answer is information, never a decision.
-	Broadcast(ctx context.Context, a Attempt) error
+	// Broadcast hands stored bytes to all nodes, in order, and answers one error for each, nil where a node has it. Where the ledger links
+	// an account's blocks, what follows a refused one is not tried. The answers are information, never a decision.
+	Broadcast(ctx context.Context, attempts []Attempt) []error
+	// MaxUnmined is how many transactions of one account may be in no block yet: what the nodes keep of an account without losing any.
+	MaxUnmined() int
 }
 
 // What callers test for with errors.Is.
@@ -159,6 +162,7 @@ var (
 	ErrNoReplacement = errors.New("no replacement: the same bytes are to be sent again")
 	ErrNotNow        = errors.New("cannot be signed now")
 	ErrFeeCeiling    = errors.New("the fee ceiling is reached")
+	ErrNotSent       = errors.New("not sent: what it follows was refused")
 	ErrAddress       = errors.New("not a payable address")
 	ErrLabel         = errors.New("not a usable label")
 	ErrAmount        = errors.New("not an amount")

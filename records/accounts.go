@@ -119,7 +119,7 @@ func (tx *Tx) adopt(a Account, base uint64, baseHash string) error {
 	if a.State != AccountNew && a.State != AccountRecovering {
 		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
 	}
-	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND state = 'open'`, string(a.Chain), a.Account)
+	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND state IN ('open','forked') AND state = 'open'`, string(a.Chain), a.Account)
 	if err != nil {
 		return err
 	}

@@ -80,14 +80,32 @@ func (tx *Tx) addAttempt(s Slot, a Attempt) error {
 	}
 	_, err = tx.exec(`INSERT INTO attempts (`+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(s.Chain), s.Account, s.Lineage, s.Number, a.Seq, a.Kind, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.Tip, a.Cap, c.Height, tx.millis())
-	if err == nil && s.Lineage != operatorLine {
-		// A restored database signs the same bytes again: a final block that was passed over because it showed them too early is looked at once more.
-		_, err = tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND tx = ? AND settled = 1`, string(s.Chain), a.Hash)
+	if err == nil {
+		err = tx.seenBefore(s, a.Hash)
 	}
 	if err != nil {
 		return err
 	}
 	return tx.logPayment(s.PaymentID, "attempt_"+a.Kind, fmt.Sprintf("%s in slot %s", a.Hash, s.name()))
+}
+
+// seenBefore links an attempt with the blocks that have shown it already: a restored database signs the same bytes again. A final block
+// that was passed over then is looked at once more.
+func (tx *Tx) seenBefore(s Slot, hash string) error {
+	seen, err := tx.know(s.Chain, hash)
+	if err != nil || !seen || s.Lineage == operatorLine {
+		return err
+	}
+	if _, err = tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND tx = ? AND settled = 1`, string(s.Chain), hash); err != nil {
+		return err
+	}
+	var block string
+	found, err := tx.get(&block, `SELECT e.block_hash FROM effects e WHERE e.chain = ? AND e.tx = ?
+		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)`, string(s.Chain), hash)
+	if err != nil || !found {
+		return err
+	}
+	return tx.mine(s.Chain, hash, block)
 }
 
 // Attempts answers the attempts of a slot in order.

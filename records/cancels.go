@@ -37,6 +37,9 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 	}
 	_, err = tx.exec(`INSERT INTO cancels (chain, account, number, seq, hash, raw, tip, cap, head, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(id), account, number, a.Seq, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.Tip, a.Cap, c.Height, tx.millis())
+	if err == nil {
+		_, err = tx.know(id, a.Hash)
+	}
 	if err != nil {
 		return err
 	}

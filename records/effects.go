@@ -25,24 +25,44 @@ func (r effectRow) effect() Effect {
 	}
 }
 
-// SeeEffect stores what one of our accounts did, as a block shows it. The same effect in the same block is stored once.
+// SeeEffect stores what one of our accounts did, as a block of the line shows it: the block at the cursor. The same effect in the same block
+// is stored once. The slot that it stands for counts as mined until the block leaves the line.
 func (tx *Tx) SeeEffect(e Effect) error {
-	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`,
-		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value)
-	if err != nil {
+	if err := tx.seeEffect(e); err != nil {
 		return fmt.Errorf("storing the effect %s on %s: %w", e.Tx, e.Chain, err)
 	}
 	return nil
 }
 
-// UnsettledEffects answers the effects in final blocks of the line that were not acted on yet, by account and number.
-func (tx *Tx) UnsettledEffects(id chain.ID) ([]Effect, error) {
+func (tx *Tx) seeEffect(e Effect) error {
+	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, known)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN EXISTS (SELECT 1 FROM attempts a WHERE a.chain = ? AND a.hash = ?)
+		OR EXISTS (SELECT 1 FROM cancels c WHERE c.chain = ? AND c.hash = ?) THEN 1 ELSE 0 END) ON CONFLICT DO NOTHING`,
+		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value,
+		string(e.Chain), e.Tx, string(e.Chain), e.Tx)
+	if err != nil {
+		return err
+	}
+	return tx.mine(e.Chain, e.Tx, e.BlockHash)
+}
+
+// know marks the effects of a transaction as ours, because it is about to be stored as an attempt or a cancellation. It tells whether there are any.
+func (tx *Tx) know(id chain.ID, hash string) (bool, error) {
+	n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND tx = ?`, string(id), hash)
+	return n > 0, err
+}
+
+// UnsettledEffects answers the effects in final blocks of the line that were not acted on yet, by account and number: at most limit.
+func (tx *Tx) UnsettledEffects(id chain.ID, limit int) ([]Effect, error) {
+	c, err := tx.Cursor(id)
+	if err != nil {
+		return nil, err
+	}
 	var rows []effectRow
-	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM effects e
-		JOIN cursors c ON c.chain = e.chain
-		JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
-		WHERE e.chain = ? AND e.settled = 0 AND e.height <= c.final_height ORDER BY e.account, e.number`, string(id))
+	err = tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM effects e
+		WHERE e.chain = ? AND e.settled = 0 AND e.height <= ?
+		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
+		ORDER BY e.height, e.account, e.number LIMIT ? + 0`, string(id), c.Final.Height, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the unsettled effects of %s: %w", id, err)
 	}

@@ -6,7 +6,8 @@ import "errors"
 var (
 	ErrNotFound       = errors.New("no such row")
 	ErrConflict       = errors.New("the stored rows do not allow it")
-	ErrFull           = errors.New("the account has as many open slots as it may have")
+	ErrFull           = errors.New("as many transactions of the account as may be are in no block yet")
+	ErrWaits          = errors.New("the payment cannot be bound now")
 	ErrHalted         = errors.New("the chain is halted")
 	ErrParent         = errors.New("the block does not follow the cursor")
 	ErrFinality       = errors.New("the line changed at or below its final point")

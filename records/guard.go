@@ -19,6 +19,7 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)),
 	PRIMARY KEY (chain, account, lineage, number));
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
+CREATE INDEX IF NOT EXISTS guard_of_payment ON guard (payment_id);
 CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;`
 
 // OpenGuard opens the sign-guard's file, making it when it is missing.
@@ -49,39 +50,49 @@ type guardRow struct {
 	PaymentID uint64 `db:"payment_id"`
 }
 
-// Allow lets a signature pass, or is ErrGuard. digest stands for what is signed: payee, asset, amount, label and source, not fees. The first digest of a slot
-// is stored before Allow answers, and only the same passes there again. A payment has one slot in a lineage until Free says that it lost it; lineages exclude
-// each other on the ledger. A cancellation
-// passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
-func (g *Guard) Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error {
-	if digest == "" || !cancel && paymentID == 0 {
-		return fmt.Errorf("%w: a digest and a payment are wanted", ErrGuard)
-	}
-	err := g.update(ctx, func(t *sqlx.Tx) error { return allow(ctx, t, id, slot, digest, paymentID, cancel) })
-	if err != nil {
-		return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", paymentID, id, slot.Account, slot.Lineage, slot.Number, err)
-	}
-	return nil
+// Signature is what is to be signed at a slot. Digest stands for payee, asset, amount, label and source, not for fees.
+type Signature struct {
+	Slot      chain.Slot
+	Digest    string
+	PaymentID uint64
+	Cancel    bool // a cancellation, which pays nothing
 }
 
-func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error {
+// Allow lets signatures pass, all or none, or is ErrGuard. The first digest of a slot is stored before Allow answers, and only the same passes
+// there again. A payment has one slot in a lineage until Free says that it lost it; lineages exclude each other on the ledger. A cancellation
+// passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
+func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
+	return g.update(ctx, func(t *sqlx.Tx) error {
+		for _, w := range wanted {
+			if err := allow(ctx, t, id, w); err != nil {
+				return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", w.PaymentID, id, w.Slot.Account, w.Slot.Lineage, w.Slot.Number, err)
+			}
+		}
+		return nil
+	})
+}
+
+func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) error {
+	if w.Digest == "" || !w.Cancel && w.PaymentID == 0 {
+		return fmt.Errorf("%w: a digest and a payment are wanted", ErrGuard)
+	}
 	var known []guardRow
 	err := t.SelectContext(ctx, &known, `SELECT digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
-		string(id), slot.Account, slot.Lineage, slot.Number)
+		string(id), w.Slot.Account, w.Slot.Lineage, w.Slot.Number)
 	switch {
 	case err != nil:
 		return err
-	case len(known) == 1 && (cancel || known[0] == guardRow{digest, paymentID}):
+	case len(known) == 1 && (w.Cancel || known[0] == guardRow{w.Digest, w.PaymentID}):
 		return nil
 	case len(known) == 1:
 		return fmt.Errorf("%w: the slot was signed for payment %d", ErrGuard, known[0].PaymentID)
 	}
 	live := 1
-	if cancel {
-		paymentID, live = 0, 0
+	if w.Cancel {
+		w.PaymentID, live = 0, 0
 	}
 	r, err := t.ExecContext(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, string(id), slot.Account, slot.Lineage, slot.Number, digest, paymentID, live)
+		ON CONFLICT DO NOTHING`, string(id), w.Slot.Account, w.Slot.Lineage, w.Slot.Number, w.Digest, w.PaymentID, live)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,9 @@ func TestGuard(t *testing.T) {
 	}
 	g := open()
 	ask := func(lineage, number uint64, digest string, payment uint64, cancel bool) error {
-		return g.Allow(t.Context(), "eth", chain.Slot{Account: "0xhot", Lineage: lineage, Number: number}, digest, payment, cancel)
+		return g.Allow(t.Context(), "eth", records.Signature{
+			Slot: chain.Slot{Account: "0xhot", Lineage: lineage, Number: number}, Digest: digest, PaymentID: payment, Cancel: cancel,
+		})
 	}
 	require.NoError(t, ask(0, 7, "pay bob 5", 1, false))
 	require.NoError(t, ask(0, 7, "pay bob 5", 1, false), "a replacement pays the same")
@@ -47,7 +49,23 @@ func TestGuard(t *testing.T) {
 	require.ErrorIs(t, ask(2, 2, "pay dan 5", 5, false), records.ErrGuard)
 	require.ErrorIs(t, ask(2, 3, "", 6, false), records.ErrGuard)
 	require.ErrorIs(t, ask(2, 3, "x", 0, false), records.ErrGuard)
-	require.NoError(t, g.Allow(t.Context(), "bsc", chain.Slot{Account: "0xhot", Number: 7}, "pay eve 5", 9, false), "another chain")
+	require.NoError(t, g.Allow(t.Context(), "bsc", records.Signature{Slot: chain.Slot{Account: "0xhot", Number: 7}, Digest: "pay eve 5", PaymentID: 9}), "another chain")
+}
+
+// TestGuardAllowsAllOrNone: a group with one signature that must not be is refused as a whole and remembered in no part.
+func TestGuardAllowsAllOrNone(t *testing.T) {
+	g, err := records.OpenGuard(filepath.Join(t.TempDir(), "guard.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, g.Close()) }()
+	at := func(number, payment uint64) records.Signature {
+		return records.Signature{Slot: chain.Slot{Account: "0xhot", Number: number}, Digest: "pay", PaymentID: payment}
+	}
+	require.NoError(t, g.Allow(t.Context(), "eth", at(1, 1)))
+	require.ErrorIs(t, g.Allow(t.Context(), "eth", at(2, 2), at(3, 1)), records.ErrGuard)
+	_, next, _, err := g.Next(t.Context(), "eth", "0xhot")
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), next)
+	require.NoError(t, g.Allow(t.Context(), "eth", at(2, 3), at(3, 2)))
 }
 
 func TestGuardNext(t *testing.T) {
@@ -61,7 +79,7 @@ func TestGuardNext(t *testing.T) {
 	}
 	require.Equal(t, []any{uint64(0), uint64(0), false}, next("a"))
 	for i, slot := range []chain.Slot{{Account: "a", Lineage: 1, Number: 40}, {Account: "a", Lineage: 2, Number: 12}, {Account: "a", Lineage: 2, Number: 11}, {Account: "b", Number: 99}} {
-		require.NoError(t, g.Allow(t.Context(), "vite", slot, "digest", uint64(i+1), false))
+		require.NoError(t, g.Allow(t.Context(), "vite", records.Signature{Slot: slot, Digest: "digest", PaymentID: uint64(i + 1)}))
 	}
 	require.Equal(t, []any{uint64(2), uint64(13), true}, next("a"), "the newest lineage counts")
 	require.Equal(t, []any{uint64(0), uint64(100), true}, next("b"))
@@ -72,7 +90,7 @@ func TestGuardRelease(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, g.Close()) }()
 	ask := func(number uint64, digest string, payment uint64) error {
-		return g.Allow(t.Context(), "eth", chain.Slot{Account: "0xhot", Number: number}, digest, payment, false)
+		return g.Allow(t.Context(), "eth", records.Signature{Slot: chain.Slot{Account: "0xhot", Number: number}, Digest: digest, PaymentID: payment})
 	}
 	require.NoError(t, ask(7, "pay bob", 1))
 	require.NoError(t, ask(8, "pay carol", 2))

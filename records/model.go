@@ -73,6 +73,27 @@ type Transfer struct {
 	ChangedAt  time.Time
 }
 
+// Depth is the rule frozen in the transfer; one that belongs to no token waits for the chain's own final point.
+func (t Transfer) Depth() Depth {
+	switch {
+	case t.Token == "":
+		return Depth{Tag: true}
+	case t.Direction == Deposit:
+		return t.Policy.DepositConfirmations
+	default:
+		return t.Policy.WithdrawConfirmations
+	}
+}
+
+// due is the chain's height at which the transfer is deep enough; 0 when the chain's own final point decides.
+func (t Transfer) due() uint64 {
+	d := t.Depth()
+	if d.Tag {
+		return 0
+	}
+	return max(1, t.Height+d.Count-1)
+}
+
 // PaymentState is how far a payment of ours has come.
 type PaymentState string
 
@@ -105,6 +126,27 @@ type Payment struct {
 	Tx         string // the transaction that paid it, from a final block
 	CreatedAt  time.Time
 	ChangedAt  time.Time
+}
+
+// Class is the order of service of an account: a lower class goes first.
+type Class int
+
+// The classes of service.
+const (
+	ClassUser    Class = iota // what users wait for: credits, and what lets them be paid
+	ClassRefund               // what comes back to its sender
+	ClassReceive              // incoming blocks, unless something waits for their value
+)
+
+// ClassOf is the class of a payment's purpose.
+func ClassOf(p chain.Purpose) Class {
+	switch p {
+	case chain.Refund:
+		return ClassRefund
+	case chain.Receive:
+		return ClassReceive
+	}
+	return ClassUser
 }
 
 // AccountKind says what an account of ours is for.

@@ -29,8 +29,8 @@ type paymentRow struct {
 	ChangedAt  int64         `db:"changed_at"`
 }
 
-const paymentColumns = `id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source,
-	state, reason, gen, tx, created_at, changed_at`
+const paymentColumns = `id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, ` +
+	`state, reason, gen, tx, created_at, changed_at`
 
 func (r paymentRow) payment() Payment {
 	return Payment{
@@ -74,9 +74,13 @@ func (tx *Tx) queuePayment(p Payment) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?)`,
+	owner, rank, err := tx.rank(p)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`, class, owner, rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?, ?, ?)`,
 		id, sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, string(p.Purpose), p.Network, p.Token, string(p.Chain), p.Account,
-		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, string(p.State), note(p.Reason), tx.millis(), tx.millis())
+		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, string(p.State), note(p.Reason), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
 	if err != nil {
 		return 0, err
 	}
@@ -149,17 +153,6 @@ func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 	var rows []paymentRow
 	if err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id = ? ORDER BY id`, transferID); err != nil {
 		return nil, fmt.Errorf("reading the payments of transfer %d: %w", transferID, err)
-	}
-	return paymentsOf(rows), nil
-}
-
-// QueuedPayments answers what waits to be bound to a slot of an account, oldest first.
-func (tx *Tx) QueuedPayments(id chain.ID, account string, limit int) ([]Payment, error) {
-	var rows []paymentRow
-	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state = 'queued' ORDER BY id LIMIT ? + 0`,
-		string(id), account, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the queued payments of %s on %s: %w", account, id, err)
 	}
 	return paymentsOf(rows), nil
 }

@@ -11,13 +11,9 @@ import (
 // operatorLine is the lineage of slots that an operator has settled: they stand on the ledger's line and on none that we signed.
 const operatorLine = 1 << 62
 
-// signedByUs and accepted are what explains an effect e: our own attempt or cancellation, or an operator's word.
-const (
-	signedByUs = `(EXISTS (SELECT 1 FROM attempts t WHERE t.chain = e.chain AND t.hash = e.tx)
-		OR EXISTS (SELECT 1 FROM cancels x WHERE x.chain = e.chain AND x.hash = e.tx))`
-	accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AND h.subject_id = e.account AND h.event = 'accepted'
-		AND substr(h.detail, 1, length(e.tx) + 1) = e.tx || ' ')`
-)
+// accepted is an operator's word that explains an effect e which we did not sign.
+const accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AND h.subject_id = e.account AND h.event = 'accepted'
+	AND substr(h.detail, 1, length(e.tx) + 1) = e.tx || ' ')`
 
 // ForeignEffects answers the final transactions of an account that we did not sign, as far as our records know, and that no operator has
 // settled or accepted; by number. What the account did before it was adopted is history.
@@ -33,7 +29,7 @@ func (tx *Tx) foreignEffects(id chain.ID, account, but string) ([]Effect, error)
 	var rows []effectRow
 	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
-		WHERE e.chain = ? AND e.account = ? AND e.settled = 1 AND NOT `+signedByUs+but+` ORDER BY e.number`, string(id), account)
+		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 1 `+but+` ORDER BY e.number`, string(id), account)
 	out := make([]Effect, len(rows))
 	for i, r := range rows {
 		out[i] = r.effect()
@@ -46,7 +42,7 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	var accounts []string
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
-		WHERE e.chain = ? AND e.settled = 1 AND NOT `+signedByUs+`AND NOT `+accepted+` ORDER BY e.account`, string(id))
+		WHERE e.chain = ? AND e.known = 0 AND e.settled = 1 AND NOT `+accepted+` ORDER BY e.account`, string(id))
 	if err != nil {
 		return nil, fmt.Errorf("looking for foreign transactions on %s: %w", id, err)
 	}
@@ -261,7 +257,7 @@ func (tx *Tx) resumeAccount(a Account, at Resumption) error {
 // resumeLine begins a lineage behind the slots that go on from the account's last block and are signed: their bytes are known and stay good.
 // What is open besides is excluded, and so is everything that was signed and forgotten.
 func (tx *Tx) resumeLine(a *Account, at Resumption) error {
-	open, err := tx.openSlots(a.Chain, a.Account)
+	open, err := tx.OpenSlots(a.Chain, a.Account)
 	if err != nil {
 		return err
 	}

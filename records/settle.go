@@ -150,8 +150,9 @@ func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
 	if a.Lineage == 0 || baseHash == "" || base == 0 {
 		return fmt.Errorf("%w: the account's blocks are not linked, or no base is given", ErrConflict)
 	}
-	decided, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND number >= ? AND state IN ('paid','void')`,
-		string(a.Chain), a.Account, base)
+	decided, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND number >= ? AND state IN ('paid','void')
+		AND lineage IN (SELECT l.lineage FROM lineages l WHERE l.chain = ? AND l.account = ? UNION SELECT CAST(? AS BIGINT))`,
+		string(a.Chain), a.Account, base, string(a.Chain), a.Account, int64(operatorLine))
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND state = 'open' AND (number >= ? OR lineage > ?) ORDER BY number`,
+	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND state IN ('open','forked') AND state = 'open' AND (number >= ? OR lineage > ?) ORDER BY number`,
 		string(a.Chain), a.Account, base, onLine)
 	if err != nil {
 		return err

@@ -1,13 +1,11 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 
 	"gatewayd/chain"
 )
-
-// MaxOpenSlots is how many slots of one account may wait for a final block (facts/reliability.md 1.2: what a node's pool takes from one account).
-const MaxOpenSlots = 16
 
 // States of a slot.
 const (
@@ -27,11 +25,12 @@ type slotRow struct {
 	State     string `db:"state"`
 	Tx        string `db:"tx"`
 	BlockHash string `db:"block_hash"`
+	MinedIn   string `db:"mined_in"`
 	CreatedAt int64  `db:"created_at"`
 	ChangedAt int64  `db:"changed_at"`
 }
 
-const slotColumns = `chain, account, lineage, number, payment_id, gen, state, tx, block_hash, created_at, changed_at`
+const slotColumns = `chain, account, lineage, number, payment_id, gen, state, tx, block_hash, mined_in, created_at, changed_at`
 
 func (r slotRow) slot() Slot {
 	return Slot{
@@ -48,18 +47,19 @@ func (s Slot) name() string {
 	return fmt.Sprintf("%s %s %d/%d", s.Chain, s.Account, s.Lineage, s.Number)
 }
 
-// BindSlot gives a queued payment the next number of its account, for good (rule R2). ErrConflict: the payment is not queued, the account may
-// not sign, the payment's transfer is not decided or left the line, or an older line of ours may still pay it. ErrFull: MaxOpenSlots are open.
-// ErrConflict and ErrHalted: the payment's chain or its transfer's chain is halted.
-func (tx *Tx) BindSlot(paymentID uint64) (Slot, error) {
-	s, err := tx.bindSlot(paymentID)
+// BindSlot gives a queued payment the next number of its account, for good (rule R2). ErrFull: maxUnmined slots of the account are in no block
+// yet. ErrWaits, with ErrConflict: the payment is not queued, the account may not sign, the payment's transfer is not decided or left the line, an
+// older line of ours may still pay it, or, with ErrHalted too, its chain or its transfer's chain is halted. Both leave the transaction as it was;
+// after any other error it must not be committed.
+func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
+	s, err := tx.bindSlot(paymentID, maxUnmined)
 	if err != nil {
 		return Slot{}, fmt.Errorf("binding payment %d: %w", paymentID, err)
 	}
 	return s, nil
 }
 
-func (tx *Tx) bindSlot(paymentID uint64) (Slot, error) {
+func (tx *Tx) bindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
 	p, err := tx.Payment(paymentID)
 	if err != nil {
 		return Slot{}, err
@@ -68,7 +68,9 @@ func (tx *Tx) bindSlot(paymentID uint64) (Slot, error) {
 	if err != nil {
 		return Slot{}, err
 	}
-	if err := tx.checkBind(p, a); err != nil {
+	if err := tx.checkBind(p, a, maxUnmined); errors.Is(err, ErrConflict) {
+		return Slot{}, fmt.Errorf("%w: %w", ErrWaits, err)
+	} else if err != nil {
 		return Slot{}, err
 	}
 	r := slotRow{
@@ -88,8 +90,8 @@ func (tx *Tx) bindSlot(paymentID uint64) (Slot, error) {
 
 // openSlot stores a slot and binds its payment to it.
 func (tx *Tx) openSlot(r slotRow) error {
-	_, err := tx.exec(`INSERT INTO slots (`+slotColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Chain, r.Account, r.Lineage, r.Number, r.PaymentID, r.Gen, r.State, r.Tx, r.BlockHash, r.CreatedAt, r.ChangedAt)
+	_, err := tx.exec(`INSERT INTO slots (`+slotColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Chain, r.Account, r.Lineage, r.Number, r.PaymentID, r.Gen, r.State, r.Tx, r.BlockHash, r.MinedIn, r.CreatedAt, r.ChangedAt)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (tx *Tx) openSlot(r slotRow) error {
 }
 
 // checkBind is the last gate before money may leave.
-func (tx *Tx) checkBind(p Payment, a Account) error {
+func (tx *Tx) checkBind(p Payment, a Account, maxUnmined int) error {
 	switch {
 	case p.State != Queued:
 		return fmt.Errorf("%w: the payment is %s", ErrConflict, p.State)
@@ -118,14 +120,17 @@ func (tx *Tx) checkBind(p Payment, a Account) error {
 	if twice {
 		return fmt.Errorf("%w: an older slot of it is not decided", ErrConflict)
 	}
-	var open int
-	if err := tx.one(&open, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND state = 'open'`, string(a.Chain), a.Account); err != nil {
-		return err
+	unmined, err := tx.unmined(a.Chain, a.Account)
+	if err == nil && unmined >= maxUnmined {
+		err = ErrFull
 	}
-	if open >= MaxOpenSlots {
-		return ErrFull
-	}
-	return nil
+	return err
+}
+
+// unmined counts the slots of an account that stand in no block of the line yet.
+func (tx *Tx) unmined(id chain.ID, account string) (n int, err error) {
+	err = tx.one(&n, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND state = 'open' AND mined_in = ''`, string(id), account)
+	return n, err
 }
 
 // checkRunning is ErrConflict and ErrHalted when the payment's chain or the chain of its transfer is halted.
@@ -171,67 +176,4 @@ func (tx *Tx) slotRows(where string, args ...any) ([]slotRow, error) {
 	var rows []slotRow
 	err := tx.list(&rows, `SELECT `+slotColumns+` FROM slots `+where, args...)
 	return rows, err
-}
-
-// OpenSlots answers the slots of an account that wait for a final block, lowest number first: what is to be signed and sent. All of them
-// stand on the account's current line.
-func (tx *Tx) OpenSlots(id chain.ID, account string) ([]OpenSlot, error) {
-	out, err := tx.openSlots(id, account)
-	if err != nil {
-		return nil, fmt.Errorf("reading the open slots of %s on %s: %w", account, id, err)
-	}
-	return out, nil
-}
-
-func (tx *Tx) openSlots(id chain.ID, account string) ([]OpenSlot, error) {
-	a, err := tx.Account(id, account)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND state = 'open' ORDER BY number`, string(id), account)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]OpenSlot, len(rows))
-	for i, r := range rows {
-		o := OpenSlot{Slot: r.slot(), KeyPath: a.KeyPath}
-		if o.Payment, err = tx.Payment(r.PaymentID); err != nil {
-			return nil, err
-		}
-		if o.Attempts, err = tx.Attempts(o.Slot); err != nil {
-			return nil, err
-		}
-		if o.Prev, err = tx.prev(o.Slot); err != nil {
-			return nil, err
-		}
-		if o.Mined, err = tx.mined(o.Slot); err != nil {
-			return nil, err
-		}
-		out[i] = o
-	}
-	return out, nil
-}
-
-// prev is the hash that a block in the slot must follow: the base's for the first of a lineage, else that of the number before it, which is
-// the newest attempt until a final block has told.
-func (tx *Tx) prev(s Slot) (hash string, err error) {
-	if s.Lineage == 0 {
-		return "", nil
-	}
-	found, err := tx.get(&hash, `SELECT base_hash FROM lineages WHERE chain = ? AND account = ? AND lineage = ? AND base = ?`,
-		string(s.Chain), s.Account, s.Lineage, s.Number)
-	if err != nil || found {
-		return hash, err
-	}
-	_, err = tx.get(&hash, `SELECT CASE WHEN s.tx <> '' THEN s.tx ELSE COALESCE((SELECT a.hash FROM attempts a
-		WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number ORDER BY a.seq DESC LIMIT 1), '') END
-		FROM slots s WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number = ?`, string(s.Chain), s.Account, s.Lineage, s.Number-1)
-	return hash, err
-}
-
-// mined tells whether an attempt of the slot stands in a block of the current line.
-func (tx *Tx) mined(s Slot) (bool, error) {
-	return tx.exists(`SELECT 1 FROM attempts a JOIN effects e ON e.chain = a.chain AND e.tx = a.hash
-		JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
-		WHERE a.chain = ? AND a.account = ? AND a.lineage = ? AND a.number = ?`, string(s.Chain), s.Account, s.Lineage, s.Number)
 }

@@ -36,10 +36,11 @@ type transferRow struct {
 	BlockAt    int64        `db:"block_at"`
 	SeenAt     int64        `db:"seen_at"`
 	ChangedAt  int64        `db:"changed_at"`
+	Due        uint64       `db:"due"`
 }
 
 const transferColumns = `id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label,
-	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at`
+	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due`
 
 func (r transferRow) transfer() (Transfer, error) {
 	t := r.plain()
@@ -85,7 +86,7 @@ func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 		Ref: t.Ref, Tx: t.Tx, Sender: t.From, Account: t.To, Asset: string(t.Asset), Amount: t.Amount, Memo: string(memo), Failed: t.Failed,
 		Token: t.Token, Owner: t.Owner, Payee: t.Payee, PayeeLabel: t.PayeeLabel, Net: t.Net, Fee: t.Fee, Policy: string(policy),
 		State: string(t.State), Reason: t.Reason, Height: t.Height, BlockHash: t.BlockHash,
-		BlockAt: toMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(),
+		BlockAt: toMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(), Due: t.due(),
 	}, nil
 }
 
@@ -166,10 +167,10 @@ func (tx *Tx) addTransfer(r transferRow) (Transfer, error) {
 		return Transfer{}, err
 	}
 	r.ID = id
-	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Network, r.Direction, r.Chain, r.Ref, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
 		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
-		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt)
+		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt, r.Due)
 	if err != nil {
 		return Transfer{}, err
 	}
@@ -203,16 +204,15 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 		event = "changed_after_decision"
 	}
 	known.Height, known.BlockHash, known.BlockAt, known.ChangedAt = fresh.Height, fresh.BlockHash, fresh.BlockAt, fresh.ChangedAt
-	err := tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ? WHERE id = ?`,
-		known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, known.ID)
+	t, err := known.transfer()
+	if err == nil {
+		err = tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ? WHERE id = ?`,
+			known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, t.due(), known.ID)
+	}
 	if err == nil {
 		err = tx.logTransfer(known.ID, event, fmt.Sprintf("%s %s in block %d %s", fresh.Amount, fresh.Asset, fresh.Height, fresh.BlockHash))
 	}
-	if err != nil {
-		return Transfer{}, false, err
-	}
-	t, err := known.transfer()
-	return t, true, err
+	return t, err == nil, err
 }
 
 // replaceTransfer gives an orphaned row the facts of its re-mined transaction. Id, ref and time of first sight stay.
@@ -220,10 +220,10 @@ func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	r.ID, r.SeenAt = known.ID, known.SeenAt
 	err := tx.change(`UPDATE transfers SET network = ?, direction = ?, tx = ?, sender = ?, account = ?, asset = ?, amount = ?, memo = ?, failed = ?,
 		token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?,
-		state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ? WHERE id = ? AND state = 'orphaned'`,
+		state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ? WHERE id = ? AND state = 'orphaned'`,
 		r.Network, r.Direction, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
 		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
-		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.ChangedAt, r.ID)
+		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.ChangedAt, r.Due, r.ID)
 	if err == nil {
 		err = tx.logTransfer(r.ID, "replaced", fmt.Sprintf("%s %s, failed %t, in block %d %s; before: %s %s, failed %t",
 			r.Amount, r.Asset, r.Failed, r.Height, r.BlockHash, known.Amount, known.Asset, known.Failed))
@@ -247,11 +247,21 @@ func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 	return found[0], nil
 }
 
-// PendingTransfers answers the transfers of a chain that wait for their finality, lowest block first.
-func (tx *Tx) PendingTransfers(id chain.ID, limit int) ([]Transfer, error) {
-	found, err := tx.transfers(`WHERE chain = ? AND state = 'seen' ORDER BY height, id LIMIT ? + 0`, string(id), limit)
+// DueTransfers answers the seen transfers of a chain that the cursor's height or its final point decides now: at most limit.
+func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
+	c, err := tx.Cursor(id)
 	if err != nil {
-		return nil, fmt.Errorf("reading the pending transfers of %s: %w", id, err)
+		return nil, err
+	}
+	found, err := tx.transfers(`WHERE chain = ? AND state = 'seen' AND due > 0 AND due <= ? ORDER BY due, height LIMIT ? + 0`, string(id), c.Height, limit)
+	if err == nil && len(found) < limit {
+		var tagged []Transfer
+		tagged, err = tx.transfers(`WHERE chain = ? AND state = 'seen' AND due = 0 AND height <= ? ORDER BY height LIMIT ? + 0`,
+			string(id), c.Final.Height, limit-len(found))
+		found = append(found, tagged...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the due transfers of %s: %w", id, err)
 	}
 	return found, nil
 }

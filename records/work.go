@@ -6,12 +6,21 @@ import (
 	"gatewayd/chain"
 )
 
-// BusyAccounts answers the accounts of a chain that have something to do: queued payments, open slots, or a recovery; by account.
+// BusyAccounts answers the accounts of a chain that have something to do: queued payments, slots in no block yet, or a recovery; by account.
+// Accounts are found by stepping from one to the next in the indexes of what is queued and what is unmined, not by reading all of it.
 func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
-	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND (state = 'recovering' OR account IN (
-		SELECT account FROM payments WHERE chain = ? AND state = 'queued' UNION SELECT account FROM slots WHERE chain = ? AND state = 'open'))
-		ORDER BY account`, string(id), string(id), string(id))
+	err := tx.list(&rows, `WITH RECURSIVE
+		queued (account) AS (SELECT * FROM (SELECT account FROM payments WHERE chain = ? AND state = 'queued' ORDER BY account LIMIT 1) q
+			UNION ALL SELECT (SELECT p.account FROM payments p WHERE p.chain = ? AND p.state = 'queued' AND p.account > queued.account
+				ORDER BY p.account LIMIT 1) FROM queued WHERE queued.account IS NOT NULL),
+		unmined (account) AS (SELECT * FROM (SELECT account FROM slots WHERE chain = ? AND state = 'open' AND mined_in = '' ORDER BY account LIMIT 1) s
+			UNION ALL SELECT (SELECT s.account FROM slots s WHERE s.chain = ? AND s.state = 'open' AND s.mined_in = '' AND s.account > unmined.account
+				ORDER BY s.account LIMIT 1) FROM unmined WHERE unmined.account IS NOT NULL)
+		SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account IN (
+			SELECT account FROM queued UNION SELECT account FROM unmined UNION
+			SELECT account FROM accounts WHERE chain = ? AND state IN ('halted','recovering') AND state = 'recovering')
+		ORDER BY account`, string(id), string(id), string(id), string(id), string(id), string(id))
 	if err != nil {
 		return nil, fmt.Errorf("reading the busy accounts of %s: %w", id, err)
 	}
@@ -26,9 +35,10 @@ func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 // somebody else has the key, or this database is behind its chain.
 func (tx *Tx) ForeignEffect(id chain.ID, account string) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT e.tx FROM effects e
-		JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
-		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
-		WHERE e.chain = ? AND e.account = ? AND e.settled = 0 AND NOT `+signedByUs+` LIMIT 1`, string(id), account)
+		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 0
+		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
+		AND EXISTS (SELECT 1 FROM accounts a WHERE a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base)
+		LIMIT 1`, string(id), account)
 	if err != nil {
 		return "", false, fmt.Errorf("looking for foreign transactions of %s on %s: %w", account, id, err)
 	}

@@ -29,7 +29,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	if unknown, err := p.unknown(ctx, a); err != nil || unknown {
 		return err
 	}
-	return errors.Join(p.sign(ctx, a, cur), p.send(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
+	return errors.Join(p.carry(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
 }
 
 // unknown tells whether blocks show transactions of the account that our records do not know and nobody has explained.
@@ -48,7 +48,7 @@ func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err
 
 // cancel sends a cancellation for each number from, up to end: signed and stored first, replaced when it stays unmined too long.
 func (p *payer) cancel(ctx context.Context, a records.Account, from, end uint64, cur records.Cursor) error {
-	for n := from; n < min(end, from+records.MaxOpenSlots); n++ {
+	for n := from; n < min(end, from+uint64(p.chain.MaxUnmined())); n++ {
 		newest, err := p.cancellation(ctx, a, n, cur)
 		if errors.Is(err, chain.ErrNotNow) || errors.Is(err, chain.ErrFeeCeiling) {
 			return nil
@@ -59,7 +59,7 @@ func (p *payer) cancel(ctx context.Context, a records.Account, from, end uint64,
 		if last, ok := p.sent[newest.Hash]; ok && last == cur.Height {
 			continue
 		}
-		if err := p.chain.Broadcast(ctx, newest.Attempt); err != nil {
+		if err := p.chain.Broadcast(ctx, []chain.Attempt{newest.Attempt})[0]; err != nil {
 			p.log.WithField("tx", newest.Hash).WithError(err).Debug("node's answer to a cancellation")
 			continue
 		}
@@ -102,7 +102,7 @@ func (p *payer) cancellations(ctx context.Context, a records.Account, number uin
 func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
 	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Number: number}
 	pay := chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: a.Account}
-	if err := p.Guard.Allow(ctx, p.id, slot, digest(pay), 0, true); err != nil {
+	if err := p.Guard.Allow(ctx, p.id, records.Signature{Slot: slot, Digest: digest(pay), Cancel: true}); err != nil {
 		return fmt.Errorf("asking the sign-guard: %w", err)
 	}
 	prev := make([]chain.Attempt, len(known))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 )
 
@@ -82,11 +83,11 @@ type crashGuard struct {
 	fuse *fuse
 }
 
-func (g *crashGuard) Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, payment uint64, cancel bool) error {
+func (g *crashGuard) Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error {
 	if err := g.fuse.pass("before the guard"); err != nil {
 		return err
 	}
-	if err := g.guard.Allow(ctx, id, slot, digest, payment, cancel); err != nil {
+	if err := g.guard.Allow(ctx, id, wanted...); err != nil {
 		return err
 	}
 	return g.fuse.pass("after the guard")
@@ -150,12 +151,20 @@ func (c *crashChain) Sign(ctx context.Context, slot chain.Slot, pay chain.Paymen
 	return a, c.fuse.pass("after the signature")
 }
 
-func (c *crashChain) Broadcast(ctx context.Context, a chain.Attempt) error {
+func (c *crashChain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
+	errs := make([]error, len(attempts))
+	for i, a := range attempts {
+		errs[i] = c.send(ctx, a)
+	}
+	return errs
+}
+
+func (c *crashChain) send(ctx context.Context, a chain.Attempt) error {
 	if err := c.fuse.pass("before sending"); err != nil {
 		return err
 	}
 	c.requireStored(ctx, a)
-	if err := c.Chain.Broadcast(ctx, a); err != nil {
+	if err := chaintest.Send(ctx, c.Chain, a); err != nil {
 		return err
 	}
 	return c.fuse.pass("after sending")

@@ -9,34 +9,27 @@ import (
 	"gatewayd/records"
 )
 
-// decideFinal moves every transfer that is deep enough out of seen, and queues the payments that follow from it in the same transaction.
-func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) error {
-	const batch = 10_000
-	pending, err := tx.PendingTransfers(f.id, batch)
+// maxSettled bounds how many transfers, and how many transactions of ours, one database transaction decides.
+const maxSettled = 500
+
+// decideFinal moves transfers that are deep enough out of seen, and queues the payments that follow from them in the same transaction. more tells
+// that others may be left.
+func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, err error) {
+	due, err := tx.DueTransfers(f.id, maxSettled)
 	if err != nil {
-		return err
+		return false, err
 	}
-	for _, t := range pending {
-		if !f.depth(t).Reached(t.Height, cur.Height, cur.Final.Height) {
+	decided := 0
+	for _, t := range due {
+		if !t.Depth().Reached(t.Height, cur.Height, cur.Final.Height) {
 			continue
 		}
 		if err := f.decide(tx, t); err != nil {
-			return fmt.Errorf("deciding transfer %d: %w", t.ID, err)
+			return false, fmt.Errorf("deciding transfer %d: %w", t.ID, err)
 		}
+		decided++
 	}
-	return nil
-}
-
-// depth is the rule frozen in the transfer; one that belongs to no token waits for the chain's own final point.
-func (f *follower) depth(t records.Transfer) records.Depth {
-	switch {
-	case t.Token == "":
-		return records.Depth{Tag: true}
-	case t.Direction == records.Deposit:
-		return t.Policy.DepositConfirmations
-	default:
-		return t.Policy.WithdrawConfirmations
-	}
+	return len(due) == maxSettled && decided > 0, nil
 }
 
 // decide acts on what classify found. Money that is taken in on the exchange chain is received first.

@@ -327,10 +327,8 @@ func TestNoQuotaDelays(t *testing.T) {
 // guardFunc is a sign-guard that answers one thing.
 type guardFunc func() error
 
-func (g guardFunc) Allow(context.Context, chain.ID, chain.Slot, string, uint64, bool) error {
-	return g()
-}
-func (g guardFunc) Free(context.Context, uint64) error { return nil }
+func (g guardFunc) Allow(context.Context, chain.ID, ...records.Signature) error { return g() }
+func (g guardFunc) Free(context.Context, uint64) error                          { return nil }
 func (g guardFunc) Next(context.Context, chain.ID, string) (lineage, number uint64, ok bool, err error) {
 	return 0, 0, false, nil
 }

@@ -18,7 +18,21 @@ type follower struct {
 	id    chain.ID
 	chain chain.Chain
 	log   logrus.FieldLogger
+
+	settled chain.Head // the head up to which everything was decided; zero after the cursor has moved
 }
+
+// ranger is a chain that answers many blocks in few calls.
+type ranger interface {
+	// Blocks answers consecutive blocks of the line from a height on, at least one and none above to.
+	Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error)
+}
+
+// What is read and stored together while catching up.
+const (
+	maxBlocks = 256  // blocks
+	maxRows   = 1000 // transfers to us and transactions of ours in one database transaction
+)
 
 // round brings the cursor to the head and decides what has become final.
 func (f *follower) round(ctx context.Context) error {
@@ -102,7 +116,7 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	if cur.Height >= head.Latest.Height {
 		return f.leave(ctx, cur, head)
 	}
-	blocks, err := f.fetch(ctx, cur.Height+1, min(head.Latest.Height, cur.Height+uint64(f.cfg.FetchAhead)))
+	blocks, err := f.fetch(ctx, cur.Height+1, min(head.Latest.Height, cur.Height+maxBlocks))
 	if errors.Is(err, chain.ErrNotFound) {
 		cur.Missing = true
 		return cur, nil
@@ -110,25 +124,43 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	if err != nil {
 		return cur, err
 	}
-	for _, b := range blocks {
-		if b.Parent != cur.Hash {
-			return f.leave(ctx, cur, head)
-		}
-		if err := f.apply(ctx, b); err != nil {
-			return cur, fmt.Errorf("applying block %d: %w", b.Height, err)
-		}
-		cur.Point = b.Point
+	line := linked(blocks, cur.Hash)
+	if len(line) == 0 {
+		return f.leave(ctx, cur, head)
 	}
+	if err := f.applyAll(ctx, line); err != nil {
+		return cur, err
+	}
+	cur.Point = line[len(line)-1].Point
 	if err := f.settleOrLeave(ctx, cur, head); err != nil {
 		return cur, err
 	}
 	return f.cursor(ctx, head)
 }
 
-// fetch reads blocks in parallel, in order of height.
+// linked is as many of the blocks as follow each other and a hash.
+func linked(blocks []chain.Block, hash string) []chain.Block {
+	for i, b := range blocks {
+		if b.Parent != hash {
+			return blocks[:i]
+		}
+		hash = b.Hash
+	}
+	return blocks
+}
+
+// fetch reads blocks in order of height: in one go where the chain can, else in parallel.
 func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	if r, ok := f.chain.(ranger); ok {
+		blocks, err := r.Blocks(ctx, from, to)
+		if err != nil {
+			return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
+		}
+		return blocks, nil
+	}
 	blocks := make([]chain.Block, to-from+1)
 	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(f.cfg.FetchAhead)
 	for i := range blocks {
 		g.Go(func() (err error) {
 			blocks[i], err = f.chain.Block(gctx, from+uint64(i))
@@ -141,24 +173,65 @@ func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, e
 	return blocks, nil
 }
 
-// apply stores a block, its transfers and our own transactions in it in one transaction.
-func (f *follower) apply(ctx context.Context, b chain.Block) error {
-	return f.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.Advance(f.id, b); err != nil {
-			return err
-		}
-		for _, t := range b.Transfers {
-			if err := f.see(tx, t, b); err != nil {
-				return fmt.Errorf("transfer %s: %w", t.Ref, err)
+// applyAll stores blocks, as many in a transaction as there is room for. A group that fails is stored block by block, so that what is good
+// is kept and the fault named.
+func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
+	for len(blocks) > 0 {
+		n := group(blocks)
+		if err := f.apply(ctx, blocks[:n]); err != nil {
+			if n == 1 {
+				return fmt.Errorf("applying block %d: %w", blocks[0].Height, err)
+			}
+			n = 1
+			if err := f.apply(ctx, blocks[:n]); err != nil {
+				return fmt.Errorf("applying block %d: %w", blocks[0].Height, err)
 			}
 		}
-		for _, e := range b.Effects {
-			if err := tx.SeeEffect(records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e}); err != nil {
-				return fmt.Errorf("our transaction %s: %w", e.Tx, err)
+		blocks = blocks[n:]
+	}
+	return nil
+}
+
+// group is how many of the blocks one transaction takes: at least one.
+func group(blocks []chain.Block) int {
+	rows := 0
+	for i, b := range blocks {
+		rows += len(b.Transfers) + len(b.Effects)
+		if i > 0 && rows > maxRows {
+			return i
+		}
+	}
+	return len(blocks)
+}
+
+// apply stores blocks, their transfers and our own transactions in them in one transaction.
+func (f *follower) apply(ctx context.Context, blocks []chain.Block) error {
+	f.settled = chain.Head{}
+	return f.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, b := range blocks {
+			if err := f.applyBlock(tx, b); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
+	if err := tx.Advance(f.id, b); err != nil {
+		return err
+	}
+	for _, t := range b.Transfers {
+		if err := f.see(tx, t, b); err != nil {
+			return fmt.Errorf("transfer %s: %w", t.Ref, err)
+		}
+	}
+	for _, e := range b.Effects {
+		if err := tx.SeeEffect(records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e}); err != nil {
+			return fmt.Errorf("our transaction %s: %w", e.Tx, err)
+		}
+	}
+	return nil
 }
 
 func (f *follower) see(tx *records.Tx, t chain.Transfer, b chain.Block) error {
@@ -199,6 +272,7 @@ func (f *follower) leave(ctx context.Context, cur records.Cursor, head chain.Hea
 
 // stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
 func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
+	f.settled = chain.Head{}
 	err := f.Store.Update(ctx, func(tx *records.Tx) error {
 		left, err := tx.StepBack(f.id)
 		if err != nil {
@@ -245,9 +319,26 @@ func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
 	return nil
 }
 
-// settle stores the head and decides every transfer and every transaction of ours that has become final.
+// settle stores the head and decides every transfer and every transaction of ours that has become final, in groups. A head that was settled
+// already has nothing new.
 func (f *follower) settle(ctx context.Context, head chain.Head) error {
-	return f.Store.Update(ctx, func(tx *records.Tx) error {
+	if head == f.settled {
+		return nil
+	}
+	for {
+		more, err := f.settleGroup(ctx, head)
+		if err != nil {
+			return err
+		}
+		if !more {
+			f.settled = head
+			return nil
+		}
+	}
+}
+
+func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool, err error) {
+	err = f.Store.Update(ctx, func(tx *records.Tx) error {
 		if err := tx.SetHead(f.id, head); err != nil {
 			return err
 		}
@@ -255,14 +346,20 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 		if err != nil {
 			return err
 		}
-		if err := f.decideFinal(tx, cur); err != nil {
+		transfers, err := f.decideFinal(tx, cur)
+		if err != nil {
 			return err
 		}
-		if err := f.settleEffects(ctx, tx); err != nil {
+		effects, err := f.settleEffects(ctx, tx)
+		if err != nil {
 			return err
+		}
+		if more = transfers || effects; more {
+			return nil
 		}
 		return f.foldCoin(tx)
 	})
+	return more, err
 }
 
 // haltOn stops the chain for good when its past has changed below the final point.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -14,7 +13,7 @@ import (
 
 // payer is the one place money leaves from: it owns the sequence of every account of ours on one chain.
 //
-// The steps are those of facts/reliability.md 2.1 and never merge: bind (a payment gets its slot), sign, store, read back, send.
+// The steps never merge: bind (a payment gets its slot), sign, store, read back, send. Each step takes a group of slots, in one transaction.
 // No answer of a node decides anything; only a final block does, in settle.go.
 type payer struct {
 	*Watcher
@@ -56,7 +55,20 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor) 
 		return err
 	}
 	// What is signed already is sent whatever keeps new payments back.
-	return errors.Join(p.bind(ctx, a), p.sign(ctx, a, cur), p.send(ctx, a, cur))
+	return errors.Join(p.bind(ctx, a), p.carry(ctx, a, cur))
+}
+
+// carry brings what is bound on its way: signs what is not signed, and sends what stands in no block.
+func (p *payer) carry(ctx context.Context, a records.Account, cur records.Cursor) error {
+	slots, err := p.unmined(ctx, a)
+	if err != nil || len(slots) == 0 {
+		return err
+	}
+	signed, err := p.sign(ctx, a, slots, cur)
+	if signed == 0 && !p.unsent(slots, cur) {
+		return err
+	}
+	return errors.Join(err, p.send(ctx, a, cur))
 }
 
 // ready compares the account with its ledger. A new account is adopted once everything of it is final there; one that the ledger
@@ -116,220 +128,13 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Tip) (w
 	return why, err
 }
 
-// bind gives slots to queued payments, oldest first, as far as the account's balance, its channels and the limit of open slots allow.
-func (p *payer) bind(ctx context.Context, a records.Account) error {
-	var queued []records.Payment
-	var open []records.OpenSlot
-	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if queued, err = tx.QueuedPayments(p.id, a.Account, maxBind); err != nil {
-			return err
-		}
-		open, err = tx.OpenSlots(p.id, a.Account)
-		return err
-	})
-	if err != nil || len(queued) == 0 {
-		return err
-	}
-	purse := newPurse(p.chain, a.Account, open)
-	for _, q := range queued {
-		ok, err := purse.covers(ctx, q)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		bound, err := p.bindOne(ctx, q)
-		switch {
-		case errors.Is(err, records.ErrFull):
-			return nil
-		case errors.Is(err, records.ErrConflict), errors.Is(err, records.ErrHalted):
-			p.log.WithField("payment", q.ID).WithError(err).Debug("payment waits")
-			continue // what follows in the queue need not
-		case err != nil:
-			return fmt.Errorf("binding payment %d: %w", q.ID, err)
-		}
-		if bound {
-			purse.take(q)
-		}
-	}
-	return nil
-}
-
-// maxBind bounds one look at the queue.
-const maxBind = 256
-
-// bindOne re-checks in the binding transaction itself that the payment may still leave.
-func (p *payer) bindOne(ctx context.Context, q records.Payment) (bound bool, err error) {
-	err = p.Store.Update(ctx, func(tx *records.Tx) error {
-		if ok, err := mayLeave(tx, q); err != nil || !ok {
-			return err
-		}
-		slot, err := tx.BindSlot(q.ID)
-		if err != nil {
-			return err
-		}
-		bound = true
-		p.log.WithFields(logrus.Fields{"payment": q.ID, "account": slot.Account, "number": slot.Number}).Info("payment bound")
-		return nil
-	})
-	return bound && err == nil, err
-}
-
-// mayLeave asks the channel of the payment (facts/gateway.md 5.4): credits need it OPEN, refunds only need no automatic stop.
-func mayLeave(tx *records.Tx, q records.Payment) (bool, error) {
-	if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
-		return true, nil
-	}
-	t, err := tx.Transfer(q.TransferID)
-	if err != nil {
-		return false, err
-	}
-	from, err := tx.Cursor(t.Chain)
-	if err != nil || from.Halted || t.State == records.Seen || t.State == records.Orphaned {
-		return false, err
-	}
-	c, err := tx.Channel(q.Network, q.Token, t.Direction)
-	if err != nil {
-		return false, err
-	}
-	if q.Purpose == chain.Refund {
-		return c.Automatic == "OPEN", nil
-	}
-	return c.State() == "OPEN", nil
-}
-
-// sign makes and stores the first attempt of each bound slot, in order, and a replacement for one that stays unmined too long.
-func (p *payer) sign(ctx context.Context, a records.Account, cur records.Cursor) error {
-	for {
-		slots, err := p.open(ctx, a)
-		if err != nil {
-			return err
-		}
-		slot, prev, ok := p.next(slots, cur)
-		if !ok {
-			return nil
-		}
-		done, err := p.attempt(ctx, slot, prev, cur)
-		if err != nil || !done {
-			return err
-		}
-	}
-}
-
-// next is the first slot that wants a signature: one without any, else one whose newest attempt is ReplaceAfter blocks old.
-func (p *payer) next(slots []records.OpenSlot, cur records.Cursor) (records.OpenSlot, []chain.Attempt, bool) {
-	for _, s := range slots {
-		if len(s.Attempts) == 0 {
-			return s, nil, true
-		}
-		newest := s.Attempts[len(s.Attempts)-1]
-		if !s.Mined && cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.sent[noReplacement(newest.Hash)] != cur.Height {
-			return s, attempts(s), true
-		}
-	}
-	return records.OpenSlot{}, nil, false
-}
-
-// noReplacement keys the height at which the ledger last had nothing better to offer for an attempt.
-func noReplacement(hash string) string { return "same:" + hash }
-
-func attempts(s records.OpenSlot) []chain.Attempt {
-	list := make([]chain.Attempt, len(s.Attempts))
-	for i, a := range s.Attempts {
-		list[i] = a.Attempt
-	}
-	return list
-}
-
-// attempt signs one slot and stores the result. done is false when nothing more can be signed now.
-func (p *payer) attempt(ctx context.Context, s records.OpenSlot, prev []chain.Attempt, cur records.Cursor) (done bool, err error) {
-	slot := chain.Slot{Account: s.Account, Key: s.KeyPath, Lineage: s.Lineage, Number: s.Number, Prev: s.Prev}
-	pay := order(s.Payment)
-	err = p.Guard.Allow(ctx, p.id, slot, digest(pay), pay.ID, false)
-	if errors.Is(err, records.ErrGuard) {
-		return false, p.haltAccount(ctx, s.Account, err)
-	}
-	if err != nil {
-		return false, fmt.Errorf("asking the sign-guard: %w", err)
-	}
-	att, err := p.chain.Sign(ctx, slot, pay, prev)
-	switch {
-	case errors.Is(err, chain.ErrNoReplacement), errors.Is(err, chain.ErrFeeCeiling) && len(prev) > 0:
-		p.sent[noReplacement(prev[len(prev)-1].Hash)] = cur.Height
-		return true, nil
-	case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("signing payment %d: %w", pay.ID, err)
-	}
-	kind := "pay"
-	if len(prev) > 0 {
-		kind = "replace"
-	}
-	att.Seq = len(prev)
-	err = p.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.AddAttempt(s.Slot, records.Attempt{Attempt: att, Kind: kind, Head: cur.Height})
-	})
-	if errors.Is(err, records.ErrConflict) && !p.stillOpen(ctx, s) {
-		p.log.WithField("payment", pay.ID).Debug("settled while it was signed anew")
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("storing the attempt of payment %d: %w", pay.ID, err)
-	}
-	p.log.WithFields(logrus.Fields{"payment": pay.ID, "tx": att.Hash, "number": s.Number, "attempt": att.Seq}).Info("payment signed")
-	return true, nil
-}
-
-// send reads the attempts back from the database and hands the newest of each unmined slot to the nodes, once per block of ours.
-func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor) error {
-	slots, err := p.open(ctx, a)
-	if err != nil {
-		return err
-	}
-	p.forget(cur)
-	for _, s := range slots {
-		if len(s.Attempts) == 0 {
-			return nil
-		}
-		newest := s.Attempts[len(s.Attempts)-1]
-		if last, ok := p.sent[newest.Hash]; s.Mined || (ok && last == cur.Height) {
-			continue
-		}
-		if err := p.chain.Broadcast(ctx, newest.Attempt); err != nil {
-			p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": newest.Hash}).WithError(err).Debug("node's answer to a payment")
-			if s.Prev != "" {
-				return nil // what follows in a linked chain cannot be taken either
-			}
-			continue
-		}
-		p.sent[newest.Hash] = cur.Height
-	}
-	return nil
-}
-
-// forget keeps the memory of what was sent small: it only spares repeats within one block.
-func (p *payer) forget(cur records.Cursor) {
-	for hash, height := range p.sent {
-		if height != cur.Height {
-			delete(p.sent, hash)
-		}
-	}
-}
-
-func (p *payer) open(ctx context.Context, a records.Account) (slots []records.OpenSlot, err error) {
+// unmined reads the slots that stand in no block of the line: what a round works on. What is mined and waits for finality costs it nothing.
+func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records.OpenSlot, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
-		slots, err = tx.OpenSlots(p.id, a.Account)
+		slots, err = tx.UnminedSlots(p.id, a.Account)
 		return err
 	})
 	return slots, err
-}
-
-// stillOpen tells whether a slot waits for its block; an error counts as yes.
-func (p *payer) stillOpen(ctx context.Context, s records.OpenSlot) bool {
-	slots, err := p.open(ctx, records.Account{Account: s.Account})
-	return err != nil || slices.ContainsFunc(slots, func(o records.OpenSlot) bool { return o.Slot == s.Slot })
 }
 
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {

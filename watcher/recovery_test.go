@@ -199,7 +199,7 @@ func TestForgottenSignatureIsCancelled(t *testing.T) {
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
 	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", slot, "pay somebody", 77, false))
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
 	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(finality + 2)
 	a := r.account("eth", r.net.Hot)
@@ -219,7 +219,9 @@ func TestStuckCancellationIsReplaced(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}, "pay somebody", 77, false))
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{
+		Slot: chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}, Digest: "pay somebody", PaymentID: 77,
+	}))
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.vite.Mine(finality + 2)
 	r.step()

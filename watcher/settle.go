@@ -14,21 +14,21 @@ import (
 const maxGen = 1
 
 // settleEffects lets final blocks decide our slots: paid when one of our attempts stands there and did what it says (E6), void when it
-// failed (E7), and the account stops when something stands there that we never signed (E9).
-func (f *follower) settleEffects(ctx context.Context, tx *records.Tx) error {
-	effects, err := tx.UnsettledEffects(f.id)
+// failed (E7), and the account stops when something stands there that we never signed (E9). more tells that others may be left.
+func (f *follower) settleEffects(ctx context.Context, tx *records.Tx) (more bool, err error) {
+	effects, err := tx.UnsettledEffects(f.id, maxSettled)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, e := range effects {
 		if err := f.settleEffect(ctx, tx, e); err != nil {
-			return fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
+			return false, fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
 		}
 		if err := tx.MarkSettled(e); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(effects) == maxSettled, nil
 }
 
 func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.Effect) error {

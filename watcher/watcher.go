@@ -69,7 +69,7 @@ func setDefault[T comparable](v *T, d T) {
 
 // guard is the second memory of what was signed where (facts/reliability.md 2.2). It survives a restored database.
 type guard interface {
-	Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error
+	Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 }

@@ -20,6 +20,8 @@ type Config struct {
 	Owned    []string         // accounts of ours; Own adds more
 	Now      func() time.Time // clock of new blocks; default: ten seconds per block
 	Ceiling  chain.Amount     // of the fee cap per gas; zero: 1000
+
+	MaxUnmined int // transactions of one account that may be in no block yet; 0: 16, or 256 when linked
 }
 
 // Chain is a ledger in memory with the controls a test needs. It implements chain.Chain. All methods may be called from any goroutine.
@@ -65,6 +67,12 @@ func New(cfg Config) *Chain {
 	}
 	if cfg.Ceiling.IsZero() {
 		cfg.Ceiling = chain.NewAmount(1000)
+	}
+	if cfg.MaxUnmined == 0 {
+		cfg.MaxUnmined = 16
+		if cfg.Linked {
+			cfg.MaxUnmined = 256
+		}
 	}
 	c := &Chain{
 		cfg:       cfg,

@@ -37,7 +37,7 @@ func (w world) sign(number uint64, prev string, amount uint64, earlier ...chain.
 	return a
 }
 
-func (w world) send(a chain.Attempt) error { return w.Broadcast(w.t.Context(), a) }
+func (w world) send(a chain.Attempt) error { return chaintest.Send(w.t.Context(), w, a) }
 
 func (w world) requirePaid(want uint64) {
 	w.t.Helper()

@@ -313,7 +313,19 @@ func higher(a, b chain.Amount) chain.Amount {
 }
 
 // Broadcast offers stored bytes to the ledger. A transaction that it has already is no error.
-func (c *Chain) Broadcast(ctx context.Context, a chain.Attempt) error {
+func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
+	errs := make([]error, len(attempts))
+	for i, a := range attempts {
+		if i > 0 && c.cfg.Linked && errs[i-1] != nil {
+			errs[i] = chain.ErrNotSent
+			continue
+		}
+		errs[i] = c.broadcast(ctx, a)
+	}
+	return errs
+}
+
+func (c *Chain) broadcast(ctx context.Context, a chain.Attempt) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, err := c.begin(ctx, CallBroadcast)
@@ -335,5 +347,13 @@ func (c *Chain) Broadcast(ctx context.Context, a chain.Attempt) error {
 	}
 	return nil
 }
+
+// Send is Broadcast of one attempt.
+func Send(ctx context.Context, c chain.Chain, a chain.Attempt) error {
+	return c.Broadcast(ctx, []chain.Attempt{a})[0]
+}
+
+// MaxUnmined is the configured bound.
+func (c *Chain) MaxUnmined() int { return c.cfg.MaxUnmined }
 
 var _ chain.Chain = (*Chain)(nil)

@@ -185,7 +185,7 @@ func (b *bench) sign(t *testing.T, slot chain.Slot, pay chain.Payment, prev ...c
 func (b *bench) pay(t *testing.T, to string) chain.Attempt {
 	t.Helper()
 	a := b.sign(t, b.slot(t), b.credit(1, to, 500))
-	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	require.NoError(t, Send(b.ctx, b.Chain, a))
 	b.mine(t, 1)
 	return a
 }

@@ -76,7 +76,7 @@ func testContexts(t *testing.T, b *bench) {
 	_, blockErr := b.Chain.Block(ctx, 1)
 	_, balanceErr := b.Chain.Balance(ctx, b.Payer.Address, b.Asset)
 	_, tipErr := b.Chain.Tip(ctx, b.Payer.Address)
-	sendErr := b.Chain.Broadcast(ctx, a)
+	sendErr := Send(ctx, b.Chain, a)
 	for _, err := range []error{headErr, blockErr, balanceErr, tipErr, sendErr} {
 		require.Error(t, err)
 		require.False(t, errors.Is(err, chain.ErrNotFound), "an ended context says nothing about the ledger: %v", err)

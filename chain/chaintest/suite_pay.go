@@ -43,8 +43,8 @@ func testSignPure(t *testing.T, b *bench) {
 	b.requireHolding(t, payee, 0)
 	require.Equal(t, slot, b.slot(t))
 
-	require.NoError(t, b.Chain.Broadcast(b.ctx, first))
-	_ = b.Chain.Broadcast(b.ctx, again) // the same bytes or a rival for the same slot: either way one payment
+	require.NoError(t, Send(b.ctx, b.Chain, first))
+	_ = Send(b.ctx, b.Chain, again) // the same bytes or a rival for the same slot: either way one payment
 	b.mine(t, 2)
 	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
 	b.requireHolding(t, payee, 500)
@@ -55,12 +55,12 @@ func testBroadcastTwice(t *testing.T, b *bench) {
 	payee := b.Outsider(t)
 	a := b.sign(t, b.slot(t), b.credit(1, payee, 500))
 	for range 3 {
-		require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+		require.NoError(t, Send(b.ctx, b.Chain, a))
 	}
 	b.mine(t, 1)
-	_ = b.Chain.Broadcast(b.ctx, a) // mined already: any answer, no effect
+	_ = Send(b.ctx, b.Chain, a) // mined already: any answer, no effect
 	b.mine(t, b.Depth+1)
-	_ = b.Chain.Broadcast(b.ctx, a)
+	_ = Send(b.ctx, b.Chain, a)
 	b.mine(t, 1)
 	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
 	b.requireHolding(t, payee, 500)
@@ -80,7 +80,7 @@ func testDense(t *testing.T, b *bench) {
 		}
 	}
 	for _, a := range sent {
-		require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+		require.NoError(t, Send(b.ctx, b.Chain, a))
 	}
 	b.mine(t, 2)
 	effects := b.effects(t, from, b.Payer.Address)
@@ -98,7 +98,7 @@ func testUsedSlot(t *testing.T, b *bench) {
 	other := b.Outsider(t)
 	a, err := b.Chain.Sign(b.ctx, slot, b.credit(2, other, 500), nil)
 	if err == nil {
-		_ = b.Chain.Broadcast(b.ctx, a) // refused, or taken and never mined
+		_ = Send(b.ctx, b.Chain, a) // refused, or taken and never mined
 	}
 	b.mine(t, 2)
 	b.requireHolding(t, other, 0)
@@ -109,7 +109,7 @@ func testReplacement(t *testing.T, b *bench) {
 	payee, slot := b.Outsider(t), b.slot(t)
 	pay := b.credit(1, payee, 500)
 	first := b.sign(t, slot, pay)
-	require.NoError(t, b.Chain.Broadcast(b.ctx, first))
+	require.NoError(t, Send(b.ctx, b.Chain, first))
 	if b.Linked {
 		_, err := b.Chain.Sign(b.ctx, slot, pay, []chain.Attempt{first})
 		require.ErrorIs(t, err, chain.ErrNoReplacement)
@@ -118,7 +118,7 @@ func testReplacement(t *testing.T, b *bench) {
 	second := b.sign(t, slot, pay, first)
 	require.True(t, atLeast(second.Tip, first.Tip, 9, 8), "tip %s after %s", second.Tip, first.Tip)
 	require.True(t, atLeast(second.Cap, first.Cap, 9, 8), "cap %s after %s", second.Cap, first.Cap)
-	require.NoError(t, b.Chain.Broadcast(b.ctx, second))
+	require.NoError(t, Send(b.ctx, b.Chain, second))
 	third := b.sign(t, slot, pay, first, second)
 	require.True(t, atLeast(third.Cap, second.Cap, 9, 8))
 	b.mine(t, 2)
@@ -140,7 +140,7 @@ func testDroppedPayment(t *testing.T, b *bench) {
 	require.Empty(t, b.effects(t, from, b.Payer.Address))
 	b.requireHolding(t, payee, 0)
 
-	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	require.NoError(t, Send(b.ctx, b.Chain, a))
 	b.mine(t, 1)
 	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
 	b.requireHolding(t, payee, 500)
@@ -163,7 +163,7 @@ func testSettled(t *testing.T, b *bench) {
 	require.True(t, tip.Settled)
 
 	a := b.sign(t, b.slot(t), b.credit(1, b.Outsider(t), 5))
-	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	require.NoError(t, Send(b.ctx, b.Chain, a))
 	waiting, err := b.Chain.Tip(b.ctx, b.Payer.Address)
 	require.NoError(t, err)
 	require.False(t, waiting.Settled)
@@ -187,7 +187,7 @@ func testOverdraft(t *testing.T, b *bench) {
 	pay.Amount = much
 	a, err := b.Chain.Sign(b.ctx, b.slot(t), pay, nil)
 	if err == nil {
-		_ = b.Chain.Broadcast(b.ctx, a) // refused, or mined as failed
+		_ = Send(b.ctx, b.Chain, a) // refused, or mined as failed
 	}
 	b.mine(t, 2)
 	b.requireHolding(t, payee, 0)
@@ -212,7 +212,7 @@ func testReceive(t *testing.T, b *bench) {
 	b.requireBalance(t, before)
 
 	a := b.sign(t, b.slot(t), chain.Payment{ID: 1, Purpose: chain.Receive, Source: hash})
-	require.NoError(t, b.Chain.Broadcast(b.ctx, a))
+	require.NoError(t, Send(b.ctx, b.Chain, a))
 	b.mine(t, 1)
 	effects := b.effects(t, from, b.Payer.Address)
 	require.Len(t, effects, 1)

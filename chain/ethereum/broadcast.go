@@ -4,16 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
 )
 
-// Broadcast hands the bytes of an attempt to all nodes. Nil means that one of them says it has the transaction, now or already; an error
-// tells what each said. Neither decides anything: a node may forget, lie, or be cut off after it took the bytes.
-func (c *Chain) Broadcast(ctx context.Context, a chain.Attempt) error {
+// sendBatch is how many transactions go to a node in one request.
+const sendBatch = 32
+
+// Broadcast hands the bytes of attempts to all nodes, in order. An error is nil when one of the nodes says it has the transaction, now or already;
+// else it tells what each said. Neither decides anything: a node may forget, lie, or be cut off after it took the bytes.
+func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
+	errs := make([]error, len(attempts))
+	var good []chain.Attempt
+	var at []int // where the good ones stand
+	for i, a := range attempts {
+		if errs[i] = c.sendable(a); errs[i] == nil {
+			good, at = append(good, a), append(at, i)
+		}
+	}
+	for i, err := range c.sendAll(ctx, good) {
+		errs[at[i]] = err
+	}
+	return errs
+}
+
+// sendable is why stored bytes are not what their attempt says.
+func (c *Chain) sendable(a chain.Attempt) error {
 	tx, err := readAttempt(a)
 	if err != nil {
 		return fmt.Errorf("broadcasting: %w", err)
@@ -21,22 +42,51 @@ func (c *Chain) Broadcast(ctx context.Context, a chain.Attempt) error {
 	if tx.ChainId().Uint64() != c.config.ChainID {
 		return fmt.Errorf("broadcasting %s: it is of chain %s", a.Hash, tx.ChainId())
 	}
-	question := func(ctx context.Context, n *node) (struct{}, error) {
-		return struct{}{}, send(ctx, n, a.Raw, tx.Hash())
-	}
-	good, faults := succeeded(ask(ctx, c.nodes, question, never))
-	if len(good) > 0 {
-		return nil
-	}
-	return fmt.Errorf("broadcasting %s: %w", a.Hash, unavailable(faults))
+	return nil
 }
 
-// send hands bytes to one node.
-func send(ctx context.Context, n *node, raw []byte, want common.Hash) error {
-	var got common.Hash
-	err := n.call(ctx, &got, "eth_sendRawTransaction", hexutil.Bytes(raw))
+// sendAll asks every node to take the attempts and answers for each why no node has it.
+func (c *Chain) sendAll(ctx context.Context, attempts []chain.Attempt) []error {
+	if len(attempts) == 0 {
+		return nil
+	}
+	question := func(ctx context.Context, n *node) ([]error, error) { return send(ctx, n, attempts), nil }
+	answers, faults := succeeded(ask(ctx, c.nodes, question, never))
+	errs := make([]error, len(attempts))
+	for i, a := range attempts {
+		said, taken := faults, false
+		for _, answer := range answers {
+			taken = taken || answer.value[i] == nil
+			said = append(said, answer.value[i])
+		}
+		if !taken {
+			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, unavailable(said))
+		}
+	}
+	return errs
+}
+
+// send hands attempts to one node, a few in a request, and answers what it said of each.
+func send(ctx context.Context, n *node, attempts []chain.Attempt) []error {
+	errs := make([]error, 0, len(attempts))
+	for part := range slices.Chunk(attempts, sendBatch) {
+		got := make([]common.Hash, len(part))
+		elems := make([]rpc.BatchElem, len(part))
+		for i, a := range part {
+			elems[i] = rpc.BatchElem{Method: "eth_sendRawTransaction", Args: []any{hexutil.Bytes(a.Raw)}, Result: &got[i]}
+		}
+		err := n.batch(ctx, elems)
+		for i, a := range part {
+			errs = append(errs, sent(n, errors.Join(err, elems[i].Error), got[i], common.HexToHash(a.Hash)))
+		}
+	}
+	return errs
+}
+
+// sent is nil when the node has the transaction.
+func sent(n *node, err error, got, want common.Hash) error {
 	if err == nil && got != want {
-		return fmt.Errorf("%s: %w: it answers the hash %s", n.name, errors.New("took other bytes"), got)
+		return fmt.Errorf("%s: it took other bytes: it answers the hash %s", n.name, got)
 	}
 	if err == nil {
 		return nil
@@ -50,3 +100,6 @@ func send(ctx context.Context, n *node, raw []byte, want common.Hash) error {
 		return fmt.Errorf("%s: %w", v, err)
 	}
 }
+
+// MaxUnmined is how many transactions of one account may be in no block yet.
+func (c *Chain) MaxUnmined() int { return c.config.MaxUnmined }

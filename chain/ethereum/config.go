@@ -51,6 +51,9 @@ type Config struct {
 	// RequestsPerSecond bounds the calls to each of the nodes, those in a batch counted one by one; default 0, no bound. A node that says by
 	// itself that they are too many is given a pause in any case.
 	RequestsPerSecond int `yaml:"requests_per_second"`
+	// MaxUnmined bounds the transactions of one account that are in no block yet; default 16, what a node's pool keeps of one account for sure.
+	// What is in a block and waits for finality does not count.
+	MaxUnmined int `yaml:"max_unmined"`
 }
 
 const (
@@ -87,6 +90,7 @@ func (c Config) withDefaults() Config {
 	c.TokenGas = or(c.TokenGas, 80_000)
 	c.Timeout = or(c.Timeout, 10*time.Second)
 	c.MaxResponse = or(c.MaxResponse, 64<<20)
+	c.MaxUnmined = or(c.MaxUnmined, 16)
 	return c
 }
 
@@ -226,6 +230,9 @@ func (c Config) checkBounds() error {
 	}
 	if c.Timeout < 10*time.Millisecond || c.Timeout > 10*time.Minute {
 		return errors.New("timeout: must be from 10 ms to 10 min")
+	}
+	if c.MaxUnmined < 1 || c.MaxUnmined > 1024 {
+		return errors.New("max_unmined: must be from 1 to 1024")
 	}
 	if c.RequestsPerSecond < 0 || c.RequestsPerSecond > 100_000 {
 		return errors.New("requests_per_second: must be from 0 (no bound) to 100000")

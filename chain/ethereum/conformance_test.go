@@ -178,11 +178,11 @@ func TestOtherClients(t *testing.T) {
 				pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: of, To: payee, Amount: chain.NewAmount(12), Label: "L"}
 				attempt, err := adapter.Sign(t.Context(), slot, pay, nil)
 				require.NoError(t, err)
-				require.NoError(t, adapter.Broadcast(t.Context(), attempt))
+				require.NoError(t, chaintest.Send(t.Context(), adapter, attempt))
 				require.Equal(t, config.Hardfork == "berlin", decode(t, attempt).Type() == types.LegacyTxType)
 				awaitBalance(t, adapter, payee, of)
 				require.Eventually(t, func() bool {
-					err := adapter.Broadcast(t.Context(), attempt) // known until the pool sees the block, used up from then on
+					err := chaintest.Send(t.Context(), adapter, attempt) // known until the pool sees the block, used up from then on
 					return err != nil && strings.Contains(err.Error(), "nonce already used")
 				}, 30*time.Second, 20*time.Millisecond)
 				slot.Number++

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/ethereum/devnode"
 )
 
@@ -140,7 +141,7 @@ func TestBaseFeeComesWithAFork(t *testing.T) {
 	require.Equal(t, []chain.Effect{{Account: b.hot.Account, Tx: last.Hash, OK: true, Fee: b.feeOf(last)}}, b.newest().Effects)
 	require.EqualValues(t, 77, b.holding(chain.Native, outsider("payee")))
 	for _, a := range []chain.Attempt{old, next, again} {
-		require.ErrorContains(t, b.chain.Broadcast(t.Context(), a), "nonce already used")
+		require.ErrorContains(t, chaintest.Send(t.Context(), b.chain, a), "nonce already used")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 )
@@ -389,14 +390,14 @@ func TestDroppedTransactionIsSentAgain(t *testing.T) {
 	b.broadcast(attempt)
 	b.mine(1)
 	require.Len(t, b.newest().Effects, 1)
-	require.ErrorContains(t, b.chain.Broadcast(t.Context(), attempt), "nonce already used")
+	require.ErrorContains(t, chaintest.Send(t.Context(), b.chain, attempt), "nonce already used")
 }
 
 func TestBroadcastRefusesBytesOfAnotherHash(t *testing.T) {
 	b := setup(t)
 	attempt := b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 77))
 	attempt.Hash = common.Hash{1}.Hex()
-	require.ErrorContains(t, b.chain.Broadcast(t.Context(), attempt), "its bytes have the hash")
+	require.ErrorContains(t, chaintest.Send(t.Context(), b.chain, attempt), "its bytes have the hash")
 	require.Empty(t, b.dev.Pending())
 }
 
@@ -404,8 +405,8 @@ func TestBroadcastOfANodeThatTookOtherBytes(t *testing.T) {
 	b := setup(t)
 	attempt := b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 77))
 	lying := newLiar(t, b.dev.URL(), about("eth_sendRawTransaction", instead(common.Hash{1}.Hex())))
-	require.ErrorIs(t, b.suspicious(0, lying).Broadcast(t.Context(), attempt), chain.ErrUnavailable)
-	require.NoError(t, b.suspicious(1, lying).Broadcast(t.Context(), attempt), "the other has it already")
+	require.ErrorIs(t, chaintest.Send(t.Context(), b.suspicious(0, lying), attempt), chain.ErrUnavailable)
+	require.NoError(t, chaintest.Send(t.Context(), b.suspicious(1, lying), attempt), "the other has it already")
 }
 
 func TestTip(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/chain/ethereum/devnode"
@@ -225,7 +226,7 @@ func (b *bundle) sign(slot chain.Slot, pay chain.Payment, prev ...chain.Attempt)
 
 func (b *bundle) broadcast(a chain.Attempt) {
 	b.Helper()
-	require.NoError(b, b.chain.Broadcast(b.Context(), a))
+	require.NoError(b, chaintest.Send(b.Context(), b.chain, a))
 }
 
 func decode(t *testing.T, a chain.Attempt) *types.Transaction {

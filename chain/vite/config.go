@@ -18,12 +18,14 @@ const (
 	defaultTimeout       = 20 * time.Second
 	defaultPoWTimeout    = 5 * time.Minute
 	defaultTag           = "gate"
+	defaultMaxUnmined    = 256
 
 	defaultProof  = "auto"
 	proofRequired = "required"
 	proofOff      = "off"
 
 	maxNodes         = 16
+	maxMaxUnmined    = 4096
 	maxConfirmations = 100_000
 	maxTimeout       = 10 * time.Minute
 	maxPoWTimeout    = time.Hour
@@ -38,6 +40,7 @@ type Config struct {
 	PoW           bool          `yaml:"pow"`           // grind for blocks that the account's stake does not pay for
 	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
 	Proof         string        `yaml:"proof"`         // of what a node shows of the line: auto (where it can be had), required, off; auto
+	MaxUnmined    int           `yaml:"max_unmined"`   // blocks of one account that no snapshot block holds yet; 256
 	Tag           string        `yaml:"tag"`           // four characters in the data of our payments that tell this gateway from others; "gate"
 
 	Log logrus.FieldLogger `yaml:"-"` // told when a node is asked in another way than it should be; nil: nobody
@@ -64,6 +67,9 @@ func (c Config) Check() error {
 	case "", defaultProof, proofRequired, proofOff:
 	default:
 		return fmt.Errorf("proof: %q is none of auto, required, off", c.Proof)
+	}
+	if c.MaxUnmined < 0 || c.MaxUnmined > maxMaxUnmined {
+		return fmt.Errorf("max_unmined: must be from 1 to %d, or 0 for %d", maxMaxUnmined, defaultMaxUnmined)
 	}
 	if c.Tag == "" {
 		return nil
@@ -134,6 +140,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Proof == "" {
 		c.Proof = defaultProof
+	}
+	if c.MaxUnmined == 0 {
+		c.MaxUnmined = defaultMaxUnmined
 	}
 	if c.Tag == "" {
 		c.Tag = defaultTag

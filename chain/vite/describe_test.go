@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/vite/core"
 )
 
@@ -25,7 +26,7 @@ func TestDescribe(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.Describe(t.Context(), a.Hash)
 		require.ErrorIs(t, err, chain.ErrNotFound, "not sent yet")
-		require.NoError(t, c.Broadcast(t.Context(), a))
+		require.NoError(t, chaintest.Send(t.Context(), c, a))
 		l.mine(t, 1)
 		got, err := c.Describe(t.Context(), a.Hash)
 		require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
 )
@@ -249,7 +250,7 @@ func TestBrokenNode(t *testing.T) {
 				require.ErrorIs(t, err, chain.ErrUnavailable)
 			}
 			if tt.name != "null result" {
-				require.Error(t, c.Broadcast(t.Context(), a))
+				require.Error(t, chaintest.Send(t.Context(), c, a))
 			}
 
 			c = s.openWith(t, cfg, s.ws, p.URL, newLiar(t, s.ledger).URL)

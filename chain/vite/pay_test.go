@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
 	embedded "gatewayd/chain/vite/node"
@@ -51,7 +52,7 @@ func TestPaymentCarriesItsData(t *testing.T) {
 		slot := l.slot(t)
 		a, err := c.Sign(t.Context(), slot, pay, nil)
 		require.NoError(t, err)
-		require.NoError(t, c.Broadcast(t.Context(), a))
+		require.NoError(t, chaintest.Send(t.Context(), c, a))
 		l.mine(t, 1)
 
 		var onLedger *embedded.Block
@@ -166,7 +167,7 @@ func TestProofOfWork(t *testing.T) {
 	again, err := c.Sign(t.Context(), slot, l.credit(1, payee, 5), nil)
 	require.NoError(t, err)
 	require.Equal(t, a, again)
-	require.NoError(t, c.Broadcast(t.Context(), a))
+	require.NoError(t, chaintest.Send(t.Context(), c, a))
 
 	_, err = c.Sign(t.Context(), l.slotOf(l.poor, poorPath), l.credit(2, payee, 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow, "one block with work until the next snapshot")
@@ -275,11 +276,11 @@ func TestDroppedBlockIsSentAgain(t *testing.T) {
 	require.NoError(t, err)
 	second, err := c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Number: slot.Number + 1, Prev: first.Hash}, l.credit(2, payee, 6), nil)
 	require.NoError(t, err)
-	require.Error(t, c.Broadcast(t.Context(), second), "its predecessor is not there")
+	require.Error(t, chaintest.Send(t.Context(), c, second), "its predecessor is not there")
 	for range 2 {
-		require.NoError(t, c.Broadcast(t.Context(), first))
-		require.NoError(t, c.Broadcast(t.Context(), second))
-		require.NoError(t, c.Broadcast(t.Context(), first), "it is there already, and not at the tip")
+		require.NoError(t, chaintest.Send(t.Context(), c, first))
+		require.NoError(t, chaintest.Send(t.Context(), c, second))
+		require.NoError(t, chaintest.Send(t.Context(), c, first), "it is there already, and not at the tip")
 	}
 	hash, err := core.ParseHash(first.Hash)
 	require.NoError(t, err)
@@ -287,8 +288,8 @@ func TestDroppedBlockIsSentAgain(t *testing.T) {
 	l.mine(t, 1)
 	require.Empty(t, effectsIn(line(t, c, 1)))
 
-	require.NoError(t, c.Broadcast(t.Context(), first))
-	require.NoError(t, c.Broadcast(t.Context(), second))
+	require.NoError(t, chaintest.Send(t.Context(), c, first))
+	require.NoError(t, chaintest.Send(t.Context(), c, second))
 	l.mine(t, 1)
 	require.Equal(t, []string{first.Hash, second.Hash}, effectsIn(line(t, c, 1)))
 	require.Equal(t, *uint256.NewInt(11), l.holding(payee, core.VITE))
@@ -309,19 +310,19 @@ func TestBroadcast(t *testing.T) {
 			"amount":    {Hash: a.Hash, Raw: []byte(strings.Replace(string(a.Raw), `"amount":"5"`, `"amount":"6"`, 1))},
 			"signature": {Hash: a.Hash, Raw: []byte(strings.Replace(string(a.Raw), `"signature":"`, `"signature":"AAAA`, 1))},
 		} {
-			require.Error(t, c.Broadcast(t.Context(), bad), name)
+			require.Error(t, chaintest.Send(t.Context(), c, bad), name)
 		}
 		require.Empty(t, p.counted())
 	})
 	t.Run("one node that takes it is enough", func(t *testing.T) {
 		dead := newLiar(t, l)
 		dead.Close()
-		require.NoError(t, l.open(t, dead.URL, l.ws).Broadcast(t.Context(), a))
+		require.NoError(t, chaintest.Send(t.Context(), l.open(t, dead.URL, l.ws), a))
 	})
 	t.Run("another block stands there", func(t *testing.T) {
 		rival, err := c.Sign(t.Context(), l.slotBefore(t), l.credit(9, l.newUser(t), 1), nil)
 		require.NoError(t, err)
-		err = c.Broadcast(t.Context(), rival)
+		err = chaintest.Send(t.Context(), c, rival)
 		require.ErrorIs(t, err, client.ErrPrevBlock)
 		require.ErrorContains(t, err, "node 1")
 	})
@@ -330,10 +331,10 @@ func TestBroadcast(t *testing.T) {
 		receive := chain.Payment{ID: 2, Purpose: chain.Receive, Source: source.String()}
 		first, err := c.Sign(t.Context(), l.slot(t), receive, nil)
 		require.NoError(t, err)
-		require.NoError(t, c.Broadcast(t.Context(), first))
+		require.NoError(t, chaintest.Send(t.Context(), c, first))
 		second, err := c.Sign(t.Context(), l.slot(t), receive, nil)
 		require.NoError(t, err)
-		require.NoError(t, c.Broadcast(t.Context(), second))
+		require.NoError(t, chaintest.Send(t.Context(), c, second))
 		require.Equal(t, first.Hash, l.slot(t).Prev)
 	})
 	t.Run("too poor", func(t *testing.T) {
@@ -341,7 +342,7 @@ func TestBroadcast(t *testing.T) {
 		pay.Amount = chain.MustAmount("2000000000000000000000000")
 		much, err := c.Sign(t.Context(), l.slot(t), pay, nil)
 		require.NoError(t, err)
-		require.ErrorIs(t, c.Broadcast(t.Context(), much), client.ErrBalance)
+		require.ErrorIs(t, chaintest.Send(t.Context(), c, much), client.ErrBalance)
 	})
 }
 

@@ -256,7 +256,7 @@ func testTwoProcesses(t *testing.T, url string) {
 		wg.Go(func() {
 			for p := range uint64(n) {
 				errs[i*n+int(p)] = s.Update(t.Context(), func(tx *records.Tx) error {
-					_, err := tx.BindSlot(p + 1)
+					_, err := tx.BindSlot(p+1, MaxUnmined)
 					return err
 				})
 			}

@@ -76,7 +76,7 @@ func transferBreaches() []breach {
 		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 6`},
 		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`},
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
-			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at FROM transfers WHERE id = 4`},
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due FROM transfers WHERE id = 4`},
 		{"transfers check", `UPDATE transfers SET state = 'paid' WHERE id = 4`},
 	}
 }

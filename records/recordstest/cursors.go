@@ -163,7 +163,7 @@ func testPrune(t *testing.T, url string) {
 	prune(5)
 	require.Equal(t, 7, count(), "five below the cursor, the cursor, and the block of an undecided effect")
 	r.See(func(tx *records.Tx) error {
-		open, err := tx.UnsettledEffects(Source)
+		open, err := tx.UnsettledEffects(Source, 100)
 		require.Len(t, open, 1)
 		require.Equal(t, kept.Hash, open[0].BlockHash)
 		return err
@@ -176,7 +176,7 @@ func testEffects(t *testing.T, url string) {
 		return chain.Effect{Account: Hot, Number: n, Tx: tx, OK: n%2 == 0, Fee: chain.NewAmount(n)}
 	}
 	unsettled := func() (out []records.Effect) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.UnsettledEffects(Source); return err })
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.UnsettledEffects(Source, 100); return err })
 		return out
 	}
 	r.Mine(Source, "-left", effect(7, "0xa"))

@@ -21,7 +21,7 @@ func testPayments(t *testing.T, url string) {
 	want.ID, want.State, want.CreatedAt, want.ChangedAt = id, records.Queued, r.Now(), r.Now()
 	require.Equal(t, want, r.Payment(id), "every field comes back")
 	r.See(func(tx *records.Tx) error {
-		queued, err := tx.QueuedPayments(Exchange, Gateway, 10)
+		queued, err := tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, 10)
 		require.Equal(t, []records.Payment{want}, queued)
 		require.NoError(t, err)
 		_, err = tx.Payment(99)

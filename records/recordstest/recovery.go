@@ -247,7 +247,7 @@ func testSeenTooEarly(t *testing.T, url string) {
 	require.Equal(t, hash, r.Sign(s, records.AttemptPay))
 	require.Empty(t, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
-		again, err := tx.UnsettledEffects(Source)
+		again, err := tx.UnsettledEffects(Source, 100)
 		require.Len(t, again, 1, "it is looked at once more")
 		return err
 	})

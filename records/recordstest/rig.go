@@ -26,6 +26,8 @@ const (
 	Gateway  = "vite_gateway"
 	Alice    = "vite_alice"
 	Bob      = "vite_bob"
+
+	MaxUnmined = 16 // slots of an account that a rig lets be in no block
 )
 
 // Rig is a store with two followed chains and adopted accounts, and the steps of a deposit and a withdrawal. A step that fails ends the test.
@@ -212,7 +214,7 @@ func (r *Rig) Owe(d records.Direction, amount uint64) (t records.Transfer, payme
 // Bind gives a payment its slot.
 func (r *Rig) Bind(payment uint64) (s records.Slot) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) (err error) { s, err = tx.BindSlot(payment); return err })
+	r.Do(func(tx *records.Tx) (err error) { s, err = tx.BindSlot(payment, MaxUnmined); return err })
 	return s
 }
 

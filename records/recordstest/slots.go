@@ -10,7 +10,7 @@ import (
 )
 
 func tryBind(r *Rig, payment uint64) error {
-	return r.Try(func(tx *records.Tx) error { _, err := tx.BindSlot(payment); return err })
+	return r.Try(func(tx *records.Tx) error { _, err := tx.BindSlot(payment, MaxUnmined); return err })
 }
 
 func openSlots(r *Rig, id chain.ID, account string) (out []records.OpenSlot) {
@@ -35,7 +35,7 @@ func testBind(t *testing.T, url string) {
 	require.Equal(t, "m/44'/0'/0'", open[0].KeyPath)
 	require.Empty(t, open[1].Prev, "nonces are not linked")
 
-	for range records.MaxOpenSlots - 2 {
+	for range MaxUnmined - 2 {
 		_, p := r.Owe(records.Withdrawal, 100)
 		r.Bind(p)
 	}
@@ -43,8 +43,12 @@ func testBind(t *testing.T, url string) {
 	err = tryBind(r, p)
 	require.ErrorIs(t, err, records.ErrFull)
 	require.Equal(t, records.Queued, r.Payment(p).State)
-	r.Settle(a, r.Sign(a, records.AttemptPay))
-	require.Equal(t, uint64(7+records.MaxOpenSlots), r.Bind(p).Number)
+	hash := r.Sign(a, records.AttemptPay)
+	r.Mine(Source, "", chain.Effect{Account: Hot, Number: a.Number, Tx: hash, OK: true})
+	require.Equal(t, uint64(7+MaxUnmined), r.Bind(p).Number, "what is mined and waits for finality takes no room")
+	_, late := r.Owe(records.Withdrawal, 100)
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	require.ErrorIs(t, tryBind(r, late), records.ErrFull, "its block left the line")
 }
 
 // testBindGates: the last checks before money may leave.

@@ -121,7 +121,7 @@ func testZombie(t *testing.T, url string) {
 	_, payment := r.Owe(records.Deposit, 500)
 	bind := func(s *records.Store) error {
 		return s.Update(ctx, func(tx *records.Tx) error {
-			_, err := tx.BindSlot(payment)
+			_, err := tx.BindSlot(payment, MaxUnmined)
 			return err
 		})
 	}

@@ -21,6 +21,8 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"parallel bindings", testParallelBindings},
 		{"watch", testWatch},
 		{"transfers", testTransfers},
+		{"due transfers", testDue},
+		{"order of service", testService},
 		{"replayed block", testReplayedBlock},
 		{"changed by a re-organisation", testChangedFacts},
 		{"unstorable text", testUnstorableText},

@@ -14,6 +14,7 @@ func testTransfers(t *testing.T, url string) {
 	r := newRig(t, url)
 	in := r.Incoming(records.Withdrawal, 100, r.Mine(Exchange, ""))
 	in.Policy.Fee = records.Fee{Kind: "percent", PPM: 1000, Min: chain.NewAmount(1)}
+	in.Policy.WithdrawConfirmations = records.Depth{Count: 1}
 	in.PayeeLabel, in.Amount = "memo 世界", chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935")
 	var out records.Transfer
 	r.Do(func(tx *records.Tx) (err error) {
@@ -28,7 +29,7 @@ func testTransfers(t *testing.T, url string) {
 	require.Equal(t, want, r.Transfer(1), "every field comes back")
 
 	r.See(func(tx *records.Tx) error {
-		pending, err := tx.PendingTransfers(Exchange, 10)
+		pending, err := tx.DueTransfers(Exchange, 10)
 		require.Equal(t, []records.Transfer{want}, pending)
 		require.NoError(t, err)
 		byTx, err := tx.TransfersByTx(in.Tx)
@@ -52,6 +53,45 @@ func testTransfers(t *testing.T, url string) {
 	require.NoError(t, move(records.Refused, records.Final, ""))
 	require.NoError(t, move(records.Final, records.Orphaned, ""))
 	require.ErrorIs(t, move(records.Orphaned, records.Final, ""), records.ErrConflict, "it must be seen again")
+}
+
+// testDue: a transfer is due when its own rule says so, by depth or by the chain's final point, and again after it moved to another block.
+func testDue(t *testing.T, url string) {
+	r := newRig(t, url)
+	due := func(id chain.ID) (refs []string) {
+		r.See(func(tx *records.Tx) error {
+			list, err := tx.DueTransfers(id, 10)
+			for _, t := range list {
+				refs = append(refs, t.Ref)
+			}
+			return err
+		})
+		return refs
+	}
+	r.Receive(records.Deposit, 50) // by the final point
+	deep := r.Incoming(records.Withdrawal, 100, r.Mine(Exchange, ""))
+	deep.Policy.WithdrawConfirmations = records.Depth{Count: 3}
+	see := func() { r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(deep); return err }) }
+	see()
+	require.Empty(t, due(Source))
+	r.Finalize(Source)
+	require.Len(t, due(Source), 1)
+	r.Mine(Exchange, "")
+	require.Empty(t, due(Exchange), "2 of 3")
+	r.Mine(Exchange, "")
+	require.Len(t, due(Exchange), 1)
+	for range 3 {
+		r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	}
+	require.Empty(t, due(Exchange), "orphaned")
+	r.Mine(Exchange, "'")
+	b := r.Mine(Exchange, "'")
+	deep.Height, deep.BlockHash = b.Height, b.Hash
+	see()
+	r.Mine(Exchange, "'")
+	require.Empty(t, due(Exchange), "2 of 3 in the new line")
+	r.Mine(Exchange, "'")
+	require.Len(t, due(Exchange), 1)
 }
 
 func testReplayedBlock(t *testing.T, url string) {

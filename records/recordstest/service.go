@@ -1,0 +1,68 @@
+package recordstest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// testService: what waits at an account is served round robin by user, class by class.
+func testService(t *testing.T, url string) {
+	r := newRig(t, url)
+	users := map[uint64]string{}
+	owe := func(user string, n int) {
+		for range n {
+			in := r.Incoming(records.Deposit, 100, r.Mine(Source, ""))
+			in.Owner = user
+			r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.SeeTransfer(in); return err })
+			r.Finalize(Source)
+			r.Do(func(tx *records.Tx) error {
+				if err := tx.MoveTransfer(in.ID, records.Seen, records.Final, ""); err != nil {
+					return err
+				}
+				id, err := tx.QueuePayment(CreditOf(in))
+				users[id] = user
+				return err
+			})
+		}
+	}
+	waiting := func(limit int) (ids []uint64, order string) {
+		r.See(func(tx *records.Tx) error {
+			list, err := tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, limit)
+			for _, p := range list {
+				ids, order = append(ids, p.ID), order+users[p.ID]
+			}
+			return err
+		})
+		return ids, order
+	}
+	owe("a", 4)
+	owe("b", 1)
+	owe("c", 2)
+	_, order := waiting(100)
+	require.Equal(t, "abcacaa", order)
+	ids, _ := waiting(3)
+	for _, id := range ids {
+		r.Bind(id)
+	}
+	owe("d", 1)
+	owe("b", 1)
+	_, order = waiting(100)
+	require.Equal(t, "acdbaa", order, "who comes late is served with those whose turn it is, not behind all")
+
+	r.See(func(tx *records.Tx) error {
+		assets, err := tx.QueuedAssets(Exchange, Gateway, records.ClassUser)
+		require.Equal(t, []chain.Asset{Token}, assets)
+		if err == nil {
+			assets, err = tx.QueuedAssets(Exchange, Gateway, records.ClassRefund)
+			require.Empty(t, assets)
+		}
+		return err
+	})
+	require.Equal(t, []records.Class{records.ClassUser, records.ClassUser, records.ClassRefund, records.ClassReceive},
+		[]records.Class{records.ClassOf(chain.Credit), records.ClassOf(chain.Gas), records.ClassOf(chain.Refund), records.ClassOf(chain.Receive)}, fmt.Sprint(users))
+}

@@ -1,0 +1,53 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// rank is the place of a new payment in the round robin of its users, and whose place it is: one behind the user's last queued payment of the
+// class and asset, else the rank that is being served. So a user with many payments waits behind users with few.
+func (tx *Tx) rank(p Payment) (owner string, rank uint64, err error) {
+	if p.TransferID == 0 {
+		return "", 0, nil
+	}
+	if err := tx.one(&owner, `SELECT CASE WHEN owner <> '' THEN owner ELSE sender END FROM transfers WHERE id = ?`, p.TransferID); err != nil {
+		return "", 0, err
+	}
+	key := []any{string(p.Chain), p.Account, int(ClassOf(p.Purpose)), string(p.Asset)}
+	found, err := tx.get(&rank, `SELECT rank FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND owner = ? AND state = 'queued'
+		ORDER BY rank DESC LIMIT 1`, append(key, owner)...)
+	if err != nil || found {
+		return owner, rank + 1, err
+	}
+	_, err = tx.get(&rank, `SELECT rank FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'
+		ORDER BY rank, id LIMIT 1`, key...)
+	return owner, rank, err
+}
+
+// QueuedAssets answers which assets the queued payments of an account and class move.
+func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.Asset, error) {
+	var assets []chain.Asset
+	err := tx.list(&assets, `WITH RECURSIVE queued (asset) AS (
+		SELECT * FROM (SELECT asset FROM payments WHERE chain = ? AND account = ? AND class = ? AND state = 'queued' ORDER BY asset LIMIT 1) q
+		UNION ALL SELECT (SELECT p.asset FROM payments p WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued' AND p.asset > queued.asset
+			ORDER BY p.asset LIMIT 1) FROM queued WHERE queued.asset IS NOT NULL)
+		SELECT asset FROM queued WHERE asset IS NOT NULL`, string(id), account, int(class), string(id), account, int(class))
+	if err != nil {
+		return nil, fmt.Errorf("reading the queued assets of %s on %s: %w", account, id, err)
+	}
+	return assets, nil
+}
+
+// QueuedPayments answers what of a class and an asset waits to be bound to a slot of an account, in the order of service: round robin by user,
+// then by age.
+func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset chain.Asset, limit int) ([]Payment, error) {
+	var rows []paymentRow
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'
+		ORDER BY rank, id LIMIT ? + 0`, string(id), account, int(class), string(asset), limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the queued payments of %s on %s: %w", account, id, err)
+	}
+	return paymentsOf(rows), nil
+}

@@ -1,0 +1,210 @@
+package watcher
+
+import (
+	"context"
+	"slices"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// maxGroup bounds what one step of the payer takes at a time.
+const maxGroup = 256
+
+// lowShare is the part of an account's slots that refunds and receives may take while users' payments wait: one in so many.
+const lowShare = 4
+
+// queue is what waits at an account and may leave, by class and asset, each list in the order of service.
+type queue map[records.Class]map[chain.Asset][]records.Payment
+
+// readQueue reads of each class and asset as much as there may be room for.
+func readQueue(tx *records.Tx, id chain.ID, account string, room int) (queue, error) {
+	q, gate := queue{}, newGate(tx)
+	for _, class := range []records.Class{records.ClassUser, records.ClassRefund, records.ClassReceive} {
+		assets, err := tx.QueuedAssets(id, account, class)
+		if err != nil {
+			return nil, err
+		}
+		q[class] = map[chain.Asset][]records.Payment{}
+		for _, asset := range assets {
+			list, err := tx.QueuedPayments(id, account, class, asset, room)
+			if err != nil {
+				return nil, err
+			}
+			if q[class][asset], err = gate.open(list); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return q, nil
+}
+
+// choose picks what is to be bound next: users' payments first, then refunds, then receives. Receives of an asset that a payment waits for go
+// with the users' payments. While those fill the room, the others get their share and no more, so that neither keeps the other waiting.
+func choose(ctx context.Context, q queue, funds *spendable, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
+	room := min(maxUnmined-len(unmined), maxGroup)
+	short := map[chain.Asset]bool{}
+	users, err := affordable(ctx, funds, inTurn(q[records.ClassUser], room), short)
+	if err != nil {
+		return nil, err
+	}
+	others, err := affordable(ctx, funds, inTurn(q[records.ClassRefund], room), short)
+	if err != nil {
+		return nil, err
+	}
+	wanted, idle := map[chain.Asset][]records.Payment{}, map[chain.Asset][]records.Payment{}
+	for asset, list := range q[records.ClassReceive] {
+		if short[asset] {
+			wanted[asset] = list
+		} else {
+			idle[asset] = list
+		}
+	}
+	first := alternate(users, inTurn(wanted, room))
+	others = append(others, inTurn(idle, room)...)
+	share := room
+	if len(first) > 0 {
+		share = min(max(lowBound(maxUnmined)-lowUnmined(unmined), 0), len(others), room)
+		room -= share
+	}
+	return append(first[:min(len(first), room)], others[:min(len(others), share)]...), nil
+}
+
+// lowBound is how many slots refunds and receives may take while others wait. An account of one slot serves users only.
+func lowBound(maxUnmined int) int {
+	if maxUnmined < 2 {
+		return 0
+	}
+	return max(1, maxUnmined/lowShare)
+}
+
+func lowUnmined(unmined []records.OpenSlot) (n int) {
+	for _, s := range unmined {
+		if records.ClassOf(s.Payment.Purpose) != records.ClassUser {
+			n++
+		}
+	}
+	return n
+}
+
+// inTurn takes one of each asset after the other, up to room.
+func inTurn(lists map[chain.Asset][]records.Payment, room int) (out []records.Payment) {
+	assets := make([]chain.Asset, 0, len(lists))
+	for asset := range lists {
+		assets = append(assets, asset)
+	}
+	slices.Sort(assets)
+	for i := 0; len(out) < room; i++ {
+		before := len(out)
+		for _, asset := range assets {
+			if i < len(lists[asset]) && len(out) < room {
+				out = append(out, lists[asset][i])
+			}
+		}
+		if len(out) == before {
+			break
+		}
+	}
+	return out
+}
+
+// alternate takes one of a and one of b in turn.
+func alternate(a, b []records.Payment) []records.Payment {
+	out := make([]records.Payment, 0, len(a)+len(b))
+	for i := range max(len(a), len(b)) {
+		if i < len(a) {
+			out = append(out, a[i])
+		}
+		if i < len(b) {
+			out = append(out, b[i])
+		}
+	}
+	return out
+}
+
+// affordable leaves out what the balance does not cover. Once an asset falls short, later payments of it wait too: a large one is not
+// overtaken for ever by small ones.
+func affordable(ctx context.Context, funds *spendable, list []records.Payment, short map[chain.Asset]bool) (out []records.Payment, err error) {
+	for _, q := range list {
+		if short[q.Asset] {
+			continue
+		}
+		ok, err := funds.covers(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			short[q.Asset] = true
+			continue
+		}
+		funds.take(q)
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+// gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds only need no automatic stop.
+type gate struct {
+	tx       *records.Tx
+	halted   map[chain.ID]bool
+	channels map[channelKey]records.Channel
+}
+
+type channelKey struct {
+	network, token string
+	direction      records.Direction
+}
+
+func newGate(tx *records.Tx) *gate {
+	return &gate{tx: tx, halted: map[chain.ID]bool{}, channels: map[channelKey]records.Channel{}}
+}
+
+// open keeps what may leave.
+func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
+	for _, q := range list {
+		ok, err := g.mayLeave(q)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}
+
+func (g *gate) mayLeave(q records.Payment) (bool, error) {
+	if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
+		return true, nil
+	}
+	t, err := g.tx.Transfer(q.TransferID)
+	if err != nil || t.State == records.Seen || t.State == records.Orphaned {
+		return false, err
+	}
+	if halted, err := g.isHalted(t.Chain); err != nil || halted {
+		return false, err
+	}
+	c, err := g.channel(channelKey{q.Network, q.Token, t.Direction})
+	if q.Purpose == chain.Refund {
+		return err == nil && c.Automatic == "OPEN", err
+	}
+	return err == nil && c.State() == "OPEN", err
+}
+
+func (g *gate) isHalted(id chain.ID) (bool, error) {
+	if halted, ok := g.halted[id]; ok {
+		return halted, nil
+	}
+	cur, err := g.tx.Cursor(id)
+	g.halted[id] = cur.Halted
+	return cur.Halted, err
+}
+
+func (g *gate) channel(k channelKey) (c records.Channel, err error) {
+	if c, ok := g.channels[k]; ok {
+		return c, nil
+	}
+	c, err = g.tx.Channel(k.network, k.token, k.direction)
+	g.channels[k] = c
+	return c, err
+}

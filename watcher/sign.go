@@ -1,0 +1,142 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// signing is a slot that wants a signature, and what was signed for it before.
+type signing struct {
+	slot records.OpenSlot
+	prev []chain.Attempt
+}
+
+func (s signing) payment() chain.Payment { return order(s.slot.Payment) }
+
+func (s signing) place() chain.Slot {
+	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Lineage: s.slot.Lineage, Number: s.slot.Number, Prev: s.slot.Prev}
+}
+
+// signed is a signature that is not stored yet.
+type signed struct {
+	slot    records.Slot
+	attempt records.Attempt
+}
+
+// sign makes and stores the first attempt of bound slots, in order, and replacements for those that stay unmined too long. It answers how
+// many it stored.
+func (p *payer) sign(ctx context.Context, a records.Account, slots []records.OpenSlot, cur records.Cursor) (int, error) {
+	todo := p.unsigned(slots, cur)
+	if len(todo) == 0 {
+		return 0, nil
+	}
+	err := p.allow(ctx, todo)
+	if errors.Is(err, records.ErrGuard) {
+		return 0, p.haltAccount(ctx, a.Account, err)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("asking the sign-guard: %w", err)
+	}
+	made, fault := p.signGroup(ctx, todo, cur)
+	stored, err := p.storeAttempts(ctx, made)
+	return stored, errors.Join(fault, err)
+}
+
+// unsigned is what wants a signature: slots without any, and those whose newest attempt is ReplaceAfter blocks old.
+func (p *payer) unsigned(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
+	for _, s := range slots {
+		if len(todo) == maxGroup {
+			break
+		}
+		if len(s.Attempts) == 0 {
+			todo = append(todo, signing{slot: s})
+			continue
+		}
+		newest := s.Attempts[len(s.Attempts)-1]
+		if cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.sent[noReplacement(newest.Hash)] != cur.Height {
+			todo = append(todo, signing{slot: s, prev: attempts(s)})
+		}
+	}
+	return todo
+}
+
+// noReplacement keys the height at which the ledger last had nothing better to offer for an attempt.
+func noReplacement(hash string) string { return "same:" + hash }
+
+func attempts(s records.OpenSlot) []chain.Attempt {
+	list := make([]chain.Attempt, len(s.Attempts))
+	for i, a := range s.Attempts {
+		list[i] = a.Attempt
+	}
+	return list
+}
+
+func (p *payer) allow(ctx context.Context, todo []signing) error {
+	wanted := make([]records.Signature, len(todo))
+	for i, s := range todo {
+		wanted[i] = records.Signature{Slot: s.place(), Digest: digest(s.payment()), PaymentID: s.slot.PaymentID}
+	}
+	return p.Guard.Allow(ctx, p.id, wanted...)
+}
+
+// signGroup signs as far as it can be done now: what cannot be signed stops what follows it.
+func (p *payer) signGroup(ctx context.Context, todo []signing, cur records.Cursor) (made []signed, err error) {
+	for i, s := range todo {
+		at := s.place()
+		if i > 0 && at.Prev == "" && at.Lineage != 0 && len(made) > 0 && made[len(made)-1].slot.Number+1 == at.Number {
+			at.Prev = made[len(made)-1].attempt.Hash
+		}
+		att, err := p.chain.Sign(ctx, at, s.payment(), s.prev)
+		switch {
+		case errors.Is(err, chain.ErrNoReplacement), errors.Is(err, chain.ErrFeeCeiling) && len(s.prev) > 0:
+			p.sent[noReplacement(s.prev[len(s.prev)-1].Hash)] = cur.Height
+			continue
+		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling):
+			return made, nil
+		case err != nil:
+			return made, fmt.Errorf("signing payment %d: %w", s.slot.PaymentID, err)
+		}
+		kind := records.AttemptPay
+		if len(s.prev) > 0 {
+			kind = records.AttemptReplace
+		}
+		att.Seq = len(s.prev)
+		made = append(made, signed{s.slot.Slot, records.Attempt{Attempt: att, Kind: kind, Head: cur.Height}})
+	}
+	return made, nil
+}
+
+// storeAttempts stores signatures in one transaction and answers how many. A slot that was settled meanwhile takes none, and what follows it
+// is signed anew.
+func (p *payer) storeAttempts(ctx context.Context, made []signed) (stored int, err error) {
+	if len(made) == 0 {
+		return 0, nil
+	}
+	err = p.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, s := range made {
+			err := tx.AddAttempt(s.slot, s.attempt)
+			if errors.Is(err, records.ErrConflict) {
+				p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("settled while it was signed")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			stored++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("storing %d attempts: %w", len(made), err)
+	}
+	for _, s := range made[:stored] {
+		p.log.WithFields(logrus.Fields{"payment": s.slot.PaymentID, "tx": s.attempt.Hash, "number": s.slot.Number, "attempt": s.attempt.Seq}).Info("payment signed")
+	}
+	return stored, nil
+}
