@@ -102,7 +102,7 @@ func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
 
 // decide writes the outcome of an undecided slot.
 func (tx *Tx) decide(s Slot, state, hash, blockHash string) error {
-	return tx.change(`UPDATE slots SET state = ?, tx = ?, block_hash = ?, changed_at = ?
+	return tx.change(`UPDATE slots SET state = ?, tx = ?, block_hash = ?, mined_in = '', changed_at = ?
 		WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND payment_id = ? AND state IN ('open','forked')`,
 		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Lineage, s.Number, s.PaymentID)
 }
@@ -190,7 +190,7 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 	}
 	for _, r := range rows {
 		s := r.slot()
-		err := tx.change(`UPDATE slots SET state = 'forked', changed_at = ? WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
+		err := tx.change(`UPDATE slots SET state = 'forked', mined_in = '', changed_at = ? WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
 			tx.millis(), r.Chain, r.Account, r.Lineage, r.Number)
 		if err == nil {
 			err = tx.logPayment(r.PaymentID, "slot_forked", s.name()+": "+why)

@@ -43,9 +43,15 @@ type rig struct {
 
 func setup(t *testing.T) *rig {
 	t.Helper()
+	return setupAt(t, finality, finality)
+}
+
+// setupAt is setup with other depths of finality: blocks on top on the source chain and on the exchange chain.
+func setupAt(t *testing.T, source, exchange uint64) *rig {
+	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	r.eth = chaintest.New(chaintest.Config{ID: "eth", Finality: finality})
-	r.vite = chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true})
+	r.eth = chaintest.New(chaintest.Config{ID: "eth", Finality: source})
+	r.vite = chaintest.New(chaintest.Config{ID: "vite", Finality: exchange, Linked: true})
 	r.net = network(r.eth, r.vite)
 	endow(r.eth, r.vite, r.net)
 

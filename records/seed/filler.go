@@ -40,11 +40,11 @@ func newFiller(ctx context.Context, db *sqlx.DB, p Plan) (*filler, error) {
 		accounts:  newTable("accounts", "chain, account, kind, network, key_path, state, lineage, base, next, seq, created_at"),
 		bindings:  newTable("bindings", "id, network, type, owner, chain, address, label, path_index, created_at"),
 		blocks:    newTable("blocks", "chain, hash, height, parent, at, canonical"),
-		transfers: newTable("transfers", "id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at"),
-		payments:  newTable("payments", "id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, created_at, changed_at"),
+		transfers: newTable("transfers", "id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due"),
+		payments:  newTable("payments", "id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, class, owner, created_at, changed_at"),
 		slots:     newTable("slots", "chain, account, lineage, number, payment_id, gen, state, created_at, changed_at"),
 		attempts:  newTable("attempts", "chain, account, lineage, number, seq, kind, hash, raw, tip, cap, head, created_at"),
-		effects:   newTable("effects", "chain, tx, block_hash, height, account, number, ok, void, fee, settled"),
+		effects:   newTable("effects", "chain, tx, block_hash, height, account, number, ok, void, fee, settled, known"),
 	}
 	net, fee := chain.NewAmount(netUnits), chain.NewAmount(feeUnits)
 	gross, err := net.Add(fee)
@@ -137,9 +137,9 @@ func (f *filler) deposit(i, user int, at int64) {
 	n, id, hash := f.Network, int64(i)+1, fmt.Sprintf("in-%x", mix(uint64(i)))
 	block, owner := BlockHash(n.Source, f.height-1), f.owner(user)
 	f.transfers.add(id, n.Name, string(records.Deposit), string(n.Source), hash+":0", hash, "depositor", f.address(user), string(f.token.Asset), f.deposited,
-		text(chain.Memo{Type: -1}), 0, f.token.TokenID, owner, owner, "", f.net, "0", f.policy, string(records.Final), "", int64(f.height-1), block, at, at, at)
+		text(chain.Memo{Type: -1}), 0, f.token.TokenID, owner, owner, "", f.net, "0", f.policy, string(records.Final), "", int64(f.height-1), block, at, at, at, f.due(f.token.Policy.DepositConfirmations))
 	f.decided(id, at, records.Deposit, f.deposited, f.token.Asset, block)
-	f.pay(order{transfer: id, purpose: chain.Credit, chain: n.Exchange, account: n.Gateway, asset: f.token.TokenID, amount: f.net, payee: owner}, at)
+	f.pay(order{transfer: id, purpose: chain.Credit, chain: n.Exchange, account: n.Gateway, asset: f.token.TokenID, amount: f.net, payee: owner, owner: owner}, at)
 }
 
 func (f *filler) withdraw(i, user int, at int64) {
@@ -147,10 +147,18 @@ func (f *filler) withdraw(i, user int, at int64) {
 	block, payee := BlockHash(n.Exchange, f.height-1), fmt.Sprintf("payee-%x", mix(uint64(user)))
 	f.transfers.add(id, n.Name, string(records.Withdrawal), string(n.Exchange), hash, hash, f.owner(user), n.Gateway, f.token.TokenID, f.gross,
 		text(chain.Memo{Raw: []byte{0x0b, 0xc3}, Address: payee}), 0, f.token.TokenID, f.owner(user), payee, "", f.net, f.fee, f.policy,
-		string(records.Final), "", int64(f.height-1), block, at, at, at)
+		string(records.Final), "", int64(f.height-1), block, at, at, at, f.due(f.token.Policy.WithdrawConfirmations))
 	f.decided(id, at, records.Withdrawal, f.gross, chain.Asset(f.token.TokenID), block)
-	f.pay(order{transfer: id, purpose: chain.Receive, chain: n.Exchange, account: n.Gateway, asset: f.token.TokenID, amount: f.gross, payee: n.Gateway, source: hash}, at)
-	f.pay(order{transfer: id, purpose: chain.Credit, chain: n.Source, account: n.Hot, asset: string(f.token.Asset), amount: f.deposited, payee: payee}, at)
+	f.pay(order{transfer: id, purpose: chain.Receive, chain: n.Exchange, account: n.Gateway, asset: f.token.TokenID, amount: f.gross, payee: n.Gateway, source: hash, owner: f.owner(user)}, at)
+	f.pay(order{transfer: id, purpose: chain.Credit, chain: n.Source, account: n.Hot, asset: string(f.token.Asset), amount: f.deposited, payee: payee, owner: f.owner(user)}, at)
+}
+
+// due is the height at which a transfer in the block before the newest is deep enough; 0 when the chain's final point decides.
+func (f *filler) due(d records.Depth) int64 {
+	if d.Tag {
+		return 0
+	}
+	return int64(max(1, f.height-1+d.Count-1))
 }
 
 func (f *filler) decided(id, at int64, d records.Direction, amount string, asset chain.Asset, block string) {
@@ -177,6 +185,7 @@ type order struct {
 	chain                 chain.ID
 	account, asset        string
 	amount, payee, source string
+	owner                 string // whose turn it takes in the order of service
 }
 
 func (f *filler) pay(o order, at int64) {
@@ -195,10 +204,11 @@ func (f *filler) pay(o order, at int64) {
 		token = ""
 	}
 	hash, block := outHash(o.chain, o.account, number), BlockHash(o.chain, f.height)
-	f.payments.add(id, transfer, string(o.purpose), n.Name, token, string(o.chain), o.account, o.asset, o.amount, o.payee, "", o.source, string(records.Queued), at, at)
+	f.payments.add(id, transfer, string(o.purpose), n.Name, token, string(o.chain), o.account, o.asset, o.amount, o.payee, "", o.source, string(records.Queued),
+		int(records.ClassOf(o.purpose)), o.owner, at, at)
 	f.slots.add(string(o.chain), o.account, lineage, int64(number), id, 0, records.SlotOpen, at, at)
 	f.attempts.add(string(o.chain), o.account, lineage, int64(number), 0, records.AttemptPay, hash, f.raw, "0", fee, int64(f.height-1), at)
-	f.effects.add(string(o.chain), hash, block, int64(f.height), o.account, int64(number), 1, 0, fee, 1)
+	f.effects.add(string(o.chain), hash, block, int64(f.height), o.account, int64(number), 1, 0, fee, 1, 1)
 	slot := fmt.Sprintf("%s %s %d/%d", o.chain, o.account, lineage, number)
 	f.history.add(at, "payment", id, "queued", fmt.Sprintf("%s of %s %s to %s on %s for transfer %d", o.purpose, o.amount, o.asset, o.payee, o.chain, o.transfer))
 	f.history.add(at, "payment", id, "bound", "to slot "+slot)

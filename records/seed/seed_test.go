@@ -66,7 +66,7 @@ func testSound(t *testing.T, url string) {
 			busy, err := tx.BusyAccounts(id)
 			require.NoError(t, err)
 			require.Empty(t, busy)
-			effects, err := tx.UnsettledEffects(id)
+			effects, err := tx.UnsettledEffects(id, 10)
 			require.NoError(t, err)
 			require.Empty(t, effects)
 		}
@@ -219,7 +219,7 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 		id, tx := chain.ID(of["chain"].(string)), of["tx"].(string)
 		require.EqualValues(t, i+1, of["payment_id"])
 		require.NoError(t, s.Update(t.Context(), func(x *records.Tx) error {
-			slot, err := x.BindSlot(uint64(i) + 1)
+			slot, err := x.BindSlot(uint64(i)+1, 16)
 			require.NoError(t, err)
 			fee := chain.NewAmount(21000)
 			if id == n.Exchange {
@@ -234,7 +234,7 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 			at := chain.Point{Height: 2, Hash: seed.BlockHash(id, 2)}
 			require.NoError(t, x.Advance(id, chain.Block{Point: at, Parent: seed.BlockHash(id, 1)}))
 			require.NoError(t, x.SetHead(id, chain.Head{Latest: at, Final: at}))
-			effects, err := x.UnsettledEffects(id)
+			effects, err := x.UnsettledEffects(id, 100)
 			require.NoError(t, err)
 			for _, e := range effects {
 				slot, _, known, err := x.AttemptByHash(id, e.Tx)

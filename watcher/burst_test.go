@@ -1,0 +1,165 @@
+package watcher
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// Depths of finality as in production.
+const (
+	sourceDepth   = 64
+	exchangeDepth = 180
+)
+
+// burstSize is how many deposits and withdrawals come at once; GATEWAYD_OPEN_SLOTS makes it more.
+func burstSize(t *testing.T) int {
+	if text := os.Getenv("GATEWAYD_OPEN_SLOTS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		return n
+	}
+	return 300
+}
+
+// sentTo counts the credits of an account that are signed and not final.
+func (r *rig) sentTo(id chain.ID, account string) (n int) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) error {
+		open, err := tx.OpenSlots(id, account)
+		for _, o := range open {
+			if o.Payment.Purpose == chain.Credit && len(o.Attempts) > 0 {
+				n++
+			}
+		}
+		return err
+	})
+	return n
+}
+
+// burst makes n users deposit in one block and n withdraw in one.
+func (r *rig) burst(n int) (deposits, withdrawals []string) {
+	r.t.Helper()
+	for range n {
+		owner, address := r.user()
+		deposits = append(deposits, r.deposit(address, 50_000))
+		withdrawals = append(withdrawals, r.withdraw(owner, r.eth.Address("payee of "+owner), 1000))
+	}
+	return deposits, withdrawals
+}
+
+// What comes at once leaves at once: credits as fast as the ledger takes them, payouts as fast as blocks take the unmined ones, however deep
+// finality is. While they wait for it they are open, and nothing of it slows others down.
+func TestBurstLeavesAtProductionDepth(t *testing.T) {
+	n := burstSize(t)
+	r := setupAt(t, sourceDepth, exchangeDepth)
+	deposits, withdrawals := r.burst(n)
+	r.run(1)
+	credits, payouts := r.blocksUntilSent(n)
+	require.LessOrEqual(t, credits, (n+n)/256+3, "snapshot blocks from final to sent: credits and the receives of what came in")
+	require.LessOrEqual(t, payouts, n/16+3, "source blocks from final to sent")
+	r.run(sourceDepth + exchangeDepth + 5)
+	for _, hash := range append(deposits, withdrawals...) {
+		require.Equal(t, records.Paid, r.payment(hash).State)
+	}
+	r.requireSound()
+}
+
+// blocksUntilSent counts the blocks from the one that makes the burst final until all of it is sent.
+func (r *rig) blocksUntilSent(n int) (credits, payouts int) {
+	r.t.Helper()
+	r.eth.Mine(sourceDepth - 1)
+	for r.step(); r.sentTo("vite", r.net.Gateway) < n; credits++ {
+		require.Less(r.t, credits, 100)
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+		r.step()
+	}
+	r.vite.Mine(exchangeDepth - 1 - credits)
+	for r.step(); r.sentTo("eth", r.net.Hot) < n; payouts++ {
+		require.Less(r.t, payouts, 100+n)
+		r.run(1)
+	}
+	return credits, payouts
+}
+
+// Whoever sends refusals cannot keep others waiting: a credit that becomes final behind hundreds of refunds leaves within two blocks.
+func TestRefundsKeepNobodyWaiting(t *testing.T) {
+	r := setupAt(t, sourceDepth, 2)
+	owner, address := r.user()
+	for range 1000 {
+		r.withdraw(owner, r.eth.Address("payee"), 1) // below the minimum
+	}
+	hash := r.deposit(address, 50_000)
+	r.eth.Mine(sourceDepth)
+	r.run(3)
+	r.eth.Mine(2)
+	for blocks := 0; ; blocks++ {
+		require.LessOrEqual(t, blocks, 2)
+		r.step()
+		if p := r.payments(hash); len(p) == 1 && p[0].State == records.Bound {
+			break
+		}
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+	}
+	r.run(20)
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	r.requireSound()
+}
+
+// A user with many payments waits behind users with one.
+func TestUsersAreServedInTurn(t *testing.T) {
+	r := setup(t)
+	greedy, _ := r.user()
+	var many []string
+	for range 100 {
+		many = append(many, r.withdraw(greedy, r.eth.Address("payee"), 1000))
+	}
+	r.vite.Mine(1)
+	modest, _ := r.user()
+	one := r.withdraw(modest, r.eth.Address("payee"), 1000)
+	r.vite.Mine(finality + 1)
+	r.step() // all are final; the first sixteen are bound
+	require.Equal(t, records.Bound, r.payment(one).State)
+	require.Equal(t, records.Queued, r.payment(many[len(many)-1]).State)
+	r.run(3*finality + 12)
+	require.Equal(t, records.Paid, r.payment(many[len(many)-1]).State)
+	r.requireSound()
+}
+
+// A re-org takes mined payments out of their blocks: they count as unmined again and are sent again.
+func TestReorgUnderManyOpenSlots(t *testing.T) {
+	r := setupAt(t, sourceDepth, exchangeDepth)
+	n := 40
+	_, withdrawals := r.burst(n)
+	r.run(1)
+	r.vite.Mine(exchangeDepth)
+	r.run(n/16 + 2)
+	require.Equal(t, n, r.sentTo("eth", r.net.Hot))
+	unmined := func() (count int) {
+		r.view(func(tx *records.Tx) error {
+			list, err := tx.UnminedSlots("eth", r.net.Hot)
+			count = len(list)
+			return err
+		})
+		return count
+	}
+	require.Zero(t, unmined())
+	r.eth.Reorg(5, false)
+	r.eth.Forget()
+	r.step()
+	require.Positive(t, unmined())
+	r.run(4)
+	require.Zero(t, unmined())
+	r.run(sourceDepth + 1)
+	for _, hash := range withdrawals {
+		require.Equal(t, records.Paid, r.payment(hash).State)
+	}
+	r.requireSound()
+}
