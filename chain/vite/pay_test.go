@@ -233,7 +233,7 @@ func TestRowOfSlotsAsksOnce(t *testing.T) {
 	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow, "out of quota, of which nothing is used on the ledger yet")
 	for _, a := range row {
-		require.NoError(t, c.Broadcast(t.Context(), a), "all that was signed is paid for")
+		require.NoError(t, chaintest.Send(t.Context(), c, a), "all that was signed is paid for")
 	}
 	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow)
