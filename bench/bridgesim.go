@@ -157,8 +157,25 @@ func (c *simChain) Sign(_ context.Context, slot chain.Slot, pay chain.Payment, p
 	return chain.Attempt{Hash: simHash(c.id, slot.Account, slot.Number), Raw: raw}, nil
 }
 
-// Broadcast takes an attempt that comes next; one that is known already is fine.
-func (c *simChain) Broadcast(_ context.Context, a chain.Attempt) error {
+// MaxUnmined is what the kind of ledger bounds by default.
+func (c *simChain) MaxUnmined() int {
+	if c.linked {
+		return 256
+	}
+	return 16
+}
+
+// Broadcast takes attempts in order.
+func (c *simChain) Broadcast(_ context.Context, attempts []chain.Attempt) []error {
+	errs := make([]error, len(attempts))
+	for i, a := range attempts {
+		errs[i] = c.broadcast(a)
+	}
+	return errs
+}
+
+// broadcast takes an attempt that comes next; one that is known already is fine.
+func (c *simChain) broadcast(a chain.Attempt) error {
 	var in simAttempt
 	if err := json.Unmarshal(a.Raw, &in); err != nil {
 		return err

@@ -60,9 +60,9 @@ type countingGuard struct {
 }
 
 // Allow counts.
-func (g *countingGuard) Allow(ctx context.Context, id chain.ID, slot chain.Slot, digest string, paymentID uint64, cancel bool) error {
+func (g *countingGuard) Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error {
 	g.commits.Add(1)
-	return g.Guard.Allow(ctx, id, slot, digest, paymentID, cancel)
+	return g.Guard.Allow(ctx, id, wanted...)
 }
 
 func simNetwork() records.Network {

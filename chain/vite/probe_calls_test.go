@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/chain/vite/core"
 )
 
@@ -21,8 +22,8 @@ func TestProbeAsksWhatTheAdapterAsks(t *testing.T) {
 		slot := l.slot(t)
 		a, err := c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
 		require.NoError(t, err)
-		require.NoError(t, c.Broadcast(t.Context(), a))
-		require.NoError(t, c.Broadcast(t.Context(), a), "again")
+		require.NoError(t, chaintest.Send(t.Context(), c, a))
+		require.NoError(t, chaintest.Send(t.Context(), c, a), "again")
 		l.mine(t, depth)
 		line(t, c, 1)
 		_, err = c.Describe(t.Context(), a.Hash)

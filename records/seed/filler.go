@@ -44,7 +44,7 @@ func newFiller(ctx context.Context, db *sqlx.DB, p Plan) (*filler, error) {
 		payments:  newTable("payments", "id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, class, owner, created_at, changed_at"),
 		slots:     newTable("slots", "chain, account, lineage, number, payment_id, gen, state, created_at, changed_at"),
 		attempts:  newTable("attempts", "chain, account, lineage, number, seq, kind, hash, raw, tip, cap, head, created_at"),
-		effects:   newTable("effects", "chain, tx, block_hash, height, account, number, ok, void, fee, settled, known"),
+		effects:   newTable("effects", "chain, tx, block_hash, height, account, number, ok, void, fee, settled, known, value"),
 	}
 	net, fee := chain.NewAmount(netUnits), chain.NewAmount(feeUnits)
 	gross, err := net.Add(fee)
@@ -208,7 +208,7 @@ func (f *filler) pay(o order, at int64) {
 		int(records.ClassOf(o.purpose)), o.owner, at, at)
 	f.slots.add(string(o.chain), o.account, lineage, int64(number), id, 0, records.SlotOpen, at, at)
 	f.attempts.add(string(o.chain), o.account, lineage, int64(number), 0, records.AttemptPay, hash, f.raw, "0", fee, int64(f.height-1), at)
-	f.effects.add(string(o.chain), hash, block, int64(f.height), o.account, int64(number), 1, 0, fee, 1, 1)
+	f.effects.add(string(o.chain), hash, block, int64(f.height), o.account, int64(number), 1, 0, fee, 1, 1, "0")
 	slot := fmt.Sprintf("%s %s %d/%d", o.chain, o.account, lineage, number)
 	f.history.add(at, "payment", id, "queued", fmt.Sprintf("%s of %s %s to %s on %s for transfer %d", o.purpose, o.amount, o.asset, o.payee, o.chain, o.transfer))
 	f.history.add(at, "payment", id, "bound", "to slot "+slot)
