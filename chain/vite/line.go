@@ -37,12 +37,8 @@ func (m LineMode) String() string {
 	return "unknown"
 }
 
-const (
-	// probeDepth is how far below its newest block a node is asked for one with content.
-	probeDepth = 100
-	// maxHeads bounds the accounts whose newest confirmed block is remembered: about 100 bytes each.
-	maxHeads = 200_000
-)
+// maxHeads bounds the accounts whose newest confirmed block is remembered: about 100 bytes each.
+const maxHeads = 200_000
 
 // lineReader reads a node's chunks and checks them. One goroutine uses it at a time.
 type lineReader struct {
@@ -92,24 +88,35 @@ func newLineReader(ctx context.Context, nc *client.Client, proof string) (*lineR
 	return r, err
 }
 
-// sealed tells whether the hash of a snapshot block covers what it says. The name of its version is asked for at first sight.
+// sealed tells whether the hash of a snapshot block covers what it says, with its version or without.
 func (r *lineReader) sealed(ctx context.Context, b *client.SnapshotBlock) (bool, error) {
-	name, known := r.names[b.Version]
-	if !known && b.Version > 0 {
-		upgrades, err := r.client.Upgrades(ctx)
-		if err != nil && !errors.Is(err, client.ErrMethod) {
-			return false, fmt.Errorf("asking for the upgrades: %w", err)
-		}
-		for _, u := range upgrades {
-			r.names[u.Version] = u.Name
-		}
-		if name, known = r.names[b.Version]; !known {
-			name = strconv.FormatUint(uint64(b.Version), 10)
-			r.names[b.Version] = name
-		}
+	name, err := r.upgradeName(ctx, b.Version)
+	if err != nil {
+		return false, err
 	}
 	seal := b.Seal(name)
+	if seal.Fits(b.Hash) {
+		return true, nil
+	}
+	seal.Version = 0
 	return seal.Fits(b.Hash), nil
+}
+
+// upgradeName is asked for when a version is seen for the first time; one that the node does not list is named by its number.
+func (r *lineReader) upgradeName(ctx context.Context, version uint32) (string, error) {
+	if name, known := r.names[version]; known || version == 0 {
+		return name, nil
+	}
+	upgrades, err := r.client.Upgrades(ctx)
+	if err != nil && !errors.Is(err, client.ErrMethod) {
+		return "", fmt.Errorf("asking for the upgrades: %w", err)
+	}
+	names := map[uint32]string{version: strconv.FormatUint(uint64(version), 10)}
+	for _, u := range upgrades {
+		names[u.Version] = u.Name
+	}
+	r.names = names
+	return names[version], nil
 }
 
 // read answers checked chunks from a height on, at least one, consecutive, to at most another height. It ends early where the line
@@ -159,7 +166,6 @@ func (r *lineReader) forget(from uint64) {
 	clear(r.heads)
 }
 
-// header of a chunk's snapshot block.
 func chunkPoint(c *client.Chunk) chain.Point {
 	return chain.Point{Height: c.Snapshot.Height, Hash: c.Snapshot.Hash.String()}
 }

@@ -35,7 +35,7 @@ func (v sealVector) seal() Seal {
 func TestSealVectors(t *testing.T) {
 	var vectors []sealVector
 	loadVectors(t, "snapshot-blocks.json", &vectors)
-	require.Len(t, vectors, 5)
+	require.Len(t, vectors, 6)
 	for _, v := range vectors {
 		s := v.seal()
 		require.Equal(t, v.Hash, s.ComputeHash(), v.Name)
