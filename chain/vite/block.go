@@ -58,45 +58,49 @@ func (c *Chain) blocks(ctx context.Context, from, to uint64) ([]chain.Block, err
 }
 
 // provenBlocks reads from one node after another until one proves blocks that more than half of the nodes have; the last that did comes
-// first. Our accounts are asked for after a node's chunks were read: an address is shown to a user only after it is listed, so that no
-// deposit can be in a chunk that was read before its address was. proven is false when a node that cannot may know better.
+// first. proven is false when a node that cannot may know better.
 func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []chain.Block, proven bool, err error) {
-	var answers []answer[[]client.Chunk]
+	var faults []answer[[]chain.Block]
 	start, without := int(c.reader.Load()), false
 	for i := range c.nodes {
 		at := (start + i) % len(c.nodes)
-		a := askOne(ctx, c.nodes[at], func(ctx context.Context, n *node, nc *client.Client) ([]client.Chunk, error) {
-			return n.provenChunks(ctx, nc, c.cfg.Proof, from, to)
+		a := askOne(ctx, c.nodes[at], func(ctx context.Context, n *node, nc *client.Client) ([]chain.Block, error) {
+			return c.provenBy(ctx, n, nc, from, to)
 		})
-		if errors.Is(a.err, errNoProof) {
+		switch {
+		case a.err == nil:
+			c.reader.Store(int64(at))
+			return a.value, true, nil
+		case errors.Is(a.err, errNoProof):
 			without = true
-			continue
-		}
-		if a.err == nil {
-			a.value, a.err = c.common(ctx, c.nodes[at], a.value)
-		}
-		if a.err == nil {
-			own, err := c.ourAccounts(ctx)
-			if err != nil {
-				return nil, true, err
-			}
-			if blocks, a.err = own.blocksOf(a.value); a.err == nil {
-				c.reader.Store(int64(at))
-				return blocks, true, nil
-			}
-		}
-		answers = append(answers, a)
-		if ctx.Err() != nil {
-			break
+		default:
+			faults = append(faults, a)
 		}
 	}
 	switch {
 	case without && c.cfg.Proof != proofRequired:
 		return nil, false, nil
-	case len(answers) == 0:
+	case len(faults) == 0:
 		return nil, true, fmt.Errorf("%w: no node can prove what it says, and proof is required", chain.ErrUnavailable)
 	}
-	return nil, true, disagreement(answers, c.quorum())
+	return nil, true, disagreement(faults, c.quorum())
+}
+
+// provenBy reads from one node. Our accounts are asked for after its chunks were read: an address is shown to a user only after it is
+// listed, so that no deposit can be in a chunk that was read before its address was.
+func (c *Chain) provenBy(ctx context.Context, n *node, nc *client.Client, from, to uint64) ([]chain.Block, error) {
+	chunks, err := n.provenChunks(ctx, nc, c.cfg.Proof, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if chunks, err = c.common(ctx, n, chunks); err != nil {
+		return nil, err
+	}
+	own, err := c.ourAccounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return own.blocksOf(chunks)
 }
 
 // errNoProof tells of a node that does not show what a proof needs.
@@ -174,12 +178,12 @@ func (c *Chain) common(ctx context.Context, reader *node, chunks []client.Chunk)
 	case top.Height < from:
 		return nil, fmt.Errorf("snapshot block %d: %w", from, chain.ErrNotFound)
 	case top.Height > last.Height:
-		return nil, fmt.Errorf("node %d: snapshot block %d: %w", reader.number, last.Height, errMinority)
+		return nil, fmt.Errorf("snapshot block %d: %w", last.Height, errMinority)
 	}
 	if at := top.Height - from; chunkPoint(&chunks[at]) == top.Point {
 		return chunks[:at+1], nil
 	}
-	return nil, fmt.Errorf("node %d: snapshot block %d: %w", reader.number, top.Height, errMinority)
+	return nil, fmt.Errorf("snapshot block %d: %w", top.Height, errMinority)
 }
 
 var errMinority = errors.New("half of the nodes or more have another block")

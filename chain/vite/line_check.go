@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
@@ -198,14 +200,11 @@ func (r *lineReader) prove(ctx context.Context, newest uint32, sights []firstSig
 // proveIn looks for each head in the content of the snapshot block that is said to have confirmed it. Of rules older than the newest,
 // and of a genesis, it is not known how they made hashes: there the content is believed.
 func (r *lineReader) proveIn(ctx context.Context, newest uint32, sights []firstSight, in []core.Hash) error {
-	wanted := make(map[core.Hash]*client.SnapshotBlock, len(in))
+	contents := make(map[core.Hash]*client.SnapshotBlock, len(in))
 	for _, h := range in {
-		wanted[h] = nil
+		contents[h] = nil
 	}
-	list := make([]core.Hash, 0, len(wanted))
-	for h := range wanted {
-		list = append(list, h)
-	}
+	list := slices.Collect(maps.Keys(contents))
 	found, err := r.client.SnapshotBlocksByHash(ctx, list)
 	if err != nil {
 		return err
@@ -214,23 +213,28 @@ func (r *lineReader) proveIn(ctx context.Context, newest uint32, sights []firstS
 		if b == nil || b.Hash != list[i] || b.Height >= r.first {
 			return fmt.Errorf("snapshot block %s: %w", list[i], errSight)
 		}
-		fits, err := r.sealed(ctx, b)
-		if err != nil {
+		if err := r.checkProof(ctx, newest, b); err != nil {
 			return err
 		}
-		if !fits && b.Version >= newest && b.Height != genesisHeight {
-			return fmt.Errorf("snapshot block %s: its hash does not fit its content", list[i])
-		}
-		if err := checkSigned([]client.Chunk{{Snapshot: *b}}); err != nil {
-			return err
-		}
-		wanted[list[i]] = b
+		contents[list[i]] = b
 	}
 	for i, s := range sights {
-		named := wanted[in[i]].Content[s.account]
+		named := contents[in[i]].Content[s.account]
 		if s.head != (core.HashHeight{Hash: named.Hash, Height: named.Height}) {
 			return fmt.Errorf("account %s, block %d: %w", s.account, s.head.Height, errSight)
 		}
 	}
 	return nil
+}
+
+// checkProof tells whether a snapshot block below the line can be one.
+func (r *lineReader) checkProof(ctx context.Context, newest uint32, b *client.SnapshotBlock) error {
+	fits, err := r.sealed(ctx, b)
+	switch {
+	case err != nil:
+		return err
+	case !fits && b.Version >= newest && b.Height != genesisHeight:
+		return fmt.Errorf("snapshot block %d: its hash does not fit its content", b.Height)
+	}
+	return checkSigned([]client.Chunk{{Snapshot: *b}})
 }
