@@ -27,12 +27,22 @@ type channelRow struct {
 	Automatic string `json:"automatic"`
 	Why       string `json:"why"`
 	Changed   string `json:"changed,omitempty"`
+
+	Allows *capacity `json:"allows,omitempty"` // left out where the nodes do not answer
+}
+
+// allows is the column.
+func (r channelRow) allows() string {
+	if r.Allows == nil {
+		return "unknown"
+	}
+	return r.Allows.String()
 }
 
 func channelListCommand(w world, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "list", Short: "List every channel with the operator's and the automatic state", Args: cobra.NoArgs,
+		Use: "list", Short: "List every channel with the operator's and the automatic state, and the payments that it allows", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := openDesk(cmd.Context(), *config)
 			if err != nil {
@@ -47,11 +57,18 @@ func channelListCommand(w world, config *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			allowed, err := d.capacities(cmd.Context())
+			if err != nil {
+				return err
+			}
 			rows := make([][]string, len(list))
 			for i, r := range list {
-				rows[i] = []string{r.Network, r.Symbol, r.Token, r.Direction, r.State, r.Operator, r.Automatic, r.Why}
+				if c, ok := allowed[channelID{r.Network, r.Token, records.Direction(r.Direction)}]; ok {
+					r.Allows, list[i].Allows = &c, &c
+				}
+				rows[i] = []string{r.Network, r.Symbol, r.Token, r.Direction, r.State, r.Operator, r.Automatic, r.allows(), r.Why}
 			}
-			return f.table(w.stdout, []string{"network", "symbol", "token", "direction", "state", "operator", "automatic", "why"}, rows, list)
+			return f.table(w.stdout, []string{"network", "symbol", "token", "direction", "state", "operator", "automatic", "allows", "why"}, rows, list)
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")

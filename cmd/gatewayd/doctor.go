@@ -206,6 +206,8 @@ func (d *doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		d.add(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
 		if n.Hot != "" {
 			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" so that withdrawals can be paid")
+			c, err := withdrawalCapacity(ctx, adapter, n, t)
+			d.capacity(what+" withdrawals", c, err)
 		}
 	}
 	if n.Hot != "" {
@@ -222,6 +224,15 @@ func (d *doctor) holds(ctx context.Context, c chain.Chain, account string, asset
 		return
 	}
 	d.add(!have.IsZero(), what, have.String(), advice)
+}
+
+// capacity tells how many payments settings and accounts allow.
+func (d *doctor) capacity(what string, c capacity, err error) {
+	if err != nil {
+		d.add(false, what, err.Error(), "the nodes must answer blocks, balances, fees and quota")
+		return
+	}
+	d.add(true, what, c.explained(), "")
 }
 
 func (d *doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chain, networks []records.Network) {
@@ -268,6 +279,8 @@ func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
 		if n.Gateway != "" {
 			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" from an address listed in funders, so that deposits can be paid")
+			each, err := depositCapacity(ctx, adapter, c.PoW, n, t)
+			d.capacity(what+" deposits", each, err)
 		}
 	}
 	if n.Gateway == "" {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/chain/vite/core"
+	"gatewayd/records"
+)
+
+// Bounds of transactions that are in no block yet, where a chain's adapter does not say its own.
+const (
+	sourceUnmined   = 16
+	exchangeUnmined = 256
+)
+
+// unminedOf is a chain's max_unmined.
+func unminedOf(adapter any, standard int) int {
+	if a, ok := adapter.(interface{ MaxUnmined() int }); ok {
+		return a.MaxUnmined()
+	}
+	return standard
+}
+
+// known takes a time between blocks that cannot be told yet as not known.
+func known(interval time.Duration, err error) (time.Duration, error) {
+	if errors.Is(err, chain.ErrNotFound) {
+		return 0, nil
+	}
+	return interval, err
+}
+
+// withdrawalCapacity asks what the hot account can pay of a token.
+func withdrawalCapacity(ctx context.Context, c *ethereum.Chain, n records.Network, t records.Token) (capacity, error) {
+	interval, err := known(c.BlockInterval(ctx))
+	if err != nil {
+		return capacity{}, err
+	}
+	p := payer{unmined: unminedOf(c, sourceUnmined), interval: interval, same: t.Asset == chain.Native}
+	if p.least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err != nil {
+		return capacity{}, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
+	}
+	if p.holds, err = c.Balance(ctx, n.Hot, t.Asset); err != nil {
+		return capacity{}, err
+	}
+	if p.coin, err = c.Balance(ctx, n.Hot, chain.Native); err != nil {
+		return capacity{}, err
+	}
+	if p.cost, err = c.PayoutCost(ctx, t.Asset); err != nil {
+		return capacity{}, err
+	}
+	return capacityOf(p), nil
+}
+
+// depositCapacity asks what the gateway's account on the exchange chain can pay of a token.
+func depositCapacity(ctx context.Context, c *vite.Chain, pow bool, n records.Network, t records.Token) (capacity, error) {
+	interval, err := known(c.BlockInterval(ctx))
+	if err != nil {
+		return capacity{}, err
+	}
+	quota, err := c.Quota(ctx, n.Gateway)
+	if err != nil {
+		return capacity{}, err
+	}
+	held, err := c.Balance(ctx, n.Gateway, chain.Asset(t.TokenID))
+	if err != nil {
+		return capacity{}, err
+	}
+	each := core.QuotaForStake(*quota.Stake.Uint256())
+	return capacityOf(payer{
+		unmined: unminedOf(c, exchangeUnmined), interval: interval, quota: &each, pow: pow, holds: held, least: t.Policy.MinDeposit,
+	}), nil
+}
+
+// capacityPatience bounds how long a list of channels waits for nodes.
+const capacityPatience = 5 * time.Second
+
+// channelID is a channel's token and direction on a network.
+type channelID struct {
+	network, token string
+	direction      records.Direction
+}
+
+// capacities asks for all channels. What nodes do not answer in time is left out, and so is what a daemon that has never run has no accounts for.
+func (d *desk) capacities(ctx context.Context) (map[channelID]capacity, error) {
+	ctx, cancel := context.WithTimeout(ctx, capacityPatience)
+	defer cancel()
+	networks, err := d.networks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[channelID]capacity{}
+	for _, c := range d.cfg.Ethereum {
+		adapter, err := ethereum.New(d.cfg.withTokens(c), nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		addCapacities(all, networks, records.Withdrawal, func(n records.Network, t records.Token) (capacity, error) {
+			if n.Source != c.ID || n.Hot == "" {
+				return capacity{}, chain.ErrNotFound
+			}
+			return withdrawalCapacity(ctx, adapter, n, t)
+		})
+		adapter.Close()
+	}
+	for _, c := range d.cfg.Vite {
+		adapter, err := vite.New(c, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		addCapacities(all, networks, records.Deposit, func(n records.Network, t records.Token) (capacity, error) {
+			if n.Exchange != c.ID || n.Gateway == "" {
+				return capacity{}, chain.ErrNotFound
+			}
+			return depositCapacity(ctx, adapter, c.PoW, n, t)
+		})
+		adapter.Close()
+	}
+	return all, nil
+}
+
+// addCapacities keeps what could be asked.
+func addCapacities(all map[channelID]capacity, networks []records.Network, d records.Direction, ask func(records.Network, records.Token) (capacity, error)) {
+	for _, n := range networks {
+		for _, t := range n.Tokens {
+			if c, err := ask(n, t); err == nil {
+				all[channelID{n.Name, t.TokenID, d}] = c
+			}
+		}
+	}
+}
