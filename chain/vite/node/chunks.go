@@ -13,14 +13,17 @@ type Chunk struct {
 	Blocks   []*Block
 }
 
-// maxChunkBlocks bounds the account blocks in one list of chunks, triggered sends included; the chunk that exceeds it is
-// the last.
-const maxChunkBlocks = 10_000
+// maxChunks bounds one list of chunks in bytes of account blocks, so that what clients take of an answer (32 MiB) is not
+// exceeded by it; the chunk that exceeds it is the last. A block counts blockWeight, triggered sends likewise, and its data.
+const (
+	maxChunks   = 10 << 20
+	blockWeight = 1 << 10
+)
 
 // Chunks lists the snapshot blocks between two heights, both included, ascending. It ends early at the chain's head or
-// with the 10,000th account block, but never before the first chunk that there is.
+// with the chunk that has its 10,000th account block, sooner if they carry data, but never before the first chunk that there is.
 func (v *View) Chunks(from, to uint64) []Chunk {
-	q := &chunkQuery{next: max(from, 1), room: maxChunkBlocks}
+	q := &chunkQuery{next: max(from, 1), room: maxChunks}
 	v.collect(q, to)
 	list := make([]Chunk, len(q.parts))
 	for i, p := range q.parts {
@@ -51,12 +54,19 @@ type part struct {
 	accounts [][]*entry
 }
 
-// blocks counts the account blocks, triggered sends included.
-func (p part) blocks() (n int) {
+func (p part) weight() (n int) {
 	for _, own := range p.accounts {
 		for _, e := range own {
-			n += 1 + len(e.triggered)
+			n += e.weight()
 		}
+	}
+	return n
+}
+
+func (e *entry) weight() int {
+	n := blockWeight + len(e.block.Data)
+	for _, t := range e.triggered {
+		n += t.weight()
 	}
 	return n
 }
@@ -64,7 +74,7 @@ func (p part) blocks() (n int) {
 // chunkQuery collects chunks.
 type chunkQuery struct {
 	next  uint64 // height of the next snapshot block
-	room  int    // for so many account blocks; the part that exceeds it is the last
+	room  int    // for so much weight; the part that exceeds it is the last
 	parts []part
 }
 
@@ -74,7 +84,7 @@ func (q *chunkQuery) add(p part) bool {
 		return false
 	}
 	q.parts = append(q.parts, p)
-	q.room -= p.blocks()
+	q.room -= p.weight()
 	q.next++
 	return true
 }
@@ -121,7 +131,7 @@ func (s *state) confirmed(height uint64) (p part, ok bool) {
 	return p, true
 }
 
-// chunks reads what the snapshot blocks from one height to another contain, until there are so many account blocks.
+// chunks reads what the snapshot blocks from one height to another contain, until that weighs so much.
 func (h *history) chunks(from, to uint64, room int) (parts []part, err error) {
 	list, err := h.snapshots(to, int(to-from)+1)
 	if err != nil {
@@ -138,7 +148,7 @@ func (h *history) chunks(from, to uint64, room int) (parts []part, err error) {
 		if err != nil {
 			return nil, err
 		}
-		room -= p.blocks()
+		room -= p.weight()
 		parts = append(parts, p)
 	}
 	return parts, nil

@@ -21,6 +21,7 @@ func requireWhole(t require.TestingT, list []Chunk) {
 		require.Equal(t, uint64(i+1), c.Snapshot.Height)
 		if i > 0 {
 			require.Equal(t, list[i-1].Snapshot.Hash, c.Snapshot.Previous)
+			requireSeal(t, c.Snapshot)
 			require.True(t, core.Verify(c.Snapshot.PublicKey, c.Snapshot.Hash[:], c.Snapshot.Signature))
 		}
 		content := map[core.Address]BlockID{}
@@ -42,6 +43,18 @@ func requireWhole(t require.TestingT, list []Chunk) {
 		}
 		require.Equal(t, c.Snapshot.Content, content)
 	}
+}
+
+// requireSeal recomputes the hash of a snapshot block from what is served of it.
+func requireSeal(t require.TestingT, n *SnapshotBlock) {
+	seal := core.Seal{
+		PreviousHash: n.Previous, Height: n.Height, Time: n.Time.Unix(), Seed: n.Seed, Content: map[core.Address]core.HashHeight{},
+		Upgrade: upgradeName(int(n.Version)), Version: n.Version,
+	}
+	for a, id := range n.Content {
+		seal.Content[a] = core.HashHeight{Hash: id.Hash, Height: id.Height}
+	}
+	require.Equal(t, n.Hash, seal.ComputeHash())
 }
 
 // requireHashes recomputes what a client can: a contract's receive covers the sends in it, and they name their place in it.
@@ -140,7 +153,7 @@ func TestChunksAreBounded(t *testing.T) {
 		}
 		l.snapshot()
 	}
-	q := &chunkQuery{next: 2, room: 4}
+	q := &chunkQuery{next: 2, room: 4 * blockWeight}
 	l.Read(func(v *View) { v.collect(q, 5) })
 	require.Len(t, q.parts, 2)
 	require.Equal(t, uint64(4), q.next)
