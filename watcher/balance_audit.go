@@ -136,33 +136,74 @@ func (a *balanceAuditor) again(ctx context.Context, state records.BalanceAudit) 
 
 // all compares every account, page by page, each at the block that is final then.
 func (a *balanceAuditor) all(ctx context.Context) error {
-	lowest, count, last := uint64(0), 0, ""
-	for {
-		looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) {
-			return tx.HoldingsAfter(a.id, last, a.chain.BalancePage())
-		})
-		if err == nil {
-			err = a.note(ctx, height, looks)
-		}
-		if err != nil {
-			return err
-		}
+	lowest, count := uint64(0), 0
+	err := walk(ctx, a.Store, a.id, a.chain, func(looks []records.Look, height uint64) error {
 		if lowest == 0 {
 			lowest = height // final blocks never go back, so the first page's is the lowest
 		}
 		count += len(looks)
-		if len(looks) < a.chain.BalancePage() {
-			break
-		}
-		last = looks[len(looks)-1].Account
+		return a.note(ctx, height, looks)
+	})
+	if err != nil {
+		return err
 	}
-	err := a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteAudited(a.id, lowest) })
+	err = a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteAudited(a.id, lowest) })
 	if err != nil {
 		return err
 	}
 	a.next = a.Now().Add(a.cfg.BalanceAudit)
 	a.log.WithFields(logrus.Fields{"accounts": count, "height": lowest}).Info("balances compared with the books")
 	return nil
+}
+
+// walk looks at every account, page by page.
+func walk(ctx context.Context, s viewer, id chain.ID, c balancer, do func(looks []records.Look, height uint64) error) error {
+	for last := ""; ; {
+		looks, height, err := lookAt(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
+			return tx.HoldingsAfter(id, last, c.BalancePage())
+		})
+		if err == nil {
+			err = do(looks, height)
+		}
+		if err != nil || len(looks) < c.BalancePage() {
+			return err
+		}
+		last = looks[len(looks)-1].Account
+	}
+}
+
+// Difference is an account whose coin is not what the books say of a final block.
+type Difference struct {
+	Account  string
+	Height   uint64
+	Surplus  chain.Amount // more than the books say
+	Shortage chain.Amount // less
+}
+
+// CompareBalances compares the coin of all accounts of a chain with the books and stores nothing. It answers how many were compared: none where
+// the chain does not offer it.
+func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int, found []Difference, err error) {
+	b, ok := c.(balancer)
+	if !ok || !b.AuditsBalances() {
+		return 0, nil, nil
+	}
+	err = walk(ctx, s, c.ID(), b, func(looks []records.Look, height uint64) error {
+		for _, l := range looks {
+			if !l.Opened { // what it held before its books began is not known yet
+				continue
+			}
+			compared++
+			surplus, shortage, err := l.Compare(l.Have)
+			if err != nil {
+				return err
+			}
+			if !surplus.IsZero() || !shortage.IsZero() {
+				found = append(found, Difference{l.Account, height, surplus, shortage})
+			}
+		}
+		return nil
+	})
+	return compared, found, err
 }
 
 // newcomers compares the accounts that have not been compared yet.

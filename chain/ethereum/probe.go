@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/holiman/uint256"
 
@@ -21,6 +22,9 @@ type Report struct {
 	Final    uint64    // height by the configured tag; 0 when finality is a count or the node has no such block yet
 	Receipts bool      // eth_getBlockReceipts; without it receipts are asked for one by one
 	Traces   bool      // debug_traceBlockByHash
+	Logs     bool      // the chain logs each movement of its coin (EIP-7708)
+	Balances int       // how many accounts' coin it tells of in one request, as of a final block; 0: none
+	NoState  error     // why it tells of none
 	Limited  uint64    // requests that it refused since New for coming too soon
 	Err      error     // the first thing that did not work
 }
@@ -53,7 +57,13 @@ func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
 		return r
 	}
 	r.Head, r.HeadTime, r.Final = v.latest.point(), time.Unix(int64(v.latest.Time), 0).UTC(), v.finalHeight()
-	r.Receipts, r.Err = offers(ctx, n, "eth_getBlockReceipts", v.latest.Hash)
+	if r.Receipts, r.Err = offers(ctx, n, "eth_getBlockReceipts", v.latest.Hash); r.Err != nil {
+		return r
+	}
+	if r.Logs, r.Err = n.logsCoin(ctx, v.latestHeight()); r.Err != nil {
+		return r
+	}
+	r.Balances, r.NoState = c.probeBalances(ctx, n, v)
 	if c.config.Traces == tracesOff {
 		return r
 	}
@@ -63,6 +73,30 @@ func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
 		r.Err = fmt.Errorf("%s: it cannot trace, and traces are on", n.name)
 	}
 	return r
+}
+
+// logsCoin tells whether the header of a block says that the chain logs movements of its coin.
+func (n *node) logsCoin(ctx context.Context, height uint64) (bool, error) {
+	var header struct {
+		AccessListHash *common.Hash `json:"blockAccessListHash"`
+	}
+	err := n.call(ctx, &header, "eth_getBlockByNumber", hexutil.EncodeUint64(height), false)
+	return header.AccessListHash != nil, err
+}
+
+// probeBalances asks for one balance as of the node's final block, in the way that takes many.
+func (c *Chain) probeBalances(ctx context.Context, n *node, v view) (int, error) {
+	height := v.finalHeight()
+	if c.tag == "" && v.latestHeight() >= c.confirmations {
+		height = v.latestHeight() + 1 - c.confirmations
+	}
+	if _, err := n.balances(ctx, height, []common.Address{{}}); err != nil {
+		return 0, err
+	}
+	if size := int(n.perCall.Load()); size > 0 {
+		return size, nil
+	}
+	return int(n.most.Load()), nil
 }
 
 // offers tells whether a node has a method.

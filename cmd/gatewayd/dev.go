@@ -42,7 +42,7 @@ type devOptions struct {
 	sweep                               string        // schedule of sweeping deposit addresses
 	legacy                              bool          // no base fee on the embedded source chain
 	london                              uint64        // the first block with one all the same; 0 for none
-	public                              bool          // the exchange chain has a real node's public methods only
+	public                              bool          // both chains have a public node's methods only
 	verbose                             bool
 }
 
@@ -70,7 +70,7 @@ func devCommand(w world) *cobra.Command {
 	f.StringVar(&o.source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	o.depths(f)
 	f.BoolVar(&o.legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
-	f.BoolVar(&o.public, "public", false, publicUsage)
+	f.BoolVar(&o.public, "public", false, "the embedded chains answer only what a public node answers")
 	f.BoolVar(&o.verbose, "verbose", false, "log every step")
 	return c
 }
@@ -244,7 +244,7 @@ func (d *development) openSource(ctx context.Context, o devOptions) (url string,
 		return o.source, u.chain.Uint64(), nil
 	}
 	d.source, err = devnode.Start(devnode.Config{
-		Dir: filepath.Join(o.dir, "source"), Period: o.period, FinalityDepth: uint64(o.finality), Legacy: o.legacy, London: o.london,
+		Dir: filepath.Join(o.dir, "source"), Period: o.period, FinalityDepth: uint64(o.finality), Legacy: o.legacy, London: o.london, Public: o.public,
 	})
 	if err != nil {
 		return "", 0, fmt.Errorf("embedded source chain: %w", err)
@@ -261,7 +261,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10)}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations)}},
 		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
-		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep},
+		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: time.Minute},
 		Networks: []NetworkConfig{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -147,8 +148,7 @@ func (d *doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		d.drift(what, d.now().Sub(r.HeadTime))
 		tag := c.Finality == "" || c.Finality == "finalized" || c.Finality == "safe"
 		d.add(!tag || r.Final > 0, what+" finality", fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height), "the node knows no such block yet: wait, or set finality to a count of confirmations")
-		d.add(r.Traces || c.Traces == "off", what+" traces", fmt.Sprint(r.Traces),
-			"without debug_traceBlockByHash, coin sent by contracts is only found by the audit; enable the debug API or set traces: off to accept that")
+		d.contractCoin(c, what, r)
 		d.add(r.Limited == 0, what+" request limits", limitsSeen(r.Limited, c.RequestsPerSecond),
 			"set requests_per_second to what the node's terms allow, a batch of n calls counting n, or take a larger plan; until then the daemon pauses as the node asks")
 	}
@@ -157,6 +157,33 @@ func (d *doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		if n.Source == c.ID {
 			d.sourceTokens(ctx, adapter, n)
 		}
+	}
+}
+
+// contractCoin tells how coin that contracts send to users is found by a node, and how soon: by traces, by the chain's own logs, by comparing
+// balances with the books, or not at all.
+func (d *doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report) {
+	period := cmp.Or(d.cfg.Watcher.BalanceAudit, time.Hour)
+	off, balances := c.Balances == "off", "not compared: balances is off"
+	switch {
+	case !off && r.Balances == 0:
+		balances = "cannot be read at its final block: " + r.NoState.Error()
+	case !off:
+		balances = fmt.Sprintf("compared with the books every %s, %d accounts in a request", period, r.Balances)
+	}
+	d.add(off || r.Balances > 0, what+" balances", balances,
+		"the node must keep the state of its final block, as every full node does; without it nothing finds what traces and logs do not show")
+	what += " coin sent by contracts"
+	const never = "enable the node's debug API (debug_traceBlockByHash), or use a node that keeps the state of final blocks and set balances: auto"
+	switch {
+	case r.Logs:
+		d.add(true, what, "credited at once: the chain logs it (EIP-7708)", "")
+	case r.Traces:
+		d.add(true, what, "credited at once: the node traces it", "")
+	case !off && r.Balances > 0:
+		d.add(true, what, fmt.Sprintf("credited within %s: found by balances only, the node does not trace", period), "")
+	default:
+		d.add(false, what, "never credited: the node does not trace, and balances are not compared", never)
 	}
 }
 

@@ -42,6 +42,8 @@ type Config struct {
 	// Amsterdam switches on the rules of that fork from the first block (among them EIP-7708: a log for each movement of
 	// native coin). Without it the rules are those of Osaka.
 	Amsterdam bool
+	// Public leaves out what public nodes do not offer: the debug API.
+	Public bool
 	// Legacy makes a chain without a base fee, with the rules of Berlin: blocks are of the kind before proof of stake, and only
 	// transactions with a gas price are taken. London is then the first block with a base fee (the fork of that name); zero for never.
 	// Such a chain's blocks bear the time of an hour ago, for there blocks of the future are refused.

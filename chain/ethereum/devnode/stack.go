@@ -56,7 +56,10 @@ func nodeSettings(c Config) (*node.Config, error) {
 	settings.DataDir = "" // in memory; the block log is what lasts
 	settings.IPCPath = ""
 	settings.P2P = p2p.Config{NoDiscovery: true, NoDial: true}
-	modules := []string{"eth", "net", "web3", "debug", "txpool"}
+	modules := []string{"eth", "net", "web3", "txpool"}
+	if !c.Public {
+		modules = append(modules, "debug")
+	}
 	settings.HTTPHost, settings.HTTPPort, settings.HTTPModules = host, port, modules
 	settings.WSHost, settings.WSPort, settings.WSModules = host, port, modules
 	return &settings, nil
