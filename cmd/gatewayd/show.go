@@ -138,7 +138,7 @@ func (s story) print(w io.Writer) {
 		fmt.Fprintf(w, " (%s)", r.Reason)
 	}
 	fmt.Fprintf(w, "\n  amount %s of %s = net %s + fee %s of token %s\n", r.Amount, r.Asset, r.Net, r.Fee, r.Token)
-	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, r.From, r.Wallet, r.Payee, r.Label)
+	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "nobody knows: balances alone show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
 	if r.OutTx != "" {
 		fmt.Fprintf(w, "  out    %s\n", r.OutTx)
 	}
