@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -216,6 +217,7 @@ func (t *transaction) movement() (movement, bool) {
 
 // logs reports tokens, and native coin where the protocol logs it.
 func (s *searcher) logs(t *transaction) {
+	own := t.ownLog()
 	for n, l := range t.logs {
 		m, ok := readTransferLog(l.Topics, l.Data)
 		if !ok || !s.incoming(m) {
@@ -224,7 +226,7 @@ func (s *searcher) logs(t *transaction) {
 		place := "log:" + strconv.Itoa(n)
 		switch {
 		case isNativeLog(l.Address):
-			if s.block.nativeLogs && !t.logsOwnValue(n, m) {
+			if s.block.nativeLogs && n != own {
 				s.report(t, place, chain.Native, m, readMemo(nil))
 			}
 		case s.chain.tokens[l.Address]:
@@ -236,11 +238,14 @@ func (s *searcher) logs(t *transaction) {
 	}
 }
 
-// logsOwnValue tells whether the protocol's log at an ordinal is that of the transaction's own value, which always stands first and is
-// reported by value already.
-func (t *transaction) logsOwnValue(ordinal int, m movement) bool {
+// ownLog is the ordinal of the protocol's log of the transaction's own value, which is reported by value already: the first that says the
+// same. A transaction that pays an account of ours directly runs no code there, so it has no second one. -1 if there is none.
+func (t *transaction) ownLog() int {
 	own, ok := t.movement()
-	return ok && ordinal == 0 && own == m
+	return slices.IndexFunc(t.logs, func(l logJSON) bool {
+		m, is := readTransferLog(l.Topics, l.Data)
+		return ok && is && isNativeLog(l.Address) && m == own
+	})
 }
 
 // tokenMemo is what stands after the arguments of a direct call of the token's transfer. Inside other calls nobody can say whose
