@@ -45,22 +45,26 @@ func (tx *Tx) ForeignEffect(id chain.ID, account string) (hash string, found boo
 	return hash, found, nil
 }
 
-// TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height.
-func (tx *Tx) TransfersFrom(id chain.ID, height uint64, limit int) ([]Transfer, error) {
-	out, err := tx.transfers(`WHERE chain = ? AND height >= ? AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`, string(id), height, limit)
+// TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height and id; of that height only those with ids
+// above after.
+func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
+	out, err := tx.transfers(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
+		string(id), height, height, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the transfers of %s from block %d: %w", id, height, err)
 	}
 	return out, nil
 }
 
-// EffectsFrom answers what our accounts did in final blocks of a chain at or above a height, by height.
-func (tx *Tx) EffectsFrom(id chain.ID, height uint64, limit int) ([]Effect, error) {
+// EffectsFrom answers what our accounts did in final blocks of a chain at or above a height, by height, account and number; of that height only
+// what comes after a row of it. A zero row but for its height begins there.
+func (tx *Tx) EffectsFrom(id chain.ID, after Effect, limit int) ([]Effect, error) {
 	var rows []effectRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
-		WHERE chain = ? AND settled = 1 AND height >= ? ORDER BY height, account, number LIMIT ? + 0`, string(id), height, limit)
+		WHERE chain = ? AND settled = 1 AND height >= ? AND (height > ? OR account > ? OR (account = ? AND number > ?))
+		ORDER BY height, account, number LIMIT ? + 0`, string(id), after.Height, after.Height, after.Account, after.Account, after.Number, limit)
 	if err != nil {
-		return nil, fmt.Errorf("reading the effects of %s from block %d: %w", id, height, err)
+		return nil, fmt.Errorf("reading the effects of %s from block %d: %w", id, after.Height, err)
 	}
 	out := make([]Effect, len(rows))
 	for i, r := range rows {

@@ -147,7 +147,7 @@ func (m *model) resume(t *testing.T, desk *Recovery, a records.Account, hasty bo
 func (m *model) cancelled(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
-		list, err := tx.EffectsFrom("eth", 0, 100_000)
+		list, err := tx.EffectsFrom("eth", records.Effect{}, 100_000)
 		for _, e := range list {
 			cancel, err := tx.IsCancel("eth", e.Tx)
 			if err != nil {

@@ -196,10 +196,10 @@ const auditPage = 500
 // line reads again every block that a transfer or a payment of the books stands in.
 func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint64) error {
 	reader := &blockReader{ctx: ctx, chain: c}
-	for next := from; ; {
+	for last := (records.Transfer{Height: from}); ; {
 		var list []records.Transfer
 		if err := a.store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.TransfersFrom(id, next, auditPage)
+			list, err = tx.TransfersFrom(id, last.Height, last.ID, auditPage)
 			return err
 		}); err != nil {
 			return err
@@ -217,19 +217,16 @@ func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint6
 		if len(list) < auditPage {
 			break
 		}
-		next = list[len(list)-1].Height
-		if list[0].Height == next {
-			return fmt.Errorf("block %d of %s has more than %d transfers of ours", next, id, auditPage)
-		}
+		last = list[len(list)-1]
 	}
 	return a.effects(ctx, id, reader, from)
 }
 
 func (a *audit) effects(ctx context.Context, id chain.ID, reader *blockReader, from uint64) error {
-	for next := from; ; {
+	for last := (records.Effect{Height: from}); ; {
 		var list []records.Effect
 		if err := a.store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.EffectsFrom(id, next, auditPage)
+			list, err = tx.EffectsFrom(id, last, auditPage)
 			return err
 		}); err != nil {
 			return err
@@ -241,10 +238,10 @@ func (a *audit) effects(ctx context.Context, id chain.ID, reader *blockReader, f
 			}
 			a.check(b.Hash == e.BlockHash && happenedIn(b, e), "our transaction %s is not in block %d of %s as the books have it", e.Tx, e.Height, id)
 		}
-		if len(list) < auditPage || list[0].Height == list[len(list)-1].Height {
+		if len(list) < auditPage {
 			return nil
 		}
-		next = list[len(list)-1].Height
+		last = list[len(list)-1]
 	}
 }
 

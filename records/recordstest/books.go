@@ -52,17 +52,78 @@ func testWork(t *testing.T, url string) {
 		require.NoError(t, err)
 		require.Equal(t, []string{first, second}, []string{attempts[0].Hash, attempts[1].Hash})
 		require.Equal(t, []any{uint64(1), 1, records.AttemptReplace, r.Now()}, []any{attempts[1].Number, attempts[1].Seq, attempts[1].Kind, attempts[1].CreatedAt})
-		transfers, err := tx.TransfersFrom(Source, in.Height+1, 10)
+		transfers, err := tx.TransfersFrom(Source, in.Height+1, 0, 10)
 		require.NoError(t, err)
 		require.Len(t, transfers, 1)
-		effects, err := tx.EffectsFrom(Exchange, 0, 10)
+		rest, err := tx.TransfersFrom(Source, transfers[0].Height, transfers[0].ID, 10)
+		require.NoError(t, err)
+		require.Empty(t, rest)
+		effects, err := tx.EffectsFrom(Exchange, records.Effect{}, 10)
 		require.NoError(t, err)
 		require.Len(t, effects, 1)
 		require.Equal(t, second, effects[0].Tx)
-		none, err := tx.EffectsFrom(Exchange, effects[0].Height+1, 10)
+		none, err := tx.EffectsFrom(Exchange, effects[0], 10)
 		require.Empty(t, none)
 		return err
 	})
+}
+
+// testFullBlocks reads in pages what stands in blocks that hold more than a page.
+func testFullBlocks(t *testing.T, url string) {
+	r := newRig(t, url)
+	var wantIn, gotIn []uint64
+	var wantOut, gotOut []string
+	for range 3 {
+		b := r.Mine(Source, "")
+		effects := make([]chain.Effect, 5)
+		for i := range effects {
+			in := r.Incoming(records.Deposit, 100, b)
+			r.Do(func(tx *records.Tx) error {
+				seen, _, err := tx.SeeTransfer(in)
+				wantIn = append(wantIn, seen.ID)
+				return err
+			})
+			account := []string{"a", "b"}[i/3]
+			effects[i] = chain.Effect{Account: account, Number: uint64(i % 3), Tx: fmt.Sprintf("%s-%s-%d", b.Hash, account, i%3), OK: true}
+			wantOut = append(wantOut, effects[i].Tx)
+		}
+		mined := r.Mine(Exchange, "", effects...)
+		r.Do(func(tx *records.Tx) error {
+			for _, e := range effects {
+				if err := tx.MarkSettled(records.Effect{Chain: Exchange, BlockHash: mined.Hash, Effect: e}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	const page = 2
+	r.See(func(tx *records.Tx) error {
+		for last := (records.Transfer{}); ; {
+			list, err := tx.TransfersFrom(Source, last.Height, last.ID, page)
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			for _, x := range list {
+				gotIn = append(gotIn, x.ID)
+			}
+			last = list[len(list)-1]
+		}
+	})
+	r.See(func(tx *records.Tx) error {
+		for last := (records.Effect{}); ; {
+			list, err := tx.EffectsFrom(Exchange, last, page)
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			for _, x := range list {
+				gotOut = append(gotOut, x.Tx)
+			}
+			last = list[len(list)-1]
+		}
+	})
+	require.Equal(t, wantIn, gotIn)
+	require.Equal(t, wantOut, gotOut)
 }
 
 func testForeignEffect(t *testing.T, url string) {

@@ -48,6 +48,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"totals", testTotals},
 		{"work", testWork},
 		{"foreign effect", testForeignEffect},
+		{"pages of full blocks", testFullBlocks},
 		{"recovery of nonces", testRecoverNonces},
 		{"recovery with open slots", testRecoverOpenSlots},
 		{"recovery of lines", testRecoverLines},
