@@ -72,11 +72,47 @@ type tookSome struct {
 func (e tookSome) Error() string { return e.err.Error() }
 func (e tookSome) Unwrap() error { return e.err }
 
-// sendAll hands blocks to one node until it refuses one, and answers how many it has.
+// sendAll hands an account's blocks to one node until it refuses one, and answers how many it has. A node refuses a block that it has already like
+// one that does not fit: so what it may have is asked for, and only the rest is sent.
 func sendAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
+	latest, err := nc.LatestAccountBlock(ctx, blocks[0].block.Address)
+	if err != nil {
+		return 0, err
+	}
+	known := 0
+	for latest != nil && known < len(blocks) && blocks[known].block.Height <= latest.Height {
+		known++
+	}
+	if has, err := hasAll(ctx, nc, blocks[:known]); err != nil || has < known {
+		return has, err
+	}
+	rest := make([]json.RawMessage, 0, len(blocks)-known)
+	for _, b := range blocks[known:] {
+		rest = append(rest, b.raw)
+	}
+	for {
+		taken, err := nc.SendRawTransactions(ctx, rest)
+		known += taken
+		if !errors.Is(err, client.ErrAlreadyReceived) {
+			return known, err
+		}
+		known, rest = known+1, rest[taken+1:] // what the block was to receive is received, which was wanted
+	}
+}
+
+// hasAll answers how many of the blocks the node has, up to the first that it has not: another one stands in its place.
+func hasAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
+	hashes := make([]core.Hash, len(blocks))
 	for i, b := range blocks {
-		if err := send(ctx, nc, b.block, b.raw); err != nil {
-			return i, err
+		hashes[i] = b.block.Hash
+	}
+	found, err := nc.AccountBlocksByHash(ctx, hashes)
+	if err != nil {
+		return 0, err
+	}
+	for i, f := range found {
+		if f == nil || f.Hash != hashes[i] {
+			return i, fmt.Errorf("height %d: %w", blocks[i].block.Height, client.ErrPrevBlock)
 		}
 	}
 	return len(blocks), nil
@@ -101,19 +137,4 @@ func signedBlock(a chain.Attempt) (*core.AccountBlock, error) {
 		return nil, fmt.Errorf("raw: %w", err)
 	}
 	return b, nil
-}
-
-// send hands a block to one node. A node answers the block that it has already as one that does not fit behind the tip, and a
-// receive of what was received as that: the first is asked for, the second is what was wanted.
-func send(ctx context.Context, nc *client.Client, b *core.AccountBlock, raw []byte) error {
-	err := nc.Call(ctx, nil, "ledger_sendRawTransaction", json.RawMessage(raw))
-	switch {
-	case errors.Is(err, client.ErrAlreadyReceived):
-		return nil
-	case errors.Is(err, client.ErrPrevBlock):
-		if there, lookup := nc.AccountBlockByHash(ctx, b.Hash); lookup == nil && there != nil && there.Hash == b.Hash {
-			return nil
-		}
-	}
-	return err
 }

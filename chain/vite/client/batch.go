@@ -25,10 +25,18 @@ type batchLimit struct{ requests, bytes int }
 
 // batch runs one method for many parameter lists; results[i] is decoded into what result(i) points to. Lists that are too long for one batch are cut.
 func (c *Client) batch(ctx context.Context, method string, n int, params func(int) []any, result func(int) any) error {
+	_, err := c.batchDone(ctx, method, n, params, result)
+	return err
+}
+
+// batchDone is batch that also answers how many requests succeeded before the first that did not.
+func (c *Client) batchDone(ctx context.Context, method string, n int, params func(int) []any, result func(int) any) (done int, err error) {
 	var elems []rpc.BatchElem
 	size := 0
 	send := func() error {
-		if err := c.batchOnce(ctx, elems, size); err != nil {
+		good, err := c.batchOnce(ctx, elems, size)
+		done += good
+		if err != nil {
 			return fmt.Errorf("batch of %s: %w", method, err)
 		}
 		elems, size = nil, 0
@@ -37,37 +45,39 @@ func (c *Client) batch(ctx context.Context, method string, n int, params func(in
 	for i := range n {
 		args, bytes, err := encoded(method, params(i))
 		if err != nil {
-			return err
+			return done, err
 		}
 		limit := c.batchLimit()
 		if len(elems) >= limit.requests || len(elems) > 0 && size+bytes > limit.bytes {
 			if err := send(); err != nil {
-				return err
+				return done, err
 			}
 		}
 		elems, size = append(elems, rpc.BatchElem{Method: method, Args: args, Result: result(i)}), size+bytes
 	}
 	if len(elems) == 0 {
-		return nil
+		return done, nil
 	}
-	return send()
+	err = send()
+	return done, err
 }
 
-func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem, size int) error {
+// batchOnce asks in one request and answers how many elements succeeded before the first that did not.
+func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem, size int) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	over := c.over()
 	err := over.BatchCallContext(ctx, elems)
 	c.learn(ctx, over, request{elems[0].Method, len(elems), size}, err)
 	if err != nil {
-		return fromRPC(err)
+		return 0, fromRPC(err)
 	}
 	for i := range elems {
 		if err := elems[i].Error; err != nil {
-			return fromRPC(err)
+			return i, fromRPC(err)
 		}
 	}
-	return nil
+	return len(elems), nil
 }
 
 // encoded gives parameters as they go onto the wire and the size of their request.

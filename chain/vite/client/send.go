@@ -17,3 +17,9 @@ func (c *Client) SendRawTransaction(ctx context.Context, b *core.AccountBlock) e
 	}
 	return c.Call(ctx, nil, "ledger_sendRawTransaction", json.RawMessage(raw))
 }
+
+// SendRawTransactions hands signed blocks to the node as JSON, in order, and answers how many it took before the first refusal.
+func (c *Client) SendRawTransactions(ctx context.Context, blocks []json.RawMessage) (taken int, err error) {
+	return c.batchDone(ctx, "ledger_sendRawTransaction", len(blocks),
+		func(i int) []any { return []any{blocks[i]} }, func(int) any { return new(json.RawMessage) })
+}
