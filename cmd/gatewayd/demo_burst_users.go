@@ -46,6 +46,7 @@ type sponsor struct {
 	*viteUser
 	token devToken
 	users []*burstUser
+	place depositInfo
 }
 
 // newBurst makes new users, each with a sponsor that has the same token.
@@ -167,15 +168,14 @@ func (b *burst) bring(ctx context.Context) error {
 		return fmt.Errorf("funding the payer: %w", err)
 	}
 	for _, s := range b.sponsors {
-		var place depositInfo
-		if err := b.gateway.get(ctx, "/deposit-info", map[string]string{"tokenId": s.token.Token, "walletAddress": s.address().String()}, &place); err != nil {
+		if err := b.gateway.get(ctx, "/deposit-info", map[string]string{"tokenId": s.token.Token, "walletAddress": s.address().String()}, &s.place); err != nil {
 			return err
 		}
 		total, err := s.total()
 		if err != nil {
 			return err
 		}
-		target, value, call := transferOf(s.token.Asset, common.HexToAddress(place.DepositAddress), total.Uint256().ToBig(), []byte(place.Label))
+		target, value, call := transferOf(s.token.Asset, common.HexToAddress(s.place.DepositAddress), total.Uint256().ToBig(), []byte(s.place.Label))
 		if _, err := b.payer.submit(ctx, target, value, call); err != nil {
 			return fmt.Errorf("depositing for a sponsor: %w", err)
 		}

@@ -24,7 +24,7 @@ import (
 
 // TestMain makes the test binary also the program: as `gatewayd` in PATH it is what the tests start and kill.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gatewayd": main, hallCommand: hallMain})
+	testscript.Main(m, map[string]func(){"gatewayd": main, hallCommand: hallMain, burstChain: chainMain})
 }
 
 // rig is a running development world with its chains in the test's hand.

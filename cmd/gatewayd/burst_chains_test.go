@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/chain/vite/core"
+	"gatewayd/chain/vite/node"
+	"gatewayd/wallet"
+)
+
+// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, or burstchain exchange DIR.
+const burstChain = "burstchain"
+
+// chainProcess is one of the two chains as a process of its own, with its clock in the test's hand.
+type chainProcess struct {
+	cmd    *exec.Cmd
+	orders io.Writer
+	said   *bufio.Scanner
+	urls   []string // HTTP, and WebSocket
+}
+
+// startChain runs a chain until the test ends. It stands still until it is given a pace.
+func startChain(t *testing.T, args ...string) *chainProcess {
+	t.Helper()
+	p := &chainProcess{cmd: exec.Command(burstChain, args...)}
+	p.cmd.Stderr = t.Output()
+	orders, err := p.cmd.StdinPipe()
+	require.NoError(t, err)
+	said, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		require.NoError(t, orders.Close())
+		require.NoError(t, p.cmd.Wait())
+	})
+	p.orders, p.said = orders, bufio.NewScanner(said)
+	p.urls = strings.Fields(p.answer(t))
+	require.Len(t, p.urls, 2)
+	return p
+}
+
+// order has the process do something and waits until it has.
+func (p *chainProcess) order(t *testing.T, format string, args ...any) {
+	t.Helper()
+	_, err := fmt.Fprintf(p.orders, format+"\n", args...)
+	require.NoError(t, err)
+	require.Equal(t, "done", p.answer(t))
+}
+
+func (p *chainProcess) answer(t *testing.T) string {
+	t.Helper()
+	require.True(t, p.said.Scan(), "the chain's process has ended: %v", p.said.Err())
+	return p.said.Text()
+}
+
+// chainMain is the program. It ends with its standard input, so that it outlives no test.
+func chainMain() {
+	var err error
+	switch kind, arg := os.Args[1], os.Args[2]; kind {
+	case "source":
+		err = sourceMain(arg)
+	case "exchange":
+		err = exchangeMain(arg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "a chain has ended:", err)
+		os.Exit(1)
+	}
+}
+
+func sourceMain(finality string) error {
+	depth, err := strconv.ParseUint(finality, 10, 64)
+	if err != nil {
+		return err
+	}
+	n, err := devnode.Start(devnode.Config{FinalityDepth: depth})
+	if err != nil {
+		return err
+	}
+	clock := newBurstClock(func() error {
+		_, err := n.Mine(1)
+		return err
+	})
+	fmt.Println(n.URL(), n.WSURL())
+	return errors.Join(obey(clock, nil), n.Close())
+}
+
+// exchangeMain serves what the public port of a real node serves.
+func exchangeMain(dir string) error {
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	if err != nil {
+		return err
+	}
+	genesis, err := devGenesis(keys)
+	if err != nil {
+		return err
+	}
+	for i := range strangers {
+		a := strangerKey(i).Address()
+		genesis.Stakes = append(genesis.Stakes, node.GenesisStake{Staker: a, Beneficiary: a, Amount: hallUnits(gatewayStake, 18)})
+		genesis.Accounts = append(genesis.Accounts, node.GenesisAccount{Address: a})
+	}
+	e, err := startEmbedded(node.Config{Dir: dir, Genesis: genesis, SnapshotInterval: -1}, EmbeddedConfig{Listen: anyPort, WS: anyPort, Public: true})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return e.Run(ctx) })
+	clock := newBurstClock(func() error {
+		_, err := e.node.Snapshot()
+		return err
+	})
+	fmt.Println(e.URL(), e.WSURL())
+	err = obey(clock, func(order string) error { return sendJunk(ctx, e.node, order) })
+	stop()
+	return errors.Join(err, g.Wait())
+}
+
+// obey carries out orders, one a line, until there are no more: "pace DURATION" between blocks, 0 for none, and what else the chain knows.
+func obey(clock *burstClock, other func(order string) error) error {
+	defer clock.set(0)
+	orders := bufio.NewScanner(os.Stdin)
+	for orders.Scan() {
+		verb, arg, _ := strings.Cut(orders.Text(), " ")
+		pace, err := time.ParseDuration(arg)
+		if verb != "pace" {
+			err = other(orders.Text())
+		} else if err == nil {
+			clock.set(pace)
+		}
+		if err = errors.Join(err, clock.failure()); err != nil {
+			return err
+		}
+		fmt.Println("done")
+	}
+	return orders.Err()
+}
+
+// burstClock makes blocks at a pace that can be changed. A slow one gets slower on a machine that has other work, as much as the programs on it
+// do, so that what a daemon gets done from block to block does not depend on that.
+type burstClock struct {
+	block func() error
+	paces chan time.Duration // without room: set returns when the clock goes by the new pace
+	err   chan error         // room for the one that ends it
+}
+
+func newBurstClock(block func() error) *burstClock {
+	c := &burstClock{block: block, paces: make(chan time.Duration), err: make(chan error, 1)}
+	go c.run()
+	return c
+}
+
+func (c *burstClock) set(pace time.Duration) { c.paces <- pace }
+
+func (c *burstClock) failure() error {
+	select {
+	case err := <-c.err:
+		return err
+	default:
+		return nil
+	}
+}
+
+func (c *burstClock) run() {
+	pace := time.Duration(0)
+	due := time.NewTimer(time.Hour)
+	for {
+		select {
+		case pace = <-c.paces:
+		case <-due.C:
+			if err := c.block(); err != nil {
+				c.err <- fmt.Errorf("making a block: %w", err)
+				pace = 0
+			}
+		}
+		due.Reset(interval(pace))
+	}
+}
+
+// interval is the time to the next block: pace on an idle machine, and for ever without one.
+func interval(pace time.Duration) time.Duration {
+	switch {
+	case pace == 0:
+		return time.Hour
+	case pace < sourceWork:
+		return pace
+	}
+	return time.Duration(float64(pace) * min(slowness(), mostSlow))
+}
+
+// mostSlow keeps a test on an overloaded machine from taking for ever.
+const mostSlow = 4
+
+// slowness is how much longer than on an idle machine a thread takes for some work. Its pieces are so short that the quickest of them is done
+// without an interruption; all together take a hundredth of a second.
+func slowness() float64 {
+	const pieces = 150
+	quickest, begin := time.Hour, time.Now()
+	for range pieces {
+		piece := time.Now()
+		hashALot()
+		quickest = min(quickest, time.Since(piece))
+	}
+	return max(1, float64(time.Since(begin))/float64(pieces*quickest))
+}
+
+// hashALot takes less than a tenth of a millisecond.
+func hashALot() {
+	var sum [32]byte
+	for range 1000 {
+		sum = sha256.Sum256(sum[:])
+	}
+}
+
+// strangers have all quota there is and send the gateway what it never asked for.
+const strangers = 30
+
+func strangerKey(i int) core.PrivateKey {
+	seed := make([]byte, core.SeedSize)
+	seed[0], seed[1] = 99, byte(i)
+	key, err := core.NewPrivateKey(seed)
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+// sendJunk carries out "junk COUNT ADDRESS": so many sends of nothing to an address, from all strangers at once.
+func sendJunk(ctx context.Context, n *node.Node, order string) error {
+	var count int
+	var text string
+	if _, err := fmt.Sscanf(order, "junk %d %s", &count, &text); err != nil {
+		return fmt.Errorf("order %q: %w", order, err)
+	}
+	to, err := core.ParseAddress(text)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range strangers {
+		share := count / strangers
+		if i < count%strangers {
+			share++
+		}
+		g.Go(func() error { return sendNothing(ctx, n, strangerKey(i), to, share) })
+	}
+	return g.Wait()
+}
+
+func sendNothing(ctx context.Context, n *node.Node, key core.PrivateKey, to core.Address, count int) error {
+	b := core.AccountBlock{BlockType: core.SendCall, Address: key.Address(), ToAddress: to, TokenID: core.VITE}
+	n.Read(func(v *node.View) {
+		head := v.AccountHead(b.Address)
+		b.Height, b.Hash = head.Height, head.Hash
+	})
+	for range count {
+		next := b
+		next.Height, next.PreviousHash = b.Height+1, b.Hash
+		next.SignWith(key)
+		if err := n.Submit(ctx, &next); err != nil {
+			return fmt.Errorf("a send of nothing: %w", err)
+		}
+		b = next
+	}
+	return nil
+}

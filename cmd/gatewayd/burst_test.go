@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/wallet"
+)
+
+// numberFrom is an environment variable, or what suits every run of all tests.
+func numberFrom(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, name)
+	return n
+}
+
+// TestBurst has many users deposit and withdraw at once at production depth. Everything goes through without an operator, in the promised number
+// of blocks, and the chains agree to the unit. GATEWAYD_BURST is how many; 100 otherwise.
+func TestBurst(t *testing.T) {
+	w := newBurstWorld(t)
+	before := w.holdings(t, nil)
+	b, watch := w.burst(t, numberFrom(t, "GATEWAYD_BURST", 100))
+	w.follow(t, watch, func() {})
+	require.NoError(t, b.count(t.Context()))
+	require.NoError(t, b.published(t.Context()))
+	require.NoError(t, watch.result().kept())
+	w.reckon(t, b, before)
+}
+
+// TestBurstKilled kills the daemon again and again from the moment when payments of both directions can leave. GATEWAYD_BURST is how many there
+// are of each, GATEWAYD_KILLS how often it is killed; 100 and 5 otherwise.
+func TestBurstKilled(t *testing.T) {
+	w := newBurstWorld(t)
+	before := w.holdings(t, nil)
+	b, watch := w.burst(t, numberFrom(t, "GATEWAYD_BURST", 100))
+	kills, seed := numberFrom(t, "GATEWAYD_KILLS", 5), seedOf(t)
+	var killing errgroup.Group
+	begin := sync.OnceFunc(func() {
+		killing.Go(func() error { return w.killAgainAndAgain(t.Context(), kills, seed) })
+	})
+	t.Cleanup(func() { _ = killing.Wait() }) // told below, unless the test has failed before
+	w.follow(t, watch, func() {
+		if watch.withdrawals.working() {
+			begin()
+		}
+	})
+	require.NoError(t, killing.Wait())
+	waitFor(t, "the daemon", func() bool { return askHealth(t.Context(), rootOf(w.info.Gateway)+"/health") == nil })
+	require.NoError(t, b.count(t.Context()))
+	require.NoError(t, b.published(t.Context()))
+	w.reckon(t, b, before)
+}
+
+// killAgainAndAgain begins at once; then the daemon lives for up to three seconds each time, of which its start takes about one.
+func (w *burstWorld) killAgainAndAgain(ctx context.Context, kills int, seed uint64) error {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range kills {
+		if err := errors.Join(w.kill(), w.start()); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500*time.Millisecond + time.Duration(rng.Int64N(int64(2500*time.Millisecond)))):
+		}
+	}
+	return nil
+}
+
+// TestBurstAmongJunk has strangers send the gateway's account nothing, again and again, which costs them next to nothing. Users' money flows as
+// without it. GATEWAYD_JUNK is how often; 2,000 otherwise.
+func TestBurstAmongJunk(t *testing.T) {
+	w := newBurstWorld(t)
+	before := w.holdings(t, nil)
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	home, err := keys.Address(wallet.GatewayPath(0))
+	require.NoError(t, err)
+	b, err := newBurst(t.Context(), w.info, 1, newDemoLog(t.Output(), false))
+	require.NoError(t, err)
+	defer b.close()
+	waitFor(t, "quota", func() bool { // it is there in full after 75 snapshot blocks
+		height, err := b.node.SnapshotHeight(t.Context())
+		require.NoError(t, err)
+		return height > 80
+	})
+	w.exchange.order(t, "junk %d %s", numberFrom(t, "GATEWAYD_JUNK", 2000), home)
+
+	b, watch := w.burst(t, 40)
+	w.follow(t, watch, func() {})
+	require.NoError(t, b.count(t.Context()))
+	require.NoError(t, b.published(t.Context()))
+	require.NoError(t, watch.result().kept())
+	w.reckon(t, b, before)
+}
