@@ -1,8 +1,14 @@
 package vite
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/gorilla/websocket"
+	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,4 +24,31 @@ func TestTransports(t *testing.T) {
 		})
 	}
 	require.Equal(t, want, line(t, l.open(t, l.ws, l.ipc, newLiar(t, l).URL), 1), "all at once")
+}
+
+// A node that ends the WebSocket at whatever it is asked is told to the operator by its number, never by its address.
+func TestNodeThatEndsTheWebSocket(t *testing.T) {
+	l := newLedger(t)
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		upgrader := websocket.Upgrader{}
+		if c, err := upgrader.Upgrade(w, r, nil); err == nil {
+			_, _, _ = c.ReadMessage() // it ends anyway
+			c.Close()
+		}
+	}))
+	t.Cleanup(node.Close)
+	log, hook := logtest.NewNullLogger()
+	target := "ws" + strings.TrimPrefix(node.URL, "http") + "/secret-key"
+	c := l.openWith(t, Config{Log: log, Timeout: 5 * time.Second}, l.url, target)
+	for range 3 {
+		answers := c.NodeInfo(t.Context())
+		require.NoError(t, answers[0].Err)
+		require.Error(t, answers[1].Err)
+	}
+	require.Len(t, hook.AllEntries(), 1)
+	require.Equal(t, 2, hook.LastEntry().Data["node"])
+	text, err := hook.LastEntry().String()
+	require.NoError(t, err)
+	require.Contains(t, text, "ended the WebSocket 3 times")
+	require.NotContains(t, text, "secret-key")
 }

@@ -13,20 +13,6 @@ import (
 	"gatewayd/records"
 )
 
-// Bounds of transactions that are in no block yet, where a chain's adapter does not say its own.
-const (
-	sourceUnmined   = 16
-	exchangeUnmined = 256
-)
-
-// unminedOf is a chain's max_unmined.
-func unminedOf(adapter any, standard int) int {
-	if a, ok := adapter.(interface{ MaxUnmined() int }); ok {
-		return a.MaxUnmined()
-	}
-	return standard
-}
-
 // known takes a time between blocks that cannot be told yet as not known.
 func known(interval time.Duration, err error) (time.Duration, error) {
 	if errors.Is(err, chain.ErrNotFound) {
@@ -41,7 +27,7 @@ func withdrawalCapacity(ctx context.Context, c *ethereum.Chain, n records.Networ
 	if err != nil {
 		return capacity{}, err
 	}
-	p := payer{unmined: unminedOf(c, sourceUnmined), interval: interval, same: t.Asset == chain.Native}
+	p := payer{unmined: c.MaxUnmined(), interval: interval, same: t.Asset == chain.Native}
 	if p.least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err != nil {
 		return capacity{}, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
 	}
@@ -73,7 +59,7 @@ func depositCapacity(ctx context.Context, c *vite.Chain, pow bool, n records.Net
 	}
 	each := core.QuotaForStake(*quota.Stake.Uint256())
 	return capacityOf(payer{
-		unmined: unminedOf(c, exchangeUnmined), interval: interval, quota: &each, pow: pow, holds: held, least: t.Policy.MinDeposit,
+		unmined: c.MaxUnmined(), interval: interval, quota: &each, pow: pow, holds: held, least: t.Policy.MinDeposit,
 	}), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +51,7 @@ type ExchangeConfig struct {
 	sources []ethereum.Config
 	bridged map[string][]exchangeapi.Bridged
 	dial    func(ctx context.Context, network, address string) (net.Conn, error) // to a node in this process; nil for one elsewhere
+	nodes   []string                                                             // of the chain in the list vite
 }
 
 // ExchangeTestConfig is the exchange of a test network.
@@ -66,6 +68,7 @@ const (
 
 // withDefaults fills what follows from the data directory and the chain's nodes.
 func (c ExchangeConfig) withDefaults(data string, nodes []string) ExchangeConfig {
+	c.nodes = nodes
 	if c.Node == "" && len(nodes) > 0 {
 		c.Node = nodes[0]
 	}
@@ -213,7 +216,7 @@ func (e *exchange) open(ctx context.Context, cfg ExchangeConfig, keys *wallet.Ke
 		parts.Networks = append(parts.Networks, network)
 		return err
 	}
-	if err := add(mainExchange, "", cfg.Node, client.Options{Dial: cfg.dial}, cfg.Index); err != nil {
+	if err := add(mainExchange, "", cfg.Node, client.Options{Dial: cfg.dial, HTTP: overHTTP(cfg.Node, cfg.nodes)}, cfg.Index); err != nil {
 		return err
 	}
 	if cfg.Gateway.URL != "" {
@@ -237,10 +240,25 @@ func (c ExchangeConfig) openKeys(ctx context.Context, w world) (*exchangeapi.Key
 	return exchangeapi.OpenKeys(ctx, exchangeapi.KeysConfig{URL: c.Keys, Secret: secret})
 }
 
+// overHTTP is the node of a list that is reached over HTTP at the same host; "" for none.
+func overHTTP(node string, nodes []string) string {
+	at, err := url.Parse(node)
+	if err != nil {
+		return ""
+	}
+	for _, n := range nodes {
+		u, err := url.Parse(n)
+		if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() == at.Hostname() {
+			return n
+		}
+	}
+	return ""
+}
+
 // network opens the index of one exchange and the hub that pushes its changes.
-func (e *exchange) network(ctx context.Context, url string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
+func (e *exchange) network(ctx context.Context, target string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
 	o.Log = log
-	node, err := client.Dial(ctx, url, o)
+	node, err := client.Dial(ctx, target, o)
 	if err != nil {
 		return exchangeapi.Network{}, err
 	}

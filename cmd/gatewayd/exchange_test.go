@@ -40,6 +40,13 @@ func TestDelegationAddresses(t *testing.T) {
 	require.Equal(t, delegation{keys, mainExchange}.path(core.AssetContract), delegation{nil, mainExchange}.path(core.AssetContract), "of the account alone")
 }
 
+func TestNodeOverHTTP(t *testing.T) {
+	nodes := []string{"ws://a:1", "data/node.ipc", "http://b:48132/key", "https://b:2"}
+	for node, want := range map[string]string{"ws://b:41420": "http://b:48132/key", "ws://a:1": "", "data/node.ipc": "", "wss://c": ""} {
+		require.Equal(t, want, overHTTP(node, nodes), node)
+	}
+}
+
 func TestExchangeSecret(t *testing.T) {
 	dir := t.TempDir()
 	c := ExchangeConfig{}.withDefaults(dir, []string{"http://127.0.0.1:1"})

@@ -66,10 +66,8 @@ func (c *Client) batchDone(ctx context.Context, method string, n int, params fun
 func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem, size int) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	over := c.over()
-	err := over.BatchCallContext(ctx, elems)
-	c.learn(ctx, over, request{elems[0].Method, len(elems), size}, err)
-	if err != nil {
+	r := request{elems[0].Method, len(elems), size}
+	if err := c.do(ctx, r, func(over *rpc.Client) error { return over.BatchCallContext(ctx, elems) }); err != nil {
 		return 0, fromRPC(err)
 	}
 	for i := range elems {

@@ -29,12 +29,15 @@ const (
 	defaultMaxResponse = 32 << 20
 )
 
+// dialer makes a connection.
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Options bound what a node may cost us. The zero value means the defaults.
 type Options struct {
 	Timeout     time.Duration // of one call, connecting included; 30 s
 	MaxResponse int64         // bytes of one response or message; 32 MiB. A Unix socket is not bounded: its other end is our own machine
 	// Dial makes the connections of HTTP and WebSocket where not the network does: to a node in the same process.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Dial dialer
 	// HTTP is the same node's address over HTTP, for when its WebSocket ends at a request again and again. Without it the usual places are tried.
 	HTTP string
 	// Log is told when requests go another way than they should; it should name the node, which the client does not: its address may hold a secret.
@@ -75,6 +78,10 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	over := httpClient(o)
+	f := newFallback(target, o, over)
+	if f != nil {
+		o.Dial = f.counting(o.Dial)
+	}
 	c, err := rpc.DialOptions(ctx, target,
 		rpc.WithHTTPClient(over),
 		rpc.WithWebsocketDialer(webSocketDialer(o)),
@@ -83,7 +90,7 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the exchange chain's node: %w", withoutAddress(err))
 	}
-	return &Client{rpc: c, http: over, timeout: o.Timeout, fallback: newFallback(target, o, over)}, nil
+	return &Client{rpc: c, http: over, timeout: o.Timeout, fallback: f}, nil
 }
 
 // Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.
@@ -101,9 +108,7 @@ func (c *Client) Call(ctx context.Context, result any, method string, params ...
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	over := c.over()
-	err = over.CallContext(ctx, result, method, args...)
-	c.learn(ctx, over, request{method, 1, size}, err)
+	err = c.do(ctx, request{method, 1, size}, func(over *rpc.Client) error { return over.CallContext(ctx, result, method, args...) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, fromRPC(err))
 	}

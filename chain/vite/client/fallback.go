@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ethereum/go-ethereum/rpc"
@@ -22,6 +23,7 @@ import (
 const (
 	cutsToFallBack = 3
 	fallbackFor    = 10 * time.Minute // then it is tried as usual again
+	findTime       = 10 * time.Second // to look for the node's HTTP
 	smallBatch     = 10               // requests
 	smallBytes     = 4 << 10
 )
@@ -53,6 +55,8 @@ type fallback struct {
 	dial   func(ctx context.Context, target string) (*rpc.Client, error)
 	log    logrus.FieldLogger
 	now    func() time.Time
+
+	ends atomic.Uint64 // connections that have ended
 
 	mu    sync.Mutex
 	cuts  map[string]cut // by method
@@ -119,15 +123,56 @@ func (f *fallback) take(w way, posts *rpc.Client) bool {
 	return true
 }
 
-// over is the connection for requests.
-func (c *Client) over() *rpc.Client {
-	if c.fallback == nil {
-		return c.rpc
+// do runs a request the way that requests go now, and learns from how it ends.
+func (c *Client) do(ctx context.Context, r request, run func(over *rpc.Client) error) error {
+	f := c.fallback
+	if f == nil {
+		return run(c.rpc)
 	}
-	if _, posts := c.fallback.current(); posts != nil {
-		return posts
+	ends := f.ends.Load()
+	if _, posts := f.current(); posts != nil {
+		err := run(posts)
+		f.posted(err)
+		return err
 	}
-	return c.rpc
+	err := run(c.rpc)
+	var refused rpc.Error
+	switch {
+	case err == nil || errors.As(err, &refused):
+		f.answered(r)
+	case (cutOff(err) || errors.Is(err, context.DeadlineExceeded) && f.ends.Load() > ends) && f.wasCut(r):
+		// Of a connection that ends just after the request was written the library does not tell; the request waits until its time is over.
+		c.fallBack(ctx, r, err)
+	}
+	return err
+}
+
+// posted looks at how a request over HTTP ended.
+func (f *fallback) posted(err error) {
+	if dialFailed(err) && f.take(last, nil) {
+		f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node does not answer over HTTP any more: it is asked in small batches over the WebSocket")
+	}
+}
+
+// counting makes connections that count when they end.
+func (f *fallback) counting(dial dialer) dialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &countedConn{c, f}, nil
+	}
+}
+
+type countedConn struct {
+	net.Conn
+	f *fallback
+}
+
+func (c *countedConn) Close() error {
+	c.f.ends.Add(1)
+	return c.Conn.Close()
 }
 
 func (c *Client) batchLimit() batchLimit {
@@ -137,23 +182,6 @@ func (c *Client) batchLimit() batchLimit {
 		}
 	}
 	return batchLimit{maxBatch, maxBatchBytes}
-}
-
-// learn looks at how a request ended that went over the given connection. The request itself is not repeated here.
-func (c *Client) learn(ctx context.Context, over *rpc.Client, r request, err error) {
-	f := c.fallback
-	var refused rpc.Error
-	switch {
-	case f == nil:
-	case err == nil || errors.As(err, &refused):
-		f.answered(r)
-	case over != c.rpc && dialFailed(err):
-		if f.take(last, nil) {
-			f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node does not answer over HTTP any more: it is asked in small batches over the WebSocket")
-		}
-	case over == c.rpc && cutOff(err) && f.wasCut(r):
-		c.fallBack(ctx, r, err)
-	}
 }
 
 // fallBack takes the next way: small batches for a batch that is not small yet, then HTTP if the node is there.
@@ -170,9 +198,10 @@ func (c *Client) fallBack(ctx context.Context, r request, err error) {
 	if w, _ := f.current(); w == last {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), findTime) // the request's own time may be over
+	defer cancel()
 	posts, findErr := c.findHTTP(ctx)
 	switch {
-	case ctx.Err() != nil: // nobody waits for it any more
 	case findErr == nil && f.take(posting, posts):
 		log.Warn(happened + ": it is asked over HTTP now")
 	case findErr != nil && f.take(last, nil):
