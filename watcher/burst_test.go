@@ -163,3 +163,38 @@ func TestReorgUnderManyOpenSlots(t *testing.T) {
 	}
 	r.requireSound()
 }
+
+// An account stops with many payments mined and waiting for their final block: it goes on after the operator's word, and each is paid once.
+func TestResumeUnderManyOpenSlots(t *testing.T) {
+	r := setupAt(t, sourceDepth, 2)
+	n := burstSize(t) / 3
+	_, withdrawals := r.burst(n)
+	r.run(4)
+	for r.sentTo("eth", r.net.Hot) < n {
+		r.run(1)
+	}
+	open := func() (count int) {
+		r.view(func(tx *records.Tx) error {
+			list, err := tx.OpenSlots("eth", r.net.Hot)
+			count = len(list)
+			return err
+		})
+		return count
+	}
+	require.Equal(t, n, open())
+	r.update(func(tx *records.Tx) error {
+		return tx.SetAccountState("eth", r.net.Hot, records.AccountRecovering, "a test")
+	})
+	r.restart()
+	require.ErrorIs(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0), ErrNotAtRest, "they wait for their final block")
+	r.run(sourceDepth + 2)
+	require.Zero(t, open())
+	require.NoError(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0))
+	late := r.withdraw(r.vite.Address("user 1"), r.eth.Address("payee"), 1000)
+	r.run(sourceDepth + 8)
+	for _, hash := range append(withdrawals, late) {
+		require.Equal(t, records.Paid, r.payment(hash).State)
+	}
+	require.NoError(t, r.w.reconciler().round(t.Context()))
+	r.requireSound()
+}
