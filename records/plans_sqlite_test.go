@@ -15,7 +15,7 @@ import (
 
 // What SQLite says of a step: which table by which name, by which index, if any, and which columns it compares.
 var (
-	scanStep   = regexp.MustCompile(`^(SCAN|SEARCH) (\w+)(?: USING (?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?(?:INDEX (\w+)|INTEGER PRIMARY KEY))?(?: \((.*)\))?(?: LEFT-JOIN)?$`)
+	scanStep   = regexp.MustCompile(`^(SCAN|SEARCH) (\w+)(?: EXISTS)?(?: USING (?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?(?:INDEX (\w+)|INTEGER PRIMARY KEY))?(?: \((.*)\))?(?: LEFT-JOIN)?$`)
 	equalTo    = regexp.MustCompile(`(\w+)=\?`)
 	namedTable = regexp.MustCompile(`(?i)(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: (?:AS )?(\w+))?`)
 )

@@ -99,8 +99,9 @@ func TestReportsAddUpToBalances(t *testing.T) {
 			}
 			if i%5 == 4 { // a payment that fails, and a cancellation
 				rejector := b.deploy(contracts.RejectorMetaData.Bin)
-				m.pay(chain.Payment{Purpose: chain.Refund, Asset: chain.Native, To: rejector.Hex(), Amount: chain.NewAmount(5)})
-				m.pay(chain.Payment{Purpose: chain.Cancel})
+				m.mine(1)
+				m.pay(0, chain.Payment{Purpose: chain.Refund, Asset: chain.Native, To: rejector.Hex(), Amount: chain.NewAmount(5)})
+				m.pay(1, chain.Payment{Purpose: chain.Cancel})
 			}
 			b.mine(1)
 		}
@@ -147,12 +148,12 @@ func TestReportsAddUpToBalances(t *testing.T) {
 	})
 }
 
-// pay signs and sends a payment of the hot account at its next number.
-func (m *mix) pay(p chain.Payment) {
+// pay signs and sends a payment of the hot account, of which nothing is in the pool but ahead payments.
+func (m *mix) pay(ahead uint64, p chain.Payment) {
 	m.Helper()
 	slot := m.hot
-	nonce, err := m.dev.Client().PendingNonceAt(m.Context(), addr(slot))
+	nonce, err := m.dev.Client().NonceAt(m.Context(), addr(slot), nil)
 	require.NoError(m, err)
-	slot.Number = nonce
+	slot.Number = nonce + ahead
 	m.broadcast(m.sign(slot, p))
 }

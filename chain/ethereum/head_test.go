@@ -206,7 +206,7 @@ func TestProbe(t *testing.T) {
 	require.Len(t, reports, 3)
 	require.Equal(t, ethereum.Report{
 		Node: reports[0].Node, ChainID: b.dev.ChainID(), Head: b.newest().Point, HeadTime: b.newest().Time,
-		Final: b.height() - devnode.DefaultFinalityDepth, Receipts: true, Traces: true,
+		Final: b.height() - devnode.DefaultFinalityDepth, Receipts: true, Traces: true, Balances: b.chain.BalancePage(),
 	}, reports[0])
 	require.NoError(t, reports[1].Err)
 	require.False(t, reports[1].Receipts || reports[1].Traces)

@@ -92,7 +92,9 @@ func TestLegacySweeps(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, less.Less(more))
 	b.mine(1)
-	require.Equal(t, []chain.Effect{{Account: b.inbox.Account, Tx: second.Hash, OK: true, Fee: b.feeOf(second)}}, b.newest().Effects)
+	require.Equal(t, []chain.Effect{{
+		Account: b.inbox.Account, Tx: second.Hash, OK: true, Fee: b.feeOf(second), To: b.hot.Account, Value: less,
+	}}, b.newest().Effects)
 	require.Zero(t, b.holding(chain.Native, addr(b.inbox)))
 
 	need, err := b.chain.TokenSweepCost(t.Context())
@@ -138,7 +140,9 @@ func TestBaseFeeComesWithAFork(t *testing.T) {
 	b.requireKind(last, types.DynamicFeeTxType)
 	b.broadcast(last)
 	b.mine(1)
-	require.Equal(t, []chain.Effect{{Account: b.hot.Account, Tx: last.Hash, OK: true, Fee: b.feeOf(last)}}, b.newest().Effects)
+	require.Equal(t, []chain.Effect{{
+		Account: b.hot.Account, Tx: last.Hash, OK: true, Fee: b.feeOf(last), To: outsider("payee").Hex(), Value: chain.NewAmount(77),
+	}}, b.newest().Effects)
 	require.EqualValues(t, 77, b.holding(chain.Native, outsider("payee")))
 	for _, a := range []chain.Attempt{old, next, again} {
 		require.ErrorContains(t, chaintest.Send(t.Context(), b.chain, a), "nonce already used")

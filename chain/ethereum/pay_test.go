@@ -52,7 +52,11 @@ func TestPayments(t *testing.T) {
 				require.Empty(t, block.Transfers)
 				require.Len(t, block.Effects, 1)
 				effect := block.Effects[0]
-				require.Equal(t, chain.Effect{Account: b.hot.Account, Number: slot.Number, Tx: attempt.Hash, OK: true, Fee: b.feeOf(attempt)}, effect)
+				want := chain.Effect{Account: b.hot.Account, Number: slot.Number, Tx: attempt.Hash, OK: true, Fee: b.feeOf(attempt)}
+				if c.asset == chain.Native {
+					want.To, want.Value = payee.Hex(), chain.NewAmount(4321)
+				}
+				require.Equal(t, want, effect)
 			})
 		}
 	})
@@ -327,7 +331,9 @@ func TestNativeSweepShrinks(t *testing.T) {
 	last := attempts[len(attempts)-1]
 	b.broadcast(last)
 	b.mine(1)
-	require.Equal(t, []chain.Effect{{Account: b.inbox.Account, Number: slot.Number, Tx: last.Hash, OK: true, Fee: b.feeOf(last)}}, b.newest().Effects)
+	require.Equal(t, []chain.Effect{{
+		Account: b.inbox.Account, Number: slot.Number, Tx: last.Hash, OK: true, Fee: b.feeOf(last), To: b.hot.Account, Value: brought,
+	}}, b.newest().Effects)
 	arrived, err := chain.NewAmount(b.holding(chain.Native, addr(b.hot))).Sub(chain.NewAmount(before))
 	require.NoError(t, err)
 	require.Equal(t, brought, arrived)
