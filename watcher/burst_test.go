@@ -73,15 +73,19 @@ func TestBurstLeavesAtProductionDepth(t *testing.T) {
 // blocksUntilSent counts the blocks from the one that makes the burst final until nothing of it waits for a slot.
 func (r *rig) blocksUntilSent(n int) (credits, payouts int) {
 	r.t.Helper()
-	r.eth.Mine(sourceDepth - 1)
-	for r.step(); r.waits("vite", r.net.Gateway); credits++ {
+	r.eth.Mine(sourceDepth)
+	r.step()
+	require.True(r.t, r.waits("vite", r.net.Gateway), "more are final than a snapshot block takes")
+	for ; r.waits("vite", r.net.Gateway); credits++ {
 		require.Less(r.t, credits, 100)
 		r.eth.Mine(1)
 		r.vite.Mine(1)
 		r.step()
 	}
-	r.vite.Mine(exchangeDepth - 1 - credits)
-	for r.step(); r.waits("eth", r.net.Hot); payouts++ {
+	r.vite.Mine(exchangeDepth - credits)
+	r.step()
+	require.True(r.t, r.waits("eth", r.net.Hot), "more are final than a block takes")
+	for ; r.waits("eth", r.net.Hot); payouts++ {
 		require.Less(r.t, payouts, 100+n)
 		r.run(1)
 	}

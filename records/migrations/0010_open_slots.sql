@@ -17,7 +17,7 @@ ALTER TABLE effects ADD COLUMN known INT NOT NULL DEFAULT 0 CHECK (known IN (0,1
 UPDATE effects SET known = 1 WHERE EXISTS (SELECT 1 FROM attempts a WHERE a.chain = effects.chain AND a.hash = effects.tx)
   OR EXISTS (SELECT 1 FROM cancels c WHERE c.chain = effects.chain AND c.hash = effects.tx);
 DROP INDEX effects_open;
-CREATE INDEX effects_unsettled ON effects (chain, height) WHERE settled = 0;
+CREATE INDEX effects_unsettled ON effects (chain, settled, height) WHERE settled = 0;
 CREATE INDEX effects_unknown ON effects (chain, account, number) WHERE known = 0;
 
 -- due is the height of the chain at which a transfer's confirmations are complete; 0 when the chain's own final point decides. Rows from
