@@ -5,6 +5,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain/vite/core"
 )
@@ -157,4 +158,37 @@ func TestChunksAreBounded(t *testing.T) {
 	l.Read(func(v *View) { v.collect(q, 5) })
 	require.Len(t, q.parts, 2)
 	require.Equal(t, uint64(4), q.next)
+}
+
+// TestChunksWhileTheChainGoesOn: what is read is whole, although blocks leave memory or are taken back while they are read.
+func TestChunksWhileTheChainGoesOn(t *testing.T) {
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, disk: vfs.NewMem()}
+	config.memory = memory{depth: 2, changes: 50, snapshots: 1, blocks: 1}
+	l := open(t, config)
+	done := make(chan struct{})
+	var seen [][]Chunk
+	var reader errgroup.Group
+	reader.Go(func() error {
+		for {
+			var list []Chunk
+			if err := l.Read(func(v *View) { list = v.Chunks(1, 1000) }); err != nil {
+				return err
+			}
+			seen = append(seen, list)
+			select {
+			case <-done:
+				return nil
+			default:
+			}
+		}
+	})
+	for range 10 {
+		l.sendAndReceive(5)
+		require.NoError(t, l.Rollback(l.state.height()-1))
+	}
+	close(done)
+	require.NoError(t, reader.Wait())
+	for _, list := range seen {
+		requireWhole(t, list)
+	}
 }
