@@ -17,7 +17,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// chunkScene is a scene with a mint to an account of ours, and a snapshot block that confirms two deposits of one sender.
+// newChunkScene is a scene with a mint to an account of ours, and a snapshot block that confirms two deposits of one sender.
 func newChunkScene(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t)
@@ -219,9 +219,9 @@ func TestLyingChunks(t *testing.T) {
 				require.NotZero(t, s.requireProof(t, c), "unavailable heights")
 			}
 			c := s.open(t, p.URL, s.ws, newLiar(t, s.ledger).URL)
-			require.Equal(t, s.honest, line(t, c, 1), "one of three")
+			require.Equal(t, s.honest, catchUp(t, c, 1), "one of three")
 			p.tell(nil)
-			require.Equal(t, s.honest, line(t, s.open(t, p.URL), 1), "the lie leaves nothing behind")
+			require.Equal(t, s.honest, catchUp(t, honestAtFirst, 1), "the lie leaves nothing behind")
 		})
 	}
 }

@@ -60,3 +60,22 @@ func TestChunkNames(t *testing.T) {
 		require.Error(t, json.Unmarshal([]byte(text), new(Chunk)), text)
 	}
 }
+
+func FuzzChunk(f *testing.F) {
+	example, err := os.ReadFile("testdata/chunks.json")
+	require.NoError(f, err)
+	var list []json.RawMessage
+	require.NoError(f, json.Unmarshal(example, &list))
+	for _, item := range list {
+		f.Add([]byte(item))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var c Chunk
+		if json.Unmarshal(text, &c) != nil {
+			return
+		}
+		seal := c.Snapshot.Seal("14")
+		require.True(t, seal.Fits(seal.ComputeHash()))
+		require.Len(t, seal.Content, len(c.Snapshot.Content))
+	})
+}
