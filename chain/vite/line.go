@@ -37,6 +37,9 @@ func (m LineMode) String() string {
 	return "unknown"
 }
 
+// probeDepth is how far below its newest block a node is asked for one with content.
+const probeDepth = 200
+
 // maxHeads bounds the accounts whose newest confirmed block is remembered: about 100 bytes each.
 const maxHeads = 200_000
 
@@ -67,25 +70,44 @@ func newLineReader(ctx context.Context, nc *client.Client, proof string) (*lineR
 	if err != nil {
 		return nil, fmt.Errorf("asking what the node can do: %w", err)
 	}
-	chunks, err := nc.Chunks(ctx, latest.Height, latest.Height)
+	chunks, err := nc.Chunks(ctx, max(genesisHeight, latest.Height-min(latest.Height, probeDepth)), latest.Height)
+	if errors.Is(err, client.ErrTooLarge) {
+		chunks, err = nc.Chunks(ctx, latest.Height, latest.Height)
+	}
 	switch {
 	case errors.Is(err, client.ErrMethod):
 		r.mode = LineLists
 		return r, nil
 	case err != nil:
-		return nil, fmt.Errorf("asking for a chunk: %w", err)
-	case len(chunks) != 1:
-		return nil, fmt.Errorf("asking for a chunk: %d answered for the newest block", len(chunks))
-	}
-	if proof == proofOff {
+		return nil, fmt.Errorf("asking for chunks: %w", err)
+	case len(chunks) == 0:
+		return nil, fmt.Errorf("asking for chunks: none up to the newest block %d", latest.Height)
+	case proof == proofOff:
 		return r, nil
 	}
-	// An empty block tells as well as another: the rule is known for both, and a node that knows of another one has it for both.
-	proven, err := r.sealed(ctx, &chunks[0].Snapshot)
+	proven, err := r.provable(ctx, chunks)
 	if proven {
 		r.mode = LineProven
 	}
 	return r, err
+}
+
+// provable tells whether the hashes of the newest snapshot block and of the newest with content come out. Which rule a chain has must
+// not be found out by a block that fails later: that one is a lie, and ends the reading.
+func (r *lineReader) provable(ctx context.Context, chunks []client.Chunk) (bool, error) {
+	newest := len(chunks) - 1
+	full := newest
+	for full > 0 && len(chunks[full].Snapshot.Content) == 0 {
+		full--
+	}
+	for _, at := range []int{newest, full} {
+		if b := &chunks[at].Snapshot; at == newest || b.Height > genesisHeight {
+			if fits, err := r.sealed(ctx, b); err != nil || !fits {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
 // sealed tells whether the hash of a snapshot block covers what it says, with its version or without.

@@ -66,6 +66,24 @@ func TestEveryMemberCounts(t *testing.T) {
 	}
 }
 
+// TestGenesisMovesNothing puts a send to us into a block whose hash nobody computes.
+func TestGenesisMovesNothing(t *testing.T) {
+	s := newChunkScene(t)
+	own, err := s.open(t).ourAccounts(t.Context())
+	require.NoError(t, err)
+	nc, err := client.Dial(t.Context(), s.url, client.Options{})
+	require.NoError(t, err)
+	defer nc.Close()
+	answer := s.askChunks(t, 1, 2)
+	for _, item := range blocksIn(answer.([]any)[0].(map[string]any)) {
+		item.(map[string]any)["sendBlockList"] = []any{map[string]any{
+			"blockType": 2, "accountAddress": assetText, "toAddress": s.inbox.String(), "amount": 5, "tokenId": core.VITE.String(),
+		}}
+	}
+	_, err = understand(t, nc, own, answer)
+	require.ErrorIs(t, err, core.ErrBlockHash)
+}
+
 // eachMember changes each value below one in turn, calls back and puts it back. The name it gives has no places in lists.
 func eachMember(v any, at string, changed func(at string)) {
 	switch v := v.(type) {
@@ -115,7 +133,7 @@ func others(v any) []any {
 	case map[string]any:
 		return []any{nil, map[string]any{}}
 	case nil:
-		return []any{json.Number("1"), "AAAA", fmt.Sprintf("%064d", 1)}
+		return []any{json.Number("1"), "AAAA", fmt.Sprintf("%064d", 1), []any{map[string]any{}}}
 	}
 	return nil
 }
