@@ -109,7 +109,7 @@ func (tx *Tx) decide(s Slot, state, hash, blockHash string) error {
 
 // voidSiblings decides the slots of other lineages with the same number: a final block stands there, and it is none of theirs.
 func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
-	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND number = ? AND lineage + 0 <> ? AND state IN ('open','forked') ORDER BY lineage`,
+	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND number = ? AND lineage + 0 <> ? AND state IN ('open','forked') ORDER BY lineage + 0`,
 		string(s.Chain), s.Account, s.Number, s.Lineage)
 	if err != nil {
 		return err
