@@ -25,6 +25,11 @@ type balancer interface {
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
 }
 
+// untracer counts the blocks in which contracts may have sent coin that no node could trace: what such blocks brought, only balances show.
+type untracer interface {
+	Untraced() uint64
+}
+
 // shortagePrefix marks the automatic stops that the balance audit may lift again.
 const shortagePrefix = "balances: "
 
@@ -53,9 +58,10 @@ func (w *Watcher) balanceAuditor(id chain.ID) *balanceAuditor {
 	return &balanceAuditor{Watcher: w, id: id, chain: c, log: w.Log.WithField("chain", id)}
 }
 
-// foldCoin brings the books of the coin to the block that has just become final, in the same transaction.
+// foldCoin brings the books of the coin to the block that has just become final, in the same transaction: also where nobody wants them
+// compared, so that whoever wants it later finds them complete.
 func (f *follower) foldCoin(tx *records.Tx) error {
-	if c, ok := f.chain.(balancer); !ok || !c.AuditsBalances() {
+	if _, ok := f.chain.(balancer); !ok {
 		return nil
 	}
 	return tx.FoldHoldings(f.id)
@@ -152,7 +158,11 @@ func (a *balanceAuditor) all(ctx context.Context) error {
 		return err
 	}
 	a.next = a.Now().Add(a.cfg.BalanceAudit)
-	a.log.WithFields(logrus.Fields{"accounts": count, "height": lowest}).Info("balances compared with the books")
+	fields := logrus.Fields{"accounts": count, "height": lowest}
+	if c, ok := a.chain.(untracer); ok {
+		fields["untraced"] = c.Untraced()
+	}
+	a.log.WithFields(fields).Info("balances compared with the books")
 	return nil
 }
 

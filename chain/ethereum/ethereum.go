@@ -91,7 +91,7 @@ func (c *Chain) Close() {
 }
 
 // Untraced counts the blocks in which a contract may have moved native coin that no node could trace. What such a block paid to us is
-// only seen in balances; an operator should look at a number that grows.
+// only seen in balances, by BalancesAt.
 func (c *Chain) Untraced() uint64 { return c.untraced.Load() }
 
 // assetOf is how the port writes a token contract.
