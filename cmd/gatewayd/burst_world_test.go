@@ -64,7 +64,7 @@ func newBurstWorld(t *testing.T) *burstWorld {
 	t.Cleanup(func() { w.tellEnd(t) })
 	require.NoError(t, w.start())
 	t.Cleanup(func() { require.NoError(t, w.kill()) })
-	waitFor(t, "the daemon", func() bool { return askHealth(t.Context(), rootOf(w.info.Gateway)+"/health") == nil })
+	require.NoError(t, w.answers(t.Context()))
 	return w
 }
 
@@ -72,6 +72,11 @@ func (w *burstWorld) start() error {
 	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
 	w.daemon.Stderr = w.log
 	return w.daemon.Start()
+}
+
+// answers waits until the daemon serves.
+func (w *burstWorld) answers(ctx context.Context) error {
+	return within(ctx, soon, "the daemon", func() (bool, error) { return askHealth(ctx, rootOf(w.info.Gateway)+"/health") == nil, nil })
 }
 
 // kill ends the daemon as a power cut would.
