@@ -99,6 +99,7 @@ func TestBurstAmongJunk(t *testing.T) {
 		return height > 80
 	})
 	w.exchange.order(t, "junk %d %s", numberFrom(t, "GATEWAYD_JUNK", 2000), home)
+	require.NoError(t, errors.Join(w.kill(), w.start(), w.answers(t.Context()))) // a daemon that starts sees all of it as well
 
 	b, watch := w.burst(t, 40)
 	w.follow(t, watch, func() {})
