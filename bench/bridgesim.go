@@ -157,13 +157,8 @@ func (c *simChain) Sign(_ context.Context, slot chain.Slot, pay chain.Payment, p
 	return chain.Attempt{Hash: simHash(c.id, slot.Account, slot.Number), Raw: raw}, nil
 }
 
-// MaxUnmined is what the kind of ledger bounds by default.
-func (c *simChain) MaxUnmined() int {
-	if c.linked {
-		return 256
-	}
-	return 16
-}
+// MaxUnmined is the exchange chain's default, on both: it is the gateway that is measured, not what a node's pool takes.
+func (c *simChain) MaxUnmined() int { return 256 }
 
 // Broadcast takes attempts in order.
 func (c *simChain) Broadcast(_ context.Context, attempts []chain.Attempt) []error {

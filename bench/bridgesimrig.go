@@ -37,14 +37,6 @@ type simRig struct {
 type countingStore struct {
 	*records.Store
 	commits atomic.Int64
-	views   atomic.Int64 // under way
-}
-
-// View counts.
-func (s *countingStore) View(ctx context.Context, f func(*records.Tx) error) error {
-	s.views.Add(1)
-	defer s.views.Add(-1)
-	return s.Store.View(ctx, f)
 }
 
 // Update counts.

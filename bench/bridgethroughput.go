@@ -86,7 +86,7 @@ func (r *Run) depth(waiting int) int {
 	return max(1, r.UpTo(waiting)/r.block())
 }
 
-func (r *Run) block() int { return r.UpTo(paymentsABlock) }
+func (r *Run) block() int { return min(paymentsABlock, r.N(100*paymentsABlock)) }
 
 // letWait makes payments in both directions until as many wait as are wanted.
 func (r *Run) letWait(ctx context.Context, dir string, waiting int) error {
