@@ -47,6 +47,9 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 	if err != nil {
 		return err
 	}
+	if err := tx.noteSweep(s.PaymentID); err != nil {
+		return err
+	}
 	return tx.logPayment(s.PaymentID, string(Paid), fmt.Sprintf("%s in block %s, slot %s", hash, blockHash, s.name()))
 }
 

@@ -26,5 +26,12 @@ func (tx *Tx) swept(p Payment, brought chain.Amount) error {
 	if _, err := tx.exec(`INSERT INTO swept (payment_id, brought, created_at) VALUES (?, ?, ?)`, p.ID, brought, tx.millis()); err != nil {
 		return err
 	}
+	missing, err := p.Amount.Sub(brought)
+	if err == nil {
+		err = tx.bookLess(p, missing)
+	}
+	if err != nil {
+		return err
+	}
 	return tx.logPayment(p.ID, "swept", fmt.Sprintf("%s of %s, the rest was kept for its fee", brought, p.Amount))
 }

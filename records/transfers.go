@@ -304,6 +304,9 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 		}
 	}
 	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), note(reason), tx.millis(), id, string(from))
+	if err == nil && taken(from) != taken(to) {
+		err = tx.bookDeposit(id, taken(to))
+	}
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type filler struct {
 	net, fee, gross, deposited string // of each payment, as columns hold them
 	history                    history
 
-	accounts, bindings, blocks, transfers, payments, slots, attempts, effects *table
+	accounts, bindings, sweepable, blocks, transfers, payments, slots, attempts, effects *table
 
 	payment uint64            // id of the newest
 	seq     uint64            // of the newest account
@@ -39,6 +39,7 @@ func newFiller(ctx context.Context, db *sqlx.DB, p Plan) (*filler, error) {
 		raw: base64.StdEncoding.EncodeToString(make([]byte, 170)), next: map[string]uint64{p.Network.Gateway: 1},
 		accounts:  newTable("accounts", "chain, account, kind, network, key_path, state, lineage, base, next, seq, created_at"),
 		bindings:  newTable("bindings", "id, network, type, owner, chain, address, label, path_index, created_at"),
+		sweepable: newTable("sweepable", "chain, account, asset, came, went, came_at, open"),
 		blocks:    newTable("blocks", "chain, hash, height, parent, at, canonical"),
 		transfers: newTable("transfers", "id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due"),
 		payments:  newTable("payments", "id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, class, owner, created_at, changed_at"),
@@ -175,6 +176,7 @@ func (f *filler) sweep(user, deposits int, at int64) {
 	if err != nil {
 		panic(err) // forty times a thousand units
 	}
+	f.sweepable.add(string(f.Network.Source), f.address(user), string(f.token.Asset), sum.String(), sum.String(), at, 0)
 	f.pay(order{purpose: chain.Sweep, chain: f.Network.Source, account: f.address(user), asset: string(f.token.Asset), amount: sum.String(), payee: f.Network.Hot}, at)
 }
 
@@ -223,7 +225,7 @@ func (f *filler) store(ctx context.Context, first uint64) (err error) {
 		return err
 	}
 	defer tx.Rollback()
-	for _, t := range []*table{f.accounts, f.bindings, f.blocks, f.transfers, f.payments, f.slots, f.attempts, f.effects, f.history.table} {
+	for _, t := range []*table{f.accounts, f.bindings, f.sweepable, f.blocks, f.transfers, f.payments, f.slots, f.attempts, f.effects, f.history.table} {
 		if err := t.flush(ctx, tx); err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}

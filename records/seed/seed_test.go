@@ -93,7 +93,7 @@ func testAsOwn(t *testing.T, filled, own string) {
 	_, err := seed.Fill(t.Context(), filled, seed.Plan{Network: network(), Payments: 2, At: at()})
 	require.NoError(t, err)
 	walk(t, open(t, own), dump(t, filled, "transfers"), dump(t, filled, "slots"))
-	for _, name := range []string{"accounts", "bindings", "blocks", "cursors", "transfers", "payments", "slots", "attempts", "effects", "lineages"} {
+	for _, name := range []string{"accounts", "bindings", "blocks", "cursors", "transfers", "payments", "slots", "attempts", "effects", "lineages", "sweepable"} {
 		require.ElementsMatch(t, dump(t, own, name), dump(t, filled, name), name)
 	}
 	lines := func(url string) (out []map[string]any) {
@@ -123,7 +123,7 @@ func dump(t *testing.T, url, name string) (list []map[string]any) {
 	for rows.Next() {
 		row := map[string]any{}
 		require.NoError(t, rows.MapScan(row))
-		for _, column := range []string{"at", "block_at", "created_at", "changed_at", "seen_at", "head_at"} {
+		for _, column := range []string{"at", "block_at", "created_at", "changed_at", "seen_at", "head_at", "came_at"} {
 			delete(row, column)
 		}
 		list = append(list, row)

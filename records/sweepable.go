@@ -1,0 +1,124 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// SweepCandidate is a deposit address that holds decided deposits of an asset. Booked is their sum less what was swept, never below zero.
+type SweepCandidate struct {
+	Account Account
+	Asset   chain.Asset
+	Booked  chain.Amount
+}
+
+// sweepableRow is what came to a deposit address and went from it.
+type sweepableRow struct {
+	Came   chain.Amount `db:"came"`
+	Went   chain.Amount `db:"went"`
+	CameAt int64        `db:"came_at"`
+}
+
+// SweepCandidates answers the deposit addresses of a chain to which something came since they were swept last, by address. What a sweep left
+// behind for its fee is no reason to look again, unless it brought less than it asked for.
+func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
+	var rows []struct {
+		accountRow
+		Asset string       `db:"asset"`
+		Came  chain.Amount `db:"came"`
+		Went  chain.Amount `db:"went"`
+	}
+	err := tx.list(&rows, `SELECT a.chain, a.account, a.kind, a.network, a.key_path, a.state, a.why, a.lineage, a.base, a.next, a.created_at, s.asset, s.came, s.went
+		FROM sweepable s CROSS JOIN accounts a WHERE s.chain = ? AND s.open = 1 AND a.chain = s.chain AND a.account = s.account
+		ORDER BY s.account, s.asset`, string(id))
+	if err != nil {
+		return nil, fmt.Errorf("looking for deposits to sweep on %s: %w", id, err)
+	}
+	var out []SweepCandidate
+	for _, r := range rows {
+		booked, err := r.Came.Sub(r.Went)
+		if err != nil || booked.IsZero() {
+			continue
+		}
+		out = append(out, SweepCandidate{Account: r.account(), Asset: chain.Asset(r.Asset), Booked: booked})
+	}
+	return out, nil
+}
+
+// taken tells whether a transfer of this state has come for good.
+func taken(s TransferState) bool { return s == Final || s == Refused }
+
+// bookDeposit adds a transfer that was decided to what came to its address, if that is a user's own, or takes it back.
+func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
+	var t struct {
+		Chain   string       `db:"chain"`
+		Account string       `db:"account"`
+		Asset   string       `db:"asset"`
+		Amount  chain.Amount `db:"amount"`
+	}
+	found, err := tx.get(&t, `SELECT t.chain, t.account, t.asset, t.amount FROM transfers t WHERE t.id = ? AND t.failed = 0
+		AND EXISTS (SELECT 1 FROM accounts a WHERE a.chain = t.chain AND a.account = t.account AND a.kind = 'deposit')`, transferID)
+	if err != nil || !found {
+		return err
+	}
+	r, err := tx.sweepable(t.Chain, t.Account, t.Asset)
+	if err != nil {
+		return err
+	}
+	add := r.Came.Add
+	if !came {
+		add = r.Came.Sub
+	}
+	if r.Came, err = add(t.Amount); err != nil {
+		return err
+	}
+	r.CameAt = tx.millis()
+	return tx.setSweepable(t.Chain, t.Account, t.Asset, r, r.Came != r.Went)
+}
+
+// bookSweep adds a paid sweep to what went from its address. What came meanwhile waits for the next one.
+func (tx *Tx) bookSweep(p Payment) error {
+	r, err := tx.sweepable(string(p.Chain), p.Account, string(p.Asset))
+	if err == nil {
+		r.Went, err = r.Went.Add(p.Amount)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.setSweepable(string(p.Chain), p.Account, string(p.Asset), r, r.Came != r.Went && r.CameAt >= p.CreatedAt.UnixMilli())
+}
+
+// noteSweep is bookSweep of a payment that was paid just now, if it is a sweep.
+func (tx *Tx) noteSweep(paymentID uint64) error {
+	var r paymentRow
+	found, err := tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ? AND purpose = 'sweep'`, paymentID)
+	if err != nil || !found {
+		return err
+	}
+	return tx.bookSweep(r.payment())
+}
+
+// bookLess takes back what a sweep did not bring. It lies on the address still.
+func (tx *Tx) bookLess(p Payment, missing chain.Amount) error {
+	r, err := tx.sweepable(string(p.Chain), p.Account, string(p.Asset))
+	if err == nil {
+		r.Went, err = r.Went.Sub(missing)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.setSweepable(string(p.Chain), p.Account, string(p.Asset), r, r.Came != r.Went)
+}
+
+func (tx *Tx) sweepable(id, account, asset string) (r sweepableRow, err error) {
+	_, err = tx.get(&r, `SELECT came, went, came_at FROM sweepable WHERE chain = ? AND account = ? AND asset = ?`, id, account, asset)
+	return r, err
+}
+
+func (tx *Tx) setSweepable(id, account, asset string, r sweepableRow, open bool) error {
+	_, err := tx.exec(`INSERT INTO sweepable (chain, account, asset, came, went, came_at, open) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (chain, account, asset) DO UPDATE SET came = excluded.came, went = excluded.went, came_at = excluded.came_at, open = excluded.open`,
+		id, account, asset, r.Came, r.Went, r.CameAt, bit(open))
+	return err
+}
