@@ -2,6 +2,7 @@ package chaintest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -164,9 +165,11 @@ func testSettled(t *testing.T, b *bench) {
 
 	a := b.sign(t, b.slot(t), b.credit(1, b.Outsider(t), 5))
 	require.NoError(t, Send(b.ctx, b.Chain, a))
-	waiting, err := b.Chain.Tip(b.ctx, b.Payer.Address)
-	require.NoError(t, err)
-	require.False(t, waiting.Settled)
+	// A pool may count what it has taken a moment later.
+	require.Eventually(t, func() bool {
+		waiting, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+		return err == nil && !waiting.Settled
+	}, 10*time.Second, 5*time.Millisecond)
 
 	b.mine(t, b.Depth+1)
 	after, err := b.Chain.Tip(b.ctx, b.Payer.Address)
