@@ -37,7 +37,7 @@ type Block struct {
 	Point
 	Parent    string
 	Time      time.Time
-	Transfers []Transfer // into our accounts, from accounts that are not ours
+	Transfers []Transfer // into our accounts, from accounts that are not ours; where value must be received, from others of ours too
 	Effects   []Effect   // what our accounts did
 }
 

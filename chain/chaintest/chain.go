@@ -36,6 +36,7 @@ type Chain struct {
 	left      map[uint64]*block // by height, what a rollback removed last
 	graveyard []*tx             // dropped, and alive in some node's memory: Gossip brings them back
 	rejecting map[string]bool
+	held      map[string]bool // accounts whose transactions no block takes
 	owned     map[string]bool
 	base      chain.Amount
 	final     uint64
@@ -79,6 +80,7 @@ func New(cfg Config) *Chain {
 		mined:     make(map[string]uint64),
 		left:      make(map[uint64]*block),
 		rejecting: make(map[string]bool),
+		held:      make(map[string]bool),
 		owned:     make(map[string]bool),
 		calls:     make(map[Call]int),
 		lie:       Honest,
@@ -186,6 +188,10 @@ func (c *Chain) fillNonce(b *block) {
 	slices.SortStableFunc(c.waiting, byAccountAndNumber)
 	var left []*tx
 	for _, t := range c.waiting {
+		if c.held[t.account] {
+			left = append(left, t)
+			continue
+		}
 		r, err := c.cur.apply(t, c.base)
 		if err != nil {
 			left = append(left, t)
@@ -315,6 +321,13 @@ func (c *Chain) Reject(account string, yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rejecting[account] = yes
+}
+
+// Hold keeps an account's transactions out of the blocks, as when they offer too little; only on the ledger with fees.
+func (c *Chain) Hold(account string, yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[account] = yes
 }
 
 // SetBaseFee sets the fee per gas below which nothing is mined on the nonce ledger.

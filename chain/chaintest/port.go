@@ -88,7 +88,9 @@ func (c *Chain) show(b *block) chain.Block {
 				e.To, e.Value = t.To, t.Amount
 			}
 			out.Effects = append(out.Effects, e)
-		} else if c.owned[t.To] && t.Purpose != chain.Receive {
+		}
+		inside := c.owned[t.account] && (!c.cfg.Linked || t.account == t.To)
+		if t.Key != "" && !inside && c.owned[t.To] && t.Purpose != chain.Receive {
 			out.Transfers = append(out.Transfers, chain.Transfer{
 				Ref: t.hash, Tx: t.hash, From: t.account, To: t.To, Asset: t.Asset, Amount: t.Amount, Failed: !b.receipts[i].ok,
 				Memo: chain.Memo{Type: -1, Label: t.Label},

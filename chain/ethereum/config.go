@@ -31,6 +31,8 @@ type Config struct {
 	// Balances says whether the coin of our accounts is compared with the books, which finds what neither traces nor EIP-7708 show: "auto"
 	// (default) or "off", for chains that charge fees which no receipt tells.
 	Balances string `yaml:"balances"`
+	// Accounts is how many accounts of ours pay withdrawals, 1 to 64; default 1.
+	Accounts int `yaml:"accounts"`
 	// Unverified switches the proof of blocks off, for chains whose blocks go-ethereum cannot hash. The nodes are then trusted.
 	Unverified bool `yaml:"unverified"`
 	// Tokens are the ERC-20 contracts that are bridged.

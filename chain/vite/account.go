@@ -41,7 +41,6 @@ type sighting struct {
 type accountReader struct {
 	client   *client.Client
 	account  core.Address
-	own      accountSet
 	from, to uint64
 
 	sends   map[core.Hash]client.AccountBlock // to the account, placed within from..to
@@ -209,13 +208,13 @@ func (r *accountReader) received(ctx context.Context) error {
 	return nil
 }
 
-// transfers are the sends from strangers. What moves nothing is no transfer.
+// transfers are the sends from other accounts. What moves nothing is no transfer.
 func (r *accountReader) transfers() []sighting {
 	found := make([]sighting, 0, len(r.sends))
 	for _, b := range r.sends {
 		s := sighting{height: b.FirstSnapshotHeight, snapshot: *b.FirstSnapshotHash}
 		if s.fault = checkSend(&b, r.account); s.fault == nil {
-			if r.own[b.Address] || b.Amount.IsZero() {
+			if b.Address == r.account || b.Amount.IsZero() {
 				continue
 			}
 			s.transfer = transferOf(&b)

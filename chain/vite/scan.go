@@ -124,7 +124,7 @@ func (s *scan) readAccounts(ctx context.Context, nc *client.Client) error {
 	readers.SetLimit(readersPerScan)
 	for i, account := range ours {
 		readers.Go(func() (err error) {
-			r := &accountReader{client: nc, account: account, own: s.own, from: s.from, to: s.top.Height}
+			r := &accountReader{client: nc, account: account, from: s.from, to: s.top.Height}
 			seen[i], err = r.read(ctx)
 			return err
 		})

@@ -48,9 +48,10 @@ func (own accountSet) blockOf(c *client.Chunk) (chain.Block, error) {
 	return block, nil
 }
 
-// isTransfer tells whether a block moves value from a stranger to an account of ours. What moves nothing is none, and costs nothing.
+// isTransfer tells whether a block moves value to an account of ours from another one, ours or not: it has to be received in any case. What
+// moves nothing is none, and costs nothing.
 func (own accountSet) isTransfer(b *client.AccountBlock) bool {
-	return b.IsSend() && own[b.ToAddress] && !own[b.Address] && !b.Amount.IsZero()
+	return b.IsSend() && own[b.ToAddress] && b.ToAddress != b.Address && !b.Amount.IsZero()
 }
 
 // checkUserSend looks at the signature of a user's send; its hash is checked. Contracts' blocks are signed by whoever produced them.
