@@ -42,6 +42,7 @@ const (
 	ReasonUnknownToken  = "unknown_token"
 	ReasonUnknownSender = "unknown_sender" // a contract: nobody to refund
 	ReasonOperator      = "operator"
+	ReasonInternal      = "internal" // it came from another account of ours: owed to nobody
 
 	// Of coin that only balances show.
 	ReasonBeforeAddress = "before_address" // it came before the address was given to anybody: nobody's deposit

@@ -50,8 +50,8 @@ func paymentsOf(rows []paymentRow) []Payment {
 }
 
 // QueuePayment stores an order to pay, queued or held as its State says (queued when empty), and answers its id. ErrConflict: the transfer has a
-// live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, or the account sweeps or the
-// payee is topped up already.
+// live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, or the account sweeps to the
+// payee or the payee is topped up already.
 func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
 	if p.State == "" {
 		p.State = Queued
@@ -119,8 +119,8 @@ func (tx *Tx) checkFree(p Payment) (err error) {
 		}
 		return tx.onLine(p.TransferID)
 	case chain.Sweep:
-		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
-			string(p.Chain), p.Account, string(p.Asset))
+		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND payee = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
+			string(p.Chain), p.Account, string(p.Asset), p.Payee)
 	case chain.Gas:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
 	default:

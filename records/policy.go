@@ -8,16 +8,18 @@ import (
 	"gatewayd/chain"
 )
 
-// Network is one source chain under one base path, with the exchange-chain account that serves it.
+// Network is one source chain under one base path, with the accounts that serve it.
 // The same token id may stand in several networks (facts/gateway.md 1.1), so everything is keyed by (network, token).
 type Network struct {
 	Name     string
 	Source   chain.ID
 	Exchange chain.ID
 	Hot      string   // pays withdrawals on the source chain
+	Hots     []string // all accounts that do, Hot first; empty: Hot alone
 	Shared   string   // inbound address of type 1 tokens on the source chain
 	Gas      string   // tops up deposit addresses
 	Gateway  string   // takes withdrawals and pays deposits on the exchange chain
+	Gateways []string // all accounts that pay deposits, Gateway first; empty: Gateway alone
 	Funders  []string // canonical senders on either chain whose transfers are the operators' own money
 	Tokens   []Token
 	// Explorer templates with {$tx} in place of the hash.

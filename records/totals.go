@@ -9,7 +9,8 @@ import (
 	"gatewayd/chain"
 )
 
-// TransferSum adds up the transfers of one direction and state that moved value: failed transactions are left out. Amount counts units of the asset on the
+// TransferSum adds up the transfers of one direction and state that moved value: failed transactions and what went from one
+// account of ours to another are left out. Amount counts units of the asset on the
 // transfer's ledger, Net and Fee units of the gateway token.
 type TransferSum struct {
 	Direction Direction     `json:"direction"`
@@ -67,7 +68,7 @@ func (tx *Tx) sumTransfers(t *Totals, network, token string) error {
 		Fee       chain.Amount `db:"fee"`
 	}
 	err := tx.list(&rows, `SELECT direction, state, COUNT(*) AS count, amount_sum(amount) AS amount, amount_sum(net) AS net, amount_sum(fee) AS fee
-		FROM transfers WHERE network = ? AND token = ? AND failed = 0 GROUP BY direction, state ORDER BY direction, state`, network, token)
+		FROM transfers WHERE network = ? AND token = ? AND failed = 0 AND reason <> 'internal' GROUP BY direction, state ORDER BY direction, state`, network, token)
 	for _, r := range rows {
 		t.Transfers = append(t.Transfers, TransferSum{Direction(r.Direction), TransferState(r.State), r.Count, r.Amount, r.Net, r.Fee})
 	}

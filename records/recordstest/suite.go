@@ -57,6 +57,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"seen too early", testSeenTooEarly},
 		{"taken index", testTakenIndex},
 		{"sweeps", testSweeps},
+		{"pools", testPools},
 		{"breaches", testBreaches},
 		{"holdings", testHoldings},
 		{"holdings of older rows", testHoldingsOfOlderRows},

@@ -1,0 +1,159 @@
+package records
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"gatewayd/chain"
+)
+
+// Paying answers the accounts that pay on a chain of the network. The first is the published one.
+func (n Network) Paying(id chain.ID) []string {
+	pool, first := n.Gateways, n.Gateway
+	if id == n.Source {
+		pool, first = n.Hots, n.Hot
+	}
+	if len(pool) == 0 {
+		return []string{first}
+	}
+	return pool
+}
+
+// PayerOf is the account of a chain that pays what a transfer causes. It depends on nothing but the transfer's place on its own ledger and
+// the set of accounts, so that a restored database gives the transfer to the account that may have paid it already, whose ledger tells. An
+// added account takes over its share of new transfers, no more.
+func (n Network) PayerOf(id chain.ID, t Transfer) string {
+	return slices.MaxFunc(n.Paying(id), func(a, b string) int { return cmp.Compare(draw(a, t), draw(b, t)) })
+}
+
+// draw is the account's lot for a transfer (rendezvous hashing).
+func draw(account string, t Transfer) uint64 {
+	sum := sha256.Sum256([]byte(string(t.Chain) + "\n" + t.Ref + "\n" + account))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// PoolAccount is one of the accounts that pay on a chain of a network, with what the books say of it, per asset.
+type PoolAccount struct {
+	Account
+	Owed    map[chain.Asset]chain.Amount // to users, and not in a block of the line yet
+	Leaving map[chain.Asset]chain.Amount // to other accounts of ours, not in a block yet
+	Coming  map[chain.Asset]chain.Amount // from other accounts of the pool that may sign: not in a block yet, or not received
+	Transit map[chain.Asset]chain.Amount // the part of Coming that has left its sender for good
+	Waiting []uint64                     // payments to other accounts of ours that are queued
+}
+
+// Pool answers all accounts of a kind that a network has or had on a chain, in order of their making.
+func (tx *Tx) Pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount, error) {
+	pool, err := tx.pool(network, id, kind)
+	if err != nil {
+		return nil, fmt.Errorf("reading the paying accounts of %s on %s: %w", network, id, err)
+	}
+	return pool, nil
+}
+
+func (tx *Tx) pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount, error) {
+	all, err := tx.Accounts(id, kind)
+	if err != nil {
+		return nil, err
+	}
+	var pool []PoolAccount
+	for _, a := range all {
+		if a.Network != network {
+			continue
+		}
+		owed, err := tx.Owed(id, a.Account)
+		if err != nil {
+			return nil, err
+		}
+		pool = append(pool, PoolAccount{
+			Account: a, Owed: owed, Leaving: map[chain.Asset]chain.Amount{}, Coming: map[chain.Asset]chain.Amount{}, Transit: map[chain.Asset]chain.Amount{},
+		})
+	}
+	if len(pool) < 2 {
+		return pool, nil
+	}
+	for i := range pool {
+		if err := tx.poolSweeps(pool, &pool[i]); err != nil {
+			return nil, err
+		}
+		if err := tx.poolTransit(&pool[i]); err != nil {
+			return nil, err
+		}
+	}
+	return pool, nil
+}
+
+// poolSweeps adds what an account sends to others of ours and no block shows yet.
+func (tx *Tx) poolSweeps(pool []PoolAccount, from *PoolAccount) error {
+	var rows []struct {
+		ID     uint64       `db:"id"`
+		State  string       `db:"state"`
+		Asset  string       `db:"asset"`
+		Amount chain.Amount `db:"amount"`
+		Payee  string       `db:"payee"`
+	}
+	err := tx.list(&rows, `SELECT p.id, p.state, p.asset, p.amount, p.payee FROM payments p
+		WHERE p.chain = ? AND p.account = ? AND p.purpose = 'sweep' AND p.state IN ('queued','bound','held') AND p.state <> 'held'
+		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '') ORDER BY p.id`,
+		string(from.Chain), from.Account.Account)
+	for _, r := range rows {
+		asset := chain.Asset(r.Asset)
+		if r.State == string(Queued) {
+			from.Waiting = append(from.Waiting, r.ID)
+		}
+		if err := plus(from.Leaving, asset, r.Amount); err != nil {
+			return err
+		}
+		to := slices.IndexFunc(pool, func(a PoolAccount) bool { return a.Account.Account == r.Payee })
+		if to < 0 || from.State == AccountHalted || from.State == AccountRecovering {
+			continue
+		}
+		if err := plus(pool[to].Coming, asset, r.Amount); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// poolTransit adds what has come to an account from others of ours and is not received.
+func (tx *Tx) poolTransit(a *PoolAccount) error {
+	var rows []struct {
+		Asset  string       `db:"asset"`
+		Amount chain.Amount `db:"amount"`
+	}
+	err := tx.list(&rows, `SELECT t.asset, t.amount FROM transfers t WHERE t.chain = ? AND t.state = 'seen' AND t.account = ? AND t.reason = 'internal'
+		UNION ALL SELECT t.asset, t.amount FROM payments p JOIN transfers t ON t.id = p.transfer_id AND t.reason = 'internal'
+		WHERE p.chain = ? AND p.account = ? AND p.state IN ('queued','bound','held') AND p.purpose = 'receive'
+		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`,
+		string(a.Chain), a.Account.Account, string(a.Chain), a.Account.Account)
+	for _, r := range rows {
+		for _, sums := range []map[chain.Asset]chain.Amount{a.Coming, a.Transit} {
+			if err := plus(sums, chain.Asset(r.Asset), r.Amount); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+func plus(sums map[chain.Asset]chain.Amount, asset chain.Asset, amount chain.Amount) error {
+	sum, err := sums[asset].Add(amount)
+	sums[asset] = sum
+	return err
+}
+
+// PoolSum adds up one of the figures of all accounts of a pool.
+func PoolSum(pool []PoolAccount, figure func(PoolAccount) map[chain.Asset]chain.Amount) (map[chain.Asset]chain.Amount, error) {
+	sums := map[chain.Asset]chain.Amount{}
+	for _, a := range pool {
+		for asset, amount := range figure(a) {
+			if err := plus(sums, asset, amount); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sums, nil
+}

@@ -1,0 +1,92 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// testPools: what goes from one paying account to another is counted once, wherever it is, and is nobody's.
+func testPools(t *testing.T, url string) {
+	r := newRig(t, url)
+	const second, third = "vite_second", "vite_third"
+	for _, a := range []string{second, third} {
+		r.Do(func(tx *records.Tx) error {
+			return tx.EnsureAccount(records.Account{Chain: Exchange, Account: a, Kind: records.KindGateway, Network: Network, KeyPath: a})
+		})
+	}
+	pool := func() map[string]records.PoolAccount {
+		found := map[string]records.PoolAccount{}
+		r.See(func(tx *records.Tx) error {
+			list, err := tx.Pool(Network, Exchange, records.KindGateway)
+			for _, a := range list {
+				found[a.Account.Account] = a
+			}
+			return err
+		})
+		require.Len(t, found, 3)
+		return found
+	}
+	move := func(to string, amount uint64) records.Payment {
+		return records.Payment{Purpose: chain.Sweep, Network: Network, Chain: Exchange, Account: Gateway, Asset: Token, Amount: chain.NewAmount(amount), Payee: to}
+	}
+	first, err := queue(r, move(second, 70))
+	require.NoError(t, err)
+	_, err = queue(r, move(third, 5))
+	require.NoError(t, err, "the same asset to another account")
+	_, err = queue(r, move(second, 1))
+	require.ErrorIs(t, err, records.ErrConflict, "one at a time to each")
+	got := pool()
+	require.Equal(t, chain.NewAmount(75), got[Gateway].Leaving[Token])
+	require.Equal(t, chain.NewAmount(70), got[second].Coming[Token])
+	require.Len(t, got[Gateway].Waiting, 2)
+
+	r.Do(func(tx *records.Tx) error {
+		return tx.SetAccountState(Exchange, Gateway, records.AccountHalted, "a test")
+	})
+	require.Empty(t, pool()[second].Coming, "nobody counts on an account that may not sign")
+	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+
+	r.Pay(first)
+	in := r.Incoming(records.Funding, 70, r.Mine(Exchange, ""))
+	in.From, in.To, in.Asset, in.Owner, in.Payee, in.Reason = Gateway, second, Token, "", "", records.ReasonInternal
+	r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.SeeTransfer(in); return err })
+	got = pool()
+	require.Equal(t, chain.NewAmount(5), got[Gateway].Leaving[Token])
+	require.Equal(t, chain.NewAmount(70), got[second].Transit[Token])
+	r.Finalize(Exchange)
+	var taken uint64
+	r.Do(func(tx *records.Tx) (err error) {
+		if err := tx.MoveTransfer(in.ID, records.Seen, records.Final, records.ReasonInternal); err != nil {
+			return err
+		}
+		taken, err = tx.QueuePayment(records.Payment{
+			TransferID: in.ID, Purpose: chain.Receive, Network: Network, Token: Token, Chain: Exchange, Account: second, Asset: Token,
+			Amount: in.Amount, Payee: second, Source: in.Tx,
+		})
+		return err
+	})
+	require.Equal(t, chain.NewAmount(70), pool()[second].Transit[Token])
+	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Exchange, second, 1, "zero") })
+	r.Pay(taken)
+	require.Empty(t, pool()[second].Transit)
+	r.See(func(tx *records.Tx) error {
+		books, err := tx.Totals(Network, Token)
+		require.Empty(t, books.Transfers)
+		return err
+	})
+	poolSums(t, pool())
+}
+
+func poolSums(t *testing.T, pool map[string]records.PoolAccount) {
+	var list []records.PoolAccount
+	for _, a := range pool {
+		list = append(list, a)
+	}
+	sums, err := records.PoolSum(list, func(a records.PoolAccount) map[chain.Asset]chain.Amount { return a.Leaving })
+	require.NoError(t, err)
+	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(5)}, sums)
+}
