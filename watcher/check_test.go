@@ -3,6 +3,7 @@ package watcher
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
@@ -64,7 +65,10 @@ func (m *model) settle() error {
 	m.restart(immortal, "")
 	m.eth.Forget() // the daemon itself must send again what was dropped
 	m.vite.Forget()
-	for range 150 {
+	for i := range 150 {
+		if err := m.level(i); err != nil {
+			return err
+		}
 		m.eth.Gossip()
 		m.vite.Gossip()
 		m.eth.Mine(1)
@@ -114,9 +118,9 @@ func (m *model) atRest() bool {
 func (m *model) paying(id chain.ID) []string {
 	n := m.parts.Networks[0]
 	if id == n.Exchange {
-		return []string{n.Gateway}
+		return n.Gateways
 	}
-	return []string{n.Hot, n.Gas}
+	return append(slices.Clone(n.Hots), n.Gas)
 }
 
 func (m *model) checkPayees() error {
@@ -147,17 +151,30 @@ func (m *model) checkBooks() error {
 			out += c.amount
 		}
 	}
-	if have := m.vite.Holding(n.Gateway, usd); have != units(stock+in-out) {
+	if have := m.holding(m.vite, n.Gateways, usd); have != units(stock+in-out) {
 		return fmt.Errorf("the gateway account has %s, %d wanted", have, stock+in-out)
 	}
-	have := m.eth.Holding(n.Hot, usdEth)
-	for _, address := range m.deposits {
-		have, _ = have.Add(m.eth.Holding(address, usdEth))
-	}
+	have := m.holding(m.eth, append(slices.Clone(n.Hots), m.deposits...), usdEth)
 	if have != units(stock*100-paid+m.deposited) {
 		return fmt.Errorf("the hot account and the deposit addresses have %s, %d wanted", have, stock*100-paid+m.deposited)
 	}
 	return m.inner.View(m.t.Context(), m.checkRecords)
+}
+
+// level lets the accounts of a pool share what they have now and then.
+func (m *model) level(round int) error {
+	if m.pool == 1 || round%8 != 0 {
+		return nil
+	}
+	return m.w.Level(m.t.Context())
+}
+
+// holding is what accounts have together.
+func (m *model) holding(c *chaintest.Chain, accounts []string, asset chain.Asset) (sum chain.Amount) {
+	for _, a := range accounts {
+		sum, _ = sum.Add(c.Holding(a, asset))
+	}
+	return sum
 }
 
 func (m *model) checkRecords(tx *records.Tx) error {

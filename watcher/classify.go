@@ -29,10 +29,26 @@ func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row r
 	row = records.Transfer{Chain: id, Transfer: t, State: records.Seen, Network: account.Network}
 	n := w.network(account.Network)
 	if account.Kind == records.KindGateway {
-		return row, true, w.withdrawal(tx, n, &row)
+		return row, true, w.toGateway(tx, n, &row)
 	}
 	err = w.deposit(tx, n, account.Kind, &row)
 	return row, !row.Failed || row.Owner != "", err // a failed transaction matters only to the user it was for
+}
+
+// toGateway tells what we send ourselves from what a user asks for.
+func (w *Watcher) toGateway(tx *records.Tx, n records.Network, row *records.Transfer) error {
+	_, err := tx.Account(row.Chain, row.From)
+	switch {
+	case errors.Is(err, records.ErrNotFound):
+		return w.withdrawal(tx, n, row)
+	case err != nil:
+		return err
+	}
+	row.Direction, row.Reason = records.Funding, records.ReasonInternal
+	if token, ok := n.Token(string(row.Asset)); ok {
+		row.Token, row.Policy = token.TokenID, token.Policy
+	}
+	return nil
 }
 
 func (w *Watcher) deposit(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) error {
@@ -74,7 +90,8 @@ func worth(row *records.Transfer, token records.Token) (net chain.Amount, reason
 func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
 	var b records.Binding
 	var known bool
-	shared := kind == records.KindShared || (kind == records.KindHot && n.Shared == n.Hot) // docs/adr/004
+	hot := kind == records.KindHot && n.Shared == n.Hot && (row.To == n.Hot || n.Hot == "") // docs/adr/004
+	shared := kind == records.KindShared || hot
 	switch {
 	case kind == records.KindDeposit:
 		bindingType, reason = records.TypeAddress, records.ReasonUnbound

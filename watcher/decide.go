@@ -65,7 +65,7 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 // outcome is the state that a transfer's reason leads to once it is final.
 func outcome(t records.Transfer) records.TransferState {
 	switch t.Reason {
-	case "":
+	case "", records.ReasonInternal:
 		return records.Final
 	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender,
 		records.ReasonBeforeAddress, records.ReasonUnproven:
@@ -75,7 +75,7 @@ func outcome(t records.Transfer) records.TransferState {
 	}
 }
 
-// queueCredit orders the payout on the other chain.
+// queueCredit orders the payout on the other chain, from one of the accounts that pay there.
 func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Transfer) error {
 	p := records.Payment{TransferID: t.ID, Purpose: chain.Credit, Network: n.Name, Token: t.Token, Payee: t.Payee, PayeeLabel: t.PayeeLabel}
 	token, ok := n.Token(t.Token)
@@ -83,14 +83,15 @@ func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Trans
 		return fmt.Errorf("token %s is no longer configured on network %s", t.Token, n.Name)
 	}
 	if t.Direction == records.Deposit {
-		p.Chain, p.Account, p.Asset, p.Amount = n.Exchange, n.Gateway, chain.Asset(t.Token), t.Net
+		p.Chain, p.Asset, p.Amount = n.Exchange, chain.Asset(t.Token), t.Net
 	} else {
 		paid, _, err := t.Net.Rescale(t.Policy.Decimals, t.Policy.AssetDecimals)
 		if err != nil {
 			return err
 		}
-		p.Chain, p.Account, p.Asset, p.Amount = n.Source, n.Hot, token.Asset, paid
+		p.Chain, p.Asset, p.Amount = n.Source, token.Asset, paid
 	}
+	p.Account = n.PayerOf(p.Chain, t)
 	_, err := tx.QueuePayment(p)
 	return err
 }

@@ -43,11 +43,21 @@ func seed(t *testing.T) uint64 {
 // TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions and lying nodes. No payee may ever
 // have more than is due, and in the end everybody has all of it.
 func TestKilledAnywhere(t *testing.T) {
+	killedAnywhere(t, crashes(t), 1)
+}
+
+// TestPoolKilledAnywhere is the same with three paying accounts on each chain, which share what they have meanwhile.
+func TestPoolKilledAnywhere(t *testing.T) {
+	killedAnywhere(t, crashes(t)/3, 3)
+}
+
+func killedAnywhere(t *testing.T, most, accounts int) {
+	t.Helper()
 	first := seed(t)
 	census := map[string]int{}
 	deaths := 0
-	for s := first; deaths < crashes(t); s++ {
-		m := newModel(t, s, census)
+	for s := first; deaths < most; s++ {
+		m := newPoolModel(t, s, census, accounts)
 		deaths += m.live(t, s, 120)
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 		err := m.settle()

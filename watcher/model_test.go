@@ -34,6 +34,7 @@ type model struct {
 	path      string
 	inner     *records.Store
 	store     *crashStore
+	pool      int // paying accounts on each chain
 	chains    map[chain.ID]*crashChain
 	fuse      *fuse
 	parts     Parts
@@ -51,13 +52,20 @@ type model struct {
 // newModel is a world at rest. Its files lie in memory where the machine has such a place: a commit then costs no disk.
 func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 	t.Helper()
+	return newPoolModel(t, seed, census, 1)
+}
+
+// newPoolModel is a world with as many paying accounts on each chain.
+func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int) *model {
+	t.Helper()
 	m := &model{
-		t: t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		pool: accounts,
+		t:    t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		eth:  chaintest.New(chaintest.Config{ID: "eth", Finality: finality}),
 		vite: chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true}),
 		fuse: &fuse{left: immortal, census: census},
 	}
-	n := network(m.eth, m.vite)
+	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
 	endow(m.eth, m.vite, n)
 	dir := memoryDir(t)
 	m.path = filepath.Join(dir, "records.db")
@@ -69,7 +77,12 @@ func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 		require.NoError(t, g.Close())
 		require.NoError(t, m.inner.Close())
 	})
-	require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error { return ensureAccounts(tx, n) }))
+	require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error {
+		if err := ensureAccounts(tx, n); err != nil {
+			return err
+		}
+		return ensurePool(tx, n)
+	}))
 
 	m.chains = map[chain.ID]*crashChain{}
 	m.parts = Parts{
@@ -134,6 +147,9 @@ func (m *model) step() (died bool) {
 	_ = m.w.Step(m.t.Context())
 	if m.rng.IntN(6) == 0 {
 		_ = m.w.Sweep(m.t.Context())
+	}
+	if m.pool > 1 && m.rng.IntN(6) == 0 {
+		_ = m.w.Level(m.t.Context())
 	}
 	return m.fuse.blown
 }

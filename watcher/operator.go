@@ -93,9 +93,13 @@ func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Tr
 	return queueRefund(tx, n, t)
 }
 
-// refundSource pays a deposit back from the hot account, which its address is swept to.
+// refundSource pays a deposit back from a hot account: the one that has it, or one of those that its address is swept to.
 func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Transfer) error {
-	known := t.To == n.Hot || t.To == n.Shared
+	account := n.PayerOf(n.Source, t)
+	known := t.To == n.Shared
+	if a, err := tx.Account(n.Source, t.To); err == nil && a.Kind == records.KindHot {
+		account, known = t.To, true
+	}
 	if _, ok := n.ByAsset(t.Asset, 0); ok {
 		known = true
 	}
@@ -108,7 +112,7 @@ func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Tran
 	}
 	_, err = tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
-		Chain: n.Source, Account: n.Hot, Asset: t.Asset, Amount: t.Amount, Payee: payee,
+		Chain: n.Source, Account: account, Asset: t.Asset, Amount: t.Amount, Payee: payee,
 	})
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -37,16 +38,20 @@ func (p *payer) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	doubtful, err := p.doubtful(ctx, accounts)
+	if err != nil {
+		return err
+	}
 	var faults []error
 	for _, a := range accounts {
-		if err := p.pay(ctx, a, cur); err != nil {
+		if err := p.pay(ctx, a, cur, doubtful[a.Network]); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor) error {
+func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, doubtful bool) error {
 	if a.State == records.AccountRecovering {
 		return p.recover(ctx, a, cur)
 	}
@@ -55,7 +60,42 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor) 
 		return err
 	}
 	// What is signed already is sent whatever keeps new payments back.
+	if doubtful && paysUsers(a) {
+		return p.carry(ctx, a, cur)
+	}
 	return errors.Join(p.bind(ctx, a), p.carry(ctx, a, cur))
+}
+
+func paysUsers(a records.Account) bool {
+	return a.Kind == records.KindHot || a.Kind == records.KindGateway
+}
+
+// doubtful tells of which networks the sign-guard knows signatures of a paying account that our records do not: the database was restored, and
+// what it owes may have been paid by any account that was configured then. None of the network's accounts begins a payment until that is settled.
+func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[string]bool, error) {
+	found := map[string]bool{}
+	if !slices.ContainsFunc(busy, paysUsers) {
+		return found, nil
+	}
+	var paying []records.Account
+	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
+		paying, err = tx.Accounts(p.id, records.KindHot, records.KindGateway)
+		return err
+	})
+	for _, a := range paying {
+		why, err := p.signedMore(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if why == "" {
+			continue
+		}
+		found[a.Network] = true
+		if !stopped(a) {
+			err = errors.Join(err, p.distrust(ctx, a, why))
+		}
+	}
+	return found, err
 }
 
 // carry brings what is bound on its way: signs what is not signed, and sends what stands in no block.
@@ -86,10 +126,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 		return false, err
 	}
 	if why != "" {
-		p.log.WithField("account", a.Account).Error("account stops, an operator must look: " + why)
-		return false, p.Store.Update(ctx, func(tx *records.Tx) error {
-			return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
-		})
+		return false, p.distrust(ctx, a, why)
 	}
 	if a.State == records.AccountOK {
 		return true, nil
@@ -102,18 +139,19 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	})
 }
 
+// distrust stops an account that our records do not know all of.
+func (p *payer) distrust(ctx context.Context, a records.Account, why string) error {
+	p.log.WithField("account", a.Account).Error("account stops, an operator must look: " + why)
+	return p.Store.Update(ctx, func(tx *records.Tx) error {
+		return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
+	})
+}
+
 // behind says why our records may not know everything that was signed with the account's key: the sign-guard or the ledger knows more,
 // or a block, final or not, shows what we never signed. It is empty when all is well.
 func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Tip) (why string, err error) {
-	lineage, number, signed, err := p.Guard.Next(ctx, p.id, a.Account)
-	if err != nil {
-		return "", err
-	}
-	if signed && (a.State == records.AccountNew || lineage > a.Lineage || (lineage == a.Lineage && number > a.Next)) {
-		return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Lineage, a.Next), nil
-	}
-	if a.State == records.AccountNew {
-		return "", nil
+	if why, err = p.signedMore(ctx, a); err != nil || why != "" || a.State == records.AccountNew {
+		return why, err
 	}
 	if tip.Next > a.Next {
 		return fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next), nil
@@ -135,6 +173,18 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 		return err
 	})
 	return slots, err
+}
+
+// signedMore says what the sign-guard knows of an account and our records do not.
+func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
+	lineage, number, signed, err := p.Guard.Next(ctx, p.id, a.Account)
+	if err != nil {
+		return "", err
+	}
+	if signed && (a.State == records.AccountNew || lineage > a.Lineage || (lineage == a.Lineage && number > a.Next)) {
+		why = fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Lineage, a.Next)
+	}
+	return why, nil
 }
 
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {

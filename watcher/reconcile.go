@@ -13,7 +13,7 @@ import (
 // reconciler compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
 type reconciler struct {
 	*Watcher
-	short   map[string]int // account and asset -> rounds in a row with less than is owed
+	short   map[string]int // network, chain and asset -> rounds in a row with less than is owed
 	begun   bool
 	checked uint64 // line of the history up to which the books are sound
 	below   uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
@@ -35,7 +35,7 @@ const prefix = "books: "
 
 func (w *Watcher) reconciler() *reconciler { return &reconciler{Watcher: w, short: map[string]int{}} }
 
-// round reads the books, then each paying account, and closes the channels that cannot be served.
+// round reads the books, then the paying accounts, and closes the channels that cannot be served.
 func (r *reconciler) round(ctx context.Context) error {
 	breaches, err := r.breaches(ctx)
 	if err != nil {
@@ -45,11 +45,11 @@ func (r *reconciler) round(ctx context.Context) error {
 		return err
 	}
 	for _, n := range r.Networks {
-		hot, err := r.shortfalls(ctx, n.Source, n.Hot)
+		hot, err := r.shortfalls(ctx, n, n.Source, records.KindHot)
 		if err != nil {
 			return err
 		}
-		gateway, err := r.shortfalls(ctx, n.Exchange, n.Gateway)
+		gateway, err := r.shortfalls(ctx, n, n.Exchange, records.KindGateway)
 		if err != nil {
 			return err
 		}
@@ -114,33 +114,53 @@ func (r *reconciler) prune(ctx context.Context) error {
 	return nil
 }
 
-// shortfalls says of which assets an account has owed more than the gateway holds for patience rounds. Deposits that still lie on
-// their own addresses count as held.
-func (r *reconciler) shortfalls(ctx context.Context, id chain.ID, account string) (map[chain.Asset]string, error) {
-	var owed map[chain.Asset]chain.Amount
+// shortfalls says of which assets the paying accounts of a chain have owed more than the gateway holds for patience rounds. What is on its way
+// between them, and deposits that still lie on their own addresses, count as held.
+func (r *reconciler) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (map[chain.Asset]string, error) {
+	var pool []records.PoolAccount
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		owed, err = tx.Owed(id, account)
+		pool, err = tx.Pool(n.Name, id, kind)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("summing what %s owes: %w", account, err)
+		return nil, err
+	}
+	owed, err := records.PoolSum(pool, func(a records.PoolAccount) map[chain.Asset]chain.Amount { return a.Owed })
+	if err != nil {
+		return nil, fmt.Errorf("summing what is owed on %s: %w", id, err)
 	}
 	found := map[chain.Asset]string{}
 	for asset, sum := range owed {
-		have, err := r.Chains[id].Balance(ctx, account, asset)
+		have, err := Held(ctx, r.Chains[id], pool, asset)
 		if err != nil {
-			return nil, fmt.Errorf("asking for the balance of %s: %w", account, err)
+			return nil, err
 		}
 		if have.Less(sum) {
 			if have, err = r.withUnswept(ctx, id, asset, have); err != nil {
 				return nil, err
 			}
 		}
-		if r.lasts(account, asset, have.Less(sum)) {
-			found[asset] = fmt.Sprintf("%s holds %s of %s and owes %s: top it up", account, have, asset, sum)
+		if r.lasts(n.Name+"/"+string(id), asset, have.Less(sum)) {
+			found[asset] = fmt.Sprintf("%s holds %s of %s and owes %s: top it up", n.Paying(id)[0], have, asset, sum)
 		}
 	}
 	return found, nil
+}
+
+// Held is what the accounts of a pool have of an asset on their ledger, with what is on its way between them.
+func Held(ctx context.Context, c chain.Chain, pool []records.PoolAccount, asset chain.Asset) (sum chain.Amount, err error) {
+	for _, a := range pool {
+		have, err := c.Balance(ctx, a.Account.Account, asset)
+		if err != nil {
+			return sum, fmt.Errorf("asking for the balance of %s: %w", a.Account.Account, err)
+		}
+		for _, part := range []chain.Amount{have, a.Transit[asset]} {
+			if sum, err = sum.Add(part); err != nil {
+				return sum, err
+			}
+		}
+	}
+	return sum, nil
 }
 
 // withUnswept adds what lies on deposit addresses.
@@ -158,8 +178,8 @@ func (r *reconciler) withUnswept(ctx context.Context, id chain.ID, asset chain.A
 }
 
 // lasts counts rounds in a row.
-func (r *reconciler) lasts(account string, asset chain.Asset, short bool) bool {
-	key := account + "/" + string(asset)
+func (r *reconciler) lasts(pool string, asset chain.Asset, short bool) bool {
+	key := pool + "/" + string(asset)
 	if !short {
 		delete(r.short, key)
 		return false

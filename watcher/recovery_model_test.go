@@ -14,11 +14,19 @@ import (
 // TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations.md to the letter, or one who accepts whatever
 // the program lets him: everybody has in the end exactly what is due to him, and the books fit (facts/reliability.md T9).
 func TestRecoveryEndsWhole(t *testing.T) {
-	rounds := crashes(t)/100 + 4
+	recoveryEndsWhole(t, crashes(t)/100+4, 1)
+}
+
+// TestPoolRecoveryEndsWhole is the same with three paying accounts on each chain.
+func TestPoolRecoveryEndsWhole(t *testing.T) {
+	recoveryEndsWhole(t, crashes(t)/200+2, 3)
+}
+
+func recoveryEndsWhole(t *testing.T, rounds, accounts int) {
 	first := seed(t)
 	resumed, cancels := 0, 0
 	for s := first; s < first+uint64(rounds); s++ {
-		m := newModel(t, s, map[string]int{})
+		m := newPoolModel(t, s, map[string]int{}, accounts)
 		m.restart(immortal, "")
 		m.wander(t, 10+m.rng.IntN(60))
 		m.bind()
@@ -58,7 +66,8 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 	hasty := m.rng.IntN(3) == 0
 	m.restart(immortal, "")
 	desk, quiet := m.desk(t), 0
-	for range 400 {
+	for i := range 400 {
+		require.NoError(t, m.level(i))
 		m.eth.Gossip()
 		m.vite.Gossip()
 		m.eth.Mine(1)

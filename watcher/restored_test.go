@@ -10,11 +10,19 @@ import (
 // TestRestoredBackupNeverPaysTwice puts the database back to an earlier moment, with what was signed since still in the nodes' memory.
 // The daemon may stop and ask for an operator; it must not pay twice (facts/reliability.md T9). The sign-guard is not restored.
 func TestRestoredBackupNeverPaysTwice(t *testing.T) {
-	rounds := crashes(t)/100 + 4
+	restoredNeverPaysTwice(t, crashes(t)/100+4, 1)
+}
+
+// TestRestoredPoolNeverPaysTwice is the same with three paying accounts on each chain.
+func TestRestoredPoolNeverPaysTwice(t *testing.T) {
+	restoredNeverPaysTwice(t, crashes(t)/200+2, 3)
+}
+
+func restoredNeverPaysTwice(t *testing.T, rounds, accounts int) {
 	first := seed(t)
 	stopped := 0
 	for s := first; s < first+uint64(rounds); s++ {
-		m := newModel(t, s, map[string]int{})
+		m := newPoolModel(t, s, map[string]int{}, accounts)
 		m.restart(immortal, "")
 		m.wander(t, 20+m.rng.IntN(40))
 		m.bind()

@@ -30,6 +30,7 @@ type Config struct {
 	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel while catching up; default 8
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
 	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 30s
+	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold; default 15s
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
 	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
 }
@@ -40,6 +41,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.FetchAhead, 8)
 	setDefault(&c.Sweep, "*/10 * * * *")
 	setDefault(&c.Reconcile, 30*time.Second)
+	setDefault(&c.Level, 15*time.Second)
 	setDefault(&c.QuoteEvery, time.Minute)
 	setDefault(&c.BalanceAudit, time.Hour)
 	return c
@@ -51,7 +53,7 @@ func (c Config) Check() error {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"poll", c.Poll}, {"reconcile", c.Reconcile}, {"quote_every", c.QuoteEvery}, {"balance_audit", c.BalanceAudit}} {
+	}{{"poll", c.Poll}, {"reconcile", c.Reconcile}, {"level", c.Level}, {"quote_every", c.QuoteEvery}, {"balance_audit", c.BalanceAudit}} {
 		if d.value < 0 {
 			return fmt.Errorf("%s: must be above zero", d.name)
 		}
@@ -141,6 +143,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 	}
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.reconciler().round) })
+	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()

@@ -1,0 +1,202 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// reservedFees is for how many token payments an account of a pool keeps coin, at least.
+const reservedFees = 4
+
+// pool is the accounts that pay on one chain of a network, with those that did before.
+type pool struct {
+	network records.Network
+	chain   chain.Chain
+	all     []records.PoolAccount
+}
+
+// Level shares what the accounts of each pool hold: who owes more than it has, or has less than half of its part of what is owed to nobody, gets
+// its part from those that have more than theirs. What an account that has left the configuration does not owe goes home to the published one. It only queues
+// payments from account to account. What an earlier round queued and no slot took is counted anew.
+func (w *Watcher) Level(ctx context.Context) error {
+	var faults []error
+	for _, n := range w.Networks {
+		for id, kind := range map[chain.ID]records.AccountKind{n.Source: records.KindHot, n.Exchange: records.KindGateway} {
+			if err := w.levelPool(ctx, n, id, kind); err != nil {
+				faults = append(faults, fmt.Errorf("levelling the accounts of %s on %s: %w", n.Name, id, err))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) error {
+	p := pool{network: n, chain: w.Chains[id]}
+	err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
+		p.all, err = tx.Pool(n.Name, id, kind)
+		return err
+	})
+	if err != nil || len(p.all) < 2 {
+		return err
+	}
+	if slices.ContainsFunc(p.all, func(a records.PoolAccount) bool { return len(a.Waiting) > 0 }) {
+		if p.all, err = w.countAnew(ctx, n, id, kind); err != nil {
+			return err
+		}
+	}
+	var moves []records.Payment
+	for _, asset := range p.assets(id) {
+		some, err := p.moves(ctx, asset, moves)
+		if err != nil {
+			return err
+		}
+		moves = append(moves, some...)
+	}
+	return w.queueMoves(ctx, moves)
+}
+
+// countAnew voids what is queued between the accounts of a pool, and reads them again.
+func (w *Watcher) countAnew(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []records.PoolAccount, err error) {
+	err = w.Store.Update(ctx, func(tx *records.Tx) error {
+		if all, err = tx.Pool(n.Name, id, kind); err != nil {
+			return err
+		}
+		for _, a := range all {
+			for _, payment := range a.Waiting {
+				err := tx.MovePayment(payment, records.Queued, records.VoidPayment, "counted anew")
+				if err != nil && !errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
+					return err
+				}
+			}
+		}
+		all, err = tx.Pool(n.Name, id, kind)
+		return err
+	})
+	return all, err
+}
+
+func (w *Watcher) queueMoves(ctx context.Context, moves []records.Payment) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	err := w.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, m := range moves {
+			id, err := tx.QueuePayment(m)
+			if errors.Is(err, records.ErrConflict) { // one like it is under way
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			w.Log.WithFields(logrus.Fields{"payment": id, "account": m.Account, "to": m.Payee, "asset": m.Asset, "amount": m.Amount}).Info("levelling queued")
+		}
+		return nil
+	})
+	if err == nil {
+		w.poke()
+	}
+	return err
+}
+
+// assets are what the pool pays in on a chain, and last the coin that pays for it.
+func (p pool) assets(id chain.ID) (list []chain.Asset) {
+	coin := false
+	for _, t := range p.network.Tokens {
+		switch {
+		case id == p.network.Exchange:
+			list = append(list, chain.Asset(t.TokenID))
+		case t.Asset == chain.Native:
+			coin = true
+		default:
+			list = append(list, t.Asset)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if _, fees := p.chain.(sweeper); coin || fees && id == p.network.Source {
+		list = append(list, chain.Native)
+	}
+	return list
+}
+
+// moves are the payments that level one asset, beside those planned for others.
+func (p pool) moves(ctx context.Context, asset chain.Asset, planned []records.Payment) ([]records.Payment, error) {
+	worth, reserve, err := p.costs(ctx, asset)
+	if err != nil {
+		return nil, err
+	}
+	l := level{worth: worth}
+	for _, a := range p.all {
+		m, err := p.member(ctx, a, asset)
+		if err != nil {
+			return nil, err
+		}
+		pays := slices.ContainsFunc(planned, func(q records.Payment) bool { return q.Account == m.account.Account })
+		if !m.retired || pays || len(a.Owed) > 0 || len(a.Leaving) > 0 {
+			if m.owes, err = m.owes.Add(reserve); err != nil {
+				return nil, err
+			}
+		}
+		l.members = append(l.members, m)
+	}
+	list, err := l.moves()
+	for i := range list {
+		list[i].Purpose, list[i].Network, list[i].Asset = chain.Sweep, p.network.Name, asset
+	}
+	return list, err
+}
+
+// member asks what an account has of an asset.
+func (p pool) member(ctx context.Context, a records.PoolAccount, asset chain.Asset) (m member, err error) {
+	have, err := p.chain.Balance(ctx, a.Account.Account, asset)
+	if err != nil {
+		return m, fmt.Errorf("asking for the balance of %s: %w", a.Account.Account, err)
+	}
+	m = member{account: a.Account, owes: a.Owed[asset], has: less(have, a.Leaving[asset])}
+	m.retired = !slices.Contains(p.network.Paying(a.Chain), m.account.Account)
+	m.gets, err = m.has.Add(a.Coming[asset])
+	return m, err
+}
+
+// costs are the least that is worth a transfer of an asset, and the coin that an account keeps for fees.
+func (p pool) costs(ctx context.Context, asset chain.Asset) (worth, reserve chain.Amount, err error) {
+	c, ok := p.chain.(sweeper)
+	if !ok || p.chain.ID() != p.network.Source {
+		return worth, reserve, nil
+	}
+	if asset != chain.Native {
+		return p.smallest(asset), reserve, nil
+	}
+	cost, err := c.SweepCost(ctx)
+	if err != nil {
+		return worth, reserve, err
+	}
+	if worth, err = cost.Mul(sweepFactor); err != nil {
+		return worth, reserve, err
+	}
+	if reserve, err = c.TokenSweepCost(ctx); err != nil {
+		return worth, reserve, err
+	}
+	reserve, err = reserve.Mul(reservedFees)
+	return worth, reserve, err
+}
+
+// smallest is the smallest payout of an asset: who is to make one holds no less.
+func (p pool) smallest(asset chain.Asset) (least chain.Amount) {
+	for _, t := range p.network.Tokens {
+		if t.Asset != asset {
+			continue
+		}
+		if units, _, err := t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err == nil && (least.IsZero() || units.Less(least)) {
+			least = units
+		}
+	}
+	return least
+}

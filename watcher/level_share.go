@@ -1,0 +1,160 @@
+package watcher
+
+import (
+	"slices"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// member is an account of a pool and one asset.
+type member struct {
+	account records.Account
+	retired bool
+	owes    chain.Amount // what it must keep
+	has     chain.Amount // on its ledger, less what is leaving
+	gets    chain.Amount // has, and what is coming
+}
+
+func (m member) short() bool { return m.gets.Less(m.owes) }
+
+// level shares one asset among the accounts of a pool. Accounts that are stopped take no part: nobody knows what they have signed.
+type level struct {
+	members []member
+	worth   chain.Amount // nothing smaller is moved, unless somebody is short
+}
+
+// moves are the payments that bring each account what it owes and its part of the rest. A giver keeps its whole part and a taker has less than
+// half of its own, so nothing goes back and forth.
+func (l level) moves() ([]records.Payment, error) {
+	part, err := l.part()
+	if err != nil {
+		return nil, err
+	}
+	half, _, err := part.MulDiv(1, 2)
+	if err != nil {
+		return nil, err
+	}
+	var out []records.Payment
+	for _, to := range l.takers() {
+		low, err := to.owes.Add(half)
+		if err != nil {
+			return nil, err
+		}
+		if !to.gets.Less(low) {
+			continue
+		}
+		full, err := to.owes.Add(part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l.give(to, less(full, to.gets), part)...)
+	}
+	return append(out, l.home()...), nil
+}
+
+// part is what each account has beside what it owes when all have the same.
+func (l level) part() (part chain.Amount, err error) {
+	var sum, owes chain.Amount
+	count := uint64(0)
+	for _, m := range l.members {
+		if stopped(m.account) {
+			continue
+		}
+		if sum, err = sum.Add(m.gets); err != nil {
+			return part, err
+		}
+		if owes, err = owes.Add(m.owes); err != nil {
+			return part, err
+		}
+		if !m.retired {
+			count++
+		}
+	}
+	if count == 0 {
+		return part, nil
+	}
+	part, _, err = less(sum, owes).MulDiv(1, count)
+	return part, err
+}
+
+// takers are the accounts that may get something: first those that are short. One that has left the configuration gets what it owes, no more.
+func (l level) takers() (list []member) {
+	for _, m := range l.members {
+		if !stopped(m.account) && (!m.retired || m.short()) {
+			list = append(list, m)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b member) int {
+		if a.short() == b.short() {
+			return 0
+		} else if a.short() {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// give takes from the richest first.
+func (l level) give(to member, want, part chain.Amount) (out []records.Payment) {
+	for !want.IsZero() {
+		i, most := l.richest(part)
+		amount := smaller(want, most)
+		if i < 0 || amount.IsZero() || (amount.Less(l.worth) && !to.short()) {
+			return out
+		}
+		out = append(out, l.take(i, to.account, amount))
+		want = less(want, amount)
+	}
+	return out
+}
+
+// richest is who has most beside what it owes and its part.
+func (l level) richest(part chain.Amount) (at int, most chain.Amount) {
+	at = -1
+	for i, m := range l.members {
+		spare := less(m.has, m.owes)
+		if !m.retired {
+			spare = less(spare, part)
+		}
+		if !stopped(m.account) && most.Less(spare) {
+			at, most = i, spare
+		}
+	}
+	return at, most
+}
+
+func (l level) take(from int, to records.Account, amount chain.Amount) records.Payment {
+	m := &l.members[from]
+	m.has = less(m.has, amount)
+	return records.Payment{Chain: m.account.Chain, Account: m.account.Account, Payee: to.Account, Amount: amount}
+}
+
+// home sends what retired accounts do not owe to the first account that can take it.
+func (l level) home() (out []records.Payment) {
+	at := slices.IndexFunc(l.members, func(m member) bool { return !m.retired && !stopped(m.account) })
+	if at < 0 {
+		return nil
+	}
+	for i, m := range l.members {
+		rest := less(m.has, m.owes)
+		if m.retired && !stopped(m.account) && !rest.IsZero() && !rest.Less(l.worth) {
+			out = append(out, l.take(i, l.members[at].account, rest))
+		}
+	}
+	return out
+}
+
+func stopped(a records.Account) bool {
+	return a.State == records.AccountHalted || a.State == records.AccountRecovering
+}
+
+// less is a-b, or nothing.
+func less(a, b chain.Amount) chain.Amount {
+	d, err := a.Sub(b)
+	if err != nil {
+		return chain.Amount{}
+	}
+	return d
+}
