@@ -29,6 +29,22 @@ func DepositPath(n uint32) string { return entropy.EthereumPath(n) }
 // GatewayPath is where the gateway's n-th address on the exchange chain is derived.
 func GatewayPath(n uint32) string { return entropy.IndexPath(n) }
 
+// HotPathOf is where the n-th account that pays on a source chain is derived: HotPath for 0.
+func HotPathOf(n int) string {
+	if n == 0 {
+		return HotPath
+	}
+	return fmt.Sprintf("m/44'/60'/1'/1/%d", n)
+}
+
+// GatewayPathOf is where the n-th account is derived that pays on the exchange chain for the gateway's address of an index: GatewayPath for 0.
+func GatewayPathOf(index uint32, n int) string {
+	if n == 0 {
+		return GatewayPath(index)
+	}
+	return fmt.Sprintf("%s/%d'", GatewayPath(index), n)
+}
+
 // ErrPath says that a derivation path belongs to neither ledger.
 var ErrPath = errors.New("not a path of the gateway's keys")
 

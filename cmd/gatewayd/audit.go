@@ -14,6 +14,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/records"
+	"gatewayd/watcher"
 )
 
 // audit compares the books with themselves and with the chains. It reads only.
@@ -141,18 +142,14 @@ func (a *audit) books(ctx context.Context, totals map[string]records.Totals) err
 	})
 }
 
-// holdings checks that each paying account has what it owes; deposits not swept yet count.
+// holdings checks that the paying accounts have what they owe; what is on its way between them and deposits not swept yet count.
 func (a *audit) holdings(ctx context.Context) error {
-	networks, err := a.networks(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range networks {
-		for id, account := range map[chain.ID]string{n.Source: n.Hot, n.Exchange: n.Gateway} {
-			if account == "" {
-				continue
-			}
-			if err := a.covers(ctx, id, account); err != nil {
+	for _, n := range a.cfg.Networks {
+		for _, p := range []struct {
+			id   chain.ID
+			kind records.AccountKind
+		}{{n.Source, records.KindHot}, {n.Exchange, records.KindGateway}} {
+			if err := a.covers(ctx, n.Name, p.id, p.kind); err != nil {
 				return err
 			}
 		}
@@ -160,11 +157,11 @@ func (a *audit) holdings(ctx context.Context) error {
 	return nil
 }
 
-func (a *audit) covers(ctx context.Context, id chain.ID, account string) error {
-	var owed map[chain.Asset]chain.Amount
+func (a *audit) covers(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
+	var pool []records.PoolAccount
 	var unswept []records.SweepCandidate
 	err := a.store.View(ctx, func(tx *records.Tx) (err error) {
-		if owed, err = tx.Owed(id, account); err != nil {
+		if pool, err = tx.Pool(network, id, kind); err != nil {
 			return err
 		}
 		unswept, err = tx.SweepCandidates(id)
@@ -173,8 +170,12 @@ func (a *audit) covers(ctx context.Context, id chain.ID, account string) error {
 	if err != nil {
 		return err
 	}
+	owed, err := records.PoolSum(pool, func(p records.PoolAccount) map[chain.Asset]chain.Amount { return p.Owed })
+	if err != nil {
+		return err
+	}
 	for asset, sum := range owed {
-		have, err := a.chains[id].Balance(ctx, account, asset)
+		have, err := watcher.Held(ctx, a.chains[id], pool, asset)
 		if err != nil {
 			return err
 		}
@@ -185,7 +186,7 @@ func (a *audit) covers(ctx context.Context, id chain.ID, account string) error {
 				}
 			}
 		}
-		a.check(!have.Less(sum), "%s on %s holds %s of %s and owes %s", account, id, have, asset, sum)
+		a.check(!have.Less(sum), "%s on %s holds %s of %s and owes %s", network, id, have, asset, sum)
 	}
 	return nil
 }

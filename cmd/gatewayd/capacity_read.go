@@ -21,20 +21,21 @@ func known(interval time.Duration, err error) (time.Duration, error) {
 	return interval, err
 }
 
-// withdrawalCapacity asks what the hot account can pay of a token.
+// withdrawalCapacity asks what the hot accounts can pay of a token.
 func withdrawalCapacity(ctx context.Context, c *ethereum.Chain, n records.Network, t records.Token) (capacity, error) {
 	interval, err := known(c.BlockInterval(ctx))
 	if err != nil {
 		return capacity{}, err
 	}
-	p := payer{unmined: c.MaxUnmined(), interval: interval, same: t.Asset == chain.Native}
+	accounts := n.Paying(n.Source)
+	p := payer{unmined: len(accounts) * c.MaxUnmined(), interval: interval, same: t.Asset == chain.Native}
 	if p.least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err != nil {
 		return capacity{}, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
 	}
-	if p.holds, err = c.Balance(ctx, n.Hot, t.Asset); err != nil {
+	if p.holds, err = balances(ctx, c, accounts, t.Asset); err != nil {
 		return capacity{}, err
 	}
-	if p.coin, err = c.Balance(ctx, n.Hot, chain.Native); err != nil {
+	if p.coin, err = balances(ctx, c, accounts, chain.Native); err != nil {
 		return capacity{}, err
 	}
 	if p.cost, err = c.PayoutCost(ctx, t.Asset); err != nil {
@@ -43,24 +44,41 @@ func withdrawalCapacity(ctx context.Context, c *ethereum.Chain, n records.Networ
 	return capacityOf(p), nil
 }
 
-// depositCapacity asks what the gateway's account on the exchange chain can pay of a token.
+// depositCapacity asks what the gateway's accounts on the exchange chain can pay of a token.
 func depositCapacity(ctx context.Context, c *vite.Chain, pow bool, n records.Network, t records.Token) (capacity, error) {
 	interval, err := known(c.BlockInterval(ctx))
 	if err != nil {
 		return capacity{}, err
 	}
-	quota, err := c.Quota(ctx, n.Gateway)
+	accounts, each := n.Paying(n.Exchange), uint64(0)
+	for _, a := range accounts {
+		quota, err := c.Quota(ctx, a)
+		if err != nil {
+			return capacity{}, err
+		}
+		each += core.QuotaForStake(*quota.Stake.Uint256())
+	}
+	held, err := balances(ctx, c, accounts, chain.Asset(t.TokenID))
 	if err != nil {
 		return capacity{}, err
 	}
-	held, err := c.Balance(ctx, n.Gateway, chain.Asset(t.TokenID))
-	if err != nil {
-		return capacity{}, err
-	}
-	each := core.QuotaForStake(*quota.Stake.Uint256())
 	return capacityOf(payer{
-		unmined: c.MaxUnmined(), interval: interval, quota: &each, pow: pow, holds: held, least: t.Policy.MinDeposit,
+		unmined: len(accounts) * c.MaxUnmined(), interval: interval, quota: &each, pow: pow, holds: held, least: t.Policy.MinDeposit,
 	}), nil
+}
+
+// balances adds up what accounts hold.
+func balances(ctx context.Context, c chain.Chain, accounts []string, asset chain.Asset) (sum chain.Amount, err error) {
+	for _, a := range accounts {
+		have, err := c.Balance(ctx, a, asset)
+		if err != nil {
+			return sum, err
+		}
+		if sum, err = sum.Add(have); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
 }
 
 // capacityPatience bounds how long a list of channels waits for nodes.

@@ -138,10 +138,12 @@ func (c Config) Check() error {
 	ids := map[chain.ID]string{}
 	for _, e := range c.Ethereum {
 		add("ethereum "+string(e.ID), e.Check())
+		add("ethereum "+string(e.ID), checkAccounts(e.Accounts))
 		ids[e.ID] = "source"
 	}
 	for _, v := range c.Vite {
 		add("vite "+string(v.ID), v.Check())
+		add("vite "+string(v.ID), checkAccounts(v.Accounts))
 		ids[v.ID] = "exchange"
 	}
 	if len(ids) != len(c.Ethereum)+len(c.Vite) {

@@ -141,24 +141,15 @@ func (d *daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
 	return d.store.Update(ctx, func(tx *records.Tx) error {
 		for _, cfg := range d.cfg.Networks {
 			n := cfg.network()
-			for _, a := range []struct {
-				id   chain.ID
-				kind records.AccountKind
-				path string
-			}{
-				{cfg.Source, records.KindHot, wallet.HotPath},
-				{cfg.Source, records.KindGas, wallet.GasPath},
-				{cfg.Exchange, records.KindGateway, wallet.GatewayPath(cfg.Account)},
-			} {
-				address, err := keys.Address(a.path)
-				if err != nil {
-					return fmt.Errorf("deriving %s: %w", a.path, err)
+			for _, a := range d.cfg.ownAccounts(cfg) {
+				var err error
+				if a.Account, err = keys.Address(a.KeyPath); err != nil {
+					return fmt.Errorf("deriving %s: %w", a.KeyPath, err)
 				}
-				account := records.Account{Chain: a.id, Account: address, Kind: a.kind, Network: cfg.Name, KeyPath: a.path, State: records.AccountNew}
-				if err := tx.EnsureAccount(account); err != nil {
-					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", address, err)
+				if err := tx.EnsureAccount(a); err != nil {
+					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", a.Account, err)
 				}
-				n = withAccount(n, account)
+				n = withAccount(n, a)
 			}
 			d.networks = append(d.networks, n)
 		}

@@ -40,6 +40,8 @@ type devOptions struct {
 	interval                            time.Duration // between snapshot blocks of the exchange chain
 	poll                                time.Duration // of the watcher; 0 is as fast as the chains
 	sweep                               string        // schedule of sweeping deposit addresses
+	accounts                            int           // that pay on each chain; 0 is 1
+	stake                               uint64        // whole VITE staked for each paying account on the exchange chain; 0: all that counts
 	legacy                              bool          // no base fee on the embedded source chain
 	london                              uint64        // the first block with one all the same; 0 for none
 	public                              bool          // both chains have a public node's methods only
@@ -67,6 +69,7 @@ func devCommand(w world) *cobra.Command {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address of the gateway")
 	f.StringVar(&o.exchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
 	f.StringVar(&o.api, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
+	f.IntVar(&o.accounts, "accounts", 1, "accounts of the gateway that pay, on each chain")
 	f.StringVar(&o.source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	o.depths(f)
 	f.BoolVar(&o.legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
@@ -139,6 +142,9 @@ func (d *development) open(ctx context.Context, o devOptions, w world) error {
 		return err
 	}
 	genesis, err := devGenesis(keys)
+	if err == nil {
+		err = stakePool(&genesis, keys, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -258,8 +264,8 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 	o = o.withDefaults()
 	c := Config{
 		Data: o.dir, Log: LogConfig{Level: "warn"},
-		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10)}},
-		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations)}},
+		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10), Accounts: o.accounts}},
+		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations), Accounts: o.accounts}},
 		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
 		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: time.Minute},
 		Networks: []NetworkConfig{{

@@ -110,6 +110,29 @@ func devGenesis(keys *wallet.Keys) (node.Genesis, error) {
 	return g, nil
 }
 
+// stakePool stakes for every paying account what the first one has, or what is asked for.
+func stakePool(g *node.Genesis, keys *wallet.Keys, o devOptions) error {
+	if err := checkAccounts(o.accounts); err != nil {
+		return err
+	}
+	gateway := &g.Stakes[0]
+	if o.stake > 0 {
+		stake, _, err := chain.NewAmount(o.stake).Rescale(0, 18)
+		if err != nil {
+			return err
+		}
+		gateway.Amount = *stake.Uint256()
+	}
+	for i := 1; i < o.accounts; i++ {
+		account, err := exchangeAddress(keys, wallet.GatewayPathOf(0, i))
+		if err != nil {
+			return err
+		}
+		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: g.Stakes[0].Staker, Beneficiary: account, Amount: g.Stakes[0].Amount})
+	}
+	return nil
+}
+
 func exchangeAddress(keys *wallet.Keys, path string) (core.Address, error) {
 	text, err := keys.Address(path)
 	if err != nil {

@@ -238,7 +238,9 @@ func (d *doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		}
 	}
 	if n.Hot != "" {
-		d.holds(ctx, adapter, n.Hot, chain.Native, "network "+n.Name+" hot account's coin for fees", "send some coin to "+n.Hot)
+		for i, account := range n.Paying(n.Source) {
+			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+": a running daemon shares it with the others")
+		}
 		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+": it pays for sweeping tokens off deposit addresses")
 	}
 }
@@ -313,13 +315,28 @@ func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 	if n.Gateway == "" {
 		return
 	}
-	q, err := adapter.Quota(ctx, n.Gateway)
+	for i, account := range n.Paying(n.Exchange) {
+		d.quota(ctx, adapter, "network "+n.Name+ordinal(i), account, c.PoW)
+	}
+}
+
+// ordinal tells accounts of a pool apart; the published one has none.
+func ordinal(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" account %d", i+1)
+}
+
+// quota looks whether an account's stake pays for its payments.
+func (d *doctor) quota(ctx context.Context, adapter *vite.Chain, what, account string, pow bool) {
+	q, err := adapter.Quota(ctx, account)
 	if err != nil {
-		d.add(false, "network "+n.Name+" quota", err.Error(), "the node must answer contract_getQuotaByAccount")
+		d.add(false, what+" quota", err.Error(), "the node must answer contract_getQuotaByAccount")
 		return
 	}
-	d.add(q.Max >= minQuota || c.PoW, "network "+n.Name+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
-		"stake VITE for "+n.Gateway+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
+	d.add(q.Max >= minQuota || pow, what+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
+		"stake VITE for "+account+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
 }
 
 // listener looks whether those who can connect to a server are served.

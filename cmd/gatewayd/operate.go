@@ -75,15 +75,13 @@ func (d *desk) networks(ctx context.Context) (list []records.Network, err error)
 	err = d.store.View(ctx, func(tx *records.Tx) error {
 		for _, n := range d.cfg.Networks {
 			network := n.network()
-			for _, id := range []chain.ID{n.Source, n.Exchange} {
-				accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
-				if err != nil {
-					return err
-				}
-				for _, a := range accounts {
-					if a.Network == n.Name {
-						network = withAccount(network, a)
-					}
+			known, err := knownAccounts(tx, n)
+			if err != nil {
+				return err
+			}
+			for _, a := range d.cfg.ownAccounts(n) {
+				if a, ok := known[keyOf(a)]; ok {
+					network = withAccount(network, a)
 				}
 			}
 			list = append(list, network)
@@ -91,16 +89,4 @@ func (d *desk) networks(ctx context.Context) (list []records.Network, err error)
 		return nil
 	})
 	return list, err
-}
-
-func withAccount(n records.Network, a records.Account) records.Network {
-	switch a.Kind {
-	case records.KindHot:
-		n.Hot, n.Shared = a.Account, a.Account
-	case records.KindGas:
-		n.Gas = a.Account
-	case records.KindGateway:
-		n.Gateway = a.Account
-	}
-	return n
 }

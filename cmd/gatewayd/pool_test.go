@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/wallet"
+)
+
+// TestPool bridges both ways with three paying accounts on each chain.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.accounts = 3 })
+	n := r.daemon.networks[0]
+	require.Len(t, n.Hots, 3)
+	require.Len(t, n.Gateways, 3)
+	r.levelled(t)
+	for _, account := range n.Gateways {
+		for _, k := range n.Tokens {
+			have, err := r.daemon.chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
+			require.NoError(t, err)
+			require.False(t, have.IsZero(), "%s of %s", k.Symbol, account)
+		}
+	}
+	users := []*bridgeUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT")}
+	for _, u := range users {
+		payee, hash := u.payee(t, u.times(10))
+		u.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
+		u.paidOnce(t, payee, u.times(10))
+	}
+	r.settled(t)
+	paid := r.payersOf(t)
+	require.Greater(t, len(paid[n.Source]), 1, "%v", paid)
+	require.Greater(t, len(paid[n.Exchange]), 1, "%v", paid)
+	var rows []accountRow
+	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "account", "list", "--json")), &rows))
+	kinds := map[string]int{}
+	for _, a := range rows {
+		kinds[a.Kind]++
+	}
+	require.Equal(t, 3, kinds["hot"])
+	require.Equal(t, 3, kinds["gateway"])
+	for _, d := range []string{"deposit", "withdrawal"} {
+		require.Len(t, r.listed(t, "--direction", d), len(users), "what our accounts send each other is no %s", d)
+	}
+}
+
+// levelled waits until the accounts of the pools share what they hold and nothing moves between them any more.
+func (r *rig) levelled(t *testing.T) {
+	t.Helper()
+	waitFor(t, "levelled accounts", func() bool {
+		require.NoError(t, r.daemon.watcher.Level(t.Context()))
+		busy, all := 0, 0
+		require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
+			books, err := tx.Totals(r.daemon.networks[0].Name, "")
+			for _, p := range books.Payments {
+				if p.Purpose != chain.Sweep {
+					continue
+				}
+				if p.State == records.Queued || p.State == records.Bound {
+					busy += int(p.Count)
+				} else if p.State == records.Paid {
+					all += int(p.Count)
+				}
+			}
+			return err
+		}))
+		return busy == 0 && all > 0
+	})
+}
+
+// payersOf counts the paid payouts of each chain by their account.
+func (r *rig) payersOf(t *testing.T) map[chain.ID]map[string]int {
+	t.Helper()
+	found := map[chain.ID]map[string]int{}
+	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
+		list, err := tx.Records(records.Filter{})
+		for _, rec := range list {
+			if rec.Credit == nil || rec.Credit.State != records.Paid {
+				continue
+			}
+			if found[rec.Credit.Chain] == nil {
+				found[rec.Credit.Chain] = map[string]int{}
+			}
+			found[rec.Credit.Chain][rec.Credit.Account]++
+		}
+		return err
+	}))
+	return found
+}
+
+// TestPoolPaths keeps the accounts of a pool apart from all others, and the first where it always was.
+func TestPoolPaths(t *testing.T) {
+	t.Parallel()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	seen := map[string]string{}
+	add := func(path string) {
+		address, err := keys.Address(path)
+		require.NoError(t, err)
+		require.Empty(t, seen[address], path)
+		seen[address] = path
+	}
+	add(wallet.GasPath)
+	for i := range maxAccounts {
+		add(wallet.HotPathOf(i))
+		add(wallet.DepositPath(uint32(i)))
+		add(wallet.GatewayPathOf(0, i))
+		add(wallet.GatewayPathOf(1, i))
+	}
+	require.Equal(t, wallet.HotPath, wallet.HotPathOf(0))
+	require.Equal(t, wallet.GatewayPath(7), wallet.GatewayPathOf(7, 0))
+	require.Error(t, checkAccounts(maxAccounts+1))
+	require.Error(t, checkAccounts(-1))
+}
