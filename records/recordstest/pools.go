@@ -52,7 +52,8 @@ func testPools(t *testing.T, url string) {
 
 	r.Pay(first)
 	in := r.Incoming(records.Funding, 70, r.Mine(Exchange, ""))
-	in.From, in.To, in.Asset, in.Owner, in.Payee, in.Reason = Gateway, second, Token, "", "", records.ReasonInternal
+	in.Chain, in.From, in.To, in.Asset = Exchange, Gateway, second, Token
+	in.Owner, in.Payee, in.Reason = "", "", records.ReasonInternal
 	r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.SeeTransfer(in); return err })
 	got = pool()
 	require.Equal(t, chain.NewAmount(5), got[Gateway].Leaving[Token])
