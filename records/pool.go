@@ -120,16 +120,20 @@ func (tx *Tx) poolSweeps(pool []PoolAccount, from *PoolAccount) error {
 
 // poolTransit adds what has come to an account from others of ours and is not received.
 func (tx *Tx) poolTransit(a *PoolAccount) error {
-	var rows []struct {
+	type part struct {
 		Asset  string       `db:"asset"`
 		Amount chain.Amount `db:"amount"`
 	}
-	err := tx.list(&rows, `SELECT t.asset, t.amount FROM transfers t WHERE t.chain = ? AND t.state = 'seen' AND t.account = ? AND t.reason = 'internal'
-		UNION ALL SELECT t.asset, t.amount FROM payments p JOIN transfers t ON t.id = p.transfer_id AND t.reason = 'internal'
-		WHERE p.chain = ? AND p.account = ? AND p.state IN ('queued','bound','held') AND p.purpose = 'receive'
-		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`,
-		string(a.Chain), a.Account.Account, string(a.Chain), a.Account.Account)
-	for _, r := range rows {
+	var seen, decided []part
+	err := tx.list(&seen, `SELECT asset, amount FROM transfers WHERE chain = ? AND account = ? AND state = 'seen' AND reason = 'internal'`,
+		string(a.Chain), a.Account.Account)
+	if err != nil {
+		return err
+	}
+	err = tx.list(&decided, `SELECT t.asset, t.amount FROM payments p CROSS JOIN transfers t
+		WHERE p.chain = ? AND p.account = ? AND p.purpose = 'receive' AND p.state IN ('queued','bound','held') AND t.id = p.transfer_id AND t.reason = 'internal'
+		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(a.Chain), a.Account.Account)
+	for _, r := range append(seen, decided...) {
 		for _, sums := range []map[chain.Asset]chain.Amount{a.Coming, a.Transit} {
 			if err := plus(sums, chain.Asset(r.Asset), r.Amount); err != nil {
 				return err
