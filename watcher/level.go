@@ -39,7 +39,11 @@ func (w *Watcher) Level(ctx context.Context) error {
 
 func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) error {
 	p := pool{network: n, chain: w.Chains[id]}
-	err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err := w.Store.View(ctx, func(tx *records.Tx) error {
+		cur, err := tx.Cursor(id)
+		if err != nil || cur.Halted { // nothing is paid there: what were queued now would be counted anew again and again
+			return err
+		}
 		p.all, err = tx.Pool(n.Name, id, kind)
 		return err
 	})
