@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func (c capacity) String() string {
 		parts = append(parts, fmt.Sprintf("%d/min", *n))
 	}
 	if n := c.lasts(); n != nil {
-		parts = append(parts, fmt.Sprintf("funds for %d", *n))
+		parts = append(parts, "funds for "+count(*n))
 	}
 	if len(parts) == 0 {
 		return "unknown"
@@ -128,18 +129,28 @@ func (c capacity) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// manyPayments is where counting them tells nobody anything.
+const manyPayments = 1_000_000
+
+func count(n uint64) string {
+	if n > manyPayments {
+		return fmt.Sprintf("over %d", manyPayments)
+	}
+	return strconv.FormatUint(n, 10)
+}
+
 // explained says what bounds what.
 func (c capacity) explained() string {
 	var parts []string
 	add := func(n *uint64, format string) {
 		if n != nil {
-			parts = append(parts, fmt.Sprintf(format, *n))
+			parts = append(parts, fmt.Sprintf(format, count(*n)))
 		}
 	}
-	add(c.Unmined, "%d payments a minute by max_unmined")
-	add(c.Quota, "%d payments a minute by quota")
-	add(c.Funds, "funds for %d payments of the minimum")
-	add(c.Fees, "coin for the fees of %d")
+	add(c.Unmined, "%s payments a minute by max_unmined")
+	add(c.Quota, "%s payments a minute by quota")
+	add(c.Funds, "funds for %s payments of the minimum")
+	add(c.Fees, "coin for the fees of %s")
 	if len(parts) == 0 {
 		return "unknown"
 	}

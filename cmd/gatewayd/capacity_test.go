@@ -36,7 +36,7 @@ func TestCapacity(t *testing.T) {
 			capacity{Funds: n(82)}, "funds for 82"},
 		{"no minimum", payer{holds: chain.NewAmount(1234)}, capacity{}, "unknown"},
 		{"more than can be counted", payer{holds: chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935"), least: chain.NewAmount(1)},
-			capacity{Funds: n(math.MaxUint64)}, "funds for 18446744073709551615"},
+			capacity{Funds: n(math.MaxUint64)}, "funds for over 1000000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
