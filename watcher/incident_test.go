@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -121,6 +122,44 @@ func TestTwoDaemonsPayOnce(t *testing.T) {
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, n*200)
 	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, n*(300-fee)*100)
+	r.requireSound()
+}
+
+// meanwhile is a ledger on which something happens while the first question about an account is on its way.
+type meanwhile struct {
+	chain.Chain
+	once func()
+}
+
+func (c *meanwhile) Tip(ctx context.Context, account string) (chain.Tip, error) {
+	if do := c.once; do != nil {
+		c.once = nil
+		do()
+	}
+	return c.Chain.Tip(ctx, account)
+}
+
+// What another daemon binds, signs and sends between two reads of a round is no sign of a restored database.
+func TestAnotherDaemonsSignaturesAreNoIncident(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	second, err := New(Config{FetchAhead: 1}, r.parts)
+	require.NoError(t, err)
+	hot := &meanwhile{Chain: r.eth}
+	r.parts.Chains = map[chain.ID]chain.Chain{"eth": hot, "vite": r.vite}
+	r.restart()
+	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.vite.Mine(finality + 1)
+	require.NoError(t, second.followers["vite"].round(t.Context()))
+	hot.once = func() {
+		require.NoError(t, second.payers["eth"].round(t.Context()))
+		r.eth.Mine(1)
+	}
+	require.NoError(t, r.w.payers["eth"].round(t.Context()))
+	require.Nil(t, hot.once, "the other daemon has paid meanwhile")
+	require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State)
 	r.requireSound()
 }
 

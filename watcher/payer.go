@@ -154,6 +154,11 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Tip) (w
 		return why, err
 	}
 	if tip.Next > a.Next {
+		if a, err = p.again(ctx, a); err != nil {
+			return "", err
+		}
+	}
+	if tip.Next > a.Next {
 		return fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next), nil
 	}
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
@@ -178,13 +183,28 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 // signedMore says what the sign-guard knows of an account and our records do not.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
 	lineage, number, signed, err := p.Guard.Next(ctx, p.id, a.Account)
-	if err != nil {
+	if err != nil || !signed || !endsBefore(a, lineage, number) {
 		return "", err
 	}
-	if signed && (a.State == records.AccountNew || lineage > a.Lineage || (lineage == a.Lineage && number > a.Next)) {
-		why = fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Lineage, a.Next)
+	if a, err = p.again(ctx, a); err != nil || !endsBefore(a, lineage, number) {
+		return "", err
 	}
-	return why, nil
+	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Lineage, a.Next), nil
+}
+
+// endsBefore tells whether the records of an account end before a signature of it.
+func endsBefore(a records.Account, lineage, number uint64) bool {
+	return a.State == records.AccountNew || lineage > a.Lineage || (lineage == a.Lineage && number > a.Next)
+}
+
+// again reads an account anew. What the ledger and the sign-guard know was stored before they knew it, so records that are read after them
+// are behind only if they have forgotten something; what was read before may have changed meanwhile.
+func (p *payer) again(ctx context.Context, a records.Account) (now records.Account, err error) {
+	err = p.Store.View(ctx, func(tx *records.Tx) error {
+		now, err = tx.Account(p.id, a.Account)
+		return err
+	})
+	return now, err
 }
 
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {
