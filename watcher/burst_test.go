@@ -45,6 +45,8 @@ func (r *rig) sentTo(id chain.ID, account string) (n int) {
 // burst makes n users deposit in one block and n withdraw in one.
 func (r *rig) burst(n int) (deposits, withdrawals []string) {
 	r.t.Helper()
+	r.eth.Endow(r.net.Hot, usdEth, units(uint64(n)*minimum*100)) // enough for all of it
+	r.vite.Endow(r.net.Gateway, usd, units(uint64(n)*minimum))
 	for range n {
 		owner, address := r.user()
 		deposits = append(deposits, r.deposit(address, minimum*100))
