@@ -18,43 +18,38 @@ const maxRaw = 64 << 10
 // What it answers is for the log: only a final block tells whether a block is on the ledger.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
 	errs := make([]error, len(attempts))
-	blocks := make([]signed, len(attempts))
+	blocks := make([]signed, 0, len(attempts))
 	for i, a := range attempts {
 		b, err := signedBlock(a)
-		if err != nil {
-			return refuseFrom(errs, i, fmt.Errorf("sending block %s: %w", a.Hash, err))
+		if err != nil { // what stands before it is sent all the same
+			refuseFrom(errs, i, fmt.Errorf("sending block %s: %w", a.Hash, err))
+			break
 		}
-		blocks[i] = signed{b, a.Raw}
+		blocks = append(blocks, signed{b, a.Raw})
+	}
+	if len(blocks) == 0 {
+		return errs
 	}
 	taken := 0 // the most that a node took
 	var refused []error
 	for _, said := range askAll(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (int, error) {
-		n, err := sendAll(ctx, nc, blocks)
-		if err != nil {
-			err = tookSome{n, err}
-		}
-		return n, err
+		return sendAll(ctx, nc, blocks)
 	}) {
-		n := said.value
-		if some := (tookSome{}); errors.As(said.err, &some) {
-			n = some.taken
-		}
-		taken = max(taken, n)
+		taken = max(taken, said.value)
 		refused = append(refused, said.err)
 	}
-	if taken == len(blocks) {
-		return errs
+	if taken < len(blocks) {
+		refuseFrom(errs, taken, fmt.Errorf("sending block %s: %w", attempts[taken].Hash, errors.Join(refused...)))
 	}
-	return refuseFrom(errs, taken, fmt.Errorf("sending block %s: %w", attempts[taken].Hash, errors.Join(refused...)))
+	return errs
 }
 
 // refuseFrom says that the attempt at i was refused, and so nothing behind it was sent.
-func refuseFrom(errs []error, i int, err error) []error {
+func refuseFrom(errs []error, i int, err error) {
 	errs[i] = err
 	for j := i + 1; j < len(errs); j++ {
 		errs[j] = chain.ErrNotSent
 	}
-	return errs
 }
 
 // signed is a block with its stored bytes.
@@ -62,15 +57,6 @@ type signed struct {
 	block *core.AccountBlock
 	raw   []byte
 }
-
-// tookSome is a node's refusal after it took some blocks.
-type tookSome struct {
-	taken int
-	err   error
-}
-
-func (e tookSome) Error() string { return e.err.Error() }
-func (e tookSome) Unwrap() error { return e.err }
 
 // sendAll hands an account's blocks to one node until it refuses one, and answers how many it has. A node refuses a block that it has already like
 // one that does not fit: so what it may have is asked for, and only the rest is sent.

@@ -295,6 +295,18 @@ func TestDroppedBlockIsSentAgain(t *testing.T) {
 	require.Equal(t, *uint256.NewInt(11), l.holding(payee, core.VITE))
 }
 
+// Damaged bytes hold up what follows them and nothing else: what is called sent was sent.
+func TestBroadcastBeforeDamagedBytes(t *testing.T) {
+	l := newLedger(t)
+	c := l.open(t)
+	good := l.signed(t)
+	errs := c.Broadcast(t.Context(), []chain.Attempt{good, {Hash: good.Hash, Raw: []byte("{")}, good})
+	require.NoError(t, errs[0])
+	require.ErrorContains(t, errs[1], "raw")
+	require.ErrorIs(t, errs[2], chain.ErrNotSent)
+	require.Equal(t, good.Hash, l.slot(t).Prev)
+}
+
 func TestBroadcast(t *testing.T) {
 	l := newLedger(t)
 	c := l.open(t)
