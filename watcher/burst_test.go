@@ -42,11 +42,15 @@ func (r *rig) sentTo(id chain.ID, account string) (n int) {
 	return n
 }
 
+// endow gives the paying accounts what a burst of n takes. It must come before the first Mine.
+func (r *rig) endow(n int) {
+	r.eth.Endow(r.net.Hot, usdEth, units(uint64(n)*minimum*100))
+	r.vite.Endow(r.net.Gateway, usd, units(uint64(n)*minimum))
+}
+
 // burst makes n users deposit in one block and n withdraw in one.
 func (r *rig) burst(n int) (deposits, withdrawals []string) {
 	r.t.Helper()
-	r.eth.Endow(r.net.Hot, usdEth, units(uint64(n)*minimum*100)) // enough for all of it
-	r.vite.Endow(r.net.Gateway, usd, units(uint64(n)*minimum))
 	for range n {
 		owner, address := r.user()
 		deposits = append(deposits, r.deposit(address, minimum*100))
@@ -60,6 +64,7 @@ func (r *rig) burst(n int) (deposits, withdrawals []string) {
 func TestBurstLeavesAtProductionDepth(t *testing.T) {
 	n := burstSize(t)
 	r := setupAt(t, sourceDepth, exchangeDepth)
+	r.endow(n)
 	deposits, withdrawals := r.burst(n)
 	r.run(1)
 	credits, payouts := r.blocksUntilSent(n)
@@ -154,6 +159,7 @@ func TestUsersAreServedInTurn(t *testing.T) {
 func TestReorgUnderManyOpenSlots(t *testing.T) {
 	r := setupAt(t, sourceDepth, exchangeDepth)
 	n := 40
+	r.endow(n)
 	_, withdrawals := r.burst(n)
 	r.run(1)
 	r.vite.Mine(exchangeDepth)
@@ -185,6 +191,7 @@ func TestReorgUnderManyOpenSlots(t *testing.T) {
 func TestResumeUnderManyOpenSlots(t *testing.T) {
 	r := setupAt(t, sourceDepth, 2)
 	n := min(burstSize(t)/3, 12*sourceDepth) // more cannot be open at 16 a block
+	r.endow(n)
 	_, withdrawals := r.burst(n)
 	r.run(4)
 	for r.sentTo("eth", r.net.Hot) < n {
