@@ -1,0 +1,22 @@
+package chain
+
+import "time"
+
+// NodeState is what an adapter knows of one node that it asks. It names no credentials, so it may be shown to operators.
+type NodeState struct {
+	Name      string    // host and port of its URL
+	Up        bool      // its last call was answered
+	Why       string    // what was wrong with the last call or answer, empty when nothing
+	Head      uint64    // the newest height that it told
+	HeadTime  time.Time // the time in that block, zero when unknown
+	AskedAt   time.Time // when it was last asked
+	Faults    uint64    // answers of it since the start that were proven wrong or that the other nodes contradicted
+	LastFault string    // the newest of these in words
+	LeftOut   bool      // not asked for now because of its faults
+}
+
+// NodeWatcher is offered by adapters that read their ledger through nodes.
+type NodeWatcher interface {
+	// Nodes tells the state of each configured node, in the order of the configuration. It asks nobody.
+	Nodes() []NodeState
+}
