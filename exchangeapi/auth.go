@@ -23,12 +23,13 @@ type private struct {
 	act      func(ctx context.Context, key Key, p params) (data any, err error)
 }
 
-// once is the text that is taken once. A test does not use up the order that it tests: scripts sign once, test, and then place what they tested.
-func (o private) once(p params) string {
+// once is what of a signed text is taken once. A test does not use up the order that it tests: scripts sign once, test, and then place what they
+// tested.
+func (o private) once(signed string) string {
 	if o.test {
-		return "test " + p.canonical()
+		return "test " + signed
 	}
-	return p.canonical()
+	return signed
 }
 
 // authorise checks a private request in the order of facts/exchange.md 1.3: the signature comes before the count, else anybody could use up
@@ -47,13 +48,14 @@ func (n *network) authorise(ctx context.Context, o private, p params) (Key, erro
 		return Key{}, err
 	}
 	at, ok := signedAt(p, n.Now())
-	switch {
-	case !ok:
+	if !ok {
 		return Key{}, refuse(codeParameter, textTimestamp)
-	case !p.signs(secret, p.get(signatureName)):
+	}
+	signed, ok := p.signedText(secret, p.get(signatureName))
+	if !ok {
 		return Key{}, refuse(codeParameter, textSignature)
 	}
-	return key, n.countCall(ctx, call{key: key.Key, text: o.once(p), at: at}, key.Limit)
+	return key, n.countCall(ctx, call{key: key.Key, text: o.once(signed), at: at}, key.Limit)
 }
 
 // countCall uses a call up and counts it, by the key's own limit or the configuration's.

@@ -19,7 +19,7 @@ var (
 // call is a private request with a good signature.
 type call struct {
 	key   string
-	text  string // what was signed, in the one form that repeats have as well
+	text  string // what was signed, as it was signed
 	at    int64  // its timestamp, Unix milliseconds, inside the window
 	cycle cycle
 }

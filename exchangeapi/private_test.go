@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -210,6 +211,29 @@ func TestRepeatsAreRefused(t *testing.T) { // behaviour 8
 	}
 	require.Len(t, w.line.calls(w.key.Agent), 1)
 }
+
+// One signature fits every cut of its text into parameters; none of them is taken a second time, on either engine's guard.
+func TestRecutParametersAreRepeats(t *testing.T) {
+	for name, options := range map[string][]change{"memory": nil, "database": {sharedKeys}} {
+		t.Run(name, func(t *testing.T) {
+			w := setup(t, options...)
+			signed := w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0", "xa", "1", "xb", "2")
+			require.Zero(t, w.form("POST", api+"/order", signed).Code)
+			signed.Del("xa")
+			signed.Del("xb")
+			for cut, value := range map[string]string{"xa": "1&xb=2", "xa=1&xb": "2"} {
+				rest := maps.Clone(signed)
+				w.form("POST", api+"/order?"+url.Values{cut: {value}}.Encode(), rest).refused(t, codeParameter, "Duplicate request")
+				rest.Set(cut, value)
+				w.form("POST", api+"/order", rest).refused(t, codeParameter, "Duplicate request")
+			}
+			require.Len(t, w.line.calls(w.key.Agent), 1)
+		})
+	}
+}
+
+// sharedKeys guards against repeats in the database, as several programs on one do.
+func sharedKeys(_ *Config, p *Parts) { p.Keys.counter = &together{p.Keys.db, p.Keys.now} }
 
 // A script signs once, tests, and then places what it tested; neither is taken twice.
 func TestTestedThenPlaced(t *testing.T) {

@@ -13,20 +13,22 @@ import (
 // signatureName is the one parameter that is not signed.
 const signatureName = "signature"
 
-// signs tells whether the signature is the request's under the secret. Clients sign one of several texts, all with names in byte order and
-// values as they came: decoded, with encoded values, or with the query string's part ahead of the body's (facts/exchange.md 1.3).
-func (p params) signs(secret, signature string) bool {
+// signedText is the text that the signature is of under the secret; false when it is of none. Clients sign one of several texts, all with names in
+// byte order and values as they came: decoded, with encoded values, or with the query string's part ahead of the body's. Other parameters may make
+// the same text ("xa=1&xb=2" is also the value "1&xb=2" of xa), so this text, not the parameters, is what tells a repeat.
+func (p params) signedText(secret, signature string) (text string, ok bool) {
 	given, err := hex.DecodeString(signature)
 	if err != nil {
-		return false
+		return "", false
 	}
-	good := false
-	for _, text := range p.signable() {
+	for _, candidate := range p.signable() {
 		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write([]byte(text))
-		good = hmac.Equal(mac.Sum(nil), given) || good
+		mac.Write([]byte(candidate))
+		if hmac.Equal(mac.Sum(nil), given) {
+			text, ok = candidate, true
+		}
 	}
-	return good
+	return text, ok
 }
 
 // signable are the texts that the signature may be of. Usually nothing needs encoding, and there is one.
@@ -48,9 +50,6 @@ func (p params) all() map[string]string {
 	maps.Copy(all, p.body)
 	return all
 }
-
-// canonical is the text of the request that does not depend on where its parameters stand.
-func (p params) canonical() string { return joined(p.all(), escaped) }
 
 func joined(values map[string]string, write func(string) string) string {
 	var b strings.Builder
