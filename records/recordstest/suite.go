@@ -63,6 +63,8 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"holdings of older rows", testHoldingsOfOlderRows},
 		{"findings", testFindings},
 		{"first looks", testFirstLooks},
+		{"conditions", testConditions},
+		{"what waits", testWaiting},
 		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {
