@@ -59,6 +59,7 @@ func onChain(t testing.TB, changes ...change) *exchangeChain {
 	c.clock.now = clock.now
 	c.openExchange()
 	run(t, x.Run)
+	require.Eventually(t, x.Reached, waiting, tick)
 	require.Eventually(t, func() bool { return len(c.get(api+"/markets").list(t)) == 1 }, waiting, tick)
 	return c
 }

@@ -33,6 +33,7 @@ type shelf struct {
 	placed    []index.Placement
 	cancels   []index.CancelRequest
 	fault     error // of every question
+	unreached bool
 	page      index.Page
 	orderAsk  index.OrderFilter
 	tradeAsk  index.TradeFilter
@@ -143,6 +144,8 @@ func (s *shelf) Granted(_ context.Context, principal, agent core.Address, symbol
 }
 
 func (s *shelf) Lag() index.Lag { return index.Lag{For: 90 * time.Second, Missing: 7} }
+
+func (s *shelf) Reached() bool { return !s.unreached }
 
 func (s *shelf) Ready() error {
 	s.mu.Lock()

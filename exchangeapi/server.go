@@ -113,6 +113,7 @@ type exchangeIndex interface {
 	fees
 	Ready() error // nil while answers are as new as the node's chain
 	Lag() index.Lag
+	Reached() bool // the node has been heard of since the start
 }
 
 // node is a node of the exchange chain: *client.Client.
@@ -204,14 +205,14 @@ func (s *Server) routeNetwork(base string, part Network) {
 		pools: newPools(part.Node, s.Now),
 	}
 	for path, e := range n.public() {
-		s.get(base+prefix+path, n.answerPublic(e))
+		s.get(base+prefix+path, n.onceReached(n.answerPublic(e)))
 	}
 	for at, operation := range n.private() {
 		method, path := splitRoute(at)
-		s.echo.Add(method, base+prefix+path, n.answerPrivate(operation))
+		s.echo.Add(method, base+prefix+path, n.onceReached(n.answerPrivate(operation)))
 	}
 	for path, e := range n.proving() {
-		s.echo.POST(base+prefix+path, n.answerProving(e))
+		s.echo.POST(base+prefix+path, n.onceReached(n.answerProving(e)))
 	}
 	for path, page := range s.Pages {
 		s.get(base+path, echo.WrapHandler(page))
@@ -224,10 +225,27 @@ func (s *Server) routeNetwork(base string, part Network) {
 		mounted.ServeHTTP(c.Response(), s.front.WithClient(c.Request()))
 		return nil
 	}
-	for _, path := range []string{"/ws", "/v2/ws", "/websocket", "/asyncapi.json"} {
-		s.echo.GET(base+path, sockets)
+	s.echo.GET(base+"/asyncapi.json", sockets)
+	for _, path := range []string{"/ws", "/v2/ws", "/websocket"} {
+		s.echo.GET(base+path, n.onceReached(sockets))
 	}
 }
+
+// onceReached turns everybody away until the exchange chain's node has been heard of: what an index has from before, if it has anything, may be of any
+// age, and a pair that is not in it may exist.
+func (n *network) onceReached(h echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if n.Index.Reached() {
+			return h(c)
+		}
+		r := refuse(codeService, "Service unavailable: the exchange chain does not answer yet")
+		r.http, r.retry = http.StatusServiceUnavailable, unavailableFor
+		return r
+	}
+}
+
+// unavailableFor is after how long asking again makes sense.
+const unavailableFor = 5 * time.Second
 
 func (s *Server) get(path string, h echo.HandlerFunc) {
 	s.echo.GET(path, h)

@@ -157,6 +157,27 @@ func TestHealth(t *testing.T) {
 	require.Contains(t, text, `"status":"down"`)
 }
 
+// Until the node has been heard of, no answer could be right; the service says so in its own envelope.
+func TestNothingIsAnsweredBeforeTheNode(t *testing.T) {
+	socket := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"code":0,"msg":"ok","data":null}`)
+	})
+	w := setup(t, func(_ *Config, p *Parts) { p.Networks[0].Sockets = socket })
+	w.index.unreached = true
+	for _, r := range []reply{w.get(api + "/markets"), w.buy("100", "1"), w.get("/test" + api + "/ping")} {
+		require.Equal(t, []any{codeService, http.StatusServiceUnavailable, "5"}, []any{r.Code, r.status, r.header.Get("Retry-After")})
+		require.Contains(t, r.Msg, "Service unavailable")
+	}
+	for path, want := range map[string]int{"/v2/ws": 503, "/ws": 503, "/websocket": 503, "/asyncapi.json": 200} {
+		answer, err := w.client.Get(w.url + path)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, want, answer.StatusCode, path)
+	}
+	w.index.unreached = false
+	require.Zero(t, w.buy("100", "1").Code)
+}
+
 func TestPagesAreMounted(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Path", r.URL.Path) })
 	w := setup(t, func(_ *Config, p *Parts) { p.Pages = map[string]http.Handler{"/keys": page, "/keys/keys.js": page} })

@@ -181,8 +181,8 @@ func (l LogConfig) level() string {
 }
 
 func (c Config) checkNetworks(ids map[chain.ID]string) error {
-	if len(c.Networks) == 0 {
-		return errors.New("at least one is wanted")
+	if len(c.Networks) == 0 && c.Exchange == nil {
+		return errors.New("at least one is wanted, or the section exchange: there is nothing to serve")
 	}
 	var faults []error
 	sources, accounts, names, paths := map[chain.ID]bool{}, map[uint32]bool{}, map[string]bool{}, map[string]bool{}

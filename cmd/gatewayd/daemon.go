@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -184,6 +186,17 @@ func (d *daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.watcher.Run(ctx) })
 	g.Go(func() error { return d.gateway.Run(ctx) })
 	return g.Wait()
+}
+
+// awaits are the nodes that the daemon needs.
+func (d *daemon) awaits() (list []dependency) {
+	for _, id := range slices.Sorted(maps.Keys(d.chains)) {
+		list = append(list, dependency{"the nodes of chain " + string(id), func(ctx context.Context) error {
+			_, err := d.chains[id].Head(ctx)
+			return err
+		}})
+	}
+	return list
 }
 
 // keepLease renews at a third of the lease's life; a daemon that has lost it must stop.

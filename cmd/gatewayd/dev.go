@@ -224,7 +224,7 @@ func (d *development) readyAPI(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := api.server.Ready(ctx); err != nil {
+	if err := api.Ready(ctx); err != nil {
 		return err
 	}
 	d.info.API = "http://" + api.server.Addr() + "/api/v2"

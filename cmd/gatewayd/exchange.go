@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/crypto/blake2b"
@@ -180,6 +181,7 @@ func (d delegation) SignAgent(ctx context.Context, owner core.Address, digest []
 type exchange struct {
 	server  *exchangeapi.Server
 	parts   []func(context.Context) error // Run of indexes and hubs
+	waits   []dependency                  // the nodes
 	closers []func() error
 	log     *logrus.Logger
 }
@@ -257,7 +259,7 @@ func overHTTP(node string, nodes []string) string {
 
 // network opens the index of one exchange and the hub that pushes its changes.
 func (e *exchange) network(ctx context.Context, target string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
-	o.Log = log
+	o.Log, o.Lazy = log, true
 	node, err := client.Dial(ctx, target, o)
 	if err != nil {
 		return exchangeapi.Network{}, err
@@ -273,6 +275,12 @@ func (e *exchange) network(ctx context.Context, target string, o client.Options,
 		return exchangeapi.Network{}, err
 	}
 	e.parts = append(e.parts, x.Run, hub.Run)
+	e.waits = append(e.waits, dependency{"the exchange API's node", func(ctx context.Context) error {
+		if x.Reached() {
+			return nil
+		}
+		return cmp.Or(x.Ready(), errNotReached)
+	}})
 	return exchangeapi.Network{Index: x, Node: node, Sockets: hub.Handler()}, nil
 }
 
@@ -283,8 +291,32 @@ func (e *exchange) Run(ctx context.Context) error {
 		g.Go(func() error { return run(ctx) })
 	}
 	g.Go(func() error { return e.server.Run(ctx) })
+	g.Go(func() error { return tellWaiting(ctx, e.log, e.waits) })
 	return g.Wait()
 }
+
+// errNotReached: the first look at the chain is not over.
+var errNotReached = errors.New("it has not answered yet")
+
+// Ready waits until the API listens and its nodes have been heard of.
+func (e *exchange) Ready(ctx context.Context) error {
+	if err := e.server.Ready(ctx); err != nil {
+		return err
+	}
+	for _, d := range e.waits {
+		for err := d.ask(ctx); err != nil; err = d.ask(ctx) {
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%s: %w", d.name, errors.Join(err, ctx.Err()))
+			case <-time.After(readyPoll):
+			}
+		}
+	}
+	return nil
+}
+
+// readyPoll is how often Ready looks.
+const readyPoll = 10 * time.Millisecond
 
 // Close gives back what openExchange took, in reverse order; end Run first.
 func (e *exchange) Close() {

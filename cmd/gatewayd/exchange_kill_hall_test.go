@@ -179,7 +179,7 @@ func serveHallAPI(ctx context.Context, g *errgroup.Group, dir, url, chain string
 	}
 	g.Go(func() error { return api.Run(ctx) })
 	g.Go(func() error { return tellHallTime(ctx, chain) })
-	if err := api.server.Ready(ctx); err != nil {
+	if err := api.Ready(ctx); err != nil {
 		return err
 	}
 	return hallInfo{chain, "http://" + api.server.Addr()}.write(dir)

@@ -39,7 +39,7 @@ func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *cli
 		require.NoError(t, err)
 		t.Cleanup(e.Close)
 		during(t, e.Run)
-		require.NoError(t, e.server.Ready(t.Context()))
+		require.NoError(t, e.Ready(t.Context()))
 		rest := &api.Client{Base: "http://" + e.server.Addr(), HTTP: newHTTPClient()}
 		t.Cleanup(rest.HTTP.CloseIdleConnections)
 		waitFor(t, "the markets", func() bool {

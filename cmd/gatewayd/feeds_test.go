@@ -122,6 +122,6 @@ func serveTestExchange(t *testing.T, changes ...func(*ExchangeConfig)) string {
 		defer api.Close()
 		return api.Run(ctx)
 	})
-	require.NoError(t, api.server.Ready(t.Context()))
+	require.NoError(t, api.Ready(t.Context()))
 	return "http://" + api.server.Addr()
 }

@@ -26,7 +26,8 @@ func runCommand(w world) *cobra.Command {
 	return c
 }
 
-// runDaemon unlocks the wallet, starts the embedded exchange chain if there is one, and serves until ctx ends.
+// runDaemon unlocks the wallet, starts the embedded exchange chain if there is one, and serves what the configuration has until ctx ends: the bridge
+// of its networks, the exchange API, the wallet's RPC.
 func runDaemon(ctx context.Context, cfg Config, w world) error {
 	log, err := newLog(cfg.Log, w)
 	if err != nil {
@@ -49,13 +50,16 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 		cfg.Exchange = e.serving(cfg.Exchange)
 		g.Go(func() error { return e.Run(gctx) })
 	}
-	d, err := newDaemon(gctx, cfg, keys, log)
-	if err != nil {
-		stop()
-		return errors.Join(err, g.Wait())
+	if len(cfg.Networks) > 0 {
+		d, err := newDaemon(gctx, cfg, keys, log)
+		if err != nil {
+			stop()
+			return errors.Join(err, g.Wait())
+		}
+		defer d.Close()
+		g.Go(func() error { return d.Run(gctx) })
+		g.Go(func() error { return tellWaiting(gctx, log, d.awaits()) })
 	}
-	defer d.Close()
-	g.Go(func() error { return d.Run(gctx) })
 	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, keys, w, log) })
 	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.exchangeNodes(), log) })
 	log.Info("gatewayd runs")

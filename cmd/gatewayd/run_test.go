@@ -8,13 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -30,15 +28,7 @@ func TestRun(t *testing.T) {
 	n := startAnvil(t, 0)
 	mineOn(t, n)
 	dir := t.TempDir()
-	password := filepath.Join(dir, "password")
-	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
-	var out bytes.Buffer
 	w := outside(t)
-	w.stdin, w.stdout = strings.NewReader(devMnemonic+"\n"), &out
-	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
-	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
-	require.Len(t, store, 2, out.String())
-
 	keys, err := wallet.FromMnemonic(devMnemonic)
 	require.NoError(t, err)
 	genesis, err := devGenesis(keys)
@@ -46,14 +36,11 @@ func TestRun(t *testing.T) {
 	exchange := freeAddress(t)
 	cfg := devConfig(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
 	cfg.Log = LogConfig{Level: "info", Format: "json"}
-	cfg.Wallet = WalletConfig{Store: store[1], PasswordFile: password}
+	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Gateway.Listen = freeAddress(t)
 	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
-	text, err := yaml.Marshal(cfg)
-	require.NoError(t, err)
-	path := filepath.Join(dir, "config.yaml")
-	require.NoError(t, os.WriteFile(path, text, 0o600))
+	path := writeConfig(t, dir, cfg)
 	info := newDevInfo(cfg, path, "")
 	require.NoError(t, fundSource(t.Context(), info, keys, nil))
 	require.NoError(t, info.write(filepath.Join(dir, "dev.json")))

@@ -80,6 +80,7 @@ type Index struct {
 	noted   notes
 	cursors map[contract]cursor // under commits
 	caught  atomic.Bool
+	reached atomic.Bool
 	trouble atomic.Pointer[error]
 	lag     lagging
 
@@ -129,6 +130,10 @@ func (x *Index) Ready() error {
 	}
 	return nil
 }
+
+// Reached tells whether the node, or the process that follows it for us, has been heard of since the start. Until then nobody knows how old what is
+// stored is.
+func (x *Index) Reached() bool { return x.reached.Load() }
 
 // reload reads memory and cursors from the database. It is called under commits.
 func (x *Index) reload(ctx context.Context) error {

@@ -85,6 +85,7 @@ func (x *Index) Lag() Lag {
 // progress tells the log, from time to time, that blocks are being caught up with.
 func (x *Index) progress(t *turn) {
 	x.lag.saw(t)
+	x.reached.Store(true)
 	if t.more && x.lag.due(progressEvery, x.config.Now()) {
 		lag := x.Lag()
 		x.log.WithField("missing", lag.Missing).WithField("for", lag.For.Round(time.Second)).Info("the exchange index catches up with the chain")
@@ -106,4 +107,7 @@ func (x *Index) judge(err error) {
 		x.log.Info("the exchange index is up to date again")
 	}
 	x.caught.Store(err == nil)
+	if err == nil || errors.Is(err, errOther) {
+		x.reached.Store(true)
+	}
 }

@@ -40,6 +40,8 @@ type Options struct {
 	Dial dialer
 	// HTTP is the same node's address over HTTP, for when its WebSocket ends at a request again and again. Without it the usual places are tried.
 	HTTP string
+	// Lazy makes a node that cannot be reached no error of Dial: each call connects then, until one has.
+	Lazy bool
 	// Log is told when requests go another way than they should; it should name the node, which the client does not: its address may hold a secret.
 	// nil: nobody is told.
 	Log logrus.FieldLogger
@@ -65,7 +67,7 @@ func (o Options) withDefaults() Options {
 
 // Client talks to one node. It is safe for concurrent use.
 type Client struct {
-	rpc      *rpc.Client
+	link     *link
 	http     *http.Client
 	timeout  time.Duration
 	fallback *fallback // nil but over a WebSocket
@@ -82,20 +84,22 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	if f != nil {
 		o.Dial = f.counting(o.Dial)
 	}
-	c, err := rpc.DialOptions(ctx, target,
-		rpc.WithHTTPClient(over),
-		rpc.WithWebsocketDialer(webSocketDialer(o)),
-		rpc.WithWebsocketMessageSizeLimit(o.MaxResponse),
-		rpc.WithBatchItemLimit(maxBatch))
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the exchange chain's node: %w", withoutAddress(err))
+	l := newLink(func(ctx context.Context) (*rpc.Client, error) {
+		return rpc.DialOptions(ctx, target,
+			rpc.WithHTTPClient(over),
+			rpc.WithWebsocketDialer(webSocketDialer(o)),
+			rpc.WithWebsocketMessageSizeLimit(o.MaxResponse),
+			rpc.WithBatchItemLimit(maxBatch))
+	})
+	if _, err := l.get(ctx); err != nil && !(o.Lazy && reachableScheme(target)) {
+		return nil, err
 	}
-	return &Client{rpc: c, http: over, timeout: o.Timeout, fallback: f}, nil
+	return &Client{link: l, http: over, timeout: o.Timeout, fallback: f}, nil
 }
 
 // Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.
 func (c *Client) Close() {
-	c.rpc.Close()
+	c.link.close()
 	c.http.CloseIdleConnections()
 }
 

@@ -125,9 +125,13 @@ func (f *fallback) take(w way, posts *rpc.Client) bool {
 
 // do runs a request the way that requests go now, and learns from how it ends.
 func (c *Client) do(ctx context.Context, r request, run func(over *rpc.Client) error) error {
+	over, err := c.link.get(ctx)
+	if err != nil {
+		return err
+	}
 	f := c.fallback
 	if f == nil {
-		return run(c.rpc)
+		return run(over)
 	}
 	ends := f.ends.Load()
 	if _, posts := f.current(); posts != nil {
@@ -135,7 +139,7 @@ func (c *Client) do(ctx context.Context, r request, run func(over *rpc.Client) e
 		f.posted(err)
 		return err
 	}
-	err := run(c.rpc)
+	err = run(over)
 	var refused rpc.Error
 	switch {
 	case err == nil || errors.As(err, &refused):
@@ -227,7 +231,11 @@ var errNoHTTP = errors.New("no address at which the same chain answers")
 
 // findHTTP looks for the same node's HTTP: at the address that was given, else where nodes usually have it. Only one that answers the same genesis is taken.
 func (c *Client) findHTTP(ctx context.Context) (*rpc.Client, error) {
-	want, err := genesisOf(ctx, c.rpc)
+	socket, err := c.link.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := genesisOf(ctx, socket)
 	if err != nil {
 		return nil, fmt.Errorf("reading the genesis: %w", fromRPC(err))
 	}

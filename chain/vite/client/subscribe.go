@@ -101,7 +101,11 @@ func (c *Client) SubscribeVMLogs(ctx context.Context, f LogFilter, events chan<-
 func (c *Client) subscribe(ctx context.Context, events any, topic string, params ...any) (*Subscription, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	sub, err := c.rpc.Subscribe(ctx, "subscribe", events, append([]any{topic}, params...)...)
+	over, err := c.link.get(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("subscribing to %s: %w", topic, err)
+	}
+	sub, err := over.Subscribe(ctx, "subscribe", events, append([]any{topic}, params...)...)
 	if err != nil {
 		return nil, fmt.Errorf("subscribing to %s: %w", topic, fromRPC(err))
 	}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/chain/vite/node"
+	"gatewayd/exchangeapi"
+	"gatewayd/serve"
+	"gatewayd/wallet"
+)
+
+// program is `gatewayd` as a process, with what it logs.
+type program struct {
+	cmd    *exec.Cmd
+	exited chan error // its end, once
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// Write takes what the process says on standard error.
+func (p *program) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(text)
+}
+
+func (p *program) logged() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// startProgram runs `gatewayd` until the test ends.
+func startProgram(t *testing.T, args ...string) *program {
+	t.Helper()
+	p := &program{cmd: exec.Command("gatewayd", args...), exited: make(chan error, 1)}
+	p.cmd.Stderr = p
+	require.NoError(t, p.cmd.Start())
+	go func() { p.exited <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		if t.Failed() {
+			t.Log(p.logged())
+		}
+	})
+	return p
+}
+
+// says waits until the log has a text.
+func (p *program) says(t *testing.T, text string) {
+	t.Helper()
+	waitFor(t, "the log says "+text, func() bool { return strings.Contains(p.logged(), text) })
+}
+
+// stop ends the program politely and sees it end well.
+func (p *program) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, <-p.exited, p.logged())
+}
+
+// recoverWallet makes the development keys an operator's wallet in a directory.
+func recoverWallet(t *testing.T, dir string) WalletConfig {
+	t.Helper()
+	password := filepath.Join(dir, "password")
+	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
+	var out bytes.Buffer
+	w := outside(t)
+	w.stdin, w.stdout = strings.NewReader(devMnemonic+"\n"), &out
+	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
+	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
+	require.Len(t, store, 2, out.String())
+	return WalletConfig{Store: store[1], PasswordFile: password}
+}
+
+// writeConfig writes a configuration file.
+func writeConfig(t *testing.T, dir string, cfg Config) (path string) {
+	t.Helper()
+	text, err := yaml.Marshal(cfg)
+	require.NoError(t, err)
+	path = filepath.Join(dir, "config.yaml")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+// embeddedChain serves a development exchange chain until the test ends. ws may be empty.
+func embeddedChain(t *testing.T, ws string) *embedded {
+	t.Helper()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	chain, err := startEmbedded(node.Config{Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, EmbeddedConfig{Listen: "127.0.0.1:0", WS: ws})
+	require.NoError(t, err)
+	t.Cleanup(chain.Close)
+	during(t, chain.Run)
+	return chain
+}
+
+// envelopeAt is what the exchange API answers at a URL; the zero value while it does not.
+func envelopeAt(url string) (status int, e struct {
+	Code int
+	Msg  string
+}) {
+	answer, err := http.Get(url)
+	if err != nil {
+		return 0, e
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	_ = json.Unmarshal(text, &e)
+	return answer.StatusCode, e
+}
+
+// The exchange API's node is down at the start: the bridge serves, the API says so in its own envelope, the log tells what is waited for, and once the node
+// is there the API serves without a restart.
+func TestRunWaitsForTheExchangeNode(t *testing.T) {
+	t.Parallel()
+	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
+	require.NoError(t, err)
+	during(t, source.Run)
+	dir, later := t.TempDir(), freeAddress(t)
+	cfg := devConfig(quick(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
+	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = LogConfig{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
+	cfg.Exchange = &ExchangeConfig{Node: "ws://" + later, Config: exchangeapi.Config{Config: serve.Config{Listen: freeAddress(t)}}}
+	cfg.fill()
+	api := "http://" + cfg.Exchange.Listen + "/api/v2/markets"
+
+	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
+	p.says(t, "waiting for the exchange API's node")
+	waitFor(t, "the API's refusal", func() bool {
+		status, e := envelopeAt(api)
+		return status == http.StatusServiceUnavailable && e.Code == 1005 && strings.HasPrefix(e.Msg, "Service unavailable")
+	})
+	waitFor(t, "the bridge", func() bool {
+		status, _ := envelopeAt("http://" + cfg.Gateway.Listen + "/gateway/eth/meta-info?tokenId=" + cfg.Networks[0].Tokens[0].Token)
+		return status == http.StatusOK
+	})
+	embeddedChain(t, later)
+	p.says(t, "the exchange API's node: there now")
+	waitFor(t, "the API", func() bool {
+		status, e := envelopeAt(api)
+		return status == http.StatusOK && e.Code == 0
+	})
+	p.stop(t)
+}
+
+// Nodes that are down at the start are named in the log; the daemon waits for them.
+func TestRunTellsWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := devConfig(quick(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
+	cfg.Log, cfg.Wallet = LogConfig{Level: "info"}, recoverWallet(t, dir)
+	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
+	p.says(t, "waiting for the nodes of chain eth")
+	p.says(t, "waiting for the nodes of chain vite")
+	p.stop(t)
+}
+
+// A configuration without networks serves an exchange API alone, on the embedded chain.
+func TestRunServesAnExchangeAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	cfg := Config{
+		Data: dir, Wallet: recoverWallet(t, dir),
+		Embedded: &EmbeddedConfig{Listen: freeAddress(t), Dir: filepath.Join(dir, "chain"), Genesis: filepath.Join(dir, "genesis.json")},
+		Exchange: &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: freeAddress(t)}}},
+	}
+	writeGenesis(t, cfg.Embedded.Genesis, genesis)
+	cfg.Exchange.Node = "http://" + cfg.Embedded.Listen
+	cfg.fill()
+	path := writeConfig(t, dir, cfg)
+	p := startProgram(t, "run", "-c", path)
+	waitFor(t, "the API", func() bool {
+		status, e := envelopeAt("http://" + cfg.Exchange.Listen + "/api/v2/limit")
+		return status == http.StatusOK && e.Code == 0
+	})
+	p.stop(t)
+	_, err = os.Stat(filepath.Join(dir, "gatewayd.db"))
+	require.ErrorIs(t, err, os.ErrNotExist, "there is no bridge to keep records of")
+
+	cfg.Exchange = nil
+	_, err = LoadConfig(writeConfig(t, t.TempDir(), cfg))
+	require.ErrorContains(t, err, "nothing to serve")
+}
