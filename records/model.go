@@ -41,6 +41,7 @@ const (
 	ReasonUnbound       = "unbound_address"
 	ReasonUnknownToken  = "unknown_token"
 	ReasonUnknownSender = "unknown_sender" // a contract: nobody to refund
+	ReasonWrongType     = "wrong_type"     // a known user's address or label, and a token that is deposited the other way
 	ReasonOperator      = "operator"
 	ReasonInternal      = "internal" // it came from another account of ours: owed to nobody
 

@@ -6,7 +6,7 @@ import (
 	"gatewayd/chain"
 )
 
-// SweepCandidate is a deposit address that holds decided deposits of an asset. Booked is their sum less what was swept, never below zero.
+// SweepCandidate is a deposit address, or the gas account, that holds decided deposits of an asset. Booked is their sum less what was swept, never below zero.
 type SweepCandidate struct {
 	Account Account
 	Asset   chain.Asset
@@ -49,7 +49,8 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 // taken tells whether a transfer of this state has come for good.
 func taken(s TransferState) bool { return s == Final || s == Refused }
 
-// bookDeposit adds a transfer that was decided to what came to its address, if that is a user's own, or takes it back.
+// bookDeposit adds a transfer that was decided to what came to its address, if that is a user's own, or takes it back. Tokens that somebody sent
+// to the gas account are swept like those of a user's address; its coins stay.
 func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
 	var t struct {
 		Chain   string       `db:"chain"`
@@ -58,7 +59,7 @@ func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
 		Amount  chain.Amount `db:"amount"`
 	}
 	found, err := tx.get(&t, `SELECT t.chain, t.account, t.asset, t.amount FROM transfers t WHERE t.id = ? AND t.failed = 0
-		AND EXISTS (SELECT 1 FROM accounts a WHERE a.chain = t.chain AND a.account = t.account AND a.kind = 'deposit')`, transferID)
+		AND EXISTS (SELECT 1 FROM accounts a WHERE a.chain = t.chain AND a.account = t.account AND (a.kind = 'deposit' OR a.kind = 'gas' AND t.asset <> 'native'))`, transferID)
 	if err != nil || !found {
 		return err
 	}

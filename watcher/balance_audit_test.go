@@ -281,10 +281,10 @@ func TestUndatedCoinWaitsForAnOperator(t *testing.T) {
 	require.Equal(t, records.ReasonUnproven, found[0].Reason)
 	r.settle(finality)
 	r.requireHolding(r.vite, owner, "tti_native", 0)
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, found[0].ID) })
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: found[0].ID}) })
 	r.settle(3*finality + 6)
 	r.requireHolding(r.vite, owner, "tti_native", 900)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Retry(tx, found[0].ID) })
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: found[0].ID}) })
 	require.ErrorIs(t, err, ErrNothingToDo)
 	r.requireSound()
 }

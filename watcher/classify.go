@@ -62,14 +62,29 @@ func (w *Watcher) deposit(tx *records.Tx, n records.Network, kind records.Accoun
 		row.Reason = reason
 		return err
 	}
-	token, ok := n.ByAsset(row.Asset, bindingType)
-	if !ok {
+	token, ok := served(n, kind, row.Asset)
+	other := token.Type != bindingType
+	if !ok || other && row.Failed { // nobody is told of what failed and could not have been credited
 		row.Reason = records.ReasonUnknownToken
 		return nil
 	}
 	row.Token, row.Owner, row.Payee, row.Policy = token.TokenID, owner, owner, token.Policy
-	row.Net, row.Reason = worth(row, token)
+	if row.Net, row.Reason = worth(row, token); other && row.Reason == "" {
+		row.Reason = records.ReasonWrongType
+	}
 	return nil
+}
+
+// served is the token that an asset at an account of a kind stands for: one that is deposited there, else one that is deposited the other way.
+func served(n records.Network, kind records.AccountKind, asset chain.Asset) (records.Token, bool) {
+	first, second := records.TypeLabel, records.TypeAddress
+	if kind == records.KindDeposit {
+		first, second = second, first
+	}
+	if token, ok := n.ByAsset(asset, first); ok {
+		return token, true
+	}
+	return n.ByAsset(asset, second)
 }
 
 // worth is what a deposit is worth in the gateway token's units, what is too small for a unit cut, and why it is refused, if it is.

@@ -57,7 +57,7 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 	case state == records.Final:
 		return w.queueCredit(tx, n, t)
 	case t.Direction == records.Withdrawal:
-		return queueRefund(tx, n, t)
+		return queueRefund(tx, n, t, t.From)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func outcome(t records.Transfer) records.TransferState {
 	case "", records.ReasonInternal:
 		return records.Final
 	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender,
-		records.ReasonBeforeAddress, records.ReasonUnproven:
+		records.ReasonBeforeAddress, records.ReasonUnproven, records.ReasonWrongType:
 		return records.Held
 	default:
 		return records.Refused
@@ -96,11 +96,11 @@ func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Trans
 	return err
 }
 
-// queueRefund orders a withdrawal's gross amount back to its sender, from the account that it came to.
-func queueRefund(tx *records.Tx, n records.Network, t records.Transfer) error {
+// queueRefund orders a withdrawal's gross amount back, to its sender unless an operator names another, from the account that it came to.
+func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
-		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: t.From,
+		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: payee,
 	})
 	return err
 }

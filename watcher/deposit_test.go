@@ -63,7 +63,7 @@ func TestDepositOutcomes(t *testing.T) {
 		}, records.Held, records.ReasonUnknownToken, 0},
 		{"type 1 token at an own address", func(r *rig, _, address, _ string) string {
 			return r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(1000), chain.Memo{Type: -1})
-		}, records.Held, records.ReasonUnknownToken, 0},
+		}, records.Held, records.ReasonWrongType, 0},
 		{"nobody's address", func(r *rig, _, _, _ string) string { return r.deposit(r.net.Hot, 50_000) },
 			records.Held, records.ReasonUnbound, 0},
 		{"failed on chain", func(r *rig, _, address, _ string) string {
@@ -128,10 +128,10 @@ func TestOperatorCreditsBelowMinimum(t *testing.T) {
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
 	id := r.transfer(hash).ID
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, id) })
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: id}) })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 50)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Retry(tx, id) })
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: id}) })
 	require.ErrorIs(t, err, ErrNothingToDo)
 	r.requireSound()
 }
@@ -184,7 +184,7 @@ func TestRefundedStrayDeposit(t *testing.T) {
 	hash := r.eth.Deposit(r.eth.Address("lost"), r.net.Shared, chain.Native, units(1000), chain.Memo{Type: -1, Label: "typo"})
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonUnknownLabel)
-	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, r.transfer(hash).ID) })
+	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
 	r.rest()
 	require.Equal(t, chain.Refund, r.payment(hash).Purpose)
 	require.Equal(t, records.Paid, r.payment(hash).State)

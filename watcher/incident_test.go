@@ -59,7 +59,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return tx.SetAutomatic("main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, r.transfer(hash).ID) })
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
 	other, otherAddress := r.user()
 	r.deposit(otherAddress, 70_000)
 	r.rest()
@@ -70,7 +70,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	r.eth.Gossip()
 	r.rest()
 	if r.payment(hash).State == records.HeldPayment {
-		r.update(func(tx *records.Tx) error { return r.w.Retry(tx, r.transfer(hash).ID) })
+		r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
 		r.rest()
 	}
 	require.Equal(t, records.Paid, r.payment(hash).State)

@@ -1,22 +1,44 @@
 package watcher
 
 import (
+	"errors"
 	"fmt"
 
 	"gatewayd/chain"
 	"gatewayd/records"
 )
 
+// Order is what an operator wants done with one record. The history keeps it under the operator's name.
+type Order struct {
+	Record uint64
+	To     string // the wallet to credit, or whom to refund; empty: the owner, or the sender
+	Why    string
+	Small  bool // credit even what is below the minimum
+}
+
+// note writes an order into the record's history, before what it does.
+func (o Order) note(tx *records.Tx, what string) error {
+	if o.To != "" {
+		what += " to " + o.To
+	}
+	if o.Why != "" {
+		what += ": " + o.Why
+	}
+	return tx.Log(records.Event{Subject: "transfer", SubjectID: fmt.Sprint(o.Record), Event: "ordered", Detail: what})
+}
+
 // Retry sends a stuck transfer on its way again: a held payment is queued, a deposit below its minimum, or of which
-// only balances tell and not since when, is credited anyway. It never
-// makes a second payment: one that might be on its chain is not touched (facts/gateway.md 3, rule e).
-func (w *Watcher) Retry(tx *records.Tx, id uint64) error {
-	t, err := tx.Transfer(id)
+// only balances tell and not since when, is credited anyway. It never makes a second payment: one that might be on its chain is not touched.
+func (w *Watcher) Retry(tx *records.Tx, o Order) error {
+	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
 	}
-	payments, err := tx.PaymentsOf(id)
+	payments, err := tx.PaymentsOf(t.ID)
 	if err != nil {
+		return err
+	}
+	if err := o.note(tx, "retry"); err != nil {
 		return err
 	}
 	for _, p := range payments {
@@ -27,38 +49,172 @@ func (w *Watcher) Retry(tx *records.Tx, id uint64) error {
 	small := t.State == records.Refused && t.Reason == records.ReasonBelowMinimum
 	undated := t.State == records.Held && t.Reason == records.ReasonUnproven && t.Owner != ""
 	if t.Direction == records.Deposit && (small || undated) && !t.Net.IsZero() {
-		if err := tx.MoveTransfer(id, t.State, records.Final, records.ReasonOperator); err != nil {
-			return err
-		}
-		return w.queueCredit(tx, w.network(t.Network), t)
+		return w.release(tx, t)
 	}
-	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, id, t.State)
+	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, t.ID, t.State)
 }
 
-// Refund sends a transfer back to its sender instead of crediting it: a held payout, or one on the operators' list. A payout that has
-// a slot is never refunded: its chain decides first.
-func (w *Watcher) Refund(tx *records.Tx, id uint64) error {
-	t, err := tx.Transfer(id)
+// release credits a deposit whose owner is known.
+func (w *Watcher) release(tx *records.Tx, t records.Transfer) error {
+	if err := tx.MoveTransfer(t.ID, t.State, records.Final, records.ReasonOperator); err != nil {
+		return err
+	}
+	return w.queueCredit(tx, w.network(t.Network), t)
+}
+
+// Credit pays a held deposit to a user: the one that the records know, or, where they know none, the one that the operator names. Then the
+// policy in force now is frozen into the record. A transfer is credited or refunded once: whoever comes second finds it decided.
+func (w *Watcher) Credit(tx *records.Tx, o Order) error {
+	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
 	}
+	if err := creditable(t); err != nil {
+		return err
+	}
+	if o.To, err = w.wallet(tx, t, o.To); err != nil {
+		return err
+	}
+	if err := o.note(tx, "credit"); err != nil {
+		return err
+	}
+	if t.Owner == "" {
+		return w.attribute(tx, t, o)
+	}
+	if t.Net.IsZero() {
+		return fmt.Errorf("%w: record %d is worth less than the smallest unit of the token", ErrNothingToDo, t.ID)
+	}
+	return w.release(tx, t)
+}
+
+// creditable tells whether a transfer is a deposit that waits for a decision.
+func creditable(t records.Transfer) error {
+	switch {
+	case t.Direction != records.Deposit:
+		return fmt.Errorf("%w: record %d is a %s, only deposits are credited to a wallet", ErrNothingToDo, t.ID, t.Direction)
+	case t.State == records.Refused && t.Reason == records.ReasonBelowMinimum:
+		return fmt.Errorf("%w: record %d is below the minimum: retry credits it to its owner", ErrNothingToDo, t.ID)
+	case t.State != records.Held:
+		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, t.State)
+	}
+	return notCreditedBefore(t)
+}
+
+// notCreditedBefore refuses what came into the records a second time, as a block's transfer after its credit as a balance's surplus.
+func notCreditedBefore(t records.Transfer) error {
+	if t.Reason == records.ReasonFoundByAudit {
+		return fmt.Errorf("%w: record %d was credited before, when balances showed it", ErrNothingToDo, t.ID)
+	}
+	return nil
+}
+
+// wallet is the canonical address to credit.
+func (w *Watcher) wallet(tx *records.Tx, t records.Transfer, to string) (string, error) {
+	switch {
+	case t.Owner == "" && to == "":
+		return "", fmt.Errorf("%w: nobody knows whose record %d is: name a wallet", ErrNothingToDo, t.ID)
+	case to == "":
+		return t.Owner, nil
+	}
+	canonical, err := w.payee(tx, w.network(t.Network).Exchange, to)
+	if err == nil && t.Owner != "" && t.Owner != canonical {
+		err = fmt.Errorf("%w: record %d is of %s: only this wallet is credited", ErrNothingToDo, t.ID, t.Owner)
+	}
+	return canonical, err
+}
+
+// payee is the canonical form of an address that an operator wants paid; none of ours is.
+func (w *Watcher) payee(tx *records.Tx, id chain.ID, address string) (string, error) {
+	canonical, ok := w.payable(id, address, "")
+	if !ok {
+		return "", fmt.Errorf("%w: %s is no address that can be paid on %s", ErrNothingToDo, address, id)
+	}
+	if _, err := tx.Account(id, canonical); err == nil {
+		return "", fmt.Errorf("%w: %s is one of our own accounts", ErrNothingToDo, canonical)
+	} else if !errors.Is(err, records.ErrNotFound) {
+		return "", err
+	}
+	return canonical, nil
+}
+
+// attribute names the owner of a deposit that nobody was named for, freezes what holds for its token now, and credits it.
+func (w *Watcher) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	n := w.network(t.Network)
+	account, err := tx.Account(t.Chain, t.To)
+	if err != nil {
+		return err
+	}
+	token, ok := served(n, account.Kind, t.Asset)
+	if !ok {
+		return fmt.Errorf("%w: network %s has no token for the asset %s", ErrNothingToDo, n.Name, t.Asset)
+	}
+	net, reason := worth(&t, token)
+	if reason == records.ReasonBelowMinimum && o.Small && !net.IsZero() {
+		reason = ""
+	}
+	if reason != "" {
+		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, reason)
+	}
+	err = tx.Attribute(t.ID, records.Attribution{Token: token.TokenID, Owner: o.To, Policy: token.Policy, Net: net})
+	if err == nil {
+		t, err = tx.Transfer(t.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return w.queueCredit(tx, n, t)
+}
+
+// Refund sends a transfer back instead of crediting it: a held payout, or one on the operators' list. A payout that has
+// a slot is never refunded: its chain decides first.
+func (w *Watcher) Refund(tx *records.Tx, o Order) error {
+	t, err := tx.Transfer(o.Record)
+	if err != nil {
+		return err
+	}
 	if t.Direction == records.Funding {
-		return fmt.Errorf("%w: record %d is money of the operators' own", ErrNothingToDo, id)
+		return fmt.Errorf("%w: record %d is money of the operators' own", ErrNothingToDo, t.ID)
 	}
 	if t.State != records.Final && t.State != records.Held {
-		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, id, t.State)
+		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, t.State)
 	}
-	if err := w.voidCredit(tx, id); err != nil {
+	if err := notCreditedBefore(t); err != nil {
 		return err
 	}
-	if err := tx.MoveTransfer(id, t.State, records.Refused, records.ReasonOperator); err != nil {
+	if err := o.note(tx, "refund"); err != nil {
 		return err
 	}
+	payee, err := w.refundee(tx, t, o.To)
+	if err != nil {
+		return err
+	}
+	if err := w.voidCredit(tx, t.ID); err != nil {
+		return err
+	}
+	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonOperator); err != nil {
+		return err
+	}
+	n := w.network(t.Network)
 	if t.Chain == n.Exchange {
-		return w.refundExchange(tx, n, t)
+		return w.refundExchange(tx, n, t, payee)
 	}
-	return w.refundSource(tx, n, t)
+	return w.refundSource(tx, n, t, payee)
+}
+
+// refundee is who gets a refund: the sender, or another that the operator names, which is noted for the checks of the books.
+func (w *Watcher) refundee(tx *records.Tx, t records.Transfer, to string) (string, error) {
+	if to == "" {
+		payee, ok := w.payable(t.Chain, t.From, "")
+		if !ok {
+			return "", fmt.Errorf("%w: its sender %s cannot be paid: say to whom", ErrNothingToDo, t.From)
+		}
+		return payee, nil
+	}
+	payee, err := w.payee(tx, t.Chain, to)
+	if err != nil || payee == t.From {
+		return payee, err
+	}
+	return payee, tx.AllowRefundTo(t.ID, payee)
 }
 
 // voidCredit frees the transfer from a payout that has not been bound.
@@ -81,36 +237,29 @@ func (w *Watcher) voidCredit(tx *records.Tx, id uint64) error {
 	return nil
 }
 
-func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Transfer) error {
-	if _, err := w.Chains[n.Exchange].CheckAddress(t.From, ""); err != nil {
-		return fmt.Errorf("%w: its sender %s cannot be paid", ErrNothingToDo, t.From)
-	}
+func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	if t.State == records.Held { // a stray was not received
 		if err := queueReceive(tx, n, t); err != nil {
 			return err
 		}
 	}
-	return queueRefund(tx, n, t)
+	return queueRefund(tx, n, t, payee)
 }
 
 // refundSource pays a deposit back from a hot account: the one that has it, or one of those that its address is swept to.
-func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Transfer) error {
+func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	account := n.PayerOf(n.Source, t)
 	known := t.To == n.Shared
 	if a, err := tx.Account(n.Source, t.To); err == nil && a.Kind == records.KindHot {
 		account, known = t.To, true
 	}
-	if _, ok := n.ByAsset(t.Asset, 0); ok {
+	if _, ok := served(n, records.KindDeposit, t.Asset); ok { // what is configured is swept from any address of a user
 		known = true
 	}
 	if !known {
 		return fmt.Errorf("%w: %s of an unknown kind lies at %s, which pays nothing by itself", ErrNothingToDo, t.Asset, t.To)
 	}
-	payee, err := w.Chains[n.Source].CheckAddress(t.From, "")
-	if err != nil {
-		return fmt.Errorf("%w: its sender %s cannot be paid", ErrNothingToDo, t.From)
-	}
-	_, err = tx.QueuePayment(records.Payment{
+	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
 		Chain: n.Source, Account: account, Asset: t.Asset, Amount: t.Amount, Payee: payee,
 	})

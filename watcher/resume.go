@@ -95,7 +95,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out 
 	if err := shutOut(tx, record); err != nil {
 		return 0, err
 	}
-	if err := r.Refund(tx, record); err != nil {
+	if err := r.Refund(tx, Order{Record: record}); err != nil {
 		return 0, err
 	}
 	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {

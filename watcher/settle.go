@@ -120,5 +120,5 @@ func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, 
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, reason); err != nil {
 		return err
 	}
-	return queueRefund(tx, w.network(t.Network), t)
+	return queueRefund(tx, w.network(t.Network), t, t.From)
 }

@@ -93,6 +93,9 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 		return err
 	}
 	if coins.Less(need) {
+		if p.Account == n.Gas { // nobody tops it up but the operators
+			return nil
+		}
 		p.Purpose, p.Payee, p.Account, p.Asset = chain.Gas, p.Account, n.Gas, chain.Native
 		p.Amount, err = need.Sub(coins)
 	} else {

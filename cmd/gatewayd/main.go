@@ -23,7 +23,7 @@ func main() {
 	err := run(ctx, os.Args[1:], world{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv})
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "gatewayd:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
 }
 
@@ -56,5 +56,6 @@ func rootCommand(w world) *cobra.Command {
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), auditCommand(w), doctorCommand(w), apikeyCommand(w),
 		walletCommand(w), genesisCommand(w), benchCommand(w), healthCommand(w), versionCommand(w),
 	)
+	strict(root)
 	return root
 }

@@ -3,16 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"gatewayd/records"
-	"gatewayd/watcher"
 )
 
 func recordsCommand(w world) *cobra.Command {
@@ -22,8 +24,9 @@ func recordsCommand(w world) *cobra.Command {
 		recordsListCommand(w, config, "list", "List records, newest first", false),
 		recordsListCommand(w, config, "export", "Write all matching records as CSV, or JSON with --json", true),
 		recordsShowCommand(w, config),
-		recordsOrderCommand(w, config, "retry", "Send a held payment on its way again, or credit a deposit that was below the minimum", (*watcher.Watcher).Retry),
-		recordsOrderCommand(w, config, "refund", "Send a transfer back to its sender instead of paying it out", (*watcher.Watcher).Refund),
+		recordsRetryCommand(w, config),
+		recordsCreditCommand(w, config),
+		recordsRefundCommand(w, config),
 		recordsSettleCommand(w, config),
 	)
 	return c
@@ -50,11 +53,15 @@ type recordRow struct {
 	OutTx     string `json:"outTx"`
 	RefundTx  string `json:"refundTx"`
 	Seen      string `json:"seen"`
+	To        string `json:"to"`       // the account of ours that it came to
+	Memo      string `json:"memo"`     // what the sender wrote beside it, in hexadecimal
+	MemoText  string `json:"memoText"` // the same as text, where it is text
+	Fault     string `json:"fault"`    // why that is no label, or no comment
 }
 
 var recordHeader = []string{
 	"id", "network", "direction", "token", "wallet", "state", "publicState", "reason", "asset", "amount", "net", "fee",
-	"from", "payee", "label", "inTx", "outTx", "refundTx", "seen",
+	"from", "payee", "label", "inTx", "outTx", "refundTx", "seen", "to", "memo", "memoText", "fault",
 }
 
 func rowOf(r records.Record) recordRow {
@@ -70,13 +77,23 @@ func rowOf(r records.Record) recordRow {
 		State: string(r.State), Public: public, Reason: r.Reason,
 		Asset: string(r.Asset), Amount: r.Amount.String(), Net: r.Net.String(), Fee: r.Fee.String(),
 		From: r.From, Payee: r.Payee, Label: label, InTx: r.Tx, OutTx: r.CreditTx, RefundTx: r.RefundTx, Seen: r.SeenAt.UTC().Format(time.RFC3339),
+		To: r.To, Memo: hex.EncodeToString(r.Memo.Raw), MemoText: plainText(r.Memo.Raw), Fault: r.Memo.Fault,
 	}
+}
+
+// plainText is what bytes say, where they are text that a terminal may show.
+func plainText(raw []byte) string {
+	text := string(raw)
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return ""
+	}
+	return text
 }
 
 func (r recordRow) cells() []string {
 	return []string{
 		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Public, r.Reason, r.Asset, r.Amount, r.Net, r.Fee,
-		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen,
+		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen, r.To, r.Memo, r.MemoText, r.Fault,
 	}
 }
 
@@ -240,34 +257,4 @@ func recordsShowCommand(w world, config *string) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
 	return c
-}
-
-func recordsOrderCommand(w world, config *string, use, about string, order func(*watcher.Watcher, *records.Tx, uint64) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use + " ID", Short: about, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := strconv.ParseUint(args[0], 10, 63)
-			if err != nil {
-				return fmt.Errorf("ID %q: the number that `gatewayd records list` shows is wanted", args[0])
-			}
-			d, err := openDesk(cmd.Context(), *config)
-			if err != nil {
-				return err
-			}
-			defer d.store.Close()
-			rules, err := d.rules(cmd.Context())
-			if err != nil {
-				return err
-			}
-			err = d.change(cmd.Context(), func(tx *records.Tx) error { return order(rules, tx, id) })
-			if errors.Is(err, records.ErrNotFound) {
-				return fmt.Errorf("there is no record %d", id)
-			}
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w.stdout, "Ordered. The daemon acts on it within a second; `gatewayd records show %d` tells how far it is.\n", id)
-			return nil
-		},
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -120,9 +119,9 @@ func recordsSettleCommand(w world, config *string) *cobra.Command {
 		Long: "Say that a final transaction of a stopped account of ours, which the records do not know, paid a record: its credit, its refund or its\n" +
 			"receive. The transaction is read from the nodes and must do exactly what the record asks for.",
 	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
-		id, err := strconv.ParseUint(args[0], 10, 63)
+		id, err := recordID(args[0])
 		if err != nil {
-			return fmt.Errorf("ID %q: the number that `gatewayd records list` shows is wanted", args[0])
+			return err
 		}
 		if err := r.Settle(ctx, id, args[1]); err != nil {
 			return err

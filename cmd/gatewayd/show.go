@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gatewayd/records"
@@ -139,6 +140,13 @@ func (s story) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\n  amount %s of %s = net %s + fee %s of token %s\n", r.Amount, r.Asset, r.Net, r.Fee, r.Token)
 	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "nobody knows: balances alone show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
+	fmt.Fprintf(w, "  to     %s\n", r.To)
+	if note := r.note(); note != "" {
+		fmt.Fprintf(w, "  note   %s\n", note)
+	}
+	if advice := r.advice(); advice != "" {
+		fmt.Fprintf(w, "  next   %s\n", advice)
+	}
 	if r.OutTx != "" {
 		fmt.Fprintf(w, "  out    %s\n", r.OutTx)
 	}
@@ -163,4 +171,44 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000"
 func inOrder(events []records.Event) []records.Event {
 	slices.SortFunc(events, func(a, b records.Event) int { return cmp.Compare(a.Seq, b.Seq) })
 	return events
+}
+
+// note is what the sender wrote beside the value, and what is wrong with it.
+func (r recordRow) note() string {
+	var parts []string
+	if r.MemoText != "" {
+		parts = append(parts, strconv.Quote(r.MemoText))
+	}
+	if r.Memo != "" {
+		parts = append(parts, "hex "+r.Memo)
+	}
+	switch {
+	case r.Reason == records.ReasonUnknownLabel && r.Memo == "":
+		parts = append(parts, "no label came with it")
+	case r.Fault != "":
+		parts = append(parts, "cannot be read: "+strings.ReplaceAll(r.Fault, "_", " "))
+	case r.Reason == records.ReasonUnknownLabel:
+		parts = append(parts, "no user has this label")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// advice is the order that fits a held record.
+func (r recordRow) advice() string {
+	if r.State != string(records.Held) {
+		return ""
+	}
+	refund := fmt.Sprintf("`gatewayd records refund %d`", r.ID)
+	credit := fmt.Sprintf("`gatewayd records credit %d --wallet ADDR --why …`", r.ID)
+	switch r.Reason {
+	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonBeforeAddress:
+		return "find the owner, then " + credit + ", or " + refund
+	case records.ReasonUnknownToken:
+		return refund + ", if it can be sent back"
+	case records.ReasonWrongType, records.ReasonUnproven:
+		return fmt.Sprintf("`gatewayd records credit %d --why …` credits it to its owner, %s sends it back", r.ID, refund)
+	case records.ReasonUnknownSender:
+		return fmt.Sprintf("ask the contract's owner, then `gatewayd records refund %d --to ADDR`", r.ID)
+	}
+	return ""
 }

@@ -20,7 +20,7 @@ type breach struct {
 
 // breaches stand against the rows of scene: transfer 1 credited by payment 1 (slot 1, paid), transfer 2 by payment 2 (slot 2, open and
 // signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 of transfer 5 forked from
-// slot 3, transfer 6 held.
+// slot 3, transfer 6 held, transfer 7 held and nobody's.
 func breaches() []breach {
 	return slices.Concat(lineBreaches(), transferBreaches(), paymentBreaches(), accountBreaches())
 }
@@ -73,6 +73,15 @@ func transferBreaches() []breach {
 		{"transfers_frozen", `UPDATE transfers SET owner = 'vite_thief' WHERE id = 3`},
 		{"transfers_frozen", `UPDATE transfers SET payee = 'vite_thief' WHERE id = 3`},
 		{"transfers_frozen", `UPDATE transfers SET asset = 'tti' WHERE id = 3`},
+		{"transfers_frozen", `UPDATE transfers SET state = 'final', owner = 'vite_thief', payee = 'vite_thief' WHERE id = 6`},
+		{"transfers_frozen", `UPDATE transfers SET state = 'final', owner = '', payee = '' WHERE id = 6`},
+		{"transfers_frozen", `UPDATE transfers SET owner = 'vite_thief', payee = 'vite_thief' WHERE id = 7`},
+		{"transfers_frozen", `UPDATE transfers SET state = 'final', owner = 'vite_bob', payee = 'vite_thief' WHERE id = 7`},
+		{"transfers_frozen", `UPDATE transfers SET state = 'final', owner = 'vite_bob', payee = 'vite_bob', amount = '99' WHERE id = 7`},
+		{"transfers_frozen", `UPDATE transfers SET state = 'final', owner = 'vite_bob', payee = 'vite_bob', asset = 'tti' WHERE id = 7`},
+		{"transfers_frozen", `UPDATE transfers SET state = 'refused', owner = 'vite_bob', payee = 'vite_bob' WHERE id = 7`},
+		{"refund_payees_no_update", `UPDATE refund_payees SET payee = 'vite_thief'`},
+		{"refund_payees_no_delete", `DELETE FROM refund_payees`},
 		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 6`},
 		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`},
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
@@ -164,6 +173,9 @@ func scene(t *testing.T, url string) *Rig {
 	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
 	r.Pay(id)
 	r.Do(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(8)) })
+	nobodys := r.stray(Shared, 500)
+	require.Equal(t, uint64(7), nobodys.ID)
+	r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(nobodys.ID, "0xAnother") })
 	return r
 }
 

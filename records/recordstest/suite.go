@@ -59,6 +59,8 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"sweeps", testSweeps},
 		{"pools", testPools},
 		{"breaches", testBreaches},
+		{"attribution", testAttribution},
+		{"refund to another", testRefundToAnother},
 		{"holdings", testHoldings},
 		{"holdings of older rows", testHoldingsOfOlderRows},
 		{"findings", testFindings},

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+// orderRig is a world with a user of a token that is deposited by label and one of coin, who has an address.
+type orderRig struct {
+	*rig
+	eth, dai *bridgeUser
+	shared   depositInfo
+	amount   chain.Amount // of a stray of the label's token
+}
+
+func newOrderRig(t *testing.T) orderRig {
+	t.Helper()
+	r := orderRig{rig: newRig(t)}
+	r.eth, r.dai = r.customer(t, "ETH"), r.customer(t, "DAI")
+	query := map[string]string{"tokenId": r.dai.token.Token, "walletAddress": r.wallet(r.dai)}
+	require.NoError(t, r.dai.gateway.get(t.Context(), "/deposit-info", query, &r.shared))
+	r.amount = units(r.dai.token, 2000)
+	return r
+}
+
+func (r orderRig) wallet(u *bridgeUser) string { return u.vite.address().String() }
+
+// held sends the label's token to an address with some bytes beside it, and waits until it is on the operators' list.
+func (r orderRig) held(t *testing.T, to, data string) recordRow {
+	t.Helper()
+	hash := r.dai.pay(t, r.dai.token.Asset, to, r.amount, data)
+	waitFor(t, "a held deposit", func() bool { return r.needs(t)[hash].InTx != "" })
+	return r.needs(t)[hash]
+}
+
+// orders runs commands as processes of their own, all at once, and answers which went through.
+func (r orderRig) orders(t *testing.T, commands ...[]string) (done []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, args := range commands {
+		all.Go(func() {
+			out, err := exec.Command("gatewayd", append(args, "-c", r.info.Config)...).CombinedOutput()
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				done = append(done, strings.Join(args, " "))
+			} else if !strings.Contains(string(out), "nothing to do: record") {
+				t.Errorf("%s: %s", strings.Join(args, " "), out)
+			}
+		})
+	}
+	all.Wait()
+	return done
+}
+
+// live are the payments of a record that pay somebody.
+func (r orderRig) live(t *testing.T, record recordRow) (list []paymentRow) {
+	t.Helper()
+	for _, p := range r.story(t, name(record)).Payments {
+		if p.State != "void" && p.Purpose != string(chain.Receive) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (r orderRig) paid(t *testing.T, record recordRow) paymentRow {
+	t.Helper()
+	waitFor(t, "the payment", func() bool { list := r.live(t, record); return len(list) == 1 && list[0].State == "paid" })
+	return r.live(t, record)[0]
+}
+
+// TestHeldDeposits shows what is known of deposits that nobody can be named for, and credits or refunds each once, whoever orders what at the same time.
+func TestHeldDeposits(t *testing.T) {
+	t.Parallel()
+	r := newOrderRig(t)
+	to, wallet := r.shared.DepositAddress, r.wallet(r.dai)
+	none, unknown := r.held(t, to, ""), r.held(t, to, "NOBODY99")
+	broken, long := r.held(t, to, "\xff\xfeME"), r.held(t, to, strings.Repeat("x", 65))
+
+	t.Run("what is known", func(t *testing.T) {
+		for _, c := range []struct {
+			row  recordRow
+			says string
+		}{
+			{none, "note   no label came with it"},
+			{unknown, `note   "NOBODY99", hex 4e4f424f44593939, no user has this label`},
+			{broken, "note   hex fffe4d45, cannot be read: not utf8"},
+			{long, "hex " + strings.Repeat("78", 65) + ", cannot be read: too long"},
+		} {
+			out := r.mustCommand(t, "records", "show", name(c.row))
+			require.Contains(t, out, c.says)
+			require.Contains(t, out, "  to     "+to+"\n")
+			require.Contains(t, out, "`gatewayd records credit "+name(c.row)+" --wallet ADDR")
+			require.Equal(t, to, r.story(t, name(c.row)).Record.To)
+		}
+	})
+	t.Run("orders that do not fit", func(t *testing.T) {
+		for _, c := range []struct {
+			args []string
+			says string
+		}{
+			{[]string{"credit", name(none), "--wallet", wallet}, "--why is wanted"},
+			{[]string{"credit", name(none), "--why", "x"}, "nobody knows whose"},
+			{[]string{"credit", name(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
+			{[]string{"credit", name(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},
+			{[]string{"credit", "999999", "--why", "x", "--wallet", wallet}, "there is no record 999999"},
+			{[]string{"refund", name(none), "--to", to}, "one of our own"},
+			{[]string{"refund", name(none), "--to", "0x12"}, "no address that can be paid"},
+		} {
+			_, err := r.command(t, append([]string{"records"}, c.args...)...)
+			require.ErrorContains(t, err, c.says)
+		}
+		require.Empty(t, r.live(t, none))
+	})
+	t.Run("credit", func(t *testing.T) {
+		r.mustCommand(t, "records", "credit", name(unknown), "--wallet", wallet, "--why", "ticket 4711")
+		p := r.paid(t, unknown)
+		require.Equal(t, []string{"credit", wallet, r.amount.String()}, []string{p.Purpose, p.Payee, p.Amount})
+		s := r.story(t, name(unknown))
+		require.Equal(t, []string{wallet, r.dai.token.Token, "TOT_CONFIRMED"}, []string{s.Record.Wallet, s.Record.Token, s.Record.Public})
+		require.Contains(t, r.mustCommand(t, "records", "show", name(unknown)), "ordered credit to "+wallet+": ticket 4711")
+		require.Regexp(t, `operator:\w+`, s.actorOf("ordered"))
+		for _, order := range []string{"credit", "refund"} {
+			_, err := r.command(t, "records", order, name(unknown), "--why", "again")
+			require.ErrorContains(t, err, "nothing to do")
+		}
+		r.dai.mustAwait(t, "/deposit-records", unknown.InTx, "TOT_CONFIRMED")
+	})
+	t.Run("two operators at once", func(t *testing.T) {
+		done := r.orders(t,
+			[]string{"records", "credit", name(none), "--wallet", wallet, "--why", "a"}, []string{"records", "refund", name(none), "--why", "b"},
+			[]string{"records", "credit", name(none), "--wallet", r.wallet(r.eth), "--why", "c"}, []string{"records", "refund", name(none), "--to", goodPayee},
+		)
+		require.NotEmpty(t, done)
+		credits := 0
+		for _, d := range done {
+			if strings.Contains(d, "credit") {
+				credits++
+			}
+		}
+		require.LessOrEqual(t, credits, 1, "a refund may still take the place of a credit that is not bound; nothing takes that of a refund")
+		require.LessOrEqual(t, len(done)-credits, 1)
+		r.paid(t, none)
+	})
+	t.Run("killed in between", func(t *testing.T) {
+		for delay := 5 * time.Millisecond; len(r.live(t, broken)) == 0 && delay < time.Second; delay += delay / 4 {
+			cmd := exec.Command("gatewayd", "records", "credit", name(broken), "--wallet", wallet, "--why", "killed", "-c", r.info.Config)
+			require.NoError(t, cmd.Start())
+			killed := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
+			_ = cmd.Wait() // whatever it has done, or not
+			killed.Stop()
+		}
+		_, err := r.command(t, "records", "credit", name(broken), "--wallet", wallet, "--why", "after all")
+		require.True(t, err == nil || strings.Contains(err.Error(), "nothing to do"), err)
+		require.Equal(t, wallet, r.paid(t, broken).Payee)
+	})
+	r.settled(t)
+}
+
+func (s story) actorOf(event string) string {
+	for _, e := range s.History {
+		if strings.HasSuffix(e.What, event) {
+			return e.Actor
+		}
+	}
+	return ""
+}
+
+// TestOtherWay: a token that is deposited by label comes to a user's own address, and coin with a label. Both are held for their owners, and
+// what lies on the address is swept.
+func TestOtherWay(t *testing.T) {
+	t.Parallel()
+	r := newOrderRig(t)
+	address := depositAddress(t, r.eth)
+	token := r.held(t, address, "")
+	coins := r.eth.pay(t, "native", r.shared.DepositAddress, units(r.eth.token, 20), r.shared.Label)
+	waitFor(t, "the coins", func() bool { return r.needs(t)[coins].InTx != "" })
+	require.Equal(t, []string{"wrong_type", r.wallet(r.eth)}, []string{token.Reason, token.Wallet})
+	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needs(t)[coins].Reason, r.needs(t)[coins].Wallet})
+
+	_, err := r.command(t, "records", "credit", name(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
+	require.ErrorContains(t, err, "only this wallet is credited")
+	r.mustCommand(t, "records", "credit", name(token), "--why", "his own address")
+	p := r.paid(t, token)
+	require.Equal(t, []string{"credit", r.wallet(r.eth), r.dai.token.Token, r.amount.String()}, []string{p.Purpose, p.Payee, p.Asset, p.Amount})
+
+	refunded := r.needs(t)[coins]
+	r.mustCommand(t, "records", "refund", name(refunded), "--to", goodPayee, "--why", "ticket 12")
+	require.Equal(t, goodPayee, r.paid(t, refunded).Payee)
+	r.eth.paidOnce(t, goodPayee, units(r.eth.token, 20))
+
+	waitFor(t, "an empty address", func() bool { // the sweep wants gas first
+		require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+		return r.holds(t, r.dai, address).Sign() == 0
+	})
+	r.settled(t)
+}
+
+// TestRefundOfAContract: what a contract sent is not sent back to it unless the operator names it.
+func TestRefundOfAContract(t *testing.T) {
+	t.Parallel()
+	r := newOrderRig(t)
+	var rows [2]recordRow
+	for i := range rows {
+		hash := r.batch(t, r.eth, []string{r.shared.DepositAddress}, []uint64{20})
+		waitFor(t, "the deposit", func() bool { return r.needs(t)[hash].InTx != "" })
+		rows[i] = r.needs(t)[hash]
+		require.Equal(t, r.source.Contracts().BatchPayer.Hex(), rows[i].From)
+		_, err := r.command(t, "records", "refund", name(rows[i]))
+		require.ErrorContains(t, err, "is a contract")
+		require.Empty(t, r.live(t, rows[i]))
+	}
+	to := common.HexToAddress("0x00000000000000000000000000000000000c0ffe").Hex()
+	r.mustCommand(t, "records", "refund", name(rows[0]), "--to", to)
+	r.paid(t, rows[0])
+	r.eth.paidOnce(t, to, r.eth.times(20))
+	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences", "a refund to somebody else was ordered")
+	r.mustCommand(t, "records", "refund", name(rows[1]), "--to", rows[1].From)
+	require.Equal(t, rows[1].From, r.live(t, rows[1])[0].Payee)
+}

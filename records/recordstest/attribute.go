@@ -1,0 +1,87 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// stray is a held deposit of coin that nobody is named for, at an address.
+func (r *Rig) stray(to string, amount uint64) records.Transfer {
+	r.T.Helper()
+	in := r.Incoming(records.Deposit, amount, r.Mine(Source, ""))
+	in.To, in.Token, in.Owner, in.Payee, in.Net, in.Policy = to, "", "", "", chain.Amount{}, records.Policy{}
+	in.Reason = records.ReasonUnknownLabel
+	r.Do(func(tx *records.Tx) (err error) {
+		if in, _, err = tx.SeeTransfer(in); err != nil {
+			return err
+		}
+		return tx.MoveTransfer(in.ID, records.Seen, records.Held, in.Reason)
+	})
+	return r.Transfer(in.ID)
+}
+
+// testAttribution: a held deposit gets an owner once, with the policy of that moment, and its credit or its refund, never both.
+func testAttribution(t *testing.T, url string) {
+	r := newRig(t, url)
+	address := r.bind(Alice)
+	in := r.stray(address, 700)
+	policy := records.Policy{Decimals: 2, MinDeposit: chain.NewAmount(3), Fee: records.Fee{Kind: "flat"}}
+	attribute := func(id uint64, owner string) error {
+		return r.Try(func(tx *records.Tx) error {
+			return tx.Attribute(id, records.Attribution{Token: Token, Owner: owner, Policy: policy, Net: chain.NewAmount(7)})
+		})
+	}
+	require.NoError(t, attribute(in.ID, Bob))
+	out := r.Transfer(in.ID)
+	want := in
+	want.State, want.Reason, want.Token, want.Owner, want.Payee, want.Net, want.Policy = records.Final, records.ReasonOperator, Token, Bob, Bob, chain.NewAmount(7), policy
+	want.ChangedAt = out.ChangedAt
+	require.Equal(t, want, out)
+	require.ErrorIs(t, attribute(in.ID, Alice), records.ErrConflict, "it has an owner")
+	r.See(func(tx *records.Tx) error {
+		list, err := tx.SweepCandidates(Source)
+		require.Len(t, list, 1, "what lies on the address is swept")
+		return err
+	})
+	r.Do(func(tx *records.Tx) error { _, err := tx.QueuePayment(CreditOf(out)); return err })
+	refund := records.Payment{
+		TransferID: in.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: in.Asset, Amount: in.Amount, Payee: in.From,
+	}
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.QueuePayment(refund); return err }), records.ErrConflict)
+
+	seen := r.Receive(records.Deposit, 50)
+	require.ErrorIs(t, attribute(seen.ID, Bob), records.ErrConflict, "it is not held")
+	left := r.stray(address, 800)
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	require.ErrorIs(t, attribute(left.ID, Bob), records.ErrConflict, "its block left the line")
+}
+
+// testRefundToAnother: a refund to somebody else than the sender is a breach of the books unless an operator ordered it.
+func testRefundToAnother(t *testing.T, url string) {
+	r := newRig(t, url)
+	in := r.stray(Shared, 700)
+	r.Do(func(tx *records.Tx) error {
+		if err := tx.MoveTransfer(in.ID, records.Held, records.Refused, records.ReasonOperator); err != nil {
+			return err
+		}
+		_, err := tx.QueuePayment(records.Payment{
+			TransferID: in.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: in.Asset, Amount: in.Amount, Payee: "0xAnother",
+		})
+		return err
+	})
+	told := func() (out []string) {
+		r.See(func(tx *records.Tx) (err error) { out, _, err = tx.Breaches(0); return err })
+		return out
+	}
+	require.Len(t, told(), 1)
+	r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(in.ID, "0xThird") })
+	require.Len(t, told(), 1)
+	for range 2 {
+		r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(in.ID, "0xAnother") })
+	}
+	require.Empty(t, told())
+}
