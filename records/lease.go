@@ -20,7 +20,7 @@ type Lease struct {
 }
 
 // Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the running process: the same holder gets the
-// role again at once, under a new epoch. ErrLeased: another one holds it.
+// role again at once, under a new epoch. ErrLeased, with the holder's name: another one holds it.
 func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s}
 	err := s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, false) })
@@ -40,7 +40,7 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s, alone: flock.New(s.engine.file + "." + role + ".lock")}
 	locked, err := l.alone.TryLock()
 	if err == nil && !locked {
-		err = ErrLeased
+		err = s.leasedTo(ctx, role)
 	}
 	if err == nil {
 		if err = s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, true) }); err != nil {
@@ -55,23 +55,41 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 
 func (s *Store) unfenced() *Store { return s.Fenced(nil) }
 
+// leasedTo is ErrLeased with the name of the role's holder.
+func (s *Store) leasedTo(ctx context.Context, role string) error {
+	err := s.View(ctx, func(tx *Tx) error {
+		row, _, err := tx.leaseOf(role)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %s", ErrLeased, row.Holder)
+	})
+	return err
+}
+
+type leaseRow struct {
+	Holder  string `db:"holder"`
+	Epoch   uint64 `db:"epoch"`
+	Expires int64  `db:"expires_at"`
+}
+
+func (tx *Tx) leaseOf(role string) (row leaseRow, found bool, err error) {
+	found, err = tx.get(&row, `SELECT holder, epoch, expires_at FROM leases WHERE role = ?`, role)
+	return row, found, err
+}
+
 // takeLease makes l the holder. inherit says that whoever stands in the row is known to be dead.
 func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 	now, err := tx.clock()
 	if err != nil {
 		return err
 	}
-	var row struct {
-		Holder  string `db:"holder"`
-		Epoch   uint64 `db:"epoch"`
-		Expires int64  `db:"expires_at"`
-	}
-	found, err := tx.get(&row, `SELECT holder, epoch, expires_at FROM leases WHERE role = ?`, l.Role)
+	row, found, err := tx.leaseOf(l.Role)
 	if err != nil {
 		return err
 	}
 	if found && !inherit && row.Holder != l.Holder && row.Expires > now {
-		return ErrLeased
+		return fmt.Errorf("%w: %s", ErrLeased, row.Holder)
 	}
 	l.Epoch = row.Epoch + 1
 	_, err = tx.exec(`INSERT INTO leases (role, holder, epoch, expires_at) VALUES (?, ?, ?, ?)
@@ -113,20 +131,35 @@ func (l *Lease) until(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// checkFence is ErrFenced unless the lease is held now.
+// checkFence is ErrFenced, with what became of the lease, unless it is held now.
 func (tx *Tx) checkFence(l *Lease) error {
 	now, err := tx.clock()
 	if err != nil {
 		return err
 	}
+	ends := now
 	if l.alone != nil { // until Release its time does not end
-		now = 0
+		ends = 0
 	}
-	held, err := tx.exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, now)
+	held, err := tx.exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, ends)
 	if err == nil && !held {
-		return ErrFenced
+		return tx.lost(l, now)
 	}
 	return err
+}
+
+// lost says why a lease is not held any more: it ran out because nobody renewed it in time, or somebody else has the role.
+func (tx *Tx) lost(l *Lease, now int64) error {
+	row, found, err := tx.leaseOf(l.Role)
+	switch {
+	case err != nil:
+		return err
+	case found && (row.Holder != l.Holder || row.Epoch != l.Epoch):
+		return fmt.Errorf("%w: %s has taken it", ErrFenced, row.Holder)
+	case row.Expires == 0:
+		return fmt.Errorf("%w: it was given back", ErrFenced)
+	}
+	return fmt.Errorf("%w: it ran out %s ago, and nobody has taken it", ErrFenced, time.Duration(now-row.Expires)*time.Millisecond)
 }
 
 // clock is the database's own time in Unix milliseconds.

@@ -65,7 +65,7 @@ func (m *model) settle() error {
 	m.restart(immortal, "")
 	m.eth.Forget() // the daemon itself must send again what was dropped
 	m.vite.Forget()
-	for i := range 150 {
+	for i := range patienceOf(m.pool) {
 		if err := m.level(i); err != nil {
 			return err
 		}
@@ -88,6 +88,9 @@ func (m *model) settle() error {
 	}
 	return m.checkBooks()
 }
+
+// patienceOf is how many blocks a world may take to come to rest. The accounts of a pool may have to wait for each other's money several times.
+func patienceOf(accounts int) int { return 150 + 300*(accounts-1) }
 
 // atRest tells whether every claim is final, paid, and the payments themselves are final.
 func (m *model) atRest() bool {

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
@@ -28,7 +25,7 @@ type daemon struct {
 	cfg      Config
 	log      *logrus.Logger
 	store    *records.Store
-	lease    *records.Lease
+	tenure   *tenure
 	guard    *records.Guard
 	chains   map[chain.ID]chain.Chain
 	networks []records.Network
@@ -36,9 +33,6 @@ type daemon struct {
 	gateway  *gateway.Server
 	closers  []func()
 }
-
-// leaseTTL is how long a dead daemon keeps others waiting (facts/reliability.md 2.5).
-const leaseTTL = 15 * time.Second
 
 // newDaemon opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
 func newDaemon(ctx context.Context, cfg Config, keys *wallet.Keys, log *logrus.Logger) (*daemon, error) {
@@ -98,44 +92,12 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the database", store.Close))
-	if d.lease, err = d.takeLease(ctx, store); err != nil {
+	if d.tenure, err = takeTenure(ctx, store, d.log); err != nil {
 		return fmt.Errorf("taking the lease: %w", err)
 	}
-	d.closers = append(d.closers, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := d.lease.Release(ctx); err != nil {
-			d.log.WithError(err).Debug("giving the lease back")
-		}
-	})
-	d.store = store.Fenced(d.lease)
+	d.closers = append(d.closers, d.tenure.end)
+	d.store = store.Fenced(d.tenure.lease)
 	return nil
-}
-
-// takeLease waits until the lease is free. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite. Who waits
-// already also waits for a database that does not answer: it is there for bad times.
-func (d *daemon) takeLease(ctx context.Context, store *records.Store) (*records.Lease, error) {
-	holder, waiting := uuid.NewString(), false
-	for {
-		lease, err := store.Hold(ctx, "daemon", holder, leaseTTL)
-		leased := errors.Is(err, records.ErrLeased)
-		switch {
-		case err == nil:
-			return lease, nil
-		case !leased && !waiting:
-			return nil, err
-		case !leased:
-			d.log.WithError(err).Warn("asking for the lease again")
-		case !waiting:
-			d.log.Warn("another daemon works on this database, or was killed just now: waiting for its lease to end")
-			waiting = true
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // ownAccounts derives the accounts of every network and puts them into the database.
@@ -179,13 +141,14 @@ func (d *daemon) newGateway(keys *wallet.Keys) error {
 	return err
 }
 
-// Run works until ctx ends or a part fails.
+// Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what happened.
 func (d *daemon) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.keepLease(ctx) })
-	g.Go(func() error { return d.watcher.Run(ctx) })
-	g.Go(func() error { return d.gateway.Run(ctx) })
-	return g.Wait()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.tenure.keep(gctx) })
+	g.Go(func() error { return d.watcher.Run(gctx) })
+	g.Go(func() error { return d.gateway.Run(gctx) })
+	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
+	return d.tenure.explain(g.Wait())
 }
 
 // awaits are the nodes that the daemon needs.
@@ -197,28 +160,6 @@ func (d *daemon) awaits() (list []dependency) {
 		}})
 	}
 	return list
-}
-
-// keepLease renews at a third of the lease's life; a daemon that has lost it must stop.
-func (d *daemon) keepLease(ctx context.Context) error {
-	tick := time.NewTicker(leaseTTL / 3)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		err := d.lease.Renew(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, records.ErrLeased), errors.Is(err, records.ErrFenced):
-			return fmt.Errorf("keeping the lease: %w", err)
-		case err != nil:
-			d.log.WithError(err).Warn("renewing the lease")
-		}
-	}
 }
 
 // closing is a close whose failure can only be told.

@@ -56,9 +56,7 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 			stop()
 			return errors.Join(err, g.Wait())
 		}
-		defer d.Close()
-		g.Go(func() error { return d.Run(gctx) })
-		g.Go(func() error { return tellWaiting(gctx, log, d.awaits()) })
+		g.Go(func() error { return runTenures(gctx, d, keys) })
 	}
 	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, keys, w, log) })
 	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.exchangeNodes(), log) })

@@ -28,9 +28,11 @@ const Environment = "GATEWAYD_TEST_POSTGRES"
 // Server is a PostgreSQL server that tests make databases on.
 type Server struct {
 	url      string
-	stop     func()
 	next     int
 	template string // database with the schema, made for the first test
+
+	launch func() *exec.Cmd // makes the server's process; nil for one that the environment names
+	cmd    *exec.Cmd        // while it runs
 }
 
 // Postgres answers the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
@@ -46,15 +48,44 @@ func Postgres(t *testing.T) *Server {
 		})
 		return s
 	}
+	return OwnPostgres(t, "")
+}
+
+// OwnPostgres starts a throw-away server whatever the environment names, for tests that stop it. Its files are in a new folder of dir, or of
+// the system's place for such when dir is empty.
+func OwnPostgres(t *testing.T, dir string) *Server {
+	t.Helper()
 	bin, err := binaries()
 	if err != nil {
-		t.Skipf("PostgreSQL is not tested: %v, and %s is not set", err, Environment)
+		t.Skipf("PostgreSQL is not tested: %v", err)
 	}
-	s, err := start(bin)
+	home, err := os.MkdirTemp(dir, "gatewayd-postgres-")
 	require.NoError(t, err)
-	t.Cleanup(s.stop)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
+	s, err := prepare(bin, home)
+	require.NoError(t, err)
+	require.NoError(t, s.Start())
+	t.Cleanup(func() { s.Stop(syscall.SIGINT) }) // fast shutdown
 	return s
 }
+
+// Start starts the process of a server of the test's own and waits until it answers.
+func (s *Server) Start() error {
+	s.cmd = s.launch()
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	return s.await()
+}
+
+// Stop ends that process with a signal (SIGINT: connections are closed, SIGQUIT: as a crash) and waits for its end. It may have ended by itself.
+func (s *Server) Stop(signal syscall.Signal) {
+	_ = s.cmd.Process.Signal(signal)
+	_ = s.cmd.Wait()
+}
+
+// Pid is the number of that process.
+func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
 // binaries finds the folder of initdb and postgres.
 func binaries() (string, error) {
@@ -74,12 +105,8 @@ func binaries() (string, error) {
 	return "", errors.New("no initdb and postgres here")
 }
 
-// start makes a server in a folder of its own, on a free port of 127.0.0.1. Commits are not forced to disk: the server outlives no test.
-func start(bin string) (*Server, error) {
-	dir, err := os.MkdirTemp("", "gatewayd-postgres-")
-	if err != nil {
-		return nil, err
-	}
+// prepare makes the files of a server that will listen on a free port of 127.0.0.1. Commits are not forced to disk: it outlives no test.
+func prepare(bin, dir string) (*Server, error) {
 	run, err := asServerUser(dir)
 	if err != nil {
 		return nil, err
@@ -93,21 +120,13 @@ func start(bin string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := run(filepath.Join(bin, "postgres"), "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", dir, "-c", "fsync=off", "-c", "max_connections=200")
-	if err := c.Start(); err != nil {
-		return nil, err
-	}
-	s := &Server{url: fmt.Sprintf("postgres://gatewayd@127.0.0.1:%d/postgres?sslmode=disable", port)}
-	s.stop = func() {
-		_ = c.Process.Signal(syscall.SIGINT) // fast shutdown
-		_ = c.Wait()
-		_ = os.RemoveAll(dir)
-	}
-	if err := s.await(); err != nil {
-		s.stop()
-		return nil, err
-	}
-	return s, nil
+	return &Server{
+		url: fmt.Sprintf("postgres://gatewayd@127.0.0.1:%d/postgres?sslmode=disable", port),
+		launch: func() *exec.Cmd {
+			return run(filepath.Join(bin, "postgres"), "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", dir,
+				"-c", "fsync=off", "-c", "max_connections=200")
+		},
+	}, nil
 }
 
 // asServerUser makes commands that run as a user that PostgreSQL accepts: it refuses root.

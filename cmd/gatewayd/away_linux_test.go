@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/records/recordstest"
+)
+
+// TestDatabaseAway takes PostgreSQL away from a lone daemon for longer than its lease lasts, while users bridge: once all of its processes stand
+// still, as when its machine is suspended, and once it crashes and is started again later. The process lives on, takes the lease again, says
+// what happened, and everything is paid exactly once.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	server := recordstest.OwnPostgres(t, "")
+	p := newPairOn(t, server.Database(t))
+	d := p.start(t, 0)
+	p.leads(t, 0)
+	v, crowd, stop := p.bridging(t, 3)
+
+	p.busy(t)
+	thaw := freezeAll(t, server.Pid())
+	longerThanTheLease(t)
+	thaw()
+	d.says(t, again, 1)
+	require.Contains(t, d.told(t), "the database answered no renewal for")
+
+	for _, act := range acts {
+		d.says(t, act, 1)
+	}
+	p.busy(t)
+	server.Stop(syscall.SIGQUIT) // as in a crash
+	longerThanTheLease(t)
+	require.NoError(t, server.Start())
+	d.says(t, again, 2)
+	require.Contains(t, d.told(t), "and nobody has taken it")
+	require.NotRegexp(t, "standing by|[0-9a-f] has taken it", d.told(t), "there is no other daemon")
+
+	stop()
+	reckon(t, v, crowd)
+	require.NoError(t, d.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, d.cmd.Wait(), "it has lived all the time")
+}
+
+// insideFullServer tells the child of TestDatabaseOnAFullDisk that it is one.
+const insideFullServer = "GATEWAYD_FULL_SERVER"
+
+// TestDatabaseOnAFullDisk fills the disk of the PostgreSQL server until nothing is stored for longer than the lease lasts: the server refuses,
+// then ends, and starts when there is room. The daemon lives on. The disk is a file system
+// in memory that only a child process of this test sees mounted; its user is not root there, whom PostgreSQL refuses.
+func TestDatabaseOnAFullDisk(t *testing.T) {
+	if os.Getenv(insideFullServer) != "" {
+		databaseOnAFullDisk(t)
+		return
+	}
+	t.Parallel()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDatabaseOnAFullDisk$", "-test.v")
+	child.Env = append(os.Environ(), insideFullServer+"=1")
+	child.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getgid(), Size: 1}},
+		AmbientCaps: []uintptr{capSysAdmin},
+	}
+	out, err := child.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
+		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
+	}
+	t.Logf("%s", out)
+	require.NoError(t, err)
+	if strings.Contains(string(out), "--- SKIP") {
+		t.Skip("the child was skipped")
+	}
+}
+
+// capSysAdmin is the right to mount, in the kernel's numbers.
+const capSysAdmin = 21
+
+func databaseOnAFullDisk(t *testing.T) {
+	disk := filepath.Join(t.TempDir(), "disk")
+	require.NoError(t, os.Mkdir(disk, 0o700))
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=160m"); err != nil {
+		t.Skipf("mounting: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	server := recordstest.OwnPostgres(t, disk)
+	p := newPairOn(t, server.Database(t))
+	d := p.start(t, 0)
+	p.leads(t, 0)
+	v, crowd, stop := p.bridging(t, 3)
+	p.busy(t)
+	full := &cramped{disk: disk}
+	full.fill(t)
+	waitFor(t, "the daemon to complain", func() bool { return strings.Contains(d.told(t), "No space left on device") })
+	server.Stop(syscall.SIGQUIT) // as it ends by itself when it cannot write its log
+	longerThanTheLease(t)
+	full.free(t)
+	require.NoError(t, server.Start())
+	d.says(t, again, 1)
+	stop()
+	reckon(t, v, crowd)
+	require.NoError(t, d.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, d.cmd.Wait(), "it has lived all the time")
+}
+
+// longerThanTheLease waits for as long as a lease lasts, and a little.
+func longerThanTheLease(t *testing.T) {
+	t.Helper()
+	ends := time.Now().Add(leaseTTL + 2*time.Second)
+	waitFor(t, "the lease to run out", func() bool { return time.Now().After(ends) })
+}
+
+// freezeAll stops a process and its children until thaw, or until the test ends.
+func freezeAll(t *testing.T, pid int) (thaw func()) {
+	t.Helper()
+	freeze(t, pid)
+	all := append(children(t, pid), pid)
+	thaw = func() {
+		for _, p := range all {
+			_ = syscall.Kill(p, syscall.SIGCONT) // some may have ended
+		}
+	}
+	t.Cleanup(thaw)
+	for _, p := range all[:len(all)-1] {
+		freeze(t, p)
+	}
+	return thaw
+}
+
+func children(t *testing.T, pid int) (list []int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	for _, e := range entries {
+		n, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n))
+		if err != nil {
+			continue // it has ended
+		}
+		// The name, in brackets, may hold anything; state and parent follow it.
+		if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); fields[1] == strconv.Itoa(pid) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
