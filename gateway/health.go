@@ -8,13 +8,23 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatewayd/chain"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 )
 
-// health is the answer of /health, for supervisors: 200 while the store answers and no chain is halted, else 503. It has no envelope.
+// health is the answer of /health, for supervisors: 200 while all money moves that operators let move, else 503 with the reasons. It has no
+// envelope. Strangers read it, so it names kinds and chains, never accounts, nodes or amounts.
 type health struct {
-	Status string        `json:"status"` // ok, halted, or down when the store does not answer
-	Chains []chainHealth `json:"chains"`
+	Status   string        `json:"status"` // ok, halted (a chain is), stopped (something else is), or down when the store does not answer
+	Reasons  []reason      `json:"reasons"`
+	Warnings []reason      `json:"warnings"` // money moves, but operators should look
+	Chains   []chainHealth `json:"chains"`
+}
+
+// reason is a condition as strangers may see it.
+type reason struct {
+	Kind  status.Kind `json:"kind"`
+	Chain chain.ID    `json:"chain,omitempty"`
 }
 
 type chainHealth struct {
@@ -30,17 +40,24 @@ func (s *Server) health(c echo.Context) error {
 	h, err := ask(ctx, s, s.Store.Glance, s.readHealth)
 	if err != nil {
 		s.Log.WithError(err).Error("gateway health")
-		h = health{Status: "down", Chains: []chainHealth{}}
+		h = health{Status: "down", Chains: []chainHealth{}}.with(status.Down())
 	}
-	status := http.StatusOK
+	code := http.StatusOK
 	if h.Status != "ok" {
-		status = http.StatusServiceUnavailable
+		code = http.StatusServiceUnavailable
 	}
-	return c.JSON(status, h)
+	return c.JSON(code, h)
 }
 
 func (s *Server) readHealth(tx *records.Tx) (health, error) {
 	h := health{Status: "ok", Chains: []chainHealth{}}
+	report, err := status.Read(tx, s.networks())
+	if err != nil {
+		return health{}, err
+	}
+	if !report.Flows() {
+		h.Status = "stopped"
+	}
 	for _, id := range s.chains() {
 		cursor, err := tx.Cursor(id)
 		if err != nil {
@@ -51,7 +68,30 @@ func (s *Server) readHealth(tx *records.Tx) (health, error) {
 			h.Status = "halted"
 		}
 	}
-	return h, nil
+	return h.with(report), nil
+}
+
+// with adds a report's conditions, each kind and chain once.
+func (h health) with(r status.Report) health {
+	h.Reasons, h.Warnings = []reason{}, []reason{}
+	for _, c := range r.Conditions {
+		list := &h.Warnings
+		if c.Stops {
+			list = &h.Reasons
+		}
+		if one := (reason{c.Kind, c.Chain}); !slices.Contains(*list, one) {
+			*list = append(*list, one)
+		}
+	}
+	return h
+}
+
+func (s *Server) networks() []records.Network {
+	all := make([]records.Network, len(s.Routes))
+	for i, r := range s.Routes {
+		all[i] = r.Network
+	}
+	return all
 }
 
 // chains are the chains of all networks, each once.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 )
 
@@ -21,14 +22,19 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (metaInfo, error) {
-		deposit, err := tx.Channel(n.Name, token.TokenID, records.Deposit)
+	info, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (metaInfo, error) {
+		deposit, err := status.ReadChannel(tx, n.Network, token.TokenID, records.Deposit)
 		if err != nil {
 			return metaInfo{}, err
 		}
-		withdraw, err := tx.Channel(n.Name, token.TokenID, records.Withdrawal)
+		withdraw, err := status.ReadChannel(tx, n.Network, token.TokenID, records.Withdrawal)
 		return metaInfo{token.Type, deposit.State(), withdraw.State()}, err
 	})
+	if err != nil { // without the records nothing moves, and the page needs no more than that
+		n.Log.WithError(err).Error("gateway meta-info")
+		return metaInfo{token.Type, records.ChannelMaintain, records.ChannelMaintain}, nil
+	}
+	return info, nil
 }
 
 // depositInfo is the data of /deposit-info (spec: deposit info). The label's keys are left out for type 0: Android takes any labelName, even
@@ -98,7 +104,7 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 }
 
 func (n *network) known(tx *records.Tx, token records.Token, owner string) (k binding, err error) {
-	channel, err := tx.Channel(n.Name, token.TokenID, records.Deposit)
+	channel, err := status.ReadChannel(tx, n.Network, token.TokenID, records.Deposit)
 	if err != nil {
 		return k, err
 	}
@@ -148,11 +154,11 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	if _, err := q.wallet(n.exchange); err != nil {
 		return nil, err
 	}
-	channel, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (records.Channel, error) {
-		return tx.Channel(n.Name, token.TokenID, records.Withdrawal)
+	channel, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (status.Channel, error) {
+		return status.ReadChannel(tx, n.Network, token.TokenID, records.Withdrawal)
 	})
-	if err != nil {
-		return nil, err
+	if err != nil { // nobody may send now, and that is not the user's fault
+		return nil, &refusal{fault: withdrawMaintain, cause: err}
 	}
 	switch channel.State() {
 	case records.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (facts/gateway.md 5.4)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
 	"gatewayd/serve"
@@ -96,6 +97,7 @@ type change func(*Config, *Parts)
 func setup(t testing.TB, changes ...change) *rig {
 	t.Helper()
 	r := &rig{Rig: recordstest.NewRig(t), logged: &bytes.Buffer{}}
+	r.Do(func(tx *records.Tx) error { return tx.Beat(status.Role) })
 	log := logrus.New()
 	log.SetOutput(r.logged)
 	log.SetLevel(logrus.WarnLevel) // what is of interest to tests

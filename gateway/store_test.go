@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -29,9 +30,7 @@ func TestHangingStore(t *testing.T) {
 	})
 	t.Cleanup(func() { close(h.letGo) }) // before the server stops, which waits
 	for _, url := range []string{
-		at(eth, "/meta-info", "tokenId", token),
 		at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice),
-		at(eth, "/withdraw-info", "tokenId", token, "walletAddress", alice),
 		at(eth, "/withdraw-address/verification", "tokenId", token, "withdrawAddress", "0xa"),
 		at(eth, "/withdraw-fee", "tokenId", costly, "walletAddress", alice, "amount", "1"),
 		list("/deposit-records", alice, 1, 10),
@@ -40,8 +39,27 @@ func TestHangingStore(t *testing.T) {
 		got := r.get(url)
 		require.Equal(t, []int{200, 2, int(busy)}, []int{got.status, got.Code, got.SubCode}, url)
 	}
-	require.Equal(t, 503, r.get("/health").status)
+	requireMaintenance(t, r)
 	require.Zero(t, r.get(at(eth, "/withdraw-fee", "tokenId", token, "walletAddress", alice, "amount", "1")).Code, "a flat fee needs no store")
+}
+
+// requireMaintenance: wallets are told that nothing moves, and supervisors why.
+func requireMaintenance(t *testing.T, r *rig) {
+	t.Helper()
+	meta := r.get(at(eth, "/meta-info", "tokenId", token))
+	require.JSONEq(t, `{"type":0,"depositState":"MAINTAIN","withdrawState":"MAINTAIN"}`, dataOf(t, meta))
+	got := r.get(at(eth, "/withdraw-info", "tokenId", token, "walletAddress", alice))
+	require.Equal(t, []int{200, 2, int(withdrawMaintain)}, []int{got.status, got.Code, got.SubCode})
+	got = r.get("/health")
+	require.Equal(t, 503, got.status)
+	require.JSONEq(t, `{"status":"down","reasons":[{"kind":"store_down"}],"warnings":[],"chains":[]}`, got.body)
+}
+
+func dataOf(t *testing.T, a reply) string {
+	t.Helper()
+	text, err := json.Marshal(a.Data)
+	require.NoError(t, err)
+	return string(text)
 }
 
 func TestHangingStoreIsNotPiledUpOn(t *testing.T) {
@@ -54,14 +72,15 @@ func TestHangingStoreIsNotPiledUpOn(t *testing.T) {
 	require.True(t, r.server.slots.TryAcquire(maxCalls-1))
 	defer r.server.slots.Release(maxCalls - 1)
 	for range 3 {
-		require.Equal(t, int(busy), r.get(at(eth, "/meta-info", "tokenId", token)).SubCode)
+		require.Equal(t, int(busy), r.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice)).SubCode)
 	}
 	require.False(t, r.server.slots.TryAcquire(1), "one call hangs, the others never went in")
 }
 
 func TestStoreThatIsGone(t *testing.T) {
 	broken := setup(t, func(_ *Config, p *Parts) { p.Store = fenced{} })
-	got := broken.get(at(eth, "/meta-info", "tokenId", token))
+	requireMaintenance(t, broken)
+	got := broken.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice))
 	require.Equal(t, []int{200, 2, int(internal)}, []int{got.status, got.Code, got.SubCode})
 	require.NotContains(t, got.body, "the lease", "causes are for the log")
 	require.Contains(t, broken.logged.String(), "the lease is lost")

@@ -135,6 +135,7 @@ type Waiting struct {
 	Token   string
 	Purpose chain.Purpose
 	Since   time.Time
+	For     time.Duration // by now
 }
 
 // OldestWaiting answers the oldest payment of an account that is queued and the oldest that is signed or bound and stands in no block; at most two.
@@ -158,7 +159,8 @@ func (tx *Tx) OldestWaiting(id chain.ID, account string) ([]Waiting, error) {
 	}
 	var out []Waiting
 	for _, r := range append(queued, unmined...) {
-		out = append(out, Waiting{r.ID, r.Network, r.Token, chain.Purpose(r.Purpose), fromMillis(r.At)})
+		at := fromMillis(r.At)
+		out = append(out, Waiting{r.ID, r.Network, r.Token, chain.Purpose(r.Purpose), at, tx.now.Sub(at)})
 	}
 	return out, nil
 }

@@ -5,15 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gatewayd/chain"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 )
 
 // reconciler compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
 type reconciler struct {
 	*Watcher
-	short   map[string]int // network, chain and asset -> rounds in a row with less than is owed
+	short   map[string]int       // network, chain and asset -> rounds in a row with less than is owed
+	unswept map[string]time.Time // the same -> since when sweeps are waited for
+	low     []records.Condition  // accounts that wait for sweeps in this round
+	told    int                  // how many did in the last one
 	begun   bool
 	checked uint64 // line of the history up to which the books are sound
 	below   uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
@@ -22,7 +27,7 @@ type reconciler struct {
 const (
 	// checkAgain is how many rows are checked again in each round, whether they changed or not, newest first and over and over: what changed
 	// without a line in the history shows then at the latest.
-	checkAgain = 2000
+	checkAgain = 1000
 	// keepBlocks is how many blocks of a chain are remembered below the cursor: eleven days of blocks that come each second.
 	keepBlocks = 1_000_000
 )
@@ -30,10 +35,15 @@ const (
 // patience is how many rounds a shortfall must last: a payout mined between two reads looks like one for a moment.
 const patience = 3
 
+// sweepTime is how long payments may wait for deposits to be swept before that counts as a shortage.
+const sweepTime = 15 * time.Minute
+
 // prefix marks the automatic stops that this loop may lift again.
 const prefix = "books: "
 
-func (w *Watcher) reconciler() *reconciler { return &reconciler{Watcher: w, short: map[string]int{}} }
+func (w *Watcher) reconciler() *reconciler {
+	return &reconciler{Watcher: w, short: map[string]int{}, unswept: map[string]time.Time{}}
+}
 
 // round reads the books, then the paying accounts, and closes the channels that cannot be served.
 func (r *reconciler) round(ctx context.Context) error {
@@ -44,6 +54,7 @@ func (r *reconciler) round(ctx context.Context) error {
 	if err := r.prune(ctx); err != nil {
 		return err
 	}
+	r.low = nil
 	for _, n := range r.Networks {
 		hot, err := r.shortfalls(ctx, n, n.Source, records.KindHot)
 		if err != nil {
@@ -62,7 +73,19 @@ func (r *reconciler) round(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return r.tellLow(ctx)
+}
+
+// tellLow writes down which accounts wait for sweeps, when there is something new to write.
+func (r *reconciler) tellLow(ctx context.Context) error {
+	if len(r.low) == 0 && r.told == 0 {
+		return nil
+	}
+	err := r.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteConditions("funds", r.low) })
+	if err == nil {
+		r.told = len(r.low)
+	}
+	return err
 }
 
 // breaches checks what changed since the last round, and some rows again. While something is wrong, the same is checked in each round.
@@ -135,12 +158,22 @@ func (r *reconciler) shortfalls(ctx context.Context, n records.Network, id chain
 		if err != nil {
 			return nil, err
 		}
+		all := have
 		if have.Less(sum) {
-			if have, err = r.withUnswept(ctx, id, asset, have); err != nil {
+			if all, err = r.withUnswept(ctx, id, asset, have); err != nil {
 				return nil, err
 			}
 		}
-		if r.lasts(n.Name+"/"+string(id), asset, have.Less(sum)) {
+		pool, short := n.Name+"/"+string(id), all.Less(sum)
+		if waits := have.Less(sum) && !short; r.waitsForSweeps(pool, asset, waits) {
+			short = true
+		} else if waits {
+			r.low = append(r.low, records.Condition{
+				Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
+				Detail: fmt.Sprintf("%s holds %s of %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], have, asset, sum),
+			})
+		}
+		if r.lasts(pool, asset, short) {
 			found[asset] = fmt.Sprintf("%s holds %s of %s and owes %s: top it up", n.Paying(id)[0], have, asset, sum)
 		}
 	}
@@ -175,6 +208,19 @@ func (r *reconciler) withUnswept(ctx context.Context, id chain.ID, asset chain.A
 		return err
 	})
 	return have, err
+}
+
+// waitsForSweeps tells whether what lies on deposit addresses has been waited for too long.
+func (r *reconciler) waitsForSweeps(pool string, asset chain.Asset, waits bool) bool {
+	key := pool + "/" + string(asset)
+	if !waits {
+		delete(r.unswept, key)
+		return false
+	}
+	if r.unswept[key].IsZero() {
+		r.unswept[key] = r.Now()
+	}
+	return r.Now().Sub(r.unswept[key]) > sweepTime
 }
 
 // lasts counts rounds in a row.

@@ -171,3 +171,48 @@ func TestRunEndsWithoutItsLease(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, w.Run(t.Context()), records.ErrFenced)
 }
+
+// TestFundsOnDepositAddresses: what users' addresses hold covers what is owed, and operators are told that sweeps are waited for. When none comes
+// the channel closes.
+func TestFundsOnDepositAddresses(t *testing.T) {
+	r := setup(t)
+	owner, address := r.user()
+	for range 3 {
+		r.deposit(address, maximum*100)
+	}
+	for range 22 { // more than the hot account has
+		r.withdraw(owner, r.eth.Address("payee"), maximum+fee)
+	}
+	r.rest()
+	r.rest()
+	told := func() (kinds []string) {
+		r.view(func(tx *records.Tx) error {
+			list, err := tx.Conditions()
+			for _, c := range list {
+				require.False(t, c.Stops)
+				kinds = append(kinds, c.Kind)
+			}
+			return err
+		})
+		return kinds
+	}
+	books := r.w.reconciler()
+	for range 2 * patience {
+		require.NoError(t, books.round(t.Context()))
+		require.Equal(t, []string{"funds_unswept"}, told())
+		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
+	}
+	now := r.w.Now()
+	r.w.Now = func() time.Time { return now.Add(sweepTime + time.Minute) }
+	for range patience {
+		require.NoError(t, books.round(t.Context()))
+	}
+	require.Empty(t, told())
+	require.Contains(t, r.channel(records.Withdrawal).Why, "top it up")
+	for range 3 { // coin for the fee, then the sweep
+		require.NoError(t, r.w.Sweep(t.Context()))
+		r.rest()
+	}
+	require.NoError(t, books.round(t.Context()))
+	require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
+}

@@ -29,7 +29,7 @@ type Config struct {
 	ReplaceAfter uint64        `yaml:"replace_after"` // blocks that a payout may stay unmined before its fee is raised; default 3
 	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel while catching up; default 8
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
-	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 30s
+	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 15s
 	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold; default 15s
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
 	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
@@ -40,7 +40,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.ReplaceAfter, 3)
 	setDefault(&c.FetchAhead, 8)
 	setDefault(&c.Sweep, "*/10 * * * *")
-	setDefault(&c.Reconcile, 30*time.Second)
+	setDefault(&c.Reconcile, 15*time.Second)
 	setDefault(&c.Level, 15*time.Second)
 	setDefault(&c.QuoteEvery, time.Minute)
 	setDefault(&c.BalanceAudit, time.Hour)

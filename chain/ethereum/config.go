@@ -33,6 +33,9 @@ type Config struct {
 	Balances string `yaml:"balances"`
 	// Accounts is how many accounts of ours pay withdrawals, 1 to 64; default 1.
 	Accounts int `yaml:"accounts"`
+	// OnDemand says that blocks come only with transactions, as development nodes make them: then an old block is no sign of a node that
+	// stands still.
+	OnDemand bool `yaml:"on_demand"`
 	// Unverified switches the proof of blocks off, for chains whose blocks go-ethereum cannot hash. The nodes are then trusted.
 	Unverified bool `yaml:"unverified"`
 	// Tokens are the ERC-20 contracts that are bridged.

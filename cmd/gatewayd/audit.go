@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/watcher"
 )
@@ -73,6 +74,9 @@ func runAudit(ctx context.Context, d *desk, from uint64, f format, w world) erro
 	}
 	report := auditReport{Totals: map[string]records.Totals{}, Faults: []string{}}
 	if err := a.books(ctx, report.Totals); err != nil {
+		return err
+	}
+	if err := a.stopped(ctx); err != nil {
 		return err
 	}
 	if err := a.holdings(ctx); err != nil {
@@ -140,6 +144,23 @@ func (a *audit) books(ctx context.Context, totals map[string]records.Totals) err
 		}
 		return nil
 	})
+}
+
+// stopped checks that every chain is followed and every account may sign: what has stopped one is a difference between books and chain.
+func (a *audit) stopped(ctx context.Context) error {
+	report, err := a.conditions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range report.Conditions {
+		switch c.Kind {
+		case status.ChainHalted, status.AccountStopped, status.AccountIdle, status.ChannelStopped:
+			a.check(false, "%s", c.Detail)
+		default:
+			a.checks++
+		}
+	}
+	return nil
 }
 
 // holdings checks that the paying accounts have what they owe; what is on its way between them and deposits not swept yet count.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatewayd/operator/status"
 	"gatewayd/records"
 )
 
@@ -76,23 +77,19 @@ func channelListCommand(w world, config *string) *cobra.Command {
 }
 
 func channelRows(tx *records.Tx, cfg Config) (list []channelRow, err error) {
-	for _, n := range cfg.Networks {
-		for _, t := range n.Tokens {
-			for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-				ch, err := tx.Channel(n.Name, t.Token, d)
-				if err != nil {
-					return nil, err
-				}
-				row := channelRow{
-					Network: n.Name, Token: t.Token, Symbol: t.Symbol, Direction: string(d),
-					State: ch.State(), Operator: ch.Operator, Automatic: ch.Automatic, Why: ch.Why,
-				}
-				if !ch.ChangedAt.IsZero() {
-					row.Changed = ch.ChangedAt.UTC().Format(time.RFC3339)
-				}
-				list = append(list, row)
-			}
+	report, err := status.Read(tx, cfg.networks())
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range report.Channels {
+		row := channelRow{
+			Network: c.Network, Token: c.Token, Symbol: cfg.symbol(c.Network, c.Token), Direction: string(c.Direction),
+			State: c.State(), Operator: c.Operator, Automatic: c.Automatic(), Why: c.Why(),
 		}
+		if !c.ChangedAt.IsZero() {
+			row.Changed = c.ChangedAt.UTC().Format(time.RFC3339)
+		}
+		list = append(list, row)
 	}
 	return list, nil
 }

@@ -17,6 +17,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/gateway"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/watcher"
 )
@@ -34,6 +35,7 @@ type Config struct {
 	Networks []NetworkConfig   `yaml:"networks"`
 	Gateway  gateway.Config    `yaml:"gateway"`
 	Watcher  watcher.Config    `yaml:"watcher"`
+	Status   status.Config     `yaml:"status"`
 	Exchange *ExchangeConfig   `yaml:"exchange"` // the exchange API; off when left out
 }
 
@@ -152,6 +154,7 @@ func (c Config) Check() error {
 	add("gateway", c.Gateway.Check())
 	add("log", c.Log.Check())
 	add("watcher", c.Watcher.Check())
+	add("status", c.Status.Check())
 	if c.Exchange != nil {
 		add("exchange", c.Exchange.Check())
 	}
@@ -278,4 +281,23 @@ func (c Config) exchangeNodes() []string {
 		return nil
 	}
 	return c.Vite[0].Nodes
+}
+
+// onDemand are the chains whose blocks come only with transactions.
+func (c Config) onDemand() (ids []chain.ID) {
+	for _, e := range c.Ethereum {
+		if e.OnDemand {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+// networks are the configured networks without our accounts.
+func (c Config) networks() []records.Network {
+	list := make([]records.Network, len(c.Networks))
+	for i, n := range c.Networks {
+		list[i] = n.network()
+	}
+	return list
 }

@@ -15,6 +15,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/gateway"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/wallet"
 	"gatewayd/watcher"
@@ -30,6 +31,7 @@ type daemon struct {
 	chains   map[chain.ID]chain.Chain
 	networks []records.Network
 	watcher  *watcher.Watcher
+	monitor  *status.Monitor
 	gateway  *gateway.Server
 	closers  []func()
 }
@@ -82,6 +84,7 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	if err != nil {
 		return err
 	}
+	d.monitor = status.NewMonitor(status.Parts{Config: cfg.Status, Store: d.store, Chains: d.chains, OnDemand: cfg.onDemand(), Log: log})
 	return d.newGateway(keys)
 }
 
@@ -100,7 +103,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 	return nil
 }
 
-// ownAccounts derives the accounts of every network and puts them into the database.
+// ownAccounts derives the accounts of every network and puts them into the database, with the daemon's first sign of life.
 func (d *daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
 	return d.store.Update(ctx, func(tx *records.Tx) error {
 		for _, cfg := range d.cfg.Networks {
@@ -117,7 +120,7 @@ func (d *daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
 			}
 			d.networks = append(d.networks, n)
 		}
-		return nil
+		return tx.Beat(status.Role)
 	})
 }
 
@@ -146,6 +149,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.tenure.keep(gctx) })
 	g.Go(func() error { return d.watcher.Run(gctx) })
+	g.Go(func() error { return d.monitor.Run(gctx) })
 	g.Go(func() error { return d.gateway.Run(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
 	return d.tenure.explain(g.Wait())

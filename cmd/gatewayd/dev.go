@@ -264,7 +264,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 	o = o.withDefaults()
 	c := Config{
 		Data: o.dir, Log: LogConfig{Level: "warn"},
-		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10), Accounts: o.accounts}},
+		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10), Accounts: o.accounts, OnDemand: o.source != ""}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations), Accounts: o.accounts}},
 		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
 		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: time.Minute},

@@ -14,6 +14,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/serve"
 )
@@ -130,8 +131,30 @@ func (d *doctor) accounts(ctx context.Context) []records.Network {
 	d.add(true, "database", "answers", "")
 	if len(networks) > 0 && networks[0].Hot == "" {
 		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
+		return networks
 	}
+	d.running(ctx, &desk{cfg: d.cfg, store: store})
 	return networks
+}
+
+// running tells what the running daemon and its records know of money that does not move.
+func (d *doctor) running(ctx context.Context, k *desk) {
+	report, err := k.conditions(ctx)
+	if err != nil {
+		d.add(false, "status", err.Error(), "the database answers but cannot be read; see its log")
+		return
+	}
+	found := 0
+	for _, c := range report.Conditions {
+		if c.Kind == status.ChannelClosed { // the operator's own word
+			continue
+		}
+		found++
+		d.add(false, "status "+string(c.Kind), c.Detail, remedy(c.Kind))
+	}
+	if found == 0 {
+		d.add(true, "status", "the daemon runs, nothing keeps money from moving", "")
+	}
 }
 
 // maxDrift is how far a node's newest block may be from our clock.

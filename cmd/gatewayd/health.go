@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,7 +58,25 @@ func askHealth(ctx context.Context, url string) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, res.Status)
+		return fmt.Errorf("%s answers %s%s", url, res.Status, reasonsOf(io.LimitReader(res.Body, maxHealth)))
 	}
 	return nil
+}
+
+// maxHealth bounds what is read of an answer.
+const maxHealth = 64 << 10
+
+// reasonsOf reads why a daemon is not well: ": chain_halted eth, store_down", or nothing.
+func reasonsOf(body io.Reader) string {
+	var h struct {
+		Reasons []struct{ Kind, Chain string }
+	}
+	if err := json.NewDecoder(body).Decode(&h); err != nil || len(h.Reasons) == 0 {
+		return ""
+	}
+	list := make([]string, len(h.Reasons))
+	for i, r := range h.Reasons {
+		list[i] = strings.TrimSpace(r.Kind + " " + r.Chain)
+	}
+	return ": " + strings.Join(list, ", ")
 }

@@ -53,10 +53,11 @@ type recordRow struct {
 	OutTx     string `json:"outTx"`
 	RefundTx  string `json:"refundTx"`
 	Seen      string `json:"seen"`
-	To        string `json:"to"`       // the account of ours that it came to
-	Memo      string `json:"memo"`     // what the sender wrote beside it, in hexadecimal
-	MemoText  string `json:"memoText"` // the same as text, where it is text
-	Fault     string `json:"fault"`    // why that is no label, or no comment
+	To        string `json:"to"`                // the account of ours that it came to
+	Memo      string `json:"memo"`              // what the sender wrote beside it, in hexadecimal
+	MemoText  string `json:"memoText"`          // the same as text, where it is text
+	Fault     string `json:"fault"`             // why that is no label, or no comment
+	Account   string `json:"account,omitempty"` // a stopped account of ours; no record then
 }
 
 var recordHeader = []string{
@@ -147,7 +148,13 @@ func recordsListCommand(w world, config *string, use, about string, all bool) *c
 			if err != nil {
 				return err
 			}
-			return d.print(w.stdout, f, list)
+			var stopped []records.Account
+			if filter.NeedsOperator {
+				if stopped, err = d.stoppedAccounts(cmd.Context()); err != nil {
+					return err
+				}
+			}
+			return d.print(w.stdout, f, list, stopped)
 		},
 	}
 	fl := c.Flags()
@@ -204,12 +211,20 @@ func (d *desk) page(ctx context.Context, f records.Filter) (list []records.Recor
 	return list, err
 }
 
-func (d *desk) print(w io.Writer, f format, list []records.Record) error {
+// print shows records, and the stopped accounts that wait for an operator as well: in JSON as rows without an id.
+func (d *desk) print(w io.Writer, f format, list []records.Record, stopped []records.Account) error {
 	now := time.Now()
 	rows, values := make([][]string, len(list)), make([]recordRow, len(list))
 	for i, r := range list {
 		values[i] = rowOf(r)
 		rows[i] = values[i].summary(d.cfg, now)
+	}
+	if f.json {
+		for _, a := range stopped {
+			values = append(values, recordRow{Network: a.Network, State: string(a.State), Reason: a.Why, Account: a.Account})
+		}
+	} else {
+		d.printStopped(w, stopped)
 	}
 	if len(list) == 0 && !f.json {
 		_, err := fmt.Fprintln(w, "No records match.")

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// conditions answers what keeps money from moving on the configured networks, or may soon.
+func (d *desk) conditions(ctx context.Context) (report status.Report, err error) {
+	err = d.store.View(ctx, func(tx *records.Tx) error {
+		report, err = status.Read(tx, d.cfg.networks())
+		return err
+	})
+	return report, err
+}
+
+// remedy says what to do about a kind of condition.
+func remedy(k status.Kind) string {
+	switch k {
+	case status.StoreDown:
+		return "start the database server, or correct database.url"
+	case status.DaemonDown:
+		return "start `gatewayd run`; its log says why it ended"
+	case status.ChainHalted:
+		return "see \"A halted chain\" in docs/operations.md"
+	case status.NodesDown, status.NodeFaulty:
+		return "start the node, correct its URL, or take another one"
+	case status.NodesDisagree:
+		return "find out which node is wrong, for instance by a block explorer, and take it out of the configuration"
+	case status.NodesStale:
+		return "the node stands still or is not synchronised, or a clock is wrong; a development node that makes blocks only for transactions wants on_demand: true"
+	case status.FollowerStuck:
+		return "the daemon's log says what it waits for; a node may answer heads and refuse blocks"
+	case status.FollowerBehind:
+		return "wait; if it takes long, the node is slow or requests_per_second too low"
+	case status.AccountStopped, status.AccountIdle:
+		return "`gatewayd account list`, then \"Recovery\" in docs/operations.md"
+	case status.ChannelStopped:
+		return "`gatewayd channel list` names it; it opens by itself when the cause is gone"
+	case status.FundsUnswept:
+		return "the next sweep brings it (watcher.sweep); keep more on the account, or coin on the gas account, if that takes too long"
+	case status.PaymentsLate:
+		return "`gatewayd channel list` shows what settings and accounts allow, `gatewayd records show` what the payment waits for"
+	case status.ChannelClosed:
+		return ""
+	}
+	return "see docs/operations.md"
+}
+
+// printStopped tells the stopped accounts of all chains as a list of their own.
+func (d *desk) printStopped(w io.Writer, stopped []records.Account) {
+	for _, a := range stopped {
+		fmt.Fprintf(w, "ACCOUNT %s %s on %s is %s: %s\n        gatewayd account show %s %s\n", a.Kind, a.Account, a.Chain, a.State, a.Why, a.Chain, a.Account)
+	}
+}
+
+// stoppedAccounts are the accounts that sign nothing, on every chain.
+func (d *desk) stoppedAccounts(ctx context.Context) (list []records.Account, err error) {
+	err = d.store.View(ctx, func(tx *records.Tx) error {
+		for _, id := range d.cfg.chainIDs() {
+			some, err := tx.StoppedAccounts(id)
+			if err != nil {
+				return err
+			}
+			list = append(list, some...)
+		}
+		return nil
+	})
+	return list, err
+}

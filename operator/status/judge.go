@@ -1,0 +1,186 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+const (
+	// stillBlocks is how many blocks must be missing before the head is said to stand still.
+	stillBlocks = 8
+	// behindAtMost is how far behind, in blocks' time, the follower may be while it catches up.
+	behindAtMost = 10 * time.Minute
+	// faultFor is how long a node's wrong answer is told.
+	faultFor = 10 * time.Minute
+)
+
+// lasting is how long nodes must fail to answer before that is told: a lost answer is none yet.
+func (w *watched) lasting() time.Duration { return w.pace * 3 / 2 }
+
+// still is how long the head may stand still: three looks, or as long as some blocks of this chain take.
+func (w *watched) still() time.Duration { return max(3*w.pace, stillBlocks*w.interval) }
+
+// old is how old the newest block may be by the clock: clocks differ.
+func (w *watched) old() time.Duration { return max(12*w.pace, 2*w.still()) }
+
+// stuck is how long the follower may stand below the nodes' head.
+func (w *watched) stuck() time.Duration { return 3 * w.pace }
+
+// sight is what the nodes of a chain show at a moment.
+type sight struct {
+	id    chain.ID
+	head  chain.Head
+	err   error
+	nodes []chain.NodeState
+}
+
+// fault remembers how many wrong answers a node had given when it was last seen to give one.
+type fault struct {
+	count uint64
+	at    time.Time
+}
+
+// watched is what the monitor remembers of a chain from one look to the next. Times are the daemon's own, never the blocks'.
+type watched struct {
+	id       chain.ID
+	pace     time.Duration // from one look to the next
+	onDemand bool
+	interval time.Duration // between blocks; 0: not known
+	measured time.Time
+
+	failing time.Time   // since when the nodes give no usable answer; zero: they do
+	head    chain.Point // last seen
+	moved   time.Time   // when it was first seen
+	aged    time.Time   // since when the newest block is too old; zero: it is not
+	cursor  records.Cursor
+	waiting time.Time // since when the follower stands below the head without moving; zero: it does not
+	faults  map[string]fault
+}
+
+// judge says what is wrong.
+func (w *watched) judge(now time.Time, s sight, cur records.Cursor) []records.Condition {
+	found := w.judgeNodes(now, s.nodes)
+	if s.err != nil {
+		if w.failing.IsZero() {
+			w.failing = now
+		}
+		if now.Sub(w.failing) >= w.lasting() {
+			found = append(found, w.silent(now, s))
+		}
+		return found
+	}
+	w.failing = time.Time{}
+	if c, ok := w.stale(now, s.head); ok {
+		found = append(found, c)
+	}
+	if c, ok := w.following(now, s.head, cur); ok {
+		found = append(found, c)
+	}
+	return found
+}
+
+func (w *watched) stopping(k Kind, format string, args ...any) records.Condition {
+	return records.Condition{Kind: string(k), Chain: w.id, Stops: true, Detail: fmt.Sprintf(format, args...)}
+}
+
+// silent tells nodes that do not answer from nodes that contradict each other.
+func (w *watched) silent(now time.Time, s sight) records.Condition {
+	up, why := 0, []string{}
+	for _, n := range s.nodes {
+		if n.Up {
+			up++
+		} else {
+			why = append(why, n.Name+": "+n.Why)
+		}
+	}
+	kind, what := NodesDown, "too few nodes of chain %s answer, for %s: %s"
+	if up > len(s.nodes)/2 {
+		kind, what, why = NodesDisagree, "the nodes of chain %s agree on nothing, for %s: %s", nil
+	}
+	if len(why) == 0 {
+		why = []string{s.err.Error()}
+	}
+	return w.stopping(kind, what, w.id, now.Sub(w.failing).Truncate(time.Second), strings.Join(why, "; "))
+}
+
+// stale looks whether blocks still come: whether the head moves by our clock, and whether its block is of today.
+func (w *watched) stale(now time.Time, head chain.Head) (c records.Condition, is bool) {
+	if head.Latest != w.head {
+		w.head, w.moved = head.Latest, now
+	}
+	if w.onDemand {
+		return c, false
+	}
+	still, age := now.Sub(w.moved), now.Sub(head.Time)
+	if head.Time.IsZero() || age <= w.old() {
+		w.aged = time.Time{}
+	} else if w.aged.IsZero() {
+		w.aged = now
+	}
+	switch {
+	case still > w.still():
+		return w.stopping(NodesStale, "block %d of chain %s is the newest for %s", head.Latest.Height, w.id, still.Truncate(time.Second)), true
+	case !w.aged.IsZero() && now.Sub(w.aged) >= w.lasting(): // the first block of a new chain has any time
+		return w.stopping(NodesStale, "the newest block %d of chain %s is %s old", head.Latest.Height, w.id, age.Truncate(time.Second)), true
+	}
+	return c, false
+}
+
+// following holds what is stored against the nodes' own head.
+func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) (c records.Condition, is bool) {
+	if cur.Halted { // told as such
+		return c, false
+	}
+	below := cur.Missing || cur.Height < head.Latest.Height || cur.Final.Height < min(head.Final.Height, cur.Height)
+	if moved := cur.Point != w.cursor.Point || cur.Final != w.cursor.Final; !below || moved {
+		w.waiting = time.Time{}
+	}
+	if w.cursor = cur; !below {
+		return c, false
+	}
+	if w.waiting.IsZero() {
+		w.waiting = now
+	}
+	if stood := now.Sub(w.waiting); stood > w.stuck() {
+		return w.stopping(FollowerStuck, "chain %s is not followed for %s: the records are at block %d, the nodes at %d", w.id, stood.Truncate(time.Second), cur.Height, head.Latest.Height), true
+	}
+	if cur.Missing || cur.Height >= head.Latest.Height {
+		return c, false
+	}
+	if lag := head.Latest.Height - cur.Height; time.Duration(lag)*w.interval > behindAtMost {
+		return w.stopping(FollowerBehind, "chain %s is caught up with: the records are %d blocks behind the nodes", w.id, lag), true
+	}
+	return c, false
+}
+
+// judgeNodes tells what is wrong with single nodes. Whether the others suffice is told apart.
+func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []records.Condition) {
+	for _, n := range nodes {
+		f, ok := w.faults[n.Name]
+		if n.Faults > f.count {
+			f.at = now
+		}
+		if n.Faults > 0 || ok {
+			w.faults[n.Name] = fault{n.Faults, f.at}
+		}
+		var detail string
+		switch {
+		case n.LeftOut:
+			detail = fmt.Sprintf("is left out for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)
+		case !n.Up && !n.AskedAt.IsZero():
+			detail = "does not answer: " + n.Why
+		case !f.at.IsZero() && now.Sub(f.at) < faultFor:
+			detail = fmt.Sprintf("has given %d wrong answers, the last: %s", n.Faults, n.LastFault)
+		default:
+			continue
+		}
+		found = append(found, records.Condition{
+			Kind: string(NodeFaulty), Chain: w.id, Subject: n.Name, Detail: fmt.Sprintf("node %s of chain %s %s", n.Name, w.id, detail),
+		})
+	}
+	return found
+}

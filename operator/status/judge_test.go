@@ -1,0 +1,143 @@
+package status
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+var begin = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// moment is what a monitor sees of a chain at a time after the beginning.
+type moment struct {
+	at      time.Duration
+	head    uint64        // 0: the nodes give no usable answer
+	age     time.Duration // of the head's block
+	final   uint64
+	cursor  uint64
+	settled uint64 // the cursor's own final height
+	nodes   []chain.NodeState
+	want    Kind // that stops; empty: nothing does
+}
+
+func (m moment) sight() sight {
+	s := sight{id: "eth", nodes: m.nodes}
+	if m.head == 0 {
+		s.err = errors.New("reading the head: no")
+		return s
+	}
+	s.head = chain.Head{Latest: chain.Point{Height: m.head, Hash: "h"}, Final: chain.Point{Height: m.final, Hash: "f"}, Time: begin.Add(m.at - m.age)}
+	return s
+}
+
+func (m moment) stored() records.Cursor {
+	return records.Cursor{Chain: "eth", Point: chain.Point{Height: m.cursor}, Final: chain.Point{Height: m.settled}}
+}
+
+// play runs a monitor of one chain through moments ten seconds apart or as they say.
+func play(t *testing.T, w *watched, moments []moment) {
+	t.Helper()
+	w.id, w.pace, w.faults = "eth", 10*s, map[string]fault{}
+	for _, m := range moments {
+		var got Kind
+		for _, c := range w.judge(begin.Add(m.at), m.sight(), m.stored()) {
+			if c.Stops {
+				require.Empty(t, got, "one reason at a time")
+				got = Kind(c.Kind)
+			}
+		}
+		require.Equal(t, m.want, got, "after %s", m.at)
+	}
+}
+
+const s = time.Second
+
+// steady makes moments every ten seconds in which the head is a function of the time, followed at once.
+func steady(from, to time.Duration, head func(time.Duration) uint64, want func(time.Duration) Kind) (list []moment) {
+	for at := from; at <= to; at += 10 * s {
+		h := head(at)
+		list = append(list, moment{at: at, head: h, cursor: h, want: want(at)})
+	}
+	return list
+}
+
+func nothing(time.Duration) Kind { return "" }
+
+func TestJudge(t *testing.T) {
+	up, down := chain.NodeState{Name: "a:1", Up: true, AskedAt: begin}, chain.NodeState{Name: "b:1", Why: "refused", AskedAt: begin}
+	for name, c := range map[string]struct {
+		w       watched
+		moments []moment
+	}{
+		"blocks come": {watched{interval: s}, steady(0, 300*s, func(at time.Duration) uint64 { return 10 + uint64(at/s) }, nothing)},
+		"the head stands still": {watched{interval: s}, steady(0, 60*s, func(time.Duration) uint64 { return 10 }, func(at time.Duration) Kind {
+			if at > 30*s {
+				return NodesStale
+			}
+			return ""
+		})},
+		"a block a minute on a chain of twelve seconds": {watched{interval: 12 * s}, steady(0, 600*s, func(at time.Duration) uint64 { return 10 + uint64(at/time.Minute) }, nothing)},
+		"blocks on demand, none for an hour, then one": {watched{interval: s, onDemand: true}, []moment{
+			{at: 0, head: 10, cursor: 10, age: time.Hour}, {at: 3600 * s, head: 10, cursor: 10, age: 2 * time.Hour},
+			{at: 3610 * s, head: 11, cursor: 10}, {at: 3620 * s, head: 11, cursor: 11},
+		}},
+		"a head of yesterday that moves": {watched{interval: s}, []moment{
+			{at: 0, head: 10, cursor: 10, age: 24 * time.Hour}, {at: 10 * s, head: 500, cursor: 500, age: 23 * time.Hour},
+			{at: 20 * s, head: 700, cursor: 700, age: 22 * time.Hour, want: NodesStale}, {at: 30 * s, head: 9000, cursor: 9000},
+		}},
+		"the first block of a new chain": {watched{}, []moment{{at: 0, head: 1, cursor: 1, age: 1e6 * time.Hour}, {at: 10 * s, head: 2, cursor: 2}}},
+		"blocks ahead of the clock":      {watched{interval: s}, []moment{{at: 0, head: 10, cursor: 10, age: -time.Hour}, {at: 10 * s, head: 11, cursor: 11, age: -time.Hour}}},
+		"one lost answer":                {watched{}, []moment{{at: 0, head: 10, cursor: 10}, {at: 10 * s, cursor: 10}, {at: 20 * s, head: 11, cursor: 11}, {at: 30 * s, cursor: 11}, {at: 40 * s, head: 12, cursor: 12}}},
+		"nobody answers":                 {watched{}, []moment{{at: 0, nodes: []chain.NodeState{down}}, {at: 20 * s, nodes: []chain.NodeState{down}, want: NodesDown}, {at: 30 * s, head: 10, cursor: 10}}},
+		"they disagree":                  {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, up}}, {at: 20 * s, nodes: []chain.NodeState{up, up}, want: NodesDisagree}}},
+		"one of two is down":             {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, down}}, {at: 20 * s, nodes: []chain.NodeState{up, down}, want: NodesDown}}},
+		"the follower is stuck": {watched{interval: s}, []moment{
+			{at: 0, head: 10, cursor: 10}, {at: 10 * s, head: 20, cursor: 12}, {at: 20 * s, head: 30, cursor: 12}, {at: 40 * s, head: 50, cursor: 12},
+			{at: 50 * s, head: 60, cursor: 12, want: FollowerStuck}, {at: 60 * s, head: 70, cursor: 13}, {at: 70 * s, head: 80, cursor: 80},
+		}},
+		"the follower decides nothing": {watched{interval: s}, []moment{
+			{at: 0, head: 10, final: 5, cursor: 10, settled: 5}, {at: 10 * s, head: 20, final: 15, cursor: 20, settled: 5}, {at: 20 * s, head: 30, final: 25, cursor: 20, settled: 5},
+			{at: 30 * s, head: 40, final: 35, cursor: 20, settled: 5}, {at: 40 * s, head: 50, final: 45, cursor: 20, settled: 5},
+			{at: 60 * s, head: 70, final: 65, cursor: 20, settled: 5, want: FollowerStuck},
+		}},
+		"a day behind": {watched{interval: s}, []moment{
+			{at: 0, head: 90_000, cursor: 3600, want: FollowerBehind}, {at: 10 * s, head: 90_010, cursor: 60_000, want: FollowerBehind}, {at: 20 * s, head: 90_020, cursor: 90_019},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) { play(t, &c.w, c.moments) })
+	}
+}
+
+// TestNodeFaults: a node that lies is told of for a while after each lie, one that is left out as long as it is.
+func TestNodeFaults(t *testing.T) {
+	w := &watched{id: "eth", faults: map[string]fault{}}
+	good := chain.NodeState{Name: "a:1", Up: true, AskedAt: begin}
+	told := func(at time.Duration, n chain.NodeState) (details []string) {
+		for _, c := range w.judgeNodes(begin.Add(at), []chain.NodeState{n, {Name: "b:1", Up: true}}) {
+			require.Equal(t, []any{string(NodeFaulty), chain.ID("eth"), n.Name, false}, []any{c.Kind, c.Chain, c.Subject, c.Stops})
+			details = append(details, c.Detail)
+		}
+		return details
+	}
+	lied := good
+	lied.Faults, lied.LastFault = 2, "an old block"
+	again := lied
+	again.Faults = 3
+	out := again
+	out.LeftOut = true
+	dead := again
+	dead.Up, dead.Why = false, "connection refused"
+	require.Empty(t, told(0, good))
+	require.Equal(t, []string{"node a:1 of chain eth has given 2 wrong answers, the last: an old block"}, told(10*s, lied))
+	require.Len(t, told(9*time.Minute, lied), 1)
+	require.Empty(t, told(11*time.Minute, lied))
+	require.Len(t, told(12*time.Minute, again), 1)
+	require.Equal(t, []string{"node a:1 of chain eth is left out for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))
+	require.Equal(t, []string{"node a:1 of chain eth does not answer: connection refused"}, told(2*time.Hour, dead))
+	require.Empty(t, told(3*time.Hour, again))
+}

@@ -1,0 +1,65 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// lateAfter is how long a payment may wait for its block. Bursts take their time: docs/operations.md has the figures.
+const lateAfter = 30 * time.Minute
+
+// late answers the payments that have waited too long for a block, of each paying account the oldest. They close no channel: one that cannot be paid
+// for reasons of its own would let anybody close it.
+func late(tx *records.Tx, networks []records.Network) (found []Condition, err error) {
+	for _, n := range networks {
+		for _, p := range []struct {
+			id        chain.ID
+			kind      records.AccountKind
+			direction records.Direction
+		}{{n.Source, records.KindHot, records.Withdrawal}, {n.Exchange, records.KindGateway, records.Deposit}} {
+			accounts, err := tx.Accounts(p.id, p.kind)
+			if err != nil {
+				return nil, err
+			}
+			for _, a := range accounts {
+				if a.Network != n.Name {
+					continue
+				}
+				some, err := lateAt(tx, a, p.direction)
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, some...)
+			}
+		}
+	}
+	return found, nil
+}
+
+// lateAt leaves out what an operator keeps back.
+func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Condition, err error) {
+	waiting, err := tx.OldestWaiting(a.Chain, a.Account)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range waiting {
+		if w.For < lateAfter {
+			continue
+		}
+		channel, err := tx.Channel(w.Network, w.Token, d)
+		if err != nil {
+			return nil, err
+		}
+		if channel.Operator != records.ChannelOpen {
+			continue
+		}
+		found = append(found, Condition{
+			Kind: PaymentsLate, Chain: a.Chain, Network: w.Network, Token: w.Token, Direction: d, Subject: a.Account, Since: w.Since,
+			Detail: fmt.Sprintf("payment %d (%s) of %s on %s has waited for %s", w.Payment, w.Purpose, a.Account, a.Chain, w.For.Truncate(time.Minute)),
+		})
+	}
+	return found, nil
+}

@@ -1,0 +1,171 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// measureEvery is how often the time between blocks is measured.
+const measureEvery = 10 * time.Minute
+
+// Config is the monitor's part of the configuration file.
+type Config struct {
+	// Every is how often nodes and followers are looked at, at most 15s; default 10s. What is wrong shows after four looks at the latest.
+	Every time.Duration `yaml:"every"`
+}
+
+// maxEvery keeps the promise of a minute.
+const maxEvery = 15 * time.Second
+
+// Check names the setting that cannot be used.
+func (c Config) Check() error {
+	if c.Every < 0 || c.Every > maxEvery {
+		return fmt.Errorf("every: must be from 0s to %s", maxEvery)
+	}
+	return nil
+}
+
+// intervaler is a chain that tells how often blocks come.
+type intervaler interface {
+	BlockInterval(ctx context.Context) (time.Duration, error)
+}
+
+// store is the records as the monitor uses them.
+type store interface {
+	Update(ctx context.Context, fn func(*records.Tx) error) error
+	View(ctx context.Context, fn func(*records.Tx) error) error
+}
+
+// Parts are what a Monitor works with.
+type Parts struct {
+	Config Config
+	Store  store // fenced by the daemon's lease: who does not lead has nothing to tell
+	Chains map[chain.ID]chain.Chain
+	// OnDemand are chains that make blocks only when there are transactions, so that an old block means nothing.
+	OnDemand []chain.ID
+	Log      logrus.FieldLogger
+	Now      func() time.Time // nil means time.Now
+}
+
+// Monitor is the part of a running daemon that watches the nodes and the follower from beside: it asks the nodes itself, so that a
+// part that hangs cannot hide it.
+type Monitor struct {
+	Parts
+	watched map[chain.ID]*watched
+	known   map[string]bool // conditions of the last round, for the log
+}
+
+// NewMonitor starts nothing.
+func NewMonitor(p Parts) *Monitor {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	p.Config.Every = cmp.Or(p.Config.Every, 10*time.Second)
+	m := &Monitor{Parts: p, watched: map[chain.ID]*watched{}, known: map[string]bool{}}
+	for id := range p.Chains {
+		m.watched[id] = &watched{id: id, pace: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
+	}
+	return m
+}
+
+// Run looks until ctx ends. It never fails: a store that does not take what it finds shows by itself.
+func (m *Monitor) Run(ctx context.Context) error {
+	tick := time.NewTicker(m.Config.Every)
+	defer tick.Stop()
+	for {
+		if err := m.Look(ctx); err != nil && ctx.Err() == nil {
+			m.Log.WithError(err).Warn("noting the daemon's status")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Look asks every chain once and writes down what is not as it should be.
+func (m *Monitor) Look(ctx context.Context) error {
+	seen := make(map[chain.ID]sight, len(m.Chains))
+	views := make(chan sight, len(m.Chains)) // room for all, so that none waits
+	var g errgroup.Group
+	for id, c := range m.Chains {
+		g.Go(func() error {
+			views <- m.see(ctx, id, c)
+			return nil
+		})
+	}
+	_ = g.Wait() // what fails is part of what is seen
+	close(views)
+	for v := range views {
+		seen[v.id] = v
+	}
+	var found []records.Condition
+	err := m.Store.Update(ctx, func(tx *records.Tx) error {
+		found = nil
+		if err := tx.Beat(Role); err != nil {
+			return err
+		}
+		for _, id := range slices.Sorted(maps.Keys(seen)) {
+			cur, err := tx.Cursor(id)
+			if err != nil {
+				return err
+			}
+			some := m.watched[id].judge(m.Now(), seen[id], cur)
+			if err := tx.NoteConditions("chain:"+string(id), some); err != nil {
+				return err
+			}
+			found = append(found, some...)
+		}
+		return nil
+	})
+	if err == nil {
+		m.tell(found)
+	}
+	return err
+}
+
+// see asks a chain's nodes, for as long as a look may take.
+func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) sight {
+	ctx, cancel := context.WithTimeout(ctx, m.Config.Every)
+	defer cancel()
+	s, w := sight{id: id}, m.watched[id]
+	s.head, s.err = c.Head(ctx)
+	if i, ok := c.(intervaler); ok && s.err == nil && m.Now().After(w.measured.Add(measureEvery)) {
+		if interval, err := i.BlockInterval(ctx); err == nil {
+			w.interval, w.measured = interval, m.Now()
+		}
+	}
+	if n, ok := c.(chain.NodeWatcher); ok {
+		s.nodes = n.Nodes()
+	}
+	return s
+}
+
+// tell logs what is new and what is over.
+func (m *Monitor) tell(found []records.Condition) {
+	now := map[string]bool{}
+	for _, c := range found {
+		key := c.Kind + " " + string(c.Chain) + " " + c.Subject
+		now[key] = true
+		if !m.known[key] {
+			m.Log.WithFields(logrus.Fields{"condition": c.Kind, "chain": c.Chain, "subject": c.Subject}).Warn(c.Detail)
+		}
+	}
+	for key := range m.known {
+		if !now[key] {
+			m.Log.WithField("condition", key).Info("over")
+		}
+	}
+	m.known = now
+}

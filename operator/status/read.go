@@ -1,0 +1,186 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+const (
+	// Role is the heartbeat of the daemon that leads.
+	Role = "daemon"
+	// alive is how old the daemon's last sign of life may be.
+	alive = time.Minute
+)
+
+// Read answers how it goes on all networks, at the transaction's moment.
+func Read(tx *records.Tx, networks []records.Network) (r Report, err error) {
+	for _, n := range networks {
+		found, err := blocking(tx, n)
+		if err != nil {
+			return Report{}, err
+		}
+		r.add(found...)
+		channels, err := channelsOf(tx, n, found)
+		if err != nil {
+			return Report{}, err
+		}
+		r.Channels = append(r.Channels, channels...)
+	}
+	for _, c := range r.Channels {
+		r.add(flags(c)...)
+	}
+	overdue, err := late(tx, networks)
+	r.add(overdue...)
+	slices.SortStableFunc(r.Conditions, func(a, b Condition) int { return rank(a) - rank(b) })
+	return r, err
+}
+
+func rank(c Condition) int {
+	if c.Stops {
+		return 0
+	}
+	return 1
+}
+
+// add leaves out what is told already: networks share chains.
+func (r *Report) add(all ...Condition) {
+	for _, c := range all {
+		if !slices.Contains(r.Conditions, c) {
+			r.Conditions = append(r.Conditions, c)
+		}
+	}
+}
+
+// ReadChannel answers the state of one channel, at the cost of a few rows.
+func ReadChannel(tx *records.Tx, n records.Network, token string, d records.Direction) (Channel, error) {
+	found, err := blocking(tx, n)
+	if err != nil {
+		return Channel{}, err
+	}
+	return channelOf(tx, n, token, d, found)
+}
+
+func channelsOf(tx *records.Tx, n records.Network, found []Condition) (list []Channel, err error) {
+	for _, t := range n.Tokens {
+		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
+			c, err := channelOf(tx, n, t.TokenID, d, found)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+func channelOf(tx *records.Tx, n records.Network, token string, d records.Direction, found []Condition) (Channel, error) {
+	set, err := tx.Channel(n.Name, token, d)
+	if err != nil {
+		return Channel{}, err
+	}
+	c := Channel{Channel: set}
+	for _, x := range found {
+		if x.Stops && x.hits(n, token, d) {
+			c.Conditions = append(c.Conditions, x)
+		}
+	}
+	return c, nil
+}
+
+// flags turns the stored flags of a channel into conditions: the daemon's own stops money, an operator's is known to him.
+func flags(c Channel) []Condition {
+	one := Condition{Network: c.Network, Token: c.Token, Direction: c.Direction, Detail: c.Channel.Why, Since: c.ChangedAt}
+	switch {
+	case c.Channel.Automatic != records.ChannelOpen:
+		one.Kind, one.Stops = ChannelStopped, true
+	case c.Operator != records.ChannelOpen:
+		one.Kind, one.Detail = ChannelClosed, "an operator has set it to "+c.Operator
+	default:
+		return nil
+	}
+	return []Condition{one}
+}
+
+// blocking answers what keeps money of a network from moving, but for the channels' own flags.
+func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
+	age, ever, err := tx.SinceBeat(Role)
+	if err != nil {
+		return nil, err
+	}
+	found, running := daemonDown(age, ever)
+	if running { // what a dead one told last is no news
+		if found, err = told(tx, n); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range []chain.ID{n.Source, n.Exchange} {
+		more, err := stored(tx, n, id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+func daemonDown(age time.Duration, ever bool) (found []Condition, running bool) {
+	switch {
+	case !ever:
+		return []Condition{{Kind: DaemonDown, Detail: "the daemon has never run with this database", Stops: true}}, false
+	case age > alive:
+		return []Condition{{Kind: DaemonDown, Detail: fmt.Sprintf("the daemon does not run: it was last seen %s ago", age.Truncate(time.Second)), Stops: true}}, false
+	}
+	return nil, true
+}
+
+// told is what the running daemon says of a network.
+func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
+	all, err := tx.Conditions()
+	for _, c := range all {
+		if (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) {
+			found = append(found, Condition{
+				Kind: Kind(c.Kind), Chain: c.Chain, Network: c.Network, Token: c.Token, Subject: c.Subject, Detail: c.Detail, Since: c.Since, Stops: c.Stops,
+			})
+		}
+	}
+	return found, err
+}
+
+// stored is what rows say of a chain of a network: whether it is halted, and which of the accounts that pay there are.
+func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, err error) {
+	cur, err := tx.Cursor(id)
+	if err != nil {
+		return nil, err
+	}
+	if cur.Halted {
+		found = append(found, Condition{Kind: ChainHalted, Chain: id, Detail: fmt.Sprintf("chain %s is halted: %s", id, cur.Why), Stops: true})
+	}
+	stopped, err := tx.StoppedOwn(id)
+	for _, a := range stopped {
+		if a.Network == n.Name {
+			found = append(found, stoppedAccount(a))
+		}
+	}
+	return found, err
+}
+
+// stoppedAccount stops what the account pays for. One of several does too: which user's payment falls to it nobody can tell beforehand.
+func stoppedAccount(a records.Account) Condition {
+	c := Condition{
+		Kind: AccountStopped, Chain: a.Chain, Network: a.Network, Subject: a.Account, Stops: true,
+		Detail: fmt.Sprintf("%s account %s on %s is %s: %s", a.Kind, a.Account, a.Chain, a.State, a.Why),
+	}
+	switch a.Kind {
+	case records.KindHot:
+		c.Direction = records.Withdrawal
+	case records.KindGateway:
+		c.Direction = records.Deposit
+	default:
+		c.Kind, c.Stops = AccountIdle, false
+	}
+	return c
+}

@@ -1,0 +1,115 @@
+// Package status is the one place that says whether payouts and credits flow, and if not why. Every surface asks it: the gateway's pages and its
+// health, the operators' commands, later metrics, alerts and the console.
+//
+// What rows tell (halted chains, stopped accounts, channels, late payments) is read from them when somebody asks. What only the running
+// daemon knows (nodes, its own loops) its Monitor writes down every ten seconds, together with a sign of life, so that commands beside it and
+// other processes tell the same truth. Nothing here is remembered for later: a condition is gone as soon as its cause is.
+//
+//	nodes, cursors ──Monitor──▶ conditions, heartbeat ─┐
+//	halted chains, stopped accounts, channels, payments┴─Read──▶ Report ──▶ every surface
+package status
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// Kind names a condition. The names are the same in JSON, logs and docs/operations.md, which says of each what to do; strangers may see them.
+type Kind string
+
+// What keeps money from moving.
+const (
+	StoreDown      Kind = "store_down"        // the database does not answer
+	DaemonDown     Kind = "daemon_down"       // no daemon has worked on the database for a minute
+	ChainHalted    Kind = "chain_halted"      // the chain changed below a final block
+	NodesDown      Kind = "nodes_unreachable" // too few of the nodes answer
+	NodesDisagree  Kind = "nodes_disagree"    // they answer, and no majority says the same
+	NodesStale     Kind = "nodes_stale"       // the newest block is too old
+	FollowerStuck  Kind = "follower_stuck"    // the nodes go on and the records do not
+	FollowerBehind Kind = "follower_behind"   // the records are far behind the nodes, and catch up
+	AccountStopped Kind = "account_stopped"   // an account that pays is halted or recovering
+	ChannelStopped Kind = "channel_stopped"   // the daemon found a reason to stop the channel: a shortage, books that do not fit
+)
+
+// What an operator should know before it does.
+const (
+	NodeFaulty    Kind = "node_faulty"    // one of several nodes is down, lies or is left out
+	FundsUnswept  Kind = "funds_unswept"  // payments wait for deposits to be swept
+	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
+	AccountIdle   Kind = "account_idle"   // an account that pays no user is halted or recovering
+	ChannelClosed Kind = "channel_closed" // an operator has set the channel to MAINTAIN or CLOSED
+)
+
+// Condition is one thing that is not as it should be. Empty fields stand for all: every network on the chain, every token of the
+// network, both directions.
+type Condition struct {
+	Kind      Kind              `json:"kind"`
+	Chain     chain.ID          `json:"chain,omitempty"`
+	Network   string            `json:"network,omitempty"`
+	Token     string            `json:"token,omitempty"`
+	Direction records.Direction `json:"direction,omitempty"`
+	Subject   string            `json:"subject,omitempty"` // account or node
+	Detail    string            `json:"detail"`            // a sentence for operators; not for strangers
+	Since     time.Time         `json:"since,omitzero"`
+	Stops     bool              `json:"stops"` // money does not move because of it
+}
+
+// hits tells whether the condition is about a channel.
+func (c Condition) hits(n records.Network, token string, d records.Direction) bool {
+	return (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) &&
+		(c.Token == "" || c.Token == token) && (c.Direction == "" || c.Direction == d)
+}
+
+// Channel is whether a token may go one way on a network, all told: what operators say, what the daemon found, and what stands in the way now.
+type Channel struct {
+	records.Channel
+	Conditions []Condition // that stop it, and are not its own flag
+}
+
+// Automatic is the state that nobody but the daemon's flag and the conditions ask for.
+func (c Channel) Automatic() string {
+	if len(c.Conditions) > 0 {
+		return records.ChannelMaintain
+	}
+	return c.Channel.Automatic
+}
+
+// State is the worst of all.
+func (c Channel) State() string {
+	if s := c.Channel.State(); s != records.ChannelOpen || len(c.Conditions) == 0 {
+		return s
+	}
+	return records.ChannelMaintain
+}
+
+// Why tells operators the reasons of the state, the daemon's own flag or the operator's word first.
+func (c Channel) Why() string {
+	var all []string
+	if c.Channel.Why != "" {
+		all = append(all, c.Channel.Why)
+	}
+	for _, x := range c.Conditions {
+		all = append(all, x.Detail)
+	}
+	return strings.Join(all, "; ")
+}
+
+// Report is how it goes.
+type Report struct {
+	Conditions []Condition `json:"conditions"` // those that stop something first
+	Channels   []Channel   `json:"-"`
+}
+
+// Flows tells whether all money moves that operators let move.
+func (r Report) Flows() bool { return !slices.ContainsFunc(r.Conditions, stops) }
+
+func stops(c Condition) bool { return c.Stops }
+
+// Down is the report where the store does not answer, or not in time.
+func Down() Report {
+	return Report{Conditions: []Condition{{Kind: StoreDown, Detail: "the database does not answer", Stops: true}}}
+}
