@@ -175,7 +175,7 @@ func TestRunEndsWithoutItsLease(t *testing.T) {
 // TestFundsOnDepositAddresses: what users' addresses hold covers what is owed, and operators are told that sweeps are waited for. When none comes
 // the channel closes.
 func TestFundsOnDepositAddresses(t *testing.T) {
-	r := setup(t)
+	r := sweepRig(t)
 	owner, address := r.user()
 	for range 3 {
 		r.deposit(address, maximum*100)
@@ -210,9 +210,9 @@ func TestFundsOnDepositAddresses(t *testing.T) {
 	require.Empty(t, told())
 	require.Contains(t, r.channel(records.Withdrawal).Why, "top it up")
 	for range 3 { // coin for the fee, then the sweep
-		require.NoError(t, r.w.Sweep(t.Context()))
+		r.sweep()
 		r.rest()
 	}
 	require.NoError(t, books.round(t.Context()))
-	require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
+	require.Equal(t, "OPEN", r.channel(records.Withdrawal).State(), r.channel(records.Withdrawal).Why)
 }
