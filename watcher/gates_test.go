@@ -1,0 +1,145 @@
+package watcher
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+)
+
+// The checks below are each the last thing between a doubtful account and a payment: every test leaves one of them alone in its way.
+
+// ahead is a ledger whose nodes know one more transaction of an account than its blocks show: somebody else has just sent it.
+type ahead struct {
+	chain.Chain
+	account string
+}
+
+func (c ahead) Tip(ctx context.Context, account string) (chain.Tip, error) {
+	tip, err := c.Chain.Tip(ctx, account)
+	if account == c.account {
+		tip.Next++
+	}
+	return tip, err
+}
+
+func TestLedgerAheadOfTheRecordsBindsNothing(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	first := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(first).State)
+	r.parts.Chains["eth"] = ahead{r.eth, r.net.Hot}
+	r.restart()
+	next := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(next).State)
+	a := r.account("eth", r.net.Hot)
+	require.Equal(t, records.AccountRecovering, a.State)
+	require.Contains(t, a.Why, "the ledger is at")
+}
+
+func TestForeignTransactionInABlockBindsNothing(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	first := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(first).State)
+	next := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.run(finality - 1)
+	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(1))
+	r.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallTip)) // only the block tells
+	r.run(2)
+	require.Equal(t, records.Queued, r.payment(next).State)
+	a := r.account("eth", r.net.Hot)
+	require.Equal(t, records.AccountRecovering, a.State, "before the block is final")
+	require.Contains(t, a.Why, "was not signed by this daemon")
+}
+
+// interrupted is a ledger on which something happens while it is asked for a balance: between the choice of payments and their binding.
+type interrupted struct {
+	chain.Chain
+	do func()
+}
+
+func (c *interrupted) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+	if do := c.do; do != nil {
+		c.do = nil
+		do()
+	}
+	return c.Chain.Balance(ctx, account, asset)
+}
+
+func TestChannelClosedWhileBalancesAreAsked(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	hash := r.withdraw(owner, r.eth.Address("payee"), 300)
+	set := func(state string) func() {
+		return func() {
+			r.update(func(tx *records.Tx) error {
+				return tx.SetChannel(r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
+			})
+		}
+	}
+	r.parts.Chains["eth"] = &interrupted{r.eth, set("MAINTAIN")}
+	r.restart()
+	r.rest()
+	p := r.payment(hash)
+	require.Equal(t, records.Queued, p.State)
+	require.Zero(t, p.Gen, "it never had a slot")
+	set("OPEN")()
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	r.requireSound()
+}
+
+// poor is a ledger on which an account has so much of one asset.
+type poor struct {
+	chain.Chain
+	account string
+	asset   chain.Asset
+	has     uint64
+}
+
+func (c poor) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+	if account == c.account && asset == c.asset {
+		return units(c.has), nil
+	}
+	return c.Chain.Balance(ctx, account, asset)
+}
+
+func TestWhatIsBoundIsNotSpentAgain(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	const paid = (300 - fee) * 100
+	r.parts.Chains["eth"] = poor{r.eth, r.net.Hot, usdEth, 2*paid - 1}
+	r.restart()
+	r.eth.Hold(r.net.Hot, true) // what is sent gets into no block, so no balance shows it
+	first := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.rest()
+	require.Equal(t, records.Bound, r.payment(first).State)
+	second := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(second).State)
+}
+
+func TestRefusedWithdrawalIsTakenInBeforeItGoesBack(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	hash := r.withdraw(owner, "nowhere", 700)
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 700)
+	r.requireHolding(r.vite, r.net.Gateway, usd, stock)
+	r.view(func(tx *records.Tx) error {
+		all, err := tx.PaymentsOf(r.transfer(hash).ID)
+		require.Len(t, all, 2)
+		require.Equal(t, chain.Receive, all[0].Purpose)
+		require.Equal(t, chain.Refund, all[1].Purpose)
+		return err
+	})
+	r.requireSound()
+}
