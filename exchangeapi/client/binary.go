@@ -164,14 +164,17 @@ func (m *message) pair(n protowire.Number) PushedPair {
 	return PushedPair{m.text(n), m.text(n + 1), m.text(n + 2), m.text(n + 3), m.text(n + 4)}
 }
 
-func (m *message) order() (o PushedOrder) {
-	m.each(1, func(m *message) {
-		o = PushedOrder{
-			OrderID: m.text(1), PushedPair: m.pair(2), Side: Side(m.number(7)), Price: m.decimal(8), Quantity: m.decimal(9), Amount: m.decimal(10),
-			ExecutedQuantity: m.decimal(11), ExecutedAmount: m.decimal(12), ExecutedPercent: m.decimal(13), ExecutedAvgPrice: m.decimal(14),
-			Fee: m.decimal(15), Status: Status(m.number(16)), Type: int(m.number(17)), CreateTime: m.number(18), Address: m.text(19),
-		}
-	})
+func (m *message) order() PushedOrder {
+	return PushedOrder{
+		OrderID: m.text(1), PushedPair: m.pair(2), Side: Side(m.number(7)), Price: m.decimal(8), Quantity: m.decimal(9), Amount: m.decimal(10),
+		ExecutedQuantity: m.decimal(11), ExecutedAmount: m.decimal(12), ExecutedPercent: m.decimal(13), ExecutedAvgPrice: m.decimal(14),
+		Fee: m.decimal(15), Status: Status(m.number(16)), Type: int(m.number(17)), CreateTime: m.number(18), Address: m.text(19),
+	}
+}
+
+// listedOrder reads a list of one order, as the wallets' topics of open and closed orders have it.
+func (m *message) listedOrder() (o PushedOrder) {
+	m.each(1, func(m *message) { o = m.order() })
 	return o
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/shopspring/decimal"
 )
@@ -106,8 +107,13 @@ type PushedKline struct {
 	Volume decimal.Decimal `json:"v"`
 }
 
-// Order reads a push of order.<address>.
-func (p Push) Order() (PushedOrder, error) { return readPush(p, (*message).order) }
+// Order reads a push of order.<address>, or of the wallets' topics market.<symbol>.order.<address>.open and .history.
+func (p Push) Order() (PushedOrder, error) {
+	if strings.HasPrefix(p.Topic, "market.") {
+		return readPush(p, (*message).listedOrder)
+	}
+	return readPush(p, (*message).order)
+}
 
 // Trades reads a push of market.<symbol>.trade.
 func (p Push) Trades() ([]PushedTrade, error) { return readPush(p, (*message).trades) }

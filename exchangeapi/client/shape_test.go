@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,9 +117,13 @@ func TestBinaryPushesAreChecked(t *testing.T) {
 	}
 	_, err := Push{Shape: Binary, Data: number(1)}.Trades()
 	require.ErrorContains(t, err, "member 1 is no message")
-	order, err := trade(nil).Order()
+	bare := text(1, strings.Repeat("ab", 32))
+	order, err := Push{Topic: "order.vite_1", Shape: Binary, Data: append(bare, text(19, "vite_1")...)}.Order()
 	require.NoError(t, err)
-	require.Zero(t, order.Status)
+	require.Equal(t, PushedOrder{OrderID: strings.Repeat("ab", 32), Address: "vite_1"}, order)
+	order, err = Push{Topic: "market.VX_VITE.order.vite_1.open", Shape: Binary, Data: text(1, string(bare))}.Order()
+	require.NoError(t, err)
+	require.Equal(t, PushedOrder{OrderID: strings.Repeat("ab", 32)}, order)
 }
 
 // The specification's shape has no topic in a push: a stream of one topic fills it in.

@@ -36,6 +36,9 @@ func (o order) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+// listedOrder is an order on the wallets' topics of open and closed orders, which carry a list. They exist in the binary shape only.
+type listedOrder struct{ order }
+
 // trades is the list that a trade push carries: always of one fill, because clients exist that read the first only
 // (facts/exchange.md 1.12).
 type trades index.Trade

@@ -12,9 +12,13 @@ import (
 // The payloads as protobuf messages; their names and field numbers are those of facts/exchange.md 1.12 C. As protobuf
 // has it, zeros and empty texts are left out.
 
-// appendProto appends an OrderList of one order.
-func (o order) appendProto(b []byte) []byte {
-	var m []byte
+// appendProto appends an OrderList of one order, as the wallets' topics have it.
+func (o listedOrder) appendProto(b []byte) []byte {
+	return protoItem(b, 1, o.order.appendProto(nil))
+}
+
+// appendProto appends an Order.
+func (o order) appendProto(m []byte) []byte {
 	m = protoText(m, 1, o.ID)
 	m = protoPair(m, o.Pair)
 	m = protoInt(m, 7, int64(o.Side))
@@ -29,8 +33,7 @@ func (o order) appendProto(b []byte) []byte {
 	m = protoInt(m, 16, int64(o.Status))
 	m = protoInt(m, 17, int64(o.Type))
 	m = protoInt(m, 18, o.CreateTime)
-	m = protoText(m, 19, o.Address)
-	return protoItem(b, 1, m)
+	return protoText(m, 19, o.Address)
 }
 
 // appendProto appends a TradeList of one trade.

@@ -112,13 +112,13 @@ func (p *publisher) gather(us []index.Update) []push {
 // gatherOrder adds the pushes of an order's change: to its owner, and to the wallets' two lists. The list of open orders
 // hears of an order's end, too, else it would keep the order.
 func gatherOrder(list *[kinds][]push, o order) {
-	add := func(k kind, name string) {
-		list[kindOrder] = append(list[kindOrder], push{topic: name, kind: k, payload: o})
+	add := func(k kind, name string, p payload) {
+		list[kindOrder] = append(list[kindOrder], push{topic: name, kind: k, payload: p})
 	}
-	add(kindOrder, orderTopic(o.Address))
-	add(kindOpen, openTopic(o.Symbol, o.Address))
+	add(kindOrder, orderTopic(o.Address), o)
+	add(kindOpen, openTopic(o.Symbol, o.Address), listedOrder{o})
 	if o.closed() {
-		add(kindHistory, historyTopic(o.Symbol, o.Address))
+		add(kindHistory, historyTopic(o.Symbol, o.Address), listedOrder{o})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"gatewayd/exchangeapi/index"
 )
@@ -102,13 +103,48 @@ func TestWalletOrderTopics(t *testing.T) {
 	filled := sampleOrder()
 	filled.Status = index.Filled
 	r.feed.tell(index.Update{Orders: []index.Order{o}})
-	require.Equal(t, binaryPushOf(open, "w", order(o)), c.hear())
+	require.Equal(t, binaryPushOf(open, "w", listedOrder{order(o)}), c.hear())
 	r.feed.tell(index.Update{Orders: []index.Order{filled}})
-	require.Equal(t, binaryPushOf(open, "w", order(filled)), c.hear())
-	require.Equal(t, binaryPushOf(history, "w", order(filled)), c.hear())
+	require.Equal(t, binaryPushOf(open, "w", listedOrder{order(filled)}), c.hear())
+	require.Equal(t, binaryPushOf(history, "w", listedOrder{order(filled)}), c.hear())
 
 	text := r.dial("/v2/ws")
 	require.Equal(t, 1002.0, fields(t, text.ask(`{"command":"sub","params":["`+open+`"]}`))["code"], "they are binary only")
+}
+
+// An account's own topic carries one bare Order, as the public documents name it and the public SDK reads it; the wallets' two topics carry a list.
+func TestBinaryOrders(t *testing.T) {
+	r := setup(t, Config{})
+	c := r.dial("/websocket")
+	o := sampleOrder()
+	o.Status = index.Open
+	own, open := orderTopic(o.Address), openTopic(o.Symbol, o.Address)
+	c.sayBinary(envelope("w", own+","+open, opSub))
+	c.hear()
+	r.feed.tell(index.Update{Orders: []index.Order{o}})
+	bare := memberOf(t, 4, []byte(c.hear()))
+	require.Equal(t, o.ID, string(memberOf(t, 1, bare)))
+	require.Equal(t, o.Address, string(memberOf(t, 19, bare)))
+	require.Equal(t, bare, memberOf(t, 1, memberOf(t, 4, []byte(c.hear()))), "the same in a list")
+}
+
+// memberOf is the text or message that a protobuf message has once under a number.
+func memberOf(t *testing.T, want protowire.Number, m []byte) (value []byte) {
+	t.Helper()
+	for len(m) > 0 {
+		number, kind, n := protowire.ConsumeTag(m)
+		require.Positive(t, n)
+		size := protowire.ConsumeFieldValue(number, kind, m[n:])
+		require.Positive(t, size)
+		if number == want {
+			require.Equal(t, protowire.BytesType, kind)
+			require.Nil(t, value, "it stands there once")
+			value, _ = protowire.ConsumeBytes(m[n : n+size])
+		}
+		m = m[n+size:]
+	}
+	require.NotNil(t, value)
+	return value
 }
 
 // binaryPushOf is a binary push without its frame's header.
