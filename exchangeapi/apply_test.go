@@ -54,7 +54,7 @@ func TestKeyForAWallet(t *testing.T) {
 
 	key, secret := w.key, w.secret
 	w.key.Key, w.secret = issued["apiKey"].(string), issued["apiSecret"].(string)
-	require.Zero(t, w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "1", "price", "1", "side", "0")).Code)
+	w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "1", "price", "1", "side", "0")).refused(t, codeParameter, "No permission")
 	w.form("POST", api+"/agent/key", proof).refused(t, codeParameter, "used already")
 	w.form("POST", api+"/agent/key", bob.proof("", w.clock.Now().Unix()-1)).refused(t, codeFailed, "already")
 	w.form("POST", api+"/agent/removal", bob.proof("", w.clock.Now().Unix()-2)).refused(t, codeParameter, textSignature)

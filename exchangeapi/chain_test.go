@@ -232,6 +232,9 @@ func TestFundsOnTheChain(t *testing.T) { // behaviours 11, 17 and 60
 	require.Len(t, open, 1)
 	require.Equal(t, first, open[0].(map[string]any)["orderId"])
 
+	moved := c.get(api + "/deposit-withdraw?address=" + c.owner.String() + "&tokenId=" + c.gold.String()).object(t)
+	require.Equal(t, "GOLD", moved["record"].([]any)[0].(map[string]any)["tokenSymbol"], "without the suffix of GOLD-000, as the service's live answers have it")
+
 	c.join(c.poor)
 	c.place("0", "100", "1").refused(t, codeNetwork, textQuota)
 	require.Empty(t, c.get(api + "/orders?address=" + c.owner.String()).object(t)["order"])

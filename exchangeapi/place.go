@@ -38,25 +38,31 @@ type placed struct {
 	Status  index.Status `json:"status"`
 }
 
-// testOrder checks a placement's parameters; nothing reaches the chain (spec: test order).
-func (n *network) testOrder(_ context.Context, _ Key, p params) (any, error) {
-	_, err := n.wish(p)
+// testOrder checks everything that a placement checks; nothing reaches the chain (spec: test order).
+func (n *network) testOrder(ctx context.Context, key Key, p params) (any, error) {
+	_, err := n.acceptable(ctx, key, p)
 	return nil, err
+}
+
+// acceptable reads the order that a request describes and asks the market, the permission, the least amount and the balance whether it could be placed.
+func (n *network) acceptable(ctx context.Context, key Key, p params) (wish, error) {
+	w, err := n.wish(p)
+	if err != nil {
+		return wish{}, err
+	}
+	if w.market.Stopped {
+		return wish{}, refuse(codeParameter, "The market is stopped")
+	}
+	if err := n.permitted(ctx, key, w.market.Symbol); err != nil {
+		return wish{}, err
+	}
+	return w, n.affordable(ctx, key.Owner, w)
 }
 
 // place puts a limit order on the chain. It answers as soon as the node has the block; whatever the exchange makes of it shows as a status.
 func (n *network) place(ctx context.Context, key Key, p params) (any, error) {
-	w, err := n.wish(p)
+	w, err := n.acceptable(ctx, key, p)
 	if err != nil {
-		return nil, err
-	}
-	if w.market.Stopped {
-		return nil, refuse(codeParameter, "The market is stopped")
-	}
-	if err := n.permitted(ctx, key, w.market.Symbol); err != nil {
-		return nil, err
-	}
-	if err := n.affordable(ctx, key.Owner, w); err != nil {
 		return nil, err
 	}
 	data, err := dex.FundPlaceAgentOrder.Pack(key.Owner, w.market.Trade, w.market.Quote, bool(w.side), uint8(dex.Limit), w.price.String(), w.quantity)

@@ -252,12 +252,17 @@ func TestTestOrder(t *testing.T) { // behaviour 9
 		w.clock.pass(time.Millisecond)
 		return w.form("POST", api+"/order/test", w.sign(fields...))
 	}
-	done := test("symbol", other, "amount", "1", "price", "1", "side", "0")
+	done := test("symbol", symbol, "amount", "100", "price", "1", "side", "0")
 	require.Zero(t, done.Code)
 	require.Nil(t, done.Data)
-	require.Empty(t, w.line.calls(w.key.Agent))
-	require.Empty(t, w.index.placed)
 	test("symbol", symbol, "amount", "x", "price", "1", "side", "0").refused(t, codeParameter, "Invalid amount")
+	test("symbol", other, "amount", "100", "price", "1", "side", "0").refused(t, codeParameter, "No permission for "+other)
+	test("symbol", symbol, "amount", "1", "price", "1", "side", "0").refused(t, codeMinimum, textMinimum)
+	test("symbol", symbol, "amount", "1000000", "price", "1", "side", "0").refused(t, codeFunds, textFunds)
+	w.index.markets[0].Stopped = true
+	test("symbol", symbol, "amount", "100", "price", "1", "side", "0").refused(t, codeParameter, "stopped")
+	require.Empty(t, w.line.calls(w.key.Agent), "a test sends nothing")
+	require.Empty(t, w.index.placed)
 }
 
 func TestPermission(t *testing.T) { // behaviour 10
@@ -284,7 +289,7 @@ func TestCallLimit(t *testing.T) { // behaviour 12
 	w := setup(t, func(c *Config, _ *Parts) { c.CallLimit = 0 })
 	test := func() reply {
 		w.clock.pass(time.Second)
-		return w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "1", "price", "1", "side", "0"))
+		return w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0"))
 	}
 	for i := range 10 {
 		require.Zero(t, test().Code, i)
@@ -484,7 +489,8 @@ func TestTestNetwork(t *testing.T) {
 	var err error
 	w.key, w.secret, err = w.keys.Issue(t.Context(), "test", w.owner, agent)
 	require.NoError(t, err)
-	v := w.sign("symbol", symbol, "amount", "1", "price", "1", "side", "0")
+	w.index.grant(w.owner, agent, symbol, true)
+	v := w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0")
 	require.Zero(t, w.form("POST", "/test"+api+"/order/test", v).Code)
 	require.NotEqual(t, main.Agent, agent)
 	require.Equal(t, agent.String(), w.get("/test" + api + "/agent/info?address=" + w.owner.String()).object(t)["agentAddress"])

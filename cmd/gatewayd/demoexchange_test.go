@@ -78,6 +78,7 @@ func TestDemoExchangeKeeps(t *testing.T) {
 	placed, err := api.Place(t.Context(), order)
 	require.NoError(t, err)
 	require.Equal(t, client.PendingRequest, placed.Status)
+	requireFresh(t, r, api, kept[1], placed.OrderID)
 	requireClientKnows(t, *api, kept[1], "DEMO-000_USDT-000", "USDT-000")
 
 	require.Contains(t, r.mustCommand(t, "apikey", "list"), kept[2])
@@ -91,6 +92,26 @@ func TestDemoExchangeKeeps(t *testing.T) {
 	api.Key, api.Secret = issued.Key, issued.Secret
 	_, err = api.Place(t.Context(), order)
 	require.NoError(t, err, "the permission is the delegation address's, which stays the same")
+}
+
+// requireFresh says that the exchange's clock goes by the second, so that orders from a moment ago are found by their time.
+func requireFresh(t *testing.T, r *rig, api *client.Client, owner, order string) {
+	t.Helper()
+	placed := time.Now().Unix()
+	waitFor(t, "the order among those of the last seconds", func() bool {
+		found, err := api.Orders(t.Context(), client.OrderFilter{Address: owner, StartTime: placed - 5}, client.Page{})
+		return err == nil && len(found.Order) > 0 && found.Order[0].OrderID == order && found.Order[0].Status == client.Open
+	})
+	var told []int64
+	waitFor(t, "five times told", func() bool {
+		at, err := r.operator.node.ExchangeTime(t.Context())
+		require.NoError(t, err)
+		if len(told) == 0 || told[len(told)-1] != at {
+			told = append(told, at)
+		}
+		return len(told) == 5
+	})
+	require.Less(t, told[4]-told[0], int64(30), "a second each, and time for a slow machine")
 }
 
 func TestDemoExchangeWithoutAWorld(t *testing.T) {

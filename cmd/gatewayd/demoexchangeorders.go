@@ -124,7 +124,7 @@ func (d *exchangeDemo) trade(ctx context.Context) error {
 	if err := d.alice.api.TestOrder(ctx, d.wish(client.Sell, "10", "1")); err != nil {
 		return fmt.Errorf("test order: %w", err)
 	}
-	d.log.note("a test order is answered: the signature is right")
+	d.log.note("a test order is answered: signature, permission and funds are right")
 	for _, do := range []func() error{
 		func() error { return d.rest(ctx, "S1", d.alice, client.Sell, "10", "1") },
 		func() error { return d.rest(ctx, "S2", d.alice, client.Sell, "5", "1.2") },

@@ -53,8 +53,9 @@ func newExchangeOperator(ctx context.Context, url string) (*exchangeOperator, er
 }
 
 const (
-	// clockEvery is how often the exchange is told the time; its orders and candles carry the time told last.
-	clockEvery = 10 * time.Second
+	// clockEvery is how often the exchange is told the time, at the beginning of each such span: its orders and candles carry the time told last, in
+	// whole seconds, and who asks for orders from the second on in which he placed one finds it.
+	clockEvery = time.Second
 	// clockStep is how far its clock goes at most in one call, in seconds: a world that rested for days catches up day by day.
 	clockStep = 24 * 60 * 60
 	// marketsEvery is how often the operator looks for markets that users have opened.
@@ -67,21 +68,22 @@ func (o *exchangeOperator) Run(ctx context.Context) error {
 	if err := o.open(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("opening the exchange: %w", err)
 	}
-	clock, markets := time.NewTicker(clockEvery), time.NewTicker(marketsEvery)
-	defer clock.Stop()
+	markets := time.NewTicker(marketsEvery)
 	defer markets.Stop()
-	act := o.tellTime
+	clock := time.After(0)
 	for {
-		if err := act(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("operating the exchange: %w", err)
-		}
+		var act func(context.Context) error
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-clock.C:
-			act = o.tellTime
+		case <-clock:
+			now := time.Now()
+			clock, act = time.After(now.Truncate(clockEvery).Add(clockEvery).Sub(now)), o.tellTime
 		case <-markets.C:
 			act = o.allowMining
+		}
+		if err := act(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("operating the exchange: %w", err)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (o NewOrder) params() params {
 	return params{{"symbol", o.Symbol}, {"side", strconv.Itoa(int(o.Side))}, {"amount", o.Amount.String()}, {"price", o.Price.String()}}
 }
 
-// TestOrder has an order and its signature checked; nothing is placed.
+// TestOrder has an order checked as Place has it, with its signature, the permission and the balance; nothing is placed.
 func (c *Client) TestOrder(ctx context.Context, o NewOrder) error {
 	return c.private(ctx, http.MethodPost, "order/test", o.params(), nil)
 }

@@ -228,8 +228,8 @@ type BarFilter struct {
 
 // Transfer is a deposit to the exchange or a withdrawal from it.
 type Transfer struct {
-	Time        int64 // Unix seconds
-	TokenSymbol string
+	Time        int64  // Unix seconds
+	TokenSymbol string // without suffix
 	Amount      string // 8
 	Type        int    // 1 deposit, 2 withdrawal
 }

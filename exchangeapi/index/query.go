@@ -222,14 +222,14 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 	return result, nil
 }
 
-// tokenLabel is a token's symbol and decimals. Deposits may be of tokens without a market: those the node is asked about.
+// tokenLabel is a token's symbol as transfers show it, without the suffix, and its decimals. Deposits may be of tokens without a market: those the node is asked about.
 func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8, error) {
 	for range 2 {
 		x.memory.mu.Lock()
 		t, known := x.memory.infos[id]
 		x.memory.mu.Unlock()
 		if known {
-			return t.Symbol, t.Decimals, nil
+			return t.OriginalSymbol, t.Decimals, nil
 		}
 		x.ask(ctx, id)
 	}
