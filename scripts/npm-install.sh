@@ -1,18 +1,34 @@
 #!/usr/bin/env bash
-# Installs the npm packages that tests and code generation use into build/npm: the wallet library that serves as a
-# second opinion on the exchange chain's codecs, the Solidity compiler, anvil (a binary inside its package), and what
-# drives a browser through the pages.
+# Installs the npm packages that tests and code generation use. Without argument into build/npm: the wallet library that
+# serves as a second opinion on the exchange chain's codecs, the Solidity compiler, anvil (a binary inside its package),
+# and what drives a browser through the pages. "redocly" installs the linter of API descriptions into build/redocly.
 # Nothing of it is needed to build or run gatewayd. Does nothing when all of them are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-manifest='{"private":true,"dependencies":{"@vite/vitejs":"2.3.19","solc":"0.8.37","@foundry-rs/anvil-linux-amd64":"1.7.1","playwright-core":"1.65.1"}}'
-prefix=build/npm
+case "${1:-}" in
+"")
+	manifest='{"private":true,"dependencies":{"@vite/vitejs":"2.3.19","solc":"0.8.37","@foundry-rs/anvil-linux-amd64":"1.7.1","playwright-core":"1.65.1"}}'
+	prefix=build/npm
+	wanted=(@foundry-rs/anvil-linux-amd64/bin/anvil solc @vite/vitejs playwright-core)
+	;;
+redocly)
+	manifest='{"private":true,"dependencies":{"@redocly/cli":"2.20.0"}}'
+	prefix=build/redocly
+	wanted=(.bin/redocly)
+	;;
+*)
+	echo "usage: $0 [redocly]" >&2
+	exit 2
+	;;
+esac
 
 present() {
-	[ "$(cat $prefix/installed 2>/dev/null)" = "$manifest" ] &&
-		[ -x $prefix/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil ] &&
-		[ -d $prefix/node_modules/solc ] && [ -d $prefix/node_modules/@vite/vitejs ] && [ -d $prefix/node_modules/playwright-core ]
+	[ "$(cat $prefix/installed 2>/dev/null)" = "$manifest" ] || return 1
+	local package
+	for package in "${wanted[@]}"; do
+		[ -e "$prefix/node_modules/$package" ] || return 1
+	done
 }
 
 mkdir -p $prefix

@@ -25,6 +25,7 @@ formatted() {
 }
 
 check "npm packages" scripts/npm-install.sh
+check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
 check "geth and abigen" scripts/go-tool.sh geth abigen
 check "gofmt" formatted
