@@ -44,6 +44,7 @@ const (
 	ReasonWrongType     = "wrong_type"     // a known user's address or label, and a token that is deposited the other way
 	ReasonOperator      = "operator"
 	ReasonInternal      = "internal" // it came from another account of ours: owed to nobody
+	ReasonDust          = "dust"     // a withdrawal too small to be refunded by itself
 
 	// Of coin that only balances show.
 	ReasonBeforeAddress = "before_address" // it came before the address was given to anybody: nobody's deposit

@@ -67,6 +67,7 @@ type Policy struct {
 	MinDeposit            chain.Amount `json:"minDeposit"`
 	MinWithdraw           chain.Amount `json:"minWithdraw"`
 	MaxWithdraw           chain.Amount `json:"maxWithdraw"` // zero: no maximum
+	MinRefund             chain.Amount `json:"minRefund"`   // a refused withdrawal of less is kept unless an operator orders its refund
 	DepositConfirmations  Depth        `json:"depositConfirmations"`
 	WithdrawConfirmations Depth        `json:"withdrawConfirmations"`
 	Fee                   Fee          `json:"fee"`

@@ -39,11 +39,14 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 		t.Reason = records.ReasonUnknownToken // it has left the configuration since
 	}
 	state := outcome(t)
+	if isDust(t, state) {
+		t.Reason = records.ReasonDust
+	}
 	if err := tx.MoveTransfer(t.ID, records.Seen, state, t.Reason); err != nil {
 		return err
 	}
 	w.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": state, "reason": t.Reason}).Info("transfer decided")
-	if state == records.Held {
+	if state == records.Held || t.Reason == records.ReasonDust {
 		return nil
 	}
 	if t.Chain == n.Exchange {
@@ -73,6 +76,12 @@ func outcome(t records.Transfer) records.TransferState {
 	default:
 		return records.Refused
 	}
+}
+
+// isDust tells whether a withdrawal is refused and so small that neither its receive nor its refund is made by itself: both use the quota and the
+// slots that credits need, while sending it costs next to nothing.
+func isDust(t records.Transfer, state records.TransferState) bool {
+	return state == records.Refused && t.Direction == records.Withdrawal && t.Amount.Less(t.Policy.MinRefund)
 }
 
 // queueCredit orders the payout on the other chain, from one of the accounts that pay there.

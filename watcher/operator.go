@@ -165,7 +165,7 @@ func (w *Watcher) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	return w.queueCredit(tx, n, t)
 }
 
-// Refund sends a transfer back instead of crediting it: a held payout, or one on the operators' list. A payout that has
+// Refund sends a transfer back instead of crediting it: a held payout, dust, or one on the operators' list. A payout that has
 // a slot is never refunded: its chain decides first.
 func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
@@ -175,7 +175,8 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	if t.Direction == records.Funding {
 		return fmt.Errorf("%w: record %d is money of the operators' own", ErrNothingToDo, t.ID)
 	}
-	if t.State != records.Final && t.State != records.Held {
+	dust := t.State == records.Refused && t.Reason == records.ReasonDust
+	if t.State != records.Final && t.State != records.Held && !dust {
 		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, t.State)
 	}
 	if err := notCreditedBefore(t); err != nil {
@@ -238,7 +239,7 @@ func (w *Watcher) voidCredit(tx *records.Tx, id uint64) error {
 }
 
 func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
-	if t.State == records.Held { // a stray was not received
+	if t.State != records.Final { // neither strays nor dust were received
 		if err := queueReceive(tx, n, t); err != nil {
 			return err
 		}

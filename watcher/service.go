@@ -11,7 +11,7 @@ import (
 // maxGroup bounds what one step of the payer takes at a time.
 const maxGroup = 256
 
-// lowShare is the part of an account's slots that refunds and receives may take while users' payments wait: one in so many.
+// lowShare is the part of an account's slots that refunds and receives may take: one in so many.
 const lowShare = 4
 
 // queue is what waits at an account and may leave, by class and asset, each list in the order of service.
@@ -39,16 +39,13 @@ func readQueue(tx *records.Tx, id chain.ID, account string, room int) (queue, er
 	return q, nil
 }
 
-// choose picks what is to be bound next: users' payments first, then refunds, then receives. Receives of an asset that a payment waits for go
-// with the users' payments. While those fill the room, the others get their share and no more, so that neither keeps the other waiting.
+// choose picks what is to be bound next: users' payments first, then refunds, then receives. Receives of an asset that a user's payment waits for
+// go with the users' payments. The others get their share and no more, whether somebody waits or not: on a ledger that links an account's blocks
+// what is bound goes before every credit that comes later.
 func choose(ctx context.Context, q queue, funds *spendable, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
 	room := min(maxUnmined-len(unmined), maxGroup)
 	short := map[chain.Asset]bool{}
 	users, err := affordable(ctx, funds, inTurn(q[records.ClassUser], room), short)
-	if err != nil {
-		return nil, err
-	}
-	others, err := affordable(ctx, funds, inTurn(q[records.ClassRefund], room), short)
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +57,21 @@ func choose(ctx context.Context, q queue, funds *spendable, unmined []records.Op
 			idle[asset] = list
 		}
 	}
+	others, err := affordable(ctx, funds, inTurn(q[records.ClassRefund], room), short)
+	if err != nil {
+		return nil, err
+	}
 	first := alternate(users, inTurn(wanted, room))
 	others = append(others, inTurn(idle, room)...)
-	share := room
-	if len(first) > 0 {
-		share = min(max(lowBound(maxUnmined)-lowUnmined(unmined), 0), len(others), room)
-		room -= share
+	most := lowBound(maxUnmined)
+	if len(first) == 0 {
+		most = max(most, 1)
 	}
-	return append(first[:min(len(first), room)], others[:min(len(others), share)]...), nil
+	share := min(max(most-lowUnmined(unmined), 0), len(others), room)
+	return append(first[:min(len(first), room-share)], others[:share]...), nil
 }
 
-// lowBound is how many slots refunds and receives may take while others wait. An account of one slot serves users only.
+// lowBound is how many slots refunds and receives may take. An account of one slot serves users first.
 func lowBound(maxUnmined int) int {
 	if maxUnmined < 2 {
 		return 0

@@ -88,6 +88,7 @@ type TokenConfig struct {
 	MinDeposit    chain.Amount  `yaml:"min_deposit"`
 	MinWithdraw   chain.Amount  `yaml:"min_withdraw"`
 	MaxWithdraw   chain.Amount  `yaml:"max_withdraw"`
+	MinRefund     *chain.Amount `yaml:"min_refund"` // default: a hundredth of MinWithdraw
 	Deposits      records.Depth `yaml:"deposit_confirmations"`
 	Withdrawals   records.Depth `yaml:"withdraw_confirmations"`
 	Fee           records.Fee   `yaml:"fee"`
@@ -240,10 +241,21 @@ func (t TokenConfig) Check() error {
 		return errors.New("at most 30 decimals")
 	case !t.MaxWithdraw.IsZero() && t.MaxWithdraw.Less(t.MinWithdraw):
 		return errors.New("max_withdraw is below min_withdraw")
+	case t.MinWithdraw.Less(t.minRefund()):
+		return errors.New("min_refund is above min_withdraw")
 	case t.Deposits.Count == 0 || t.Withdrawals.Count == 0:
 		return errors.New("deposit_confirmations.count and withdraw_confirmations.count must be at least 1")
 	}
 	return t.Fee.Check()
+}
+
+// minRefund is the smallest withdrawal that is refunded by itself.
+func (t TokenConfig) minRefund() chain.Amount {
+	if t.MinRefund != nil {
+		return *t.MinRefund
+	}
+	hundredth, _, _ := t.MinWithdraw.MulDiv(1, 100) // what is less than the amount always fits
+	return hundredth
 }
 
 // token is the same in the words of records.
@@ -252,7 +264,7 @@ func (t TokenConfig) token() records.Token {
 		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName,
 		Policy: records.Policy{
 			Type: t.Type, Decimals: t.Decimals, AssetDecimals: t.AssetDecimals,
-			MinDeposit: t.MinDeposit, MinWithdraw: t.MinWithdraw, MaxWithdraw: t.MaxWithdraw,
+			MinDeposit: t.MinDeposit, MinWithdraw: t.MinWithdraw, MaxWithdraw: t.MaxWithdraw, MinRefund: t.minRefund(),
 			DepositConfirmations: t.Deposits, WithdrawConfirmations: t.Withdrawals, Fee: t.Fee,
 		},
 	}
