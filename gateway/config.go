@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,7 +16,14 @@ type Config struct {
 	RequestTimeout time.Duration    `yaml:"request_timeout"` // default 5 s
 	// NewBindingsPerHour bounds how many new inbound addresses or labels one client can take; default 30.
 	NewBindingsPerHour int `yaml:"new_bindings_per_hour"`
+	// NewBindingsPerSite bounds the same in an hour for all IPv6 clients of one /48; default 300.
+	NewBindingsPerSite int `yaml:"new_bindings_per_site"`
+	// NewBindingsPerDay bounds the same in any day for everybody together, on all networks; default 10,000.
+	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
 }
+
+// BindingsPerDay is NewBindingsPerDay or its default.
+func (c Config) BindingsPerDay() int { return cmp.Or(c.NewBindingsPerDay, 10_000) }
 
 // withDefaults is the configuration with every empty field filled.
 func (c Config) withDefaults() Config {
@@ -23,9 +31,9 @@ func (c Config) withDefaults() Config {
 	if c.RequestTimeout == 0 {
 		c.RequestTimeout = 5 * time.Second
 	}
-	if c.NewBindingsPerHour == 0 {
-		c.NewBindingsPerHour = 30
-	}
+	c.NewBindingsPerHour = cmp.Or(c.NewBindingsPerHour, 30)
+	c.NewBindingsPerSite = cmp.Or(c.NewBindingsPerSite, 300)
+	c.NewBindingsPerDay = c.BindingsPerDay()
 	return c
 }
 
@@ -39,8 +47,15 @@ func (c Config) Check() error {
 	if c.RequestTimeout <= 0 || c.RequestTimeout > maxRequestTimeout {
 		faults = append(faults, fmt.Errorf("request_timeout %s: above zero and up to %s is wanted", c.RequestTimeout, maxRequestTimeout))
 	}
-	if c.NewBindingsPerHour <= 0 {
-		faults = append(faults, errors.New("new_bindings_per_hour must be above zero"))
+	for _, cap := range []struct {
+		key  string
+		most int
+	}{
+		{"new_bindings_per_hour", c.NewBindingsPerHour}, {"new_bindings_per_site", c.NewBindingsPerSite}, {"new_bindings_per_day", c.NewBindingsPerDay},
+	} {
+		if cap.most <= 0 {
+			faults = append(faults, fmt.Errorf("%s must be above zero", cap.key))
+		}
 	}
 	return errors.Join(faults...)
 }

@@ -30,13 +30,14 @@ const (
 	flagFormat        fault = 1023
 	numberFormat      fault = 1030
 	tooManyRequests   fault = 1040
-	tooManyBindings   fault = 1041
 	pathUnknown       fault = 1050
 	methodUnknown     fault = 1051
 	httpsWanted       fault = 1052
 	internal          fault = 2001
 	busy              fault = 2002
 	depositClosed     fault = 2010
+	tooManyBindings   fault = 2011
+	bindingsFull      fault = 2012
 	withdrawMaintain  fault = 2020
 	withdrawClosed    fault = 2021
 	feeUnknown        fault = 2030
@@ -47,7 +48,7 @@ var faultWords = map[fault]string{
 	parameterMissing: "parameter_missing", parameterRepeated: "parameter_repeated", parameterTooLong: "parameter_too_long",
 	queryMalformed: "query_malformed", tokenUnknown: "token_unknown", walletInvalid: "wallet_invalid", walletOurs: "wallet_ours",
 	amountFormat: "amount_format", amountTooLarge: "amount_too_large", amountBelowFee: "amount_below_fee", flagFormat: "flag_format",
-	numberFormat: "number_format", tooManyRequests: "too_many_requests", tooManyBindings: "too_many_bindings",
+	numberFormat: "number_format", tooManyRequests: "too_many_requests", tooManyBindings: "too_many_bindings", bindingsFull: "bindings_full",
 	pathUnknown: "path_unknown", methodUnknown: "method_unknown", httpsWanted: "https_wanted", internal: "internal", busy: "busy",
 	depositClosed: "deposit_closed", withdrawMaintain: "withdraw_maintain", withdrawClosed: "withdraw_closed", feeUnknown: "fee_unknown",
 }

@@ -52,6 +52,7 @@ func TestWithdrawFee(t *testing.T) {
 		{"negative", fee(token, "-100000000", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
 		{"exponent", fee(token, "1e18", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
 		{"other digits", fee(token, "١٢", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
+		{"empty flag", fee(token, "1000", "") + "&containsFee=", "containsFee: true or false is wanted.", flagFormat},
 		{"no flag", fee(token, "1000", "yes"), "containsFee: true or false is wanted.", flagFormat},
 		{"no wallet", at(eth, "/withdraw-fee", "tokenId", token, "amount", "1"), "The parameter walletAddress is missing.", parameterMissing},
 		{"no cost known", fee(costly, "1000", "false"), "The network fee is not known at the moment. Please try again later.", feeUnknown},

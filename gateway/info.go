@@ -91,10 +91,13 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if known.found {
 		return known.Binding, known.state, nil
 	}
-	if wait := n.newcomers.Take(client); wait > 0 {
+	if wait := n.newcomers.take(client); wait > 0 {
 		return records.Binding{}, "", refuseUntil(tooManyBindings, wait)
 	}
 	b, err := ask(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
+		if err := n.newcomers.room(tx); err != nil {
+			return records.Binding{}, err
+		}
 		if token.Type == records.TypeLabel {
 			return tx.BindLabel(n.Name, n.Network.Source, owner, n.Shared, n.Label)
 		}

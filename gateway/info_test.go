@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,11 +79,12 @@ func TestWrongParameters(t *testing.T) {
 		{"empty token", at(eth, "/meta-info", "tokenId", ""), parameterMissing, "The parameter tokenId is missing."},
 		{"two tokens", at(eth, "/meta-info", "tokenId", token, "tokenId", token), parameterRepeated, "The parameter tokenId is given more than once."},
 		{"long token", at(eth, "/meta-info", "tokenId", fmt.Sprintf("%0257d", 0)), parameterTooLong, "The parameter tokenId is longer than 256 characters."},
+		{"256 characters", at(eth, "/meta-info", "tokenId", strings.Repeat("币", 256)), tokenUnknown, ""},
+		{"no address to verify", at(eth, "/withdraw-address/verification", "tokenId", token), parameterMissing, "The parameter withdrawAddress is missing."},
 		{"unknown token", at(eth, "/meta-info", "tokenId", "tti_x"), tokenUnknown, "tokenId: this token is not served on this network."},
 		{"other case of token", at(eth, "/meta-info", "tokenId", "TTI_LABELLED"), tokenUnknown, "tokenId: this token is not served on this network."},
 		{"semicolons", eth + "/meta-info?tokenId=" + token + ";x=1", queryMalformed, ""},
 		{"bad escape", eth + "/meta-info?tokenId=%zz", queryMalformed, ""},
-		{"long query", at(eth, "/meta-info", "tokenId", token, "x", fmt.Sprintf("%05000d", 0)), queryMalformed, ""},
 		{"no wallet", at(eth, "/deposit-info", "tokenId", token), parameterMissing, "The parameter walletAddress is missing."},
 		{"bad wallet", at(eth, "/deposit-info", "tokenId", token, wallet, "vite_"), walletInvalid, "walletAddress: this is not a user's address."},
 		{"a contract's", at(eth, "/deposit-info", "tokenId", token, wallet, "vite_contract"), walletInvalid, ""},
@@ -224,7 +226,7 @@ func TestNewcomersAreCounted(t *testing.T) {
 	require.Zero(t, from("192.0.2.1", "vite_a").Code)
 	require.Zero(t, from("192.0.2.1", "vite_b").Code)
 	full := from("192.0.2.1", "vite_c")
-	require.Equal(t, int(tooManyBindings), full.SubCode)
+	require.Equal(t, []int{200, 2, int(tooManyBindings)}, []int{full.status, full.Code, full.SubCode}, "the request is not wrong")
 	require.Equal(t, "1800", full.header.Get("Retry-After"))
 	require.Zero(t, from("192.0.2.1", "vite_a").Code, "who is known is served")
 	require.Zero(t, from("192.0.2.2", "vite_c").Code, "others are served")
@@ -233,4 +235,53 @@ func TestNewcomersAreCounted(t *testing.T) {
 	require.Equal(t, int(tooManyBindings), from("2001:db8::3", "vite_f").SubCode, "one IPv6 customer has a whole /64")
 	r.Pass(time.Hour)
 	require.Zero(t, from("192.0.2.1", "vite_f").Code)
+}
+
+// Who has many /64 of one /48 is counted by that, and does not use up what others of it have before it is refused there.
+func TestNewcomersOfASiteAreCounted(t *testing.T) {
+	r := setup(t, func(c *Config, _ *Parts) {
+		c.TrustProxy, c.NewBindingsPerHour, c.NewBindingsPerSite = []string{"127.0.0.0/8"}, 2, 4
+	})
+	users := 0
+	from := func(client string) int {
+		users++
+		return r.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", fmt.Sprint("vite_u", users)), "X-Forwarded-For", client).SubCode
+	}
+	const full = int(tooManyBindings)
+	for range 10 {
+		from("2001:db8:1::1")
+	}
+	require.Equal(t, full, from("2001:db8:1::1"))
+	require.Equal(t, []int{0, 0, full}, []int{from("2001:db8:1:1::1"), from("2001:db8:1:2::1"), from("2001:db8:1:3::1")})
+	require.Zero(t, from("2001:db8:2::1"), "another /48")
+	for i := range 10 {
+		require.Zero(t, from(fmt.Sprintf("192.0.2.%d", i)), "IPv4 has no sites")
+	}
+	r.Pass(time.Hour / 4)
+	require.Zero(t, from("2001:db8:1:3::1"))
+}
+
+// A day brings so many new users and no more, from everywhere, for all replicas, and over restarts; known ones are served.
+func TestNewcomersOfADayAreCounted(t *testing.T) {
+	bound := func(c *Config, _ *Parts) { c.TrustProxy, c.NewBindingsPerDay = []string{"127.0.0.0/8"}, 3 }
+	r := setup(t, bound)
+	ask := func(tokenID, client, user, lang string) reply {
+		return r.get(at(eth, "/deposit-info", "tokenId", tokenID, "walletAddress", user), "X-Forwarded-For", client, "lang", lang)
+	}
+	require.Zero(t, ask(token, "192.0.2.1", "vite_a", "").Code)
+	r.Pass(time.Hour)
+	require.Zero(t, ask(labelled, "192.0.2.2", "vite_b", "").Code)
+	require.Zero(t, ask(token, "127.0.0.1", "vite_c", "").Code, "this machine counts here")
+	for _, client := range []string{"192.0.2.4", "127.0.0.1"} {
+		full := ask(token, client, "vite_d", "")
+		require.Equal(t, []int{200, 2, int(bindingsFull)}, []int{full.status, full.Code, full.SubCode})
+		require.Equal(t, "82800", full.header.Get("Retry-After"))
+		require.Equal(t, "The gateway cannot make new deposit addresses at the moment. Please try again in 82800 seconds.", *full.Msg)
+	}
+	require.Equal(t, "网关暂时无法新建充值地址，请在 82800 秒后重试。", *ask(token, "192.0.2.4", "vite_d", "zh-cn").Msg)
+	require.Equal(t, 1, strings.Count(r.logged.String(), "no new deposit addresses"))
+	require.Zero(t, ask(token, "192.0.2.4", "vite_a", "").Code, "who is known is served")
+	r.Pass(23 * time.Hour)
+	require.Zero(t, ask(token, "192.0.2.4", "vite_d", "").Code)
+	require.Equal(t, int(bindingsFull), ask(token, "192.0.2.4", "vite_e", "").SubCode)
 }

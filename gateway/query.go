@@ -4,15 +4,15 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gatewayd/chain"
 	"gatewayd/records"
 )
 
-const (
-	maxQuery = 4096 // bytes of a whole query string
-	maxValue = 256  // bytes of one parameter: far more than any address, label or 256-bit number
-)
+// maxValue bounds one parameter, in characters: far more than any address, label or 256-bit number. All parameters together are bounded by
+// serve.MaxHeader.
+const maxValue = 256
 
 // query is what a request asks for: its parameters, its language and who asks.
 type query struct {
@@ -22,9 +22,6 @@ type query struct {
 }
 
 func readQuery(raw string) (query, error) {
-	if len(raw) > maxQuery {
-		return query{}, refuse(queryMalformed)
-	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return query{}, refuse(queryMalformed)
@@ -32,19 +29,27 @@ func readQuery(raw string) (query, error) {
 	return query{values: values}, nil
 }
 
-// optional answers a parameter, "" when it is absent. One that stands twice has no meaning.
+// optional answers a parameter, "" when it is absent.
 func (q query) optional(field string) (string, error) {
-	switch v := q.values[field]; {
-	case len(v) == 0:
-		return "", nil
-	case len(v) > 1:
-		return "", refuse(parameterRepeated, "{field}", field)
-	case len(v[0]) > maxValue:
+	v, err := q.anyLength(field)
+	if err == nil && tooLong(v) {
 		return "", refuse(parameterTooLong, "{field}", field, "{limit}", strconv.Itoa(maxValue))
-	default:
+	}
+	return v, err
+}
+
+// anyLength is optional for what users type and clients tell nothing about. One that stands twice has no meaning.
+func (q query) anyLength(field string) (string, error) {
+	switch v := q.values[field]; len(v) {
+	case 0:
+		return "", nil
+	case 1:
 		return v[0], nil
 	}
+	return "", refuse(parameterRepeated, "{field}", field)
 }
+
+func tooLong(value string) bool { return utf8.RuneCountInString(value) > maxValue }
 
 // required answers a parameter that must not be absent or empty.
 func (q query) required(field string) (string, error) {
@@ -71,16 +76,16 @@ func (q query) amount() (chain.Amount, error) {
 	return chain.Amount{}, refuse(amountFormat)
 }
 
-// containsFee reads true, false, 1 or 0 (iOS sends digits); absent is false.
+// containsFee reads true, false, 1 or 0 (iOS sends digits); absent is false, empty is none of them.
 func (q query) containsFee() (bool, error) {
 	text, err := q.optional("containsFee")
-	if err != nil {
+	if err != nil || !q.values.Has("containsFee") {
 		return false, err
 	}
 	switch strings.ToLower(text) {
 	case "true", "1":
 		return true, nil
-	case "false", "0", "":
+	case "false", "0":
 		return false, nil
 	}
 	return false, refuse(flagFormat, "{field}", "containsFee")

@@ -42,6 +42,7 @@ func FuzzQuery(f *testing.F) {
 			require.Equal(t, 1, refusalOf(err).code())
 		}
 		if contains, err := q.containsFee(); err == nil {
+			require.False(t, q.values.Has("containsFee") && q.values.Get("containsFee") == "")
 			require.Equal(t, contains, strings.EqualFold(q.values.Get("containsFee"), "true") || q.values.Get("containsFee") == "1")
 		}
 	})

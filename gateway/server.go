@@ -78,7 +78,7 @@ type Server struct {
 	server    *serve.Server
 	front     *serve.Front
 	words     catalogue
-	newcomers *serve.Limit
+	newcomers *newcomers
 	holds     *holds
 	slots     *semaphore.Weighted // of calls to the store
 	calls     sync.WaitGroup      // to the store
@@ -113,7 +113,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), next: make(chan func()),
-		newcomers: serve.NewLimit(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour, parts.Now),
+		newcomers: newNewcomers(cfg, parts.Now, parts.Log),
 	}
 	var err error
 	if s.words, err = loadCatalogue(); err != nil {

@@ -21,16 +21,20 @@ func (n *network) verify(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, err := q.optional("withdrawAddress")
+	address, err := q.withdrawAddress()
 	if err != nil {
 		return nil, err
 	}
 	label, err := q.label(token)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if address == "" {
+	case address == "":
 		return n.invalid(q, "address_empty"), nil
+	case tooLong(address):
+		return n.invalid(q, "address_invalid"), nil
+	case tooLong(label):
+		return n.invalid(q, "label_invalid"), nil
 	}
 	payee, err := n.source.CheckAddress(address, label)
 	if err != nil {
@@ -46,14 +50,22 @@ func (n *network) verify(ctx context.Context, q query) (any, error) {
 	return verification{IsValidAddress: true}, nil
 }
 
+// withdrawAddress reads what the user has typed so far, which may be nothing. The parameter itself must be there.
+func (q query) withdrawAddress() (string, error) {
+	if !q.values.Has("withdrawAddress") {
+		return "", refuse(parameterMissing, "{field}", "withdrawAddress")
+	}
+	return q.anyLength("withdrawAddress")
+}
+
 // label reads the value of the user's label. Clients send it as label; the specification calls the parameter labelName, where a caller may
 // have put the name itself. A token of type 0 has no label, whatever is sent.
 func (q query) label(token records.Token) (string, error) {
-	label, err := q.optional("label")
+	label, err := q.anyLength("label")
 	if err != nil {
 		return "", err
 	}
-	named, err := q.optional("labelName")
+	named, err := q.anyLength("labelName")
 	switch {
 	case err != nil || token.Type != records.TypeLabel:
 		return "", err

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +34,13 @@ func TestVerification(t *testing.T) {
 		{"invalid", token, []string{"withdrawAddress", "user"}, bad},
 		{"a contract's", token, []string{"withdrawAddress", "0xcontract"}, bad},
 		{"empty", token, []string{"withdrawAddress", ""}, empty},
-		{"absent", token, nil, empty},
+		{"256 characters", token, []string{"withdrawAddress", "0x" + strings.Repeat("a", 254)}, valid},
+		{"a pasted text", token, []string{"withdrawAddress", "0x" + strings.Repeat("a", 10_000)}, bad},
+		{"a pasted text of other letters", token, []string{"withdrawAddress", strings.Repeat("币", 257)}, bad},
+		{"a pasted label", labelled, []string{"withdrawAddress", "0xuser", "label", strings.Repeat("7", 257)}, label},
+		{"256 characters of other letters", labelled, []string{"withdrawAddress", "0xuser", "label", strings.Repeat("币", 256)}, valid},
+		{"a pasted label as the specification has it", labelled, []string{"withdrawAddress", "0xuser", "labelName", strings.Repeat("7", 257)}, label},
+		{"a pasted label for type 0", token, []string{"withdrawAddress", "0xuser", "label", strings.Repeat("7", 257)}, valid},
 		{"label edited before the address", labelled, []string{"withdrawAddress", "", "label", "7"}, empty},
 		{"ours", token, []string{"withdrawAddress", "0XHOTEL"}, ours},
 		{"label as clients send it", labelled, []string{"withdrawAddress", "0xuser", "label", "7"}, valid},

@@ -65,7 +65,7 @@ func TestBrowser(t *testing.T) {
 		{"base registered with a slash", bsc + "//withdraw-info" + query, 200, 0},
 		{"slash behind", eth + "/meta-info/" + query, 200, 0},
 		{"escaped slash", eth + "%2Fmeta-info" + query, 200, 0},
-		{"two parts", eth + "/withdraw-address//verification" + query, 200, 0},
+		{"two parts", eth + "/withdraw-address//verification" + query + "&withdrawAddress=0xuser", 200, 0},
 		{"wrong parameter", eth + "/meta-info", 200, 1},
 		{"unknown path under the base", eth + "/meta-inf" + query, 404, 1},
 		{"the base itself", eth + "/", 404, 1},

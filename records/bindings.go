@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"gatewayd/chain"
 )
@@ -137,6 +138,22 @@ func (tx *Tx) addBinding(r bindingRow) (Binding, error) {
 		return Binding{}, err
 	}
 	return r.binding(), tx.log("binding", fmt.Sprint(id), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
+}
+
+// NextBinding answers from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
+func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
+	next, err := tx.nextID("bindings")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("counting the bindings: %w", err)
+	}
+	if next <= uint64(most) {
+		return tx.now, nil
+	}
+	var at int64 // of the oldest of the newest: ids have no gaps
+	if err := tx.one(&at, `SELECT created_at FROM bindings WHERE id = ?`, next-uint64(most)); err != nil {
+		return time.Time{}, fmt.Errorf("reading when a binding was made: %w", err)
+	}
+	return fromMillis(at).Add(span), nil
 }
 
 // BindingByAddress answers whose inbound address it is (type 0).

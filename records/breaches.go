@@ -31,9 +31,10 @@ func breaches() []breach {
 	return []breach{
 		{"transfer %d is final and has not exactly one live credit", `SELECT t.id FROM transfers t WHERE t.state = 'final' AND t.direction <> 'funding'
 			AND 1 <> (SELECT COUNT(*) FROM payments p WHERE p.transfer_id = t.id AND p.purpose = 'credit' AND p.state <> 'void')`, byTransfer},
-		{"withdrawal %d is refused and has not exactly one live refund, or is dust and has one", `SELECT t.id FROM transfers t
-			WHERE t.state = 'refused' AND t.direction = 'withdrawal'
-			AND CASE WHEN t.reason = 'dust' THEN 0 ELSE 1 END <> (SELECT COUNT(*) FROM payments p WHERE p.transfer_id = t.id AND p.purpose = 'refund' AND p.state <> 'void')`, byTransfer},
+		{"withdrawal %d is refused and has not exactly one live refund", `SELECT t.id FROM transfers t WHERE t.state = 'refused' AND t.direction = 'withdrawal'
+			AND t.reason <> 'dust' AND 1 <> (SELECT COUNT(*) FROM payments p WHERE p.transfer_id = t.id AND p.purpose = 'refund' AND p.state <> 'void')`, byTransfer},
+		{"withdrawal %d is dust and has a payment", `SELECT t.id FROM transfers t JOIN payments p ON p.transfer_id = t.id
+			WHERE t.state = 'refused' AND t.reason = 'dust' AND p.state <> 'void'`, byTransfer},
 		{"transfer %d is refused and credited", `SELECT t.id FROM transfers t JOIN payments p ON p.transfer_id = t.id
 			WHERE t.state = 'refused' AND p.purpose = 'credit' AND p.state <> 'void'`, byTransfer},
 		{"payment %d is paid and has no paid slot with its transaction", `SELECT p.id FROM payments p WHERE p.state = 'paid'

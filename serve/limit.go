@@ -89,6 +89,16 @@ func (p *Places) Leave(client string) {
 	}
 }
 
+// SiteOf is the /48 that an IPv6 client of Front.Client belongs to, which one customer of a provider may have whole; "", which is not counted, for
+// any other client.
+func SiteOf(client string) string {
+	p, err := netip.ParsePrefix(client)
+	if err != nil {
+		return ""
+	}
+	return netip.PrefixFrom(p.Addr(), 48).Masked().String()
+}
+
 // clientOf is what an address is counted by: itself, for IPv6 the /64 that one customer has, "" for this machine.
 func clientOf(ip string) string {
 	addr, err := netip.ParseAddr(ip)

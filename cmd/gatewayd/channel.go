@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatewayd/gateway"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 )
@@ -77,6 +78,10 @@ func channelListCommand(w world, config *string) *cobra.Command {
 }
 
 func channelRows(tx *records.Tx, cfg Config) (list []channelRow, err error) {
+	full, err := bindingsFull(tx, cfg)
+	if err != nil {
+		return nil, err
+	}
 	report, err := status.Read(tx, cfg.networks())
 	if err != nil {
 		return nil, err
@@ -89,9 +94,31 @@ func channelRows(tx *records.Tx, cfg Config) (list []channelRow, err error) {
 		if !c.ChangedAt.IsZero() {
 			row.Changed = c.ChangedAt.UTC().Format(time.RFC3339)
 		}
+		if c.Direction == records.Deposit {
+			row.Why = alsoBecause(row.Why, full)
+		}
 		list = append(list, row)
 	}
 	return list, nil
+}
+
+// bindingsFull says why nobody new may deposit at the moment; empty when everybody may. Known users are served, so the channel stays as it is.
+func bindingsFull(tx *records.Tx, cfg Config) (string, error) {
+	most := cfg.Gateway.BindingsPerDay()
+	next, err := tx.NextBinding(most, gateway.BindingsSpan)
+	if err != nil || !next.After(time.Now()) {
+		return "", err
+	}
+	return fmt.Sprintf("no new users until %s: %d deposit addresses were made within a day, the bound gateway.new_bindings_per_day",
+		next.UTC().Format(time.RFC3339), most), nil
+}
+
+// alsoBecause adds a reason to another.
+func alsoBecause(why, also string) string {
+	if why == "" || also == "" {
+		return why + also
+	}
+	return why + "; " + also
 }
 
 func channelSetCommand(w world, config *string) *cobra.Command {

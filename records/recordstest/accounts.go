@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,6 +71,35 @@ func testAccounts(t *testing.T, url string) {
 
 func derive(index uint32) (string, string, error) {
 	return fmt.Sprintf("0xdeposit%d", index), fmt.Sprintf("m/0/%d", index), nil
+}
+
+// testBindingsBound: two bindings may be made in any hour, whatever their network and type.
+func testBindingsBound(t *testing.T, url string) {
+	r := newRig(t, url)
+	wait := func() (d time.Duration) {
+		r.See(func(tx *records.Tx) error {
+			next, err := tx.NextBinding(2, time.Hour)
+			d = next.Sub(r.Now())
+			return err
+		})
+		return max(d, 0)
+	}
+	bind := func(network string) {
+		r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(network, Source, Alice, derive); return err })
+	}
+	require.Zero(t, wait())
+	bind(Network)
+	r.Pass(20 * time.Minute)
+	require.Zero(t, wait())
+	r.Do(func(tx *records.Tx) error {
+		_, err := tx.BindLabel(Network, Source, Alice, Shared, func() string { return "1" })
+		return err
+	})
+	require.Equal(t, 40*time.Minute, wait())
+	r.Pass(40 * time.Minute)
+	require.Zero(t, wait())
+	bind("other")
+	require.Equal(t, 20*time.Minute, wait())
 }
 
 func testBindings(t *testing.T, url string) {

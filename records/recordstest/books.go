@@ -259,6 +259,12 @@ func testBreaches(t *testing.T, url string) {
 	coarse := r.Incoming(records.Withdrawal, 12346, r.Mine(Exchange, "")) // 12345 of 5 decimals are 12 of 2
 	coarse.Policy.Decimals, coarse.Policy.AssetDecimals = 5, 2
 	r.Do(func(tx *records.Tx) (err error) { coarse, _, err = tx.SeeTransfer(coarse); return err })
+	keep := func(in records.Transfer) {
+		r.Do(func(tx *records.Tx) error {
+			return tx.MoveTransfer(in.ID, records.Seen, records.Refused, records.ReasonDust)
+		})
+	}
+	keep(r.Receive(records.Withdrawal, 1))
 	fits := CreditOf(coarse)
 	fits.Amount = chain.NewAmount(12)
 	decide(coarse, records.Final, fits)
@@ -285,10 +291,14 @@ func testBreaches(t *testing.T, url string) {
 	decide(kept, records.Refused, wrong)
 	both := r.Receive(records.Deposit, 500)
 	decide(both, records.Refused, CreditOf(both))
+	dust := r.Receive(records.Withdrawal, 500)
+	keep(dust)
+	r.Do(func(tx *records.Tx) error { _, err := tx.QueuePayment(refund(dust)); return err })
 	want := []string{
 		fmt.Sprintf("transfer %d is final and has not exactly one live credit", lacks.ID),
 		fmt.Sprintf("withdrawal %d is refused and has not exactly one live refund", unpaid.ID),
 		fmt.Sprintf("transfer %d is refused and credited", both.ID),
+		fmt.Sprintf("withdrawal %d is dust and has a payment", dust.ID),
 		"payment 5 credits somebody else",
 		"payment 5 credits another amount than is owed",
 		"payment 6 credits another amount than is owed",

@@ -18,6 +18,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"prune", testPrune},
 		{"accounts", testAccounts},
 		{"bindings", testBindings},
+		{"bound of bindings", testBindingsBound},
 		{"parallel bindings", testParallelBindings},
 		{"watch", testWatch},
 		{"transfers", testTransfers},
