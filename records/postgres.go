@@ -4,10 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
+
+	"gatewayd/secretfile"
 )
 
 // Connections of one process. Writers wait for each other in the database, so more of them would only wait there.
@@ -24,6 +28,11 @@ func openPostgres(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		// The library's text repeats the address, which may hold a password.
 		return nil, errors.New("records url: not a PostgreSQL address")
+	}
+	if file := os.Getenv("PGPASSFILE"); file != "" {
+		if err := secretfile.Check(file); err != nil { // the library reads a file of any mode
+			return nil, fmt.Errorf("PGPASSFILE: %w", err)
+		}
 	}
 	c.RuntimeParams["application_name"] = "gatewayd"
 	c.RuntimeParams["synchronous_commit"] = "on"

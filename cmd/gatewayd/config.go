@@ -50,6 +50,7 @@ type WalletConfig struct {
 	Store        string `yaml:"store"`
 	PasswordFile string `yaml:"password_file"`
 	PasswordEnv  string `yaml:"password_env"`
+	passwordKey  string // what a message calls PasswordFile; empty: by its key in the configuration
 
 	RPC WalletRPCConfig `yaml:"rpc"` // JSON-RPC of the stores in the same directory; off unless an address is given
 }

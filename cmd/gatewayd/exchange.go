@@ -26,6 +26,7 @@ import (
 	"gatewayd/exchangeapi"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/exchangeapi/ws"
+	"gatewayd/secretfile"
 	"gatewayd/wallet"
 	"gatewayd/web"
 )
@@ -112,10 +113,10 @@ func (c ExchangeConfig) secret(getenv func(string) string) ([]byte, error) {
 	if c.SecretEnv != "" {
 		return parseSecret(c.SecretEnv, getenv(c.SecretEnv))
 	}
-	text, err := os.ReadFile(c.SecretFile)
+	text, err := secretfile.Read(c.SecretFile)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err != nil {
-			return nil, fmt.Errorf("reading the secret: %w", err)
+			return nil, fmt.Errorf("exchange.secret_file: %w", err)
 		}
 		return parseSecret(c.SecretFile, string(text))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"gatewayd/secretfile"
 	"gatewayd/wallet"
 )
 
@@ -32,9 +34,9 @@ func unlock(cfg WalletConfig, w world) (*wallet.Keys, error) {
 func readPassword(cfg WalletConfig, w world, prompt string) (string, error) {
 	switch {
 	case cfg.PasswordFile != "":
-		text, err := os.ReadFile(cfg.PasswordFile)
+		text, err := secretfile.Read(cfg.PasswordFile)
 		if err != nil {
-			return "", fmt.Errorf("reading the password file: %w", err)
+			return "", fmt.Errorf("%s: %w", cmp.Or(cfg.passwordKey, "wallet.password_file"), err)
 		}
 		return strings.TrimRight(string(text), "\r\n"), nil
 	case cfg.PasswordEnv != "":
@@ -122,7 +124,7 @@ type walletDesk struct {
 }
 
 func walletCommand(w world) *cobra.Command {
-	d := &walletDesk{w: w}
+	d := &walletDesk{w: w, password: WalletConfig{passwordKey: "--password-file"}}
 	c := &cobra.Command{Use: "wallet", Short: "Make and use entropy stores: the encrypted files that hold keys"}
 	f := c.PersistentFlags()
 	f.StringVar(&d.dir, "dir", "data/wallet", "directory of stores")

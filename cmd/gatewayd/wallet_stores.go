@@ -200,7 +200,7 @@ func (d *walletDesk) export(ctx context.Context, name string, index int) (export
 }
 
 func (d *walletDesk) passwdCommand() *cobra.Command {
-	var next WalletConfig
+	next := WalletConfig{passwordKey: "--new-password-file"}
 	c := &cobra.Command{
 		Use: "passwd STORE", Short: "Change a store's password", Args: cobra.ExactArgs(1),
 		Long: "Change a store's password. Copies of the file, such as backups, keep the old one.",

@@ -117,7 +117,7 @@ func TestWalletCommandsRefuse(t *testing.T) {
 		{"\n", []string{"new"}, "an empty password protects nothing"},
 		{"", []string{"new"}, "reading from standard input: EOF"},
 		{"", []string{"new", "--password-env", "NONE"}, "environment variable NONE is empty"},
-		{"", []string{"new", "--password-file", "/none"}, "reading the password file"},
+		{"", []string{"new", "--password-file", "/none"}, "--password-file: open /none"},
 		{"pw\n", []string{"addresses", "none"}, "no such file"},
 		{"pw\n", []string{"import", "/none"}, "no such file"},
 		{"", []string{"export"}, "accepts 1 arg"},

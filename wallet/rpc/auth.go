@@ -9,11 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"time"
+
+	"gatewayd/secretfile"
 )
 
 const (
@@ -29,22 +30,10 @@ var errToken = errors.New("invalid token")
 // loadSecret reads the 32 bytes that callers sign their tokens with, in hexadecimal, from a file that is its owner's alone. A
 // missing file is made.
 func loadSecret(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	content, err := secretfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeSecret(path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: must be a file that its owner alone can read (chmod 600)", path)
-	}
-	content, err := io.ReadAll(io.LimitReader(f, 256))
 	if err != nil {
 		return nil, err
 	}
