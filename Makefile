@@ -38,6 +38,10 @@ test: ## everything: set-up, checks, all tests; PKG=./records/... narrows the te
 race: ## all tests under the race detector
 	scripts/postgres.sh go test -race -p 2 -timeout 30m ./...
 
+.PHONY: mutate
+mutate: ## takes the rules of money out one by one: some test must turn red each time (an hour); ARGS="-run '^guard'"
+	scripts/postgres.sh go run ./scripts/mutate $(ARGS)
+
 .PHONY: lint
 lint: ## golangci-lint
 	@scripts/go-tool.sh golangci-lint

@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"bench":                           {"..."},
 	"bench/ladder":                    {},
 	"cmd/gatewayd":                    {"..."},
+	"scripts/mutate":                  {},
 	"scripts/testsum":                 {},
 	"":                                {},
 }

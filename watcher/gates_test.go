@@ -143,3 +143,82 @@ func TestRefusedWithdrawalIsTakenInBeforeItGoesBack(t *testing.T) {
 	})
 	r.requireSound()
 }
+
+func TestWhatIsChosenIsNotSpentAgain(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	r.parts.Chains["eth"] = poor{r.eth, r.net.Hot, usdEth, 2*(300-fee)*100 - 1}
+	r.restart()
+	first, second := r.withdraw(owner, r.eth.Address("payee"), 300), r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.vite.Mine(finality + 1)
+	r.step() // both are queued together
+	require.Equal(t, records.Bound, r.payment(first).State)
+	require.Equal(t, records.Queued, r.payment(second).State)
+}
+
+func TestRefundsWaitForTheBooks(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	automatic := func(state string) {
+		r.update(func(tx *records.Tx) error {
+			return tx.SetAutomatic(r.net.Name, usd, records.Withdrawal, state, "a test")
+		})
+	}
+	automatic("MAINTAIN")
+	hash := r.withdraw(owner, "nowhere", 700)
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(hash).State)
+	automatic("OPEN")
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State)
+}
+
+// noCancels is a sign-guard that lets no cancellation pass.
+type noCancels struct{ guard }
+
+func (g noCancels) Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error {
+	for _, w := range wanted {
+		if w.Cancel {
+			return records.ErrGuard
+		}
+	}
+	return g.guard.Allow(ctx, id, wanted...)
+}
+
+func TestCancellationsAskTheGuard(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	next := r.account("eth", r.net.Hot).Next
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	r.parts.Guard = noCancels{r.parts.Guard}
+	r.restart()
+	r.withdraw(owner, r.eth.Address("payee"), 1000)
+	for range 2 * finality {
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+		_ = r.w.Step(t.Context()) // it is refused
+	}
+	require.Equal(t, records.AccountRecovering, r.account("eth", r.net.Hot).State)
+	tip, err := r.eth.Tip(t.Context(), r.net.Hot)
+	require.NoError(t, err)
+	require.Equal(t, next, tip.Next, "nothing was cancelled")
+}
+
+func TestDigestTellsOrdersApart(t *testing.T) {
+	first := chain.Payment{Purpose: chain.Credit, Asset: "a", To: "b", Amount: units(1), Label: "c", Source: "d"}
+	seen := map[string]bool{digest(first): true}
+	for _, change := range []func(*chain.Payment){
+		func(p *chain.Payment) { p.Purpose = chain.Refund },
+		func(p *chain.Payment) { p.Asset = "x" },
+		func(p *chain.Payment) { p.To = "x" },
+		func(p *chain.Payment) { p.Amount = units(2) },
+		func(p *chain.Payment) { p.Label = "x" },
+		func(p *chain.Payment) { p.Source = "x" },
+	} {
+		other := first
+		change(&other)
+		require.False(t, seen[digest(other)], "%+v", other)
+		seen[digest(other)] = true
+	}
+}

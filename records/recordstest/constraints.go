@@ -23,7 +23,7 @@ type breach struct {
 // signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 of transfer 5 forked from
 // slot 3, transfer 6 held, transfer 7 held and nobody's.
 func breaches() []breach {
-	return slices.Concat(lineBreaches(), transferBreaches(), paymentBreaches(), accountBreaches(), preparedBreaches())
+	return slices.Concat(lineBreaches(), transferBreaches(), paymentBreaches(), accountBreaches(), preparedBreaches(), valueBreaches())
 }
 
 // preparedBreaches are refused by one index each, after something that is allowed.
@@ -160,6 +160,48 @@ func accountBreaches() []breach {
 	}
 }
 
+// valueBreaches put a word or a flag that no rule knows into each column that has a list of them.
+func valueBreaches() []breach {
+	account := func(kind, state string) string {
+		return `INSERT INTO accounts (chain, account, kind, network, key_path, state, seq, created_at) VALUES ('eth', 'other', ` + kind + `, 'eth', 'm/9', ` + state + `, 1000, 0)`
+	}
+	binding := func(values string) string {
+		return `INSERT INTO bindings (id, network, type, owner, chain, address, label, path_index, created_at) VALUES (` + values + `)`
+	}
+	transfer := func(direction, failed string) string {
+		return `INSERT INTO transfers SELECT id + 100, network, ` + direction + `, chain, 'other', tx, sender, account, asset, amount, memo, ` + failed + `, token, owner,
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due FROM transfers WHERE id = 4`
+	}
+	effect := func(flags string) string {
+		return `INSERT INTO effects (chain, tx, block_hash, height, account, number, fee, ok, void, settled, known) VALUES ('eth', 't', 'b', 1, 'a', 1, '0', ` + flags + `)`
+	}
+	channel := func(values string) string {
+		return `INSERT INTO channels (network, token, direction, operator, automatic, operator_why, automatic_why, changed_at) VALUES ('n', 't', ` + values + `, '', '', 0)`
+	}
+	return []breach{
+		{"cursors state check", `UPDATE cursors SET state = 'lost'`, nil},
+		{"blocks canonical check", `UPDATE blocks SET canonical = 2 WHERE chain = 'eth' AND height = 101`, nil},
+		{"accounts kind check", account(`'friend'`, `'new'`), nil},
+		{"accounts state check", account(`'hot'`, `'gone'`), nil},
+		{"bindings type check", binding(`100, 'eth', 2, 'x', 'eth', 'y', 'z', NULL, 0`), nil},
+		{"bindings label check", binding(`100, 'eth', 0, 'x', 'eth', 'y', 'z', 77, 0`), nil},
+		{"bindings index check", binding(`100, 'eth', 1, 'x', 'eth', 'y', 'z', 77, 0`), nil},
+		{"transfers direction check", transfer(`'gift'`, `0`), nil},
+		{"transfers failed check", transfer(`direction`, `2`), nil},
+		{"payments purpose check", insertPayment(`100, 3, 'gift'`, `'queued'`), nil},
+		{"payments state check", `UPDATE payments SET state = 'lost' WHERE id = 3`, nil},
+		{"slots state check", `UPDATE slots SET state = 'lost' WHERE payment_id = 2`, nil},
+		{"attempts kind check", strings.Replace(insertAttempt(`1, 2, 7`, `'fresh'`), "'pay'", "'gift'", 1), nil},
+		{"effects ok check", effect(`2, 0, 0, 0`), nil},
+		{"effects void check", effect(`1, 1, 0, 0`), nil},
+		{"effects settled check", effect(`1, 0, 2, 0`), nil},
+		{"effects known check", effect(`1, 0, 0, 2`), nil},
+		{"channels direction check", channel(`'up', 'OPEN', 'OPEN'`), nil},
+		{"channels operator check", channel(`'deposit', 'AJAR', 'OPEN'`), nil},
+		{"channels automatic check", channel(`'deposit', 'OPEN', 'CLOSED'`), nil},
+	}
+}
+
 func insertPayment(key, state string) string {
 	return `INSERT INTO payments (id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, created_at, changed_at)
 		VALUES (` + key + `, 'eth', 't', 'eth', '0xGas', 'native', '1', '0xdeposit0', '', '', ` + state + `, 0, 0)`
@@ -225,7 +267,24 @@ func testConstraints(t *testing.T, url string) {
 	for g := range defined {
 		require.True(t, tried[g], "no statement tries the guard %s", g)
 	}
+	testTruncate(t, url, db)
 	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
+}
+
+// testTruncate: what is never deleted is never cut off either. SQLite has no such statement.
+func testTruncate(t *testing.T, url string, db *sql.DB) {
+	t.Helper()
+	if strings.HasPrefix(url, "sqlite:") {
+		return
+	}
+	for table, says := range map[string]string{
+		"attempts": "attempts are never deleted", "history": "the history is append-only", "lineages": "lineages are never deleted",
+		"bindings": "bindings are never deleted", "transfers": "transfers are never deleted", "payments": "payments are never deleted",
+		"slots": "slots are never deleted", "accounts": "accounts are never deleted", "cancels": "cancellations are append-only", "swept": "what was swept is append-only",
+	} {
+		_, err := db.Exec("TRUNCATE " + table + " CASCADE")
+		require.ErrorContains(t, err, says, "%s itself refuses first", table)
+	}
 }
 
 // try runs a breach and what is allowed before it, and takes all of it back.

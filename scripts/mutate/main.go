@@ -1,0 +1,134 @@
+// Command mutate takes the rules of money out of the program, one at a time, and runs the tests that should turn red without each. It builds
+// the mutants by the go command's overlay: nothing in the tree is written. Developers run it as `make mutate`; docs/mutation.md has the last table.
+//
+//	mutate [-run REGEXP] [-jobs N] [-o FILE]
+//
+// It exits with 1 when a mutant survives that no reason excuses, does not apply any more, does not build, or dies without the rule being missed.
+// Tests of PostgreSQL want GATEWAYD_TEST_POSTGRES: scripts/postgres.sh.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+func main() {
+	only := flag.String("run", "", "only mutants whose name this regular expression matches")
+	jobs := flag.Int("jobs", 2, "how many are tried at a time")
+	out := flag.String("o", "", "file for the table, in Markdown")
+	flag.Parse()
+	if err := try(*only, *jobs, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+// try runs the chosen mutants after the tests themselves: what is red without a mutant proves nothing with one.
+func try(only string, jobs int, out string) error {
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	var chosen []mutant
+	for _, m := range table() {
+		if pattern.MatchString(m.name) {
+			chosen = append(chosen, m)
+		}
+	}
+	work, err := os.MkdirTemp("", "gatewayd-mutate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := sound(chosen, jobs); err != nil {
+		return err
+	}
+	results := make([]result, len(chosen))
+	each(len(chosen), jobs, func(i int) {
+		results[i] = chosen[i].try(work)
+		fmt.Println(results[i])
+	})
+	if out != "" {
+		if err := os.WriteFile(out, []byte(markdown(results)), 0o644); err != nil {
+			return err
+		}
+	}
+	return verdict(results)
+}
+
+// sound runs every test of the table on the program as it is.
+func sound(list []mutant, jobs int) error {
+	var suites []suite
+	seen := map[suite]bool{}
+	for _, m := range list {
+		if !seen[m.suite] {
+			seen[m.suite] = true
+			suites = append(suites, m.suite)
+		}
+	}
+	fmt.Printf("%d mutants, %d suites; first the suites without any\n", len(list), len(suites))
+	faults := make([]string, len(suites))
+	each(len(suites), jobs, func(i int) {
+		if r := suites[i].run(""); r.outcome != survived {
+			faults[i] = fmt.Sprintf("%s %s: %s %s", suites[i].pkg, suites[i].tests, r.outcome, r.red)
+			fmt.Println(r.output)
+		}
+	})
+	if all := strings.TrimSpace(strings.Join(faults, "\n")); all != "" {
+		return fmt.Errorf("red without any mutant:\n%s", all)
+	}
+	return nil
+}
+
+// each calls f for 0 to n-1, so many at a time.
+func each(n, jobs int, f func(i int)) {
+	var g sync.WaitGroup
+	free := make(chan struct{}, max(jobs, 1)) // one place for each that runs
+	for i := range n {
+		free <- struct{}{}
+		g.Go(func() {
+			defer func() { <-free }()
+			f(i)
+		})
+	}
+	g.Wait()
+}
+
+// verdict counts, and is an error when something is not as it must be.
+func verdict(results []result) error {
+	count := map[outcome]int{}
+	bad := 0
+	for _, r := range results {
+		count[r.outcome]++
+		if !r.good() {
+			bad++
+			fmt.Printf("\n%s\n%s\n", r, r.output)
+		}
+	}
+	fmt.Printf("%d mutants: %d killed, %d hang, %d survive\n", len(results), count[killed], count[hangs], count[survived])
+	if bad > 0 {
+		return fmt.Errorf("%d of %d mutants are not as they must be", bad, len(results))
+	}
+	return nil
+}
+
+// markdown is the table for docs/mutation.md.
+func markdown(results []result) string {
+	var b strings.Builder
+	b.WriteString("| Mutant | File | What is gone | Turned red | s |\n|---|---|---|---|--:|\n")
+	for _, r := range results {
+		red := r.red
+		if r.outcome != killed {
+			red = string(r.outcome)
+		}
+		if r.mutant.survives != "" {
+			red += ": " + r.mutant.survives
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f |\n", r.mutant.name, r.mutant.file, r.mutant.rule, red, r.took.Seconds())
+	}
+	return b.String()
+}
