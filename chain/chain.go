@@ -25,7 +25,8 @@ type Point struct {
 	Hash   string
 }
 
-// Head is where a ledger stands, as agreed by the configured nodes. Final never goes back.
+// Head is where a ledger stands now, as agreed by the configured nodes. Final may be lower than it was, when nodes take back what they said: what
+// was settled is the records' to keep.
 type Head struct {
 	Latest Point
 	Final  Point

@@ -54,7 +54,15 @@ func (f *follower) round(ctx context.Context) error {
 		return f.haltOn(ctx, err)
 	}
 	f.poke()
+	if head.Latest.Height < cur.Final.Height {
+		return shorter(head.Latest.Height, cur)
+	}
 	return nil
+}
+
+// shorter is a line that ends below what was settled. It is waited out: its nodes may not have caught up yet.
+func shorter(height uint64, cur records.Cursor) error {
+	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
 }
 
 // follow goes to the head. It turns round once at most: a node that lags behind on a left branch would lead it to and fro for ever, and

@@ -38,6 +38,9 @@ func (p *payer) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !cur.Missing && cur.Head < cur.Final.Height {
+		return shorter(cur.Head, cur) // nothing is signed for a line that is not ours
+	}
 	doubtful, err := p.doubtful(ctx, accounts)
 	if err != nil {
 		return err

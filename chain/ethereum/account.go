@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -13,10 +12,11 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
-// Balance answers what the latest block leaves an account, in wei or the token's units. Of several nodes' answers it takes the middle one,
-// the lower of two: one node alone cannot raise or lower it.
+// Balance answers what the latest block leaves an account, in wei or the token's units. Of several nodes' answers it takes what a majority
+// says, else the middle one, the lower of two: one node alone cannot raise or lower it.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -37,15 +37,17 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	return chain.AmountOf(balance), nil
 }
 
-// middle asks all nodes for a number and takes the middle one of the answers, of which there must be a majority.
+// middle asks for a number. What a majority says alike is the answer; when all were heard and differ, it is the middle one of the answers, of
+// which there must be a majority.
 func (c *Chain) middle(ctx context.Context, question func(context.Context, *node) (*uint256.Int, error)) (*uint256.Int, error) {
-	good, faults := succeeded(ask(ctx, c.nodes, question, answered[*uint256.Int](c.majority())))
+	same := quorum.Same[*node](c.majority(), func(n *uint256.Int) uint256.Int { return *n })
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	if len(good) < c.majority() {
 		return nil, unavailable(faults)
 	}
 	numbers := make([]*uint256.Int, len(good))
 	for i, a := range good {
-		numbers[i] = a.value
+		numbers[i] = a.Value
 	}
 	return median(numbers), nil
 }
@@ -85,10 +87,17 @@ func tokenWord(ctx context.Context, n *node, token common.Address, data []byte) 
 }
 
 // nonces is where one node sees an account.
-type nonces struct{ latest, pending, final uint64 }
+type nonces struct {
+	latest, final uint64 // as of the blocks that were asked for
+	settled       bool   // its pool has nothing of the account, and both are equal
+}
 
-// Tip answers where an account's nonce stands. Settled needs a majority of nodes to say the same three numbers, and the numbers to be
-// equal; when the nodes differ, Next is the highest that any of them says.
+// tip is the part of the nonces on which nodes must agree.
+func (n nonces) tip() chain.Tip { return chain.Tip{Next: n.latest, Settled: n.settled} }
+
+// Tip answers where an account's nonce stands as of the agreed latest block. A majority of the nodes must say the same of it, and also of
+// whether anything is waiting, else Settled is false. chain.ErrUnavailable: there is no majority, so nothing is known; one node that lies or is
+// late cannot decide.
 func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -98,44 +107,52 @@ func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
 	if err != nil {
 		return chain.Tip{}, fmt.Errorf("tip of %s: %w", account, err)
 	}
-	question := func(ctx context.Context, n *node) (nonces, error) { return noncesOf(ctx, n, owner, head.Final.Height) }
-	good, faults := succeeded(ask(ctx, c.nodes, question, answered[nonces](c.majority())))
-	if len(good) < c.majority() {
-		return chain.Tip{}, fmt.Errorf("tip of %s: %w", account, unavailable(faults))
+	question := func(ctx context.Context, n *node) (nonces, error) { return noncesOf(ctx, n, owner, head) }
+	answers := quorum.Ask(ctx, c.nodes, question, quorum.Same[*node](c.majority(), nonces.tip))
+	tip, err := c.tipOf(answers)
+	if err != nil {
+		return chain.Tip{}, fmt.Errorf("tip of %s: %w", account, err)
 	}
-	return c.tipOf(good), nil
+	return tip, nil
 }
 
-func (c *Chain) tipOf(answers []answer[nonces]) chain.Tip {
-	votes := make(map[nonces]int)
-	highest := uint64(0)
-	for _, a := range answers {
-		highest = max(highest, a.value.latest)
-		votes[a.value]++
+func (c *Chain) tipOf(answers []answer[nonces]) (chain.Tip, error) {
+	latest, found := quorum.Agreed(answers, c.majority(), func(n nonces) uint64 { return n.latest })
+	if !found {
+		_, faults := quorum.Good(answers)
+		return chain.Tip{}, unavailable(append(faults, errors.New("no majority of the nodes agrees on its nonce")))
 	}
-	for n, count := range votes {
-		if count >= c.majority() {
-			return chain.Tip{Next: n.latest, Settled: n.latest == n.pending && n.latest == n.final}
+	for _, a := range answers {
+		if a.Err == nil && a.Value.latest != latest.latest {
+			a.Node.Wrong("nonce", fmt.Errorf("it says that an account's nonce is %d, a majority says %d", a.Value.latest, latest.latest))
 		}
 	}
-	return chain.Tip{Next: highest}
+	if tip, found := quorum.Agreed(answers, c.majority(), nonces.tip); found {
+		return tip.tip(), nil
+	}
+	return chain.Tip{Next: latest.latest}, nil
 }
 
-func noncesOf(ctx context.Context, n *node, owner common.Address, final uint64) (nonces, error) {
-	var counts [3]hexutil.Uint64
-	elems := make([]rpc.BatchElem, len(counts))
-	for i, at := range []string{"latest", "pending", hexutil.EncodeUint64(final)} {
-		elems[i] = rpc.BatchElem{Method: "eth_getTransactionCount", Args: []any{owner, at}, Result: &counts[i]}
+func noncesOf(ctx context.Context, n *node, owner common.Address, head chain.Head) (nonces, error) {
+	var latest, pending, final hexutil.Uint64
+	elems := []rpc.BatchElem{
+		{Args: []any{owner, hexutil.EncodeUint64(head.Latest.Height)}, Result: &latest},
+		{Args: []any{owner, "pending"}, Result: &pending},
+		{Args: []any{owner, hexutil.EncodeUint64(head.Final.Height)}, Result: &final},
+	}
+	for i := range elems {
+		elems[i].Method = "eth_getTransactionCount"
 	}
 	if err := n.batch(ctx, elems); err != nil {
 		return nonces{}, err
 	}
+	settled := true
 	if elems[2].Error != nil && classify(elems[2].Error) == verdictNoState {
 		// Finality stands so far behind that the node dropped the state: nothing of the account can be called settled.
-		elems[2].Error, counts[2] = nil, math.MaxUint64
+		elems[2].Error, settled = nil, false
 	}
 	if err := errors.Join(elems[0].Error, elems[1].Error, elems[2].Error); err != nil {
 		return nonces{}, err
 	}
-	return nonces{uint64(counts[0]), uint64(counts[1]), uint64(counts[2])}, nil
+	return nonces{uint64(latest), uint64(final), settled && latest == pending && latest == final}, nil
 }

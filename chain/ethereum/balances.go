@@ -12,6 +12,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 const (
@@ -62,18 +63,34 @@ func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string
 		_, err := c.elected(answers, len(owners))
 		return err == nil
 	}
-	answers := ask(ctx, c.nodes, question, enough)
+	answers := quorum.Ask(ctx, c.nodes, question, enough)
 	all, err := c.elected(answers, len(owners))
 	if err != nil {
-		_, faults := succeeded(answers)
+		_, faults := quorum.Good(answers)
 		return nil, fmt.Errorf("reading balances at block %d: %w", height, unavailable(append(faults, err)))
 	}
+	blameBalances(height, all, answers)
 	return all, nil
+}
+
+// blameBalances counts the answers that differ from the agreed one anywhere.
+func blameBalances(height uint64, agreed []chain.Amount, answers []answer[[]uint256.Int]) {
+	for _, a := range answers {
+		if a.Err != nil {
+			continue
+		}
+		for i := range agreed {
+			if said := chain.AmountOf(&a.Value[i]); said != agreed[i] {
+				a.Node.Wrong("balance", fmt.Errorf("it says that an account has %s at block %d, a majority says %s", said, height, agreed[i]))
+				break
+			}
+		}
+	}
 }
 
 // elected is what a majority says of each account.
 func (c *Chain) elected(answers []answer[[]uint256.Int], count int) ([]chain.Amount, error) {
-	good, _ := succeeded(answers)
+	good, _ := quorum.Good(answers)
 	if len(good) < c.majority() {
 		return nil, errors.New("no majority of the nodes answers")
 	}
@@ -91,12 +108,12 @@ func (c *Chain) elected(answers []answer[[]uint256.Int], count int) ([]chain.Amo
 // mostSay finds the number that enough answers have; nil is no number.
 func mostSay[T any](answers []answer[T], need int, of func(T) *uint256.Int) (*uint256.Int, bool) {
 	for _, a := range answers {
-		mine, same := of(a.value), 0
+		mine, same := of(a.Value), 0
 		if mine == nil {
 			continue
 		}
 		for _, b := range answers {
-			if other := of(b.value); other != nil && other.Eq(mine) {
+			if other := of(b.Value); other != nil && other.Eq(mine) {
 				same++
 			}
 		}
@@ -205,7 +222,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 		moments[i] = moment{owner, m.Height}
 	}
 	question := func(ctx context.Context, n *node) ([]*uint256.Int, error) { return n.pastBalances(ctx, moments) }
-	good, faults := succeeded(ask(ctx, c.nodes, question, never))
+	good, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
 	if len(good) < c.majority() {
 		return nil, fmt.Errorf("reading past balances: %w", unavailable(faults))
 	}

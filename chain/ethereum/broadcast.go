@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 // sendBatch is how many transactions go to a node in one request.
@@ -51,13 +52,13 @@ func (c *Chain) sendAll(ctx context.Context, attempts []chain.Attempt) []error {
 		return nil
 	}
 	question := func(ctx context.Context, n *node) ([]error, error) { return send(ctx, n, attempts), nil }
-	answers, faults := succeeded(ask(ctx, c.nodes, question, never))
+	answers, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
 	errs := make([]error, len(attempts))
 	for i, a := range attempts {
 		said, taken := faults, false
 		for _, answer := range answers {
-			taken = taken || answer.value[i] == nil
-			said = append(said, answer.value[i])
+			taken = taken || answer.Value[i] == nil
+			said = append(said, answer.Value[i])
 		}
 		if !taken {
 			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, unavailable(said))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
+	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
 )
@@ -59,6 +60,8 @@ type Config struct {
 	// MaxUnmined bounds the transactions of one account that are in no block yet; default 16, what a node's pool keeps of one account for sure.
 	// What is in a block and waits for finality does not count.
 	MaxUnmined int `yaml:"max_unmined"`
+
+	Log logrus.FieldLogger `yaml:"-"` // told of nodes that do not answer or are wrong, when that changes; nil: nobody
 }
 
 const (

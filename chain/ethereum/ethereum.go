@@ -44,9 +44,8 @@ type Chain struct {
 
 	untraced atomic.Uint64
 
-	mu    sync.Mutex
-	final chain.Point              // the highest that was ever answered
-	used  map[chain.Asset][]uint64 // gas that our last payments used
+	mu   sync.Mutex
+	used map[chain.Asset][]uint64 // gas that our last payments used
 }
 
 // New is a chain that was not spoken to yet. Close it when done. Without keys it cannot Sign, without addresses it cannot read a Block;
@@ -97,4 +96,16 @@ func (c *Chain) Untraced() uint64 { return c.untraced.Load() }
 // assetOf is how the port writes a token contract.
 func assetOf(token common.Address) chain.Asset { return chain.Asset(token.Hex()) }
 
-var _ chain.Chain = (*Chain)(nil)
+// Nodes tells the state of each configured node.
+func (c *Chain) Nodes() []chain.NodeState {
+	states := make([]chain.NodeState, len(c.nodes))
+	for i, n := range c.nodes {
+		states[i] = n.State()
+	}
+	return states
+}
+
+var (
+	_ chain.Chain       = (*Chain)(nil)
+	_ chain.NodeWatcher = (*Chain)(nil)
+)

@@ -23,6 +23,15 @@ type market struct {
 	legacy    bool
 }
 
+// key is equal for nodes that see the same market.
+func (m market) key() (key struct {
+	base, tip uint256.Int
+	legacy    bool
+}) {
+	key.base, key.tip, key.legacy = *m.base, *m.tip, m.legacy
+	return key
+}
+
 // suggest is the offer that suits a market: the tip most others paid, at least the floor, and room for the base fee to double; or the
 // gas price.
 func (m market) suggest(floor *uint256.Int) fees {

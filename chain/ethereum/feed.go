@@ -11,6 +11,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 // selectorLatestRound is latestRoundData() of Chainlink's AggregatorV3Interface, which answers the round, the answer (signed), when the round
@@ -47,13 +48,13 @@ func (c *Chain) Feed(ctx context.Context, address string) (Reading, error) {
 		return Reading{}, fmt.Errorf("price feed %s: %d decimals are more than %d", address, decimals, maxFeedDecimals)
 	}
 	question := func(ctx context.Context, n *node) (round, error) { return n.latestRound(ctx, feed) }
-	good, faults := succeeded(ask(ctx, c.nodes, question, answered[round](c.majority())))
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, quorum.Same[*node](c.majority(), round.key)))
 	if len(good) < c.majority() {
 		return Reading{}, fmt.Errorf("price feed %s: %w", address, unavailable(faults))
 	}
 	answers, times := make([]*uint256.Int, len(good)), make([]*uint256.Int, len(good))
 	for i, a := range good {
-		answers[i], times[i] = a.value.answer, a.value.updated
+		answers[i], times[i] = a.Value.answer, a.Value.updated
 	}
 	return Reading{
 		Answer: chain.AmountOf(median(answers)), Decimals: decimals, Updated: time.Unix(int64(median(times).Uint64()), 0).UTC(),
@@ -62,6 +63,8 @@ func (c *Chain) Feed(ctx context.Context, address string) (Reading, error) {
 
 // round is a feed's round as one node tells it.
 type round struct{ answer, updated *uint256.Int }
+
+func (r round) key() [2]uint256.Int { return [2]uint256.Int{*r.answer, *r.updated} }
 
 func (n *node) latestRound(ctx context.Context, feed common.Address) (round, error) {
 	var result hexutil.Bytes

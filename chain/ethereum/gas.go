@@ -7,6 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 const (
@@ -61,11 +62,12 @@ func (c *Chain) gasBounds(msg message) (least, most uint64) {
 // estimate asks all nodes. refused means that a majority sees the message fail.
 func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, refused bool, err error) {
 	question := func(ctx context.Context, n *node) (estimate, error) { return estimateOn(ctx, n, msg) }
-	good, faults := succeeded(ask(ctx, c.nodes, question, answered[estimate](c.majority())))
+	same := quorum.Same[*node](c.majority(), func(e estimate) estimate { return e })
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	votes := make(map[verdict]int)
 	for _, a := range good {
-		votes[a.value.verdict]++
-		gas = max(gas, a.value.gas)
+		votes[a.Value.verdict]++
+		gas = max(gas, a.Value.gas)
 	}
 	switch {
 	case votes[verdictReverted] >= c.majority():

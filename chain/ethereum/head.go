@@ -7,10 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 // maxWalk is how far below the top the nodes may disagree before nothing is said about the head.
@@ -42,12 +44,21 @@ func (v view) at(height uint64) *headerRef {
 	return nil
 }
 
+// key is equal for nodes that stand at the same place.
+func (v view) key() (key struct{ latest, final common.Hash }) {
+	key.latest = *v.latest.Hash
+	if v.final != nil {
+		key.final = *v.final.Hash
+	}
+	return key
+}
+
 // Head answers the highest block that a majority of the nodes has and agrees on, and the highest final one likewise. With a count of
-// confirmations the final block is counted down from the agreed latest one. The final height never goes back: what a majority once called
-// final stays the answer even if the nodes take it back (which the reader of blocks will notice by their hashes).
+// confirmations the final block is counted down from the agreed latest one. Nothing is remembered: a final point that the nodes take back is
+// gone from the next answer, and whether that contradicts what was settled the records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	answers := ask(ctx, c.nodes, c.viewOf, answered[view](c.majority()))
-	views, faults := succeeded(answers)
+	answers := quorum.Ask(ctx, c.nodes, c.viewOf, quorum.Same[*node](c.majority(), view.key))
+	views, faults := quorum.Good(answers)
 	if len(views) < c.majority() {
 		return chain.Head{}, fmt.Errorf("reading the head: %w", unavailable(faults))
 	}
@@ -55,15 +66,30 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("agreeing on the head: %w", err)
 	}
-	final, err := c.finalPoint(ctx, views, uint64(*latest.Number))
+	final, err := c.finalBlock(ctx, views, uint64(*latest.Number))
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("agreeing on the final block: %w", err)
 	}
-	if final.Height > uint64(*latest.Number) {
-		err := fmt.Errorf("the chain now ends at %d, below its final block %d", uint64(*latest.Number), final.Height)
-		return chain.Head{}, fmt.Errorf("reading the head: %w", unavailable([]error{err}))
+	accuse(views, latest, final)
+	return chain.Head{Latest: latest.point(), Final: final.point(), Time: time.Unix(int64(latest.Time), 0).UTC()}, nil
+}
+
+// farAhead is how many blocks a node may be ahead of a majority before it is called wrong rather than quick.
+const farAhead = 256
+
+// accuse counts what single nodes say against the majority.
+func accuse(views []answer[view], latest, final *headerRef) {
+	for _, a := range views {
+		for _, agreed := range []*headerRef{latest, final} {
+			beside(agreed, []answer[*headerRef]{{Node: a.Node, Value: a.Value.at(uint64(*agreed.Number))}})
+		}
+		if top := a.Value.latestHeight(); top > uint64(*latest.Number)+farAhead {
+			a.Node.Wrong("head", fmt.Errorf("it says that the chain stands at block %d, a majority says %d", top, uint64(*latest.Number)))
+		}
+		if top := a.Value.finalHeight(); top > uint64(*final.Number)+farAhead {
+			a.Node.Wrong("final", fmt.Errorf("it says that block %d is final, a majority says %d", top, uint64(*final.Number)))
+		}
 	}
-	return chain.Head{Latest: latest.point(), Final: final, Time: time.Unix(int64(latest.Time), 0).UTC()}, nil
 }
 
 // viewOf asks for chain id, latest and final block in one request, so that the three belong together.
@@ -91,11 +117,12 @@ func (c *Chain) viewOf(ctx context.Context, n *node) (view, error) {
 
 func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRef) (view, error) {
 	if latest == nil {
-		return view{}, fmt.Errorf("%s: no latest block", n.name)
+		return view{}, n.Wrong("head", fmt.Errorf("%s: no latest block", n.name))
 	}
 	if err := latest.check(); err != nil {
-		return view{}, fmt.Errorf("%s: latest: %w", n.name, err)
+		return view{}, n.Wrong("head", fmt.Errorf("%s: latest: %w", n.name, err))
 	}
+	n.Saw(uint64(*latest.Number), time.Unix(int64(latest.Time), 0).UTC())
 	v := view{latest: latest}
 	if c.tag == "" {
 		return v, nil
@@ -107,10 +134,10 @@ func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRe
 		return v, nil
 	}
 	if err := final.check(); err != nil {
-		return view{}, fmt.Errorf("%s: %s: %w", n.name, c.tag, err)
+		return view{}, n.Wrong("final", fmt.Errorf("%s: %s: %w", n.name, c.tag, err))
 	}
 	if *final.Number > *latest.Number {
-		return view{}, fmt.Errorf("%s: its %s block %d is above its latest block %d", n.name, c.tag, uint64(*final.Number), uint64(*latest.Number))
+		return view{}, n.Wrong("final", fmt.Errorf("%s: its %s block %d is above its latest block %d", n.name, c.tag, uint64(*final.Number), uint64(*latest.Number)))
 	}
 	v.final = final
 	return v, nil
@@ -120,7 +147,7 @@ func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRe
 func nthHighest(views []answer[view], n int, of func(view) uint64) uint64 {
 	numbers := make([]uint64, len(views))
 	for i, v := range views {
-		numbers[i] = of(v.value)
+		numbers[i] = of(v.Value)
 	}
 	slices.Sort(numbers)
 	return numbers[len(numbers)-n]
@@ -147,8 +174,8 @@ func (c *Chain) agreedBelow(ctx context.Context, views []answer[view], height ui
 func (c *Chain) agreed(ctx context.Context, views []answer[view], height uint64) (*headerRef, error) {
 	known := make([]answer[*headerRef], 0, len(views))
 	for _, v := range views {
-		if ref := v.value.at(height); ref != nil {
-			known = append(known, answer[*headerRef]{node: v.node, value: ref})
+		if ref := v.Value.at(height); ref != nil {
+			known = append(known, answer[*headerRef]{Node: v.Node, Value: ref})
 		}
 	}
 	if ref, _, err := c.count(height, known); err == nil {
@@ -161,27 +188,13 @@ func (c *Chain) agreed(ctx context.Context, views []answer[view], height uint64)
 	return ref, err
 }
 
-// finalPoint is the agreed final block, or the one seen before when that is higher.
-func (c *Chain) finalPoint(ctx context.Context, views []answer[view], latest uint64) (chain.Point, error) {
+// finalBlock is the agreed final block.
+func (c *Chain) finalBlock(ctx context.Context, views []answer[view], latest uint64) (*headerRef, error) {
 	height := uint64(0)
 	if c.tag != "" {
 		height = min(latest, nthHighest(views, c.majority(), view.finalHeight))
 	} else if latest+1 > c.confirmations {
 		height = latest + 1 - c.confirmations
 	}
-	ref, err := c.agreed(ctx, views, height)
-	if err != nil {
-		return chain.Point{}, err
-	}
-	return c.raiseFinal(ref.point()), nil
-}
-
-// raiseFinal remembers a final point unless a higher one was seen meanwhile, and answers the higher of the two.
-func (c *Chain) raiseFinal(point chain.Point) chain.Point {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if point.Height >= c.final.Height {
-		c.final = point
-	}
-	return c.final
+	return c.agreed(ctx, views, height)
 }

@@ -63,26 +63,38 @@ func at(tag string, height uint64) lie {
 	}
 }
 
-func TestFinalNeverGoesBack(t *testing.T) {
+// TestAFinalBlockThatIsTakenBackIsForgotten: nodes that said too much are believed again once they say what is.
+func TestAFinalBlockThatIsTakenBackIsForgotten(t *testing.T) {
 	b := setup(t)
 	b.mine(10)
-	node := newLiar(t, b.dev.URL(), truth)
-	adapter := b.suspicious(0, node)
-	before := b.head(adapter)
-	node.tell(at("finalized", 2))
-	require.Equal(t, before, b.head(adapter))
-	node.tell(about(fullBlock, func(result any) any { return result }))
-	b.mine(1)
-	require.Greater(t, b.head(adapter).Final.Height, before.Final.Height)
+	before := b.head(b.chain)
+	far := func() *liar {
+		return newLiar(t, b.dev.URL(), func(q request, result any) any {
+			if q.Method != fullBlock || q.Params[0] == "0x0" || q.Params[1] == true {
+				return result
+			}
+			return map[string]any{"number": "0x3f4", "hash": common.BytesToHash([]byte("far")).Hex(), "timestamp": "0x1"}
+		})
+	}
+	for name, liars := range map[string][]*liar{"the only node": {far()}, "two of three": {far(), far()}} {
+		t.Run(name, func(t *testing.T) {
+			adapter := b.suspicious(3-len(liars)-2*(2-len(liars)), liars...)
+			require.EqualValues(t, 0x3f4, b.head(adapter).Final.Height)
+			for _, l := range liars {
+				l.tell(truth)
+			}
+			require.Equal(t, before, b.head(adapter))
+		})
+	}
 }
 
+// TestChainShorterThanItsFinalBlock: the head is what the nodes say now; that it contradicts what was settled is for the records to say.
 func TestChainShorterThanItsFinalBlock(t *testing.T) {
 	b := setup(t)
 	b.mine(10)
 	before := b.head(b.chain)
 	require.NoError(t, b.dev.Fork(b.must(b.hashAt(4)), false))
-	_, err := b.chain.Head(t.Context())
-	require.ErrorIs(t, err, chain.ErrUnavailable)
+	require.EqualValues(t, 4, b.head(b.chain).Latest.Height)
 	b.must(b.dev.SendETH(outsider("x"), ether(1)))
 	b.mine(10)
 	after := b.head(b.chain)

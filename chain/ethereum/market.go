@@ -10,6 +10,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 // feeBlocks is how many blocks the tip is taken from.
@@ -18,12 +19,12 @@ const feeBlocks = 10
 // market asks all nodes. A majority must see the same kind of chain, with or without a base fee; of their numbers the middle one counts,
 // base fee and tip each for itself.
 func (c *Chain) market(ctx context.Context) (market, error) {
-	good, faults := succeeded(ask(ctx, c.nodes, marketOf, answered[market](c.majority())))
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, marketOf, quorum.Same[*node](c.majority(), market.key)))
 	for _, legacy := range []bool{false, true} {
 		var bases, tips []*uint256.Int
 		for _, a := range good {
-			if a.value.legacy == legacy {
-				bases, tips = append(bases, a.value.base), append(tips, a.value.tip)
+			if a.Value.legacy == legacy {
+				bases, tips = append(bases, a.Value.base), append(tips, a.Value.tip)
 			}
 		}
 		if len(bases) >= c.majority() {

@@ -8,8 +8,10 @@ import (
 	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 // maxForeign is how many transfers of tokens that are not bridged are reported of one block: anybody can write such events by the
@@ -37,13 +39,13 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		if err != nil {
 			return chain.Block{}, err
 		}
-		nodes, want = pausedLast(having), ref.Hash
+		nodes, want = quorum.Order(having), ref.Hash
 	}
 	var faults []error
 	for _, n := range nodes {
 		b, err := c.read(ctx, n, height, want)
 		if err != nil {
-			faults = append(faults, err)
+			faults = append(faults, n.blame(err))
 			continue
 		}
 		if b.odd && len(c.nodes) > 1 {
@@ -55,7 +57,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		if !errors.Is(err, errLie) {
 			return found, err
 		}
-		faults = append(faults, fmt.Errorf("%s: block %d: %w", n.name, height, err))
+		faults = append(faults, n.blame(fmt.Errorf("%s: block %d: %w", n.name, height, err)))
 	}
 	if len(faults) == 1 && errors.Is(faults[0], chain.ErrNotFound) && want == nil {
 		return chain.Block{}, faults[0]
@@ -63,17 +65,16 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	return chain.Block{}, fmt.Errorf("reading block %d: %w", height, unavailable(faults))
 }
 
-// pausedLast puts nodes that want to be left in peace behind the others.
-func pausedLast(nodes []*node) []*node {
-	var ready, paused []*node
-	for _, n := range nodes {
-		if n.pace.left() > 0 {
-			paused = append(paused, n)
-			continue
-		}
-		ready = append(ready, n)
+// blame counts an answer about a block that the node has shown to be wrong by itself: what it names does not fit together, or it refuses a block
+// that it has just named. It answers err.
+func (n *node) blame(err error) error {
+	var refusal rpc.Error
+	v := classify(err)
+	denied := errors.Is(err, chain.ErrNotFound) || errors.As(err, &refusal) && (v == verdictUnknownBlock || v == verdictOther)
+	if errors.Is(err, errLie) || denied && !n.alone {
+		n.Wrong("block", err)
 	}
-	return append(ready, paused...)
+	return err
 }
 
 // errLie is something in a block that its roots cover and that is not as the node says.
@@ -122,7 +123,7 @@ func (c *Chain) candidates(b *block, calls ballot) map[common.Address]bool {
 		}
 	}
 	for _, vote := range calls.votes {
-		for _, m := range vote {
+		for _, m := range vote.moves {
 			found[m.from], found[m.to] = true, true
 		}
 	}

@@ -2,6 +2,7 @@ package ethereum
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,20 +18,17 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
-const (
-	// restAfter failures in a row a node is left alone for restFor, so that one dead node of several does not slow every question.
-	restAfter = 3
-	restFor   = 15 * time.Second
-	// keepIdle connections per node serve the blocks that are fetched ahead.
-	keepIdle = 8
-)
+// keepIdle connections per node serve the blocks that are fetched ahead.
+const keepIdle = 8
 
 var errTooLarge = errors.New("the answer is larger than max_response")
 
 // node is one endpoint. It connects when first asked.
 type node struct {
+	*quorum.Node
 	address string // may hold a key: never shown
 	name    string
 	chainID uint64
@@ -39,11 +37,9 @@ type node struct {
 	alone   bool // the only node is never left alone
 	pace    *pace
 
-	mu       sync.Mutex
-	client   *rpc.Client
-	http     *http.Client
-	failures int
-	restTill time.Time
+	mu     sync.Mutex
+	client *rpc.Client
+	http   *http.Client
 
 	answers sync.Pool // *bytes.Buffer: room of earlier answers
 
@@ -55,13 +51,15 @@ type node struct {
 }
 
 func newNode(index int, address string, config Config) *node {
+	alone := len(config.Nodes) == 1
 	n := &node{
+		Node:    quorum.New(hostOf(address), alone, config.Log),
 		address: address,
 		name:    fmt.Sprintf("node %d (%s)", index+1, hostOf(address)),
 		chainID: config.ChainID,
 		timeout: config.Timeout,
 		limit:   config.MaxResponse,
-		alone:   len(config.Nodes) == 1,
+		alone:   alone,
 		pace:    newPace(config.RequestsPerSecond),
 	}
 	n.most.Store(int32(n.pace.most()))
@@ -105,7 +103,7 @@ func (n *node) ready(ctx context.Context) error {
 func (n *node) checkChain(id uint64) error {
 	n.rightChain.Store(id == n.chainID)
 	if id != n.chainID {
-		return fmt.Errorf("%s: %w: %d, not %d", n.name, ErrWrongChain, id, n.chainID)
+		return n.Wrong("chain", fmt.Errorf("%s: %w: %d, not %d", n.name, ErrWrongChain, id, n.chainID))
 	}
 	return nil
 }
@@ -113,8 +111,8 @@ func (n *node) checkChain(id uint64) error {
 // exchange runs one request, of count calls, within the time limit, and keeps count of failures. A node that refuses it for coming too soon is
 // asked again after its pause if there is no other node to ask.
 func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) error {
-	if n.resting() {
-		return fmt.Errorf("%s: left alone after %d failures", n.name, restAfter)
+	if err := n.Ready(); err != nil {
+		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
@@ -144,35 +142,26 @@ func (n *node) try(ctx context.Context, do func(context.Context, *rpc.Client) er
 	if err == nil {
 		err = do(ctx, client)
 	}
-	n.count(ctx, err)
+	if classify(err) == verdictTransport { // a refusal is an answer
+		n.Called(ctx, plainError(err))
+	} else {
+		n.Called(ctx, nil)
+	}
 	return err
 }
 
+// fault names what was asked of whom. An answer that is not of the shape that the method has is wrong.
 func (n *node) fault(method string, err error) error {
-	return fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
+	err = fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
+	var shape *json.UnmarshalTypeError
+	if errors.As(err, &shape) || errors.Is(err, errMalformed) {
+		return n.Wrong("answer", err)
+	}
+	return err
 }
 
-func (n *node) resting() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return !n.alone && time.Now().Before(n.restTill)
-}
-
-// count notes whether the node answered. A refusal is an answer; a caller who went away says nothing about the node.
-func (n *node) count(ctx context.Context, err error) {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err == nil || classify(err) != verdictTransport {
-		n.failures = 0
-		return
-	}
-	if n.failures++; n.failures >= restAfter {
-		n.restTill = time.Now().Add(restFor)
-	}
-}
+// Willing tells whether the node is asked first: one that refuses requests for coming too soon is not.
+func (n *node) Willing() bool { return n.Node.Willing() && (n.alone || n.pace.left() <= 0) }
 
 // connect dials once; HTTP has nothing to dial, WebSocket and IPC reconnect by themselves afterwards.
 func (n *node) connect(ctx context.Context) (*rpc.Client, error) {
@@ -192,6 +181,7 @@ func (n *node) connect(ctx context.Context) (*rpc.Client, error) {
 }
 
 func (n *node) close() {
+	n.Node.Close()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.client != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
+
+	"gatewayd/chain/quorum"
 )
 
 // An odd block holds a transaction of a type that go-ethereum does not know: the deposits and system transactions of chains that settle on
@@ -53,33 +55,46 @@ func (b *block) proveAlone(raw *blockJSON) error {
 // on an unknown type to get out of their proofs must not be faster than one honest node.
 func (c *Chain) voted(ctx context.Context, nodes []*node, height uint64, want *common.Hash) (*block, error) {
 	question := func(ctx context.Context, n *node) (*block, error) { return c.read(ctx, n, height, want) }
-	answers := ask(ctx, nodes, question, proven)
+	answers := quorum.Ask(ctx, nodes, question, proven)
 	if b := c.elect(answers); b != nil {
+		blameOdd(b, answers)
 		return b, nil
 	}
-	_, faults := succeeded(answers)
+	_, faults := quorum.Good(answers)
 	return nil, unavailable(append(faults, errors.New("the nodes show different contents of a block with transactions of unknown types")))
+}
+
+// blameOdd counts the answers that differ from the elected one.
+func blameOdd(elected *block, answers []answer[*block]) {
+	for _, a := range answers {
+		switch {
+		case a.Err != nil:
+			a.Node.blame(a.Err)
+		case a.Value.odd != elected.odd || elected.odd && a.Value.digest() != elected.digest():
+			a.Node.Wrong("block", fmt.Errorf("it shows block %d with other contents than a majority", elected.number))
+		}
+	}
 }
 
 // proven tells whether one of the answers needs no vote.
 func proven(answers []answer[*block]) bool {
-	good, _ := succeeded(answers)
-	return slices.ContainsFunc(good, func(a answer[*block]) bool { return !a.value.odd })
+	good, _ := quorum.Good(answers)
+	return slices.ContainsFunc(good, func(a answer[*block]) bool { return !a.Value.odd })
 }
 
 // elect is the block that the answers suffice for; nil if none.
 func (c *Chain) elect(answers []answer[*block]) *block {
-	good, _ := succeeded(answers)
+	good, _ := quorum.Good(answers)
 	votes := make(map[common.Hash]int)
 	for _, a := range good {
-		if !a.value.odd {
-			return a.value
+		if !a.Value.odd {
+			return a.Value
 		}
 	}
 	for _, a := range good {
-		digest := a.value.digest()
+		digest := a.Value.digest()
 		if votes[digest]++; votes[digest] >= c.majority() {
-			return a.value
+			return a.Value
 		}
 	}
 	return nil

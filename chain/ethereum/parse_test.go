@@ -163,12 +163,18 @@ func TestBallot(t *testing.T) {
 	move := func(n uint64) internal { return internal{movement: movement{amount: *uint256.NewInt(n)}, path: "0"} }
 	all := func(internal) bool { return true }
 	one, two := []internal{move(1)}, []internal{move(2)}
-	hits, err := ballot{votes: [][]internal{one, two, one}, need: 2}.decide(all)
+	votes := func(each ...[]internal) (all []vote) {
+		for _, moves := range each {
+			all = append(all, vote{testNode(), moves})
+		}
+		return all
+	}
+	hits, err := ballot{votes: votes(one, two, one), need: 2}.decide(all)
 	require.NoError(t, err)
 	require.Equal(t, one, hits)
-	_, err = ballot{votes: [][]internal{one, two}, need: 2}.decide(all)
+	_, err = ballot{votes: votes(one, two), need: 2}.decide(all)
 	require.ErrorIs(t, err, errTraceDispute)
-	hits, err = ballot{votes: [][]internal{one, two}, need: 2}.decide(func(internal) bool { return false })
+	hits, err = ballot{votes: votes(one, two), need: 2}.decide(func(internal) bool { return false })
 	require.NoError(t, err)
 	require.Empty(t, hits)
 	hits, err = ballot{}.decide(all)

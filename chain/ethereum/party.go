@@ -10,6 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/rpc"
+
+	"gatewayd/chain/quorum"
 )
 
 // party is what one node says of an address.
@@ -26,12 +28,13 @@ func (c *Chain) Party(ctx context.Context, address string) (contract bool, sent 
 		return false, 0, fmt.Errorf("looking at %q: %w", address, err)
 	}
 	question := func(ctx context.Context, n *node) (party, error) { return partyAt(ctx, n, a) }
-	good, faults := succeeded(ask(ctx, c.nodes, question, answered[party](c.majority())))
+	same := quorum.Same[*node](c.majority(), func(p party) party { return p })
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	if len(good) == 0 {
 		return false, 0, fmt.Errorf("looking at %s: %w", address, unavailable(faults))
 	}
 	for _, g := range good {
-		contract, sent = contract || g.value.contract, max(sent, g.value.sent)
+		contract, sent = contract || g.Value.contract, max(sent, g.Value.sent)
 	}
 	return contract, sent, nil
 }

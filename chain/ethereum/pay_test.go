@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/stretchr/testify/require"
 
@@ -454,7 +455,7 @@ func TestTipOfDisagreeingNodes(t *testing.T) {
 	}
 	forgetful := func() *liar {
 		return count(func(q request) any {
-			if q.Params[1] != "pending" && q.Params[1] != "latest" {
+			if q.Params[1] == hexutil.EncodeUint64(b.head(b.chain).Final.Height) {
 				return rpcError{-32000, "missing trie node 0a0b (path )"}
 			}
 			return nil
@@ -465,16 +466,21 @@ func TestTipOfDisagreeingNodes(t *testing.T) {
 		honest int
 		liars  []*liar
 		want   chain.Tip
+		err    error
 	}{
-		{"one of three ahead", 2, []*liar{ahead()}, chain.Tip{Settled: true}},
-		{"each another", 1, []*liar{ahead(), pending()}, chain.Tip{Next: 5}},
-		{"something waits", 0, []*liar{pending()}, chain.Tip{}},
-		{"no state of the final block", 0, []*liar{forgetful()}, chain.Tip{}},
+		{"one of three ahead", 2, []*liar{ahead()}, chain.Tip{Settled: true}, nil},
+		{"one of three sees something wait", 2, []*liar{pending()}, chain.Tip{Settled: true}, nil},
+		{"two of three see something wait", 1, []*liar{pending(), pending()}, chain.Tip{}, nil},
+		{"one ahead, one sees something wait", 1, []*liar{ahead(), pending()}, chain.Tip{}, nil},
+		{"one of two ahead", 1, []*liar{ahead()}, chain.Tip{}, chain.ErrUnavailable},
+		{"one ahead, one dead", 1, []*liar{ahead(), count(func(request) any { return raw{503, nil} })}, chain.Tip{}, chain.ErrUnavailable},
+		{"something waits", 0, []*liar{pending()}, chain.Tip{}, nil},
+		{"no state of the final block", 0, []*liar{forgetful()}, chain.Tip{}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			tip, err := b.suspicious(c.honest, c.liars...).Tip(t.Context(), b.hot.Account)
-			require.NoError(t, err)
+			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.want, tip)
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
 
 // Report is what one node can do, for people who set the gateway up.
@@ -33,8 +34,8 @@ type Report struct {
 func (c *Chain) Probe(ctx context.Context) []Report {
 	question := func(ctx context.Context, n *node) (Report, error) { return c.probe(ctx, n), nil }
 	byName := make(map[string]Report)
-	for _, a := range ask(ctx, c.nodes, question, never) {
-		byName[a.node.name] = a.value
+	for _, a := range quorum.All(ctx, c.nodes, question) {
+		byName[a.Node.name] = a.Value
 	}
 	reports := make([]Report, len(c.nodes))
 	for i, n := range c.nodes {

@@ -9,14 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 )
+
+func testNode() *node { return &node{Node: quorum.New("test", false, nil)} }
 
 func TestCountingNodes(t *testing.T) {
 	has := func(hash byte) answer[*headerRef] {
 		number := hexutil.Uint64(5)
-		return answer[*headerRef]{node: &node{}, value: &headerRef{Number: &number, Hash: &common.Hash{hash}}}
+		return answer[*headerRef]{Node: testNode(), Value: &headerRef{Number: &number, Hash: &common.Hash{hash}}}
 	}
-	none, dead := answer[*headerRef]{node: &node{}}, answer[*headerRef]{node: &node{}, err: io.EOF}
+	none, dead := answer[*headerRef]{Node: testNode()}, answer[*headerRef]{Node: testNode(), Err: io.EOF}
 	type answers = []answer[*headerRef]
 	cases := []struct {
 		name    string

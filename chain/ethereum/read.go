@@ -70,14 +70,14 @@ func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.H
 	}
 	b, err := c.prove(raw, height, want)
 	if err != nil {
-		return nil, fmt.Errorf("%s: block %d: %w", n.name, height, err)
+		return nil, fmt.Errorf("%s: block %d: %w: %w", n.name, height, errLie, err)
 	}
 	receipts, err := n.receipts(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.attach(b, raw, receipts); err != nil {
-		return nil, fmt.Errorf("%s: block %d: %w", n.name, height, err)
+		return nil, fmt.Errorf("%s: block %d: %w: %w", n.name, height, errLie, err)
 	}
 	return b, nil
 }

@@ -21,10 +21,13 @@ type scanner struct {
 
 var errCut = errors.New("the text ends inside a value")
 
+// errMalformed is an answer that is not of the shape that was asked for.
+var errMalformed = errors.New("malformed JSON")
+
 // fail keeps the first fault and ends the text, so that every loop over it ends.
 func (s *scanner) fail(err error) {
 	if s.err == nil {
-		s.err = fmt.Errorf("JSON at byte %d: %w", min(s.at, len(s.text)), err)
+		s.err = fmt.Errorf("%w at byte %d: %w", errMalformed, min(s.at, len(s.text)), err)
 	}
 	s.at = len(s.text)
 }

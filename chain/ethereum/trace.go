@@ -9,6 +9,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"gatewayd/chain/quorum"
 )
 
 // Whether a node can trace; found out at its first trace and kept until the program ends, so that a node that loses the ability later
@@ -52,8 +54,13 @@ func (b *block) needsTrace() bool {
 
 // ballot is what the nodes that trace say about one block.
 type ballot struct {
-	votes [][]internal
+	votes []vote
 	need  int // so many must say the same
+}
+
+type vote struct {
+	node  *node
+	moves []internal
 }
 
 // internals asks all nodes for the native coin moved by contracts in a block. A node that cannot trace has no voice; one that could not
@@ -64,11 +71,11 @@ func (c *Chain) internals(ctx context.Context, b *block) (ballot, error) {
 		return ballot{}, nil
 	}
 	question := func(ctx context.Context, n *node) (*[]internal, error) { return c.trace(ctx, n, b) }
-	good, faults := succeeded(ask(ctx, c.nodes, question, never))
+	good, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
 	var all ballot
 	for _, a := range good {
-		if a.value != nil {
-			all.votes = append(all.votes, *a.value)
+		if a.Value != nil {
+			all.votes = append(all.votes, vote{a.Node, *a.Value})
 		}
 	}
 	if len(all.votes)+len(faults) == 0 && c.config.Traces == tracesAuto {
@@ -86,7 +93,7 @@ func (c *Chain) internals(ctx context.Context, b *block) (ballot, error) {
 func (v ballot) decide(ours func(internal) bool) ([]internal, error) {
 	hits := make([][]internal, len(v.votes))
 	for i, vote := range v.votes {
-		hits[i] = slices.DeleteFunc(slices.Clone(vote), func(m internal) bool { return !ours(m) })
+		hits[i] = slices.DeleteFunc(slices.Clone(vote.moves), func(m internal) bool { return !ours(m) })
 	}
 	for _, mine := range hits {
 		same := 0
@@ -96,6 +103,7 @@ func (v ballot) decide(ours func(internal) bool) ([]internal, error) {
 			}
 		}
 		if same >= v.need {
+			v.blame(mine, hits)
 			return mine, nil
 		}
 	}
@@ -103,6 +111,15 @@ func (v ballot) decide(ours func(internal) bool) ([]internal, error) {
 		return nil, nil
 	}
 	return nil, errTraceDispute
+}
+
+// blame counts the votes that differ from the agreed one.
+func (v ballot) blame(agreed []internal, hits [][]internal) {
+	for i, vote := range hits {
+		if !slices.Equal(agreed, vote) {
+			v.votes[i].node.Wrong("trace", errors.New("it traces other movements of coins to us than a majority"))
+		}
+	}
 }
 
 // trace asks one node. The answer is nil when the node does not trace at all or has no state of that block any more.
@@ -125,7 +142,7 @@ func (c *Chain) trace(ctx context.Context, n *node, b *block) (*[]internal, erro
 	n.tracing.Store(tracingYes)
 	moves, err := readTraces(traces, b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: trace of block %d: %w", n.name, b.number, err)
+		return nil, n.Wrong("trace", fmt.Errorf("%s: trace of block %d: %w", n.name, b.number, err))
 	}
 	return &moves, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 	"gatewayd/chain/vite/client"
 )
 
@@ -61,20 +62,20 @@ func (c *Chain) blocks(ctx context.Context, from, to uint64) ([]chain.Block, err
 // first. proven is false when a node that cannot may know better.
 func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []chain.Block, proven bool, err error) {
 	var faults []answer[[]chain.Block]
+	read := question[[]chain.Block](func(ctx context.Context, n *node, nc *client.Client) ([]chain.Block, error) {
+		return c.provenBy(ctx, n, nc, from, to)
+	})
 	start, without := int(c.reader.Load()), false
-	for i := range c.nodes {
-		at := (start + i) % len(c.nodes)
-		a := askOne(ctx, c.nodes[at], func(ctx context.Context, n *node, nc *client.Client) ([]chain.Block, error) {
-			return c.provenBy(ctx, n, nc, from, to)
-		})
+	for _, n := range quorum.Order(slices.Concat(c.nodes[start:], c.nodes[:start])) {
+		blocks, err := read.put(ctx, n)
 		switch {
-		case a.err == nil:
-			c.reader.Store(int64(at))
-			return a.value, true, nil
-		case errors.Is(a.err, errNoProof):
+		case err == nil:
+			c.reader.Store(int64(n.number - 1))
+			return blocks, true, nil
+		case errors.Is(err, errNoProof):
 			without = true
 		default:
-			faults = append(faults, a)
+			faults = append(faults, answer[[]chain.Block]{Node: n, Err: err})
 		}
 	}
 	switch {
@@ -178,73 +179,81 @@ func (c *Chain) common(ctx context.Context, reader *node, chunks []client.Chunk)
 	case top.Height < from:
 		return nil, fmt.Errorf("snapshot block %d: %w", from, chain.ErrNotFound)
 	case top.Height > last.Height:
-		return nil, fmt.Errorf("snapshot block %d: %w", last.Height, errMinority)
+		return nil, reader.Beside(last.Hash, fmt.Errorf("snapshot block %d: %w", last.Height, errMinority))
 	}
-	if at := top.Height - from; chunkPoint(&chunks[at]) == top.Point {
-		return chunks[:at+1], nil
+	at := top.Height - from
+	if mine := chunkPoint(&chunks[at]); mine != top.Point {
+		return nil, reader.Beside(mine.Hash, fmt.Errorf("snapshot block %d: %w", top.Height, errMinority))
 	}
-	return nil, fmt.Errorf("snapshot block %d: %w", top.Height, errMinority)
+	return chunks[:at+1], nil
 }
 
 var errMinority = errors.New("half of the nodes or more have another block")
 
 // shared tells whether enough other nodes have a block of the reader's.
 func (c *Chain) shared(ctx context.Context, reader *node, p chain.Point) (bool, error) {
-	votes, against := 1, 0
 	var others []*node
 	for _, n := range c.nodes {
 		if n != reader {
 			others = append(others, n)
 		}
 	}
+	found := false
 	ask(ctx, others, func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
 		return headerAt(ctx, nc, p.Height)
-	}, func(a answer[header]) bool {
-		if a.err == nil && a.value.Point == p {
-			votes++
-		} else {
-			against++
+	}, func(answers []answer[header]) bool {
+		votes := 1
+		for _, a := range answers {
+			if a.Err == nil && a.Value.Point == p {
+				votes++
+			}
 		}
-		return votes >= c.quorum() || len(c.nodes)-against < c.quorum()
+		found = votes >= c.quorum()
+		return found || len(c.nodes)-(1+len(answers)-votes) < c.quorum()
 	})
-	return votes >= c.quorum(), ctx.Err()
+	return found, ctx.Err()
 }
 
 // agreedBlocks are the longest list with which the answers of more than half of the nodes begin.
 func (c *Chain) agreedBlocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	votes := make(map[string]int, len(c.nodes))
 	answers := ask(ctx, c.nodes, func(ctx context.Context, n *node, nc *client.Client) ([]chain.Block, error) {
 		return n.blocks(ctx, nc, c, from, to)
-	}, func(a answer[[]chain.Block]) bool {
-		if a.err != nil {
-			return false
-		}
-		id := identity(a.value)
-		votes[id]++
-		return votes[id] >= c.quorum()
-	})
+	}, quorum.Same[*node](c.quorum(), func(b []chain.Block) string { return identity(b) }))
 	common := commonStart(answers, c.quorum())
 	if len(common) == 0 {
 		return nil, disagreement(answers, c.quorum())
 	}
+	blameBlocks(common, answers)
 	return common, nil
+}
+
+// blameBlocks counts the answers that differ from the agreed blocks anywhere.
+func blameBlocks(agreed []chain.Block, answers []answer[[]chain.Block]) {
+	for _, a := range answers {
+		for i := range min(len(agreed), len(a.Value)) {
+			if id := identity(a.Value[i]); a.Err == nil && id != identity(agreed[i]) {
+				a.Node.Beside(id, fmt.Errorf("node %d: it shows another snapshot block %d than more than half", a.Node.number, agreed[i].Height))
+				break
+			}
+		}
+	}
 }
 
 // commonStart goes block by block with those answers that were in the majority so far.
 func commonStart(answers []answer[[]chain.Block], quorum int) (common []chain.Block) {
-	with := slices.DeleteFunc(slices.Clone(answers), func(a answer[[]chain.Block]) bool { return a.err != nil })
+	with := slices.DeleteFunc(slices.Clone(answers), func(a answer[[]chain.Block]) bool { return a.Err != nil })
 	for {
 		at, groups := len(common), make(map[string][]answer[[]chain.Block])
 		for _, a := range with {
-			if len(a.value) > at {
-				id := identity(a.value[at])
+			if len(a.Value) > at {
+				id := identity(a.Value[at])
 				groups[id] = append(groups[id], a)
 			}
 		}
 		with = nil
 		for _, group := range groups {
 			if len(group) >= quorum {
-				with, common = group, append(common, group[0].value[at])
+				with, common = group, append(common, group[0].Value[at])
 			}
 		}
 		if with == nil {

@@ -35,8 +35,8 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 	for _, said := range askAll(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (int, error) {
 		return sendAll(ctx, nc, blocks)
 	}) {
-		taken = max(taken, said.value)
-		refused = append(refused, said.err)
+		taken = max(taken, said.Value)
+		refused = append(refused, said.Err)
 	}
 	if taken < len(blocks) {
 		refuseFrom(errs, taken, fmt.Errorf("sending block %s: %w", attempts[taken].Hash, errors.Join(refused...)))

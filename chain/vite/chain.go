@@ -33,11 +33,13 @@ type Chain struct {
 	reader atomic.Int64 // index of the node that proved the line last
 
 	mu      sync.Mutex
-	final   uint64                  // the highest final height answered so far
 	budgets map[core.Address]budget // of our accounts
 }
 
-var _ chain.Chain = (*Chain)(nil)
+var (
+	_ chain.Chain       = (*Chain)(nil)
+	_ chain.NodeWatcher = (*Chain)(nil)
+)
 
 // New prepares the adapter; it connects to nothing yet. own is asked again for every block. Who only checks addresses may leave out
 // both; keys is needed by Sign, own by Block.
@@ -57,6 +59,15 @@ func (c *Chain) Close() {
 	for _, n := range c.nodes {
 		n.close()
 	}
+}
+
+// Nodes tells the state of each configured node.
+func (c *Chain) Nodes() []chain.NodeState {
+	states := make([]chain.NodeState, len(c.nodes))
+	for i, n := range c.nodes {
+		states[i] = n.State()
+	}
+	return states
 }
 
 // ID names the ledger in records and configuration.

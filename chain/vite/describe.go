@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
 )
@@ -19,13 +20,10 @@ func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, erro
 	}
 	answers := ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (chain.Outgoing, error) {
 		return describe(ctx, nc, want)
-	}, func(a answer[chain.Outgoing]) bool { return a.err == nil })
-	var faults []error
-	for _, a := range answers {
-		if a.err == nil {
-			return a.value, nil
-		}
-		faults = append(faults, a.err)
+	}, quorum.Same[*node](1, func(o chain.Outgoing) chain.Outgoing { return o }))
+	good, faults := quorum.Good(answers)
+	if len(good) > 0 {
+		return good[0].Value, nil
 	}
 	err = errors.Join(faults...)
 	if !errors.Is(err, chain.ErrNotFound) {

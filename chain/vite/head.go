@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 	"gatewayd/chain/vite/client"
 )
 
@@ -25,6 +26,9 @@ type header struct {
 	parent string
 	time   time.Time
 }
+
+// identity is equal for equal headers.
+func (h header) identity() string { return h.Hash + h.parent + strconv.FormatInt(h.time.Unix(), 10) }
 
 func headerOf(b *client.SnapshotBlock) header {
 	return header{chain.Point{Height: b.Height, Hash: b.Hash.String()}, b.PreviousHash.String(), b.Time}
@@ -51,44 +55,32 @@ func headerAt(ctx context.Context, c *client.Client, height uint64) (header, err
 	case b == nil:
 		return header{}, fmt.Errorf("snapshot block %d: %w", height, chain.ErrNotFound)
 	case b.Height != height:
-		return header{}, fmt.Errorf("snapshot block %d: the node answered block %d", height, b.Height)
+		return header{}, fmt.Errorf("%w: snapshot block %d: the node answered block %d", errLie, height, b.Height)
 	}
 	return headerOf(b), nil
 }
 
-// Head answers the highest snapshot block that more than half of the nodes have in common, and the final one below it. The final
-// height never falls while the process lives; if its block changed, the new hash is answered and it is for the caller to halt.
+// Head answers the highest snapshot block that more than half of the nodes have in common, and the final one below it. Nothing is remembered:
+// whether the nodes contradict what was settled the records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	latest, err := c.latest(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("reading the head of %s: %w", c.cfg.ID, err)
 	}
 	final := latest
-	if height := c.finalHeight(latest.Height); height > latest.Height {
-		return chain.Head{}, fmt.Errorf("reading the head of %s: %w: the line ends at %d, below the final height %d",
-			c.cfg.ID, chain.ErrUnavailable, latest.Height, height)
-	} else if height < latest.Height {
+	if height := c.finalHeight(latest.Height); height < latest.Height {
 		if final, err = c.headerAt(ctx, height); err != nil {
 			return chain.Head{}, fmt.Errorf("reading the final block %d of %s: %w", height, c.cfg.ID, unavailable(err))
 		}
 	}
-	c.settle(final.Height)
 	return chain.Head{Latest: latest.Point, Final: final.Point, Time: latest.time}, nil
 }
 
 func (c *Chain) finalHeight(latest uint64) uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if latest < c.cfg.Confirmations {
-		return max(genesisHeight, c.final)
+		return genesisHeight
 	}
-	return max(latest-c.cfg.Confirmations+1, c.final)
-}
-
-func (c *Chain) settle(final uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.final = max(c.final, final)
+	return latest - c.cfg.Confirmations + 1
 }
 
 // latest is the highest block that a majority has in common: nodes differ in how far they are, and near the end in what they have
@@ -120,27 +112,43 @@ func (c *Chain) majorityTop(ctx context.Context) (header, error) {
 		defer cancel()
 		ctx = patient
 	}
-	answers := askAll(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
-		return latestHeader(ctx, nc)
-	})
-	var tops []header
-	for _, a := range answers {
-		if a.err == nil {
-			tops = append(tops, a.value)
+	answers := ask(ctx, c.nodes, func(ctx context.Context, n *node, nc *client.Client) (header, error) {
+		h, err := latestHeader(ctx, nc)
+		if err == nil {
+			n.Saw(h.Height, h.time)
 		}
-	}
+		return h, err
+	}, quorum.Same[*node](c.quorum(), func(h header) string { return h.Hash }))
+	tops, _ := quorum.Good(answers)
 	if len(tops) < c.quorum() {
 		return header{}, unavailable(disagreement(answers, c.quorum()))
 	}
-	slices.SortFunc(tops, func(a, b header) int { return cmp.Compare(b.Height, a.Height) })
-	return tops[c.quorum()-1], nil
+	slices.SortFunc(tops, func(a, b answer[header]) int { return cmp.Compare(b.Value.Height, a.Value.Height) })
+	top := tops[c.quorum()-1].Value
+	for _, t := range tops {
+		if t.Value.Height > top.Height+farAhead {
+			t.Node.Wrong("head", fmt.Errorf("node %d: it says that the line stands at block %d, more than half say %d", t.Node.number, t.Value.Height, top.Height))
+		}
+	}
+	return top, nil
 }
+
+// farAhead is how many blocks a node may be ahead of more than half before it is called wrong rather than quick.
+const farAhead = 256
 
 // headerAt is the block at a height as the majority has it.
 func (c *Chain) headerAt(ctx context.Context, height uint64) (header, error) {
-	return agreed(ctx, c,
-		func(h header) string { return h.Hash + h.parent + strconv.FormatInt(h.time.Unix(), 10) },
-		func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
-			return headerAt(ctx, nc, height)
-		})
+	answers := ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
+		return headerAt(ctx, nc, height)
+	}, quorum.Same[*node](c.quorum(), header.identity))
+	common, found := quorum.Agreed(answers, c.quorum(), header.identity)
+	if !found {
+		return header{}, disagreement(answers, c.quorum())
+	}
+	for _, a := range answers {
+		if a.Err == nil && a.Value.identity() != common.identity() {
+			a.Node.Beside(a.Value.identity(), fmt.Errorf("node %d: it has %s as block %d, more than half have %s", a.Node.number, a.Value.Hash, height, common.Hash))
+		}
+	}
+	return common, nil
 }

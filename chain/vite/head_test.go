@@ -35,28 +35,30 @@ func TestHead(t *testing.T) {
 	require.Equal(t, h.Final, b.Point)
 }
 
-func TestFinalNeverGoesBack(t *testing.T) {
+// TestAFinalBlockThatIsTakenBackIsForgotten: what was settled is the records' to keep, the adapter says what the nodes say now.
+func TestAFinalBlockThatIsTakenBackIsForgotten(t *testing.T) {
 	l := newLedger(t)
-	c := l.open(t)
+	p := newLiar(t, l)
+	c := l.open(t, p.URL)
 	l.mine(t, 7)
 	before := head(t, c)
 	require.Equal(t, uint64(6), before.Final.Height)
+	far := func(_ string, _ []any, result any) any {
+		if b, ok := result.(map[string]any); ok && b["height"] != nil {
+			set(b, json.Number("1000"), "height")
+		}
+		return result
+	}
+	p.tell(onMethod("ledger_getLatestSnapshotBlock", far))
+	_, err := c.Head(t.Context())
+	require.ErrorIs(t, err, chain.ErrUnavailable, "it has no final block there")
+	p.tell(nil)
+	require.Equal(t, before, head(t, c))
 
 	require.NoError(t, l.Rollback(8))
-	l.mine(t, 1)
-	after := head(t, c)
-	require.Equal(t, uint64(9), after.Latest.Height)
-	require.Equal(t, before.Final, after.Final, "a shorter line has the same final block")
-
-	require.NoError(t, l.Rollback(4))
-	_, err := c.Head(t.Context())
-	require.ErrorIs(t, err, chain.ErrUnavailable, "a line that ends below the final block is none to report")
+	require.Equal(t, uint64(4), head(t, c).Final.Height)
 	l.mine(t, 10)
-	violated := head(t, c)
-	require.Greater(t, violated.Final.Height, before.Final.Height)
-	b, err := c.Block(t.Context(), before.Final.Height)
-	require.NoError(t, err)
-	require.NotEqual(t, before.Final.Hash, b.Hash, "the caller sees that what was final changed")
+	require.Greater(t, head(t, c).Final.Height, before.Final.Height)
 }
 
 func TestChangedFinalHashIsReported(t *testing.T) {
@@ -65,7 +67,7 @@ func TestChangedFinalHashIsReported(t *testing.T) {
 	l.mine(t, 7)
 	before := head(t, c)
 	require.NoError(t, l.Rollback(4))
-	l.mine(t, 3)
+	l.mine(t, 6)
 	after := head(t, c)
 	require.Equal(t, before.Final.Height, after.Final.Height)
 	require.NotEqual(t, before.Final.Hash, after.Final.Hash)

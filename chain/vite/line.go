@@ -131,7 +131,7 @@ func (r *lineReader) upgradeName(ctx context.Context, version uint32) (string, e
 	}
 	upgrades, err := r.client.Upgrades(ctx)
 	if err != nil && !errors.Is(err, client.ErrMethod) {
-		return "", fmt.Errorf("asking for the upgrades: %w", err)
+		return "", fmt.Errorf("%w: asking for the upgrades: %w", errAsking, err)
 	}
 	names := map[uint32]string{version: strconv.FormatUint(uint64(version), 10)}
 	for _, u := range upgrades {
@@ -148,11 +148,13 @@ func (r *lineReader) read(ctx context.Context, from, to uint64) ([]client.Chunk,
 	if err == nil && len(chunks) == 0 {
 		// A node that has the block does not answer nothing.
 		if _, err = headerAt(ctx, r.client, from); err == nil {
-			err = fmt.Errorf("chunks from %d: none, but the node has the block", from)
+			err = fmt.Errorf("%w: chunks from %d: none, but the node has the block", errLie, from)
 		}
 	}
 	if err == nil {
-		err = r.check(ctx, from, chunks)
+		if err = r.check(ctx, from, chunks); err != nil && !errors.Is(err, errAsking) {
+			err = fmt.Errorf("%w: %w", errLie, err)
+		}
 	}
 	if err != nil {
 		r.forget(from)
@@ -181,6 +183,9 @@ func (r *lineReader) ask(ctx context.Context, from, to uint64) ([]client.Chunk, 
 		return chunks, nil
 	}
 }
+
+// errAsking is a question that a check needs an answer to, and the node does not answer.
+var errAsking = errors.New("the check is not complete")
 
 // forget makes the reader know nothing of the line below a height.
 func (r *lineReader) forget(from uint64) {

@@ -187,7 +187,7 @@ func (r *lineReader) prove(ctx context.Context, newest uint32, sights []firstSig
 	}
 	blocks, err := r.client.AccountBlocksByHash(ctx, hashes)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errAsking, err)
 	}
 	for i, b := range blocks {
 		if b == nil || b.FirstSnapshotHash == nil {
@@ -208,7 +208,7 @@ func (r *lineReader) proveIn(ctx context.Context, newest uint32, sights []firstS
 	list := slices.Collect(maps.Keys(contents))
 	found, err := r.client.SnapshotBlocksByHash(ctx, list)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errAsking, err)
 	}
 	for i, b := range found {
 		if b == nil || b.Hash != list[i] || b.Height >= r.first {

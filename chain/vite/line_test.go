@@ -314,11 +314,11 @@ func TestCommonStart(t *testing.T) {
 	list := func(names string) answer[[]chain.Block] {
 		var a answer[[]chain.Block]
 		for _, n := range names {
-			a.value = append(a.value, block(string(n)))
+			a.Value = append(a.Value, block(string(n)))
 		}
 		return a
 	}
-	failed := answer[[]chain.Block]{err: errors.New("broken")}
+	failed := answer[[]chain.Block]{Err: errors.New("broken")}
 	tests := []struct {
 		answers []answer[[]chain.Block]
 		quorum  int

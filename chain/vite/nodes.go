@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"net/url"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 	"gatewayd/chain/vite/client"
 )
 
 // node is one configured node: its connection and what was last gathered from it.
 type node struct {
+	*quorum.Node
 	number  int // from 1, its place in the configuration: errors name nodes by it, never by an address that may hold a secret
 	target  string
 	timeout time.Duration
@@ -29,11 +31,22 @@ type node struct {
 }
 
 func newNode(number int, target string, cfg Config) *node {
-	n := &node{number: number, target: target, timeout: cfg.Timeout, dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1)}
+	n := &node{
+		Node: quorum.New(hostOf(target), len(cfg.Nodes) == 1, cfg.Log), number: number, target: target, timeout: cfg.Timeout,
+		dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1),
+	}
 	if cfg.Log != nil {
 		n.log = cfg.Log.WithField("node", number)
 	}
 	return n
+}
+
+// hostOf is the part of an address that holds no secret.
+func hostOf(target string) string {
+	if u, err := url.Parse(target); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "socket"
 }
 
 // connect dials at the first use; after that the client mends its connection itself.
@@ -45,8 +58,9 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if n.client != nil {
 		return n.client, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Log: n.log})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Log: n.log, Called: n.Called})
 	if err != nil {
+		n.Called(ctx, err)
 		return nil, err
 	}
 	n.client = c
@@ -54,6 +68,7 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 }
 
 func (n *node) close() {
+	n.Node.Close()
 	n.dialing <- struct{}{}
 	defer leave(n.dialing)
 	if n.client != nil {
@@ -78,53 +93,38 @@ func leave(door chan struct{}) { <-door }
 type question[T any] func(ctx context.Context, n *node, c *client.Client) (T, error)
 
 // answer is what one node said.
-type answer[T any] struct {
-	node  int // its number
-	value T
-	err   error
-}
+type answer[T any] = quorum.Answer[*node, T]
 
-// ask puts a question to all nodes at once and answers in the order in which they do. When enough says so, the rest is cancelled.
-func ask[T any](ctx context.Context, nodes []*node, q question[T], enough func(answer[T]) bool) []answer[T] {
-	incoming := make(chan answer[T], len(nodes)) // as many as will be sent, so that nobody waits
-	var asking sync.WaitGroup
-	defer asking.Wait()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for _, n := range nodes {
-		asking.Go(func() { incoming <- askOne(ctx, n, q) })
-	}
-	var answers []answer[T]
-	for range nodes {
-		a := <-incoming
-		answers = append(answers, a)
-		if enough(a) {
-			break
-		}
-	}
-	return answers
-}
-
-func askOne[T any](ctx context.Context, n *node, q question[T]) answer[T] {
-	a := answer[T]{node: n.number}
-	err := ctx.Err() // an ended context must not send a block
-	var c *client.Client
-	if err == nil {
-		c, err = n.connect(ctx)
-	}
-	if err == nil {
-		a.value, err = q(ctx, n, c)
-	}
-	if err != nil {
-		a.err = fmt.Errorf("node %d: %w", n.number, err)
-	}
-	return a
+// ask puts a question to the nodes until enough is true of the answers.
+func ask[T any](ctx context.Context, nodes []*node, q question[T], enough func([]answer[T]) bool) []answer[T] {
+	return quorum.Ask(ctx, nodes, q.put, enough)
 }
 
 // askAll waits for all nodes.
 func askAll[T any](ctx context.Context, nodes []*node, q question[T]) []answer[T] {
-	return ask(ctx, nodes, q, func(answer[T]) bool { return false })
+	return quorum.All(ctx, nodes, q.put)
 }
+
+// put asks one node. What it proves wrong is counted.
+func (q question[T]) put(ctx context.Context, n *node) (value T, err error) {
+	var c *client.Client
+	if err = n.Ready(); err == nil {
+		c, err = n.connect(ctx)
+	}
+	if err == nil {
+		value, err = q(ctx, n, c)
+	}
+	if err != nil {
+		err = fmt.Errorf("node %d: %w", n.number, err)
+	}
+	if errors.Is(err, errLie) {
+		n.Wrong("block", err)
+	}
+	return value, err
+}
+
+// errLie is an answer that is not as the node says: hashes, links or signatures do not fit.
+var errLie = errors.New("the node's answer contradicts itself")
 
 // quorum is the number of nodes that must say the same.
 func (c *Chain) quorum() int { return len(c.nodes)/2 + 1 }
@@ -133,32 +133,16 @@ func (c *Chain) quorum() int { return len(c.nodes)/2 + 1 }
 // is not there it is ErrNotFound, where more than half say that a block cannot be paid for now it is ErrNotNow, and everything else
 // is ErrUnavailable.
 func agreed[T any](ctx context.Context, c *Chain, identity func(T) string, q question[T]) (T, error) {
-	votes := make(map[string]int, len(c.nodes))
-	var common *T
-	answers := ask(ctx, c.nodes, q, func(a answer[T]) bool {
-		if a.err != nil {
-			return false
-		}
-		id := identity(a.value)
-		if votes[id]++; votes[id] >= c.quorum() {
-			common = &a.value
-		}
-		return common != nil
-	})
-	if common == nil {
-		var none T
-		return none, disagreement(answers, c.quorum())
+	answers := ask(ctx, c.nodes, q, quorum.Same[*node](c.quorum(), identity))
+	common, found := quorum.Agreed(answers, c.quorum(), identity)
+	if !found {
+		return common, disagreement(answers, c.quorum())
 	}
-	return *common, nil
+	return common, nil
 }
 
-func disagreement[T any](answers []answer[T], quorum int) error {
-	var all []error
-	for _, a := range answers {
-		if a.err != nil {
-			all = append(all, a.err)
-		}
-	}
+func disagreement[T any](answers []answer[T], need int) error {
+	_, all := quorum.Good(answers)
 	said := errors.Join(all...)
 	for _, finding := range []error{chain.ErrNotFound, chain.ErrNotNow} {
 		count := 0
@@ -167,7 +151,7 @@ func disagreement[T any](answers []answer[T], quorum int) error {
 				count++
 			}
 		}
-		if count >= quorum {
+		if count >= need {
 			return said
 		}
 	}

@@ -25,14 +25,15 @@ func (c *Chain) NodeInfo(ctx context.Context) []NodeStatus {
 		if err != nil {
 			return NodeStatus{}, err
 		}
+		n.Saw(h.Height, h.time)
 		s := NodeStatus{Latest: h.Point, Age: c.now().Sub(h.time)}
 		s.Line, err = n.lineMode(ctx, nc, c.cfg.Proof)
 		return s, err
 	})
 	all := make([]NodeStatus, len(answers))
 	for _, a := range answers {
-		a.value.Number, a.value.Err = a.node, a.err
-		all[a.node-1] = a.value
+		a.Value.Number, a.Value.Err = a.Node.number, a.Err
+		all[a.Node.number-1] = a.Value
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func probes() []probe {
 func (c *Chain) ProbeCalls(ctx context.Context) []NodeCalls {
 	all := make([]NodeCalls, len(c.nodes))
 	for _, a := range askAll(ctx, c.nodes, missingOf) {
-		all[a.node-1] = NodeCalls{Number: a.node, Asked: len(probes()), Missing: a.value, Err: a.err}
+		all[a.Node.number-1] = NodeCalls{Number: a.Node.number, Asked: len(probes()), Missing: a.Value, Err: a.Err}
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 	"gatewayd/chain/vite/client"
 	"gatewayd/chain/vite/core"
 )
@@ -122,10 +123,11 @@ func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 		func(ctx context.Context, _ *node, nc *client.Client) (client.Quota, error) {
 			return nc.Quota(ctx, owner)
 		},
-		func(a answer[client.Quota]) bool { return a.err == nil })
-	last := answers[len(answers)-1]
-	if last.err != nil {
+		func(answers []answer[client.Quota]) bool { return answers[len(answers)-1].Err == nil })
+	good, _ := quorum.Good(answers)
+	if len(good) == 0 {
 		return Quota{}, fmt.Errorf("reading the quota of %s: %w", account, disagreement(answers, c.quorum()))
 	}
-	return Quota{last.value.Current, last.value.Max, chain.AmountOf(&last.value.Stake)}, nil
+	first := good[0].Value
+	return Quota{first.Current, first.Max, chain.AmountOf(&first.Stake)}, nil
 }

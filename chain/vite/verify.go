@@ -23,23 +23,23 @@ func signedPart(b *client.AccountBlock) *core.AccountBlock {
 func checkSend(b *client.AccountBlock, to core.Address) error {
 	switch {
 	case !b.BlockType.IsSend():
-		return fmt.Errorf("block %s: type %d is no send", b.Hash, b.BlockType)
+		return fmt.Errorf("%w: block %s: type %d is no send", errLie, b.Hash, b.BlockType)
 	case b.ToAddress != to:
-		return fmt.Errorf("send %s: goes to %s, not to %s", b.Hash, b.ToAddress, to)
+		return fmt.Errorf("%w: send %s: goes to %s, not to %s", errLie, b.Hash, b.ToAddress, to)
 	case b.Address.IsContract():
 		return checkContractSend(b)
 	case b.BlockType != core.SendCall || b.Height == 0:
-		return fmt.Errorf("send %s: users make no block of type %d at height %d", b.Hash, b.BlockType, b.Height)
+		return fmt.Errorf("%w: send %s: users make no block of type %d at height %d", errLie, b.Hash, b.BlockType, b.Height)
 	}
 	if err := signedPart(b).Verify(); err != nil {
-		return fmt.Errorf("send %s: %w", b.Hash, err)
+		return fmt.Errorf("%w: send %s: %w", errLie, b.Hash, err)
 	}
 	return nil
 }
 
 func checkContractSend(b *client.AccountBlock) error {
 	if b.BlockType == core.SendCreate || b.Height != 0 || b.Hash.IsZero() {
-		return fmt.Errorf("send %s: contracts make no block of type %d at height %d", b.Hash, b.BlockType, b.Height)
+		return fmt.Errorf("%w: send %s: contracts make no block of type %d at height %d", errLie, b.Hash, b.BlockType, b.Height)
 	}
 	return nil
 }
@@ -49,14 +49,14 @@ func checkContractSend(b *client.AccountBlock) error {
 func checkOwn(b *client.AccountBlock, account core.Address, height uint64, hash core.Hash) error {
 	switch {
 	case b.Address != account:
-		return fmt.Errorf("block %s: is of account %s", b.Hash, b.Address)
+		return fmt.Errorf("%w: block %s: is of account %s", errLie, b.Hash, b.Address)
 	case b.Height != height || b.Hash != hash:
-		return fmt.Errorf("block at height %d: the node shows %s at height %d, want %s", height, b.Hash, b.Height, hash)
+		return fmt.Errorf("%w: block at height %d: the node shows %s at height %d, want %s", errLie, height, b.Hash, b.Height, hash)
 	case b.BlockType == core.GenesisReceive && height == 1:
 		return nil
 	}
 	if err := signedPart(b).Verify(); err != nil {
-		return fmt.Errorf("block at height %d: %w", height, err)
+		return fmt.Errorf("%w: block at height %d: %w", errLie, height, err)
 	}
 	return nil
 }

@@ -61,6 +61,7 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	d.closers = append(d.closers, d.closing("the sign-guard", d.guard.Close))
 	watch := records.NewWatch(d.store)
 	for _, c := range cfg.Ethereum {
+		c.Log = log.WithField("chain", c.ID)
 		adapter, err := ethereum.New(cfg.withTokens(c), keys, watch)
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", c.ID, err)

@@ -45,6 +45,8 @@ type Options struct {
 	// Log is told when requests go another way than they should; it should name the node, which the client does not: its address may hold a secret.
 	// nil: nobody is told.
 	Log logrus.FieldLogger
+	// Called is told of the end of each request: nil when the node answered, be it with a refusal; else why there was no answer. nil: nobody is told.
+	Called func(ctx context.Context, failure error)
 }
 
 func (o Options) withDefaults() Options {
@@ -56,6 +58,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: o.Timeout}).DialContext
+	}
+	if o.Called == nil {
+		o.Called = func(context.Context, error) {}
 	}
 	if o.Log == nil {
 		silent := logrus.New()
@@ -71,6 +76,7 @@ type Client struct {
 	http     *http.Client
 	timeout  time.Duration
 	fallback *fallback // nil but over a WebSocket
+	called   func(ctx context.Context, failure error)
 }
 
 // Dial prepares a client of the node at target: "http(s)://host:port", "ws(s)://host:port" or the path of a Unix socket.
@@ -94,7 +100,7 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	if _, err := l.get(ctx); err != nil && !(o.Lazy && reachableScheme(target)) {
 		return nil, err
 	}
-	return &Client{link: l, http: over, timeout: o.Timeout, fallback: f}, nil
+	return &Client{link: l, http: over, timeout: o.Timeout, fallback: f, called: o.Called}, nil
 }
 
 // Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.

@@ -125,6 +125,17 @@ func (f *fallback) take(w way, posts *rpc.Client) bool {
 
 // do runs a request the way that requests go now, and learns from how it ends.
 func (c *Client) do(ctx context.Context, r request, run func(over *rpc.Client) error) error {
+	err := c.try(ctx, r, run)
+	var refused rpc.Error
+	if err == nil || errors.As(err, &refused) || errors.Is(err, ErrTooLarge) {
+		c.called(ctx, nil)
+	} else {
+		c.called(ctx, fromRPC(err))
+	}
+	return err
+}
+
+func (c *Client) try(ctx context.Context, r request, run func(over *rpc.Client) error) error {
 	over, err := c.link.get(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,216 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+)
+
+const (
+	// restAfter failed calls in a row a node is not called at all for firstRest, twice as long after each further failure, at most lastRest.
+	restAfter = 3
+	firstRest = 15 * time.Second
+	lastRest  = 2 * time.Minute
+
+	// leaveOutAfter wrong answers a node is left out for firstLeave, twice as long each time it is wrong again, at most lastLeave. Once it
+	// was right for pardonAfter, all is forgotten but the count.
+	leaveOutAfter = 3
+	firstLeave    = time.Minute
+	lastLeave     = time.Hour
+	pardonAfter   = 10 * time.Minute
+
+	// maxWords is how much of an error is kept for people.
+	maxWords = 300
+)
+
+// ErrResting is a node that is not called because it did not answer lately.
+var ErrResting = errors.New("left alone after failing again and again")
+
+// Node is what is known of one node. It is safe for concurrent use. Make one with New.
+type Node struct {
+	name string
+	only bool               // the only node is never left alone: nobody else could answer
+	log  logrus.FieldLogger // nil: nobody is told
+
+	behind sync.WaitGroup // the call that was left behind
+
+	mu       sync.Mutex
+	state    chain.NodeState // Name and LeftOut are filled when told
+	failures int             // calls in a row that were not answered
+	rest     time.Duration
+	restTill time.Time
+	down     bool // it was logged that it does not answer
+
+	strikes   int // wrong answers since it was right for long
+	struckAt  time.Time
+	leave     time.Duration
+	leaveTill time.Time
+	left      bool   // it was logged that it is left out
+	logged    string // kind of the fault that was logged last
+	side      string // the last block of its own that the others did not have
+
+	late   context.CancelFunc // ends the call that was left behind; nil: there is none
+	closed bool
+}
+
+// New is a node of which nothing is known yet. name is shown to people and must hold no secret; only says that no other node is configured.
+func New(name string, only bool, log logrus.FieldLogger) *Node {
+	return &Node{name: name, only: only, log: log}
+}
+
+// Watched is the node itself: what embeds it is a Member.
+func (n *Node) Watched() *Node { return n }
+
+// Close ends the call that was left behind, if there is one, and waits for it.
+func (n *Node) Close() {
+	n.mu.Lock()
+	n.closed = true
+	if n.late != nil {
+		n.late()
+	}
+	n.mu.Unlock()
+	n.behind.Wait()
+}
+
+// State tells what is known now.
+func (n *Node) State() chain.NodeState {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.state
+	s.Name, s.LeftOut = n.name, !n.only && time.Now().Before(n.leaveTill)
+	return s
+}
+
+// Willing tells whether the node is asked first: it answers, it was not wrong lately, and it does not still work on an earlier question.
+func (n *Node) Willing() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	return n.only || n.late == nil && !now.Before(n.leaveTill) && !now.Before(n.restTill)
+}
+
+// Ready is ErrResting while the node is not to be called.
+func (n *Node) Ready() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.only && time.Now().Before(n.restTill) {
+		return fmt.Errorf("%s: %w", n.name, ErrResting)
+	}
+	return nil
+}
+
+// Called notes how a call ended: nil when the node answered, be it with a refusal; else why there was no answer. A call whose ctx was
+// canceled says nothing about the node.
+func (n *Node) Called(ctx context.Context, failure error) {
+	if failure != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.state.AskedAt = time.Now()
+	if failure == nil {
+		n.answered()
+		return
+	}
+	n.state.Up, n.state.Why = false, words(failure)
+	n.failures++
+	if n.failures < restAfter {
+		return
+	}
+	n.rest = min(max(2*n.rest, firstRest), lastRest)
+	n.restTill = time.Now().Add(n.rest)
+	if !n.down {
+		n.down = true
+		n.warn("the node does not answer: " + n.state.Why)
+	}
+}
+
+// answered is called with mu held.
+func (n *Node) answered() {
+	n.state.Up, n.state.Why, n.failures, n.rest = true, "", 0, 0
+	if n.down {
+		n.down = false
+		n.info("the node answers again")
+	}
+	if n.left && !time.Now().Before(n.leaveTill) {
+		n.left, n.logged = false, ""
+		n.info("the node is asked again")
+	}
+}
+
+// Saw notes the newest block that the node tells.
+func (n *Node) Saw(height uint64, at time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.state.Head, n.state.HeadTime = height, at
+}
+
+// Wrong counts an answer that was proven wrong or that a majority contradicts, and answers err. kind is a word for what it was about: the log
+// is told when that changes, not each time.
+func (n *Node) Wrong(kind string, err error) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.wrong(kind, err)
+	return err
+}
+
+// Beside counts a block of the node's own that a majority does not have, once for each such block: nodes that are honest may show a block that
+// the others leave for as long as it takes them to leave it too. It answers err.
+func (n *Node) Beside(block string, err error) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.side != block {
+		n.side = block
+		n.wrong("block", err)
+	}
+	return err
+}
+
+// wrong is called with mu held.
+func (n *Node) wrong(kind string, err error) {
+	now := time.Now()
+	n.state.Faults++
+	n.state.LastFault = words(err)
+	if n.state.Up {
+		n.state.Why = n.state.LastFault
+	}
+	if n.logged != kind {
+		n.logged = kind
+		n.warn("the node is wrong: " + n.state.LastFault)
+	}
+	if now.Sub(n.struckAt) > max(pardonAfter, n.leave) {
+		n.strikes, n.leave = 0, 0
+	}
+	n.struckAt = now
+	if n.strikes++; n.strikes < leaveOutAfter || n.only || now.Before(n.leaveTill) {
+		return
+	}
+	n.strikes = leaveOutAfter - 1 // once more, and it is left out again
+	n.leave = min(max(2*n.leave, firstLeave), lastLeave)
+	n.leaveTill, n.left = now.Add(n.leave), true
+	n.warn(fmt.Sprintf("the node is left out for %s: wrong %d times, last: %s", n.leave, n.state.Faults, n.state.LastFault))
+}
+
+func (n *Node) warn(text string) {
+	if n.log != nil {
+		n.log.WithField("node", n.name).Warn(text)
+	}
+}
+
+func (n *Node) info(text string) {
+	if n.log != nil {
+		n.log.WithField("node", n.name).Info(text)
+	}
+}
+
+// words are an error's text, cut to what a log line bears.
+func words(err error) string {
+	text := err.Error()
+	return text[:min(len(text), maxWords)]
+}
