@@ -28,15 +28,15 @@ const (
 )
 
 func fillIdle(ctx context.Context, r *Run) error {
-	return simPast(ctx, filepath.Join(r.Data, "past"), r.N(pastPayments))
+	return simPast(ctx, simEngine{}, filepath.Join(r.Data, "past"), r.N(pastPayments))
 }
 
 func idle(ctx context.Context, r *Run) (f Figure, err error) {
 	dir := filepath.Join(r.Dir, "work")
-	if err := simCopy(filepath.Join(r.Data, "past"), dir); err != nil {
+	if err := (simEngine{}).copy(ctx, filepath.Join(r.Data, "past"), dir); err != nil {
 		return Figure{}, err
 	}
-	s, err := openSimRig(ctx, dir)
+	s, err := openSimRig(ctx, simEngine{}, dir)
 	if err != nil {
 		return Figure{}, err
 	}

@@ -19,6 +19,7 @@ import (
 type simChain struct {
 	id     chain.ID
 	linked bool
+	tail   int // of what is broadcast, so much stands in a block of its own behind the next one
 
 	mu sync.Mutex
 	simState
@@ -55,13 +56,33 @@ func (c *simChain) stand(tx *records.Tx, account, hash string) error {
 func (c *simChain) mine(transfers ...chain.Transfer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	pool := c.Pool
+	c.Pool = nil
+	rest := len(pool) - min(c.tail, len(pool))
+	c.add(transfers, pool[:rest])
+	if c.tail > 0 {
+		c.add(nil, pool[rest:])
+	}
+}
+
+func (c *simChain) add(transfers []chain.Transfer, effects []chain.Effect) {
 	last := c.Line[len(c.Line)-1]
-	b := chain.Block{Parent: last.Hash, Transfers: transfers, Effects: c.Pool, Time: time.Unix(1_790_000_000+int64(last.Height), 0).UTC()}
+	b := chain.Block{Parent: last.Hash, Transfers: transfers, Effects: effects, Time: time.Unix(1_790_000_000+int64(last.Height), 0).UTC()}
 	b.Point = chain.Point{Height: last.Height + 1, Hash: simHash(c.id, "block", last.Height+1)}
-	for _, e := range c.Pool {
+	for _, e := range effects {
 		c.Mined[e.Account] = chain.Tip{Next: e.Number + 1, Hash: e.Tx, Settled: true}
 	}
-	c.Pool, c.Line = nil, append(c.Line, b)
+	c.Line = append(c.Line, b)
+}
+
+// notFinal counts what was broadcast and stands in a block that is not final.
+func (c *simChain) notFinal() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.Line[c.Final-c.Base+1:] {
+		n += len(b.Effects)
+	}
+	return n
 }
 
 // finalize makes everything final that has depth blocks on top.

@@ -74,17 +74,17 @@ func simNetwork() records.Network {
 type simSaved struct{ Source, Exchange simState }
 
 // simPast makes a folder whose store has so many past payments and whose chains are there.
-func simPast(ctx context.Context, dir string, payments int) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func simPast(ctx context.Context, e simEngine, dir string, payments int) error {
+	if err := e.create(ctx, dir); err != nil {
 		return err
 	}
 	n := simNetwork()
-	end, err := seed.Fill(ctx, "sqlite:"+storeFile(dir), seed.Plan{Network: n, Payments: payments, At: time.Now().Add(-time.Hour * 24 * 365)})
+	end, err := seed.Fill(ctx, e.url(dir), seed.Plan{Network: n, Payments: payments, At: time.Now().Add(-time.Hour * 24 * 365)})
 	if err != nil {
 		return err
 	}
 	source, exchange := newSimChain(n.Source, false, end.Source), newSimChain(n.Exchange, true, end.Exchange)
-	store, err := records.Open(ctx, records.Config{URL: "sqlite:" + storeFile(dir)})
+	store, err := records.Open(ctx, records.Config{URL: e.url(dir)})
 	if err != nil {
 		return err
 	}
@@ -113,16 +113,8 @@ func simBind(tx *records.Tx, n records.Network) error {
 func simOwner(i int) string   { return fmt.Sprintf("vite_user_%d", i%simUsers) }
 func simAddress(i int) string { return fmt.Sprintf("0xuser%d", i%simUsers) }
 
-// simCopy copies a folder of simPast.
-func simCopy(from, to string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	return os.CopyFS(to, os.DirFS(from))
-}
-
 // openSimRig goes on where a folder stands.
-func openSimRig(ctx context.Context, dir string) (*simRig, error) {
+func openSimRig(ctx context.Context, e simEngine, dir string) (*simRig, error) {
 	var saved simSaved
 	if err := readJSON(filepath.Join(dir, "chains.json"), &saved); err != nil {
 		return nil, err
@@ -133,7 +125,7 @@ func openSimRig(ctx context.Context, dir string) (*simRig, error) {
 		source:   &simChain{id: n.Source, simState: saved.Source},
 		exchange: &simChain{id: n.Exchange, linked: true, simState: saved.Exchange},
 	}
-	store, err := records.Open(ctx, records.Config{URL: "sqlite:" + storeFile(dir)})
+	store, err := records.Open(ctx, records.Config{URL: e.url(dir)})
 	if err != nil {
 		return nil, err
 	}

@@ -16,18 +16,38 @@ import (
 // of their payouts, and the settling of the payouts that become final meanwhile. What a ledger and its client cost is not in it: blocks come out
 // of memory and attempts are not signed by a key.
 func bridgeThroughputCases() []Case {
-	side := func(waiting int, past bool) Part {
-		return func(ctx context.Context, r *Run) (Figure, error) { return r.payments(ctx, waiting, past) }
+	return []Case{
+		throughputCase("bridge-throughput", "SQLite", func() (simEngine, error) { return simEngine{}, nil }),
+		throughputCase("bridge-throughput-postgres", "the PostgreSQL of "+postgresVariable, postgresEngine),
 	}
-	return []Case{{
-		Name: "bridge-throughput", Group: Bridge, Unit: "payment", Prepare: fillWaiting, Ours: side(manyWaiting, true),
-		About: "deposits and withdrawals in blocks of 200 are followed, decided, bound, stored and sent while 20,000 payouts each way wait for a final block and 100,000 were made before (at scale 10: 1,000,000); yardsticks: the same with fewer",
+}
+
+func throughputCase(name, where string, engine func() (simEngine, error)) Case {
+	side := func(waiting int, past bool) Part {
+		return func(ctx context.Context, r *Run) (Figure, error) {
+			e, err := engine()
+			if err != nil {
+				return Figure{}, err
+			}
+			return r.payments(ctx, e, waiting, past)
+		}
+	}
+	return Case{
+		Name: name, Group: Bridge, Unit: "payment", Ours: side(manyWaiting, true),
+		Prepare: func(ctx context.Context, r *Run) error {
+			e, err := engine()
+			if err != nil {
+				return err
+			}
+			return fillWaiting(ctx, r, e)
+		},
+		About: "deposits and withdrawals in blocks of 200 are followed, decided, bound, stored and sent while 20,000 payouts each way wait for a final block and 100,000 were made before (at scale 10: 1,000,000), on " + where + "; yardsticks: the same with fewer",
 		Yardsticks: []Yardstick{
-			{"1,000 wait", side(someWaiting, true)}, {"few wait", side(0, true)},
-			{"20,000 wait, no past", side(manyWaiting, false)}, {"1,000 wait, no past", side(someWaiting, false)}, {"few wait, no past", side(0, false)},
+			{"1,000 wait", side(someWaiting, true)}, {"16 wait", side(fewWaiting, true)},
+			{"20,000 wait, no past", side(manyWaiting, false)}, {"1,000 wait, no past", side(someWaiting, false)}, {"16 wait, no past", side(fewWaiting, false)},
 		},
 		Goals: []Goal{
-			{Of: CPU, Budget: 1.2, Limit: 1.1},
+			{Of: CPU, Budget: 1.2, Limit: 1.1, Spread: true},
 			{Of: "deposit cpu", Budget: 3e6, Limit: 1e6, Absolute: true},
 			{Of: "withdrawal cpu", Budget: 3e6, Limit: 1e6, Absolute: true},
 			{Of: "deposit wall", Budget: 1e9 / 200, Limit: 1e9 / 500, Absolute: true},
@@ -35,13 +55,14 @@ func bridgeThroughputCases() []Case {
 			{Of: "commits", Budget: 0.1, Limit: 0.05, Absolute: true},
 		},
 		Same: []string{"sent"},
-	}}
+	}
 }
 
 const (
 	pastPayments   = 100_000
 	manyWaiting    = 20_000
 	someWaiting    = 1_000
+	fewWaiting     = 16
 	paymentsABlock = 200
 	blocksMeasured = 10
 	maxRounds      = 20 // without anything sent, before a side gives up
@@ -52,23 +73,24 @@ func waitingFolder(data string, waiting int, past bool) string {
 }
 
 // fillWaiting makes a store for each side.
-func fillWaiting(ctx context.Context, r *Run) error {
+func fillWaiting(ctx context.Context, r *Run, e simEngine) error {
 	for _, past := range []bool{false, true} {
 		payments := 0
 		if past {
 			payments = r.N(pastPayments)
 		}
-		for _, waiting := range []int{0, someWaiting, manyWaiting} {
+		first := waitingFolder(r.Data, fewWaiting, past)
+		for _, waiting := range []int{fewWaiting, someWaiting, manyWaiting} {
 			r.Say("%d wait after %d", r.UpTo(waiting), payments)
 			dir := waitingFolder(r.Data, waiting, past)
 			var err error
-			if waiting == 0 {
-				err = simPast(ctx, dir, payments)
+			if dir == first {
+				err = simPast(ctx, e, dir, payments)
 			} else {
-				err = simCopy(waitingFolder(r.Data, 0, past), dir)
+				err = e.copy(ctx, first, dir)
 			}
 			if err == nil {
-				err = r.letWait(ctx, dir, waiting)
+				err = r.letWait(ctx, e, dir, waiting)
 			}
 			if err != nil {
 				return fmt.Errorf("filling %s: %w", dir, err)
@@ -78,19 +100,23 @@ func fillWaiting(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// depth is how many blocks of payouts a side keeps from becoming final.
-func (r *Run) depth(waiting int) int {
-	if waiting == 0 {
-		return 0
-	}
-	return max(1, r.UpTo(waiting)/r.block())
-}
+// depth is how many blocks of payouts a side keeps from becoming final. Fewer than a block of them wait in a block of their own.
+func (r *Run) depth(waiting int) int { return max(1, r.UpTo(waiting)/r.block()) }
 
 func (r *Run) block() int { return min(paymentsABlock, r.N(100*paymentsABlock)) }
 
+// open opens a side's rig.
+func (r *Run) open(ctx context.Context, e simEngine, dir string, waiting int) (*simRig, error) {
+	s, err := openSimRig(ctx, e, dir)
+	if err == nil && waiting == fewWaiting {
+		s.source.tail, s.exchange.tail = r.UpTo(waiting), r.UpTo(waiting)
+	}
+	return s, err
+}
+
 // letWait makes payments in both directions until as many wait as are wanted.
-func (r *Run) letWait(ctx context.Context, dir string, waiting int) error {
-	s, err := openSimRig(ctx, dir)
+func (r *Run) letWait(ctx context.Context, e simEngine, dir string, waiting int) error {
+	s, err := r.open(ctx, e, dir, waiting)
 	if err != nil {
 		return err
 	}
@@ -132,11 +158,12 @@ func (s *simRig) drain(ctx context.Context, w *watcher.Watcher, depth int) error
 func (s *simRig) allSent() int { return s.source.sentSoFar() + s.exchange.sentSoFar() }
 
 // payments measures one side: deposits first, then withdrawals.
-func (r *Run) payments(ctx context.Context, waiting int, past bool) (f Figure, err error) {
-	if err := simCopy(waitingFolder(r.Data, waiting, past), filepath.Join(r.Dir, "work")); err != nil {
+func (r *Run) payments(ctx context.Context, e simEngine, waiting int, past bool) (f Figure, err error) {
+	work := filepath.Join(r.Dir, "work")
+	if err := e.copy(ctx, waitingFolder(r.Data, waiting, past), work); err != nil {
 		return Figure{}, err
 	}
-	s, err := openSimRig(ctx, filepath.Join(r.Dir, "work"))
+	s, err := r.open(ctx, e, work, waiting)
 	if err != nil {
 		return Figure{}, err
 	}
@@ -163,13 +190,15 @@ func (r *Run) payments(ctx context.Context, waiting int, past bool) (f Figure, e
 	f.Note("withdrawal wall", float64(out.wall)/float64(n), "ns")
 	f.Note("commits", float64(s.commits()-before)/float64(2*n), "")
 	f.Note("sent", float64(in.sent+out.sent), "")
+	f.Note("waiting", float64(in.waiting+out.waiting)/float64(in.rounds+out.rounds), "")
 	return f, errors.Join(err, s.close())
 }
 
 // direction is what the payments one way cost, from the first block to the last broadcast.
 type direction struct {
-	cpu, wall time.Duration
-	sent      int
+	cpu, wall       time.Duration
+	sent            int
+	rounds, waiting int // waiting: the sum over rounds of what then stood in a block that was not final, of both chains
 }
 
 func (s *simRig) oneWay(ctx context.Context, w *watcher.Watcher, r *Run, waiting, deposits, withdrawals int) (d direction, err error) {
@@ -182,6 +211,7 @@ func (s *simRig) oneWay(ctx context.Context, w *watcher.Watcher, r *Run, waiting
 		if err := s.round(ctx, w, r.depth(waiting), deposits, withdrawals); err != nil {
 			return d, err
 		}
+		d.rounds, d.waiting = d.rounds+1, d.waiting+s.source.notFinal()+s.exchange.notFinal()
 		if sent := s.allSent() - before; sent > d.sent {
 			d.sent, idle = sent, 0
 		} else if idle++; idle > maxRounds {

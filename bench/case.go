@@ -64,6 +64,7 @@ type Goal struct {
 	AtLeast  bool // the ratio is the yardstick's cost through ours: how many times cheaper we are
 	Absolute bool // no ratio: Budget is in the unit of the measure itself (nanoseconds for CPU and Wall)
 	Sum      bool // the yardsticks are parts of the whole, and their sum counts
+	Spread   bool // the dearest side through the cheapest, whichever is ours: all sides are to cost the same
 }
 
 // Figure is what a part measured.

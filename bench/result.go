@@ -73,7 +73,7 @@ func (r *Result) verdict(g Goal) (Verdict, error) {
 	var ours, yards, ratios []float64
 	v := Verdict{Goal: g}
 	for _, round := range r.Rounds {
-		cost, ok := round.Sides[0].Figure.cost(g.Of)
+		cost, ok := round.ours(g)
 		if !ok {
 			return Verdict{}, fmt.Errorf("ours reports no %s", g.Of)
 		}
@@ -111,13 +111,28 @@ func (g Goal) within(v, bound float64) bool {
 	return v <= bound
 }
 
+// ours is the cost that the goal is about.
+func (r *Round) ours(g Goal) (cost float64, ok bool) {
+	cost, ok = r.Sides[0].Figure.cost(g.Of)
+	for i := range r.Sides {
+		if c, found := r.Sides[i].Figure.cost(g.Of); g.Spread && found {
+			cost = max(cost, c)
+		}
+	}
+	return cost, ok
+}
+
 // against is the cost that ours is compared with in this round, and whose it is.
 func (r *Round) against(g Goal) (cost float64, name string, err error) {
 	if g.Absolute {
 		return 0, "", nil
 	}
-	for i := range r.Sides[1:] {
-		s := &r.Sides[1+i]
+	first := 1
+	if g.Spread {
+		first = 0
+	}
+	for i := range r.Sides[first:] {
+		s := &r.Sides[first+i]
 		c, ok := s.Figure.cost(g.Of)
 		switch {
 		case !ok || c <= 0:

@@ -119,6 +119,19 @@ func TestMoreIsBetterSumsAndAbsolutes(t *testing.T) {
 	require.InDelta(t, 0.25, r.Verdict[3].Miss, 1e-9)
 }
 
+// Where all sides are to cost the same, a dear yardstick counts as much as we do.
+func TestSpread(t *testing.T) {
+	f := &figures{sides: map[string][]measured{sideOurs: costs(0, 110), "plain": costs(0, 150), "other": costs(0, 100)}}
+	r := f.run(t, fakeCase(Goal{Of: CPU, Budget: 1.6, Limit: 1.5, Spread: true}, Goal{Of: CPU, Budget: 1.4, Spread: true}), nil)
+	require.Empty(t, r.Error)
+	require.Equal(t, []float64{1.5, 150, 100}, []float64{r.Verdict[0].Median, r.Verdict[0].Ours, r.Verdict[0].Yardstick})
+	require.True(t, r.Verdict[0].Met)
+	require.False(t, r.Verdict[1].Met)
+	f = &figures{sides: map[string][]measured{sideOurs: costs(0, 50), "plain": costs(0, 150), "other": costs(0, 100)}}
+	r = f.run(t, fakeCase(Goal{Of: CPU, Budget: 2, Spread: true}), nil)
+	require.InDelta(t, 3, r.Verdict[0].Median, 1e-9, "ours is the cheapest")
+}
+
 func TestNoisyRoundsAreDoneAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		noise             []float64
