@@ -41,11 +41,15 @@ func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.As
 }
 
 // QueuedPayments answers what of a class and an asset waits to be bound to a slot of an account, in the order of service: round robin by user,
-// then by age.
-func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset chain.Asset, limit int) ([]Payment, error) {
+// then by age. Credits and refunds of the tokens in except are passed over, which costs a look at each of them.
+func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset chain.Asset, limit int, except ...string) ([]Payment, error) {
 	var rows []paymentRow
-	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'
-		ORDER BY rank, id LIMIT ? + 0`, string(id), account, int(class), string(asset), limit)
+	passed, args := "", []any{string(id), account, int(class), string(asset)}
+	for _, token := range except {
+		passed, args = passed+` AND (token <> ? OR transfer_id IS NULL)`, append(args, token)
+	}
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'`+passed+`
+		ORDER BY rank, id LIMIT ? + 0`, append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the queued payments of %s on %s: %w", account, id, err)
 	}

@@ -36,7 +36,7 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account) ([]records.Pa
 		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= most {
 			return err
 		}
-		waiting, err = readQueue(tx, p.id, a.Account, min(most-len(unmined), maxGroup))
+		waiting, err = p.readQueue(tx, a, min(most-len(unmined), maxGroup))
 		return err
 	})
 	if err != nil || len(unmined) >= most {

@@ -1,6 +1,8 @@
 package watcher
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -220,5 +222,42 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 		require.Equal(t, records.Paid, r.payment(hash).State)
 	}
 	require.NoError(t, r.w.reconciler().round(t.Context()))
+	r.requireSound()
+}
+
+// Two tokens may be paid in one asset. When one's channel is closed, what waits of it does not hide the other's payments, however much it is.
+func TestClosedTokenHidesNoOther(t *testing.T) {
+	const other = "tti_usd_labelled"
+	r := setupAt(t, sourceDepth, 2)
+	labelled, _ := r.net.Token(usd)
+	labelled.TokenID, labelled.Type, labelled.Policy.Type = other, 1, 1
+	r.net.Tokens = append(r.net.Tokens, labelled)
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	r.vite.Endow(r.net.Gateway, other, units(stock))
+	r.update(func(tx *records.Tx) error {
+		return tx.SetChannel("main", usd, records.Withdrawal, records.ChannelClosed, "a test", "tester")
+	})
+	waits := make([]string, maxGroup+50)
+	for i := range waits {
+		owner := r.vite.Address(fmt.Sprint("owner of closed ", i))
+		waits[i] = r.withdraw(owner, r.eth.Address("payee"), minimum+fee)
+	}
+	r.run(4)
+	require.Equal(t, records.Queued, r.payment(waits[maxGroup]).State)
+	goes := r.order(r.vite.Address("owner of open"), other, minimum+fee, chain.Memo{Type: 1, Address: r.eth.Address("payee"), Label: "7"})
+	r.run(5)
+	require.Equal(t, records.Bound, r.payment(goes).State)
+	require.Equal(t, records.Queued, r.payment(waits[0]).State)
+
+	r.update(func(tx *records.Tx) error {
+		return errors.Join(tx.SetChannel("main", usd, records.Withdrawal, records.ChannelOpen, "a test", "tester"),
+			tx.SetChannel("main", other, records.Withdrawal, records.ChannelClosed, "a test", "tester"))
+	})
+	r.run(len(waits)/16 + sourceDepth + 5)
+	require.Equal(t, records.Paid, r.payment(goes).State)
+	for _, hash := range waits {
+		require.Equal(t, records.Paid, r.payment(hash).State)
+	}
 	r.requireSound()
 }

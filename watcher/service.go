@@ -18,25 +18,78 @@ const lowShare = 4
 type queue map[records.Class]map[chain.Asset][]records.Payment
 
 // readQueue reads of each class and asset as much as there may be room for.
-func readQueue(tx *records.Tx, id chain.ID, account string, room int) (queue, error) {
+func (p *payer) readQueue(tx *records.Tx, a records.Account, room int) (queue, error) {
 	q, gate := queue{}, newGate(tx)
 	for _, class := range []records.Class{records.ClassUser, records.ClassRefund, records.ClassReceive} {
-		assets, err := tx.QueuedAssets(id, account, class)
+		assets, err := tx.QueuedAssets(p.id, a.Account, class)
 		if err != nil {
 			return nil, err
 		}
 		q[class] = map[chain.Asset][]records.Payment{}
 		for _, asset := range assets {
-			list, err := tx.QueuedPayments(id, account, class, asset, room)
-			if err != nil {
-				return nil, err
-			}
-			if q[class][asset], err = gate.open(list); err != nil {
+			if q[class][asset], err = p.readAsset(tx, gate, a, class, asset, room); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return q, nil
+}
+
+func (p *payer) readAsset(tx *records.Tx, gate *gate, a records.Account, class records.Class, asset chain.Asset, room int) ([]records.Payment, error) {
+	closed, err := p.closedTokens(gate, a.Network, class, asset)
+	if err != nil {
+		return nil, err
+	}
+	list, err := tx.QueuedPayments(p.id, a.Account, class, asset, room, closed...)
+	if err != nil {
+		return nil, err
+	}
+	return gate.open(list)
+}
+
+// closedTokens names the tokens of an asset whose payments of a class may not leave while those of another token of it may: they are passed over
+// in the queue, where they would fill the room. Where no token of the asset may leave, nothing is worth being searched for behind them.
+func (p *payer) closedTokens(gate *gate, network string, class records.Class, asset chain.Asset) (closed []string, err error) {
+	if class == records.ClassReceive {
+		return nil, nil
+	}
+	credited, refunded := records.Withdrawal, records.Deposit
+	tokens, source := p.tokensOf(network, asset)
+	if !source {
+		credited, refunded = refunded, credited
+	}
+	direction := map[records.Class]records.Direction{records.ClassUser: credited, records.ClassRefund: refunded}[class]
+	for _, token := range tokens {
+		open, err := gate.isOpen(channelKey{network, token, direction}, class)
+		if err != nil {
+			return nil, err
+		}
+		if !open {
+			closed = append(closed, token)
+		}
+	}
+	if len(closed) == len(tokens) {
+		return nil, nil
+	}
+	return closed, nil
+}
+
+// tokensOf names a network's tokens that are paid in an asset on the payer's chain, and tells whether that is the network's source chain.
+func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, source bool) {
+	for _, n := range p.Networks {
+		if n.Name != network {
+			continue
+		}
+		if p.id == n.Exchange {
+			return []string{string(asset)}, false
+		}
+		for _, t := range n.Tokens {
+			if t.Asset == asset {
+				tokens = append(tokens, t.TokenID)
+			}
+		}
+	}
+	return tokens, true
 }
 
 // choose picks what is to be bound next: users' payments first, then refunds, then receives. Receives of an asset that a user's payment waits for
@@ -185,11 +238,16 @@ func (g *gate) mayLeave(q records.Payment) (bool, error) {
 	if halted, err := g.isHalted(t.Chain); err != nil || halted {
 		return false, err
 	}
-	c, err := g.channel(channelKey{q.Network, q.Token, t.Direction})
-	if q.Purpose == chain.Refund {
-		return err == nil && c.Automatic == "OPEN", err
+	return g.isOpen(channelKey{q.Network, q.Token, t.Direction}, records.ClassOf(q.Purpose))
+}
+
+// isOpen tells whether a channel lets payments of a class leave.
+func (g *gate) isOpen(k channelKey, class records.Class) (bool, error) {
+	c, err := g.channel(k)
+	if class == records.ClassRefund {
+		return err == nil && c.Automatic == records.ChannelOpen, err
 	}
-	return err == nil && c.State() == "OPEN", err
+	return err == nil && c.State() == records.ChannelOpen, err
 }
 
 func (g *gate) isHalted(id chain.ID) (bool, error) {

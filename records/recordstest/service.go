@@ -55,6 +55,15 @@ func testService(t *testing.T, url string) {
 	require.Equal(t, "acdbaa", order, "who comes late is served with those whose turn it is, not behind all")
 
 	r.See(func(tx *records.Tx) error {
+		list, err := tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, 100, Token)
+		require.Empty(t, list)
+		if err == nil {
+			list, err = tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, 2, "another", "and another")
+			require.Len(t, list, 2)
+		}
+		return err
+	})
+	r.See(func(tx *records.Tx) error {
 		assets, err := tx.QueuedAssets(Exchange, Gateway, records.ClassUser)
 		require.Equal(t, []chain.Asset{Token}, assets)
 		if err == nil {
