@@ -100,8 +100,9 @@ func fillWaiting(ctx context.Context, r *Run, e simEngine) error {
 	return nil
 }
 
-// depth is how many blocks of payouts a side keeps from becoming final. Fewer than a block of them wait in a block of their own.
-func (r *Run) depth(waiting int) int { return max(1, r.UpTo(waiting)/r.block()) }
+// depth is how many blocks a side keeps from becoming final: every second one has payouts of the same direction. Fewer than a block of them wait
+// in a block of their own.
+func (r *Run) depth(waiting int) int { return max(1, 2*r.UpTo(waiting)/r.block()) }
 
 func (r *Run) block() int { return min(paymentsABlock, r.N(100*paymentsABlock)) }
 
@@ -114,7 +115,8 @@ func (r *Run) open(ctx context.Context, e simEngine, dir string, waiting int) (*
 	return s, err
 }
 
-// letWait makes payments in both directions until as many wait as are wanted.
+// letWait makes payments in both directions until as many wait as are wanted: a block of deposits, a block of withdrawals, and so on. While the
+// same number of each is measured, as many of each become final.
 func (r *Run) letWait(ctx context.Context, e simEngine, dir string, waiting int) error {
 	s, err := r.open(ctx, e, dir, waiting)
 	if err != nil {
@@ -122,9 +124,9 @@ func (r *Run) letWait(ctx context.Context, e simEngine, dir string, waiting int)
 	}
 	w, err := watcher.New(watcher.Config{}, s.parts)
 	depth := r.depth(waiting)
-	for range depth {
+	for i := range depth {
 		if err == nil {
-			err = s.round(ctx, w, depth, r.block(), r.block())
+			err = s.round(ctx, w, depth, r.block()*(1-i%2), r.block()*(i%2))
 		}
 	}
 	if err == nil {
