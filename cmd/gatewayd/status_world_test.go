@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/goccy/go-yaml"
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/chain/vite/node"
+	"gatewayd/operator/status"
+	"gatewayd/wallet"
+)
+
+// What a limp node does with a request.
+const (
+	nodePasses = iota
+	nodeIsDead // closes the connection
+	nodeHangs  // takes the request and never answers
+	nodeHeads  // answers everything but blocks
+)
+
+// wholeBlock is a request for a block with its transactions.
+var wholeBlock = regexp.MustCompile(`"eth_getBlockByNumber","params":\["0x[0-9a-f]+",true\]`)
+
+// limp is a node whose faults the test chooses.
+type limp struct {
+	*httptest.Server
+	fault atomic.Int32
+}
+
+func newLimp(t *testing.T, target string) *limp {
+	t.Helper()
+	u, err := url.Parse(target)
+	require.NoError(t, err)
+	pass, l := httputil.NewSingleHostReverseProxy(u), &limp{}
+	ctx, end := context.WithCancel(context.Background())
+	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch l.fault.Load() {
+		case nodeIsDead:
+			panic(http.ErrAbortHandler)
+		case nodeHangs:
+			_, _ = io.Copy(io.Discard, r.Body) // then a client that gives up is noticed
+			select {
+			case <-ctx.Done():
+			case <-r.Context().Done():
+			}
+			return
+		case nodeHeads:
+			body, err := io.ReadAll(r.Body)
+			if err != nil || wholeBlock.Match(body) {
+				http.Error(w, "no blocks today", http.StatusInternalServerError)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { end(); l.Close() })
+	return l
+}
+
+// limpWorld is a daemon as a process, on nodes that can be made to fail.
+type limpWorld struct {
+	*rig
+	source          *devnode.Node
+	node, exchange  *limp
+	info            devInfo
+	cfg             Config
+	daemon          *exec.Cmd
+	keys            *wallet.Keys
+	user            *bridgeUser
+	gateway, health string
+}
+
+// newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
+func newLimpWorld(t *testing.T, adjust func(*Config)) *limpWorld {
+	t.Helper()
+	w := &limpWorld{}
+	var err error
+	w.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond, FinalityDepth: 3})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
+	w.keys, err = wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	w.node, w.exchange = newLimp(t, w.source.URL()), newLimp(t, startRichExchange(t, w.keys))
+	o := quick(t.TempDir())
+	o.listen = freeAddress(t)
+	c := devConfig(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
+	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", 500*time.Millisecond, 500*time.Millisecond
+	c.Ethereum[0].Timeout, c.Vite[0].Timeout = time.Second, time.Second
+	stores, store, password := recovered(t)
+	c.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
+	if adjust != nil {
+		adjust(&c)
+	}
+	text, err := yaml.Marshal(c)
+	require.NoError(t, err)
+	path := filepath.Join(c.Data, "config.yaml")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	w.cfg, w.info = c, newDevInfo(c, path, "")
+	require.NoError(t, fundSource(t.Context(), w.info, w.keys, nil))
+	require.NoError(t, w.info.write(filepath.Join(c.Data, "dev.json")))
+	w.rig = &rig{development: &development{info: w.info}, t: t}
+	w.gateway, w.health = w.info.Gateway, rootOf(w.info.Gateway)+"/health"
+	w.start(t)
+	w.user, err = newBridgeUser(t.Context(), w.info, w.token(t, "USDT"), 0, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(w.user.close)
+	return w
+}
+
+// startRichExchange is startExchangeChain with a thousand USDT for the first user.
+func startRichExchange(t *testing.T, keys *wallet.Keys) string {
+	t.Helper()
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	user, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase))
+	require.NoError(t, err)
+	usdt, gift := devTokens()[1].ID, uint256.NewInt(20_000_000_000)
+	for i, a := range genesis.Accounts {
+		if a.Address == user {
+			a.Balances[usdt] = *gift
+		}
+		if have, ok := a.Balances[usdt]; ok && i == 0 {
+			a.Balances[usdt] = *new(uint256.Int).Sub(&have, gift)
+		}
+	}
+	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond}, anyPort)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // room for the one answer
+	go func() { ended <- e.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	return e.URL()
+}
+
+// start runs the daemon and waits until it is well.
+func (w *limpWorld) start(t *testing.T) {
+	t.Helper()
+	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
+	w.daemon.Stderr = t.Output()
+	require.NoError(t, w.daemon.Start())
+	daemon := w.daemon
+	t.Cleanup(func() {
+		if daemon.ProcessState == nil {
+			_ = daemon.Process.Kill()
+			_ = daemon.Wait()
+		}
+	})
+	w.well(t)
+}
+
+func (w *limpWorld) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, w.daemon.Process.Kill())
+	_ = w.daemon.Wait() // it was killed
+}
+
+// asked is what /health answers.
+type asked struct {
+	code     int
+	Status   string
+	Reasons  []struct{ Kind, Chain string }
+	Warnings []struct{ Kind, Chain string }
+}
+
+func (w *limpWorld) ask(t *testing.T) (a asked) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.health, http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return asked{}
+	}
+	defer res.Body.Close()
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&a))
+	a.code = res.StatusCode
+	return a
+}
+
+func (w *limpWorld) well(t *testing.T) {
+	t.Helper()
+	waitFor(t, "a daemon that is well", func() bool { a := w.ask(t); return a.code == http.StatusOK && len(a.Warnings) == 0 })
+}
+
+// stopped waits until /health tells a kind of condition.
+func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
+	t.Helper()
+	waitFor(t, string(kind)+" in /health", func() bool {
+		a := w.ask(t)
+		for _, r := range a.Reasons {
+			if a.code == http.StatusServiceUnavailable && r.Kind == string(kind) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// steal sends coin away with the hot account's key, as somebody does who has it.
+func (w *limpWorld) steal(t *testing.T, wei *big.Int) {
+	t.Helper()
+	client, signer := w.user.eth.client, types.LatestSignerForChainID(w.user.eth.chain)
+	hot, err := w.keys.Address(wallet.HotPath)
+	require.NoError(t, err)
+	nonce, err := client.PendingNonceAt(t.Context(), common.HexToAddress(hot))
+	require.NoError(t, err)
+	to := common.HexToAddress(goodPayee)
+	tx := types.NewTx(&types.DynamicFeeTx{
+		ChainID: w.user.eth.chain, Nonce: nonce, To: &to, Value: wei, Gas: 21_000, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11),
+	})
+	sig, err := w.keys.SignDigest(t.Context(), wallet.HotPath, signer.Hash(tx).Bytes())
+	require.NoError(t, err)
+	tx, err = tx.WithSignature(signer, sig)
+	require.NoError(t, err)
+	require.NoError(t, client.SendTransaction(t.Context(), tx))
+	require.NoError(t, w.user.eth.mined(t.Context(), tx.Hash()))
+}
+
+// operator runs a command and answers what it says and whether it ends well.
+func (w *limpWorld) operator(t *testing.T, args ...string) (string, bool) {
+	t.Helper()
+	out, err := w.command(t, args...)
+	if err != nil {
+		out += err.Error()
+	}
+	return out, err == nil
+}
+
+// line is the line of a table that has all the words.
+func line(out string, words ...string) string {
+	for l := range strings.Lines(out) {
+		has := 0
+		for _, word := range words {
+			if strings.Contains(l, word) {
+				has++
+			}
+		}
+		if has == len(words) {
+			return l
+		}
+	}
+	return ""
+}
