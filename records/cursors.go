@@ -72,6 +72,9 @@ func (tx *Tx) Cursors() ([]Cursor, error) {
 	return out, nil
 }
 
+// startedAfter is how the history tells from where on a chain is followed.
+const startedAfter = "after block %d"
+
 // StartCursor begins to follow a chain after a block. Blocks up to it are never read. ErrConflict when the chain has a cursor.
 func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 	n, err := tx.exec(`INSERT INTO cursors (chain, height, hash, head_height, head_at, final_height, final_hash, state)
@@ -86,7 +89,7 @@ func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 		err = tx.startHoldings(id, at.Height)
 	}
 	if err == nil {
-		err = tx.log("chain", string(id), "started", fmt.Sprintf("after block %d %s", at.Height, at.Hash))
+		err = tx.log("chain", string(id), "started", fmt.Sprintf(startedAfter+" %s", at.Height, at.Hash))
 	}
 	if err != nil {
 		return fmt.Errorf("starting the cursor of %s: %w", id, err)

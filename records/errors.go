@@ -16,6 +16,7 @@ var (
 	ErrLeased         = errors.New("another holder has the lease")
 	ErrFenced         = errors.New("the lease is lost")
 	ErrNewer          = errors.New("the database was written by a newer version")
+	ErrOlder          = errors.New("the database was written by an older version")
 	ErrTaken          = errors.New("the index was given before")
 	ErrGuard          = errors.New("the sign-guard refuses")
 )

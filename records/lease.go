@@ -167,3 +167,30 @@ func (tx *Tx) clock() (ms int64, err error) {
 	err = tx.one(&ms, "SELECT "+tx.engine.clock)
 	return ms, err
 }
+
+// Led tells whether somebody holds a role now, as far as that can be told from outside: on SQLite by the lock file, else by the database's clock.
+func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
+	if s.engine.file != "" {
+		l := flock.New(s.engine.file + "." + role + ".lock")
+		free, err := l.TryLock()
+		if err == nil && free {
+			err = l.Close()
+		}
+		if err != nil {
+			return false, fmt.Errorf("looking who holds the lease %s: %w", role, err)
+		}
+		return !free, nil
+	}
+	err = s.View(ctx, func(tx *Tx) error {
+		now, err := tx.clock()
+		if err != nil {
+			return err
+		}
+		led, err = tx.exists("SELECT 1 FROM leases WHERE role = ? AND expires_at > ?", role, now) // only where leases have no lock file
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("looking who holds the lease %s: %w", role, err)
+	}
+	return led, nil
+}

@@ -42,6 +42,16 @@ func (tx *Tx) Records(f Filter) ([]Record, error) {
 	return nil, fmt.Errorf("reading records: %w", err)
 }
 
+// CountRecords answers how many records a filter chooses in all, whatever its limit and page.
+func (tx *Tx) CountRecords(f Filter) (n uint64, err error) {
+	f.BeforeID = 0
+	where, args := f.where(tx.now)
+	if err := tx.one(&n, `SELECT COUNT(*) FROM transfers t WHERE `+where, args...); err != nil {
+		return 0, fmt.Errorf("counting records: %w", err)
+	}
+	return n, nil
+}
+
 func (f Filter) limit() int {
 	if f.Limit == 0 {
 		return maxPage
@@ -117,6 +127,29 @@ func (tx *Tx) FindRecords(text string) ([]Record, error) {
 		}
 	}
 	return nil, fmt.Errorf("looking for records: %w", err)
+}
+
+// HashesWith answers the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
+func (tx *Tx) HashesWith(start string, limit int) (found []string, err error) {
+	if !storable(start) || start == "" {
+		return nil, nil
+	}
+	end := after(start)
+	err = tx.list(&found, `SELECT tx FROM transfers WHERE tx >= ? AND tx < ? UNION SELECT hash FROM attempts WHERE hash >= ? AND hash < ? ORDER BY 1 LIMIT ? + 0`,
+		start, end, start, end, limit)
+	if err != nil {
+		return nil, fmt.Errorf("looking for hashes: %w", err)
+	}
+	return found, nil
+}
+
+// after is the first text of digits and letters behind all that begin with start, in every collation.
+func after(start string) string {
+	last := start[len(start)-1]
+	if last == '9' {
+		return start[:len(start)-1] + "a"
+	}
+	return start[:len(start)-1] + string(last+1)
 }
 
 // records adds to transfers what became of them, in a fixed number of queries.

@@ -17,8 +17,9 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrate brings the schema forward. There is no way back: a database of a newer program is ErrNewer.
-func migrate(ctx context.Context, db *sql.DB, e engine) error {
+// migrate brings the schema forward. There is no way back: a database of a newer program is ErrNewer. Who only joins a daemon does not migrate
+// under its feet: to him one of an older program is ErrOlder.
+func migrate(ctx context.Context, db *sql.DB, e engine, joins bool) error {
 	common, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -40,10 +41,10 @@ func migrate(ctx context.Context, db *sql.DB, e engine) error {
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
 	}
-	return bringUp(ctx, p)
+	return bringUp(ctx, p, joins)
 }
 
-func bringUp(ctx context.Context, p *goose.Provider) error {
+func bringUp(ctx context.Context, p *goose.Provider, joins bool) error {
 	current, target, err := p.GetVersions(ctx)
 	switch {
 	case err != nil:
@@ -52,6 +53,8 @@ func bringUp(ctx context.Context, p *goose.Provider) error {
 		return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, current, target)
 	case current == target:
 		return nil
+	case joins:
+		return fmt.Errorf("%w: schema %d, this program wants %d", ErrOlder, current, target)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrating from schema %d to %d: %w", current, target, err)

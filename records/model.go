@@ -52,6 +52,15 @@ const (
 	ReasonFoundByAudit  = "found_by_audit" // a block shows what the comparison of balances has found and credited already
 )
 
+// Reasons are all that a transfer can have.
+func Reasons() []string {
+	return []string{
+		ReasonBelowMinimum, ReasonOverMaximum, ReasonWrongAddress, ReasonWrongComment, ReasonFailed, ReasonPayoutFailed, ReasonPayoutDiffers,
+		ReasonUnknownLabel, ReasonUnbound, ReasonUnknownToken, ReasonUnknownSender, ReasonWrongType, ReasonOperator, ReasonInternal,
+		ReasonBeforeAddress, ReasonUnproven, ReasonFoundByAudit,
+	}
+}
+
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.
 // Amount counts the asset's units on its own ledger; Net and Fee count the gateway token's units.
 type Transfer struct {

@@ -24,6 +24,8 @@ var excuses = []excuse{
 	{by: "(*Tx).Accounts", without: "kind <> 'deposit'", why: "asked for all addresses of users, it answers them; nothing asks in the course of things"},
 	{by: "(*Tx).PruneBlocks", why: "visits what it deletes"},
 	{by: "(*Tx).Records", with: "WHERE id > 0", why: "newest first up to a limit, by one of the filters; what others leave out of that is passed over"},
+	{by: "(*Tx).CountRecords", why: "operators ask for it, by one of the filters"},
+	{by: "(*Tx).HashesWith", why: "a range of hashes with the same six digits"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
 	{by: "(*Tx).EffectsFrom", why: "a page from a height on"},
 	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},

@@ -71,7 +71,9 @@ type Store struct {
 }
 
 // Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
-func Open(ctx context.Context, c Config) (*Store, error) {
+func Open(ctx context.Context, c Config) (*Store, error) { return openStore(ctx, c, false) }
+
+func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -87,20 +89,21 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
 	s.now, s.depths, s.kept, s.observe = c.Now, newDepthCache(), newKeptLines(), c.Observe
-	if err := migrate(ctx, s.writes.DB, s.engine); err != nil {
+	if err := migrate(ctx, s.writes.DB, s.engine, joins); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
 	}
 	return s, nil
 }
 
-// OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made.
+// OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made, and a schema that
+// is not up to date is ErrOlder and stays as it is.
 func OpenExisting(ctx context.Context, c Config) (*Store, error) {
 	if path, ok := strings.CutPrefix(c.URL, "sqlite:"); ok && checkSQLitePath(path) == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("opening the records: %w: no file %s yet; `gatewayd run` makes it", ErrNotFound, path)
 		}
 	}
-	return Open(ctx, c)
+	return openStore(ctx, c, true)
 }
 
 // Close waits for what runs and closes the database. A fenced copy shares the database: close the first one only.

@@ -47,6 +47,9 @@ func (f *follower) round(ctx context.Context) error {
 	if err := f.follow(ctx, cur, head); err != nil {
 		return f.haltOn(ctx, err)
 	}
+	if err := f.rescan(ctx); err != nil {
+		return err
+	}
 	if cur, err = f.cursor(ctx, head); err != nil {
 		return err
 	}
@@ -247,12 +250,18 @@ func (f *follower) see(tx *records.Tx, t chain.Transfer, b chain.Block) error {
 	if err != nil || !ok {
 		return err
 	}
+	_, err = f.book(tx, row, b)
+	return err
+}
+
+// book keeps a classified transfer as its block shows it, and tells whether something changed.
+func (f *follower) book(tx *records.Tx, row records.Transfer, b chain.Block) (changed bool, err error) {
 	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
-	row, changed, err := tx.SeeTransfer(row)
+	row, changed, err = tx.SeeTransfer(row)
 	if err == nil && changed {
 		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Info("transfer seen")
 	}
-	return err
+	return changed, err
 }
 
 // leave steps back when the line seems to have changed. At our final point it first wants proof from the line that the nodes agree on:

@@ -76,7 +76,7 @@ func recoveryCommand(config *string, c *cobra.Command, do func(context.Context, 
 			return err
 		}
 		defer r.Close()
-		return do(asOperator(cmd.Context()), r, args)
+		return r.cfg.inAmounts(do(asOperator(cmd.Context()), r, args))
 	}
 	return c
 }
@@ -220,14 +220,18 @@ func accountShowCommand(w world, config *string) *cobra.Command {
 	c := recoveryCommand(config, &cobra.Command{
 		Use: "show CHAIN ADDRESS", Short: "Show what an account has signed and what the ledger shows that our records do not know", Args: cobra.ExactArgs(2),
 	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
-		s, err := r.story(ctx, chain.ID(args[0]), args[1])
+		id, err := r.account(ctx, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		s, err := r.story(ctx, id, args[1])
 		if err != nil {
 			return err
 		}
 		if f.json {
 			return printJSON(w.stdout, s)
 		}
-		s.print(w.stdout)
+		s.print(w.stdout, r.cfg)
 		return nil
 	})
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
@@ -283,7 +287,7 @@ func rowOfForeign(f watcher.Foreign) foreignRow {
 	return row
 }
 
-func (s accountStory) print(w io.Writer) {
+func (s accountStory) print(w io.Writer, cfg Config) {
 	a := s.Account
 	fmt.Fprintf(w, "%s account %s on %s is %s\n", a.Kind, a.Address, a.Chain, a.State)
 	if a.Why != "" {
@@ -291,26 +295,26 @@ func (s accountStory) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "  records  next number %d\n  ledger   next number %d, settled %t\n  signed   %s\n", a.Next, a.Ledger, a.Settled, a.Signed)
 	for _, o := range s.Open {
-		fmt.Fprintf(w, "Open number %d: payment %d, %s of %s %s to %s, mined %t\n", o.Number, o.Payment, o.Purpose, o.Amount, o.Asset, o.Payee, o.Mined)
+		fmt.Fprintf(w, "Open number %d: payment %d, %s of %s to %s, mined %t\n", o.Number, o.Payment, o.Purpose, cfg.inWholeUnits(o.Amount+" "+o.Asset), o.Payee, o.Mined)
 		for _, h := range o.Hashes {
 			fmt.Fprintf(w, "  %s\n", h)
 		}
 	}
 	for _, f := range s.Foreign {
-		f.print(w)
+		f.print(w, cfg)
 	}
 	if len(s.Foreign) == 0 {
 		fmt.Fprintln(w, "Every final transaction of it is explained.")
 	}
 }
 
-func (f foreignRow) print(w io.Writer) {
+func (f foreignRow) print(w io.Writer, cfg Config) {
 	fmt.Fprintf(w, "Unknown number %d in block %d: %s\n", f.Number, f.Height, f.Hash)
 	switch {
 	case f.Source != "":
 		fmt.Fprintf(w, "  took in %s\n", f.Source)
 	default:
-		fmt.Fprintf(w, "  moved %s %s to %s %s\n", f.Amount, f.Asset, f.To, f.Label)
+		fmt.Fprintf(w, "  moved %s to %s %s\n", cfg.inWholeUnits(f.Amount+" "+f.Asset), f.To, f.Label)
 	}
 	switch {
 	case len(f.Pays) > 0:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,10 +143,10 @@ func channelSetCommand(w world, config *string) *cobra.Command {
 			}
 			direction := records.Direction(args[2])
 			if direction != records.Deposit && direction != records.Withdrawal {
-				return fmt.Errorf("direction %q: deposit or withdrawal is wanted", args[2])
+				return usagef("direction %q: deposit or withdrawal is wanted", args[2])
 			}
 			if args[3] != "OPEN" && args[3] != "MAINTAIN" && args[3] != "CLOSED" {
-				return fmt.Errorf("state %q: OPEN, MAINTAIN or CLOSED is wanted", args[3])
+				return usagef("state %q: OPEN, MAINTAIN or CLOSED is wanted", args[3])
 			}
 			var after records.Channel
 			err = d.change(cmd.Context(), func(tx *records.Tx) error {
@@ -186,7 +187,7 @@ func (c Config) token(network, name string) (string, error) {
 				return t.Token, nil
 			}
 		}
-		return "", fmt.Errorf("network %s has no token %q", network, name)
+		return "", usagef("network %s has no token %q: `gatewayd channel list` shows them", network, name)
 	}
-	return "", fmt.Errorf("there is no network %q", network)
+	return "", usagef("there is no network %q: one of %s is wanted", network, strings.Join(c.networkNames(), ", "))
 }

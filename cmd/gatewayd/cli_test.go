@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,19 +14,23 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/records"
 	"gatewayd/wallet"
 )
 
 // TestScripts runs the program as an operator does, in testdata/script, beside a daemon with a few records. Scripts know
 //
 //	$CONFIG    configuration of the running daemon
+//	$DATA      its directory
 //	$EXAMPLE   config.example.yaml
 //	$HEALTH    the daemon's health address
 //	$DEPOSIT, $WITHDRAWAL, $REFUSED, $STRAY   hashes of records
+//	$SHORT, $SHOWN   the beginning of $DEPOSIT, and what a table shows of it
 //	$PAYEE     whom the withdrawal paid
 //	$PRIMARY   first address of everybody's mnemonic
 //
-// and the command `edit FILE OLD NEW`, which makes FILE of the configuration with a text replaced.
+// and the commands `edit FILE OLD NEW`, which makes FILE of the configuration with a text replaced, `schema FILE N`, which makes a database N versions
+// away from this one, and `lock FILE`, which keeps one locked.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devOptions) { o.period = time.Second }) // doctor compares block times with the clock
@@ -33,11 +39,12 @@ func TestScripts(t *testing.T) {
 	primary, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
 	u := r.customer(t, "USDT")
-	vars := map[string]string{"CONFIG": r.info.Config, "HEALTH": rootOf(r.info.Gateway) + "/health", "PRIMARY": primary}
+	vars := map[string]string{"CONFIG": r.info.Config, "DATA": filepath.Dir(r.info.Config), "HEALTH": rootOf(r.info.Gateway) + "/health", "PRIMARY": primary}
 	example, err := filepath.Abs("../../config.example.yaml")
 	require.NoError(t, err)
 	vars["EXAMPLE"] = example
 	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
+	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
 	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.times(5))
 	refused, err := u.sendToGateway(t.Context(), gatewayOf(t, u), u.times(3), nil)
 	require.NoError(t, err)
@@ -59,7 +66,7 @@ func TestScripts(t *testing.T) {
 				}
 				return nil
 			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": edit},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"edit": edit, "schema": schema, "lock": lock},
 		})
 	})
 }
@@ -74,6 +81,39 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%q is not in the configuration:\n%s", args[1], text)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
+}
+
+// schema makes a database whose version is so much above, or below, what the program knows.
+func schema(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: schema FILE VERSIONS")
+	}
+	path := ts.MkAbs(args[0])
+	s, err := records.Open(context.Background(), records.Config{URL: "sqlite:" + path})
+	ts.Check(err)
+	ts.Check(s.Close())
+	db, err := sql.Open("sqlite3", path)
+	ts.Check(err)
+	defer db.Close()
+	switch args[1] {
+	case "1":
+		_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) SELECT MAX(version_id) + 1, 1 FROM goose_db_version`)
+	case "-1":
+		_, err = db.Exec(`DELETE FROM goose_db_version WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)`)
+	}
+	ts.Check(err)
+}
+
+// lock writes to a database until the script ends.
+func lock(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lock FILE")
+	}
+	db, err := sql.Open("sqlite3", ts.MkAbs(args[0])+"?_txlock=immediate")
+	ts.Check(err)
+	tx, err := db.Begin()
+	ts.Check(err)
+	ts.Defer(func() { _, _ = tx.Rollback(), db.Close() })
 }
 
 // TestExampleConfig loads the example strictly and misses no key in it.

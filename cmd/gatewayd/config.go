@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ type TokenConfig struct {
 func LoadConfig(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return Config{}, fmt.Errorf("reading the configuration: %w", err)
+		return Config{}, unread(path, err)
 	}
 	var c Config
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c); err != nil && !errors.Is(err, io.EOF) {
@@ -110,6 +111,14 @@ func LoadConfig(path string) (Config, error) {
 		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return c, nil
+}
+
+// unread says why a configuration cannot be read.
+func unread(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return plainly(err, "there is no configuration %s: name the daemon's with -c; config.example.yaml is one to begin with", path)
+	}
+	return fmt.Errorf("reading the configuration %s: %w", path, err)
 }
 
 // fill sets what follows from the data directory.

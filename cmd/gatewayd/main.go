@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, w world) error {
 	root.SetIn(w.stdin)
 	root.SetOut(w.stdout)
 	root.SetErr(w.stderr)
-	return root.ExecuteContext(ctx)
+	return inWords(root.ExecuteContext(ctx))
 }
 
 func rootCommand(w world) *cobra.Command {
@@ -53,7 +53,7 @@ func rootCommand(w world) *cobra.Command {
 	}
 	root.AddCommand(
 		devCommand(w), runCommand(w), demoCommand(w),
-		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), auditCommand(w), doctorCommand(w), apikeyCommand(w),
+		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), apikeyCommand(w),
 		walletCommand(w), genesisCommand(w), benchCommand(w), healthCommand(w), versionCommand(w),
 	)
 	strict(root)

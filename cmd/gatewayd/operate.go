@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -33,6 +35,9 @@ func openDesk(ctx context.Context, path string) (*desk, error) {
 		return nil, err
 	}
 	store, err := records.OpenExisting(ctx, cfg.Database)
+	if errors.Is(err, records.ErrNotFound) {
+		return nil, plainly(err, "there is no database yet where the configuration has it: `gatewayd run -c %s` makes it. Is %s the daemon's configuration?", path, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
@@ -46,16 +51,16 @@ func (d *desk) change(ctx context.Context, fn func(*records.Tx) error) error {
 
 // rules are the watcher's decisions without its loops: retry and refund use the very code the daemon does.
 func (d *desk) rules(ctx context.Context) (*watcher.Watcher, error) {
-	chains := map[chain.ID]chain.Chain{}
+	chains, watch := map[chain.ID]chain.Chain{}, records.NewWatch(d.store)
 	for _, c := range d.cfg.Ethereum {
-		adapter, err := ethereum.New(c, nil, nil)
+		adapter, err := ethereum.New(d.cfg.withTokens(c), nil, watch)
 		if err != nil {
 			return nil, err
 		}
 		chains[c.ID] = adapter
 	}
 	for _, c := range d.cfg.Vite {
-		adapter, err := vite.New(c, nil, nil)
+		adapter, err := vite.New(c, nil, watch)
 		if err != nil {
 			return nil, err
 		}
@@ -89,4 +94,29 @@ func (d *desk) networks(ctx context.Context) (list []records.Network, err error)
 		return nil
 	})
 	return list, err
+}
+
+// chain is a configured chain by its name.
+func (c Config) chain(name string) (chain.ID, error) {
+	ids := c.chainIDs()
+	if !slices.Contains(ids, chain.ID(name)) {
+		return "", usagef("there is no chain %q: one of %v is wanted", name, ids)
+	}
+	return chain.ID(name), nil
+}
+
+// account is one of our accounts by the name of its chain and its address.
+func (d *desk) account(ctx context.Context, name, address string) (chain.ID, error) {
+	id, err := d.cfg.chain(name)
+	if err != nil {
+		return "", err
+	}
+	err = d.store.View(ctx, func(tx *records.Tx) error {
+		_, err := tx.Account(id, address)
+		return err
+	})
+	if errors.Is(err, records.ErrNotFound) {
+		return "", plainly(err, "%s is no account of ours on %s: `gatewayd account list` shows them", address, id)
+	}
+	return id, err
 }

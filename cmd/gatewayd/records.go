@@ -98,14 +98,17 @@ func (r recordRow) cells() []string {
 	}
 }
 
-// summary is the row for people: what fits a terminal.
-func (r recordRow) summary(cfg Config, now time.Time) []string {
-	state := cmp.Or(r.Public, r.State)
+// summary is a record for people: what fits a terminal.
+func (c Config) summary(r records.Record, now time.Time) []string {
+	row := rowOf(r)
+	state := cmp.Or(row.Public, row.State)
 	if r.Reason != "" {
 		state += " (" + r.Reason + ")"
 	}
-	seen, _ := time.Parse(time.RFC3339, r.Seen)
-	return []string{strconv.FormatUint(r.ID, 10), r.Network, r.Direction, cfg.symbol(r.Network, r.Token), r.Amount, state, short(r.Wallet), short(r.InTx), age(now, seen)}
+	return []string{
+		strconv.FormatUint(r.ID, 10), r.Network, row.Direction, c.symbol(r.Network, r.Token), c.assetAmount(r.Chain, r.Asset, r.Amount), state,
+		short(r.Owner), short(r.Tx), age(now, r.SeenAt),
+	}
 }
 
 // symbol is the token's name for people.
@@ -123,8 +126,7 @@ func (c Config) symbol(network, token string) string {
 // recordsListCommand is list and export: the same filters, one page for people or everything for programs.
 func recordsListCommand(w world, config *string, use, about string, all bool) *cobra.Command {
 	var f format
-	var filter records.Filter
-	var token, direction, state string
+	var q query
 	c := &cobra.Command{
 		Use: use, Short: about, Args: cobra.NoArgs,
 		Example: "  gatewayd records " + use + " --direction withdrawal --state refused\n  gatewayd records " + use + " --needs-operator\n  gatewayd records " + use + " --older 10m --state seen",
@@ -134,73 +136,20 @@ func recordsListCommand(w world, config *string, use, about string, all bool) *c
 				return err
 			}
 			defer d.store.Close()
-			if filter.Direction, filter.State, err = kindOf(direction, state); err != nil {
-				return err
-			}
-			if filter.Token, err = d.cfg.anyToken(token); err != nil {
+			filter, err := d.filter(cmd.Context(), q)
+			if err != nil {
 				return err
 			}
 			if all {
 				f.csv = !f.json
 				return d.export(cmd.Context(), w.stdout, f, filter)
 			}
-			list, err := d.page(cmd.Context(), filter)
-			if err != nil {
-				return err
-			}
-			var stopped []records.Account
-			if filter.NeedsOperator {
-				if stopped, err = d.stoppedAccounts(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			return d.print(w.stdout, f, list, stopped)
+			return d.list(cmd.Context(), w, f, filter)
 		},
 	}
-	fl := c.Flags()
-	fl.StringVar(&filter.Network, "network", "", "only this network")
-	fl.StringVar(&token, "token", "", "only this token (id or symbol)")
-	fl.StringVar(&direction, "direction", "", "only deposit, withdrawal or funding")
-	fl.StringVar(&state, "state", "", "only transfers in this state: seen, final, orphaned, held, refused")
-	fl.StringVar(&filter.Reason, "reason", "", "only this reason")
-	fl.StringVar(&filter.Owner, "wallet", "", "only this exchange-chain address")
-	fl.StringVar(&filter.Tx, "hash", "", "only records with this hash, in or out")
-	fl.DurationVar(&filter.OlderThan, "older", 0, "only records seen longer ago than this")
-	fl.BoolVar(&filter.NeedsOperator, "needs-operator", false, "only what waits for an operator: held transfers and held payments")
-	fl.BoolVar(&f.json, "json", false, "answer JSON")
-	if !all {
-		fl.IntVar(&filter.Limit, "limit", 50, "at most this many")
-	}
+	q.flags(c.Flags(), all)
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON, amounts in smallest units")
 	return c
-}
-
-// kindOf refuses directions and states that do not exist: nothing matches them, which would look like good news.
-func kindOf(direction, state string) (records.Direction, records.TransferState, error) {
-	d, s := records.Direction(direction), records.TransferState(state)
-	switch d {
-	case "", records.Deposit, records.Withdrawal, records.Funding:
-	default:
-		return "", "", fmt.Errorf("direction %q: deposit, withdrawal or funding is wanted", direction)
-	}
-	switch s {
-	case "", records.Seen, records.Final, records.Orphaned, records.Held, records.Refused:
-	default:
-		return "", "", fmt.Errorf("state %q: seen, final, orphaned, held or refused is wanted", state)
-	}
-	return d, s, nil
-}
-
-// anyToken finds a token id by symbol in any network; an id stays as it is.
-func (c Config) anyToken(name string) (string, error) {
-	if name == "" {
-		return "", nil
-	}
-	for _, n := range c.Networks {
-		if id, err := c.token(n.Name, name); err == nil {
-			return id, nil
-		}
-	}
-	return "", fmt.Errorf("no network has a token %q", name)
 }
 
 func (d *desk) page(ctx context.Context, f records.Filter) (list []records.Record, err error) {
@@ -211,13 +160,39 @@ func (d *desk) page(ctx context.Context, f records.Filter) (list []records.Recor
 	return list, err
 }
 
+// list prints a page, and says when there is more than that.
+func (d *desk) list(ctx context.Context, w world, f format, filter records.Filter) error {
+	list, err := d.page(ctx, filter)
+	if err != nil {
+		return err
+	}
+	var stopped []records.Account
+	if filter.NeedsOperator {
+		if stopped, err = d.stoppedAccounts(ctx); err != nil {
+			return err
+		}
+	}
+	if err := d.print(w.stdout, f, list, stopped); err != nil || len(list) < filter.Limit {
+		return err
+	}
+	var total uint64
+	err = d.store.View(ctx, func(tx *records.Tx) error {
+		total, err = tx.CountRecords(filter)
+		return err
+	})
+	if err == nil && total > uint64(len(list)) {
+		fmt.Fprintf(w.stderr, "%s of %s shown; --limit shows more at once, --before %d goes on, `gatewayd records export` has all.\n",
+			grouped(uint64(len(list))), grouped(total), list[len(list)-1].ID)
+	}
+	return err
+}
+
 // print shows records, and the stopped accounts that wait for an operator as well: in JSON as rows without an id.
 func (d *desk) print(w io.Writer, f format, list []records.Record, stopped []records.Account) error {
 	now := time.Now()
 	rows, values := make([][]string, len(list)), make([]recordRow, len(list))
 	for i, r := range list {
-		values[i] = rowOf(r)
-		rows[i] = values[i].summary(d.cfg, now)
+		values[i], rows[i] = rowOf(r), d.cfg.summary(r, now)
 	}
 	if f.json {
 		for _, a := range stopped {

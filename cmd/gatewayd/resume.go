@@ -20,7 +20,11 @@ func accountSettleCommand(w world, config *string) *cobra.Command {
 		Long: "Settle every unknown final transaction of a stopped account to the oldest unpaid payment that asks for exactly what it did.\n" +
 			"Read `gatewayd account show` first: it says which that will be.",
 	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
-		done, err := r.SettleAll(ctx, chain.ID(args[0]), args[1], recoveryPatience)
+		id, err := r.account(ctx, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		done, err := r.SettleAll(ctx, id, args[1], recoveryPatience)
 		if err != nil {
 			return err
 		}
@@ -41,9 +45,16 @@ func accountResumeCommand(w world, config *string) *cobra.Command {
 			"address of the chain.",
 		Example: "  gatewayd account resume eth 0x… --accept 0x… --why 'paid by hand on Tuesday'\n  gatewayd account resume eth deposits",
 	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
-		id, account := chain.ID(args[0]), args[1]
+		account := args[1]
+		id, err := r.cfg.chain(args[0])
+		if err == nil && account != allDeposits {
+			id, err = r.account(ctx, args[0], account)
+		}
+		if err != nil {
+			return err
+		}
 		if len(accept) > 0 && why == "" {
-			return errors.New("--accept wants --why: it is kept in the history")
+			return usagef("--accept wants --why: it is kept in the history")
 		}
 		for _, hash := range accept {
 			if err := r.Accept(ctx, id, account, hash, why, recoveryPatience); err != nil {
@@ -101,8 +112,12 @@ func accountStopCommand(w world, config *string) *cobra.Command {
 			return err
 		}
 		defer d.store.Close()
+		id, err := d.account(cmd.Context(), args[0], args[1])
+		if err != nil {
+			return err
+		}
 		err = d.change(cmd.Context(), func(tx *records.Tx) error {
-			return tx.SetAccountState(chain.ID(args[0]), args[1], records.AccountHalted, why)
+			return tx.SetAccountState(id, args[1], records.AccountHalted, why)
 		})
 		if err != nil {
 			return err
@@ -139,7 +154,11 @@ func chainCommand(w world) *cobra.Command {
 		Long: "Follow a halted chain again, if its nodes agree with the final blocks in our records. If they do not, this shows where the pasts part\n" +
 			"and changes nothing: docs/operations.md says what then.",
 	}, func(ctx context.Context, r *recoveryDesk, args []string) error {
-		fork, err := r.ResumeChain(ctx, chain.ID(args[0]))
+		id, err := r.cfg.chain(args[0])
+		if err != nil {
+			return err
+		}
+		fork, err := r.ResumeChain(ctx, id)
 		if errors.Is(err, watcher.ErrForked) {
 			fmt.Fprintf(w.stdout, "Common block   %d %s\nOur final      %d %s\nThe nodes say  %d %s\n",
 				fork.Common.Height, fork.Common.Hash, fork.Ours.Height, fork.Ours.Hash, fork.Ours.Height, fork.Theirs)

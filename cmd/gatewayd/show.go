@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +19,9 @@ type story struct {
 	Record   recordRow    `json:"record"`
 	Payments []paymentRow `json:"payments"`
 	History  []eventRow   `json:"history"`
+
+	record   records.Record
+	payments []records.Payment
 }
 
 type paymentRow struct {
@@ -54,7 +58,11 @@ type eventRow struct {
 // show prints the records that an id or a hash names.
 func (d *desk) show(ctx context.Context, w io.Writer, f format, name string) error {
 	var stories []story
-	err := d.store.View(ctx, func(tx *records.Tx) error {
+	name, err := d.named(ctx, name)
+	if err != nil {
+		return err
+	}
+	err = d.store.View(ctx, func(tx *records.Tx) error {
 		found, err := d.find(tx, name)
 		if err != nil {
 			return err
@@ -75,16 +83,35 @@ func (d *desk) show(ctx context.Context, w io.Writer, f format, name string) err
 		return printJSON(w, stories)
 	}
 	for _, s := range stories {
-		s.print(w)
+		s.print(w, d.cfg)
 	}
 	return nil
+}
+
+// named is the id, the hash or the ref that an operator means.
+func (d *desk) named(ctx context.Context, name string) (string, error) {
+	if _, err := strconv.ParseUint(name, 10, 63); err == nil {
+		return name, nil
+	}
+	var exact []records.Record
+	err := d.store.View(ctx, func(tx *records.Tx) (err error) {
+		exact, err = tx.FindRecords(name)
+		return err
+	})
+	if err != nil || len(exact) > 0 {
+		return name, err
+	}
+	return d.wholeHash(ctx, name)
 }
 
 func (d *desk) find(tx *records.Tx, name string) ([]records.Record, error) {
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
 		r, err := tx.Record(id)
+		if errors.Is(err, records.ErrNotFound) {
+			return nil, plainly(err, "there is no record %d", id)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("record %d: %w", id, err)
+			return nil, err
 		}
 		return []records.Record{r}, nil
 	}
@@ -96,8 +123,9 @@ func (d *desk) find(tx *records.Tx, name string) ([]records.Record, error) {
 }
 
 func tell(tx *records.Tx, r records.Record) (story, error) {
-	s := story{Record: rowOf(r)}
+	s := story{Record: rowOf(r), record: r}
 	payments, err := tx.PaymentsOf(r.ID)
+	s.payments = payments
 	if err != nil {
 		return s, err
 	}
@@ -132,13 +160,17 @@ func tell(tx *records.Tx, r records.Record) (story, error) {
 	return s, nil
 }
 
-func (s story) print(w io.Writer) {
+func (s story) print(w io.Writer, cfg Config) {
 	r := s.Record
 	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Public)
 	if r.Reason != "" {
 		fmt.Fprintf(w, " (%s)", r.Reason)
 	}
-	fmt.Fprintf(w, "\n  amount %s of %s = net %s + fee %s of token %s\n", r.Amount, r.Asset, r.Net, r.Fee, r.Token)
+	fmt.Fprintf(w, "\n  amount %s", cfg.assetAmount(s.record.Chain, s.record.Asset, s.record.Amount))
+	if r.Token != "" && s.record.Direction != records.Funding {
+		fmt.Fprintf(w, " = net %s + fee %s", cfg.tokenAmount(r.Token, s.record.Net), cfg.tokenAmount(r.Token, s.record.Fee))
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "nobody knows: balances alone show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
 	fmt.Fprintf(w, "  to     %s\n", r.To)
 	if note := r.note(); note != "" {
@@ -153,15 +185,16 @@ func (s story) print(w io.Writer) {
 	if r.RefundTx != "" {
 		fmt.Fprintf(w, "  refund %s\n", r.RefundTx)
 	}
-	for _, p := range s.Payments {
-		fmt.Fprintf(w, "Payment %d: %s of %s %s to %s on %s, %s %s\n", p.ID, p.Purpose, p.Amount, p.Asset, p.Payee, p.Chain, p.State, p.Reason)
+	for i, p := range s.Payments {
+		amount := cfg.assetAmount(s.payments[i].Chain, s.payments[i].Asset, s.payments[i].Amount)
+		fmt.Fprintf(w, "Payment %d: %s of %s to %s on %s, %s %s\n", p.ID, p.Purpose, amount, p.Payee, p.Chain, p.State, p.Reason)
 		for _, a := range p.Attempts {
 			fmt.Fprintf(w, "  %s  number %d attempt %d %s %s\n", a.At, a.Number, a.Seq, a.Kind, a.Hash)
 		}
 	}
 	fmt.Fprintln(w, "History")
 	for _, e := range s.History {
-		fmt.Fprintf(w, "  %s  %-10s %s %s\n", e.At, e.Actor, e.What, e.Detail)
+		fmt.Fprintf(w, "  %s  %-10s %s %s\n", e.At, e.Actor, e.What, cfg.inWholeUnits(e.Detail))
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 // leaseTTL is how long a dead daemon on PostgreSQL keeps others waiting.
 const leaseTTL = 15 * time.Second
 
+// leaseRole is what one daemon at a time holds on a database.
+const leaseRole = "daemon"
+
 // tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the daemon's work, not its process.
 type tenure struct {
 	lease   *records.Lease
@@ -30,7 +33,7 @@ type tenure struct {
 func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (*tenure, error) {
 	holder, waiting, told := holderName(), false, ""
 	for {
-		lease, err := store.Hold(ctx, "daemon", holder, leaseTTL)
+		lease, err := store.Hold(ctx, leaseRole, holder, leaseTTL)
 		leased := errors.Is(err, records.ErrLeased)
 		switch {
 		case err == nil:

@@ -205,6 +205,17 @@ func testLists(t *testing.T, url string) {
 		})
 	}
 	r.See(func(tx *records.Tx) error {
+		n, err := tx.CountRecords(records.Filter{Limit: 1, BeforeID: stuck.ID, Direction: records.Withdrawal})
+		require.Equal(t, uint64(2), n, "in all")
+		require.NoError(t, err)
+		for _, whole := range []string{held.Tx, hash} {
+			some, err := tx.HashesWith(whole[:len(whole)-1], 10)
+			require.Contains(t, some, whole)
+			require.NoError(t, err)
+		}
+		some, err := tx.HashesWith("9", 10)
+		require.Empty(t, some)
+		require.NoError(t, err)
 		one, err := tx.Record(paid.ID)
 		require.NoError(t, err)
 		require.Equal(t, hash, one.CreditTx)

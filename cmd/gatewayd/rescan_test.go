@@ -1,0 +1,177 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/records"
+)
+
+// patched is a daemon's database in the hand of somebody who damages it.
+func patched(t *testing.T, cfg Config) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", strings.TrimPrefix(cfg.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// lose takes a row away as soon as it is there, as a fault of the follower would.
+func lose(t *testing.T, db *sql.DB, statement, hash string) {
+	t.Helper()
+	waitFor(t, "the row to lose", func() bool {
+		r, err := db.Exec(statement, hash)
+		require.NoError(t, err)
+		n, err := r.RowsAffected()
+		require.NoError(t, err)
+		return n == 1
+	})
+}
+
+const (
+	loseTransfer = `DELETE FROM transfers WHERE tx = ? AND state = 'seen'`
+	loseEffect   = `DELETE FROM effects WHERE tx = ? AND settled = 0`
+)
+
+// deep gives tests three seconds between a block and its finality.
+func deep(o *devOptions) { o.confirmations, o.finality = 30, 30 }
+
+func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
+	t.Helper()
+	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
+		height, err = tx.Began(id)
+		return err
+	}))
+	return height
+}
+
+// rescanned is what `rescan --json` tells.
+func (r *rig) rescanned(t *testing.T, args ...string) (rows []differenceRow) {
+	t.Helper()
+	out := r.mustCommand(t, append([]string{"rescan", "--json"}, args...)...)
+	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
+	return rows
+}
+
+// TestRescan loses a deposit of coin, a withdrawal and a payout beside a running daemon. Reading the blocks again shows each, books each once, and
+// in the end everybody has what is theirs.
+func TestRescan(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, deep)
+	u := r.customer(t, "ETH")
+	db := patched(t, r.daemon.cfg)
+	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
+	require.NoError(t, err)
+	from := map[string]string{"eth": strconv.FormatUint(began(t, r, "eth")+1, 10), "vite": strconv.FormatUint(began(t, r, "vite")+1, 10)}
+	for id, first := range from {
+		require.Empty(t, r.rescanned(t, id, first), id)
+	}
+
+	deposit := u.pay(t, "native", depositAddress(t, u), u.times(7), "")
+	lose(t, db, loseTransfer, deposit)
+	r.blocks(t, 31)
+	require.Empty(t, r.listed(t, "--hash", deposit))
+	rows := r.rescanned(t, "eth", from["eth"])
+	require.Len(t, rows, 1)
+	require.Equal(t, []any{"missing_transfer", deposit, u.times(7).String(), true}, []any{rows[0].Kind, rows[0].Tx, rows[0].Amount, rows[0].Mends})
+	out := r.mustCommand(t, "rescan", "eth", from["eth"])
+	require.Contains(t, out, "the records miss 0.07 ETH from "+u.eth.address().Hex()+" to "+depositAddress(t, u)+" in "+deposit)
+	require.Contains(t, out, "Nothing was changed.")
+	require.Empty(t, r.listed(t, "--hash", deposit), "without --book nothing changes")
+	at := strconv.FormatUint(rows[0].Height, 10)
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", at, at, "--book"), "The daemon has booked 1 blocks again")
+	u.mustAwait(t, "/deposit-records", deposit, "TOT_CONFIRMED")
+
+	payee, withdrawal := u.payee(t, u.times(5))
+	lose(t, db, loseTransfer, withdrawal)
+	r.blocks(t, 31)
+	rows = r.rescanned(t, "vite", from["vite"], "--book")
+	require.Len(t, rows, 1)
+	require.Equal(t, []string{"missing_transfer", withdrawal, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
+	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_PROCESSING")
+	payout := r.story(t, withdrawal).Record.OutTx
+	lose(t, db, loseEffect, payout)
+	r.blocks(t, 31)
+	rows = r.rescanned(t, "eth", from["eth"], "--book")
+	require.Len(t, rows, 1)
+	require.Equal(t, []string{"missing_own", payout, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
+	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED")
+
+	for id, first := range from {
+		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records miss nothing.")
+	}
+	require.NoError(t, u.collect(t.Context(), u.times(51)))
+	require.Equal(t, u.times(51).String(), u.has(t).String())
+	u.paidOnce(t, payee, u.times(5))
+	require.NoError(t, r.daemon.watcher.AuditBalances(t.Context()))
+	r.settled(t)
+	require.Len(t, r.story(t, withdrawal).Payments, 2, "a receive and a credit")
+
+	t.Run("words", func(t *testing.T) { rescanWords(t, r, db, from["eth"]) })
+}
+
+// rescanWords is what is said of ranges that cannot be read, or not wholly compared.
+func rescanWords(t *testing.T, r *rig, db *sql.DB, first string) {
+	before, _ := strconv.ParseUint(first, 10, 64)
+	for _, c := range []struct{ args, says string }{
+		{"bsc 1", `there is no chain "bsc": one of [eth vite] is wanted`},
+		{"eth one", `block "one": its number is wanted`},
+		{"eth 9 8", "blocks 9 to 8: the first is above the last"},
+		{"eth " + first + " 99999999", "block 99999999: the daemon has followed eth to block"},
+		{"eth " + strconv.FormatUint(before-1, 10), "eth is followed from block " + first + " on"},
+		{"eth", "accepts between 2 and 3 arg"},
+	} {
+		_, err := r.command(t, append([]string{"rescan"}, strings.Fields(c.args)...)...)
+		require.ErrorContains(t, err, c.says)
+		require.Equal(t, exitUsage, exitCode(err), c.args)
+	}
+	_, err := db.Exec(`DELETE FROM blocks WHERE chain = 'eth' AND height < ?`, before+10)
+	require.NoError(t, err)
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", first), "The records have forgotten the hashes of 10 of them")
+}
+
+// TestRescanOfAStoppedDaemon orders a lost deposit to be booked while no daemon runs: the next one books it, and only once.
+func TestRescanOfAStoppedDaemon(t *testing.T) {
+	t.Parallel()
+	n, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond, FinalityDepth: 30})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	v := newVictim(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
+	info := awaited(t, v.dir)
+	u, err := newBridgeUser(t.Context(), info, info.Tokens[1], 0, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(func() { u.close() })
+	cfg, err := LoadConfig(info.Config)
+	require.NoError(t, err)
+	db := patched(t, cfg)
+	_, err = db.Exec(`DROP TRIGGER transfers_no_delete`)
+	require.NoError(t, err)
+	_, err = u.faucet.pay(t.Context(), u.token.Asset, u.eth.address(), u.times(50).Uint256().ToBig(), nil)
+	require.NoError(t, err)
+	hash := u.pay(t, u.token.Asset, depositAddress(t, u), u.times(7), "")
+	var height string
+	waitFor(t, "the deposit", func() bool {
+		return db.QueryRow(`SELECT height FROM transfers WHERE tx = ?`, hash).Scan(&height) == nil
+	})
+	lose(t, db, loseTransfer, hash)
+	v.kill(t)
+
+	r := &rig{development: &development{info: info}, t: t}
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height), "the records miss 7 USDT")
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "1 blocks are ordered and not booked yet: the daemon does it when it runs")
+	v.start(t)
+	awaited(t, v.dir)
+	waitFor(t, "the record", func() bool { return len(r.listed(t, "--hash", hash)) == 1 })
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "The records miss nothing.")
+	waitFor(t, "the credit", func() bool { return r.story(t, hash).Record.Public == "TOT_CONFIRMED" })
+	require.Len(t, r.story(t, hash).Payments, 1)
+	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences")
+}

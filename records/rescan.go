@@ -1,0 +1,200 @@
+package records
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// RescanState is how far the order to read a block again has come.
+type RescanState string
+
+// The states of a rescan. Failed: its detail says why nothing was booked.
+const (
+	RescanOpen   RescanState = "open"
+	RescanDone   RescanState = "done"
+	RescanFailed RescanState = "failed"
+)
+
+// Rescan is a block that an operator has ordered to be read and booked again: the one with the hash that was shown to him.
+type Rescan struct {
+	Chain chain.ID
+	chain.Point
+	State     RescanState
+	Detail    string
+	Actor     string
+	ChangedAt time.Time
+}
+
+type rescanRow struct {
+	Chain     string `db:"chain"`
+	Height    uint64 `db:"height"`
+	Hash      string `db:"hash"`
+	State     string `db:"state"`
+	Detail    string `db:"detail"`
+	Actor     string `db:"actor"`
+	ChangedAt int64  `db:"changed_at"`
+}
+
+func (r rescanRow) rescan() Rescan {
+	return Rescan{
+		Chain: chain.ID(r.Chain), Point: chain.Point{Height: r.Height, Hash: r.Hash}, State: RescanState(r.State),
+		Detail: r.Detail, Actor: r.Actor, ChangedAt: fromMillis(r.ChangedAt),
+	}
+}
+
+// OrderRescan asks the daemon to read a block again and to book what the records miss of it. An order for the same height is taken anew.
+func (tx *Tx) OrderRescan(id chain.ID, p chain.Point) error {
+	_, err := tx.exec(`INSERT INTO rescans (chain, height, hash, state, detail, actor, created_at, changed_at) VALUES (?, ?, ?, 'open', '', ?, ?, ?)
+		ON CONFLICT (chain, height) DO UPDATE SET hash = excluded.hash, state = 'open', detail = '', actor = excluded.actor, changed_at = excluded.changed_at`,
+		string(id), p.Height, p.Hash, note(tx.actor), tx.millis(), tx.millis())
+	if err == nil {
+		err = tx.log("chain", string(id), "rescan_ordered", fmt.Sprintf("block %d %s", p.Height, p.Hash))
+	}
+	if err != nil {
+		return fmt.Errorf("ordering block %d of %s to be read again: %w", p.Height, id, err)
+	}
+	return nil
+}
+
+// OpenRescans answers the lowest blocks of a chain that wait to be read again: at most limit.
+func (tx *Tx) OpenRescans(id chain.ID, limit int) ([]Rescan, error) {
+	var rows []rescanRow
+	err := tx.list(&rows, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND state = 'open' ORDER BY height LIMIT ? + 0`, string(id), limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ordered rescans of %s: %w", id, err)
+	}
+	out := make([]Rescan, len(rows))
+	for i, r := range rows {
+		out[i] = r.rescan()
+	}
+	return out, nil
+}
+
+// RescanAt answers the order for a height, or ErrNotFound.
+func (tx *Tx) RescanAt(id chain.ID, height uint64) (Rescan, error) {
+	var r rescanRow
+	err := tx.one(&r, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND height = ?`, string(id), height)
+	if err != nil {
+		return Rescan{}, fmt.Errorf("reading the rescan of block %d of %s: %w", height, id, err)
+	}
+	return r.rescan(), nil
+}
+
+// EndRescan says what became of an open order. ErrConflict: it is not open.
+func (tx *Tx) EndRescan(r Rescan, state RescanState, detail string) error {
+	err := tx.change(`UPDATE rescans SET state = ?, detail = ?, changed_at = ? WHERE chain = ? AND height = ? AND state = 'open'`,
+		string(state), note(detail), tx.millis(), string(r.Chain), r.Height)
+	if err == nil {
+		err = tx.log("chain", string(r.Chain), "rescan_"+string(state), fmt.Sprintf("block %d %s: %s", r.Height, r.Hash, detail))
+	}
+	if err != nil {
+		return fmt.Errorf("ending the rescan of block %d of %s: %w", r.Height, r.Chain, err)
+	}
+	return nil
+}
+
+// Began answers the block after which a chain has been followed: nothing at or below it was ever booked. ErrNotFound when it was never started.
+func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
+	var detail string
+	err = tx.one(&detail, `SELECT detail FROM history WHERE subject = 'chain' AND subject_id = ? AND event = 'started' ORDER BY seq LIMIT 1`, string(id))
+	if err == nil {
+		_, err = fmt.Sscanf(detail, startedAfter, &height)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("looking where %s began: %w", id, err)
+	}
+	return height, nil
+}
+
+// TransferByRef answers the transfer with a reference, orphaned or not, or ErrNotFound.
+func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
+	found, err := tx.transfers(`WHERE chain = ? AND ref = ?`, string(id), ref)
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Transfer{}, fmt.Errorf("reading the transfer %s of %s: %w", ref, id, err)
+	}
+	return found[0], nil
+}
+
+// HasEffect tells whether what an account of ours did is stored as a block shows it.
+func (tx *Tx) HasEffect(e Effect) (bool, error) {
+	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND tx = ? AND block_hash = ?`, string(e.Chain), e.Tx, e.BlockHash)
+	if err != nil {
+		return false, fmt.Errorf("looking for our transaction %s: %w", e.Tx, err)
+	}
+	return found, nil
+}
+
+// Relined makes sure that a block which is read again is one of the line that was followed, and known until what it shows is settled.
+// ErrConflict: the chain was not followed there. ErrParent: our line has another block. ErrNotFinal: our line's block is forgotten and this one is not final.
+func (tx *Tx) Relined(id chain.ID, b chain.Block) error {
+	if err := tx.relined(id, b); err != nil {
+		return fmt.Errorf("reading block %d of %s again: %w", b.Height, id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) relined(id chain.ID, b chain.Block) error {
+	c, err := tx.runningCursor(id)
+	if err != nil {
+		return err
+	}
+	began, err := tx.Began(id)
+	if err != nil {
+		return err
+	}
+	if b.Height <= began || b.Height > c.Height {
+		return fmt.Errorf("%w: the records have followed blocks %d to %d", ErrConflict, began+1, c.Height)
+	}
+	ours, found, err := tx.BlockAt(id, b.Height)
+	switch {
+	case err != nil:
+		return err
+	case found && ours != b.Hash:
+		return fmt.Errorf("%w: block %d is %s here and %s there", ErrParent, b.Height, ours, b.Hash)
+	case !found && b.Height > c.FinalHeight:
+		return ErrNotFinal
+	case found:
+		return nil
+	}
+	return tx.putBlock(id, b)
+}
+
+// SeeLateEffect is SeeEffect for a block that is read again: coin that it moved is added to the books of the accounts when these have gone
+// past the block. fresh tells whether it was not stored before.
+func (tx *Tx) SeeLateEffect(e Effect) (fresh bool, err error) {
+	known, err := tx.HasEffect(e)
+	if err != nil || known {
+		return false, err
+	}
+	if err := tx.SeeEffect(e); err != nil {
+		return false, err
+	}
+	a, found, err := tx.balanceAudit(e.Chain)
+	if err != nil || !found || e.Height > a.Folded {
+		return true, err
+	}
+	out, err := e.Fee.Add(e.Value)
+	if err != nil {
+		return false, err
+	}
+	moves := []CoinMove{{Account: e.Account, Height: e.Height, Went: out}}
+	if !e.Value.IsZero() {
+		moves = append(moves, CoinMove{Account: e.To, Height: e.Height, Came: e.Value})
+	}
+	return true, tx.addMoves(e.Chain, moves)
+}
+
+// BeforeAddress tells whether a block was followed before an account was stored: what it shows there was nobody's deposit then.
+func (tx *Tx) BeforeAddress(id chain.ID, account string, height uint64) (bool, error) {
+	held, err := tx.HoldingsOf(id, []string{account})
+	if err != nil || len(held) == 0 {
+		return false, err
+	}
+	h := held[0]
+	return h.Kind == KindDeposit && h.Since >= 0 && height <= uint64(h.Since), nil
+}
