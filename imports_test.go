@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"chain/vite/dex":                  {"chain/vite/core"},
 	"chain/vite/node":                 {"chain/vite/core", "chain/vite/dex"},
 	"chain/vite/node/crowd":           {"chain/vite/core", "chain/vite/dex", "chain/vite/node"},
-	"chain/vite/rpc":                  {"chain/vite/core", "chain/vite/dex", "chain/vite/node"},
+	"chain/vite/rpc":                  {"chain/vite/core", "chain/vite/dex", "chain/vite/node", "serve"},
 	"chain/vite/client":               {"chain/vite/core"},
 	"records":                         {"chain", "records/migrations", "secretfile"},
 	"records/migrations":              {},

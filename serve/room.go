@@ -15,6 +15,7 @@ const clientShare = 4
 // one over may write to it without a goroutine that waits.
 type room struct {
 	net.Listener
+	all     bool          // this machine's clients are counted, too
 	places  chan struct{} // one for each open connection, and the one that is waited for
 	clients *Places
 	proxies []netip.Prefix
@@ -27,6 +28,14 @@ func newRoom(l net.Listener, most int, proxies []netip.Prefix) *room {
 		Listener: l, places: make(chan struct{}, most), clients: NewPlaces(max(1, most/clientShare)), proxies: proxies, closed: make(chan struct{}),
 	}
 	r.close = sync.OnceFunc(func() { close(r.closed) })
+	return r
+}
+
+// LimitListener is a listener of which no more than most connections are open at a time; further ones wait. One client (an address, of IPv6 a /64) has a
+// quarter of them, also one on this machine; his further ones are closed.
+func LimitListener(l net.Listener, most int) net.Listener {
+	r := newRoom(l, most, nil)
+	r.all = true
 	return r
 }
 
@@ -55,7 +64,10 @@ func (r *room) client(from net.Addr) string {
 	if err != nil || among(r.proxies, addr.Addr()) {
 		return ""
 	}
-	return clientOf(addr.Addr().String())
+	if client := clientOf(addr.Addr().String()); client != "" || !r.all {
+		return client
+	}
+	return addr.Addr().Unmap().String()
 }
 
 // accept takes a place and a connection.

@@ -1,8 +1,10 @@
 package vite
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -44,7 +46,9 @@ type Config struct {
 	MaxUnmined    int           `yaml:"max_unmined"`   // blocks of one account that no snapshot block holds yet; 256
 	Tag           string        `yaml:"tag"`           // four characters in the data of our payments that tell this gateway from others; "gate"
 
-	Log logrus.FieldLogger `yaml:"-"` // told when a node is asked in another way than it should be; nil: nobody
+	// Dial makes the connections to nodes where not the network does: to one in the same process. It is given the address in the node's URL.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) `yaml:"-"`
+	Log  logrus.FieldLogger                                                   `yaml:"-"` // told when a node is asked in another way than it should be; nil: nobody
 }
 
 // Check tells the first setting that cannot work, by its name in the configuration file. It never shows a node's address, which

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"time"
 
@@ -20,6 +21,7 @@ type node struct {
 	number  int // from 1, its place in the configuration: errors name nodes by it, never by an address that may hold a secret
 	target  string
 	timeout time.Duration
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	log     logrus.FieldLogger // nil: nobody is told
 
 	dialing chan struct{}  // capacity 1: holds a token while someone looks at client
@@ -32,7 +34,7 @@ type node struct {
 
 func newNode(number int, target string, cfg Config) *node {
 	n := &node{
-		Node: quorum.New(hostOf(target), len(cfg.Nodes) == 1, cfg.Log), number: number, target: target, timeout: cfg.Timeout,
+		Node: quorum.New(hostOf(target), len(cfg.Nodes) == 1, cfg.Log), number: number, target: target, timeout: cfg.Timeout, dial: cfg.Dial,
 		dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1),
 	}
 	if cfg.Log != nil {
@@ -58,7 +60,7 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if n.client != nil {
 		return n.client, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Log: n.log, Called: n.Called})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Dial: n.dial, Log: n.log, Called: n.Called})
 	if err != nil {
 		n.Called(ctx, err)
 		return nil, err

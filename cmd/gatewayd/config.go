@@ -62,7 +62,7 @@ type EmbeddedConfig struct {
 	Listen  string `yaml:"listen"`  // address of its JSON-RPC
 	WS      string `yaml:"ws"`      // address of the same over WebSocket; the system chooses a port unless one is given
 	Genesis string `yaml:"genesis"` // JSON file; see docs/genesis.md
-	Public  bool   `yaml:"public"`  // answer only what the public port of a real node answers
+	Public  bool   `yaml:"public"`  // answer only what the public port of a real node answers; without it other machines must not reach listen and ws
 }
 
 // NetworkConfig is one source chain under one base path.
@@ -168,6 +168,9 @@ func (c Config) Check() error {
 	add("status", c.Status.Check())
 	if c.Exchange != nil {
 		add("exchange", c.Exchange.Check())
+	}
+	if c.Embedded != nil {
+		add("embedded", c.Embedded.Check())
 	}
 	if c.Wallet.RPC.Enabled() {
 		add("wallet.rpc", c.Wallet.RPC.Check())

@@ -165,13 +165,13 @@ func (d *development) open(ctx context.Context, o devOptions, w world) error {
 	if err != nil {
 		return err
 	}
+	cfg = d.exchange.inside(cfg)
 	if d.daemon, err = newDaemon(ctx, cfg, keys, log); err != nil {
 		return err
 	}
 	d.closers = append(d.closers, d.daemon.Close)
 	if cfg.Exchange != nil {
-		served := d.exchange.serving(cfg.Exchange)
-		d.openAPI = func(ctx context.Context) (*exchange, error) { return openExchange(ctx, *served, keys, w, log) }
+		d.openAPI = func(ctx context.Context) (*exchange, error) { return openExchange(ctx, *cfg.Exchange, keys, w, log) }
 	}
 	return nil
 }

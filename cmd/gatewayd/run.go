@@ -47,7 +47,7 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 		}
 		defer e.Close()
 		log.WithFields(logrus.Fields{"http": e.URL(), "ws": e.WSURL()}).Info("embedded exchange chain listening")
-		cfg.Exchange = e.serving(cfg.Exchange)
+		cfg = e.inside(cfg)
 		g.Go(func() error { return e.Run(gctx) })
 	}
 	if len(cfg.Networks) > 0 {
@@ -59,7 +59,7 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 		g.Go(func() error { return runTenures(gctx, d, keys) })
 	}
 	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, keys, w, log) })
-	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.exchangeNodes(), log) })
+	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.walletLedger(), log) })
 	log.Info("gatewayd runs")
 	return g.Wait()
 }

@@ -18,12 +18,24 @@ const walletTimeout = 10 * time.Second
 // walletLedger is the exchange chain as the wallet sends to it: the first of its nodes that answers.
 type walletLedger struct{ nodes []*walletNode }
 
-func newWalletLedger(targets []string) walletLedger {
+// newWalletLedger takes the URLs of nodes, and what connects to them where not the network does.
+func newWalletLedger(targets []string, dial dialer) walletLedger {
 	var l walletLedger
 	for _, t := range targets {
-		l.nodes = append(l.nodes, &walletNode{target: t})
+		l.nodes = append(l.nodes, &walletNode{target: t, dial: dial})
 	}
 	return l
+}
+
+// dialer makes a connection.
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// walletLedger is the first exchange chain, as the wallet's RPC sends to it.
+func (c Config) walletLedger() walletLedger {
+	if len(c.Vite) == 0 {
+		return walletLedger{}
+	}
+	return newWalletLedger(c.Vite[0].Nodes, c.Vite[0].Dial)
 }
 
 func (l walletLedger) close() {
@@ -113,6 +125,7 @@ func refusal(err error) error {
 // walletNode is one node, connected when it is first needed and again after a connection could not be made.
 type walletNode struct {
 	target string
+	dial   dialer // nil: the network's
 	mu     sync.Mutex
 	client *client.Client // nil until connected
 }
@@ -121,7 +134,7 @@ func (n *walletNode) connect(ctx context.Context) (*client.Client, error) {
 	if c := n.keep(nil); c != nil {
 		return c, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: walletTimeout})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: walletTimeout, Dial: n.dial})
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func nodesOf(t *testing.T, nodes []*cannedNode) walletLedger {
 		t.Cleanup(s.Close)
 		targets = append(targets, s.URL)
 	}
-	l := newWalletLedger(targets)
+	l := newWalletLedger(targets, nil)
 	t.Cleanup(l.close)
 	return l
 }

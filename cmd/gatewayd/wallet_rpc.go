@@ -22,24 +22,23 @@ type WalletRPCConfig struct {
 
 // serveWalletRPC serves the stores in the directory of the daemon's store until ctx ends. Without an address in cfg it does
 // nothing. Transactions go to the first of the exchange chain's nodes that answers; without nodes sending is refused.
-func serveWalletRPC(ctx context.Context, cfg WalletRPCConfig, store string, nodes []string, log *logrus.Logger) error {
+func serveWalletRPC(ctx context.Context, cfg WalletRPCConfig, store string, ledger walletLedger, log *logrus.Logger) error {
 	if !cfg.Enabled() {
 		return nil
 	}
 	if err := cfg.Check(); err != nil {
 		return fmt.Errorf("wallet.rpc: %w", err)
 	}
-	return serveWallet(ctx, cfg, wallet.Config{Dir: filepath.Dir(store), AutoLock: cfg.AutoLock}, nodes, log)
+	return serveWallet(ctx, cfg, wallet.Config{Dir: filepath.Dir(store), AutoLock: cfg.AutoLock}, ledger, log)
 }
 
-func serveWallet(ctx context.Context, cfg WalletRPCConfig, stores wallet.Config, nodes []string, log *logrus.Logger) error {
+func serveWallet(ctx context.Context, cfg WalletRPCConfig, stores wallet.Config, ledger walletLedger, log *logrus.Logger) error {
 	m, err := wallet.NewManager(stores)
 	if err != nil {
 		return err
 	}
 	parts := rpc.Parts{Wallet: m, Log: log}
-	if len(nodes) > 0 {
-		ledger := newWalletLedger(nodes)
+	if len(ledger.nodes) > 0 {
 		defer ledger.close()
 		parts.Ledger = ledger
 	}
@@ -75,7 +74,7 @@ func (d *walletDesk) serveCommand() *cobra.Command {
 			if node != "" {
 				nodes = []string{node}
 			}
-			return serveWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, nodes, log)
+			return serveWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, newWalletLedger(nodes, nil), log)
 		},
 	}
 	f := c.Flags()

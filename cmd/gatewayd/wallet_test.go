@@ -176,7 +176,7 @@ func TestWalletServes(t *testing.T) {
 	socket := filepath.Join(root, "w.ipc")
 	nodes := []string{walletChain(t)}
 	go func() {
-		ended <- serveWalletRPC(ctx, WalletRPCConfig{Config: rpc.Config{IPC: socket}}, made.Path, nodes, log)
+		ended <- serveWalletRPC(ctx, WalletRPCConfig{Config: rpc.Config{IPC: socket}}, made.Path, newWalletLedger(nodes, nil), log)
 	}()
 	var c *gethrpc.Client
 	require.Eventually(t, func() bool {
@@ -211,11 +211,11 @@ func TestWalletServes(t *testing.T) {
 	}
 	cancel()
 	require.NoError(t, <-ended)
-	require.NoError(t, serveWalletRPC(t.Context(), WalletRPCConfig{}, made.Path, nil, log), "off by default")
+	require.NoError(t, serveWalletRPC(t.Context(), WalletRPCConfig{}, made.Path, walletLedger{}, log), "off by default")
 }
 
 func TestWalletServesOnlyThisMachine(t *testing.T) {
-	err := serveWalletRPC(t.Context(), WalletRPCConfig{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", nil, logrus.New())
+	err := serveWalletRPC(t.Context(), WalletRPCConfig{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", walletLedger{}, logrus.New())
 	require.ErrorContains(t, err, "wallet.rpc: http")
 }
 

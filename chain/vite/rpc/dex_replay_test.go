@@ -99,7 +99,7 @@ type dexReplay struct {
 
 func newDexReplay(t *testing.T) *dexReplay {
 	genesis, keys := dexGenesis(t)
-	f := serve(t, genesis, nil)
+	f := serveGenesis(t, genesis, nil)
 	r := &dexReplay{fixture: f, names: newBinding(), keys: map[core.Address]core.PrivateKey{}, first: keys[0]}
 	for _, k := range keys {
 		r.keys[k.Address()] = k

@@ -68,10 +68,10 @@ func recordedGenesis(t testing.TB) node.Genesis {
 }
 
 // start runs a fresh chain behind a fresh server on all three transports.
-func start(t *testing.T, change func(*Config)) *fixture { return serve(t, recordedGenesis(t), change) }
+func start(t *testing.T, change func(*Config)) *fixture { return serveGenesis(t, recordedGenesis(t), change) }
 
-// serve is start with another genesis.
-func serve(t *testing.T, genesis node.Genesis, change func(*Config)) *fixture {
+// serveGenesis is start with another genesis.
+func serveGenesis(t *testing.T, genesis node.Genesis, change func(*Config)) *fixture {
 	f := &fixture{t: t, alice: key(t, aliceSeed), bob: key(t, bobSeed), carol: key(t, carolSeed)}
 	f.clock.Store(1795238719)
 	var err error

@@ -10,19 +10,21 @@ import (
 	"time"
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain/vite/node"
+	"gatewayd/serve"
 )
 
-// Bounds of the transports. Body size and times are a real node's (facts/vite-wire.md 5.1); it states no others.
+// Bounds of the transports. Body size and the time to write are a real node's; it waits 30 seconds for a request, in which a few clients who send nothing
+// could fill it.
 const (
 	maxBody          = 128 << 10
 	maxMessage       = 1 << 20 // of a WebSocket or Unix-socket message
 	maxBatch         = 1000
 	maxBatchResponse = 32 << 20
-	readTimeout      = 30 * time.Second
+	headerTimeout    = 5 * time.Second
+	readTimeout      = 10 * time.Second
 	writeTimeout     = 30 * time.Second
 	idleTimeout      = 120 * time.Second
 	closeTimeout     = 5 * time.Second
@@ -42,7 +44,7 @@ type Config struct {
 	Public bool
 
 	Workers        int // searches for a PoW nonce that may run at a time; 0: util_getPoWNonce is "not supported"
-	MaxConnections int // of one transport; 0: 1000
+	MaxConnections int // of one transport, a quarter of them for one client; 0: 1000
 	MaxFilters     int // polling filters, and as many callback subscriptions, at a time; 0: 1000
 
 	Now func() time.Time // clock of filters and health; nil: time.Now
@@ -218,7 +220,7 @@ func (s *Server) Run(ctx context.Context) error {
 		servers = append(servers, s.serveHTTP(group, s.peers.listener(s.ws), s.webSocket()))
 	}
 	if s.ipc != nil {
-		group.Go(func() error { return s.serveUnix(netutil.LimitListener(s.ipc, s.cfg.MaxConnections)) })
+		group.Go(func() error { return s.serveUnix(serve.LimitListener(s.ipc, s.cfg.MaxConnections)) })
 	}
 	group.Go(func() error { <-ctx.Done(); s.shutdown(servers); return nil })
 	defer s.subscribe.running.Wait()
@@ -227,11 +229,11 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) serveHTTP(group *errgroup.Group, l net.Listener, h http.Handler) *http.Server {
 	server := &http.Server{
-		Handler: s.guard(h), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		Handler: s.guard(h), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 	}
 	group.Go(func() error {
-		err := server.Serve(netutil.LimitListener(l, s.cfg.MaxConnections))
+		err := server.Serve(serve.LimitListener(l, s.cfg.MaxConnections))
 		if errors.Is(err, http.ErrServerClosed) {
 			return nil
 		}
