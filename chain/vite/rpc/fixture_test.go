@@ -68,7 +68,9 @@ func recordedGenesis(t testing.TB) node.Genesis {
 }
 
 // start runs a fresh chain behind a fresh server on all three transports.
-func start(t *testing.T, change func(*Config)) *fixture { return serveGenesis(t, recordedGenesis(t), change) }
+func start(t *testing.T, change func(*Config)) *fixture {
+	return serveGenesis(t, recordedGenesis(t), change)
+}
 
 // serveGenesis is start with another genesis.
 func serveGenesis(t *testing.T, genesis node.Genesis, change func(*Config)) *fixture {
