@@ -124,7 +124,7 @@ func accountListCommand(w world, config *string) *cobra.Command {
 				ledger += " moving"
 			}
 			values[i] = v
-			rows[i] = []string{v.Chain, v.Kind, v.Address, v.State, strconv.FormatUint(v.Next, 10), ledger, v.Signed, v.Why + v.Fault}
+			rows[i] = []string{v.Chain, v.Kind, v.Address, v.State, strconv.FormatUint(v.Next, 10), ledger, v.Signed, r.cfg.inWholeUnits(v.Why + v.Fault)}
 		}
 		return f.table(w.stdout, []string{"chain", "kind", "address", "state", "next", "ledger", "signed", "why"}, rows, values)
 	})
@@ -291,7 +291,7 @@ func (s accountStory) print(w io.Writer, cfg Config) {
 	a := s.Account
 	fmt.Fprintf(w, "%s account %s on %s is %s\n", a.Kind, a.Address, a.Chain, a.State)
 	if a.Why != "" {
-		fmt.Fprintf(w, "  because  %s\n", a.Why)
+		fmt.Fprintf(w, "  because  %s\n", cfg.inWholeUnits(a.Why))
 	}
 	fmt.Fprintf(w, "  records  next number %d\n  ledger   next number %d, settled %t\n  signed   %s\n", a.Next, a.Ledger, a.Settled, a.Signed)
 	for _, o := range s.Open {

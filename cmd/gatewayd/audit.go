@@ -311,7 +311,7 @@ func (a *audit) report(w world, f format, r auditReport) error {
 		}
 	} else {
 		for _, name := range slices.Sorted(maps.Keys(r.Totals)) {
-			printTotals(w.stdout, name, r.Totals[name])
+			a.cfg.printTotals(w.stdout, name, r.Totals[name])
 		}
 		for _, fault := range r.Faults {
 			fmt.Fprintln(w.stdout, "DIFFERS", fault)
@@ -328,15 +328,32 @@ func (a *audit) report(w world, f format, r auditReport) error {
 }
 
 // printTotals shows one token's books.
-func printTotals(w io.Writer, name string, t records.Totals) {
+func (c Config) printTotals(w io.Writer, name string, t records.Totals) {
+	n, token := c.tokenNamed(name)
 	fmt.Fprintln(w, name)
 	for _, s := range t.Transfers {
-		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s  net %s  fee %s\n", s.Direction, s.State, s.Count, s.Amount, s.Net, s.Fee)
+		amount := c.tokenAmount(token.Token, s.Amount)
+		if s.Direction == records.Deposit {
+			amount = c.assetAmount(n.Source, token.Asset, s.Amount)
+		}
+		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s  net %s  fee %s\n", s.Direction, s.State, s.Count, amount, c.tokenAmount(token.Token, s.Net), c.tokenAmount(token.Token, s.Fee))
 	}
 	for _, p := range t.Payments {
-		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s of %s on %s\n", p.Purpose, p.State, p.Count, p.Amount, p.Asset, p.Chain)
+		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s on %s\n", p.Purpose, p.State, p.Count, c.assetAmount(p.Chain, p.Asset, p.Amount), p.Chain)
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.NetworkFees)) {
-		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, t.NetworkFees[id])
+		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, c.assetAmount(id, chain.Native, t.NetworkFees[id]))
 	}
+}
+
+// tokenNamed is the token that the audit calls by its network and its symbol.
+func (c Config) tokenNamed(name string) (NetworkConfig, TokenConfig) {
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Name+" "+t.Symbol == name {
+				return n, t
+			}
+		}
+	}
+	return NetworkConfig{}, TokenConfig{}
 }

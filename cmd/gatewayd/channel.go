@@ -69,7 +69,7 @@ func channelListCommand(w world, config *string) *cobra.Command {
 				if c, ok := allowed[channelID{r.Network, r.Token, records.Direction(r.Direction)}]; ok {
 					r.Allows, list[i].Allows = &c, &c
 				}
-				rows[i] = []string{r.Network, r.Symbol, r.Token, r.Direction, r.State, r.Operator, r.Automatic, r.allows(), r.Why}
+				rows[i] = []string{r.Network, r.Symbol, r.Token, r.Direction, r.State, r.Operator, r.Automatic, r.allows(), d.cfg.inWholeUnits(r.Why)}
 			}
 			return f.table(w.stdout, []string{"network", "symbol", "token", "direction", "state", "operator", "automatic", "allows", "why"}, rows, list)
 		},
@@ -166,7 +166,7 @@ func channelSetCommand(w world, config *string) *cobra.Command {
 			}
 			fmt.Fprintf(w.stdout, "%s of %s on %s: %s\n", direction, args[1], args[0], after.State())
 			if after.Automatic != "OPEN" {
-				fmt.Fprintf(w.stdout, "The automatic state is %s: %s\n", after.Automatic, after.Why)
+				fmt.Fprintf(w.stdout, "The automatic state is %s: %s\n", after.Automatic, d.cfg.inWholeUnits(after.Why))
 			}
 			return nil
 		},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/mattn/go-sqlite3"
@@ -26,6 +27,9 @@ func plainly(cause error, format string, args ...any) error {
 	return plainError{fmt.Sprintf(format, args...), cause}
 }
 
+// constraintText is how the databases say that a constraint refused.
+var constraintText = regexp.MustCompile(`constraint failed|violates|duplicate key`)
+
 // inWords says what a command's error means and what to do next, where its own text is that of a database or of the system.
 func inWords(err error) error {
 	var told plainError
@@ -39,6 +43,8 @@ func inWords(err error) error {
 		return plainly(err, "the database is of an older gatewayd and this command does not change it: start the daemon of this version first, it brings the database up to date")
 	case errors.Is(err, records.ErrUnknownOutcome):
 		return plainly(err, "the database went away in the middle of it: look with `gatewayd records show` or `channel list` whether it was done before you do it again")
+	case errors.Is(err, records.ErrConflict) && constraintText.MatchString(err.Error()):
+		return plainly(err, "the records changed meanwhile, or do not allow it: nothing was done. Look again with `gatewayd records show`, and order it again if it is still wanted")
 	case errors.As(err, &path) && errors.Is(err, os.ErrPermission):
 		return plainly(err, "%s may not be opened by this user: run the command as the daemon's user", path.Path)
 	}

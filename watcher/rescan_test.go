@@ -1,0 +1,78 @@
+package watcher
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func (r *rig) orderRescan(p chain.Point) {
+	r.t.Helper()
+	r.update(func(tx *records.Tx) error { return tx.OrderRescan("eth", p) })
+}
+
+func (r *rig) rescanAt(height uint64) (o records.Rescan) {
+	r.t.Helper()
+	require.NoError(r.t, r.store.View(r.t.Context(), func(tx *records.Tx) (err error) {
+		o, err = tx.RescanAt("eth", height)
+		return err
+	}))
+	return o
+}
+
+// An order that cannot be carried out fails with its reason, and following goes on.
+func TestRescanThatFailsHoldsNothingUp(t *testing.T) {
+	r := setup(t)
+	r.run(2)
+	owner, address := r.user()
+	head, err := r.eth.Head(t.Context())
+	require.NoError(t, err)
+	r.orderRescan(chain.Point{Height: head.Latest.Height, Hash: "another"})
+	r.orderRescan(chain.Point{Height: head.Latest.Height + 1000, Hash: "none yet"})
+	hash := r.deposit(address, 50_000)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	r.requireHolding(r.vite, owner, usd, 500)
+	require.Equal(t, records.RescanFailed, r.rescanAt(head.Latest.Height).State)
+	require.Contains(t, r.rescanAt(head.Latest.Height).Detail, "another block now")
+	require.Equal(t, records.RescanFailed, r.rescanAt(head.Latest.Height+1000).State)
+	require.Contains(t, r.rescanAt(head.Latest.Height+1000).Detail, "do not give this block")
+}
+
+// What came to an address before it was given to its user is shown by reading the blocks again, and is nobody's.
+func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
+	r := setup(t)
+	address := r.eth.Address("deposit/0")
+	hash := r.deposit(address, 50_000)
+	r.run(finality + 2)
+	owner, given := r.user()
+	require.Equal(t, address, given)
+
+	head, err := r.eth.Head(t.Context())
+	require.NoError(t, err)
+	blocks, err := r.w.ReadBlocks(t.Context(), "eth", 1, head.Latest.Height)
+	require.NoError(t, err)
+	found, _, err := r.w.Compare(t.Context(), "eth", blocks)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, []any{MissingTransfer, hash, units(50_000), true}, []any{found[0].Kind, found[0].Tx, found[0].Amount, found[0].Mends()})
+	for range 2 {
+		r.orderRescan(found[0].Point)
+		r.rest()
+		require.Equal(t, records.RescanDone, r.rescanAt(found[0].Height).State)
+		r.requireState(hash, records.Held, records.ReasonBeforeAddress)
+		require.Empty(t, r.transfer(hash).Owner)
+	}
+	require.Equal(t, "0 booked", r.rescanAt(found[0].Height).Detail)
+	r.requireHolding(r.vite, owner, usd, 0)
+
+	r.update(func(tx *records.Tx) error {
+		return r.w.Credit(tx, Order{Record: r.transfer(hash).ID, To: owner, Why: "a test"})
+	})
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 500)
+	r.requireSound()
+}
