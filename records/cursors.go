@@ -125,7 +125,7 @@ func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 }
 
 // StepBack leaves the cursor's block, which is no longer of the line, for the one before. The block's transfers that were only seen become
-// orphaned; those decided already keep their state. Both kinds come back, as they are now. ErrFinality: the block is final, or nothing
+// orphaned; those decided already keep their state and are marked as incidents. Both kinds come back, as they are now. ErrFinality: the block is final, or nothing
 // before it is known.
 func (tx *Tx) StepBack(id chain.ID) ([]Transfer, error) {
 	r, err := tx.runningCursor(id)
@@ -176,6 +176,9 @@ func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error
 	}
 	for i := range left {
 		if left[i].State != Seen {
+			if err := tx.markIncident(&left[i]); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if err := tx.MoveTransfer(left[i].ID, Seen, Orphaned, left[i].Reason); err != nil {
@@ -233,8 +236,16 @@ func (tx *Tx) HaltChain(id chain.ID, why string) error {
 	return tx.setCursorState(id, "halted", note(why))
 }
 
-// ResumeChain takes a halt back.
-func (tx *Tx) ResumeChain(id chain.ID) error { return tx.setCursorState(id, "ok", "") }
+// ResumeChain takes a halt back, and what was marked as lost because of it.
+func (tx *Tx) ResumeChain(id chain.ID) error {
+	if err := tx.setCursorState(id, "ok", ""); err != nil {
+		return err
+	}
+	if err := tx.clearIncidents(id); err != nil {
+		return fmt.Errorf("resuming the chain %s: %w", id, err)
+	}
+	return nil
+}
 
 func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
 	err := tx.change(`UPDATE cursors SET state = ?, why = ? WHERE chain = ?`, state, why, string(id))

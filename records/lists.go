@@ -24,7 +24,7 @@ type Filter struct {
 	Owner         string
 	Tx            string
 	OlderThan     time.Duration // first seen longer ago
-	NeedsOperator bool          // held, or with a held payment
+	NeedsOperator bool          // held, with a held payment, or decided and gone from its chain
 	Limit         int           // up to 1000, which 0 stands for too
 	BeforeID      uint64        // older than this record; 0 for the newest
 }
@@ -89,7 +89,8 @@ func (f Filter) where(now time.Time) (string, []any) {
 		add(`seen_at < ?`, now.Add(-f.OlderThan).UnixMilli())
 	}
 	if f.NeedsOperator {
-		add(`id IN (SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held')`)
+		add(`id IN (SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held'
+			UNION SELECT g.id FROM transfers g WHERE g.incident <> '')`)
 	}
 	return strings.Join(clauses, " AND "), args
 }

@@ -83,6 +83,7 @@ type Transfer struct {
 	BlockAt    time.Time
 	SeenAt     time.Time
 	ChangedAt  time.Time
+	Incident   string // why it stands no more after it was decided: its block has left the chain; empty when all is well
 }
 
 // Depth is the rule frozen in the transfer; one that belongs to no token waits for the chain's own final point.

@@ -37,10 +37,11 @@ type transferRow struct {
 	SeenAt     int64        `db:"seen_at"`
 	ChangedAt  int64        `db:"changed_at"`
 	Due        uint64       `db:"due"`
+	Incident   string       `db:"incident"`
 }
 
 const transferColumns = `id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label,
-	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due`
+	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident`
 
 func (r transferRow) transfer() (Transfer, error) {
 	t := r.plain()
@@ -60,7 +61,7 @@ func (r transferRow) plain() Transfer {
 		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
 		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
 		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
-		BlockAt: timeOrZero(r.BlockAt), SeenAt: fromMillis(r.SeenAt), ChangedAt: fromMillis(r.ChangedAt),
+		BlockAt: timeOrZero(r.BlockAt), SeenAt: fromMillis(r.SeenAt), ChangedAt: fromMillis(r.ChangedAt), Incident: r.Incident,
 	}
 }
 
@@ -167,10 +168,10 @@ func (tx *Tx) addTransfer(r transferRow) (Transfer, error) {
 		return Transfer{}, err
 	}
 	r.ID = id
-	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Network, r.Direction, r.Chain, r.Ref, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
 		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
-		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt, r.Due)
+		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt, r.Due, r.Incident)
 	if err != nil {
 		return Transfer{}, err
 	}
@@ -208,6 +209,9 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	if err == nil {
 		err = tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ? WHERE id = ?`,
 			known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, t.due(), known.ID)
+	}
+	if err == nil && same && known.Incident != "" {
+		err = tx.clearIncident(known.ID)
 	}
 	if err == nil {
 		err = tx.logTransfer(known.ID, event, fmt.Sprintf("%s %s in block %d %s", fresh.Amount, fresh.Asset, fresh.Height, fresh.BlockHash))

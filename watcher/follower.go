@@ -45,7 +45,7 @@ func (f *follower) round(ctx context.Context) error {
 		return err
 	}
 	if err := f.follow(ctx, cur, head); err != nil {
-		return f.haltOn(ctx, err)
+		return f.haltOn(ctx, err, head)
 	}
 	if err := f.rescan(ctx); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (f *follower) round(ctx context.Context) error {
 		return err
 	}
 	if err := f.settleOrLeave(ctx, cur, head); err != nil {
-		return f.haltOn(ctx, err)
+		return f.haltOn(ctx, err, head)
 	}
 	f.poke()
 	if head.Latest.Height < cur.Final.Height {
@@ -379,11 +379,33 @@ func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 	return more, err
 }
 
-// haltOn stops the chain for good when its past has changed below the final point.
-func (f *follower) haltOn(ctx context.Context, err error) error {
+// haltOn stops the chain for good when its past has changed below the final point. What was decided in blocks that are gone is marked and named.
+func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error {
 	if !errors.Is(err, records.ErrFinality) {
 		return err
 	}
-	f.log.WithError(err).Error("the chain changed below its final point: halted, an operator must look")
-	return f.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, err.Error()) })
+	why := err.Error()
+	if fork, err := f.lost(ctx, head); err == nil {
+		why += "; " + fork.String()
+	} else {
+		f.log.WithError(err).Warn("looking where the pasts part")
+	}
+	f.log.Error("the chain changed below its final point: halted, an operator must look: " + why)
+	return f.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
+}
+
+// lost finds out where the pasts part and marks what was decided after that.
+func (f *follower) lost(ctx context.Context, head chain.Head) (fork Fork, err error) {
+	var cur records.Cursor
+	err = f.Store.View(ctx, func(tx *records.Tx) error {
+		cur, err = tx.Cursor(f.id)
+		return err
+	})
+	if err != nil {
+		return fork, err
+	}
+	if _, fork, err = f.fork(ctx, f.chain, cur, head); err == nil {
+		fork.Lost, err = f.lose(ctx, f.id, fork)
+	}
+	return fork, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -15,13 +17,34 @@ var ErrForked = errors.New("the chain has another past than our final blocks")
 
 // Fork is where a chain's line and ours part.
 type Fork struct {
-	Common chain.Point // the highest block that both have
+	Common chain.Point // the highest block that both have; zero when our records begin above it
 	Ours   chain.Point // our final point
-	Theirs string      // hash that the nodes have at the height of our final point
+	Theirs string      // hash that the nodes have at the height of our final point; empty when their line ends below it
+	Lost   []uint64    // transfers that were decided and whose blocks have left the chain, oldest first; at most 1000
+}
+
+// maxNamed is how many lost transfers a halt's reason names.
+const maxNamed = 20
+
+// String names the place and the lost transfers, for people.
+func (f Fork) String() string {
+	text := fmt.Sprintf("the pasts part after block %d %s", f.Common.Height, f.Common.Hash)
+	if len(f.Lost) == 0 {
+		return text + "; no decided transfer is lost"
+	}
+	names := make([]string, 0, maxNamed)
+	for _, id := range f.Lost[:min(len(f.Lost), maxNamed)] {
+		names = append(names, strconv.FormatUint(id, 10))
+	}
+	text += fmt.Sprintf("; lost with their blocks: %d records: %s", len(f.Lost), strings.Join(names, ", "))
+	if len(f.Lost) > maxNamed {
+		text += " and more"
+	}
+	return text
 }
 
 // ResumeChain follows a halted chain again when its nodes agree with our final point, which they did not when it was halted: one of them lied,
-// or stood on a branch that the others have left. Else it is ErrForked, with the point where the pasts part.
+// or stood on a branch that the others have left. Else it is ErrForked, with the point where the pasts part and what was lost.
 func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err error) {
 	c, ok := r.Chains[id]
 	if !ok {
@@ -42,19 +65,54 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 	if err != nil {
 		return fork, fmt.Errorf("asking for the head: %w", err)
 	}
-	if head.Final.Height < cur.Final.Height {
+	forked, fork, err := r.fork(ctx, c, cur, head)
+	switch {
+	case err != nil:
+		return fork, err
+	case forked:
+		fork.Lost, err = r.lose(ctx, id, fork)
+		return fork, errors.Join(err, fmt.Errorf("%w: %s at block %d", ErrForked, id, cur.Final.Height))
+	case head.Final.Height < cur.Final.Height:
 		return fork, fmt.Errorf("%w: the nodes call block %d final, our records %d: wait", chain.ErrUnavailable, head.Final.Height, cur.Final.Height)
 	}
-	fork.Ours = cur.Final
-	if fork.Theirs, err = hashAt(ctx, c, cur.Final.Height); err != nil {
-		return fork, err
-	}
-	if fork.Theirs != cur.Final.Hash {
-		fork.Common, err = r.common(ctx, c, cur.Final.Height)
-		return fork, errors.Join(err, fmt.Errorf("%w: %s at block %d", ErrForked, id, cur.Final.Height))
-	}
-	fork.Common = cur.Final
 	return fork, r.Store.Update(ctx, func(tx *records.Tx) error { return tx.ResumeChain(id) })
+}
+
+// fork compares our line with the nodes' at our final point, or at their end when that is lower.
+func (w *Watcher) fork(ctx context.Context, c chain.Chain, cur records.Cursor, head chain.Head) (forked bool, fork Fork, err error) {
+	fork.Ours = cur.Final
+	at, ours := cur.Final.Height, cur.Final.Hash
+	if head.Latest.Height < at {
+		at = head.Latest.Height
+		if ours, _, err = w.blockAt(ctx, c.ID(), at); err != nil {
+			return false, fork, err
+		}
+	}
+	theirs, err := hashAt(ctx, c, at)
+	if err != nil {
+		return false, fork, err
+	}
+	if at == cur.Final.Height {
+		fork.Theirs = theirs
+	}
+	if theirs == ours {
+		fork.Common = chain.Point{Height: at, Hash: ours}
+		return false, fork, nil
+	}
+	fork.Common, err = w.common(ctx, c, at)
+	return true, fork, err
+}
+
+// lose marks the decided transfers of the blocks that the nodes do not have, and answers all that the chain has lost.
+func (w *Watcher) lose(ctx context.Context, id chain.ID, fork Fork) (lost []uint64, err error) {
+	err = w.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := tx.MarkLost(id, fork.Common.Height); err != nil {
+			return err
+		}
+		lost, err = tx.Incidents(id)
+		return err
+	})
+	return lost, err
 }
 
 func hashAt(ctx context.Context, c chain.Chain, height uint64) (string, error) {
@@ -66,12 +124,12 @@ func hashAt(ctx context.Context, c chain.Chain, height uint64) (string, error) {
 }
 
 // common searches the highest block below a differing one that the nodes and our records share; a zero point when our records begin above it.
-func (r *Recovery) common(ctx context.Context, c chain.Chain, differs uint64) (chain.Point, error) {
+func (w *Watcher) common(ctx context.Context, c chain.Chain, differs uint64) (chain.Point, error) {
 	shared := chain.Point{}
 	low, high := uint64(0), differs // everything at high and above differs
 	for low < high {
 		middle := low + (high-low)/2
-		ours, found, err := r.blockAt(ctx, c.ID(), middle)
+		ours, found, err := w.blockAt(ctx, c.ID(), middle)
 		if err != nil {
 			return shared, err
 		}
@@ -92,8 +150,8 @@ func (r *Recovery) common(ctx context.Context, c chain.Chain, differs uint64) (c
 	return shared, nil
 }
 
-func (r *Recovery) blockAt(ctx context.Context, id chain.ID, height uint64) (hash string, found bool, err error) {
-	err = r.Store.View(ctx, func(tx *records.Tx) error {
+func (w *Watcher) blockAt(ctx context.Context, id chain.ID, height uint64) (hash string, found bool, err error) {
+	err = w.Store.View(ctx, func(tx *records.Tx) error {
 		hash, found, err = tx.BlockAt(id, height)
 		return err
 	})

@@ -39,7 +39,7 @@ func (q *query) flags(f *pflag.FlagSet, all bool) {
 	f.StringVar(&q.wallet, "wallet", "", "only this exchange-chain address")
 	f.StringVar(&q.hash, "hash", "", "only records with this hash, in or out; its beginning will do")
 	f.DurationVar(&q.older, "older", 0, "only records seen longer ago than this")
-	f.BoolVar(&q.needsOperator, "needs-operator", false, "only what waits for an operator: held transfers and held payments")
+	f.BoolVar(&q.needsOperator, "needs-operator", false, "only what waits for an operator: held transfers, held payments, and what was decided and left its chain")
 	q.limit = maxLimit
 	if !all {
 		f.IntVar(&q.limit, "limit", defaultLimit, "at most this many, up to 1000")

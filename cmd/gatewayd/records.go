@@ -57,12 +57,13 @@ type recordRow struct {
 	Memo      string `json:"memo"`              // what the sender wrote beside it, in hexadecimal
 	MemoText  string `json:"memoText"`          // the same as text, where it is text
 	Fault     string `json:"fault"`             // why that is no label, or no comment
+	Incident  string `json:"incident"`          // what happened after it was decided: its block has left the chain
 	Account   string `json:"account,omitempty"` // a stopped account of ours; no record then
 }
 
 var recordHeader = []string{
 	"id", "network", "direction", "token", "wallet", "state", "publicState", "reason", "asset", "amount", "net", "fee",
-	"from", "payee", "label", "inTx", "outTx", "refundTx", "seen", "to", "memo", "memoText", "fault",
+	"from", "payee", "label", "inTx", "outTx", "refundTx", "seen", "to", "memo", "memoText", "fault", "incident",
 }
 
 func rowOf(r records.Record) recordRow {
@@ -78,7 +79,7 @@ func rowOf(r records.Record) recordRow {
 		State: string(r.State), Public: public, Reason: r.Reason,
 		Asset: string(r.Asset), Amount: r.Amount.String(), Net: r.Net.String(), Fee: r.Fee.String(),
 		From: r.From, Payee: r.Payee, Label: label, InTx: r.Tx, OutTx: r.CreditTx, RefundTx: r.RefundTx, Seen: r.SeenAt.UTC().Format(time.RFC3339),
-		To: r.To, Memo: hex.EncodeToString(r.Memo.Raw), MemoText: plainText(r.Memo.Raw), Fault: r.Memo.Fault,
+		To: r.To, Memo: hex.EncodeToString(r.Memo.Raw), MemoText: plainText(r.Memo.Raw), Fault: r.Memo.Fault, Incident: r.Incident,
 	}
 }
 
@@ -94,7 +95,7 @@ func plainText(raw []byte) string {
 func (r recordRow) cells() []string {
 	return []string{
 		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Public, r.Reason, r.Asset, r.Amount, r.Net, r.Fee,
-		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen, r.To, r.Memo, r.MemoText, r.Fault,
+		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen, r.To, r.Memo, r.MemoText, r.Fault, r.Incident,
 	}
 }
 
@@ -104,6 +105,9 @@ func (c Config) summary(r records.Record, now time.Time) []string {
 	state := cmp.Or(row.Public, row.State)
 	if r.Reason != "" {
 		state += " (" + r.Reason + ")"
+	}
+	if r.Incident != "" {
+		state += " (incident)"
 	}
 	return []string{
 		strconv.FormatUint(r.ID, 10), r.Network, row.Direction, c.symbol(r.Network, r.Token), c.assetAmount(r.Chain, r.Asset, r.Amount), state,

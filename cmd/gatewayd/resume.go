@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,6 +147,27 @@ func recordsSettleCommand(w world, config *string) *cobra.Command {
 	})
 }
 
+func printFork(w io.Writer, f watcher.Fork) {
+	common := "none that the records know"
+	if f.Common.Hash != "" {
+		common = fmt.Sprintf("%d %s", f.Common.Height, f.Common.Hash)
+	}
+	fmt.Fprintf(w, "Common block   %s\nOur final      %d %s\nThe nodes say  %d %s\n",
+		common, f.Ours.Height, f.Ours.Hash, f.Ours.Height, cmp.Or(f.Theirs, "(their line ends below it)"))
+	fmt.Fprintf(w, "Lost records   %d", len(f.Lost))
+	for i, id := range f.Lost {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		fmt.Fprintf(w, "%s%d", separator, id)
+	}
+	fmt.Fprintln(w)
+	if len(f.Lost) > 0 {
+		fmt.Fprintln(w, "               decided in blocks that are gone: `gatewayd records list --needs-operator` shows them")
+	}
+}
+
 func chainCommand(w world) *cobra.Command {
 	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again; run or copy an embedded exchange chain"}
 	config := configFlag(c)
@@ -160,8 +182,7 @@ func chainCommand(w world) *cobra.Command {
 		}
 		fork, err := r.ResumeChain(ctx, id)
 		if errors.Is(err, watcher.ErrForked) {
-			fmt.Fprintf(w.stdout, "Common block   %d %s\nOur final      %d %s\nThe nodes say  %d %s\n",
-				fork.Common.Height, fork.Common.Hash, fork.Ours.Height, fork.Ours.Hash, fork.Ours.Height, fork.Theirs)
+			printFork(w.stdout, fork)
 		}
 		if err != nil {
 			return err

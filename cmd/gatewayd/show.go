@@ -173,6 +173,9 @@ func (s story) print(w io.Writer, cfg Config) {
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "nobody knows: balances alone show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
 	fmt.Fprintf(w, "  to     %s\n", r.To)
+	if r.Incident != "" {
+		fmt.Fprintf(w, "  INCIDENT %s\n", r.Incident)
+	}
 	if note := r.note(); note != "" {
 		fmt.Fprintf(w, "  note   %s\n", note)
 	}

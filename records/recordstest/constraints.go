@@ -111,7 +111,7 @@ func transferBreaches() []breach {
 		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 6`, nil},
 		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`, nil},
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
-			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due FROM transfers WHERE id = 4`, nil},
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident FROM transfers WHERE id = 4`, nil},
 		{"transfers check", `UPDATE transfers SET state = 'paid' WHERE id = 4`, nil},
 	}
 }
@@ -170,7 +170,7 @@ func valueBreaches() []breach {
 	}
 	transfer := func(direction, failed string) string {
 		return `INSERT INTO transfers SELECT id + 100, network, ` + direction + `, chain, 'other', tx, sender, account, asset, amount, memo, ` + failed + `, token, owner,
-			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due FROM transfers WHERE id = 4`
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident FROM transfers WHERE id = 4`
 	}
 	effect := func(flags string) string {
 		return `INSERT INTO effects (chain, tx, block_hash, height, account, number, fee, ok, void, settled, known) VALUES ('eth', 't', 'b', 1, 'a', 1, '0', ` + flags + `)`

@@ -63,6 +63,10 @@ func testStepBack(t *testing.T, url string) {
 	require.Equal(t, r.Transfer(seen.ID), left[0])
 	require.Equal(t, r.Transfer(decided.ID), left[1])
 	require.Equal(t, uint64(100), r.Cursor(Source).Height)
+	require.Empty(t, left[0].Incident)
+	require.Contains(t, left[1].Incident, b.Hash)
+	require.Equal(t, []uint64{decided.ID}, r.incidents(Source))
+	require.Empty(t, r.incidents(Exchange))
 
 	// The transfer is mined again elsewhere; the left block may even come back.
 	next := r.Mine(Source, "'")
@@ -77,8 +81,59 @@ func testStepBack(t *testing.T, url string) {
 	})
 	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
 	require.Equal(t, b.Point, r.Mine(Source, "").Point)
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(elsewhere(decided, next)); return err })
+	require.Empty(t, r.incidents(Source), "a decided transfer that is back is no incident")
 	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }), records.ErrFinality, "nothing is known before the start")
+}
+
+func elsewhere(t records.Transfer, b chain.Block) records.Transfer {
+	t.Height, t.BlockHash = b.Height, b.Hash
+	return t
+}
+
+// incidents are the ids that the operators' list shows for no other reason.
+func (r *Rig) incidents(id chain.ID) (ids []uint64) {
+	r.T.Helper()
+	r.Do(func(tx *records.Tx) (err error) { ids, err = tx.Incidents(id); return err })
+	for _, lost := range ids {
+		found := false
+		r.Do(func(tx *records.Tx) error {
+			list, err := tx.Records(records.Filter{NeedsOperator: true})
+			for _, l := range list {
+				found = found || l.ID == lost && l.Incident != ""
+			}
+			return err
+		})
+		require.True(r.T, found, "transfer %d is on the operators' list", lost)
+	}
+	return ids
+}
+
+// testLostWithTheChain: what was decided above the block where the pasts part is marked until the chain is resumed.
+func testLostWithTheChain(t *testing.T, url string) {
+	r := newRig(t, url)
+	var decided []uint64
+	for range 3 {
+		b := r.Mine(Source, "")
+		for range 2 {
+			in := r.Incoming(records.Deposit, 20, b)
+			r.Do(func(tx *records.Tx) (err error) {
+				if in, _, err = tx.SeeTransfer(in); err != nil {
+					return err
+				}
+				return tx.MoveTransfer(in.ID, records.Seen, records.Final, "")
+			})
+			decided = append(decided, in.ID)
+		}
+	}
+	mark := func() { r.Do(func(tx *records.Tx) error { return tx.MarkLost(Source, 101) }) }
+	mark()
+	mark()
+	require.Equal(t, decided[2:], r.incidents(Source))
+	r.Do(func(tx *records.Tx) error { return tx.HaltChain(Source, "forked") })
+	r.Do(func(tx *records.Tx) error { return tx.ResumeChain(Source) })
+	require.Empty(t, r.incidents(Source))
 }
 
 func testFinalPoint(t *testing.T, url string) {

@@ -13,6 +13,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"update", testUpdate},
 		{"cursor", testCursor},
 		{"step back", testStepBack},
+		{"lost with the chain", testLostWithTheChain},
 		{"final point", testFinalPoint},
 		{"halt", testHalt},
 		{"prune", testPrune},
