@@ -26,6 +26,7 @@ var excuses = []excuse{
 	{by: "(*Tx).Records", with: "WHERE id > 0", why: "newest first up to a limit, by one of the filters; what others leave out of that is passed over"},
 	{by: "(*Tx).CountRecords", why: "operators ask for it, by one of the filters"},
 	{by: "(*Tx).HashesWith", why: "a range of hashes with the same six digits"},
+	{by: "(*Tx).MarkLost", why: "when a chain has halted; it visits what may be lost"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
 	{by: "(*Tx).EffectsFrom", why: "a page from a height on"},
 	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},

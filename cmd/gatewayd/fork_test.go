@@ -1,0 +1,115 @@
+package main
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// transfer reads the row of a record.
+func (r *rig) transfer(t *testing.T, row recordRow) (found records.Transfer) {
+	t.Helper()
+	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
+		found, err = tx.Transfer(row.ID)
+		return err
+	}))
+	return found
+}
+
+// halted waits until the daemon has stopped following a chain.
+func (r *rig) halted(t *testing.T, id chain.ID) (cur records.Cursor) {
+	t.Helper()
+	waitFor(t, "the halt of "+string(id), func() bool {
+		require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
+			cur, err = tx.Cursor(id)
+			return err
+		}))
+		return cur.Halted
+	})
+	return cur
+}
+
+// forked says that the operators' surfaces tell of the fork and of each record that was lost by it.
+func (r *rig) forked(t *testing.T, id chain.ID, lost ...recordRow) {
+	t.Helper()
+	cur := r.halted(t, id)
+	out, err := r.command(t, "chain", "resume", string(id))
+	require.ErrorIs(t, err, watcher.ErrForked)
+	require.Regexp(t, `(?m)^Common block   \d+ \S+$`, out)
+	require.Contains(t, out, "Our final      "+strconv.FormatUint(cur.Final.Height, 10)+" "+cur.Final.Hash)
+	require.Regexp(t, `(?m)^The nodes say  \d+ \S+`, out)
+	require.Regexp(t, `(?m)^Lost records   \d+: `, out)
+	for _, row := range lost {
+		number := `\b` + name(row) + `\b`
+		require.Regexp(t, `(?m)^Lost records .*`+number, out)
+		require.Regexp(t, `lost with their blocks.*`+number, cur.Why, "the reason of the halt names it")
+		require.Contains(t, r.story(t, row.InTx).Record.Incident, "left the chain")
+		require.Contains(t, r.mustCommand(t, "records", "show", row.InTx), "INCIDENT")
+		require.Contains(t, r.needs(t), row.InTx)
+	}
+}
+
+// TestForkedSource replaces final blocks of the embedded source chain under a running daemon. When the old blocks come back, the order to go on
+// is obeyed; as long as they do not, it shows the fork.
+func TestForkedSource(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.customer(t, "ETH")
+	deposit := r.story(t, u.mustDeposit(t, u.times(3)).InTxHash).Record
+	second := r.story(t, u.mustDeposit(t, u.times(4)).InTxHash).Record
+	_, err := r.command(t, "chain", "resume", "eth")
+	require.ErrorContains(t, err, "not halted")
+	r.source.StopMining()
+	head, err := r.source.Client().BlockByNumber(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = r.source.Reorg(int(head.NumberU64()-r.transfer(t, deposit).Height)+1, devnode.Lose)
+	require.NoError(t, err)
+	r.source.StartMining()
+	r.forked(t, "eth", deposit, second)
+	r.forked(t, "eth", deposit, second) // as often as it is asked
+
+	require.NoError(t, r.source.Fork(common.HexToHash(head.Hash().Hex()), true))
+	waitFor(t, "the nodes' final block", func() bool {
+		_, err := r.command(t, "chain", "resume", "eth")
+		return err == nil
+	})
+	require.Empty(t, r.story(t, deposit.InTx).Record.Incident)
+	require.Empty(t, r.needs(t))
+	u.mustDeposit(t, u.times(5))
+}
+
+// TestForkedAnvil is the same on a real node, whose old blocks are gone for good.
+func TestForkedAnvil(t *testing.T) {
+	t.Parallel()
+	n := startAnvil(t, 0)
+	require.NoError(t, n.SetMining(true))
+	r := newRig(t, func(o *devOptions) { o.source = n.URL() })
+	stop := mineOn(t, n)
+	u := r.customer(t, "ETH")
+	deposit := r.story(t, u.mustDeposit(t, u.times(3)).InTxHash).Record
+	stop()
+	head, err := n.Client().BlockNumber(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, n.Reorg(head-r.transfer(t, deposit).Height+1))
+	mineOn(t, n)
+	r.forked(t, "eth", deposit)
+}
+
+// TestForkedExchange takes final snapshot blocks back under a running daemon.
+func TestForkedExchange(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.customer(t, "ETH")
+	_, sent := u.payee(t, u.times(5))
+	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	withdrawal := r.story(t, sent).Record
+	require.NoError(t, r.exchange.node.Rollback(r.transfer(t, withdrawal).Height-1))
+	r.forked(t, "vite", withdrawal)
+}
