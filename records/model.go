@@ -57,7 +57,7 @@ func Reasons() []string {
 	return []string{
 		ReasonBelowMinimum, ReasonOverMaximum, ReasonWrongAddress, ReasonWrongComment, ReasonFailed, ReasonPayoutFailed, ReasonPayoutDiffers,
 		ReasonUnknownLabel, ReasonUnbound, ReasonUnknownToken, ReasonUnknownSender, ReasonWrongType, ReasonOperator, ReasonInternal,
-		ReasonBeforeAddress, ReasonUnproven, ReasonFoundByAudit,
+		ReasonDust, ReasonBeforeAddress, ReasonUnproven, ReasonFoundByAudit,
 	}
 }
 
