@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/records/recordstest"
 	"gatewayd/wallet"
 )
 
@@ -44,10 +45,21 @@ func TestBurst(t *testing.T) {
 // TestBurstKilled kills the daemon again and again from the moment when payments of both directions can leave. GATEWAYD_BURST is how many there
 // are of each, GATEWAYD_KILLS how often it is killed; 100 and 5 otherwise.
 func TestBurstKilled(t *testing.T) {
-	w := newBurstWorld(t)
+	killBurst(t, newBurstWorld(t), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
+}
+
+// TestBurstKilledOnPostgres is the same with the records in PostgreSQL, which lives on. A daemon that comes back has to wait for the lease of the
+// one that was killed.
+func TestBurstKilledOnPostgres(t *testing.T) {
+	w := newBurstWorldOn(t, recordstest.Postgres(t).Database(t))
+	killBurst(t, w, numberFrom(t, "GATEWAYD_BURST", 20), numberFrom(t, "GATEWAYD_KILLS", 2))
+}
+
+func killBurst(t *testing.T, w *burstWorld, size, kills int) {
+	t.Helper()
 	before := w.holdings(t, nil)
-	b, watch := w.burst(t, numberFrom(t, "GATEWAYD_BURST", 100))
-	kills, seed := numberFrom(t, "GATEWAYD_KILLS", 5), seedOf(t)
+	b, watch := w.burst(t, size)
+	seed := seedOf(t)
 	var killing errgroup.Group
 	begin := sync.OnceFunc(func() {
 		killing.Go(func() error { return w.killAgainAndAgain(t.Context(), kills, seed) })

@@ -42,6 +42,12 @@ type burstWorld struct {
 
 func newBurstWorld(t *testing.T) *burstWorld {
 	t.Helper()
+	return newBurstWorldOn(t, "")
+}
+
+// newBurstWorldOn keeps the records in the database at url, or in a file when it is empty.
+func newBurstWorldOn(t *testing.T, url string) *burstWorld {
+	t.Helper()
 	w := &burstWorld{dir: t.TempDir()}
 	w.source = startChain(t, "source", strconv.Itoa(burstFinality))
 	w.exchange = startChain(t, "exchange", t.TempDir())
@@ -51,6 +57,7 @@ func newBurstWorld(t *testing.T) *burstWorld {
 	o := quick(w.dir)
 	o.listen, o.poll, o.confirmations, o.finality = freeAddress(t), 100*time.Millisecond, burstConfirmations, burstFinality
 	w.cfg = devConfig(o, w.source.urls[0], 1337, w.exchange.urls[1])
+	w.cfg.Database.URL = url
 	stores, store, password := recovered(t)
 	w.cfg.Log.Level, w.cfg.Wallet = "info", WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
 	text, err := yaml.Marshal(w.cfg)
