@@ -19,6 +19,7 @@ func Cases() []Case {
 		httpExchangeCases(),
 		bridgeGetCases(),
 		bridgeFollowCases(),
+		bridgeCatchUpCases(),
 		bridgeWatchCases(),
 		bridgeThroughputCases(),
 		bridgeIdleCases(),
