@@ -300,3 +300,50 @@ func TestRestoredDatabaseStopsThePool(t *testing.T) {
 	require.Equal(t, records.AccountRecovering, r.account("vite", lost).State)
 	require.Len(t, r.payers(withdrawals, records.Paid), 3, "the other chain's accounts go on")
 }
+
+// TestPoolCreditsAsItsStakes: where an account's stake pays for two blocks in each snapshot block, three accounts make at least twice as many
+// credits in a snapshot block as one.
+func TestPoolCreditsAsItsStakes(t *testing.T) {
+	alone, pool := creditRate(t, 1), creditRate(t, 3)
+	t.Logf("credits in a snapshot block: %.2f by one account, %.2f by three", alone, pool)
+	require.InDelta(t, 2, alone, 0.1)
+	require.GreaterOrEqual(t, pool, 2*alone)
+}
+
+// creditRate is how many of the deposits that became final at once are credited in each snapshot block until all are.
+func creditRate(t *testing.T, accounts int) float64 {
+	t.Helper()
+	const n, stake = 100, 2
+	r := setup(t)
+	r.parts.Chains["eth"] = sweepable{r.eth}
+	r.resize(accounts)
+	r.level()
+	deposits, owners := make([]string, n), make([]string, n)
+	for i := range deposits {
+		owner, address := r.user()
+		deposits[i], owners[i] = r.deposit(address, minimum*100), owner
+	}
+	r.vite.SetStake(stake)
+	r.run(1)
+	r.eth.Mine(finality)
+	r.step()
+	blocks := 0
+	for made := 0; made < n; blocks++ {
+		require.Less(t, blocks, n)
+		r.vite.Mine(1)
+		r.step()
+		made = 0
+		for _, owner := range owners {
+			if !r.vite.Holding(owner, usd).IsZero() {
+				made++
+			}
+		}
+	}
+	r.vite.SetStake(0)
+	r.rest()
+	for _, hash := range deposits {
+		require.Equal(t, records.Paid, r.payment(hash).State)
+	}
+	r.requireSound()
+	return float64(n) / float64(blocks)
+}

@@ -43,6 +43,7 @@ type Chain struct {
 	forks     uint64 // makes blocks of a new branch differ
 	serial    uint64
 	noQuota   bool
+	stake     uint64 // see SetStake
 	lie       Lie
 	calls     map[Call]int
 
@@ -342,6 +343,27 @@ func (c *Chain) SetQuota(enough bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noQuota = !enough
+}
+
+// SetStake bounds the blocks of each account in one snapshot block of the linked ledger: Sign answers ErrNotNow to more. 0 is no bound.
+func (c *Chain) SetStake(blocks uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stake = blocks
+}
+
+// spent tells whether an account's stake does not pay for a block of that number before the next snapshot block.
+func (c *Chain) spent(account string, number uint64) bool {
+	if c.stake == 0 {
+		return false
+	}
+	unconfirmed := uint64(0)
+	for _, t := range c.waiting {
+		if t.account == account {
+			unconfirmed++
+		}
+	}
+	return unconfirmed+number >= c.cur.nextNumber(account)+c.stake
 }
 
 // Deposit is an outside user's transfer. It stands in the next block; it answers the transaction's hash.

@@ -287,6 +287,29 @@ func TestBatchHasOneRefPerMovement(t *testing.T) {
 	require.Equal(t, chain.NewAmount(1008), w.Holding(w.account(), token))
 }
 
+// A stake for two blocks pays for no third one until a snapshot block has been made.
+func TestStake(t *testing.T) {
+	w := newWorld(t, true)
+	w.SetStake(2)
+	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
+	slot := chain.Slot{Account: w.account(), Key: w.key, Number: w.tip().Next, Prev: w.tip().Hash}
+	sign := func() error {
+		a, err := w.Sign(t.Context(), slot, pay, nil)
+		if err == nil {
+			slot.Number, slot.Prev, pay.ID = slot.Number+1, a.Hash, pay.ID+1
+			err = w.Broadcast(t.Context(), []chain.Attempt{a})[0]
+		}
+		return err
+	}
+	require.NoError(t, sign())
+	require.NoError(t, sign())
+	require.ErrorIs(t, sign(), chain.ErrNotNow)
+	w.Mine(1)
+	require.NoError(t, sign())
+	require.NoError(t, sign())
+	require.ErrorIs(t, sign(), chain.ErrNotNow)
+}
+
 func TestNoQuota(t *testing.T) {
 	w := newWorld(t, true)
 	slot := chain.Slot{Account: w.account(), Key: w.key, Number: 1, Prev: w.tip().Hash}

@@ -258,7 +258,7 @@ func (c *Chain) price(t *tx, ceiling chain.Amount, prev []chain.Attempt) error {
 		switch {
 		case len(prev) > 0:
 			return chain.ErrNoReplacement
-		case t.Prev == "" || c.noQuota:
+		case t.Prev == "" || c.noQuota || c.spent(Address(c.cfg.ID, t.Key), t.Number):
 			return chain.ErrNotNow
 		}
 		return nil
