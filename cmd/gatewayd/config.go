@@ -17,6 +17,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
+	"gatewayd/chain/vite/core"
 	"gatewayd/gateway"
 	"gatewayd/operator/status"
 	"gatewayd/records"
@@ -246,6 +247,8 @@ func (t TokenConfig) Check() error {
 	switch {
 	case t.Token == "" || t.Asset == "":
 		return errors.New("token and asset are wanted")
+	case !isTokenID(t.Token):
+		return errors.New("token is no token id: tti_ and 24 digits, of which the last four are a checksum; is one mistyped?")
 	case t.Type != 0 && t.Type != 1:
 		return fmt.Errorf("type %d: 0 (an address per user) or 1 (a label per user) is wanted", t.Type)
 	case (t.Type == 1) != (t.LabelName != ""):
@@ -260,6 +263,11 @@ func (t TokenConfig) Check() error {
 		return errors.New("deposit_confirmations.count and withdraw_confirmations.count must be at least 1")
 	}
 	return t.Fee.Check()
+}
+
+func isTokenID(text string) bool {
+	_, err := core.ParseTokenID(text)
+	return err == nil
 }
 
 // minRefund is the smallest withdrawal that is refunded by itself.

@@ -19,12 +19,13 @@ import (
 	"gatewayd/serve"
 )
 
-// finding is one thing the doctor looked at. Advice says what to do about a fault.
+// finding is one thing the doctor looked at. Advice says what to do about a fault, or what to think of where it is a warning.
 type finding struct {
-	What   string `json:"what"`
-	OK     bool   `json:"ok"`
-	Found  string `json:"found"`
-	Advice string `json:"advice,omitempty"`
+	What    string `json:"what"`
+	OK      bool   `json:"ok"` // nothing must be done
+	Warning bool   `json:"warning,omitempty"`
+	Found   string `json:"found"`
+	Advice  string `json:"advice,omitempty"`
 }
 
 // doctor checks a configuration against the live nodes. It changes nothing.
@@ -45,7 +46,7 @@ func doctorCommand(w world) *cobra.Command {
 			return err
 		}
 		d := &doctor{cfg: cfg, now: time.Now}
-		d.examine(cmd.Context())
+		d.examine(cmd.Context(), w)
 		d.exchangeAPI(cmd.Context(), w)
 		return d.report(w, f)
 	}
@@ -61,8 +62,11 @@ func (d *doctor) report(w world, f format) error {
 	bad := 0
 	for _, x := range d.findings {
 		mark := "ok  "
-		if !x.OK {
+		switch {
+		case !x.OK:
 			mark, bad = "FIX ", bad+1
+		case x.Warning:
+			mark = "WARN"
 		}
 		if !f.json {
 			fmt.Fprintf(w.stdout, "%s %s: %s\n", mark, x.What, x.Found)
@@ -84,9 +88,24 @@ func (d *doctor) add(ok bool, what, found, advice string) {
 	d.findings = append(d.findings, finding{What: what, OK: ok, Found: found, Advice: advice})
 }
 
+// warn adds what works, but not as well as it could unless it is fine.
+func (d *doctor) warn(fine bool, what, found, advice string) {
+	d.add(fine, what, found, advice)
+	last := &d.findings[len(d.findings)-1]
+	last.OK, last.Warning = true, !fine
+}
+
 // examine looks at the chains, then at the networks that stand on them, then at what the daemon itself serves.
-func (d *doctor) examine(ctx context.Context) {
-	accounts := d.accounts(ctx)
+func (d *doctor) examine(ctx context.Context, w world) {
+	var accounts []records.Network
+	if len(d.cfg.Networks) > 0 {
+		accounts = d.accounts(ctx)
+	}
+	d.wallet(w, len(accounts) > 0 && accounts[0].Hot != "")
+	for _, n := range d.cfg.Networks {
+		d.warn(len(n.Funders) > 0, "network "+n.Name+" funders", fmt.Sprintf("%d addresses", len(n.Funders)),
+			"list the addresses that you top up from in funders: what comes from others is taken for a user's transfer")
+	}
 	for _, c := range d.cfg.Ethereum {
 		adapter, err := ethereum.New(d.cfg.withTokens(c), nil, nil)
 		if err != nil {
@@ -105,8 +124,10 @@ func (d *doctor) examine(ctx context.Context) {
 		d.exchange(ctx, c, adapter, accounts)
 		adapter.Close()
 	}
-	d.listener("gateway", d.cfg.Gateway.Config)
-	d.certificate("certificate", "gateway.tls", d.cfg.Gateway.TLS)
+	if len(d.cfg.Networks) > 0 {
+		d.listener("gateway", d.cfg.Gateway.Config)
+		d.certificate("certificate", "gateway.tls", d.cfg.Gateway.TLS)
+	}
 }
 
 const firstRun = "start `gatewayd run` once; balances and quota are checked after that"
@@ -248,24 +269,38 @@ func (d *doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		if t.Asset != chain.Native {
 			decimals, err := adapter.TokenDecimals(ctx, t.Asset)
 			if err != nil {
-				d.add(false, what+" contract", err.Error(), "asset must be the address of an ERC-20 contract on this chain")
+				d.add(false, what+" contract", err.Error(), nodeFirst(err, "asset must be the address of an ERC-20 contract on this chain"))
 				continue
 			}
 			d.add(decimals == t.AssetDecimals, what+" asset decimals", fmt.Sprint(decimals), fmt.Sprintf("asset_decimals says %d: correct it before anything is credited", t.AssetDecimals))
 		}
-		d.add(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
+		if t.Policy.Fee.Kind == "network" && !t.Policy.Fee.Rate.IsZero() {
+			d.warn(false, what+" fee", "a fixed rate of "+t.Policy.Fee.Rate.String(), "fees follow the network's, the price of its coin stays as it is written: look at fee.rate when prices move")
+		}
+		d.warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
 		if n.Hot != "" {
-			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" so that withdrawals can be paid")
+			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid")
 			c, err := withdrawalCapacity(ctx, adapter, n, t)
 			d.capacity(what+" withdrawals", c, err)
 		}
 	}
 	if n.Hot != "" {
 		for i, account := range n.Paying(n.Source) {
-			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+": a running daemon shares it with the others")
+			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the others")
 		}
-		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+": it pays for sweeping tokens off deposit addresses")
+		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeping tokens off deposit addresses")
 	}
+}
+
+// fromFunder is whom money of ours must come from.
+const fromFunder = "from an address in `funders`"
+
+// nodeFirst is the advice on something that could not be read: the node, where no node answers.
+func nodeFirst(err error, advice string) string {
+	if errors.Is(err, chain.ErrUnavailable) {
+		return "no node answers: start the node or correct its URL, then check again"
+	}
+	return advice
 }
 
 // holds checks that an account has something of an asset.
@@ -324,13 +359,13 @@ func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 		what := fmt.Sprintf("network %s token %s", n.Name, t.Symbol)
 		info, err := adapter.TokenInfo(ctx, chain.Asset(t.TokenID))
 		if err != nil {
-			d.add(false, what+" on the exchange chain", err.Error(), "token must be the id of an issued token")
+			d.add(false, what+" on the exchange chain", err.Error(), nodeFirst(err, "token must be the id of an issued token"))
 			continue
 		}
 		d.add(info.Decimals == t.Decimals, what+" decimals", fmt.Sprint(info.Decimals), fmt.Sprintf("decimals says %d: correct it", t.Decimals))
 		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
 		if n.Gateway != "" {
-			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" from an address listed in funders, so that deposits can be paid")
+			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" "+fromFunder+", so that deposits can be paid")
 			each, err := depositCapacity(ctx, adapter, c.PoW, n, t)
 			d.capacity(what+" deposits", each, err)
 		}

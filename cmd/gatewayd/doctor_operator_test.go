@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/exchangeapi"
+	"gatewayd/records"
+	"gatewayd/serve"
+)
+
+// examined is what `gatewayd doctor` says of a configuration, by what it looked at, and whether its exit code says that something needs fixing.
+func examined(t *testing.T, path string) (found map[string]finding, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	w := outside(t)
+	w.stdout = &out
+	err = run(t.Context(), []string{"doctor", "--json", "-c", path}, w)
+	var list []finding
+	require.NoError(t, json.Unmarshal(out.Bytes(), &list), out.String())
+	found = map[string]finding{}
+	for _, f := range list {
+		found[f.What] = f
+		if !f.OK {
+			t.Log("needs fixing: ", f)
+		}
+	}
+	return found, err
+}
+
+// A new operator's mistakes with the wallet are told with the file's name before the daemon is started.
+func TestDoctorOfTheWallet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := devConfig(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	good := recoverWallet(t, dir)
+	wrong := filepath.Join(dir, "wrong")
+	require.NoError(t, os.WriteFile(wrong, []byte("another\n"), 0o600))
+	for _, c := range []struct {
+		wallet WalletConfig
+		ok     bool
+		says   string
+	}{
+		{good, true, good.Store + " unlocks"},
+		{WalletConfig{Store: good.Store}, true, "asked for at each start"},
+		{WalletConfig{}, false, "wallet.store is not set"},
+		{WalletConfig{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "there is no file " + good.Store + "x"},
+		{WalletConfig{Store: good.Store, PasswordFile: good.PasswordFile + "x"}, false, good.PasswordFile + "x"},
+		{WalletConfig{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
+	} {
+		cfg.Wallet = c.wallet
+		found, err := examined(t, writeConfig(t, dir, cfg))
+		require.Error(t, err, "the nodes are down")
+		require.Equal(t, c.ok, found["wallet"].OK, c.says)
+		require.Contains(t, found["wallet"].Found, c.says)
+	}
+}
+
+// Warnings need no fixing; funders are asked for where money is; a node that is down is told as that.
+func TestDoctorOfANewGateway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	dir := t.TempDir()
+	cfg, err := LoadConfig(r.info.Config)
+	require.NoError(t, err)
+	cfg.Wallet = recoverWallet(t, dir)
+	found, _ := examined(t, writeConfig(t, dir, cfg))
+	require.Empty(t, faults(found))
+	require.False(t, found["network eth funders"].Warning)
+
+	cfg.Networks[0].Funders = nil
+	cfg.Networks[0].Tokens[0].Fee = records.Fee{Kind: "network", Rate: decimal.NewFromInt(3100)}
+	found, _ = examined(t, writeConfig(t, dir, cfg))
+	require.Empty(t, faults(found), "warnings only")
+	require.True(t, found["network eth funders"].Warning)
+	fee := found["network eth token "+cfg.Networks[0].Tokens[0].Symbol+" fee"]
+	require.True(t, fee.OK && fee.Warning)
+	require.Contains(t, fee.Found, "3100")
+
+	cfg.Vite[0].Nodes = []string{"http://" + freeAddress(t)}
+	found, err = examined(t, writeConfig(t, dir, cfg))
+	require.Error(t, err)
+	token := found["network eth token "+cfg.Networks[0].Tokens[0].Symbol+" on the exchange chain"]
+	require.Contains(t, token.Advice, "no node answers")
+	require.NotContains(t, token.Advice, "issued token")
+}
+
+// faults are what needs fixing, but for the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
+func faults(found map[string]finding) (list []string) {
+	for what, f := range found {
+		if !f.OK && !strings.HasSuffix(what, " clock") {
+			list = append(list, what+": "+f.Found)
+		}
+	}
+	return list
+}
+
+func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
+	d := &doctor{}
+	d.warn(false, "a", "b", "c")
+	d.warn(true, "d", "e", "f")
+	require.NoError(t, d.report(outside(t), format{}), "warnings need no fixing")
+	require.Equal(t, []finding{{What: "a", OK: true, Warning: true, Found: "b", Advice: "c"}, {What: "d", OK: true, Found: "e"}}, d.findings)
+	text, err := os.ReadFile("doctor.go")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, `"send some`) || strings.Contains(line, `issue or send`) {
+			require.Contains(t, line, "fromFunder")
+		}
+	}
+	require.Equal(t, "start", nodeFirst(chain.ErrNotFound, "start"))
+}
+
+// A mistyped token id is refused when the configuration is read, not when the first user asks.
+func TestTokenIDsAreChecked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	id := []byte(cfg.Networks[0].Tokens[0].Token)
+	id[10] ^= 1
+	cfg.Networks[0].Tokens[0].Token = string(id)
+	_, err := LoadConfig(writeConfig(t, dir, cfg))
+	require.ErrorContains(t, err, string(id)+": token is no token id")
+}
+
+// `gatewayd health -c` asks the listener of the configuration.
+func TestHealthOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	network := []NetworkConfig{{}}
+	gateway := func(c serve.Config) Config {
+		cfg := Config{Networks: network}
+		cfg.Gateway.Config = c
+		return cfg
+	}
+	for want, cfg := range map[string]Config{
+		"http://127.0.0.1:8080/health":  gateway(serve.Config{}),
+		"http://127.0.0.1:9000/health":  gateway(serve.Config{Listen: "0.0.0.0:9000"}),
+		"http://127.0.0.1:9001/health":  gateway(serve.Config{Listen: ":9001"}),
+		"http://[::1]:9002/health":      gateway(serve.Config{Listen: "[::1]:9002"}),
+		"https://127.0.0.1:443/health":  gateway(serve.Config{Listen: ":443", TLS: serve.TLS{Cert: "c", Key: "k"}}),
+		"http://127.0.0.1:8095/health":  {Exchange: &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: "127.0.0.1:8095"}}}},
+		"http://127.0.0.1:8090/health":  {Exchange: &ExchangeConfig{}},
+		"http://192.0.2.1:8080/health":  gateway(serve.Config{Listen: "192.0.2.1:8080"}),
+		"https://192.0.2.1:8443/health": gateway(serve.Config{Listen: "192.0.2.1:8443", ACME: serve.ACME{Domains: []string{"x.example"}}}),
+	} {
+		require.Equal(t, want, healthURL(cfg))
+	}
+	config, p := startProgramOnDeadNodes(t)
+	if err := run(t.Context(), []string{"health", "-c", config}, outside(t)); err != nil {
+		require.ErrorContains(t, err, "/health answers 5", "it is asked, and may tell already that its nodes are down")
+	}
+	p.stop(t)
+	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", config}, outside(t)), "asking for health")
+}
+
+// startProgramOnDeadNodes runs a daemon whose nodes are down, with a port of its own, and answers its configuration once it listens.
+func startProgramOnDeadNodes(t *testing.T) (config string, p *program) {
+	t.Helper()
+	dir := t.TempDir()
+	cfg := devConfig(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = LogConfig{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
+	config = writeConfig(t, dir, cfg)
+	p = startProgram(t, "run", "-c", config)
+	p.says(t, "listening")
+	return config, p
+}
