@@ -32,7 +32,7 @@ func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row r
 		return row, true, w.toGateway(tx, n, &row)
 	}
 	err = w.deposit(tx, n, account.Kind, &row)
-	return row, !row.Failed || row.Owner != "", err // a failed transaction matters only to the user it was for
+	return row, !row.Failed || row.Reason == records.ReasonFailed, err // a failed one matters only to a user whom it would have been credited to
 }
 
 // toGateway tells what we send ourselves from what a user asks for.
@@ -93,10 +93,10 @@ func worth(row *records.Transfer, token records.Token) (net chain.Amount, reason
 	switch {
 	case err != nil:
 		return net, records.ReasonOverMaximum
-	case row.Failed:
-		return net, records.ReasonFailed
 	case net.IsZero() || net.Less(token.Policy.MinDeposit):
 		return net, records.ReasonBelowMinimum
+	case row.Failed:
+		return net, records.ReasonFailed
 	}
 	return net, ""
 }

@@ -67,7 +67,7 @@ func TestDepositOutcomes(t *testing.T) {
 		{"nobody's address", func(r *rig, _, _, _ string) string { return r.deposit(r.net.Hot, 50_000) },
 			records.Held, records.ReasonUnbound, 0},
 		{"failed on chain", func(r *rig, _, address, _ string) string {
-			return r.eth.Send(chaintest.Out{From: "x", To: address, Asset: usdEth, Amount: units(50_000), Failed: true})
+			return r.eth.Send(chaintest.Out{From: "x", To: address, Asset: usdEth, Amount: units(minimum * 100), Failed: true})
 		}, records.Refused, records.ReasonFailed, 0},
 		{"label", func(r *rig, _, _, label string) string {
 			return r.eth.Deposit(r.eth.Address("x"), r.net.Shared, chain.Native, units(1000), chain.Memo{Type: -1, Label: label})
@@ -95,6 +95,28 @@ func TestDepositOutcomes(t *testing.T) {
 				require.Empty(t, r.payments(hash))
 			}
 			r.requireSound()
+		})
+	}
+}
+
+// Nothing is told to a user of a failed transaction that would not have been credited: anybody can make one.
+func TestFailedTransactionsThatWouldNotBeCreditedAreNotTold(t *testing.T) {
+	r := setup(t)
+	_, address := r.user()
+	for _, out := range []chaintest.Out{
+		{From: "x", To: address, Asset: usdEth, Amount: units(minimum*100 - 1)},
+		{From: "x", To: address, Asset: usdEth, Amount: units(1)},
+		{From: "x", To: address, Asset: "scam", Amount: units(50_000)},
+		{From: "x", To: address, Asset: chain.Native, Amount: units(50_000)}, // a token with labels
+		{From: "x", To: r.net.Shared, Asset: chain.Native, Amount: units(50_000)},
+	} {
+		out.Failed = true
+		hash := r.eth.Send(out)
+		r.rest()
+		r.view(func(tx *records.Tx) error {
+			list, err := tx.TransfersByTx(hash)
+			require.Empty(t, list, out)
+			return err
 		})
 	}
 }

@@ -32,6 +32,8 @@ type Config struct {
 	// Balances says whether the coin of our accounts is compared with the books, which finds what neither traces nor EIP-7708 show: "auto"
 	// (default) or "off", for chains that charge fees which no receipt tells.
 	Balances string `yaml:"balances"`
+	// ShowFailed says whether users are shown transactions that failed and would have paid them; default true.
+	ShowFailed *bool `yaml:"show_failed"`
 	// Accounts is how many accounts of ours pay withdrawals, 1 to 64; default 1.
 	Accounts int `yaml:"accounts"`
 	// OnDemand says that blocks come only with transactions, as development nodes make them: then an old block is no sign of a node that

@@ -1,6 +1,7 @@
 package ethereum_test
 
 import (
+	"fmt"
 	"math/big"
 	"testing"
 
@@ -130,17 +131,56 @@ func TestTracesOff(t *testing.T) {
 	require.Empty(t, b.newest().Transfers)
 }
 
-func TestFailedTransactionsMoveNothing(t *testing.T) {
+// A failed token payment is told of if its sender had the amount before the block and called the token itself.
+func TestFailedPaymentsAreToldIfTheSenderHadTheAmount(t *testing.T) {
 	b := setup(t)
-	poor := testKey("poor")
-	b.must(b.dev.SendETH(outsider("poor"), ether(1)))
+	const had, tooLittle = 9, 30_000 // of gas
+	key, usdt, max := testKey("sender"), b.dev.Contracts().USDT, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
+	b.must(b.dev.SendETH(outsider("sender"), ether(1)))
+	b.must(b.dev.SendToken(usdt, outsider("sender"), big.NewInt(had)))
 	b.mine(1)
-	usdt := b.dev.Contracts().USDT
-	tx := b.as(poor, types.DynamicFeeTx{To: &usdt, Data: token().PackTransfer(addr(b.inbox), big.NewInt(9))})
-	b.mine(1)
-	want := b.incoming(tx, "fail", outsider("poor"), b.usdt, 9)
+	pay := func(amount *big.Int) common.Hash {
+		tx := b.as(key, types.DynamicFeeTx{To: &usdt, Gas: tooLittle, Data: token().PackTransfer(addr(b.inbox), amount)})
+		b.mine(1)
+		receipt, err := b.dev.Client().TransactionReceipt(t.Context(), tx)
+		require.NoError(t, err)
+		require.Zero(t, receipt.Status, "it fails")
+		return tx
+	}
+	want := b.incoming(pay(big.NewInt(had)), "fail", outsider("sender"), b.usdt, had)
 	want.Failed = true
+	block := b.height()
 	require.Equal(t, []chain.Transfer{want}, b.newest().Transfers)
+	for _, more := range []*big.Int{big.NewInt(had + 1), max} {
+		pay(more)
+		require.Empty(t, b.newest().Transfers)
+	}
+	other := b.deploy(contracts.LyingTokenMetaData.Bin)
+	b.as(key, types.DynamicFeeTx{To: &other, Gas: tooLittle, Data: token().PackTransfer(addr(b.inbox), big.NewInt(1))})
+	b.mine(1)
+	require.Empty(t, b.newest().Transfers, "no call of a bridged token")
+
+	config, no := b.config(), false
+	config.ShowFailed = &no
+	b.chain = b.adapter(config)
+	require.Empty(t, b.block(block).Transfers)
+}
+
+// More failed payments in a block than anybody makes by mistake are not looked into.
+func TestFailedPaymentsOfABlockAreBounded(t *testing.T) {
+	b := setup(t)
+	usdt := b.dev.Contracts().USDT
+	const senders = 24
+	for i := range senders {
+		b.must(b.dev.SendETH(outsider(fmt.Sprint(i)), ether(1)))
+		b.must(b.dev.SendToken(usdt, outsider(fmt.Sprint(i)), big.NewInt(1)))
+	}
+	b.mine(1)
+	for i := range senders {
+		b.as(testKey(fmt.Sprint(i)), types.DynamicFeeTx{To: &usdt, Gas: 30_000, Data: token().PackTransfer(addr(b.inbox), big.NewInt(1))})
+	}
+	b.mine(1)
+	require.Len(t, b.newest().Transfers, 20)
 }
 
 func TestFeeTokenIsCreditedByWhatArrived(t *testing.T) {

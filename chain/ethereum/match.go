@@ -21,7 +21,7 @@ const maxForeign = 100
 // Block answers the block at a height with all transfers to us and all our own transactions in it.
 //
 // References: "<tx>:val" for the value of the transaction itself, "<tx>:log:<n>" for the n-th log of the transaction, "<tx>:call:<path>"
-// for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us. From the Amsterdam fork on, internal native
+// for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us (failed.go). From the Amsterdam fork on, internal native
 // transfers are read from the protocol's own logs (EIP-7708), before it from traces. A token is credited by its event: what a
 // fee-on-transfer token says in it is what arrived. Transfers of tokens that are not configured are reported with their contract as
 // asset, at most 100 of a block.
@@ -95,7 +95,7 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 	if err != nil {
 		return chain.Block{}, fmt.Errorf("block %d: %w", b.number, unavailable([]error{err}))
 	}
-	s.hits = hits
+	s.hits, s.told = hits, s.meant(ctx)
 	for i := range b.txs {
 		if err := s.transaction(i); err != nil {
 			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)
@@ -157,7 +157,8 @@ type searcher struct {
 	chain     *Chain
 	block     *block
 	ours      map[common.Address]bool
-	hits      []internal // movements inside transactions that are transfers to us
+	hits      []internal       // movements inside transactions that are transfers to us
+	told      map[int]movement // failed token payments to us, by transaction
 	foreign   int
 	transfers []chain.Transfer
 	effects   []chain.Effect
@@ -177,7 +178,7 @@ func (s *searcher) transaction(i int) error {
 		s.logs(t)
 		s.calls(t, i)
 	} else {
-		s.failure(t)
+		s.failure(t, i)
 	}
 	mine := s.ours[t.from]
 	if !mine && len(s.transfers) == before {
@@ -266,27 +267,6 @@ func (s *searcher) calls(t *transaction, i int) {
 			s.report(t, "call:"+m.path, chain.Native, m.movement, readMemo(nil))
 		}
 	}
-}
-
-// failure reports a transaction that failed as a whole and would have paid us.
-func (s *searcher) failure(t *transaction) {
-	if m, ok := t.movement(); ok && s.incoming(m) {
-		s.report(t, "fail", chain.Native, m, readMemo(t.input))
-		return
-	}
-	if m, ok := s.chain.failedToken(t); ok && s.incoming(m) {
-		s.report(t, "fail", assetOf(*t.to), m, t.tokenMemo(*t.to, m))
-	}
-}
-
-// failedToken is what a failed direct call of a bridged token's transfer would have moved.
-func (c *Chain) failedToken(t *transaction) (movement, bool) {
-	if t.ok || t.to == nil || !c.tokens[*t.to] {
-		return movement{}, false
-	}
-	m, _, ok := readTransferCall(t.input)
-	m.from = t.from
-	return m, ok
 }
 
 // effect reports a transaction of ours.
