@@ -3,6 +3,7 @@ package watcher
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -114,7 +115,7 @@ func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.Acco
 	case shared:
 		bindingType, reason = records.TypeLabel, records.ReasonUnknownLabel
 		if row.Memo.Label != "" && row.Memo.Fault == "" {
-			b, known, err = tx.BindingByLabel(n.Name, row.Memo.Label)
+			b, known, err = bindingOf(tx, n.Name, row.Memo.Label)
 		}
 	default:
 		reason = records.ReasonUnbound
@@ -123,6 +124,22 @@ func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.Acco
 		return bindingType, "", reason, err
 	}
 	return bindingType, b.Owner, "", nil
+}
+
+// bindingOf finds whose label a sender wrote: as it stands, else in capitals. Those are all that labels of ours are made of, and people type them.
+// Letters of other scripts stay what they are.
+func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, error) {
+	b, known, err := tx.BindingByLabel(network, label)
+	capitals := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, label)
+	if err != nil || known || capitals == label {
+		return b, known, err
+	}
+	return tx.BindingByLabel(network, capitals)
 }
 
 func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Transfer) error {

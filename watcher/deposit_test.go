@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,6 +98,35 @@ func TestDepositOutcomes(t *testing.T) {
 			r.requireSound()
 		})
 	}
+}
+
+// Labels are made of capitals and digits, and found however their letters are typed; one that is written exactly so goes first.
+func TestLabelsCompareWithoutCase(t *testing.T) {
+	r := setup(t)
+	owner := func(label string) string {
+		r.users++
+		name := r.vite.Address(fmt.Sprintf("user %d", r.users))
+		r.update(func(tx *records.Tx) error {
+			_, err := tx.BindLabel("main", "eth", name, r.net.Shared, func() string { return label })
+			return err
+		})
+		return name
+	}
+	plain, other, small := owner("AB2CSK7X"), owner("TWO"), owner("two")
+	for label, want := range map[string]string{
+		"AB2CSK7X": plain, "ab2csk7x": plain, "aB2cSk7x": plain, "TWO": other, "Two": other, "two": small,
+		"ab2cſk7x": "", "ab2cs\u212a7x": "", " ab2csk7x": "", "ab2csk7": "",
+	} {
+		hash := r.eth.Deposit(r.eth.Address("x"), r.net.Shared, chain.Native, units(1000), chain.Memo{Type: -1, Label: label})
+		r.rest()
+		got := r.transfer(hash)
+		require.Equal(t, want, got.Owner, label)
+		require.Equal(t, label, got.Memo.Label, "the record keeps what was written")
+		if want == "" {
+			r.requireState(hash, records.Held, records.ReasonUnknownLabel)
+		}
+	}
+	r.requireSound()
 }
 
 // Nothing is told to a user of a failed transaction that would not have been credited: anybody can make one.

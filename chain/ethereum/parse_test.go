@@ -3,6 +3,8 @@ package ethereum
 import (
 	"crypto/ecdsa"
 	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -303,4 +305,18 @@ func TestATokenPaymentIsKeptByItsOwnEventOnly(t *testing.T) {
 		pay.ok = false
 		require.False(t, pay.kept(), c.name)
 	}
+}
+
+// The call data that docs/gateway-api.md shows to integrators is what is read.
+func TestLabelOfTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/gateway-api.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile(`0xa9059cbb\n +([0-9a-f]+)\n +([0-9a-f]+)\n +([0-9a-f]+)\n`).FindStringSubmatch(string(text))
+	require.Len(t, example, 4)
+	m, extra, ok := readTransferCall(common.FromHex("0xa9059cbb" + example[1] + example[2] + example[3]))
+	require.True(t, ok)
+	require.Equal(t, common.HexToAddress("0x1111111111111111111111111111111111111111"), m.to)
+	require.Equal(t, uint64(5_000_000), m.amount.Uint64())
+	require.Equal(t, "7QK2XB4M", readMemo(extra).Label)
+	require.Equal(t, transferCall(m.to, &m.amount, "7QK2XB4M"), common.FromHex("0xa9059cbb"+example[1]+example[2]+example[3]), "payouts are written alike")
 }

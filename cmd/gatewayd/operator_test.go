@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -55,6 +56,22 @@ func TestDepositBelowMinimum(t *testing.T) {
 	})
 	require.NoError(t, u.collect(t.Context(), units(u.token, 19)))
 	require.Equal(t, units(u.token, 19).String(), u.has(t).String())
+	r.settled(t)
+}
+
+// TestTypedLabel has a user type the label of a shared address in small letters.
+func TestTypedLabel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.user(t, "DAI")
+	var shared depositInfo
+	query := map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String()}
+	require.NoError(t, u.gateway.get(t.Context(), "/deposit-info", query, &shared))
+	typed := strings.ToLower(shared.Label)
+	require.NotEqual(t, shared.Label, typed)
+	hash := u.pay(t, u.token.Asset, shared.DepositAddress, u.times(3), typed)
+	u.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
+	require.NoError(t, u.collect(t.Context(), u.times(3)))
 	r.settled(t)
 }
 
