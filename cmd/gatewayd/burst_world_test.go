@@ -57,7 +57,9 @@ func newBurstWorldOn(t *testing.T, url string) *burstWorld {
 	o := quick(w.dir)
 	o.listen, o.poll, o.confirmations, o.finality = freeAddress(t), 100*time.Millisecond, burstConfirmations, burstFinality
 	w.cfg = devConfig(o, w.source.urls[0], 1337, w.exchange.urls[1])
-	w.cfg.Database.URL = url
+	if url != "" {
+		w.cfg.Database.URL = url
+	}
 	stores, store, password := recovered(t)
 	w.cfg.Log.Level, w.cfg.Wallet = "info", WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
 	text, err := yaml.Marshal(w.cfg)
