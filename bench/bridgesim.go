@@ -178,6 +178,17 @@ func (c *simChain) Sign(_ context.Context, slot chain.Slot, pay chain.Payment, p
 	return chain.Attempt{Hash: simHash(c.id, slot.Account, slot.Number), Raw: raw}, nil
 }
 
+// Estimate, Cost and Underpriced make payments free: it is the gateway that is measured.
+func (c *simChain) Estimate(context.Context, string, chain.Payment) (chain.Amount, error) {
+	return chain.Amount{}, nil
+}
+
+func (c *simChain) Cost(chain.Attempt) (chain.Amount, error) { return chain.Amount{}, nil }
+
+func (c *simChain) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, error) {
+	return false, nil
+}
+
 // MaxUnmined is the exchange chain's default, on both: it is the gateway that is measured, not what a node's pool takes.
 func (c *simChain) MaxUnmined() int { return 256 }
 

@@ -146,6 +146,14 @@ type Chain interface {
 	Balance(ctx context.Context, account string, asset Asset) (Amount, error)
 	// Tip answers where the account's own sequence stands.
 	Tip(ctx context.Context, account string) (Tip, error)
+	// Estimate tries a payment against the latest block as Sign would make it, and answers the most native coin that its fee may take: zero on a
+	// ledger without fees, and where the fee comes out of what is moved. ErrRefused and ErrGasLimit: a majority of the nodes sees it fail, for good
+	// as far as anybody can tell. ErrFeeCeiling, ErrNotNow: ask later.
+	Estimate(ctx context.Context, account string, pay Payment) (Amount, error)
+	// Cost is the most native coin that an attempt may take from its account: its fee and what it moves. It asks no node.
+	Cost(a Attempt) (Amount, error)
+	// Underpriced tells whether an attempt waits in a node's pool because blocks ask for more than it offers: only then a replacement helps.
+	Underpriced(ctx context.Context, slot Slot, a Attempt) (bool, error)
 	// Sign builds and signs and sends nothing. With earlier attempts it makes a replacement that the ledger will prefer, or answers
 	// ErrNoReplacement when the same bytes are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
 	Sign(ctx context.Context, slot Slot, pay Payment, prev []Attempt) (Attempt, error)
@@ -163,6 +171,8 @@ var (
 	ErrNoReplacement = errors.New("no replacement: the same bytes are to be sent again")
 	ErrNotNow        = errors.New("cannot be signed now")
 	ErrFeeCeiling    = errors.New("the fee ceiling is reached")
+	ErrRefused       = errors.New("the receiver refuses the payment")
+	ErrGasLimit      = errors.New("the receiver needs more gas than a payment may use")
 	ErrNotSent       = errors.New("not sent: what it follows was refused")
 	ErrAddress       = errors.New("not a payable address")
 	ErrLabel         = errors.New("not a usable label")

@@ -42,7 +42,8 @@ func breaches() []breach {
 		{"payment %d is bound and has no open slot", `SELECT p.id FROM payments p WHERE p.state = 'bound'
 			AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open')`, byPayment},
 		{"payment %d refunds another amount than its transfer brought, or another sender", `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
-			WHERE p.purpose = 'refund' AND p.state <> 'void' AND (p.amount <> t.amount OR p.asset <> t.asset OR p.chain <> t.chain OR (p.payee <> t.sender
+			WHERE p.purpose = 'refund' AND p.state <> 'void' AND ((p.amount <> t.amount
+			AND NOT (t.reason = 'payout_failed' AND p.amount = t.net)) OR p.asset <> t.asset OR p.chain <> t.chain OR (p.payee <> t.sender
 			AND NOT EXISTS (SELECT 1 FROM refund_payees o WHERE o.transfer_id = t.id AND o.payee = p.payee)))`, ofTransfer},
 		{"payment %d credits somebody else", `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
 			WHERE p.purpose = 'credit' AND p.state <> 'void' AND (p.payee <> t.payee OR p.payee_label <> t.payee_label)`, ofTransfer},

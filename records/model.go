@@ -36,6 +36,8 @@ const (
 	ReasonWrongComment  = "wrong_comment"
 	ReasonFailed        = "failed_on_chain"
 	ReasonPayoutFailed  = "payout_failed"
+	ReasonPayeeRefuses  = "payee_refuses"  // the payee takes no payment; asked before one was made
+	ReasonPayeeGas      = "payee_gas"      // the payee wants more gas than a payment may use; asked before one was made
 	ReasonPayoutDiffers = "payout_differs" // the payout moved something else than it says
 	ReasonUnknownLabel  = "unknown_label"
 	ReasonUnbound       = "unbound_address"
@@ -55,11 +57,17 @@ const (
 // Reasons are all that a transfer can have.
 func Reasons() []string {
 	return []string{
-		ReasonBelowMinimum, ReasonOverMaximum, ReasonWrongAddress, ReasonWrongComment, ReasonFailed, ReasonPayoutFailed, ReasonPayoutDiffers,
+		ReasonBelowMinimum, ReasonOverMaximum, ReasonWrongAddress, ReasonWrongComment, ReasonFailed, ReasonPayoutFailed, ReasonPayeeRefuses, ReasonPayeeGas, ReasonPayoutDiffers,
 		ReasonUnknownLabel, ReasonUnbound, ReasonUnknownToken, ReasonUnknownSender, ReasonWrongType, ReasonOperator, ReasonInternal,
 		ReasonDust, ReasonBeforeAddress, ReasonUnproven, ReasonFoundByAudit,
 	}
 }
+
+// Reasons of queued payments that wait.
+const (
+	ReasonNoCoin     = "no_coin"     // the paying account holds too little coin for the fee
+	ReasonFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
+)
 
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.
 // Amount counts the asset's units on its own ledger; Net and Fee count the gateway token's units.

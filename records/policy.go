@@ -98,7 +98,11 @@ type Fee struct {
 	Min    chain.Amount `json:"min" yaml:"min"`
 	Max    chain.Amount `json:"max" yaml:"max"` // zero: no maximum
 	// Rate is kind "network"'s price of one native coin in whole tokens; not needed when the token is the native coin.
+	// For other kinds it is optional, and lets payouts have a ceiling of their own.
 	Rate decimal.Decimal `json:"rate,omitzero" yaml:"rate"`
+	// Ceiling is how many times the fee that its user paid a payout may cost; 0: five times, or with kind "percent", whose fee says nothing about
+	// costs, as much as the chain's own ceiling allows.
+	Ceiling uint64 `json:"ceiling,omitempty" yaml:"ceiling"`
 }
 
 // Check tells what is wrong with the rule.
@@ -122,15 +126,42 @@ const nativeDecimals = 18
 
 // FromNative prices a payout's cost in native units as token units, rounded up.
 func (f Fee) FromNative(native chain.Amount, t Token) (chain.Amount, error) {
-	rate := f.Rate
-	if t.Asset == chain.Native {
-		rate = decimal.NewFromInt(1)
-	}
+	rate := f.rateOf(t)
 	if !rate.IsPositive() {
 		return chain.Amount{}, fmt.Errorf("token %s: fee rate must be above zero", t.TokenID)
 	}
 	cost := decimal.NewFromBigInt(native.Uint256().ToBig(), -nativeDecimals).Mul(rate).Shift(int32(t.Decimals)).Ceil()
 	return chain.ParseAmount(cost.String())
+}
+
+// defaultCeiling is above what fees rise by between a quote and its payout on most days.
+const defaultCeiling = 5
+
+// Ceiling is the most native coin that a payout may cost whose user paid a fee, in units of the token. It is zero, for no ceiling of its own,
+// where the fee is nothing or the coin's price in the token is not known.
+func (t Token) Ceiling(fee chain.Amount) chain.Amount {
+	f, times := t.Policy.Fee, t.Policy.Fee.Ceiling
+	if times == 0 && f.Kind != "percent" {
+		times = defaultCeiling
+	}
+	rate := f.rateOf(t)
+	if times == 0 || fee.IsZero() || !rate.IsPositive() {
+		return chain.Amount{}
+	}
+	coins := decimal.NewFromBigInt(fee.Uint256().ToBig(), nativeDecimals-int32(t.Decimals)).Mul(decimal.NewFromUint64(times)).Div(rate)
+	most, err := chain.ParseAmount(decimal.Max(coins.Floor(), decimal.NewFromInt(1)).String())
+	if err != nil {
+		return chain.Amount{}
+	}
+	return most
+}
+
+// rateOf is the price of one native coin in whole tokens; zero when it is not known.
+func (f Fee) rateOf(t Token) decimal.Decimal {
+	if t.Asset == chain.Native {
+		return decimal.NewFromInt(1)
+	}
+	return f.Rate
 }
 
 // Of is the fee f(n) on a net amount: never falling with n, which is what NetOf relies on (facts/gateway.md 1.5).

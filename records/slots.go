@@ -95,7 +95,7 @@ func (tx *Tx) openSlot(r slotRow) error {
 	if err != nil {
 		return err
 	}
-	return tx.change(`UPDATE payments SET state = 'bound', changed_at = ? WHERE id = ? AND state = 'queued' AND gen = ?`, r.CreatedAt, r.PaymentID, r.Gen)
+	return tx.change(`UPDATE payments SET state = 'bound', reason = '', changed_at = ? WHERE id = ? AND state = 'queued' AND gen = ?`, r.CreatedAt, r.PaymentID, r.Gen)
 }
 
 // checkBind is the last gate before money may leave.

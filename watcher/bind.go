@@ -7,17 +7,34 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/chain"
 	"gatewayd/records"
 )
 
+// maxLooks bounds how often a round looks further down the queue, past what it has set aside.
+const maxLooks = 8
+
 // bind gives slots to queued payments in the order of service, as far as the account's balance, its channels and the bound of what is in no
 // block yet allow.
-func (p *payer) bind(ctx context.Context, a records.Account) error {
-	chosen, err := p.chooseNext(ctx, a)
-	if err != nil || len(chosen) == 0 {
-		return err
+func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor) error {
+	for range maxLooks {
+		chosen, more, err := p.chooseNext(ctx, a, cur)
+		if err != nil {
+			return err
+		}
+		if err := p.bindChosen(ctx, chosen); err != nil || !more {
+			return err
+		}
 	}
-	if err = p.bindGroup(ctx, chosen); err == nil || len(chosen) == 1 {
+	return nil
+}
+
+func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error {
+	if len(chosen) == 0 {
+		return nil
+	}
+	err := p.bindGroup(ctx, chosen)
+	if err == nil || len(chosen) == 1 {
 		return err
 	}
 	// One payment that the database refuses must not keep the others back.
@@ -28,21 +45,35 @@ func (p *payer) bind(ctx context.Context, a records.Account) error {
 	return errors.Join(faults...)
 }
 
-func (p *payer) chooseNext(ctx context.Context, a records.Account) ([]records.Payment, error) {
+// chooseNext answers what can be bound now, and sets aside what cannot. more tells that what comes behind that may be looked at.
+func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor) (chosen []records.Payment, more bool, err error) {
 	most := p.chain.MaxUnmined()
 	var unmined []records.OpenSlot
 	var waiting queue
-	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
+	t := &trial{short: map[chain.Asset]bool{}}
+	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= most {
 			return err
 		}
-		waiting, err = p.readQueue(tx, a, min(most-len(unmined), maxGroup))
+		if waiting, err = p.readQueue(tx, a, min(most-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
+			return err
+		}
+		t.ceilings, err = p.ceilings(tx, waiting.all())
 		return err
 	})
-	if err != nil || len(unmined) >= most {
-		return nil, err
+	if err != nil || len(t.ceilings) == 0 {
+		return nil, false, err
 	}
-	return choose(ctx, waiting, newSpendable(p.chain, a.Account, unmined), unmined, most)
+	if t.funds, err = newSpendable(p.chain, a.Account, unmined); err != nil {
+		return nil, false, err
+	}
+	if priced, err := t.funds.reserve(ctx, unmined); err != nil || !priced {
+		return nil, false, err
+	}
+	if chosen, err = choose(ctx, waiting, t, unmined, most); err != nil {
+		return nil, false, err
+	}
+	return chosen, len(t.aside) > 0 && !t.noCoin, p.setAside(ctx, a, cur, t.aside)
 }
 
 // bindGroup binds payments in one transaction, which checks once more that each may leave.

@@ -50,7 +50,7 @@ func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err
 func (p *payer) cancel(ctx context.Context, a records.Account, from, end uint64, cur records.Cursor) error {
 	for n := from; n < min(end, from+uint64(p.chain.MaxUnmined())); n++ {
 		newest, err := p.cancellation(ctx, a, n, cur)
-		if errors.Is(err, chain.ErrNotNow) || errors.Is(err, chain.ErrFeeCeiling) {
+		if errors.Is(err, chain.ErrNotNow) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin) {
 			return nil
 		}
 		if err != nil {
@@ -78,7 +78,7 @@ func (p *payer) cancellation(ctx context.Context, a records.Account, number uint
 		return known[len(known)-1], nil
 	}
 	err = p.signCancel(ctx, a, number, known)
-	if len(known) > 0 && (errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling)) {
+	if len(known) > 0 && keepsAttempt(err) {
 		return known[len(known)-1], nil
 	}
 	if err != nil {
@@ -109,7 +109,12 @@ func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64
 	for i, k := range known {
 		prev[i] = k.Attempt
 	}
-	att, err := p.chain.Sign(ctx, slot, pay, prev)
+	funds, err := newSpendable(p.chain, a.Account, nil)
+	if err != nil {
+		return err
+	}
+	cancelled := records.OpenSlot{Payment: records.Payment{Purpose: chain.Cancel, Asset: chain.Native, Payee: a.Account}}
+	att, err := p.signOne(ctx, slot, signing{slot: cancelled, prev: prev}, funds)
 	if err != nil {
 		return err
 	}

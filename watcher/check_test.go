@@ -149,7 +149,8 @@ func (m *model) checkBooks() error {
 		case c.ledger == m.eth:
 			in += c.amount/100 + fee
 			paid += c.amount
-		case c.source == m.vite: // a refund: in and out again
+		case c.source == m.vite: // a refund: in and out again, but for its fee
+			in += c.kept
 		default:
 			out += c.amount
 		}
@@ -242,6 +243,13 @@ func (m *model) dump() {
 				cur, err := tx.Cursor(c.ID())
 				m.t.Logf("  cursor %d %s, final %d %v", cur.Height, cur.Why, cur.Final.Height, err)
 				m.t.Logf("  records: %s %s, base %d, next %d", a.State, a.Why, a.Base, a.Next)
+				unpaid, err := tx.UnpaidPayments(c.ID(), account)
+				for _, p := range unpaid {
+					m.t.Logf("  unpaid %d: %s %s of %s to %s, %s %s, coin %s, usd %s", p.ID, p.Purpose, p.Amount, p.Asset, p.Payee, p.State, p.Reason, c.Holding(account, chain.Native), c.Holding(account, p.Asset))
+				}
+				if err != nil {
+					return err
+				}
 				slots, err := tx.OpenSlots(c.ID(), account)
 				for _, s := range slots {
 					m.t.Logf("  slot %d: payment %d %s %s, %d attempts, mined %t", s.Number, s.PaymentID, s.Payment.Purpose, s.Payment.Amount, len(s.Attempts), s.Mined)

@@ -60,7 +60,7 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 	case state == records.Final:
 		return w.queueCredit(tx, n, t)
 	case t.Direction == records.Withdrawal:
-		return queueRefund(tx, n, t, t.From)
+		return queueRefund(tx, n, t, t.From, t.Amount)
 	}
 	return nil
 }
@@ -105,11 +105,12 @@ func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Trans
 	return err
 }
 
-// queueRefund orders a withdrawal's gross amount back, to its sender unless an operator names another, from the account that it came to.
-func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
+// queueRefund orders so much of a withdrawal back, to its sender unless an operator names another, from the account that it came to: all of it,
+// or what a payout that failed has left.
+func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee string, amount chain.Amount) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
-		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: payee,
+		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: amount, Payee: payee,
 	})
 	return err
 }

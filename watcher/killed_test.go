@@ -279,6 +279,10 @@ func (c freshNumber) Sign(ctx context.Context, slot chain.Slot, pay chain.Paymen
 	return c.Chain.Sign(ctx, slot, pay, prev)
 }
 
+func (freshNumber) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, error) {
+	return true, nil
+}
+
 // hasty takes the newest block for final.
 type hasty struct{ chain.Chain }
 

@@ -23,7 +23,8 @@ type claim struct {
 	payee  string
 	asset  chain.Asset
 	amount uint64
-	final  bool // seen final once
+	kept   uint64 // of a refund: the fee of the payout that failed
+	final  bool   // seen final once
 }
 
 // model is two ledgers, lying nodes and a daemon that dies. All of it follows from one seed.
@@ -202,10 +203,14 @@ func (m *model) refused(amount uint64) {
 	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount})
 }
 
-// bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the end.
+// bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the end, less its fee when only the payment itself told.
 func (m *model) bounced(amount uint64) {
 	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
-	m.eth.Reject(payee, true)
+	kept := uint64(0)
+	if m.eth.Reject(payee, true); m.serial%4 < 2 {
+		m.eth.RejectUnseen(payee, true)
+		kept = fee
+	}
 	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: payee})
-	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount})
+	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount - kept, kept: kept})
 }

@@ -244,7 +244,7 @@ func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Tr
 			return err
 		}
 	}
-	return queueRefund(tx, n, t, payee)
+	return queueRefund(tx, n, t, payee, t.Amount)
 }
 
 // refundSource pays a deposit back from a hot account: the one that has it, or one of those that its address is swept to.

@@ -22,6 +22,9 @@ type payer struct {
 	chain chain.Chain
 	log   logrus.FieldLogger
 	sent  map[string]uint64 // attempt hash -> cursor height at which it was last sent
+
+	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
+	short   map[string]bool   // accounts that had too little coin for fees when they last tried
 }
 
 // round works through the accounts that have something to pay, one after the other.
@@ -66,7 +69,20 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 	if doubtful && paysUsers(a) {
 		return p.carry(ctx, a, cur)
 	}
-	return errors.Join(p.bind(ctx, a), p.carry(ctx, a, cur))
+	return errors.Join(p.bind(ctx, a, cur), p.carry(ctx, a, cur))
+}
+
+// mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.
+func (p *payer) mayHavePaid(tx *records.Tx) ([]records.Account, error) {
+	paying, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
+	for _, n := range p.Networks {
+		if n.Source == p.id && err == nil {
+			var refunding []records.Account
+			refunding, err = tx.Accounts(n.Exchange, records.KindGateway)
+			paying = append(paying, slices.DeleteFunc(refunding, func(a records.Account) bool { return a.Network != n.Name })...)
+		}
+	}
+	return paying, err
 }
 
 func paysUsers(a records.Account) bool {
@@ -74,7 +90,8 @@ func paysUsers(a records.Account) bool {
 }
 
 // doubtful tells of which networks the sign-guard knows signatures of a paying account that our records do not: the database was restored, and
-// what it owes may have been paid by any account that was configured then. None of the network's accounts begins a payment until that is settled.
+// what it owes may have been paid by any account that was configured then, or on the exchange chain be refunded. None of the network's accounts
+// begins a payment until that is settled.
 func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[string]bool, error) {
 	found := map[string]bool{}
 	if !slices.ContainsFunc(busy, paysUsers) {
@@ -82,9 +99,12 @@ func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[strin
 	}
 	var paying []records.Account
 	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		paying, err = tx.Accounts(p.id, records.KindHot, records.KindGateway)
+		paying, err = p.mayHavePaid(tx)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range paying {
 		why, err := p.signedMore(ctx, a)
 		if err != nil {
@@ -94,7 +114,7 @@ func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[strin
 			continue
 		}
 		found[a.Network] = true
-		if !stopped(a) {
+		if !stopped(a) && a.Chain == p.id {
 			err = errors.Join(err, p.distrust(ctx, a, why))
 		}
 	}
@@ -185,7 +205,7 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 
 // signedMore says what the sign-guard knows of an account and our records do not.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
-	lineage, number, signed, err := p.Guard.Next(ctx, p.id, a.Account)
+	lineage, number, signed, err := p.Guard.Next(ctx, a.Chain, a.Account)
 	if err != nil || !signed || !endsBefore(a, lineage, number) {
 		return "", err
 	}
@@ -204,7 +224,7 @@ func endsBefore(a records.Account, lineage, number uint64) bool {
 // are behind only if they have forgotten something; what was read before may have changed meanwhile.
 func (p *payer) again(ctx context.Context, a records.Account) (now records.Account, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
-		now, err = tx.Account(p.id, a.Account)
+		now, err = tx.Account(a.Chain, a.Account)
 		return err
 	})
 	return now, err
@@ -217,9 +237,9 @@ func (p *payer) haltAccount(ctx context.Context, account string, why error) erro
 	})
 }
 
-// order is the payment as the adapter signs it.
-func order(p records.Payment) chain.Payment {
-	return chain.Payment{ID: p.ID, Purpose: p.Purpose, Asset: p.Asset, To: p.Payee, Amount: p.Amount, Label: p.PayeeLabel, Source: p.Source}
+// order is the payment as the adapter signs it, at most at so much for its fee; zero leaves that to the adapter.
+func order(p records.Payment, most chain.Amount) chain.Payment {
+	return chain.Payment{ID: p.ID, Purpose: p.Purpose, Asset: p.Asset, To: p.Payee, Amount: p.Amount, Label: p.PayeeLabel, Source: p.Source, MaxFee: most}
 }
 
 // digest is what the sign-guard remembers of a slot: everything that decides who gets what.

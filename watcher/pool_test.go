@@ -298,7 +298,7 @@ func TestRestoredDatabaseStopsThePool(t *testing.T) {
 	r.rest()
 	require.Empty(t, r.payers(deposits, records.Paid))
 	require.Equal(t, records.AccountRecovering, r.account("vite", lost).State)
-	require.Len(t, r.payers(withdrawals, records.Paid), 3, "the other chain's accounts go on")
+	require.Empty(t, r.payers(withdrawals, records.Paid), "what is lost may have refunded them")
 }
 
 // TestPoolCreditsAsItsStakes: where an account's stake pays for two blocks in each snapshot block, three accounts make at least twice as many

@@ -85,7 +85,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out 
 	if err != nil || id != 0 {
 		return id, err
 	}
-	refund := out.Source == "" && t.Chain == e.Chain && t.From == out.To && t.Asset == out.Asset && t.Amount == out.Amount
+	refund := out.Source == "" && t.Chain == e.Chain && t.From == out.To && t.Asset == out.Asset && (t.Amount == out.Amount || refundsNet(t, out.Amount))
 	switch {
 	case !refund:
 		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
@@ -95,13 +95,32 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out 
 	if err := shutOut(tx, record); err != nil {
 		return 0, err
 	}
-	if err := r.Refund(tx, Order{Record: record}); err != nil {
+	if err := r.orderRefund(tx, t, out.Amount); err != nil {
 		return 0, err
 	}
 	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {
 		err = fmt.Errorf("%w: a refund of record %d would leave another account than %s", ErrNothingToDo, record, e.Account)
 	}
 	return id, err
+}
+
+// refundsNet tells whether an amount is what of a withdrawal goes back when its payout has failed.
+func refundsNet(t records.Transfer, amount chain.Amount) bool {
+	return t.Direction == records.Withdrawal && amount == t.Net
+}
+
+// orderRefund orders the refund that was made: of everything, or of what a failed payout leaves.
+func (r *Recovery) orderRefund(tx *records.Tx, t records.Transfer, amount chain.Amount) error {
+	if amount == t.Amount {
+		return r.Refund(tx, Order{Record: t.ID})
+	}
+	if err := r.voidCredit(tx, t.ID); err != nil {
+		return err
+	}
+	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
+		return err
+	}
+	return queueRefund(tx, r.network(t.Network), t, t.From, amount)
 }
 
 // shutOut frees the payments of a record that are bound to slots of stopped accounts which can pay nothing any more.

@@ -17,8 +17,18 @@ const lowShare = 4
 // queue is what waits at an account and may leave, by class and asset, each list in the order of service.
 type queue map[records.Class]map[chain.Asset][]records.Payment
 
-// readQueue reads of each class and asset as much as there may be room for.
-func (p *payer) readQueue(tx *records.Tx, a records.Account, room int) (queue, error) {
+// all is every payment of the queue.
+func (q queue) all() (list []records.Payment) {
+	for _, assets := range q {
+		for _, some := range assets {
+			list = append(list, some...)
+		}
+	}
+	return list
+}
+
+// readQueue reads of each class and asset as much as there may be room for, without what is stepped over.
+func (p *payer) readQueue(tx *records.Tx, a records.Account, room int, over map[uint64]uint64) (queue, error) {
 	q, gate := queue{}, newGate(tx)
 	for _, class := range []records.Class{records.ClassUser, records.ClassRefund, records.ClassReceive} {
 		assets, err := tx.QueuedAssets(p.id, a.Account, class)
@@ -27,7 +37,7 @@ func (p *payer) readQueue(tx *records.Tx, a records.Account, room int) (queue, e
 		}
 		q[class] = map[chain.Asset][]records.Payment{}
 		for _, asset := range assets {
-			if q[class][asset], err = p.readAsset(tx, gate, a, class, asset, room); err != nil {
+			if q[class][asset], err = p.readAsset(tx, gate, a, class, asset, room, over); err != nil {
 				return nil, err
 			}
 		}
@@ -35,16 +45,17 @@ func (p *payer) readQueue(tx *records.Tx, a records.Account, room int) (queue, e
 	return q, nil
 }
 
-func (p *payer) readAsset(tx *records.Tx, gate *gate, a records.Account, class records.Class, asset chain.Asset, room int) ([]records.Payment, error) {
+func (p *payer) readAsset(tx *records.Tx, gate *gate, a records.Account, class records.Class, asset chain.Asset, room int, over map[uint64]uint64) ([]records.Payment, error) {
 	closed, err := p.closedTokens(gate, a.Network, class, asset)
 	if err != nil {
 		return nil, err
 	}
-	list, err := tx.QueuedPayments(p.id, a.Account, class, asset, room, closed...)
+	list, err := tx.QueuedPayments(p.id, a.Account, class, asset, room+len(over), closed...)
 	if err != nil {
 		return nil, err
 	}
-	return gate.open(list)
+	list = slices.DeleteFunc(list, func(q records.Payment) bool { _, ok := over[q.ID]; return ok })
+	return gate.open(list[:min(room, len(list))])
 }
 
 // closedTokens names the tokens of an asset whose payments of a class may not leave while those of another token of it may: they are passed over
@@ -95,22 +106,21 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 // choose picks what is to be bound next: users' payments first, then refunds, then receives. Receives of an asset that a user's payment waits for
 // go with the users' payments. The others get their share and no more, whether somebody waits or not: on a ledger that links an account's blocks
 // what is bound goes before every credit that comes later.
-func choose(ctx context.Context, q queue, funds *spendable, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
+func choose(ctx context.Context, q queue, t *trial, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
 	room := min(maxUnmined-len(unmined), maxGroup)
-	short := map[chain.Asset]bool{}
-	users, err := affordable(ctx, funds, inTurn(q[records.ClassUser], room), short)
+	users, err := t.affordable(ctx, inTurn(q[records.ClassUser], room))
 	if err != nil {
 		return nil, err
 	}
 	wanted, idle := map[chain.Asset][]records.Payment{}, map[chain.Asset][]records.Payment{}
 	for asset, list := range q[records.ClassReceive] {
-		if short[asset] {
+		if t.short[asset] {
 			wanted[asset] = list
 		} else {
 			idle[asset] = list
 		}
 	}
-	others, err := affordable(ctx, funds, inTurn(q[records.ClassRefund], room), short)
+	others, err := t.affordable(ctx, inTurn(q[records.ClassRefund], room))
 	if err != nil {
 		return nil, err
 	}
@@ -174,27 +184,6 @@ func alternate(a, b []records.Payment) []records.Payment {
 		}
 	}
 	return out
-}
-
-// affordable leaves out what the balance does not cover. Once an asset falls short, later payments of it wait too: a large one is not
-// overtaken for ever by small ones.
-func affordable(ctx context.Context, funds *spendable, list []records.Payment, short map[chain.Asset]bool) (out []records.Payment, err error) {
-	for _, q := range list {
-		if short[q.Asset] {
-			continue
-		}
-		ok, err := funds.covers(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			short[q.Asset] = true
-			continue
-		}
-		funds.take(q)
-		out = append(out, q)
-	}
-	return out, nil
 }
 
 // gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds only need no automatic stop.

@@ -88,37 +88,48 @@ func (f *follower) foreign(tx *records.Tx, e records.Effect) error {
 	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
 }
 
-// failed frees a payment whose slot is spent: the same payment is tried once more, then a withdrawal goes back to its sender. When something
-// moved that the payment does not say (a token that takes fees), nothing is tried again: the payment is held for an operator.
+// failed frees a payment whose slot is spent. A payout of coins fails by its payee, who could make it cost us a fee again and again: the withdrawal
+// goes back to its sender, less the fee that he paid. A token's can fail for want of tokens that a re-org took from us, so it is tried once more,
+// as other payments are. When something moved that the payment does not say (a token that takes fees), nothing is tried again: the payment is held
+// for an operator.
 func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot, e records.Effect) error {
-	again, reason := e.Void && slot.Gen < maxGen, records.ReasonPayoutFailed
+	p, t, err := withdrawalOf(tx, slot.PaymentID)
+	if err != nil {
+		return err
+	}
+	byPayee := t.ID != 0 && p.Asset == chain.Native
+	again, reason := e.Void && !byPayee && slot.Gen < maxGen, records.ReasonPayoutFailed
 	if !e.Void {
 		reason = records.ReasonPayoutDiffers
 	}
 	if err := f.Guard.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
-	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void {
+	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 {
 		return err
 	}
-	p, err := tx.Payment(slot.PaymentID)
-	if err != nil || p.Purpose != chain.Credit {
-		return err
-	}
-	t, err := tx.Transfer(p.TransferID)
-	if err != nil || t.Direction != records.Withdrawal {
-		return err
-	}
-	return f.giveUp(tx, p, t, records.ReasonPayoutFailed)
+	p.State = records.HeldPayment
+	return f.giveUp(tx, p, t, records.ReasonPayoutFailed, t.Net)
 }
 
-// giveUp turns a held payout of a withdrawal into a refund. The payout is void first, so the two can never both live.
-func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string) error {
-	if err := tx.MovePayment(p.ID, records.HeldPayment, records.VoidPayment, reason); err != nil {
+// withdrawalOf answers a payment and, if it is the payout of a withdrawal, that.
+func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.Transfer, err error) {
+	if p, err = tx.Payment(payment); err != nil || p.Purpose != chain.Credit {
+		return p, t, err
+	}
+	if t, err = tx.Transfer(p.TransferID); err != nil || t.Direction != records.Withdrawal {
+		return p, records.Transfer{}, err
+	}
+	return p, t, nil
+}
+
+// giveUp turns a payout of a withdrawal that is queued or held into a refund of an amount. The payout is void first, so the two can never both live.
+func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string, back chain.Amount) error {
+	if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {
 		return err
 	}
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, reason); err != nil {
 		return err
 	}
-	return queueRefund(tx, w.network(t.Network), t, t.From)
+	return queueRefund(tx, w.network(t.Network), t, t.From, back)
 }

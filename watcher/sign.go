@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -15,9 +16,10 @@ import (
 type signing struct {
 	slot records.OpenSlot
 	prev []chain.Attempt
+	most chain.Amount // that it may cost, see Watcher.ceilings
 }
 
-func (s signing) payment() chain.Payment { return order(s.slot.Payment) }
+func (s signing) payment() chain.Payment { return order(s.slot.Payment, s.most) }
 
 func (s signing) place() chain.Slot {
 	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Lineage: s.slot.Lineage, Number: s.slot.Number, Prev: s.slot.Prev}
@@ -43,9 +45,21 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if err != nil {
 		return 0, fmt.Errorf("asking the sign-guard: %w", err)
 	}
-	made, fault := p.signGroup(ctx, todo, cur)
+	if err := p.limit(ctx, todo); err != nil {
+		return 0, err
+	}
+	funds, err := newSpendable(p.chain, a.Account, signedOf(slots)) // a slot counts with its attempt as soon as that is made
+	if err != nil {
+		return 0, err
+	}
+	made, fault := p.signGroup(ctx, todo, funds, cur)
 	stored, err := p.storeAttempts(ctx, made)
 	return stored, errors.Join(fault, err)
+}
+
+// signedOf leaves out slots without an attempt.
+func signedOf(slots []records.OpenSlot) []records.OpenSlot {
+	return slices.DeleteFunc(slices.Clone(slots), func(s records.OpenSlot) bool { return len(s.Attempts) == 0 })
 }
 
 // unsigned is what wants a signature: slots without any, and those whose newest attempt is ReplaceAfter blocks old.
@@ -77,6 +91,21 @@ func attempts(s records.OpenSlot) []chain.Attempt {
 	return list
 }
 
+// limit sets what each may cost at most.
+func (p *payer) limit(ctx context.Context, todo []signing) error {
+	list := make([]records.Payment, len(todo))
+	for i, s := range todo {
+		list[i] = s.slot.Payment
+	}
+	return p.Store.View(ctx, func(tx *records.Tx) error {
+		most, err := p.ceilings(tx, list)
+		for i := range todo {
+			todo[i].most = most[list[i].ID]
+		}
+		return err
+	})
+}
+
 func (p *payer) allow(ctx context.Context, todo []signing) error {
 	wanted := make([]records.Signature, len(todo))
 	for i, s := range todo {
@@ -86,18 +115,19 @@ func (p *payer) allow(ctx context.Context, todo []signing) error {
 }
 
 // signGroup signs as far as it can be done now: what cannot be signed stops what follows it.
-func (p *payer) signGroup(ctx context.Context, todo []signing, cur records.Cursor) (made []signed, err error) {
+func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (made []signed, err error) {
 	for i, s := range todo {
 		at := s.place()
 		if i > 0 && at.Prev == "" && at.Lineage != 0 && len(made) > 0 && made[len(made)-1].slot.Number+1 == at.Number {
 			at.Prev = made[len(made)-1].attempt.Hash
 		}
-		att, err := p.chain.Sign(ctx, at, s.payment(), s.prev)
+		att, err := p.signOne(ctx, at, s, funds)
 		switch {
-		case errors.Is(err, chain.ErrNoReplacement), errors.Is(err, chain.ErrFeeCeiling) && len(s.prev) > 0:
+		case len(s.prev) > 0 && keepsAttempt(err):
 			p.sent[noReplacement(s.prev[len(s.prev)-1].Hash)] = cur.Height
 			continue
-		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling):
+		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
+			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, and cannot be signed now")
 			return made, nil
 		case err != nil:
 			return made, fmt.Errorf("signing payment %d: %w", s.slot.PaymentID, err)
@@ -110,6 +140,30 @@ func (p *payer) signGroup(ctx context.Context, todo []signing, cur records.Curso
 		made = append(made, signed{s.slot.Slot, records.Attempt{Attempt: att, Kind: kind, Head: cur.Height}})
 	}
 	return made, nil
+}
+
+// keepsAttempt tells whether an attempt stays the newest: no replacement would help, or none can be paid.
+func keepsAttempt(err error) bool {
+	return errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin)
+}
+
+// signOne makes an attempt that the account can pay. A replacement is made only of what waits in a pool for too low a fee: what no node has, because
+// it was refused or cannot be paid, is sent again as it is.
+func (p *payer) signOne(ctx context.Context, at chain.Slot, s signing, funds *spendable) (chain.Attempt, error) {
+	if len(s.prev) > 0 {
+		low, err := p.chain.Underpriced(ctx, at, s.prev[len(s.prev)-1])
+		if err == nil && !low {
+			err = chain.ErrNoReplacement
+		}
+		if err != nil {
+			return chain.Attempt{}, err
+		}
+	}
+	att, err := p.chain.Sign(ctx, at, s.payment(), s.prev)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	return att, funds.affords(ctx, s.prev, att)
 }
 
 // storeAttempts stores signatures in one transaction and answers how many. A slot that was settled meanwhile takes none, and what follows it

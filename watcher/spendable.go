@@ -2,14 +2,21 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gatewayd/chain"
 	"gatewayd/records"
 )
 
-// spendable counts what an account may still bind: its balance less what is bound and stands in no block yet. What stands in a block is
-// taken off the balance by the ledger; when a re-org takes it out of its block, it counts here again.
+// Why an account's balance keeps a payment back: too little of what it pays, or too little coin for its fee.
+var (
+	errShort  = errors.New("the account holds too little of what is to be paid")
+	errNoCoin = errors.New("the account holds too little coin for the fee")
+)
+
+// spendable counts what an account may still bind: its balance less what is bound and stands in no block yet, fees at their dearest included.
+// What stands in a block is taken off the balance by the ledger; when a re-org takes it out of its block, it counts here again.
 type spendable struct {
 	chain   chain.Chain
 	account string
@@ -17,36 +24,114 @@ type spendable struct {
 	have    map[chain.Asset]chain.Amount
 }
 
-func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) *spendable {
+// newSpendable counts unmined slots, of those without an attempt only what they pay.
+func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*spendable, error) {
 	s := &spendable{chain: c, account: account, taken: map[chain.Asset]chain.Amount{}, have: map[chain.Asset]chain.Amount{}}
 	for _, o := range unmined {
-		s.take(o.Payment)
+		cost, err := s.cost(attempts(o))
+		if err != nil {
+			return nil, fmt.Errorf("reading the attempts of payment %d: %w", o.PaymentID, err)
+		}
+		if o.Payment.Asset != chain.Native || cost.IsZero() {
+			s.take(o.Payment, chain.Amount{})
+		}
+		s.add(chain.Native, cost)
 	}
-	return s
+	return s, nil
 }
 
-// covers tells whether the balance suffices.
-func (s *spendable) covers(ctx context.Context, q records.Payment) (bool, error) {
-	if q.Purpose == chain.Receive {
-		return true, nil
+// reserve adds the fees of unmined slots without an attempt. It is false while one of them cannot be signed: then nothing is bound behind it.
+func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bool, error) {
+	for _, o := range unmined {
+		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive {
+			continue
+		}
+		fee, err := s.chain.Estimate(ctx, s.account, order(o.Payment, chain.Amount{}))
+		if waitsOrFails(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		s.add(chain.Native, fee)
 	}
-	have, ok := s.have[q.Asset]
+	return true, nil
+}
+
+// cost is what the newest of a slot's attempts may take of the native coin; nothing without one.
+func (s *spendable) cost(list []chain.Attempt) (chain.Amount, error) {
+	if len(list) == 0 {
+		return chain.Amount{}, nil
+	}
+	return s.chain.Cost(list[len(list)-1])
+}
+
+// covers answers the fee that a payment may take, or why it cannot be bound now: errShort, errNoCoin, or what the ledger says to it.
+func (s *spendable) covers(ctx context.Context, q records.Payment, asked chain.Payment) (fee chain.Amount, err error) {
+	if q.Purpose == chain.Receive {
+		return fee, nil
+	}
+	if err := s.holds(ctx, q.Asset, q.Amount, errShort); err != nil {
+		return fee, err
+	}
+	if fee, err = s.chain.Estimate(ctx, s.account, asked); err != nil || fee.IsZero() {
+		return fee, err
+	}
+	need := fee
+	if q.Asset == chain.Native {
+		if need, err = fee.Add(q.Amount); err != nil {
+			return fee, errNoCoin
+		}
+	}
+	return fee, s.holds(ctx, chain.Native, need, errNoCoin)
+}
+
+// holds is the error given unless so much more of an asset is there.
+func (s *spendable) holds(ctx context.Context, asset chain.Asset, amount chain.Amount, short error) error {
+	have, ok := s.have[asset]
 	if !ok {
 		var err error
-		if have, err = s.chain.Balance(ctx, s.account, q.Asset); err != nil {
-			return false, fmt.Errorf("asking for the balance of %s: %w", q.Asset, err)
+		if have, err = s.chain.Balance(ctx, s.account, asset); err != nil {
+			return fmt.Errorf("asking for the balance of %s: %w", asset, err)
 		}
-		s.have[q.Asset] = have
+		s.have[asset] = have
 	}
-	need, err := s.taken[q.Asset].Add(q.Amount)
-	return err == nil && !have.Less(need), nil
+	if need, err := s.taken[asset].Add(amount); err != nil || have.Less(need) {
+		return short
+	}
+	return nil
 }
 
-func (s *spendable) take(q records.Payment) {
+func (s *spendable) take(q records.Payment, fee chain.Amount) {
 	if q.Purpose == chain.Receive {
 		return
 	}
-	if sum, err := s.taken[q.Asset].Add(q.Amount); err == nil {
-		s.taken[q.Asset] = sum
+	s.add(q.Asset, q.Amount)
+	s.add(chain.Native, fee)
+}
+
+func (s *spendable) add(asset chain.Asset, amount chain.Amount) {
+	if sum, err := s.taken[asset].Add(amount); err == nil {
+		s.taken[asset] = sum
 	}
+}
+
+// affords is errNoCoin unless the coin suffices for a new attempt in place of a slot's earlier ones. Nodes take no other, and nobody is shown one
+// that no node takes.
+func (s *spendable) affords(ctx context.Context, prev []chain.Attempt, a chain.Attempt) error {
+	cost, err := s.chain.Cost(a)
+	if err != nil || cost.IsZero() {
+		return err
+	}
+	before, err := s.cost(prev)
+	if err != nil {
+		return err
+	}
+	rest := less(s.taken[chain.Native], before)
+	s.taken[chain.Native] = rest
+	if err = s.holds(ctx, chain.Native, cost, errNoCoin); err != nil {
+		cost = before
+	}
+	s.add(chain.Native, cost)
+	return err
 }

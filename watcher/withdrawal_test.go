@@ -115,47 +115,71 @@ func TestStrayWithdrawal(t *testing.T) {
 	r.requireSound()
 }
 
-func TestFailedPayoutIsTriedAgainThenRefunded(t *testing.T) {
+// A payee that takes nothing is found out before anything is bound: the withdrawal goes back whole.
+func TestRefusingPayeeIsNotPaid(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
 	payee := r.eth.Address("a contract that takes nothing")
 	r.eth.Reject(payee, true)
 	hash := r.withdraw(owner, payee, 1000)
 	r.rest()
-	r.rest()
-	r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
+	r.requireState(hash, records.Refused, records.ReasonPayeeRefuses)
 	list := r.payments(hash)
 	require.Len(t, list, 2)
 	require.Equal(t, records.VoidPayment, list[0].State)
-	r.view(func(tx *records.Tx) error {
-		slots, err := tx.Slots(list[0].ID)
-		require.Len(t, slots, 2, "tried twice")
-		require.Equal(t, records.SlotVoid, slots[0].State)
-		require.Equal(t, records.SlotVoid, slots[1].State)
-		return err
-	})
+	require.Zero(t, list[0].Gen)
+	require.Zero(t, r.account("eth", r.net.Hot).Next, "nothing was bound")
 	require.Equal(t, chain.Refund, list[1].Purpose)
 	require.Equal(t, records.Paid, list[1].State)
 	r.requireHolding(r.vite, owner, usd, 1000)
-	r.requireHolding(r.eth, payee, usdEth, 0)
 	r.requireSound()
 }
 
-func TestFailedPayoutSucceedsTheSecondTime(t *testing.T) {
-	r := setup(t)
-	owner, _ := r.user()
-	payee := r.eth.Address("payee")
-	r.eth.Reject(payee, true)
-	hash := r.withdraw(owner, payee, 1000)
-	r.run(finality + 2)
-	r.eth.Reject(payee, false)
-	r.rest()
-	r.rest()
-	r.requireState(hash, records.Final, "")
-	require.Equal(t, 1, r.payment(hash).Gen)
-	r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
-	r.requireHolding(r.vite, owner, usd, 0)
-	r.requireSound()
+// A payout that fails in a final block goes back to its sender less its fee: of coins at once, even if the payee would take it now, of a token
+// after a second try, unless the payee is seen to refuse by then.
+func TestFailedPayoutIsRefundedLessItsFee(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		asset chain.Asset
+		after func(r *rig, payee string)
+		tries int
+	}{
+		{"coins", coin, func(*rig, string) {}, 1},
+		{"coins, and the payee has changed its mind", coin, func(r *rig, payee string) { r.eth.RejectUnseen(payee, false) }, 1},
+		{"token", usd, func(*rig, string) {}, 2},
+		{"token, and the payee shows that it refuses", usd, func(r *rig, payee string) {
+			r.eth.RejectUnseen(payee, false)
+			r.eth.Reject(payee, true)
+		}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := setup(t)
+			owner, _ := r.user()
+			payee := r.eth.Address("a contract that takes nothing when it counts")
+			r.eth.RejectUnseen(payee, true)
+			memo := chain.Memo{Type: 0, Address: payee}
+			if c.asset == coin {
+				memo.Type = 1
+			}
+			hash := r.order(owner, c.asset, 1000, memo)
+			r.run(finality + 3)
+			c.after(r, payee)
+			r.rest()
+			r.rest()
+			r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
+			list := r.payments(hash)
+			require.Len(t, list, 2)
+			require.Equal(t, records.VoidPayment, list[0].State)
+			r.view(func(tx *records.Tx) error {
+				slots, err := tx.Slots(list[0].ID)
+				require.Len(t, slots, c.tries)
+				return err
+			})
+			require.Equal(t, records.Paid, list[1].State)
+			r.requireHolding(r.vite, owner, c.asset, 1000-fee)
+			r.requireSound()
+		})
+	}
 }
 
 func TestOperatorRefundsAHeldPayout(t *testing.T) {

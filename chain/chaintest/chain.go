@@ -36,6 +36,7 @@ type Chain struct {
 	left      map[uint64]*block // by height, what a rollback removed last
 	graveyard []*tx             // dropped, and alive in some node's memory: Gossip brings them back
 	rejecting map[string]bool
+	hiding    map[string]bool // rejecting payees that no estimate shows
 	held      map[string]bool // accounts whose transactions no block takes
 	owned     map[string]bool
 	base      chain.Amount
@@ -81,6 +82,7 @@ func New(cfg Config) *Chain {
 		mined:     make(map[string]uint64),
 		left:      make(map[uint64]*block),
 		rejecting: make(map[string]bool),
+		hiding:    make(map[string]bool),
 		held:      make(map[string]bool),
 		owned:     make(map[string]bool),
 		calls:     make(map[Call]int),
@@ -322,6 +324,14 @@ func (c *Chain) Reject(account string, yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rejecting[account] = yes
+}
+
+// RejectUnseen is Reject by a payee that takes the payment whenever it is only tried.
+func (c *Chain) RejectUnseen(account string, yes bool) {
+	c.Reject(account, yes)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hiding[account] = yes
 }
 
 // Hold keeps an account's transactions out of the blocks, as when they offer too little; only on the ledger with fees.

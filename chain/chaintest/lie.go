@@ -12,6 +12,8 @@ const (
 	CallSign      Call = "sign"
 	CallBroadcast Call = "broadcast"
 	CallBalances  Call = "balances"
+	CallEstimate  Call = "estimate"
+	CallPool      Call = "pool"
 )
 
 // Fault is what a node does wrong in one call.

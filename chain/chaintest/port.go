@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -312,6 +313,49 @@ func higher(a, b chain.Amount) chain.Amount {
 		return b
 	}
 	return a
+}
+
+// Estimate is the fee that Sign would offer. It knows who rejects payments, unless he hides it.
+func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallEstimate); err != nil || c.cfg.Linked {
+		return chain.Amount{}, err
+	}
+	if c.rejecting[pay.To] && !c.hiding[pay.To] {
+		return chain.Amount{}, fmt.Errorf("payment %d: %w", pay.ID, chain.ErrRefused)
+	}
+	t := &tx{Asset: pay.Asset}
+	if err := c.price(t, pay.MaxFee, nil); err != nil {
+		return chain.Amount{}, fmt.Errorf("payment %d: %w", pay.ID, err)
+	}
+	if pay.Purpose == chain.Sweep && pay.Asset == chain.Native {
+		return chain.Amount{}, nil
+	}
+	return t.Cap.Mul(gas)
+}
+
+// Cost is the value of a native payment and its dearest fee.
+func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
+	if c.cfg.Linked {
+		return chain.Amount{}, nil
+	}
+	t, err := decode(a.Raw)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return t.cost()
+}
+
+// Underpriced tells whether an attempt waits in the pool and its account is held back or its cap is below the base fee.
+func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallPool); err != nil {
+		return false, err
+	}
+	waits := slices.ContainsFunc(c.waiting, func(t *tx) bool { return t.hash == a.Hash })
+	return waits && (c.held[slot.Account] || a.Cap.Less(c.base)), nil
 }
 
 // Broadcast offers stored bytes to the ledger. A transaction that it has already is no error.

@@ -2,9 +2,12 @@ package ethereum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
 	"gatewayd/chain/quorum"
@@ -27,18 +30,23 @@ type estimate struct {
 // the configured bound. A message that would be refused gets enough to be refused with. Unused gas is not paid.
 func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64, error) {
 	least, most := c.gasBounds(msg)
-	need, refused, err := c.estimate(ctx, msg)
+	need, err := c.estimate(ctx, msg)
 	switch {
-	case err != nil && earlier.gas > 0:
+	case err == nil:
+		return max(min(max(withMargin(need), least), most), earlier.gas), nil
+	case earlier.gas > 0:
 		return earlier.gas, nil // a replacement must not wait for an estimate
-	case err != nil:
+	case !fails(err):
 		return 0, err
-	case refused && !msg.token:
-		return max(min(least+refusedGas, most), earlier.gas), nil
-	case refused:
-		return max(most, earlier.gas), nil
+	case msg.token:
+		return most, nil
 	}
-	return max(min(max(withMargin(need), least), most), earlier.gas), nil
+	return min(least+refusedGas, most), nil
+}
+
+// fails tells whether an estimate says that the message fails for good.
+func fails(err error) bool {
+	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrGasLimit)
 }
 
 // withMargin adds a quarter, for a state that is another when the transaction is mined. A plain payment runs no code and needs none.
@@ -59,9 +67,11 @@ func (c *Chain) gasBounds(msg message) (least, most uint64) {
 	return least, max(least, most)
 }
 
-// estimate asks all nodes. refused means that a majority sees the message fail.
-func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, refused bool, err error) {
-	question := func(ctx context.Context, n *node) (estimate, error) { return estimateOn(ctx, n, msg) }
+// estimate asks all nodes. ErrRefused and ErrGasLimit: a majority sees the message fail. ErrNotNow: the account holds too little, or a majority
+// refuses to say.
+func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err error) {
+	_, most := c.gasBounds(msg)
+	question := func(ctx context.Context, n *node) (estimate, error) { return estimateOn(ctx, n, msg, most) }
 	same := quorum.Same[*node](c.majority(), func(e estimate) estimate { return e })
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	votes := make(map[verdict]int)
@@ -69,43 +79,101 @@ func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, refused 
 		votes[a.Value.verdict]++
 		gas = max(gas, a.Value.gas)
 	}
-	switch {
-	case votes[verdictReverted] >= c.majority():
-		return c.refusal(ctx, msg)
+	switch failing := votes[verdictReverted] + votes[verdictGasLimit]; {
+	case votes[""] >= c.majority():
+		return min(gas, maxGasBound), nil
+	case failing >= c.majority() && votes[verdictGasLimit] > votes[verdictReverted]:
+		return 0, c.refusal(ctx, msg, fmt.Errorf("%w: %d", chain.ErrGasLimit, most))
+	case failing >= c.majority():
+		return 0, c.refusal(ctx, msg, chain.ErrRefused)
 	case votes[verdictUnfunded] >= c.majority():
-		return 0, false, fmt.Errorf("%w: the account holds too few coins", chain.ErrNotNow)
-	case len(good) < c.majority() || gas == 0:
-		return 0, false, fmt.Errorf("estimating gas: %w", unavailable(faults))
+		return 0, fmt.Errorf("%w: the account holds too few coins", chain.ErrNotNow)
+	case len(good) >= c.majority():
+		return 0, fmt.Errorf("%w: the nodes differ, or do not try it", chain.ErrNotNow)
 	}
-	return min(gas, maxGasBound), false, nil
+	return 0, fmt.Errorf("estimating gas: %w", unavailable(faults))
 }
 
 // refusal tells a token payment that the account cannot afford from one that the token or the receiver refuses.
-func (c *Chain) refusal(ctx context.Context, msg message) (gas uint64, refused bool, err error) {
+func (c *Chain) refusal(ctx context.Context, msg message, why error) error {
 	if !msg.token {
-		return 0, true, nil
+		return why
 	}
 	balance, err := c.Balance(ctx, msg.from.Hex(), msg.asked.Asset)
 	if err != nil {
-		return 0, false, err
+		return err
 	}
 	if balance.Less(msg.asked.Amount) {
-		return 0, false, fmt.Errorf("%w: the account holds %s of the token, %s are to be paid", chain.ErrNotNow, balance, msg.asked.Amount)
+		return fmt.Errorf("%w: the account holds %s of the token, %s are to be paid", chain.ErrNotNow, balance, msg.asked.Amount)
 	}
-	return 0, true, nil
+	return why
 }
 
-// estimateOn asks one node. A refusal by the chain's rules is an answer.
-func estimateOn(ctx context.Context, n *node, msg message) (estimate, error) {
+// estimateOn has one node try the message with so much gas, so that a receiver cannot keep it busy. A refusal by the chain's rules is an answer,
+// and one that nobody understands as well.
+func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimate, error) {
 	var gas hexutil.Uint64
 	err := n.call(ctx, &gas, "eth_estimateGas", map[string]any{
-		"from": msg.from, "to": msg.to, "value": hexutil.EncodeBig(msg.value.ToBig()), "input": hexutil.Bytes(msg.data),
-	})
-	if err == nil {
+		"from": msg.from, "to": msg.to, "value": hexutil.EncodeBig(msg.value.ToBig()), "input": hexutil.Bytes(msg.data), "gas": hexutil.Uint64(most),
+	}, "latest")
+	switch v := classify(err); {
+	case err == nil && gas == 0:
+		return estimate{}, fmt.Errorf("%s: eth_estimateGas: no answer", n.name)
+	case err == nil:
 		return estimate{gas: uint64(gas)}, nil
-	}
-	if v := classify(err); v == verdictReverted || v == verdictUnfunded {
+	case v == verdictReverted, v == verdictGasLimit, v == verdictUnfunded, v == verdictOther && answersNo(err):
 		return estimate{verdict: v}, nil
 	}
 	return estimate{}, err
+}
+
+// answersNo tells whether a node refused by itself, in whatever words.
+func answersNo(err error) bool {
+	var remote rpc.Error
+	return errors.As(err, &remote)
+}
+
+// Estimate tries a payment as Sign would make it now, and answers the most that its fee may take, in wei: gas with a margin x the fee cap. The
+// fee of a native sweep comes out of what it moves, so that is nothing. Errors are those of the port.
+func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
+	fee, err := c.estimateFee(ctx, account, pay)
+	if err != nil {
+		return chain.Amount{}, fmt.Errorf("estimating payment %d of %s: %w", pay.ID, account, err)
+	}
+	return fee, nil
+}
+
+func (c *Chain) estimateFee(ctx context.Context, account string, pay chain.Payment) (fee chain.Amount, err error) {
+	msg, err := c.message(chain.Slot{Account: account}, pay)
+	if err != nil || pay.Purpose == chain.Sweep && !msg.token {
+		return fee, err
+	}
+	need, err := c.estimate(ctx, msg)
+	if err != nil {
+		return fee, err
+	}
+	least, most := c.gasBounds(msg)
+	gas := min(max(withMargin(need), least), most)
+	ceiling, err := c.ceiling(msg, gas, nil)
+	if err != nil {
+		return fee, err
+	}
+	offer, err := c.offer(ctx, attempts{}, ceiling)
+	if err != nil {
+		return fee, err
+	}
+	return chain.AmountOf(offer.cap).Mul(gas)
+}
+
+// Cost is the value of an attempt and its gas at the fee cap, in wei. It asks no node.
+func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
+	tx, err := readAttempt(a)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	cost, over := uint256.FromBig(tx.Cost())
+	if over {
+		return chain.Amount{}, chain.ErrAmount
+	}
+	return chain.AmountOf(cost), nil
 }

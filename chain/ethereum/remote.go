@@ -25,6 +25,7 @@ const (
 	verdictPoolFull     verdict = "no room in the pool"
 	verdictGap          verdict = "an earlier nonce is missing"
 	verdictReverted     verdict = "reverted"
+	verdictGasLimit     verdict = "more gas than it may use"
 	verdictNoMethod     verdict = "method not offered"
 	verdictNoState      verdict = "state not kept"
 	verdictUnknownBlock verdict = "block not known"
@@ -87,8 +88,9 @@ var wordings = []wording{
 	{"insufficient funds", verdictUnfunded},
 	{"insufficientfunds", verdictUnfunded},    // nethermind
 	{"upfront cost exceeds", verdictUnfunded}, // besu
-	{"gas required exceeds", verdictReverted},
-	{"out of gas", verdictReverted},
+	{"gas required exceeds", verdictGasLimit}, // geth, erigon, reth, anvil
+	{"gas spent exceeded", verdictGasLimit},   // nethermind
+	{"out of gas", verdictGasLimit},
 	{"invalid opcode", verdictReverted},
 	{"missing trie node", verdictNoState},
 	{"historical state", verdictNoState}, // geth: "historical state ... is not available"

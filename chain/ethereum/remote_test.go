@@ -50,7 +50,11 @@ func TestClassifyKnowsEveryClient(t *testing.T) {
 		verdictReverted: {
 			"execution reverted", "execution reverted: ERC20: transfer amount exceeds balance", "VM execution error.",
 			"VM Exception while processing transaction: reverted", "execution reverted: rate limit", "execution reverted: batch already known",
-			"gas required exceeds allowance (100000)", "invalid opcode: INVALID",
+			"invalid opcode: INVALID",
+		},
+		verdictGasLimit: {
+			"gas required exceeds allowance (100000)", "Out of gas: gas required exceeds allowance: 100000", "out of gas",
+			"Cannot estimate gas, gas spent exceeded transaction and block gas limit",
 		},
 		verdictLimited: {
 			"Too Many Requests", "429 Too Many Requests", "rate limit exceeded", "daily request count exceeded, request rate limited",

@@ -107,6 +107,19 @@ func hasAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error
 // MaxUnmined is how many blocks of one account may be in no snapshot block yet.
 func (c *Chain) MaxUnmined() int { return c.cfg.MaxUnmined }
 
+// Estimate is nothing: the ledger has no fees, and quota is asked for when a block is signed.
+func (c *Chain) Estimate(context.Context, string, chain.Payment) (chain.Amount, error) {
+	return chain.Amount{}, nil
+}
+
+// Cost is nothing: blocks cost no coin.
+func (c *Chain) Cost(chain.Attempt) (chain.Amount, error) { return chain.Amount{}, nil }
+
+// Underpriced is never so: blocks offer nothing.
+func (c *Chain) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, error) {
+	return false, nil
+}
+
 // signedBlock reads stored bytes back. Bytes that are not the block that their hash names are damaged, and not sent.
 func signedBlock(a chain.Attempt) (*core.AccountBlock, error) {
 	if len(a.Raw) > maxRaw {

@@ -92,6 +92,11 @@ func channelRows(tx *records.Tx, cfg Config) (list []channelRow, err error) {
 			Network: c.Network, Token: c.Token, Symbol: cfg.symbol(c.Network, c.Token), Direction: string(c.Direction),
 			State: c.State(), Operator: c.Operator, Automatic: c.Automatic(), Why: c.Why(),
 		}
+		for _, x := range report.Conditions {
+			if some := x.Kind == status.FeesHigh && x.Network == c.Network && x.Token == c.Token && x.Direction == c.Direction; some && row.Why == "" {
+				row.Why = x.Detail
+			}
+		}
 		if !c.ChangedAt.IsZero() {
 			row.Changed = c.ChangedAt.UTC().Format(time.RFC3339)
 		}

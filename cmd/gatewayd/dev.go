@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -46,6 +48,9 @@ type devOptions struct {
 	london                              uint64        // the first block with one all the same; 0 for none
 	public                              bool          // both chains have a public node's methods only
 	verbose                             bool
+
+	balanceAudit time.Duration   // how often the coin of all accounts is compared with the books; 0: a minute
+	coinPrice    decimal.Decimal // of the source chain's coin in the other tokens; zero: not known
 }
 
 func devCommand(w world) *cobra.Command {
@@ -267,7 +272,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10), Accounts: o.accounts, OnDemand: o.source != ""}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations), Accounts: o.accounts}},
 		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
-		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: time.Minute},
+		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: cmp.Or(o.balanceAudit, time.Minute)},
 		Networks: []NetworkConfig{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",
@@ -284,7 +289,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		c.Networks[0].Tokens = append(c.Networks[0].Tokens, TokenConfig{
 			Token: t.ID.String(), Symbol: t.Symbol + "-000", Decimals: t.Decimals, Asset: t.asset, AssetDecimals: t.Decimals, Type: t.binding,
 			LabelName: t.labelName, MinDeposit: t.units(t.minimum), MinWithdraw: t.units(t.minimum), MaxWithdraw: t.units(t.maximum),
-			Deposits: deposits, Withdrawals: withdrawals, Fee: records.Fee{Kind: "flat", Amount: t.units(t.minimum)},
+			Deposits: deposits, Withdrawals: withdrawals, Fee: records.Fee{Kind: "flat", Amount: t.units(t.minimum), Rate: o.coinPrice},
 		})
 	}
 	c.Networks[0].Funders = []string{devnodeFaucet()}

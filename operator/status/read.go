@@ -124,7 +124,30 @@ func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
 		}
 		found = append(found, more...)
 	}
-	return found, nil
+	waits, err := waiting(tx, n)
+	return append(found, waits...), err
+}
+
+// waiting is what the payers have noted on payouts that they tried and keep back: the account cannot pay the fee of the next one, or fees are too
+// high. They try again by themselves.
+func waiting(tx *records.Tx, n records.Network) (found []Condition, err error) {
+	all, err := tx.Waits(n.Name, n.Source)
+	for _, w := range all {
+		c := Condition{Chain: n.Source, Network: n.Name, Token: w.Token, Direction: records.Withdrawal, Subject: w.Account, Stops: true}
+		switch {
+		case w.Reason == records.ReasonNoCoin:
+			c.Kind = NoCoin
+			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, n.Source)
+		case w.All:
+			c.Kind = FeesTooHigh
+			c.Detail = fmt.Sprintf("fees on %s are above what payouts may cost (fee.ceiling, max_fee_gwei): they leave when fees fall", n.Source)
+		default:
+			c.Kind, c.Stops = FeesHigh, false
+			c.Detail = fmt.Sprintf("fees on %s are above what %d payouts may cost (fee.ceiling): they leave when fees fall", n.Source, w.Count)
+		}
+		found = append(found, c)
+	}
+	return found, err
 }
 
 func daemonDown(age time.Duration, ever bool) (found []Condition, running bool) {

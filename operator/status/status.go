@@ -32,6 +32,8 @@ const (
 	FollowerStuck  Kind = "follower_stuck"    // the nodes go on and the records do not
 	FollowerBehind Kind = "follower_behind"   // the records are far behind the nodes, and catch up
 	AccountStopped Kind = "account_stopped"   // an account that pays is halted or recovering
+	NoCoin         Kind = "no_coin"           // a paying account holds too little coin for the fees of its payouts
+	FeesTooHigh    Kind = "fees_too_high"     // every payout would cost more than it may
 	ChannelStopped Kind = "channel_stopped"   // the daemon found a reason to stop the channel: a shortage, books that do not fit
 )
 
@@ -39,6 +41,7 @@ const (
 const (
 	NodeFaulty    Kind = "node_faulty"    // one of several nodes is down, lies or is left out
 	FundsUnswept  Kind = "funds_unswept"  // payments wait for deposits to be swept
+	FeesHigh      Kind = "fees_high"      // some payouts would cost more than they may, and wait
 	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
 	AccountIdle   Kind = "account_idle"   // an account that pays no user is halted or recovering
 	ChannelClosed Kind = "channel_closed" // an operator has set the channel to MAINTAIN or CLOSED

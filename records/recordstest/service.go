@@ -75,3 +75,31 @@ func testService(t *testing.T, url string) {
 	require.Equal(t, []records.Class{records.ClassUser, records.ClassUser, records.ClassRefund, records.ClassReceive},
 		[]records.Class{records.ClassOf(chain.Credit), records.ClassOf(chain.Gas), records.ClassOf(chain.Refund), records.ClassOf(chain.Receive)}, fmt.Sprint(users))
 }
+
+// testWaits notes why payouts wait. A note is gone when its payout is bound.
+func testWaits(t *testing.T, url string) {
+	r := newRig(t, url)
+	note := func(id uint64, reason string) error {
+		return r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(id, reason) })
+	}
+	waits := func() (all []records.Wait) {
+		r.See(func(tx *records.Tx) (err error) { all, err = tx.Waits(Network, Source); return err })
+		return all
+	}
+	_, one := r.Owe(records.Withdrawal, 500)
+	_, two := r.Owe(records.Withdrawal, 600)
+	require.Empty(t, waits())
+	require.NoError(t, note(one, records.ReasonFeeCeiling))
+	want := records.Wait{Token: Token, Reason: records.ReasonFeeCeiling, Count: 1, Account: Hot}
+	require.Equal(t, []records.Wait{want}, waits(), "the other may leave")
+	require.NoError(t, note(two, records.ReasonFeeCeiling))
+	want.Count, want.All = 2, true
+	require.Equal(t, []records.Wait{want}, waits())
+	require.NoError(t, note(two, records.ReasonNoCoin))
+	require.Len(t, waits(), 2)
+	r.Bind(two)
+	require.Empty(t, r.Payment(two).Reason)
+	require.ErrorIs(t, note(two, records.ReasonNoCoin), records.ErrConflict, "it waits no more")
+	want.Count = 1
+	require.Equal(t, []records.Wait{want}, waits())
+}

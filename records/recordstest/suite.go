@@ -74,6 +74,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"first looks", testFirstLooks},
 		{"conditions", testConditions},
 		{"what waits", testWaiting},
+		{"why payouts wait", testWaits},
 		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {

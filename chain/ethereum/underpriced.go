@@ -1,0 +1,97 @@
+package ethereum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/rpc"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+	"gatewayd/chain/quorum"
+)
+
+// waiting is what one node says of a transaction of ours that stands in no block as far as we know.
+type waiting struct {
+	pooled bool // the node has it and it stands in no block of its line
+	passed bool // nothing of its account comes before it, and the newest block had room for it
+}
+
+// Underpriced tells whether an attempt waits in the pool of a node because it offers too little: less than blocks take now, by the middle of what
+// the nodes say, or, as long as it does not offer twice the usual tip, so little that a block with room passed it over. What no pool has, be it
+// refused, forgotten or not affordable, would not be taken at a higher price either.
+func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	tx, err := readAttempt(a)
+	if err != nil {
+		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, err)
+	}
+	account := common.HexToAddress(slot.Account)
+	question := func(ctx context.Context, n *node) (waiting, error) { return waitingOn(ctx, n, account, tx) }
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, anyPooled))
+	if len(good) == 0 {
+		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, unavailable(faults))
+	}
+	var all waiting
+	for _, one := range good {
+		all.pooled = all.pooled || one.Value.pooled
+		all.passed = all.passed || one.Value.pooled && one.Value.passed
+	}
+	if !all.pooled {
+		return false, nil
+	}
+	now, err := c.market(ctx)
+	if err != nil {
+		return false, err
+	}
+	return now.above(tx, c.minTip, all.passed), nil
+}
+
+// anyPooled is enough to ask for: one node that has it.
+func anyPooled(answers []quorum.Answer[*node, waiting]) bool {
+	return slices.ContainsFunc(answers, func(a quorum.Answer[*node, waiting]) bool { return a.Err == nil && a.Value.pooled })
+}
+
+// above tells whether blocks ask for more than a transaction offers.
+func (m market) above(tx *types.Transaction, floor *uint256.Int, passed bool) bool {
+	tip, ceiling := uint256.MustFromBig(tx.GasTipCap()), uint256.MustFromBig(tx.GasFeeCap())
+	usual := higher(m.tip, floor)
+	room, short := new(uint256.Int).SubOverflow(ceiling, m.base)
+	if short || lower(tip, room).Lt(usual) {
+		return true
+	}
+	twice, over := new(uint256.Int).MulOverflow(usual, uint256.NewInt(2))
+	return passed && (over || tip.Lt(twice))
+}
+
+// waitingOn asks one node.
+func waitingOn(ctx context.Context, n *node, account common.Address, tx *types.Transaction) (w waiting, err error) {
+	var known *struct {
+		Hash  common.Hash  `json:"hash"`
+		Block *common.Hash `json:"blockHash"`
+	}
+	var next hexutil.Uint64
+	var newest *struct {
+		Limit hexutil.Uint64 `json:"gasLimit"`
+		Used  hexutil.Uint64 `json:"gasUsed"`
+	}
+	elems := []rpc.BatchElem{
+		{Method: "eth_getTransactionByHash", Args: []any{tx.Hash()}, Result: &known},
+		{Method: "eth_getTransactionCount", Args: []any{account, "latest"}, Result: &next},
+		{Method: "eth_getBlockByNumber", Args: []any{"latest", false}, Result: &newest},
+	}
+	if err := n.batch(ctx, elems); err != nil {
+		return w, err
+	}
+	if err := errors.Join(elems[0].Error, elems[1].Error, elems[2].Error); err != nil {
+		return w, err
+	}
+	w.pooled = known != nil && known.Hash == tx.Hash() && (known.Block == nil || *known.Block == common.Hash{})
+	room := newest != nil && newest.Limit >= newest.Used && uint64(newest.Limit-newest.Used) >= tx.Gas()
+	w.passed = room && uint64(next) == tx.Nonce()
+	return w, nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/chain/ethereum/devnode/external"
+)
+
+// channel is what `channel list` says of a token's withdrawals.
+func (r *rig) withdrawals(t *testing.T, u *bridgeUser) (row channelRow) {
+	t.Helper()
+	var rows []channelRow
+	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "channel", "list", "--json")), &rows))
+	for _, c := range rows {
+		if c.Token == u.token.Token && c.Direction == "withdrawal" {
+			row = c
+		}
+	}
+	return row
+}
+
+// coinOf sets what an account of the source chain holds, and answers what it held.
+func coinOf(t *testing.T, n *external.Node, account string, wei *big.Int) (before *big.Int) {
+	t.Helper()
+	before, err := n.Client().BalanceAt(t.Context(), common.HexToAddress(account), nil)
+	require.NoError(t, err)
+	require.NoError(t, n.Client().Client().CallContext(t.Context(), nil, "anvil_setBalance", account, hexutil.EncodeBig(wei)))
+	return before
+}
+
+// TestNoCoinForFees takes the coin of the hot account away: what waits is not bound, not signed and not shown to wallets with a hash, every surface
+// says why, and a top-up lets it go at the market's price. What was sent before, and is forgotten by the node, is not bid up meanwhile.
+func TestNoCoinForFees(t *testing.T) {
+	t.Parallel()
+	n := startAnvil(t, 0)
+	require.NoError(t, n.SetMining(true))
+	r := newRig(t, func(o *devOptions) { o.source, o.balanceAudit = n.URL(), time.Hour })
+	stop := mineOn(t, n)
+	u := r.customer(t, "USDT")
+	hot := r.daemon.networks[0].Hot
+
+	t.Run("before it is bound", func(t *testing.T) {
+		had := coinOf(t, n, hot, new(big.Int))
+		to, sent := u.payee(t, u.times(5))
+		waitFor(t, "a channel that says why", func() bool {
+			row := r.withdrawals(t, u)
+			return row.State == "MAINTAIN" && row.Automatic == "MAINTAIN" && row.Why != ""
+		})
+		require.Contains(t, r.withdrawals(t, u).Why, hot+" on eth holds too little coin for the fees of its payouts: top it up")
+		var meta struct{ WithdrawState string }
+		require.Equal(t, 0, ask(t, u.gateway.base+"/meta-info?tokenId="+u.token.Token, &meta))
+		require.Equal(t, "MAINTAIN", meta.WithdrawState)
+		r.blocks(t, 12) // four times replace_after
+		waits := r.story(t, sent).payment(t, chain.Credit)
+		require.Equal(t, []string{"queued", "no_coin"}, []string{waits.State, waits.Reason})
+		require.Empty(t, waits.Attempts)
+		require.Empty(t, u.mustAwait(t, "/withdraw-records", sent, "TOT_CONFIRMED").OutTxHash)
+
+		coinOf(t, n, hot, had)
+		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+		u.paidOnce(t, to, u.times(5))
+		require.Len(t, r.story(t, sent).payment(t, chain.Credit).Attempts, 1)
+		require.Equal(t, "OPEN", r.withdrawals(t, u).State)
+	})
+	t.Run("after it was sent", func(t *testing.T) {
+		stop()
+		require.NoError(t, n.SetMining(false))
+		to, sent := u.payee(t, u.times(6))
+		waitFor(t, "the payout", func() bool {
+			_, pending, err := n.Client().TransactionByHash(t.Context(), common.HexToHash(r.paying(t, sent, chain.Credit)))
+			return err == nil && pending
+		})
+		first := r.story(t, sent).payment(t, chain.Credit).Attempts[0]
+		require.NoError(t, n.Drop(common.HexToHash(first.Hash)))
+		had := coinOf(t, n, hot, new(big.Int))
+		mineOn(t, n)
+		r.blocks(t, 12)
+		require.Len(t, r.story(t, sent).payment(t, chain.Credit).Attempts, 1, "a higher fee is not what it wants")
+		coinOf(t, n, hot, had)
+		require.Equal(t, first.Hash, u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED").OutTxHash)
+		u.paidOnce(t, to, u.times(6))
+	})
+	r.settled(t)
+}
+
+// deployed is code that makes a contract with that runtime.
+func deployed(runtime ...byte) []byte {
+	return append([]byte{0x60, byte(len(runtime)), 0x80, 0x60, 0x0b, 0x60, 0, 0x39, 0x60, 0, 0xf3}, runtime...)
+}
+
+// TestRefusingContracts withdraws to contracts that take no coin: who says so, or burns all gas, is asked first and costs nothing; who takes it
+// until it counts costs one fee, which its user pays.
+func TestRefusingContracts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	u := r.customer(t, "ETH")
+	for _, c := range []struct {
+		name   string
+		code   []byte
+		reason string
+		sent   int
+		back   uint64 // of six times the minimum
+	}{
+		{"refuses", common.FromHex(contracts.RejectorMetaData.Bin), "payee_refuses", 0, 6},
+		{"burns all gas", deployed(0x5b, 0x60, 0, 0x56), "payee_gas", 0, 6},                                            // JUMPDEST PUSH1 0 JUMP
+		{"refuses what pays for gas", deployed(0x3a, 0x60, 5, 0x57, 0, 0x5b, 0x5f, 0x5f, 0xfd), "payout_failed", 1, 5}, // GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH0 PUSH0 REVERT
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at, err := r.source.Deploy(c.code)
+			require.NoError(t, err)
+			waitFor(t, "the contract", func() bool {
+				code, err := r.source.Client().CodeAt(t.Context(), at, nil)
+				return err == nil && len(code) > 0
+			})
+			before := u.has(t)
+			hash, err := u.withdraw(t.Context(), at, u.times(5))
+			require.NoError(t, err)
+			shown := u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
+			require.Empty(t, shown.OutTxHash)
+			story := r.story(t, hash.String())
+			require.Equal(t, c.reason, story.Record.Reason)
+			require.Len(t, story.payment(t, chain.Credit).Attempts, c.sent)
+			require.Equal(t, u.times(c.back).String(), story.payment(t, chain.Refund).Amount)
+			lost, err := u.times(6).Sub(u.times(c.back))
+			require.NoError(t, err)
+			left, err := before.Sub(lost)
+			require.NoError(t, err)
+			require.NoError(t, u.collect(t.Context(), left))
+			require.Equal(t, left.String(), u.has(t).String())
+		})
+	}
+	r.settled(t)
+}
+
+// TestCeilingOfAPayout raises fees above what one token's payouts may cost: it waits and its channel says so, another token's payout leaves, and
+// the first leaves when fees fall.
+func TestCeilingOfAPayout(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devOptions) { o.coinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas
+	poor, rich := r.customer(t, "USDT"), r.customer(t, "ETH")
+	r.source.StopMining()
+	require.NoError(t, r.source.SetBaseFee(big.NewInt(60_000_000_000)))
+	to, sent := poor.payee(t, poor.times(5))
+	waitFor(t, "a channel that says why", func() bool {
+		return len(r.listed(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && r.story(t, sent).payment(t, chain.Credit).Reason == "fee_ceiling"
+	})
+	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above what payouts may cost (fee.ceiling, max_fee_gwei)")
+	require.NotContains(t, r.withdrawals(t, rich).Why, "fees on eth")
+	require.Empty(t, r.story(t, sent).payment(t, chain.Credit).Attempts)
+	_, other := rich.payee(t, rich.times(5))
+	overtakes := r.waiting(t)
+	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, overtakes.Hex()))
+	r.source.StartMining() // empty blocks, in which the base fee falls
+	rich.mustAwait(t, "/withdraw-records", other, "OPPOSITE_CONFIRMED")
+	poor.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	poor.paidOnce(t, to, poor.times(5))
+	waitFor(t, "an open channel", func() bool { return r.withdrawals(t, poor).State == "OPEN" })
+	r.settled(t)
+}
