@@ -39,13 +39,13 @@ func preparedBreaches() []breach {
 			[]string{slot + `60, 5, 1, 'open', 0, 0)`, `UPDATE slots SET state = 'forked' WHERE payment_id = 5 AND gen = 1`},
 		},
 		{
-			"slots_live", `UPDATE slots SET state = 'paid', tx = 'x', block_hash = 'b' WHERE payment_id = 5 AND gen = 0`,
+			"the index slots_live", `UPDATE slots SET state = 'paid', tx = 'x', block_hash = 'b' WHERE payment_id = 5 AND gen = 0`,
 			[]string{slot + `60, 5, 1, 'open', 0, 0)`},
 		},
-		{"payments_received_once", receive(`101`), []string{receive(`100`)}},
-		{"payments_sweep_once", sweep(`101`), []string{sweep(`100`)}},
+		{"the index payments_received_once", receive(`101`), []string{receive(`100`)}},
+		{"the index payments_sweep_once", sweep(`101`), []string{sweep(`100`)}},
 		{
-			"bindings_label", label + `101, 'eth', 1, 'vite_second', 'eth', '0xShared', '4711', 0)`,
+			"the index bindings_label", label + `101, 'eth', 1, 'vite_second', 'eth', '0xShared', '4711', 0)`,
 			[]string{label + `100, 'eth', 1, 'vite_first', 'eth', '0xShared', '4711', 0)`},
 		},
 	}
@@ -256,7 +256,9 @@ func testConstraints(t *testing.T, url string) {
 	for _, b := range breaches() {
 		err := try(t, db, b)
 		require.Error(t, err, "%s: %s", b.guard, b.sql)
-		if definition, ok := defined[b.guard]; ok {
+		if !strings.Contains(b.guard, " ") { // a trigger, whatever else might refuse as well
+			definition, ok := defined[b.guard]
+			require.True(t, ok, "there is no guard %s", b.guard)
 			said := strings.TrimSuffix(strings.TrimPrefix(err.Error(), "ERROR: "), " (SQLSTATE P0001)")
 			require.Contains(t, definition, "'"+said+"'", "%s: another guard refused %s", b.guard, b.sql)
 		} else {

@@ -251,6 +251,9 @@ func testSeenTooEarly(t *testing.T, url string) {
 		require.Len(t, again, 1, "it is looked at once more")
 		return err
 	})
+	open := openSlots(r, Source, Hot)
+	require.Len(t, open, 1)
+	require.True(t, open[0].Mined, "the block that shows it is known")
 }
 
 // testTakenIndex: addresses that were given before the database was restored are passed over.

@@ -28,6 +28,7 @@ func testBind(t *testing.T, url string) {
 	require.Equal(t, records.Bound, r.Payment(first).State)
 	err := tryBind(r, first)
 	require.ErrorIs(t, err, records.ErrConflict)
+	require.ErrorIs(t, err, records.ErrWaits, "found before anything was written")
 	open := openSlots(r, Source, Hot)
 	require.Len(t, open, 2)
 	require.Equal(t, a, open[0].Slot)
@@ -58,6 +59,7 @@ func testBindGates(t *testing.T, url string) {
 	refused := func(want error, why string) {
 		err := tryBind(r, p)
 		require.ErrorIs(t, err, want, why)
+		require.ErrorIs(t, err, records.ErrWaits, "found before anything was written")
 		require.Equal(t, records.Queued, r.Payment(p).State)
 	}
 	for _, s := range []records.AccountState{records.AccountHalted, records.AccountRecovering, records.AccountNew} {
@@ -147,7 +149,11 @@ func testSettle(t *testing.T, url string) {
 		return r.Try(func(tx *records.Tx) error { return tx.SettlePaid(s, hash, block) })
 	}
 	require.ErrorIs(t, settle(pay, b.Hash), records.ErrNotFinal)
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	left := b
+	b = r.Mine(Source, "'", chain.Effect{Account: Hot, Number: 7, Tx: pay, OK: true})
 	r.Finalize(Source)
+	require.ErrorIs(t, settle(pay, left.Hash), records.ErrNotFinal, "a block that left the line")
 	require.ErrorIs(t, settle(pay, "unknown"), records.ErrNotFinal)
 	require.ErrorIs(t, settle("foreign", b.Hash), records.ErrConflict)
 	require.ErrorIs(t, settle(cancel, b.Hash), records.ErrConflict, "a cancellation pays nothing")

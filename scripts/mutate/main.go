@@ -44,12 +44,16 @@ func try(only string, jobs int, out string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if err := sound(chosen, jobs); err != nil {
+	w := &workshop{dir: work, combined: map[string]bool{}, kept: map[string]*program{}}
+	if err := w.prepare(chosen); err != nil {
+		return err
+	}
+	if err := w.sound(chosen, jobs); err != nil {
 		return err
 	}
 	results := make([]result, len(chosen))
 	each(len(chosen), jobs, func(i int) {
-		results[i] = chosen[i].try(work)
+		results[i] = w.try(chosen[i])
 		fmt.Println(results[i])
 	})
 	if out != "" {
@@ -60,8 +64,27 @@ func try(only string, jobs int, out string) error {
 	return verdict(results)
 }
 
+// prepare builds a program with all mutants for each package.
+func (w *workshop) prepare(chosen []mutant) error {
+	packages := map[string]bool{}
+	for _, m := range chosen {
+		packages[m.suite.pkg] = true
+	}
+	for pkg := range packages {
+		names, err := w.combine(pkg, chosen)
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			w.combined[n] = true
+		}
+		fmt.Printf("%s: %d mutants in one program\n", pkg, len(names))
+	}
+	return nil
+}
+
 // sound runs every test of the table on the program as it is.
-func sound(list []mutant, jobs int) error {
+func (w *workshop) sound(list []mutant, jobs int) error {
 	var suites []suite
 	seen := map[suite]bool{}
 	for _, m := range list {
@@ -73,7 +96,7 @@ func sound(list []mutant, jobs int) error {
 	fmt.Printf("%d mutants, %d suites; first the suites without any\n", len(list), len(suites))
 	faults := make([]string, len(suites))
 	each(len(suites), jobs, func(i int) {
-		if r := suites[i].run(""); r.outcome != survived {
+		if r := suites[i].run(w.get(suites[i].pkg, suites[i].pkg, "")); r.outcome != survived {
 			faults[i] = fmt.Sprintf("%s %s: %s %s", suites[i].pkg, suites[i].tests, r.outcome, r.red)
 			fmt.Println(r.output)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -74,57 +75,161 @@ func (m mutant) apply(text string) (string, error) {
 	return strings.Replace(text, m.old, m.new, 1), nil
 }
 
+// workshop builds and runs test programs. One of a package as it is serves all of its suites, and one that reads the migrations from a folder
+// serves all mutants of the schema.
+type workshop struct {
+	dir      string
+	combined map[string]bool // names of the mutants that are in their package's program
+	mu       sync.Mutex
+	kept     map[string]*program
+}
+
+type program struct {
+	once sync.Once
+	path string
+	err  error
+	said string
+}
+
+// get builds a test program once.
+func (w *workshop) get(key, pkg, overlay string) *program {
+	w.mu.Lock()
+	p := w.kept[key]
+	if p == nil {
+		p = &program{}
+		w.kept[key] = p
+	}
+	w.mu.Unlock()
+	p.once.Do(func() { p.path, p.said, p.err = w.build(key, pkg, overlay) })
+	return p
+}
+
+// build makes a package's test program, without what only debuggers read.
+func (w *workshop) build(key, pkg, overlay string) (path, said string, err error) {
+	path = filepath.Join(w.dir, fileName(key)+".test")
+	args := []string{"test", "-c", "-vet=off", "-ldflags", "-s -w", "-o", path}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	out, err := exec.Command("go", append(args, pkg)...).CombinedOutput()
+	return path, string(out), err
+}
+
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/ :'", r) {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
 // try builds the mutant and runs its tests.
-func (m mutant) try(work string) result {
+func (w *workshop) try(m mutant) result {
 	began := time.Now()
-	text, err := os.ReadFile(m.file)
-	if err != nil {
-		return result{mutant: m, outcome: stale, output: err.Error()}
-	}
-	changed, err := m.apply(string(text))
-	if err != nil {
-		return result{mutant: m, outcome: stale, output: err.Error()}
-	}
-	overlay, err := m.overlay(work, changed)
-	if err != nil {
-		return result{mutant: m, outcome: broken, output: err.Error()}
-	}
-	r := m.suite.run(overlay)
+	r := w.tryIn(m)
 	r.mutant, r.took = m, time.Since(began)
 	return r
 }
 
-// overlay writes the changed file and what tells the go command to take it in place of the one in the tree.
-func (m mutant) overlay(work, changed string) (string, error) {
-	name := filepath.Join(work, strings.Map(func(r rune) rune {
-		if r == '/' || r == ' ' {
-			return '_'
+func (w *workshop) tryIn(m mutant) result {
+	text, err := os.ReadFile(m.file)
+	if err != nil {
+		return result{outcome: stale, output: err.Error()}
+	}
+	changed, err := m.apply(string(text))
+	if err != nil {
+		return result{outcome: stale, output: err.Error()}
+	}
+	if filepath.Ext(m.file) == ".sql" {
+		return w.trySchema(m, changed)
+	}
+	if w.combined[m.name] {
+		return m.suite.run(w.get(m.suite.pkg, m.suite.pkg, ""), switchName+"="+m.name)
+	}
+	overlay, err := w.overlay(m.name, map[string]string{m.file: changed})
+	if err != nil {
+		return result{outcome: broken, output: err.Error()}
+	}
+	p := w.get(m.name, m.suite.pkg, overlay)
+	defer os.Remove(p.path)
+	return m.suite.run(p)
+}
+
+// trySchema runs the one program of its package on migrations of its own.
+func (w *workshop) trySchema(m mutant, changed string) result {
+	root := filepath.Join(w.dir, fileName(m.name))
+	defer os.RemoveAll(root)
+	err := os.CopyFS(filepath.Join(root, "migrations"), os.DirFS(migrations))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, strings.TrimPrefix(m.file, "records/")), []byte(changed), 0o600)
+	}
+	if err != nil {
+		return result{outcome: broken, output: err.Error()}
+	}
+	p, err := w.schema(m.suite.pkg)
+	if err != nil {
+		return result{outcome: broken, output: err.Error()}
+	}
+	return m.suite.run(p, "GATEWAYD_MIGRATIONS="+root)
+}
+
+// migrations is where the schema's texts are. The programs that try mutants of it read them from a folder instead of from themselves.
+const migrations = "records/migrations"
+
+var fromFolder = []mutant{
+	{name: "schema", file: "records/migrate.go", old: "//go:embed migrations\nvar migrations embed.FS\n", new: "var migrations = os.DirFS(os.Getenv(\"GATEWAYD_MIGRATIONS\"))\n"},
+	{name: "schema", file: "records/migrate.go", old: "\t\"embed\"\n", new: "\t\"os\"\n"},
+}
+
+func (w *workshop) schema(pkg string) (*program, error) {
+	const file = "records/migrate.go"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	changed := string(text)
+	for _, m := range fromFolder {
+		if changed, err = m.apply(changed); err != nil {
+			return nil, err
 		}
-		return r
-	}, m.name))
-	inTree, err := filepath.Abs(m.file)
+	}
+	overlay, err := w.overlay("schema", map[string]string{file: changed})
+	return w.get("schema "+pkg, pkg, overlay), err
+}
+
+// overlay writes changed files and what tells the go command to take them in place of those in the tree.
+func (w *workshop) overlay(name string, changed map[string]string) (string, error) {
+	name = filepath.Join(w.dir, fileName(name))
+	replace := map[string]string{}
+	for file, text := range changed {
+		inTree, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		replace[inTree] = name + "_" + filepath.Base(file)
+		if err := os.WriteFile(replace[inTree], []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
-	replacement := name + filepath.Ext(m.file)
-	list, err := json.Marshal(map[string]any{"Replace": map[string]string{inTree: replacement}})
-	if err != nil {
-		return "", err
-	}
-	return name + ".json", errors.Join(os.WriteFile(replacement, []byte(changed), 0o600), os.WriteFile(name+".json", list, 0o600))
+	return name + ".json", os.WriteFile(name+".json", list, 0o600)
 }
 
 // limit is how long the tests of one mutant may take. They take seconds; the rest is for a machine with other work.
 const limit = "5m"
 
-// run runs the suite, with an overlay if one is named. The models' worlds are always the same ones, so that a table can be repeated.
-func (s suite) run(overlay string) result {
-	args := []string{"test", "-count=1", "-short", "-failfast", "-timeout", limit, "-run", s.tests}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+// run runs the suite by a program. The models' worlds are always the same ones, so that a table can be repeated.
+func (s suite) run(p *program, environment ...string) result {
+	if p.err != nil {
+		return result{outcome: broken, output: tail(p.said + p.err.Error())}
 	}
-	cmd := exec.Command("go", append(args, s.pkg)...)
-	cmd.Env = append(os.Environ(), "GATEWAYD_SEED=1")
+	cmd := exec.Command(p.path, "-test.short", "-test.failfast", "-test.count=1", "-test.timeout="+limit, "-test.run="+s.tests)
+	cmd.Dir = s.pkg
+	cmd.Env = append(append(os.Environ(), "GATEWAYD_SEED=1"), environment...)
 	out, err := cmd.CombinedOutput()
 	return judge(string(out), err)
 }
@@ -139,8 +244,6 @@ func judge(out string, err error) result {
 		r.outcome = idle
 	case err == nil:
 		r.outcome = survived
-	case strings.Contains(out, "[build failed]"), strings.Contains(out, "[setup failed]"):
-		r.outcome = broken
 	case strings.Contains(out, "panic: test timed out"):
 		r.outcome = hangs
 	default:
