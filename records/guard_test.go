@@ -97,10 +97,13 @@ func TestGuardRelease(t *testing.T) {
 	require.NoError(t, g.Release(t.Context(), "eth", "0xhot", 8))
 	require.NoError(t, ask(9, "pay dan", 1), "after a restore the number of a payment means another one")
 	require.ErrorIs(t, ask(10, "pay eve", 2), records.ErrGuard, "number 8 may still be mined")
+	require.NoError(t, ask(11, "pay frank", 4))
+	require.NoError(t, g.Release(t.Context(), "eth", "0xhot", 8))
+	require.ErrorIs(t, ask(12, "pay frank", 4), records.ErrGuard, "number 11 as well")
 	require.ErrorIs(t, ask(7, "pay eve", 3), records.ErrGuard, "what was signed where stays known")
 	_, next, _, err := g.Next(t.Context(), "eth", "0xhot")
 	require.NoError(t, err)
-	require.Equal(t, uint64(10), next)
+	require.Equal(t, uint64(12), next)
 }
 
 // TestGuardGivesAnIndexOnce: the memory of given addresses lies beside the key and outlives a restored database.

@@ -366,6 +366,10 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	require.Equal(t, records.Held, again.State)
 	require.Equal(t, records.ReasonFoundByAudit, again.Reason)
 	require.Empty(t, again.Owner)
+	for _, order := range []func(*records.Tx, Order) error{r.w.Credit, r.w.Refund} {
+		err := r.store.Update(t.Context(), func(tx *records.Tx) error { return order(tx, Order{Record: again.ID, To: owner, Why: "a test"}) })
+		require.ErrorContains(t, err, "was credited before")
+	}
 	traced("0xforwarded:call:0", 3000)
 	r.hour()
 	r.settle(3)

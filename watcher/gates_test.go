@@ -222,3 +222,49 @@ func TestDigestTellsOrdersApart(t *testing.T) {
 		seen[digest(other)] = true
 	}
 }
+
+func TestNothingIsCancelledBesideAForeignTransaction(t *testing.T) {
+	r := setup(t)
+	owner := r.paidBefore()
+	next := r.account("eth", r.net.Hot).Next
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next + 1}
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(1))
+	r.eth.Mine(1)
+	r.vite.Mine(finality + 1)
+	r.step()
+	r.step()
+	require.Equal(t, records.AccountRecovering, r.account("eth", r.net.Hot).State)
+	require.Empty(t, r.eth.Waiting(), "number %d is not used up while nobody has explained number %d", next+1, next)
+}
+
+// otherPast is a ledger of which one node, the one that is asked for blocks, stands on another past.
+type otherPast struct{ chain.Chain }
+
+func (c otherPast) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	b, err := c.Chain.Block(ctx, height)
+	b.Parent = "another past"
+	return b, err
+}
+
+func TestAnotherPastIsProvenBeforeItHalts(t *testing.T) {
+	r := setup(t)
+	r.run(10)
+	honest := r.parts.Chains["eth"]
+	r.parts.Chains["eth"] = otherPast{honest}
+	r.restart()
+	r.eth.Rollback(1, true) // the final block stays the same one
+	r.eth.Mine(1)
+	for range 3 {
+		_ = r.w.Step(t.Context()) // it complains
+	}
+	require.Equal(t, r.cursor("eth").Final.Height, r.cursor("eth").Height, "it went back as far as it may")
+	require.False(t, r.cursor("eth").Halted, "the final block is what all nodes say it is")
+	r.parts.Chains["eth"] = honest
+	r.restart()
+	r.run(2)
+	head, err := r.eth.Head(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, head.Latest.Height, r.cursor("eth").Height)
+}

@@ -183,6 +183,23 @@ func TestNodesAtDifferentHeights(t *testing.T) {
 	require.Equal(t, b.block(height-1), block)
 }
 
+// TestFinalByAMajority: one node of three that calls the newest block final, which all of them have, makes nothing final.
+func TestFinalByAMajority(t *testing.T) {
+	b := setup(t)
+	height := b.mine(10)
+	newest, err := b.dev.Client().HeaderByNumber(b.Context(), bigInt(height))
+	require.NoError(t, err)
+	hasty := func(q request, result any) any {
+		if q.Method == fullBlock && result != nil && q.Params[0] == "finalized" {
+			return map[string]any{"number": fmt.Sprintf("0x%x", height), "hash": newest.Hash().Hex(), "timestamp": fmt.Sprintf("0x%x", newest.Time)}
+		}
+		return result
+	}
+	honest := func() *liar { return newLiar(t, b.dev.URL(), func(_ request, result any) any { return result }) }
+	adapter := b.suspicious(0, newLiar(t, b.dev.URL(), hasty), honest(), honest())
+	require.Equal(t, height-devnode.DefaultFinalityDepth, b.head(adapter).Final.Height)
+}
+
 // behind shows the chain as it was at a height.
 func (b *bundle) behind(height uint64) lie {
 	old, err := b.dev.Client().HeaderByNumber(b.Context(), bigInt(height))

@@ -135,6 +135,7 @@ func TestLyingChunks(t *testing.T) {
 			}
 		})},
 		{"true send invented here", named(inChunks(func(c map[string]any) { c["AccountBlocks"] = append(blocksIn(c), s.elsewhere) }))},
+		{"true send invented here, but not in the content", inChunks(func(c map[string]any) { c["AccountBlocks"] = append(blocksIn(c), s.elsewhere) })},
 		{"reordered", inChunks(func(c map[string]any) { slices.Reverse(blocksIn(c)) })},
 		{"amount", s.inSends(func(b map[string]any) { b["amount"] = number("99") })},
 		{"amount with new hash", named(s.inSends(resealed(func(b map[string]any) { b["amount"] = number("99") })))},

@@ -52,6 +52,11 @@ func testAccounts(t *testing.T, url string) {
 	require.ErrorIs(t, adopt(41), records.ErrConflict, "numbers are never given twice")
 	require.NoError(t, adopt(50))
 	require.Equal(t, uint64(50), get().Next)
+	_, open := r.Owe(records.Withdrawal, 500)
+	r.Bind(open)
+	r.stop(Source, Hot, records.AccountRecovering)
+	err := r.Try(func(tx *records.Tx) error { return tx.AdoptAccount(Source, Hot, 8, "") })
+	require.ErrorIs(t, err, records.ErrConflict, "its slot may still pay")
 
 	r.See(func(tx *records.Tx) error {
 		g, err := tx.Account(Exchange, Gateway)

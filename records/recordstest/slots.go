@@ -87,6 +87,13 @@ func testBindGates(t *testing.T, url string) {
 	in.BlockHash = r.Mine(Source, "'").Hash
 	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(in); return err })
 	r.Bind(p)
+
+	// Held, and its block leaves the line: no operator makes it final before it is back.
+	in = r.Receive(records.Deposit, 700)
+	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(in.ID, records.Seen, records.Held, "test") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	err := r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(in.ID, records.Held, records.Final, "test") })
+	require.ErrorIs(t, err, records.ErrConflict, "its block is not of the line")
 }
 
 func testAttempts(t *testing.T, url string) {
@@ -102,7 +109,7 @@ func testAttempts(t *testing.T, url string) {
 	require.ErrorIs(t, add(s, a), records.ErrConflict, "a seq is given once")
 	next := a
 	next.Seq, next.Kind = 1, records.AttemptReplace
-	require.ErrorIs(t, add(s, next), records.ErrConflict, "a hash is stored once")
+	require.ErrorContains(t, add(s, next), "is stored already", "a hash is stored once")
 	next.Hash = "h1"
 	gap := next
 	gap.Seq = 2
@@ -114,6 +121,7 @@ func testAttempts(t *testing.T, url string) {
 	nowhere := s
 	nowhere.Number = 99
 	require.ErrorIs(t, add(nowhere, a), records.ErrConflict)
+	require.ErrorContains(t, add(nowhere, a), "the slot is not open")
 
 	_, q := r.Owe(records.Deposit, 500)
 	r.Bind(q)

@@ -109,6 +109,11 @@ func testLease(t *testing.T, url string) {
 	require.ErrorContains(t, a.Renew(ctx), "b has taken it")
 	require.NoError(t, b.Renew(ctx))
 
+	fresh, err := s.Lease(ctx, "payer", "b", time.Hour)
+	require.NoError(t, err)
+	require.ErrorIs(t, b.Renew(ctx), records.ErrFenced, "the same holder, another epoch")
+	require.NoError(t, fresh.Renew(ctx))
+
 	again, err := s.Lease(ctx, "payer", "b", -time.Second) // a holder that starts again, and whose time is over at once
 	require.NoError(t, err)
 	require.ErrorIs(t, b.Renew(ctx), records.ErrFenced)

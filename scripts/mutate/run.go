@@ -227,7 +227,11 @@ func (s suite) run(p *program, environment ...string) result {
 	if p.err != nil {
 		return result{outcome: broken, output: tail(p.said + p.err.Error())}
 	}
-	cmd := exec.Command(p.path, "-test.short", "-test.failfast", "-test.count=1", "-test.timeout="+limit, "-test.run="+s.tests)
+	args := []string{"-test.short", "-test.failfast", "-test.count=1", "-test.timeout=" + limit, "-test.run=" + s.tests}
+	if s.pkg == "./chain/ethereum" {
+		args = append(args, "-rapid.nofailfile") // a property's counterexample would be kept in the tree
+	}
+	cmd := exec.Command(p.path, args...)
 	cmd.Dir = s.pkg
 	cmd.Env = append(append(os.Environ(), "GATEWAYD_SEED=1"), environment...)
 	out, err := cmd.CombinedOutput()
