@@ -17,6 +17,7 @@ func (e excuse) covers(v visit) bool {
 var excuses = []excuse{
 	{by: "(*Tx).VerifyHistory", why: "operators ask for it; it reads the history in batches"},
 	{by: "(*Tx).Totals", why: "operators ask for it"},
+	{by: "(*Tx).Sheet", why: "once a day, and when operators ask for it"},
 	{by: "(*Tx).Breaches", with: " >= ", why: "a window between two ids; all of them only when operators ask for it"},
 	{by: "(*Tx).Breaches", with: "FROM history WHERE seq > ", why: "reads what is new since the last check, ten thousand lines at most"},
 	{by: "(*Watch).Owned", with: "seq > ", why: "reads what is new since the last call"},

@@ -75,6 +75,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"conditions", testConditions},
 		{"what waits", testWaiting},
 		{"why payouts wait", testWaits},
+		{"sheet", testSheet},
 		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {

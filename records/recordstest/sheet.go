@@ -1,0 +1,45 @@
+package recordstest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// testSheet: what must be held and what is owed, through a deposit, a withdrawal and a payout.
+func testSheet(t *testing.T, url string) {
+	r := newRig(t, url)
+	n := records.Network{Name: Network, Source: Source, Exchange: Exchange}
+	sheet := func(asset chain.Asset) (s records.Sheet) {
+		r.See(func(tx *records.Tx) (err error) {
+			s, err = tx.Sheet(n, records.Token{TokenID: Token, Asset: asset})
+			return err
+		})
+		return s
+	}
+	in, _ := r.Owe(records.Deposit, 500)
+	out, payout := r.Owe(records.Withdrawal, 300)
+	r.Finalize(Source)
+	paid := r.Payment(payout)
+	s := sheet(in.Asset)
+	require.Equal(t, []chain.Amount{in.Amount, {}, in.Net, paid.Amount}, []chain.Amount{s.Came, s.Paid, s.Deposited, s.Unpaid})
+	gross, err := out.Net.Add(out.Fee)
+	require.NoError(t, err)
+	require.Equal(t, gross, s.Withdrawn)
+	require.False(t, s.Opened)
+	r.Pay(payout)
+	s = sheet(in.Asset)
+	require.Equal(t, []chain.Amount{paid.Amount, {}}, []chain.Amount{s.Paid, s.Unpaid})
+
+	r.Do(func(tx *records.Tx) error { return tx.OpenTokenBooks(Source, in.Asset, chain.NewAmount(70), s.Height) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.OpenTokenBooks(Source, in.Asset, chain.NewAmount(71), s.Height) }), records.ErrConflict)
+	for range 2 {
+		r.Do(func(tx *records.Tx) error { return tx.WriteOffTokens(Source, in.Asset, chain.NewAmount(2), "a test") })
+	}
+	s = sheet(in.Asset)
+	require.Equal(t, []chain.Amount{chain.NewAmount(70), chain.NewAmount(4)}, []chain.Amount{s.Opening, s.Lost})
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.WriteOffTokens(Source, "0xother", chain.NewAmount(2), "a test") }), records.ErrNotFound)
+}
