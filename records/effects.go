@@ -16,12 +16,14 @@ type effectRow struct {
 	OK        bool         `db:"ok"`
 	Void      bool         `db:"void"`
 	Fee       chain.Amount `db:"fee"`
+	Payee     string       `db:"payee"` // where it is asked for
+	Value     chain.Amount `db:"value"`
 }
 
 func (r effectRow) effect() Effect {
 	return Effect{
 		Chain: chain.ID(r.Chain), BlockHash: r.BlockHash, Height: r.Height,
-		Effect: chain.Effect{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee},
+		Effect: chain.Effect{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee, To: r.Payee, Value: r.Value},
 	}
 }
 

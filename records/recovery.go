@@ -27,7 +27,7 @@ func (tx *Tx) ForeignEffects(id chain.ID, account string) ([]Effect, error) {
 
 func (tx *Tx) foreignEffects(id chain.ID, account, but string) ([]Effect, error) {
 	var rows []effectRow
-	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee FROM effects e
+	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee, e.payee, COALESCE(e.value, '0') AS value FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 1 `+but+` ORDER BY e.number`, string(id), account)
 	out := make([]Effect, len(rows))

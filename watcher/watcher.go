@@ -33,6 +33,7 @@ type Config struct {
 	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold; default 15s
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
 	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
+	Solvency     time.Duration `yaml:"solvency"`      // how often everything held of each token is compared with the books and with what is owed; default 24h
 }
 
 func (c Config) withDefaults() Config {
@@ -44,6 +45,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Level, 15*time.Second)
 	setDefault(&c.QuoteEvery, time.Minute)
 	setDefault(&c.BalanceAudit, time.Hour)
+	setDefault(&c.Solvency, 24*time.Hour)
 	return c
 }
 
@@ -53,7 +55,7 @@ func (c Config) Check() error {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"poll", c.Poll}, {"reconcile", c.Reconcile}, {"level", c.Level}, {"quote_every", c.QuoteEvery}, {"balance_audit", c.BalanceAudit}} {
+	}{{"poll", c.Poll}, {"reconcile", c.Reconcile}, {"level", c.Level}, {"quote_every", c.QuoteEvery}, {"balance_audit", c.BalanceAudit}, {"solvency", c.Solvency}} {
 		if d.value < 0 {
 			return fmt.Errorf("%s: must be above zero", d.name)
 		}
@@ -143,6 +145,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 	}
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.reconciler().round) })
+	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().round) })
 	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
 	g.Go(func() error { return w.calendar(ctx) })

@@ -24,6 +24,7 @@ type audit struct {
 	chains map[chain.ID]chain.Chain
 	faults []string
 	missed []string
+	rows   []sheetRow
 	checks int
 }
 
@@ -33,6 +34,7 @@ type auditReport struct {
 	Faults []string                  `json:"faults"`
 	Missed []string                  `json:"missed"` // what could not be checked now
 	Totals map[string]records.Totals `json:"totals"`
+	Sheets []sheetRow                `json:"sheets"`
 }
 
 func auditCommand(w world) *cobra.Command {
@@ -51,7 +53,7 @@ func auditCommand(w world) *cobra.Command {
 	path := configFlag(c)
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
 	c.Flags().Uint64Var(&from, "from", 0, "first block height to read again, on every chain")
-	c.Flags().StringVar(&accept, "accept", "", "account whose confirmed shortage the books take over")
+	c.Flags().StringVar(&accept, "accept", "", "account whose confirmed shortage of coin the books take over, or token of which something is missing")
 	c.Flags().StringVar(&why, "why", "", "reason for --accept, kept in the history")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		d, err := openDesk(cmd.Context(), *path)
@@ -85,6 +87,10 @@ func runAudit(ctx context.Context, d *desk, from uint64, f format, w world) erro
 	for _, id := range slices.Sorted(maps.Keys(a.chains)) {
 		a.balances(ctx, a.chains[id])
 	}
+	if err := a.sheets(ctx); err != nil {
+		return err
+	}
+	report.Sheets = append([]sheetRow{}, a.rows...)
 	for id, c := range a.chains {
 		if err := a.line(ctx, id, c, from); err != nil {
 			return err
@@ -312,6 +318,9 @@ func (a *audit) report(w world, f format, r auditReport) error {
 	} else {
 		for _, name := range slices.Sorted(maps.Keys(r.Totals)) {
 			a.cfg.printTotals(w.stdout, name, r.Totals[name])
+		}
+		for _, s := range r.Sheets {
+			s.print(w.stdout)
 		}
 		for _, fault := range r.Faults {
 			fmt.Fprintln(w.stdout, "DIFFERS", fault)

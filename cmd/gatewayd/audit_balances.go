@@ -47,5 +47,13 @@ func acceptShortage(ctx context.Context, d *desk, account, why string, w world) 
 		}
 		return err
 	}
-	return fmt.Errorf("%w: the daemon has confirmed no shortage of %s", records.ErrNotFound, account)
+	a := &audit{desk: d, chains: map[chain.ID]chain.Chain{}}
+	err := a.open()
+	if err == nil {
+		err = a.writeOff(asOperator(ctx), account, why, w.stdout)
+	}
+	if errors.Is(err, records.ErrNotFound) {
+		return fmt.Errorf("%w: the daemon has confirmed no shortage of %s", records.ErrNotFound, account)
+	}
+	return err
 }

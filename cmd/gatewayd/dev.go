@@ -272,7 +272,7 @@ func devConfig(o devOptions, sourceURL string, chainID uint64, exchangeURL strin
 		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.finality, 10), Accounts: o.accounts, OnDemand: o.source != ""}},
 		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.confirmations), Accounts: o.accounts}},
 		Gateway:  gateway.Config{Config: serve.Config{Listen: o.listen}},
-		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: cmp.Or(o.balanceAudit, time.Minute)},
+		Watcher:  watcher.Config{Poll: o.poll, Sweep: o.sweep, BalanceAudit: cmp.Or(o.balanceAudit, time.Minute), Solvency: time.Minute},
 		Networks: []NetworkConfig{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",

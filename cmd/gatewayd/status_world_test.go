@@ -93,7 +93,7 @@ type limpWorld struct {
 }
 
 // newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
-func newLimpWorld(t *testing.T, adjust func(*Config)) *limpWorld {
+func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	t.Helper()
 	w := &limpWorld{}
 	var err error
@@ -111,7 +111,7 @@ func newLimpWorld(t *testing.T, adjust func(*Config)) *limpWorld {
 	stores, store, password := recovered(t)
 	c.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
 	if adjust != nil {
-		adjust(&c)
+		adjust(w, &c)
 	}
 	text, err := yaml.Marshal(c)
 	require.NoError(t, err)
@@ -198,7 +198,9 @@ func (w *limpWorld) ask(t *testing.T) (a asked) {
 		return asked{}
 	}
 	defer res.Body.Close()
-	require.NoError(t, json.NewDecoder(res.Body).Decode(&a))
+	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {
+		return asked{}
+	}
 	a.code = res.StatusCode
 	return a
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/shopspring/decimal"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// sheetRow is a token's balance sheet as `audit --json` has it. Amounts are in the asset's smallest unit.
+type sheetRow struct {
+	Network     string        `json:"network"`
+	Symbol      string        `json:"symbol"`
+	Asset       chain.Asset   `json:"asset"`
+	Decimals    uint8         `json:"decimals"`
+	Height      uint64        `json:"height"` // final block of the source chain
+	Hot         chain.Amount  `json:"hot"`
+	Gas         chain.Amount  `json:"gas"`
+	Shared      chain.Amount  `json:"shared"`
+	Deposits    chain.Amount  `json:"deposits"` // users' own addresses
+	Above       chain.Amount  `json:"above"`    // credited deposits younger than height
+	Held        chain.Amount  `json:"held"`
+	Circulating chain.Amount  `json:"circulating"` // credited less given back
+	Unpaid      chain.Amount  `json:"unpaid"`      // payouts and refunds that no final block has
+	Owed        chain.Amount  `json:"owed"`
+	Uncovered   chain.Amount  `json:"uncovered"`          // owed above held
+	Expected    *chain.Amount `json:"expected,omitempty"` // tokens: held by the books, without above
+	Missing     chain.Amount  `json:"missing"`            // tokens: expected above what is there
+	Unexplained chain.Amount  `json:"unexplained"`        // coin: sent by transactions that the records do not know
+}
+
+// sheets compares what is held of every token with what is owed, and names what left by transactions that nobody of ours signed.
+func (a *audit) sheets(ctx context.Context) error {
+	networks, err := a.networks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range networks {
+		unexplained, err := a.unexplained(ctx, n.Source)
+		if err != nil {
+			return err
+		}
+		for _, t := range n.Tokens {
+			b, ok, err := watcher.Sheet(ctx, a.store, a.chains[n.Source], n, t)
+			if err != nil {
+				a.missed = append(a.missed, fmt.Sprintf("balance sheet of %s on %s: %v", t.Symbol, n.Name, err))
+				continue
+			}
+			if ok {
+				a.sheet(b, unexplained)
+			}
+		}
+	}
+	return nil
+}
+
+// sheet checks one.
+func (a *audit) sheet(b watcher.BalanceSheet, unexplained chain.Amount) {
+	row := rowOfSheet(b)
+	if b.Token.Asset == chain.Native {
+		row.Unexplained = unexplained
+	}
+	a.rows = append(a.rows, row)
+	a.check(row.Missing.IsZero(), "our accounts hold %s less of %s than the books say at block %d", row.text(row.Missing), row.Asset, b.Height)
+	a.check(row.Uncovered.IsZero(), "%s is held on %s and %s owed: %s is missing", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered))
+}
+
+func rowOfSheet(b watcher.BalanceSheet) sheetRow {
+	row := sheetRow{
+		Network: b.Network, Symbol: b.Token.Symbol, Asset: b.Token.Asset, Decimals: b.Token.AssetDecimals, Height: b.Height,
+		Hot: b.Hot, Gas: b.Gas, Shared: b.Shared, Deposits: b.Deposits, Above: b.Above, Held: b.Held,
+		Circulating: b.Circulating, Unpaid: b.Unpaid, Owed: b.Owed, Uncovered: b.Uncovered(), Missing: b.Missing,
+	}
+	if b.Opened {
+		row.Expected = &b.Expected
+	}
+	return row
+}
+
+// unexplained adds up the coin that left by transactions of ours which the records do not know, and names each of them.
+func (a *audit) unexplained(ctx context.Context, id chain.ID) (sum chain.Amount, err error) {
+	err = a.store.View(ctx, func(tx *records.Tx) error {
+		accounts, err := tx.Unexplained(id)
+		if err != nil {
+			return err
+		}
+		for _, account := range accounts {
+			list, err := tx.ForeignEffects(id, account)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				a.check(false, "transaction %s of %s on %s was not signed by this daemon: it moved %s to %s", e.Tx, account, id, a.cfg.coinText(id, e.Value), e.To)
+				if sum, err = sum.Add(e.Value); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return sum, err
+}
+
+// inWholeTokens is an amount in whole tokens, exactly.
+func inWholeTokens(amount chain.Amount, decimals uint8) string {
+	return decimal.NewFromBigInt(amount.Uint256().ToBig(), -int32(decimals)).String()
+}
+
+// coinText is an amount of a chain's own coin for people.
+func (c Config) coinText(id chain.ID, amount chain.Amount) string {
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Source == id && t.Asset == chain.Native {
+				return inWholeTokens(amount, t.AssetDecimals) + " " + t.Symbol
+			}
+		}
+	}
+	return inWholeTokens(amount, 18) + " coin"
+}
+
+func (r sheetRow) text(amount chain.Amount) string {
+	return inWholeTokens(amount, r.Decimals) + " " + r.Symbol
+}
+
+// print is the sheet for people, in the token's unit.
+func (r sheetRow) print(w io.Writer) {
+	fmt.Fprintf(w, "%s on %s at block %d\n", r.Symbol, r.Network, r.Height)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
+	line := func(name string, amount chain.Amount) {
+		fmt.Fprintf(t, "  %s\t%s\t\n", name, inWholeTokens(amount, r.Decimals))
+	}
+	line("accounts that pay", r.Hot)
+	line("gas account", r.Gas)
+	line("shared address", r.Shared)
+	line("users' addresses", r.Deposits)
+	line("credited, not final", r.Above)
+	line("HELD", r.Held)
+	line("users have", r.Circulating)
+	line("to be paid", r.Unpaid)
+	line("OWED", r.Owed)
+	if r.Expected != nil {
+		line("by the books", *r.Expected)
+	}
+	if !r.Missing.IsZero() {
+		line("MISSING", r.Missing)
+	}
+	if !r.Uncovered.IsZero() {
+		line("NOT COVERED", r.Uncovered)
+	}
+	if !r.Unexplained.IsZero() {
+		line("SENT BY STRANGERS", r.Unexplained)
+	}
+	_ = t.Flush() // a terminal that is gone takes no more
+}
+
+// writeOff lets the books of a token take over what is missing of it.
+func (a *audit) writeOff(ctx context.Context, name, why string, w io.Writer) error {
+	networks, err := a.networks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range networks {
+		for _, t := range n.Tokens {
+			if t.Asset == chain.Native || (t.Symbol != name && t.TokenID != name && string(t.Asset) != name) {
+				continue
+			}
+			b, _, err := watcher.Sheet(ctx, a.store, a.chains[n.Source], n, t)
+			if err != nil || b.Missing.IsZero() {
+				return errors.Join(err, fmt.Errorf("%w: nothing of %s is missing", records.ErrNotFound, name))
+			}
+			err = a.change(ctx, func(tx *records.Tx) error { return tx.WriteOffTokens(n.Source, t.Asset, b.Missing, why) })
+			if err == nil {
+				fmt.Fprintf(w, "The books of %s on %s are %s lower now. The daemon opens the channels once what is owed is covered.\n", name, n.Name, rowOfSheet(b).text(b.Missing))
+			}
+			return err
+		}
+	}
+	return records.ErrNotFound
+}

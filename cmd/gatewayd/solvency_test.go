@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/records"
+)
+
+// rebasing puts a token whose balances change without a word in USDT's place.
+func rebasing(t *testing.T, token *common.Address) func(*limpWorld, *Config) {
+	return func(w *limpWorld, c *Config) {
+		c.Watcher.Solvency = time.Second
+		rebasing := contracts.NewRebasingToken()
+		code := append(common.FromHex(contracts.RebasingTokenMetaData.Bin), rebasing.PackConstructor("Tether USD", "USDT", 6)...)
+		var err error
+		*token, err = w.source.Deploy(code)
+		require.NoError(t, err)
+		_, err = w.source.SendCall(*token, new(big.Int), rebasing.PackMint(common.HexToAddress(devnodeFaucet()), big.NewInt(1e15)))
+		require.NoError(t, err)
+		_, err = w.source.Mine(1)
+		require.NoError(t, err)
+		c.Networks[0].Tokens[1].Asset = chain.Asset(token.Hex())
+	}
+}
+
+// audited is the balance sheet of a token by `audit --json`, and whether the audit is content.
+func (w *limpWorld) audited(t *testing.T, symbol string) (row sheetRow, ok bool) {
+	t.Helper()
+	out, err := w.command(t, "audit", "--json")
+	var report auditReport
+	require.NoError(t, json.Unmarshal([]byte(out), &report), out)
+	for _, s := range report.Sheets {
+		if strings.HasPrefix(s.Symbol, symbol) {
+			return s, err == nil
+		}
+	}
+	require.Failf(t, "no sheet", "of %s: %s", symbol, out)
+	return row, false
+}
+
+// TestTokenThatRebases: what leaves our accounts without a transaction of ours closes the token's channels and is named to the unit, wherever it
+// lay. The books take it over on an operator's word; then what is owed must still be covered.
+func TestTokenThatRebases(t *testing.T) {
+	t.Parallel()
+	var token common.Address
+	w := newLimpWorld(t, rebasing(t, &token))
+	rebase := func(account string, percent int64) {
+		_, err := w.source.SendCall(token, new(big.Int), contracts.NewRebasingToken().PackRebase(common.HexToAddress(account), big.NewInt(percent)))
+		require.NoError(t, err)
+	}
+	waitFor(t, "the token's books", func() bool { s, _ := w.audited(t, "USDT"); return s.Expected != nil })
+	w.user.mustDeposit(t, units(w.user.token, 30_000))
+	waitFor(t, "a sheet that fits", func() bool {
+		s, ok := w.audited(t, "USDT")
+		return ok && s.Circulating == units(w.user.token, 30_000) && s.Deposits == s.Circulating && *s.Expected == s.Held
+	})
+
+	rebase(w.hot(t), 40) // of 10,000
+	missing := "6000000000 of " + token.Hex() + " less than the books say"
+	closed := func(text string) func() bool {
+		return func() bool { return strings.Contains(w.mustCommand(t, "channel", "list"), text) }
+	}
+	waitFor(t, "closed channels", closed(missing))
+	s, ok := w.audited(t, "USDT")
+	require.False(t, ok)
+	require.Equal(t, []chain.Amount{units(w.user.token, 6_000_000), {}}, []chain.Amount{s.Missing, s.Uncovered}, "what is owed is covered still")
+	out, _ := w.operator(t, "audit")
+	require.Contains(t, out, "our accounts hold 6000 USDT-000 less of "+token.Hex())
+	require.Equal(t, 2, strings.Count(w.mustCommand(t, "channel", "list"), missing), "both directions")
+	require.Contains(t, w.mustCommand(t, "audit", "--accept", "USDT-000", "--why", "a test"), "6000 USDT-000 lower now")
+	w.well(t)
+
+	rebase(w.hot(t), 0)
+	rebase(depositAddress(t, w.user), 50)
+	waitFor(t, "closed channels", closed("solvency: "))
+	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.token, 15_000) })
+	w.mustCommand(t, "audit", "--accept", "USDT-000", "--why", "a test")
+	waitFor(t, "what is owed", func() bool { s, _ := w.audited(t, "USDT"); return s.Missing.IsZero() && !s.Uncovered.IsZero() })
+	require.Contains(t, w.mustCommand(t, "channel", "list"), records.ChannelMaintain)
+	w.topUp(t)
+	w.well(t)
+	_, err := w.command(t, "audit", "--accept", "USDT-000", "--why", "again")
+	require.ErrorIs(t, err, records.ErrNotFound)
+}
+
+// TestCoinThatStrangersSent: the audit tells of coin that left with the hot account's key, although the books of coin follow the chain.
+func TestCoinThatStrangersSent(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, nil)
+	payee, _ := w.user.payee(t, units(w.user.token, 5000)) // the account's books begin with its first payment
+	waitFor(t, "a payout", func() bool {
+		have, err := w.user.eth.balance(t.Context(), w.user.token.Asset, common.HexToAddress(payee))
+		return err == nil && have.Sign() > 0
+	})
+	w.steal(t, ether(50))
+	waitFor(t, "the theft in the balance sheet", func() bool { s, _ := w.audited(t, "ETH"); return s.Unexplained == amountOf(ether(50)) })
+	out, ok := w.operator(t, "audit")
+	require.False(t, ok)
+	require.Contains(t, out, "was not signed by this daemon: it moved 50 ETH-000 to "+goodPayee)
+	require.Regexp(t, `SENT BY STRANGERS +50\n`, out)
+}

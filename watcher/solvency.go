@@ -1,0 +1,235 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// holder is a source chain that tells what many accounts hold of an asset after a final block, by a majority of its nodes.
+type holder interface {
+	HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error)
+}
+
+// solvencyPage is how many accounts are asked for at once.
+const solvencyPage = 4_000
+
+// solvencyPrefix marks the automatic stops of this check.
+const solvencyPrefix = "solvency: "
+
+// BalanceSheet sets what all our accounts on a source chain hold of a token's asset, by the chain's own answer at a final block, beside what the
+// gateway owes. Amounts count the asset's units. The addresses of users' deposits count as held: nobody but us can move it.
+type BalanceSheet struct {
+	Network  string
+	Token    records.Token
+	Height   uint64
+	Hot      chain.Amount // accounts that pay
+	Gas      chain.Amount
+	Shared   chain.Amount
+	Deposits chain.Amount // users' own addresses
+	Above    chain.Amount // credited deposits that are younger than Height
+	Held     chain.Amount // all of these
+
+	Circulating chain.Amount // credited less given back: what users have of the gateway token
+	Unpaid      chain.Amount // payouts and refunds that no final block has
+	Owed        chain.Amount // both
+
+	Opened   bool         // tokens: what was there before the books is known
+	Opening  chain.Amount // of tokens, to be stored if not Opened
+	Expected chain.Amount // of tokens, at Height by the books; without Above
+	Missing  chain.Amount // of tokens: so much less than Expected is there
+}
+
+// Uncovered is by how much less is held than is owed.
+func (b BalanceSheet) Uncovered() chain.Amount { return less(b.Owed, b.Held) }
+
+// fault says what is wrong, or nothing.
+func (b BalanceSheet) fault() string {
+	var found []string
+	if !b.Missing.IsZero() {
+		found = append(found, fmt.Sprintf("our accounts hold %s of %s less than the books say at block %d: it left without a transaction of ours, or the token took it",
+			b.Missing, b.Token.Asset, b.Height))
+	}
+	if short := b.Uncovered(); !short.IsZero() {
+		found = append(found, fmt.Sprintf("%s of %s is held and %s owed at block %d: %s is missing", b.Held, b.Token.Asset, b.Owed, b.Height, short))
+	}
+	return strings.Join(found, "; ")
+}
+
+// Sheet asks the chain for everything our accounts hold of a token. false: the chain does not offer it, or is not followed yet.
+func Sheet(ctx context.Context, s viewer, c chain.Chain, n records.Network, t records.Token) (b BalanceSheet, ok bool, err error) {
+	h, ok := c.(holder)
+	if !ok {
+		return b, false, nil
+	}
+	var books records.Sheet
+	err = s.View(ctx, func(tx *records.Tx) error {
+		cur, err := tx.Cursor(n.Source)
+		if ok = err == nil && !cur.Missing && cur.Final.Height > 0; !ok {
+			return err
+		}
+		books, err = tx.Sheet(n, t)
+		return err
+	})
+	if err != nil || !ok {
+		return b, false, err
+	}
+	b = BalanceSheet{Network: n.Name, Token: t, Height: books.Height, Above: books.Above, Unpaid: books.Unpaid}
+	if err := b.ask(ctx, s, h, n); err != nil {
+		return b, false, err
+	}
+	return b, true, b.compare(books)
+}
+
+// ask adds up what the accounts hold, page by page, all at the same block.
+func (b *BalanceSheet) ask(ctx context.Context, s viewer, h holder, n records.Network) error {
+	for last := ""; ; {
+		var page []records.Holding
+		err := s.View(ctx, func(tx *records.Tx) (err error) {
+			page, err = tx.HoldingsAfter(n.Source, last, solvencyPage)
+			return err
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		accounts := make([]string, len(page))
+		for i, p := range page {
+			accounts[i] = p.Account
+		}
+		have, err := h.HoldingsAt(ctx, b.Height, b.Token.Asset, accounts)
+		if err != nil {
+			return fmt.Errorf("asking what is held of %s: %w", b.Token.Asset, err)
+		}
+		for i, p := range page {
+			if err := b.add(p.Kind, have[i]); err != nil {
+				return err
+			}
+		}
+		last = accounts[len(accounts)-1]
+	}
+}
+
+func (b *BalanceSheet) add(k records.AccountKind, have chain.Amount) (err error) {
+	sum := map[records.AccountKind]*chain.Amount{
+		records.KindHot: &b.Hot, records.KindGas: &b.Gas, records.KindShared: &b.Shared, records.KindDeposit: &b.Deposits,
+	}[k]
+	if sum == nil {
+		return fmt.Errorf("an account of the kind %q holds nothing on a source chain", k)
+	}
+	if *sum, err = sum.Add(have); err == nil {
+		b.Held, err = b.Held.Add(have)
+	}
+	return err
+}
+
+// compare sets the books beside what is there. Coin has books of its own, by account; here it is held against what is owed only.
+func (b *BalanceSheet) compare(s records.Sheet) (err error) {
+	there := b.Held
+	if b.Held, err = b.Held.Add(s.Above); err != nil {
+		return err
+	}
+	if b.Circulating, _, err = less(s.Deposited, s.Withdrawn).Rescale(b.Token.Decimals, b.Token.AssetDecimals); err != nil {
+		return err
+	}
+	if b.Owed, err = b.Circulating.Add(s.Unpaid); err != nil || b.Token.Asset == chain.Native {
+		return err
+	}
+	went, err := s.Paid.Add(s.Lost)
+	if err != nil {
+		return err
+	}
+	if b.Opened, b.Opening = s.Opened, s.Opening; !s.Opened {
+		if there, err = there.Add(went); err == nil {
+			b.Opening = less(there, s.Came)
+		}
+		return err
+	}
+	all, err := s.Opening.Add(s.Came)
+	if err == nil {
+		b.Expected = less(all, went)
+		b.Missing = less(b.Expected, there)
+	}
+	return err
+}
+
+// solvency compares balance sheets in its time, and after each that does not fit again with the next final blocks: what two in a row show closes the
+// token's channels until one fits.
+type solvency struct {
+	*Watcher
+	next   time.Time
+	before map[channelKey]uint64 // height of the last sheet that did not fit
+}
+
+func (w *Watcher) solvency() *solvency { return &solvency{Watcher: w, before: map[channelKey]uint64{}} }
+
+// round compares all tokens when it is time.
+func (v *solvency) round(ctx context.Context) error {
+	if v.Now().Before(v.next) {
+		return nil
+	}
+	for _, n := range v.Networks {
+		for _, t := range n.Tokens {
+			if err := v.check(ctx, n, t); err != nil {
+				return fmt.Errorf("comparing what is held and owed of %s on %s: %w", t.Symbol, n.Name, err)
+			}
+		}
+	}
+	if len(v.before) == 0 {
+		v.next = v.Now().Add(v.cfg.Solvency)
+	}
+	return nil
+}
+
+// check judges one token. A sheet that does not fit is looked at again at a later final block before it closes anything: the books of a block
+// that has just become final may be half written.
+func (v *solvency) check(ctx context.Context, n records.Network, t records.Token) error {
+	b, ok, err := Sheet(ctx, v.Store, v.Chains[n.Source], n, t)
+	if err != nil || !ok {
+		return err
+	}
+	if !b.Opened && t.Asset != chain.Native {
+		err := v.Store.Update(ctx, func(tx *records.Tx) error { return tx.OpenTokenBooks(n.Source, t.Asset, b.Opening, b.Height) })
+		if err != nil {
+			return err
+		}
+	}
+	key, fault := channelKey{network: n.Name, token: t.TokenID}, b.fault()
+	if fault == "" {
+		delete(v.before, key)
+		return v.set(ctx, n, t, records.ChannelOpen, "")
+	}
+	seen, again := v.before[key]
+	if !again {
+		v.before[key] = b.Height
+	}
+	if !again || b.Height <= seen {
+		return nil
+	}
+	return v.set(ctx, n, t, records.ChannelMaintain, solvencyPrefix+fault)
+}
+
+// set moves the channels of a token, unless somebody else has stopped them.
+func (v *solvency) set(ctx context.Context, n records.Network, t records.Token, want, why string) error {
+	return v.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
+			c, err := tx.Channel(n.Name, t.TokenID, d)
+			if err != nil {
+				return err
+			}
+			if ours := c.Automatic == records.ChannelOpen || strings.HasPrefix(c.Why, solvencyPrefix); !ours || c.Automatic == want {
+				continue
+			}
+			v.Log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
+			if err := tx.SetAutomatic(n.Name, t.TokenID, d, want, why); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
