@@ -54,7 +54,9 @@ func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset
 			return nil, fmt.Errorf("balance of %q: %w", account, err)
 		}
 	}
-	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return n.tokenBalances(ctx, height, token, owners) }
+	question := func(ctx context.Context, n *node) ([]uint256.Int, error) {
+		return n.tokenBalances(ctx, height, token, owners)
+	}
 	enough := func(answers []answer[[]uint256.Int]) bool {
 		_, err := c.elected(answers, len(owners))
 		return err == nil
