@@ -134,6 +134,11 @@ type market struct {
 	pages   []page
 }
 
+// unfollowed is an index that answers without having heard of its node.
+type unfollowed struct{ *index.Index }
+
+func (unfollowed) Reached() bool { return true }
+
 func openMarket(ctx context.Context, r *Run) (*market, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
@@ -171,7 +176,7 @@ func (m *market) serve(ctx context.Context, r *Run, node *client.Client, log *lo
 		return err
 	}
 	server, err := exchangeapi.New(exchangeapi.Config{}, exchangeapi.Parts{
-		Keys: m.keys, Log: log, Networks: []exchangeapi.Network{{Name: "main", Index: m.index, Node: node, Agents: agents}},
+		Keys: m.keys, Log: log, Networks: []exchangeapi.Network{{Name: "main", Index: unfollowed{m.index}, Node: node, Agents: agents}},
 	})
 	if err != nil {
 		return err

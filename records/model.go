@@ -65,8 +65,8 @@ func Reasons() []string {
 
 // Reasons of queued payments that wait.
 const (
-	ReasonNoCoin     = "no_coin"     // the paying account holds too little coin for the fee
-	ReasonFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
+	WaitsNoCoin     = "no_coin"     // the paying account holds too little coin for the fee
+	WaitsFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
 )
 
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.

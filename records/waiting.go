@@ -9,7 +9,7 @@ import (
 // Wait is what of a token's payouts waits for one reason.
 type Wait struct {
 	Token   string
-	Reason  string // ReasonNoCoin or ReasonFeeCeiling
+	Reason  string // WaitsNoCoin or WaitsFeeCeiling
 	Count   uint64
 	Account string // one of the accounts that they are to be paid from
 	All     bool   // no payout of the token is queued that does not wait

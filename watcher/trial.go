@@ -77,9 +77,9 @@ func (a aside) reason() string {
 	case errors.Is(a.why, chain.ErrGasLimit):
 		return records.ReasonPayeeGas
 	case errors.Is(a.why, chain.ErrFeeCeiling):
-		return records.ReasonFeeCeiling
+		return records.WaitsFeeCeiling
 	case errors.Is(a.why, errNoCoin):
-		return records.ReasonNoCoin
+		return records.WaitsNoCoin
 	}
 	return ""
 }

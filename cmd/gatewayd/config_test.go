@@ -11,7 +11,7 @@ import (
 
 func TestMinRefund(t *testing.T) {
 	token := TokenConfig{
-		Token: "t", Asset: chain.Native, MinWithdraw: chain.NewAmount(250), Deposits: records.Depth{Count: 1}, Withdrawals: records.Depth{Count: 1},
+		Token: "tti_687d8a93915393b219212c73", Asset: chain.Native, MinWithdraw: chain.NewAmount(250), Deposits: records.Depth{Count: 1}, Withdrawals: records.Depth{Count: 1},
 		Fee: records.Fee{Kind: "flat"},
 	}
 	for _, c := range []struct {

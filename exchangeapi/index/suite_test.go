@@ -190,8 +190,8 @@ func testTransfers(t *testing.T, url string) {
 	list, err := x.Transfers(t.Context(), r.alice.addr, coin, Page{Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, Transfers{List: []Transfer{
-		{startTime, "COIN-000", "2.00000000", kindDeposit}, {startTime, "COIN-000", "3.00000000", kindWithdrawal},
-		{startTime, "COIN-000", "7.00000000", kindWithdrawal}, {startTime, "COIN-000", "100000.00000000", kindDeposit},
+		{startTime, "COIN", "2.00000000", kindDeposit}, {startTime, "COIN", "3.00000000", kindWithdrawal},
+		{startTime, "COIN", "7.00000000", kindWithdrawal}, {startTime, "COIN", "100000.00000000", kindDeposit},
 	}, Total: 4}, list)
 	balances, err := x.Balances(t.Context(), r.alice.addr)
 	require.NoError(t, err)

@@ -135,7 +135,7 @@ func waiting(tx *records.Tx, n records.Network) (found []Condition, err error) {
 	for _, w := range all {
 		c := Condition{Chain: n.Source, Network: n.Name, Token: w.Token, Direction: records.Withdrawal, Subject: w.Account, Stops: true}
 		switch {
-		case w.Reason == records.ReasonNoCoin:
+		case w.Reason == records.WaitsNoCoin:
 			c.Kind = NoCoin
 			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, n.Source)
 		case w.All:

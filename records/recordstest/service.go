@@ -89,17 +89,17 @@ func testWaits(t *testing.T, url string) {
 	_, one := r.Owe(records.Withdrawal, 500)
 	_, two := r.Owe(records.Withdrawal, 600)
 	require.Empty(t, waits())
-	require.NoError(t, note(one, records.ReasonFeeCeiling))
-	want := records.Wait{Token: Token, Reason: records.ReasonFeeCeiling, Count: 1, Account: Hot}
+	require.NoError(t, note(one, records.WaitsFeeCeiling))
+	want := records.Wait{Token: Token, Reason: records.WaitsFeeCeiling, Count: 1, Account: Hot}
 	require.Equal(t, []records.Wait{want}, waits(), "the other may leave")
-	require.NoError(t, note(two, records.ReasonFeeCeiling))
+	require.NoError(t, note(two, records.WaitsFeeCeiling))
 	want.Count, want.All = 2, true
 	require.Equal(t, []records.Wait{want}, waits())
-	require.NoError(t, note(two, records.ReasonNoCoin))
+	require.NoError(t, note(two, records.WaitsNoCoin))
 	require.Len(t, waits(), 2)
 	r.Bind(two)
 	require.Empty(t, r.Payment(two).Reason)
-	require.ErrorIs(t, note(two, records.ReasonNoCoin), records.ErrConflict, "it waits no more")
+	require.ErrorIs(t, note(two, records.WaitsNoCoin), records.ErrConflict, "it waits no more")
 	want.Count = 1
 	require.Equal(t, []records.Wait{want}, waits())
 }
