@@ -42,6 +42,8 @@ type Config struct {
 	Hardfork string
 	// Period is the time between blocks in whole seconds; zero means a block for each transaction and for Mine.
 	Period time.Duration
+	// Fork is the URL of another anvil whose chain this one continues from its head on, as a branch of its own (anvil only).
+	Fork string
 }
 
 // Node is a running child process.
@@ -92,6 +94,9 @@ func (n *Node) start(ctx context.Context, c Config) error {
 	}
 	if n.chainID, err = n.client.ChainID(ctx); err != nil {
 		return fmt.Errorf("reading the chain id: %w", err)
+	}
+	if c.Fork != "" {
+		return nil // the contracts are there
 	}
 	if n.kind == Anvil {
 		if err := n.call("anvil_setBalance", n.faucet(), plenty); err != nil {
@@ -205,6 +210,14 @@ func (n *Node) SetMining(on bool) error {
 		return err
 	}
 	return n.call("anvil_setAutomine", on)
+}
+
+// SetPeriod sets the time between blocks in whole seconds; with zero the chain stands still (anvil only, started with a period).
+func (n *Node) SetPeriod(period time.Duration) error {
+	if err := n.only(Anvil); err != nil {
+		return err
+	}
+	return n.call("evm_setIntervalMining", int(period/time.Second))
 }
 
 // SetNextBaseFee sets what the next block takes per gas (anvil only).

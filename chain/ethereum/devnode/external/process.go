@@ -60,6 +60,9 @@ func (n *Node) arguments(c Config) ([]string, error) {
 		if c.Period > 0 {
 			arguments = append(arguments, "--block-time", seconds)
 		}
+		if c.Fork != "" {
+			arguments = append(arguments, "--fork-url", c.Fork, "--no-storage-caching")
+		}
 		return arguments, nil
 	case Geth:
 		data, password, err := n.prepareGeth()
