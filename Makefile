@@ -21,6 +21,12 @@ demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil or SOURCE=geth u
 demo-exchange: ## an API key, orders, pushes and a withdrawal on the exchange of a running `make run`
 	go run ./cmd/gatewayd demo exchange
 
+.PHONY: drill
+drill: build ## breaks a gateway in every way there is and repairs it by command (ten minutes); ARGS="--only halted-account"
+	@scripts/npm-install.sh
+	build/gatewayd demo drill $(ARGS)
+	scripts/postgres.sh sh -c 'build/gatewayd demo drill --only postgres-away --postgres "$$GATEWAYD_TEST_POSTGRES"'
+
 .PHONY: bench
 bench: build ## every figure of the budgets beside its yardstick; ARGS="--rounds 5 --only matching"
 	build/gatewayd bench $(ARGS)

@@ -36,6 +36,6 @@ check "contracts are as generated" scripts/contracts.sh --check
 mkdir -p build/bin
 go build -o build/bin/testsum ./scripts/testsum || exit 1
 [ $# -gt 0 ] || set -- ./...
-scripts/postgres.sh go test -json -p 2 -count=1 -timeout 15m "$@" | build/bin/testsum -passed $passed -failed $failed -secrets wallet/entropy/testdata/hd-derivation.json
+scripts/postgres.sh go test -json -p 2 -count=1 -timeout 25m "$@" | build/bin/testsum -passed $passed -failed $failed -secrets wallet/entropy/testdata/hd-derivation.json
 outcome=("${PIPESTATUS[@]}")
 [ "${outcome[0]}" = 0 ] && [ "${outcome[1]}" = 0 ]

@@ -41,7 +41,7 @@ func demoCommand(w world) *cobra.Command {
 	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
 	c.Flags().StringVar(&info, "info", devInfoPath(), "description of the development world")
 	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
-	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w))
+	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w), demoDrillCommand(w))
 	return c
 }
 

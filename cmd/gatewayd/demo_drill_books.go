@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"sync"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/ethclient"
+
+	"gatewayd/chain/vite/client"
+	"gatewayd/chain/vite/core"
+	"gatewayd/wallet"
+)
+
+// bridgeHoldings is what a gateway has by the chains' own answers: by "source ASSET" of all its accounts there, by "exchange TOKEN" with what
+// waits to be received. It is reckoned without the daemon's records.
+type bridgeHoldings map[string]*big.Int
+
+func (h bridgeHoldings) add(what string, amount *big.Int) {
+	if h[what] == nil {
+		h[what] = new(big.Int)
+	}
+	h[what].Add(h[what], amount)
+}
+
+func (h bridgeHoldings) sub(what string, amount *big.Int) { h.add(what, new(big.Int).Neg(amount)) }
+
+// drillBooks are what the gateway must have.
+type drillBooks struct {
+	mu       sync.Mutex
+	due      bridgeHoldings // but for the fees of its transactions
+	deposits map[common.Address]bool
+}
+
+// moves notes that the gateway is due more of one thing, or less.
+func (b *drillBooks) moves(what string, amount *big.Int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.due.add(what, amount)
+}
+
+func openBooks(ctx context.Context, w *drillWorld) (*drillBooks, error) {
+	b := &drillBooks{deposits: map[common.Address]bool{}}
+	have, err := b.holdings(ctx, w)
+	b.due = have
+	return b, err
+}
+
+// took adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
+func (b *drillBooks) took(ctx context.Context, w *drillWorld, address common.Address) error {
+	if ours, err := b.sourceAccounts(); err != nil || ours[address] {
+		return err
+	}
+	b.deposits[address] = true
+	have, err := w.anvil.Client().BalanceAt(ctx, address, nil)
+	if err != nil {
+		return err
+	}
+	b.moves("source native", have)
+	return nil
+}
+
+// sourceAccounts are the gateway's addresses on the source chain: its own, and those that users were told.
+func (b *drillBooks) sourceAccounts() (map[common.Address]bool, error) {
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	if err != nil {
+		return nil, err
+	}
+	ours := maps.Clone(b.deposits)
+	for _, path := range []string{wallet.HotPath, wallet.GasPath} {
+		text, err := keys.Address(path)
+		if err != nil {
+			return nil, err
+		}
+		ours[common.HexToAddress(text)] = true
+	}
+	return ours, nil
+}
+
+func (b *drillBooks) holdings(ctx context.Context, w *drillWorld) (bridgeHoldings, error) {
+	h := bridgeHoldings{}
+	ours, err := b.sourceAccounts()
+	if err != nil {
+		return nil, err
+	}
+	eth := &ethUser{client: w.anvil.Client()}
+	for address := range ours {
+		for _, k := range w.info.Tokens {
+			have, err := eth.balance(ctx, k.Asset, address)
+			if err != nil {
+				return nil, err
+			}
+			h.add("source "+k.Asset, have)
+		}
+	}
+	return h, exchangeHoldings(ctx, w.info, w.home, h)
+}
+
+// exchangeHoldings adds what an account has of the gateway's tokens, received and not.
+func exchangeHoldings(ctx context.Context, info devInfo, account core.Address, h bridgeHoldings) error {
+	node, err := client.Dial(ctx, info.Exchange, client.Options{})
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	has, err := node.AccountInfo(ctx, account)
+	if err != nil {
+		return err
+	}
+	for _, k := range info.Tokens {
+		id, err := core.ParseTokenID(k.Token)
+		if err != nil {
+			return err
+		}
+		have := has.Balances[id].Amount
+		h.add("exchange "+k.Token, have.ToBig())
+	}
+	for page := 0; ; page++ {
+		waiting, err := node.UnreceivedBlocks(ctx, account, page, client.MaxPage)
+		if err != nil {
+			return err
+		}
+		for _, s := range waiting {
+			if !s.Amount.IsZero() {
+				h.add("exchange "+s.TokenID.String(), s.Amount.ToBig())
+			}
+		}
+		if len(waiting) < client.MaxPage {
+			return nil
+		}
+	}
+}
+
+// feesOf is what accounts have paid for their transactions, by the receipts of all blocks.
+func feesOf(ctx context.Context, node *ethclient.Client, ours map[common.Address]bool) (*big.Int, error) {
+	sum := new(big.Int)
+	head, err := node.BlockNumber(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := node.ChainID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	signer := types.LatestSignerForChainID(id)
+	for n := range head + 1 {
+		block, err := node.BlockByNumber(ctx, new(big.Int).SetUint64(n))
+		if err != nil {
+			return nil, err
+		}
+		for _, tx := range block.Transactions() {
+			if from, err := types.Sender(signer, tx); err != nil || !ours[from] {
+				continue
+			}
+			receipt, err := node.TransactionReceipt(ctx, tx.Hash())
+			if err != nil {
+				return nil, err
+			}
+			sum.Add(sum, new(big.Int).Mul(receipt.EffectiveGasPrice, new(big.Int).SetUint64(receipt.GasUsed)))
+		}
+	}
+	return sum, nil
+}
+
+// expected is what the gateway must have now.
+func (b *drillBooks) expected(ctx context.Context, w *drillWorld) (bridgeHoldings, error) {
+	ours, err := b.sourceAccounts()
+	if err != nil {
+		return nil, err
+	}
+	fees, err := feesOf(ctx, w.anvil.Client(), ours)
+	if err != nil {
+		return nil, err
+	}
+	h := bridgeHoldings{}
+	for what, amount := range b.due {
+		h.add(what, amount)
+	}
+	h.sub("source native", fees)
+	return h, nil
+}
+
+// count holds both chains against what users sent, and then the daemon's own books against the chains.
+func (d *drillRun) count(ctx context.Context) error {
+	for _, u := range d.users {
+		if err := within(ctx, drillPatience, "exact balances", func() (bool, error) { return u.exact(ctx) == nil, d.alive() }); err != nil {
+			return fmt.Errorf("%w: %w", err, u.exact(ctx))
+		}
+	}
+	var have, want bridgeHoldings
+	err := within(ctx, drillPatience, "exact books", func() (_ bool, err error) {
+		if want, err = d.books.expected(ctx, d.drillWorld); err != nil {
+			return false, err
+		}
+		have, err = d.books.holdings(ctx, d.drillWorld)
+		return maps.EqualFunc(want, have, func(a, b *big.Int) bool { return a.Cmp(b) == 0 }), err
+	})
+	for _, what := range slices.Sorted(maps.Keys(want)) {
+		d.log.note("%-60s has %s, must have %s", what, have[what], want[what])
+	}
+	if err != nil {
+		return err
+	}
+	return d.orders(ctx, "audit")
+}
