@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
 	"slices"
@@ -136,6 +137,7 @@ func TestLyingChunks(t *testing.T) {
 		})},
 		{"true send invented here", named(inChunks(func(c map[string]any) { c["AccountBlocks"] = append(blocksIn(c), s.elsewhere) }))},
 		{"true send invented here, but not in the content", inChunks(func(c map[string]any) { c["AccountBlocks"] = append(blocksIn(c), s.elsewhere) })},
+		{"a block that the content does not name", inChunks(func(c map[string]any) { s.invent(t, foreign, c) })},
 		{"reordered", inChunks(func(c map[string]any) { slices.Reverse(blocksIn(c)) })},
 		{"amount", s.inSends(func(b map[string]any) { b["amount"] = number("99") })},
 		{"amount with new hash", named(s.inSends(resealed(func(b map[string]any) { b["amount"] = number("99") })))},
@@ -224,6 +226,25 @@ func TestLyingChunks(t *testing.T) {
 			p.tell(nil)
 			require.Equal(t, s.honest, catchUp(t, honestAtFirst, 1), "the lie leaves nothing behind")
 		})
+	}
+}
+
+// invent adds a signed first block of an account to a chunk with a deposit: a deposit of its own, that no snapshot confirms.
+func (s *scene) invent(t testing.TB, key core.PrivateKey, c map[string]any) {
+	t.Helper()
+	for _, b := range blocksIn(c) {
+		if b := b.(map[string]any); b["toAddress"] == s.inbox.String() {
+			forged := maps.Clone(b)
+			public := key.Public()
+			forged["accountAddress"], forged["height"], forged["prevHash"] = key.Address().String(), json.Number("1"), strings.Repeat("0", 64)
+			forged["publicKey"] = base64.StdEncoding.EncodeToString(public[:])
+			resealed(func(map[string]any) {})(forged)
+			hash, err := core.ParseHash(forged["hash"].(string))
+			require.NoError(t, err)
+			forged["signature"] = base64.StdEncoding.EncodeToString(key.Sign(hash[:]))
+			c["AccountBlocks"] = append(blocksIn(c), forged)
+			return
+		}
 	}
 }
 

@@ -242,7 +242,7 @@ func (d *drillRun) drain(ctx context.Context, u *drillUser, rest *big.Int) error
 		return err
 	}
 	n := new(big.Int).Div(new(big.Int).Sub(have, rest), u.times(1).Uint256().ToBig()).Uint64()
-	if err := d.anvilGives(ctx, u, n+drillFee); err != nil {
+	if err := d.anvilGives(ctx, u, n+drillFee+100); err != nil { // and something for the fee
 		return err
 	}
 	in, err := u.pays(ctx, n+drillFee)
@@ -262,9 +262,19 @@ func (d *drillRun) drain(ctx context.Context, u *drillUser, rest *big.Int) error
 	return u.paid(ctx, "", out)
 }
 
-// anvilGives gives a user so many minimums of its token.
+// anvilGives gives a user so many minimums of its token, and waits until they are there.
 func (d *drillRun) anvilGives(ctx context.Context, u *drillUser, n uint64) error {
-	return d.faucet(ctx, u.token.Asset, u.eth.address().Hex(), u.times(n).Uint256().ToBig())
+	before, err := u.eth.balance(ctx, u.token.Asset, u.eth.address())
+	if err != nil {
+		return err
+	}
+	if err := d.faucet(ctx, u.token.Asset, u.eth.address().Hex(), u.times(n).Uint256().ToBig()); err != nil {
+		return err
+	}
+	return within(ctx, drillPatience, "what the faucet gave", func() (bool, error) {
+		now, err := u.eth.balance(ctx, u.token.Asset, u.eth.address())
+		return err == nil && now.Cmp(before) > 0, err
+	})
 }
 
 // drainTokens has somebody withdraw who never deposited more than the gateway has.
