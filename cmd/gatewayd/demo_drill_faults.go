@@ -16,6 +16,7 @@ import (
 	"github.com/holiman/uint256"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/chain"
 	"gatewayd/chain/ethereum/devnode/external"
 	"gatewayd/chain/vite/core"
 	"gatewayd/operator/status"
@@ -75,7 +76,7 @@ func moneyDrills() []drill {
 	return []drill{
 		{name: "halted-account", title: "Somebody else sends with the hot key", cause: sendWithHotKey, mend: acceptForeign, shows: foreign},
 		{name: "token-shortage", title: "The hot account has fewer tokens than users withdraw", cause: drainTokens, mend: topUpTokens, token: 1, shows: noWithdrawals(status.ChannelStopped, "top it up")},
-		{name: "gas-shortage", title: "The hot account cannot pay for gas", cause: drainCoins, mend: topUpCoins, token: 1, shows: noWithdrawals(status.ChannelStopped, "fee")},
+		{name: "gas-shortage", title: "The hot account cannot pay for gas", cause: drainCoins, mend: topUpCoins, token: 1, shows: noWithdrawals(status.ChannelStopped, "too little coin for the fees")},
 		{name: "dust-storm", title: "Strangers withdraw one unit hundreds of times", cause: stormDust, shows: map[surface][]string{onHealth: {"200 "}, onChannels: {"!MAINTAIN"}}},
 		{
 			name: "stray-deposits", title: "Deposits without a label, and a token sent to the wrong kind of address", cause: strayDeposits, mend: creditStrays,
@@ -241,21 +242,22 @@ func (d *drillRun) drain(ctx context.Context, u *drillUser, rest *big.Int) error
 	if err != nil {
 		return err
 	}
-	n := new(big.Int).Div(new(big.Int).Sub(have, rest), u.times(1).Uint256().ToBig()).Uint64()
-	if err := d.anvilGives(ctx, u, n+drillFee+100); err != nil { // and something for the fee
+	net, _ := uint256.FromBig(have.Sub(have, rest))
+	n := new(uint256.Int).Div(net, u.times(1).Uint256()).Uint64() + 1 + drillFee
+	if err := d.anvilGives(ctx, u, n+100); err != nil { // and something for the fee
 		return err
 	}
-	in, err := u.pays(ctx, n+drillFee)
+	in, err := u.pays(ctx, n)
 	if err != nil {
 		return err
 	}
 	if err := u.paid(ctx, in, ""); err != nil {
 		return err
 	}
-	if err := u.collect(ctx, u.times(n+drillFee)); err != nil {
+	if err := u.collect(ctx, u.times(n)); err != nil {
 		return err
 	}
-	out, err := u.asks(ctx, d.drillWorld, n)
+	out, err := u.asksFor(ctx, d.drillWorld, chain.AmountOf(net))
 	if err != nil {
 		return err
 	}
@@ -303,8 +305,15 @@ func (d *drillRun) topUp(ctx context.Context, u *drillUser, amount *big.Int, wai
 	return waits.paid(ctx, "", d.waiting)
 }
 
-func drainCoins(ctx context.Context, d *drillRun) (err error) {
-	if err := d.drain(ctx, d.users[0], big.NewInt(1e14)); err != nil {
+// drainCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
+func drainCoins(ctx context.Context, d *drillRun) error {
+	head, err := d.anvil.Client().HeaderByNumber(ctx, nil)
+	if err != nil {
+		return err
+	}
+	const gas, tip = 30_000, 10_000_000 // between both kinds; wei, the least that is offered
+	dearest := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), big.NewInt(tip))
+	if err := d.drain(ctx, d.users[0], dearest.Mul(dearest, big.NewInt(gas))); err != nil {
 		return err
 	}
 	d.waiting, err = d.users[1].asks(ctx, d.drillWorld, 1)

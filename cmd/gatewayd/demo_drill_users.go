@@ -8,6 +8,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"gatewayd/chain"
 	"gatewayd/chain/vite/core"
 )
 
@@ -64,6 +65,10 @@ const drillFee = 1
 
 // asks sends a withdrawal of so many minimums net to a new payee.
 func (u *drillUser) asks(ctx context.Context, w *drillWorld, n uint64) (hash string, err error) {
+	return u.asksFor(ctx, w, u.times(n))
+}
+
+func (u *drillUser) asksFor(ctx context.Context, w *drillWorld, net chain.Amount) (hash string, err error) {
 	to, err := newPayee()
 	if err != nil {
 		return "", err
@@ -76,13 +81,16 @@ func (u *drillUser) asks(ctx context.Context, w *drillWorld, n uint64) (hash str
 	if err != nil {
 		return "", err
 	}
-	gross := u.times(n + drillFee)
+	gross, err := net.Add(u.times(drillFee))
+	if err != nil {
+		return "", err
+	}
 	sent, err := u.sendToGateway(ctx, w.home.String(), gross, data)
 	if err != nil {
 		return "", err
 	}
 	u.balance.Sub(u.balance, gross.Uint256().ToBig())
-	u.payees[to] = u.times(n).Uint256().ToBig()
+	u.payees[to] = net.Uint256().ToBig()
 	u.books.moves("exchange "+u.token.Token, gross.Uint256().ToBig())
 	u.books.moves("source "+u.token.Asset, new(big.Int).Neg(u.payees[to]))
 	return sent.String(), nil
