@@ -65,7 +65,7 @@ func TestTokenThatRebases(t *testing.T) {
 	})
 
 	rebase(w.hot(t), 40) // of 10,000
-	const missing = "6000 USDT-000 less than the books say"
+	const missing = "6000 USDT less than the books say"
 	closed := func(text string) func() bool {
 		return func() bool { return strings.Contains(w.mustCommand(t, "channel", "list"), text) }
 	}
