@@ -76,7 +76,7 @@ func moneyDrills() []drill {
 	return []drill{
 		{name: "halted-account", title: "Somebody else sends with the hot key", cause: sendWithHotKey, mend: acceptForeign, shows: foreign},
 		{name: "token-shortage", title: "The hot account has fewer tokens than users withdraw", cause: drainTokens, mend: topUpTokens, token: 1, shows: noWithdrawals(status.ChannelStopped, "top it up")},
-		{name: "gas-shortage", title: "The hot account cannot pay for gas", cause: drainCoins, mend: topUpCoins, token: 1, shows: noWithdrawals(status.ChannelStopped, "too little coin for the fees")},
+		{name: "gas-shortage", title: "The hot account cannot pay for gas", cause: drainCoins, mend: topUpCoins, token: 1, shows: noWithdrawals(status.NoCoin, "too little coin for the fees")},
 		{name: "dust-storm", title: "Strangers withdraw one unit hundreds of times", cause: stormDust, shows: map[surface][]string{onHealth: {"200 "}, onChannels: {"!MAINTAIN"}}},
 		{
 			name: "stray-deposits", title: "Deposits without a label, and a token sent to the wrong kind of address", cause: strayDeposits, mend: creditStrays,
@@ -379,14 +379,22 @@ func (d *drillRun) sendDust(ctx context.Context, from *drillUser, s *viteUser, t
 	return err
 }
 
-// strayDeposits are one deposit without a label to the shared address, and one of that token to an address of another user.
+// strayDeposits are one deposit without a label to the shared address, and one of that token to the user's own address, which is for coin.
 func strayDeposits(ctx context.Context, d *drillRun) error {
-	ether, labelled := d.users[0], d.users[2]
+	labelled := d.users[2]
+	var own depositInfo
+	query := map[string]string{"tokenId": d.info.Tokens[0].Token, "walletAddress": labelled.vite.address().String()}
+	if err := labelled.gateway.get(ctx, "/deposit-info", query, &own); err != nil {
+		return err
+	}
+	if err := d.books.took(ctx, d.drillWorld, common.HexToAddress(own.DepositAddress)); err != nil {
+		return err
+	}
 	if err := d.anvilGives(ctx, labelled, 20); err != nil {
 		return err
 	}
 	amount := labelled.times(5).Uint256().ToBig()
-	for _, to := range []string{labelled.place.DepositAddress, ether.place.DepositAddress} {
+	for _, to := range []string{labelled.place.DepositAddress, own.DepositAddress} {
 		hash, err := labelled.eth.pay(ctx, labelled.token.Asset, common.HexToAddress(to), amount, nil)
 		if err != nil {
 			return err
