@@ -5,20 +5,14 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"gatewayd/chain"
 )
 
 // wholeUnits writes an amount of smallest units in whole units, exactly: 1500000 of 6 decimals is 1.5.
 func wholeUnits(a chain.Amount, decimals uint8) string {
-	text := a.String()
-	if n := int(decimals) + 1 - len(text); n > 0 {
-		text = strings.Repeat("0", n) + text
-	}
-	integer, frac := text[:len(text)-int(decimals)], strings.TrimRight(text[len(text)-int(decimals):], "0")
-	if frac == "" {
-		return integer
-	}
-	return integer + "." + frac
+	return decimal.NewFromBigInt(a.Uint256().ToBig(), -int32(decimals)).String()
 }
 
 // tokenAmount is an amount of a gateway token for people: "12.5 USDT-000". What the configuration does not know stays in smallest units.

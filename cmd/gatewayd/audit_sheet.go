@@ -7,8 +7,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/shopspring/decimal"
-
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/watcher"
@@ -97,7 +95,7 @@ func (a *audit) unexplained(ctx context.Context, id chain.ID) (sum chain.Amount,
 				return err
 			}
 			for _, e := range list {
-				a.check(false, "transaction %s of %s on %s was not signed by this daemon: it moved %s to %s", e.Tx, account, id, a.cfg.coinText(id, e.Value), e.To)
+				a.check(false, "transaction %s of %s on %s was not signed by this daemon: it moved %s to %s", e.Tx, account, id, a.cfg.assetAmount(id, chain.Native, e.Value), e.To)
 				if sum, err = sum.Add(e.Value); err != nil {
 					return err
 				}
@@ -108,25 +106,8 @@ func (a *audit) unexplained(ctx context.Context, id chain.ID) (sum chain.Amount,
 	return sum, err
 }
 
-// inWholeTokens is an amount in whole tokens, exactly.
-func inWholeTokens(amount chain.Amount, decimals uint8) string {
-	return decimal.NewFromBigInt(amount.Uint256().ToBig(), -int32(decimals)).String()
-}
-
-// coinText is an amount of a chain's own coin for people.
-func (c Config) coinText(id chain.ID, amount chain.Amount) string {
-	for _, n := range c.Networks {
-		for _, t := range n.Tokens {
-			if n.Source == id && t.Asset == chain.Native {
-				return inWholeTokens(amount, t.AssetDecimals) + " " + t.Symbol
-			}
-		}
-	}
-	return inWholeTokens(amount, 18) + " coin"
-}
-
 func (r sheetRow) text(amount chain.Amount) string {
-	return inWholeTokens(amount, r.Decimals) + " " + r.Symbol
+	return wholeUnits(amount, r.Decimals) + " " + r.Symbol
 }
 
 // print is the sheet for people, in the token's unit.
@@ -134,7 +115,7 @@ func (r sheetRow) print(w io.Writer) {
 	fmt.Fprintf(w, "%s on %s at block %d\n", r.Symbol, r.Network, r.Height)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	line := func(name string, amount chain.Amount) {
-		fmt.Fprintf(t, "  %s\t%s\t\n", name, inWholeTokens(amount, r.Decimals))
+		fmt.Fprintf(t, "  %s\t%s\t\n", name, wholeUnits(amount, r.Decimals))
 	}
 	line("accounts that pay", r.Hot)
 	line("gas account", r.Gas)

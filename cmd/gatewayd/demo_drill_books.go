@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -29,6 +30,18 @@ func (h bridgeHoldings) add(what string, amount *big.Int) {
 }
 
 func (h bridgeHoldings) sub(what string, amount *big.Int) { h.add(what, new(big.Int).Neg(amount)) }
+
+func (h bridgeHoldings) equal(other bridgeHoldings) bool {
+	return maps.EqualFunc(h, other, func(a, b *big.Int) bool { return a.Cmp(b) == 0 })
+}
+
+func (h bridgeHoldings) String() string {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(h)) {
+		parts = append(parts, fmt.Sprintf("%s of %s", h[what], what))
+	}
+	return strings.Join(parts, ", ")
+}
 
 // drillBooks are what the gateway must have.
 type drillBooks struct {
@@ -198,7 +211,7 @@ func (d *drillRun) count(ctx context.Context) error {
 			return false, err
 		}
 		have, err = d.books.holdings(ctx, d.drillWorld)
-		return maps.EqualFunc(want, have, func(a, b *big.Int) bool { return a.Cmp(b) == 0 }), err
+		return want.equal(have), err
 	})
 	for _, what := range slices.Sorted(maps.Keys(want)) {
 		d.log.note("%-60s has %s, must have %s", what, have[what], want[what])

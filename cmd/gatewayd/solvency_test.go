@@ -105,6 +105,6 @@ func TestCoinThatStrangersSent(t *testing.T) {
 	waitFor(t, "the theft in the balance sheet", func() bool { s, _ := w.audited(t, "ETH"); return s.Unexplained == amountOf(ether(50)) })
 	out, ok := w.operator(t, "audit")
 	require.False(t, ok)
-	require.Contains(t, out, "was not signed by this daemon: it moved 50 ETH-000 to "+goodPayee)
+	require.Contains(t, out, "was not signed by this daemon: it moved 50 ETH to "+goodPayee)
 	require.Regexp(t, `SENT BY STRANGERS +50\n`, out)
 }

@@ -102,7 +102,11 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	}
 	t.Run("coin sent with the hot account's key", func(t *testing.T) {
 		w.steal(t, ether(50))
-		w.surfaces(t, cell{kind: status.AccountStopped, chain: "eth", deposit: open, withdraw: maintain, names: "hot account 0x", stopsAccount: true})
+		waitFor(t, "the transaction to be final", func() bool { // before, the account is recovering: the ledger is ahead of the records
+			out, _ := w.operator(t, "account", "list")
+			return strings.Contains(out, "was not signed by this daemon")
+		})
+		w.surfaces(t, cell{kind: status.AccountStopped, chain: "eth", deposit: open, withdraw: maintain, names: "was not signed by this daemon", stopsAccount: true})
 	})
 	t.Run("a halted chain", func(t *testing.T) {
 		_, err := w.source.Reorg(20, devnode.Lose)
