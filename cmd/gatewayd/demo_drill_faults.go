@@ -89,7 +89,8 @@ func storeDrills() []drill {
 	return []drill{
 		{
 			name: "postgres-away", title: "PostgreSQL is away for longer than a lease", skips: withoutPostgres, cause: cutDatabase, mend: joinDatabase,
-			shows: map[surface][]string{onHealth: {"503 ", string(status.StoreDown)}, onMeta: {`"code":2`}, onChannels: {"rc 1"}, onDoctor: {"rc 1"}, onLog: {"renewing the lease"}},
+			shows: map[surface][]string{onHealth: {"503 ", string(status.StoreDown)}, onMeta: {`"depositState":"MAINTAIN"`, `"withdrawState":"MAINTAIN"`},
+				onChannels: {"rc 1", "PostgreSQL does not answer"}, onDoctor: {"rc 1"}, onLog: {"renewing the lease"}},
 		},
 		{
 			name: "disk-full", title: "The daemon's disk is full", skips: withoutDisk, cause: fillDisk, mend: freeDisk,

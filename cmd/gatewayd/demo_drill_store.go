@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -118,10 +120,18 @@ func (g *databaseGate) fail(cut bool) {
 
 func cutDatabase(_ context.Context, d *drillRun) error { d.database.fail(true); return nil }
 
-func joinDatabase(_ context.Context, d *drillRun) error {
+// joinDatabase lets the daemon's lease run out before the database is back.
+func joinDatabase(ctx context.Context, d *drillRun) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(leaseTTL):
+	}
 	d.database.fail(false)
 	d.log.note("the database is back")
-	return nil
+	return within(ctx, drillPatience, "the next lease", func() (bool, error) {
+		return strings.Contains(d.told(d.logFrom), "the lease is ours again"), d.alive()
+	})
 }
 
 func withoutPostgres(w *drillWorld) string {
