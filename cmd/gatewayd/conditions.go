@@ -41,6 +41,10 @@ func remedy(k status.Kind) string {
 		return "`gatewayd account list`, then \"Recovery\" in docs/operations.md"
 	case status.ChannelStopped:
 		return "`gatewayd channel list` names it; it opens by itself when the cause is gone"
+	case status.NoCoin:
+		return "send coin to the account from an address in `funders`; what waits is paid by itself"
+	case status.FeesTooHigh, status.FeesHigh:
+		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei"
 	case status.FundsUnswept:
 		return "the next sweep brings it (watcher.sweep); keep more on the account, or coin on the gas account, if that takes too long"
 	case status.PaymentsLate:
