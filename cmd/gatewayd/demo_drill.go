@@ -160,6 +160,9 @@ func (d *drillRun) prepare(ctx context.Context) (err error) {
 	}
 	d.visitor = d.users[0].vite.address().String()
 	for _, u := range d.users {
+		if err := d.anvilGives(ctx, u, 100); err != nil { // for what they bridge after each drill
+			return err
+		}
 		in, err := u.pays(ctx, 60)
 		if err != nil {
 			return err

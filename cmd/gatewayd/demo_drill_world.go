@@ -28,6 +28,7 @@ const (
 	drillConfirmations = 4
 	drillPoll          = 100 * time.Millisecond
 	drillAudit         = 10 * time.Second
+	drillLooks         = 5 * time.Second // half of what a daemon takes by default, so that all of it fits into ten minutes
 	drillNodes         = 3
 )
 
@@ -165,7 +166,7 @@ func (w *drillWorld) configure(ctx context.Context, o drillOptions) error {
 	for _, g := range w.sources {
 		w.cfg.Ethereum[0].Nodes = append(w.cfg.Ethereum[0].Nodes, g.url())
 	}
-	w.cfg.Watcher.BalanceAudit = drillAudit
+	w.cfg.Watcher.BalanceAudit, w.cfg.Status.Every = drillAudit, drillLooks
 	w.cfg.Wallet = WalletConfig{Store: store, PasswordFile: password}
 	text, err := yaml.Marshal(w.cfg)
 	if err != nil {
