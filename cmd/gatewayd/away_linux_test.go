@@ -47,6 +47,7 @@ func TestDatabaseAway(t *testing.T) {
 	require.Contains(t, d.told(t), "and nobody has taken it")
 	require.NotRegexp(t, "standing by|[0-9a-f] has taken it", d.told(t), "there is no other daemon")
 
+	d.says(t, payout, 1)
 	stop()
 	reckon(t, v, crowd)
 	require.NoError(t, d.cmd.Process.Signal(syscall.SIGTERM))
@@ -108,6 +109,7 @@ func databaseOnAFullDisk(t *testing.T) {
 	full.free(t)
 	require.NoError(t, server.Start())
 	d.says(t, again, 1)
+	d.says(t, payout, 1)
 	stop()
 	reckon(t, v, crowd)
 	require.NoError(t, d.cmd.Process.Signal(syscall.SIGTERM))

@@ -166,6 +166,7 @@ var (
 	acts    = [...]string{"payment bound", "payment signed", "payment paid"}
 	standBy = "waiting for its lease to end"
 	again   = "the lease is ours again"
+	payout  = `"payment bound" account=0x` // for a withdrawal
 )
 
 // bridging has users of a pair bridge until stop is called, which waits for what they have begun.
@@ -205,6 +206,7 @@ func TestTakeover(t *testing.T) {
 	first = p.start(t, 0)
 	first.says(t, standBy, 1)
 
+	second.says(t, payout, 1)
 	for _, act := range acts {
 		second.says(t, act, 1)
 	}
