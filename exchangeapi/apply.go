@@ -19,7 +19,7 @@ const (
 // removalPrefix keeps a proof that asks for a key from removing one.
 const removalPrefix = "remove_"
 
-// agentInfo tells an account's delegation address and key. The members are those that the web wallet reads (facts/exchange.md 1.10).
+// agentInfo tells an account's delegation address and key. The members are those that the web wallet reads (docs/exchange-rules.md 1.10).
 type agentInfo struct {
 	AgentAddress string  `json:"agentAddress"`
 	APIKey       *string `json:"apiKey"`

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The window of timestamps (spec: replay rule).
+// The window of timestamps.
 const (
 	maxAhead = 1000 * time.Millisecond // excluded
 	maxAge   = 5000 * time.Millisecond // included
@@ -32,7 +32,7 @@ func (o private) once(signed string) string {
 	return signed
 }
 
-// authorise checks a private request in the order of facts/exchange.md 1.3: the signature comes before the count, else anybody could use up
+// authorise checks a private request in the order of docs/exchange-rules.md 1.3: the signature comes before the count, else anybody could use up
 // a known key's calls.
 func (n *network) authorise(ctx context.Context, o private, p params) (Key, error) {
 	for _, name := range append([]string{"key", "timestamp", signatureName}, o.required...) {

@@ -15,7 +15,7 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// The tests named TestBehaviourNN are numbered cases of facts/exchange.md section 6: what users see over REST of what the embedded chain does.
+// The tests named TestBehaviourNN are numbered cases of docs/exchange-rules.md 5: what users see over REST of what the embedded chain does.
 
 const btcPair = "GOLD-000_BTC-000" // prices with 8 decimals, quantities with 8 that are shown
 

@@ -18,7 +18,7 @@ type cancelled struct {
 }
 
 // cancel asks the exchange to end one order. The order's own pair is named to the chain, whose check looks at what is named only
-// (facts/exchange.md 2.11).
+// (docs/exchange-rules.md 2.11).
 func (n *network) cancel(ctx context.Context, key Key, p params) (any, error) {
 	m, err := n.pair(p)
 	if err != nil {

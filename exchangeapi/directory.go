@@ -102,7 +102,7 @@ func checkLinks(byKind map[string][]string) error {
 	return nil
 }
 
-// gatewayDetail is the gateway of a token (facts/exchange.md 1.1 has a real one). Whether a directory counts it as official, and at which level,
+// gatewayDetail is the gateway of a token (docs/exchange-rules.md 1.1 has a real one). Whether a directory counts it as official, and at which level,
 // is not the gateway's to say.
 type gatewayDetail struct {
 	Name           *string             `json:"name"`

@@ -10,7 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// envelope is around every answer (spec: response envelope).
+// envelope is around every answer.
 type envelope struct {
 	Code int    `json:"code"`
 	Msg  string `json:"msg"`

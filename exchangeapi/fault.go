@@ -16,7 +16,7 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// code is the envelope's code (spec: errors).
+// code is the envelope's code.
 type code int
 
 const (
@@ -107,7 +107,7 @@ func refusalOfEcho(h *echo.HTTPError) *refusal {
 	return r
 }
 
-// nodeTexts are the exchange's own words and what they are to a client (facts/exchange.md 1.2).
+// nodeTexts are the exchange's own words and what they are to a client (docs/exchange-rules.md 1.2).
 func nodeTexts() []struct {
 	text string
 	code code

@@ -29,7 +29,7 @@ type params struct {
 }
 
 // readParams reads query string and body. Clients put parameters of POST and DELETE into the query string, a form or a flat JSON object
-// (facts/exchange.md 1.1), whatever the content type says, and tools into parts; a body of GET is not read.
+// (docs/exchange-rules.md 1.1), whatever the content type says, and tools into parts; a body of GET is not read.
 func readParams(r *http.Request) (params, error) {
 	if len(r.URL.RawQuery) > maxQuery {
 		return params{}, refuse(codeParameter, "The query string is too long")

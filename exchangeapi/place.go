@@ -38,7 +38,7 @@ type placed struct {
 	Status  index.Status `json:"status"`
 }
 
-// testOrder checks everything that a placement checks; nothing reaches the chain (spec: test order).
+// testOrder checks everything that a placement checks; nothing reaches the chain.
 func (n *network) testOrder(ctx context.Context, key Key, p params) (any, error) {
 	_, err := n.acceptable(ctx, key, p)
 	return nil, err

@@ -1,4 +1,4 @@
-// Package exchangeapi is the exchange's public REST API: /api/v2 of spec/exchange-api.md for one or more networks, API keys, and beside them the
+// Package exchangeapi is the exchange's public REST API: /api/v2 of docs/exchange-api.md for one or more networks, API keys, and beside them the
 // API's description (/openapi.json). WebSocket pushes are mounted here and made elsewhere (exchangeapi/ws).
 //
 // It owns requests, answers, API keys with their secrets and counts, exchange rates, and the account chains of the delegation addresses, on which
@@ -26,7 +26,7 @@ import (
 // prefix is before every path of the API.
 const prefix = "/api/v2"
 
-// public is the table of everything that anybody may read (spec: public endpoints). The agent paths are an older service's that wallets know.
+// public is the table of everything that anybody may read. The agent paths are an older service's that wallets know.
 func (n *network) public() map[string]endpoint {
 	return map[string]endpoint{
 		"/ping":              n.ping,
@@ -59,7 +59,7 @@ func (n *network) public() map[string]endpoint {
 	}
 }
 
-// private is the table of what needs an API key, by method and path (spec: private endpoints).
+// private is the table of what needs an API key, by method and path.
 func (n *network) private() map[string]private {
 	placing := []string{"symbol", "amount", "price", "side"}
 	return map[string]private{

@@ -21,7 +21,7 @@ type querier interface {
 	TradeMining(ctx context.Context) (client.TradeMining, error)
 }
 
-// terms are what an account may place orders under: dex_getPlaceOrderInfo (facts/exchange.md 3.5).
+// terms are what an account may place orders under: dex_getPlaceOrderInfo (docs/exchange-rules.md 3.5).
 type terms struct {
 	available uint256.Int // of the token that the order would lock, smallest units
 	minimum   uint256.Int // least amount, in the decimals of the quote type

@@ -37,7 +37,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxRequestTimeout keeps every answer below the 10 s after which the impatient one of the wallets gives up (facts/gateway.md 1.1).
+// maxRequestTimeout keeps every answer below the 10 s after which the impatient one of the wallets gives up (docs/gateway-clients.md 1).
 const maxRequestTimeout = 9 * time.Second
 
 // Check tells every rule that the configuration breaks.

@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// envelope is around every answer (spec: response body envelope). Code is a JSON integer and data an object on success: clients trust that.
+// envelope is around every answer. Code is a JSON integer and data an object on success: clients trust that.
 type envelope struct {
 	Code    int     `json:"code"`
 	SubCode int     `json:"subCode"`

@@ -11,7 +11,7 @@ import (
 	"gatewayd/records"
 )
 
-// withdrawFee is the data of /withdraw-fee (spec: withdraw fee).
+// withdrawFee is the data of /withdraw-fee.
 type withdrawFee struct {
 	Fee chain.Amount `json:"fee"`
 }
@@ -65,7 +65,7 @@ const (
 	// quoteStep is how long all replicas quote the same cost, unless it falls.
 	quoteStep = time.Minute
 	// holdEach is how long no second quote to a wallet is above the first. Wallets quote again before they send, and a fee that rose between
-	// makes their transfer exceed the balance (facts/gateway.md 1.5).
+	// makes their transfer exceed the balance (docs/gateway-clients.md 5).
 	holdEach = time.Minute
 	// holdMost bounds a hold that is renewed by asking again and again. Together with quoteStep and the time to send it stays within the ten
 	// minutes whose lowest cost the watcher charges, so nobody pays more than the quote.

@@ -69,7 +69,7 @@ func TestWithdrawFee(t *testing.T) {
 	}
 }
 
-// The "All" button: the full balance is quoted with containsFee, then what is left is quoted without (facts/gateway.md 1.5).
+// The "All" button: the full balance is quoted with containsFee, then what is left is quoted without (docs/gateway-clients.md 5).
 func TestAllButton(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := records.Fee{

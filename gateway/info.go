@@ -10,7 +10,7 @@ import (
 	"gatewayd/records"
 )
 
-// metaInfo is the data of /meta-info (spec: gateway metadata).
+// metaInfo is the data of /meta-info.
 type metaInfo struct {
 	Type          int    `json:"type"`
 	DepositState  string `json:"depositState"`
@@ -37,8 +37,8 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	return info, nil
 }
 
-// depositInfo is the data of /deposit-info (spec: deposit info). The label's keys are left out for type 0: Android takes any labelName, even
-// an empty one, for a reason to write length bytes into a withdrawal's comment (facts/gateway.md 1.4).
+// depositInfo is the data of /deposit-info. The label's keys are left out for type 0: Android takes any labelName, even
+// an empty one, for a reason to write length bytes into a withdrawal's comment (docs/gateway-clients.md 4.3).
 type depositInfo struct {
 	DepositAddress       string       `json:"depositAddress"`
 	LabelName            string       `json:"labelName,omitempty"`
@@ -138,7 +138,7 @@ func isOurs(tx *records.Tx, id chain.ID, address string) (bool, error) {
 	return false, fmt.Errorf("looking for our account: %w", err)
 }
 
-// withdrawInfo is the data of /withdraw-info (spec: withdraw info). Wallets hold the limits against the net amount.
+// withdrawInfo is the data of /withdraw-info. Wallets hold the limits against the net amount.
 type withdrawInfo struct {
 	MinimumWithdrawAmount chain.Amount `json:"minimumWithdrawAmount"`
 	MaximumWithdrawAmount chain.Amount `json:"maximumWithdrawAmount"`
@@ -164,7 +164,7 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 		return nil, &refusal{fault: withdrawMaintain, cause: err}
 	}
 	switch channel.State() {
-	case records.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (facts/gateway.md 5.4)
+	case records.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (docs/gateway-api.md#channel-states)
 		return nil, refuse(withdrawMaintain)
 	case records.ChannelClosed:
 		return nil, refuse(withdrawClosed)

@@ -8,8 +8,8 @@ import (
 	"gatewayd/records"
 )
 
-// item is one record as wallets read it (spec: deposit and withdrawal record items). Numbers of units and milliseconds are strings, counts are
-// numbers. The refund keys are ours: clients ignore keys they do not know (facts/gateway.md 5.2).
+// item is one record as wallets read it. Numbers of units and milliseconds are strings, counts are
+// numbers. The refund keys are ours: clients ignore keys they do not know (docs/gateway-clients.md 4.4).
 type item struct {
 	InTxHash              string       `json:"inTxHash"`
 	InTxConfirmedCount    uint64       `json:"inTxConfirmedCount"`
@@ -35,7 +35,7 @@ type explorers struct {
 	OutTxExplorerFormat string `json:"outTxExplorerFormat"`
 }
 
-// depositRecords is the data of /deposit-records (spec: deposit records).
+// depositRecords is the data of /deposit-records.
 type depositRecords struct {
 	TotalCount     int    `json:"totalCount"`
 	DepositRecords []item `json:"depositRecords"`
@@ -47,7 +47,7 @@ func (n *network) depositRecords(ctx context.Context, q query) (any, error) {
 	return depositRecords{total, items, explorers{n.SourceExplorer, n.ExchangeExplorer}}, err
 }
 
-// withdrawRecords is the data of /withdraw-records (spec: withdrawal records).
+// withdrawRecords is the data of /withdraw-records.
 type withdrawRecords struct {
 	TotalCount      int    `json:"totalCount"`
 	WithdrawRecords []item `json:"withdrawRecords"`

@@ -9,7 +9,7 @@ import (
 	"gatewayd/serve"
 )
 
-// specVersion is the version of the wallets' specification that we serve. Clients send theirs and act on nothing: all are served.
+// specVersion is the version of the wallets' interface that we serve. Clients send theirs and act on nothing: all are served.
 const specVersion = "v1.0"
 
 // before are the steps ahead of routing, outermost first, so that they hold for errors and unknown paths too.
@@ -36,7 +36,7 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // pages is what web wallets need: they send three headers that browsers ask leave for, and on vite.net hosts credentials, so that the origin
-// must be echoed (facts/gateway.md 1.1). There are no cookies of ours, so that gives nothing away.
+// must be echoed (docs/gateway-clients.md 1). There are no cookies of ours, so that gives nothing away.
 func pages() serve.Pages {
 	return serve.Pages{
 		Methods:     []string{http.MethodGet, http.MethodHead, http.MethodOptions},

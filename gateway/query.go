@@ -60,7 +60,7 @@ func (q query) required(field string) (string, error) {
 	return v, err
 }
 
-// amount reads an amount in smallest units. Wallets do send empty ones, decimals and negatives while users type (facts/gateway.md 1.4).
+// amount reads an amount in smallest units. Wallets do send empty ones, decimals and negatives while users type (docs/gateway-clients.md 4.2).
 func (q query) amount() (chain.Amount, error) {
 	text, err := q.required("amount")
 	if err != nil {
@@ -91,7 +91,7 @@ func (q query) containsFee() (bool, error) {
 	return false, refuse(flagFormat, "{field}", "containsFee")
 }
 
-// maxPageSize cuts what callers ask for. It must not fall below 30: Android would take the shorter page for the last (facts/gateway.md 1.4).
+// maxPageSize cuts what callers ask for. It must not fall below 30: Android would take the shorter page for the last (docs/gateway-clients.md 4.4).
 const maxPageSize = 100
 
 // page reads pageNum, from 1, and pageSize as what to skip and how many to answer.

@@ -1,4 +1,4 @@
-// Package gateway is the HTTP API that wallets call: the seven GET endpoints of spec/gateway-interface.md under each network's base path, and
+// Package gateway is the HTTP API that wallets call: the seven GET endpoints of docs/gateway-api.md under each network's base path, and
 // beside them the API's description (/openapi.json) and the state of the service (/health).
 //
 // It owns requests, answers, their languages and the protection against misuse. It owns no money and no state: it reads the records and ties
@@ -24,7 +24,7 @@ import (
 	"gatewayd/serve"
 )
 
-// endpoints is the table of everything under a network's base path (spec: endpoints).
+// endpoints is the table of everything under a network's base path.
 func (n *network) endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"/meta-info":                     n.metaInfo,

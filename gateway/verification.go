@@ -8,14 +8,14 @@ import (
 	"gatewayd/records"
 )
 
-// verification is the data of /withdraw-address/verification (spec: address verification).
+// verification is the data of /withdraw-address/verification.
 type verification struct {
 	IsValidAddress bool   `json:"isValidAddress"`
 	Message        string `json:"message,omitempty"`
 }
 
 // verify judges an address as the watcher will when the money comes. A bad address is an answer, not an error: after an error the web wallet
-// never enables its button again (facts/gateway.md 1.4).
+// never enables its button again (docs/gateway-clients.md 4.2).
 func (n *network) verify(ctx context.Context, q query) (any, error) {
 	token, err := q.token(n.Network)
 	if err != nil {
@@ -58,7 +58,7 @@ func (q query) withdrawAddress() (string, error) {
 	return q.anyLength("withdrawAddress")
 }
 
-// label reads the value of the user's label. Clients send it as label; the specification calls the parameter labelName, where a caller may
+// label reads the value of the user's label. Clients send it as label; the published interface calls the parameter labelName, where a caller may
 // have put the name itself. A token of type 0 has no label, whatever is sent.
 func (q query) label(token records.Token) (string, error) {
 	label, err := q.anyLength("label")

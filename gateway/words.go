@@ -10,7 +10,7 @@ import (
 //go:embed words/*.json
 var wordFiles embed.FS
 
-// The languages that wallets ask for (facts/gateway.md 1.2). The header is "undefined" or absent in the others: they read English.
+// The languages that wallets ask for (docs/gateway-clients.md 2). The header is "undefined" or absent in the others: they read English.
 const (
 	english = "en"
 	chinese = "zh-cn"

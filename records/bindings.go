@@ -9,7 +9,7 @@ import (
 	"gatewayd/chain"
 )
 
-// Binding types, as meta-info tells them (spec: gateway metadata).
+// Binding types, as meta-info tells them.
 const (
 	TypeAddress = 0 // every user has an inbound address
 	TypeLabel   = 1 // all share an address, a label tells who is meant

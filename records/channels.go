@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Names of channel states, worst last (spec: channel states).
+// Names of channel states, worst last.
 const (
 	ChannelOpen     = "OPEN"
 	ChannelMaintain = "MAINTAIN"
@@ -14,7 +14,7 @@ const (
 )
 
 // Channel is whether a token may go one way on a network. What operators say and what the daemon found are kept apart: neither overwrites
-// the other (facts/gateway.md 5.4).
+// the other (docs/gateway-api.md#channel-states).
 type Channel struct {
 	Network   string
 	Token     string

@@ -11,7 +11,7 @@ import (
 )
 
 // Guard is the sign-guard: a file of its own beside the key that remembers for good what each slot was first signed for. It outlives a records
-// database restored from a backup, which may have forgotten what it bound (facts/reliability.md 2.2). Ask it before every signature.
+// database restored from a backup, which may have forgotten what it bound (docs/payment-rules.md 5). Ask it before every signature.
 type Guard struct{ db *sqlx.DB }
 
 const guardSchema = `CREATE TABLE IF NOT EXISTS guard (

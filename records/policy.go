@@ -9,7 +9,7 @@ import (
 )
 
 // Network is one source chain under one base path, with the accounts that serve it.
-// The same token id may stand in several networks (facts/gateway.md 1.1), so everything is keyed by (network, token).
+// The same token id may stand in several networks (docs/gateway-clients.md 1), so everything is keyed by (network, token).
 type Network struct {
 	Name     string
 	Source   chain.ID
@@ -164,7 +164,7 @@ func (f Fee) rateOf(t Token) decimal.Decimal {
 	return f.Rate
 }
 
-// Of is the fee f(n) on a net amount: never falling with n, which is what NetOf relies on (facts/gateway.md 1.5).
+// Of is the fee f(n) on a net amount: never falling with n, which is what NetOf relies on (docs/gateway-clients.md 5).
 func (f Fee) Of(net, cost chain.Amount) (chain.Amount, error) {
 	switch f.Kind {
 	case "percent":

@@ -2,7 +2,7 @@ package records
 
 import "time"
 
-// Public names of record states, as wallets know them (spec: deposit and withdrawal record states). "Opposite" is the source chain, "TOT" the
+// Public names of record states, as wallets know them. "Opposite" is the source chain, "TOT" the
 // token on the exchange chain.
 const (
 	OppositeProcessing    = "OPPOSITE_PROCESSING"
@@ -16,7 +16,7 @@ const (
 	Failed                = "FAILED"
 )
 
-// goneFor is how long a transfer must be missing from the line, at least, before wallets are told that it failed (facts/gateway.md 5.1).
+// goneFor is how long a transfer must be missing from the line, at least, before wallets are told that it failed (docs/records.md#what-wallets-are-told).
 const goneFor = 24 * time.Hour
 
 // PublicState is what wallets are told about a deposit or a withdrawal; docs/records.md has the table.

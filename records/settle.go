@@ -137,7 +137,7 @@ func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 
 // Branch begins a new line of an account whose ledger links blocks: the next block has number base and follows baseHash. Open slots that
 // are not on the way to baseHash become forked and their payments are queued again: no line holds a payment twice, and lines exclude each other
-// (facts/reliability.md 2.3). It answers the new lineage. ErrConflict: the account counts nonces, or a final block stands at base or above.
+// (docs/payment-rules.md 3). It answers the new lineage. ErrConflict: the account counts nonces, or a final block stands at base or above.
 func (tx *Tx) Branch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
 	a, err := tx.Account(id, account)
 	if err == nil {

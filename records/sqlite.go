@@ -19,7 +19,7 @@ import (
 // Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the statement anew each time
 // that one is bound, which costs three times what a wallet's page does.
 
-// What every connection is set to. FULL, because a commit that a power cut undoes is a database behind its chain (facts/reliability.md 2.4).
+// What every connection is set to. FULL, because a commit that a power cut undoes is a database behind its chain (docs/payment-rules.md 5).
 //
 // The cache of the writing connection (KiB) holds what a group of a few hundred payments changes: with SQLite's own 2 MiB pages are written
 // to the log, thrown out and read again within one transaction, the more the larger the file. A cache takes only what it has read.

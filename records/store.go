@@ -1,6 +1,6 @@
 // Package records is the gateway's store: what came in, what is owed, what was signed and what became of it, on SQLite or PostgreSQL.
 //
-// It owns the tables, the transitions between states and the constraints that keep money safe (facts/reliability.md section 2); docs/records.md
+// It owns the tables, the transitions between states and the constraints that keep money safe (docs/payment-rules.md); docs/records.md
 // draws them. It decides nothing about money: which transfer is good, what a payment is worth and when to sign are the watcher's decisions.
 // It talks to no chain, knows no keys and serves no HTTP.
 //

@@ -14,7 +14,7 @@ import (
 const confirmBatch = 500
 
 // Watch tells which addresses are our own accounts. It keeps one 64-bit hash per account in memory, and asks the database about hits only:
-// a million addresses take some 20 MB (facts/reliability.md section 3). It is safe for use by many goroutines.
+// a million addresses take some 20 MB (docs/payment-rules.md 6). It is safe for use by many goroutines.
 type Watch struct {
 	store *Store
 	seed  maphash.Seed

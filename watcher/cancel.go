@@ -13,7 +13,7 @@ import (
 
 // recover is all that a recovering account does: what our records know as signed is decided by the ledger as ever, and numbers that only
 // the sign-guard knows are used up by transactions that move nothing. What our records forgot is thereby mined or never will be, and
-// nothing new is bound (facts/reliability.md 2.2). While the ledger shows something that nobody has explained, nothing is signed at all.
+// nothing new is bound (docs/payment-rules.md 5). While the ledger shows something that nobody has explained, nothing is signed at all.
 func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
 	tip, err := p.chain.Tip(ctx, a.Account)
 	if err != nil {

@@ -169,7 +169,7 @@ func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Tra
 	return w.address(tx, n, token, row)
 }
 
-// price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (facts/gateway.md 1.4).
+// price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (docs/gateway-clients.md 4.2).
 func (w *Watcher) price(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	p := &row.Policy
 	lowest, highest, err := w.costs(tx, n, token)
@@ -225,7 +225,7 @@ func limits(p records.Policy, net chain.Amount) string {
 	return ""
 }
 
-// address reads where the money is to go. Nothing is guessed: a comment of the wrong type or shape is refused (facts/gateway.md 1.4).
+// address reads where the money is to go. Nothing is guessed: a comment of the wrong type or shape is refused (docs/gateway-clients.md 4.3).
 func (w *Watcher) address(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	if row.Memo.Fault != "" || row.Memo.Type != token.Type {
 		row.Reason = records.ReasonWrongComment

@@ -309,7 +309,7 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 	return cur, err
 }
 
-// incident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (facts/gateway.md 5.3).
+// incident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (docs/records.md#transfer-something-came-in).
 func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
 	if t.State == records.Seen || t.State == records.Orphaned {
 		return nil

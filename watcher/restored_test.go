@@ -8,7 +8,7 @@ import (
 )
 
 // TestRestoredBackupNeverPaysTwice puts the database back to an earlier moment, with what was signed since still in the nodes' memory.
-// The daemon may stop and ask for an operator; it must not pay twice (facts/reliability.md T9). The sign-guard is not restored.
+// The daemon may stop and ask for an operator; it must not pay twice (docs/payment-rules.md 5). The sign-guard is not restored.
 func TestRestoredBackupNeverPaysTwice(t *testing.T) {
 	restoredNeverPaysTwice(t, crashes(t)/100+4, 1)
 }

@@ -24,7 +24,7 @@ type emptier interface {
 	Swept(a chain.Attempt) (chain.Amount, error)
 }
 
-// sweepFactor is how many times the cost a deposit must be worth before native coin is swept (facts/reliability.md 2.2).
+// sweepFactor is how many times the cost a deposit must be worth before native coin is swept (docs/payment-rules.md 6).
 const sweepFactor = 3
 
 // Sweep queues the transfers that bring final deposits from their addresses to the hot account, and the gas that token transfers

@@ -4,7 +4,7 @@
 //	chain A ──Block──▶ follower[A] ──one SQL transaction──▶ records ◀── payer[B] ──Broadcast──▶ chain B
 //	                                                                └──Block shows our own transaction──▶ follower[B]
 //
-// It owns the order of the steps (facts/reliability.md section 2). It does not own rows (records), ledgers (chain) or what wallets see (gateway).
+// It owns the order of the steps (docs/payment-rules.md). It does not own rows (records), ledgers (chain) or what wallets see (gateway).
 package watcher
 
 import (
@@ -71,7 +71,7 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// guard is the second memory of what was signed where (facts/reliability.md 2.2). It survives a restored database.
+// guard is the second memory of what was signed where (docs/payment-rules.md 5). It survives a restored database.
 type guard interface {
 	Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error
 	Free(ctx context.Context, paymentID uint64) error

@@ -17,7 +17,7 @@ func recorded(t testing.TB) []Record {
 	return records
 }
 
-// TestRecorded plays the stream that three engines of other people agree on (facts/performance.md).
+// TestRecorded plays the stream that three engines of other people agree on (docs/performance.md).
 func TestRecorded(t *testing.T) {
 	s, err := NewStream("recorded", recorded(t), 10_000, 3)
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 
 // Bounds and defaults of Config.
 const (
-	defaultConfirmations = 180 // what the chain's public guide for exchanges recommends (vite-wire.md 4.8)
+	defaultConfirmations = 180 // what the chain's public guide for exchanges recommends (docs/exchange-chain-wire.md 4.8)
 	defaultTimeout       = 20 * time.Second
 	defaultPoWTimeout    = 5 * time.Minute
 	defaultTag           = "gate"

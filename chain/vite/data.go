@@ -21,7 +21,7 @@ const (
 var ErrPaymentData = errors.New("no payment data")
 
 // PaymentData is what a payment of ours carries in its block, so that the ledger alone tells what was paid, even with every
-// database lost (reliability.md 2.3).
+// database lost (docs/payment-rules.md 3).
 type PaymentData struct {
 	Tag     string // of the gateway, four characters
 	Purpose chain.Purpose

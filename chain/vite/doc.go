@@ -17,5 +17,5 @@
 // configured nodes says the same.
 //
 // The package owns: reading and checking, payment data, building and signing of account blocks, quota and proof of work. It owns
-// no keys, no database and no decision about money. Facts: reliability.md 2.3, vite-wire.md 4 and 5.
+// no keys, no database and no decision about money. See docs/payment-rules.md 3, docs/exchange-chain-wire.md 4 and 5.
 package vite

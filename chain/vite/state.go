@@ -106,7 +106,7 @@ func token(ctx context.Context, nc *client.Client, id core.TokenID) (Token, erro
 	return t, nil
 }
 
-// Quota is what an account may spend on blocks; a transfer with our data costs 21448, a receive 21000 (vite-wire.md 4.6).
+// Quota is what an account may spend on blocks; a transfer with our data costs 21448, a receive 21000 (docs/exchange-chain-wire.md 4.6).
 type Quota struct {
 	Current uint64       // now
 	Max     uint64       // after 75 idle snapshot blocks

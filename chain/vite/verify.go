@@ -19,7 +19,7 @@ func signedPart(b *client.AccountBlock) *core.AccountBlock {
 
 // checkSend tells whether a block that a node showed as a send to an account of ours can be one. Of a user's send everything but
 // its place is proven by hash and signature. A contract's send carries no signature and hashes the place inside its host, which
-// the node does not name, so that only its shape can be looked at (vite-wire.md 4.2, vite-node.md 5).
+// the node does not name, so that only its shape can be looked at (docs/exchange-chain-wire.md 4.2).
 func checkSend(b *client.AccountBlock, to core.Address) error {
 	switch {
 	case !b.BlockType.IsSend():

@@ -157,7 +157,7 @@ func TestPushWatchRefusesStatuses(t *testing.T) {
 	require.False(t, leadsTo(client.Open, client.Failed))
 }
 
-// The demo's own reckoning gives the figures of facts/exchange.md 2.5, example 4: 35.105 set aside, 5.015 returned.
+// The demo's own reckoning gives the figures of docs/exchange-rules.md 2.5, example 4: 35.105 set aside, 5.015 returned.
 func TestPurse(t *testing.T) {
 	d := decimal.RequireFromString
 	p := purse{"Q": {Available: d("100")}}

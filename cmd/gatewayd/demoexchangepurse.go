@@ -11,7 +11,7 @@ import (
 )
 
 // purse is what an account should have on the exchange, by token symbol. The demo works it out by itself, order by order and fill by fill
-// (facts/exchange.md 2.5, 2.8), and compares it with what the API answers.
+// (docs/exchange-rules.md 2.5, 2.8), and compares it with what the API answers.
 type purse map[string]client.Balance
 
 // add changes what a token has available and locked.

@@ -165,7 +165,7 @@ func levelsText(levels []client.Level) string {
 	return strings.Join(list, " ")
 }
 
-// follows says whether a status may come right after another (facts/exchange.md 4.3). Unknown stands for an order that is new. Pending request is noted
+// follows says whether a status may come right after another (docs/exchange-rules.md 4.3). Unknown stands for an order that is new. Pending request is noted
 // by the API when the node has taken a block; where the contracts are quicker than that (4.2), it is left out.
 func follows(last, next client.Status) bool {
 	return slices.Contains(map[client.Status][]client.Status{

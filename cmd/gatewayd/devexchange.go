@@ -17,7 +17,7 @@ import (
 // devOperator is the wallet path index of the account that owns a development world's exchange and its tokens.
 const devOperator = 9
 
-// The operator's roles (all of them) and the call that makes a token one that others are quoted in (facts/vite-node.md section 7).
+// The operator's roles (all of them) and the call that makes a token one that others are quoted in.
 const (
 	allRoles      = 55
 	setQuoteToken = 2

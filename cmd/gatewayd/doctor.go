@@ -351,7 +351,7 @@ func lineAdvice(m vite.LineMode) string {
 		"whether it leaves something out is believed; let several nodes agree"
 }
 
-// minQuota is what a receive and a payment with data cost together, in round figures (facts/vite-wire.md 4.6).
+// minQuota is what a receive and a payment with data cost together, in round figures (docs/exchange-chain-wire.md 4.6).
 const minQuota = 45_000
 
 func (d *doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vite.Chain, n records.Network) {

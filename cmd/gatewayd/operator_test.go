@@ -136,7 +136,7 @@ func TestStrays(t *testing.T) {
 	r.settled(t)
 }
 
-// channelAnswers is facts/gateway.md 5.4: what each state makes the gateway say. Codes are those of the envelope.
+// channelAnswers is docs/gateway-api.md#channel-states: what each state makes the gateway say. Codes are those of the envelope.
 var channelAnswers = []struct {
 	direction, state  string
 	deposit, withdraw int

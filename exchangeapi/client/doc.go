@@ -1,4 +1,4 @@
-// Package client is a client of the exchange API (spec/exchange-api.md) for bots and tests: API keys, signed and public
+// Package client is a client of the exchange API (docs/exchange-api.md) for bots and tests: API keys, signed and public
 // REST calls, and a subscription to pushes, in any of the three shapes, that connects again by itself.
 //
 //	c := client.Client{Base: "http://127.0.0.1:8090", Key: key, Secret: secret}

@@ -18,7 +18,7 @@ import (
 // answerMost is the largest answer that is read.
 const answerMost = 16 << 20
 
-// Code says what kind an error of the API is (spec "Errors"). It is an error, so errors.Is(err, client.CodeBalance) asks for it.
+// Code says what kind an error of the API is. It is an error, so errors.Is(err, client.CodeBalance) asks for it.
 type Code int
 
 // The codes.

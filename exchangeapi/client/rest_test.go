@@ -130,7 +130,7 @@ func calls(ctx context.Context, c *Client) map[string]func() (any, error) {
 	}
 }
 
-// Every endpoint of the spec is called as its sample is, and every figure of the answer arrives.
+// Every published endpoint is called as its sample is, and every figure of the answer arrives.
 func TestSamples(t *testing.T) {
 	p, c := setup(t)
 	table := calls(context.Background(), c)

@@ -16,7 +16,7 @@ type Shape int
 const (
 	// Command is JSON with the members command and params. Pushes say their topic and time. Its path is /v2/ws.
 	Command Shape = iota
-	// OpType is JSON as the specification has it, with clientId, opType and topics; its path is /ws. A push is its payload
+	// OpType is JSON with clientId, opType and topics; its path is /ws. A push is its payload
 	// alone: on a stream of several topics nothing says which it belongs to, and Push.Topic is empty.
 	OpType
 	// Binary is protobuf, as wallets speak it. Pushes say their topic. Its path is /websocket.

@@ -126,7 +126,7 @@ func TestBinaryPushesAreChecked(t *testing.T) {
 	require.Equal(t, PushedOrder{OrderID: strings.Repeat("ab", 32)}, order)
 }
 
-// The specification's shape has no topic in a push: a stream of one topic fills it in.
+// The opType shape has no topic in a push: a stream of one topic fills it in.
 func TestOpTypeStream(t *testing.T) {
 	enough := errors.New("enough")
 	for _, tt := range []struct {

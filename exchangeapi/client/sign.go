@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Sign is the signature of a request (spec "Authentication"): HMAC-SHA256 over name=value pairs, sorted by name and
+// Sign is the signature of a request: HMAC-SHA256 over name=value pairs, sorted by name and
 // joined by &, the values exactly as they are sent, before any URL encoding. signature itself is not among the values.
 func Sign(secret string, values map[string]string) string {
 	pairs := make([]string, 0, len(values))

@@ -28,7 +28,7 @@ const (
 type Stream struct {
 	URL    string // "wss://host/v2/ws", or what Client.SocketURL says for the shape
 	Shape  Shape
-	Topics []string // see spec/exchange-api.md, "Topics"
+	Topics []string // see docs/exchange-api.md, "Topics"
 	// ClientID is what the shapes OpType and Binary call the client; empty: "client".
 	ClientID string
 

@@ -7,7 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The types carry the names of spec/exchange-api.md. Amounts and prices are decimals of tokens, not smallest units.
+// The types carry the names of docs/exchange-api.md. Amounts and prices are decimals of tokens, not smallest units.
 
 // Side is the direction of an order or of a trade's taker.
 type Side int
@@ -21,7 +21,7 @@ const (
 // Status is an order's status.
 type Status int
 
-// The statuses (spec "Order status").
+// The statuses.
 const (
 	Unknown            Status = 0
 	PendingRequest     Status = 1
@@ -36,7 +36,7 @@ const (
 	Expired            Status = 10
 )
 
-// String is the name that the specification gives the status.
+// String is the name that docs/exchange-api.md gives the status.
 func (s Status) String() string {
 	names := [...]string{
 		"Unknown", "Pending Request", "Received", "Open", "Filled", "Partially Filled", "Pending Cancel", "Cancelled", "Partially Cancelled",

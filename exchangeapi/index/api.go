@@ -17,7 +17,7 @@ var ErrUnknownMarket = errors.New("invalid symbol")
 var ErrLagged = errors.New("the reader of the changes is too slow")
 
 // Every number in the types below that is a string is a decimal text without exponent, cut (never rounded) to the decimals
-// of facts/exchange.md 1.6: PricePrecision (pp) or QuantityPrecision (qp) of the market, 8, or the token's own. Ids are
+// of docs/exchange-rules.md 1.6: PricePrecision (pp) or QuantityPrecision (qp) of the market, 8, or the token's own. Ids are
 // lower-case hexadecimal, addresses and token ids their usual texts.
 
 // Pair names a market and its tokens; it is part of most answers.
@@ -85,7 +85,7 @@ type Order struct {
 	CreateTime       int64 // Unix seconds
 }
 
-// Status is an order's status as REST numbers it (spec "Enumerations", facts/exchange.md 4.3).
+// Status is an order's status as REST numbers it (docs/exchange-rules.md 4.3).
 type Status int
 
 // The statuses.

@@ -79,7 +79,7 @@ func testCancels(t *testing.T, url string) {
 	r.same(x)
 }
 
-// legal is what may follow a status (facts/exchange.md 4.3). Executed figures change without the status.
+// legal is what may follow a status (docs/exchange-rules.md 4.3). Executed figures change without the status.
 var legal = map[Status][]Status{
 	Unknown:         {PendingRequest, Received, Failed},
 	PendingRequest:  {Received, Failed},

@@ -5,5 +5,5 @@
 //
 // It owns its database, on SQLite or PostgreSQL, which can always be built anew from the chain; only notes of orders that no
 // contract has received yet are lost by that. It serves no HTTP, signs and sends nothing, and computes no amounts: they are
-// taken from the chain's events (facts/exchange.md 2.6).
+// taken from the chain's events (docs/exchange-rules.md 2.6).
 package index

@@ -9,7 +9,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// header is a contract's block as far as the index has a use for it (facts/vite-wire.md 5.4).
+// header is a contract's block as far as the index has a use for it (docs/exchange-chain-wire.md 5.4).
 type header struct {
 	block
 	receive  bool

@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// Decimals of numbers that do not follow a market's precision (facts/exchange.md 1.6).
+// Decimals of numbers that do not follow a market's precision (docs/exchange-rules.md 1.6).
 const (
 	wideDecimals  = 8
 	priceDecimals = 12 // the most that a price has

@@ -177,7 +177,7 @@ func linked(list []header, top *client.AccountBlock, n int) bool {
 	return true
 }
 
-// resultAt is where a contract's receive block says how it went: after a hash (facts/exchange.md 2.12).
+// resultAt is where a contract's receive block says how it went: after a hash (docs/exchange-rules.md 2.12).
 const resultAt = core.HashSize
 
 // done tells whether the block did what it was asked for.

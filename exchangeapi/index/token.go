@@ -88,7 +88,7 @@ func (x *Index) ask(ctx context.Context, id core.TokenID) {
 }
 
 // Balances asks the node what an account has on the exchange, by symbol; none is an empty list. The node, because fees,
-// mined tokens and stakes move balances without an event; it may lag a fill by its settlement (facts/exchange.md 2.1).
+// mined tokens and stakes move balances without an event; it may lag a fill by its settlement (docs/exchange-rules.md 2.1).
 func (x *Index) Balances(ctx context.Context, owner core.Address) ([]Balance, error) {
 	funds, err := x.node.Funds(ctx, owner)
 	if err != nil {

@@ -55,7 +55,7 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 }
 
 // view is the trade as it is shown. Buyer and seller are what their names say; the public service once put the taker first
-// (facts/exchange.md 1.8).
+// (docs/exchange-rules.md 1.8).
 func (r *tradeRow) view(m *market) Trade {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
 	t := Trade{

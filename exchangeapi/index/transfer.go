@@ -7,7 +7,7 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// Kinds of transfers as REST numbers them (facts/exchange.md 1.1).
+// Kinds of transfers as REST numbers them (docs/exchange-rules.md 1.1).
 const (
 	kindDeposit    = 1
 	kindWithdrawal = 2

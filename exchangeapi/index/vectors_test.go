@@ -160,7 +160,7 @@ func TestEventVectors(t *testing.T) {
 	}
 }
 
-// TestPublicSample stores the fill of the public documentation and shows its numbers (facts/exchange.md 2.5, example 1).
+// TestPublicSample stores the fill of the public documentation and shows its numbers (docs/exchange-rules.md 2.5, example 1).
 func TestPublicSample(t *testing.T) {
 	x, err := New(t.Context(), Config{URL: sqliteURL(t)}, nil, quiet())
 	require.NoError(t, err)
@@ -235,7 +235,7 @@ func TestNumberVectors(t *testing.T) {
 	require.Equal(t, "-0.12", cut(decimal.RequireFromString("-0.129"), 2), "towards zero")
 }
 
-// TestStatuses is the table of facts/exchange.md 4.3.
+// TestStatuses is the table of docs/exchange-rules.md 4.3.
 func TestStatuses(t *testing.T) {
 	some := amount{*uint256.NewInt(1)}
 	for name, c := range map[string]struct {

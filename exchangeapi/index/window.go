@@ -107,7 +107,7 @@ func (w *window) ticker(m *market, now int64) Ticker {
 	return w.shown
 }
 
-// ticker shows the figures (facts/exchange.md 1.5, 1.6: all strings have the price's decimals).
+// ticker shows the figures (docs/exchange-rules.md 1.5, 1.6: all strings have the price's decimals).
 func (f *figures) ticker(m *market) Ticker {
 	pp := m.pair.PricePrecision
 	change := f.last.Sub(f.open)

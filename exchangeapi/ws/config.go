@@ -23,7 +23,7 @@ type Config struct {
 	UpdatesBehind int `yaml:"updates_behind"` // that may wait for the hub before the index lets it go; default 4,096
 
 	WriteTimeout time.Duration `yaml:"write_timeout"` // a client takes nothing for so long; default 10 s
-	// Expiry is how long subscriptions live without a frame from the client (spec: 1 minute), Close how long the connection
+	// Expiry is how long subscriptions live without a frame from the client (published: 1 minute), Close how long the connection
 	// does; defaults 60 s and 120 s.
 	Expiry time.Duration `yaml:"expiry"`
 	Close  time.Duration `yaml:"close"`

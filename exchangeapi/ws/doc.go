@@ -1,5 +1,5 @@
-// Package ws pushes what happens on the exchange to WebSocket clients: the topics of spec/exchange-api.md in the three
-// shapes that clients speak (facts/exchange.md 1.12).
+// Package ws pushes what happens on the exchange to WebSocket clients: the topics of docs/exchange-api.md in the three
+// shapes that clients speak (docs/exchange-rules.md 1.12).
 //
 //	index ─▶ updates ─▶ round: what waits, merged ─▶ frames, one per topic and shape ─▶ queue ─▶ socket
 //	         after commit                                                               of each connection

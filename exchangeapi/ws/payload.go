@@ -14,7 +14,7 @@ type payload interface {
 	appendProto(b []byte) []byte
 }
 
-// order is an order as pushes show it (spec "Payload fields").
+// order is an order as pushes show it.
 type order index.Order
 
 func (o order) appendJSON(b []byte) []byte {
@@ -40,7 +40,7 @@ func (o order) appendJSON(b []byte) []byte {
 type listedOrder struct{ order }
 
 // trades is the list that a trade push carries: always of one fill, because clients exist that read the first only
-// (facts/exchange.md 1.12).
+// (docs/exchange-rules.md 1.12).
 type trades index.Trade
 
 func (t trades) appendJSON(b []byte) []byte {

@@ -9,7 +9,7 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// The payloads as protobuf messages; their names and field numbers are those of facts/exchange.md 1.12 C. As protobuf
+// The payloads as protobuf messages; their names and field numbers are those of docs/exchange-rules.md 1.12 C. As protobuf
 // has it, zeros and empty texts are left out.
 
 // appendProto appends an OrderList of one order, as the wallets' topics have it.

@@ -79,7 +79,7 @@ type push struct {
 	payload payload
 }
 
-// gather lists what the updates push, in the order of facts/exchange.md 4.4, without the states that later updates have
+// gather lists what the updates push, in the order of docs/exchange-rules.md 4.4, without the states that later updates have
 // overtaken.
 func (p *publisher) gather(us []index.Update) []push {
 	var list [kinds][]push
@@ -162,7 +162,7 @@ func tickers(t ticker) []push {
 	return list
 }
 
-// category names the kind of a quote token as topics do (quote types: facts/exchange.md 2).
+// category names the kind of a quote token as topics do (quote types: docs/exchange-rules.md 2).
 func category(quoteType int) string {
 	switch quoteType {
 	case 1:

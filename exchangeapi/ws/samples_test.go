@@ -58,7 +58,7 @@ func everything() index.Update {
 }
 
 // The pushes of the new shape are the published ones, byte for byte but for white space, the time, and pCp, which the
-// spec lists and the sample lacks.
+// documentation lists and the sample lacks.
 func TestCommandPushesAreThePublished(t *testing.T) {
 	r := setup(t, Config{})
 	c := r.dial("/v2/ws")
@@ -84,7 +84,7 @@ func TestCommandPushesAreThePublished(t *testing.T) {
 	}
 }
 
-// The pushes of the spec's shape have one member and the fields and types of the published ones.
+// The pushes of the opType shape have one member and the fields and types of the published ones.
 func TestOpTypePushesAreThePublished(t *testing.T) {
 	published := readSamples(t).OldJSON.Pushes
 	require.Len(t, published, 5)
@@ -95,7 +95,7 @@ func TestOpTypePushesAreThePublished(t *testing.T) {
 		var want any
 		require.NoError(t, json.Unmarshal(published[i].Message, &want))
 		if m, ok := want.(map[string]any); ok && i == 0 {
-			delete(m, "h") // of orders, until spring 2020: facts/exchange.md 1.12
+			delete(m, "h") // of orders, until spring 2020: docs/exchange-rules.md 1.12
 		}
 		requireSameTypes(t, want, got["message"])
 	}
@@ -145,7 +145,7 @@ func TestCommandAnswersAreThePublished(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// The requests of the spec's shape are answered as the facts choose.
+// The requests of the opType shape are answered as docs/exchange-rules.md 1.12 says.
 func TestOpTypeAnswers(t *testing.T) {
 	s := readSamples(t).OldJSON
 	c := setup(t, Config{}).dial("/ws")

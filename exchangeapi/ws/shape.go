@@ -15,7 +15,7 @@ type shape uint8
 // The shapes.
 const (
 	commandShape shape = iota // {"command","params"}; home is /v2/ws
-	opTypeShape               // {"clientId","opType","topics"}: the spec's; home is /ws
+	opTypeShape               // {"clientId","opType","topics"}; home is /ws
 	binaryShape               // protobuf envelopes; home is /websocket
 	shapes
 )
@@ -59,7 +59,7 @@ func (f fault) text() string {
 	return "ok"
 }
 
-// code is the fault as the number that REST and the command shape have for it (spec "Errors").
+// code is the fault as the number that REST and the command shape have for it.
 func (f fault) code() int64 {
 	switch f {
 	case fine:

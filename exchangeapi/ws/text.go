@@ -9,7 +9,7 @@ import (
 // textMessage is a client's text frame in either of the two shapes.
 type textMessage struct {
 	Command *string  `json:"command"`
-	Params  []string `json:"params"` // some put the spec's list with commas into one of them
+	Params  []string `json:"params"` // some put a list with commas into one of them
 
 	OpType   *string `json:"opType"`
 	ClientID string  `json:"clientId"`
@@ -62,7 +62,7 @@ func (r reply) command() []byte {
 	return append(b, '}')
 }
 
-// opType encodes a reply in the spec's shape, after the model of the binary envelope.
+// opType encodes a reply in the opType shape, after the model of the binary envelope.
 func (r reply) opType() []byte {
 	b := appendText(nil, `{"clientId":`, r.clientID)
 	b = appendText(b, `,"opType":`, r.op)
@@ -79,7 +79,7 @@ func appendCommandPush(b []byte, name string, at int64, data []byte) []byte {
 	return append(b, '}')
 }
 
-// appendOpTypePush appends a push in the spec's shape, which does not name the topic.
+// appendOpTypePush appends a push in the opType shape, which does not name the topic.
 func appendOpTypePush(b, data []byte) []byte {
 	b = append(append(b, `{"message":`...), data...)
 	return append(b, '}')

@@ -9,7 +9,7 @@ import (
 // kind is what a topic is about.
 type kind uint8
 
-// The kinds of topics, in the order in which one event's pushes leave (facts 4.4).
+// The kinds of topics, in the order in which one event's pushes leave (docs/exchange-rules.md 4.4).
 const (
 	kindOrder   kind = iota // order.<address>
 	kindOpen                // market.<symbol>.order.<address>.open: the wallets' list of open orders
@@ -45,7 +45,7 @@ func validInterval(s string) bool {
 	return false
 }
 
-// validCategory says whether s names a quote token category. The spec names the four.
+// validCategory says whether s names a quote token category. Four are published.
 func validCategory(s string) bool {
 	switch s {
 	case "VITE", "ETH", "USDT", "BTC":
@@ -54,7 +54,7 @@ func validCategory(s string) bool {
 	return false
 }
 
-// parseTopic reads a topic's text; ok is false for what is no topic of the spec or of the wallets. Whether the pair
+// parseTopic reads a topic's text; ok is false for what is no published topic and none of the wallets. Whether the pair
 // exists is not asked here.
 func parseTopic(name string) (t topic, ok bool) {
 	if len(name) > topicLength {

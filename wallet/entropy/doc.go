@@ -6,5 +6,5 @@
 //
 // The store's format is the exchange chain node's own EntropyStore, so either reads the other's
 // files. It does not own which stores are unlocked, nor who may ask; that is package wallet. No
-// error carries a secret. Facts: "Vite wire facts" sections 2 and 3; BIP-32, BIP-39, SLIP-10.
+// error carries a secret. Formats: docs/exchange-chain-wire.md 2 and 3; BIP-32, BIP-39, SLIP-10.
 package entropy

@@ -86,7 +86,7 @@ type Store struct {
 	crypto  storeCrypto
 }
 
-// storeFile and below are the file's JSON (wire facts 3), members in the node's order.
+// storeFile and below are the file's JSON (docs/exchange-chain-wire.md 3), members in the node's order.
 type storeFile struct {
 	PrimaryAddress   string      `json:"primaryAddress"`
 	Crypto           storeCrypto `json:"crypto"`

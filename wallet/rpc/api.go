@@ -9,7 +9,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// api is the module wallet. This file has the methods of spec/wallet-rpc.md, newer.go their newer names, extra.go what a
+// api is the module wallet. This file has the methods of docs/wallet-rpc.md, newer.go their newer names, extra.go what a
 // node has besides.
 type api struct {
 	wallet *wallet.Manager

@@ -10,5 +10,5 @@
 // (wallet), nor the connection to the exchange chain, which the caller gives as a ledger.
 //
 // Answers differ from a node's where docs/wallet-differences.md says so; a test replays recordings and reads that list.
-// Sources: spec/wallet-rpc.md; facts/vite-wire.md sections 5.1, 5.2 and 8; facts/vite-node.md section 4.
+// Methods: docs/wallet-rpc.md; codes and transports: docs/exchange-chain-wire.md 5.1, 5.2.
 package rpc

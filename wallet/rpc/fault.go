@@ -10,7 +10,7 @@ import (
 	"gatewayd/wallet/entropy"
 )
 
-// Codes of a node (facts/vite-wire.md 5.2), and one that it does not have.
+// Codes of a node (docs/exchange-chain-wire.md 5.2), and one that it does not have.
 const (
 	codeClosing  = -32000
 	codeFault    = -32001

@@ -10,7 +10,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// AccountBlock is an account block as a node shows it, display members included (facts/vite-wire.md 5.4).
+// AccountBlock is an account block as a node shows it, display members included (docs/exchange-chain-wire.md 5.4).
 //
 // Trap: of a receive block the node shows its send's Amount, Fee, TokenID, FromAddress and ToAddress, which are not part
 // of the block's hash, but not the send's Data: the comment is read from the send block. A send made by a contract has

@@ -4,7 +4,7 @@
 // member names, and the node's errors as values to test for. It does not sign, does not retry, does not resubscribe and
 // decides nothing about money: that is the adapter's work (chain/vite).
 //
-// Shapes and methods: facts/vite-wire.md 5.3 to 5.7. Amounts are unsigned 256-bit integers in the token's smallest unit.
+// Shapes and methods: docs/exchange-chain-wire.md 5.3 to 5.7. Amounts are unsigned 256-bit integers in the token's smallest unit.
 package client
 
 import (

@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// The exchange's queries (facts/exchange.md 3.5). What a real node and the embedded one have in common is here; prices and
+// The exchange's queries (docs/exchange-rules.md 3.5). What a real node and the embedded one have in common is here; prices and
 // order ids are texts, which chain/vite/dex reads.
 
 // Fund is what an account has of a token on the exchange.

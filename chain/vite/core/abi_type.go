@@ -30,7 +30,7 @@ const (
 	kindString
 )
 
-// Type is the type of one argument (wire facts 6.1), and its values in Go are:
+// Type is the type of one argument (docs/exchange-chain-wire.md 6.1), and its values in Go are:
 //
 //	bool              bool
 //	uint8 16 32 64    uint8 uint16 uint32 uint64      other uintN   uint256.Int

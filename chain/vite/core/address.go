@@ -25,11 +25,11 @@ const (
 var ErrAddress = errors.New("invalid address")
 
 // Address names an account: 20 bytes of core and one byte that is 0 for a user's account and 1 for
-// a contract's (wire facts 1.2). The zero value is the zero address, which no one can sign for and
+// a contract's (docs/exchange-chain-wire.md 1.2). The zero value is the zero address, which no one can sign for and
 // which stands for an omitted address on the wire.
 type Address [AddressSize]byte
 
-// The built-in contracts (wire facts 1.4).
+// The built-in contracts (docs/exchange-chain-wire.md 1.4).
 var (
 	QuotaContract      = builtinAddress(0x03)
 	GovernanceContract = builtinAddress(0x04)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// BlockType says what an account block does (wire facts 4.1).
+// BlockType says what an account block does (docs/exchange-chain-wire.md 4.1).
 type BlockType uint8
 
 // The types of account blocks. Users make SendCreate, SendCall and Receive; the others are made by
@@ -44,7 +44,7 @@ var (
 // NonceSize is the length of a proof-of-work nonce in bytes.
 const NonceSize = 8
 
-// AccountBlock is one block of one account's chain (wire facts 4). Amounts are in the token's
+// AccountBlock is one block of one account's chain (docs/exchange-chain-wire.md 4). Amounts are in the token's
 // smallest unit, the fee in VITE's.
 //
 // On a receive block ToAddress, Amount, TokenID and Fee are what a node shows of the send block;
@@ -75,7 +75,7 @@ func (b *AccountBlock) IsSend() bool { return b.BlockType.IsSend() }
 // IsReceive tells whether the block credits its account.
 func (b *AccountBlock) IsReceive() bool { return b.BlockType.IsReceive() }
 
-// ComputeHash returns the hash that the block's fields ask for (wire facts 4.2). The hashes of
+// ComputeHash returns the hash that the block's fields ask for (docs/exchange-chain-wire.md 4.2). The hashes of
 // triggered sends are taken from their Hash fields.
 func (b *AccountBlock) ComputeHash() Hash {
 	// 256 bytes hold every block of a user, so the usual case does not allocate.

@@ -4,13 +4,13 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Builtin is a method of a built-in contract with what a call of it costs (wire facts 4.5, 4.6).
+// Builtin is a method of a built-in contract with what a call of it costs (docs/exchange-chain-wire.md 4.5, 4.6).
 type Builtin struct {
 	Method
 	Quota uint64 // flat, whatever the size of the data; 0 where the call costs as a transfer does
 }
 
-// Methods of the asset contract (wire facts 6.2). Mint, Issue, TransferOwner and ChangeTokenType
+// Methods of the asset contract (docs/exchange-chain-wire.md 6.2). Mint, Issue, TransferOwner and ChangeTokenType
 // are older names, equal in everything but the selector.
 var (
 	IssueToken          = MustMethod("IssueToken(bool,string,string,uint256,uint8,uint256,bool)")
@@ -25,7 +25,7 @@ var (
 	GetTokenInformation = MustMethod("GetTokenInformation(tokenId)")
 )
 
-// Methods of the quota contract (wire facts 6.3). Stake and Pledge are older forms that merge the
+// Methods of the quota contract (docs/exchange-chain-wire.md 6.3). Stake and Pledge are older forms that merge the
 // stakes of one beneficiary, CancelStake ends those.
 var (
 	StakeForQuota      = MustMethod("StakeForQuota(address)")
@@ -81,7 +81,7 @@ func BuiltinMethod(contract Address, data []byte) (Builtin, bool) {
 }
 
 // RequiredFee returns the fee in VITE's smallest unit that a user's block must state exactly: 10
-// VITE to create a contract, 1000 to issue a token, else nothing (wire facts 4.5).
+// VITE to create a contract, 1000 to issue a token, else nothing (docs/exchange-chain-wire.md 4.5).
 func RequiredFee(t BlockType, to Address, data []byte) uint256.Int {
 	switch {
 	case t == SendCreate:

@@ -53,7 +53,7 @@ type CommentError struct{ Reason CommentReason }
 
 func (e *CommentError) Error() string { return "malformed gateway comment: " + string(e.Reason) }
 
-// Comment is what a withdrawal's block data says: where on the source chain to pay (wire facts 7.1).
+// Comment is what a withdrawal's block data says: where on the source chain to pay (docs/exchange-chain-wire.md 7).
 // The address may be empty or nonsense; whether it can be paid is the source chain's to say.
 type Comment struct {
 	Type    uint8 // CommentAddress or CommentAddressLabel

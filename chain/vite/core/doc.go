@@ -9,5 +9,5 @@
 //
 // Everything here is pure: no clock, no goroutine, no I/O, no order that depends on a map. It does
 // not own ledger state, transport or key storage; those belong to chain/vite/node, chain/vite/client
-// and wallet. Facts: "Vite wire facts", whose sections are named where a rule comes from.
+// and wallet. Rules: docs/exchange-chain-wire.md, whose sections are named where one is kept.
 package core

@@ -30,8 +30,8 @@ type PublicKey [PublicKeySize]byte
 // String returns 64 lower-case hex digits.
 func (p PublicKey) String() string { return hex.EncodeToString(p[:]) }
 
-// PrivateKey signs for one account: Ed25519 with every SHA-512 replaced by BLAKE2b-512 (wire facts
-// 1.1), which is why crypto/ed25519 cannot be used. It prints as a fixed text, never as its secret.
+// PrivateKey signs for one account: Ed25519 with every SHA-512 replaced by BLAKE2b-512
+// (docs/exchange-chain-wire.md 1.1), which is why crypto/ed25519 cannot be used. It prints as a fixed text, never as its secret.
 // The zero value is no key; using it panics.
 type PrivateKey struct {
 	// A function, because fmt prints the unexported fields of a struct around a key without asking

@@ -13,7 +13,7 @@ import (
 const powPrecision = 64
 
 // PoWDataHash returns what the nonce of a block is hashed with: it binds the work to one account
-// and one place in its chain (wire facts 4.7).
+// and one place in its chain (docs/exchange-chain-wire.md 4.7).
 func PoWDataHash(a Address, previous Hash) Hash {
 	var p [AddressSize + HashSize]byte
 	copy(p[:], a[:])

@@ -9,7 +9,7 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Quota figures (wire facts 4.6). Quota is what a block costs instead of a gas fee; an account has
+// Quota figures (docs/exchange-chain-wire.md 4.6). Quota is what a block costs instead of a gas fee; an account has
 // it by staked VITE and by proof of work. The figures hold for a chain that is not congested.
 const (
 	// QuotaPerUT is the quota of one "unit transaction", a transfer without data.

@@ -26,7 +26,7 @@ var (
 	ErrGID = errors.New("invalid group id")
 )
 
-// TokenID names a token (wire facts 1.3). The zero value means "no token" and is legal only beside
+// TokenID names a token (docs/exchange-chain-wire.md 1.3). The zero value means "no token" and is legal only beside
 // an amount of zero.
 type TokenID [TokenIDSize]byte
 

@@ -2,7 +2,7 @@ package dex
 
 import "gatewayd/chain/vite/core"
 
-// Methods of dexFund that users and administrators call (facts/exchange.md 3.1).
+// Methods of dexFund that users and administrators call (docs/exchange-rules.md 3.1).
 var (
 	FundDeposit            = core.MustMethod("Deposit()")
 	FundAgentDeposit       = core.MustMethod("AgentDeposit(address)")

@@ -185,7 +185,7 @@ func DecodeTransfer(data []byte) (Transfer, error) {
 	return t, err
 }
 
-// Encode is the argument of dexFund's SettleOrders (facts/exchange.md 3.3).
+// Encode is the argument of dexFund's SettleOrders (docs/exchange-rules.md 3.3).
 func (s *Settlement) Encode() []byte {
 	var m message
 	m.bytes(1, s.Trade[:])

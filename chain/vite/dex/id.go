@@ -22,7 +22,7 @@ const (
 	MaxSerial = 1<<24 - 1
 )
 
-// Places of the parts in an order id (facts/exchange.md 2.10).
+// Places of the parts in an order id (docs/exchange-rules.md 2.10).
 const (
 	idSide  = 3
 	idPrice = 4

@@ -32,7 +32,7 @@ func QuoteTypes() []QuoteType { return []QuoteType{QuoteVITE, QuoteETH, QuoteBTC
 func (q QuoteType) String() string { return strconv.Itoa(int(q)) }
 
 // quoteRule is what a quote type fixes: the decimals in which its limits are stated, the least amount of an order, and the
-// most that a market order may be worth in whole tokens (facts/exchange.md 2.4, 2.9).
+// most that a market order may be worth in whole tokens (docs/exchange-rules.md 2.4, 2.9).
 type quoteRule struct {
 	decimals uint8
 	minimum  uint256.Int
@@ -119,7 +119,7 @@ var (
 	ErrTokenPair  = errors.New("invalid token pair")
 )
 
-// NewMarket pairs two tokens (facts/exchange.md 2.2). A quote token that is none is ErrQuoteToken; tokens that do not go
+// NewMarket pairs two tokens (docs/exchange-rules.md 2.2). A quote token that is none is ErrQuoteToken; tokens that do not go
 // together are ErrTokenPair or ErrDecimals.
 func NewMarket(id uint32, trade, quote *Token, owner core.Address, time int64) (Market, error) {
 	switch {
@@ -138,7 +138,7 @@ func NewMarket(id uint32, trade, quote *Token, owner core.Address, time int64) (
 	}, nil
 }
 
-// Base fee rates (facts/exchange.md 2.5).
+// Base fee rates (docs/exchange-rules.md 2.5).
 const (
 	baseRate = 200
 	vipRate  = 100
@@ -196,7 +196,7 @@ var (
 	ErrFunds    = errors.New("exceed fund available")
 )
 
-// Place makes an order of a placement (facts/exchange.md 2.3 to 2.5). What it locks is Order.Locked. Errors: ErrTooSmall,
+// Place makes an order of a placement (docs/exchange-rules.md 2.3 to 2.5). What it locks is Order.Locked. Errors: ErrTooSmall,
 // ErrTooLarge, ErrFunds. Whether the market takes orders now is not asked here.
 func (m *Market) Place(p *Placement) (Order, error) {
 	o := Order{

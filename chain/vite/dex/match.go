@@ -31,7 +31,7 @@ type Fill struct {
 }
 
 // Match finds out what becomes of a new order, writes it into the order, and does not change the book. The result, whose
-// memory is used again, holds until the book or the order changes. (facts/exchange.md 2.7 to 2.9)
+// memory is used again, holds until the book or the order changes. (docs/exchange-rules.md 2.7 to 2.9)
 func (b *Book) Match(taker *Order, r *Result) {
 	r.Taker, r.Fills = taker, r.Fills[:0]
 	switch other := &b.sides[taker.ID[idSide]&1^1]; {

@@ -23,7 +23,7 @@ func (s Side) String() string {
 	return "buy"
 }
 
-// Type is how an order wants to be matched (facts/exchange.md 2.9).
+// Type is how an order wants to be matched (docs/exchange-rules.md 2.9).
 type Type uint8
 
 // The types.
@@ -119,7 +119,7 @@ type Progress struct {
 // rest is the quantity that is not executed.
 func (o *Order) rest(z *uint256.Int) { z.Sub(&o.Quantity, &o.Executed.Quantity) }
 
-// done tells whether nothing worth a smallest unit is left (facts/exchange.md 2.7, rule 6). A market order names no price,
+// done tells whether nothing worth a smallest unit is left (docs/exchange-rules.md 2.7, rule 6). A market order names no price,
 // so only an empty rest ends it.
 func (o *Order) done(s *Scale, p Price) bool {
 	var rest uint256.Int

@@ -29,7 +29,7 @@ const (
 var ErrPrice = errors.New("invalid order price format")
 
 // ParsePrice reads up to 12 digits, and up to 12 decimals after a dot. Either side of the dot may be empty ("1.", ".5"), not both; there
-// is no sign, exponent or blank. Zero is a price here. Errors are ErrPrice. (facts/exchange.md 2.3)
+// is no sign, exponent or blank. Zero is a price here. Errors are ErrPrice. (docs/exchange-rules.md 2.3)
 func ParsePrice(s string) (Price, error) {
 	units, frac, _ := strings.Cut(s, ".")
 	if len(s) > 2*priceDigits+1 || units == "" && frac == "" {

@@ -14,7 +14,7 @@ import (
 var ErrWire = errors.New("invalid exchange message")
 
 // message builds a protobuf message: numbers as varints, amounts as big-endian bytes without leading zeros; zero and empty
-// members are left out (facts/exchange.md 3.2).
+// members are left out (docs/exchange-rules.md 3.2).
 type message []byte
 
 func (m *message) bytes(field protowire.Number, b []byte) {

@@ -10,7 +10,7 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// assetMethods issue and manage tokens (facts 6.2). The older names do the same; the first two emit their older events.
+// assetMethods issue and manage tokens (docs/exchange-chain-wire.md 6.2). The older names do the same; the first two emit their older events.
 var assetMethods = []method{
 	{core.IssueToken, checkIssue, issueWith(core.IssueTokenEvent)},
 	{core.Mint, checkIssue, issueWith(core.MintEvent)},

@@ -6,7 +6,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// The ladder of facts 5.6 runs through four functions, each used in this order: present, checkToken (state), checkAlone,
+// The ladder of docs/exchange-chain-wire.md 5.6 runs through four functions, each used in this order: present, checkToken (state), checkAlone,
 // and then checkPlace (state). What a lower rung would refuse is not looked at before the rungs above have passed.
 
 // present checks that the block has the parts that every check needs.

@@ -102,7 +102,7 @@ func (x *execution) create() error {
 	return nil
 }
 
-// The head of the data of a block that creates a contract (facts 6.4).
+// The head of the data of a block that creates a contract (docs/exchange-chain-wire.md 6.4).
 const (
 	solidityContract = 1
 	maxLatency       = 75

@@ -2,7 +2,7 @@ package node
 
 import "errors"
 
-// Error is a refusal with the code and message of a real node (facts: vite-node.md section 3, vite-wire.md 5.2).
+// Error is a refusal with the code and message of a real node (docs/exchange-chain-wire.md 5.2).
 // Every refusal by Submit, DropUnconfirmed, Rollback and the reads that can refuse is one; other errors are faults of
 // this node: a full disk, a cancelled context.
 type Error struct {

@@ -12,7 +12,7 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// exchange is what the two exchange contracts keep (facts: exchange.md). dexFund owns all of it but the books, which are
+// exchange is what the two exchange contracts keep (docs/exchange-rules.md). dexFund owns all of it but the books, which are
 // dexTrade's; both know hashes. Map values are replaced, never changed in place; books change by changeBook.
 type exchange struct {
 	roles    ExchangeRoles

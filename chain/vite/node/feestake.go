@@ -23,7 +23,7 @@ type feeStake struct {
 
 var errVIP = errors.New("no such stake, staked already, or not expired")
 
-// The stakes for lower fees in whole VITE (facts: exchange.md 2.5).
+// The stakes for lower fees in whole VITE (docs/exchange-rules.md 2.5).
 const (
 	vipStake  = 10_000
 	svipStake = 1_000_000

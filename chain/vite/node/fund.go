@@ -7,7 +7,7 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// fundMethods are dexFund's: balances, markets, permissions, clock, and where orders enter (facts: exchange.md 3.1).
+// fundMethods are dexFund's: balances, markets, permissions, clock, and where orders enter (docs/exchange-rules.md 3.1).
 var fundMethods = []method{
 	{dex.FundDeposit, checkDeposit, deposit},
 	{dex.OldFundDeposit, checkDeposit, deposit},

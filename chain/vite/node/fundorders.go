@@ -109,7 +109,7 @@ func (x *execution) place(market *dex.Market, owner core.Address, i intention) e
 
 // cancelThroughFund hands a cancel to dexTrade behind all orders that came through here before it. An agent names the
 // principal and must be granted the pair that he names; other than a real node's, this contract also looks at the pair of
-// the order (facts: exchange.md 2.11).
+// the order (docs/exchange-rules.md 2.11).
 func cancelThroughFund(x *execution, args []any) error {
 	hash, principal, e := args[0].(core.Hash), args[1].(core.Address), &x.state.exchange
 	market, err := e.market(args[2].(core.TokenID), args[3].(core.TokenID))

@@ -318,7 +318,7 @@ func creationRefusals() []refusal {
 	}
 }
 
-// TestRefusals walks the ladder of facts 5.6; most cases stand in the recordings of a live node (node-transcripts,
+// TestRefusals walks the ladder of docs/exchange-chain-wire.md 5.6; most cases stand in the recordings of a live node (node-transcripts,
 // ledger.jsonl) with this code and message.
 func TestRefusals(t *testing.T) {
 	tests := slices.Concat(formRefusals(), receiveRefusals(), placeRefusals(), costRefusals(), callRefusals(), creationRefusals())

@@ -9,7 +9,7 @@ import (
 	"gatewayd/chain/vite/core"
 )
 
-// quotaMethods lock VITE for quota (facts 6.3). StakeForQuota makes a stake of its own with an id; the older Stake and
+// quotaMethods lock VITE for quota (docs/exchange-chain-wire.md 6.3). StakeForQuota makes a stake of its own with an id; the older Stake and
 // Pledge add to one stake per beneficiary, which has none.
 var quotaMethods = []method{
 	{core.StakeForQuota, checkStake, stakeWithID},

@@ -5,7 +5,7 @@ import (
 	"gatewayd/chain/vite/dex"
 )
 
-// tradeMethods are dexTrade's: the books (facts: exchange.md 3.1).
+// tradeMethods are dexTrade's: the books (docs/exchange-rules.md 3.1).
 var tradeMethods = []method{
 	{dex.TradeCancel, checkOrderID, cancelOrder},
 	{dex.OldTradeCancel, checkOrderID, cancelOrder},

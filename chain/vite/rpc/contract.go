@@ -7,7 +7,7 @@ import (
 	"gatewayd/chain/vite/node"
 )
 
-// contractAPI is the module contract (facts/vite-wire.md 5.5).
+// contractAPI is the module contract (docs/exchange-chain-wire.md 5.5).
 type contractAPI struct{ node *node.Node }
 
 type quotaInfo struct {

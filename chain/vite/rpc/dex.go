@@ -6,7 +6,7 @@ import (
 	"gatewayd/chain/vite/node"
 )
 
-// The modules dex, dexfund and dextrade show the exchange (facts/exchange.md 3.5). dex is the newest generation of names;
+// The modules dex, dexfund and dextrade show the exchange (docs/exchange-rules.md 3.5). dex is the newest generation of names;
 // the other two are named after the contract that keeps what they show.
 type (
 	dexAPI      struct{ exchangeAPI }

@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain/vite/node"
 )
 
-// shownBlock is an account block as a node shows it, with both generations of names (facts/vite-wire.md 5.4). Pointers
+// shownBlock is an account block as a node shows it, with both generations of names (docs/exchange-chain-wire.md 5.4). Pointers
 // and nil slices are null.
 type shownBlock struct {
 	BlockType              core.BlockType `json:"blockType"`

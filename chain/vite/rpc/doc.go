@@ -10,5 +10,5 @@
 // keys (chain/vite/core), or the JSON-RPC envelope, which is go-ethereum's. Where that makes answers differ from a real
 // node's, docs/node-differences.md says so; the replay test holds every other recorded answer.
 //
-// Facts: facts/vite-wire.md section 5, facts/vite-node.md sections 3, 5 to 7, facts/exchange.md 3.5, the node transcripts.
+// Wire: docs/exchange-chain-wire.md 5, docs/exchange-rules.md 3.5, testdata/*.jsonl.
 package rpc

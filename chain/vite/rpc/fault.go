@@ -7,7 +7,7 @@ import (
 	"gatewayd/chain/vite/node"
 )
 
-// Codes of a real node (facts/vite-wire.md 5.2).
+// Codes of a real node (docs/exchange-chain-wire.md 5.2).
 const (
 	codeClosing = -32000
 	codePanic   = -32001

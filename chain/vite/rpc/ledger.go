@@ -8,7 +8,7 @@ import (
 	"gatewayd/chain/vite/node"
 )
 
-// ledgerAPI is the module ledger (facts/vite-wire.md 5.5).
+// ledgerAPI is the module ledger (docs/exchange-chain-wire.md 5.5).
 type ledgerAPI struct{ node *node.Node }
 
 // look reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has

@@ -140,7 +140,7 @@ func shortened(s string) string {
 	return s
 }
 
-// maxCount bounds every list that a method gives (facts/vite-wire.md 5.5).
+// maxCount bounds every list that a method gives (docs/exchange-chain-wire.md 5.5).
 const maxCount = 1000
 
 var errCount = other("count must be less than 1000")

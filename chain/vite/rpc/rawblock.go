@@ -9,7 +9,7 @@ import (
 )
 
 // AccountBlock is the block that ledger_sendRawTransaction takes, in either generation of member names
-// (facts/vite-wire.md 5.6). It is called as in a real node, because the name stands in the texts of parameter errors.
+// (docs/exchange-chain-wire.md 5.6). It is called as in a real node, because the name stands in the texts of parameter errors.
 // Absent identifiers count as zero, null ones are refused; quota and display members are ignored.
 type AccountBlock struct {
 	BlockType      uint8      `json:"blockType"`
