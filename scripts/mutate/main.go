@@ -1,5 +1,6 @@
 // Command mutate takes the rules of money out of the program, one at a time, and runs the tests that should turn red without each. It builds
-// the mutants by the go command's overlay: nothing in the tree is written. Developers run it as `make mutate`; docs/mutation.md has the last table.
+// the mutants by the go command's overlay: nothing in the tree is written. Developers run it as `make mutate`; docs/mutation.md has the last
+// table, which -o updates: several runs of parts make one table.
 //
 //	mutate [-run REGEXP] [-jobs N] [-o FILE]
 //
@@ -19,7 +20,7 @@ import (
 func main() {
 	only := flag.String("run", "", "only mutants whose name this regular expression matches")
 	jobs := flag.Int("jobs", 2, "how many are tried at a time")
-	out := flag.String("o", "", "file for the table, in Markdown")
+	out := flag.String("o", "", "Markdown file whose table gets the results; rows of mutants that were not run stay")
 	flag.Parse()
 	if err := try(*only, *jobs, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -57,8 +58,8 @@ func try(only string, jobs int, out string) error {
 		fmt.Println(results[i])
 	})
 	if out != "" {
-		if err := os.WriteFile(out, []byte(markdown(results)), 0o644); err != nil {
-			return err
+		if err := writeTable(out, results); err != nil {
+			return fmt.Errorf("writing the table: %w", err)
 		}
 	}
 	return verdict(results)
@@ -137,21 +138,4 @@ func verdict(results []result) error {
 		return fmt.Errorf("%d of %d mutants are not as they must be", bad, len(results))
 	}
 	return nil
-}
-
-// markdown is the table for docs/mutation.md.
-func markdown(results []result) string {
-	var b strings.Builder
-	b.WriteString("| Mutant | File | What is gone | Turned red | s |\n|---|---|---|---|--:|\n")
-	for _, r := range results {
-		red := r.red
-		if r.outcome != killed {
-			red = string(r.outcome)
-		}
-		if r.mutant.survives != "" {
-			red += ": " + r.mutant.survives
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f |\n", r.mutant.name, r.mutant.file, r.mutant.rule, red, r.took.Seconds())
-	}
-	return b.String()
 }
