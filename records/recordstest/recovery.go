@@ -178,6 +178,23 @@ func testRecoverLines(t *testing.T, url string) {
 	r.sound()
 }
 
+// testForkedSlotIsNotSettled: a payment that an older line of ours may still pay is not settled by another transaction too.
+func testForkedSlotIsNotSettled(t *testing.T, url string) {
+	r := newRig(t, url)
+	l := newLine(r) // slots 1, 2 and 3
+	r.Settle(l.slots[0], l.hashes[0])
+	_, err := branch(r, 2, l.hashes[0])
+	require.NoError(t, err)
+	r.foreign(Exchange, Gateway, 3, "stranger", true)
+	r.stop(Exchange, Gateway, records.AccountHalted)
+	require.ErrorIs(t, settleForeign(r, l.payments[1], "stranger"), records.ErrConflict, "its block at number 2 may stand below the stranger's")
+	require.Equal(t, []records.PaymentState{records.Paid, records.Queued, records.Queued}, states(r, l.payments[:]...))
+	require.NoError(t, settleForeign(r, l.payments[2], "stranger"), "the stranger's block has shut its slot out")
+	r.Settle(l.slots[1], l.hashes[1])
+	require.Equal(t, []records.PaymentState{records.Paid, records.Paid, records.Paid}, states(r, l.payments[:]...))
+	r.sound()
+}
+
 // testRecoverKnownLine: nothing foreign stands on the ledger, and signed slots go on from its last block. They are kept, because signing them
 // again would give the same bytes; what follows them is bound anew.
 func testRecoverKnownLine(t *testing.T, url string) {

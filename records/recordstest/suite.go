@@ -54,6 +54,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"recovery of nonces", testRecoverNonces},
 		{"recovery with open slots", testRecoverOpenSlots},
 		{"recovery of lines", testRecoverLines},
+		{"recovery with a forked slot", testForkedSlotIsNotSettled},
 		{"recovery of a known line", testRecoverKnownLine},
 		{"cancellations", testCancels},
 		{"seen too early", testSeenTooEarly},
