@@ -68,6 +68,12 @@ func testPaymentCauses(t *testing.T, url string) {
 	require.ErrorIs(t, err, records.ErrConflict, "its block left the line")
 	require.Equal(t, records.Final, r.Transfer(seen.ID).State)
 
+	held := r.Receive(records.Deposit, 500)
+	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	err = r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Held, records.Final, "") })
+	require.ErrorIs(t, err, records.ErrConflict, "nobody lets go what left the line")
+
 	w := r.Receive(records.Withdrawal, 500)
 	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(w.ID, records.Seen, records.Final, "") })
 	receive := records.Payment{TransferID: w.ID, Purpose: chain.Receive, Network: Network, Token: Token, Chain: Exchange, Account: Gateway, Asset: Token, Source: w.Tx}
