@@ -186,6 +186,19 @@ func TestWrongChainIsItsOwnError(t *testing.T) {
 	}
 }
 
+// A node that was of our chain when it was first asked may be of another one later, as behind an address that is given to something else.
+func TestANodeThatLeavesItsChainIsNoNode(t *testing.T) {
+	b := setup(t)
+	moving := newLiar(t, b.dev.URL(), truth)
+	adapter := b.suspicious(0, moving)
+	b.head(adapter)
+	moving.tell(lies(b)["other chain"])
+	_, err := adapter.Head(t.Context())
+	require.ErrorIs(t, err, ethereum.ErrWrongChain)
+	moving.tell(truth)
+	b.head(adapter)
+}
+
 func TestAnotherChainWithTheSameNumberIsOutvoted(t *testing.T) {
 	b, other := eventful(t), setup(t)
 	for other.height() < b.height() {

@@ -1,0 +1,52 @@
+package ethereum_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+// What waits in a pool for too low a price may be replaced, and nothing else: neither what no pool has, nor what blocks would take.
+func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
+	b := setup(t)
+	require.NoError(t, b.dev.SetBaseFee(big.NewInt(5e9)))
+	const usual = 50e9
+	config := b.config()
+	config.MinTipGwei = "50" // more than any block pays here
+	b.chain = b.adapter(config)
+	pay := credit(chain.Native, outsider("payee"), 77)
+	here := b.next(b.hot)
+	behind := here
+	behind.Number++ // another nonce comes first: no block can have passed it over
+	base := b.dev.BaseFee().Int64()
+	for _, c := range []struct {
+		name     string
+		slot     chain.Slot
+		tip, cap int64
+		pooled   bool
+		want     bool
+	}{
+		{"a cap below the base fee", behind, 1, base - 1, true, true},
+		{"no room for the tip", behind, usual, base + usual - 1, true, true},
+		{"a tip below the usual", behind, usual - 1, 20 * usual, true, true},
+		{"good, and others come first", behind, usual, 20 * usual, true, false},
+		{"good, and passed over", here, usual, 20 * usual, true, true},
+		{"nearly twice the usual tip", here, 2*usual - 1, 20 * usual, true, true},
+		{"twice the usual tip, and passed over all the same", here, 2 * usual, 20 * usual, true, false},
+		{"too cheap, and no pool has it", here, 1, base - 1, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := b.waiting(c.slot, pay, big.NewInt(c.tip), big.NewInt(c.cap), 21_000)
+			if !c.pooled {
+				b.dev.DropAll()
+			}
+			low, err := b.chain.Underpriced(t.Context(), c.slot, a)
+			require.NoError(t, err)
+			require.Equal(t, c.want, low)
+			b.dev.DropAll()
+		})
+	}
+}
