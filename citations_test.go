@@ -22,6 +22,7 @@ var (
 	citedSection = regexp.MustCompile(`\b([\w-]+\.md)\)? ([0-9]+(?:\.[0-9]+)*(?:(?:, | and | to )[0-9]+(?:\.[0-9]+)*)*)`)
 	citedRule    = regexp.MustCompile(`\b[REL][0-9]{1,2}\b`)
 	citedTest    = regexp.MustCompile("`(Test[A-Z]\\w*)")
+	citedCode    = regexp.MustCompile(`((?:[\w-]+/)+[\w-]+\.go) (\w+)`)
 	sectionHead  = regexp.MustCompile(`(?m)^#+ ([0-9]+(?:\.[0-9]+)*)\b`)
 	ruleRow      = regexp.MustCompile(`(?m)^\| ([REL][0-9]+)\b`)
 	heading      = regexp.MustCompile(`(?m)^#+ (.*)$`)
@@ -97,8 +98,33 @@ func (r *repository) mustExist(cited, says string) bool {
 }
 
 // wrong lists what a line cites in vain.
-func (r *repository) wrong(from, line string) (list []string) {
+func (r *repository) wrong(from, line string) []string {
 	says := prose(from, line)
+	list := append(r.wrongFiles(from, line, says), r.wrongSections(from, line)...)
+	for _, c := range citedADR.FindAllStringSubmatch(line, -1) {
+		if !r.adrs[c[1]] {
+			list = append(list, "ADR "+c[1])
+		}
+	}
+	for _, rule := range citedRule.FindAllString(says, -1) {
+		if !r.rules[rule] {
+			list = append(list, "rule "+rule)
+		}
+	}
+	if from == "docs/architecture.md" && strings.HasPrefix(line, "|") {
+		list = append(list, r.wrongFunctions(line)...)
+	}
+	if strings.HasSuffix(from, ".md") {
+		for _, c := range citedTest.FindAllStringSubmatch(line, -1) {
+			if !r.tests[c[1]] {
+				list = append(list, c[1])
+			}
+		}
+	}
+	return list
+}
+
+func (r *repository) wrongFiles(from, line, says string) (list []string) {
 	for _, c := range citedFile.FindAllStringSubmatch(line, -1) {
 		file, ok := r.find(from, c[1])
 		if !ok && r.mustExist(c[1], says) {
@@ -108,11 +134,11 @@ func (r *repository) wrong(from, line string) (list []string) {
 			list = append(list, c[1]+"#"+c[2])
 		}
 	}
-	for _, c := range citedADR.FindAllStringSubmatch(line, -1) {
-		if !r.adrs[c[1]] {
-			list = append(list, "ADR "+c[1])
-		}
-	}
+	return list
+}
+
+// wrongSections are numbers behind a document's name that are none of its headings'.
+func (r *repository) wrongSections(from, line string) (list []string) {
 	for _, c := range citedSection.FindAllStringSubmatch(line, -1) {
 		known := map[string]bool{}
 		if file, ok := r.find(from, c[1]); ok {
@@ -124,16 +150,14 @@ func (r *repository) wrong(from, line string) (list []string) {
 			}
 		}
 	}
-	for _, rule := range citedRule.FindAllString(says, -1) {
-		if !r.rules[rule] {
-			list = append(list, "rule "+rule)
-		}
-	}
-	if strings.HasSuffix(from, ".md") {
-		for _, c := range citedTest.FindAllStringSubmatch(line, -1) {
-			if !r.tests[c[1]] {
-				list = append(list, c[1])
-			}
+	return list
+}
+
+// wrongFunctions are names behind a Go file's that are none of its functions'.
+func (r *repository) wrongFunctions(line string) (list []string) {
+	for _, c := range citedCode.FindAllStringSubmatch(line, -1) {
+		if !strings.Contains(r.text[c[1]], "func "+c[2]+"(") && !strings.Contains(r.text[c[1]], ") "+c[2]+"(") {
+			list = append(list, c[1]+" "+c[2])
 		}
 	}
 	return list
@@ -191,4 +215,5 @@ func TestCitationsThatDoNotExistAreFound(t *testing.T) {
 		slices.Sort(want)
 		require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), line)
 	}
+	require.Equal(t, []string{"watcher/payer.go nobody"}, r.wrong("docs/architecture.md", "| 1 | watcher/payer.go round, watcher/payer.go nobody |"))
 }

@@ -33,8 +33,8 @@ type Seal struct {
 //	previous hash ‖ height 8 ‖ time 8 ‖ seed 8 ‖ seed hash 32 ‖ content ‖ upgrade's name ‖ version 4
 //	content: for each account in the order of addresses: address 21 ‖ hash 32 ‖ height 8
 //
-// The rule stands in no public document. It was found by trying on the blocks that the public API documentation shows (version 0,
-// with content) and on recorded ones of a live node (version 14, without content). That content stands before the upgrade's name
+// The rule stands in no public document. It fits the blocks that the public API documentation shows (version 0,
+// with content) and recorded ones of a live node (version 14, without content). That content stands before the upgrade's name
 // is assumed: no known block of a later version has any.
 func (s *Seal) ComputeHash() Hash {
 	p := s.head()
