@@ -17,7 +17,7 @@ import (
 var citing = []string{".go", ".md", ".yaml", ".yml", ".sql", ".sh", ".txt", ".mjs", ".proto", "Makefile", "Dockerfile"}
 
 var (
-	citedFile    = regexp.MustCompile(`(?:^|[^\w./:@~$*{}-])((?:\.\./)*(?:[\w.-]+/)*[\w-][\w.-]*\.(?:md|go|sql|yaml|txt|txtar|sh|jsonl|mjs|sol|book))(?:#([\w-]+))?\b`)
+	citedFile    = regexp.MustCompile(`(?:^|[^\w./:@~$*{}-])((?:\.\./)*(?:[\w.-]+/)*[\w-][\w.-]*\.(?:md|go|sql|yaml|txt|txtar|sh|jsonl|json|js|mjs|sol|book|bin))(?:#([\w-]+))?\b`)
 	citedADR     = regexp.MustCompile(`\b(?:ADR |adr/)0*([0-9]+)\b`)
 	citedSection = regexp.MustCompile(`\b([\w-]+\.md)\)? ([0-9]+(?:\.[0-9]+)*(?:(?:, | and | to )[0-9]+(?:\.[0-9]+)*)*)`)
 	citedRule    = regexp.MustCompile(`\b[REL][0-9]{1,2}\b`)
@@ -94,7 +94,7 @@ func (r *repository) find(from, cited string) (string, bool) {
 func (r *repository) mustExist(cited, says string) bool {
 	top, _, deep := strings.Cut(cited, "/")
 	document := strings.HasSuffix(cited, ".md") || strings.HasSuffix(cited, ".go")
-	return deep && r.tops[top] || document && strings.Contains(says, cited)
+	return deep && (r.tops[top] || top == "testdata") || document && strings.Contains(says, cited)
 }
 
 // wrong lists what a line cites in vain.

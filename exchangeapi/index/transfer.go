@@ -14,7 +14,7 @@ const (
 )
 
 // transfer stores a deposit for who has it, a withdrawal for who had it. A transfer inside the exchange is neither. Of a plain
-// deposit or withdrawal the contract itself is the other end (recorded from a real node: node-transcripts/dex.jsonl).
+// deposit or withdrawal the contract itself is the other end (recorded from a real node: chain/vite/rpc/testdata/dex.jsonl).
 func (a *applier) transfer(b *block, pos int, t *dex.Transfer) error {
 	a.touch(t.From, t.To)
 	n := amount{t.Amount}

@@ -184,7 +184,7 @@ func fields(t testing.TB, text string) map[string]any {
 	return m
 }
 
-// samples are the published messages (vectors/exchange/ws_samples.json).
+// samples are the published messages (testdata/ws_samples.json).
 type samples struct {
 	NewJSON struct {
 		Ping, Sub exchange

@@ -318,8 +318,8 @@ func creationRefusals() []refusal {
 	}
 }
 
-// TestRefusals walks the ladder of docs/exchange-chain-wire.md 5.6; most cases stand in the recordings of a live node (node-transcripts,
-// ledger.jsonl) with this code and message.
+// TestRefusals walks the ladder of docs/exchange-chain-wire.md 5.6; most cases stand in the recordings of a live node (chain/vite/rpc/testdata/ledger.jsonl)
+// with this code and message.
 func TestRefusals(t *testing.T) {
 	tests := slices.Concat(formRefusals(), receiveRefusals(), placeRefusals(), costRefusals(), callRefusals(), creationRefusals())
 	for _, tt := range tests {
