@@ -21,7 +21,8 @@ var (
 	citedADR     = regexp.MustCompile(`\b(?:ADR |adr/)0*([0-9]+)\b`)
 	citedSection = regexp.MustCompile(`\b([\w-]+\.md)\)? ([0-9]+(?:\.[0-9]+)*(?:(?:, | and | to )[0-9]+(?:\.[0-9]+)*)*)`)
 	citedRule    = regexp.MustCompile(`\b[REL][0-9]{1,2}\b`)
-	citedTest    = regexp.MustCompile("`(Test[A-Z]\\w*)")
+	citedTest    = regexp.MustCompile(`\b(Test[A-Z]\w*)(?:/([\w-]+))?`)
+	ruleOfTests  = regexp.MustCompile(`(?m)^\| [RL][0-9].*$`)
 	citedCode    = regexp.MustCompile(`((?:[\w-]+/)+[\w-]+\.go) (\w+)`)
 	sectionHead  = regexp.MustCompile(`(?m)^#+ ([0-9]+(?:\.[0-9]+)*)\b`)
 	ruleRow      = regexp.MustCompile(`(?m)^\| ([REL][0-9]+)\b`)
@@ -115,11 +116,7 @@ func (r *repository) wrong(from, line string) []string {
 		list = append(list, r.wrongFunctions(line)...)
 	}
 	if strings.HasSuffix(from, ".md") {
-		for _, c := range citedTest.FindAllStringSubmatch(line, -1) {
-			if !r.tests[c[1]] {
-				list = append(list, c[1])
-			}
-		}
+		list = append(list, r.wrongTests(line)...)
 	}
 	return list
 }
@@ -163,6 +160,18 @@ func (r *repository) wrongFunctions(line string) (list []string) {
 	return list
 }
 
+// wrongTests are names of tests that no test file has, and names of cases of the suite of package records that it has not.
+func (r *repository) wrongTests(line string) (list []string) {
+	for _, c := range citedTest.FindAllStringSubmatch(line, -1) {
+		ofSuite := c[2] != "" && (c[1] == "TestSQLite" || c[1] == "TestPostgres")
+		known := r.tests[c[1]] && (!ofSuite || strings.Contains(r.text["records/recordstest/suite.go"], `"`+strings.ReplaceAll(c[2], "_", " ")+`"`))
+		if !known {
+			list = append(list, c[0])
+		}
+	}
+	return list
+}
+
 func (r *repository) anchors(file string) (list []string) {
 	for _, h := range heading.FindAllStringSubmatch(r.text[file], -1) {
 		list = append(list, strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
@@ -192,6 +201,16 @@ func TestCitationsExist(t *testing.T) {
 				t.Errorf("%s:%d cites %s, which does not exist", from, i+1, cited)
 			}
 		}
+	}
+}
+
+// Each rule of docs/payment-rules.md names a test that proves it.
+func TestEachPaymentRuleNamesATest(t *testing.T) {
+	t.Parallel()
+	rows := ruleOfTests.FindAllString(readRepository(t).text["docs/payment-rules.md"], -1)
+	require.NotEmpty(t, rows)
+	for _, row := range rows {
+		require.Regexp(t, citedTest, row)
 	}
 }
 
