@@ -14,7 +14,7 @@ import (
 )
 
 // citing are the kinds of files whose lines are looked at. What tests record of other programs (JSON) cites what it likes.
-var citing = []string{".go", ".md", ".yaml", ".yml", ".sql", ".sh", ".txt", ".mjs", ".proto", "Makefile", "Dockerfile"}
+var citing = []string{".go", ".md", ".yaml", ".yml", ".sql", ".sh", ".txt", ".js", ".mjs", ".html", ".css", ".sol", ".txtar", ".book", "Makefile", "Dockerfile", ".ci/run"}
 
 var (
 	citedFile    = regexp.MustCompile(`(?:^|[^\w./:@~$*{}-])((?:\.\./)*(?:[\w.-]+/)*[\w-][\w.-]*\.(?:md|go|sql|yaml|txt|txtar|sh|jsonl|json|js|mjs|sol|book|bin))(?:#([\w-]+))?\b`)
@@ -44,7 +44,7 @@ type repository struct {
 }
 
 func readRepository(t *testing.T) *repository {
-	listed, err := exec.CommandContext(t.Context(), "git", "ls-files").Output()
+	listed, err := exec.CommandContext(t.Context(), "git", "ls-files", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
 		t.Skip("this is no git checkout: nobody says which files belong to the project")
 	}

@@ -4,7 +4,8 @@
 //	chain A ──Block──▶ follower[A] ──one SQL transaction──▶ records ◀── payer[B] ──Broadcast──▶ chain B
 //	                                                                └──Block shows our own transaction──▶ follower[B]
 //
-// It owns the order of the steps (docs/payment-rules.md). It does not own rows (records), ledgers (chain) or what wallets see (gateway).
+// It owns the order of the steps; R1 to R7 and E0 to E9 in comments are the rules and the evidence of docs/payment-rules.md. It does not own
+// rows (records), ledgers (chain) or what wallets see (gateway).
 package watcher
 
 import (
