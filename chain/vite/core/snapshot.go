@@ -33,9 +33,7 @@ type Seal struct {
 //	previous hash ‖ height 8 ‖ time 8 ‖ seed 8 ‖ seed hash 32 ‖ content ‖ upgrade's name ‖ version 4
 //	content: for each account in the order of addresses: address 21 ‖ hash 32 ‖ height 8
 //
-// The rule stands in no public document. It fits the blocks that the public API documentation shows (version 0,
-// with content) and recorded ones of a live node (version 14, without content). That content stands before the upgrade's name
-// is assumed: no known block of a later version has any.
+// That content stands before the upgrade's name is assumed (docs/exchange-chain-wire.md 4.9): no known block of a later version has any.
 func (s *Seal) ComputeHash() Hash {
 	p := s.head()
 	p = append(p, s.content()...)

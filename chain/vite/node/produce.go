@@ -161,7 +161,7 @@ func (x *execution) receipt(status byte) []byte {
 }
 
 // logHash commits to the logs of a receive block: topics and data of each, then address and previous hash of the block.
-// No public text has this rule; it fits the recorded block 200c5329… of the asset contract.
+// It fits the recorded block 200c5329… of the asset contract (docs/exchange-chain-wire.md 4.9).
 func logHash(logs []VMLog, b *core.AccountBlock) core.Hash {
 	var p []byte
 	for _, l := range logs {
