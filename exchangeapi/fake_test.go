@@ -192,9 +192,8 @@ type line struct {
 	mined      client.TradeMining
 	minedFault error
 	minedAsked int
-	answer     func(taken error) error               // what the caller hears instead; nil tells the truth
-	before     func(b *core.AccountBlock) error      // runs ahead of a block; an error refuses it
-	lookups    func(core.Hash) (taken bool, ok bool) // what is found by hash; nil tells the truth
+	answer     func(taken error) error          // what the caller hears instead; nil tells the truth
+	before     func(b *core.AccountBlock) error // runs ahead of a block; an error refuses it
 }
 
 func newLine() *line {

@@ -114,11 +114,14 @@ func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[strin
 			continue
 		}
 		found[a.Network] = true
-		if !stopped(a) && a.Chain == p.id {
-			err = errors.Join(err, p.distrust(ctx, a, why))
+		if stopped(a) || a.Chain != p.id {
+			continue
+		}
+		if err := p.distrust(ctx, a, why); err != nil {
+			return nil, err
 		}
 	}
-	return found, err
+	return found, nil
 }
 
 // carry brings what is bound on its way: signs what is not signed, and sends what stands in no block.

@@ -69,7 +69,7 @@ func blameOdd(elected *block, answers []answer[*block]) {
 	for _, a := range answers {
 		switch {
 		case a.Err != nil:
-			a.Node.blame(a.Err)
+			_ = a.Node.blame(a.Err)
 		case a.Value.odd != elected.odd || elected.odd && a.Value.digest() != elected.digest():
 			a.Node.Wrong("block", fmt.Errorf("it shows block %d with other contents than a majority", elected.number))
 		}

@@ -96,7 +96,7 @@ func sourceMain(finality string) error {
 		_, err := n.Mine(1)
 		return err
 	})
-	fmt.Println(n.URL(), n.WSURL())
+	fmt.Fprintln(os.Stdout, n.URL(), n.WSURL())
 	return errors.Join(obey(clock, nil), n.Close())
 }
 
@@ -126,7 +126,7 @@ func exchangeMain(dir string) error {
 		_, err := e.node.Snapshot()
 		return err
 	})
-	fmt.Println(e.URL(), e.WSURL())
+	fmt.Fprintln(os.Stdout, e.URL(), e.WSURL())
 	err = obey(clock, func(order string) error { return sendJunk(ctx, e.node, order) })
 	stop()
 	return errors.Join(err, g.Wait())
@@ -147,7 +147,7 @@ func obey(clock *burstClock, other func(order string) error) error {
 		if err = errors.Join(err, clock.failure()); err != nil {
 			return err
 		}
-		fmt.Println("done")
+		fmt.Fprintln(os.Stdout, "done")
 	}
 	return orders.Err()
 }

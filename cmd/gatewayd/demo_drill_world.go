@@ -101,7 +101,7 @@ func (w *drillWorld) openChains(ctx context.Context, keys *wallet.Keys) (err err
 	if err := issueToHolder(&genesis, keys); err != nil {
 		return err
 	}
-	w.exchange, err = newEmbedded(node.Config{Dir: filepath.Join(w.dir, "exchange"), Genesis: genesis, SnapshotInterval: drillInterval}, anyPort)
+	w.exchange, err = newEmbedded(node.Config{Dir: filepath.Join(w.dir, "exchange"), Genesis: genesis, SnapshotInterval: drillInterval})
 	if err != nil {
 		return err
 	}

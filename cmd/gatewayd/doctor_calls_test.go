@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/vite"
+	"gatewayd/chain/vite/core"
 )
 
 // A real node's public port has all that the daemon asks.
@@ -79,6 +80,10 @@ func TestDoctorNamesMissingMethods(t *testing.T) {
 	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
 	cfg, err := LoadConfig(r.info.Config)
 	require.NoError(t, err)
+	waitFor(t, "blocks of the exchange's contracts, which have the events that are asked for", func() bool {
+		latest, err := r.operator.node.LatestAccountBlock(t.Context(), core.DexTradeContract)
+		return err == nil && latest != nil
+	})
 	cfg.Exchange.Node = withoutModules(t, r.info.Exchange, "dex_", "ledger_getVmLogsByFilter")
 	got := diagnosis(t, *cfg.Exchange)["exchange methods"]
 	require.False(t, got.OK)

@@ -30,9 +30,9 @@ func openEmbedded(cfg EmbeddedConfig) (*embedded, error) {
 	return startEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg)
 }
 
-// newEmbedded lets the system choose the port of the WebSocket.
-func newEmbedded(cfg node.Config, listen string) (*embedded, error) {
-	return startEmbedded(cfg, EmbeddedConfig{Listen: listen})
+// newEmbedded lets the system choose the ports.
+func newEmbedded(cfg node.Config) (*embedded, error) {
+	return startEmbedded(cfg, EmbeddedConfig{Listen: anyPort})
 }
 
 const anyPort = "127.0.0.1:0"

@@ -152,7 +152,7 @@ func serveHall(ctx context.Context, dir, url string) error {
 	if err != nil {
 		return err
 	}
-	chain, err := newEmbedded(cfg, "127.0.0.1:0")
+	chain, err := newEmbedded(cfg)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *cli
 	cfg, err := hallChain(dir)
 	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
-	chain, err := newEmbedded(cfg, "127.0.0.1:0")
+	chain, err := newEmbedded(cfg)
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
 	during(t, chain.Run)

@@ -98,7 +98,7 @@ func serveTestExchange(t *testing.T, changes ...func(*ExchangeConfig)) string {
 	genesis, err := devGenesis(keys)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	chain, err := newEmbedded(node.Config{Dir: filepath.Join(dir, "chain"), Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, "127.0.0.1:0")
+	chain, err := newEmbedded(node.Config{Dir: filepath.Join(dir, "chain"), Genesis: genesis, SnapshotInterval: 100 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
 	ctx, stop := context.WithCancel(context.Background())

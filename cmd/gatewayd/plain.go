@@ -106,12 +106,12 @@ const (
 )
 
 func postgresInWords(e *pgconn.PgError) string {
-	switch {
-	case e.Code == noSuchDatabase:
+	switch e.Code {
+	case noSuchDatabase:
 		return "PostgreSQL has no database of the name in `database.url`: create it, or correct the name"
-	case e.Code == noPrivilege:
+	case noPrivilege:
 		return "PostgreSQL does not let this user do it: grant the rights on the database and its schema, or correct the user in `database.url`"
-	case e.Code == readOnly:
+	case readOnly:
 		return "PostgreSQL is read only there: `database.url` names a standby, name the primary"
 	}
 	switch e.Code[:min(2, len(e.Code))] {

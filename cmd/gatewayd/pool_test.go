@@ -61,9 +61,10 @@ func (r *rig) levelled(t *testing.T) {
 				if p.Purpose != chain.Sweep {
 					continue
 				}
-				if p.State == records.Queued || p.State == records.Bound {
+				switch p.State {
+				case records.Queued, records.Bound:
 					busy += int(p.Count)
-				} else if p.State == records.Paid {
+				case records.Paid:
 					all += int(p.Count)
 				}
 			}

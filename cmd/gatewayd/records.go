@@ -194,7 +194,7 @@ func (d *desk) list(ctx context.Context, w world, f format, filter records.Filte
 // print shows records, and the stopped accounts that wait for an operator as well: in JSON as rows without an id.
 func (d *desk) print(w io.Writer, f format, list []records.Record, stopped []records.Account) error {
 	now := time.Now()
-	rows, values := make([][]string, len(list)), make([]recordRow, len(list))
+	rows, values := make([][]string, len(list)), make([]recordRow, len(list), len(list)+len(stopped))
 	for i, r := range list {
 		values[i], rows[i] = rowOf(r), d.cfg.summary(r, now)
 	}

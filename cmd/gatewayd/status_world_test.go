@@ -145,7 +145,7 @@ func startRichExchange(t *testing.T, keys *wallet.Keys) string {
 			a.Balances[usdt] = *new(uint256.Int).Sub(&have, gift)
 		}
 	}
-	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond}, anyPort)
+	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer

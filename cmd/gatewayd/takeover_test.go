@@ -73,7 +73,7 @@ func startExchangeChain(t *testing.T, keys *wallet.Keys) string {
 	t.Helper()
 	genesis, err := devGenesis(keys)
 	require.NoError(t, err)
-	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond}, anyPort)
+	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer

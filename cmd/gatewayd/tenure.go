@@ -99,7 +99,7 @@ func (t *tenure) explain(err error) error {
 	case t.fault == nil:
 		return fmt.Errorf("%w: the database answered no renewal for %s", err, away)
 	}
-	return fmt.Errorf("%w: the database answered no renewal for %s, but %q", err, away, t.fault)
+	return fmt.Errorf("%w: the database answered no renewal for %s, but \"%w\"", err, away, t.fault)
 }
 
 // end gives the lease back. One that is lost is nobody's to give.

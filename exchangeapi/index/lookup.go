@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/holiman/uint256"
-
 	"gatewayd/chain/vite/dex"
 )
 
@@ -187,7 +185,7 @@ func (c *columns) price() (p price) {
 }
 
 func (c *columns) amount() (a amount) {
-	if err := (*uint256.Int)(&a.Int).SetFromDecimal(c.text()); err != nil && c.err == nil {
+	if err := a.SetFromDecimal(c.text()); err != nil && c.err == nil {
 		c.err = fmt.Errorf("an amount column: %w", err)
 	}
 	return a

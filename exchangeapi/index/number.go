@@ -90,7 +90,7 @@ func cutProduct(p dex.Price, raw *uint256.Int, decimals uint8, places int) strin
 // cutRatio is cut of the ratio of two amounts of smallest units; zero for b = 0.
 func cutRatio(a *uint256.Int, aDecimals uint8, b *uint256.Int, bDecimals uint8, places int) string {
 	var x, y uint256.Int
-	over := false
+	var over bool
 	if up := places + int(bDecimals) - int(aDecimals); up >= 0 {
 		over = scaleUp(x.Set(a), up)
 		y.Set(b)

@@ -243,15 +243,6 @@ func (t *tx) exec(query string, args ...any) error {
 	return err
 }
 
-// named runs a statement whose :names are members of row.
-func (t *tx) named(query string, row any) error {
-	query, args, err := sqlx.Named(query, row)
-	if err != nil {
-		return err
-	}
-	return t.exec(query, args...)
-}
-
 // one reads one row, or tells that there is none.
 func (t *tx) one(into any, query string, args ...any) (bool, error) {
 	err := t.tx.GetContext(t.ctx, into, t.tx.Rebind(query), args...)

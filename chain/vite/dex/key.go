@@ -15,9 +15,6 @@ func (id *OrderID) key() key {
 	return key{uint64(binary.BigEndian.Uint16(id[idPrice:]))<<24 | last>>40, last & priceMask}
 }
 
-// keyOf is the key of a price on a side.
-func keyOf(side Side, p Price) key { return key{p.Units, p.Frac}.on(side) }
-
 // on is the price of a key as a key, and the other way round.
 func (k key) on(side Side) key {
 	if side == Buy {
@@ -29,13 +26,6 @@ func (k key) on(side Side) key {
 func (k key) price(side Side) Price {
 	k = k.on(side)
 	return Price{k.hi, k.lo}
-}
-
-// isPrice tells whether the key is that of a price above zero, on the side of an id's byte, which must be one.
-func (k key) isPrice(side byte) bool {
-	inverted := (uint64(side) - 1) & priceMask
-	hi, lo := k.hi^inverted, k.lo^inverted
-	return hi < priceOne && lo < priceOne && hi|lo != 0 && side <= 1
 }
 
 // opposite is the key of the same price on the other side.

@@ -20,8 +20,6 @@ func narrowed(n *uint256.Int) (z u128, ok bool) {
 	return u128{n[1], n[0]}, n[3]|n[2] == 0 && n[1] <= maxNarrowHigh
 }
 
-func (a u128) narrow() bool { return a.hi <= maxNarrowHigh }
-
 // widen is the inverse of narrowed.
 func (a u128) widen(z *uint256.Int) { z[0], z[1], z[2], z[3] = a.lo, a.hi, 0, 0 }
 

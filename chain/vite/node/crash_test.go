@@ -97,7 +97,7 @@ func crashChild(dir string) error {
 					return err
 				}
 				out.Lock()
-				_, err = fmt.Println(h)
+				_, err = fmt.Fprintln(os.Stdout, h)
 				out.Unlock()
 				if err != nil {
 					return err

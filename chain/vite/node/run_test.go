@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- l.Run(ctx) }()
-		time.Sleep(3*time.Second + time.Millisecond)
+		<-time.After(3*time.Second + time.Millisecond)
 		synctest.Wait()
 		l.Read(func(v *View) { require.Equal(t, uint64(4), v.Head().Height) })
 

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -59,7 +60,7 @@ func (t *filterTable) fill(ctx context.Context, feed *node.Subscription) error {
 				t.add(change)
 				continue
 			}
-			if err := feed.Err(); err != node.ErrSlow {
+			if err := feed.Err(); !errors.Is(err, node.ErrSlow) {
 				return fmt.Errorf("following the chain for filters: %w", err)
 			}
 			return nil

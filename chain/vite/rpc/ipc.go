@@ -16,8 +16,8 @@ import (
 // listenUnix makes the socket at path, reachable by its owner only. It is made in a private directory and moved to its
 // place with its final mode, so nobody else can connect in between; the move also replaces a dead process's socket.
 func listenUnix(path string) (net.Listener, error) {
-	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
-		c.Close()
+	if c, err := (&net.Dialer{Timeout: time.Second}).Dial("unix", path); err == nil {
+		_ = c.Close()
 		return nil, fmt.Errorf("%s is in use", path)
 	}
 	if old, err := os.Lstat(path); err == nil && old.Mode()&os.ModeSocket == 0 {
@@ -34,8 +34,7 @@ func listenUnix(path string) (net.Listener, error) {
 	}
 	l.SetUnlinkOnClose(false)
 	if err := errors.Join(os.Chmod(filepath.Join(private, "s"), 0o600), os.Rename(filepath.Join(private, "s"), path)); err != nil {
-		l.Close()
-		return nil, err
+		return nil, errors.Join(err, l.Close())
 	}
 	return &unixListener{l, path}, nil
 }

@@ -256,13 +256,13 @@ func (s *Server) webSocket() http.Handler {
 func (s *Server) shutdown(servers []*http.Server) {
 	close(s.done)
 	if s.ipc != nil {
-		s.ipc.Close()
+		_ = s.ipc.Close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	for _, server := range servers {
 		if server.Shutdown(ctx) != nil {
-			server.Close()
+			_ = server.Close()
 		}
 	}
 	s.geth.Stop()
