@@ -83,3 +83,24 @@ func (tx *Tx) MarkSettled(e Effect) error {
 	}
 	return nil
 }
+
+// PaidBefore adds up what the account's transactions before an effect moved of an asset in the same block, by the payments that they carried out.
+func (tx *Tx) PaidBefore(e Effect, asset chain.Asset) (sum chain.Amount, err error) {
+	var rows []struct {
+		Amount chain.Amount `db:"amount"`
+	}
+	err = tx.list(&rows, `SELECT p.amount FROM effects e JOIN attempts a ON a.hash = e.tx AND a.chain = e.chain
+		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
+		JOIN payments p ON p.id = s.payment_id
+		WHERE e.chain = ? AND e.height = ? AND e.block_hash = ? AND e.account = ? AND e.number < ? AND e.ok = 1 AND p.asset = ? AND a.kind <> 'cancel'`,
+		string(e.Chain), e.Height, e.BlockHash, e.Account, e.Number, string(asset))
+	for _, r := range rows {
+		if err == nil {
+			sum, err = sum.Add(r.Amount)
+		}
+	}
+	if err != nil {
+		return chain.Amount{}, fmt.Errorf("adding up what was paid before %s on %s: %w", e.Tx, e.Chain, err)
+	}
+	return sum, nil
+}

@@ -20,6 +20,7 @@ type follower struct {
 	log   logrus.FieldLogger
 
 	settled chain.Head // the head up to which everything was decided; zero after the cursor has moved
+	blame   blame
 }
 
 // ranger is a chain that answers many blocks in few calls.
@@ -347,7 +348,11 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 		if err != nil {
 			return err
 		}
-		if !more {
+		asked, err := f.ask(ctx)
+		if err != nil {
+			return err
+		}
+		if !more && !asked {
 			f.settled = head
 			return nil
 		}
@@ -371,7 +376,7 @@ func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 		if err != nil {
 			return err
 		}
-		if more = transfers || effects; more {
+		if more = transfers || effects; more || len(f.blame.open) > 0 {
 			return nil
 		}
 		return f.foldCoin(tx)

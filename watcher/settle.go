@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sirupsen/logrus"
@@ -14,14 +15,18 @@ import (
 const maxGen = 1
 
 // settleEffects lets final blocks decide our slots: paid when one of our attempts stands there and did what it says (E6), void when it
-// failed (E7), and the account stops when something stands there that we never signed (E9). more tells that others may be left.
+// failed (E7), and the account stops when something stands there that we never signed (E9). A payout that failed for a reason which only the chain
+// knows is left for a later call, and put to f.blame. more tells that others may be left.
 func (f *follower) settleEffects(ctx context.Context, tx *records.Tx) (more bool, err error) {
 	effects, err := tx.UnsettledEffects(f.id, maxSettled)
 	if err != nil {
 		return false, err
 	}
 	for _, e := range effects {
-		if err := f.settleEffect(ctx, tx, e); err != nil {
+		switch err := f.settleEffect(ctx, tx, e); {
+		case errors.Is(err, errNotAsked):
+			continue
+		case err != nil:
 			return false, fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
 		}
 		if err := tx.MarkSettled(e); err != nil {
@@ -50,8 +55,7 @@ func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.E
 		log.Info("payment paid")
 		return f.paid(tx, slot, att, e)
 	}
-	log.Warn("payment failed on chain")
-	return f.failed(ctx, tx, slot, e)
+	return f.failed(ctx, tx, slot, att, e)
 }
 
 // paid settles a slot that did what its attempt says. How much a sweep of coins brought stands in the attempt, whose hash is the block's.
@@ -88,20 +92,24 @@ func (f *follower) foreign(tx *records.Tx, e records.Effect) error {
 	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
 }
 
-// failed frees a payment whose slot is spent. A payout of coins fails by its payee, who could make it cost us a fee again and again: the withdrawal
-// goes back to its sender, less the fee that he paid. A token's can fail for want of tokens that a re-org took from us, so it is tried once more,
-// as other payments are. When something moved that the payment does not say (a token that takes fees), nothing is tried again: the payment is held
-// for an operator.
-func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot, e records.Effect) error {
+// failed frees a payment whose slot is spent. A payout of a withdrawal fails by its payee, who could make it cost us a fee again and again: it goes
+// back to its sender, less the fee that he paid. Only what failed for want of ours is tried once more, as other payments are. When something
+// moved that the payment does not say (a token that takes fees), nothing is tried again: the payment is held for an operator.
+func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.Effect) error {
 	p, t, err := withdrawalOf(tx, slot.PaymentID)
 	if err != nil {
 		return err
 	}
-	byPayee := t.ID != 0 && p.Asset == chain.Native
-	again, reason := e.Void && !byPayee && slot.Gen < maxGen, records.ReasonPayoutFailed
+	again, reason := e.Void && slot.Gen < maxGen, records.ReasonPayoutFailed
 	if !e.Void {
 		reason = records.ReasonPayoutDiffers
 	}
+	if again && t.ID != 0 && att.Kind != "cancel" {
+		if again, err = f.oursFailed(tx, p, att, e); err != nil {
+			return err
+		}
+	}
+	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
 	if err := f.Guard.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}

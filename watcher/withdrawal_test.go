@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 )
 
@@ -135,24 +136,13 @@ func TestRefusingPayeeIsNotPaid(t *testing.T) {
 	r.requireSound()
 }
 
-// A payout that fails in a final block goes back to its sender less its fee: of coins at once, even if the payee would take it now, of a token
-// after a second try, unless the payee is seen to refuse by then.
+// A payout that fails in a final block by its payee goes back to its sender less its fee, at once, even if the payee would take it now.
 func TestFailedPayoutIsRefundedLessItsFee(t *testing.T) {
-	for _, c := range []struct {
-		name  string
+	for name, c := range map[string]struct {
 		asset chain.Asset
-		after func(r *rig, payee string)
-		tries int
-	}{
-		{"coins", coin, func(*rig, string) {}, 1},
-		{"coins, and the payee has changed its mind", coin, func(r *rig, payee string) { r.eth.RejectUnseen(payee, false) }, 1},
-		{"token", usd, func(*rig, string) {}, 2},
-		{"token, and the payee shows that it refuses", usd, func(r *rig, payee string) {
-			r.eth.RejectUnseen(payee, false)
-			r.eth.Reject(payee, true)
-		}, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+		after bool // that the payee refuses still
+	}{"coins": {coin, true}, "coins, and the payee has changed its mind": {coin, false}, "token": {usd, true}, "token, and the payee has changed its mind": {usd, false}} {
+		t.Run(name, func(t *testing.T) {
 			r := setup(t)
 			owner, _ := r.user()
 			payee := r.eth.Address("a contract that takes nothing when it counts")
@@ -163,23 +153,79 @@ func TestFailedPayoutIsRefundedLessItsFee(t *testing.T) {
 			}
 			hash := r.order(owner, c.asset, 1000, memo)
 			r.run(finality + 3)
-			c.after(r, payee)
+			r.eth.RejectUnseen(payee, c.after)
 			r.rest()
-			r.rest()
-			r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
-			list := r.payments(hash)
-			require.Len(t, list, 2)
-			require.Equal(t, records.VoidPayment, list[0].State)
-			r.view(func(tx *records.Tx) error {
-				slots, err := tx.Slots(list[0].ID)
-				require.Len(t, slots, c.tries)
-				return err
-			})
-			require.Equal(t, records.Paid, list[1].State)
+			r.requireFailedOnce(hash)
 			r.requireHolding(r.vite, owner, c.asset, 1000-fee)
 			r.requireSound()
 		})
 	}
+}
+
+// requireFailedOnce says that a withdrawal's payout had one slot, and that the withdrawal was refunded.
+func (r *rig) requireFailedOnce(hash string) {
+	r.t.Helper()
+	r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
+	list := r.payments(hash)
+	require.Len(r.t, list, 2)
+	require.Equal(r.t, records.VoidPayment, list[0].State)
+	require.Equal(r.t, records.Paid, list[1].State)
+	require.Len(r.t, r.slots(list[0]), 1)
+}
+
+func (r *rig) slots(p records.Payment) (list []records.Slot) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) (err error) {
+		list, err = tx.Slots(p.ID)
+		return err
+	})
+	return list
+}
+
+// failForWant makes the token payout of a withdrawal fail because the tokens have left the hot account when it is mined, and gives them back.
+func (r *rig) failForWant(owner string) (hash string) {
+	r.t.Helper()
+	r.eth.Hold(r.net.Hot, true)
+	hash = r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.run(finality + 2)
+	had := r.eth.Holding(r.net.Hot, usdEth)
+	r.eth.Send(chaintest.Out{To: r.net.Hot, Asset: usdEth, Amount: had, Taken: true})
+	r.eth.Mine(1)
+	r.eth.Hold(r.net.Hot, false)
+	r.eth.Mine(1)
+	r.eth.Deposit(r.eth.Address("treasury"), r.net.Hot, usdEth, had, chain.Memo{Type: -1})
+	return hash
+}
+
+// A payout that failed for want of our own tokens is tried again and paid: its user has no part in it.
+func TestPayoutThatFailedForWantIsTriedAgain(t *testing.T) {
+	r := setup(t)
+	r.run(1)
+	owner, _ := r.user()
+	hash := r.failForWant(owner)
+	r.rest()
+	r.requireState(hash, records.Final, "")
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	require.Len(t, r.slots(r.payment(hash)), 2)
+	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, (1000-fee)*100)
+}
+
+// Where no node knows any more why a payout failed, it is tried once more, and not for ever.
+func TestPayoutThatFailedLongAgoIsTriedOnceMore(t *testing.T) {
+	r := setup(t)
+	r.run(1)
+	r.eth.KeepBalances(1)
+	owner, _ := r.user()
+	payee := r.eth.Address("a contract that takes nothing when it counts")
+	r.eth.RejectUnseen(payee, true)
+	hash := r.withdraw(owner, payee, 1000)
+	r.rest()
+	r.rest()
+	r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
+	require.Len(t, r.slots(r.payments(hash)[0]), 2)
+	r.requireHolding(r.vite, owner, usd, 1000-fee)
+	r.eth.KeepBalances(0)
+	r.requireSound()
 }
 
 func TestOperatorRefundsAHeldPayout(t *testing.T) {

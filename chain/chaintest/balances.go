@@ -97,3 +97,20 @@ func (c *Chain) BendBalances(f func(account string, height uint64) *chain.Amount
 	defer c.mu.Unlock()
 	c.bend = f
 }
+
+// FailedForUs tells whether a transaction in a block failed because its account had too little. Like balances it is forgotten after a while.
+func (c *Chain) FailedForUs(ctx context.Context, height uint64, _ string, _ chain.Payment, _ chain.Amount, a chain.Attempt) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallBalances); err != nil {
+		return false, err
+	}
+	if top := uint64(len(c.line) - 1); height <= top && (c.past == 0 || height+c.past >= top) {
+		for i, t := range c.line[height].txs {
+			if t.hash == a.Hash {
+				return c.line[height].receipts[i].short, nil
+			}
+		}
+	}
+	return false, fmt.Errorf("block %d of %s: %w", height, c.cfg.ID, chain.ErrUnavailable)
+}

@@ -38,8 +38,9 @@ type send struct {
 
 // receipt is what became of a transaction in its block.
 type receipt struct {
-	ok  bool
-	fee chain.Amount
+	ok    bool
+	short bool // it failed because its account had too little
+	fee   chain.Amount
 }
 
 // state is the ledger after some transactions in order.
@@ -188,11 +189,12 @@ func (s *state) applyNonce(t *tx, base chain.Amount) (receipt, error) {
 	}
 	s.burnt, _ = s.burnt.Add(fee)
 	s.next[t.account]++
-	ok := !s.rejecting[t.To] && s.debit(holding{t.account, t.Asset}, t.Amount) == nil
-	if ok {
-		s.credit(holding{t.To, t.Asset}, t.Amount)
+	short := s.balances[holding{t.account, t.Asset}].Less(t.Amount)
+	if s.rejecting[t.To] || short {
+		return receipt{short: short, fee: fee}, nil
 	}
-	return receipt{ok: ok, fee: fee}, nil
+	s.credit(holding{t.To, t.Asset}, t.Amount)
+	return receipt{ok: true, fee: fee}, s.debit(holding{t.account, t.Asset}, t.Amount)
 }
 
 func (s *state) checkNonce(t *tx, base chain.Amount) error {

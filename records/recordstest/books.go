@@ -145,6 +145,30 @@ func testForeignEffect(t *testing.T, url string) {
 	require.False(t, found)
 }
 
+// testPaidBefore: what transactions of the account before one moved of an asset counts if it stands in the same block and did what it says.
+func testPaidBefore(t *testing.T, url string) {
+	r := newRig(t, url)
+	var effects []chain.Effect
+	for i, ok := range []bool{true, false, true, true} {
+		_, p := r.Owe(records.Deposit, 500+uint64(i))
+		effects = append(effects, chain.Effect{Account: Gateway, Number: uint64(i + 1), Tx: r.Sign(r.Bind(p), records.AttemptPay), OK: ok, Void: !ok})
+	}
+	r.Mine(Exchange, "", effects[0])
+	b := r.Mine(Exchange, "", effects[1:]...)
+	paid := func(i int, asset chain.Asset) (sum chain.Amount) {
+		r.See(func(tx *records.Tx) (err error) {
+			sum, err = tx.PaidBefore(records.Effect{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, Effect: effects[i]}, asset)
+			return err
+		})
+		return sum
+	}
+	asset := chain.Asset(Token)
+	require.Zero(t, paid(1, asset), "the first is in another block")
+	require.Zero(t, paid(2, asset), "the second failed")
+	require.Equal(t, chain.NewAmount(502), paid(3, asset))
+	require.Zero(t, paid(3, "other"))
+}
+
 func testSweeps(t *testing.T, url string) {
 	r := newRig(t, url)
 	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })

@@ -50,6 +50,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"totals", testTotals},
 		{"work", testWork},
 		{"foreign effect", testForeignEffect},
+		{"paid before", testPaidBefore},
 		{"pages of full blocks", testFullBlocks},
 		{"recovery of nonces", testRecoverNonces},
 		{"recovery with open slots", testRecoverOpenSlots},
