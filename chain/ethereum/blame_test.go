@@ -1,0 +1,42 @@
+package ethereum_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+)
+
+// A token payment that failed is told to have failed for want of ours when the account lacked the token then, by itself or by what its own payments
+// before had taken; whatever it has now.
+func TestFailedForUs(t *testing.T) {
+	b := setup(t)
+	const all = 1_000_000_000
+	pays := func(amount uint64) chain.Payment { return credit(b.usdt, outsider("payee"), amount) }
+	first, second := pays(all-5), pays(6)
+	slot := b.next(b.hot)
+	a := b.sign(slot, first)
+	slot.Number++
+	late := b.sign(slot, second)
+	b.broadcast(a)
+	b.broadcast(late)
+	height := b.mine(1)
+	effects := b.newest().Effects
+	require.Len(t, effects, 2)
+	require.True(t, effects[0].OK)
+	require.True(t, effects[1].Void)
+	b.must(b.dev.SendToken(b.dev.Contracts().USDT, addr(b.hot), bigInt(all)))
+	b.mine(1)
+	ours := func(pay chain.Payment, moved uint64, a chain.Attempt) bool {
+		yes, err := b.chain.FailedForUs(t.Context(), height, b.hot.Account, pay, chain.NewAmount(moved), a)
+		require.NoError(t, err)
+		return yes
+	}
+	require.True(t, ours(second, all-5, late))
+	require.False(t, ours(second, 0, late), "as if nothing had been taken before it: then it was not us")
+	require.True(t, ours(pays(all+1), 0, late))
+	require.False(t, ours(pays(all), 0, late))
+	_, err := b.chain.FailedForUs(t.Context(), height+1, b.hot.Account, pays(1), chain.Amount{}, late)
+	require.ErrorIs(t, err, chain.ErrUnavailable, "it stands in another block")
+}
