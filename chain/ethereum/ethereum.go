@@ -44,8 +44,9 @@ type Chain struct {
 
 	untraced atomic.Uint64
 
-	mu   sync.Mutex
-	used map[chain.Asset][]uint64 // gas that our last payments used
+	mu     sync.Mutex
+	used   map[chain.Asset][]uint64 // gas that our last payments used
+	pooled map[common.Hash]uint64   // attempt -> newest block when Underpriced first saw it in a pool
 }
 
 // New is a chain that was not spoken to yet. Close it when done. Without keys it cannot Sign, without addresses it cannot read a Block;
@@ -57,7 +58,7 @@ func New(config Config, keys signer, addresses owned) (*Chain, error) {
 	config = config.withDefaults()
 	c := &Chain{
 		config: config, keys: keys, addresses: addresses,
-		tokens: make(map[common.Address]bool), used: make(map[chain.Asset][]uint64),
+		tokens: make(map[common.Address]bool), used: make(map[chain.Asset][]uint64), pooled: make(map[common.Hash]uint64),
 	}
 	c.sender = types.LatestSignerForChainID(new(big.Int).SetUint64(config.ChainID))
 	for _, asset := range config.Tokens {

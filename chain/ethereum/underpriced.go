@@ -16,15 +16,24 @@ import (
 	"gatewayd/chain/quorum"
 )
 
+const (
+	// passing is how many blocks after a transaction was seen in a pool one with room must be to have passed it over: the next one may have been
+	// put together before.
+	passing = 2
+	// maxPooled bounds how many transactions are remembered to have been seen in a pool.
+	maxPooled = 4096
+)
+
 // waiting is what one node says of a transaction of ours that stands in no block as far as we know.
 type waiting struct {
-	pooled bool // the node has it and it stands in no block of its line
-	passed bool // nothing of its account comes before it, and the newest block had room for it
+	pooled bool   // the node has it and it stands in no block of its line
+	room   bool   // nothing of its account comes before it, and the newest block had room for it
+	newest uint64 // that block
 }
 
 // Underpriced tells whether an attempt waits in the pool of a node because it offers too little: less than blocks take now, by the middle of what
-// the nodes say, or, as long as it does not offer twice the usual tip, so little that a block with room passed it over. What no pool has, be it
-// refused, forgotten or not affordable, would not be taken at a higher price either.
+// the nodes say, or, as long as it does not offer twice the usual tip, so little that a block with room passed it over, which was made after an
+// earlier call saw it in the pool. What no pool has, be it refused, forgotten or not affordable, would not be taken at a higher price either.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	tx, err := readAttempt(a)
 	if err != nil {
@@ -36,19 +45,36 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	if len(good) == 0 {
 		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, unavailable(faults))
 	}
-	var all waiting
+	pooled, passed := false, false
 	for _, one := range good {
-		all.pooled = all.pooled || one.Value.pooled
-		all.passed = all.passed || one.Value.pooled && one.Value.passed
+		if one.Value.pooled {
+			pooled = true
+			passed = c.passedOver(tx.Hash(), one.Value) || passed
+		}
 	}
-	if !all.pooled {
+	if !pooled {
 		return false, nil
 	}
 	now, err := c.market(ctx)
 	if err != nil {
 		return false, err
 	}
-	return now.above(tx, c.minTip, all.passed), nil
+	return now.above(tx, c.minTip, passed), nil
+}
+
+// passedOver tells whether a transaction that waits in a pool was left out of a block that could have had it.
+func (c *Chain) passedOver(hash common.Hash, w waiting) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since, seen := c.pooled[hash]
+	if !seen {
+		if len(c.pooled) >= maxPooled {
+			clear(c.pooled) // they are seen anew
+		}
+		c.pooled[hash] = w.newest
+		return false
+	}
+	return w.room && w.newest >= since+passing
 }
 
 // anyPooled is enough to ask for: one node that has it.
@@ -76,8 +102,9 @@ func waitingOn(ctx context.Context, n *node, account common.Address, tx *types.T
 	}
 	var next hexutil.Uint64
 	var newest *struct {
-		Limit hexutil.Uint64 `json:"gasLimit"`
-		Used  hexutil.Uint64 `json:"gasUsed"`
+		Number hexutil.Uint64 `json:"number"`
+		Limit  hexutil.Uint64 `json:"gasLimit"`
+		Used   hexutil.Uint64 `json:"gasUsed"`
 	}
 	elems := []rpc.BatchElem{
 		{Method: "eth_getTransactionByHash", Args: []any{tx.Hash()}, Result: &known},
@@ -91,7 +118,10 @@ func waitingOn(ctx context.Context, n *node, account common.Address, tx *types.T
 		return w, err
 	}
 	w.pooled = known != nil && known.Hash == tx.Hash() && (known.Block == nil || *known.Block == common.Hash{})
-	room := newest != nil && newest.Limit >= newest.Used && uint64(newest.Limit-newest.Used) >= tx.Gas()
-	w.passed = room && uint64(next) == tx.Nonce()
+	if newest == nil {
+		return w, fmt.Errorf("%s: no latest block", n.name)
+	}
+	w.newest = uint64(newest.Number)
+	w.room = newest.Limit >= newest.Used && uint64(newest.Limit-newest.Used) >= tx.Gas() && uint64(next) == tx.Nonce()
 	return w, nil
 }

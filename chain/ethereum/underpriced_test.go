@@ -22,6 +22,7 @@ func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
 	behind := here
 	behind.Number++ // another nonce comes first: no block can have passed it over
 	base := b.dev.BaseFee().Int64()
+	require.NoError(t, b.dev.SetMinTip(big.NewInt(4*usual))) // no block takes any of them
 	for _, c := range []struct {
 		name     string
 		slot     chain.Slot
@@ -44,9 +45,37 @@ func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
 				b.dev.DropAll()
 			}
 			low, err := b.chain.Underpriced(t.Context(), c.slot, a)
+			if c.slot == here && c.pooled { // blocks made after it was seen in the pool
+				require.False(t, low)
+				b.mine(2)
+				low, err = b.chain.Underpriced(t.Context(), c.slot, a)
+			}
 			require.NoError(t, err)
 			require.Equal(t, c.want, low)
 			b.dev.DropAll()
 		})
 	}
+}
+
+// An attempt at the market's price is passed over only by a block that is two younger than the look that found it in the pool; a block made before
+// it came, however late it is looked at, says nothing.
+func TestPassedOver(t *testing.T) {
+	b := setup(t)
+	b.mine(11) // empty, so that the nodes tell of no tip
+	slot := b.next(b.hot)
+	a := b.sign(slot, credit(chain.Native, outsider("payee"), 77))
+	require.NoError(t, b.dev.SetMinTip(new(big.Int).Add(a.Tip.Uint256().ToBig(), big.NewInt(1)))) // more than the nodes tell
+	b.broadcast(a)
+	low := func() bool {
+		yes, err := b.chain.Underpriced(t.Context(), slot, a)
+		require.NoError(t, err)
+		return yes
+	}
+	require.False(t, low(), "the newest block was made before it came")
+	b.mine(1)
+	require.False(t, low(), "the next one may have been under way")
+	b.mine(1)
+	require.True(t, low())
+	b.dev.DropAll()
+	require.False(t, low(), "in no pool")
 }

@@ -99,6 +99,11 @@ func startAnvil(t *testing.T, period time.Duration) *external.Node {
 	n, err := external.Start(ctx, external.Config{Kind: external.Anvil, Period: period})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	var rich []string // anvil's own accounts, whose coin would be found at users' addresses
+	require.NoError(t, n.Client().Client().CallContext(ctx, &rich, "eth_accounts"))
+	for _, account := range rich {
+		coinOf(t, n, account, new(big.Int))
+	}
 	return n
 }
 
