@@ -7,7 +7,7 @@ import (
 
 // table is every mutant.
 func table() []mutant {
-	return slices.Concat(schema(), storeRules(), guardRules(), watcherRules(), sourceRules(), exchangeRules())
+	return slices.Concat(schema(), storeRules(), guardRules(), watcherRules(), feeRules(), sourceRules(), exchangeRules())
 }
 
 // The engines' tests of what the database itself refuses.
