@@ -268,3 +268,33 @@ func TestAnotherPastIsProvenBeforeItHalts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, head.Latest.Height, r.cursor("eth").Height)
 }
+
+// lagging is a ledger whose nodes agree on an earlier head, as after they were set up anew.
+type lagging struct {
+	*chaintest.Chain
+	head chain.Head
+}
+
+func (c lagging) Head(context.Context) (chain.Head, error) { return c.head, nil }
+
+// While the nodes' line ends below what was settled, nothing new is signed: it may be another line.
+func TestNothingIsSignedOnAShorterLine(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	early, err := r.eth.Head(t.Context())
+	require.NoError(t, err)
+	r.run(finality + 6)
+	hash := r.withdraw(owner, r.eth.Address("payee"), 300)
+	r.vite.Mine(finality + 2)
+	r.parts.Chains["eth"] = lagging{r.eth, early}
+	r.restart()
+	require.ErrorIs(t, r.w.followers["eth"].round(t.Context()), chain.ErrUnavailable)
+	require.NoError(t, r.w.followers["vite"].round(t.Context()))
+	require.ErrorIs(t, r.w.payers["eth"].round(t.Context()), chain.ErrUnavailable)
+	require.Equal(t, records.Queued, r.payment(hash).State)
+	r.parts.Chains["eth"] = r.eth
+	r.restart()
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	r.requireSound()
+}

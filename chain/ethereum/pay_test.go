@@ -486,6 +486,22 @@ func TestTipOfDisagreeingNodes(t *testing.T) {
 	}
 }
 
+// Nodes that have a block more than the agreed one say of an account what the agreed block says, so that they are no liars.
+func TestTipIsOfTheAgreedBlock(t *testing.T) {
+	b := setup(t)
+	b.mine(4)
+	before := b.height()
+	b.broadcast(b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 5)))
+	b.mine(1)
+	adapter := b.nodes(b.behind(before), b.behind(before), truth)
+	tip, err := adapter.Tip(t.Context(), b.hot.Account)
+	require.NoError(t, err)
+	require.Zero(t, tip.Next)
+	for _, n := range adapter.Nodes() {
+		require.Zero(t, n.Faults, n.LastFault)
+	}
+}
+
 func TestBalanceIsTheMiddleOne(t *testing.T) {
 	b := setup(t)
 	rich := func() *liar {

@@ -31,7 +31,7 @@ func feeRules() []mutant {
 		{name: "ethereum: a payee's gas is bounded", rule: "a payee of coin gets no more gas than max_native_gas", file: "chain/ethereum/gas.go", old: "c.config.MaxNativeGas+data", new: "c.config.MaxGas+data", suite: eth("TestEstimateIsBounded|TestGasOfPayments")},
 		{name: "ethereum: a fee is gas at its dearest", rule: "a fee is counted with all gas at the fee cap", file: "chain/ethereum/gas.go", old: "return chain.AmountOf(offer.cap).Mul(gas)", new: "return chain.AmountOf(offer.tip).Mul(gas)", suite: eth("TestEstimateIsWhatSignOffers")},
 		{name: "ethereum: replaced when in a pool", rule: "what no pool has is not replaced", file: "chain/ethereum/underpriced.go", old: "if !all.pooled {", new: "if false {", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
-		{name: "ethereum: replaced when too cheap", rule: "what offers less than blocks take is replaced", file: "chain/ethereum/underpriced.go", old: "if short || lower(tip, room).Lt(usual) {", new: "if false {", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
+		{name: "ethereum: replaced when too cheap", rule: "what offers less than blocks take is replaced", file: "chain/ethereum/underpriced.go", old: "if short || lower(tip, room).Lt(usual) {", new: "if short && lower(tip, room).Lt(tip) {", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
 		{name: "ethereum: passed over up to twice the tip", rule: "what a block passed over is replaced up to twice the usual tip only", file: "chain/ethereum/underpriced.go", old: "return passed && (over || tip.Lt(twice))", new: "return passed || over && tip.Lt(twice)", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
 	}
 }

@@ -1,0 +1,87 @@
+package watcher
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// stray sends coin to the shared address with a label that nobody has.
+func (r *rig) stray(amount uint64) string {
+	return r.eth.Deposit(r.eth.Address("depositor"), r.net.Shared, chain.Native, units(amount), chain.Memo{Type: 1, Label: "nobody"})
+}
+
+func (r *rig) credit(hash string, o Order) error {
+	o.Record, o.Why = r.transfer(hash).ID, "a test"
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.Credit(tx, o) })
+}
+
+func (r *rig) refund(hash string, o Order) error {
+	o.Record, o.Why = r.transfer(hash).ID, "a test"
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.Refund(tx, o) })
+}
+
+// A deposit that nobody can be named for is credited once, to whom the operator names, by the policy of that moment.
+func TestCreditOfAStrayDeposit(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	hash, small := r.stray(500), r.stray(120)
+	require.NoError(t, r.w.Step(t.Context()))
+	r.run(1)
+	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is only seen")
+	r.rest()
+	r.requireState(hash, records.Held, records.ReasonUnknownLabel)
+	require.ErrorIs(t, r.credit(hash, Order{}), ErrNothingToDo, "nobody is named")
+	require.ErrorIs(t, r.credit(hash, Order{To: r.net.Gateway}), ErrNothingToDo, "one of our own")
+
+	r.net.Tokens[1].Policy.MinDeposit = units(200)
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	require.ErrorIs(t, r.credit(small, Order{To: owner}), ErrNothingToDo, "below the minimum of now")
+	require.NoError(t, r.credit(hash, Order{To: owner}))
+	require.Equal(t, units(200), r.transfer(hash).Policy.MinDeposit)
+	require.Equal(t, owner, r.transfer(hash).Owner)
+	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is credited")
+	require.NoError(t, r.credit(small, Order{To: owner, Small: true}))
+	r.rest()
+	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is paid")
+	require.ErrorIs(t, r.refund(hash, Order{}), ErrNothingToDo, "it is paid")
+	r.requireHolding(r.vite, owner, coin, 620)
+	r.requireSound()
+}
+
+// Whose deposit is known is credited to nobody else.
+func TestCreditGoesToTheOwnerOnly(t *testing.T) {
+	r := setup(t)
+	owner, label := r.labelled()
+	thief, _ := r.user()
+	hash := r.eth.Deposit(r.eth.Address("depositor"), r.net.Shared, usdEth, units(50_000), chain.Memo{Type: 1, Label: label}) // a token that comes to own addresses
+	r.rest()
+	r.requireState(hash, records.Held, records.ReasonWrongType)
+	require.ErrorIs(t, r.credit(hash, Order{To: thief}), ErrNothingToDo)
+	require.NoError(t, r.credit(hash, Order{To: owner}))
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 500)
+	r.requireHolding(r.vite, thief, usd, 0)
+	r.requireSound()
+}
+
+// A refund to somebody else than the sender is the operator's word, which the check of the books knows. Refused deposits are not refunded at all.
+func TestRefundToAnother(t *testing.T) {
+	r := setup(t)
+	_, address := r.user()
+	hash, dust := r.stray(500), r.deposit(address, minimum*100-1)
+	r.run(1)
+	require.ErrorIs(t, r.refund(hash, Order{}), ErrNothingToDo, "it is only seen")
+	r.rest()
+	require.ErrorIs(t, r.refund(hash, Order{To: r.net.Hot}), ErrNothingToDo, "one of our own")
+	require.ErrorIs(t, r.refund(dust, Order{}), ErrNothingToDo, "it is refused")
+	require.NoError(t, r.refund(hash, Order{To: r.eth.Address("elsewhere")}))
+	require.ErrorIs(t, r.refund(hash, Order{To: r.eth.Address("elsewhere")}), ErrNothingToDo, "once")
+	r.rest()
+	r.requireHolding(r.eth, r.eth.Address("elsewhere"), chain.Native, 500)
+	r.requireSound()
+}
