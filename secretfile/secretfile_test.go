@@ -34,6 +34,7 @@ func TestRead(t *testing.T) {
 	}
 	_, err := secretfile.Read(path + "x")
 	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, os.Chmod(filepath.Dir(path), 0o700))
 	_, err = secretfile.Read(filepath.Dir(path))
 	require.ErrorIs(t, err, secretfile.ErrExposed, "a directory")
 	require.NoError(t, os.Chmod(path, 0o600))

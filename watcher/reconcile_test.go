@@ -169,7 +169,9 @@ func TestRunEndsWithoutItsLease(t *testing.T) {
 	require.NoError(t, lease.Release(t.Context()))
 	w, err := New(Config{Poll: time.Millisecond}, r.parts)
 	require.NoError(t, err)
-	require.ErrorIs(t, w.Run(t.Context()), records.ErrFenced)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // without the rule it never ends
+	defer cancel()
+	require.ErrorIs(t, w.Run(ctx), records.ErrFenced)
 }
 
 // TestFundsOnDepositAddresses: what users' addresses hold covers what is owed, and operators are told that sweeps are waited for. When none comes

@@ -7,6 +7,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/operator/status"
+	"gatewayd/records"
 	"gatewayd/wallet"
 )
 
@@ -32,4 +34,18 @@ func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 	d, err := newDaemon(t.Context(), cfg, keys, logrus.New())
 	require.NoError(t, err)
 	d.Close()
+}
+
+// All that a daemon writes is fenced: when its lease is gone, nothing more is stored.
+func TestDaemonWritesUnderItsLease(t *testing.T) {
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	cfg := devConfig(quick(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	d, err := newDaemon(t.Context(), cfg, keys, logrus.New())
+	require.NoError(t, err)
+	defer d.Close()
+	write := func(tx *records.Tx) error { return tx.Beat(status.Role) }
+	require.NoError(t, d.store.Update(t.Context(), write))
+	d.tenure.end()
+	require.ErrorIs(t, d.store.Update(t.Context(), write), records.ErrFenced)
 }

@@ -179,7 +179,7 @@ func (w *workshop) combine(pkg string, mutants []mutant) (names []string, err er
 			files[m.file] = append(files[m.file], m)
 		}
 	}
-	changed := map[string]string{}
+	changed, name := map[string]string{}, ""
 	for file, list := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -191,11 +191,11 @@ func (w *workshop) combine(pkg string, mutants []mutant) (names []string, err er
 		}
 		names = append(names, in...)
 		changed[file] = source
+		name = packageOf(source)
 	}
 	if len(names) == 0 {
 		return nil, nil
 	}
-	name := filepath.Base(pkg)
 	changed[filepath.Join(pkg, "mutant_name.go")] = "package " + name + "\n\nimport \"os\"\n\nvar mutantName = os.Getenv(\"" + switchName + "\")\n"
 	overlay, err := w.overlay("all of "+pkg, changed)
 	if err != nil {
@@ -205,4 +205,13 @@ func (w *workshop) combine(pkg string, mutants []mutant) (names []string, err er
 		return nil, fmt.Errorf("building the mutants of %s: %w\n%s", pkg, p.err, tail(p.said))
 	}
 	return names, nil
+}
+
+// packageOf is the name in a file's package clause.
+func packageOf(source string) string {
+	f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.PackageClauseOnly)
+	if err != nil {
+		return ""
+	}
+	return f.Name.Name
 }

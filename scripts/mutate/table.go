@@ -7,7 +7,9 @@ import (
 
 // table is every mutant.
 func table() []mutant {
-	return slices.Concat(schema(), storeRules(), guardRules(), watcherRules(), feeRules(), bookRules(), sourceRules(), exchangeRules())
+	return slices.Concat(
+		schema(), storeRules(), guardRules(), watcherRules(), feeRules(), bookRules(), edgeRules(), sourceRules(), exchangeRules(),
+	)
 }
 
 // The engines' tests of what the database itself refuses.
