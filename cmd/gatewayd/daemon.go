@@ -85,7 +85,9 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	if err != nil {
 		return err
 	}
-	d.monitor = status.NewMonitor(status.Parts{Config: cfg.Status, Store: d.store, Chains: d.chains, OnDemand: cfg.onDemand(), Log: log})
+	d.monitor = status.NewMonitor(status.Parts{
+		Config: cfg.Status, Store: d.store, Chains: d.chains, OnDemand: cfg.onDemand(), Networks: d.networks, Log: log,
+	})
 	return d.newGateway(keys)
 }
 

@@ -133,6 +133,9 @@ func reopen(ctx context.Context, d *daemon, keys *wallet.Keys) (*daemon, error) 
 	told := ""
 	for {
 		next, err := newDaemon(ctx, d.cfg, keys, d.log)
+		if err == nil {
+			next.monitor.Alerts = d.monitor.Alerts // what was told is not told again
+		}
 		if err == nil || ctx.Err() != nil || errors.Is(err, records.ErrNewer) {
 			return next, err
 		}

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,6 +54,8 @@ type Parts struct {
 	Chains map[chain.ID]chain.Chain
 	// OnDemand are chains that make blocks only when there are transactions, so that an old block means nothing.
 	OnDemand []chain.ID
+	Networks []records.Network
+	Alerts   *Alerts
 	Log      logrus.FieldLogger
 	Now      func() time.Time // nil means time.Now
 }
@@ -62,7 +65,6 @@ type Parts struct {
 type Monitor struct {
 	Parts
 	watched map[chain.ID]*watched
-	known   map[string]bool // conditions of the last round, for the log
 }
 
 // NewMonitor starts nothing.
@@ -71,7 +73,10 @@ func NewMonitor(p Parts) *Monitor {
 		p.Now = time.Now
 	}
 	p.Config.Every = cmp.Or(p.Config.Every, 10*time.Second)
-	m := &Monitor{Parts: p, watched: map[chain.ID]*watched{}, known: map[string]bool{}}
+	if p.Alerts == nil {
+		p.Alerts = NewAlerts(p.Log)
+	}
+	m := &Monitor{Parts: p, watched: map[chain.ID]*watched{}}
 	for id := range p.Chains {
 		m.watched[id] = &watched{id: id, pace: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
 	}
@@ -83,8 +88,8 @@ func (m *Monitor) Run(ctx context.Context) error {
 	tick := time.NewTicker(m.Config.Every)
 	defer tick.Stop()
 	for {
-		if err := m.Look(ctx); err != nil && ctx.Err() == nil {
-			m.Log.WithError(err).Warn("noting the daemon's status")
+		if err := m.Look(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, records.ErrFenced) {
+			m.Alerts.storeDown(m.Now(), err)
 		}
 		select {
 		case <-ctx.Done():
@@ -94,7 +99,10 @@ func (m *Monitor) Run(ctx context.Context) error {
 	}
 }
 
-// Look asks every chain once and writes down what is not as it should be.
+// storeTime is how long the store may take to note what was seen, before it is said to be down.
+const storeTime = 30 * time.Second
+
+// Look asks every chain once, writes down what is not as it should be, and alerts of all that is not, whoever has found it.
 func (m *Monitor) Look(ctx context.Context) error {
 	seen := make(map[chain.ID]sight, len(m.Chains))
 	views := make(chan sight, len(m.Chains)) // room for all, so that none waits
@@ -110,29 +118,37 @@ func (m *Monitor) Look(ctx context.Context) error {
 	for v := range views {
 		seen[v.id] = v
 	}
-	var found []records.Condition
-	err := m.Store.Update(ctx, func(tx *records.Tx) error {
-		found = nil
-		if err := tx.Beat(Role); err != nil {
+	noting, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	var report Report
+	err := m.Store.Update(noting, func(tx *records.Tx) (err error) {
+		if err := m.note(tx, seen); err != nil {
 			return err
 		}
-		for _, id := range slices.Sorted(maps.Keys(seen)) {
-			cur, err := tx.Cursor(id)
-			if err != nil {
-				return err
-			}
-			some := m.watched[id].judge(m.Now(), seen[id], cur)
-			if err := tx.NoteConditions("chain:"+string(id), some); err != nil {
-				return err
-			}
-			found = append(found, some...)
-		}
-		return nil
+		report, err = Read(tx, m.Networks)
+		return err
 	})
 	if err == nil {
-		m.tell(found)
+		m.Alerts.Tell(m.Now(), report.Conditions)
 	}
 	return err
+}
+
+// note writes down a sign of life and what is wrong with each chain.
+func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]sight) error {
+	if err := tx.Beat(Role); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(seen)) {
+		cur, err := tx.Cursor(id)
+		if err != nil {
+			return err
+		}
+		if err := tx.NoteConditions("chain:"+string(id), m.watched[id].judge(m.Now(), seen[id], cur)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // see asks a chain's nodes, for as long as a look may take.
@@ -150,22 +166,4 @@ func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) sight {
 		s.nodes = n.Nodes()
 	}
 	return s
-}
-
-// tell logs what is new and what is over.
-func (m *Monitor) tell(found []records.Condition) {
-	now := map[string]bool{}
-	for _, c := range found {
-		key := c.Kind + " " + string(c.Chain) + " " + c.Subject
-		now[key] = true
-		if !m.known[key] {
-			m.Log.WithFields(logrus.Fields{"condition": c.Kind, "chain": c.Chain, "subject": c.Subject}).Warn(c.Detail)
-		}
-	}
-	for key := range m.known {
-		if !now[key] {
-			m.Log.WithField("condition", key).Info("over")
-		}
-	}
-	m.known = now
 }
