@@ -169,13 +169,16 @@ func (w *Watcher) Step(ctx context.Context) error {
 	return nil
 }
 
+// sameFault is how long a loop that fails says nothing more when the words of its fault change: several nodes fail in any order.
+const sameFault = time.Minute
+
 // loop repeats a round at every tick and poke. A fault of a node or a lost commit is logged once while it lasts and waited out;
 // losing the lease or the database's trust ends the process.
 func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time.Duration, poke <-chan struct{}, round func(context.Context) error) error {
 	log := w.Log.WithFields(logrus.Fields{"loop": name, "chain": id})
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := ""
+	last, told := "", time.Time{}
 	for {
 		err := round(ctx)
 		switch {
@@ -183,9 +186,9 @@ func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time
 			return nil
 		case errors.Is(err, records.ErrFenced):
 			return fmt.Errorf("%s %s: %w", name, id, err)
-		case err != nil && err.Error() != last:
+		case err != nil && (last == "" || err.Error() != last && time.Since(told) > sameFault):
 			log.WithError(err).Warn("trying again")
-			last = err.Error()
+			last, told = err.Error(), time.Now()
 		case err == nil && last != "":
 			log.Info("going on")
 			last = ""
