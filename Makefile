@@ -22,10 +22,9 @@ demo-exchange: ## an API key, orders, pushes and a withdrawal on the exchange of
 	go run ./cmd/gatewayd demo exchange
 
 .PHONY: drill
-drill: build ## breaks a gateway in every way there is and repairs it by command (ten minutes); ARGS="--only halted-account"
+drill: build ## breaks three gateways in every way there is and repairs them by command (three minutes); ARGS="--only halted-account"
 	@scripts/npm-install.sh
-	build/gatewayd demo drill $(ARGS)
-	scripts/postgres.sh sh -c 'build/gatewayd demo drill --only postgres-away --postgres "$$GATEWAYD_TEST_POSTGRES"'
+	scripts/postgres.sh sh -c 'build/gatewayd demo drill --postgres "$$GATEWAYD_TEST_POSTGRES" "$$@"' - $(ARGS)
 
 .PHONY: bench
 bench: build ## every figure of the budgets beside its yardstick; ARGS="--rounds 5 --only matching"

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -66,23 +64,7 @@ func TestDatabaseOnAFullDisk(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDatabaseOnAFullDisk$", "-test.v")
-	child.Env = append(os.Environ(), insideFullServer+"=1")
-	child.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getgid(), Size: 1}},
-		AmbientCaps: []uintptr{capSysAdmin},
-	}
-	out, err := child.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
-		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
-	}
-	t.Logf("%s", out)
-	require.NoError(t, err)
-	if strings.Contains(string(out), "--- SKIP") {
-		t.Skip("the child was skipped")
-	}
+	inOwnMounts(t, 1000, insideFullServer, capSysAdmin)
 }
 
 // capSysAdmin is the right to mount, in the kernel's numbers.
@@ -90,11 +72,7 @@ const capSysAdmin = 21
 
 func databaseOnAFullDisk(t *testing.T) {
 	disk := filepath.Join(t.TempDir(), "disk")
-	require.NoError(t, os.Mkdir(disk, 0o700))
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=160m"); err != nil {
-		t.Skipf("mounting: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	smallDisk(t, disk, "160m")
 	server := recordstest.OwnPostgres(t, disk)
 	p := newPairOn(t, server.Database(t))
 	d := p.start(t, 0)

@@ -1,20 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
-
-	"gatewayd/wallet"
 )
 
 // drillOptions are the flags of `gatewayd demo drill`.
@@ -24,6 +25,8 @@ type drillOptions struct {
 	only     []string
 	json     bool
 	patience time.Duration
+	world    string // the one whose drills this process does; empty: it starts a process for each
+	mount    bool   // this process may mount the small disk
 }
 
 // drillPatience is how long one thing may take that takes seconds.
@@ -32,50 +35,25 @@ const drillPatience = 4 * time.Minute
 // errDrilled says that the drill has told what went wrong.
 var errDrilled = errors.New("the drill has failed")
 
-// drill is one thing that goes wrong, what people see of it, and what mends it.
-type drill struct {
-	name  string
-	title string
-	cause func(ctx context.Context, d *drillRun) error
-	shows map[surface][]string
-	token int // number of the token that the pages are asked for
-	mend  func(ctx context.Context, d *drillRun) error
-	skips func(w *drillWorld) string // why it cannot be done here
-}
-
-// drillRun is a drill that goes on.
-type drillRun struct {
-	*drillWorld
-	log     *demoLog
-	users   []*drillUser
-	books   *drillBooks
-	logFrom int64    // where the daemon's log was when it began
-	foreign string   // hash of a transaction that is not ours
-	hot     string   // address of the hot account
-	waiting string   // hash of a withdrawal that waits
-	strays  []string // hashes of deposits of which nobody knows the owner
-	dust    sync.Mutex
-}
-
 func demoDrillCommand(w world) *cobra.Command {
 	var o drillOptions
 	c := &cobra.Command{
 		Use: "drill", Short: "Break a gateway in every way there is, look at every surface, repair it by command and count the money", Args: cobra.NoArgs,
-		Long: "Start a source chain (anvil, behind three gates that can fail as nodes do), an exchange chain and a daemon; then let go wrong what can:\n\n" +
-			drillList() + "\nAfter each it waits until every surface tells it, repairs it by the command that an operator would use, and has users deposit and\n" +
-			"withdraw. In the end every balance on both chains is compared with what users sent. Nothing outside this machine is touched.",
+		Long: "Start three gateways side by side, each with a source chain (anvil, behind three nodes that can fail), an exchange chain and a daemon; then let\n" +
+			"go wrong what can:\n\n" + drillList() +
+			"\nAfter each it waits until every surface tells it, repairs it by the command that an operator would use, has users deposit and withdraw, and\n" +
+			"looks for one line of the log when it began and one when it was over. In the end every balance on both chains is compared with what users\n" +
+			"sent. Nothing outside this machine is touched.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			if o.postgres == "" { // else no small disk is wanted, and the server's socket may be out of reach in there
-				if done, err := inOwnNamespace(w); done {
-					return err
-				}
-			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.patience)
 			defer cancel()
-			return demoDrill(ctx, o, w.stdout)
+			if o.world == "" {
+				return o.runWorlds(ctx, w)
+			}
+			return o.runWorld(ctx, w.stdout)
 		},
 	}
 	self, err := os.Executable()
@@ -84,10 +62,15 @@ func demoDrillCommand(w world) *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.binary, "binary", self, "the program that is drilled")
-	f.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL server where a database may be made and dropped; empty: SQLite")
+	f.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL server on this machine where a database may be made and dropped; empty: SQLite")
 	f.StringSliceVar(&o.only, "only", nil, "names of the drills, separated by commas; empty: all")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per event")
-	f.DurationVar(&o.patience, "timeout", 30*time.Minute, "give up after this long")
+	f.DurationVar(&o.patience, "timeout", 20*time.Minute, "give up after this long")
+	f.StringVar(&o.world, "world", "", "")
+	f.BoolVar(&o.mount, "mount", false, "")
+	for _, inner := range []string{"world", "mount"} {
+		_ = f.MarkHidden(inner) // it was defined above
+	}
 	return c
 }
 
@@ -108,117 +91,144 @@ func (o drillOptions) check() error {
 	return nil
 }
 
-func (o drillOptions) wants(d drill) bool { return len(o.only) == 0 || slices.Contains(o.only, d.name) }
+// wanted are the drills of a world that were asked for.
+func (o drillOptions) wanted(world string) (list []drill) {
+	for _, d := range drills() {
+		if d.world == world && (len(o.only) == 0 || slices.Contains(o.only, d.name)) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
 
-func demoDrill(ctx context.Context, o drillOptions, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "gatewayd-drill-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	log := newDemoLog(out, o.json)
-	log.step("A gateway with users")
-	w := newDrillWorld(dir, o)
-	defer func() { err = errors.Join(err, w.close()) }()
-	if err := w.open(ctx, o); err != nil {
-		return err
-	}
-	hot, err := hotAddress()
-	if err != nil {
-		return err
-	}
-	d := &drillRun{drillWorld: w, log: log, hot: hot}
-	if err := d.prepare(ctx); err != nil {
-		return fmt.Errorf("%w\nThe daemon said:\n%s", err, d.told(0))
-	}
-	for _, each := range drills() {
-		if !o.wants(each) {
+// runWorlds has each world's drills done by a process of its own, all at the same time: they mostly wait for blocks.
+func (o drillOptions) runWorlds(ctx context.Context, w world) error {
+	var mu sync.Mutex
+	var g errgroup.Group // one that fails ends no other
+	for _, name := range []string{nodesWorld, moneyWorld, storeWorld} {
+		if len(o.wanted(name)) == 0 {
 			continue
 		}
-		log.step(each.title)
-		if each.skips != nil {
-			if why := each.skips(w); why != "" {
-				log.note("left out: %s", why)
-				continue
-			}
-		}
-		if err := d.run(ctx, each); err != nil {
-			return fmt.Errorf("%s: %w\nThe daemon said:\n%s", each.name, err, d.told(d.logFrom))
-		}
-	}
-	log.step("Counting")
-	return d.count(ctx)
-}
-
-// prepare has every user bridge, which funds them and takes all accounts into use: what an account did before its first payment is its past.
-func (d *drillRun) prepare(ctx context.Context) (err error) {
-	if d.books, err = openBooks(ctx, d.drillWorld); err != nil {
-		return err
-	}
-	if d.users, err = newDrillUsers(ctx, d.drillWorld, d.books); err != nil {
-		return err
-	}
-	d.visitor = d.users[0].vite.address().String()
-	for _, u := range d.users {
-		if err := d.anvilGives(ctx, u, 100); err != nil { // for what they bridge after each drill
-			return err
-		}
-		in, err := u.pays(ctx, 60)
-		if err != nil {
-			return err
-		}
-		if err := u.paid(ctx, in, ""); err != nil {
-			return err
-		}
-		if err := u.collect(ctx, u.times(60)); err != nil {
-			return err
-		}
-	}
-	return d.bridge(ctx)
-}
-
-// bridge has every user deposit and withdraw, all at the same time.
-func (d *drillRun) bridge(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, u := range d.users {
 		g.Go(func() error {
-			if err := u.bridges(ctx, d.drillWorld); err != nil {
-				return fmt.Errorf("%s: %w", u.token.Symbol, err)
+			out := &paragraphs{mu: &mu, out: w.stdout, end: "\n\n"}
+			if o.json {
+				out.end = "\n"
 			}
-			return nil
+			defer func() { out.print(len(out.text)) }()
+			err := o.start(ctx, name, w, out)
+			var ended *exec.ExitError
+			if errors.As(err, &ended) {
+				return errDrilled
+			}
+			return err
 		})
 	}
 	return g.Wait()
 }
 
+// start runs this program for one world; the one with the small disk where it may mount, if the system allows that.
+func (o drillOptions) start(ctx context.Context, name string, w world, out io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"demo", "drill", "--world", name, "--binary", o.binary, "--only", strings.Join(o.only, ","), "--timeout", o.patience.String(), fmt.Sprintf("--json=%t", o.json),
+	}
+	if name == storeWorld {
+		args = append(args, "--postgres", o.postgres)
+	}
+	command := func(args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, self, args...)
+		c.Args[0] = os.Args[0]
+		c.Stdout, c.Stderr = out, w.stderr
+		c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGTERM) }, 30*time.Second // it has processes of its own to end
+		return c
+	}
+	if name == moneyWorld {
+		c := command(append(args, "--mount")...)
+		c.SysProcAttr = ownMounts(0)
+		if err := c.Run(); !mountsRefused(err) {
+			return err
+		}
+	}
+	return command(args...).Run()
+}
+
+// paragraphs passes on what one of several processes prints, a whole paragraph at a time.
+type paragraphs struct {
+	mu   *sync.Mutex
+	out  io.Writer
+	end  string // of a paragraph
+	text []byte
+}
+
+func (p *paragraphs) Write(text []byte) (int, error) {
+	p.text = append(p.text, text...)
+	if at := bytes.LastIndex(p.text, []byte(p.end)); at >= 0 {
+		p.print(at + 1)
+	}
+	return len(text), nil
+}
+
+func (p *paragraphs) print(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = p.out.Write(p.text[:n]) // to somebody's pipe that may have closed
+	p.text = p.text[n:]
+}
+
+// runWorld does the drills of one world.
+func (o drillOptions) runWorld(ctx context.Context, out io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "gatewayd-drill-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	w := newDrillWorld(dir, o, newDemoLog(out, o.json))
+	defer func() { err = errors.Join(err, w.close()) }()
+	w.log.step("A gateway with users, for " + o.world)
+	if err := w.open(ctx, o); err != nil {
+		return fmt.Errorf("%w\nThe daemon said:\n%s", err, w.told(0))
+	}
+	for _, each := range o.wanted(o.world) {
+		w.log.step(each.title)
+		if each.without != nil && each.without(w) != "" {
+			w.log.note("left out: %s", each.without(w))
+			continue
+		}
+		if err := w.run(ctx, each); err != nil {
+			return fmt.Errorf("%s: %w\nThe daemon said:\n%s", each.name, err, w.told(w.logFrom))
+		}
+	}
+	w.log.step("Counting, for " + o.world)
+	return w.count(ctx)
+}
+
 // run is one drill from cause to proof that money moves again.
-func (d *drillRun) run(ctx context.Context, each drill) error {
-	d.logFrom, d.token = int64(len(d.told(0))), d.info.Tokens[each.token].Token
-	if err := each.cause(ctx, d); err != nil {
+func (w *drillWorld) run(ctx context.Context, each drill) error {
+	begin := time.Now()
+	w.logFrom, w.token = len(w.told(0)), w.info.Tokens[each.token].Token
+	if err := each.cause(w, ctx); err != nil {
 		return fmt.Errorf("causing it: %w", err)
 	}
-	if err := d.shows(ctx, each.shows); err != nil {
+	if err := w.shows(ctx, each.shows); err != nil {
 		return err
 	}
 	if each.mend != nil {
-		if err := each.mend(ctx, d); err != nil {
+		if err := each.mend(w, ctx); err != nil {
 			return fmt.Errorf("repairing: %w", err)
 		}
 	}
-	if err := d.shows(ctx, well()); err != nil {
+	if err := w.shows(ctx, well()); err != nil {
 		return fmt.Errorf("after the repair: %w", err)
 	}
-	if err := d.bridge(ctx); err != nil {
+	if err := w.bridge(ctx); err != nil {
 		return fmt.Errorf("after the repair: %w", err)
 	}
-	d.log.note("money moves")
+	if err := w.alerted(ctx, each); err != nil {
+		return err
+	}
+	w.log.note("money moves  (%s)", time.Since(begin).Round(time.Second))
 	return nil
-}
-
-func hotAddress() (string, error) {
-	keys, err := wallet.FromMnemonic(devMnemonic)
-	if err != nil {
-		return "", err
-	}
-	return keys.Address(wallet.HotPath)
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -43,61 +43,45 @@ func (h bridgeHoldings) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// drillBooks are what the gateway must have.
-type drillBooks struct {
-	mu       sync.Mutex
-	due      bridgeHoldings // but for the fees of its transactions
-	deposits map[common.Address]bool
+// openBooks notes what the gateway begins with.
+func (w *drillWorld) openBooks(ctx context.Context) (err error) {
+	w.due, err = w.holdings(ctx)
+	return err
 }
 
 // moves notes that the gateway is due more of one thing, or less.
-func (b *drillBooks) moves(what string, amount *big.Int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.due.add(what, amount)
+func (w *drillWorld) moves(what string, amount *big.Int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due.add(what, amount)
 }
 
-func openBooks(ctx context.Context, w *drillWorld) (*drillBooks, error) {
-	b := &drillBooks{deposits: map[common.Address]bool{}}
-	have, err := b.holdings(ctx, w)
-	b.due = have
-	return b, err
-}
-
-// took adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
-func (b *drillBooks) took(ctx context.Context, w *drillWorld, address common.Address) error {
-	if ours, err := b.sourceAccounts(); err != nil || ours[address] {
+// learns adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
+func (w *drillWorld) learns(ctx context.Context, address string) error {
+	if ours, err := w.accounts(); err != nil || ours[common.HexToAddress(address)] {
 		return err
 	}
-	b.deposits[address] = true
-	have, err := w.anvil.Client().BalanceAt(ctx, address, nil)
-	if err != nil {
-		return err
+	have, err := w.anvil.Client().BalanceAt(ctx, common.HexToAddress(address), nil)
+	if err == nil {
+		w.ours[address] = true
+		w.moves("source native", have)
 	}
-	b.moves("source native", have)
-	return nil
+	return err
 }
 
-// sourceAccounts are the gateway's addresses on the source chain: its own, and those that users were told.
-func (b *drillBooks) sourceAccounts() (map[common.Address]bool, error) {
-	keys, err := wallet.FromMnemonic(devMnemonic)
-	if err != nil {
-		return nil, err
+// accounts are the gateway's addresses on the source chain: its own, and those that users were told.
+func (w *drillWorld) accounts() (map[common.Address]bool, error) {
+	gas, err := w.keys.Address(wallet.GasPath)
+	ours := map[common.Address]bool{common.HexToAddress(w.hot): true, common.HexToAddress(gas): true}
+	for address := range w.ours {
+		ours[common.HexToAddress(address)] = true
 	}
-	ours := maps.Clone(b.deposits)
-	for _, path := range []string{wallet.HotPath, wallet.GasPath} {
-		text, err := keys.Address(path)
-		if err != nil {
-			return nil, err
-		}
-		ours[common.HexToAddress(text)] = true
-	}
-	return ours, nil
+	return ours, err
 }
 
-func (b *drillBooks) holdings(ctx context.Context, w *drillWorld) (bridgeHoldings, error) {
+func (w *drillWorld) holdings(ctx context.Context) (bridgeHoldings, error) {
 	h := bridgeHoldings{}
-	ours, err := b.sourceAccounts()
+	ours, err := w.accounts()
 	if err != nil {
 		return nil, err
 	}
@@ -126,11 +110,7 @@ func exchangeHoldings(ctx context.Context, info devInfo, account core.Address, h
 		return err
 	}
 	for _, k := range info.Tokens {
-		id, err := core.ParseTokenID(k.Token)
-		if err != nil {
-			return err
-		}
-		have := has.Balances[id].Amount
+		have := has.Balances[mustToken(k.Token)].Amount
 		h.add("exchange "+k.Token, have.ToBig())
 	}
 	for page := 0; ; page++ {
@@ -180,9 +160,9 @@ func feesOf(ctx context.Context, node *ethclient.Client, ours map[common.Address
 	return sum, nil
 }
 
-// expected is what the gateway must have now.
-func (b *drillBooks) expected(ctx context.Context, w *drillWorld) (bridgeHoldings, error) {
-	ours, err := b.sourceAccounts()
+// expected is what the gateway must have now: what it was due, less the fees of its transactions.
+func (w *drillWorld) expected(ctx context.Context) (bridgeHoldings, error) {
+	ours, err := w.accounts()
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +171,7 @@ func (b *drillBooks) expected(ctx context.Context, w *drillWorld) (bridgeHolding
 		return nil, err
 	}
 	h := bridgeHoldings{}
-	for what, amount := range b.due {
+	for what, amount := range w.due {
 		h.add(what, amount)
 	}
 	h.sub("source native", fees)
@@ -199,25 +179,27 @@ func (b *drillBooks) expected(ctx context.Context, w *drillWorld) (bridgeHolding
 }
 
 // count holds both chains against what users sent, and then the daemon's own books against the chains.
-func (d *drillRun) count(ctx context.Context) error {
-	for _, u := range d.users {
-		if err := within(ctx, drillPatience, "exact balances", func() (bool, error) { return u.exact(ctx) == nil, d.alive() }); err != nil {
-			return fmt.Errorf("%w: %w", err, u.exact(ctx))
+func (w *drillWorld) count(ctx context.Context) error {
+	for _, u := range slices.Concat(w.users, w.rich) {
+		var wrong error
+		err := within(ctx, drillPatience, "exact balances", func() (bool, error) { wrong = u.exact(ctx); return wrong == nil, w.alive() })
+		if err != nil {
+			return errors.Join(err, wrong)
 		}
 	}
 	var have, want bridgeHoldings
 	err := within(ctx, drillPatience, "exact books", func() (_ bool, err error) {
-		if want, err = d.books.expected(ctx, d.drillWorld); err != nil {
+		if want, err = w.expected(ctx); err != nil {
 			return false, err
 		}
-		have, err = d.books.holdings(ctx, d.drillWorld)
+		have, err = w.holdings(ctx)
 		return want.equal(have), err
 	})
 	for _, what := range slices.Sorted(maps.Keys(want)) {
-		d.log.note("%-60s has %s, must have %s", what, have[what], want[what])
+		w.log.note("%-60s has %s, must have %s", what, have[what], want[what])
 	}
 	if err != nil {
 		return err
 	}
-	return d.orders(ctx, "audit")
+	return w.orders(ctx, "audit")
 }

@@ -2,8 +2,14 @@
 
 package main
 
-// inOwnNamespace has no counterpart here.
-func inOwnNamespace(world) (done bool, err error) { return false, nil }
+import (
+	"errors"
+	"syscall"
+)
 
-// mountDisk has no counterpart here.
-func mountDisk(string) (unmount func() error, ok bool) { return nil, false }
+// ownMounts, mountsRefused and mountDisk have no counterpart here: nobody mounts.
+func ownMounts(int) *syscall.SysProcAttr { return nil }
+
+func mountsRefused(error) bool { return true }
+
+func mountDisk(string, string) (unmount func() error, err error) { return nil, errors.ErrUnsupported }

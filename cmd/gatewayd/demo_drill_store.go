@@ -11,130 +11,80 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// databaseGate stands between the daemon and a PostgreSQL server, with a database of its own there, and can cut every connection.
-type databaseGate struct {
-	network, address string // of the server
-	listen           net.Listener
-
-	mu    sync.Mutex
-	cut   bool
-	conns map[net.Conn]bool
+// drillDatabase is a database on a PostgreSQL server to which the daemon goes by a link, so that it can be cut off: the server's Unix socket
+// under another name.
+type drillDatabase struct {
+	db           *pgx.Conn // as the server's owner
+	name         string
+	socket, link string
 }
 
-const drillDatabase = "gatewayd_drill"
-
-// openDatabase makes an empty database on a server and answers its URL through a gate. It is dropped when the drill ends.
+// openDatabase makes an empty database and answers its URL. It is dropped when the drill ends.
 func (w *drillWorld) openDatabase(ctx context.Context, server string) (string, error) {
 	cfg, err := pgx.ParseConfig(server)
 	if err != nil {
 		return "", fmt.Errorf("--postgres: %w", err)
 	}
+	network, socket := pgconn.NetworkAddress(cfg.Host, cfg.Port)
+	if network != "unix" {
+		return "", fmt.Errorf("--postgres: host=%s must be the directory of a Unix socket, which the drill can hide from the daemon", cfg.Host)
+	}
 	db, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return "", fmt.Errorf("--postgres: %w", err)
 	}
-	w.closers = append(w.closers, func() error { return db.Close(context.WithoutCancel(ctx)) })
-	if _, err := db.Exec(ctx, "CREATE DATABASE "+drillDatabase); err != nil {
+	d := &drillDatabase{db: db, name: "gatewayd_drill_" + uuid.NewString()[:8], socket: socket, link: filepath.Join(w.dir, filepath.Base(socket))}
+	w.later(func() error { return db.Close(context.WithoutCancel(ctx)) })
+	if _, err := db.Exec(ctx, "CREATE DATABASE "+d.name); err != nil {
 		return "", fmt.Errorf("making a database for the drill: %w", err)
 	}
-	w.closers = append(w.closers, func() error {
-		_, err := db.Exec(context.WithoutCancel(ctx), "DROP DATABASE "+drillDatabase+" WITH (FORCE)")
+	w.later(func() error {
+		_, err := db.Exec(context.WithoutCancel(ctx), "DROP DATABASE "+d.name+" WITH (FORCE)")
 		return err
 	})
-	g := &databaseGate{conns: map[net.Conn]bool{}}
-	g.network, g.address = pgconn.NetworkAddress(cfg.Host, cfg.Port)
-	if g.listen, err = net.Listen("unix", filepath.Join(w.dir, ".s.PGSQL."+strconv.Itoa(int(cfg.Port)))); err != nil {
-		return "", err
-	}
-	go g.serve()
-	w.database = g
-	w.closers = append(w.closers, func() error { g.fail(true); return g.listen.Close() })
-	u := url.URL{Scheme: "postgres", User: url.User(cfg.User), Path: "/" + drillDatabase}
+	w.database = d
+	u := url.URL{Scheme: "postgres", User: url.User(cfg.User), Path: "/" + d.name}
 	if cfg.Password != "" {
 		u.User = url.UserPassword(cfg.User, cfg.Password)
 	}
 	u.RawQuery = url.Values{"host": {w.dir}, "port": {strconv.Itoa(int(cfg.Port))}, "sslmode": {"disable"}}.Encode()
-	return u.String(), nil
+	return u.String(), os.Symlink(d.socket, d.link)
 }
 
-func (g *databaseGate) serve() {
-	for {
-		client, err := g.listen.Accept()
-		if err != nil {
-			return
-		}
-		go g.carry(client)
+// cutDatabase hides the server from the daemon and ends its connections.
+func (w *drillWorld) cutDatabase(ctx context.Context) error {
+	if err := os.Remove(w.database.link); err != nil {
+		return err
 	}
+	_, err := w.database.db.Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", w.database.name)
+	return err
 }
-
-// carry copies both ways until either end closes.
-func (g *databaseGate) carry(client net.Conn) {
-	defer client.Close()
-	if !g.take(client) {
-		return
-	}
-	defer g.drop(client)
-	server, err := net.Dial(g.network, g.address)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go func() { _, _ = io.Copy(client, server); client.Close() }()
-	_, _ = io.Copy(server, client)
-}
-
-func (g *databaseGate) take(c net.Conn) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.cut {
-		g.conns[c] = true
-	}
-	return !g.cut
-}
-
-func (g *databaseGate) drop(c net.Conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.conns, c)
-}
-
-// fail cuts every connection and takes no new one, until it is called with false.
-func (g *databaseGate) fail(cut bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.cut = cut
-	for c := range g.conns {
-		if cut {
-			c.Close()
-		}
-	}
-}
-
-func cutDatabase(_ context.Context, d *drillRun) error { d.database.fail(true); return nil }
 
 // joinDatabase lets the daemon's lease run out before the database is back.
-func joinDatabase(ctx context.Context, d *drillRun) error {
+func (w *drillWorld) joinDatabase(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(leaseTTL):
 	}
-	d.database.fail(false)
-	d.log.note("the database is back")
+	w.log.note("the database is back")
+	if err := os.Symlink(w.database.socket, w.database.link); err != nil {
+		return err
+	}
 	return within(ctx, drillPatience, "the next lease", func() (bool, error) {
-		return strings.Contains(d.told(d.logFrom), "the lease is ours again"), d.alive()
+		return strings.Contains(w.told(w.logFrom), "the lease is ours again"), w.alive()
 	})
 }
 
-func withoutPostgres(w *drillWorld) string {
+func (w *drillWorld) withoutPostgres() string {
 	if w.database == nil {
 		return "--postgres names no server"
 	}
@@ -144,8 +94,8 @@ func withoutPostgres(w *drillWorld) string {
 // ballast is what takes all room of the daemon's disk.
 func (w *drillWorld) ballast() string { return filepath.Join(w.data, "ballast") }
 
-func fillDisk(_ context.Context, d *drillRun) error {
-	f, err := os.Create(d.ballast())
+func (w *drillWorld) fillDisk(context.Context) error {
+	f, err := os.Create(w.ballast())
 	if err != nil {
 		return err
 	}
@@ -156,9 +106,9 @@ func fillDisk(_ context.Context, d *drillRun) error {
 	return nil
 }
 
-func freeDisk(_ context.Context, d *drillRun) error {
-	d.log.note("there is room again")
-	return os.Remove(d.ballast())
+func (w *drillWorld) freeDisk(context.Context) error {
+	w.log.note("there is room again")
+	return os.Remove(w.ballast())
 }
 
 // zeroes never ends.
@@ -169,12 +119,19 @@ func (zeroes) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func withoutDisk(w *drillWorld) string {
-	switch {
-	case w.database != nil:
-		return "the records are on PostgreSQL"
-	case !w.small:
+func (w *drillWorld) withoutDisk() string {
+	if !w.small {
 		return "this system lets nobody mount a small disk in a name space of their own"
 	}
 	return ""
+}
+
+// freePort is a loopback address that nobody listened on a moment ago.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", anyPort)
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
 }

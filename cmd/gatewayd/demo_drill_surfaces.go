@@ -9,8 +9,11 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"gatewayd/operator/status"
 )
@@ -27,30 +30,38 @@ const (
 	onAccounts   surface = "account list"
 	onRecords    surface = "records list --needs-operator"
 	onDoctor     surface = "doctor"
-	onLog        surface = "log"
 )
 
-// allSurfaces in the order in which they are printed.
-var allSurfaces = []surface{onHealth, onMeta, onDeposit, onWithdrawal, onChannels, onAccounts, onRecords, onDoctor, onLog}
+// Pages cost little and are looked at until they tell what has happened; only then commands are run.
+var (
+	drillPages    = []surface{onHealth, onMeta, onDeposit, onWithdrawal}
+	drillCommands = []surface{onChannels, onAccounts, onRecords, onDoctor}
+)
+
+// surfaces are the parts of its text that each surface must have; those with an exclamation mark it must not have.
+type surfaces map[surface][]string
+
+// and adds what one more must have.
+func (s surfaces) and(where surface, parts ...string) surfaces {
+	s[where] = append(s[where], parts...)
+	return s
+}
 
 // look reads one surface as text. The exit code of a command and the status of an answer stand in front.
-func (w *drillWorld) look(ctx context.Context, s surface, logFrom int64) (string, error) {
-	token := w.token
+func (w *drillWorld) look(ctx context.Context, s surface) (string, error) {
+	query := "?tokenId=" + w.token + "&walletAddress=" + w.users[0].vite.address().String()
 	switch s {
 	case onHealth:
 		return w.page(ctx, w.healthURL())
-	case onMeta:
-		return w.page(ctx, w.info.Gateway+"/meta-info?tokenId="+token)
-	case onDeposit:
-		return w.page(ctx, w.info.Gateway+"/deposit-info?tokenId="+token+"&walletAddress="+w.visitor)
-	case onWithdrawal:
-		return w.page(ctx, w.info.Gateway+"/withdraw-info?tokenId="+token+"&walletAddress="+w.visitor)
-	case onLog:
-		return w.told(logFrom), nil
+	case onMeta, onDeposit, onWithdrawal:
+		return w.page(ctx, w.info.Gateway+"/"+string(s)+query)
 	}
 	out, code, err := w.gatewayd(ctx, strings.Fields(string(s))...)
 	return fmt.Sprintf("rc %d %s", code, out), err
 }
+
+// drillLook is how long one surface may take to answer.
+const drillLook = time.Minute
 
 // page asks the gateway as a wallet does.
 func (w *drillWorld) page(ctx context.Context, url string) (string, error) {
@@ -69,12 +80,9 @@ func (w *drillWorld) page(ctx context.Context, url string) (string, error) {
 	return fmt.Sprintf("%d %s", res.StatusCode, text), err
 }
 
-// drillLook is how long one surface may take to answer.
-const drillLook = 30 * time.Second
-
 // gatewayd runs a command of an operator and answers what it printed and its exit code.
 func (w *drillWorld) gatewayd(ctx context.Context, args ...string) (out string, code int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*drillLook)
+	ctx, cancel := context.WithTimeout(ctx, drillLook)
 	defer cancel()
 	c := exec.CommandContext(ctx, w.binary, append(args, "-c", w.info.Config)...)
 	var both bytes.Buffer
@@ -88,11 +96,11 @@ func (w *drillWorld) gatewayd(ctx context.Context, args ...string) (out string, 
 }
 
 // orders runs a command of an operator that must succeed, and tells it.
-func (d *drillRun) orders(ctx context.Context, args ...string) error {
-	out, code, err := d.gatewayd(ctx, args...)
-	d.log.note("$ gatewayd %s", strings.Join(args, " "))
+func (w *drillWorld) orders(ctx context.Context, args ...string) error {
+	out, code, err := w.gatewayd(ctx, args...)
+	w.log.note("$ gatewayd %s", strings.Join(args, " "))
 	for line := range strings.Lines(strings.TrimSpace(out)) {
-		d.log.note("  %s", strings.TrimRight(line, "\n"))
+		w.log.note("  %s", strings.TrimRight(line, "\n"))
 	}
 	if err == nil && code != 0 {
 		err = fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(out))
@@ -103,28 +111,65 @@ func (d *drillRun) orders(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// shows waits until every surface says what it must, and prints how soon each did.
-func (d *drillRun) shows(ctx context.Context, wanted map[surface][]string) error {
-	begin := time.Now()
-	for _, s := range allSurfaces {
-		if len(wanted[s]) == 0 {
-			continue
-		}
-		var last string
-		err := within(ctx, drillPatience, string(s), func() (bool, error) {
-			var err error
-			last, err = d.look(ctx, s, d.logFrom)
-			return err == nil && containsAll(last, wanted[s]), d.alive()
-		})
-		if err != nil {
-			return fmt.Errorf("%s should say %q and says: %s: %w", s, wanted[s], strings.TrimSpace(last), err)
-		}
-		d.log.note("%-30s %s  (%s)", s, excerpt(last, wanted[s]), time.Since(begin).Round(time.Second))
+// needing reads the operators' list.
+func (w *drillWorld) needing(ctx context.Context) (rows []recordRow, err error) {
+	out, code, err := w.gatewayd(ctx, "records", "list", "--needs-operator", "--json")
+	if err == nil && code != 0 {
+		err = errors.New(out)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	return rows, json.Unmarshal([]byte(out), &rows)
 }
 
-// containsAll tells whether a text has all parts; those with an exclamation mark it must not have.
+// shows waits until every surface says what it must, and prints how soon each did.
+func (w *drillWorld) shows(ctx context.Context, wanted surfaces) error {
+	begin := time.Now()
+	for _, s := range drillPages {
+		note, err := w.say(ctx, begin, s, wanted[s])
+		if err != nil {
+			return err
+		}
+		w.noteIf(note)
+	}
+	notes := make([]string, len(drillCommands))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, s := range drillCommands {
+		g.Go(func() (err error) {
+			notes[i], err = w.say(ctx, begin, s, wanted[s])
+			return err
+		})
+	}
+	err := g.Wait()
+	for _, note := range notes {
+		w.noteIf(note)
+	}
+	return err
+}
+
+func (w *drillWorld) noteIf(note string) {
+	if note != "" {
+		w.log.note("%s", note)
+	}
+}
+
+// say waits until one surface says what it must, and answers how that reads.
+func (w *drillWorld) say(ctx context.Context, begin time.Time, s surface, parts []string) (note string, err error) {
+	if len(parts) == 0 {
+		return "", nil
+	}
+	var last string
+	err = within(ctx, drillPatience, string(s), func() (_ bool, err error) {
+		last, err = w.look(ctx, s)
+		return err == nil && containsAll(last, parts), w.alive()
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s should say %q and says: %s: %w", s, parts, strings.TrimSpace(last), err)
+	}
+	return fmt.Sprintf("%-30s %s  (%s)", s, excerpt(last, parts), time.Since(begin).Round(time.Second)), nil
+}
+
 func containsAll(text string, parts []string) bool {
 	for _, p := range parts {
 		if part, not := strings.CutPrefix(p, "!"); not == strings.Contains(text, part) {
@@ -150,30 +195,80 @@ func excerpt(text string, parts []string) string {
 	return last
 }
 
-// well is what every surface says when money moves. That a node was wrong, the doctor tells for some minutes.
-func well() map[surface][]string {
-	var quiet []string
-	for _, kind := range []status.Kind{
-		status.StoreDown, status.DaemonDown, status.ChainHalted, status.NodesDown, status.NodesDisagree, status.NodesStale, status.FollowerStuck,
-		status.FollowerBehind, status.AccountStopped, status.ChannelStopped,
-	} {
-		quiet = append(quiet, "!FIX  status "+string(kind))
-	}
-	return map[surface][]string{
-		onHealth: {"200 ", `"status":"ok"`}, onMeta: {`"depositState":"OPEN"`, `"withdrawState":"OPEN"`},
-		onDeposit: {`"code":0`}, onWithdrawal: {`"code":0`}, onChannels: {"rc 0", "!MAINTAIN"}, onAccounts: {"rc 0", "!halted", "!recovering"},
-		onDoctor: append(quiet, "status"),
-	}
+// alertLine is a line of the daemon's log that tells the beginning or the end of a condition.
+type alertLine struct {
+	Level, Msg, Since, Lasted string
+	alertKey
 }
 
-// needing reads the operators' list.
-func (w *drillWorld) needing(ctx context.Context) (rows []recordRow, err error) {
-	out, code, err := w.gatewayd(ctx, "records", "list", "--needs-operator", "--json")
-	if err == nil && code != 0 {
-		err = errors.New(out)
-	}
+// alertKey is what both lines have in common.
+type alertKey struct {
+	Condition                                 status.Kind
+	Chain, Network, Token, Direction, Subject string
+}
+
+// mostWarnings is how many warnings and errors the daemon may log in one drill: each loop and each node has something to say.
+const mostWarnings = 60
+
+// alerted waits for the end of the drill's alert, and says whether the log told everything once.
+func (w *drillWorld) alerted(ctx context.Context, each drill) error {
+	var told alertBook
+	err := within(ctx, drillPatience, "the log's lines", func() (_ bool, err error) {
+		told, err = readAlerts(w.told(w.logFrom), each.alert)
+		return told.begun && (each.stays || told.over), err
+	})
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("the log must tell %q once when it begins and once when it is over: %w", each.alert, err)
 	}
-	return rows, json.Unmarshal([]byte(out), &rows)
+	w.log.note("%-30s %s", "log", told.text)
+	return nil
+}
+
+// alertBook is what a log tells of one kind of condition, besides all others.
+type alertBook struct {
+	begun, over bool
+	text        string
+}
+
+// readAlerts goes through a log. A line too many is an error: one that tells twice what goes on, or that is over what had not begun.
+func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
+	open, known, warnings := map[alertKey]bool{}, map[alertKey]bool{}, 0
+	b.begun, b.over = kind == "", true
+	for line := range strings.Lines(log) {
+		var a alertLine
+		if json.Unmarshal([]byte(line), &a) != nil {
+			continue
+		}
+		if slices.Contains([]string{"warning", "error"}, a.Level) {
+			warnings++
+		}
+		if a.Condition == "" {
+			continue
+		}
+		over := a.Msg == "over"
+		mine := a.Condition == kind
+		switch {
+		case a.Since == "" || a.Chain+a.Network == "" && kind != status.StoreDown && mine:
+			return b, fmt.Errorf("an alert says not of what or since when: %s", line)
+		case known[a.alertKey] && open[a.alertKey] != over, known[a.alertKey] && mine && !over:
+			return b, fmt.Errorf("an alert is told twice: %s", line)
+		}
+		known[a.alertKey], open[a.alertKey] = true, !over
+		if mine && !over {
+			b.begun, b.text = true, fmt.Sprintf("condition=%s since=%s %s", a.Condition, a.Since, a.Msg)
+		}
+		if mine && over {
+			b.text += fmt.Sprintf("; over after %s", a.Lasted)
+		}
+	}
+	for key, still := range open {
+		if key.Condition == kind && still {
+			b.over = false
+		}
+	}
+	if warnings > mostWarnings {
+		return b, fmt.Errorf("a storm of %d warnings", warnings)
+	}
+	b.text = strings.TrimSpace(fmt.Sprintf("%s (%d warnings in all)", b.text, warnings))
+	return b, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 	"gatewayd/chain/vite/core"
@@ -15,60 +16,129 @@ import (
 // drillUser bridges one token all through the drill and remembers what it must have in the end.
 type drillUser struct {
 	*bridgeUser
-	books   *drillBooks
+	world   *drillWorld
 	place   depositInfo
 	balance *big.Int                    // due on the exchange chain, in smallest units
 	payees  map[common.Address]*big.Int // due on the source chain
 }
 
-// newDrillUsers are one user of each token.
-func newDrillUsers(ctx context.Context, w *drillWorld, books *drillBooks) (users []*drillUser, err error) {
+// openUsers makes one user of each token and has them bridge, which takes all accounts into use: what an account did before its first payment
+// is its past. The rich ones bridge nothing yet.
+func (w *drillWorld) openUsers(ctx context.Context) (err error) {
 	for i, t := range w.info.Tokens {
-		u, err := newDrillUser(ctx, w, books, t, uint32(i))
+		u, err := w.newUser(ctx, t, uint32(i))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		users = append(users, u)
+		w.users = append(w.users, u)
 	}
-	return users, nil
+	for i, t := range devTokens()[:devUsers-drillRich] {
+		u, err := w.newUser(ctx, w.info.Tokens[i], drillRich+uint32(i))
+		if err != nil {
+			return err
+		}
+		u.balance = richIn(t).ToBig()
+		w.rich = append(w.rich, u)
+	}
+	return w.each(ctx, func(ctx context.Context, u *drillUser) error {
+		in, err := u.pays(ctx, 60)
+		if err != nil {
+			return err
+		}
+		if err := u.paid(ctx, in, ""); err != nil {
+			return err
+		}
+		if err := u.collect(ctx, u.times(60)); err != nil {
+			return err
+		}
+		out, err := u.asks(ctx, u.times(1))
+		if err != nil {
+			return err
+		}
+		return u.paid(ctx, "", out)
+	})
 }
 
-func newDrillUser(ctx context.Context, w *drillWorld, books *drillBooks, t devToken, n uint32) (*drillUser, error) {
+func (w *drillWorld) newUser(ctx context.Context, t devToken, n uint32) (*drillUser, error) {
 	b, err := newBridgeUser(ctx, w.info, t, n, io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	w.closers = append(w.closers, func() error { b.close(); return nil })
-	u := &drillUser{bridgeUser: b, books: books, balance: new(big.Int), payees: map[common.Address]*big.Int{}}
-	query := map[string]string{"tokenId": t.Token, "walletAddress": b.vite.address().String()}
-	if err := b.gateway.get(ctx, "/deposit-info", query, &u.place); err != nil {
-		return nil, err
+	w.later(func() error { b.close(); return nil })
+	u := &drillUser{bridgeUser: b, world: w, balance: new(big.Int), payees: map[common.Address]*big.Int{}}
+	u.place, err = u.told(ctx, t.Token)
+	return u, err
+}
+
+// told asks where to deposit a token.
+func (u *drillUser) told(ctx context.Context, token string) (place depositInfo, err error) {
+	query := map[string]string{"tokenId": token, "walletAddress": u.vite.address().String()}
+	if err := u.gateway.get(ctx, "/deposit-info", query, &place); err != nil {
+		return place, err
 	}
-	return u, books.took(ctx, w, common.HexToAddress(u.place.DepositAddress))
+	return place, u.world.learns(ctx, place.DepositAddress)
+}
+
+// each has all users do something at the same time.
+func (w *drillWorld) each(ctx context.Context, act func(context.Context, *drillUser) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, u := range w.users {
+		g.Go(func() error {
+			if err := act(ctx, u); err != nil {
+				return fmt.Errorf("%s: %w", u.token.Symbol, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// bridge has every user withdraw and deposit, and waits for both.
+func (w *drillWorld) bridge(ctx context.Context) error {
+	return w.each(ctx, func(ctx context.Context, u *drillUser) error {
+		out, err := u.asks(ctx, u.times(1))
+		if err != nil {
+			return err
+		}
+		in, err := u.pays(ctx, 3)
+		if err != nil {
+			return err
+		}
+		if err := u.paid(ctx, in, out); err != nil {
+			return err
+		}
+		return u.vite.receiveAll(ctx)
+	})
+}
+
+// gets notes that a user is due an amount on the exchange chain for one that has come to the gateway.
+func (u *drillUser) gets(amount *big.Int) {
+	u.balance.Add(u.balance, amount)
+	u.world.moves("exchange "+u.token.Token, new(big.Int).Neg(amount))
 }
 
 // pays sends a deposit of so many minimums without asking the gateway anything, as a wallet that knows the address does.
 func (u *drillUser) pays(ctx context.Context, n uint64) (hash string, err error) {
-	amount := u.times(n)
-	tx, err := u.eth.pay(ctx, u.token.Asset, common.HexToAddress(u.place.DepositAddress), amount.Uint256().ToBig(), []byte(u.place.Label))
+	hash, err = u.paysTo(ctx, u.place.DepositAddress, n, []byte(u.place.Label))
+	if err == nil {
+		u.gets(u.times(n).Uint256().ToBig())
+	}
+	return hash, err
+}
+
+// paysTo sends so many minimums to one of the gateway's addresses.
+func (u *drillUser) paysTo(ctx context.Context, to string, n uint64, label []byte) (hash string, err error) {
+	amount := u.times(n).Uint256().ToBig()
+	tx, err := u.eth.pay(ctx, u.token.Asset, common.HexToAddress(to), amount, label)
 	if err != nil {
 		return "", fmt.Errorf("depositing: %w", err)
 	}
-	u.balance.Add(u.balance, amount.Uint256().ToBig())
-	u.books.moves("source "+u.token.Asset, amount.Uint256().ToBig())
-	u.books.moves("exchange "+u.token.Token, new(big.Int).Neg(amount.Uint256().ToBig()))
+	u.world.moves("source "+u.token.Asset, amount)
 	return tx.Hex(), nil
 }
 
-// drillFee is what each withdrawal costs in the development world, in minimums.
-const drillFee = 1
-
-// asks sends a withdrawal of so many minimums net to a new payee.
-func (u *drillUser) asks(ctx context.Context, w *drillWorld, n uint64) (hash string, err error) {
-	return u.asksFor(ctx, w, u.times(n))
-}
-
-func (u *drillUser) asksFor(ctx context.Context, w *drillWorld, net chain.Amount) (hash string, err error) {
+// asks sends a withdrawal to a new payee.
+func (u *drillUser) asks(ctx context.Context, net chain.Amount) (hash string, err error) {
 	to, err := newPayee()
 	if err != nil {
 		return "", err
@@ -81,18 +151,17 @@ func (u *drillUser) asksFor(ctx context.Context, w *drillWorld, net chain.Amount
 	if err != nil {
 		return "", err
 	}
-	gross, err := net.Add(u.times(drillFee))
+	gross, err := net.Add(u.times(1)) // the fee in a development world
 	if err != nil {
 		return "", err
 	}
-	sent, err := u.sendToGateway(ctx, w.home.String(), gross, data)
+	sent, err := u.sendToGateway(ctx, u.world.home.String(), gross, data)
 	if err != nil {
 		return "", err
 	}
-	u.balance.Sub(u.balance, gross.Uint256().ToBig())
+	u.gets(new(big.Int).Neg(gross.Uint256().ToBig()))
 	u.payees[to] = net.Uint256().ToBig()
-	u.books.moves("exchange "+u.token.Token, gross.Uint256().ToBig())
-	u.books.moves("source "+u.token.Asset, new(big.Int).Neg(u.payees[to]))
+	u.world.moves("source "+u.token.Asset, new(big.Int).Neg(u.payees[to]))
 	return sent.String(), nil
 }
 
@@ -111,35 +180,12 @@ func (u *drillUser) paid(ctx context.Context, deposit, withdrawal string) error 
 	return nil
 }
 
-// bridges has a user deposit and withdraw, and waits for both.
-func (u *drillUser) bridges(ctx context.Context, w *drillWorld) error {
-	in, err := u.pays(ctx, 3)
-	if err != nil {
-		return err
-	}
-	if err := u.paid(ctx, in, ""); err != nil {
-		return err
-	}
-	if err := u.collect(ctx, u.times(3)); err != nil {
-		return err
-	}
-	out, err := u.asks(ctx, w, 1)
-	if err != nil {
-		return err
-	}
-	return u.paid(ctx, "", out)
-}
-
 // exact compares what a user and the payees have with what they must have.
 func (u *drillUser) exact(ctx context.Context) error {
-	token, err := core.ParseTokenID(u.token.Token)
-	if err != nil {
-		return err
-	}
 	if err := u.vite.receiveAll(ctx); err != nil {
 		return err
 	}
-	have, err := u.vite.balance(ctx, token)
+	have, err := u.vite.balance(ctx, mustToken(u.token.Token))
 	if err != nil {
 		return err
 	}

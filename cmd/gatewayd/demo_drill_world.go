@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/holiman/uint256"
 
 	"gatewayd/chain/ethereum/devnode/external"
 	"gatewayd/chain/vite/core"
@@ -24,63 +25,85 @@ import (
 const (
 	drillPeriod        = time.Second // the shortest that anvil has
 	drillInterval      = time.Second / 2
-	drillFinality      = 4
-	drillConfirmations = 4
+	drillFinality      = 3
+	drillConfirmations = 3
 	drillPoll          = 100 * time.Millisecond
 	drillAudit         = 10 * time.Second
-	drillLooks         = 5 * time.Second // half of what a daemon takes by default, so that all of it fits into ten minutes
+	drillLooks         = 3 * time.Second // of the monitor and of the books' comparison; daemons take longer by default
+	drillTimeout       = 3 * time.Second // of source nodes
 	drillNodes         = 3
 )
 
-// drillWorld is what a drill damages: anvil behind three gates, as three nodes of different owners, an embedded exchange chain behind another
-// one, and the daemon as a process of its own.
+// drillWorld is what drills damage: anvil behind three nodes that can fail, as those of different owners, an embedded exchange chain behind
+// another one, users, and the daemon as a process of its own.
 type drillWorld struct {
+	log      *demoLog
 	binary   string
 	dir      string // of the configuration and the log
 	data     string // of the daemon
-	small    bool   // data is a small disk
-	database *databaseGate
+	mount    bool   // the daemon's data may be mounted
+	small    bool   // it is a small disk
+	database *drillDatabase
+	keys     *wallet.Keys
 	anvil    *external.Node
-	sources  []*drillGate
+	sources  []*faultyNode
 	exchange *embedded
-	line     *drillGate   // to the exchange chain
+	line     *faultyNode  // to the exchange chain
 	home     core.Address // the gateway's account on the exchange chain
+	hot      string       // its paying account on the source chain
 	cfg      Config
-	token    string  // that the pages are asked for
-	visitor  string  // wallet that they are asked for
-	info     devInfo // of the users, who reach the chains without a gate
+	info     devInfo // of the users, who reach the chains directly
 	daemon   *exec.Cmd
 	ended    chan error
 	closers  []func() error
+
+	users []*drillUser // one for each token
+	rich  []*drillUser // of the first two tokens: they have some that were never deposited
+	mu    sync.Mutex   // of due
+	due   bridgeHoldings
+	ours  map[string]bool // deposit addresses that users were told
+
+	logFrom int      // where the daemon's log was when the drill began
+	token   string   // that the pages are asked for
+	foreign string   // hash of a transaction that is not ours
+	waiting string   // hash of a withdrawal that waits
+	strays  []string // hashes of deposits of which nobody knows the owner
 }
 
-func newDrillWorld(dir string, o drillOptions) *drillWorld {
-	return &drillWorld{binary: o.binary, dir: dir, data: filepath.Join(dir, "data")}
+func newDrillWorld(dir string, o drillOptions, log *demoLog) *drillWorld {
+	return &drillWorld{log: log, binary: o.binary, dir: dir, data: filepath.Join(dir, "data"), mount: o.mount, ours: map[string]bool{}}
 }
 
-// open starts everything. close is wanted in any case.
-func (w *drillWorld) open(ctx context.Context, o drillOptions) error {
-	keys, err := wallet.FromMnemonic(devMnemonic)
-	if err != nil {
+// open starts everything and has users bridge. close is wanted in any case.
+func (w *drillWorld) open(ctx context.Context, o drillOptions) (err error) {
+	if w.keys, err = wallet.FromMnemonic(devMnemonic); err != nil {
 		return err
 	}
-	if w.home, err = exchangeAddress(keys, wallet.GatewayPath(0)); err != nil {
+	if w.home, err = exchangeAddress(w.keys, wallet.GatewayPath(0)); err != nil {
 		return err
 	}
-	if err := w.openChains(ctx, keys); err != nil {
+	if w.hot, err = w.keys.Address(wallet.HotPath); err != nil {
 		return err
 	}
-	if err := w.configure(ctx, o); err != nil {
-		return err
+	for _, step := range []func() error{
+		func() error { return w.openChains(ctx) },
+		func() error { return w.configure(ctx, o) },
+		w.openDisk,
+		w.fund,
+		func() error { return w.start(ctx) },
+		func() error { return w.openBooks(ctx) },
+		func() error { return w.openUsers(ctx) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := w.fund(ctx, keys); err != nil {
-		return err
-	}
-	w.closers = append(w.closers, w.kill)
-	return w.start(ctx)
+	return nil
 }
 
-// close ends everything, the newest first.
+// later has something closed with the world, the newest first.
+func (w *drillWorld) later(closer func() error) { w.closers = append(w.closers, closer) }
+
 func (w *drillWorld) close() (err error) {
 	for i := len(w.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, w.closers[i]())
@@ -89,16 +112,13 @@ func (w *drillWorld) close() (err error) {
 	return err
 }
 
-func (w *drillWorld) openChains(ctx context.Context, keys *wallet.Keys) (err error) {
+func (w *drillWorld) openChains(ctx context.Context) (err error) {
 	if w.anvil, err = external.Start(ctx, external.Config{Kind: external.Anvil, Period: drillPeriod}); err != nil {
 		return err
 	}
-	w.closers = append(w.closers, w.anvil.Close)
-	genesis, err := devGenesis(keys)
+	w.later(w.anvil.Close)
+	genesis, err := w.genesis()
 	if err != nil {
-		return err
-	}
-	if err := issueToHolder(&genesis, keys); err != nil {
 		return err
 	}
 	w.exchange, err = newEmbedded(node.Config{Dir: filepath.Join(w.dir, "exchange"), Genesis: genesis, SnapshotInterval: drillInterval})
@@ -108,18 +128,17 @@ func (w *drillWorld) openChains(ctx context.Context, keys *wallet.Keys) (err err
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1) // room for the one answer
 	go func() { ended <- w.exchange.Run(running) }()
-	w.closers = append(w.closers, func() error { stop(); return <-ended })
+	w.later(func() error { stop(); return <-ended })
 	for range drillNodes {
-		g, err := openGate(w.anvil.URL())
+		n, err := openFaultyNode(w.anvil.URL())
 		if err != nil {
 			return err
 		}
-		w.sources = append(w.sources, g)
-		w.closers = append(w.closers, func() error { g.close(); return nil })
+		w.sources = append(w.sources, n)
+		w.later(n.close)
 	}
-	w.line, err = openGate(w.exchange.URL())
-	if err == nil {
-		w.closers = append(w.closers, func() error { w.line.close(); return nil })
+	if w.line, err = openFaultyNode(w.exchange.URL()); err == nil {
+		w.later(w.line.close)
 	}
 	return err
 }
@@ -127,15 +146,41 @@ func (w *drillWorld) openChains(ctx context.Context, keys *wallet.Keys) (err err
 // drillShare is the part of a development world's funds that the drill's hot account has, one in so many: little enough for one user to withdraw.
 const drillShare = 100
 
+// drillRich is the number of the first user who has tokens that were never deposited: more than the hot account has.
+const drillRich = devUsers - 2
+
+func (w *drillWorld) genesis() (node.Genesis, error) {
+	g, err := devGenesis(w.keys)
+	if err != nil {
+		return g, err
+	}
+	for i, t := range devTokens()[:devUsers-drillRich] {
+		rich, err := exchangeAddress(w.keys, wallet.GatewayPath(devUserBase+drillRich+uint32(i)))
+		if err != nil {
+			return g, err
+		}
+		for _, a := range g.Accounts {
+			if have := a.Balances[t.ID]; a.Address == rich {
+				a.Balances[t.ID] = *richIn(t)
+			} else if !have.IsZero() { // the gateway
+				a.Balances[t.ID] = *have.Sub(&have, richIn(t))
+			}
+		}
+	}
+	return g, nil
+}
+
+// richIn is what the rich user has of a token, in smallest units: four times what the hot account has.
+func richIn(t devAsset) *uint256.Int { return t.units(4 * 10_000_000 / drillShare).Uint256() }
+
 // fund gives the gateway's accounts tokens and coins. Nothing is swept to the hot account, so that it can fall short.
-func (w *drillWorld) fund(ctx context.Context, keys *wallet.Keys) error {
-	list, err := gifts(w.info, keys)
+func (w *drillWorld) fund() error {
+	list, err := gifts(w.info, w.keys)
 	if err != nil {
 		return err
 	}
 	for _, g := range list {
-		target, value, call := transferOf(g.asset, g.to, g.amount.Div(g.amount, big.NewInt(drillShare)), nil)
-		if _, err := w.anvil.SendCall(target, value, call); err != nil {
+		if err := w.gives(g.asset, g.to.Hex(), g.amount.Div(g.amount, big.NewInt(drillShare))); err != nil {
 			return err
 		}
 	}
@@ -153,44 +198,43 @@ func (w *drillWorld) configure(ctx context.Context, o drillOptions) error {
 		return err
 	}
 	w.cfg = devConfig(devOptions{
-		dir: w.data, listen: listen, poll: drillPoll, finality: drillFinality, confirmations: drillConfirmations, sweep: never,
-	}, w.sources[0].url(), w.anvil.ChainID(), w.line.url())
-	w.cfg.Log.Level = "info"
+		dir: w.data, listen: listen, poll: drillPoll, finality: drillFinality, confirmations: drillConfirmations, sweep: never, balanceAudit: drillAudit,
+	}, w.sources[0].URL, w.anvil.ChainID(), w.line.URL)
+	w.cfg.Log = LogConfig{Level: "info", Format: "json"}
 	w.cfg.Database.URL = "sqlite:" + filepath.Join(w.data, "records.db")
 	if o.postgres != "" {
 		if w.cfg.Database.URL, err = w.openDatabase(ctx, o.postgres); err != nil {
 			return err
 		}
 	}
-	w.cfg.Ethereum[0].Nodes = nil
-	for _, g := range w.sources {
-		w.cfg.Ethereum[0].Nodes = append(w.cfg.Ethereum[0].Nodes, g.url())
+	source := &w.cfg.Ethereum[0]
+	source.Nodes, source.Timeout = nil, drillTimeout
+	for _, n := range w.sources {
+		source.Nodes = append(source.Nodes, n.URL)
 	}
-	w.cfg.Watcher.BalanceAudit, w.cfg.Status.Every = drillAudit, drillLooks
+	w.cfg.Watcher.Reconcile, w.cfg.Status.Every = drillLooks, drillLooks
+	w.cfg.Watcher.Solvency = 24 * time.Hour // the rich user's tokens are owed by nobody; `audit` looks at the end
 	w.cfg.Wallet = WalletConfig{Store: store, PasswordFile: password}
 	text, err := yaml.Marshal(w.cfg)
 	if err != nil {
 		return err
 	}
 	config := filepath.Join(w.dir, "config.yaml")
-	if err := os.WriteFile(config, text, 0o600); err != nil {
-		return err
-	}
 	w.info = newDevInfo(w.cfg, config, "")
 	w.info.Source, w.info.Exchange = w.anvil.URL(), w.exchange.URL()
-	return w.openDisk()
+	return os.WriteFile(config, text, 0o600)
 }
 
 // openDisk makes the daemon's directory, a small disk where one can be had.
 func (w *drillWorld) openDisk() error {
-	if err := os.MkdirAll(w.data, 0o700); err != nil {
+	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.mount {
 		return err
 	}
-	unmount, ok := mountDisk(w.data)
-	if w.small = ok; ok {
-		w.closers = append(w.closers, unmount)
+	unmount, err := mountDisk(w.data, "64m")
+	if w.small = err == nil; w.small {
+		w.later(unmount)
 	}
-	return nil
+	return nil // a drill says that it is left out
 }
 
 // recoverWallet makes the entropy store of the development world, as an operator does.
@@ -213,20 +257,25 @@ func (w *drillWorld) recoverWallet(ctx context.Context) (store, password string,
 	return "", "", fmt.Errorf("recovering the wallet: no store is named in %q", out)
 }
 
-// start runs the daemon and waits until it answers.
+// start runs the daemon and waits until it answers. It is killed with the world.
 func (w *drillWorld) start(ctx context.Context) error {
 	log, err := os.OpenFile(w.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	w.daemon = exec.Command(w.binary, "run", "-c", w.info.Config)
+	w.daemon, w.ended = exec.Command(w.binary, "run", "-c", w.info.Config), make(chan error, 1) // room for the one answer
 	w.daemon.Stderr = log
 	if err := w.daemon.Start(); err != nil {
 		return fmt.Errorf("starting the daemon: %w", err)
 	}
-	w.ended = make(chan error, 1) // room for the one answer
-	go func(c *exec.Cmd, ended chan<- error) { ended <- c.Wait() }(w.daemon, w.ended)
+	go func() { w.ended <- w.daemon.Wait() }()
+	w.later(func() error {
+		_ = w.daemon.Process.Kill() // it may have ended
+		err := <-w.ended
+		w.ended <- err
+		return nil
+	})
 	return within(ctx, drillPatience, "the daemon", func() (bool, error) { return askHealth(ctx, w.healthURL()) == nil, w.alive() })
 }
 
@@ -241,66 +290,18 @@ func (w *drillWorld) alive() error {
 	}
 }
 
-// kill ends the daemon as a power cut would.
-func (w *drillWorld) kill() error {
-	if w.daemon == nil {
-		return nil
-	}
-	if err := w.daemon.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	err := <-w.ended
-	w.ended <- err
-	return nil
-}
-
 func (w *drillWorld) healthURL() string { return rootOf(w.info.Gateway) + "/health" }
 
 func (w *drillWorld) logFile() string { return filepath.Join(w.dir, "daemon.log") }
 
 // told is the daemon's log from a byte on.
-func (w *drillWorld) told(from int64) string {
+func (w *drillWorld) told(from int) string {
 	text, err := os.ReadFile(w.logFile())
-	if err != nil || int64(len(text)) < from {
+	if err != nil || len(text) < from {
 		return ""
 	}
 	return string(text[from:])
 }
 
-// drillHolder is the user who has a thousand minimums of USDT that were never deposited, so that the gateway owes more than it has.
-const (
-	drillHolder      = devUsers - 1
-	drillHolderToken = 1
-	drillHolds       = 1000
-)
-
-func issueToHolder(g *node.Genesis, keys *wallet.Keys) error {
-	holder, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase+drillHolder))
-	if err != nil {
-		return err
-	}
-	t := devTokens()[drillHolderToken]
-	amount := t.units(t.minimum * drillHolds).Uint256()
-	for _, a := range g.Accounts {
-		have := a.Balances[t.ID]
-		switch {
-		case a.Address == holder:
-			a.Balances[t.ID] = *amount
-		case !have.IsZero(): // the gateway
-			a.Balances[t.ID] = *have.Sub(&have, amount)
-		}
-	}
-	return nil
-}
-
 // never is a schedule of sweeps that is not due while anybody watches.
 const never = "0 0 29 2 *"
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", anyPort)
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
-}

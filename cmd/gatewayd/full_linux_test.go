@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -31,22 +30,36 @@ func TestDaemonOnAFullDisk(t *testing.T) {
 		daemonOnAFullDisk(t)
 		return
 	}
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDaemonOnAFullDisk$", "-test.v")
-	child.Env = append(os.Environ(), insideFull+"=1")
-	child.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
-	}
+	inOwnMounts(t, 0, insideFull)
+}
+
+// inOwnMounts runs this test again, as a process that finds a word in its environment and may mount, with a number for its user.
+func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	child.Env = append(os.Environ(), inside+"=1")
+	child.SysProcAttr = ownMounts(user)
+	child.SysProcAttr.AmbientCaps = caps
 	out, err := child.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
+	if mountsRefused(err) {
 		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
 	}
 	t.Logf("%s", out)
 	require.NoError(t, err)
 	if strings.Contains(string(out), "--- SKIP") {
-		t.Skip("this kernel lets nobody mount, not even in a name space of their own")
+		t.Skip("the child was skipped: this kernel lets nobody mount, not even in a name space of their own")
 	}
+}
+
+// smallDisk mounts a disk of a size until the test ends.
+func smallDisk(t *testing.T, dir, size string) {
+	t.Helper()
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	unmount, err := mountDisk(dir, size)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { require.NoError(t, unmount()) })
 }
 
 // cramped is a daemon with little room.
@@ -87,7 +100,7 @@ func (c *cramped) fill(t *testing.T) {
 	f, err := os.Create(filepath.Join(c.disk, "ballast"))
 	require.NoError(t, err)
 	defer f.Close()
-	_, err = io.Copy(f, nothing{})
+	_, err = io.Copy(f, zeroes{})
 	require.ErrorIs(t, err, syscall.ENOSPC)
 }
 
@@ -95,10 +108,6 @@ func (c *cramped) free(t *testing.T) {
 	t.Helper()
 	require.NoError(t, os.Remove(filepath.Join(c.disk, "ballast")))
 }
-
-type nothing struct{}
-
-func (nothing) Read(p []byte) (int, error) { return len(p), nil }
 
 // said is how often the daemon has said something.
 func (c *cramped) said(t *testing.T, what string) int {
@@ -151,11 +160,7 @@ func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
 	cfg.Data = filepath.Join(o.dir, "disk")
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "records.db")
 	cfg.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
-	require.NoError(t, os.Mkdir(cfg.Data, 0o700))
-	if err := syscall.Mount("tmpfs", cfg.Data, "tmpfs", 0, "size=32m"); err != nil {
-		t.Skipf("mounting: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(cfg.Data, syscall.MNT_DETACH)) })
+	smallDisk(t, cfg.Data, "32m")
 	text, err := yaml.Marshal(cfg)
 	require.NoError(t, err)
 	path := filepath.Join(o.dir, "config.yaml")

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,90 +18,6 @@ import (
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
-
-// lie changes the result that a node gave to a call.
-type lie func(method string, params []any, result json.RawMessage) any
-
-// nodeProxy stands before an honest node: it answers late, and what its lie says.
-type nodeProxy struct {
-	*httptest.Server
-	honest string
-
-	mu    sync.Mutex
-	lie   lie
-	delay time.Duration
-}
-
-func newNodeProxy(t *testing.T, honest string) *nodeProxy {
-	t.Helper()
-	p := &nodeProxy{honest: honest}
-	p.Server = httptest.NewServer(p)
-	t.Cleanup(p.Close)
-	return p
-}
-
-func (p *nodeProxy) set(l lie, delay time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lie, p.delay = l, delay
-}
-
-func (p *nodeProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	tell, delay := p.lie, p.delay
-	p.mu.Unlock()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	select {
-	case <-time.After(delay):
-	case <-r.Context().Done():
-		return
-	}
-	batch := bytes.HasPrefix(bytes.TrimSpace(body), []byte("["))
-	if !batch {
-		body = append(append([]byte("["), body...), ']')
-	}
-	answers, err := p.ask(body, tell)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	if batch {
-		json.NewEncoder(w).Encode(answers)
-		return
-	}
-	json.NewEncoder(w).Encode(answers[0])
-}
-
-// ask puts a batch to the honest node and bends its results.
-func (p *nodeProxy) ask(body []byte, tell lie) (answers []map[string]json.RawMessage, err error) {
-	var questions []struct {
-		Method string
-		Params []any
-	}
-	if err := json.Unmarshal(body, &questions); err != nil {
-		return nil, err
-	}
-	reply, err := http.Post(p.honest, "application/json", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	defer reply.Body.Close()
-	if err := json.NewDecoder(reply.Body).Decode(&answers); err != nil || len(answers) != len(questions) {
-		return nil, fmt.Errorf("the honest node answers %d of %d: %w", len(answers), len(questions), err)
-	}
-	for i, q := range questions {
-		if result, ok := answers[i]["result"]; ok && tell != nil {
-			if answers[i]["result"], err = json.Marshal(tell(q.Method, q.Params, result)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return answers, nil
-}
 
 // nonceTooHigh adds five to every nonce.
 func nonceTooHigh(method string, _ []any, result json.RawMessage) any {
@@ -159,7 +73,7 @@ func TestLyingNodes(t *testing.T) {
 	n, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	liar, slow := newNodeProxy(t, n.URL()), newNodeProxy(t, n.URL())
+	liar, slow := faulty(t, n.URL()), faulty(t, n.URL())
 	dir := t.TempDir()
 	keys, err := wallet.FromMnemonic(devMnemonic)
 	require.NoError(t, err)
@@ -177,8 +91,8 @@ func TestLyingNodes(t *testing.T) {
 	info := newDevInfo(cfg, path, "")
 	require.NoError(t, fundSource(t.Context(), info, keys, nil))
 	require.NoError(t, info.write(filepath.Join(dir, "dev.json")))
-	liar.set(nonceTooHigh, 0)
-	slow.set(nil, 2*time.Second)
+	liar.fail(nodeFault{lie: nonceTooHigh})
+	slow.fail(nodeFault{delay: 2 * time.Second})
 
 	log := new(lines)
 	cmd := exec.Command("gatewayd", "run", "-c", path)
@@ -197,13 +111,13 @@ func TestLyingNodes(t *testing.T) {
 	for !strings.Contains(log.String(), "the node is left out for 1m0s") { // at the third lie
 		require.NoError(t, u.walk(t.Context()))
 	}
-	require.Contains(t, log.String(), liar.Listener.Addr().String())
+	require.Contains(t, log.String(), strings.TrimPrefix(liar.URL, "http://"))
 
 	head, err := n.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
 	far := farAhead(head + 1000)
-	liar.set(far, 0)
-	slow.set(far, 0)
+	liar.fail(nodeFault{lie: far})
+	slow.fail(nodeFault{lie: far})
 	waitFor(t, "the claimed head", func() bool {
 		var seen uint64
 		require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
@@ -213,8 +127,8 @@ func TestLyingNodes(t *testing.T) {
 		}))
 		return seen >= head+900
 	})
-	liar.set(nil, 0)
-	slow.set(nil, 0)
+	liar.fail(nodeFault{})
+	slow.fail(nodeFault{})
 	require.NoError(t, u.walk(t.Context()), "without a restart")
 	require.Empty(t, stopped(t, store, cfg))
 }

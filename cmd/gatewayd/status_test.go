@@ -84,11 +84,11 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		cause, remedy func()
 		cell          cell
 	}{
-		{"a dead node", func() { w.node.fault.Store(nodeIsDead) }, func() { w.node.fault.Store(nodePasses) }, both(status.NodesDown, "eth", "nodes of chain eth")},
-		{"a node that hangs", func() { w.node.fault.Store(nodeHangs) }, func() { w.node.fault.Store(nodePasses) }, both(status.NodesDown, "eth", "nodes of chain eth")},
-		{"a dead exchange node", func() { w.exchange.fault.Store(nodeIsDead) }, func() { w.exchange.fault.Store(nodePasses) }, both(status.NodesDown, "vite", "nodes of chain vite")},
+		{"a dead node", func() { w.node.fail(nodeFault{dead: true}) }, func() { w.node.fail(nodeFault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
+		{"a node that hangs", func() { w.node.fail(nodeFault{hangs: true}) }, func() { w.node.fail(nodeFault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
+		{"a dead exchange node", func() { w.exchange.fail(nodeFault{dead: true}) }, func() { w.exchange.fail(nodeFault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
 		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "is the newest for")},
-		{"a follower that is stuck", func() { w.node.fault.Store(nodeHeads) }, func() { w.node.fault.Store(nodePasses) }, both(status.FollowerStuck, "eth", "is not followed for")},
+		{"a follower that is stuck", func() { w.node.fail(nodeFault{refuses: wholeBlock.Match}) }, func() { w.node.fail(nodeFault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, cell{kind: status.ChannelStopped, deposit: open, withdraw: maintain, names: "top it up"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

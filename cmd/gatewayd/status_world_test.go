@@ -1,26 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"math/big"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/goccy/go-yaml"
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
@@ -31,59 +24,23 @@ import (
 	"gatewayd/wallet"
 )
 
-// What a limp node does with a request.
-const (
-	nodePasses = iota
-	nodeIsDead // closes the connection
-	nodeHangs  // takes the request and never answers
-	nodeHeads  // answers everything but blocks
-)
-
 // wholeBlock is a request for a block with its transactions.
 var wholeBlock = regexp.MustCompile(`"eth_getBlockByNumber","params":\["0x[0-9a-f]+",true\]`)
 
-// limp is a node whose faults the test chooses.
-type limp struct {
-	*httptest.Server
-	fault atomic.Int32
-}
-
-func newLimp(t *testing.T, target string) *limp {
+// faulty stands before a node until the test ends.
+func faulty(t *testing.T, honest string) *faultyNode {
 	t.Helper()
-	u, err := url.Parse(target)
+	n, err := openFaultyNode(honest)
 	require.NoError(t, err)
-	pass, l := httputil.NewSingleHostReverseProxy(u), &limp{}
-	ctx, end := context.WithCancel(context.Background())
-	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch l.fault.Load() {
-		case nodeIsDead:
-			panic(http.ErrAbortHandler)
-		case nodeHangs:
-			_, _ = io.Copy(io.Discard, r.Body) // then a client that gives up is noticed
-			select {
-			case <-ctx.Done():
-			case <-r.Context().Done():
-			}
-			return
-		case nodeHeads:
-			body, err := io.ReadAll(r.Body)
-			if err != nil || wholeBlock.Match(body) {
-				http.Error(w, "no blocks today", http.StatusInternalServerError)
-				return
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-		}
-		pass.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() { end(); l.Close() })
-	return l
+	t.Cleanup(func() { require.NoError(t, n.close()) })
+	return n
 }
 
 // limpWorld is a daemon as a process, on nodes that can be made to fail.
 type limpWorld struct {
 	*rig
 	source          *devnode.Node
-	node, exchange  *limp
+	node, exchange  *faultyNode
 	info            devInfo
 	cfg             Config
 	daemon          *exec.Cmd
@@ -102,7 +59,7 @@ func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
 	w.keys, err = wallet.FromMnemonic(devMnemonic)
 	require.NoError(t, err)
-	w.node, w.exchange = newLimp(t, w.source.URL()), newLimp(t, startRichExchange(t, w.keys))
+	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, startRichExchange(t, w.keys))
 	o := quick(t.TempDir())
 	o.listen = freeAddress(t)
 	c := devConfig(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
@@ -227,21 +184,9 @@ func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
 // steal sends coin away with the hot account's key, as somebody does who has it.
 func (w *limpWorld) steal(t *testing.T, wei *big.Int) {
 	t.Helper()
-	client, signer := w.user.eth.client, types.LatestSignerForChainID(w.user.eth.chain)
-	hot, err := w.keys.Address(wallet.HotPath)
+	hash, err := sendByHand(t.Context(), w.user.eth.client, w.keys, common.HexToAddress(goodPayee), wei)
 	require.NoError(t, err)
-	nonce, err := client.PendingNonceAt(t.Context(), common.HexToAddress(hot))
-	require.NoError(t, err)
-	to := common.HexToAddress(goodPayee)
-	tx := types.NewTx(&types.DynamicFeeTx{
-		ChainID: w.user.eth.chain, Nonce: nonce, To: &to, Value: wei, Gas: 21_000, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11),
-	})
-	sig, err := w.keys.SignDigest(t.Context(), wallet.HotPath, signer.Hash(tx).Bytes())
-	require.NoError(t, err)
-	tx, err = tx.WithSignature(signer, sig)
-	require.NoError(t, err)
-	require.NoError(t, client.SendTransaction(t.Context(), tx))
-	require.NoError(t, w.user.eth.mined(t.Context(), tx.Hash()))
+	require.NoError(t, w.user.eth.mined(t.Context(), hash))
 }
 
 // operator runs a command and answers what it says and whether it ends well.
