@@ -27,10 +27,8 @@ func (v *victim) operator(t *testing.T, args ...string) (string, error) {
 // serve makes one deposit and one withdrawal of each token.
 func (v *victim) serve(t *testing.T) {
 	t.Helper()
-	path := filepath.Join(v.dir, "dev.json")
-	_, err := awaitDaemon(t.Context(), path)
-	require.NoError(t, err)
-	require.NoError(t, demo(t.Context(), path, io.Discard))
+	awaited(t, v.dir)
+	require.NoError(t, demo(t.Context(), filepath.Join(v.dir, "dev.json"), io.Discard))
 }
 
 // database is the bytes of the files of the records, when nobody has them open.

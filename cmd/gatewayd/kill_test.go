@@ -114,8 +114,7 @@ func massacre(t *testing.T, kills, users int, args ...string) {
 // gather makes users of all tokens.
 func gather(t *testing.T, v *victim, users int, seed uint64) (crowd []*patient) {
 	t.Helper()
-	info, err := awaitDaemon(t.Context(), filepath.Join(v.dir, "dev.json"))
-	require.NoError(t, err)
+	info := awaited(t, v.dir)
 	for i := range users {
 		u, err := newBridgeUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
 		require.NoError(t, err)
@@ -131,8 +130,7 @@ func gather(t *testing.T, v *victim, users int, seed uint64) (crowd []*patient) 
 // reckon waits until the daemon has done everything and holds each user's books against both chains.
 func reckon(t *testing.T, v *victim, crowd []*patient) {
 	t.Helper()
-	_, err := awaitDaemon(t.Context(), filepath.Join(v.dir, "dev.json"))
-	require.NoError(t, err)
+	awaited(t, v.dir)
 	path := filepath.Join(v.dir, "config.yaml")
 	cfg, err := LoadConfig(path)
 	require.NoError(t, err)

@@ -72,9 +72,9 @@ func (u *patient) reach(ctx context.Context) error {
 	return nil
 }
 
-// live deposits and withdraws at random until ctx ends; then nothing of it is left half done.
+// live deposits and withdraws at random until ctx ends and there was one of each at least; then nothing of it is left half done.
 func (u *patient) live(ctx, patience context.Context) error {
-	for ctx.Err() == nil {
+	for ctx.Err() == nil || len(u.deposits) == 0 || len(u.wanted) == 0 {
 		act := u.depositSome
 		if u.rng.IntN(3) > 0 {
 			act = u.withdrawSome
@@ -83,7 +83,8 @@ func (u *patient) live(ctx, patience context.Context) error {
 			return err
 		}
 		select {
-		case <-ctx.Done():
+		case <-patience.Done():
+			return patience.Err()
 		case <-time.After(time.Duration(u.rng.IntN(1000)) * time.Millisecond):
 		}
 	}

@@ -76,8 +76,12 @@ func startRun(t *testing.T, config string) (stop func()) {
 
 func awaited(t *testing.T, dir string) devInfo {
 	t.Helper()
-	info, err := awaitDaemon(t.Context(), filepath.Join(dir, "dev.json"))
-	require.NoError(t, err)
+	var info devInfo
+	waitFor(t, "a daemon that answers", func() (ok bool) {
+		var err error
+		info, err = awaitDaemon(t.Context(), filepath.Join(dir, "dev.json"))
+		return err == nil
+	})
 	return info
 }
 

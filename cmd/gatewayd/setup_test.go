@@ -138,7 +138,7 @@ func (u *bridgeUser) paidOnce(t *testing.T, payee string, want chain.Amount) {
 // waitFor asks until the answer is yes.
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // seconds, on a machine that has nothing else to do
 	defer cancel()
 	require.NoError(t, poll(ctx, func() (bool, error) { return done(), nil }), what)
 }
