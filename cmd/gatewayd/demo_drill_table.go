@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"gatewayd/operator/status"
 )
@@ -26,7 +27,9 @@ type drill struct {
 }
 
 // drills are all that is drilled, in their order.
-func drills() []drill {
+func drills() []drill { return slices.Concat(nodeDrills(), moneyDrills(), storeDrills()) }
+
+func nodeDrills() []drill {
 	return []drill{
 		{
 			world: nodesWorld, name: "dead-node", title: "One of three source nodes is dead",
@@ -58,7 +61,11 @@ func drills() []drill {
 			cause: (*drillWorld).letOneLie, mend: (*drillWorld).healNodes, alert: status.NodeFaulty, stays: true,
 			shows: works(onDoctor, string(status.NodeFaulty), "wrong answers"),
 		},
+	}
+}
 
+func moneyDrills() []drill {
+	return []drill{
 		{
 			world: moneyWorld, name: "halted-account", title: "Somebody else sends with the hot key",
 			cause: (*drillWorld).sendWithHotKey, mend: (*drillWorld).acceptForeign, alert: status.AccountStopped,
@@ -83,7 +90,11 @@ func drills() []drill {
 			cause: (*drillWorld).fillDisk, mend: (*drillWorld).freeDisk, alert: status.StoreDown,
 			shows: surfaces{onHealth: {"503 "}},
 		},
+	}
+}
 
+func storeDrills() []drill {
+	return []drill{
 		{
 			world: storeWorld, name: "stray-deposits", title: "Deposits without a label, and a token sent to the wrong kind of address",
 			cause: (*drillWorld).strayDeposits, mend: (*drillWorld).creditStrays,
