@@ -23,8 +23,9 @@ type simChain struct {
 
 	mu sync.Mutex
 	simState
-	heads int // calls of Head
-	sent  int // attempts taken
+	heads   int // calls of Head
+	sent    int // attempts taken
+	settled int // of them that stand in a final block
 }
 
 // simState is what a simChain goes on with.
@@ -89,9 +90,37 @@ func (c *simChain) notFinal() (n int) {
 func (c *simChain) finalize(depth uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if latest := c.Base + uint64(len(c.Line)) - 1; latest > depth && latest-depth > c.Final {
-		c.Final = latest - depth
+	for c.Base+uint64(len(c.Line))-1 > depth+c.Final {
+		c.settleNext()
 	}
+}
+
+// finalizeAsMany makes blocks final that have depth blocks on top, as long as no more of what was broadcast stands in them than was broadcast.
+func (c *simChain) finalizeAsMany(depth uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.Base+uint64(len(c.Line))-1 > depth+c.Final && c.settled+len(c.Line[c.Final+1-c.Base].Effects) <= c.sent {
+		c.settleNext()
+	}
+}
+
+// settleNext makes one more block final.
+func (c *simChain) settleNext() {
+	c.Final++
+	c.settled += len(c.Line[c.Final-c.Base].Effects)
+}
+
+// count begins to count what is sent and settled.
+func (c *simChain) count() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent, c.settled = 0, 0
+}
+
+func (c *simChain) settledSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settled
 }
 
 // transfer is a movement to an account of ours, for the next block.

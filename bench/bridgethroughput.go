@@ -115,8 +115,7 @@ func (r *Run) open(ctx context.Context, e simEngine, dir string, waiting int) (*
 	return s, err
 }
 
-// letWait makes payments in both directions until as many wait as are wanted: a block of deposits, a block of withdrawals, and so on. While the
-// same number of each is measured, as many of each become final.
+// letWait makes payments in both directions until as many wait as are wanted: a block of deposits, a block of withdrawals, and so on.
 func (r *Run) letWait(ctx context.Context, e simEngine, dir string, waiting int) error {
 	s, err := r.open(ctx, e, dir, waiting)
 	if err != nil {
@@ -137,10 +136,22 @@ func (r *Run) letWait(ctx context.Context, e simEngine, dir string, waiting int)
 
 // round makes a block of each ledger and lets the gateway work on them.
 func (s *simRig) round(ctx context.Context, w *watcher.Watcher, depth, deposits, withdrawals int) error {
-	s.source.mine(s.deposits(deposits)...)
-	s.exchange.mine(s.withdrawals(withdrawals)...)
+	s.mine(deposits, withdrawals)
 	s.source.finalize(uint64(depth))
 	s.exchange.finalize(uint64(depth))
+	return w.Step(ctx)
+}
+
+func (s *simRig) mine(deposits, withdrawals int) {
+	s.source.mine(s.deposits(deposits)...)
+	s.exchange.mine(s.withdrawals(withdrawals)...)
+}
+
+// steadyRound is a round in which no more payments become final than were sent: every side settles as many as it makes, however many wait.
+func (s *simRig) steadyRound(ctx context.Context, w *watcher.Watcher, depth, deposits, withdrawals int) error {
+	s.mine(deposits, withdrawals)
+	s.source.finalizeAsMany(uint64(depth))
+	s.exchange.finalizeAsMany(uint64(depth))
 	return w.Step(ctx)
 }
 
@@ -179,6 +190,8 @@ func (r *Run) payments(ctx context.Context, e simEngine, waiting int, past bool)
 	n := r.block() * blocksMeasured
 	var in, out direction
 	before := s.commits()
+	s.source.count()
+	s.exchange.count()
 	f, err = r.Measure(2*n, func() (err error) {
 		if in, err = s.oneWay(ctx, w, r, waiting, r.block(), 0); err != nil {
 			return err
@@ -192,6 +205,7 @@ func (r *Run) payments(ctx context.Context, e simEngine, waiting int, past bool)
 	f.Note("withdrawal wall", float64(out.wall)/float64(n), "ns")
 	f.Note("commits", float64(s.commits()-before)/float64(2*n), "")
 	f.Note("sent", float64(in.sent+out.sent), "")
+	f.Note("settled", float64(s.source.settledSoFar()+s.exchange.settledSoFar()), "")
 	f.Note("waiting", float64(in.waiting+out.waiting)/float64(in.rounds+out.rounds), "")
 	return f, errors.Join(err, s.close())
 }
@@ -210,7 +224,7 @@ func (s *simRig) oneWay(ctx context.Context, w *watcher.Watcher, r *Run, waiting
 		if i >= blocksMeasured {
 			deposits, withdrawals = 0, 0
 		}
-		if err := s.round(ctx, w, r.depth(waiting), deposits, withdrawals); err != nil {
+		if err := s.steadyRound(ctx, w, r.depth(waiting), deposits, withdrawals); err != nil {
 			return d, err
 		}
 		d.rounds, d.waiting = d.rounds+1, d.waiting+s.source.notFinal()+s.exchange.notFinal()

@@ -9,7 +9,10 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,6 +28,8 @@ type Run struct {
 	// Argument is what a helper was started with.
 	Argument string
 	Stderr   io.Writer
+	// Profile is the file that Measure writes a CPU profile to, or "".
+	Profile string
 }
 
 // N is n at the run's scale, at least 1.
@@ -55,16 +60,38 @@ func (r *Run) Measure(units int, work func() error) (Figure, error) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	start, cpu := time.Now(), CPUTime()
-	err := work()
-	f := Figure{Units: units, CPU: CPUTime() - cpu, Wall: time.Since(start)}
+	stop, err := startProfile(r.Profile)
 	if err != nil {
+		return Figure{}, err
+	}
+	start, cpu := time.Now(), CPUTime()
+	err = work()
+	f := Figure{Units: units, CPU: CPUTime() - cpu, Wall: time.Since(start)}
+	if err = errors.Join(err, stop()); err != nil {
 		return Figure{}, err
 	}
 	runtime.ReadMemStats(&after)
 	f.Note("allocs", math.Floor(float64(after.Mallocs-before.Mallocs)/float64(units)*100)/100, "")
 	f.Note("bytes", math.Floor(float64(after.TotalAlloc-before.TotalAlloc)/float64(units)), "B")
 	return f, nil
+}
+
+// startProfile writes a CPU profile to a file until stop is called; to none when the name is empty.
+func startProfile(name string) (stop func() error, err error) {
+	if name == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(name)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("profiling: %w", err)
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }
 
 // CPUTime is the user and system time that this process has used.
@@ -82,6 +109,16 @@ type PartConfig struct {
 	Scale             float64
 	Dir, Data, Stream string
 	Argument          string // for helpers
+	Profile           string // folder for a CPU profile of what is measured, or ""
+}
+
+// profile is the file for the part's profile.
+func (c PartConfig) profile() string {
+	if c.Profile == "" {
+		return ""
+	}
+	name := strings.NewReplacer(" ", "-", ",", "").Replace(c.Case + "-" + c.Side)
+	return filepath.Join(c.Profile, name+".pprof")
 }
 
 // outcome is what the process of a part prints, one line of JSON.
@@ -115,7 +152,7 @@ func runPart(ctx context.Context, cases []Case, config PartConfig, stderr io.Wri
 		}
 		return part(ctx, &Run{
 			Case: config.Case, Scale: config.Scale, Dir: config.Dir, Data: config.Data, Stream: config.Stream, Stderr: stderr,
-			Argument: config.Argument,
+			Argument: config.Argument, Profile: config.profile(),
 		})
 	}
 	return Figure{}, fmt.Errorf("there is no case %q", config.Case)
@@ -125,6 +162,6 @@ func runPart(ctx context.Context, cases []Case, config PartConfig, stderr io.Wri
 func (c PartConfig) arguments() []string {
 	return []string{
 		"bench", "part", c.Case, c.Side, "--scale", fmt.Sprint(c.Scale), "--dir", c.Dir, "--data", c.Data, "--stream", c.Stream,
-		"--argument", c.Argument,
+		"--argument", c.Argument, "--profile", c.Profile,
 	}
 }

@@ -16,13 +16,14 @@ import (
 
 // Config says what to measure and how often.
 type Config struct {
-	Cases  []Case
-	Group  string    // "" for all
-	Only   []string  // names of cases, or beginnings of names; empty for all
-	Rounds int       // that count, at scale 1
-	Scales []float64 // empty for each case's own
-	Stream string    // a stream file for the cases that play one
-	Dir    string    // where parts work, on a disk; keeps what cases prepare. "" for a temporary one that goes when all is done
+	Cases   []Case
+	Group   string    // "" for all
+	Only    []string  // names of cases, or beginnings of names; empty for all
+	Rounds  int       // that count, at scale 1
+	Scales  []float64 // empty for each case's own
+	Stream  string    // a stream file for the cases that play one
+	Dir     string    // where parts work, on a disk; keeps what cases prepare. "" for a temporary one that goes when all is done
+	Profile string    // folder that a CPU profile of each side is written to, of its last round; "" for none
 
 	Stderr io.Writer // progress
 }
@@ -93,8 +94,11 @@ func New(config Config) (*Runner, error) {
 // Run measures every chosen case. A case that fails does not stop the others: it is a result with an error. Run itself
 // fails only when it is told to stop or cannot write files.
 func (r *Runner) Run(ctx context.Context) (results []Result, err error) {
-	if r.config.Dir != "" {
-		if err := os.MkdirAll(r.config.Dir, 0o700); err != nil {
+	for _, dir := range []string{r.config.Dir, r.config.Profile} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the directory: %w", err)
 		}
 	}
@@ -242,7 +246,7 @@ func (r *Runner) side(ctx context.Context, c *Case, side string, scale float64, 
 		return measured{}, fmt.Errorf("making a directory for a part: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return r.launch(ctx, PartConfig{Case: c.Name, Side: side, Scale: scale, Dir: dir, Data: data, Stream: r.config.Stream})
+	return r.launch(ctx, PartConfig{Case: c.Name, Side: side, Scale: scale, Dir: dir, Data: data, Stream: r.config.Stream, Profile: r.config.Profile})
 }
 
 func (r *Runner) progress(format string, args ...any) {

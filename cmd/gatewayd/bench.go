@@ -46,6 +46,7 @@ func benchCommand(w world) *cobra.Command {
 	f.Float64SliceVar(&config.Scales, "scale", nil, "how much of the usual work (default 1,10 where a case can)")
 	f.StringVar(&config.Stream, "stream", "", "order stream file to play instead of the built-in one (24-byte records)")
 	f.StringVar(&config.Dir, "dir", "", "work in this directory, and keep what cases prepare for the next run (default: the system's temporary directory)")
+	f.StringVar(&config.Profile, "profile", "", "write a CPU profile of each side of the last round to this directory")
 	f.BoolVar(&asJSON, "json", false, "print every round as JSON")
 	f.BoolVar(&list, "list", false, "list the cases")
 	c.AddCommand(benchPartCommand(w))
@@ -88,6 +89,7 @@ func benchPartCommand(w world) *cobra.Command {
 	f.StringVar(&config.Dir, "dir", "", "directory of this part")
 	f.StringVar(&config.Data, "data", "", "directory of what the case has prepared")
 	f.StringVar(&config.Stream, "stream", "", "stream file")
+	f.StringVar(&config.Profile, "profile", "", "directory for a CPU profile")
 	f.StringVar(&config.Argument, "argument", "", "what a helper is told")
 	return c
 }
