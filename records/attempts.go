@@ -42,70 +42,184 @@ func (r attemptRow) attempt() (Attempt, error) {
 	}, nil
 }
 
-// AddAttempt stores a signed transaction of an open slot, before it is sent. Seq counts from 0 without gaps. Attempts are never changed and never
-// deleted. Head is filled in from the chain's cursor. ErrConflict: the slot is not open, the seq is not the next, or the hash is known.
+// Signed is an attempt with the slot that it was signed for.
+type Signed struct {
+	Slot    Slot
+	Attempt Attempt
+}
+
+// AddAttempt is AddAttempts of one: why it is refused is the error.
 func (tx *Tx) AddAttempt(s Slot, a Attempt) error {
-	if err := tx.addAttempt(s, a); err != nil {
-		return fmt.Errorf("storing attempt %d of slot %s: %w", a.Seq, s.name(), err)
+	_, refused, err := tx.AddAttempts(Signed{s, a})
+	if err == nil {
+		err = refused
+	}
+	return err
+}
+
+// AddAttempts stores signed transactions of open slots on one chain, before they are sent. Seq counts from 0 without gaps. Attempts are never
+// changed and never deleted. Head is filled in from the chain's cursor. stored tells how many of the list, from its beginning; refused why the next
+// was not, with ErrConflict: the slot is not open, the seq is not the next, or the hash is known. After any other error the transaction must not
+// be committed.
+func (tx *Tx) AddAttempts(list ...Signed) (stored int, refused, err error) {
+	if len(list) == 0 {
+		return 0, nil, nil
+	}
+	stored, refused, err = tx.addAttempts(list[0].Slot.Chain, list)
+	if err != nil {
+		return 0, nil, fmt.Errorf("storing %d attempts: %w", len(list), err)
+	}
+	if refused != nil {
+		s := list[stored]
+		refused = fmt.Errorf("storing attempt %d of slot %s: %w", s.Attempt.Seq, s.Slot.name(), refused)
+	}
+	return stored, refused, nil
+}
+
+func (tx *Tx) addAttempts(id chain.ID, list []Signed) (stored int, refused, err error) {
+	open, err := tx.nextAttempts(list)
+	if err != nil {
+		return 0, nil, err
+	}
+	known, err := tx.knownHashes(id, list)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, s := range list {
+		if refused = mayAdd(id, s, open, known); refused != nil {
+			break
+		}
+		stored++
+	}
+	return stored, refused, tx.putAttempts(id, list[:stored])
+}
+
+// mayAdd is why an attempt may not be stored. One that may counts as stored for those after it.
+func mayAdd(id chain.ID, s Signed, open map[slotKey]int, known map[string]bool) error {
+	key := s.Slot.key()
+	next, ok := open[key]
+	switch {
+	case s.Slot.Chain != id || !ok:
+		return fmt.Errorf("%w: the slot is not open", ErrConflict)
+	case s.Attempt.Seq != next:
+		return fmt.Errorf("%w: attempt %d is next", ErrConflict, next)
+	case known[s.Attempt.Hash]:
+		return fmt.Errorf("%w: the hash %s is stored already", ErrConflict, s.Attempt.Hash)
+	}
+	open[key], known[s.Attempt.Hash] = next+1, true
+	return nil
+}
+
+// slotKey is what tells slots apart.
+type slotKey struct {
+	chain, account             string
+	lineage, number, paymentID uint64
+}
+
+func (s Slot) key() slotKey {
+	return slotKey{string(s.Chain), s.Account, s.Lineage, s.Number, s.PaymentID}
+}
+
+// nextAttempts answers which seq the next attempt has, of those slots that are open.
+func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
+	payments := make([]uint64, len(list))
+	for i, s := range list {
+		payments[i] = s.Slot.PaymentID
+	}
+	out := make(map[slotKey]int, len(list))
+	err := inGroups(payments, func(set string, in []any, _ int) error {
+		var rows []struct {
+			slotRow
+			Next int `db:"next"`
+		}
+		err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+`, (SELECT COALESCE(MAX(a.seq) + 1, 0) FROM attempts a
+			WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number) AS next
+			FROM slots s WHERE s.payment_id IN `+set+` AND s.state = 'open'`, in...)
+		for _, r := range rows {
+			out[r.slot().key()] = r.Next
+		}
+		return err
+	})
+	return out, err
+}
+
+// knownHashes answers which of the attempts' hashes a chain's attempts have already.
+func (tx *Tx) knownHashes(id chain.ID, list []Signed) (map[string]bool, error) {
+	out := map[string]bool{}
+	err := inGroups(hashesOf(list), func(set string, in []any, _ int) error {
+		var known []string
+		err := tx.list(&known, `SELECT hash FROM attempts WHERE chain = ? AND hash IN `+set, append([]any{string(id)}, in...)...)
+		for _, hash := range known {
+			out[hash] = true
+		}
+		return err
+	})
+	return out, err
+}
+
+func hashesOf(list []Signed) []string {
+	hashes := make([]string, len(list))
+	for i, s := range list {
+		hashes[i] = s.Attempt.Hash
+	}
+	return hashes
+}
+
+// putAttempts stores attempts that may be stored.
+func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
+	c, err := tx.Cursor(id)
+	if err != nil {
+		return err
+	}
+	rows := make([][]any, len(list))
+	for i, s := range list {
+		a := s.Attempt
+		rows[i] = []any{
+			string(id), s.Slot.Account, s.Slot.Lineage, s.Slot.Number, a.Seq, a.Kind, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.Tip, a.Cap, c.Height, tx.millis(),
+		}
+	}
+	if err := tx.insert(`attempts (`+attemptColumns+`)`, rows, ""); err != nil {
+		return err
+	}
+	if err := tx.seenBefore(id, list); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if err := tx.logPayment(s.Slot.PaymentID, "attempt_"+s.Attempt.Kind, fmt.Sprintf("%s in slot %s", s.Attempt.Hash, s.Slot.name())); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (tx *Tx) addAttempt(s Slot, a Attempt) error {
-	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open' AND payment_id = ?`,
-		string(s.Chain), s.Account, s.Lineage, s.Number, s.PaymentID)
-	if err != nil {
+// seenBefore links attempts with the blocks that have shown them already: a restored database signs the same bytes again.
+func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
+	seen := int64(0)
+	err := inGroups(hashesOf(list), func(set string, in []any, _ int) error {
+		n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND tx IN `+set, append([]any{string(id)}, in...)...)
+		seen += n
 		return err
+	})
+	for _, s := range list {
+		if err == nil && seen > 0 && s.Slot.Lineage != operatorLine {
+			err = tx.lookAgain(id, s.Attempt.Hash)
+		}
 	}
-	var next int
-	err = tx.one(&next, `SELECT COALESCE(MAX(seq) + 1, 0) FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
-		string(s.Chain), s.Account, s.Lineage, s.Number)
-	if err != nil {
-		return err
-	}
-	known, err := tx.exists(`SELECT 1 FROM attempts WHERE chain = ? AND hash = ?`, string(s.Chain), a.Hash)
-	switch {
-	case err != nil:
-		return err
-	case !open:
-		return fmt.Errorf("%w: the slot is not open", ErrConflict)
-	case a.Seq != next:
-		return fmt.Errorf("%w: attempt %d is next", ErrConflict, next)
-	case known:
-		return fmt.Errorf("%w: the hash %s is stored already", ErrConflict, a.Hash)
-	}
-	c, err := tx.Cursor(s.Chain)
-	if err != nil {
-		return err
-	}
-	_, err = tx.exec(`INSERT INTO attempts (`+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		string(s.Chain), s.Account, s.Lineage, s.Number, a.Seq, a.Kind, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.Tip, a.Cap, c.Height, tx.millis())
-	if err == nil {
-		err = tx.seenBefore(s, a.Hash)
-	}
-	if err != nil {
-		return err
-	}
-	return tx.logPayment(s.PaymentID, "attempt_"+a.Kind, fmt.Sprintf("%s in slot %s", a.Hash, s.name()))
+	return err
 }
 
-// seenBefore links an attempt with the blocks that have shown it already: a restored database signs the same bytes again. A final block
-// that was passed over then is looked at once more.
-func (tx *Tx) seenBefore(s Slot, hash string) error {
-	seen, err := tx.know(s.Chain, hash)
-	if err != nil || !seen || s.Lineage == operatorLine {
-		return err
-	}
-	if _, err = tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND tx = ? AND settled = 1`, string(s.Chain), hash); err != nil {
+// lookAgain links an attempt with the block that has shown it already, if one has. A final block that was passed over then is looked at once more.
+func (tx *Tx) lookAgain(id chain.ID, hash string) error {
+	if _, err := tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND tx = ? AND settled = 1`, string(id), hash); err != nil {
 		return err
 	}
 	var block string
 	found, err := tx.get(&block, `SELECT e.block_hash FROM effects e WHERE e.chain = ? AND e.tx = ?
-		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)`, string(s.Chain), hash)
+		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)`, string(id), hash)
 	if err != nil || !found {
 		return err
 	}
-	return tx.mine(s.Chain, hash, block)
+	return tx.mine(id, hash, block)
 }
 
 // Attempts answers the attempts of a slot in order.

@@ -31,7 +31,7 @@ type historyTip struct {
 }
 
 // Log appends a line to the history; Seq and At are given by the store, Actor by the context unless set. The state-changing methods of Tx
-// log themselves: what remains are incidents and what operators do besides.
+// log themselves: what remains are incidents and what operators do besides. Lines are written together, at the latest before the commit.
 func (tx *Tx) Log(e Event) error {
 	if tx.last == nil {
 		var tip historyTip
@@ -48,12 +48,24 @@ func (tx *Tx) Log(e Event) error {
 		Event: note(e.Event), Detail: note(e.Detail),
 	}
 	r.Digest = r.digest(tx.last.Digest)
-	_, err := tx.exec(`INSERT INTO history (seq, at, actor, subject, subject_id, event, detail, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Seq, r.At, r.Actor, r.Subject, r.SubjectID, r.Event, r.Detail, r.Digest)
-	if err != nil {
+	tx.lines = append(tx.lines, []any{r.Seq, r.At, r.Actor, r.Subject, r.SubjectID, r.Event, r.Detail, r.Digest})
+	tx.last = &historyTip{r.Seq, r.Digest}
+	if len(tx.lines) < rowsAtOnce[0] {
+		return nil
+	}
+	return tx.flush()
+}
+
+// flush writes what was logged and is not written yet.
+func (tx *Tx) flush() error {
+	if len(tx.lines) == 0 {
+		return nil
+	}
+	lines := tx.lines
+	tx.lines = nil
+	if err := tx.insert(`history (`+eventColumns+`)`, lines, ""); err != nil {
 		return fmt.Errorf("writing the history: %w", err)
 	}
-	tx.last = &historyTip{r.Seq, r.Digest}
 	return nil
 }
 

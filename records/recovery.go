@@ -138,14 +138,14 @@ func (tx *Tx) operatorSlot(paymentID uint64, e Effect) (Slot, error) {
 	if err != nil {
 		return Slot{}, err
 	}
-	r := slotRow{
-		Chain: string(e.Chain), Account: e.Account, Lineage: operatorLine, Number: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
-		CreatedAt: tx.millis(), ChangedAt: tx.millis(),
+	s := Slot{
+		Chain: e.Chain, Account: e.Account, Lineage: operatorLine, Number: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
+		CreatedAt: tx.now, ChangedAt: tx.now,
 	}
-	if err := tx.openSlot(r); err != nil {
+	if err := tx.openSlots([]Slot{s}); err != nil {
 		return Slot{}, err
 	}
-	return r.slot(), tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
+	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
 }
 
 // ShutOut voids every slot of a stopped account that a final foreign transaction has shut out, so that the payments wait for a slot again.

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"errors"
 	"fmt"
 
 	"gatewayd/chain"
@@ -47,116 +46,161 @@ func (s Slot) name() string {
 	return fmt.Sprintf("%s %s %d/%d", s.Chain, s.Account, s.Lineage, s.Number)
 }
 
-// BindSlot gives a queued payment the next number of its account, for good (rule R2). ErrFull: maxUnmined slots of the account are in no block
-// yet. ErrWaits, with ErrConflict: the payment is not queued, the account may not sign, the payment's transfer is not decided or left the line, an
-// older line of ours may still pay it, or, with ErrHalted too, its chain or its transfer's chain is halted. Both leave the transaction as it was;
-// after any other error it must not be committed.
+// BindSlot is BindSlots of one payment: what it waits for is the error.
 func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
-	s, err := tx.bindSlot(paymentID, maxUnmined)
-	if err != nil {
-		return Slot{}, fmt.Errorf("binding payment %d: %w", paymentID, err)
+	bound, waits, err := tx.BindSlots([]uint64{paymentID}, maxUnmined)
+	if err == nil && len(bound) == 0 {
+		err = waits[paymentID]
 	}
-	return s, nil
+	if err != nil {
+		return Slot{}, err
+	}
+	return bound[0], nil
 }
 
-func (tx *Tx) bindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
-	p, err := tx.Payment(paymentID)
+// BindSlots gives queued payments of one account the account's next numbers, for good and in the order given (rule R2). What must wait is left out
+// and told by payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with ErrConflict: the payment is not queued, the
+// account may not sign, the payment's transfer is not decided or left the line, an older line of ours may still pay it, or, with ErrHalted too, its
+// chain or its transfer's chain is halted. After any other error the transaction must not be committed.
+func (tx *Tx) BindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits map[uint64]error, err error) {
+	bound, waits, err = tx.bindSlots(payments, maxUnmined)
 	if err != nil {
-		return Slot{}, err
+		return nil, nil, fmt.Errorf("binding payments %v: %w", payments, err)
 	}
-	a, err := tx.Account(p.Chain, p.Account)
-	if err != nil {
-		return Slot{}, err
+	for id, why := range waits {
+		waits[id] = fmt.Errorf("binding payment %d: %w", id, why)
 	}
-	if err := tx.checkBind(p, a, maxUnmined); errors.Is(err, ErrConflict) {
-		return Slot{}, fmt.Errorf("%w: %w", ErrWaits, err)
-	} else if err != nil {
-		return Slot{}, err
-	}
-	r := slotRow{
-		Chain: string(a.Chain), Account: a.Account, Lineage: a.Lineage, Number: a.Next, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
-		CreatedAt: tx.millis(), ChangedAt: tx.millis(),
-	}
-	err = tx.change(`UPDATE accounts SET next = next + 1 WHERE chain = ? AND account = ? AND lineage = ? AND next = ? AND state = 'ok'`,
-		r.Chain, r.Account, r.Lineage, r.Number)
-	if err != nil {
-		return Slot{}, err
-	}
-	if err := tx.openSlot(r); err != nil {
-		return Slot{}, err
-	}
-	return r.slot(), tx.logPayment(p.ID, string(Bound), "to slot "+r.slot().name())
+	return bound, waits, nil
 }
 
-// openSlot stores a slot and binds its payment to it.
-func (tx *Tx) openSlot(r slotRow) error {
-	_, err := tx.exec(`INSERT INTO slots (`+slotColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Chain, r.Account, r.Lineage, r.Number, r.PaymentID, r.Gen, r.State, r.Tx, r.BlockHash, r.MinedIn, r.CreatedAt, r.ChangedAt)
+func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits map[uint64]error, err error) {
+	found, err := tx.bindable(payments)
+	if err != nil || len(payments) == 0 {
+		return nil, nil, err
+	}
+	a, err := tx.Account(chain.ID(found[0].Chain), found[0].Account)
 	if err != nil {
-		return err
-	}
-	return tx.change(`UPDATE payments SET state = 'bound', reason = '', changed_at = ? WHERE id = ? AND state = 'queued' AND gen = ?`, r.CreatedAt, r.PaymentID, r.Gen)
-}
-
-// checkBind is the last gate before money may leave.
-func (tx *Tx) checkBind(p Payment, a Account, maxUnmined int) error {
-	switch {
-	case p.State != Queued:
-		return fmt.Errorf("%w: the payment is %s", ErrConflict, p.State)
-	case a.State != AccountOK:
-		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
-	}
-	if err := tx.checkRunning(p); err != nil {
-		return err
-	}
-	if err := tx.checkCause(p); err != nil {
-		return err
-	}
-	// A forked slot below the base of the line may be part of the line: the payment would stand on it twice.
-	twice, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state = 'forked' AND number < ?`, p.ID, a.Base)
-	if err != nil {
-		return err
-	}
-	if twice {
-		return fmt.Errorf("%w: an older slot of it is not decided", ErrConflict)
+		return nil, nil, err
 	}
 	unmined, err := tx.unmined(a.Chain, a.Account)
-	if err == nil && unmined >= maxUnmined {
-		err = ErrFull
+	if err != nil {
+		return nil, nil, err
+	}
+	waits = map[uint64]error{}
+	for _, p := range found {
+		why := p.waits(a)
+		if why == nil && unmined+len(bound) >= maxUnmined {
+			why = ErrFull
+		}
+		if why != nil {
+			waits[p.ID] = why
+			continue
+		}
+		bound = append(bound, Slot{
+			Chain: a.Chain, Account: a.Account, Lineage: a.Lineage, Number: a.Next + uint64(len(bound)), PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
+			CreatedAt: tx.now, ChangedAt: tx.now,
+		})
+	}
+	return bound, waits, tx.bind(a, bound)
+}
+
+// bind takes the numbers of an account's new slots and stores them.
+func (tx *Tx) bind(a Account, slots []Slot) error {
+	if len(slots) == 0 {
+		return nil
+	}
+	err := tx.change(`UPDATE accounts SET next = next + ? WHERE chain = ? AND account = ? AND lineage = ? AND next = ? AND state = 'ok'`,
+		len(slots), string(a.Chain), a.Account, a.Lineage, a.Next)
+	if err == nil {
+		err = tx.openSlots(slots)
+	}
+	for _, s := range slots {
+		if err == nil {
+			err = tx.logPayment(s.PaymentID, string(Bound), "to slot "+s.name())
+		}
 	}
 	return err
+}
+
+// openSlots stores slots and binds their payments to them.
+func (tx *Tx) openSlots(slots []Slot) error {
+	rows, payments := make([][]any, len(slots)), make([]uint64, len(slots))
+	for i, s := range slots {
+		payments[i] = s.PaymentID
+		rows[i] = []any{string(s.Chain), s.Account, s.Lineage, s.Number, s.PaymentID, s.Gen, s.State, "", "", "", tx.millis(), tx.millis()}
+	}
+	if err := tx.insert(`slots (`+slotColumns+`)`, rows, ""); err != nil {
+		return err
+	}
+	return changeAll(tx, payments, `UPDATE payments SET state = 'bound', reason = '', changed_at = ? WHERE state = 'queued' AND id IN `, tx.millis())
+}
+
+// bindRow is a payment with what may keep it from being bound.
+type bindRow struct {
+	paymentRow
+	Undecided bool   `db:"undecided"` // its transfer
+	OffLine   bool   `db:"off_line"`  // its transfer's block
+	ForkedAt  int64  `db:"forked_at"` // lowest number of a slot of an older line that is not decided; -1 for none
+	Halted    string `db:"halted"`    // its chain or its transfer's, if one is
+}
+
+// bindable reads payments in the order given, or is ErrNotFound. They must be one account's.
+func (tx *Tx) bindable(payments []uint64) ([]bindRow, error) {
+	read := make(map[uint64]bindRow, len(payments))
+	err := inGroups(payments, func(set string, in []any, _ int) error {
+		var rows []bindRow
+		err := tx.list(&rows, `SELECT `+qualified("p", paymentColumns)+`,
+			COALESCE((SELECT 1 FROM transfers t WHERE t.id = p.transfer_id AND t.state IN ('seen','orphaned') LIMIT 1), 0) AS undecided,
+			COALESCE((SELECT 1 FROM transfers t WHERE t.id = p.transfer_id AND (`+offLine+`) LIMIT 1), 0) AS off_line,
+			COALESCE((SELECT MIN(s.number) FROM slots s WHERE s.payment_id = p.id AND s.state = 'forked'), -1) AS forked_at,
+			COALESCE((SELECT MIN(c.chain) FROM cursors c WHERE c.state = 'halted'
+				AND (c.chain = p.chain OR c.chain = (SELECT t.chain FROM transfers t WHERE t.id = p.transfer_id))), '') AS halted
+			FROM payments p WHERE p.id IN `+set, in...)
+		for _, r := range rows {
+			read[r.ID] = r
+		}
+		return err
+	})
+	out := make([]bindRow, len(payments))
+	for i, id := range payments {
+		r, ok := read[id]
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, fmt.Errorf("payment %d: %w", id, ErrNotFound)
+		case r.Chain != read[payments[0]].Chain || r.Account != read[payments[0]].Account:
+			return nil, fmt.Errorf("payment %d is another account's than payment %d", id, payments[0])
+		}
+		out[i] = r
+	}
+	return out, err
+}
+
+// waits is the last gate before money may leave: why the payment cannot be bound now.
+func (p bindRow) waits(a Account) error {
+	transfer := uint64(p.TransferID.Int64)
+	switch {
+	case p.State != string(Queued):
+		return fmt.Errorf("%w: %w: the payment is %s", ErrWaits, ErrConflict, p.State)
+	case a.State != AccountOK:
+		return fmt.Errorf("%w: %w: the account is %s", ErrWaits, ErrConflict, a.State)
+	case p.Halted != "":
+		return fmt.Errorf("%w: %w: %w: %s", ErrWaits, ErrConflict, ErrHalted, p.Halted)
+	case p.Undecided:
+		return fmt.Errorf("%w: %w: transfer %d is not decided", ErrWaits, ErrConflict, transfer)
+	case p.OffLine:
+		return fmt.Errorf("%w: %w: the block of transfer %d is not of the line", ErrWaits, ErrConflict, transfer)
+	case p.ForkedAt >= 0 && uint64(p.ForkedAt) < a.Base: // it may be part of the line: the payment would stand on it twice
+		return fmt.Errorf("%w: %w: an older slot of it is not decided", ErrWaits, ErrConflict)
+	}
+	return nil
 }
 
 // unmined counts the slots of an account that stand in no block of the line yet.
 func (tx *Tx) unmined(id chain.ID, account string) (n int, err error) {
 	err = tx.one(&n, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND state = 'open' AND mined_in = ''`, string(id), account)
 	return n, err
-}
-
-// checkRunning is ErrConflict and ErrHalted when the payment's chain or the chain of its transfer is halted.
-func (tx *Tx) checkRunning(p Payment) error {
-	var halted string
-	found, err := tx.get(&halted, `SELECT chain FROM cursors WHERE state = 'halted'
-		AND (chain = ? OR chain = (SELECT chain FROM transfers WHERE id = ?)) LIMIT 1`, string(p.Chain), p.TransferID)
-	if err == nil && found {
-		return fmt.Errorf("%w: %w: %s", ErrConflict, ErrHalted, halted)
-	}
-	return err
-}
-
-// checkCause is ErrConflict unless the payment's transfer, if it has one, is decided and of the line.
-func (tx *Tx) checkCause(p Payment) error {
-	if p.TransferID == 0 {
-		return nil
-	}
-	undecided, err := tx.exists(`SELECT 1 FROM transfers WHERE id = ? AND state IN ('seen','orphaned')`, p.TransferID)
-	if err != nil {
-		return err
-	}
-	if undecided {
-		return fmt.Errorf("%w: transfer %d is not decided", ErrConflict, p.TransferID)
-	}
-	return tx.onLine(p.TransferID)
 }
 
 // Slots answers all slots that a payment has had, oldest first.

@@ -139,6 +139,9 @@ func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 	if err := f(tx); err != nil {
 		return err
 	}
+	if err := tx.flush(); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("before the commit: %w", err)
 	}

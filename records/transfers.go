@@ -251,6 +251,27 @@ func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 	return found[0], nil
 }
 
+// TransfersByID answers transfers by their ids, or ErrNotFound.
+func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
+	out := make(map[uint64]Transfer, len(ids))
+	err := inGroups(ids, func(set string, in []any, _ int) error {
+		found, err := tx.transfers(`WHERE id IN `+set, in...)
+		for _, t := range found {
+			out[t.ID] = t
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading %d transfers: %w", len(ids), err)
+	}
+	for _, id := range ids {
+		if _, ok := out[id]; !ok {
+			return nil, fmt.Errorf("reading transfer %d: %w", id, ErrNotFound)
+		}
+	}
+	return out, nil
+}
+
 // DueTransfers answers the seen transfers of a chain that the cursor's height or its final point decides now: at most limit.
 func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 	c, err := tx.Cursor(id)
@@ -317,11 +338,13 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 	return tx.logTransfer(id, string(to), reason)
 }
 
+// offLine is the condition that the block of a transfer t is known to have left the line.
+const offLine = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.hash = t.block_hash AND b.canonical = 0)
+	OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash)`
+
 // onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were pruned or never followed prove nothing.
 func (tx *Tx) onLine(id uint64) error {
-	off, err := tx.exists(`SELECT 1 FROM transfers t WHERE t.id = ? AND (
-		EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.hash = t.block_hash AND b.canonical = 0)
-		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash))`, id)
+	off, err := tx.exists(`SELECT 1 FROM transfers t WHERE t.id = ? AND (`+offLine+`)`, id)
 	if err == nil && off {
 		return fmt.Errorf("%w: the block of transfer %d is not of the line", ErrConflict, id)
 	}

@@ -22,6 +22,7 @@ type Tx struct {
 	actor  string
 	depths *depthCache
 	last   *historyTip // end of the history, once read in this transaction
+	lines  [][]any     // of the history, that are not written yet
 
 	// Of a Glance on SQLite only.
 	glance *glance
@@ -72,11 +73,22 @@ func (tx *Tx) change(query string, args ...any) error {
 
 // get reads one row, or tells that there is none.
 func (tx *Tx) get(into any, query string, args ...any) (bool, error) {
+	if err := tx.flushFor(query); err != nil {
+		return false, err
+	}
 	err := tx.tx.GetContext(tx.ctx, into, tx.tx.Rebind(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// flushFor writes what the history lacks before it is read.
+func (tx *Tx) flushFor(query string) error {
+	if len(tx.lines) == 0 || !strings.Contains(query, "history") {
+		return nil
+	}
+	return tx.flush()
 }
 
 // one is get for a row that must be there, else ErrNotFound.
@@ -89,6 +101,9 @@ func (tx *Tx) one(into any, query string, args ...any) error {
 }
 
 func (tx *Tx) list(into any, query string, args ...any) error {
+	if err := tx.flushFor(query); err != nil {
+		return err
+	}
 	return tx.tx.SelectContext(tx.ctx, into, tx.tx.Rebind(query), args...)
 }
 

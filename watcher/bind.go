@@ -79,30 +79,24 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 // bindGroup binds payments in one transaction, which checks once more that each may leave.
 func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 	var bound []records.Slot
+	var waits map[uint64]error
 	err := p.Store.Update(ctx, func(tx *records.Tx) error {
-		gate := newGate(tx)
-		for _, q := range chosen {
-			if ok, err := gate.mayLeave(q); err != nil {
-				return err
-			} else if !ok {
-				continue
-			}
-			slot, err := tx.BindSlot(q.ID, p.chain.MaxUnmined())
-			switch {
-			case errors.Is(err, records.ErrFull):
-				return nil
-			case errors.Is(err, records.ErrWaits):
-				p.log.WithField("payment", q.ID).WithError(err).Debug("payment waits")
-			case err != nil:
-				return err
-			default:
-				bound = append(bound, slot)
-			}
+		leaving, err := newGate(tx).open(chosen)
+		if err != nil {
+			return err
 		}
-		return nil
+		ids := make([]uint64, len(leaving))
+		for i, q := range leaving {
+			ids[i] = q.ID
+		}
+		bound, waits, err = tx.BindSlots(ids, p.chain.MaxUnmined())
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("binding %d payments: %w", len(chosen), err)
+	}
+	for id, why := range waits {
+		p.log.WithField("payment", id).WithError(why).Debug("payment waits")
 	}
 	for _, s := range bound {
 		p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "account": s.Account, "number": s.Number}).Info("payment bound")

@@ -9,18 +9,21 @@ import (
 // paid, where the coin's price in the token is known; zero, which leaves it to the chain's own ceiling, for all others.
 func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]chain.Amount, error) {
 	out := make(map[uint64]chain.Amount, len(list))
+	var payouts []records.Payment
 	for _, p := range list {
 		out[p.ID] = chain.Amount{}
-		n := w.network(p.Network)
-		token, ok := n.Token(p.Token)
-		if p.Purpose != chain.Credit || p.Chain != n.Source || !ok {
-			continue
+		if p.Purpose == chain.Credit && p.Chain == w.network(p.Network).Source {
+			payouts = append(payouts, p)
 		}
-		t, err := tx.Transfer(p.TransferID)
-		if err != nil {
-			return nil, err
+	}
+	transfers, err := tx.TransfersByID(causes(payouts))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range payouts {
+		if token, ok := w.network(p.Network).Token(p.Token); ok {
+			out[p.ID] = token.Ceiling(transfers[p.TransferID].Fee)
 		}
-		out[p.ID] = token.Ceiling(t.Fee)
 	}
 	return out, nil
 }

@@ -188,9 +188,10 @@ func alternate(a, b []records.Payment) []records.Payment {
 
 // gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds only need no automatic stop.
 type gate struct {
-	tx       *records.Tx
-	halted   map[chain.ID]bool
-	channels map[channelKey]records.Channel
+	tx        *records.Tx
+	transfers map[uint64]records.Transfer
+	halted    map[chain.ID]bool
+	channels  map[channelKey]records.Channel
 }
 
 type channelKey struct {
@@ -199,11 +200,14 @@ type channelKey struct {
 }
 
 func newGate(tx *records.Tx) *gate {
-	return &gate{tx: tx, halted: map[chain.ID]bool{}, channels: map[channelKey]records.Channel{}}
+	return &gate{tx: tx, transfers: map[uint64]records.Transfer{}, halted: map[chain.ID]bool{}, channels: map[channelKey]records.Channel{}}
 }
 
 // open keeps what may leave.
 func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
+	if g.transfers, err = g.tx.TransfersByID(causes(list)); err != nil {
+		return nil, err
+	}
 	for _, q := range list {
 		ok, err := g.mayLeave(q)
 		if err != nil {
@@ -216,11 +220,21 @@ func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
 	return out, nil
 }
 
+// causes are the ids of the transfers that payments come from.
+func causes(list []records.Payment) (ids []uint64) {
+	for _, q := range list {
+		if q.TransferID != 0 {
+			ids = append(ids, q.TransferID)
+		}
+	}
+	return ids
+}
+
 func (g *gate) mayLeave(q records.Payment) (bool, error) {
 	if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
 		return true, nil
 	}
-	t, err := g.tx.Transfer(q.TransferID)
+	t, err := g.transfer(q.TransferID)
 	if err != nil || t.State == records.Seen || t.State == records.Orphaned {
 		return false, err
 	}
@@ -228,6 +242,13 @@ func (g *gate) mayLeave(q records.Payment) (bool, error) {
 		return false, err
 	}
 	return g.isOpen(channelKey{q.Network, q.Token, t.Direction}, records.ClassOf(q.Purpose))
+}
+
+func (g *gate) transfer(id uint64) (records.Transfer, error) {
+	if t, ok := g.transfers[id]; ok {
+		return t, nil
+	}
+	return g.tx.Transfer(id)
 }
 
 // isOpen tells whether a channel lets payments of a class leave.

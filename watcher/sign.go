@@ -25,12 +25,6 @@ func (s signing) place() chain.Slot {
 	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Lineage: s.slot.Lineage, Number: s.slot.Number, Prev: s.slot.Prev}
 }
 
-// signed is a signature that is not stored yet.
-type signed struct {
-	slot    records.Slot
-	attempt records.Attempt
-}
-
 // sign makes and stores the first attempt of bound slots, in order, and replacements for those that stay unmined too long. It answers how
 // many it stored.
 func (p *payer) sign(ctx context.Context, a records.Account, slots []records.OpenSlot, cur records.Cursor) (int, error) {
@@ -115,11 +109,11 @@ func (p *payer) allow(ctx context.Context, todo []signing) error {
 }
 
 // signGroup signs as far as it can be done now: what cannot be signed stops what follows it.
-func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (made []signed, err error) {
+func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (made []records.Signed, err error) {
 	for i, s := range todo {
 		at := s.place()
-		if i > 0 && at.Prev == "" && at.Lineage != 0 && len(made) > 0 && made[len(made)-1].slot.Number+1 == at.Number {
-			at.Prev = made[len(made)-1].attempt.Hash
+		if i > 0 && at.Prev == "" && at.Lineage != 0 && len(made) > 0 && made[len(made)-1].Slot.Number+1 == at.Number {
+			at.Prev = made[len(made)-1].Attempt.Hash
 		}
 		att, err := p.signOne(ctx, at, s, funds)
 		switch {
@@ -137,7 +131,7 @@ func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable,
 			kind = records.AttemptReplace
 		}
 		att.Seq = len(s.prev)
-		made = append(made, signed{s.slot.Slot, records.Attempt{Attempt: att, Kind: kind, Head: cur.Height}})
+		made = append(made, records.Signed{Slot: s.slot.Slot, Attempt: records.Attempt{Attempt: att, Kind: kind, Head: cur.Height}})
 	}
 	return made, nil
 }
@@ -168,29 +162,23 @@ func (p *payer) signOne(ctx context.Context, at chain.Slot, s signing, funds *sp
 
 // storeAttempts stores signatures in one transaction and answers how many. A slot that was settled meanwhile takes none, and what follows it
 // is signed anew.
-func (p *payer) storeAttempts(ctx context.Context, made []signed) (stored int, err error) {
+func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (stored int, err error) {
 	if len(made) == 0 {
 		return 0, nil
 	}
+	var refused error
 	err = p.Store.Update(ctx, func(tx *records.Tx) error {
-		for _, s := range made {
-			err := tx.AddAttempt(s.slot, s.attempt)
-			if errors.Is(err, records.ErrConflict) {
-				p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("settled while it was signed")
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			stored++
-		}
-		return nil
+		stored, refused, err = tx.AddAttempts(made...)
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("storing %d attempts: %w", len(made), err)
 	}
+	if refused != nil {
+		p.log.WithField("payment", made[stored].Slot.PaymentID).WithError(refused).Debug("settled while it was signed")
+	}
 	for _, s := range made[:stored] {
-		p.log.WithFields(logrus.Fields{"payment": s.slot.PaymentID, "tx": s.attempt.Hash, "number": s.slot.Number, "attempt": s.attempt.Seq}).Info("payment signed")
+		p.log.WithFields(logrus.Fields{"payment": s.Slot.PaymentID, "tx": s.Attempt.Hash, "number": s.Slot.Number, "attempt": s.Attempt.Seq}).Info("payment signed")
 	}
 	return stored, nil
 }
