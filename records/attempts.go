@@ -202,14 +202,15 @@ func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
 	})
 	for _, s := range list {
 		if err == nil && seen > 0 && s.Slot.Lineage != operatorLine {
-			err = tx.lookAgain(id, s.Attempt.Hash)
+			err = tx.lookAgain(id, s)
 		}
 	}
 	return err
 }
 
 // lookAgain links an attempt with the block that has shown it already, if one has. A final block that was passed over then is looked at once more.
-func (tx *Tx) lookAgain(id chain.ID, hash string) error {
+func (tx *Tx) lookAgain(id chain.ID, s Signed) error {
+	hash := s.Attempt.Hash
 	if _, err := tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND tx = ? AND settled = 1`, string(id), hash); err != nil {
 		return err
 	}
@@ -219,7 +220,8 @@ func (tx *Tx) lookAgain(id chain.ID, hash string) error {
 	if err != nil || !found {
 		return err
 	}
-	return tx.mine(id, hash, block)
+	shown := Effect{BlockHash: block, Effect: chain.Effect{Tx: hash}}
+	return tx.mine(id, []Effect{shown}, map[string]at{hash: {s.Slot.Account, s.Slot.Lineage, s.Slot.Number}})
 }
 
 // Attempts answers the attempts of a slot in order.

@@ -142,15 +142,15 @@ func (tx *Tx) addBinding(r bindingRow) (Binding, error) {
 
 // NextBinding answers from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
 func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
-	next, err := tx.nextID("bindings")
+	newest, err := tx.newestID("bindings")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("counting the bindings: %w", err)
 	}
-	if next <= uint64(most) {
+	if newest < uint64(most) {
 		return tx.now, nil
 	}
 	var at int64 // of the oldest of the newest: ids have no gaps
-	if err := tx.one(&at, `SELECT created_at FROM bindings WHERE id = ?`, next-uint64(most)); err != nil {
+	if err := tx.one(&at, `SELECT created_at FROM bindings WHERE id = ?`, newest+1-uint64(most)); err != nil {
 		return time.Time{}, fmt.Errorf("reading when a binding was made: %w", err)
 	}
 	return fromMillis(at).Add(span), nil

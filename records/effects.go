@@ -27,25 +27,95 @@ func (r effectRow) effect() Effect {
 	}
 }
 
-// SeeEffect stores what one of our accounts did, as a block of the line shows it: the block at the cursor. The same effect in the same block
-// is stored once. The slot that it stands for counts as mined until the block leaves the line.
-func (tx *Tx) SeeEffect(e Effect) error {
-	if err := tx.seeEffect(e); err != nil {
-		return fmt.Errorf("storing the effect %s on %s: %w", e.Tx, e.Chain, err)
+// SeeEffect is SeeEffects of one.
+func (tx *Tx) SeeEffect(e Effect) error { return tx.SeeEffects(e.Chain, []Effect{e}) }
+
+// SeeEffects stores what our accounts did, as a block of the line of a chain shows it: the block at the cursor. The same effect in the same block
+// is stored once. The slots that they stand for count as mined until the block leaves the line.
+func (tx *Tx) SeeEffects(id chain.ID, list []Effect) error {
+	if err := tx.seeEffects(id, list); err != nil {
+		return fmt.Errorf("storing %d effects on %s: %w", len(list), id, err)
 	}
 	return nil
 }
 
-func (tx *Tx) seeEffect(e Effect) error {
-	_, err := tx.exec(`INSERT INTO effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, known)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN EXISTS (SELECT 1 FROM attempts a WHERE a.chain = ? AND a.hash = ?)
-		OR EXISTS (SELECT 1 FROM cancels c WHERE c.chain = ? AND c.hash = ?) THEN 1 ELSE 0 END) ON CONFLICT DO NOTHING`,
-		string(e.Chain), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value,
-		string(e.Chain), e.Tx, string(e.Chain), e.Tx)
+func (tx *Tx) seeEffects(id chain.ID, list []Effect) error {
+	hashes, rows := make([]string, len(list)), make([][]any, len(list))
+	for i, e := range list {
+		hashes[i] = e.Tx
+	}
+	known, err := tx.ours(id, hashes)
 	if err != nil {
 		return err
 	}
-	return tx.mine(e.Chain, e.Tx, e.BlockHash)
+	for i, e := range list {
+		_, ours := known[e.Tx]
+		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value, bit(ours)}
+	}
+	err = tx.insert(`effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, known)`, rows, ` ON CONFLICT DO NOTHING`)
+	if err != nil {
+		return err
+	}
+	return tx.mine(id, list, known)
+}
+
+// at is where an attempt of ours stands; no place for a cancellation, which has no slot.
+type at struct {
+	Account string `db:"account"`
+	Lineage uint64 `db:"lineage"`
+	Number  uint64 `db:"number"`
+}
+
+// ours answers those of a chain's hashes that we signed.
+func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]at, error) {
+	out := map[string]at{}
+	err := inGroups(hashes, func(set string, in []any, _ int) error {
+		in = append([]any{string(id)}, in...)
+		var cancelled []string
+		if err := tx.list(&cancelled, `SELECT hash FROM cancels WHERE chain = ? AND hash IN `+set, in...); err != nil {
+			return err
+		}
+		for _, hash := range cancelled {
+			out[hash] = at{}
+		}
+		var rows []struct {
+			at
+			Hash string `db:"hash"`
+		}
+		err := tx.list(&rows, `SELECT account, lineage, number, hash FROM attempts WHERE chain = ? AND hash IN `+set, in...)
+		for _, r := range rows {
+			out[r.Hash] = r.at
+		}
+		return err
+	})
+	return out, err
+}
+
+// mine marks the open slots of attempts as standing in the blocks that show them.
+func (tx *Tx) mine(id chain.ID, list []Effect, known map[string]at) error {
+	type run struct {
+		account   string
+		lineage   uint64
+		blockHash string
+	}
+	numbers := map[run][]uint64{}
+	for _, e := range list {
+		if a := known[e.Tx]; a.Account != "" {
+			r := run{a.Account, a.Lineage, e.BlockHash}
+			numbers[r] = append(numbers[r], a.Number)
+		}
+	}
+	for r, some := range numbers {
+		err := inGroups(some, func(set string, in []any, _ int) error {
+			_, err := tx.exec(`UPDATE slots SET mined_in = ? WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `+set,
+				append([]any{r.blockHash, string(id), r.account, r.lineage}, in...)...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // know marks the effects of a transaction as ours, because it is about to be stored as an attempt or a cancellation. It tells whether there are any.

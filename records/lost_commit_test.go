@@ -124,6 +124,9 @@ func TestLostCommit(t *testing.T) {
 		answered := rand.IntN(2) == 0
 		err := s.Update(t.Context(), func(tx *records.Tx) error {
 			err := tx.EnsureAccount(records.Account{Chain: "eth", Account: account, Kind: records.KindHot, Network: account, KeyPath: "m/" + account})
+			if err == nil {
+				_, err = tx.HistoryEnd() // lines of the history that wait for the commit are written now
+			}
 			if answered {
 				p.swallow.Store(true)
 			} else {

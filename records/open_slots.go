@@ -138,22 +138,6 @@ func (tx *Tx) prev(s Slot) (hash string, err error) {
 	return hash, err
 }
 
-// mine marks the slot of an attempt as standing in a block of the line.
-func (tx *Tx) mine(id chain.ID, hash, blockHash string) error {
-	var at struct {
-		Account string `db:"account"`
-		Lineage uint64 `db:"lineage"`
-		Number  uint64 `db:"number"`
-	}
-	found, err := tx.get(&at, `SELECT account, lineage, number FROM attempts WHERE chain = ? AND hash = ?`, string(id), hash)
-	if err != nil || !found {
-		return err
-	}
-	_, err = tx.exec(`UPDATE slots SET mined_in = ? WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
-		blockHash, string(id), at.Account, at.Lineage, at.Number)
-	return err
-}
-
 // unmine takes the marks of a block that has left the line back.
 func (tx *Tx) unmine(id chain.ID, blockHash string) error {
 	_, err := tx.exec(`UPDATE slots SET mined_in = '' WHERE chain = ? AND mined_in = ? AND mined_in <> '' AND state = 'open'`, string(id), blockHash)

@@ -67,14 +67,15 @@ func (tx *Tx) queuePayment(p Payment) (uint64, error) {
 	if err := checkPayment(p); err != nil {
 		return 0, err
 	}
-	if err := tx.checkFree(p); err != nil {
-		return 0, err
-	}
-	id, err := tx.nextID("payments")
+	owner, err := tx.checkFree(p)
 	if err != nil {
 		return 0, err
 	}
-	owner, rank, err := tx.rank(p)
+	rank, err := tx.rank(p, owner)
+	if err != nil {
+		return 0, err
+	}
+	id, err := tx.nextID("payments")
 	if err != nil {
 		return 0, err
 	}
@@ -106,37 +107,54 @@ func checkPayment(p Payment) error {
 	return nil
 }
 
-// checkFree finds what the table's constraints would refuse, so that a refusal leaves the transaction usable on both engines.
-func (tx *Tx) checkFree(p Payment) (err error) {
+// checkFree finds what the table's constraints would refuse, so that a refusal leaves the transaction usable on both engines. It answers whose
+// turn the payment takes; nobody's when it has no transfer.
+func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 	var taken bool
 	switch p.Purpose {
-	case chain.Credit, chain.Refund, chain.Receive:
-		if taken, err = tx.hasLivePayment(p); err != nil || taken {
-			break
-		}
-		if taken, err = tx.exists(`SELECT 1 FROM transfers WHERE id = ? AND state IN ('seen','orphaned')`, p.TransferID); err != nil || taken {
-			break
-		}
-		return tx.onLine(p.TransferID)
+	case chain.Credit, chain.Refund:
+		return tx.checkCause(p.TransferID, `x.purpose IN ('credit','refund')`)
+	case chain.Receive:
+		return tx.checkCause(p.TransferID, `x.purpose = 'receive'`)
 	case chain.Sweep:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND payee = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
 			string(p.Chain), p.Account, string(p.Asset), p.Payee)
 	case chain.Gas:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
 	default:
-		return fmt.Errorf("payment purpose %q: credit, refund, receive, sweep or gas is wanted", p.Purpose)
+		return "", fmt.Errorf("payment purpose %q: credit, refund, receive, sweep or gas is wanted", p.Purpose)
 	}
 	if err == nil && taken {
-		return ErrConflict
+		err = ErrConflict
 	}
-	return err
+	return "", err
 }
 
-func (tx *Tx) hasLivePayment(p Payment) (bool, error) {
-	if p.Purpose == chain.Receive {
-		return tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND purpose = 'receive' AND state <> 'void'`, p.TransferID)
+// checkCause is ErrConflict unless a transfer is decided, of the line, and without a live payment x that excludes the new one. It answers whose
+// turn its payments take.
+func (tx *Tx) checkCause(transferID uint64, excludes string) (owner string, err error) {
+	var t struct {
+		Owner     string `db:"owner"`
+		Live      bool   `db:"live"`
+		Undecided bool   `db:"undecided"`
+		OffLine   bool   `db:"off_line"`
 	}
-	return tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND purpose IN ('credit','refund') AND state <> 'void'`, p.TransferID)
+	err = tx.one(&t, `SELECT CASE WHEN t.owner <> '' THEN t.owner ELSE t.sender END AS owner,
+		CASE WHEN EXISTS (SELECT 1 FROM payments x WHERE x.transfer_id = t.id AND `+excludes+` AND x.state <> 'void') THEN 1 ELSE 0 END AS live,
+		CASE WHEN t.state IN ('seen','orphaned') THEN 1 ELSE 0 END AS undecided,
+		CASE WHEN `+offLine+` THEN 1 ELSE 0 END AS off_line
+		FROM transfers t WHERE t.id = ?`, transferID)
+	switch {
+	case err != nil:
+		return "", err
+	case t.Live:
+		return "", ErrConflict
+	case t.Undecided:
+		return "", fmt.Errorf("%w: transfer %d is not decided", ErrConflict, transferID)
+	case t.OffLine:
+		return "", fmt.Errorf("%w: the block of transfer %d is not of the line", ErrConflict, transferID)
+	}
+	return t.Owner, nil
 }
 
 // Payment answers one payment, or ErrNotFound.

@@ -6,24 +6,21 @@ import (
 	"gatewayd/chain"
 )
 
-// rank is the place of a new payment in the round robin of its users, and whose place it is: one behind the user's last queued payment of the
-// class and asset, else the rank that is being served. So a user with many payments waits behind users with few.
-func (tx *Tx) rank(p Payment) (owner string, rank uint64, err error) {
+// rank is the place of a new payment in the round robin of its users: one behind the user's last queued payment of the class and asset, else the
+// rank that is being served. So a user with many payments waits behind users with few.
+func (tx *Tx) rank(p Payment, owner string) (rank uint64, err error) {
 	if p.TransferID == 0 {
-		return "", 0, nil
-	}
-	if err := tx.one(&owner, `SELECT CASE WHEN owner <> '' THEN owner ELSE sender END FROM transfers WHERE id = ?`, p.TransferID); err != nil {
-		return "", 0, err
+		return 0, nil
 	}
 	key := []any{string(p.Chain), p.Account, int(ClassOf(p.Purpose)), string(p.Asset)}
 	found, err := tx.get(&rank, `SELECT rank FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND owner = ? AND state = 'queued'
 		ORDER BY rank DESC LIMIT 1`, append(key, owner)...)
 	if err != nil || found {
-		return owner, rank + 1, err
+		return rank + 1, err
 	}
 	_, err = tx.get(&rank, `SELECT rank FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'
 		ORDER BY rank, id LIMIT 1`, key...)
-	return owner, rank, err
+	return rank, err
 }
 
 // QueuedAssets answers which assets the queued payments of an account and class move.

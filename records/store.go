@@ -175,7 +175,7 @@ func (s *Store) newTx(ctx context.Context, t session) *Tx {
 	if s.observe != nil {
 		t = observed{t, s.observe}
 	}
-	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), depths: s.depths}
+	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), depths: s.depths, ids: map[string]uint64{}}
 }
 
 // commitError tells a commit that the database refused from one whose answer is missing.

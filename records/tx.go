@@ -21,8 +21,9 @@ type Tx struct {
 	now    time.Time
 	actor  string
 	depths *depthCache
-	last   *historyTip // end of the history, once read in this transaction
-	lines  [][]any     // of the history, that are not written yet
+	last   *historyTip       // end of the history, once read in this transaction
+	lines  [][]any           // of the history, that are not written yet
+	ids    map[string]uint64 // newest given in this transaction, by table
 
 	// Of a Glance on SQLite only.
 	glance *glance
@@ -122,9 +123,21 @@ func (tx *Tx) exists(query string, args ...any) (bool, error) {
 	return tx.get(&one, query+" LIMIT 1", args...)
 }
 
-// nextID is the id of a new row: rows of these tables are never deleted and one transaction writes at a time.
+// nextID is the id of a new row, which the caller stores: rows of these tables are never deleted and one transaction writes at a time.
 func (tx *Tx) nextID(table string) (id uint64, err error) {
-	err = tx.one(&id, "SELECT COALESCE(MAX(id), 0) + 1 FROM "+table)
+	id, given := tx.ids[table]
+	if !given {
+		if id, err = tx.newestID(table); err != nil {
+			return 0, err
+		}
+	}
+	tx.ids[table] = id + 1
+	return id + 1, nil
+}
+
+// newestID is the highest id of a table; 0 for an empty one.
+func (tx *Tx) newestID(table string) (id uint64, err error) {
+	err = tx.one(&id, "SELECT COALESCE(MAX(id), 0) FROM "+table)
 	return id, err
 }
 

@@ -238,12 +238,11 @@ func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)
 		}
 	}
-	for _, e := range b.Effects {
-		if err := tx.SeeEffect(records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e}); err != nil {
-			return fmt.Errorf("our transaction %s: %w", e.Tx, err)
-		}
+	effects := make([]records.Effect, len(b.Effects))
+	for i, e := range b.Effects {
+		effects[i] = records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e}
 	}
-	return nil
+	return tx.SeeEffects(f.id, effects)
 }
 
 func (f *follower) see(tx *records.Tx, t chain.Transfer, b chain.Block) error {

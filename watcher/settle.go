@@ -22,18 +22,36 @@ func (f *follower) settleEffects(ctx context.Context, tx *records.Tx) (more bool
 	if err != nil {
 		return false, err
 	}
-	for _, e := range effects {
-		switch err := f.settleEffect(ctx, tx, e); {
-		case errors.Is(err, errNotAsked):
-			continue
-		case err != nil:
-			return false, fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
-		}
-		if err := tx.MarkSettled(e); err != nil {
+	more = len(effects) == maxSettled
+	for len(effects) > 0 {
+		paid, err := tx.SettlePlain(f.id, effects)
+		if err != nil {
 			return false, err
 		}
+		for _, s := range paid {
+			f.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": s.Tx}).Info("payment paid")
+		}
+		effects = effects[len(paid):]
+		if len(effects) == 0 {
+			break
+		}
+		if err := f.settleNext(ctx, tx, effects[0]); err != nil {
+			return false, err
+		}
+		effects = effects[1:]
 	}
-	return len(effects) == maxSettled, nil
+	return more, nil
+}
+
+// settleNext acts on one effect, unless that has to wait for an answer of the chain.
+func (f *follower) settleNext(ctx context.Context, tx *records.Tx, e records.Effect) error {
+	switch err := f.settleEffect(ctx, tx, e); {
+	case errors.Is(err, errNotAsked):
+		return nil
+	case err != nil:
+		return fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
+	}
+	return tx.MarkSettled(e)
 }
 
 func (f *follower) settleEffect(ctx context.Context, tx *records.Tx, e records.Effect) error {
