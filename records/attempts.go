@@ -220,8 +220,7 @@ func (tx *Tx) lookAgain(id chain.ID, s Signed) error {
 	if err != nil || !found {
 		return err
 	}
-	shown := Effect{BlockHash: block, Effect: chain.Effect{Tx: hash}}
-	return tx.mine(id, []Effect{shown}, map[string]at{hash: {s.Slot.Account, s.Slot.Lineage, s.Slot.Number}})
+	return tx.mine(id, []Effect{{BlockHash: block, Effect: chain.Effect{Tx: hash}}}, map[string]at{hash: {s.Slot.Account, s.Slot.Lineage, s.Slot.Number}})
 }
 
 // Attempts answers the attempts of a slot in order.

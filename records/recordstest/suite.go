@@ -35,6 +35,8 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"attempts", testAttempts},
 		{"settle", testSettle},
 		{"settle void", testSettleVoid},
+		{"groups", testGroups},
+		{"not plain", testNotPlain},
 		{"branch", testBranch},
 		{"older line wins", testOlderLineWins},
 		{"effects", testEffects},
