@@ -65,7 +65,7 @@ func TestDocumentListsTheFaults(t *testing.T) {
 		want[int(f)] = fmt.Sprintf("%d|%d|%s", f.code(), f.status(), words.say(english, key))
 	}
 	require.Equal(t, want, rows)
-	for path := range (&network{}).endpoints() {
+	for path := range endpoints() {
 		require.Contains(t, string(text), "`"+path+"`")
 	}
 }

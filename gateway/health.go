@@ -87,9 +87,10 @@ func (h health) with(r status.Report) health {
 }
 
 func (s *Server) networks() []records.Network {
-	all := make([]records.Network, len(s.Routes))
-	for i, r := range s.Routes {
-		all[i] = r.Network
+	served := *s.served.Load()
+	all := make([]records.Network, len(served))
+	for i, n := range served {
+		all[i] = n.Network
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -14,18 +15,23 @@ import (
 // bounded memory; the whole gateway by its records.
 type newcomers struct {
 	clients, sites *serve.Limit
-	perDay         int
+	perDay         atomic.Int64
 	now            func() time.Time
 	log            *logrus.Logger
 	told           rate.Sometimes // of the whole gateway's bound
 }
 
 func newNewcomers(cfg Config, now func() time.Time, log *logrus.Logger) *newcomers {
-	hourly := func(most int) *serve.Limit { return serve.NewLimit(float64(most)/time.Hour.Seconds(), most, now) }
-	return &newcomers{
-		clients: hourly(cfg.NewBindingsPerHour), sites: hourly(cfg.NewBindingsPerSite), perDay: cfg.NewBindingsPerDay, now: now, log: log,
-		told: rate.Sometimes{Interval: time.Hour},
-	}
+	n := &newcomers{clients: serve.NewLimit(0, 0, now), sites: serve.NewLimit(0, 0, now), now: now, log: log, told: rate.Sometimes{Interval: time.Hour}}
+	n.change(cfg)
+	return n
+}
+
+// change takes other bounds. A client's bound that has changed begins anew for everybody.
+func (n *newcomers) change(cfg Config) {
+	n.clients.Change(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour)
+	n.sites.Change(float64(cfg.NewBindingsPerSite)/time.Hour.Seconds(), cfg.NewBindingsPerSite)
+	n.perDay.Store(int64(cfg.NewBindingsPerDay))
 }
 
 // take counts a newcomer and answers how long the client must wait; 0 when it may go on. Who is refused as a client uses up nothing of the site.
@@ -38,7 +44,8 @@ func (n *newcomers) take(client string) time.Duration {
 
 // room refuses everybody while a day has brought as many as it may.
 func (n *newcomers) room(tx *records.Tx) error {
-	next, err := tx.NextBinding(n.perDay, BindingsSpan)
+	perDay := int(n.perDay.Load())
+	next, err := tx.NextBinding(perDay, BindingsSpan)
 	if err != nil {
 		return err
 	}
@@ -47,7 +54,7 @@ func (n *newcomers) room(tx *records.Tx) error {
 		return nil
 	}
 	n.told.Do(func() {
-		n.log.WithFields(logrus.Fields{"new_bindings_per_day": n.perDay, "until": next.UTC().Format(time.RFC3339)}).
+		n.log.WithFields(logrus.Fields{"new_bindings_per_day": perDay, "until": next.UTC().Format(time.RFC3339)}).
 			Warn("no new deposit addresses: as many as a day may bring were made")
 	})
 	return refuseUntil(bindingsFull, wait)

@@ -52,7 +52,7 @@ func FuzzQuery(f *testing.F) {
 func TestWalk(t *testing.T) {
 	r := setup(t)
 	paths := []string{"", "/", "/nothing", eth, eth + "/", "/..", "/%2e%2e/", eth + "/meta-info/x"}
-	for path := range (&network{}).endpoints() {
+	for path := range endpoints() {
 		paths = append(paths, eth+path, eth+"/"+path, bsc+path, path)
 	}
 	fields := []string{"tokenId", "walletAddress", "withdrawAddress", "label", "labelName", "amount", "containsFee", "pageNum", "pageSize", "other"}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -25,20 +26,20 @@ import (
 )
 
 // endpoints is the table of everything under a network's base path.
-func (n *network) endpoints() map[string]endpoint {
+func endpoints() map[string]endpoint {
 	return map[string]endpoint{
-		"/meta-info":                     n.metaInfo,
-		"/deposit-info":                  n.depositInfo,
-		"/withdraw-info":                 n.withdrawInfo,
-		"/withdraw-address/verification": n.verify,
-		"/withdraw-fee":                  n.withdrawFee,
-		"/deposit-records":               n.depositRecords,
-		"/withdraw-records":              n.withdrawRecords,
+		"/meta-info":                     (*network).metaInfo,
+		"/deposit-info":                  (*network).depositInfo,
+		"/withdraw-info":                 (*network).withdrawInfo,
+		"/withdraw-address/verification": (*network).verify,
+		"/withdraw-fee":                  (*network).withdrawFee,
+		"/deposit-records":               (*network).depositRecords,
+		"/withdraw-records":              (*network).withdrawRecords,
 	}
 }
 
 // endpoint answers the data of one request.
-type endpoint func(context.Context, query) (data any, err error)
+type endpoint func(*network, context.Context, query) (data any, err error)
 
 // Parts are what the gateway works with.
 type Parts struct {
@@ -74,6 +75,7 @@ type addressChecker interface {
 type Server struct {
 	Parts
 	cfg       Config
+	served    atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
 	echo      *echo.Echo
 	server    *serve.Server
 	front     *serve.Front
@@ -85,7 +87,7 @@ type Server struct {
 	next      chan func()         // the next of them; without room, so that only who waits takes one
 }
 
-// network is one route of a server.
+// network is one route of a server, as it is configured at the moment of a request.
 type network struct {
 	*Server
 	records.Network
@@ -139,11 +141,11 @@ func (s *Server) route() error {
 		if err := checkRoute(bases[:i], bases[i], r); err != nil {
 			return fmt.Errorf("network %s: %w", r.Network.Name, err)
 		}
-		n := &network{Server: s, Network: r.Network, source: r.Source, exchange: r.Exchange, derive: r.Derive}
-		for path, e := range n.endpoints() {
-			s.get(bases[i]+path, s.serveEndpoint(e))
+		for path, e := range endpoints() {
+			s.get(bases[i]+path, s.serveEndpoint(i, e))
 		}
 	}
+	s.setNetworks(s.configured())
 	document, err := describe(bases)
 	if err != nil {
 		return err
@@ -158,6 +160,48 @@ func (s *Server) get(path string, h echo.HandlerFunc) {
 	s.echo.HEAD(path, h)
 }
 
+// configured are the networks of the routes as they were at the start.
+func (s *Server) configured() []records.Network {
+	all := make([]records.Network, len(s.Routes))
+	for i, r := range s.Routes {
+		all[i] = r.Network
+	}
+	return all
+}
+
+// setNetworks puts networks, in the order of the routes, in the place of those that are served.
+func (s *Server) setNetworks(networks []records.Network) {
+	served := make([]*network, len(networks))
+	for i, r := range s.Routes {
+		served[i] = &network{Server: s, Network: networks[i], source: r.Source, exchange: r.Exchange, derive: r.Derive}
+	}
+	s.served.Store(&served)
+}
+
+// Reconfigure takes over what may change while it serves: the networks' tokens and explorers, how much a client may ask for, and how many new
+// users there may be. Each request is answered by the networks of before or by these. The networks are those of the routes, in their order.
+func (s *Server) Reconfigure(cfg Config, networks []records.Network) error {
+	if err := cfg.Check(); err != nil {
+		return fmt.Errorf("gateway configuration: %w", err)
+	}
+	if len(networks) != len(s.Routes) {
+		return fmt.Errorf("gateway: %d networks for %d routes", len(networks), len(s.Routes))
+	}
+	for i, r := range s.Routes {
+		if r.Network.Name != networks[i].Name {
+			return fmt.Errorf("gateway: network %s in the place of %s", networks[i].Name, r.Network.Name)
+		}
+		if err := checkTokens(networks[i]); err != nil {
+			return fmt.Errorf("network %s: %w", r.Network.Name, err)
+		}
+	}
+	cfg = cfg.withDefaults()
+	s.setNetworks(networks)
+	s.front.Change(cfg.RatePerSecond, cfg.Burst)
+	s.newcomers.change(cfg)
+	return nil
+}
+
 // checkRoute refuses a network that could not be served.
 func checkRoute(before []string, base string, r Route) error {
 	if r.Source == nil || r.Exchange == nil || r.Derive == nil {
@@ -168,19 +212,27 @@ func checkRoute(before []string, base string, r Route) error {
 			return fmt.Errorf("path %q serves another network already", base)
 		}
 	}
-	for _, t := range r.Network.Tokens {
-		if t.Type == records.TypeLabel && (r.Network.Shared == "" || t.LabelName == "") {
+	if err := checkTokens(r.Network); err != nil {
+		return err
+	}
+	return checkBase(base)
+}
+
+// checkTokens refuses tokens whose deposit page could not be answered.
+func checkTokens(n records.Network) error {
+	for _, t := range n.Tokens {
+		if t.Type == records.TypeLabel && (n.Shared == "" || t.LabelName == "") {
 			return fmt.Errorf("token %s: type 1 takes a shared address and a label name", t.TokenID)
 		}
 		if t.Type != records.TypeLabel && t.LabelName != "" {
 			return fmt.Errorf("token %s: a label name goes with type 1 only", t.TokenID)
 		}
 	}
-	return checkBase(base)
+	return nil
 }
 
-// serveEndpoint binds a request, calls the endpoint in the request's time and answers.
-func (s *Server) serveEndpoint(e endpoint) echo.HandlerFunc {
+// serveEndpoint binds a request of a route, calls the endpoint in the request's time and answers.
+func (s *Server) serveEndpoint(route int, e endpoint) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		q, err := readQuery(c.Request().URL.RawQuery)
 		if err != nil {
@@ -189,7 +241,7 @@ func (s *Server) serveEndpoint(e endpoint) echo.HandlerFunc {
 		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), s.front.Client(c.Request())
 		ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
 		defer cancel()
-		data, err := e(ctx, q)
+		data, err := e((*s.served.Load())[route], ctx, q)
 		if err != nil {
 			return err
 		}

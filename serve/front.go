@@ -115,6 +115,9 @@ func (f *Front) httpsHost(host string) string {
 	return net.JoinHostPort(host, port)
 }
 
+// Change takes another bound of requests for LimitRate.
+func (f *Front) Change(perSecond float64, burst int) { f.requests.Change(perSecond, burst) }
+
 // LimitRate counts requests and refuses what is too much with the server's own error.
 func (f *Front) LimitRate(refusal func(wait time.Duration) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {

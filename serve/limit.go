@@ -14,17 +14,27 @@ const maxClients = 100_000
 
 // Limit counts what each client takes. It is safe for concurrent use.
 type Limit struct {
-	now   func() time.Time
-	rate  rate.Limit
-	burst int
+	now func() time.Time
 
 	mu      sync.Mutex
+	rate    rate.Limit
+	burst   int
 	clients lru.BasicLRU[string, *rate.Limiter]
 }
 
 // NewLimit lets a client take so many in a second, and burst at once.
 func NewLimit(perSecond float64, burst int, now func() time.Time) *Limit {
 	return &Limit{now: now, rate: rate.Limit(perSecond), burst: burst, clients: lru.NewBasicLRU[string, *rate.Limiter](maxClients)}
+}
+
+// Change takes another bound. Then nothing counts that was taken before; with the same bound nothing changes.
+func (l *Limit) Change(perSecond float64, burst int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rate == rate.Limit(perSecond) && l.burst == burst {
+		return
+	}
+	l.rate, l.burst, l.clients = rate.Limit(perSecond), burst, lru.NewBasicLRU[string, *rate.Limiter](maxClients)
 }
 
 // Take counts one and answers how long the client must wait; 0 when it may go on. This machine ("") is not counted.

@@ -310,7 +310,7 @@ func (a *balanceAuditor) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range a.Networks {
+	for _, n := range a.networks() {
 		if n.Source != a.id {
 			continue
 		}

@@ -126,7 +126,7 @@ func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
 
 // network is the configured network of a name; one that has left the configuration has no tokens.
 func (w *Watcher) network(name string) records.Network {
-	for _, n := range w.Networks {
+	for _, n := range w.networks() {
 		if n.Name == name {
 			return n
 		}

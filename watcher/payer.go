@@ -75,7 +75,7 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 // mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.
 func (p *payer) mayHavePaid(tx *records.Tx) ([]records.Account, error) {
 	paying, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
-	for _, n := range p.Networks {
+	for _, n := range p.networks() {
 		if n.Source == p.id && err == nil {
 			var refunding []records.Account
 			refunding, err = tx.Accounts(n.Exchange, records.KindGateway)

@@ -10,7 +10,7 @@ import (
 // quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted the newest one, withdrawals are
 // charged the lowest of the last minutes, so a quote holds while a user confirms (docs/gateway-clients.md 5).
 func (w *Watcher) quote(ctx context.Context) error {
-	for _, n := range w.Networks {
+	for _, n := range w.networks() {
 		c, ok := w.Chains[n.Source].(coster)
 		for _, t := range n.Tokens {
 			if t.Policy.Fee.Kind != "network" {

@@ -55,7 +55,7 @@ func (r *reconciler) round(ctx context.Context) error {
 		return err
 	}
 	r.low = nil
-	for _, n := range r.Networks {
+	for _, n := range r.networks() {
 		hot, err := r.shortfalls(ctx, n, n.Source, records.KindHot)
 		if err != nil {
 			return err

@@ -173,7 +173,7 @@ func (v *solvency) round(ctx context.Context) error {
 	if v.Now().Before(v.next) {
 		return nil
 	}
-	for _, n := range v.Networks {
+	for _, n := range v.networks() {
 		for _, t := range n.Tokens {
 			if err := v.check(ctx, n, t); err != nil {
 				return fmt.Errorf("comparing what is held and owed of %s on %s: %w", t.Symbol, n.Name, err)

@@ -30,7 +30,7 @@ const sweepFactor = 3
 // Sweep queues the transfers that bring final deposits from their addresses to the hot account, and the gas that token transfers
 // need. It pays nothing itself.
 func (w *Watcher) Sweep(ctx context.Context) error {
-	for _, n := range w.Networks {
+	for _, n := range w.networks() {
 		c, ok := w.Chains[n.Source].(sweeper)
 		if !ok {
 			continue

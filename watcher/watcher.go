@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -94,7 +95,7 @@ type store interface {
 type Parts struct {
 	Store    store
 	Chains   map[chain.ID]chain.Chain
-	Networks []records.Network
+	Networks []records.Network // at the start; Reconfigure takes others
 	Guard    guard
 	Log      logrus.FieldLogger
 	Now      func() time.Time // default time.Now
@@ -104,6 +105,7 @@ type Parts struct {
 type Watcher struct {
 	Parts
 	cfg       Config
+	served    atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
 	followers map[chain.ID]*follower
 	payers    map[chain.ID]*payer
 	pokes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
@@ -118,6 +120,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 		Parts: p, cfg: cfg.withDefaults(),
 		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, pokes: map[chain.ID]chan struct{}{},
 	}
+	w.Reconfigure(p.Networks)
 	for id, c := range p.Chains {
 		log := p.Log.WithField("chain", id)
 		w.pokes[id] = make(chan struct{}, 1)
@@ -134,6 +137,13 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	return w, nil
 }
+
+// Reconfigure takes other tokens, limits, fees and funders of the same networks. What is decided from then on is decided by them; what a
+// transfer froze at first sight stays.
+func (w *Watcher) Reconfigure(networks []records.Network) { w.served.Store(&networks) }
+
+// networks are the configured networks at this moment. Whoever looks twice may find others.
+func (w *Watcher) networks() []records.Network { return *w.served.Load() }
 
 // Run works until ctx ends or something fails that only a human can mend. Faults of nodes are waited out.
 func (w *Watcher) Run(ctx context.Context) error {

@@ -22,7 +22,7 @@ func (c *Chain) CheckAddress(addr, label string) (string, error) {
 	if isReserved(to) {
 		return "", fmt.Errorf("%w: %s belongs to nobody", chain.ErrAddress, to)
 	}
-	if c.tokens[to] {
+	if c.isToken(to) {
 		return "", fmt.Errorf("%w: %s is the token's own contract", chain.ErrAddress, to)
 	}
 	if fault := labelFault([]byte(label)); fault != "" {

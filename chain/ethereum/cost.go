@@ -17,7 +17,7 @@ func (c *Chain) learn(t *transaction) {
 		return
 	}
 	asset := chain.Native
-	if c.tokens[*t.to] {
+	if c.isToken(*t.to) {
 		asset = assetOf(*t.to)
 	}
 	c.mu.Lock()
@@ -64,7 +64,7 @@ func (c *Chain) SweepCost(ctx context.Context) (chain.Amount, error) {
 // of the configured tokens and Sign's margin.
 func (c *Chain) TokenSweepCost(ctx context.Context) (chain.Amount, error) {
 	gas := uint64(0)
-	for token := range c.tokens {
+	for token := range *c.tokens.Load() {
 		gas = max(gas, c.usual(assetOf(token)))
 	}
 	return c.roomFor(ctx, withMargin(max(gas, c.config.TokenGas)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"sync"
 	"sync/atomic"
@@ -35,7 +36,7 @@ type Chain struct {
 	keys          signer // nil: nothing can be signed
 	addresses     owned  // nil: blocks cannot be searched
 	nodes         []*node
-	tokens        map[common.Address]bool
+	tokens        atomic.Pointer[map[common.Address]bool] // exchanged as a whole, never written to
 	sender        types.Signer
 	tag           string // of finality; empty: by count
 	confirmations uint64
@@ -58,12 +59,11 @@ func New(config Config, keys signer, addresses owned) (*Chain, error) {
 	config = config.withDefaults()
 	c := &Chain{
 		config: config, keys: keys, addresses: addresses,
-		tokens: make(map[common.Address]bool), used: make(map[chain.Asset][]uint64), pooled: make(map[common.Hash]uint64),
+		used: make(map[chain.Asset][]uint64), pooled: make(map[common.Hash]uint64),
 	}
 	c.sender = types.LatestSignerForChainID(new(big.Int).SetUint64(config.ChainID))
-	for _, asset := range config.Tokens {
-		c.tokens[common.HexToAddress(string(asset))] = true
-	}
+	c.tokens.Store(&map[common.Address]bool{})
+	c.AddTokens(config.Tokens...)
 	for i, address := range config.Nodes {
 		c.nodes = append(c.nodes, newNode(i, address, config))
 	}
@@ -79,6 +79,19 @@ func New(config Config, keys signer, addresses owned) (*Chain, error) {
 	}
 	return c, nil
 }
+
+// AddTokens lets further contracts be read and paid from the next call on. It must not run beside itself. None is ever taken away: payments of a
+// token that is served no more may be under way, and what comes of it is held instead of passed by.
+func (c *Chain) AddTokens(assets ...chain.Asset) {
+	all := maps.Clone(*c.tokens.Load())
+	for _, asset := range assets {
+		all[common.HexToAddress(string(asset))] = true
+	}
+	c.tokens.Store(&all)
+}
+
+// isToken tells whether a contract is a bridged token.
+func (c *Chain) isToken(contract common.Address) bool { return (*c.tokens.Load())[contract] }
 
 // ID names the ledger.
 func (c *Chain) ID() chain.ID { return c.config.ID }

@@ -19,7 +19,7 @@ func (c *Chain) showsFailed() bool { return c.config.ShowFailed == nil || *c.con
 
 // failedToken is what a failed direct call of a bridged token's transfer would have moved.
 func (c *Chain) failedToken(t *transaction) (movement, bool) {
-	if !c.showsFailed() || t.ok || t.to == nil || !c.tokens[*t.to] {
+	if !c.showsFailed() || t.ok || t.to == nil || !c.isToken(*t.to) {
 		return movement{}, false
 	}
 	m, _, ok := readTransferCall(t.input)

@@ -231,7 +231,7 @@ func (s *searcher) logs(t *transaction) {
 			if s.block.nativeLogs && n != own {
 				s.report(t, place, chain.Native, m, readMemo(nil))
 			}
-		case s.chain.tokens[l.Address]:
+		case s.chain.isToken(l.Address):
 			s.report(t, place, assetOf(l.Address), m, t.tokenMemo(l.Address, m))
 		case s.foreign < maxForeign:
 			s.foreign++

@@ -44,7 +44,7 @@ func found(t *testing.T, tx transaction, ours common.Address, tokens ...common.A
 	c, err := New(goodConfig(), nil, nil)
 	require.NoError(t, err)
 	for _, token := range tokens {
-		c.tokens[token] = true
+		c.AddTokens(assetOf(token))
 	}
 	tx.ok, tx.value = true, new(uint256.Int)
 	s := &searcher{chain: c, block: &block{txs: []transaction{tx}}, ours: map[common.Address]bool{ours: true}}

@@ -153,7 +153,7 @@ func (c *Chain) token(asset chain.Asset) (common.Address, error) {
 	if err != nil {
 		return common.Address{}, fmt.Errorf("asset %q: %w", asset, err)
 	}
-	if !c.tokens[token] {
+	if !c.isToken(token) {
 		return common.Address{}, fmt.Errorf("asset %s is not configured on this chain", asset)
 	}
 	return token, nil
