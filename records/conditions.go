@@ -16,25 +16,28 @@ type Condition struct {
 	Chain   chain.ID
 	Network string
 	Token   string
-	Stops   bool   // money does not move because of it
-	Detail  string // in words, for operators
-	Since   time.Time
-	Seen    time.Time
+	// Direction is empty for both.
+	Direction Direction
+	Stops     bool   // money does not move because of it
+	Detail    string // in words, for operators
+	Since     time.Time
+	Seen      time.Time
 }
 
 // maxConditions bounds what one source may tell.
 const maxConditions = 100
 
 type conditionRow struct {
-	Kind    string `db:"kind"`
-	Subject string `db:"subject"`
-	Chain   string `db:"chain"`
-	Network string `db:"network"`
-	Token   string `db:"token"`
-	Stops   bool   `db:"stops"`
-	Detail  string `db:"detail"`
-	Since   int64  `db:"since"`
-	Seen    int64  `db:"seen"`
+	Kind      string `db:"kind"`
+	Subject   string `db:"subject"`
+	Chain     string `db:"chain"`
+	Network   string `db:"network"`
+	Token     string `db:"token"`
+	Direction string `db:"direction"`
+	Stops     bool   `db:"stops"`
+	Detail    string `db:"detail"`
+	Since     int64  `db:"since"`
+	Seen      int64  `db:"seen"`
 }
 
 // NoteConditions replaces what a source has told before. A condition that goes on keeps the time since when. Of more than a hundred the
@@ -42,10 +45,10 @@ type conditionRow struct {
 func (tx *Tx) NoteConditions(source string, now []Condition) error {
 	now = now[:min(len(now), maxConditions)]
 	for _, c := range now {
-		_, err := tx.exec(`INSERT INTO conditions (source, kind, subject, chain, network, token, stops, detail, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		_, err := tx.exec(`INSERT INTO conditions (source, kind, subject, chain, network, token, direction, stops, detail, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (source, kind, subject) DO UPDATE SET chain = excluded.chain, network = excluded.network, token = excluded.token,
-			stops = excluded.stops, detail = excluded.detail, seen = excluded.seen`,
-			source, c.Kind, note(c.Subject), string(c.Chain), c.Network, c.Token, bit(c.Stops), note(c.Detail), tx.millis(), tx.millis())
+			direction = excluded.direction, stops = excluded.stops, detail = excluded.detail, seen = excluded.seen`,
+			source, c.Kind, note(c.Subject), string(c.Chain), c.Network, c.Token, string(c.Direction), bit(c.Stops), note(c.Detail), tx.millis(), tx.millis())
 		if err != nil {
 			return fmt.Errorf("noting the condition %s of %s: %w", c.Kind, source, err)
 		}
@@ -76,13 +79,13 @@ func (tx *Tx) forgetConditions(source string, now []Condition) error {
 // Conditions answers what all sources told last, the oldest first.
 func (tx *Tx) Conditions() ([]Condition, error) {
 	var rows []conditionRow
-	err := tx.list(&rows, `SELECT kind, subject, chain, network, token, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)
+	err := tx.list(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the conditions: %w", err)
 	}
 	out := make([]Condition, len(rows))
 	for i, r := range rows {
-		out[i] = Condition{r.Kind, r.Subject, chain.ID(r.Chain), r.Network, r.Token, r.Stops, r.Detail, fromMillis(r.Since), fromMillis(r.Seen)}
+		out[i] = Condition{r.Kind, r.Subject, chain.ID(r.Chain), r.Network, r.Token, Direction(r.Direction), r.Stops, r.Detail, fromMillis(r.Since), fromMillis(r.Seen)}
 	}
 	return out, nil
 }

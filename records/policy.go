@@ -232,3 +232,9 @@ func middle(lo, hi chain.Amount) chain.Amount {
 	m, _ := lo.Add(half)
 	return m
 }
+
+// WithAccountsOf is the network with the accounts of another.
+func (n Network) WithAccountsOf(o Network) Network {
+	n.Hot, n.Hots, n.Shared, n.Gas, n.Gateway, n.Gateways = o.Hot, o.Hots, o.Shared, o.Gas, o.Gateway, o.Gateways
+	return n
+}

@@ -67,6 +67,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"breaches", testBreaches},
 		{"attribution", testAttribution},
 		{"rescans", testRescans},
+		{"reloads", testReloads},
 		{"blocks read again", testRelined},
 		{"late sightings", testLateSightings},
 		{"led", testLed},
