@@ -49,6 +49,8 @@ func remedy(k status.Kind) string {
 		return "the next sweep brings it (watcher.sweep); keep more on the account, or coin on the gas account, if that takes too long"
 	case status.PaymentsLate:
 		return "`gatewayd channel list` shows what settings and accounts allow, `gatewayd records show` what the payment waits for"
+	case status.ConfigRefused:
+		return "correct the file, then `gatewayd reload`"
 	case status.ChannelClosed:
 		return ""
 	}

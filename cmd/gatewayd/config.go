@@ -39,6 +39,9 @@ type Config struct {
 	Watcher  watcher.Config    `yaml:"watcher"`
 	Status   status.Config     `yaml:"status"`
 	Exchange *ExchangeConfig   `yaml:"exchange"` // the exchange API; off when left out
+
+	path string  // of its file; empty for one that has none
+	read *Config // as the file says it, where this one was changed since
 }
 
 // LogConfig says how much is logged and in which form: text for people, json for programs.
@@ -111,6 +114,7 @@ func LoadConfig(path string) (Config, error) {
 	if err := c.Check(); err != nil {
 		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
 	}
+	c.path = path
 	return c, nil
 }
 
@@ -151,7 +155,7 @@ func (c Config) Check() error {
 	}
 	ids := map[chain.ID]string{}
 	for _, e := range c.Ethereum {
-		add("ethereum "+string(e.ID), e.Check())
+		add("ethereum "+string(e.ID), c.withTokens(e).Check())
 		add("ethereum "+string(e.ID), checkAccounts(e.Accounts))
 		ids[e.ID] = "source"
 	}

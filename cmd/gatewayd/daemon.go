@@ -33,6 +33,7 @@ type daemon struct {
 	watcher  *watcher.Watcher
 	monitor  *status.Monitor
 	gateway  *gateway.Server
+	hangups  <-chan os.Signal // each asks for the configuration to be read again; nil for none
 	closers  []func()
 }
 
@@ -59,6 +60,10 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 		return fmt.Errorf("opening the sign-guard: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the sign-guard", d.guard.Close))
+	if err := d.refresh(ctx); err != nil {
+		return err
+	}
+	cfg = d.cfg
 	watch := records.NewWatch(d.store)
 	for _, c := range cfg.Ethereum {
 		c.Log = log.WithField("chain", c.ID)
@@ -154,6 +159,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.watcher.Run(gctx) })
 	g.Go(func() error { return d.monitor.Run(gctx) })
 	g.Go(func() error { return d.gateway.Run(gctx) })
+	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
 	return d.tenure.explain(g.Wait())
 }

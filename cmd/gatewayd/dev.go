@@ -170,6 +170,7 @@ func (d *development) open(ctx context.Context, o devOptions, w world) error {
 	if err != nil {
 		return err
 	}
+	cfg.path = d.info.Config
 	cfg = d.exchange.inside(cfg)
 	if d.daemon, err = newDaemon(ctx, cfg, keys, log); err != nil {
 		return err

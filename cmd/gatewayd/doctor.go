@@ -155,6 +155,7 @@ func (d *doctor) accounts(ctx context.Context) []records.Network {
 		return networks
 	}
 	d.running(ctx, &desk{cfg: d.cfg, store: store})
+	d.configured(ctx, &desk{cfg: d.cfg, store: store})
 	return networks
 }
 
@@ -175,6 +176,23 @@ func (d *doctor) running(ctx context.Context, k *desk) {
 	}
 	if found == 0 {
 		d.add(true, "status", "the daemon runs, nothing keeps money from moving", "")
+	}
+}
+
+// configured looks whether the daemon works by the file as it is now.
+func (d *doctor) configured(ctx context.Context, k *desk) {
+	known, waits, err := k.configured(ctx)
+	switch {
+	case err != nil:
+		d.add(false, "configuration", err.Error(), "the database answers but cannot be read; see its log")
+	case !known:
+		d.warn(false, "configuration", "the file has changed since the daemon read it", "`gatewayd reload` lets the daemon take it over")
+	default:
+		found := "the daemon works by it"
+		if len(waits) > 0 {
+			found += ", but for " + strings.Join(waits, ", ")
+		}
+		d.warn(len(waits) == 0, "configuration", found, "these keys take a restart")
 	}
 }
 

@@ -88,6 +88,8 @@ func (e *embedded) WSURL() string { return "ws://" + e.rpc.WSAddr() }
 // inside is a configuration as it should be in this chain's process: what would ask the chain at its port asks it from inside the process, over the same
 // JSON-RPC. So strangers who fill the port hold up nobody here.
 func (e *embedded) inside(cfg Config) Config {
+	read := cfg
+	cfg.read = &read
 	cfg.Vite = slices.Clone(cfg.Vite)
 	for i, v := range cfg.Vite {
 		nodes := slices.Clone(v.Nodes)

@@ -32,6 +32,7 @@ type world struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	hangups        chan os.Signal // SIGHUP, for a daemon; nil: nobody listens
 }
 
 // run is the program without the process around it.
@@ -53,7 +54,7 @@ func rootCommand(w world) *cobra.Command {
 	}
 	root.AddCommand(
 		devCommand(w), runCommand(w), demoCommand(w),
-		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), apikeyCommand(w),
+		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
 		walletCommand(w), genesisCommand(w), benchCommand(w), healthCommand(w), versionCommand(w),
 	)
 	strict(root)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -21,6 +24,9 @@ func runCommand(w world) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		w.hangups = make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
+		signal.Notify(w.hangups, syscall.SIGHUP)
+		defer signal.Stop(w.hangups)
 		return runDaemon(cmd.Context(), cfg, w)
 	}
 	return c
@@ -56,10 +62,25 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 			stop()
 			return errors.Join(err, g.Wait())
 		}
+		d.hangups = w.hangups
 		g.Go(func() error { return runTenures(gctx, d, keys) })
+	} else {
+		g.Go(func() error { return ignoreHangups(gctx, w.hangups, log) })
 	}
 	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, keys, w, log) })
 	g.Go(func() error { return serveWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, cfg.walletLedger(), log) })
 	log.Info("gatewayd runs")
 	return g.Wait()
+}
+
+// ignoreHangups says of each SIGHUP that the exchange API by itself takes nothing over without a restart.
+func ignoreHangups(ctx context.Context, hangups <-chan os.Signal, log *logrus.Logger) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hangups:
+			log.Warn("SIGHUP: without networks all of the configuration takes a restart")
+		}
+	}
 }

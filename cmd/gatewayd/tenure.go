@@ -121,9 +121,11 @@ func runTenures(ctx context.Context, d *daemon, keys *wallet.Keys) error {
 			return err
 		}
 		d.log.WithError(err).Error("signing has stopped: the lease is lost; taking it again as soon as it is free")
+		hangups := d.hangups
 		if d, err = reopen(ctx, d, keys); err != nil {
 			return err
 		}
+		d.hangups = hangups
 		d.log.WithField("epoch", d.tenure.lease.Epoch).Info("the lease is ours again: everything is read anew")
 	}
 }

@@ -166,7 +166,7 @@ func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
 	for _, c := range all {
 		if (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) {
 			found = append(found, Condition{
-				Kind: Kind(c.Kind), Chain: c.Chain, Network: c.Network, Token: c.Token, Subject: c.Subject, Detail: c.Detail, Since: c.Since, Stops: c.Stops,
+				Kind: Kind(c.Kind), Chain: c.Chain, Network: c.Network, Token: c.Token, Direction: c.Direction, Subject: c.Subject, Detail: c.Detail, Since: c.Since, Stops: c.Stops,
 			})
 		}
 	}

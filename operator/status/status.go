@@ -45,6 +45,7 @@ const (
 	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
 	AccountIdle   Kind = "account_idle"   // an account that pays no user is halted or recovering
 	ChannelClosed Kind = "channel_closed" // an operator has set the channel to MAINTAIN or CLOSED
+	ConfigRefused Kind = "config_refused" // the configuration was to be read again and is wrong: the one before stays
 )
 
 // Condition is one thing that is not as it should be. Empty fields stand for all: every network on the chain, every token of the

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// with is the world's first configuration, changed.
+func (w *limpWorld) with(change func(*Config)) Config {
+	c := w.cfg
+	c.Networks = slices.Clone(c.Networks)
+	c.Networks[0].Tokens = slices.Clone(c.Networks[0].Tokens)
+	change(&c)
+	return c
+}
+
+func multiple(a chain.Amount, n uint64) chain.Amount {
+	product, _ := a.Mul(n)
+	return product
+}
+
+// write writes it to a file.
+func (w *limpWorld) write(t *testing.T, path string, change func(*Config)) {
+	t.Helper()
+	text, err := yaml.Marshal(w.with(change))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+}
+
+// changed is the configuration of TestReload's second part: what a running daemon takes, and one key that it does not.
+func changed(w *limpWorld, funder string, dai TokenConfig) func(*Config) {
+	return func(c *Config) {
+		c.Watcher.Poll *= 2
+		c.Gateway.RatePerSecond = 500
+		n := &c.Networks[0]
+		n.Funders = append(slices.Clone(n.Funders), funder)
+		usdt := &n.Tokens[1]
+		usdt.MinDeposit, usdt.MinWithdraw = multiple(usdt.MinDeposit, 5), multiple(usdt.MinWithdraw, 3)
+		usdt.Fee.Amount = multiple(usdt.Fee.Amount, 2)
+		n.Tokens = append(n.Tokens, dai)
+	}
+}
+
+// TestReload changes the file beside a running daemon: what is right is taken at once and by what comes later only, what is wrong changes nothing.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	var dai TokenConfig
+	w := newLimpWorld(t, func(_ *limpWorld, c *Config) {
+		dai = c.Networks[0].Tokens[2]
+		c.Networks[0].Tokens = c.Networks[0].Tokens[:2]
+	})
+	wallet, usdt := "&walletAddress="+w.user.vite.address().String(), w.cfg.Networks[0].Tokens[1]
+	page := func(path, token string, into any) int { return ask(t, w.gateway+path+"?tokenId="+token+wallet, into) }
+	require.NotZero(t, page("/meta-info", dai.Token, nil), "it is not served yet")
+	require.Contains(t, w.mustCommand(t, "reload"), "nothing has changed")
+
+	// A deposit that is seen before the minimum rises.
+	address := depositAddress(t, w.user)
+	w.source.StopMining()
+	target, value, call := transferOf(w.user.token.Asset, common.HexToAddress(address), w.user.times(1).Uint256().ToBig(), nil)
+	early, err := w.user.eth.submit(t.Context(), target, value, call)
+	require.NoError(t, err)
+	_, err = w.source.Mine(1)
+	require.NoError(t, err)
+	waitFor(t, "the deposit to be seen", func() bool { return len(w.listed(t, "--state", "seen")) == 1 })
+
+	w.write(t, w.info.Config, changed(w, w.user.eth.address().Hex(), dai))
+	out := w.mustCommand(t, "reload")
+	for _, want := range []string{
+		"networks.eth.tokens.USDT-000.min_deposit 1000000 -> 5000000", "networks.eth.tokens.DAI-000 added: " + dai.Token,
+		"networks.eth.funders [" + w.cfg.Networks[0].Funders[0] + "] -> [", "gateway.rate_per_second", "Takes a restart: watcher.poll",
+	} {
+		require.Contains(t, strings.Join(strings.Fields(out), " "), want)
+	}
+	w.source.StartMining()
+	var deposit struct{ MinimumDepositAmount string }
+	require.Zero(t, page("/deposit-info", usdt.Token, &deposit))
+	require.Equal(t, "5000000", deposit.MinimumDepositAmount)
+	w.well(t)
+	var withdraw struct{ MinimumWithdrawAmount string }
+	require.Zero(t, page("/withdraw-info", usdt.Token, &withdraw))
+	require.Equal(t, "3000000", withdraw.MinimumWithdrawAmount)
+	var fee withdrawFee
+	require.Zero(t, ask(t, w.gateway+"/withdraw-fee?amount=9000000&tokenId="+usdt.Token+wallet, &fee))
+	require.Equal(t, "2000000", fee.Fee)
+
+	// Each by the policy of its first sight.
+	w.user.mustAwait(t, "/deposit-records", early.Hex(), "TOT_CONFIRMED")
+	late, err := w.user.deposit(t.Context(), w.user.times(1))
+	require.NoError(t, err)
+	w.user.mustAwait(t, "/deposit-records", late.Hex(), "BELOW_MINIMUM")
+
+	// A new funder, and a new token from the first page to the credit.
+	topUp := w.user.pay(t, "native", w.hot(t), chain.MustAmount("1000000000000000000"), "")
+	waitFor(t, "the top-up to be money of ours", func() bool {
+		return slices.ContainsFunc(w.listed(t, "--direction", "funding", "--state", "final"), func(r recordRow) bool { return r.InTx == topUp })
+	})
+	three := newDevInfo(w.with(func(c *Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
+	three.Gateway = w.info.Gateway
+	newcomer, err := newBridgeUser(t.Context(), three, three.Tokens[2], 1, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(newcomer.close)
+	newcomer.mustDeposit(t, newcomer.times(2))
+
+	w.refuses(t, func() { require.Zero(t, page("/deposit-info", usdt.Token, &deposit)) })
+	require.Equal(t, "5000000", deposit.MinimumDepositAmount)
+
+	// Back to the beginning: the token is withdrawn from service.
+	w.write(t, w.info.Config, func(*Config) {})
+	require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
+	waitFor(t, "the token's page to be gone", func() bool { return page("/meta-info", dai.Token, nil) != 0 })
+	require.Zero(t, page("/meta-info", usdt.Token, nil))
+	w.well(t)
+	w.settledBooks(t)
+}
+
+// refuses gives the daemon wrong files, by command and by signal.
+func (w *limpWorld) refuses(t *testing.T, unchanged func()) {
+	t.Helper()
+	good, err := os.ReadFile(w.info.Config)
+	require.NoError(t, err)
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	w.write(t, other, func(c *Config) { c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 7) })
+	err = run(t.Context(), []string{"reload", "-c", other}, outside(t))
+	require.ErrorContains(t, err, "the daemon has read "+w.info.Config, "a file of another name")
+
+	w.write(t, w.info.Config, func(c *Config) {
+		c.Networks[0].Tokens[0].MinDeposit = multiple(c.Networks[0].Tokens[0].MinDeposit, 9)
+		c.Networks[0].Tokens[1].Fee.Kind = "generous"
+	})
+	const fault = `fee kind "generous"`
+	_, err = w.command(t, "reload")
+	require.ErrorContains(t, err, fault)
+	require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
+	refused := func() bool {
+		a := w.ask(t)
+		return a.code == 200 && slices.ContainsFunc(a.Warnings, func(r struct{ Kind, Chain string }) bool { return r.Kind == string(status.ConfigRefused) })
+	}
+	waitFor(t, "the refusal in /health", refused)
+	unchanged()
+	_, err = w.command(t, "doctor")
+	require.ErrorContains(t, err, fault)
+
+	require.NoError(t, os.WriteFile(w.info.Config, good, 0o600))
+	out, err := w.command(t, "doctor")
+	require.Error(t, err)
+	require.Contains(t, line(out, "FIX  status config_refused"), fault)
+	w.mustCommand(t, "reload")
+	w.well(t)
+}
+
+// settledBooks waits until nothing is under way, and says that books and chains agree.
+func (w *limpWorld) settledBooks(t *testing.T) {
+	t.Helper()
+	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
+	require.NoError(t, err)
+	defer store.Close()
+	waitFor(t, "nothing under way", func() bool { return len(underWay(t, store, w.cfg)) == 0 })
+	require.Contains(t, w.mustCommand(t, "audit"), " 0 differences")
+}
