@@ -230,9 +230,12 @@ type alertBook struct {
 	text        string
 }
 
+// mostOnsets is how often the same condition may begin in one drill: a node that is late on a machine with other work may be told of once more.
+const mostOnsets = 2
+
 // readAlerts goes through a log. A line too many is an error: one that tells twice what goes on, or that is over what had not begun.
 func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
-	open, known, warnings := map[alertKey]bool{}, map[alertKey]bool{}, 0
+	open, known, onsets, warnings := map[alertKey]bool{}, map[alertKey]bool{}, map[alertKey]int{}, 0
 	b.begun, b.over = kind == "", true
 	for line := range strings.Lines(log) {
 		var a alertLine
@@ -250,8 +253,12 @@ func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
 		switch {
 		case a.Since == "" || a.Chain+a.Network == "" && kind != status.StoreDown && mine:
 			return b, fmt.Errorf("an alert says not of what or since when: %s", line)
-		case known[a.alertKey] && open[a.alertKey] != over, known[a.alertKey] && mine && !over:
+		case known[a.alertKey] && open[a.alertKey] != over:
 			return b, fmt.Errorf("an alert is told twice: %s", line)
+		case !over && onsets[a.alertKey] == mostOnsets:
+			return b, fmt.Errorf("an alert comes again and again: %s", line)
+		case !over:
+			onsets[a.alertKey]++
 		}
 		known[a.alertKey], open[a.alertKey] = true, !over
 		if mine && !over {

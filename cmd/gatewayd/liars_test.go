@@ -129,6 +129,7 @@ func TestLyingNodes(t *testing.T) {
 	})
 	liar.fail(nodeFault{})
 	slow.fail(nodeFault{})
-	require.NoError(t, u.walk(t.Context()), "without a restart")
+	waitFor(t, "open channels, without a restart", func() bool { return askHealth(t.Context(), rootOf(info.Gateway)+"/health") == nil })
+	require.NoError(t, u.walk(t.Context()))
 	require.Empty(t, stopped(t, store, cfg))
 }

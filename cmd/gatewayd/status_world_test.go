@@ -63,8 +63,8 @@ func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	o := quick(t.TempDir())
 	o.listen = freeAddress(t)
 	c := devConfig(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
-	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", 500*time.Millisecond, 500*time.Millisecond
-	c.Ethereum[0].Timeout, c.Vite[0].Timeout = time.Second, time.Second
+	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", time.Second, 500*time.Millisecond
+	c.Ethereum[0].Timeout, c.Vite[0].Timeout = 2*time.Second, 2*time.Second
 	stores, store, password := recovered(t)
 	c.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
 	if adjust != nil {
