@@ -106,7 +106,8 @@ type hub struct {
 type Subscription struct {
 	hub     *hub
 	changes chan []Event
-	err     error // set before changes is closed
+	sent    uint64 // changes that were put into the channel
+	err     error  // set before changes is closed
 }
 
 // subscribe begins a stream. One that begins after the end is closed at once.
@@ -132,6 +133,7 @@ func (h *hub) publish(events []Event) {
 	for s := range h.subs {
 		select {
 		case s.changes <- events:
+			s.sent++
 		default:
 			delete(h.subs, s)
 			s.end(ErrSlow)
@@ -164,6 +166,13 @@ func (s *Subscription) end(err error) {
 // Changes delivers what each change of the chain published, in order. The slices are shared: read only. The channel is
 // closed when the subscription ends.
 func (s *Subscription) Changes() <-chan []Event { return s.changes }
+
+// Sent is how many changes have been published to the subscription. The next one is the first that comes after this call.
+func (s *Subscription) Sent() uint64 {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return s.sent
+}
 
 // Err tells, after Changes was closed, why: ErrSlow, ErrClosed, or nil after Close.
 func (s *Subscription) Err() error {

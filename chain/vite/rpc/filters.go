@@ -25,12 +25,15 @@ type filterTable struct {
 	limit int
 
 	mu      sync.Mutex
+	feed    *node.Subscription
+	taken   uint64 // changes that came from feed
 	filters map[gethrpc.ID]*filter
 }
 
 type filter struct {
 	topic   topic
-	null    bool // an empty poll is null instead of [], as a real node has it for all accounts' blocks
+	null    bool   // an empty poll is null instead of [], as a real node has it for all accounts' blocks
+	from    uint64 // changes of the feed that were published before the filter was made
 	waiting []any
 	polled  time.Time
 }
@@ -39,14 +42,21 @@ func newFilterTable(limit int, now func() time.Time) *filterTable {
 	return &filterTable{now: now, limit: limit, filters: make(map[gethrpc.ID]*filter)}
 }
 
-// run fills the filters from feed until ctx ends. A feed that broke leaves a gap, so all filters go with it.
-func (t *filterTable) run(ctx context.Context, n *node.Node, feed *node.Subscription) error {
+// follow takes another feed. The one before left a gap, so all filters go with it.
+func (t *filterTable) follow(feed *node.Subscription) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.feed, t.taken = feed, 0
+	clear(t.filters)
+}
+
+// run fills the filters from the feed that the table follows until ctx ends, and from another one whenever it breaks.
+func (t *filterTable) run(ctx context.Context, n *node.Node) error {
 	for {
-		if err := t.fill(ctx, feed); err != nil || ctx.Err() != nil {
+		if err := t.fill(ctx, t.feed); err != nil || ctx.Err() != nil {
 			return err
 		}
-		feed = n.Subscribe(changesBuffered)
-		t.clear()
+		t.follow(n.Subscribe(changesBuffered))
 	}
 }
 
@@ -73,18 +83,16 @@ func (t *filterTable) fill(ctx context.Context, feed *node.Subscription) error {
 func (t *filterTable) add(change []node.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.taken++
 	for id, f := range t.filters {
+		if t.taken <= f.from {
+			continue
+		}
 		if f.waiting = append(f.waiting, f.topic.items(change)...); len(f.waiting) > filterHold {
 			delete(t.filters, id)
 		}
 	}
 	t.expire()
-}
-
-func (t *filterTable) clear() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	clear(t.filters)
 }
 
 // expire drops what nobody polls. The lock is held.
@@ -105,7 +113,7 @@ func (t *filterTable) install(f *filter) (gethrpc.ID, error) {
 		return "", other("too many filters")
 	}
 	id := gethrpc.NewID()
-	f.polled = t.now()
+	f.from, f.polled = t.feed.Sent(), t.now()
 	t.filters[id] = f
 	return id, nil
 }

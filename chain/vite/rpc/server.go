@@ -210,8 +210,8 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	feed := s.node.Subscribe(changesBuffered)
-	group.Go(func() error { return s.subscribe.filters.run(ctx, s.node, feed) })
+	s.subscribe.filters.follow(s.node.Subscribe(changesBuffered))
+	group.Go(func() error { return s.subscribe.filters.run(ctx, s.node) })
 	servers := []*http.Server{s.serveHTTP(group, s.peers.listener(s.pipes), s.webSocket())}
 	if s.http != nil {
 		servers = append(servers, s.serveHTTP(group, s.http, s.geth))

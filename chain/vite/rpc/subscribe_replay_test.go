@@ -162,6 +162,7 @@ func subscribeTo(id int, params ...any) map[string]any {
 // A filter that nobody polls does not grow without end: it goes, rather than give a list with a gap.
 func TestFilterOverflow(t *testing.T) {
 	table := newFilterTable(1, time.Now)
+	table.follow(start(t, nil).node.Subscribe(1))
 	id, err := table.install(&filter{topic: snapshotBlocks})
 	require.NoError(t, err)
 	for range filterHold {
@@ -175,17 +176,36 @@ func TestFilterOverflow(t *testing.T) {
 	require.Equal(t, errNoFilter, err)
 }
 
+// A filter has nothing of what was published before it was made, however late the table hears of it.
+func TestFilterBeginsWhenItIsMade(t *testing.T) {
+	f := start(t, nil)
+	table := newFilterTable(1, time.Now)
+	feed := f.node.Subscribe(16)
+	table.follow(feed)
+	f.advance(5)
+	id, err := table.install(&filter{topic: snapshotBlocks})
+	require.NoError(t, err)
+	f.advance(6)
+	for range feed.Sent() {
+		table.add(<-feed.Changes())
+	}
+	got, err := table.poll(id)
+	require.NoError(t, err)
+	require.Len(t, got.Result, 1)
+}
+
 // When the feed of the filters breaks they go, so that nobody takes a gap for silence; new ones live on the next feed.
 func TestFiltersGoWithTheirFeed(t *testing.T) {
 	f := start(t, nil)
 	table := newFilterTable(2, f.now)
 	broken := f.node.Subscribe(1)
 	f.advance(5)
+	table.follow(broken)
 	before, err := table.install(&filter{topic: snapshotBlocks})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1) // run's one result
-	go func() { ended <- table.run(ctx, f.node, broken) }()
+	go func() { ended <- table.run(ctx, f.node) }()
 	gone := func() bool { _, err := table.poll(before); return err != nil }
 	require.Eventually(t, gone, 20*time.Second, time.Millisecond)
 	after, err := table.install(&filter{topic: snapshotBlocks})
