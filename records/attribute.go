@@ -53,3 +53,40 @@ func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
 	}
 	return nil
 }
+
+// Reclassify decides a held transfer, which nobody was named for and which was of no token, again: as final or refused, a deposit or a withdrawal
+// of the token and to the owner that t says, or money of the operators' own. It happens once. ErrConflict: it is not such a transfer, a payment
+// for it lives, or its block left the line.
+func (tx *Tx) Reclassify(t Transfer) error {
+	if err := tx.reclassify(t); err != nil {
+		return fmt.Errorf("deciding transfer %d again: %w", t.ID, err)
+	}
+	return nil
+}
+
+func (tx *Tx) reclassify(t Transfer) error {
+	if err := tx.onLine(t.ID); err != nil {
+		return err
+	}
+	live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, t.ID)
+	if err == nil && live {
+		err = fmt.Errorf("%w: a payment for it lives", ErrConflict)
+	}
+	if err != nil {
+		return err
+	}
+	policy, err := json.Marshal(t.Policy)
+	if err != nil {
+		return err
+	}
+	err = tx.change(`UPDATE transfers SET direction = ?, token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?, state = ?, reason = ?, changed_at = ?
+		WHERE id = ? AND state = 'held' AND owner = '' AND token = '' AND failed = 0`,
+		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), note(t.Reason), tx.millis(), t.ID)
+	if err == nil {
+		err = tx.bookDeposit(t.ID, true)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.logTransfer(t.ID, string(t.State), fmt.Sprintf("decided again as a %s: %s", t.Direction, t.Reason))
+}

@@ -46,7 +46,13 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 		return err
 	}
 	w.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": state, "reason": t.Reason}).Info("transfer decided")
-	if state == records.Held || t.Reason == records.ReasonDust {
+	t.State = state
+	return w.follows(tx, n, t)
+}
+
+// follows queues what follows from a transfer that was decided just now.
+func (w *Watcher) follows(tx *records.Tx, n records.Network, t records.Transfer) error {
+	if t.State == records.Held || t.Reason == records.ReasonDust {
 		return nil
 	}
 	if t.Chain == n.Exchange {
@@ -57,7 +63,7 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 	switch {
 	case t.Direction == records.Funding:
 		return nil
-	case state == records.Final:
+	case t.State == records.Final:
 		return w.queueCredit(tx, n, t)
 	case t.Direction == records.Withdrawal:
 		return queueRefund(tx, n, t, t.From, t.Amount)

@@ -64,6 +64,36 @@ func recordsRefundCommand(w world, config *string) *cobra.Command {
 	return c
 }
 
+func recordsReclassifyCommand(w world, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, (*watcher.Watcher).Reclassify, func(ctx context.Context, d *desk, _ *watcher.Watcher) error {
+		if o.Why == "" {
+			return usagef("--why is wanted: what has changed in the configuration, kept in the history")
+		}
+		return d.checkReloaded(ctx)
+	}, &cobra.Command{
+		Use: "reclassify ID", Short: "Decide a transfer that is held as a stranger's again, by the configuration of now",
+		Long: "Decide a transfer that is held as a stranger's (unknown_token, unknown_label, unbound_address) again, by the configuration of now: when its sender has been\n" +
+			"added to `funders` since, or its token is served now, or again. What has a payment is not touched.",
+		Example: "  gatewayd records reclassify 17 --why 'our treasury, added to funders today'",
+	})
+	c.Flags().StringVar(&o.Why, "why", "", "what has changed, kept in the history")
+	return c
+}
+
+// checkReloaded refuses to decide by a file that the running daemon does not work by.
+func (d *desk) checkReloaded(ctx context.Context) error {
+	led, err := d.store.Led(ctx, leaseRole)
+	if err != nil || !led {
+		return err
+	}
+	known, _, err := d.configured(ctx)
+	if err == nil && !known {
+		err = errors.New("the daemon does not work by this configuration yet, so nothing was ordered: `gatewayd reload` first")
+	}
+	return err
+}
+
 // orderCommand runs an order in one transaction, after a check that may ask nodes.
 func orderCommand(w world, config *string, o *watcher.Order, do orderFunc, check func(context.Context, *desk, *watcher.Watcher) error, c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)

@@ -27,6 +27,7 @@ func recordsCommand(w world) *cobra.Command {
 		recordsRetryCommand(w, config),
 		recordsCreditCommand(w, config),
 		recordsRefundCommand(w, config),
+		recordsReclassifyCommand(w, config),
 		recordsSettleCommand(w, config),
 	)
 	return c

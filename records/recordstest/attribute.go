@@ -85,3 +85,50 @@ func testRefundToAnother(t *testing.T, url string) {
 	}
 	require.Empty(t, told())
 }
+
+// testReclassify: a stranger's transfer is decided again once, also as money of the operators' own; no other fact of it changes.
+func testReclassify(t *testing.T, url string) {
+	r := newRig(t, url)
+	address := r.bind(Alice)
+	again := func(in records.Transfer, change func(*records.Transfer)) error {
+		change(&in)
+		return r.Try(func(tx *records.Tx) error { return tx.Reclassify(in) })
+	}
+	funding := func(t *records.Transfer) { t.Direction, t.State = records.Funding, records.Final }
+	credited := func(t *records.Transfer) {
+		t.State, t.Reason, t.Token, t.Owner, t.Payee, t.Net = records.Final, records.ReasonOperator, Token, Alice, Alice, chain.NewAmount(7)
+	}
+	ours := r.stray(Shared, 700)
+	require.NoError(t, again(ours, funding))
+	out := r.Transfer(ours.ID)
+	require.Equal(t, []any{records.Funding, records.Final, ours.Amount, ours.From}, []any{out.Direction, out.State, out.Amount, out.From})
+	require.ErrorIs(t, again(out, credited), records.ErrConflict, "it is decided")
+
+	theirs := r.stray(address, 700)
+	require.NoError(t, again(theirs, credited))
+	r.See(func(tx *records.Tx) error {
+		list, err := tx.SweepCandidates(Source)
+		require.Len(t, list, 1, "what lies on the address is swept")
+		return err
+	})
+	refunded := r.stray(Shared, 700)
+	r.Do(func(tx *records.Tx) error {
+		_, err := tx.QueuePayment(records.Payment{
+			TransferID: refunded.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: refunded.Asset, Amount: refunded.Amount, Payee: refunded.From,
+		})
+		return err
+	})
+	require.ErrorIs(t, again(refunded, funding), records.ErrConflict, "a payment for it lives")
+	owned := r.Receive(records.Deposit, 50)
+	r.Do(func(tx *records.Tx) error {
+		return tx.MoveTransfer(owned.ID, records.Seen, records.Held, records.ReasonOperator)
+	})
+	require.ErrorIs(t, again(r.Transfer(owned.ID), funding), records.ErrConflict, "it has an owner")
+	held := r.stray(Shared, 800)
+	require.Error(t, r.Try(func(tx *records.Tx) error {
+		return tx.Reclassify(records.Transfer{ID: held.ID, Direction: records.Funding, State: records.Final, Owner: Bob})
+	}),
+		"the database itself: money of ours has no owner")
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	require.ErrorIs(t, again(held, funding), records.ErrConflict, "its block left the line")
+}

@@ -66,6 +66,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"pools", testPools},
 		{"breaches", testBreaches},
 		{"attribution", testAttribution},
+		{"reclassification", testReclassify},
 		{"rescans", testRescans},
 		{"reloads", testReloads},
 		{"blocks read again", testRelined},
