@@ -210,6 +210,18 @@ func TestPayoutThatFailedForWantIsTriedAgain(t *testing.T) {
 	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, (1000-fee)*100)
 }
 
+// A payout that failed for want of ours has used a transaction: when its payee refuses by the second try, its user gets it back less its fee.
+func TestPayoutThatIsRefusedOnItsSecondTry(t *testing.T) {
+	r := setup(t)
+	r.run(1)
+	owner, _ := r.user()
+	hash := r.failForWant(owner)
+	r.eth.Reject(r.eth.Address("payee"), true)
+	r.rest()
+	r.requireFailedOnce(hash)
+	r.requireHolding(r.vite, owner, usd, 1000-fee)
+}
+
 // Where no node knows any more why a payout failed, it is tried once more, and not for ever.
 func TestPayoutThatFailedLongAgoIsTriedOnceMore(t *testing.T) {
 	r := setup(t)
