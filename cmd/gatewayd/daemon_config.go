@@ -132,6 +132,7 @@ func (d *daemon) take(next Config) {
 	}
 	d.networks = networks
 	d.watcher.Reconfigure(networks)
+	d.monitor.Reconfigure(networks)
 	if err := d.gateway.Reconfigure(d.cfg.Gateway, networks); err != nil { // Config.Check has seen to that
 		d.log.WithError(err).Error("the gateway's pages keep their configuration")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -65,6 +66,7 @@ type Parts struct {
 type Monitor struct {
 	Parts
 	watched map[chain.ID]*watched
+	served  atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
 }
 
 // NewMonitor starts nothing.
@@ -77,11 +79,15 @@ func NewMonitor(p Parts) *Monitor {
 		p.Alerts = NewAlerts(p.Log)
 	}
 	m := &Monitor{Parts: p, watched: map[chain.ID]*watched{}}
+	m.Reconfigure(p.Networks)
 	for id := range p.Chains {
 		m.watched[id] = &watched{id: id, pace: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
 	}
 	return m
 }
+
+// Reconfigure has other networks' conditions told from the next look on.
+func (m *Monitor) Reconfigure(networks []records.Network) { m.served.Store(&networks) }
 
 // Run looks until ctx ends. It never fails: a store that does not take what it finds shows by itself.
 func (m *Monitor) Run(ctx context.Context) error {
@@ -125,7 +131,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if err := m.note(tx, seen); err != nil {
 			return err
 		}
-		report, err = Read(tx, m.Networks)
+		report, err = Read(tx, *m.served.Load())
 		return err
 	})
 	if err == nil {
