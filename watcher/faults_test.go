@@ -234,17 +234,31 @@ func TestForeignSignerTakesOurNumber(t *testing.T) {
 
 func TestNewAccountWaitsUntilItsPastIsFinal(t *testing.T) {
 	r := setup(t)
-	owner, _ := r.user()
-	out := r.withdraw(owner, r.eth.Address("payee"), 1000)
-	r.run(finality)
-	r.eth.Foreign("hot", r.eth.Address("cold"), usdEth, units(7)) // the operators, before the daemon's first payment
+	late := r.eth.Address("late")
+	r.eth.Own(late)
+	r.eth.Deposit(r.eth.Address("treasury"), late, chain.Native, units(50_000), chain.Memo{Type: -1})
 	r.run(1)
-	require.Equal(t, records.AccountNew, r.account("eth", r.net.Hot).State)
+	r.eth.Foreign("late", r.eth.Address("cold"), chain.Native, units(7)) // the operators, before the daemon knows the account
+	r.update(func(tx *records.Tx) error {
+		return tx.EnsureAccount(records.Account{Chain: "eth", Account: late, Kind: records.KindGas, Network: "main", KeyPath: "late"})
+	})
+	r.run(1)
+	require.Equal(t, records.AccountNew, r.account("eth", late).State)
 	r.rest()
-	require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
-	require.Equal(t, uint64(1), r.account("eth", r.net.Hot).Base)
-	require.Equal(t, records.Paid, r.payment(out).State)
-	r.requireSound()
+	require.Equal(t, records.AccountOK, r.account("eth", late).State)
+	require.Equal(t, uint64(1), r.account("eth", late).Base)
+}
+
+// An account that has paid nothing yet is adopted in the first round that finds it at rest: what leaves it after that without the daemon stops it.
+func TestAccountsAreAdoptedBeforeTheyPay(t *testing.T) {
+	r := setup(t)
+	r.run(1)
+	for id, account := range map[chain.ID]string{"eth": r.net.Hot, "vite": r.net.Gateway} {
+		require.Equal(t, records.AccountOK, r.account(id, account).State)
+	}
+	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(7))
+	r.run(finality + 3)
+	require.Contains(t, []records.AccountState{records.AccountHalted, records.AccountRecovering}, r.account("eth", r.net.Hot).State)
 }
 
 func TestEmptyHotAccountDelaysPayouts(t *testing.T) {

@@ -29,13 +29,15 @@ type payer struct {
 
 // round works through the accounts that have something to pay, one after the other.
 func (p *payer) round(ctx context.Context) error {
-	var accounts []records.Account
+	var accounts, fresh []records.Account
 	var cur records.Cursor
 	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if cur, err = tx.Cursor(p.id); err != nil || cur.Missing || cur.Halted {
 			return err
 		}
-		accounts, err = tx.BusyAccounts(p.id)
+		if accounts, err = tx.BusyAccounts(p.id); err == nil {
+			fresh, err = p.fresh(tx, accounts)
+		}
 		return err
 	})
 	if err != nil {
@@ -54,7 +56,21 @@ func (p *payer) round(ctx context.Context) error {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
 	}
+	for _, a := range fresh {
+		if _, err := p.ready(ctx, a); err != nil {
+			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
+		}
+	}
 	return errors.Join(faults...)
+}
+
+// fresh is the idle accounts with money of ours that are not adopted yet. They are adopted before they pay, so that from the daemon's first round in
+// which nothing of them moves, everything that leaves them without it is noticed.
+func (p *payer) fresh(tx *records.Tx, busy []records.Account) ([]records.Account, error) {
+	all, err := tx.Accounts(p.id, records.KindHot, records.KindGas, records.KindGateway)
+	return slices.DeleteFunc(all, func(a records.Account) bool {
+		return a.State != records.AccountNew || slices.ContainsFunc(busy, func(b records.Account) bool { return b.Account == a.Account })
+	}), err
 }
 
 func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, doubtful bool) error {

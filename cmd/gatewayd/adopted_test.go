@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// TestTheftBeforeTheFirstPayment: coin leaves a gateway that has never paid, sent with the hot account's key. The account stops, every surface tells
+// it, and the operator's word lets it go on.
+func TestTheftBeforeTheFirstPayment(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, nil)
+	waitFor(t, "accounts at rest", func() bool { return w.state(t, w.hot(t)) == string(records.AccountOK) })
+	w.steal(t, ether(50))
+	waitFor(t, "the transaction to be final", func() bool {
+		out, _ := w.operator(t, "account", "list")
+		return strings.Contains(out, "was not signed by this daemon")
+	})
+	w.surfaces(t, cell{
+		kind: status.AccountStopped, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain,
+		names: "was not signed by this daemon", stopsAccount: true,
+	})
+	out, ok := w.operator(t, "account", "resume", "eth", w.hot(t))
+	require.False(t, ok, out)
+	var story accountStory
+	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "show", "eth", w.hot(t), "--json")), &story))
+	require.Len(t, story.Foreign, 1)
+	waitFor(t, "the word is taken", func() bool {
+		_, ok := w.operator(t, "account", "resume", "eth", w.hot(t), "--accept", story.Foreign[0].Hash, "--why", "moved by hand")
+		return ok
+	})
+	w.well(t)
+	payee, sent := w.user.payee(t, units(w.user.token, 5000))
+	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	w.user.paidOnce(t, payee, units(w.user.token, 5000))
+}
+
+// state is what `account list` says of an account.
+func (w *limpWorld) state(t *testing.T, address string) string {
+	t.Helper()
+	var rows []accountRow
+	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "list", "--json")), &rows))
+	for _, a := range rows {
+		if a.Address == address {
+			return a.State
+		}
+	}
+	return ""
+}
