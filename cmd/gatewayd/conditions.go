@@ -29,6 +29,8 @@ func remedy(k status.Kind) string {
 		return "see \"A halted chain\" in docs/operations.md"
 	case status.NodesDown, status.NodeFaulty:
 		return "start the node, correct its URL, or take another one"
+	case status.NodeMended:
+		return "nothing; if it happens again and again take another node"
 	case status.NodesDisagree:
 		return "find out which node is wrong, for instance by a block explorer, and take it out of the configuration"
 	case status.NodesStale:

@@ -172,7 +172,15 @@ func (d *doctor) running(ctx context.Context, k *desk) {
 			continue
 		}
 		found++
-		d.add(false, "status "+string(c.Kind), c.Detail, remedy(c.Kind))
+		told := c.Detail
+		if !c.Since.IsZero() {
+			told += " (since " + c.Since.UTC().Format(time.DateTime) + " UTC)"
+		}
+		if c.Kind == status.NodeMended {
+			d.warn(false, "status "+string(c.Kind), told, remedy(c.Kind))
+			continue
+		}
+		d.add(false, "status "+string(c.Kind), told, remedy(c.Kind))
 	}
 	if found == 0 {
 		d.add(true, "status", "the daemon runs, nothing keeps money from moving", "")

@@ -14,8 +14,9 @@ const (
 	stillBlocks = 8
 	// behindAtMost is how far behind, in blocks' time, the follower may be while it catches up.
 	behindAtMost = 10 * time.Minute
-	// faultFor is how long a node's wrong answer is told.
-	faultFor = 10 * time.Minute
+	// faultFor is how long a node's wrong answer is told, and rightAfter after how long without another one the node counts as right again.
+	faultFor   = 10 * time.Minute
+	rightAfter = time.Minute
 )
 
 // lasting is how long nodes must fail to answer before that is told: a lost answer is none yet.
@@ -167,19 +168,21 @@ func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []re
 		if n.Faults > 0 || ok {
 			w.faults[n.Name] = fault{n.Faults, f.at}
 		}
-		var detail string
+		kind, detail := NodeFaulty, ""
 		switch {
 		case n.LeftOut:
 			detail = fmt.Sprintf("is left out for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)
 		case !n.Up && !n.AskedAt.IsZero():
 			detail = "does not answer: " + n.Why
-		case !f.at.IsZero() && now.Sub(f.at) < faultFor:
-			detail = fmt.Sprintf("has given %d wrong answers, the last: %s", n.Faults, n.LastFault)
-		default:
+		case f.at.IsZero() || now.Sub(f.at) >= faultFor:
 			continue
+		case now.Sub(f.at) >= rightAfter && n.AskedAt.After(f.at):
+			kind, detail = NodeMended, fmt.Sprintf("is right again: it had given %d wrong answers until %s, the last: %s", n.Faults, f.at.UTC().Format("15:04:05 UTC"), n.LastFault)
+		default:
+			detail = fmt.Sprintf("has given %d wrong answers, the last: %s", n.Faults, n.LastFault)
 		}
 		found = append(found, records.Condition{
-			Kind: string(NodeFaulty), Chain: w.id, Subject: n.Name, Detail: fmt.Sprintf("node %s of chain %s %s", n.Name, w.id, detail),
+			Kind: string(kind), Chain: w.id, Subject: n.Name, Detail: fmt.Sprintf("node %s of chain %s %s", n.Name, w.id, detail),
 		})
 	}
 	return found

@@ -117,9 +117,10 @@ func TestJudge(t *testing.T) {
 func TestNodeFaults(t *testing.T) {
 	w := &watched{id: "eth", faults: map[string]fault{}}
 	good := chain.NodeState{Name: "a:1", Up: true, AskedAt: begin}
+	kind := NodeFaulty
 	told := func(at time.Duration, n chain.NodeState) (details []string) {
 		for _, c := range w.judgeNodes(begin.Add(at), []chain.NodeState{n, {Name: "b:1", Up: true}}) {
-			require.Equal(t, []any{string(NodeFaulty), chain.ID("eth"), n.Name, false}, []any{c.Kind, c.Chain, c.Subject, c.Stops})
+			require.Equal(t, []any{string(kind), chain.ID("eth"), n.Name, false}, []any{c.Kind, c.Chain, c.Subject, c.Stops})
 			details = append(details, c.Detail)
 		}
 		return details
@@ -134,7 +135,13 @@ func TestNodeFaults(t *testing.T) {
 	dead.Up, dead.Why = false, "connection refused"
 	require.Empty(t, told(0, good))
 	require.Equal(t, []string{"node a:1 of chain eth has given 2 wrong answers, the last: an old block"}, told(10*s, lied))
-	require.Len(t, told(9*time.Minute, lied), 1)
+	require.Len(t, told(69*s, lied), 1)
+	require.Equal(t, []string{"node a:1 of chain eth has given 2 wrong answers, the last: an old block"}, told(9*time.Minute, lied), "it was not asked since")
+	lied.AskedAt = begin.Add(69 * s)
+	kind = NodeMended
+	require.Equal(t, []string{"node a:1 of chain eth is right again: it had given 2 wrong answers until " + begin.Add(10*s).UTC().Format("15:04:05") +
+		" UTC, the last: an old block"}, told(71*s, lied))
+	kind = NodeFaulty
 	require.Empty(t, told(11*time.Minute, lied))
 	require.Len(t, told(12*time.Minute, again), 1)
 	require.Equal(t, []string{"node a:1 of chain eth is left out for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))

@@ -40,6 +40,7 @@ const (
 // What an operator should know before it does.
 const (
 	NodeFaulty    Kind = "node_faulty"    // one of several nodes is down, lies or is left out
+	NodeMended    Kind = "node_mended"    // one of several nodes was wrong not long ago, and is right again
 	FundsUnswept  Kind = "funds_unswept"  // payments wait for deposits to be swept
 	FeesHigh      Kind = "fees_high"      // some payouts would cost more than they may, and wait
 	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
