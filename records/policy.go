@@ -36,6 +36,7 @@ type Token struct {
 	AssetDecimals uint8
 	Type          int    // binding type
 	LabelName     string // type 1: what wallets call the label
+	Issued        bool   // all of the token that exists is this gateway's to cover
 	Policy        Policy
 }
 

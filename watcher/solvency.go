@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,11 @@ import (
 // holder is a source chain that tells what many accounts hold of an asset after a final block, by a majority of its nodes.
 type holder interface {
 	HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error)
+}
+
+// issuer is an exchange chain that tells how much of a token is in other hands than some accounts, and whether one of them is its owner there.
+type issuer interface {
+	Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error)
 }
 
 // solvencyPage is how many accounts are asked for at once.
@@ -36,9 +42,11 @@ type BalanceSheet struct {
 	Above    chain.Amount // credited deposits that are younger than Height
 	Held     chain.Amount // all of these
 
-	Circulating chain.Amount // credited less given back: what users have of the gateway token
+	Circulating chain.Amount // credited less given back: what users have of the gateway token, by the books
+	Issued      bool         // the gateway is the token's issuer, so that all of it in other hands has to be covered
+	Supply      chain.Amount // where it is: what is in other hands, by the exchange chain
 	Unpaid      chain.Amount // payouts and refunds that no final block has
-	Owed        chain.Amount // both
+	Owed        chain.Amount // Unpaid and Circulating, or Supply if that is more
 
 	Opened   bool         // tokens: what was there before the books is known
 	Opening  chain.Amount // of tokens, to be stored if not Opened
@@ -49,6 +57,14 @@ type BalanceSheet struct {
 // Uncovered is by how much less is held than is owed.
 func (b BalanceSheet) Uncovered() chain.Amount { return less(b.Owed, b.Held) }
 
+// unbooked says by how much more of an issued token is in circulation than the books know.
+func (b BalanceSheet) unbooked() string {
+	if more := less(b.Supply, b.Circulating); !more.IsZero() {
+		return fmt.Sprintf("; %s of %s more is in circulation than the books say", more, b.Token.Asset)
+	}
+	return ""
+}
+
 // fault says what is wrong, or nothing.
 func (b BalanceSheet) fault() string {
 	var found []string
@@ -57,18 +73,23 @@ func (b BalanceSheet) fault() string {
 			b.Missing, b.Token.Asset, b.Height))
 	}
 	if short := b.Uncovered(); !short.IsZero() {
-		found = append(found, fmt.Sprintf("%s of %s is held and %s owed at block %d: %s is missing", b.Held, b.Token.Asset, b.Owed, b.Height, short))
+		found = append(found, fmt.Sprintf("%[2]s of %[1]s is held and %[3]s of %[1]s owed at block %[4]d: %[5]s of %[1]s is missing%[6]s",
+			b.Token.Asset, b.Held, b.Owed, b.Height, short, b.unbooked()))
 	}
 	return strings.Join(found, "; ")
 }
 
 // Sheet asks the chain for everything our accounts hold of a token. false: the chain does not offer it, or is not followed yet.
-func Sheet(ctx context.Context, s viewer, c chain.Chain, n records.Network, t records.Token) (b BalanceSheet, ok bool, err error) {
-	h, ok := c.(holder)
+func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n records.Network, t records.Token) (b BalanceSheet, ok bool, err error) {
+	h, ok := source.(holder)
 	if !ok {
 		return b, false, nil
 	}
 	var books records.Sheet
+	b = BalanceSheet{Network: n.Name, Token: t}
+	if err := b.issue(ctx, s, exchange, n); err != nil { // before the books: what is credited meanwhile is covered by what they say then
+		return b, false, err
+	}
 	err = s.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(n.Source)
 		if ok = err == nil && !cur.Missing && cur.Final.Height > 0; !ok {
@@ -80,11 +101,41 @@ func Sheet(ctx context.Context, s viewer, c chain.Chain, n records.Network, t re
 	if err != nil || !ok {
 		return b, false, err
 	}
-	b = BalanceSheet{Network: n.Name, Token: t, Height: books.Height, Above: books.Above, Unpaid: books.Unpaid}
+	b.Height, b.Above, b.Unpaid = books.Height, books.Above, books.Unpaid
 	if err := b.ask(ctx, s, h, n); err != nil {
 		return b, false, err
 	}
 	return b, true, b.compare(books)
+}
+
+// issue asks the exchange chain how much of the token is in other hands, where the gateway is its issuer: by its owner there, or by configuration.
+func (b *BalanceSheet) issue(ctx context.Context, s viewer, c chain.Chain, n records.Network) error {
+	i, ok := c.(issuer)
+	if !ok {
+		return nil
+	}
+	var accounts []string
+	err := s.View(ctx, func(tx *records.Tx) error {
+		ours, err := tx.Accounts(n.Exchange, records.KindGateway)
+		for _, a := range ours {
+			accounts = append(accounts, a.Account)
+		}
+		return err
+	})
+	if err != nil || len(accounts) == 0 {
+		return err
+	}
+	supply, owned, err := i.Circulating(ctx, chain.Asset(b.Token.TokenID), accounts)
+	if errors.Is(err, chain.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("asking what is in circulation of %s: %w", b.Token.Symbol, err)
+	}
+	if b.Issued = owned || b.Token.Issued; b.Issued {
+		b.Supply, _, err = supply.Rescale(b.Token.Decimals, b.Token.AssetDecimals)
+	}
+	return err
 }
 
 // ask adds up what the accounts hold, page by page, all at the same block.
@@ -137,7 +188,11 @@ func (b *BalanceSheet) compare(s records.Sheet) (err error) {
 	if b.Circulating, _, err = less(s.Deposited, s.Withdrawn).Rescale(b.Token.Decimals, b.Token.AssetDecimals); err != nil {
 		return err
 	}
-	if b.Owed, err = b.Circulating.Add(s.Unpaid); err != nil || b.Token.Asset == chain.Native {
+	circulating := b.Circulating
+	if circulating.Less(b.Supply) {
+		circulating = b.Supply
+	}
+	if b.Owed, err = circulating.Add(s.Unpaid); err != nil || b.Token.Asset == chain.Native {
 		return err
 	}
 	went, err := s.Paid.Add(s.Lost)
@@ -158,6 +213,10 @@ func (b *BalanceSheet) compare(s records.Sheet) (err error) {
 	return err
 }
 
+// share bounds what sheets cost: drawing them takes one part of so many of the time at most, so that those of a small gateway are drawn at each
+// reconciliation and those of a million addresses every quarter of an hour or so.
+const share = 200
+
 // solvency compares balance sheets in its time, and after each that does not fit again with the next final blocks: what two in a row show closes the
 // token's channels until one fits.
 type solvency struct {
@@ -173,6 +232,7 @@ func (v *solvency) round(ctx context.Context) error {
 	if v.Now().Before(v.next) {
 		return nil
 	}
+	begun := time.Now()
 	for _, n := range v.networks() {
 		for _, t := range n.Tokens {
 			if err := v.check(ctx, n, t); err != nil {
@@ -181,7 +241,7 @@ func (v *solvency) round(ctx context.Context) error {
 		}
 	}
 	if len(v.before) == 0 {
-		v.next = v.Now().Add(v.cfg.Solvency)
+		v.next = v.Now().Add(min(v.cfg.Solvency, share*time.Since(begun)))
 	}
 	return nil
 }
@@ -189,7 +249,7 @@ func (v *solvency) round(ctx context.Context) error {
 // check judges one token. A sheet that does not fit is looked at again at a later final block before it closes anything: the books of a block
 // that has just become final may be half written.
 func (v *solvency) check(ctx context.Context, n records.Network, t records.Token) error {
-	b, ok, err := Sheet(ctx, v.Store, v.Chains[n.Source], n, t)
+	b, ok, err := Sheet(ctx, v.Store, v.Chains[n.Source], v.Chains[n.Exchange], n, t)
 	if err != nil || !ok {
 		return err
 	}

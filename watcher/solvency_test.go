@@ -81,7 +81,7 @@ func TestSheetAsksEveryAccount(t *testing.T) {
 	r.eth.Deposit(r.eth.Address("depositor"), r.net.Shared, usdEth, units(70), chain.Memo{Type: -1})
 	r.withdraw(owner, r.eth.Address("payee"), 330)
 	r.rest()
-	b, ok, err := Sheet(t.Context(), r.store, c, r.net, r.net.Tokens[0])
+	b, ok, err := Sheet(t.Context(), r.store, c, r.vite, r.net, r.net.Tokens[0])
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, []chain.Amount{units(stock*100 - 30_000), units(0), units(70), units(50_000)}, []chain.Amount{b.Hot, b.Gas, b.Shared, b.Deposits})

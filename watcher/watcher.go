@@ -35,7 +35,7 @@ type Config struct {
 	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold; default 15s
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
 	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
-	Solvency     time.Duration `yaml:"solvency"`      // how often everything held of each token is compared with the books and with what is owed; default 24h
+	Solvency     time.Duration `yaml:"solvency"`      // longest time between two comparisons of everything held of each token with the books and with what is owed; default 24h. They are made at each reconciliation as long as they take less than a 200th of the time
 }
 
 func (c Config) withDefaults() Config {

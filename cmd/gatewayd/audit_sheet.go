@@ -25,8 +25,9 @@ type sheetRow struct {
 	Deposits    chain.Amount  `json:"deposits"` // users' own addresses
 	Above       chain.Amount  `json:"above"`    // credited deposits younger than height
 	Held        chain.Amount  `json:"held"`
-	Circulating chain.Amount  `json:"circulating"` // credited less given back
-	Unpaid      chain.Amount  `json:"unpaid"`      // payouts and refunds that no final block has
+	Circulating chain.Amount  `json:"circulating"`      // credited less given back
+	Supply      *chain.Amount `json:"supply,omitempty"` // issued tokens: in other hands than the gateway's, by the exchange chain
+	Unpaid      chain.Amount  `json:"unpaid"`           // payouts and refunds that no final block has
 	Owed        chain.Amount  `json:"owed"`
 	Uncovered   chain.Amount  `json:"uncovered"`          // owed above held
 	Expected    *chain.Amount `json:"expected,omitempty"` // tokens: held by the books, without above
@@ -46,7 +47,7 @@ func (a *audit) sheets(ctx context.Context) error {
 			return err
 		}
 		for _, t := range n.Tokens {
-			b, ok, err := watcher.Sheet(ctx, a.store, a.chains[n.Source], n, t)
+			b, ok, err := watcher.Sheet(ctx, a.store, a.chains[n.Source], a.chains[n.Exchange], n, t)
 			if err != nil {
 				a.missed = append(a.missed, fmt.Sprintf("balance sheet of %s on %s: %v", t.Symbol, n.Name, err))
 				continue
@@ -67,7 +68,16 @@ func (a *audit) sheet(b watcher.BalanceSheet, unexplained chain.Amount) {
 	}
 	a.rows = append(a.rows, row)
 	a.check(row.Missing.IsZero(), "our accounts hold %s less of %s than the books say at block %d", row.text(row.Missing), row.Asset, b.Height)
-	a.check(row.Uncovered.IsZero(), "%s is held on %s and %s owed: %s is missing", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered))
+	a.check(row.Uncovered.IsZero(), "%s is held on %s and %s owed: %s is missing%s", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered), row.unbooked())
+}
+
+// unbooked says by how much more is in circulation than the books know.
+func (r sheetRow) unbooked() string {
+	if r.Supply == nil || !r.Circulating.Less(*r.Supply) {
+		return ""
+	}
+	more, _ := r.Supply.Sub(r.Circulating) // it is more
+	return "; " + r.text(more) + " more is in circulation than the books say"
 }
 
 func rowOfSheet(b watcher.BalanceSheet) sheetRow {
@@ -75,6 +85,9 @@ func rowOfSheet(b watcher.BalanceSheet) sheetRow {
 		Network: b.Network, Symbol: b.Token.Symbol, Asset: b.Token.Asset, Decimals: b.Token.AssetDecimals, Height: b.Height,
 		Hot: b.Hot, Gas: b.Gas, Shared: b.Shared, Deposits: b.Deposits, Above: b.Above, Held: b.Held,
 		Circulating: b.Circulating, Unpaid: b.Unpaid, Owed: b.Owed, Uncovered: b.Uncovered(), Missing: b.Missing,
+	}
+	if b.Issued {
+		row.Supply = &b.Supply
 	}
 	if b.Opened {
 		row.Expected = &b.Expected
@@ -124,6 +137,9 @@ func (r sheetRow) print(w io.Writer) {
 	line("credited, not final", r.Above)
 	line("HELD", r.Held)
 	line("users have", r.Circulating)
+	if r.Supply != nil {
+		line("in circulation", *r.Supply)
+	}
 	line("to be paid", r.Unpaid)
 	line("OWED", r.Owed)
 	if r.Expected != nil {
@@ -152,7 +168,7 @@ func (a *audit) writeOff(ctx context.Context, name, why string, w io.Writer) err
 			if t.Asset == chain.Native || (t.Symbol != name && t.TokenID != name && string(t.Asset) != name) {
 				continue
 			}
-			b, _, err := watcher.Sheet(ctx, a.store, a.chains[n.Source], n, t)
+			b, _, err := watcher.Sheet(ctx, a.store, a.chains[n.Source], a.chains[n.Exchange], n, t)
 			if err != nil || b.Missing.IsZero() {
 				return errors.Join(err, fmt.Errorf("%w: nothing of %s is missing", records.ErrNotFound, name))
 			}

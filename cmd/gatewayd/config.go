@@ -91,6 +91,7 @@ type TokenConfig struct {
 	AssetDecimals uint8         `yaml:"asset_decimals"`
 	Type          int           `yaml:"type"`
 	LabelName     string        `yaml:"label_name"`
+	Issued        bool          `yaml:"issued"` // the gateway is the token's only issuer; known by itself where an account of the gateway owns the token
 	MinDeposit    chain.Amount  `yaml:"min_deposit"`
 	MinWithdraw   chain.Amount  `yaml:"min_withdraw"`
 	MaxWithdraw   chain.Amount  `yaml:"max_withdraw"`
@@ -286,7 +287,7 @@ func (t TokenConfig) minRefund() chain.Amount {
 // token is the same in the words of records.
 func (t TokenConfig) token() records.Token {
 	return records.Token{
-		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName,
+		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName, Issued: t.Issued,
 		Policy: records.Policy{
 			Type: t.Type, Decimals: t.Decimals, AssetDecimals: t.AssetDecimals,
 			MinDeposit: t.MinDeposit, MinWithdraw: t.MinWithdraw, MaxWithdraw: t.MaxWithdraw, MinRefund: t.minRefund(),

@@ -40,6 +40,7 @@ func faulty(t *testing.T, honest string) *faultyNode {
 type limpWorld struct {
 	*rig
 	source          *devnode.Node
+	rich            *embedded // the exchange chain
 	node, exchange  *faultyNode
 	info            devInfo
 	cfg             Config
@@ -59,7 +60,8 @@ func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
 	w.keys, err = wallet.FromMnemonic(devMnemonic)
 	require.NoError(t, err)
-	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, startRichExchange(t, w.keys))
+	w.rich = startRichExchange(t, w.keys)
+	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, w.rich.URL())
 	o := quick(t.TempDir())
 	o.listen = freeAddress(t)
 	c := devConfig(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
@@ -87,13 +89,18 @@ func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 }
 
 // startRichExchange is startExchangeChain with a thousand USDT for the first user.
-func startRichExchange(t *testing.T, keys *wallet.Keys) string {
+func startRichExchange(t *testing.T, keys *wallet.Keys) *embedded {
 	t.Helper()
 	genesis, err := devGenesis(keys)
 	require.NoError(t, err)
 	user, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase))
 	require.NoError(t, err)
 	usdt, gift := devTokens()[1].ID, uint256.NewInt(20_000_000_000)
+	for i := range genesis.Tokens { // the user can issue more of it
+		if k := &genesis.Tokens[i]; k.ID == usdt {
+			k.Owner, k.ReIssuable, k.MaxSupply = user, true, *new(uint256.Int).SetAllOne()
+		}
+	}
 	for i, a := range genesis.Accounts {
 		if a.Address == user {
 			a.Balances[usdt] = *gift
@@ -111,7 +118,7 @@ func startRichExchange(t *testing.T, keys *wallet.Keys) string {
 		stop()
 		require.NoError(t, <-ended)
 	})
-	return e.URL()
+	return e
 }
 
 // start runs the daemon and waits until it is well.

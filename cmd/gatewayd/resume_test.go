@@ -1,0 +1,68 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// TestResumeWithoutADaemon halts each chain by a fork below its final block, stops the daemon, and orders both chains to go on with the command alone:
+// as long as the nodes have another past it shows the fork; when the source chain's blocks are back it is taken at its word, and a daemon that is
+// started then goes on.
+func TestResumeWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, nil)
+	w.user.mustDeposit(t, units(w.user.token, 30_000))
+	w.source.StopMining()
+	head, err := w.source.Client().BlockByNumber(t.Context(), nil)
+	require.NoError(t, err)
+	waitFor(t, "its final block", func() bool { return w.cursor(t, "eth").Final.Height >= head.NumberU64()-3 })
+	_, err = w.source.Reorg(6, devnode.Lose)
+	require.NoError(t, err)
+	w.source.StartMining()
+	w.stopped(t, status.ChainHalted)
+	w.kill(t)
+
+	out, ok := w.operator(t, "chain", "resume", "eth")
+	require.False(t, ok, out)
+	for _, says := range []string{`Common block   \S+`, `Our final      \d+ \S+`, `The nodes say  \d+ \S+`} {
+		require.Regexp(t, says, out)
+	}
+	require.NoError(t, w.source.Fork(common.HexToHash(head.Hash().Hex()), true))
+	waitFor(t, "the nodes' final block", func() bool {
+		out, ok = w.operator(t, "chain", "resume", "eth")
+		return ok
+	})
+	w.start(t)
+	w.user.mustDeposit(t, units(w.user.token, 31_000))
+
+	final := w.cursor(t, "vite").Final
+	require.NoError(t, w.rich.node.Rollback(final.Height-5))
+	w.stopped(t, status.ChainHalted)
+	w.kill(t)
+	out, ok = w.operator(t, "chain", "resume", "vite")
+	require.False(t, ok, out)
+	for _, says := range []string{`Common block   \S+`, `Our final      \d+ \S+`, `The nodes say  \d+ \S+`} {
+		require.Regexp(t, says, out)
+	}
+	require.True(t, w.cursor(t, "vite").Halted, "and it stays halted")
+}
+
+// cursor is where the records stand on a chain.
+func (w *limpWorld) cursor(t *testing.T, id chain.ID) (cur records.Cursor) {
+	t.Helper()
+	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
+	require.NoError(t, err)
+	defer store.Close()
+	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) (err error) {
+		cur, err = tx.Cursor(id)
+		return err
+	}))
+	return cur
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite/core"
+	"gatewayd/wallet"
+)
+
+// TestTokensIssuedBehindTheGatewaysBack: of a token that the gateway issues, everything in other hands must be covered. What its owner issues besides
+// is named by the audit and closes the token's channels with the figure, until it is covered.
+func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, func(w *limpWorld, c *Config) {
+		c.Networks[0].Tokens[1].Issued = true
+		hot, err := w.keys.Address(wallet.HotPath)
+		require.NoError(t, err)
+		_, err = w.source.SendToken(w.source.Contracts().USDT, common.HexToAddress(hot), units(devToken{Decimals: 6}, 12_000_000).Uint256().ToBig()) // what the user has is covered
+		require.NoError(t, err)
+		_, err = w.source.Mine(1)
+		require.NoError(t, err)
+	})
+	circulating := func(thousandths uint64) func() bool {
+		return func() bool {
+			s, _ := w.audited(t, "USDT")
+			return s.Supply != nil && *s.Supply == units(w.user.token, thousandths)
+		}
+	}
+	waitFor(t, "what is in circulation", circulating(20_000_000))
+	w.user.mustDeposit(t, units(w.user.token, 30_000))
+	var s sheetRow
+	waitFor(t, "an audit that is content", func() (ok bool) {
+		s, ok = w.audited(t, "USDT")
+		return ok
+	})
+	require.Equal(t, []chain.Amount{units(w.user.token, 20_030_000), units(w.user.token, 30_000)}, []chain.Amount{*s.Supply, s.Circulating}, "by the chain, and by the books")
+	w.well(t)
+
+	token, err := core.ParseTokenID(w.user.token.Token)
+	require.NoError(t, err)
+	issue, err := core.ReIssue.Pack(token, *units(w.user.token, 5_000_000).Uint256(), w.user.vite.address())
+	require.NoError(t, err)
+	_, err = w.user.vite.send(t.Context(), core.AssetContract, core.VITE, new(uint256.Int), issue)
+	require.NoError(t, err)
+	waitFor(t, "closed channels", func() bool { return strings.Count(w.mustCommand(t, "channel", "list"), "3000 USDT is missing") == 2 })
+	out, ok := w.operator(t, "audit")
+	require.False(t, ok)
+	require.Contains(t, out, "3000 USDT-000 is missing; 25000 USDT-000 more is in circulation than the books say")
+	require.Regexp(t, `in circulation +25030\n`, out)
+	w.topUp(t)
+	w.well(t)
+}
