@@ -66,6 +66,10 @@ func TestReload(t *testing.T) {
 	require.NotZero(t, page("/meta-info", dai.Token, nil), "it is not served yet")
 	require.Contains(t, w.mustCommand(t, "reload"), "nothing has changed")
 
+	// Money of ours from an address that is not among the funders yet.
+	stray := w.user.pay(t, "native", w.hot(t), chain.MustAmount("2000000000000000000"), "")
+	waitFor(t, "the stray to be held", func() bool { return w.needs(t)[stray].State == "held" })
+
 	// A deposit that is seen before the minimum rises.
 	address := depositAddress(t, w.user)
 	w.source.StopMining()
@@ -107,12 +111,17 @@ func TestReload(t *testing.T) {
 	waitFor(t, "the top-up to be money of ours", func() bool {
 		return slices.ContainsFunc(w.listed(t, "--direction", "funding", "--state", "final"), func(r recordRow) bool { return r.InTx == topUp })
 	})
+	w.mustCommand(t, "records", "reclassify", name(w.needs(t)[stray]), "--why", "a funder since today")
+	require.Equal(t, []string{"funding", "final"}, []string{w.story(t, stray).Record.Direction, w.story(t, stray).Record.State})
 	three := newDevInfo(w.with(func(c *Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
 	three.Gateway = w.info.Gateway
 	newcomer, err := newBridgeUser(t.Context(), three, three.Tokens[2], 1, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(newcomer.close)
 	newcomer.mustDeposit(t, newcomer.times(2))
+	var shared depositInfo
+	query := map[string]string{"tokenId": dai.Token, "walletAddress": newcomer.vite.address().String()}
+	require.NoError(t, newcomer.gateway.get(t.Context(), "/deposit-info", query, &shared))
 
 	w.refuses(t, func() { require.Zero(t, page("/deposit-info", usdt.Token, &deposit)) })
 	require.Equal(t, "5000000", deposit.MinimumDepositAmount)
@@ -123,7 +132,30 @@ func TestReload(t *testing.T) {
 	waitFor(t, "the token's page to be gone", func() bool { return page("/meta-info", dai.Token, nil) != 0 })
 	require.Zero(t, page("/meta-info", usdt.Token, nil))
 	w.well(t)
+	w.servedAgain(t, newcomer, shared, dai)
 	w.settledBooks(t)
+}
+
+// servedAgain has a user deposit a token that is not served now, and credits it when it is.
+func (w *limpWorld) servedAgain(t *testing.T, u *bridgeUser, shared depositInfo, dai TokenConfig) {
+	t.Helper()
+	sent := u.pay(t, u.token.Asset, shared.DepositAddress, u.times(3), shared.Label)
+	waitFor(t, "the deposit to be held", func() bool { return w.needs(t)[sent].Reason == records.ReasonUnknownToken })
+	again := []string{"records", "reclassify", name(w.needs(t)[sent]), "--why", "served again"}
+	_, err := w.command(t, again...)
+	require.ErrorContains(t, err, "by the configuration of now record")
+	w.write(t, w.info.Config, func(c *Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
+	_, err = w.command(t, again...)
+	require.ErrorContains(t, err, "`gatewayd reload` first")
+	w.mustCommand(t, "reload")
+	_, err = w.command(t, again[0], again[1], again[2])
+	require.ErrorContains(t, err, "--why is wanted")
+	w.mustCommand(t, again...)
+	_, err = w.command(t, again...)
+	require.ErrorContains(t, err, "nothing to do")
+	u.mustAwait(t, "/deposit-records", sent, "TOT_CONFIRMED")
+	require.NoError(t, u.collect(t.Context(), u.times(5)))
+	require.Equal(t, u.times(5).String(), u.has(t).String())
 }
 
 // refuses gives the daemon wrong files, by command and by signal.
