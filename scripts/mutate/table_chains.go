@@ -15,7 +15,7 @@ func sourceRules() []mutant {
 		{name: "ethereum: the attempt's hash", rule: "stored bytes have their stored hash", file: "chain/ethereum/sign.go", old: "if tx.Hash().Hex() != a.Hash {", new: "if false {", suite: eth(signs + "|TestBroadcastRefusesBytesOfAnotherHash")},
 		{name: "ethereum: the right key", rule: "a signature is the account's", file: "chain/ethereum/sign.go", old: "err != nil || signer != from {", new: "err != nil || signer != from && false {", suite: eth(signs)},
 		{name: "ethereum: zero is not paid", rule: "zero is not paid", file: "chain/ethereum/sign.go", old: "if pay.Amount.IsZero() {", new: "if false {", suite: eth(signs)},
-		{name: "ethereum: configured tokens only", rule: "no other contract is called", file: "chain/ethereum/sign.go", old: "if !c.tokens[token] {", new: "if false {", suite: eth(signs)},
+		{name: "ethereum: configured tokens only", rule: "no other contract is called", file: "chain/ethereum/sign.go", old: "if !c.isToken(token) {", new: "if false {", suite: eth(signs)},
 		{name: "ethereum: the nonce is the slot's", rule: "the nonce is the slot's", file: "chain/ethereum/sign.go", old: "c.unsigned(slot.Number, msg, gas, offer)", new: "c.unsigned(slot.Number+1, msg, gas, offer)", suite: eth(signs)},
 		{name: "ethereum: sweeps go to us", rule: "a sweep goes to an account of ours", file: "chain/ethereum/fee.go", old: "if !ours[to] {", new: "if !ours[to] && false {", suite: eth("TestSweepsGoToUsOnly")},
 		{name: "ethereum: a sweep's fee", rule: "a sweep's fee leaves at least half", file: "chain/ethereum/fee.go", old: "return lower(most, perGas(left, gas)), nil", new: "return higher(most, perGas(left, gas)), nil", suite: eth("TestNativeSweepShrinks|TestNativeSweepEmptiesItsAddress|TestLegacySweeps")},
