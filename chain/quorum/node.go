@@ -15,8 +15,8 @@ import (
 const (
 	// restAfter failed calls in a row a node is not called at all for firstRest, twice as long after each further failure, at most lastRest.
 	restAfter = 3
-	firstRest = 15 * time.Second
-	lastRest  = 2 * time.Minute
+	firstRest = 5 * time.Second
+	lastRest  = 30 * time.Second
 
 	// leaveOutAfter wrong answers a node is left out for firstLeave, twice as long each time it is wrong again, at most lastLeave. Once it
 	// was right for pardonAfter, all is forgotten but the count.
