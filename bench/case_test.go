@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // parsePart undoes PartConfig.arguments.
 func parsePart(args []string) PartConfig {
 	config := PartConfig{Case: args[0], Side: args[1]}
-	into := map[string]*string{"--dir": &config.Dir, "--data": &config.Data, "--stream": &config.Stream, "--argument": &config.Argument}
+	into := map[string]*string{"--dir": &config.Dir, "--data": &config.Data, "--stream": &config.Stream, "--argument": &config.Argument, "--profile": &config.Profile}
 	for i := 2; i < len(args); i += 2 {
 		if args[i] == "--scale" {
 			config.Scale = tiny
