@@ -105,6 +105,11 @@ func (tx *Tx) SetAutomatic(network, token string, d Direction, state, why string
 	})
 }
 
+// StopChannel stops a channel for what only an operator can end. Its cause takes the place of one that would end by itself.
+func (tx *Tx) StopChannel(network, token string, d Direction, why string) error {
+	return tx.setChannel(network, token, d, "", func(r *channelRow) { r.Automatic, r.Found = ChannelMaintain, note(why) })
+}
+
 // setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may set the same again.
 func (tx *Tx) setChannel(network, token string, d Direction, actor string, set func(*channelRow)) error {
 	if d != Deposit && d != Withdrawal {

@@ -329,7 +329,7 @@ func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
 	}
 	f.log.WithFields(logrus.Fields{"transfer": t.ID, "tx": t.Tx}).Error(why)
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-		if err := tx.SetAutomatic(t.Network, t.Token, d, "MAINTAIN", fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
+		if err := tx.StopChannel(t.Network, t.Token, d, fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
 			return err
 		}
 	}

@@ -127,11 +127,17 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 	round(1)
 	requireChannels(records.ChannelOpen)
 
+	c.lost[address] = units(1)
+	r.now = r.now.Add(25 * time.Hour)
+	round(0)
+	round(1)
+	requireChannels(records.ChannelMaintain)
 	const others = "a decided transfer left the chain: 1"
-	r.update(func(tx *records.Tx) error {
-		return tx.SetAutomatic("main", usd, records.Deposit, records.ChannelMaintain, others)
-	})
+	r.update(func(tx *records.Tx) error { return tx.StopChannel("main", usd, records.Deposit, others) })
+	delete(c.lost, address)
 	r.now = r.now.Add(25 * time.Hour)
 	round(1)
+	require.Equal(t, records.ChannelOpen, r.channel(records.Withdrawal).Automatic)
+	require.Equal(t, records.ChannelMaintain, r.channel(records.Deposit).Automatic, "what is mended is not the incident")
 	require.Equal(t, others, r.channel(records.Deposit).Why)
 }

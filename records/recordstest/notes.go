@@ -52,6 +52,10 @@ func testChannels(t *testing.T, url string) {
 		return tx.SetAutomatic(Network, Token, records.Deposit, records.ChannelMaintain, "again")
 	})
 	require.Equal(t, before, events(), "no change, no line")
+	r.Do(func(tx *records.Tx) error {
+		return tx.StopChannel(Network, Token, records.Deposit, "a fork")
+	})
+	require.Equal(t, "a fork", get().Why, "what only an operator ends is told, whatever stopped the channel before")
 	require.Error(t, r.Try(func(tx *records.Tx) error {
 		return tx.SetChannel(Network, Token, records.Deposit, "SHUT", "", "")
 	}))
