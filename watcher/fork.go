@@ -17,7 +17,7 @@ var ErrForked = errors.New("the chain has another past than our final blocks")
 
 // Fork is where a chain's line and ours part.
 type Fork struct {
-	Common chain.Point // the highest block that both have; zero when our records begin above it
+	Common chain.Point // the highest block that both have; no hash when our records begin above it: the height is the one below them
 	Ours   chain.Point // our final point
 	Theirs string      // hash that the nodes have at the height of our final point; empty when their line ends below it
 	Lost   []uint64    // transfers that were decided and whose blocks have left the chain, oldest first; at most 1000
@@ -84,8 +84,12 @@ func (w *Watcher) fork(ctx context.Context, c chain.Chain, cur records.Cursor, h
 	at, ours := cur.Final.Height, cur.Final.Hash
 	if head.Latest.Height < at {
 		at = head.Latest.Height
-		if ours, _, err = w.blockAt(ctx, c.ID(), at); err != nil {
+		found := false
+		if ours, found, err = w.blockAt(ctx, c.ID(), at); err != nil {
 			return false, fork, err
+		}
+		if !found {
+			return false, fork, fmt.Errorf("%w: the nodes stand at block %d, which the records do not have any more", chain.ErrUnavailable, at)
 		}
 	}
 	theirs, err := hashAt(ctx, c, at)
@@ -123,7 +127,8 @@ func hashAt(ctx context.Context, c chain.Chain, height uint64) (string, error) {
 	return b.Hash, nil
 }
 
-// common searches the highest block below a differing one that the nodes and our records share; a zero point when our records begin above it.
+// common searches the highest block below a differing one that the nodes and our records share. When our records begin above it, the point has no
+// hash and the height below their first one.
 func (w *Watcher) common(ctx context.Context, c chain.Chain, differs uint64) (chain.Point, error) {
 	shared := chain.Point{}
 	low, high := uint64(0), differs // everything at high and above differs
@@ -146,6 +151,9 @@ func (w *Watcher) common(ctx context.Context, c chain.Chain, differs uint64) (ch
 		} else {
 			high = middle
 		}
+	}
+	if shared.Hash == "" && high > 0 {
+		shared.Height = high - 1
 	}
 	return shared, nil
 }

@@ -279,4 +279,13 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	require.ErrorContains(t, err, "halted")
 	_, err = desk.ResumeChain(t.Context(), "nowhere")
 	require.Error(t, err)
+
+	keep := r.cursor("eth").Height - (final.Height - 1)
+	r.update(func(tx *records.Tx) error {
+		_, err := tx.PruneBlocks("eth", keep)
+		return err
+	})
+	fork, err = desk.ResumeChain(t.Context(), "eth")
+	require.ErrorIs(t, err, ErrForked)
+	require.Equal(t, chain.Point{Height: final.Height - 2}, fork.Common, "what is below the first block that the records have is not judged")
 }
