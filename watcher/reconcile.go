@@ -15,10 +15,11 @@ import (
 // reconciler compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
 type reconciler struct {
 	*Watcher
+	lacks   *unfunded
 	short   map[string]int       // network, chain and asset -> rounds in a row with less than is owed
 	unswept map[string]time.Time // the same -> since when sweeps are waited for
 	low     []records.Condition  // accounts that wait for sweeps in this round
-	told    int                  // how many did in the last one
+	told    int                  // how many did in the last one; -1: what an earlier process told may still be written down
 	begun   bool
 	checked uint64 // line of the history up to which the books are sound
 	below   uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
@@ -42,11 +43,21 @@ const sweepTime = 15 * time.Minute
 const prefix = "books: "
 
 func (w *Watcher) reconciler() *reconciler {
-	return &reconciler{Watcher: w, short: map[string]int{}, unswept: map[string]time.Time{}}
+	return &reconciler{Watcher: w, lacks: w.unfunded(), short: map[string]int{}, unswept: map[string]time.Time{}, told: -1}
 }
 
-// round reads the books, then the paying accounts, and closes the channels that cannot be served.
+// round looks whether anything can be paid at all, then compares books and balances.
 func (r *reconciler) round(ctx context.Context) error {
+	lacking := r.lacks.round(ctx)
+	r.look()
+	if err := r.books(ctx); err != nil {
+		return err
+	}
+	return lacking
+}
+
+// books reads the books, then the paying accounts, and closes the channels that cannot be served.
+func (r *reconciler) books(ctx context.Context) error {
 	breaches, err := r.breaches(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the books: %w", err)
@@ -197,8 +208,8 @@ func Held(ctx context.Context, c chain.Chain, pool []records.PoolAccount, asset 
 }
 
 // withUnswept adds what lies on deposit addresses.
-func (r *reconciler) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, have chain.Amount) (chain.Amount, error) {
-	err := r.Store.View(ctx, func(tx *records.Tx) error {
+func (w *Watcher) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, have chain.Amount) (chain.Amount, error) {
+	err := w.Store.View(ctx, func(tx *records.Tx) error {
 		unswept, err := tx.SweepCandidates(id)
 		for _, c := range unswept {
 			if c.Asset == asset && err == nil {

@@ -178,6 +178,7 @@ func TestRunEndsWithoutItsLease(t *testing.T) {
 // the channel closes.
 func TestFundsOnDepositAddresses(t *testing.T) {
 	r := sweepRig(t)
+	r.vite.Endow(r.net.Gateway, "tti_native", units(stock))
 	owner, address := r.user()
 	for range 3 {
 		r.deposit(address, maximum*100)

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -109,6 +110,8 @@ type Watcher struct {
 	followers map[chain.ID]*follower
 	payers    map[chain.ID]*payer
 	pokes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
+	looked    chan struct{}              // closed by look
+	look      func()
 }
 
 // New checks that every network names known chains. It starts nothing.
@@ -118,8 +121,9 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
-		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, pokes: map[chain.ID]chan struct{}{},
+		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, pokes: map[chain.ID]chan struct{}{}, looked: make(chan struct{}),
 	}
+	w.look = sync.OnceFunc(func() { close(w.looked) })
 	w.Reconfigure(p.Networks)
 	for id, c := range p.Chains {
 		log := p.Log.WithField("chain", id)
@@ -162,6 +166,9 @@ func (w *Watcher) Run(ctx context.Context) error {
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()
 }
+
+// Looked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.
+func (w *Watcher) Looked() <-chan struct{} { return w.looked }
 
 // Step makes one pass of every follower and every payer, in the order of the chains' names. Run does the same with loops of their own.
 func (w *Watcher) Step(ctx context.Context) error {

@@ -46,6 +46,15 @@ func parseAddress(text string) (common.Address, error) {
 	return address, nil
 }
 
+// CanonicalAddress answers the EIP-55 form of an address, which is how senders are told of. ErrAddress: it is none, or its checksum is wrong.
+func CanonicalAddress(text string) (string, error) {
+	address, err := parseAddress(text)
+	if err != nil {
+		return "", err
+	}
+	return address.Hex(), nil
+}
+
 // isReserved is true for 0x0 to 0x1ff.
 func isReserved(a common.Address) bool {
 	n := a.Big()

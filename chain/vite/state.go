@@ -131,3 +131,15 @@ func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 	first := good[0].Value
 	return Quota{first.Current, first.Max, chain.AmountOf(&first.Stake)}, nil
 }
+
+// CreditQuota answers the quota that an account's stake can give it, and what one payment takes of it: nothing where proof of work is done.
+func (c *Chain) CreditQuota(ctx context.Context, account string) (has, takes uint64, err error) {
+	if c.cfg.PoW {
+		return 0, 0, nil
+	}
+	if takes, err = core.RequiredQuota(core.SendCall, core.Address{}, make([]byte, dataSize), 0); err != nil {
+		return 0, 0, err
+	}
+	q, err := c.Quota(ctx, account)
+	return max(q.Current, q.Max), takes, err
+}

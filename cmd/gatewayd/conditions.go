@@ -43,6 +43,10 @@ func remedy(k status.Kind) string {
 		return "`gatewayd account list`, then \"Recovery\" in docs/operations.md"
 	case status.ChannelStopped:
 		return "`gatewayd channel list` names it; it opens by itself when the cause is gone"
+	case status.NoFunds:
+		return "send some to the account from an address in `funders`; a new gateway's channels open by themselves when both sides have something to pay with"
+	case status.NoQuota:
+		return "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels open by themselves"
 	case status.NoCoin:
 		return "send coin to the account from an address in `funders`; what waits is paid by itself"
 	case status.FeesTooHigh, status.FeesHigh:

@@ -144,6 +144,22 @@ func (c *Config) fill() {
 	if c.Wallet.Store != "" && !filepath.IsAbs(c.Wallet.Store) && !strings.ContainsRune(c.Wallet.Store, filepath.Separator) {
 		c.Wallet.Store = filepath.Join(c.Data, "wallet", c.Wallet.Store)
 	}
+	for _, n := range c.Networks {
+		for i, text := range n.Funders {
+			if address, err := canonicalAddress(text); err == nil { // Check names those that are none
+				n.Funders[i] = address
+			}
+		}
+	}
+}
+
+// canonicalAddress is an address of either chain as transfers name their senders.
+func canonicalAddress(text string) (string, error) {
+	if strings.HasPrefix(text, "0x") {
+		return ethereum.CanonicalAddress(text)
+	}
+	a, err := core.ParseAddress(text)
+	return a.String(), err
 }
 
 // Check tells every rule the configuration breaks that can be seen without asking a node; `gatewayd doctor` asks the nodes.
@@ -224,9 +240,19 @@ func (c Config) checkNetworks(ids map[chain.ID]string) error {
 			faults = append(faults, fmt.Errorf("%s: account %d already serves another network; wallets tell networks apart by the gateway address", n.Name, n.Account))
 		}
 		sources[n.Source], accounts[n.Account], names[n.Name], paths[path] = true, true, true, true
+		faults = append(faults, n.checkFunders()...)
 		faults = append(faults, n.checkTokens()...)
 	}
 	return errors.Join(faults...)
+}
+
+func (n NetworkConfig) checkFunders() (faults []error) {
+	for _, text := range n.Funders {
+		if _, err := canonicalAddress(text); err != nil {
+			faults = append(faults, fmt.Errorf("%s: funders: %q is no address: %w", n.Name, text, err))
+		}
+	}
+	return faults
 }
 
 func (n NetworkConfig) checkTokens() (faults []error) {

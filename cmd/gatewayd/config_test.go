@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,5 +36,28 @@ func TestMinRefund(t *testing.T) {
 		} else {
 			require.EqualError(t, err, c.says)
 		}
+	}
+}
+
+// TestFundersInAnySpelling: senders are compared with the one spelling that chains tell them in.
+func TestFundersInAnySpelling(t *testing.T) {
+	t.Parallel()
+	const vite = "vite_ab24ef68b84e642c0ddca06beec81c9acb1977bbd7da27a87a"
+	hex := devnodeFaucet()
+	load := func(funders ...string) ([]string, error) {
+		cfg := devConfig(quick(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+		cfg.Networks[0].Funders = funders
+		got, err := LoadConfig(writeConfig(t, t.TempDir(), cfg))
+		if err != nil {
+			return nil, err
+		}
+		return got.Networks[0].Funders, nil
+	}
+	got, err := load(strings.ToLower(hex), "0x"+strings.ToUpper(hex[2:]), hex, vite)
+	require.NoError(t, err)
+	require.Equal(t, []string{hex, hex, hex, vite}, got)
+	for _, wrong := range []string{"0x1", "treasury", "0x" + strings.ToLower(hex[2:20]) + strings.ToUpper(hex[20:]), vite[:len(vite)-1] + "b"} {
+		_, err := load(hex, wrong)
+		require.ErrorContains(t, err, `eth: funders: "`+wrong+`" is no address`)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
@@ -158,10 +159,23 @@ func (d *daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.tenure.keep(gctx) })
 	g.Go(func() error { return d.watcher.Run(gctx) })
 	g.Go(func() error { return d.monitor.Run(gctx) })
-	g.Go(func() error { return d.gateway.Run(gctx) })
+	g.Go(func() error { return d.serveGateway(gctx) })
 	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
 	return d.tenure.explain(g.Wait())
+}
+
+// firstLook is how long the pages wait for the daemon's first look at what it can pay with. Nodes that are slower or away are a condition of their own.
+const firstLook = 10 * time.Second
+
+// serveGateway opens the pages when it is known whether there is anything to pay with: a new gateway invites nobody before.
+func (d *daemon) serveGateway(ctx context.Context) error {
+	select {
+	case <-d.watcher.Looked():
+	case <-ctx.Done():
+	case <-time.After(firstLook):
+	}
+	return d.gateway.Run(ctx)
 }
 
 // awaits are the nodes that the daemon needs.

@@ -53,6 +53,16 @@ type limpWorld struct {
 // newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
 func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	t.Helper()
+	w := layLimpWorld(t, startRichExchange, adjust)
+	require.NoError(t, fundSource(t.Context(), w.info, w.keys, nil))
+	w.start(t)
+	w.enter(t)
+	return w
+}
+
+// layLimpWorld makes all of it but the hot account's money, the daemon and the user.
+func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *embedded, adjust func(*limpWorld, *Config)) *limpWorld {
+	t.Helper()
 	w := &limpWorld{}
 	var err error
 	w.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond, FinalityDepth: 3})
@@ -60,7 +70,7 @@ func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
 	w.keys, err = wallet.FromMnemonic(devMnemonic)
 	require.NoError(t, err)
-	w.rich = startRichExchange(t, w.keys)
+	w.rich = exchange(t, w.keys)
 	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, w.rich.URL())
 	o := quick(t.TempDir())
 	o.listen = freeAddress(t)
@@ -77,15 +87,19 @@ func newLimpWorld(t *testing.T, adjust func(*limpWorld, *Config)) *limpWorld {
 	path := filepath.Join(c.Data, "config.yaml")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	w.cfg, w.info = c, newDevInfo(c, path, "")
-	require.NoError(t, fundSource(t.Context(), w.info, w.keys, nil))
 	require.NoError(t, w.info.write(filepath.Join(c.Data, "dev.json")))
 	w.rig = &rig{development: &development{info: w.info}, t: t}
 	w.gateway, w.health = w.info.Gateway, rootOf(w.info.Gateway)+"/health"
-	w.start(t)
+	return w
+}
+
+// enter makes the user.
+func (w *limpWorld) enter(t *testing.T) {
+	t.Helper()
+	var err error
 	w.user, err = newBridgeUser(t.Context(), w.info, w.token(t, "USDT"), 0, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(w.user.close)
-	return w
 }
 
 // startRichExchange is startExchangeChain with a thousand USDT for the first user.
@@ -109,6 +123,12 @@ func startRichExchange(t *testing.T, keys *wallet.Keys) *embedded {
 			a.Balances[usdt] = *new(uint256.Int).Sub(&have, gift)
 		}
 	}
+	return startExchangeOf(t, genesis)
+}
+
+// startExchangeOf runs an exchange chain until the test ends.
+func startExchangeOf(t *testing.T, genesis node.Genesis) *embedded {
+	t.Helper()
 	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -124,6 +144,12 @@ func startRichExchange(t *testing.T, keys *wallet.Keys) *embedded {
 // start runs the daemon and waits until it is well.
 func (w *limpWorld) start(t *testing.T) {
 	t.Helper()
+	w.launch(t)
+	w.well(t)
+}
+
+func (w *limpWorld) launch(t *testing.T) {
+	t.Helper()
 	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
 	w.daemon.Stderr = t.Output()
 	require.NoError(t, w.daemon.Start())
@@ -134,7 +160,6 @@ func (w *limpWorld) start(t *testing.T) {
 			_ = daemon.Wait()
 		}
 	})
-	w.well(t)
 }
 
 func (w *limpWorld) kill(t *testing.T) {

@@ -125,7 +125,15 @@ func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
 		found = append(found, more...)
 	}
 	waits, err := waiting(tx, n)
-	return append(found, waits...), err
+	return append(found, unless(found, NoCoin, waits)...), err
+}
+
+// unless leaves out of more what found says of whole networks already.
+func unless(found []Condition, k Kind, more []Condition) []Condition {
+	if !slices.ContainsFunc(found, func(c Condition) bool { return c.Kind == k }) {
+		return more
+	}
+	return slices.DeleteFunc(more, func(c Condition) bool { return c.Kind == k })
 }
 
 // waiting is what the payers have noted on payouts that they tried and keep back: the account cannot pay the fee of the next one, or fees are too

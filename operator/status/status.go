@@ -32,7 +32,9 @@ const (
 	FollowerStuck  Kind = "follower_stuck"    // the nodes go on and the records do not
 	FollowerBehind Kind = "follower_behind"   // the records are far behind the nodes, and catch up
 	AccountStopped Kind = "account_stopped"   // an account that pays is halted or recovering
+	NoFunds        Kind = "no_funds"          // the accounts that pay a token hold less than its smallest payment
 	NoCoin         Kind = "no_coin"           // a paying account holds too little coin for the fees of its payouts
+	NoQuota        Kind = "no_quota"          // no account of the gateway has a stake that pays for a credit
 	FeesTooHigh    Kind = "fees_too_high"     // every payout would cost more than it may
 	ChannelStopped Kind = "channel_stopped"   // the daemon found a reason to stop the channel: a shortage, books that do not fit
 )

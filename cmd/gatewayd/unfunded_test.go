@@ -1,0 +1,108 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/vite/core"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/wallet"
+	"gatewayd/wallet/entropy"
+)
+
+// treasury is the wallet's key that has what a new gateway lacks, as a user's number.
+const treasury = 1
+
+// startPoorExchange gives the treasury the gateway's tokens and its stake.
+func startPoorExchange(t *testing.T, keys *wallet.Keys) *embedded {
+	t.Helper()
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	rich, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase+treasury))
+	require.NoError(t, err)
+	gateway := genesis.Accounts[0].Address
+	for i, a := range genesis.Accounts {
+		if a.Address == rich {
+			genesis.Accounts[i].Balances = genesis.Accounts[0].Balances
+		}
+	}
+	genesis.Accounts[0].Balances = map[core.TokenID]uint256.Int{}
+	for i, s := range genesis.Stakes {
+		if s.Beneficiary == gateway {
+			genesis.Stakes[i].Beneficiary = rich
+		}
+	}
+	return startExchangeOf(t, genesis)
+}
+
+// TestNewGatewayWithoutMoney starts a gateway that has nothing yet: it never shows a channel OPEN that it could not serve, every surface says why, and
+// each direction opens by itself when it has what one payment takes.
+func TestNewGatewayWithoutMoney(t *testing.T) {
+	t.Parallel()
+	var funder *viteUser
+	w := layLimpWorld(t, startPoorExchange, func(w *limpWorld, c *Config) {
+		key, err := entropy.NewKeys(entropy.Seed(devMnemonic, "")).ByIndex(devUserBase + treasury)
+		require.NoError(t, err)
+		funder, err = newViteUser(t.Context(), w.rich.URL(), key)
+		require.NoError(t, err)
+		t.Cleanup(funder.node.Close)
+		c.Networks[0].Tokens = c.Networks[0].Tokens[1:2]
+		c.Networks[0].Funders = append(c.Networks[0].Funders, funder.address().String())
+	})
+	w.launch(t)
+	first := asked{}
+	waitFor(t, "the first answer", func() bool {
+		first = w.ask(t)
+		return first.code != 0
+	})
+	require.Equal(t, http.StatusServiceUnavailable, first.code)
+	require.Contains(t, first.kinds(), string(status.NoFunds))
+	require.Contains(t, first.kinds(), string(status.NoCoin))
+	require.Contains(t, first.kinds(), string(status.NoQuota))
+	w.enter(t)
+	const open, maintain = records.ChannelOpen, records.ChannelMaintain
+	w.surfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes"})
+
+	require.NoError(t, fundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
+	waitFor(t, "coin as the last lack of withdrawals", func() bool {
+		out, _ := w.operator(t, "channel", "list")
+		row := line(out, "USDT-000", "withdrawal")
+		return line(row, "too little coin for the fees") != "" && line(row, "the smallest payment takes") == ""
+	})
+	hash, err := w.user.faucet.pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(1), nil)
+	require.NoError(t, err)
+	require.NoError(t, w.user.faucet.mined(t.Context(), hash))
+	waitFor(t, "withdrawals that open", func() bool { return line(w.mustCommand(t, "channel", "list"), "withdrawal", maintain) == "" })
+	w.surfaces(t, cell{kind: status.NoQuota, chain: "vite", deposit: maintain, withdraw: open, names: "has a stake for 0 quota at most, and a credit takes 21448"})
+
+	gateway, err := exchangeAddress(w.keys, wallet.GatewayPath(0))
+	require.NoError(t, err)
+	stake, err := core.StakeForQuota.Pack(gateway)
+	require.NoError(t, err)
+	_, err = funder.send(t.Context(), core.QuotaContract, core.VITE, scaled(userStake, 18), stake)
+	require.NoError(t, err)
+	usdt := devTokens()[1].ID
+	_, err = funder.send(t.Context(), gateway, usdt, scaled(1_000_000, 6), nil)
+	require.NoError(t, err)
+	w.well(t)
+	require.NotContains(t, w.mustCommand(t, "channel", "list"), maintain)
+	require.NoError(t, w.user.walk(t.Context()))
+}
+
+func (a asked) kinds() (list []string) {
+	for _, r := range a.Reasons {
+		list = append(list, r.Kind)
+	}
+	return list
+}
+
+// scaled is an amount of whole tokens in the smallest unit.
+func scaled(whole, decimals uint64) *uint256.Int {
+	unit := new(uint256.Int).Exp(uint256.NewInt(10), uint256.NewInt(decimals))
+	return unit.Mul(unit, uint256.NewInt(whole))
+}

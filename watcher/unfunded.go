@@ -1,0 +1,210 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// quoter is a ledger that takes quota instead of fees.
+type quoter interface {
+	// CreditQuota answers the quota that an account's stake can give it, and what one credit takes of it: nothing where proof of work is done.
+	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
+}
+
+// unfunded finds directions that can serve nobody: their accounts together lack what one smallest payment takes, as those of a new gateway do. It
+// looks at no payments: what is owed and not there is the reconciler's to find.
+type unfunded struct {
+	*Watcher
+	short map[string]int // what was once enough -> rounds in a row in which it is not
+	told  map[string]int // source of conditions -> how many it told last; sources that this process has not told are not in it
+}
+
+func (w *Watcher) unfunded() *unfunded {
+	return &unfunded{Watcher: w, short: map[string]int{}, told: map[string]int{}}
+}
+
+// side is one direction of a network with the accounts that pay for it.
+type side struct {
+	records.Network
+	direction records.Direction
+	chain     chain.ID
+	kind      records.AccountKind
+	pool      []records.PoolAccount
+}
+
+// round looks at both directions of every network. Where a figure cannot be read, what was told of the direction stays as it was.
+func (u *unfunded) round(ctx context.Context) error {
+	var faults []error
+	for _, n := range u.networks() {
+		for _, s := range []side{
+			{Network: n, direction: records.Withdrawal, chain: n.Source, kind: records.KindHot},
+			{Network: n, direction: records.Deposit, chain: n.Exchange, kind: records.KindGateway},
+		} {
+			if err := u.see(ctx, s); err != nil {
+				faults = append(faults, fmt.Errorf("looking whether %ss of network %s can be paid: %w", s.direction, n.Name, err))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// see writes down what a side lacks, when that may differ from what is written.
+func (u *unfunded) see(ctx context.Context, s side) error {
+	err := u.Store.View(ctx, func(tx *records.Tx) (err error) {
+		s.pool, err = tx.Pool(s.Name, s.chain, s.kind)
+		return err
+	})
+	if err != nil || len(s.pool) == 0 || len(s.Tokens) == 0 {
+		return err
+	}
+	found, err := u.lacks(ctx, s)
+	if err != nil {
+		return err
+	}
+	source := fmt.Sprintf("unfunded:%s:%s", s.Name, s.direction)
+	if before, known := u.told[source]; known && before == 0 && len(found) == 0 {
+		return nil
+	}
+	err = u.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteConditions(source, found) })
+	if err == nil {
+		u.told[source] = len(found)
+	}
+	return err
+}
+
+// lacks answers what stops a side: what each payment takes, then each token.
+func (u *unfunded) lacks(ctx context.Context, s side) (found []records.Condition, err error) {
+	common := u.coin
+	if s.direction == records.Deposit {
+		common = u.quota
+	}
+	if found, err = common(ctx, s); err != nil {
+		return nil, err
+	}
+	for _, t := range s.Tokens {
+		some, err := u.funds(ctx, s, t)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// smallest is the least that a side pays of a token.
+func (s side) smallest(t records.Token) (asset chain.Asset, least chain.Amount, err error) {
+	asset, least = chain.Asset(t.TokenID), t.Policy.MinDeposit
+	if s.direction == records.Withdrawal {
+		asset = t.Asset
+		least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals)
+	}
+	if least.IsZero() {
+		least = chain.NewAmount(1)
+	}
+	return asset, least, err
+}
+
+// account is the side's published account.
+func (s side) account() string { return s.pool[0].Account.Account }
+
+func (s side) stopped(k status.Kind, subject, format string, args ...any) []records.Condition {
+	return []records.Condition{{
+		Kind: string(k), Chain: s.chain, Network: s.Name, Direction: s.direction, Subject: subject, Stops: true,
+		Detail: fmt.Sprintf("account %s on %s ", s.account(), s.chain) + fmt.Sprintf(format, args...),
+	}}
+}
+
+// funds looks whether a side holds a token's smallest payment. The gateway's accounts pay what they hold: nobody issues tokens for them.
+func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]records.Condition, error) {
+	asset, least, err := s.smallest(t)
+	if err != nil {
+		return nil, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
+	}
+	subject := s.account() + "/" + t.TokenID
+	have, err := u.holds(ctx, s, asset, least)
+	if err != nil || !u.lasts(string(s.chain)+" "+subject, have.Less(least)) {
+		return nil, err
+	}
+	found := s.stopped(status.NoFunds, subject, "holds %s of %s (%s), and the smallest payment takes %s: top it up", have, t.Symbol, asset, least)
+	found[0].Token = t.TokenID
+	return found, nil
+}
+
+// coin looks whether hot accounts hold the fee of the cheapest payout.
+func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error) {
+	c, ok := u.Chains[s.chain].(coster)
+	if !ok {
+		return nil, nil
+	}
+	cheapest := s.Tokens[0].Asset
+	for _, t := range s.Tokens {
+		if t.Asset == chain.Native {
+			cheapest = chain.Native
+		}
+	}
+	cost, err := c.PayoutCost(ctx, cheapest)
+	if err != nil {
+		return nil, err
+	}
+	have, err := u.holds(ctx, s, chain.Native, cost)
+	if err != nil || !u.lasts(string(s.chain)+" "+s.account()+" coin", have.Less(cost)) {
+		return nil, err
+	}
+	return s.stopped(status.NoCoin, s.account(), "holds too little coin for the fees of its payouts: top it up (it has %s, one costs %s now)", have, cost), nil
+}
+
+// quota looks whether one of the gateway's accounts can pay a credit, however long it may have to rest for it.
+func (u *unfunded) quota(ctx context.Context, s side) ([]records.Condition, error) {
+	c, ok := u.Chains[s.chain].(quoter)
+	if !ok {
+		return nil, nil
+	}
+	var most, takes uint64
+	for _, a := range s.pool {
+		has, each, err := c.CreditQuota(ctx, a.Account.Account)
+		if err != nil {
+			return nil, err
+		}
+		if most, takes = max(most, has), each; most >= takes {
+			break
+		}
+	}
+	if !u.lasts(string(s.chain)+" "+s.account()+" quota", most < takes) {
+		return nil, nil
+	}
+	return s.stopped(status.NoQuota, s.account(), "has a stake for %d quota at most, and a credit takes %d: stake for it", most, takes), nil
+}
+
+// holds adds up what a side has of an asset, with what is on its way between its accounts and what lies on deposit addresses, until it is enough.
+func (u *unfunded) holds(ctx context.Context, s side, asset chain.Asset, enough chain.Amount) (sum chain.Amount, err error) {
+	for i := range s.pool {
+		some, err := Held(ctx, u.Chains[s.chain], s.pool[i:i+1], asset)
+		if err == nil {
+			sum, err = sum.Add(some)
+		}
+		if err != nil || !sum.Less(enough) {
+			return sum, err
+		}
+	}
+	return u.withUnswept(ctx, s.chain, asset, sum)
+}
+
+// lasts tells whether something is short: at once when it was never enough since the process began, else after patience rounds in a row. Payments
+// that are mined between two reads, and sweeps, make accounts look empty for a moment.
+func (u *unfunded) lasts(key string, short bool) bool {
+	rounds, was := u.short[key]
+	switch {
+	case !short:
+		u.short[key] = 0
+		return false
+	case !was:
+		return true
+	}
+	u.short[key] = rounds + 1
+	return rounds+1 >= patience
+}
