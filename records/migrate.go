@@ -19,7 +19,7 @@ var migrations embed.FS
 
 // migrate brings the schema forward. There is no way back: a database of a newer program is ErrNewer. Who only joins a daemon does not migrate
 // under its feet: to him one of an older program is ErrOlder.
-func migrate(ctx context.Context, db *sql.DB, e engine, joins bool) error {
+func migrate(ctx context.Context, db *sql.DB, e engine, joins bool, tell func(from, to int64)) error {
 	common, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -41,10 +41,10 @@ func migrate(ctx context.Context, db *sql.DB, e engine, joins bool) error {
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
 	}
-	return bringUp(ctx, p, joins)
+	return bringUp(ctx, p, joins, tell)
 }
 
-func bringUp(ctx context.Context, p *goose.Provider, joins bool) error {
+func bringUp(ctx context.Context, p *goose.Provider, joins bool, tell func(from, to int64)) error {
 	current, target, err := p.GetVersions(ctx)
 	switch {
 	case err != nil:
@@ -55,6 +55,9 @@ func bringUp(ctx context.Context, p *goose.Provider, joins bool) error {
 		return nil
 	case joins:
 		return fmt.Errorf("%w: schema %d, this program wants %d", ErrOlder, current, target)
+	}
+	if tell != nil {
+		tell(current, target)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrating from schema %d to %d: %w", current, target, err)

@@ -34,6 +34,8 @@ type Config struct {
 	Now func() time.Time `yaml:"-"`
 	// Observe is told the text of every statement before it runs; nil for nobody. Tests look at the statements' plans.
 	Observe func(statement string) `yaml:"-"`
+	// Migrating is told before the schema is brought from one version to another, 0 being an empty database; nil for nobody.
+	Migrating func(from, to int64) `yaml:"-"`
 }
 
 // Check tells what is wrong with the configuration.
@@ -89,7 +91,7 @@ func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
 	s.now, s.depths, s.kept, s.observe = c.Now, newDepthCache(), newKeptLines(), c.Observe
-	if err := migrate(ctx, s.writes.DB, s.engine, joins); err != nil {
+	if err := migrate(ctx, s.writes.DB, s.engine, joins, c.Migrating); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
 	}
 	return s, nil

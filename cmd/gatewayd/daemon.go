@@ -99,7 +99,15 @@ func (d *daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 
 // openStore opens the database and waits for its lease.
 func (d *daemon) openStore(ctx context.Context) error {
-	store, err := records.Open(ctx, d.cfg.Database)
+	cfg := d.cfg.Database
+	cfg.Migrating = func(from, to int64) {
+		what := "bringing the database up to date, which may take minutes"
+		if from == 0 {
+			what = "making the database"
+		}
+		d.log.WithFields(logrus.Fields{"from": from, "to": to}).Info(what)
+	}
+	store, err := records.Open(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", err)
 	}

@@ -39,6 +39,7 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 	if err != nil {
 		return err
 	}
+	log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
 	keys, err := unlock(cfg.Wallet, w)
 	if err != nil {
 		return err
@@ -47,6 +48,7 @@ func runDaemon(ctx context.Context, cfg Config, w world) error {
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)
 	if cfg.Embedded != nil {
+		log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: what came after its last stored state is replayed")
 		e, err := openEmbedded(*cfg.Embedded)
 		if err != nil {
 			return fmt.Errorf("embedded exchange chain: %w", err)

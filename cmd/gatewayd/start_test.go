@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/wallet"
+)
+
+// TestStartIsTold: the log says what a start works at before it does it, and of the database only when there is something to do.
+func TestStartIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keys, err := wallet.FromMnemonic(devMnemonic)
+	require.NoError(t, err)
+	genesis, err := devGenesis(keys)
+	require.NoError(t, err)
+	exchange := freeAddress(t)
+	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
+	cfg.Log = LogConfig{Level: "info", Format: "json"}
+	cfg.Wallet = recoverWallet(t, dir)
+	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
+	writeGenesis(t, cfg.Embedded.Genesis, genesis)
+	path := writeConfig(t, dir, cfg)
+	first, again := startLog(t, path), startLog(t, path)
+	const unlocking, replaying, making = `"unlocking the wallet"`, `"opening the embedded exchange chain: what came after`, `"making the database"`
+	for _, told := range []string{first, again} {
+		require.Less(t, strings.Index(told, unlocking), strings.Index(told, replaying), told)
+		require.Contains(t, told, unlocking)
+	}
+	require.Equal(t, 1, strings.Count(first, making))
+	require.Contains(t, line(first, making), `"from":0,"level":"info"`)
+	require.NotContains(t, again, making)
+	require.NotContains(t, again, "bringing the database up to date")
+}
+
+// startLog is what the daemon logs until it runs.
+func startLog(t *testing.T, config string) string {
+	t.Helper()
+	log, err := os.CreateTemp(t.TempDir(), "log")
+	require.NoError(t, err)
+	defer log.Close()
+	c := exec.Command("gatewayd", "run", "-c", config)
+	c.Stderr = log
+	require.NoError(t, c.Start())
+	t.Cleanup(func() { _ = c.Process.Kill() }) // in vain once it has ended
+	var text []byte
+	waitFor(t, "a daemon that runs", func() bool {
+		text, err = os.ReadFile(log.Name())
+		return err == nil && strings.Contains(string(text), `"gatewayd runs"`)
+	})
+	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, c.Wait())
+	return string(text)
+}
