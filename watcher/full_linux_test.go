@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		return
 	}
-	if err := syscall.Mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=16m"); err != nil {
+	if err := syscall.Mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=160m"); err != nil {
 		t.Skipf("mounting: %v", err)
 	}
 	first := seed(t)

@@ -230,7 +230,7 @@ func (w *drillWorld) openDisk() error {
 	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.mount {
 		return err
 	}
-	unmount, err := mountDisk(w.data, "64m")
+	unmount, err := mountDisk(w.data, "160m")
 	if w.small = err == nil; w.small {
 		w.later(unmount)
 	}

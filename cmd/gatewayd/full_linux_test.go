@@ -147,7 +147,7 @@ func daemonOnAFullDisk(t *testing.T) {
 	reckon(t, v, crowd)
 }
 
-// crampedWorld starts a daemon whose data directory is a disk of 32 megabytes, on chains that have all the room they want.
+// crampedWorld starts a daemon whose data directory is a disk of 160 megabytes: more than the log of SQLite takes, on chains that have all the room they want.
 func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
 	t.Helper()
 	keys, err := wallet.FromMnemonic(devMnemonic)
@@ -160,7 +160,7 @@ func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
 	cfg.Data = filepath.Join(o.dir, "disk")
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "records.db")
 	cfg.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
-	smallDisk(t, cfg.Data, "32m")
+	smallDisk(t, cfg.Data, "160m")
 	text, err := yaml.Marshal(cfg)
 	require.NoError(t, err)
 	path := filepath.Join(o.dir, "config.yaml")
