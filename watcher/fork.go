@@ -84,7 +84,7 @@ func (w *Watcher) fork(ctx context.Context, c chain.Chain, cur records.Cursor, h
 	at, ours := cur.Final.Height, cur.Final.Hash
 	if head.Latest.Height < at {
 		at = head.Latest.Height
-		found := false
+		var found bool
 		if ours, found, err = w.blockAt(ctx, c.ID(), at); err != nil {
 			return false, fork, err
 		}

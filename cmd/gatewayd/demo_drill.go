@@ -216,6 +216,9 @@ func (w *drillWorld) run(ctx context.Context, each drill) error {
 		return err
 	}
 	if each.mend != nil {
+		if _, err := w.alerted(ctx, each, func(b alertBook) bool { return b.begun }); err != nil {
+			return err
+		}
 		if err := each.mend(w, ctx); err != nil {
 			return fmt.Errorf("repairing: %w", err)
 		}
@@ -226,9 +229,11 @@ func (w *drillWorld) run(ctx context.Context, each drill) error {
 	if err := w.bridge(ctx); err != nil {
 		return fmt.Errorf("after the repair: %w", err)
 	}
-	if err := w.alerted(ctx, each); err != nil {
+	told, err := w.alerted(ctx, each, func(b alertBook) bool { return b.begun && (each.stays || b.over) })
+	if err != nil {
 		return err
 	}
+	w.log.note("%-30s %s", "log", told.text)
 	w.log.note("money moves  (%s)", time.Since(begin).Round(time.Second))
 	return nil
 }

@@ -210,18 +210,16 @@ type alertKey struct {
 // mostWarnings is how many warnings and errors the daemon may log in one drill: each loop and each node has something to say.
 const mostWarnings = 60
 
-// alerted waits for the end of the drill's alert, and says whether the log told everything once.
-func (w *drillWorld) alerted(ctx context.Context, each drill) error {
-	var told alertBook
-	err := within(ctx, drillPatience, "the log's lines", func() (_ bool, err error) {
+// alerted waits until the log has told enough of the drill's alert, and each line of alerts once.
+func (w *drillWorld) alerted(ctx context.Context, each drill, enough func(alertBook) bool) (told alertBook, err error) {
+	err = within(ctx, drillPatience, "the log's lines", func() (_ bool, err error) {
 		told, err = readAlerts(w.told(w.logFrom), each.alert)
-		return told.begun && (each.stays || told.over), err
+		return enough(told), err
 	})
 	if err != nil {
-		return fmt.Errorf("the log must tell %q once when it begins and once when it is over: %w", each.alert, err)
+		return told, fmt.Errorf("the log must tell %q once when it begins and once when it is over: %w", each.alert, err)
 	}
-	w.log.note("%-30s %s", "log", told.text)
-	return nil
+	return told, nil
 }
 
 // alertBook is what a log tells of one kind of condition, besides all others.

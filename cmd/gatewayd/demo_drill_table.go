@@ -74,7 +74,7 @@ func moneyDrills() []drill {
 		{
 			world: moneyWorld, name: "token-shortage", title: "The hot account has fewer tokens than users withdraw", token: 1,
 			cause: (*drillWorld).drainTokens, mend: (*drillWorld).topUpTokens, alert: status.ChannelStopped,
-			shows: noWithdrawals(status.ChannelStopped, "top it up"),
+			shows: nothingMoves(status.ChannelStopped, "is missing"), // more is owed than there is: deposits stop too
 		},
 		{
 			world: moneyWorld, name: "gas-shortage", title: "The hot account cannot pay for gas", token: 1,

@@ -27,7 +27,7 @@ func TestTenureEndsWithItsLease(t *testing.T) {
 		ours := &tenure{lease: lease, log: log, renewed: time.Now()}
 		ended := make(chan error, 1) // one answer
 		go func() { ended <- ours.keep(t.Context()) }()
-		time.Sleep(3*leaseTTL - time.Second) // between two renewals
+		<-time.After(3*leaseTTL - time.Second) // between two renewals
 		require.Empty(t, ended, "it is renewed")
 		require.NoError(t, lease.Release(t.Context()))
 		_, err = store.Lease(t.Context(), leaseRole, "second", time.Hour)
@@ -49,7 +49,7 @@ func TestTenureExplainsItsLoss(t *testing.T) {
 		ours := &tenure{log: logrus.New(), renewed: time.Now(), fault: errors.New("no route")}
 		lost := errors.Join(records.ErrFenced)
 		require.Equal(t, lost, ours.explain(lost), "it was renewed just now")
-		time.Sleep(2 * leaseTTL)
+		<-time.After(2 * leaseTTL)
 		require.ErrorIs(t, ours.explain(lost), records.ErrFenced)
 		require.ErrorContains(t, ours.explain(lost), `no renewal for 30s, but "no route"`)
 		other := errors.New("a part failed")

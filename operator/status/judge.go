@@ -168,7 +168,8 @@ func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []re
 		if n.Faults > 0 || ok {
 			w.faults[n.Name] = fault{n.Faults, f.at}
 		}
-		kind, detail := NodeFaulty, ""
+		kind := NodeFaulty
+		var detail string
 		switch {
 		case n.LeftOut:
 			detail = fmt.Sprintf("is left out for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)

@@ -26,7 +26,7 @@ func TestRun(t *testing.T) {
 		synctest.Wait()
 		require.NotNil(t, l.block(h).Received)
 		require.Nil(t, l.block(h).Snapshot)
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		require.Equal(t, uint64(1), l.block(h).Confirmations)
 		require.Equal(t, l.block(h).Snapshot.Height, l.block(l.block(h).Received.Hash).Snapshot.Height)
