@@ -89,7 +89,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		{"a dead exchange node", func() { w.exchange.fail(nodeFault{dead: true}) }, func() { w.exchange.fail(nodeFault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
 		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "is the newest for")},
 		{"a follower that is stuck", func() { w.node.fail(nodeFault{refuses: wholeBlock.Match}) }, func() { w.node.fail(nodeFault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
-		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, cell{kind: status.ChannelStopped, deposit: open, withdraw: maintain, names: "top it up"}},
+		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cause()
@@ -119,12 +119,20 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	})
 }
 
-// owe asks the gateway for more USDT than it has.
+// owe asks the gateway for more USDT than it has, until deposits have stopped too: more is owed than there is.
 func (w *limpWorld) owe(t *testing.T) {
 	t.Helper()
 	for range 11 {
 		w.user.payee(t, units(w.user.token, 999_000))
 	}
+	waitFor(t, "deposits that have stopped", func() bool {
+		out, _ := w.operator(t, "channel", "list")
+		return strings.Contains(line(out, "USDT-000", "deposit"), "is missing")
+	})
+	waitFor(t, "withdrawals that have stopped", func() bool {
+		out, _ := w.operator(t, "channel", "list")
+		return strings.Contains(line(out, "USDT-000", "withdrawal"), records.ChannelMaintain)
+	})
 }
 
 func (w *limpWorld) topUp(t *testing.T) {
