@@ -27,13 +27,17 @@ drill: build ## breaks three gateways in every way there is and repairs them by 
 	scripts/postgres.sh sh -c 'build/gatewayd demo drill --postgres "$$GATEWAYD_TEST_POSTGRES" "$$@"' - $(ARGS)
 
 .PHONY: bench
-bench: build ## every figure of the budgets beside its yardstick; ARGS="--rounds 5 --only matching"
-	build/gatewayd bench $(ARGS)
+bench: build build/gatewaybench ## every figure of the budgets beside its yardstick; ARGS="--rounds 5 --only matching"
+	build/gatewaybench $(ARGS)
 
 .PHONY: build
 build: ## build/gatewayd, one static file
 	CGO_ENABLED=1 go build -trimpath -tags $(TAGS) \
 		-ldflags '-s -w -linkmode external -extldflags "-static"' -o build/gatewayd ./cmd/gatewayd
+
+.PHONY: build/gatewaybench
+build/gatewaybench:
+	CGO_ENABLED=1 go build -trimpath -tags $(TAGS) -ldflags '-s -w' -o build/gatewaybench ./cmd/gatewaybench
 
 .PHONY: test
 test: ## everything: set-up, checks, all tests; PKG=./records/... narrows the tests
@@ -48,9 +52,8 @@ mutate: ## takes the rules of money out one by one: some test must turn red each
 	scripts/postgres.sh go run ./scripts/mutate $(ARGS)
 
 .PHONY: lint
-lint: ## golangci-lint
-	@scripts/go-tool.sh golangci-lint
-	build/bin/golangci-lint run
+lint: ## golangci-lint, dead code, known vulnerabilities
+	@scripts/lint.sh
 
 .PHONY: contracts
 contracts: ## test contracts: Solidity to abi, bin and Go

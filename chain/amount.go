@@ -3,6 +3,7 @@ package chain
 import (
 	"database/sql/driver"
 	"fmt"
+	"strings"
 
 	"github.com/holiman/uint256"
 )
@@ -54,6 +55,19 @@ func MustAmount(s string) Amount {
 }
 
 func (a Amount) String() string { return a.n.Dec() }
+
+// Whole is the amount in whole units of an asset with so many decimals, exactly: 1500000 with 6 decimals is 1.5.
+func (a Amount) Whole(decimals uint8) string {
+	digits := a.n.Dec()
+	if missing := int(decimals) + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	whole, part := digits[:len(digits)-int(decimals)], strings.TrimRight(digits[len(digits)-int(decimals):], "0")
+	if part == "" {
+		return whole
+	}
+	return whole + "." + part
+}
 
 // IsZero tells whether there is nothing.
 func (a Amount) IsZero() bool { return a.n.IsZero() }

@@ -99,3 +99,15 @@ func FuzzParseAmount(f *testing.F) {
 		require.Equal(t, a, again)
 	})
 }
+
+func TestWholeUnits(t *testing.T) {
+	for _, c := range []struct {
+		units    string
+		decimals uint8
+		want     string
+	}{
+		{"0", 18, "0"}, {"1", 0, "1"}, {"1500000", 6, "1.5"}, {"1", 18, "0.000000000000000001"}, {"1000000000000000000", 18, "1"}, {"120", 2, "1.2"}, {"5", 1, "0.5"},
+	} {
+		require.Equal(t, c.want, MustAmount(c.units).Whole(c.decimals), c.units)
+	}
+}

@@ -39,7 +39,7 @@ type Block struct {
 	Parent    string
 	Time      time.Time
 	Transfers []Transfer // into our accounts, from accounts that are not ours; where value must be received, from others of ours too
-	Effects   []Effect   // what our accounts did
+	OwnTxs    []OwnTx    // what our accounts did
 }
 
 // Transfer is one movement of value into an account of ours.
@@ -63,8 +63,8 @@ type Memo struct {
 	Fault   string // why Raw is no valid order, in one word ("trailing_bytes"); empty when it is valid or absent
 }
 
-// Effect is one transaction or account block made with a key of ours.
-type Effect struct {
+// OwnTx is one transaction or account block made with a key of ours.
+type OwnTx struct {
 	Account string
 	Number  uint64 // nonce, or height in the account's chain
 	Tx      string
@@ -110,22 +110,22 @@ type Payment struct {
 type Slot struct {
 	Account string
 	Key     string // derivation path of the account's key
-	Lineage uint64 // which of our signed lines the slot belongs to; 0 where the ledger counts nonces
-	Number  uint64 // nonce, or height
+	Branch  uint64 // which of our signed lines the slot belongs to; 0 where the ledger counts nonces
+	Nonce   uint64 // nonce, or height
 	Prev    string // hash of the block before, where the ledger links an account's blocks; else empty
 }
 
 // Attempt is one signed transaction for a slot. It is stored before it is sent and never deleted.
 type Attempt struct {
-	Seq  int
-	Hash string
-	Raw  []byte
-	Tip  Amount // native coin per gas; zero where there are no fees
-	Cap  Amount
+	Seq    int
+	Hash   string
+	Raw    []byte
+	TipCap Amount // native coin per gas; zero where there are no fees
+	FeeCap Amount
 }
 
-// Tip is where an account of ours stands on its ledger.
-type Tip struct {
+// AccountHead is where an account of ours stands on its ledger.
+type AccountHead struct {
 	Next    uint64 // the next free number as the latest block has it
 	Hash    string // hash of the account's last block, where the ledger links them
 	Settled bool   // nothing of the account is waiting: latest, pending and final state agree
@@ -144,8 +144,8 @@ type Chain interface {
 	CheckAddress(addr, label string) (string, error)
 	// Balance answers what an account of ours can spend now.
 	Balance(ctx context.Context, account string, asset Asset) (Amount, error)
-	// Tip answers where the account's own sequence stands.
-	Tip(ctx context.Context, account string) (Tip, error)
+	// AccountHead answers where the account's own sequence stands.
+	AccountHead(ctx context.Context, account string) (AccountHead, error)
 	// Estimate tries a payment against the latest block as Sign would make it, and answers the most native coin that its fee may take: zero on a
 	// ledger without fees, and where the fee comes out of what is moved. ErrRefused and ErrGasLimit: a majority of the nodes sees it fail, for good
 	// as far as anybody can tell. ErrFeeCeiling, ErrNotNow: ask later.

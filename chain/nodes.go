@@ -1,6 +1,13 @@
 package chain
 
-import "time"
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+)
 
 // NodeState is what an adapter knows of one node that it asks. It names no credentials, so it may be shown to operators.
 type NodeState struct {
@@ -13,6 +20,23 @@ type NodeState struct {
 	Faults    uint64    // answers of it since the start that were proven wrong or that the other nodes contradicted
 	LastFault string    // the newest of these in words
 	LeftOut   bool      // not asked for now because of its faults
+}
+
+// PlainError is why a node gave no answer, as people are told it. What is no fault of the connection keeps its own words.
+func PlainError(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
+		return "no answer in time"
+	case errors.As(err, &dns):
+		return "the name " + dns.Name + " is not known"
+	case errors.As(err, &op):
+		return "no connection"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection broke off"
+	}
+	return err.Error()
 }
 
 // NodeWatcher is offered by adapters that read their ledger through nodes.

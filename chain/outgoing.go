@@ -1,7 +1,7 @@
 package chain
 
 // Outgoing is what a transaction of an account of ours asks its ledger for, as its own signed bytes say. An adapter reads it for the
-// operators' recovery (Describe): whether it was also done, the Effect in its block tells.
+// operators' recovery (Describe): whether it was also done, the OwnTx in its block tells.
 type Outgoing struct {
 	Asset  Asset
 	To     string // empty when it pays nobody: a receive, or a call that is no payment

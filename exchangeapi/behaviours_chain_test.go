@@ -9,10 +9,10 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	embedded "gatewayd/chain/vite/node"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	embedded "gatewayd/vite/node"
 )
 
 // The tests named TestBehaviourNN are numbered cases of docs/exchange-rules.md 5: what users see over REST of what the embedded chain does.

@@ -11,19 +11,20 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	embedded "gatewayd/chain/vite/node"
-	"gatewayd/chain/vite/rpc"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	viteledger "gatewayd/vite/ledger"
+	embedded "gatewayd/vite/node"
+	"gatewayd/vite/rpc"
 )
 
 const pairOnChain = "GOLD-000_VITE" // price 4 and quantity 2 decimals; both tokens have 18
 
 // exchangeChain is the embedded exchange chain behind its JSON-RPC, an index that follows it, and the server on both.
 type exchangeChain struct {
-	*world
+	*apiEnv
 	node              *embedded.Node
 	chainClock        *clock // of node and index
 	gold, btc         core.TokenID
@@ -32,7 +33,7 @@ type exchangeChain struct {
 
 func onChain(t testing.TB, changes ...change) *exchangeChain {
 	c := &exchangeChain{gold: core.TokenID([]byte("gold......")), btc: core.TokenID([]byte("bitcoin...")), admin: walletOf("admin"), user: walletOf("user"), poor: walletOf("poor")}
-	clock := testClock()
+	clock := &clock{now: time.UnixMilli(1614571200000)}
 	c.chainClock = clock
 	var err error
 	c.node, err = embedded.New(embedded.Config{Genesis: c.genesis(), SnapshotInterval: -1, Now: clock.Now})
@@ -55,7 +56,7 @@ func onChain(t testing.TB, changes ...change) *exchangeChain {
 	network := func(_ *Config, p *Parts) {
 		p.Networks = []Network{{Name: "main", Index: x, Node: link, Agents: purse{"main"}}}
 	}
-	c.world = setup(t, append([]change{network}, changes...)...)
+	c.apiEnv = setup(t, append([]change{network}, changes...)...)
 	c.clock.now = clock.now
 	c.openExchange()
 	run(t, x.Run)
@@ -75,20 +76,20 @@ func run(t testing.TB, part func(context.Context) error) {
 	})
 }
 
-func (c *exchangeChain) genesis() embedded.Genesis {
+func (c *exchangeChain) genesis() viteledger.Genesis {
 	admin := c.admin.key.Address()
-	g := embedded.Genesis{ExchangeOwner: admin, StakeLock: 5, Tokens: []embedded.TokenInfo{
+	g := viteledger.Genesis{ExchangeOwner: admin, StakeLock: 5, Tokens: []viteledger.TokenInfo{
 		{ID: c.gold, Name: "Gold", Symbol: "GOLD", Decimals: 18, Owner: admin, TotalSupply: whole(1e9)},
 		{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: admin, TotalSupply: whole(1e6)},
 		{ID: c.btc, Name: "Bitcoin", Symbol: "BTC", Decimals: 8, Owner: admin, TotalSupply: *uint256.NewInt(21e14)},
 	}}
 	for _, w := range []wallet{c.admin, c.user, c.poor} {
 		a := w.key.Address()
-		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7), c.btc: *uint256.NewInt(1e14)}})
-		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: a, Amount: whole(1e6)})
+		g.Accounts = append(g.Accounts, viteledger.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7), c.btc: *uint256.NewInt(1e14)}})
+		g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: admin, Beneficiary: a, Amount: whole(1e6)})
 	}
 	g.Accounts[0].Balances[dex.VX] = whole(1e6)
-	g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: admin, Beneficiary: c.user.agent, Amount: whole(1e6)})
+	g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: admin, Beneficiary: c.user.agent, Amount: whole(1e6)})
 	return g
 }
 

@@ -1,25 +1,27 @@
 package exchangeapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"gatewayd/serve"
+	"gatewayd/exchangeapi/rates"
+	"gatewayd/httpserver"
 )
 
 // Config says where the exchange API listens and what it allows. The zero value serves 127.0.0.1:8090 in plain HTTP.
 type Config struct {
-	serve.Config   `yaml:",inline"` // default: 50 requests a second, 200 at once, 16384 connections, WebSockets included
-	RequestTimeout time.Duration    `yaml:"request_timeout"` // default 5 s; cancelling all orders of a pair may take six times that
+	httpserver.Config `yaml:",inline"` // default: 50 requests a second, 200 at once, 16384 connections, WebSockets included
+	RequestTimeout    time.Duration    `yaml:"request_timeout"` // default 5 s; cancelling all orders of a pair may take six times that
 
 	CallLimit int           `yaml:"call_limit"` // private calls of one API key in a cycle; default 10
 	CallCycle time.Duration `yaml:"call_cycle"` // default 60 s
 	// KeysPerHour bounds how many keys one client may apply for or remove; default 20.
 	KeysPerHour int `yaml:"keys_per_hour"`
 
-	Rates     RatesConfig         `yaml:"rates"`
+	Rates     rates.Config        `yaml:"rates"`
 	Operators map[string]Operator `yaml:"operators"` // by address; what the market query shows of a market's operator
 	// Tokens is what the token queries show of a token, by token id, and Gateway who bridges those that are bridged.
 	Tokens     map[string]TokenInfo  `yaml:"tokens"`
@@ -44,31 +46,11 @@ type Operator struct {
 
 // withDefaults is the configuration with every empty field filled.
 func (c Config) withDefaults() Config {
-	c.Config = c.Config.Or(serve.Config{Listen: "127.0.0.1:8090", RatePerSecond: 50, Burst: 200, MaxConnections: 16_384})
-	orDuration(&c.RequestTimeout, 5*time.Second)
-	orDuration(&c.CallCycle, time.Minute)
-	orInt(&c.CallLimit, 10)
-	orInt(&c.KeysPerHour, 20)
-	c.Rates = c.Rates.withDefaults()
+	c.Config = c.Config.Or(httpserver.Config{Listen: "127.0.0.1:8090", RatePerSecond: 50, Burst: 200, MaxConnections: 16_384})
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 5*time.Second)
+	c.CallLimit, c.CallCycle = cmp.Or(c.CallLimit, 10), cmp.Or(c.CallCycle, time.Minute)
+	c.KeysPerHour = cmp.Or(c.KeysPerHour, 20)
 	return c
-}
-
-func orString(p *string, value string) {
-	if *p == "" {
-		*p = value
-	}
-}
-
-func orDuration(p *time.Duration, value time.Duration) {
-	if *p == 0 {
-		*p = value
-	}
-}
-
-func orInt(p *int, value int) {
-	if *p == 0 {
-		*p = value
-	}
 }
 
 // Check tells every rule that the configuration breaks.

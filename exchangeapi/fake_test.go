@@ -10,10 +10,10 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // shelf is an index whose content tests put there.
@@ -187,7 +187,7 @@ type line struct {
 	quota      map[core.Address]int // blocks that the address can still make
 	available  map[core.Address]uint256.Int
 	minimum    uint256.Int
-	asked      int // terms
+	asked      int // order limits
 	tips       int // asked for
 	mined      client.TradeMining
 	minedFault error

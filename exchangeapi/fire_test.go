@@ -22,11 +22,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	embedded "gatewayd/chain/vite/node"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/records/recordstest"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	embedded "gatewayd/vite/node"
 )
 
 // firingRange is a live exchange, with users who trade and one who listens, at which anything is shot.

@@ -10,8 +10,8 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
-	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/dex"
 )
 
 // markets are the pairs and tokens that the index knows.
@@ -32,29 +32,6 @@ type pairNames struct {
 
 func namesOf(p index.Pair) pairNames {
 	return pairNames{p.Symbol, p.TradeSymbol, p.QuoteSymbol, p.TradeToken, p.QuoteToken}
-}
-
-// orderLimit is the answer of the limit query.
-type orderLimit struct {
-	MinAmount       map[string]string     `json:"minAmount"` // by quote token symbol, in the quote token
-	DepthStepsLimit map[string]DepthSteps `json:"depthStepsLimit"`
-}
-
-// limits tells the least amount of an order for each quote token that has a market.
-func (n *network) limits(ctx context.Context, _ params) (any, error) {
-	out := orderLimit{MinAmount: map[string]string{}, DepthStepsLimit: map[string]DepthSteps{}}
-	maps.Copy(out.DepthStepsLimit, n.cfg.DepthSteps)
-	for _, m := range n.Index.Markets() {
-		if _, known := out.MinAmount[m.QuoteSymbol]; known {
-			continue
-		}
-		least, err := n.minimums.of(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		out.MinAmount[m.QuoteSymbol] = wholeTokens(&least, m.QuoteType.Decimals())
-	}
-	return out, nil
 }
 
 // wholeTokens is an amount in whole tokens, as short as it goes.
@@ -95,7 +72,7 @@ func (n *network) market(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	least, err := n.minimums.of(ctx, m)
+	least, err := n.orderMinimums.of(ctx, m)
 	if err != nil {
 		return nil, err
 	}

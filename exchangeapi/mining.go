@@ -10,8 +10,8 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/client"
+	"gatewayd/vite/dex"
 )
 
 // fees are what was paid for trading.
@@ -57,7 +57,7 @@ func (p *pools) ask(ctx context.Context) (client.TradeMining, error) {
 	}
 	m, err := p.node.TradeMining(ctx)
 	if err != nil && !refusesMining(err) {
-		return m, refusalOfNode(err)
+		return m, nodeError(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // TestMiningOnTheChain: the day's fees and its VX are shown while it runs, and in the next day the traders have the VX.

@@ -3,8 +3,8 @@ package exchangeapi
 import (
 	"context"
 
-	"gatewayd/chain/vite/core"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/core"
 )
 
 // orders are what accounts have placed.

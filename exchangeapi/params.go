@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 const (
@@ -32,7 +32,7 @@ type params struct {
 // (docs/exchange-rules.md 1.1), whatever the content type says, and tools into parts; a body of GET is not read.
 func readParams(r *http.Request) (params, error) {
 	if len(r.URL.RawQuery) > maxQuery {
-		return params{}, refuse(codeParameter, "The query string is too long")
+		return params{}, reject(codeParameter, "The query string is too long")
 	}
 	query, err := readForm(r.URL.RawQuery)
 	if err != nil {
@@ -47,7 +47,7 @@ func readParams(r *http.Request) (params, error) {
 	}
 	for name := range p.body {
 		if _, twice := p.query[name]; twice {
-			return params{}, refuse(codeParameter, "Parameter %s stands twice", shown(name))
+			return params{}, reject(codeParameter, "Parameter %s stands twice", shown(name))
 		}
 	}
 	return p, nil
@@ -57,9 +57,9 @@ func readBody(r *http.Request) (map[string]string, error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, refuse(codeParameter, "The body could not be read").because(err)
+		return nil, reject(codeParameter, "The body could not be read").because(err)
 	case len(text) > maxBody:
-		return nil, &refusal{code: codeParameter, msg: "The body is too large", http: http.StatusRequestEntityTooLarge}
+		return nil, &apiError{code: codeParameter, msg: "The body is too large", http: http.StatusRequestEntityTooLarge}
 	}
 	text = bytes.TrimSpace(text)
 	media, with, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -78,7 +78,7 @@ func readBody(r *http.Request) (map[string]string, error) {
 // readParts reads the form that browsers and tools send when they are asked for form data.
 func readParts(text []byte, boundary string) (map[string]string, error) {
 	if boundary == "" || !bytes.HasSuffix(text, []byte("--"+boundary+"--")) { // it was cut: the library takes some cuts for the end
-		return nil, refuse(codeParameter, "The parameters are malformed")
+		return nil, reject(codeParameter, "The parameters are malformed")
 	}
 	out := map[string]string{}
 	r := multipart.NewReader(bytes.NewReader(text), boundary)
@@ -88,11 +88,11 @@ func readParts(text []byte, boundary string) (map[string]string, error) {
 			return out, nil
 		}
 		if err != nil {
-			return nil, refuse(codeParameter, "The parameters are malformed")
+			return nil, reject(codeParameter, "The parameters are malformed")
 		}
 		value, err := io.ReadAll(part)
 		if err != nil {
-			return nil, refuse(codeParameter, "The parameters are malformed")
+			return nil, reject(codeParameter, "The parameters are malformed")
 		}
 		if err := put(out, part.FormName(), string(value)); err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func readParts(text []byte, boundary string) (map[string]string, error) {
 // put adds a parameter that does not stand there yet.
 func put(out map[string]string, name, value string) error {
 	if _, twice := out[name]; twice || len(out) >= maxParams {
-		return refuse(codeParameter, "Parameter %s stands twice", shown(name))
+		return reject(codeParameter, "Parameter %s stands twice", shown(name))
 	}
 	out[name] = value
 	return checkLength(name, value)
@@ -112,12 +112,12 @@ func put(out map[string]string, name, value string) error {
 func readForm(text string) (map[string]string, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil || len(values) > maxParams {
-		return nil, refuse(codeParameter, "The parameters are malformed")
+		return nil, reject(codeParameter, "The parameters are malformed")
 	}
 	out := make(map[string]string, len(values))
 	for name, v := range values {
 		if len(v) > 1 {
-			return nil, refuse(codeParameter, "Parameter %s stands twice", shown(name))
+			return nil, reject(codeParameter, "Parameter %s stands twice", shown(name))
 		}
 		if err := checkLength(name, v[0]); err != nil {
 			return nil, err
@@ -133,12 +133,12 @@ func readObject(text []byte) (map[string]string, error) {
 	d.UseNumber()
 	out := map[string]string{}
 	err := readMembers(d, out)
-	var refused *refusal
-	if errors.As(err, &refused) {
-		return nil, refused
+	var rejected *apiError
+	if errors.As(err, &rejected) {
+		return nil, rejected
 	}
 	if err != nil {
-		return nil, refuse(codeParameter, "The body is no flat JSON object")
+		return nil, reject(codeParameter, "The body is no flat JSON object")
 	}
 	return out, nil
 }
@@ -158,7 +158,7 @@ func readMembers(d *json.Decoder, out map[string]string) error {
 			return err
 		}
 		if _, nested := value.(json.Delim); nested || value == nil {
-			return refuse(codeParameter, "Parameter %s: a string is wanted", shown(name))
+			return reject(codeParameter, "Parameter %s: a string is wanted", shown(name))
 		}
 		if err := put(out, name, fmt.Sprint(value)); err != nil {
 			return err
@@ -175,7 +175,7 @@ func readMembers(d *json.Decoder, out map[string]string) error {
 
 func checkLength(name, value string) error {
 	if len(name) > maxValue || len(value) > maxValue {
-		return refuse(codeParameter, "Parameter %s is too long", shown(name))
+		return reject(codeParameter, "Parameter %s is too long", shown(name))
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (p params) get(name string) string {
 func (p params) required(name string) (string, error) {
 	v := p.get(name)
 	if v == "" {
-		return "", refuse(codeParameter, "Parameter %s is missing", name)
+		return "", reject(codeParameter, "Parameter %s is missing", name)
 	}
 	return v, nil
 }
@@ -213,7 +213,7 @@ func (p params) number(name string, absent, least, most int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strings.Trim(text, "0123456789") != "" || n < least || n > most {
-		return 0, refuse(codeParameter, "Invalid %s: a whole number from %d to %d is wanted", name, least, most)
+		return 0, reject(codeParameter, "Invalid %s: a whole number from %d to %d is wanted", name, least, most)
 	}
 	return n, nil
 }
@@ -254,7 +254,7 @@ func (p params) address() (core.Address, error) {
 	}
 	a, err := core.ParseAddress(text)
 	if err != nil {
-		return core.Address{}, refuse(codeParameter, "Invalid address")
+		return core.Address{}, reject(codeParameter, "Invalid address")
 	}
 	return a, nil
 }
@@ -266,7 +266,7 @@ func (p params) hash(name string) (core.Hash, error) {
 	}
 	h, err := core.ParseHash(strings.ToLower(text))
 	if err != nil {
-		return core.Hash{}, refuse(codeParameter, "Invalid %s", name)
+		return core.Hash{}, reject(codeParameter, "Invalid %s", name)
 	}
 	return h, nil
 }

@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,10 +17,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 func (r reply) refused(t testing.TB, c code, text string) {
@@ -214,7 +216,13 @@ func TestRepeatsAreRefused(t *testing.T) { // behaviour 8
 
 // One signature fits every cut of its text into parameters; none of them is taken a second time, on either engine's guard.
 func TestRecutParametersAreRepeats(t *testing.T) {
-	for name, options := range map[string][]change{"memory": nil, "database": {sharedKeys}} {
+	shared := func(_ *Config, p *Parts) {
+		keys, err := apikey.Open(t.Context(), apikey.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "keys.db"), Secret: testSecret, Shared: true, Now: p.Now})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, keys.Close()) })
+		p.Keys = keys
+	}
+	for name, options := range map[string][]change{"memory": nil, "database": {shared}} {
 		t.Run(name, func(t *testing.T) {
 			w := setup(t, options...)
 			signed := w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0", "xa", "1", "xb", "2")
@@ -231,9 +239,6 @@ func TestRecutParametersAreRepeats(t *testing.T) {
 		})
 	}
 }
-
-// sharedKeys guards against repeats in the database, as several programs on one do.
-func sharedKeys(_ *Config, p *Parts) { p.Keys.counter = &together{p.Keys.db, p.Keys.now} }
 
 // A script signs once, tests, and then places what it tested; neither is taken twice.
 func TestTestedThenPlaced(t *testing.T) {
@@ -420,20 +425,20 @@ func TestUnclearAnswers(t *testing.T) {
 	lost := errors.New("connection reset by peer")
 	tests := []struct {
 		name  string
-		set   func(w *world)
+		set   func(w *apiEnv)
 		code  code
 		text  string
 		calls int
 	}{
-		{"taken, answer lost", func(w *world) { w.line.answer = func(error) error { return lost } }, 0, "ok", 1},
-		{"not taken, answer lost", func(w *world) { w.line.before = func(*core.AccountBlock) error { return lost } }, codeNetwork, "may have been taken", 0},
-		{"refused with words", func(w *world) {
+		{"taken, answer lost", func(w *apiEnv) { w.line.answer = func(error) error { return lost } }, 0, "ok", 1},
+		{"not taken, answer lost", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return lost } }, codeNetwork, "may have been taken", 0},
+		{"refused with words", func(w *apiEnv) {
 			w.line.before = func(*core.AccountBlock) error {
 				return &client.Error{Code: -32002, Message: "trade market not granted"}
 			}
 		}, codeParameter, "No permission", 0},
-		{"refused", func(w *world) { w.line.before = func(*core.AccountBlock) error { return client.ErrField } }, codeNetwork, "did not take", 0},
-		{"tip used elsewhere", func(w *world) {
+		{"refused", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return client.ErrField } }, codeNetwork, "did not take", 0},
+		{"tip used elsewhere", func(w *apiEnv) {
 			once := false
 			w.line.before = func(b *core.AccountBlock) error {
 				if once {
@@ -446,7 +451,7 @@ func TestUnclearAnswers(t *testing.T) {
 				return w.line.take(&rival)
 			}
 		}, 0, "ok", 2},
-		{"always behind", func(w *world) { w.line.before = func(*core.AccountBlock) error { return client.ErrPrevBlock } }, codeNetwork, "used elsewhere", 0},
+		{"always behind", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return client.ErrPrevBlock } }, codeNetwork, "used elsewhere", 0},
 	}
 	for _, tt := range tests {
 		w := setup(t)

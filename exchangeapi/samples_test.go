@@ -11,8 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/exchangeapi/rates"
+	"gatewayd/vite/core"
 )
 
 type sampleFile struct {
@@ -101,12 +102,12 @@ func sameShape(at string, sample, got any) error {
 	return nil
 }
 
-// stocked is a world in which every sample's question has an answer.
-func stocked(t testing.TB) *world {
+// stocked is an environment in which every sample's question has an answer.
+func stocked(t testing.TB) *apiEnv {
 	file := filepath.Join(t.TempDir(), "rates.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"vite":{"usd":0.03,"cny":0.16},"tether":{"usd":1.0,"cny":6.849,"last_updated_at":1614571100}}`), 0o600))
 	w := setup(t, func(c *Config, _ *Parts) {
-		c.Rates = RatesConfig{File: file, Coins: map[string]string{"VITE": "vite"}}
+		c.Rates = rates.Config{File: file, Coins: map[string]string{"VITE": "vite"}}
 	})
 	pair := w.index.markets[0].Pair
 	w.index.tokens = append(w.index.tokens, index.Token{
@@ -129,10 +130,10 @@ func stocked(t testing.TB) *world {
 	return w
 }
 
-// Every sample of every endpoint: the same members with the same types. The samples' pairs and accounts become the world's.
+// Every sample of every endpoint: the same members with the same types. The samples' pairs and accounts become the environment's.
 func TestSamples(t *testing.T) {
 	w := stocked(t)
-	require.Eventually(t, func() bool { return len(w.server.rates.coin("vite")) > 0 }, waiting, tick)
+	require.Eventually(t, func() bool { return len(w.server.rates.Of("VITE")) > 0 }, waiting, tick)
 	id := w.index.list[0].ID
 	for _, e := range samples(t).Endpoints {
 		fields := map[string]string{}
@@ -165,7 +166,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// renamed gives the quote token of the world the name that the limit sample has.
+// renamed gives the quote token of the environment the name that the limit sample has.
 func renamed(data any) any {
 	if o, ok := data.(map[string]any); ok {
 		if least, ok := o["minAmount"].(map[string]any); ok {
@@ -191,7 +192,7 @@ func only(path string, data any) any {
 }
 
 // ask sends a sample's request, signed if it asks for that.
-func (w *world) ask(method, path string, fields map[string]string) reply {
+func (w *apiEnv) ask(method, path string, fields map[string]string) reply {
 	w.t.Helper()
 	var pairs []string
 	_, signed := fields["signature"]
@@ -211,35 +212,35 @@ func (w *world) ask(method, path string, fields map[string]string) reply {
 
 // The error samples, word by word.
 func TestErrorSamples(t *testing.T) {
-	makers := map[string]func(w *world) reply{
-		"unknown pair": func(w *world) reply { return w.get(api + "/market?symbol=NO_PAIR") },
-		"bad signature": func(w *world) reply {
+	makers := map[string]func(w *apiEnv) reply{
+		"unknown pair": func(w *apiEnv) reply { return w.get(api + "/market?symbol=NO_PAIR") },
+		"bad signature": func(w *apiEnv) reply {
 			v := w.sign("symbol", symbol)
 			v.Set("symbol", other)
 			return w.form("DELETE", api+"/orders", v)
 		},
-		"timestamp outside the window": func(w *world) reply {
+		"timestamp outside the window": func(w *apiEnv) reply {
 			return w.form("DELETE", api+"/orders", w.sign("symbol", symbol, "timestamp", "1567755178560"))
 		},
-		"pair not delegated": func(w *world) reply {
+		"pair not delegated": func(w *apiEnv) reply {
 			w.index.markets[0].Pair.Symbol = "VX_VITE"
 			w.index.grant(w.owner, w.key.Agent, "VX_VITE", false)
 			return w.buy("100", "1")
 		},
-		"trigger limit reached": func(w *world) reply {
+		"trigger limit reached": func(w *apiEnv) reply {
 			require.NoError(t, w.keys.SetLimit(t.Context(), w.key.Key, 1))
 			w.buy("100", "1")
 			return w.buy("100", "1")
 		},
-		"delegation address has no quota":           func(w *world) reply { w.line.quota[w.key.Agent] = 0; return w.buy("100", "1") },
-		"cancel of an order that is already closed": func(w *world) reply { return w.cancel(symbol, w.shelve(1, index.Filled)) },
-		"cancel of somebody else's order": func(w *world) reply {
+		"delegation address has no quota":           func(w *apiEnv) reply { w.line.quota[w.key.Agent] = 0; return w.buy("100", "1") },
+		"cancel of an order that is already closed": func(w *apiEnv) reply { return w.cancel(symbol, w.shelve(1, index.Filled)) },
+		"cancel of somebody else's order": func(w *apiEnv) reply {
 			id := w.shelve(1, index.Open)
 			w.index.list[0].Address = core.AssetContract.String()
 			return w.cancel(symbol, id)
 		},
-		"below minimum amount": func(w *world) reply { return w.buy("1", "1") },
-		"balance too small":    func(w *world) reply { return w.buy("1000000", "1") },
+		"below minimum amount": func(w *apiEnv) reply { return w.buy("1", "1") },
+		"balance too small":    func(w *apiEnv) reply { return w.buy("1000000", "1") },
 	}
 	for _, e := range samples(t).Errors {
 		make, ok := makers[e.Case]

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/serve"
+	"gatewayd/httpserver"
 )
 
 func TestConfigCheck(t *testing.T) {
@@ -61,7 +61,7 @@ func TestNetworksThatCannotBeServed(t *testing.T) {
 	}
 	_, err := New(Config{}, Parts{})
 	require.ErrorContains(t, err, "store of keys")
-	_, err = New(Config{Config: serve.Config{TLS: serve.TLS{Cert: "missing", Key: "missing"}}}, Parts{Keys: w.keys})
+	_, err = New(Config{Config: httpserver.Config{TLS: httpserver.TLS{Cert: "missing", Key: "missing"}}}, Parts{Keys: w.keys})
 	require.ErrorContains(t, err, "reading the certificate")
 }
 

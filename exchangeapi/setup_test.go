@@ -8,10 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,10 +27,11 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/index"
-	"gatewayd/serve"
+	"gatewayd/httpserver"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 const (
@@ -37,13 +40,13 @@ const (
 	api    = prefix
 )
 
-// world is a server that listens, on a shelf for an index and a line for a chain, with an account that has a key and all it needs.
-type world struct {
+// apiEnv is a server that listens, on a shelf for an index and a line for a chain, with an account that has a key and all it needs.
+type apiEnv struct {
 	t      testing.TB
 	index  *shelf
 	line   *line
 	clock  *clock
-	keys   *Keys
+	keys   *apikey.Store
 	server *Server
 	url    string
 	client *http.Client
@@ -51,7 +54,7 @@ type world struct {
 	spec   routers.Router
 
 	owner  core.Address
-	key    Key
+	key    apikey.Key
 	secret string
 }
 
@@ -71,9 +74,9 @@ func marketOf(id uint32, name string, price, quantity int) index.Market {
 	return m
 }
 
-func setup(t testing.TB, changes ...change) *world {
+func setup(t testing.TB, changes ...change) *apiEnv {
 	t.Helper()
-	w := &world{
+	w := &apiEnv{
 		t: t, line: newLine(), clock: &clock{now: time.UnixMilli(1614571200000)}, logged: &bytes.Buffer{},
 		index: &shelf{
 			markets:  []index.Market{marketOf(1, symbol, 4, 2), marketOf(2, other, 4, 4)},
@@ -91,7 +94,7 @@ func setup(t testing.TB, changes ...change) *world {
 	log.SetOutput(w.logged)
 	w.keys = openKeys(t, "sqlite:"+filepath.Join(t.TempDir(), "keys.db"), w.clock.Now)
 	agents := purse{"main"}
-	cfg := Config{Config: serve.Config{Listen: "127.0.0.1:0"}, CallLimit: 1000}
+	cfg := Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}, CallLimit: 1000}
 	parts := Parts{
 		Keys: w.keys, Log: log, Now: w.clock.Now,
 		Networks: []Network{
@@ -103,6 +106,7 @@ func setup(t testing.TB, changes ...change) *world {
 		c(&cfg, &parts)
 	}
 	var err error
+	w.keys = parts.Keys
 	w.server, err = New(cfg, parts)
 	require.NoError(t, err)
 	w.run(t)
@@ -113,18 +117,18 @@ func setup(t testing.TB, changes ...change) *world {
 	return w
 }
 
-var testSecret = bytes.Repeat([]byte{7}, SecretSize)
+var testSecret = bytes.Repeat([]byte{7}, apikey.SecretSize)
 
-func openKeys(t testing.TB, url string, now func() time.Time) *Keys {
+func openKeys(t testing.TB, url string, now func() time.Time) *apikey.Store {
 	t.Helper()
-	keys, err := OpenKeys(t.Context(), KeysConfig{URL: url, Secret: testSecret, Now: now})
+	keys, err := apikey.Open(t.Context(), apikey.Config{URL: url, Secret: testSecret, Now: now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, keys.Close()) })
 	return keys
 }
 
 // equip gives the account a key, its delegation address a first block and quota, the pair's permission and funds.
-func (w *world) equip(a agents) {
+func (w *apiEnv) equip(a agents) {
 	agent, err := a.Agent(w.owner)
 	require.NoError(w.t, err)
 	w.key, w.secret, err = w.keys.Issue(w.t.Context(), "main", w.owner, agent)
@@ -145,7 +149,7 @@ func whole(n uint64) uint256.Int {
 }
 
 // run serves until the test ends, and then must end well.
-func (w *world) run(t testing.TB) {
+func (w *apiEnv) run(t testing.TB) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.server.Run(ctx) }()
@@ -161,7 +165,7 @@ func (w *world) run(t testing.TB) {
 func specOf(t testing.TB, s *Server) routers.Router {
 	var bases []string
 	for _, n := range s.Networks {
-		bases = append(bases, serve.CleanBase(n.BasePath))
+		bases = append(bases, httpserver.CleanBase(n.BasePath))
 	}
 	text, err := describe(bases)
 	require.NoError(t, err)
@@ -201,7 +205,7 @@ func (r reply) list(t testing.TB) []any {
 	return l
 }
 
-func (w *world) get(target string) reply {
+func (w *apiEnv) get(target string) reply {
 	w.t.Helper()
 	request, err := http.NewRequest(http.MethodGet, w.url+target, nil)
 	require.NoError(w.t, err)
@@ -209,7 +213,7 @@ func (w *world) get(target string) reply {
 }
 
 // do sends a request and holds the answer against the description.
-func (w *world) do(request *http.Request) reply {
+func (w *apiEnv) do(request *http.Request) reply {
 	w.t.Helper()
 	response, err := w.client.Do(request)
 	require.NoError(w.t, err)
@@ -219,7 +223,7 @@ func (w *world) do(request *http.Request) reply {
 	return w.read(w.t, request, response.StatusCode, response.Header, body)
 }
 
-func (w *world) read(t require.TestingT, request *http.Request, status int, header http.Header, body []byte) reply {
+func (w *apiEnv) read(t require.TestingT, request *http.Request, status int, header http.Header, body []byte) reply {
 	out := reply{status: status, header: header, body: string(body)}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -242,7 +246,7 @@ func (w *world) read(t require.TestingT, request *http.Request, status int, head
 }
 
 // fields are names and values by turns, to which key, timestamp and signature are added.
-func (w *world) sign(fields ...string) url.Values {
+func (w *apiEnv) sign(fields ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i < len(fields); i += 2 {
 		v.Set(fields[i], fields[i+1])
@@ -259,6 +263,23 @@ func (w *world) sign(fields ...string) url.Values {
 	return v
 }
 
+func quiet() *logrus.Logger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
+// signedText is the text of parameters that clients sign.
+func signedText(values map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if name != apikey.SignatureName {
+			pairs = append(pairs, name+"="+values[name])
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
 func hmacOf(secret, text string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(text))
@@ -266,7 +287,7 @@ func hmacOf(secret, text string) string {
 }
 
 // form sends values as a form.
-func (w *world) form(method, endpoint string, v url.Values) reply {
+func (w *apiEnv) form(method, endpoint string, v url.Values) reply {
 	w.t.Helper()
 	request, err := http.NewRequest(method, w.url+endpoint, strings.NewReader(v.Encode()))
 	require.NoError(w.t, err)
@@ -275,14 +296,14 @@ func (w *world) form(method, endpoint string, v url.Values) reply {
 }
 
 // buy places a buy order of the account; each has a timestamp of its own, so that none repeats another.
-func (w *world) buy(amount, price string) reply {
+func (w *apiEnv) buy(amount, price string) reply {
 	w.t.Helper()
 	w.clock.pass(time.Millisecond)
 	return w.form(http.MethodPost, api+"/order", w.sign("symbol", symbol, "amount", amount, "price", price, "side", "0"))
 }
 
 // shelve puts an order of the account into the index.
-func (w *world) shelve(n int, status index.Status) string {
+func (w *apiEnv) shelve(n int, status index.Status) string {
 	id := core.Hash(sha256.Sum256([]byte(strconv.Itoa(n)))).String()
 	w.index.list = append([]index.Order{{
 		Pair: w.index.markets[0].Pair, Address: w.owner.String(), ID: id, Price: "1.0000", Quantity: "1.00", Amount: "1.00000000",
@@ -292,13 +313,13 @@ func (w *world) shelve(n int, status index.Status) string {
 	return id
 }
 
-func (w *world) cancel(name, id string) reply {
+func (w *apiEnv) cancel(name, id string) reply {
 	w.t.Helper()
 	w.clock.pass(time.Millisecond)
 	return w.form(http.MethodDelete, api+"/order", w.sign("symbol", name, "orderId", id))
 }
 
-func (w *world) cancelAll() reply {
+func (w *apiEnv) cancelAll() reply {
 	w.t.Helper()
 	w.clock.pass(time.Millisecond)
 	return w.form(http.MethodDelete, api+"/orders", w.sign("symbol", symbol))

@@ -15,7 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // dice turn bytes into choices, so that a fuzzer's bytes are a request.
@@ -188,7 +188,7 @@ func (r *firingRange) sign(d *dice, s *shot) {
 		return // whatever signature there is
 	}
 	delete(s.values, "signature")
-	s.values["signature"] = hmacOf(secret, joined(s.values, plain))
+	s.values["signature"] = hmacOf(secret, signedText(s.values))
 	s.signed = kind > 6
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"gatewayd/chain/vite/dex"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/dex"
 )
 
 // books are prices and quantities as they stand.
@@ -53,7 +53,7 @@ func (n *network) tickers(_ context.Context, p params) (any, error) {
 	f := tickerFilter{symbols: append(p.list("symbols"), p.list("symbol")...), quote: p.get("quoteTokenSymbol"), trade: p.get("tradeTokenSymbol")}
 	if category := p.get("quoteTokenCategory"); category != "" {
 		if f.quoteType = categories()[category]; !f.quoteType.Valid() {
-			return nil, refuse(codeParameter, "Invalid quoteTokenCategory: one of %s is wanted", categoryNames())
+			return nil, reject(codeParameter, "Invalid quoteTokenCategory: one of %s is wanted", categoryNames())
 		}
 	}
 	list := []ticker{}
@@ -94,8 +94,8 @@ func (n *network) bookTicker(_ context.Context, p params) (any, error) {
 	return bookTicker{t.Symbol, t.BidPrice, t.BidQuantity, t.AskPrice, t.AskQuantity, nil}, nil
 }
 
-// depth is {"timestamp","asks","bids"}: asks ascend, bids descend. It is the largest answer that is asked for all the time, so it is printed
-// without reflection.
+// depth is {"timestamp","asks","bids"}: asks ascend, bids descend. It is the largest answer that is asked for all the time, so it is printed without
+// reflection, which would take half as long again as the whole answer.
 type depth index.Depth
 
 func (d depth) appendJSON(b []byte) []byte {

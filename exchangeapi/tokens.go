@@ -29,7 +29,7 @@ func (n *network) tokens(_ context.Context, p params) (any, error) {
 	}
 	category := p.get("category")
 	if category != "" && category != "all" && category != "quote" {
-		return nil, refuse(codeParameter, "Invalid category: quote or all is wanted")
+		return nil, reject(codeParameter, "Invalid category: quote or all is wanted")
 	}
 	like := strings.ToLower(p.get("tokenSymbolLike"))
 	found := slices.DeleteFunc(slices.Clone(n.Index.Tokens()), func(t index.Token) bool {
@@ -72,7 +72,7 @@ type tokenDetail struct {
 func (n *network) tokenDetail(_ context.Context, p params) (any, error) {
 	symbol, id := p.get("tokenSymbol"), p.get("tokenId")
 	if symbol == "" && id == "" {
-		return nil, refuse(codeParameter, "Parameter tokenSymbol or tokenId is missing")
+		return nil, reject(codeParameter, "Parameter tokenSymbol or tokenId is missing")
 	}
 	for _, t := range n.Index.Tokens() {
 		if id != "" && t.ID != id || symbol != "" && t.Symbol != symbol {
@@ -152,7 +152,7 @@ func (n *network) quoteToken(p params) (index.Token, error) {
 			return t, nil
 		}
 	}
-	return index.Token{}, refuse(codeParameter, "Invalid quoteTokenSymbol")
+	return index.Token{}, reject(codeParameter, "Invalid quoteTokenSymbol")
 }
 
 func (n *network) tradedAgainst(quote string) map[string]bool {

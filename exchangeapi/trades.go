@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"gatewayd/chain/vite/core"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/core"
 )
 
 // history is what has happened.
@@ -15,7 +15,7 @@ type history interface {
 	Transfers(ctx context.Context, owner core.Address, token core.TokenID, p index.Page) (index.Transfers, error)
 }
 
-type tradeSummary struct {
+type publicTrade struct {
 	Timestamp int64  `json:"timestamp"` // Unix milliseconds
 	Price     string `json:"price"`
 	Amount    string `json:"amount"` // in the trade token
@@ -35,9 +35,9 @@ func (n *network) trades(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make(tape, 0, len(found.List))
+	list := make([]publicTrade, 0, len(found.List))
 	for _, t := range found.List {
-		list = append(list, tradeSummary{t.Time * 1000, t.Price, t.Quantity, t.Side})
+		list = append(list, publicTrade{t.Time * 1000, t.Price, t.Quantity, t.Side})
 	}
 	return list, nil
 }
@@ -143,52 +143,11 @@ func (p params) bars() (f index.BarFilter, err error) {
 	switch f.Interval = index.Interval(interval); f.Interval {
 	case index.Minute, index.Minute30, index.Hour, index.Hour6, index.Hour12, index.Day, index.Week:
 	default:
-		return f, refuse(codeParameter, "Invalid interval: one of minute, minute30, hour, hour6, hour12, day, week is wanted")
+		return f, reject(codeParameter, "Invalid interval: one of minute, minute30, hour, hour6, hour12, day, week is wanted")
 	}
 	if f.Start, f.End, err = p.span(); err != nil {
 		return f, err
 	}
 	f.Limit, err = p.limit(500, 1500)
 	return f, err
-}
-
-type transfer struct {
-	Time        int64  `json:"time"` // Unix seconds
-	TokenSymbol string `json:"tokenSymbol"`
-	Amount      string `json:"amount"`
-	Type        int    `json:"type"` // 1 deposit to the exchange, 2 withdrawal from it
-}
-
-type transferPage struct {
-	Record []transfer `json:"record"`
-	Total  int        `json:"total"`
-}
-
-// transfers always counts: the public sample's total is a real one.
-func (n *network) transfers(ctx context.Context, p params) (any, error) {
-	owner, err := p.address()
-	if err != nil {
-		return nil, err
-	}
-	text, err := p.required("tokenId")
-	if err != nil {
-		return nil, err
-	}
-	token, err := core.ParseTokenID(text)
-	if err != nil {
-		return nil, refuse(codeParameter, "Invalid tokenId")
-	}
-	offset, limit, err := p.window(100, 100)
-	if err != nil {
-		return nil, err
-	}
-	found, err := n.Index.Transfers(ctx, owner, token, index.Page{Offset: offset, Limit: limit, Total: true})
-	if err != nil {
-		return nil, err
-	}
-	out := transferPage{[]transfer{}, found.Total}
-	for _, t := range found.List {
-		out.Record = append(out.Record, transfer{t.Time, t.TokenSymbol, t.Amount, t.Type})
-	}
-	return out, nil
 }

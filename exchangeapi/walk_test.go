@@ -15,8 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/core"
 )
 
 // Whatever is asked wherever, signed or not, the answer fits the description and never is a fault of the service.
@@ -53,7 +54,7 @@ func TestWalk(t *testing.T) {
 			}
 		}
 		route := rapid.SampledFrom(routes).Draw(rt, "route")
-		method, path := splitRoute(route)
+		method, path, _ := strings.Cut(route, " ")
 		if _, private := n.private()[route]; private && rapid.IntRange(0, 9).Draw(rt, "signed") > 0 {
 			w.clock.pass(time.Millisecond)
 			v.Del("key")
@@ -79,13 +80,13 @@ func TestWalk(t *testing.T) {
 }
 
 // signPlain signs fields whose values may be anything.
-func (w *world) signPlain(fields []string) url.Values {
+func (w *apiEnv) signPlain(fields []string) url.Values {
 	p := params{query: map[string]string{}}
 	v := w.sign(fields...)
 	for name := range v {
 		p.query[name] = v.Get(name)
 	}
-	v.Set("signature", hmacOf(w.secret, joined(p.query, plain)))
+	v.Set("signature", hmacOf(w.secret, signedText(p.query)))
 	return v
 }
 
@@ -119,12 +120,15 @@ func place(rt *rapid.T, method, path string, v url.Values) *http.Request {
 
 // FuzzParams: no query string or body panics, and what is read is within its bounds.
 func FuzzParams(f *testing.F) {
-	for _, v := range signatures(f).Vectors {
+	for _, signed := range []map[string]string{
+		{"symbol": "VX_VITE", "amount": "100", "price": "1.5", "side": "0", "key": "0A1B", "timestamp": "1614571200000"},
+		{"a": "x y&z", "b": "ü", "orderId": ""},
+	} {
 		form := url.Values{}
-		for name, value := range v.Params {
+		for name, value := range signed {
 			form.Set(name, value)
 		}
-		text, err := json.Marshal(v.Params)
+		text, err := json.Marshal(signed)
 		require.NoError(f, err)
 		f.Add(form.Encode(), "", "")
 		f.Add("", form.Encode(), "application/x-www-form-urlencoded")
@@ -145,18 +149,21 @@ func FuzzParams(f *testing.F) {
 		}
 		p, err := readParams(r)
 		if err != nil {
-			require.Equal(t, codeParameter, refusalOf(err).code)
+			require.Equal(t, codeParameter, apiErrorOf(err).code)
 			return
 		}
-		for name, value := range p.all() {
+		all := maps.Clone(p.query)
+		maps.Copy(all, p.body)
+		for name, value := range all {
 			require.LessOrEqual(t, len(name), maxValue)
 			require.LessOrEqual(t, len(value), maxValue)
 		}
-		require.True(t, signs(p, "s", hmacOf("s", joined(p.all(), plain))))
+		_, ok := apikey.Request{Query: p.query, Body: p.body}.Signed("s", hmacOf("s", signedText(all)))
+		require.True(t, ok)
 		if offset, limit, err := p.window(30, 100); err == nil {
 			require.True(t, offset >= 0 && limit >= 1 && limit <= 100)
 		}
-		signedAt(p, time.UnixMilli(1614571200000))
+		apikey.SignedAt(p.get("timestamp"), time.UnixMilli(1614571200000))
 		if q, err := readQuantity(p.get("amount"), marketOf(1, symbol, 4, 2)); err == nil {
 			require.False(t, q.IsZero())
 		}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"gatewayd/serve"
+	"gatewayd/httpserver"
 )
 
 // Config says where the gateway listens and what it allows. The zero value serves 127.0.0.1:8080 in plain HTTP.
 type Config struct {
-	serve.Config   `yaml:",inline"` // default: 20 requests a second, 60 at once, 4096 connections
-	RequestTimeout time.Duration    `yaml:"request_timeout"` // default 5 s
+	httpserver.Config `yaml:",inline"` // default: 20 requests a second, 60 at once, 4096 connections
+	RequestTimeout    time.Duration    `yaml:"request_timeout"` // default 5 s
 	// NewBindingsPerHour bounds how many new inbound addresses or labels one client can take; default 30.
 	NewBindingsPerHour int `yaml:"new_bindings_per_hour"`
 	// NewBindingsPerSite bounds the same in an hour for all IPv6 clients of one /48; default 300.
@@ -27,7 +27,7 @@ func (c Config) BindingsPerDay() int { return cmp.Or(c.NewBindingsPerDay, 10_000
 
 // withDefaults is the configuration with every empty field filled.
 func (c Config) withDefaults() Config {
-	c.Config = c.Config.Or(serve.Config{Listen: "127.0.0.1:8080", RatePerSecond: 20, Burst: 60, MaxConnections: 4096})
+	c.Config = c.Config.Or(httpserver.Config{Listen: "127.0.0.1:8080", RatePerSecond: 20, Burst: 60, MaxConnections: 4096})
 	if c.RequestTimeout == 0 {
 		c.RequestTimeout = 5 * time.Second
 	}

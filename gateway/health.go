@@ -37,7 +37,7 @@ type chainHealth struct {
 func (s *Server) health(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
 	defer cancel()
-	h, err := ask(ctx, s, s.Store.Glance, s.readHealth)
+	h, err := ask(ctx, s, s.Store.RawRead, s.readHealth)
 	if err != nil {
 		s.Log.WithError(err).Error("gateway health")
 		h = health{Status: "down", Chains: []chainHealth{}}.with(status.Down())

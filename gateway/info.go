@@ -22,7 +22,7 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (metaInfo, error) {
+	info, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (metaInfo, error) {
 		deposit, err := status.ReadChannel(tx, n.Network, token.TokenID, records.Deposit)
 		if err != nil {
 			return metaInfo{}, err
@@ -81,7 +81,7 @@ type binding struct {
 // bind answers the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
 // counted, because each takes an address that is watched for ever.
 func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, string, error) {
-	known, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
+	known, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
 	if err != nil {
 		return records.Binding{}, "", err
 	}
@@ -157,7 +157,7 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	if _, err := q.wallet(n.exchange); err != nil {
 		return nil, err
 	}
-	channel, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (status.Channel, error) {
+	channel, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (status.Channel, error) {
 		return status.ReadChannel(tx, n.Network, token.TokenID, records.Withdrawal)
 	})
 	if err != nil { // nobody may send now, and that is not the user's fault

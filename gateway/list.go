@@ -77,7 +77,7 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		lines []records.Line
 		total int
 	}
-	p, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (p page, err error) {
+	p, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (p page, err error) {
 		p.lines, p.total, err = tx.Page(n.Name, token.TokenID, owner, d, offset, limit)
 		return p, err
 	})

@@ -8,17 +8,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/httpserver"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	"gatewayd/serve"
 )
 
-func local() Config { return Config{Config: serve.Config{Listen: "127.0.0.1:0"}} }
+func local() Config { return Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}} }
 
 // Wallets that come over plain HTTP are told so in their own shape.
 func TestPlainHTTPFromOutside(t *testing.T) {
 	url := at(eth, "/meta-info", "tokenId", token)
-	for policy, status := range map[string]int{serve.Refuse: 403, serve.Redirect: 308} {
+	for policy, status := range map[string]int{httpserver.Refuse: 403, httpserver.Redirect: 308} {
 		r := setup(t, func(c *Config, _ *Parts) { c.PlainHTTP = policy })
 		request := httptest.NewRequest(http.MethodGet, url, nil)
 		request.RemoteAddr, request.Host = "192.0.2.1:999", "gateway.example:8080"
@@ -34,7 +34,7 @@ func TestPlainHTTPFromOutside(t *testing.T) {
 func TestGatewayThatCannotListen(t *testing.T) {
 	r := recordstest.NewRig(t)
 	cfg := local()
-	cfg.TLS = serve.TLS{Cert: "missing", Key: "missing"}
+	cfg.TLS = httpserver.TLS{Cert: "missing", Key: "missing"}
 	_, err := New(cfg, Parts{Store: r.Store, Routes: []Route{routeOf(eth, "eth", "eth")}})
 	require.ErrorContains(t, err, "gateway: reading the certificate")
 }
@@ -72,8 +72,8 @@ type slow struct {
 	entered, letGo chan struct{}
 }
 
-func (s slow) Glance(ctx context.Context, f func(*records.Tx) error) error {
+func (s slow) RawRead(ctx context.Context, f func(*records.Tx) error) error {
 	close(s.entered)
 	<-s.letGo
-	return s.store.Glance(ctx, f)
+	return s.store.RawRead(ctx, f)
 }

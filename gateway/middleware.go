@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"gatewayd/serve"
+	"gatewayd/httpserver"
 )
 
 // specVersion is the version of the wallets' interface that we serve. Clients send theirs and act on nothing: all are served.
@@ -15,10 +15,10 @@ const specVersion = "v1.0"
 // before are the steps ahead of routing, outermost first, so that they hold for errors and unknown paths too.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		serve.CatchPanics(), headers, s.front.CORS(pages()),
-		s.front.OnlyHTTPS(func() error { return refuse(httpsWanted) }),
-		serve.CleanPath,
-		s.front.LimitRate(func(wait time.Duration) error { return refuseUntil(tooManyRequests, wait) }),
+		httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
+		s.middleware.OnlyHTTPS(func() error { return refuse(httpsWanted) }),
+		httpserver.CleanPath,
+		s.middleware.LimitRate(func(wait time.Duration) error { return refuseUntil(tooManyRequests, wait) }),
 	}
 }
 
@@ -37,8 +37,8 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 
 // pages is what web wallets need: they send three headers that browsers ask leave for, and on vite.net hosts credentials, so that the origin
 // must be echoed (docs/gateway-clients.md 1). There are no cookies of ours, so that gives nothing away.
-func pages() serve.Pages {
-	return serve.Pages{
+func pages() httpserver.Pages {
+	return httpserver.Pages{
 		Methods:     []string{http.MethodGet, http.MethodHead, http.MethodOptions},
 		Expose:      []string{"version", echo.HeaderRetryAfter},
 		Credentials: true,

@@ -7,14 +7,14 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/time/rate"
 
+	"gatewayd/httpserver"
 	"gatewayd/records"
-	"gatewayd/serve"
 )
 
 // newcomers bounds who may take a new inbound address or label: each is watched for ever. Clients and sites are counted by each replica, in
 // bounded memory; the whole gateway by its records.
 type newcomers struct {
-	clients, sites *serve.Limit
+	clients, sites *httpserver.Limit
 	perDay         atomic.Int64
 	now            func() time.Time
 	log            *logrus.Logger
@@ -22,7 +22,7 @@ type newcomers struct {
 }
 
 func newNewcomers(cfg Config, now func() time.Time, log *logrus.Logger) *newcomers {
-	n := &newcomers{clients: serve.NewLimit(0, 0, now), sites: serve.NewLimit(0, 0, now), now: now, log: log, told: rate.Sometimes{Interval: time.Hour}}
+	n := &newcomers{clients: httpserver.NewLimit(0, 0, now), sites: httpserver.NewLimit(0, 0, now), now: now, log: log, told: rate.Sometimes{Interval: time.Hour}}
 	n.change(cfg)
 	return n
 }
@@ -39,7 +39,7 @@ func (n *newcomers) take(client string) time.Duration {
 	if wait := n.clients.Take(client); wait > 0 {
 		return wait
 	}
-	return n.sites.Take(serve.SiteOf(client))
+	return n.sites.Take(httpserver.SiteOf(client))
 }
 
 // room refuses everybody while a day has brought as many as it may.

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
+	"gatewayd/httpserver"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	"gatewayd/serve"
 )
 
 // TestReconfigure exchanges tokens and limits under requests: each is answered by the configuration of before or by the one after.
@@ -61,7 +61,7 @@ func TestReconfigure(t *testing.T) {
 	require.NoError(t, r.server.Reconfigure(cfg, after))
 	require.Zero(t, newcomer("vite_2"), "another begins anew")
 
-	require.ErrorContains(t, r.server.Reconfigure(Config{Config: serve.Config{RatePerSecond: -1}}, after), "rate_per_second")
+	require.ErrorContains(t, r.server.Reconfigure(Config{Config: httpserver.Config{RatePerSecond: -1}}, after), "rate_per_second")
 	require.ErrorContains(t, r.server.Reconfigure(cfg, after[:1]), "1 networks for 2 routes")
 	require.ErrorContains(t, r.server.Reconfigure(cfg, []records.Network{after[1], after[0]}), "network bsc in the place of eth")
 	nameless := networkOf("bsc", "bsc")

@@ -21,8 +21,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/semaphore"
 
+	"gatewayd/httpserver"
 	"gatewayd/records"
-	"gatewayd/serve"
 )
 
 // endpoints is the table of everything under a network's base path.
@@ -62,7 +62,7 @@ type Route struct {
 
 // store is the records as the gateway uses them.
 type store interface {
-	Glance(ctx context.Context, f func(*records.Tx) error) error
+	RawRead(ctx context.Context, f func(*records.Tx) error) error
 	Update(ctx context.Context, f func(*records.Tx) error) error
 }
 
@@ -74,17 +74,17 @@ type addressChecker interface {
 // Server is the gateway's HTTP server. Run serves once.
 type Server struct {
 	Parts
-	cfg       Config
-	served    atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
-	echo      *echo.Echo
-	server    *serve.Server
-	front     *serve.Front
-	words     catalogue
-	newcomers *newcomers
-	holds     *holds
-	slots     *semaphore.Weighted // of calls to the store
-	calls     sync.WaitGroup      // to the store
-	next      chan func()         // the next of them; without room, so that only who waits takes one
+	cfg        Config
+	served     atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
+	echo       *echo.Echo
+	server     *httpserver.Server
+	middleware *httpserver.Middleware
+	words      catalogue
+	newcomers  *newcomers
+	holds      *holds
+	slots      *semaphore.Weighted // of calls to the store
+	calls      sync.WaitGroup      // to the store
+	next       chan func()         // the next of them; without room, so that only who waits takes one
 }
 
 // network is one route of a server, as it is configured at the moment of a request.
@@ -121,13 +121,13 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	if s.words, err = loadCatalogue(); err != nil {
 		return nil, err
 	}
-	if s.front, err = serve.NewFront(cfg.Config, parts.Now); err != nil {
+	if s.middleware, err = httpserver.NewMiddleware(cfg.Config, parts.Now); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	if err := s.route(); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	s.server, err = serve.New(cfg.Config, serve.Parts{Name: "gateway", Handler: s.echo, Answer: cfg.RequestTimeout, Log: parts.Log})
+	s.server, err = httpserver.New(cfg.Config, httpserver.Parts{Name: "gateway", Handler: s.echo, Answer: cfg.RequestTimeout, Log: parts.Log})
 	return s, err
 }
 
@@ -137,7 +137,7 @@ func (s *Server) route() error {
 	s.echo.Pre(s.before()...)
 	bases := make([]string, len(s.Routes))
 	for i, r := range s.Routes {
-		bases[i] = serve.CleanBase(r.BasePath)
+		bases[i] = httpserver.CleanBase(r.BasePath)
 		if err := checkRoute(bases[:i], bases[i], r); err != nil {
 			return fmt.Errorf("network %s: %w", r.Network.Name, err)
 		}
@@ -197,7 +197,7 @@ func (s *Server) Reconfigure(cfg Config, networks []records.Network) error {
 	}
 	cfg = cfg.withDefaults()
 	s.setNetworks(networks)
-	s.front.Change(cfg.RatePerSecond, cfg.Burst)
+	s.middleware.Change(cfg.RatePerSecond, cfg.Burst)
 	s.newcomers.change(cfg)
 	return nil
 }
@@ -238,7 +238,7 @@ func (s *Server) serveEndpoint(route int, e endpoint) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), s.front.Client(c.Request())
+		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), s.middleware.Client(c.Request())
 		ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
 		defer cancel()
 		data, err := e((*s.served.Load())[route], ctx, q)

@@ -21,10 +21,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/httpserver"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	"gatewayd/serve"
 )
 
 // The world of the tests: recordstest's network under /gateway/eth, and the same token on a second network under /gateways/bsc.
@@ -102,7 +102,7 @@ func setup(t testing.TB, changes ...change) *rig {
 	log.SetOutput(r.logged)
 	log.SetLevel(logrus.WarnLevel) // what is of interest to tests
 	labels := 0
-	cfg := Config{Config: serve.Config{Listen: "127.0.0.1:0"}}
+	cfg := Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}}
 	parts := Parts{
 		Store: r.Store, Log: log, Now: r.Now, Label: func() string { labels++; return fmt.Sprintf("LABEL%d", labels) },
 		Routes: []Route{routeOf(eth, recordstest.Network, recordstest.Source), routeOf(bsc+"/", "bsc", "bsc")},
@@ -137,7 +137,7 @@ func (r *rig) run(t testing.TB) {
 func specOf(t testing.TB, s *Server) routers.Router {
 	var bases []string
 	for _, route := range s.Routes {
-		bases = append(bases, serve.CleanBase(route.BasePath))
+		bases = append(bases, httpserver.CleanBase(route.BasePath))
 	}
 	text, err := describe(bases)
 	require.NoError(t, err)

@@ -6,10 +6,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/httpserver"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	"gatewayd/serve"
 )
 
 // TestConditions: what keeps money from moving is maintenance to wallets, for the networks, tokens and directions that it is about, and a kind and
@@ -70,7 +70,7 @@ func TestConditions(t *testing.T) {
 func TestNoDaemon(t *testing.T) {
 	r := setup(t)
 	other := recordstest.Open(t)
-	server, err := New(Config{Config: serve.Config{Listen: "127.0.0.1:0"}}, Parts{Store: other, Log: r.server.Log, Routes: r.server.Routes})
+	server, err := New(Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}}, Parts{Store: other, Log: r.server.Log, Routes: r.server.Routes})
 	require.NoError(t, err)
 	r.server = server
 	r.run(t)

@@ -17,7 +17,7 @@ type hanging struct {
 	letGo chan struct{}
 }
 
-func (h hanging) Glance(context.Context, func(*records.Tx) error) error {
+func (h hanging) RawRead(context.Context, func(*records.Tx) error) error {
 	<-h.letGo
 	return nil
 }
@@ -88,5 +88,5 @@ func TestStoreThatIsGone(t *testing.T) {
 
 type fenced struct{}
 
-func (fenced) Glance(context.Context, func(*records.Tx) error) error { return records.ErrFenced }
-func (fenced) Update(context.Context, func(*records.Tx) error) error { return records.ErrFenced }
+func (fenced) RawRead(context.Context, func(*records.Tx) error) error { return records.ErrFenced }
+func (fenced) Update(context.Context, func(*records.Tx) error) error  { return records.ErrFenced }

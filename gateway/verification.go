@@ -40,7 +40,7 @@ func (n *network) verify(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return n.invalid(q, wordOf(err)), nil
 	}
-	ours, err := ask(ctx, n.Server, n.Store.Glance, func(tx *records.Tx) (bool, error) { return isOurs(tx, n.Network.Source, payee) })
+	ours, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (bool, error) { return isOurs(tx, n.Network.Source, payee) })
 	if err != nil {
 		return nil, err
 	}

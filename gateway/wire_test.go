@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/httpserver"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	"gatewayd/serve"
 )
 
 // page is a script of another origin that sends credentials and three headers no browser lets through unasked: the web wallet on a vite.net host.
@@ -124,7 +124,7 @@ func TestHugeHeadersAreRefused(t *testing.T) {
 	r := setup(t)
 	request, err := http.NewRequest(http.MethodGet, r.url+eth+"/meta-info", nil)
 	require.NoError(t, err)
-	request.Header.Set("lang", strings.Repeat("x", 2*serve.MaxHeader))
+	request.Header.Set("lang", strings.Repeat("x", 2*httpserver.MaxHeader))
 	response, err := r.client.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()

@@ -17,7 +17,7 @@ const (
 type attemptRow struct {
 	Chain     string       `db:"chain"`
 	Account   string       `db:"account"`
-	Lineage   uint64       `db:"lineage"`
+	Branch    uint64       `db:"lineage"`
 	Number    uint64       `db:"number"`
 	Seq       int          `db:"seq"`
 	Kind      string       `db:"kind"`
@@ -37,7 +37,7 @@ func (r attemptRow) attempt() (Attempt, error) {
 		return Attempt{}, fmt.Errorf("the bytes of attempt %s: %w", r.Hash, err)
 	}
 	return Attempt{
-		Attempt: chain.Attempt{Seq: r.Seq, Hash: r.Hash, Raw: raw, Tip: r.Tip, Cap: r.Cap},
+		Attempt: chain.Attempt{Seq: r.Seq, Hash: r.Hash, Raw: raw, TipCap: r.Tip, FeeCap: r.Cap},
 		Kind:    r.Kind, Head: r.Head, CreatedAt: fromMillis(r.CreatedAt),
 	}, nil
 }
@@ -117,7 +117,7 @@ type slotKey struct {
 }
 
 func (s Slot) key() slotKey {
-	return slotKey{string(s.Chain), s.Account, s.Lineage, s.Number, s.PaymentID}
+	return slotKey{string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID}
 }
 
 // nextAttempts answers which seq the next attempt has, of those slots that are open.
@@ -175,7 +175,7 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 	for i, s := range list {
 		a := s.Attempt
 		rows[i] = []any{
-			string(id), s.Slot.Account, s.Slot.Lineage, s.Slot.Number, a.Seq, a.Kind, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.Tip, a.Cap, c.Height, tx.millis(),
+			string(id), s.Slot.Account, s.Slot.Branch, s.Slot.Nonce, a.Seq, a.Kind, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.TipCap, a.FeeCap, c.Height, tx.millis(),
 		}
 	}
 	if err := tx.insert(`attempts (`+attemptColumns+`)`, rows, ""); err != nil {
@@ -201,7 +201,7 @@ func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
 		return err
 	})
 	for _, s := range list {
-		if err == nil && seen > 0 && s.Slot.Lineage != operatorLine {
+		if err == nil && seen > 0 && s.Slot.Branch != operatorLine {
 			err = tx.lookAgain(id, s)
 		}
 	}
@@ -220,14 +220,14 @@ func (tx *Tx) lookAgain(id chain.ID, s Signed) error {
 	if err != nil || !found {
 		return err
 	}
-	return tx.mine(id, []Effect{{BlockHash: block, Effect: chain.Effect{Tx: hash}}}, map[string]at{hash: {s.Slot.Account, s.Slot.Lineage, s.Slot.Number}})
+	return tx.mine(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]at{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
 }
 
 // Attempts answers the attempts of a slot in order.
 func (tx *Tx) Attempts(s Slot) ([]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT `+attemptColumns+` FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number = ? ORDER BY seq`,
-		string(s.Chain), s.Account, s.Lineage, s.Number)
+		string(s.Chain), s.Account, s.Branch, s.Nonce)
 	if err != nil {
 		return nil, fmt.Errorf("reading the attempts of slot %s: %w", s.name(), err)
 	}
@@ -248,7 +248,7 @@ func (tx *Tx) AttemptByHash(id chain.ID, hash string) (Slot, Attempt, bool, erro
 		return Slot{}, Attempt{}, false, err
 	}
 	var s slotRow
-	err = tx.one(&s, `SELECT `+slotColumns+` FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`, r.Chain, r.Account, r.Lineage, r.Number)
+	err = tx.one(&s, `SELECT `+slotColumns+` FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`, r.Chain, r.Account, r.Branch, r.Number)
 	if err != nil {
 		return Slot{}, Attempt{}, false, fmt.Errorf("reading the slot of attempt %s: %w", hash, err)
 	}

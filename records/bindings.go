@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/records/signguard"
 )
 
 // Binding types, as meta-info tells them.
@@ -43,7 +44,7 @@ func (r bindingRow) binding() Binding {
 }
 
 // BindAddress answers the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
-// of the next free index, or answers ErrTaken for one that was given before this database was restored, and the address becomes an account of
+// of the next free index, or answers signguard.ErrTaken for one that was given before this database was restored, and the address becomes an account of
 // ours. An address may be shown once the transaction is stored, not before.
 func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
@@ -82,7 +83,7 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 func firstFree(index int64, derive func(uint32) (string, string, error)) (int64, string, string, error) {
 	for ; index <= maxIndex; index++ {
 		address, path, err := derive(uint32(index))
-		if errors.Is(err, ErrTaken) {
+		if errors.Is(err, signguard.ErrTaken) {
 			continue
 		}
 		if err != nil {

@@ -104,7 +104,7 @@ func (tx *Tx) putBlock(id chain.ID, b chain.Block) error {
 	return err
 }
 
-// Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and effects are the caller's to store in
+// Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and own transactions are the caller's to store in
 // the same transaction. ErrParent: the block does not follow, step back.
 func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 	r, err := tx.runningCursor(id)

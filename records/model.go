@@ -1,9 +1,11 @@
 package records
 
 import (
+	"errors"
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/internal/database"
 )
 
 // Direction tells which way a transfer asks to go. Funding is money of the operators, owed to nobody.
@@ -202,7 +204,7 @@ type Account struct {
 	KeyPath   string
 	State     AccountState
 	Why       string
-	Lineage   uint64
+	Branch    uint64
 	Base      uint64
 	Next      uint64
 	CreatedAt time.Time
@@ -212,8 +214,8 @@ type Account struct {
 type Slot struct {
 	Chain     chain.ID
 	Account   string
-	Lineage   uint64
-	Number    uint64
+	Branch    uint64
+	Nonce     uint64
 	PaymentID uint64
 	Gen       int
 	State     string // open, paid, void, forked
@@ -241,12 +243,12 @@ type OpenSlot struct {
 	Mined    bool // one of the attempts stands in a block of the current line
 }
 
-// Effect is what one of our accounts did, as a block shows it.
-type Effect struct {
+// OwnTx is what one of our accounts did, as a block shows it.
+type OwnTx struct {
 	Chain     chain.ID
 	BlockHash string
 	Height    uint64
-	chain.Effect
+	chain.OwnTx
 }
 
 // Cursor is how far a chain has been followed.
@@ -293,7 +295,25 @@ type Record struct {
 	Refund   *Payment
 	RefundTx string
 	Receive  *Payment
+	Loss     *Loss     // what was written off, because its block has left the chain
 	Head     uint64    // height of the transfer's chain
 	FinalAt  uint64    // final height of the transfer's chain
 	At       time.Time // when it was read
 }
+
+// What callers test for with errors.Is.
+var (
+	ErrNotFound       = errors.New("no such row")
+	ErrConflict       = errors.New("the stored rows do not allow it")
+	ErrFull           = errors.New("as many transactions of the account as may be are in no block yet")
+	ErrWaits          = errors.New("the payment cannot be bound now")
+	ErrHalted         = errors.New("the chain is halted")
+	ErrParent         = errors.New("the block does not follow the cursor")
+	ErrFinality       = errors.New("the line changed at or below its final point")
+	ErrNotFinal       = errors.New("the block is not a final block of the line")
+	ErrUnknownOutcome = errors.New("the answer to the commit was lost: read again what was stored")
+	ErrLeased         = errors.New("another holder has the lease")
+	ErrFenced         = errors.New("the lease is lost")
+	ErrNewer          = database.ErrNewer
+	ErrOlder          = database.ErrOlder
+)

@@ -29,11 +29,11 @@ var excuses = []excuse{
 	{by: "(*Tx).HashesWith", why: "a range of hashes with the same six digits"},
 	{by: "(*Tx).MarkLost", why: "when a chain has halted; it visits what may be lost"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
-	{by: "(*Tx).EffectsFrom", why: "a page from a height on"},
+	{by: "(*Tx).OwnTxsFrom", why: "a page from a height on"},
 	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},
 	{by: "(*Tx).HoldingsAt", with: "height <= ", why: "reads the blocks between two comparisons"},
 	{by: "(*Tx).NewHoldings", why: "a page of accounts"},
 	{by: "(*Tx).BusyAccounts", step: "accounts_new", why: "PostgreSQL reads a table of a few addresses whole, and one of many by its key"},
-	{by: "(*Tx).Branch", with: "number >= ", why: "from a number near the end of the account's line on"},
+	{by: "(*Tx).NewBranch", with: "number >= ", why: "from a number near the end of the account's line on"},
 	{by: "(*Tx).ResumeAccount", with: "COUNT(DISTINCT number)", why: "operators ask for it; it counts what the account did since it was adopted"},
 }

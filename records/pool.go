@@ -1,39 +1,11 @@
 package records
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"gatewayd/chain"
 )
-
-// Paying answers the accounts that pay on a chain of the network. The first is the published one.
-func (n Network) Paying(id chain.ID) []string {
-	pool, first := n.Gateways, n.Gateway
-	if id == n.Source {
-		pool, first = n.Hots, n.Hot
-	}
-	if len(pool) == 0 {
-		return []string{first}
-	}
-	return pool
-}
-
-// PayerOf is the account of a chain that pays what a transfer causes. It depends on nothing but the transfer's place on its own ledger and
-// the set of accounts, so that a restored database gives the transfer to the account that may have paid it already, whose ledger tells. An
-// added account takes over its share of new transfers, no more.
-func (n Network) PayerOf(id chain.ID, t Transfer) string {
-	return slices.MaxFunc(n.Paying(id), func(a, b string) int { return cmp.Compare(draw(a, t), draw(b, t)) })
-}
-
-// draw is the account's lot for a transfer (rendezvous hashing).
-func draw(account string, t Transfer) uint64 {
-	sum := sha256.Sum256([]byte(string(t.Chain) + "\n" + t.Ref + "\n" + account))
-	return binary.BigEndian.Uint64(sum[:])
-}
 
 // PoolAccount is one of the accounts that pay on a chain of a network, with what the books say of it, per asset.
 type PoolAccount struct {

@@ -5,6 +5,16 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/policy"
+)
+
+// What operators decide of tokens, as transfers freeze it (package policy).
+type (
+	Network = policy.Network
+	Token   = policy.Token
+	Policy  = policy.Policy
+	Depth   = policy.Depth
+	Fee     = policy.Fee
 )
 
 // quoteLife is how long quotes are kept: far longer than any wallet holds one.

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,36 +9,36 @@ import (
 	"gatewayd/chain"
 )
 
-// operatorLine is the lineage of slots that an operator has settled: they stand on the ledger's line and on none that we signed.
+// operatorLine is the branch of slots that an operator has settled: they stand on the ledger's line and on none that we signed.
 const operatorLine = 1 << 62
 
-// accepted is an operator's word that explains an effect e which we did not sign.
+// accepted is an operator's word that explains an own transaction e which we did not sign.
 const accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AND h.subject_id = e.account AND h.event = 'accepted'
 	AND substr(h.detail, 1, length(e.tx) + 1) = e.tx || ' ')`
 
-// ForeignEffects answers the final transactions of an account that we did not sign, as far as our records know, and that no operator has
+// UnknownTxs answers the final transactions of an account that we did not sign, as far as our records know, and that no operator has
 // settled or accepted; by number. What the account did before it was adopted is history.
-func (tx *Tx) ForeignEffects(id chain.ID, account string) ([]Effect, error) {
-	out, err := tx.foreignEffects(id, account, `AND NOT `+accepted)
+func (tx *Tx) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
+	out, err := tx.unknownTxs(id, account, `AND NOT `+accepted)
 	if err != nil {
 		return nil, fmt.Errorf("reading the foreign transactions of %s on %s: %w", account, id, err)
 	}
 	return out, nil
 }
 
-func (tx *Tx) foreignEffects(id chain.ID, account, but string) ([]Effect, error) {
+func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
 	var rows []effectRow
 	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee, e.payee, COALESCE(e.value, '0') AS value FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 1 `+but+` ORDER BY e.number`, string(id), account)
-	out := make([]Effect, len(rows))
+	out := make([]OwnTx, len(rows))
 	for i, r := range rows {
 		out[i] = r.effect()
 	}
 	return out, err
 }
 
-// Unexplained answers the accounts of a chain that have ForeignEffects.
+// Unexplained answers the accounts of a chain that have UnknownTxs.
 func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	var accounts []string
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
@@ -49,29 +50,29 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	return accounts, nil
 }
 
-// foreignEffect is the unexplained effect of a stopped account with a hash.
-func (tx *Tx) foreignEffect(a Account, hash string) (Effect, error) {
+// unknownTx is the unexplained effect of a stopped account with a hash.
+func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
 	if a.State != AccountHalted && a.State != AccountRecovering {
-		return Effect{}, fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
+		return OwnTx{}, fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
 	}
-	list, err := tx.ForeignEffects(a.Chain, a.Account)
+	list, err := tx.UnknownTxs(a.Chain, a.Account)
 	if err != nil {
-		return Effect{}, err
+		return OwnTx{}, err
 	}
 	for _, e := range list {
 		if e.Tx == hash {
 			return e, nil
 		}
 	}
-	return Effect{}, fmt.Errorf("%w: %s is no final transaction of %s that wants explaining", ErrConflict, hash, a.Account)
+	return OwnTx{}, fmt.Errorf("%w: %s is no final transaction of %s that wants explaining", ErrConflict, hash, a.Account)
 }
 
-// AcceptForeign keeps in the history that an operator knows of a foreign transaction, and why it pays nothing that our records owe. ErrConflict:
-// the account is not stopped, or the transaction is none of its ForeignEffects.
-func (tx *Tx) AcceptForeign(id chain.ID, account, hash, why string) error {
+// AcceptUnknownTx keeps in the history that an operator knows of a unknown transaction, and why it pays nothing that our records owe. ErrConflict:
+// the account is not stopped, or the transaction is none of its UnknownTxs.
+func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
 	a, err := tx.Account(id, account)
 	if err == nil {
-		_, err = tx.foreignEffect(a, hash)
+		_, err = tx.unknownTx(a, hash)
 	}
 	if err == nil {
 		err = tx.log("account", account, "accepted", hash+" "+why)
@@ -82,18 +83,18 @@ func (tx *Tx) AcceptForeign(id chain.ID, account, hash, why string) error {
 	return nil
 }
 
-// SettleForeign records that a foreign transaction of the payment's account paid the payment: the payment gets a slot with the transaction as
+// SettleUnknownTx records that a unknown transaction of the payment's account paid the payment: the payment gets a slot with the transaction as
 // its attempt, and both are paid for good. That it pays this payee this amount is the caller's to know. Slots that the final transaction
-// has shut out are void first. ErrConflict: the account is not stopped, the transaction is none of its ForeignEffects or failed, or the
+// has shut out are void first. ErrConflict: the account is not stopped, the transaction is none of its UnknownTxs or failed, or the
 // payment is not queued or held, or a slot of it is not decided.
-func (tx *Tx) SettleForeign(paymentID uint64, hash string) error {
-	if err := tx.settleForeign(paymentID, hash); err != nil {
+func (tx *Tx) SettleUnknownTx(paymentID uint64, hash string) error {
+	if err := tx.settleUnknownTx(paymentID, hash); err != nil {
 		return fmt.Errorf("settling payment %d by %s: %w", paymentID, hash, err)
 	}
 	return nil
 }
 
-func (tx *Tx) settleForeign(paymentID uint64, hash string) error {
+func (tx *Tx) settleUnknownTx(paymentID uint64, hash string) error {
 	p, err := tx.Payment(paymentID)
 	if err != nil {
 		return err
@@ -102,12 +103,12 @@ func (tx *Tx) settleForeign(paymentID uint64, hash string) error {
 	if err != nil {
 		return err
 	}
-	e, err := tx.foreignEffect(a, hash)
+	e, err := tx.unknownTx(a, hash)
 	if err == nil && !e.OK {
 		err = fmt.Errorf("%w: the transaction failed on chain", ErrConflict)
 	}
 	if err == nil {
-		err = tx.shutOut(a)
+		err = tx.voidBlockedSlots(a)
 	}
 	if err != nil {
 		return err
@@ -122,8 +123,8 @@ func (tx *Tx) settleForeign(paymentID uint64, hash string) error {
 	return tx.SettlePaid(s, hash, e.BlockHash)
 }
 
-// operatorSlot binds a waiting payment to the number that a foreign transaction used.
-func (tx *Tx) operatorSlot(paymentID uint64, e Effect) (Slot, error) {
+// operatorSlot binds a waiting payment to the number that a unknown transaction used.
+func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	undecided, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','forked')`, paymentID)
 	if err != nil {
 		return Slot{}, err
@@ -139,7 +140,7 @@ func (tx *Tx) operatorSlot(paymentID uint64, e Effect) (Slot, error) {
 		return Slot{}, err
 	}
 	s := Slot{
-		Chain: e.Chain, Account: e.Account, Lineage: operatorLine, Number: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
+		Chain: e.Chain, Account: e.Account, Branch: operatorLine, Nonce: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 		CreatedAt: tx.now, ChangedAt: tx.now,
 	}
 	if err := tx.openSlots([]Slot{s}); err != nil {
@@ -148,15 +149,15 @@ func (tx *Tx) operatorSlot(paymentID uint64, e Effect) (Slot, error) {
 	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
 }
 
-// ShutOut voids every slot of a stopped account that a final foreign transaction has shut out, so that the payments wait for a slot again.
+// VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut out, so that the payments wait for a slot again.
 // ErrConflict: the account is not stopped.
-func (tx *Tx) ShutOut(id chain.ID, account string) error {
+func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
 	a, err := tx.Account(id, account)
 	if err == nil && a.State != AccountHalted && a.State != AccountRecovering {
 		err = fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
 	}
 	if err == nil {
-		err = tx.shutOut(a)
+		err = tx.voidBlockedSlots(a)
 	}
 	if err != nil {
 		return fmt.Errorf("voiding what was shut out of %s on %s: %w", account, id, err)
@@ -164,10 +165,10 @@ func (tx *Tx) ShutOut(id chain.ID, account string) error {
 	return nil
 }
 
-// shutOut voids every undecided slot of an account that can never be used any more: a final foreign transaction has its number or, where
+// voidBlockedSlots voids every undecided slot of an account that can never be used any more: a final unknown transaction has its number or, where
 // the ledger links blocks, a lower one: every line of ours has another block there. The payments are queued again.
-func (tx *Tx) shutOut(a Account) error {
-	foreign, err := tx.foreignEffects(a.Chain, a.Account, "")
+func (tx *Tx) voidBlockedSlots(a Account) error {
+	foreign, err := tx.unknownTxs(a.Chain, a.Account, "")
 	if err != nil {
 		return err
 	}
@@ -189,40 +190,40 @@ func (tx *Tx) shutOut(a Account) error {
 	return nil
 }
 
-// CanSettleForeign tells whether a payment that is not paid may be settled by a foreign transaction: no slot of it can pay it any more, or it has none.
-func (tx *Tx) CanSettleForeign(p Payment) (bool, error) {
+// CanSettleUnknownTx tells whether a payment that is not paid may be settled by a unknown transaction: no slot of it can pay it any more, or it has none.
+func (tx *Tx) CanSettleUnknownTx(p Payment) (bool, error) {
 	slots, err := tx.Slots(p.ID)
 	if err != nil {
 		return false, err
 	}
-	foreign, err := tx.foreignEffects(p.Chain, p.Account, "")
+	foreign, err := tx.unknownTxs(p.Chain, p.Account, "")
 	if err != nil {
 		return false, fmt.Errorf("reading the foreign transactions of %s on %s: %w", p.Account, p.Chain, err)
 	}
 	for _, s := range slots {
 		undecided := s.State == SlotOpen || s.State == SlotForked
-		if undecided && !slices.ContainsFunc(foreign, func(e Effect) bool { return shutsOut(e, s) }) {
+		if undecided && !slices.ContainsFunc(foreign, func(e OwnTx) bool { return blocks(e, s) }) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// shutsOut is the rule of shutOut.
-func shutsOut(e Effect, s Slot) bool {
-	return e.Number == s.Number || s.Lineage > 0 && e.Number < s.Number
+// blocks is the rule of voidBlockedSlots.
+func blocks(e OwnTx, s Slot) bool {
+	return e.Number == s.Nonce || s.Branch > 0 && e.Number < s.Nonce
 }
 
 // Resumption is where a stopped account goes on.
 type Resumption struct {
-	Next    uint64 // the ledger's next free number; nothing of the account waits there below the final point
-	Hash    string // hash of the account's last block, where the ledger links them
-	Lineage uint64 // the newest that the sign-guard knows
+	Next   uint64 // the ledger's next free number; nothing of the account waits there below the final point
+	Hash   string // hash of the account's last block, where the ledger links them
+	Branch uint64 // the newest that the sign-guard knows
 }
 
-// ResumeAccount lets a stopped account sign again, from where its ledger stands. Slots that final foreign transactions have shut out are void
+// ResumeAccount lets a stopped account sign again, from where its ledger stands. Slots that final unknown transactions have shut out are void
 // and their payments queued again. Where the ledger counts nonces, open slots at Next and above stay as they are; where it links blocks,
-// only the signed ones that follow the account's last block do, and a new lineage excludes the others. ErrConflict: the account is not stopped, a final transaction of it is not explained, a block with one of its
+// only the signed ones that follow the account's last block do, and a new branch excludes the others. ErrConflict: the account is not stopped, a final transaction of it is not explained, a block with one of its
 // numbers was not read yet, or a slot below Next is not decided.
 func (tx *Tx) ResumeAccount(id chain.ID, account string, at Resumption) error {
 	a, err := tx.Account(id, account)
@@ -247,14 +248,14 @@ func (tx *Tx) resumeAccount(a Account, at Resumption) error {
 		}
 	}
 	err := tx.change(`UPDATE accounts SET state = 'ok', why = '', lineage = ?, base = ?, next = ? WHERE chain = ? AND account = ? AND state = ?`,
-		a.Lineage, a.Base, a.Next, string(a.Chain), a.Account, string(before))
+		a.Branch, a.Base, a.Next, string(a.Chain), a.Account, string(before))
 	if err != nil {
 		return err
 	}
-	return tx.log("account", a.Account, "resumed", fmt.Sprintf("on %s, lineage %d, base %d, next %d %s", a.Chain, a.Lineage, a.Base, a.Next, at.Hash))
+	return tx.log("account", a.Account, "resumed", fmt.Sprintf("on %s, lineage %d, base %d, next %d %s", a.Chain, a.Branch, a.Base, a.Next, at.Hash))
 }
 
-// resumeLine begins a lineage behind the slots that go on from the account's last block and are signed: their bytes are known and stay good.
+// resumeLine begins a branch behind the slots that go on from the account's last block and are signed: their bytes are known and stay good.
 // What is open besides is excluded, and so is everything that was signed and forgotten.
 func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 	open, err := tx.OpenSlots(a.Chain, a.Account)
@@ -263,7 +264,7 @@ func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 	}
 	next, hash := at.Next, at.Hash
 	for _, o := range open {
-		if o.Number != next || o.Prev != hash || len(o.Attempts) == 0 {
+		if o.Nonce != next || o.Prev != hash || len(o.Attempts) == 0 {
 			break
 		}
 		next, hash = next+1, o.Attempts[len(o.Attempts)-1].Hash
@@ -272,20 +273,20 @@ func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 	if err := tx.fork(a, next, hash, why); err != nil {
 		return err
 	}
-	a.Lineage, a.Next = max(a.Lineage, at.Lineage)+1, next
-	return tx.addLineage(*a, next, hash, why)
+	a.Branch, a.Next = max(a.Branch, at.Branch)+1, next
+	return tx.addBranch(*a, next, hash, why)
 }
 
 func (tx *Tx) checkResume(a Account, at Resumption) error {
 	switch {
 	case a.State != AccountHalted && a.State != AccountRecovering:
 		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
-	case at.Hash == "" && (a.Lineage != 0 || at.Lineage != 0):
+	case at.Hash == "" && (a.Branch != 0 || at.Branch != 0):
 		return errors.New("resumption hash: empty where the ledger links blocks")
 	case at.Next < a.Base:
 		return fmt.Errorf("%w: it was adopted at %d, the ledger stands at %d", ErrConflict, a.Base, at.Next)
 	}
-	foreign, err := tx.ForeignEffects(a.Chain, a.Account)
+	foreign, err := tx.UnknownTxs(a.Chain, a.Account)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	if err := tx.checkDense(a, at.Next); err != nil {
 		return err
 	}
-	if err := tx.shutOut(a); err != nil {
+	if err := tx.voidBlockedSlots(a); err != nil {
 		return err
 	}
 	undecided, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND number < ? AND state IN ('open','forked')`,
@@ -320,13 +321,13 @@ func (tx *Tx) checkDense(a Account, next uint64) error {
 	return err
 }
 
-// EffectByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
-func (tx *Tx) EffectByHash(hash string) (Effect, bool, error) {
+// OwnTxByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
+func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 	var r effectRow
 	found, err := tx.get(&r, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
 		WHERE chain IN (SELECT c.chain FROM cursors c) AND tx = ? AND settled = 1 LIMIT 1`, hash)
 	if err != nil {
-		return Effect{}, false, fmt.Errorf("looking for transaction %s: %w", hash, err)
+		return OwnTx{}, false, fmt.Errorf("looking for transaction %s: %w", hash, err)
 	}
 	return r.effect(), found, nil
 }
@@ -342,15 +343,15 @@ func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 	return paymentsOf(rows), nil
 }
 
-// Refundable answers the transfers on a chain that brought an amount from a sender, or after the fee of a withdrawal have left that, and are
-// neither credited nor refunded yet, oldest first.
-func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount, sender string) ([]Transfer, error) {
-	out, err := tx.transfers(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND sender = ? AND direction <> 'funding'
+// Refundable answers the transfers on a chain that brought an amount, or after the fee of a withdrawal have left that, and are neither credited nor
+// refunded yet, oldest first.
+func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
+	out, err := tx.transfers(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
-		ORDER BY id`, string(id), string(asset), amount, amount, sender)
+		ORDER BY id`, string(id), string(asset), amount, amount)
 	if err != nil {
-		return nil, fmt.Errorf("looking for refunds to %s on %s: %w", sender, id, err)
+		return nil, fmt.Errorf("looking for refunds of %s %s on %s: %w", amount, asset, id, err)
 	}
 	return out, nil
 }
@@ -376,4 +377,65 @@ func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err 
 		return "", false, fmt.Errorf("reading block %d of %s: %w", height, id, err)
 	}
 	return hash, found, nil
+}
+
+// AddCancel stores a signed cancellation of a number that no slot of ours has, before it is sent. Seq counts from 0 without gaps. Only an account
+// that is recovering has some; ErrConflict otherwise.
+func (tx *Tx) AddCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
+	if err := tx.addCancel(id, account, number, a); err != nil {
+		return fmt.Errorf("storing cancellation %d of number %d of %s on %s: %w", a.Seq, number, account, id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
+	of, err := tx.Account(id, account)
+	if err != nil {
+		return err
+	}
+	if of.State != AccountRecovering || of.Branch != 0 || number < of.Next {
+		return fmt.Errorf("%w: the account is %s and its next number %d", ErrConflict, of.State, of.Next)
+	}
+	known, err := tx.Cancels(id, account, number)
+	if err != nil {
+		return err
+	}
+	if a.Seq != len(known) {
+		return fmt.Errorf("%w: cancellation %d is next", ErrConflict, len(known))
+	}
+	c, err := tx.Cursor(id)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(`INSERT INTO cancels (chain, account, number, seq, hash, raw, tip, cap, head, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		string(id), account, number, a.Seq, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.TipCap, a.FeeCap, c.Height, tx.millis())
+	if err == nil {
+		_, err = tx.know(id, a.Hash)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.log("account", account, "cancels", fmt.Sprintf("number %d on %s by %s", number, id, a.Hash))
+}
+
+// Cancels answers the cancellations signed at a number, in order.
+func (tx *Tx) Cancels(id chain.ID, account string, number uint64) ([]Attempt, error) {
+	var rows []attemptRow
+	err := tx.list(&rows, `SELECT chain, account, 0 AS lineage, number, seq, 'cancel' AS kind, hash, raw, tip, cap, head, created_at
+		FROM cancels WHERE chain = ? AND account = ? AND number = ? ORDER BY seq`, string(id), account, number)
+	if err != nil {
+		return nil, fmt.Errorf("reading the cancellations of number %d of %s on %s: %w", number, account, id, err)
+	}
+	out := make([]Attempt, len(rows))
+	for i, r := range rows {
+		if out[i], err = r.attempt(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// IsCancel tells whether a transaction is a stored cancellation.
+func (tx *Tx) IsCancel(id chain.ID, hash string) (bool, error) {
+	return tx.exists(`SELECT 1 FROM cancels WHERE chain = ? AND hash = ?`, string(id), hash)
 }

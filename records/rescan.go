@@ -120,8 +120,8 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 	return found[0], nil
 }
 
-// HasEffect tells whether what an account of ours did is stored as a block shows it.
-func (tx *Tx) HasEffect(e Effect) (bool, error) {
+// HasOwnTx tells whether what an account of ours did is stored as a block shows it.
+func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND tx = ? AND block_hash = ?`, string(e.Chain), e.Tx, e.BlockHash)
 	if err != nil {
 		return false, fmt.Errorf("looking for our transaction %s: %w", e.Tx, err)
@@ -164,14 +164,14 @@ func (tx *Tx) relined(id chain.ID, b chain.Block) error {
 	return tx.putBlock(id, b)
 }
 
-// SeeLateEffect is SeeEffect for a block that is read again: coin that it moved is added to the books of the accounts when these have gone
+// SeeLateOwnTx is SeeOwnTx for a block that is read again: coin that it moved is added to the books of the accounts when these have gone
 // past the block. fresh tells whether it was not stored before.
-func (tx *Tx) SeeLateEffect(e Effect) (fresh bool, err error) {
-	known, err := tx.HasEffect(e)
+func (tx *Tx) SeeLateOwnTx(e OwnTx) (fresh bool, err error) {
+	known, err := tx.HasOwnTx(e)
 	if err != nil || known {
 		return false, err
 	}
-	if err := tx.SeeEffect(e); err != nil {
+	if err := tx.SeeOwnTx(e); err != nil {
 		return false, err
 	}
 	a, found, err := tx.balanceAudit(e.Chain)

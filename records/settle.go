@@ -7,7 +7,7 @@ import (
 )
 
 // SettlePaid records that an attempt of the slot, hash tx, stands in the final block and did what it says: slot and payment are paid, for good.
-// Slots of other lineages with the same number are thereby void. A forked slot may turn out to be the one that pays, after Branch has taken
+// Slots of other branches with the same number are thereby void. A forked slot may turn out to be the one that pays, after NewBranch has taken
 // its payment out of every other slot. ErrNotFinal: the block is not a final block of the line. ErrConflict: the slot is decided, tx is
 // not an attempt of it that pays, or the payment is bound elsewhere.
 func (tx *Tx) SettlePaid(s Slot, hash, blockHash string) error {
@@ -22,7 +22,7 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 		return err
 	}
 	pays, err := tx.exists(`SELECT 1 FROM attempts WHERE chain = ? AND hash = ? AND account = ? AND lineage = ? AND number = ? AND kind <> 'cancel'`,
-		string(s.Chain), hash, s.Account, s.Lineage, s.Number)
+		string(s.Chain), hash, s.Account, s.Branch, s.Nonce)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 	if err := tx.voidSiblings(s, hash, blockHash); err != nil {
 		return err
 	}
-	elsewhere, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','paid') AND NOT (lineage = ? AND number = ?)`, s.PaymentID, s.Lineage, s.Number)
+	elsewhere, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','paid') AND NOT (lineage = ? AND number = ?)`, s.PaymentID, s.Branch, s.Nonce)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (tx *Tx) settleVoid(s Slot, hash, blockHash, reason string, requeue bool) e
 // voidSlot decides a slot as void and frees its payment when the slot was open.
 func (tx *Tx) voidSlot(s Slot, hash, blockHash, reason string, to PaymentState) error {
 	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
-		string(s.Chain), s.Account, s.Lineage, s.Number)
+		string(s.Chain), s.Account, s.Branch, s.Nonce)
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
 func (tx *Tx) decide(s Slot, state, hash, blockHash string) error {
 	return tx.change(`UPDATE slots SET state = ?, tx = ?, block_hash = ?, mined_in = '', changed_at = ?
 		WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND payment_id = ? AND state IN ('open','forked')`,
-		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Lineage, s.Number, s.PaymentID)
+		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID)
 }
 
-// voidSiblings decides the slots of other lineages with the same number: a final block stands there, and it is none of theirs.
+// voidSiblings decides the slots of other branches with the same number: a final block stands there, and it is none of theirs.
 func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
 	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND number = ? AND lineage + 0 <> ? AND state IN ('open','forked') ORDER BY lineage + 0`,
-		string(s.Chain), s.Account, s.Number, s.Lineage)
+		string(s.Chain), s.Account, s.Nonce, s.Branch)
 	if err != nil {
 		return err
 	}
@@ -135,10 +135,10 @@ func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 	return err
 }
 
-// Branch begins a new line of an account whose ledger links blocks: the next block has number base and follows baseHash. Open slots that
+// NewBranch begins a new line of an account whose ledger links blocks: the next block has number base and follows baseHash. Open slots that
 // are not on the way to baseHash become forked and their payments are queued again: no line holds a payment twice, and lines exclude each other
-// (docs/payment-rules.md 3). It answers the new lineage. ErrConflict: the account counts nonces, or a final block stands at base or above.
-func (tx *Tx) Branch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
+// (docs/payment-rules.md 3). It answers the new branch. ErrConflict: the account counts nonces, or a final block stands at base or above.
+func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
 	a, err := tx.Account(id, account)
 	if err == nil {
 		err = tx.branch(&a, base, baseHash, why)
@@ -146,11 +146,11 @@ func (tx *Tx) Branch(id chain.ID, account string, base uint64, baseHash, why str
 	if err != nil {
 		return 0, fmt.Errorf("branching the account %s on %s at %d: %w", account, id, base, err)
 	}
-	return a.Lineage, nil
+	return a.Branch, nil
 }
 
 func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
-	if a.Lineage == 0 || baseHash == "" || base == 0 {
+	if a.Branch == 0 || baseHash == "" || base == 0 {
 		return fmt.Errorf("%w: the account's blocks are not linked, or no base is given", ErrConflict)
 	}
 	decided, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND number >= ? AND state IN ('paid','void')
@@ -165,20 +165,20 @@ func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
 	if err := tx.fork(a, base, baseHash, why); err != nil {
 		return err
 	}
-	a.Lineage++
-	if err := tx.addLineage(*a, base, baseHash, why); err != nil {
+	a.Branch++
+	if err := tx.addBranch(*a, base, baseHash, why); err != nil {
 		return err
 	}
 	err = tx.change(`UPDATE accounts SET lineage = ?, base = ?, next = ? WHERE chain = ? AND account = ? AND lineage = ?`,
-		a.Lineage, base, base, string(a.Chain), a.Account, a.Lineage-1)
+		a.Branch, base, base, string(a.Chain), a.Account, a.Branch-1)
 	if err != nil {
 		return err
 	}
-	return tx.log("account", a.Account, "branched", fmt.Sprintf("on %s, lineage %d, base %d %s: %s", a.Chain, a.Lineage, base, baseHash, why))
+	return tx.log("account", a.Account, "branched", fmt.Sprintf("on %s, lineage %d, base %d %s: %s", a.Chain, a.Branch, base, baseHash, why))
 }
 
 // fork excludes the open slots that the new line does not contain. Those below base stay when baseHash is an attempt of a slot of their
-// lineage or of a later one; when baseHash is none of our attempts, no open slot can be told to be on the line.
+// branch or of a later one; when baseHash is none of our attempts, no open slot can be told to be on the line.
 func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 	onLine := int64(-1)
 	_, err := tx.get(&onLine, `SELECT lineage FROM attempts WHERE chain = ? AND account = ? AND hash = ? AND number = ?`,
@@ -194,7 +194,7 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 	for _, r := range rows {
 		s := r.slot()
 		err := tx.change(`UPDATE slots SET state = 'forked', mined_in = '', changed_at = ? WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
-			tx.millis(), r.Chain, r.Account, r.Lineage, r.Number)
+			tx.millis(), r.Chain, r.Account, r.Branch, r.Number)
 		if err == nil {
 			err = tx.logPayment(r.PaymentID, "slot_forked", s.name()+": "+why)
 		}
@@ -206,4 +206,122 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 		}
 	}
 	return nil
+}
+
+// plainRow is the slot of an attempt that stands in a final block, with what decides whether there is more to it than that it is paid.
+type plainRow struct {
+	slotRow
+	Hash    string `db:"hash"` // of the attempt
+	Kind    string `db:"kind"`
+	Purpose string `db:"purpose"`
+	Payment string `db:"payment"` // its state
+	Sibling bool   `db:"sibling"` // another line has an undecided slot with the number
+}
+
+// plain tells whether the slot is paid and nothing else follows: it is open, no other line has its number, and no books of a sweep are kept of it.
+func (r plainRow) plain() bool {
+	return r.State == SlotOpen && !r.Sibling && r.Kind != AttemptCancel && r.Payment == string(Bound) && r.Purpose != string(chain.Sweep)
+}
+
+// SettlePlain settles unsettled own transactions in final blocks of a chain as SettlePaid and MarkSettled do, many at a time: from the beginning of the list
+// as far as they are plain, which is that an open slot is paid and nothing else follows from it. It answers those slots; what comes behind them
+// is the caller's to look at. ErrNotFinal as SettlePaid's.
+func (tx *Tx) SettlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+	for len(list) > 0 && err == nil {
+		some := list[:min(len(list), rowsAtOnce[0])]
+		var slots []Slot
+		slots, err = tx.settlePlain(id, some)
+		paid, list = append(paid, slots...), list[len(slots):]
+		if len(slots) < len(some) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("settling %d effects on %s: %w", len(list), id, err)
+	}
+	return paid, nil
+}
+
+func (tx *Tx) settlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+	found, err := tx.plainRows(id, list)
+	if err != nil {
+		return nil, err
+	}
+	runs := map[settleRun][]Slot{}
+	for _, e := range list {
+		r, ok := found[e.Tx]
+		if !ok || !e.OK || !r.plain() {
+			break
+		}
+		s := r.slot()
+		s.State, s.Tx, s.BlockHash = SlotPaid, e.Tx, e.BlockHash
+		delete(found, e.Tx) // a slot is paid once
+		run := settleRun{e.BlockHash, s.Account, s.Branch}
+		paid, runs[run] = append(paid, s), append(runs[run], s)
+	}
+	for run, slots := range runs {
+		if err := tx.settleRun(id, run, slots); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range paid {
+		if err := tx.logPayment(s.PaymentID, string(Paid), fmt.Sprintf("%s in block %s, slot %s", s.Tx, s.BlockHash, s.name())); err != nil {
+			return nil, err
+		}
+	}
+	return paid, nil
+}
+
+func (tx *Tx) plainRows(id chain.ID, list []OwnTx) (map[string]plainRow, error) {
+	hashes := make([]string, len(list))
+	for i, e := range list {
+		hashes[i] = e.Tx
+	}
+	out := make(map[string]plainRow, len(list))
+	err := inGroups(hashes, func(set string, in []any, _ int) error {
+		var rows []plainRow
+		err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+`, a.hash, a.kind, p.purpose, p.state AS payment,
+			COALESCE((SELECT 1 FROM slots o WHERE o.chain = s.chain AND o.account = s.account AND o.number = s.number AND o.lineage + 0 <> s.lineage
+				AND o.state IN ('open','forked') LIMIT 1), 0) AS sibling
+			FROM attempts a CROSS JOIN slots s CROSS JOIN payments p
+			WHERE s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number AND p.id = s.payment_id
+			AND a.chain = ? AND a.hash IN `+set, append([]any{string(id)}, in...)...)
+		for _, r := range rows {
+			out[r.Hash] = r
+		}
+		return err
+	})
+	return out, err
+}
+
+// settleRun is slots of one line of an account whose attempts stand in the same block.
+type settleRun struct {
+	blockHash, account string
+	lineage            uint64
+}
+
+// settleRun writes that slots are paid: the slots, their payments and the own transactions, each all or none.
+func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
+	if err := tx.checkFinal(id, run.blockHash); err != nil {
+		return err
+	}
+	numbers, payments, hashes := make([]uint64, len(slots)), make([]uint64, len(slots)), make([]string, len(slots))
+	for i, s := range slots {
+		numbers[i], payments[i], hashes[i] = s.Nonce, s.PaymentID, s.Tx
+	}
+	err := changeAll(tx, numbers, `UPDATE slots SET state = 'paid', block_hash = ?, mined_in = '', changed_at = ?, tx = (SELECT a.hash FROM attempts a
+			WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number AND a.kind <> 'cancel'
+			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.tx = a.hash AND e.block_hash = ?))
+		WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `,
+		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.lineage)
+	if err != nil {
+		return err
+	}
+	err = changeAll(tx, payments, `UPDATE payments SET state = 'paid', reason = '', changed_at = ?,
+			tx = (SELECT s.tx FROM slots s WHERE s.payment_id = payments.id AND s.state IN ('open','paid') AND s.state = 'paid')
+		WHERE state = 'bound' AND id IN `, tx.millis())
+	if err != nil {
+		return err
+	}
+	return changeAll(tx, hashes, `UPDATE effects SET settled = 1 WHERE chain = ? AND block_hash = ? AND settled = 0 AND tx IN `, string(id), run.blockHash)
 }

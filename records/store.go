@@ -11,105 +11,37 @@ package records
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jmoiron/sqlx"
 	"github.com/mattn/go-sqlite3"
+
+	"gatewayd/chain"
+	"gatewayd/internal/database"
 )
 
 // txLimit bounds one transaction from BEGIN to the answer of COMMIT.
 const txLimit = time.Minute
 
-// Config says where the records are.
-type Config struct {
-	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in PGPASSFILE or PGPASSWORD.
-	URL string `yaml:"url"`
-	// Now gives the times of rows; nil means time.Now. Leases use the database's own clock.
-	Now func() time.Time `yaml:"-"`
-	// Observe is told the text of every statement before it runs; nil for nobody. Tests look at the statements' plans.
-	Observe func(statement string) `yaml:"-"`
-	// Migrating is told before the schema is brought from one version to another, 0 being an empty database; nil for nobody.
-	Migrating func(from, to int64) `yaml:"-"`
-}
-
-// Check tells what is wrong with the configuration.
-func (c Config) Check() error {
-	switch {
-	case strings.HasPrefix(c.URL, "sqlite:"):
-		return checkSQLitePath(strings.TrimPrefix(c.URL, "sqlite:"))
-	case strings.HasPrefix(c.URL, "postgres://"), strings.HasPrefix(c.URL, "postgresql://"):
-		return nil
-	}
-	return errors.New("records url: sqlite:PATH or postgres://... is wanted")
-}
-
-// engine is what differs between the two databases besides the guard triggers.
-type engine struct {
-	driver string         // as sqlx names it
-	clock  string         // SQL: the database's own clock in Unix milliseconds
-	lock   string         // SQL that makes a writing transaction the only one; empty where BEGIN does it
-	read   *sql.TxOptions // of a snapshot
-	guards string         // folder of the guard triggers
-	file   string         // the database's path; empty for a server
-}
-
 // Store is an open database. It is safe for use by many goroutines.
 type Store struct {
 	engine engine
-	writes *sqlx.DB
-	reads  *sqlx.DB
+	db     *database.DB
 	now    func() time.Time
 	depths *depthCache
-	kept   *keptLines
+	kept   *settledCache
 	lease  *Lease // nil: not fenced
 
 	observe func(statement string) // nil: nobody is told
 }
 
-// Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
-func Open(ctx context.Context, c Config) (*Store, error) { return openStore(ctx, c, false) }
-
-func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	open := openPostgres
-	if strings.HasPrefix(c.URL, "sqlite:") {
-		open = openSQLite
-	}
-	s, err := open(ctx, c.URL)
-	if err != nil {
-		return nil, fmt.Errorf("opening the records: %w", err)
-	}
-	s.now, s.depths, s.kept, s.observe = c.Now, newDepthCache(), newKeptLines(), c.Observe
-	if err := migrate(ctx, s.writes.DB, s.engine, joins, c.Migrating); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
-	}
-	return s, nil
-}
-
-// OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made, and a schema that
-// is not up to date is ErrOlder and stays as it is.
-func OpenExisting(ctx context.Context, c Config) (*Store, error) {
-	if path, ok := strings.CutPrefix(c.URL, "sqlite:"); ok && checkSQLitePath(path) == nil {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("opening the records: %w: no file %s yet; `gatewayd run` makes it", ErrNotFound, path)
-		}
-	}
-	return openStore(ctx, c, true)
-}
-
 // Close waits for what runs and closes the database. A fenced copy shares the database: close the first one only.
-func (s *Store) Close() error { return errors.Join(s.reads.Close(), s.writes.Close()) }
+func (s *Store) Close() error { return s.db.Close() }
 
 // Fenced is the same store whose every Update first checks that the lease is still held, else ErrFenced.
 func (s *Store) Fenced(l *Lease) *Store {
@@ -121,7 +53,7 @@ func (s *Store) Fenced(l *Lease) *Store {
 // Update runs f in one writing transaction; there is one at a time, in all processes together. An error of f rolls back and comes out as it is.
 // ErrUnknownOutcome: the transaction may or may not be stored, read before going on (rule R7). Never call Update inside Update.
 func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
-	conn, err := s.writes.Connx(ctx)
+	conn, err := s.db.Writes.Connx(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting to the records: %w", err)
 	}
@@ -165,7 +97,7 @@ func (s *Store) enter(tx *Tx) error {
 
 // View runs f on one read snapshot, beside any writer. Writing methods fail in it.
 func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
-	t, err := s.reads.BeginTxx(ctx, s.engine.read)
+	t, err := s.db.Reads.BeginTxx(ctx, s.engine.read)
 	if err != nil {
 		return fmt.Errorf("beginning a snapshot: %w", err)
 	}
@@ -198,3 +130,155 @@ func commitError(err error) error {
 	}
 	return fmt.Errorf("committing: %w: %w", ErrUnknownOutcome, err)
 }
+
+//go:embed migrations
+var migrations embed.FS
+
+// Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the statement anew each time
+// that one is bound, which costs three times what a wallet's page does.
+
+// What every connection is set to. FULL, because a commit that a power cut undoes is a database behind its chain (docs/payment-rules.md 5).
+//
+// The cache of the writing connection (KiB) holds what a group of a few hundred payments changes: with SQLite's own 2 MiB pages are written
+// to the log, thrown out and read again within one transaction, the more the larger the file. A cache takes only what it has read.
+const (
+	sqliteCommon = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256"
+	sqliteWrites = sqliteCommon + "&_txlock=immediate&_cache_size=-65536"
+	sqliteReads  = sqliteCommon + "&_query_only=true&_mutex=no&_cache_size=-8192" // database/sql gives a connection to one goroutine at a time
+	sqlitePool   = 8                                                              // snapshots at a time
+
+	// A page that many transactions change is copied from the log to the file once in so many pages (64 MiB): with SQLite's own 1,000 each group
+	// of payments was followed by a copy, which cost the more the more pages its rows were spread over.
+	sqliteCheckpoint = "PRAGMA wal_autocheckpoint = 16384"
+)
+
+// Connections of one process. Writers wait for each other in the database, so more of them would only wait there.
+const (
+	postgresWriters = 4
+	postgresReaders = 12
+)
+
+// writerLock is the advisory lock that all writing transactions of a database take: one writer, as in SQLite.
+const writerLock = "SELECT pg_advisory_xact_lock(7310293845)"
+
+// Config says where the records are.
+type Config struct {
+	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in PGPASSFILE or PGPASSWORD.
+	URL string `yaml:"url"`
+	// Now gives the times of rows; nil means time.Now. Leases use the database's own clock.
+	Now func() time.Time `yaml:"-"`
+	// Observe is told the text of every statement before it runs; nil for nobody. Tests look at the statements' plans.
+	Observe func(statement string) `yaml:"-"`
+	// Migrating is told before the schema is brought from one version to another, 0 being an empty database; nil for nobody.
+	Migrating func(from, to int64) `yaml:"-"`
+}
+
+// Check tells what is wrong with the configuration.
+func (c Config) Check() error {
+	if err := database.CheckURL(c.URL); err != nil {
+		return fmt.Errorf("records %w", err)
+	}
+	return nil
+}
+
+// engine is what differs between the two databases besides the guard triggers.
+type engine struct {
+	driver string         // as sqlx names it
+	clock  string         // SQL: the database's own clock in Unix milliseconds
+	lock   string         // SQL that makes a writing transaction the only one; empty where BEGIN does it
+	read   *sql.TxOptions // of a snapshot
+	guards string         // folder of the guard triggers
+	file   string         // the database's path; empty for a server
+}
+
+func engineOf(db *database.DB) engine {
+	if db.File != "" {
+		return engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: "migrations/sqlite", file: db.File}
+	}
+	return engine{
+		driver: "pgx", clock: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", lock: writerLock,
+		read: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, guards: "migrations/postgres",
+	}
+}
+
+// connections are how a file and a server are opened.
+func connections() (database.SQLite, database.Postgres) {
+	return database.SQLite{
+			Writes: sqliteWrites, Reads: sqliteReads, Readers: sqlitePool, Checked: true,
+			Connect: func(c *sqlite3.SQLiteConn) error {
+				if _, err := c.Exec(sqliteCheckpoint, nil); err != nil {
+					return err
+				}
+				return c.RegisterAggregator("amount_sum", newAmountSum, true)
+			},
+		}, database.Postgres{
+			Writers: postgresWriters, Readers: postgresReaders,
+			Params: map[string]string{
+				"application_name": "gatewayd", "synchronous_commit": "on", "statement_timeout": "30s", "timezone": "UTC",
+				"idle_in_transaction_session_timeout": "10s", // a writer that froze holds the lock no longer than its lease lasts
+			},
+		}
+}
+
+// Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
+func Open(ctx context.Context, c Config) (*Store, error) { return openStore(ctx, c, false) }
+
+func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	sqlite, postgres := connections()
+	db, err := database.Open(ctx, c.URL, sqlite, postgres)
+	if err != nil {
+		return nil, fmt.Errorf("opening the records: %w", err)
+	}
+	s := &Store{engine: engineOf(db), db: db, now: c.Now, depths: newDepthCache(), kept: newSettledCache(), observe: c.Observe}
+	if err := db.Migrate(ctx, s.schema(joins, c.Migrating)); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// schema is the tables of both engines under the guard triggers of this one.
+func (s *Store) schema(joins bool, tell func(from, to int64)) database.Schema {
+	folder := func(name string) fs.FS {
+		f, err := fs.Sub(migrations, name)
+		if err != nil {
+			panic(err) // they are compiled in
+		}
+		return f
+	}
+	return database.Schema{Folders: []fs.FS{folder(s.engine.guards), folder("migrations")}, Joins: joins, Migrating: tell}
+}
+
+// OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made, and a schema that
+// is not up to date is ErrOlder and stays as it is.
+func OpenExisting(ctx context.Context, c Config) (*Store, error) {
+	if path, ok := database.Path(c.URL); ok && database.CheckURL(c.URL) == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("opening the records: %w: no file %s yet; `gatewayd run` makes it", ErrNotFound, path)
+		}
+	}
+	return openStore(ctx, c, true)
+}
+
+// amountSum is SQL's amount_sum(text) on SQLite, whose own SUM would turn large amounts into floats.
+type amountSum struct{ sum chain.Amount }
+
+func newAmountSum() *amountSum { return &amountSum{} }
+
+// Step adds one amount.
+func (s *amountSum) Step(text string) error {
+	a, err := chain.ParseAmount(text)
+	if err != nil {
+		return err
+	}
+	s.sum, err = s.sum.Add(a)
+	return err
+}
+
+// Done is the sum in decimal.
+func (s *amountSum) Done() string { return s.sum.String() }

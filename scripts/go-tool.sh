@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs pinned Go programs into build/bin: go-tool.sh geth|abigen|golangci-lint ...
+# Installs pinned Go programs into build/bin: go-tool.sh geth|abigen|gotestsum|golangci-lint|deadcode|govulncheck ...
 # They stay out of the module's own go.mod. geth takes about four minutes the first time; all are kept, and
 # a call that finds the right version does nothing.
 set -euo pipefail
@@ -10,6 +10,9 @@ module() {
 	# From v1.17.9 on, cmd/geth needs a module that not every proxy serves; the libraries do not.
 	geth) echo github.com/ethereum/go-ethereum/cmd/geth@v1.17.8 ;;
 	abigen) echo github.com/ethereum/go-ethereum/cmd/abigen@v1.17.10 ;;
+	gotestsum) echo gotest.tools/gotestsum@v1.13.0 ;;
+	deadcode) echo golang.org/x/tools/cmd/deadcode@v0.51.0 ;;
+	govulncheck) echo golang.org/x/vuln/cmd/govulncheck@v1.9.0 ;;
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
 	*) echo "go-tool: unknown tool $1" >&2 && return 1 ;;
 	esac

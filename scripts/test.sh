@@ -1,9 +1,41 @@
 #!/usr/bin/env bash
-# The whole test run: fetches what tests need, checks format, vet and generated code, and runs every Go test beside a
+# The whole test run: fetches what tests need, checks format, vet, lint and generated code, and runs every Go test beside a
 # throw-away PostgreSQL server. The last line says "N passed, N failed"; the exit code is not 0 if anything failed.
-# Arguments are packages to test instead of ./...
+# Arguments are packages to test instead of all; these are then tested without the race detector.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+
+# What runs concurrently on shared data is tested under the race detector, and only so. The watcher is not (make race): its
+# simulations of thousands of crashes would take a quarter of an hour.
+raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
+
+# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the program's own tests and the
+# drill, which wait for blocks most of their time, run beside all others, which run one package after the other.
+events() {
+	local tests=(go test -json -count=1 -timeout 40m) code=0 beside=() at
+	if [ $# -gt 0 ]; then
+		"${tests[@]}" -p 2 "$@"
+		return
+	fi
+	"${tests[@]}" -run '^TestDrill$' ./cmd/gatewayd >build/drill.json &
+	beside+=($!)
+	"${tests[@]}" -skip '^TestDrill$' ./cmd/gatewayd >build/program.json &
+	beside+=($!)
+	# shellcheck disable=SC2046
+	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/gatewayd)) || code=1
+	"${tests[@]}" -p 2 -race "${raced[@]}" || code=1
+	for at in "${beside[@]}"; do
+		wait "$at" || code=1
+	done
+	cat build/drill.json build/program.json
+	return $code
+}
+
+if [ "${1-}" = --events ]; then
+	shift
+	events "$@"
+	exit
+fi
 
 passed=0 failed=0
 check() { # name, command ...
@@ -24,33 +56,31 @@ formatted() {
 	[ -z "$bad" ] || { echo "$bad" && return 1; }
 }
 
+linted() {
+	wait "$lint"
+	local code=$?
+	cat build/lint.log
+	return $code
+}
+
+mkdir -p build/bin
 check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
-check "geth and abigen" scripts/go-tool.sh geth abigen
+check "geth, abigen and gotestsum" scripts/go-tool.sh geth abigen gotestsum
 check "gofmt" formatted
 check "go vet" go vet ./...
 check "contracts are as generated" scripts/contracts.sh --check
 
-# Two packages at once: the machines have two cores, and many packages start processes of their own.
-mkdir -p build/bin
-go build -o build/bin/testsum ./scripts/testsum || exit 1
-tests=(scripts/postgres.sh go test -json -count=1 -timeout 25m)
-run() {
-	local code
-	if [ $# -gt 0 ]; then
-		"${tests[@]}" -p 2 "$@"
-		return
-	fi
-	# The drill waits for blocks most of its time: it runs beside the other tests, not in the place of one.
-	"${tests[@]}" -run '^TestDrill$' ./cmd/gatewayd >build/drill.json &
-	local drill=$!
-	"${tests[@]}" -p 2 -skip '^TestDrill$' ./...
-	code=$?
-	wait $drill || code=1
-	cat build/drill.json
-	return $code
-}
-run "$@" | build/bin/testsum -passed $passed -failed $failed -secrets wallet/entropy/testdata/hd-derivation.json
-outcome=("${PIPESTATUS[@]}")
-[ "${outcome[0]}" = 0 ] && [ "${outcome[1]}" = 0 ]
+# The linters are built and run beside the tests, which wait for blocks much of their time.
+nice -n 10 scripts/lint.sh >build/lint.log 2>&1 &
+lint=$!
+scripts/postgres.sh build/bin/gotestsum --format pkgname --hide-summary=output --jsonfile build/tests.json --raw-command -- \
+	scripts/test.sh --events "$@"
+tests=$?
+check "lint" linted
+echo "slowest:"
+build/bin/gotestsum tool slowest --jsonfile build/tests.json --threshold 10s --num 20
+node scripts/test-report.mjs build/tests.json wallet/keystore/testdata/hd-derivation.json $passed $failed
+report=$?
+[ $tests = 0 ] && [ $report = 0 ]

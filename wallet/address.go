@@ -3,8 +3,8 @@ package wallet
 import (
 	"errors"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/wallet/entropy"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
 )
 
 // MaxRange is how many addresses one call derives.
@@ -65,7 +65,7 @@ func (m *Manager) Unlocked(name string) bool {
 }
 
 // Addresses derives those of indexes from up to, but not including, to; at most MaxRange. Errors are ErrUnknownStore,
-// ErrLocked, ErrRangeOrder, ErrRangeSize and entropy.ErrNotHardened.
+// ErrLocked, ErrRangeOrder, ErrRangeSize and keystore.ErrNotHardened.
 func (m *Manager) Addresses(name string, from, to uint32) ([]core.Address, error) {
 	u, err := m.using(name)
 	switch {
@@ -78,7 +78,7 @@ func (m *Manager) Addresses(name string, from, to uint32) ([]core.Address, error
 	}
 	list := make([]core.Address, 0, to-from)
 	for i := from; i < to; i++ {
-		key, err := u.derive(func(k entropy.Keys) (core.PrivateKey, error) { return k.ByIndex(i) })
+		key, err := u.derive(func(k keystore.Keys) (core.PrivateKey, error) { return k.ByIndex(i) })
 		if err != nil {
 			return nil, err
 		}
@@ -87,25 +87,25 @@ func (m *Manager) Addresses(name string, from, to uint32) ([]core.Address, error
 	return list, nil
 }
 
-func (u *unlocked) derive(by func(entropy.Keys) (core.PrivateKey, error)) (key core.PrivateKey, err error) {
-	err = u.with(func(k entropy.Keys) error {
+func (u *unlocked) derive(by func(keystore.Keys) (core.PrivateKey, error)) (key core.PrivateKey, err error) {
+	err = u.with(func(k keystore.Keys) error {
 		key, err = by(k)
 		return err
 	})
 	return key, err
 }
 
-// Derive gives the account at an index. Errors are ErrUnknownStore, ErrLocked and entropy.ErrNotHardened.
+// Derive gives the account at an index. Errors are ErrUnknownStore, ErrLocked and keystore.ErrNotHardened.
 func (m *Manager) Derive(name string, index uint32) (Derived, error) {
-	return m.derive(name, entropy.IndexPath(index), func(k entropy.Keys) (core.PrivateKey, error) { return k.ByIndex(index) })
+	return m.derive(name, keystore.IndexPath(index), func(k keystore.Keys) (core.PrivateKey, error) { return k.ByIndex(index) })
 }
 
-// DeriveByPath gives the account at a path of hardened levels. Errors are those of Derive and entropy.ErrPath.
+// DeriveByPath gives the account at a path of hardened levels. Errors are those of Derive and keystore.ErrPath.
 func (m *Manager) DeriveByPath(name, path string) (Derived, error) {
-	return m.derive(name, path, func(k entropy.Keys) (core.PrivateKey, error) { return k.ByPath(path) })
+	return m.derive(name, path, func(k keystore.Keys) (core.PrivateKey, error) { return k.ByPath(path) })
 }
 
-func (m *Manager) derive(name, path string, by func(entropy.Keys) (core.PrivateKey, error)) (Derived, error) {
+func (m *Manager) derive(name, path string, by func(keystore.Keys) (core.PrivateKey, error)) (Derived, error) {
 	u, err := m.using(name)
 	if err != nil {
 		return Derived{}, err

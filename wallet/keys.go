@@ -10,32 +10,36 @@ import (
 	"github.com/ethereum/go-ethereum/common/lru"
 	"github.com/ethereum/go-ethereum/crypto"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/wallet/entropy"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
 )
 
-// Paths of the gateway's accounts. Deposit addresses and the operators' accounts are different BIP-44 accounts.
+// The ledgers whose addresses Keys can make, by their paths' beginnings.
 const (
-	HotPath = "m/44'/60'/1'/0/0"
-	GasPath = "m/44'/60'/1'/0/1"
-
 	exchangePrefix = "m/44'/666666'/"
-	sourcePrefix   = "m/44'/60'/"
+	ethereumPrefix = "m/44'/60'/"
 )
 
-// DepositPath is where the n-th user's deposit address is derived.
-func DepositPath(n uint32) string { return entropy.EthereumPath(n) }
+// SourcePaths are the paths of the gateway's accounts on a kind of source chain, named by its coin type (SLIP-44). Users' deposit
+// addresses and the operators' accounts are different BIP-44 accounts.
+type SourcePaths uint32
+
+// Hot is the n-th account that pays.
+func (p SourcePaths) Hot(n int) string {
+	if n == 0 {
+		return fmt.Sprintf("m/44'/%d'/1'/0/0", p)
+	}
+	return fmt.Sprintf("m/44'/%d'/1'/1/%d", p, n)
+}
+
+// Gas is the account that pays the fees of sweeps.
+func (p SourcePaths) Gas() string { return fmt.Sprintf("m/44'/%d'/1'/0/1", p) }
+
+// Deposit is the n-th user's deposit address.
+func (p SourcePaths) Deposit(n uint32) string { return fmt.Sprintf("m/44'/%d'/0'/0/%d", p, n) }
 
 // GatewayPath is where the gateway's n-th address on the exchange chain is derived.
-func GatewayPath(n uint32) string { return entropy.IndexPath(n) }
-
-// HotPathOf is where the n-th account that pays on a source chain is derived: HotPath for 0.
-func HotPathOf(n int) string {
-	if n == 0 {
-		return HotPath
-	}
-	return fmt.Sprintf("m/44'/60'/1'/1/%d", n)
-}
+func GatewayPath(n uint32) string { return keystore.IndexPath(n) }
 
 // GatewayPathOf is where the n-th account is derived that pays on the exchange chain for the gateway's address of an index: GatewayPath for 0.
 func GatewayPathOf(index uint32, n int) string {
@@ -50,8 +54,8 @@ var ErrPath = errors.New("not a path of the gateway's keys")
 
 // Keys derives and signs. It is safe for concurrent use and prints as a fixed text.
 type Keys struct {
-	exchange entropy.Keys
-	source   entropy.ExtendedKey
+	exchange keystore.Keys
+	source   keystore.ExtendedKey
 	signers  *lru.Cache[string, core.PrivateKey] // of the exchange chain, by path: deriving one takes twice as long as signing
 }
 
@@ -60,7 +64,7 @@ const maxSigners = 4096
 
 // FromMnemonic takes a BIP-39 mnemonic with an empty passphrase, as the exchange chain's nodes do.
 func FromMnemonic(mnemonic string) (*Keys, error) {
-	secret, err := entropy.ParseMnemonic(mnemonic)
+	secret, err := keystore.ParseMnemonic(mnemonic)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func FromMnemonic(mnemonic string) (*Keys, error) {
 
 // Unlock opens an entropy store file. The error of a wrong password says no more than that.
 func Unlock(path, password string) (*Keys, error) {
-	store, err := entropy.ReadFile(path)
+	store, err := keystore.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,17 +86,17 @@ func Unlock(path, password string) (*Keys, error) {
 }
 
 func fromEntropy(secret []byte) (*Keys, error) {
-	words, err := entropy.Mnemonic(secret)
+	words, err := keystore.Mnemonic(secret)
 	if err != nil {
 		return nil, err
 	}
-	seed := entropy.Seed(words, "")
+	seed := keystore.Seed(words, "")
 	defer clear(seed)
-	source, err := entropy.NewExtendedKey(seed)
+	source, err := keystore.NewExtendedKey(seed)
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{exchange: entropy.NewKeys(seed), source: source, signers: lru.NewCache[string, core.PrivateKey](maxSigners)}, nil
+	return &Keys{exchange: keystore.NewKeys(seed), source: source, signers: lru.NewCache[string, core.PrivateKey](maxSigners)}, nil
 }
 
 // Address is the canonical address of the key at a path, on the ledger that the path's coin type names. Errors are ErrPath.
@@ -148,7 +152,7 @@ func (k *Keys) exchangeKey(path string) (core.PrivateKey, error) {
 }
 
 func (k *Keys) sourceKey(path string) (*ecdsa.PrivateKey, error) {
-	if !strings.HasPrefix(path, sourcePrefix) {
+	if !strings.HasPrefix(path, ethereumPrefix) {
 		return nil, fmt.Errorf("%w: %q", ErrPath, path)
 	}
 	key, err := k.source.Derive(path)

@@ -12,8 +12,8 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/wallet/entropy"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
 )
 
 const (
@@ -24,8 +24,8 @@ const (
 func TestAddress(t *testing.T) {
 	tests := []struct{ mnemonic, path, want string }{
 		{abandon, GatewayPath(0), "vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e"},
-		{junk, DepositPath(0), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
-		{junk, DepositPath(1), "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
+		{junk, SourcePaths(60).Deposit(0), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
+		{junk, SourcePaths(60).Deposit(1), "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
 	}
 	for _, tt := range tests {
 		keys, err := FromMnemonic(tt.mnemonic)
@@ -58,26 +58,26 @@ func TestSignaturesVerify(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, core.Verify(pub, digest, sig))
 
-	sig, err = keys.SignDigest(context.Background(), HotPath, digest)
+	sig, err = keys.SignDigest(context.Background(), SourcePaths(60).Hot(0), digest)
 	require.NoError(t, err)
 	key, err := crypto.SigToPub(digest, sig)
 	require.NoError(t, err)
-	hot, err := keys.Address(HotPath)
+	hot, err := keys.Address(SourcePaths(60).Hot(0))
 	require.NoError(t, err)
 	require.Equal(t, hot, crypto.PubkeyToAddress(*key).Hex())
 }
 
 func TestUnlock(t *testing.T) {
-	secret, err := entropy.ParseMnemonic(junk)
+	secret, err := keystore.ParseMnemonic(junk)
 	require.NoError(t, err)
-	store, err := entropy.Seal(secret, "correct", entropy.LightCost(), time.Unix(1, 0))
+	store, err := keystore.Seal(secret, "correct", keystore.LightCost(), time.Unix(1, 0))
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "store")
 	require.NoError(t, os.WriteFile(path, store.Encode(), 0o600))
 
 	keys, err := Unlock(path, "correct")
 	require.NoError(t, err)
-	address, err := keys.Address(DepositPath(0))
+	address, err := keys.Address(SourcePaths(60).Deposit(0))
 	require.NoError(t, err)
 	require.Equal(t, "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", address)
 	_, err = Unlock(path, "wrong")

@@ -1,3 +1,11 @@
+// Package wallet holds keys: the daemon's own, and those of the stores that people manage.
+//
+//	Keys     one seed, from which every account of the gateway is derived on both ledgers; unlocked at start
+//	Manager  entropy stores of a directory and elsewhere: locked or unlocked in memory, addresses, derivation
+//
+// Keys answers addresses and signatures and never lets a key out, so that a separate signer may stand behind it. It knows no
+// transactions: the adapters build what is signed. Mnemonics and store files are in wallet/keystore, the wallet's JSON-RPC in
+// wallet/rpc.
 package wallet
 
 import (
@@ -13,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 const (
@@ -37,7 +45,7 @@ type Config struct {
 	AutoLock time.Duration // an unlocked store is locked after not being used for this long; 0: ten minutes, negative: never
 	Memory   int64         // bytes that password checks may take together (a costlier one runs alone); 0: 512 MiB, two at the standard cost
 	Queue    int           // password checks at a time, waiting ones included; more are ErrBusy; 0: 64
-	Cost     entropy.Cost  // of new stores; zero: the standard
+	Cost     keystore.Cost // of new stores; zero: the standard
 
 	Random io.Reader        // of new secrets; nil: crypto/rand
 	Now    func() time.Time // nil: time.Now
@@ -66,8 +74,8 @@ func (c Config) withDefaults() Config {
 	if c.Queue == 0 {
 		c.Queue = defaultQueue
 	}
-	if c.Cost == (entropy.Cost{}) {
-		c.Cost = entropy.StandardCost()
+	if c.Cost == (keystore.Cost{}) {
+		c.Cost = keystore.StandardCost()
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader
@@ -83,9 +91,9 @@ func (c Config) withDefaults() Config {
 // those of the standard directory at start, configured, created, imported and added ones. It is safe for concurrent use and
 // logs nothing.
 type Manager struct {
-	cfg  Config
-	dir  entropy.Dir
-	door *door
+	cfg Config
+	dir keystore.Dir
+	kdf *kdfLimiter
 
 	mu     sync.Mutex
 	stores map[string]*store // by absolute path
@@ -99,11 +107,11 @@ func NewManager(cfg Config) (*Manager, error) {
 		return nil, fmt.Errorf("wallet: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	dir, err := entropy.OpenDir(cfg.Dir)
+	dir, err := keystore.OpenDir(cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("wallet: %w", err)
 	}
-	m := &Manager{cfg: cfg, dir: dir, door: newDoor(cfg.Memory, cfg.Queue), stores: map[string]*store{}, wake: make(chan struct{}, 1)}
+	m := &Manager{cfg: cfg, dir: dir, kdf: newKDFLimiter(cfg.Memory, cfg.Queue), stores: map[string]*store{}, wake: make(chan struct{}, 1)}
 	if err := m.Refresh(); err != nil {
 		return nil, fmt.Errorf("wallet: %w", err)
 	}
@@ -151,13 +159,13 @@ func (m *Manager) known() []*store {
 	return list
 }
 
-// Add makes a store known and returns its absolute path; a known one stays as it is. Errors are entropy.ErrStore and those of
+// Add makes a store known and returns its absolute path; a known one stays as it is. Errors are keystore.ErrStore and those of
 // the file system.
 func (m *Manager) Add(name string) (path string, err error) {
 	if path, err = m.dir.File(name); err != nil {
 		return "", err
 	}
-	file, err := entropy.ReadFile(path)
+	file, err := keystore.ReadFile(path)
 	if err != nil {
 		return "", err
 	}

@@ -12,15 +12,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/wallet/entropy"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
 )
 
 const legal = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
 func manager(t *testing.T, change func(*Config)) *Manager {
 	t.Helper()
-	cfg := Config{Dir: filepath.Join(t.TempDir(), "wallet"), Cost: entropy.LightCost()}
+	cfg := Config{Dir: filepath.Join(t.TempDir(), "wallet"), Cost: keystore.LightCost()}
 	if change != nil {
 		change(&cfg)
 	}
@@ -50,7 +50,7 @@ func TestCreateDrawsFromRandom(t *testing.T) {
 	m := manager(t, func(c *Config) { c.Random = bytes.NewReader(secret) })
 	made, err := m.Create(t.Context(), "pw")
 	require.NoError(t, err)
-	want, err := entropy.Mnemonic(secret)
+	want, err := keystore.Mnemonic(secret)
 	require.NoError(t, err)
 	require.Equal(t, want, made.Mnemonic)
 	require.Equal(t, filepath.Join(m.Dir(), made.Primary.String()), made.Path)
@@ -100,7 +100,7 @@ func TestLockedAndUnlocked(t *testing.T) {
 		require.ErrorIs(t, m.SignWith(made.Primary, nil), ErrAddressNotFound)
 	}
 	locked()
-	require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), entropy.ErrPassword)
+	require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), keystore.ErrPassword)
 	locked()
 	require.NoError(t, m.Unlock(t.Context(), name, "pw"))
 	list, err := m.Addresses(name, 0, 101)
@@ -112,7 +112,7 @@ func TestLockedAndUnlocked(t *testing.T) {
 	d, err := m.Derive(name, 100)
 	require.NoError(t, err)
 	require.Equal(t, list[100], d.Key.Address())
-	require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), entropy.ErrPassword)
+	require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), keystore.ErrPassword)
 	require.True(t, m.Unlocked(name), "a wrong password does not lock")
 	require.NoError(t, m.Lock(name))
 	require.NoError(t, m.Lock(name))
@@ -132,7 +132,7 @@ func TestRanges(t *testing.T) {
 		from, to uint32
 		want     error
 	}{
-		{1, 0, ErrRangeOrder}, {0, MaxRange + 1, ErrRangeSize}, {0, 1<<32 - 1, ErrRangeSize}, {1 << 31, 1<<31 + 1, entropy.ErrNotHardened},
+		{1, 0, ErrRangeOrder}, {0, MaxRange + 1, ErrRangeSize}, {0, 1<<32 - 1, ErrRangeSize}, {1 << 31, 1<<31 + 1, keystore.ErrNotHardened},
 	} {
 		require.ErrorIs(t, second(m.Addresses(name, c.from, c.to)), c.want)
 	}
@@ -146,10 +146,10 @@ func TestLockWipes(t *testing.T) {
 	u, err := m.using(made.Path)
 	require.NoError(t, err)
 	m.LockAll()
-	_, err = u.derive(func(k entropy.Keys) (core.PrivateKey, error) { return k.ByIndex(0) })
+	_, err = u.derive(func(k keystore.Keys) (core.PrivateKey, error) { return k.ByIndex(0) })
 	require.ErrorIs(t, err, ErrLocked)
 	_, err = u.keys.ByIndex(0)
-	require.ErrorIs(t, err, entropy.ErrWiped)
+	require.ErrorIs(t, err, keystore.ErrWiped)
 }
 
 func TestIdleStoresLock(t *testing.T) {
@@ -184,7 +184,7 @@ func TestGuessesAreThrottled(t *testing.T) {
 	m := manager(t, func(c *Config) { c.Now, c.AutoLock = func() time.Time { return now }, -1 })
 	name, other := recovered(t, m, abandon, "pw").Path, recovered(t, m, legal, "pw").Path
 	for range freeGuesses {
-		require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), entropy.ErrPassword)
+		require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), keystore.ErrPassword)
 	}
 	for _, pause := range []int{1, 2, 4, 8} {
 		var throttled *ThrottledError
@@ -193,11 +193,11 @@ func TestGuessesAreThrottled(t *testing.T) {
 		require.ErrorAs(t, second(m.Mnemonic(t.Context(), name, "pw")), &throttled)
 		require.NoError(t, m.Unlock(t.Context(), other, "pw"), "another store is not concerned")
 		now = now.Add(throttled.Wait)
-		require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), entropy.ErrPassword)
+		require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), keystore.ErrPassword)
 	}
 	now = now.Add(maxPause)
 	require.NoError(t, m.Unlock(t.Context(), name, "pw"))
-	require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), entropy.ErrPassword)
+	require.ErrorIs(t, m.Unlock(t.Context(), name, "wrong"), keystore.ErrPassword)
 	require.NoError(t, m.Unlock(t.Context(), name, "pw"), "the count began anew")
 }
 
@@ -212,8 +212,8 @@ func TestPauseIsBounded(t *testing.T) {
 
 // TestPasswordChecksAreBounded: at no moment do more run than the memory is for, nor wait more than there are places.
 func TestPasswordChecksAreBounded(t *testing.T) {
-	cost := entropy.LightCost()
-	d := newDoor(2*cost.Memory(), 8)
+	cost := keystore.LightCost()
+	d := newKDFLimiter(2*cost.Memory(), 8)
 	var running, most atomic.Int64
 	refused, worked := make(chan error, 50), make(chan error, 50)
 	all42 := make(chan struct{}) // closed once all that find no place were refused
@@ -245,7 +245,7 @@ func TestPasswordChecksAreBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, most.Load(), int64(2))
 
-	require.NoError(t, d.work(t.Context(), entropy.StandardCost(), func() error { return nil }), "a costlier one runs alone")
+	require.NoError(t, d.work(t.Context(), keystore.StandardCost(), func() error { return nil }), "a costlier one runs alone")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, d.memory.Acquire(t.Context(), d.size))
@@ -255,26 +255,26 @@ func TestPasswordChecksAreBounded(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	m := manager(t, nil)
 	made := recovered(t, m, abandon, "old")
-	require.ErrorIs(t, m.ChangePassword(t.Context(), made.Path, "wrong", "new"), entropy.ErrPassword)
+	require.ErrorIs(t, m.ChangePassword(t.Context(), made.Path, "wrong", "new"), keystore.ErrPassword)
 	require.NoError(t, m.ChangePassword(t.Context(), made.Path, "old", "new"))
-	require.ErrorIs(t, second(m.Mnemonic(t.Context(), made.Path, "old")), entropy.ErrPassword)
+	require.ErrorIs(t, second(m.Mnemonic(t.Context(), made.Path, "old")), keystore.ErrPassword)
 	words, err := m.Mnemonic(t.Context(), made.Path, "new")
 	require.NoError(t, err)
 	require.Equal(t, abandon, words)
-	require.ErrorIs(t, second(m.Recover(t.Context(), abandon, "newer")), entropy.ErrExists)
+	require.ErrorIs(t, second(m.Recover(t.Context(), abandon, "newer")), keystore.ErrExists)
 	require.NoError(t, second(m.Mnemonic(t.Context(), made.Path, "new")), "the store is as it was")
 }
 
 func TestImport(t *testing.T) {
 	from, to := manager(t, nil), manager(t, nil)
 	made := recovered(t, from, abandon, "pw")
-	require.ErrorIs(t, second(to.Import(t.Context(), made.Path, "wrong")), entropy.ErrPassword)
+	require.ErrorIs(t, second(to.Import(t.Context(), made.Path, "wrong")), keystore.ErrPassword)
 	require.Empty(t, to.Known())
 	path, err := to.Import(t.Context(), made.Path, "pw")
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(to.Dir(), made.Primary.String()), path)
 	require.NoError(t, to.Unlock(t.Context(), made.Primary.String(), "pw"))
-	require.ErrorIs(t, second(to.Import(t.Context(), made.Path, "pw")), entropy.ErrExists)
+	require.ErrorIs(t, second(to.Import(t.Context(), made.Path, "pw")), keystore.ErrExists)
 }
 
 // TestUseFindsTheStore: with a name that store; without, only stores that can hold the address are tried.
@@ -282,9 +282,9 @@ func TestUseFindsTheStore(t *testing.T) {
 	m := manager(t, nil)
 	one := recovered(t, m, abandon, "pw")
 	address := func(index uint32, mnemonic string) core.Address {
-		secret, err := entropy.ParseMnemonic(mnemonic)
+		secret, err := keystore.ParseMnemonic(mnemonic)
 		require.NoError(t, err)
-		keys, err := entropy.KeysOf(secret)
+		keys, err := keystore.KeysOf(secret)
 		require.NoError(t, err)
 		key, err := keys.ByIndex(index)
 		require.NoError(t, err)
@@ -307,7 +307,7 @@ func TestUseFindsTheStore(t *testing.T) {
 	_, err = use("", address(0, legal), "other")
 	require.NoError(t, err, "it is the first address of one")
 	_, err = use(two.Path, address(7, legal), "wrong")
-	require.ErrorIs(t, err, entropy.ErrPassword)
+	require.ErrorIs(t, err, keystore.ErrPassword)
 	_, err = use(two.Path, address(7, abandon), "other")
 	require.ErrorIs(t, err, ErrAddressNotFound)
 	require.NoError(t, m.Unlock(t.Context(), one.Path, "pw"))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/wallet/entropy"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
 )
 
 // Created tells of a new store. Mnemonic is a secret.
@@ -28,10 +28,10 @@ func (m *Manager) Create(ctx context.Context, password string) (Created, error) 
 	return m.create(ctx, secret, password)
 }
 
-// Recover makes a store of given words in the standard directory; it stays locked. Faults of the words are entropy's, and a
-// store that is there already is entropy.ErrExists: its file may be all that is left of it under another password.
+// Recover makes a store of given words in the standard directory; it stays locked. Faults of the words are keystore's, and a
+// store that is there already is keystore.ErrExists: its file may be all that is left of it under another password.
 func (m *Manager) Recover(ctx context.Context, mnemonic, password string) (Created, error) {
-	secret, err := entropy.ParseMnemonic(mnemonic)
+	secret, err := keystore.ParseMnemonic(mnemonic)
 	if err != nil {
 		return Created{}, err
 	}
@@ -40,7 +40,7 @@ func (m *Manager) Recover(ctx context.Context, mnemonic, password string) (Creat
 }
 
 func (m *Manager) create(ctx context.Context, secret []byte, password string) (Created, error) {
-	words, err := entropy.Mnemonic(secret)
+	words, err := keystore.Mnemonic(secret)
 	if err != nil {
 		return Created{}, err
 	}
@@ -55,21 +55,21 @@ func (m *Manager) create(ctx context.Context, secret []byte, password string) (C
 	return Created{words, sealed.PrimaryAddress(), path}, nil
 }
 
-func (m *Manager) seal(ctx context.Context, secret []byte, password string) (s *entropy.Store, err error) {
-	leave, err := m.door.enter()
+func (m *Manager) seal(ctx context.Context, secret []byte, password string) (s *keystore.Store, err error) {
+	leave, err := m.kdf.enter()
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	err = m.door.work(ctx, m.cfg.Cost, func() error {
-		s, err = entropy.Seal(secret, password, m.cfg.Cost, m.cfg.Now())
+	err = m.kdf.work(ctx, m.cfg.Cost, func() error {
+		s, err = keystore.Seal(secret, password, m.cfg.Cost, m.cfg.Now())
 		return err
 	})
 	return s, err
 }
 
 // keep writes a store under its standard name and makes it known.
-func (m *Manager) keep(s *entropy.Store) (path string, err error) {
+func (m *Manager) keep(s *keystore.Store) (path string, err error) {
 	if path, err = m.dir.Create(s); err != nil {
 		return "", err
 	}
@@ -77,9 +77,9 @@ func (m *Manager) keep(s *entropy.Store) (path string, err error) {
 }
 
 // Import copies a store file into the standard directory under its standard name, once the password has proved that it opens
-// and belongs to its address. It never overwrites: entropy.ErrExists.
+// and belongs to its address. It never overwrites: keystore.ErrExists.
 func (m *Manager) Import(ctx context.Context, file, password string) (path string, err error) {
-	s, err := entropy.ReadFile(file)
+	s, err := keystore.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (m *Manager) Import(ctx context.Context, file, password string) (path strin
 }
 
 // Unlock keeps a store's keys in memory until it is locked or idle for too long. Of an unlocked store it checks the password
-// and changes nothing if that is wrong. Errors are ErrUnknownStore, entropy.ErrPassword, *ThrottledError and ErrBusy.
+// and changes nothing if that is wrong. Errors are ErrUnknownStore, keystore.ErrPassword, *ThrottledError and ErrBusy.
 func (m *Manager) Unlock(ctx context.Context, name, password string) error {
 	s, err := m.find(name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *Manager) unlock(ctx context.Context, s *store, password string) (*unloc
 		return nil, err
 	}
 	defer clear(secret)
-	keys, err := entropy.KeysOf(secret)
+	keys, err := keystore.KeysOf(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (m *Manager) unlock(ctx context.Context, s *store, password string) (*unloc
 // check opens a store's file and returns its entropy, for the caller to clear. One password of a store is looked at at a
 // time, so that guesses cannot be hidden among each other.
 func (m *Manager) check(ctx context.Context, s *store, password string) (secret []byte, err error) {
-	leave, err := m.door.enter()
+	leave, err := m.kdf.enter()
 	if err != nil {
 		return nil, err
 	}
@@ -149,16 +149,16 @@ func (m *Manager) check(ctx context.Context, s *store, password string) (secret 
 	if err := s.guesses.check(m.cfg.Now()); err != nil {
 		return nil, err
 	}
-	file, err := entropy.ReadFile(s.path)
+	file, err := keystore.ReadFile(s.path)
 	if err != nil {
 		return nil, err
 	}
-	err = m.door.work(ctx, file.Cost(), func() error {
+	err = m.kdf.work(ctx, file.Cost(), func() error {
 		secret, err = file.Open(password)
 		return err
 	})
 	switch {
-	case errors.Is(err, entropy.ErrPassword):
+	case errors.Is(err, keystore.ErrPassword):
 		s.guesses.miss(m.cfg.Now())
 	case err == nil:
 		s.guesses = guesses{}
@@ -177,7 +177,7 @@ func (m *Manager) Mnemonic(ctx context.Context, name, password string) (string, 
 		return "", err
 	}
 	defer clear(secret)
-	return entropy.Mnemonic(secret)
+	return keystore.Mnemonic(secret)
 }
 
 // ChangePassword writes a store anew under another password, in place of the old file: it is the old or the new one, whole,
@@ -209,7 +209,7 @@ func (m *Manager) Use(ctx context.Context, name string, a core.Address, password
 	var u *unlocked
 	for _, s := range stores {
 		u, err = m.unlock(ctx, s, password)
-		if errors.Is(err, entropy.ErrPassword) {
+		if errors.Is(err, keystore.ErrPassword) {
 			continue
 		}
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/wallet/entropy"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
 )
 
 // SearchWindow is how many addresses of a store, from index 0, are looked through for a given one, as on the exchange
@@ -58,12 +58,12 @@ type unlocked struct {
 	index map[core.Address]uint32 // of the search window
 
 	mu    sync.RWMutex // readers derive, the writer wipes
-	keys  entropy.Keys
+	keys  keystore.Keys
 	wiped bool
 }
 
 // newUnlocked derives the search window. It takes over the keys.
-func newUnlocked(keys entropy.Keys) (*unlocked, error) {
+func newUnlocked(keys keystore.Keys) (*unlocked, error) {
 	u := &unlocked{index: make(map[core.Address]uint32, SearchWindow), keys: keys}
 	for i := range uint32(SearchWindow) {
 		key, err := keys.ByIndex(i)
@@ -76,7 +76,7 @@ func newUnlocked(keys entropy.Keys) (*unlocked, error) {
 }
 
 // with lets f derive; the keys are not wiped meanwhile. ErrLocked if they are wiped already.
-func (u *unlocked) with(f func(entropy.Keys) error) error {
+func (u *unlocked) with(f func(keystore.Keys) error) error {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	if u.wiped {
@@ -126,33 +126,33 @@ func (g *guesses) miss(now time.Time) {
 	}
 }
 
-// door bounds what scrypt takes: memory by weight, and how many callers may be inside or wait.
-type door struct {
+// kdfLimiter bounds what scrypt takes: memory by weight, and how many callers may be inside or wait.
+type kdfLimiter struct {
 	size   int64
 	memory *semaphore.Weighted
 	places chan struct{} // one per caller
 }
 
-func newDoor(memory int64, places int) *door {
-	return &door{memory, semaphore.NewWeighted(memory), make(chan struct{}, places)}
+func newKDFLimiter(memory int64, places int) *kdfLimiter {
+	return &kdfLimiter{memory, semaphore.NewWeighted(memory), make(chan struct{}, places)}
 }
 
 // enter takes a place or is ErrBusy.
-func (d *door) enter() (leave func(), err error) {
+func (l *kdfLimiter) enter() (leave func(), err error) {
 	select {
-	case d.places <- struct{}{}:
-		return func() { <-d.places }, nil
+	case l.places <- struct{}{}:
+		return func() { <-l.places }, nil
 	default:
 		return nil, ErrBusy
 	}
 }
 
 // work runs act once its memory is free; what is larger than all of it runs alone.
-func (d *door) work(ctx context.Context, c entropy.Cost, act func() error) error {
-	weight := min(c.Memory(), d.size)
-	if err := d.memory.Acquire(ctx, weight); err != nil {
+func (l *kdfLimiter) work(ctx context.Context, c keystore.Cost, act func() error) error {
+	weight := min(c.Memory(), l.size)
+	if err := l.memory.Acquire(ctx, weight); err != nil {
 		return err
 	}
-	defer d.memory.Release(weight)
+	defer l.memory.Release(weight)
 	return act()
 }

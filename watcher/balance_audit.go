@@ -302,7 +302,8 @@ func (a *balanceAuditor) judge(ctx context.Context) error {
 				return err
 			}
 			if short[account.Network] == "" {
-				short[account.Network] = fmt.Sprintf("%s%s on %s holds %s less than the books say at block %d", shortagePrefix, f.Account, a.id, f.Amount, f.Height)
+				short[account.Network] = fmt.Sprintf("%s%s on %s holds %s less than the books say at block %d",
+					shortagePrefix, f.Account, a.id, a.network(account.Network).AmountText(a.id, chain.Native, f.Amount), f.Height)
 			}
 		}
 		return nil

@@ -99,7 +99,7 @@ func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 		p.log.WithField("payment", id).WithError(why).Debug("payment waits")
 	}
 	for _, s := range bound {
-		p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "account": s.Account, "number": s.Number}).Info("payment bound")
+		p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "account": s.Account, "number": s.Nonce}).Info("payment bound")
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func TestReorgUnderManyOpenSlots(t *testing.T) {
 	}
 	require.Zero(t, unmined())
 	r.eth.Reorg(5, false)
-	r.eth.Forget()
+	r.eth.LoseDropped()
 	r.step()
 	require.Positive(t, unmined())
 	r.run(4)

@@ -9,13 +9,14 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // recover is all that a recovering account does: what our records know as signed is decided by the ledger as ever, and numbers that only
 // the sign-guard knows are used up by transactions that move nothing. What our records forgot is thereby mined or never will be, and
 // nothing new is bound (docs/payment-rules.md 5). While the ledger shows something that nobody has explained, nothing is signed at all.
 func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
-	tip, err := p.chain.Tip(ctx, a.Account)
+	tip, err := p.chain.AccountHead(ctx, a.Account)
 	if err != nil {
 		return fmt.Errorf("asking where the account stands: %w", err)
 	}
@@ -35,12 +36,12 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 // unknown tells whether blocks show transactions of the account that our records do not know and nobody has explained.
 func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
-		final, err := tx.ForeignEffects(p.id, a.Account)
+		final, err := tx.UnknownTxs(p.id, a.Account)
 		if err != nil || len(final) > 0 {
 			found = true
 			return err
 		}
-		_, found, err = tx.ForeignEffect(p.id, a.Account)
+		_, found, err = tx.UnknownTx(p.id, a.Account)
 		return err
 	})
 	return found, err
@@ -100,9 +101,9 @@ func (p *payer) cancellations(ctx context.Context, a records.Account, number uin
 }
 
 func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
-	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Number: number}
+	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Nonce: number}
 	pay := chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: a.Account}
-	if err := p.Guard.Allow(ctx, p.id, records.Signature{Slot: slot, Digest: digest(pay), Cancel: true}); err != nil {
+	if err := p.Guard.Allow(ctx, p.id, signguard.Signature{Slot: slot, Digest: digest(pay), Cancel: true}); err != nil {
 		return fmt.Errorf("asking the sign-guard: %w", err)
 	}
 	prev := make([]chain.Attempt, len(known))

@@ -63,8 +63,8 @@ func (m *model) settle() error {
 	m.vite.Lie(chaintest.Honest)
 	m.eth.SetBaseFee(10)
 	m.restart(immortal, "")
-	m.eth.Forget() // the daemon itself must send again what was dropped
-	m.vite.Forget()
+	m.eth.LoseDropped() // the daemon itself must send again what was dropped
+	m.vite.LoseDropped()
 	for i := range patienceOf(m.pool) {
 		if err := m.level(i); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (m *model) atRest() bool {
 	}
 	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
 		for _, a := range m.paying(c.ID()) {
-			tip, err := c.Tip(m.t.Context(), a)
+			tip, err := c.AccountHead(m.t.Context(), a)
 			if err != nil || !tip.Settled {
 				return false
 			}
@@ -213,7 +213,7 @@ func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error 
 	if a.State != records.AccountOK {
 		return fmt.Errorf("account %s is %s: %s", account, a.State, a.Why)
 	}
-	tip, err := m.chains[id].Chain.Tip(m.t.Context(), account)
+	tip, err := m.chains[id].Chain.AccountHead(m.t.Context(), account)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (m *model) dump() {
 		head, _ := c.Head(m.t.Context())
 		m.t.Logf("%s: head %d, final %d, %d waiting", c.ID(), head.Latest.Height, head.Final.Height, len(c.Waiting()))
 		for _, account := range m.paying(c.ID()) {
-			tip, err := c.Tip(m.t.Context(), account)
+			tip, err := c.AccountHead(m.t.Context(), account)
 			m.t.Logf("  tip of %s: %+v %v", account, tip, err)
 			err = m.inner.View(m.t.Context(), func(tx *records.Tx) error {
 				a, err := tx.Account(c.ID(), account)
@@ -252,7 +252,7 @@ func (m *model) dump() {
 				}
 				slots, err := tx.OpenSlots(c.ID(), account)
 				for _, s := range slots {
-					m.t.Logf("  slot %d: payment %d %s %s, %d attempts, mined %t", s.Number, s.PaymentID, s.Payment.Purpose, s.Payment.Amount, len(s.Attempts), s.Mined)
+					m.t.Logf("  slot %d: payment %d %s %s, %d attempts, mined %t", s.Nonce, s.PaymentID, s.Payment.Purpose, s.Payment.Amount, len(s.Attempts), s.Mined)
 				}
 				return err
 			})

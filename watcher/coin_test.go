@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // payoutFee is what a payout costs at most on the rig's ledger, in its coin.
@@ -102,9 +103,9 @@ func TestCoinForFeesIsNotSpentTwice(t *testing.T) {
 var errSilent = errors.New("the sign-guard does not answer")
 
 // silentGuard lets nothing pass, and refuses nothing.
-type silentGuard struct{ *records.Guard }
+type silentGuard struct{ *signguard.Guard }
 
-func (silentGuard) Allow(context.Context, chain.ID, ...records.Signature) error { return errSilent }
+func (silentGuard) Allow(context.Context, chain.ID, ...signguard.Signature) error { return errSilent }
 
 // While what is bound first cannot be signed, nothing is bound behind it.
 func TestNothingIsBoundBehindWhatCannotBeSigned(t *testing.T) {

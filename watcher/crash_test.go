@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // The daemon dies at any step that is durable or visible: before and after each commit, signature, answer of the sign-guard and
@@ -83,7 +84,7 @@ type crashGuard struct {
 	fuse *fuse
 }
 
-func (g *crashGuard) Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error {
+func (g *crashGuard) Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error {
 	if err := g.fuse.pass("before the guard"); err != nil {
 		return err
 	}
@@ -133,11 +134,11 @@ func (c *crashChain) Balance(ctx context.Context, account string, asset chain.As
 	return c.Chain.Balance(ctx, account, asset)
 }
 
-func (c *crashChain) Tip(ctx context.Context, account string) (chain.Tip, error) {
+func (c *crashChain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	if c.fuse.blown {
-		return chain.Tip{}, errCrash
+		return chain.AccountHead{}, errCrash
 	}
-	return c.Chain.Tip(ctx, account)
+	return c.Chain.AccountHead(ctx, account)
 }
 
 func (c *crashChain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {

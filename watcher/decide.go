@@ -106,7 +106,7 @@ func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Trans
 		}
 		p.Chain, p.Asset, p.Amount = n.Source, token.Asset, paid
 	}
-	p.Account = n.PayerOf(p.Chain, t)
+	p.Account = n.PayerOf(p.Chain, t.Transfer, t.Chain)
 	_, err := tx.QueuePayment(p)
 	return err
 }

@@ -15,8 +15,8 @@ type taxed struct{ chain.Chain }
 
 func (c taxed) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	b, err := c.Chain.Block(ctx, height)
-	for i := range b.Effects {
-		b.Effects[i].OK = false
+	for i := range b.OwnTxs {
+		b.OwnTxs[i].OK = false
 	}
 	return b, err
 }

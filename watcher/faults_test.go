@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 func TestDroppedPayoutIsSentAgain(t *testing.T) {
@@ -202,7 +203,7 @@ func TestForeignSignerHaltsTheAccount(t *testing.T) {
 			r.withdraw(owner, r.eth.Address("first"), 1000)
 			r.rest()
 			ledger := map[chain.ID]*chaintest.Chain{"eth": r.eth, "vite": r.vite}[c.id]
-			ledger.Foreign(c.key, ledger.Address("thief"), map[chain.ID]chain.Asset{"eth": usdEth, "vite": usd}[c.id], units(5))
+			ledger.SendUnknownTx(c.key, ledger.Address("thief"), map[chain.ID]chain.Asset{"eth": usdEth, "vite": usd}[c.id], units(5))
 			r.run(1)
 			sent := ledger.Calls(chaintest.CallBroadcast)
 			r.deposit(address, 50_000)
@@ -216,7 +217,7 @@ func TestForeignSignerHaltsTheAccount(t *testing.T) {
 	}
 }
 
-// A foreign transaction in the very number that a payment of ours is bound to.
+// A unknown transaction in the very number that a payment of ours is bound to.
 func TestForeignSignerTakesOurNumber(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
@@ -225,7 +226,7 @@ func TestForeignSignerTakesOurNumber(t *testing.T) {
 	out := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(finality + 1)
 	require.Equal(t, records.Bound, r.payment(out).State)
-	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(5))
+	r.eth.SendUnknownTx("hot", r.eth.Address("thief"), usdEth, units(5))
 	r.rest()
 	require.Equal(t, records.AccountHalted, r.account("eth", r.net.Hot).State)
 	require.Equal(t, records.Bound, r.payment(out).State, "an operator decides what becomes of it")
@@ -238,7 +239,7 @@ func TestNewAccountWaitsUntilItsPastIsFinal(t *testing.T) {
 	r.eth.Own(late)
 	r.eth.Deposit(r.eth.Address("treasury"), late, chain.Native, units(50_000), chain.Memo{Type: -1})
 	r.run(1)
-	r.eth.Foreign("late", r.eth.Address("cold"), chain.Native, units(7)) // the operators, before the daemon knows the account
+	r.eth.SendUnknownTx("late", r.eth.Address("cold"), chain.Native, units(7)) // the operators, before the daemon knows the account
 	r.update(func(tx *records.Tx) error {
 		return tx.EnsureAccount(records.Account{Chain: "eth", Account: late, Kind: records.KindGas, Network: "main", KeyPath: "late"})
 	})
@@ -256,7 +257,7 @@ func TestAccountsAreAdoptedBeforeTheyPay(t *testing.T) {
 	for id, account := range map[chain.ID]string{"eth": r.net.Hot, "vite": r.net.Gateway} {
 		require.Equal(t, records.AccountOK, r.account(id, account).State)
 	}
-	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(7))
+	r.eth.SendUnknownTx("hot", r.eth.Address("thief"), usdEth, units(7))
 	r.run(finality + 3)
 	require.Contains(t, []records.AccountState{records.AccountHalted, records.AccountRecovering}, r.account("eth", r.net.Hot).State)
 }
@@ -341,8 +342,8 @@ func TestNoQuotaDelays(t *testing.T) {
 // guardFunc is a sign-guard that answers one thing.
 type guardFunc func() error
 
-func (g guardFunc) Allow(context.Context, chain.ID, ...records.Signature) error { return g() }
-func (g guardFunc) Free(context.Context, uint64) error                          { return nil }
+func (g guardFunc) Allow(context.Context, chain.ID, ...signguard.Signature) error { return g() }
+func (g guardFunc) Free(context.Context, uint64) error                            { return nil }
 func (g guardFunc) Next(context.Context, chain.ID, string) (lineage, number uint64, ok bool, err error) {
 	return 0, 0, false, nil
 }
@@ -350,7 +351,7 @@ func (g guardFunc) Next(context.Context, chain.ID, string) (lineage, number uint
 func TestGuardRefusalHaltsTheAccount(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	r.parts.Guard = guardFunc(func() error { return records.ErrGuard })
+	r.parts.Guard = guardFunc(func() error { return signguard.ErrRefused })
 	r.restart()
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	for range 20 {

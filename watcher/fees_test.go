@@ -76,7 +76,7 @@ func TestNoCoinForFees(t *testing.T) {
 	require.Empty(t, p.Reason)
 	list := r.attempts(p)
 	require.Len(t, list, 1)
-	require.Equal(t, units(22), list[0].Cap)
+	require.Equal(t, units(22), list[0].FeeCap)
 	r.requireWaiting(usd, "")
 	r.requireSound()
 }
@@ -92,7 +92,7 @@ func TestUnaffordableAttemptIsNotReplaced(t *testing.T) {
 	waiting := r.eth.Waiting()
 	require.Len(t, waiting, 1)
 	require.True(t, r.eth.Drop(waiting[0]))
-	r.eth.Forget()
+	r.eth.LoseDropped()
 	had := r.drain()
 	r.run(40)
 	require.Equal(t, records.Bound, r.payment(hash).State)

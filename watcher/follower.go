@@ -57,7 +57,7 @@ func (f *follower) round(ctx context.Context) error {
 	if err := f.settleOrLeave(ctx, cur, head); err != nil {
 		return f.haltOn(ctx, err, head)
 	}
-	f.poke()
+	f.wake()
 	if head.Latest.Height < cur.Final.Height {
 		return shorter(head.Latest.Height, cur)
 	}
@@ -208,7 +208,7 @@ func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 func group(blocks []chain.Block) int {
 	rows := 0
 	for i, b := range blocks {
-		rows += len(b.Transfers) + len(b.Effects)
+		rows += len(b.Transfers) + len(b.OwnTxs)
 		if i > 0 && rows > maxRows {
 			return i
 		}
@@ -238,11 +238,11 @@ func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)
 		}
 	}
-	effects := make([]records.Effect, len(b.Effects))
-	for i, e := range b.Effects {
-		effects[i] = records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e}
+	effects := make([]records.OwnTx, len(b.OwnTxs))
+	for i, e := range b.OwnTxs {
+		effects[i] = records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
-	return tx.SeeEffects(f.id, effects)
+	return tx.SeeOwnTxs(f.id, effects)
 }
 
 func (f *follower) see(tx *records.Tx, t chain.Transfer, b chain.Block) error {
@@ -371,7 +371,7 @@ func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 		if err != nil {
 			return err
 		}
-		effects, err := f.settleEffects(ctx, tx)
+		effects, err := f.settleOwnTxs(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // inside tells the child that it is one.
@@ -134,7 +135,7 @@ func (m *model) requireOpenSaysWhy(t *testing.T) {
 	other := filepath.Join(filepath.Dir(m.path), "other")
 	_, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + other + ".db"})
 	require.ErrorContains(t, err, "full")
-	_, err = records.OpenGuard(other + ".guard")
+	_, err = signguard.Open(other + ".guard")
 	require.ErrorContains(t, err, "full")
 	for _, end := range []string{".db", ".db-wal", ".db-shm", ".guard", ".guard-wal", ".guard-shm"} {
 		_ = os.Remove(other + end)

@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // The checks below are each the last thing between a doubtful account and a payment: every test leaves one of them alone in its way.
@@ -19,8 +20,8 @@ type ahead struct {
 	account string
 }
 
-func (c ahead) Tip(ctx context.Context, account string) (chain.Tip, error) {
-	tip, err := c.Chain.Tip(ctx, account)
+func (c ahead) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
+	tip, err := c.Chain.AccountHead(ctx, account)
 	if account == c.account {
 		tip.Next++
 	}
@@ -43,7 +44,7 @@ func TestLedgerAheadOfTheRecordsBindsNothing(t *testing.T) {
 	require.Contains(t, a.Why, "the ledger is at")
 }
 
-func TestForeignTransactionInABlockBindsNothing(t *testing.T) {
+func TestUnknownTransactionInABlockBindsNothing(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
 	first := r.withdraw(owner, r.eth.Address("payee"), 300)
@@ -51,7 +52,7 @@ func TestForeignTransactionInABlockBindsNothing(t *testing.T) {
 	require.Equal(t, records.Paid, r.payment(first).State)
 	next := r.withdraw(owner, r.eth.Address("payee"), 300)
 	r.run(finality - 1)
-	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(1))
+	r.eth.SendUnknownTx("hot", r.eth.Address("thief"), usdEth, units(1))
 	r.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallTip)) // only the block tells
 	r.run(2)
 	require.Equal(t, records.Queued, r.payment(next).State)
@@ -176,10 +177,10 @@ func TestRefundsWaitForTheBooks(t *testing.T) {
 // noCancels is a sign-guard that lets no cancellation pass.
 type noCancels struct{ guard }
 
-func (g noCancels) Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error {
+func (g noCancels) Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error {
 	for _, w := range wanted {
 		if w.Cancel {
-			return records.ErrGuard
+			return signguard.ErrRefused
 		}
 	}
 	return g.guard.Allow(ctx, id, wanted...)
@@ -189,8 +190,8 @@ func TestCancellationsAskTheGuard(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
-	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
 	r.parts.Guard = noCancels{r.parts.Guard}
 	r.restart()
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
@@ -200,7 +201,7 @@ func TestCancellationsAskTheGuard(t *testing.T) {
 		_ = r.w.Step(t.Context()) // it is refused
 	}
 	require.Equal(t, records.AccountRecovering, r.account("eth", r.net.Hot).State)
-	tip, err := r.eth.Tip(t.Context(), r.net.Hot)
+	tip, err := r.eth.AccountHead(t.Context(), r.net.Hot)
 	require.NoError(t, err)
 	require.Equal(t, next, tip.Next, "nothing was cancelled")
 }
@@ -223,14 +224,14 @@ func TestDigestTellsOrdersApart(t *testing.T) {
 	}
 }
 
-func TestNothingIsCancelledBesideAForeignTransaction(t *testing.T) {
+func TestNothingIsCancelledBesideAnUnknownTransaction(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
-	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next + 1}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next + 1}
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
-	r.eth.Foreign("hot", r.eth.Address("thief"), usdEth, units(1))
+	r.eth.SendUnknownTx("hot", r.eth.Address("thief"), usdEth, units(1))
 	r.eth.Mine(1)
 	r.vite.Mine(finality + 1)
 	r.step()

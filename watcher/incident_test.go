@@ -164,12 +164,12 @@ type meanwhile struct {
 	once func()
 }
 
-func (c *meanwhile) Tip(ctx context.Context, account string) (chain.Tip, error) {
+func (c *meanwhile) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	if do := c.once; do != nil {
 		c.once = nil
 		do()
 	}
-	return c.Chain.Tip(ctx, account)
+	return c.Chain.AccountHead(ctx, account)
 }
 
 // What another daemon binds, signs and sends between two reads of a round is no sign of a restored database.

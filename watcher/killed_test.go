@@ -267,11 +267,11 @@ type freshNumber struct{ chain.Chain }
 
 func (c freshNumber) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	if len(prev) > 0 {
-		tip, err := c.Tip(ctx, slot.Account)
+		tip, err := c.AccountHead(ctx, slot.Account)
 		if err != nil {
 			return chain.Attempt{}, err
 		}
-		slot.Number = max(tip.Next, slot.Number+1)
+		slot.Nonce = max(tip.Next, slot.Nonce+1)
 		a, err := c.Chain.Sign(ctx, slot, pay, nil)
 		a.Seq = len(prev)
 		return a, err

@@ -104,7 +104,7 @@ func (w *Watcher) queueMoves(ctx context.Context, moves []records.Payment) error
 		return nil
 	})
 	if err == nil {
-		w.poke()
+		w.wake()
 	}
 	return err
 }

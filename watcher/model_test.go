@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // claim is what the world owes for one transfer to us once that transfer is final.
@@ -72,7 +73,7 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 	m.path = filepath.Join(dir, "records.db")
 	m.store = &crashStore{fuse: m.fuse}
 	m.open()
-	g, err := records.OpenGuard(filepath.Join(dir, "guard.db"))
+	g, err := signguard.Open(filepath.Join(dir, "guard.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, g.Close())

@@ -159,7 +159,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	if a.State != records.AccountNew && a.State != records.AccountOK {
 		return false, nil
 	}
-	tip, err := p.chain.Tip(ctx, a.Account)
+	tip, err := p.chain.AccountHead(ctx, a.Account)
 	if err != nil {
 		return false, fmt.Errorf("asking where the account stands: %w", err)
 	}
@@ -191,7 +191,7 @@ func (p *payer) distrust(ctx context.Context, a records.Account, why string) err
 
 // behind says why our records may not know everything that was signed with the account's key: the sign-guard or the ledger knows more,
 // or a block, final or not, shows what we never signed. It is empty when all is well.
-func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Tip) (why string, err error) {
+func (p *payer) behind(ctx context.Context, a records.Account, tip chain.AccountHead) (why string, err error) {
 	if why, err = p.signedMore(ctx, a); err != nil || why != "" || a.State == records.AccountNew {
 		return why, err
 	}
@@ -204,7 +204,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Tip) (w
 		return fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next), nil
 	}
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
-		hash, found, err := tx.ForeignEffect(p.id, a.Account)
+		hash, found, err := tx.UnknownTx(p.id, a.Account)
 		if found {
 			why = "transaction " + hash + " was not signed by this daemon"
 		}
@@ -231,12 +231,12 @@ func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, 
 	if a, err = p.again(ctx, a); err != nil || !endsBefore(a, lineage, number) {
 		return "", err
 	}
-	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Lineage, a.Next), nil
+	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Branch, a.Next), nil
 }
 
 // endsBefore tells whether the records of an account end before a signature of it.
 func endsBefore(a records.Account, lineage, number uint64) bool {
-	return a.State == records.AccountNew || lineage > a.Lineage || (lineage == a.Lineage && number > a.Next)
+	return a.State == records.AccountNew || lineage > a.Branch || (lineage == a.Branch && number > a.Next)
 }
 
 // again reads an account anew. What the ledger and the sign-guard know was stored before they knew it, so records that are read after them

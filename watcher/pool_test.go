@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // withPool is the network with as many paying accounts on both chains. The first are those that it has without a pool.
@@ -151,7 +152,7 @@ func TestPoolAccountOfATransferIsStable(t *testing.T) {
 	for i := range 300 {
 		tr := records.Transfer{Chain: "eth"}
 		tr.Ref = fmt.Sprint(i)
-		before, after := r.net.PayerOf("vite", tr), shrunk.PayerOf("vite", tr)
+		before, after := r.net.PayerOf("vite", tr.Transfer, tr.Chain), shrunk.PayerOf("vite", tr.Transfer, tr.Chain)
 		if before == r.net.Gateways[2] {
 			moved++
 			continue
@@ -290,8 +291,8 @@ func TestRestoredDatabaseStopsThePool(t *testing.T) {
 	lost := r.net.Gateways[1]
 	a := r.account("vite", lost)
 	require.Equal(t, records.AccountOK, a.State)
-	require.NoError(t, r.guard.Allow(t.Context(), "vite", records.Signature{
-		Slot: chain.Slot{Account: lost, Lineage: a.Lineage, Number: a.Next}, Digest: "lost", PaymentID: 1 << 40,
+	require.NoError(t, r.guard.Allow(t.Context(), "vite", signguard.Signature{
+		Slot: chain.Slot{Account: lost, Branch: a.Branch, Nonce: a.Next}, Digest: "lost", PaymentID: 1 << 40,
 	}))
 	deposits, withdrawals := r.burst(30)
 	r.rest()

@@ -181,11 +181,11 @@ func (r *reconciler) shortfalls(ctx context.Context, n records.Network, id chain
 		} else if waits {
 			r.low = append(r.low, records.Condition{
 				Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
-				Detail: fmt.Sprintf("%s holds %s of %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], have, asset, sum),
+				Detail: fmt.Sprintf("%s holds %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, sum)),
 			})
 		}
 		if r.lasts(pool, asset, short) {
-			found[asset] = fmt.Sprintf("%s holds %s of %s and owes %s: top it up", n.Paying(id)[0], have, asset, sum)
+			found[asset] = fmt.Sprintf("%s holds %s and owes %s: top it up", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, sum))
 		}
 	}
 	return found, nil

@@ -16,8 +16,8 @@ var ErrBehind = errors.New("the daemon has not read that far yet")
 // ErrNotAtRest says that something signed may still be mined: wait and ask again.
 var ErrNotAtRest = errors.New("something signed may still be mined")
 
-// memory is the sign-guard as recovery needs it.
-type memory interface {
+// signGuard is the sign-guard as recovery needs it.
+type signGuard interface {
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 }
@@ -33,40 +33,41 @@ type describer interface {
 // Its one rule: an account signs again only when nothing that was ever signed with its key can still surprise our records.
 type Recovery struct {
 	*Watcher
-	guard memory
+	guard signGuard
 }
 
 // Recovery is the operators' side of a Watcher.
-func (w *Watcher) Recovery(g memory) *Recovery { return &Recovery{Watcher: w, guard: g} }
+func (w *Watcher) Recovery(g signGuard) *Recovery { return &Recovery{Watcher: w, guard: g} }
 
-// Standing is where an account stands on its ledger, in our records and in the sign-guard's memory.
-type Standing struct {
+// Position is where an account stands on its ledger, in our records and in the sign-guard's memory.
+type Position struct {
 	Account records.Account
-	Tip     chain.Tip
+	Tip     chain.AccountHead
 	Signed  bool   // the sign-guard knows signatures
-	Lineage uint64 // the newest of them
+	Branch  uint64 // the newest of them
 	Number  uint64 // the number after the highest in it
 }
 
-// Foreign is a final transaction of an account that our records do not know.
-type Foreign struct {
-	records.Effect
+// UnknownTx is a final transaction of an account that our records do not know.
+type UnknownTx struct {
+	records.OwnTx
 	Out      chain.Outgoing
 	Harmless string            // why it can have paid no user, if that is so
 	Pays     []records.Payment // unpaid ones that ask for exactly this, oldest first
-	Refunds  []uint64          // transfers that it would refund exactly
+	Refunds  []uint64          // transfers that it would send back exactly
+	Others   []uint64          // when there are none: transfers that it would send to somebody else than their senders, as an operator may have ordered
 }
 
-// Standing asks where an account stands.
-func (r *Recovery) Standing(ctx context.Context, id chain.ID, account string) (s Standing, err error) {
+// Position asks where an account stands.
+func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s Position, err error) {
 	c, ok := r.Chains[id]
 	if !ok {
 		return s, fmt.Errorf("there is no chain %q", id)
 	}
-	if s.Tip, err = c.Tip(ctx, account); err != nil {
+	if s.Tip, err = c.AccountHead(ctx, account); err != nil {
 		return s, fmt.Errorf("asking where the account stands: %w", err)
 	}
-	if s.Lineage, s.Number, s.Signed, err = r.guard.Next(ctx, id, account); err != nil {
+	if s.Branch, s.Number, s.Signed, err = r.guard.Next(ctx, id, account); err != nil {
 		return s, err
 	}
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
@@ -78,7 +79,7 @@ func (r *Recovery) Standing(ctx context.Context, id chain.ID, account string) (s
 
 // moving says what of the account may still be mined or dropped. It is empty when everything is decided: then the ledger's latest, pending
 // and final state agree and, where it counts nonces, no number is left that only the sign-guard knows.
-func (s Standing) moving() string {
+func (s Position) moving() string {
 	switch {
 	case s.Tip.Hash == "" && s.Signed && s.Number > max(s.Tip.Next, s.Account.Next):
 		return fmt.Sprintf("%s on %s has signed up to number %d, the ledger stands at %d: the daemon cancels what is between",
@@ -89,22 +90,22 @@ func (s Standing) moving() string {
 	return ""
 }
 
-// Foreign answers the final transactions of an account that nobody has explained yet, with what they did. ErrBehind until the daemon has
+// UnknownTxs answers the final transactions of an account that nobody has explained yet, with what they did. ErrBehind until the daemon has
 // read every chain of the account's network to where it stood at the call, because what it paid for may stand in blocks not read yet. It
 // waits so long for that.
-func (r *Recovery) Foreign(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]Foreign, error) {
+func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]UnknownTx, error) {
 	if err := r.await(ctx, id, account, patience); err != nil {
 		return nil, err
 	}
-	var effects []records.Effect
+	var effects []records.OwnTx
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		effects, err = tx.ForeignEffects(id, account)
+		effects, err = tx.UnknownTxs(id, account)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Foreign, len(effects))
+	list := make([]UnknownTx, len(effects))
 	for i, e := range effects {
 		if list[i], err = r.judge(ctx, e); err != nil {
 			return nil, fmt.Errorf("looking at %s: %w", e.Tx, err)
@@ -177,8 +178,8 @@ func read(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 }
 
 // judge finds out what a transaction did and what in our records it fits.
-func (r *Recovery) judge(ctx context.Context, e records.Effect) (f Foreign, err error) {
-	f.Effect = e
+func (r *Recovery) judge(ctx context.Context, e records.OwnTx) (f UnknownTx, err error) {
+	f.OwnTx = e
 	if f.Out, err = r.describe(ctx, e); err != nil {
 		return f, err
 	}
@@ -186,16 +187,16 @@ func (r *Recovery) judge(ctx context.Context, e records.Effect) (f Foreign, err 
 		if f.Pays, err = r.paidBy(tx, f); err != nil {
 			return err
 		}
-		if f.Refunds, err = r.refundedBy(tx, f); err != nil {
+		if f.Harmless, err = r.harmless(tx, f); err != nil {
 			return err
 		}
-		f.Harmless, err = r.harmless(tx, f)
+		f.Refunds, f.Others, err = r.refundedBy(tx, f)
 		return err
 	})
 	return f, err
 }
 
-func (r *Recovery) describe(ctx context.Context, e records.Effect) (chain.Outgoing, error) {
+func (r *Recovery) describe(ctx context.Context, e records.OwnTx) (chain.Outgoing, error) {
 	c, ok := r.Chains[e.Chain].(describer)
 	if !ok {
 		return chain.Outgoing{}, fmt.Errorf("chain %s cannot tell what a transaction did", e.Chain)
@@ -204,7 +205,7 @@ func (r *Recovery) describe(ctx context.Context, e records.Effect) (chain.Outgoi
 }
 
 // paidBy are the unpaid payments of the account that ask for exactly what the transaction did, and that no slot of ours can pay any more.
-func (r *Recovery) paidBy(tx *records.Tx, f Foreign) (list []records.Payment, err error) {
+func (r *Recovery) paidBy(tx *records.Tx, f UnknownTx) (list []records.Payment, err error) {
 	if !f.OK {
 		return nil, nil
 	}
@@ -216,7 +217,7 @@ func (r *Recovery) paidBy(tx *records.Tx, f Foreign) (list []records.Payment, er
 		if !fits(p, f.Out) {
 			continue
 		}
-		free, err := tx.CanSettleForeign(p)
+		free, err := tx.CanSettleUnknownTx(p)
 		if err != nil {
 			return nil, err
 		}
@@ -235,20 +236,28 @@ func fits(p records.Payment, out chain.Outgoing) bool {
 	return p.Asset == out.Asset && p.Payee == out.To && p.Amount == out.Amount && p.PayeeLabel == out.Label
 }
 
-// refundedBy are the transfers that the transaction would send back, while neither a credit nor a refund of them is paid.
-func (r *Recovery) refundedBy(tx *records.Tx, f Foreign) (ids []uint64, err error) {
+// refundedBy are the transfers that the transaction would send back, while neither a credit nor a refund of them is paid: to their senders, or else to
+// somebody whom an operator may have named.
+func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx) (back, others []uint64, err error) {
 	if !f.OK || f.Out.Source != "" || f.Out.Amount.IsZero() {
-		return nil, nil
+		return nil, nil, nil
 	}
-	list, err := tx.Refundable(f.Chain, f.Out.Asset, f.Out.Amount, f.Out.To)
+	list, err := tx.Refundable(f.Chain, f.Out.Asset, f.Out.Amount)
 	for _, t := range list {
-		ids = append(ids, t.ID)
+		if t.From == f.Out.To {
+			back = append(back, t.ID)
+		} else if t.Amount == f.Out.Amount {
+			others = append(others, t.ID)
+		}
 	}
-	return ids, err
+	if len(back) > 0 || len(f.Pays) > 0 || f.Harmless != "" {
+		others = nil
+	}
+	return back, others, err
 }
 
 // harmless says why a transaction can have paid no user.
-func (r *Recovery) harmless(tx *records.Tx, f Foreign) (string, error) {
+func (r *Recovery) harmless(tx *records.Tx, f UnknownTx) (string, error) {
 	switch {
 	case !f.OK:
 		return "it failed on chain", nil

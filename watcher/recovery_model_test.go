@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations.md to the letter, or one who accepts whatever
@@ -60,8 +61,8 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 	m.vite.Lie(chaintest.Honest)
 	m.eth.SetBaseFee(10)
 	if m.rng.IntN(2) == 0 {
-		m.eth.Forget() // then only a cancellation fills the numbers that the records forgot
-		m.vite.Forget()
+		m.eth.LoseDropped() // then only a cancellation fills the numbers that the records forgot
+		m.vite.LoseDropped()
 	}
 	hasty := m.rng.IntN(3) == 0
 	m.restart(immortal, "")
@@ -103,7 +104,7 @@ func (m *model) desk(t *testing.T) *Recovery {
 	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
 	w, err := New(Config{}, parts)
 	require.NoError(t, err)
-	return w.Recovery(m.parts.Guard.(*crashGuard).guard.(*records.Guard))
+	return w.Recovery(m.parts.Guard.(*crashGuard).guard.(*signguard.Guard))
 }
 
 func (m *model) stopped(t *testing.T) (list []records.Account) {
@@ -131,7 +132,7 @@ func (m *model) resume(t *testing.T, desk *Recovery, a records.Account, hasty bo
 		return err != nil
 	}
 	if hasty {
-		list, err := desk.Foreign(t.Context(), a.Chain, a.Account, 0)
+		list, err := desk.UnknownTxs(t.Context(), a.Chain, a.Account, 0)
 		wait(err)
 		for _, f := range list {
 			wait(desk.Accept(t.Context(), a.Chain, a.Account, f.Tx, "whatever", 0))
@@ -140,7 +141,7 @@ func (m *model) resume(t *testing.T, desk *Recovery, a records.Account, hasty bo
 	if _, err := desk.SettleAll(t.Context(), a.Chain, a.Account, 0); wait(err) {
 		return false
 	}
-	foreign, err := desk.Foreign(t.Context(), a.Chain, a.Account, 0)
+	foreign, err := desk.UnknownTxs(t.Context(), a.Chain, a.Account, 0)
 	if wait(err) {
 		return false
 	}
@@ -156,7 +157,7 @@ func (m *model) resume(t *testing.T, desk *Recovery, a records.Account, hasty bo
 func (m *model) cancelled(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
-		list, err := tx.EffectsFrom("eth", records.Effect{}, 100_000)
+		list, err := tx.OwnTxsFrom("eth", records.OwnTx{}, 100_000)
 		for _, e := range list {
 			cancel, err := tx.IsCancel("eth", e.Tx)
 			if err != nil {

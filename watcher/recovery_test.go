@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // desk is the operator's program beside the daemon.
@@ -21,9 +22,9 @@ func (r *rig) desk() *Recovery {
 }
 
 // foreign is the one unexplained transaction of an account.
-func (r *rig) foreign(desk *Recovery, id chain.ID, account string) Foreign {
+func (r *rig) foreign(desk *Recovery, id chain.ID, account string) UnknownTx {
 	r.t.Helper()
-	list, err := desk.Foreign(r.t.Context(), id, account, 0)
+	list, err := desk.UnknownTxs(r.t.Context(), id, account, 0)
 	require.NoError(r.t, err)
 	require.Len(r.t, list, 1)
 	return list[0]
@@ -32,7 +33,7 @@ func (r *rig) foreign(desk *Recovery, id chain.ID, account string) Foreign {
 // strangerPays lets somebody with our key pay from the hot account, until that is final and the account halted.
 func (r *rig) strangerPays(to string, amount uint64) string {
 	r.t.Helper()
-	hash := r.eth.Foreign("hot", to, usdEth, units(amount))
+	hash := r.eth.SendUnknownTx("hot", to, usdEth, units(amount))
 	r.run(finality + 3)
 	require.Equal(r.t, records.AccountHalted, r.account("eth", r.net.Hot).State)
 	return hash
@@ -102,7 +103,7 @@ func TestBoundPaymentIsNotSettled(t *testing.T) {
 	r.vite.Mine(finality + 2)
 	r.step()
 	require.Len(t, r.eth.Waiting(), 2)
-	hash := r.eth.Foreign("hot", r.eth.Address("second"), usdEth, units((2000-fee)*100))
+	hash := r.eth.SendUnknownTx("hot", r.eth.Address("second"), usdEth, units((2000-fee)*100))
 	r.eth.Drop(r.eth.Waiting()[0]) // the nodes forget the second payout, or not: nobody knows
 	r.eth.Mine(finality + 2)
 	r.step()
@@ -126,7 +127,7 @@ func TestForgottenRefundIsOrderedAndSettled(t *testing.T) {
 	r.setChannel(records.Withdrawal, "MAINTAIN")
 	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(finality + 2)
-	hash := r.vite.Foreign("gateway", owner, usd, units(1000)) // what `records refund` did after the backup
+	hash := r.vite.SendUnknownTx("gateway", owner, usd, units(1000)) // what `records refund` did after the backup
 	r.run(finality + 3)
 	require.Equal(t, records.AccountHalted, r.account("vite", r.net.Gateway).State)
 	desk := r.desk()
@@ -155,8 +156,8 @@ func TestForgottenRefundOfABoundPayout(t *testing.T) {
 			r.step()
 			require.Equal(t, records.Bound, r.payment(in).State)
 			r.eth.Reject(r.eth.Address("payee"), c.failed)
-			payout := r.eth.Foreign("hot", r.eth.Address("payee"), usdEth, units((1000-fee)*100))
-			refund := r.vite.Foreign("gateway", owner, usd, units(1000))
+			payout := r.eth.SendUnknownTx("hot", r.eth.Address("payee"), usdEth, units((1000-fee)*100))
+			refund := r.vite.SendUnknownTx("gateway", owner, usd, units(1000))
 			r.run(finality + 3)
 			desk := r.desk()
 			err := desk.Settle(t.Context(), r.transfer(in).ID, refund)
@@ -181,7 +182,7 @@ func TestNothingIsJudgedBeforeTheChainsAreRead(t *testing.T) {
 	hash := r.strangerPays(r.eth.Address("mallory"), 7)
 	desk := r.desk()
 	r.vite.Mine(1)
-	_, err := desk.Foreign(t.Context(), "eth", r.net.Hot, 0)
+	_, err := desk.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
 	require.ErrorIs(t, err, ErrBehind, "what it paid for may stand in that block")
 	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), ErrBehind)
 	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrBehind)
@@ -198,8 +199,8 @@ func TestForgottenSignatureIsCancelled(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
-	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
 	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(finality + 2)
 	a := r.account("eth", r.net.Hot)
@@ -219,8 +220,8 @@ func TestStuckCancellationIsReplaced(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", records.Signature{
-		Slot: chain.Slot{Account: r.net.Hot, Key: "hot", Number: next}, Digest: "pay somebody", PaymentID: 77,
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{
+		Slot: chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}, Digest: "pay somebody", PaymentID: 77,
 	}))
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.vite.Mine(finality + 2)
@@ -241,7 +242,7 @@ func TestStoppedNeighbourIsWaitedFor(t *testing.T) {
 	r := setup(t)
 	r.paidBefore()
 	hash := r.strangerPays(r.eth.Address("mallory"), 7)
-	r.vite.Foreign("gateway", r.vite.Address("mallory"), usd, units(7))
+	r.vite.SendUnknownTx("gateway", r.vite.Address("mallory"), usd, units(7))
 	r.run(finality + 3)
 	desk := r.desk()
 	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "known", 0))
@@ -275,7 +276,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	require.Equal(t, final.Height-3, fork.Common.Height)
 	require.NotEqual(t, final.Hash, fork.Theirs)
 	require.True(t, r.cursor("eth").Halted)
-	_, err = desk.Foreign(t.Context(), "eth", r.net.Hot, 0)
+	_, err = desk.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
 	require.ErrorContains(t, err, "halted")
 	_, err = desk.ResumeChain(t.Context(), "nowhere")
 	require.Error(t, err)
@@ -288,4 +289,28 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	fork, err = desk.ResumeChain(t.Context(), "eth")
 	require.ErrorIs(t, err, ErrForked)
 	require.Equal(t, chain.Point{Height: final.Height - 2}, fork.Common, "what is below the first block that the records have is not judged")
+}
+
+// A refund that an operator ordered to somebody else than the sender is forgotten: it is named as what it may be, and settled once he says so.
+func TestForgottenRefundToAnother(t *testing.T) {
+	r := setup(t)
+	r.paidBefore()
+	from, to := r.eth.Address("exchange"), r.eth.Address("user's own")
+	in := r.eth.Deposit(from, r.net.Shared, usdEth, units(50_000), chain.Memo{Type: -1})
+	r.run(finality + 3)
+	r.requireState(in, records.Held, records.ReasonUnknownLabel)
+	id := r.transfer(in).ID
+	hash := r.strangerPays(to, 50_000)
+	desk := r.desk()
+	f := r.foreign(desk, "eth", r.net.Hot)
+	require.Empty(t, f.Pays)
+	require.Empty(t, f.Refunds)
+	require.Equal(t, []uint64{id}, f.Others)
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "nobody has said what it is")
+	require.NoError(t, desk.Settle(t.Context(), id, hash))
+	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	r.rest()
+	r.requireState(in, records.Refused, records.ReasonOperator)
+	r.requireHolding(r.eth, to, usdEth, 50_000)
+	r.requireSound()
 }

@@ -87,8 +87,8 @@ func (w *Watcher) compareBlock(tx *records.Tx, id chain.ID, b chain.Block) (list
 			list = append(list, d)
 		}
 	}
-	for _, e := range b.Effects {
-		stored, err := tx.HasEffect(records.Effect{Chain: id, BlockHash: b.Hash, Height: b.Height, Effect: e})
+	for _, e := range b.OwnTxs {
+		stored, err := tx.HasOwnTx(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
 		if err != nil {
 			return nil, known, err
 		}
@@ -224,8 +224,8 @@ func (f *follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err err
 		}
 		booked += count(fresh)
 	}
-	for _, e := range b.Effects {
-		fresh, err := tx.SeeLateEffect(records.Effect{Chain: f.id, BlockHash: b.Hash, Height: b.Height, Effect: e})
+	for _, e := range b.OwnTxs {
+		fresh, err := tx.SeeLateOwnTx(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
 		if err != nil {
 			return 0, fmt.Errorf("our transaction %s: %w", e.Tx, err)
 		}

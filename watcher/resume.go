@@ -11,8 +11,8 @@ import (
 )
 
 // Settle records that a final transaction of ours which our records do not know paid a record: its credit, its refund or its receive, whichever
-// asks for exactly what the transaction did. When it is the record's refund and none is ordered, the refund is ordered first. ErrNothingToDo:
-// the transaction is none such, or does not fit, or a slot of the payment is not decided.
+// asks for exactly what the transaction did. When it is the record's refund and none is ordered, the refund is ordered first: also one to somebody else than
+// the sender, since an operator names the record. ErrNothingToDo: the transaction is none such, or does not fit, or a slot of the payment is not decided.
 func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error {
 	e, err := r.effect(ctx, hash)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 		if err != nil {
 			return err
 		}
-		return tx.SettleForeign(p, hash)
+		return tx.SettleUnknownTx(p, hash)
 	})
 }
 
@@ -46,9 +46,9 @@ func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, er
 		if p.Purpose != chain.Credit || p.State == records.Paid || p.State == records.VoidPayment {
 			continue
 		}
-		var unknown []records.Effect
+		var unknown []records.OwnTx
 		err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-			unknown, err = tx.ForeignEffects(p.Chain, p.Account)
+			unknown, err = tx.UnknownTxs(p.Chain, p.Account)
 			return err
 		})
 		if err != nil {
@@ -63,10 +63,10 @@ func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, er
 	return "", err
 }
 
-func (r *Recovery) effect(ctx context.Context, hash string) (e records.Effect, err error) {
+func (r *Recovery) effect(ctx context.Context, hash string) (e records.OwnTx, err error) {
 	found := false
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		e, found, err = tx.EffectByHash(hash)
+		e, found, err = tx.OwnTxByHash(hash)
 		return err
 	})
 	if err == nil && !found {
@@ -76,7 +76,7 @@ func (r *Recovery) effect(ctx context.Context, hash string) (e records.Effect, e
 }
 
 // settles finds the payment of a record that a transaction paid, or orders the refund that it was.
-func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out chain.Outgoing, credited string) (uint64, error) {
+func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing, credited string) (uint64, error) {
 	t, err := tx.Transfer(record)
 	if err != nil {
 		return 0, err
@@ -85,17 +85,17 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.Effect, out 
 	if err != nil || id != 0 {
 		return id, err
 	}
-	refund := out.Source == "" && t.Chain == e.Chain && t.From == out.To && t.Asset == out.Asset && (t.Amount == out.Amount || refundsNet(t, out.Amount))
+	refund := out.Source == "" && t.Chain == e.Chain && t.Asset == out.Asset && (t.Amount == out.Amount || t.From == out.To && refundsNet(t, out.Amount))
 	switch {
 	case !refund:
 		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
 	case credited != "":
 		return 0, fmt.Errorf("%w: record %d is credited, not refunded: %s is what its credit asks for", ErrNothingToDo, record, credited)
 	}
-	if err := shutOut(tx, record); err != nil {
+	if err := voidBlockedSlots(tx, record); err != nil {
 		return 0, err
 	}
-	if err := r.orderRefund(tx, t, out.Amount); err != nil {
+	if err := r.orderRefund(tx, t, out); err != nil {
 		return 0, err
 	}
 	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {
@@ -109,10 +109,14 @@ func refundsNet(t records.Transfer, amount chain.Amount) bool {
 	return t.Direction == records.Withdrawal && amount == t.Net
 }
 
-// orderRefund orders the refund that was made: of everything, or of what a failed payout leaves.
-func (r *Recovery) orderRefund(tx *records.Tx, t records.Transfer, amount chain.Amount) error {
-	if amount == t.Amount {
-		return r.Refund(tx, Order{Record: t.ID})
+// orderRefund orders the refund that was made: of everything, to whomever it went, or of what a failed payout leaves.
+func (r *Recovery) orderRefund(tx *records.Tx, t records.Transfer, out chain.Outgoing) error {
+	if out.Amount == t.Amount {
+		o := Order{Record: t.ID}
+		if out.To != t.From {
+			o.To = out.To
+		}
+		return r.Refund(tx, o)
 	}
 	if err := r.voidCredit(tx, t.ID); err != nil {
 		return err
@@ -120,11 +124,11 @@ func (r *Recovery) orderRefund(tx *records.Tx, t records.Transfer, amount chain.
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
 		return err
 	}
-	return queueRefund(tx, r.network(t.Network), t, t.From, amount)
+	return queueRefund(tx, r.network(t.Network), t, t.From, out.Amount)
 }
 
-// shutOut frees the payments of a record that are bound to slots of stopped accounts which can pay nothing any more.
-func shutOut(tx *records.Tx, record uint64) error {
+// voidBlockedSlots frees the payments of a record that are bound to slots of stopped accounts which can pay nothing any more.
+func voidBlockedSlots(tx *records.Tx, record uint64) error {
 	payments, err := tx.PaymentsOf(record)
 	if err != nil {
 		return err
@@ -133,7 +137,7 @@ func shutOut(tx *records.Tx, record uint64) error {
 		if p.State != records.Bound {
 			continue
 		}
-		if err := tx.ShutOut(p.Chain, p.Account); err != nil && !errors.Is(err, records.ErrConflict) {
+		if err := tx.VoidBlockedSlots(p.Chain, p.Account); err != nil && !errors.Is(err, records.ErrConflict) {
 			return err
 		}
 	}
@@ -141,7 +145,7 @@ func shutOut(tx *records.Tx, record uint64) error {
 }
 
 // unpaid is the payment of a record that waits for what a transaction did, or 0.
-func unpaid(tx *records.Tx, record uint64, e records.Effect, out chain.Outgoing) (uint64, error) {
+func unpaid(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) (uint64, error) {
 	payments, err := tx.PaymentsOf(record)
 	for _, p := range payments {
 		waits := p.State == records.Queued || p.State == records.HeldPayment || p.State == records.Bound
@@ -161,7 +165,7 @@ type Settled struct {
 // SettleAll settles every unexplained transaction of a stopped account to the oldest unpaid payment that asks for exactly what it did.
 // Payments alike in everything are the same to their payee.
 func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]Settled, error) {
-	list, err := r.Foreign(ctx, id, account, patience)
+	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +177,7 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 				if taken[p.ID] {
 					continue
 				}
-				if err := tx.SettleForeign(p.ID, f.Tx); err != nil {
+				if err := tx.SettleUnknownTx(p.ID, f.Tx); err != nil {
 					return err
 				}
 				taken[p.ID] = true
@@ -192,7 +196,7 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 // Accept keeps in the history that an operator knows of a transaction which pays nothing that our records owe. One that fits an unpaid
 // payment or an open refund is not accepted: it must be settled.
 func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why string, patience time.Duration) error {
-	list, err := r.Foreign(ctx, id, account, patience)
+	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
 		return err
 	}
@@ -204,14 +208,14 @@ func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why s
 	return fmt.Errorf("%w: %s is no transaction of %s that wants explaining", ErrNothingToDo, hash, account)
 }
 
-func (r *Recovery) accept(ctx context.Context, f Foreign, why string) error {
+func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	if len(f.Pays) > 0 {
 		return fmt.Errorf("%w: %s is what payment %d of record %d asks for: settle it", ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
 	}
 	if len(f.Refunds) > 0 {
 		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", ErrNothingToDo, f.Tx, f.Refunds[0])
 	}
-	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptForeign(f.Chain, f.Account, f.Tx, why) })
+	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, why) })
 }
 
 // Resume lets a stopped account sign again. It first accepts by itself what can have paid no user. Then it wants, in this order:
@@ -219,14 +223,14 @@ func (r *Recovery) accept(ctx context.Context, f Foreign, why string) error {
 // left that only the sign-guard knows, nor at another stopped paying account of the network, whose payments may be this one's refunds.
 // ErrNotAtRest, ErrBehind: ask again later; the daemon works on it. ErrNothingToDo: an operator must explain or decide something first.
 func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, patience time.Duration) error {
-	s, err := r.Standing(ctx, id, account)
+	s, err := r.Position(ctx, id, account)
 	if err != nil {
 		return err
 	}
 	if s.Account.State != records.AccountHalted && s.Account.State != records.AccountRecovering {
 		return fmt.Errorf("%w: the account is %s", ErrNothingToDo, s.Account.State)
 	}
-	list, err := r.Foreign(ctx, id, account, patience)
+	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
 		return err
 	}
@@ -240,19 +244,19 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 		if err := r.explained(tx, s.Account); err != nil {
 			return err
 		}
-		if err := tx.ResumeAccount(id, account, records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Lineage: s.Lineage}); err != nil {
+		if err := tx.ResumeAccount(id, account, records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Branch: s.Branch}); err != nil {
 			return err
 		}
-		if err := dropSweeps(tx, id, account); err != nil {
+		if err := releaseSweeps(tx, id, account); err != nil {
 			return err
 		}
 		return r.guard.Release(ctx, id, account, s.Tip.Next) // proven by final blocks, so also right if this transaction is lost
 	})
 }
 
-// dropSweeps voids the sweeps of an account that wait for a slot: what they counted on may have been moved since, and the next sweep counts
+// releaseSweeps voids the sweeps of an account that wait for a slot: what they counted on may have been moved since, and the next sweep counts
 // anew. Top-ups stay, because a sweep that is signed may wait for its coins.
-func dropSweeps(tx *records.Tx, id chain.ID, account string) error {
+func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 	waiting, err := tx.UnpaidPayments(id, account)
 	if err != nil {
 		return err
@@ -270,7 +274,7 @@ func dropSweeps(tx *records.Tx, id chain.ID, account string) error {
 }
 
 // explain accepts what can have paid no user, and names the first transaction that may have.
-func (r *Recovery) explain(ctx context.Context, list []Foreign) error {
+func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	for _, f := range list {
 		if f.Harmless == "" || len(f.Pays) > 0 {
 			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained: settle or accept it",
@@ -278,7 +282,7 @@ func (r *Recovery) explain(ctx context.Context, list []Foreign) error {
 		}
 	}
 	for _, f := range list {
-		err := r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptForeign(f.Chain, f.Account, f.Tx, f.Harmless) })
+		err := r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, f.Harmless) })
 		if err != nil {
 			return err
 		}
@@ -288,7 +292,7 @@ func (r *Recovery) explain(ctx context.Context, list []Foreign) error {
 
 // atRest is ErrNotAtRest while something of the account, or of another stopped paying account of its network, may still be mined. The account
 // is then put to recovering: the daemon sees what it knows through and cancels the rest.
-func (r *Recovery) atRest(ctx context.Context, s Standing) error {
+func (r *Recovery) atRest(ctx context.Context, s Position) error {
 	if why := s.moving(); why != "" {
 		return errors.Join(fmt.Errorf("%w: %s", ErrNotAtRest, why), r.recovering(ctx, s, why))
 	}
@@ -297,7 +301,7 @@ func (r *Recovery) atRest(ctx context.Context, s Standing) error {
 		return err
 	}
 	for _, o := range others {
-		beside, err := r.Standing(ctx, o.Chain, o.Account)
+		beside, err := r.Position(ctx, o.Chain, o.Account)
 		if err != nil {
 			return err
 		}
@@ -309,7 +313,7 @@ func (r *Recovery) atRest(ctx context.Context, s Standing) error {
 }
 
 // recovering is the state in which the daemon brings an account to rest. Where blocks are linked it has no means to, and needs none.
-func (r *Recovery) recovering(ctx context.Context, s Standing, why string) error {
+func (r *Recovery) recovering(ctx context.Context, s Position, why string) error {
 	if s.Account.State == records.AccountRecovering || s.Tip.Hash != "" {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 const (
@@ -33,7 +34,7 @@ type rig struct {
 	eth   *chaintest.Chain
 	vite  *chaintest.Chain
 	store *records.Store
-	guard *records.Guard
+	guard *signguard.Guard
 	net   records.Network
 	parts Parts
 	w     *Watcher
@@ -60,7 +61,7 @@ func setupAt(t *testing.T, source, exchange uint64) *rig {
 	r.store, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(dir, "records.db"), Now: func() time.Time { return r.now }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.store.Close()) })
-	r.guard, err = records.OpenGuard(filepath.Join(dir, "guard.db"))
+	r.guard, err = signguard.Open(filepath.Join(dir, "guard.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.guard.Close()) })
 	r.update(func(tx *records.Tx) error { return ensureAccounts(tx, r.net) })

@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // signing is a slot that wants a signature, and what was signed for it before.
@@ -22,7 +23,7 @@ type signing struct {
 func (s signing) payment() chain.Payment { return order(s.slot.Payment, s.most) }
 
 func (s signing) place() chain.Slot {
-	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Lineage: s.slot.Lineage, Number: s.slot.Number, Prev: s.slot.Prev}
+	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev}
 }
 
 // sign makes and stores the first attempt of bound slots, in order, and replacements for those that stay unmined too long. It answers how
@@ -33,7 +34,7 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 		return 0, nil
 	}
 	err := p.allow(ctx, todo)
-	if errors.Is(err, records.ErrGuard) {
+	if errors.Is(err, signguard.ErrRefused) {
 		return 0, p.haltAccount(ctx, a.Account, err)
 	}
 	if err != nil {
@@ -101,9 +102,9 @@ func (p *payer) limit(ctx context.Context, todo []signing) error {
 }
 
 func (p *payer) allow(ctx context.Context, todo []signing) error {
-	wanted := make([]records.Signature, len(todo))
+	wanted := make([]signguard.Signature, len(todo))
 	for i, s := range todo {
-		wanted[i] = records.Signature{Slot: s.place(), Digest: digest(s.payment()), PaymentID: s.slot.PaymentID}
+		wanted[i] = signguard.Signature{Slot: s.place(), Digest: digest(s.payment()), PaymentID: s.slot.PaymentID}
 	}
 	return p.Guard.Allow(ctx, p.id, wanted...)
 }
@@ -112,7 +113,7 @@ func (p *payer) allow(ctx context.Context, todo []signing) error {
 func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (made []records.Signed, err error) {
 	for i, s := range todo {
 		at := s.place()
-		if i > 0 && at.Prev == "" && at.Lineage != 0 && len(made) > 0 && made[len(made)-1].Slot.Number+1 == at.Number {
+		if i > 0 && at.Prev == "" && at.Branch != 0 && len(made) > 0 && made[len(made)-1].Slot.Nonce+1 == at.Nonce {
 			at.Prev = made[len(made)-1].Attempt.Hash
 		}
 		att, err := p.signOne(ctx, at, s, funds)
@@ -178,7 +179,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 		p.log.WithField("payment", made[stored].Slot.PaymentID).WithError(refused).Debug("settled while it was signed")
 	}
 	for _, s := range made[:stored] {
-		p.log.WithFields(logrus.Fields{"payment": s.Slot.PaymentID, "tx": s.Attempt.Hash, "number": s.Slot.Number, "attempt": s.Attempt.Seq}).Info("payment signed")
+		p.log.WithFields(logrus.Fields{"payment": s.Slot.PaymentID, "tx": s.Attempt.Hash, "number": s.Slot.Nonce, "attempt": s.Attempt.Seq}).Info("payment signed")
 	}
 	return stored, nil
 }

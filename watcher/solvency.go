@@ -47,6 +47,7 @@ type BalanceSheet struct {
 	Supply      chain.Amount // where it is: what is in other hands, by the exchange chain
 	Unpaid      chain.Amount // payouts and refunds that no final block has
 	Owed        chain.Amount // Unpaid and Circulating, or Supply if that is more
+	WrittenOff  chain.Amount // paid for transfers that have left their chains, which operators have written off
 
 	Opened   bool         // tokens: what was there before the books is known
 	Opening  chain.Amount // of tokens, to be stored if not Opened
@@ -54,13 +55,17 @@ type BalanceSheet struct {
 	Missing  chain.Amount // of tokens: so much less than Expected is there
 }
 
-// Uncovered is by how much less is held than is owed.
-func (b BalanceSheet) Uncovered() chain.Amount { return less(b.Owed, b.Held) }
+// Uncovered is by how much less is held than is owed, but for what is written off.
+func (b BalanceSheet) Uncovered() chain.Amount { return less(less(b.Owed, b.WrittenOff), b.Held) }
+
+func (b BalanceSheet) text(a chain.Amount) string {
+	return a.Whole(b.Token.AssetDecimals) + " " + b.Token.SourceSymbol()
+}
 
 // unbooked says by how much more of an issued token is in circulation than the books know.
 func (b BalanceSheet) unbooked() string {
 	if more := less(b.Supply, b.Circulating); !more.IsZero() {
-		return fmt.Sprintf("; %s of %s more is in circulation than the books say", more, b.Token.Asset)
+		return "; " + b.text(more) + " more is in circulation than the books say"
 	}
 	return ""
 }
@@ -69,12 +74,12 @@ func (b BalanceSheet) unbooked() string {
 func (b BalanceSheet) fault() string {
 	var found []string
 	if !b.Missing.IsZero() {
-		found = append(found, fmt.Sprintf("our accounts hold %s of %s less than the books say at block %d: it left without a transaction of ours, or the token took it",
-			b.Missing, b.Token.Asset, b.Height))
+		found = append(found, fmt.Sprintf("our accounts hold %s less than the books say at block %d: it left without a transaction of ours, or the token took it",
+			b.text(b.Missing), b.Height))
 	}
 	if short := b.Uncovered(); !short.IsZero() {
-		found = append(found, fmt.Sprintf("%[2]s of %[1]s is held and %[3]s of %[1]s owed at block %[4]d: %[5]s of %[1]s is missing%[6]s",
-			b.Token.Asset, b.Held, b.Owed, b.Height, short, b.unbooked()))
+		found = append(found, fmt.Sprintf("%s is held and %s owed at block %d: %s is missing%s",
+			b.text(b.Held), b.text(b.Owed), b.Height, b.text(short), b.unbooked()))
 	}
 	return strings.Join(found, "; ")
 }
@@ -186,6 +191,13 @@ func (b *BalanceSheet) compare(s records.Sheet) (err error) {
 		return err
 	}
 	if b.Circulating, _, err = less(s.Deposited, s.Withdrawn).Rescale(b.Token.Decimals, b.Token.AssetDecimals); err != nil {
+		return err
+	}
+	given, _, err := s.GivenAway.Rescale(b.Token.Decimals, b.Token.AssetDecimals)
+	if err == nil {
+		b.WrittenOff, err = s.WrittenOff.Add(given)
+	}
+	if err != nil {
 		return err
 	}
 	circulating := b.Circulating

@@ -121,7 +121,7 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 	requireChannels(records.ChannelOpen) // it is the same final block still
 	round(1)
 	requireChannels(records.ChannelMaintain)
-	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 1 of usd less than the books say")
+	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books say")
 
 	delete(c.lost, address)
 	round(1)

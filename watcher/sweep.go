@@ -49,7 +49,7 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 			}
 		}
 	}
-	w.poke()
+	w.wake()
 	return nil
 }
 

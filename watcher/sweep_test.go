@@ -113,11 +113,11 @@ func TestSweepBringsLessWhenFeesRise(t *testing.T) {
 	r.step()
 	require.Len(t, r.eth.Waiting(), 1)
 	r.eth.SetBaseFee(2_000) // an attempt needs 20,020 of 10,000
-	r.eth.Forget()
+	r.eth.LoseDropped()
 	r.rest()
 	require.Equal(t, before, r.eth.Holding(r.net.Hot, chain.Native), "too dear: it waits")
 	r.eth.SetBaseFee(200) // 4,020 for a first attempt, the cap of the one that waits is 22
-	r.eth.Forget()
+	r.eth.LoseDropped()
 	r.rest()
 	brought := r.swept()
 	require.True(t, brought.Less(units(10_000-sweepCost)), "it brought %s", brought)

@@ -112,6 +112,8 @@ func (s side) smallest(t records.Token) (asset chain.Asset, least chain.Amount, 
 // account is the side's published account.
 func (s side) account() string { return s.pool[0].Account.Account }
 
+func (s side) text(asset chain.Asset, a chain.Amount) string { return s.AmountText(s.chain, asset, a) }
+
 func (s side) stopped(k status.Kind, subject, format string, args ...any) []records.Condition {
 	return []records.Condition{{
 		Kind: string(k), Chain: s.chain, Network: s.Name, Direction: s.direction, Subject: subject, Stops: true,
@@ -130,7 +132,7 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]record
 	if err != nil || !u.lasts(string(s.chain)+" "+subject, have.Less(least)) {
 		return nil, err
 	}
-	found := s.stopped(status.NoFunds, subject, "holds %s of %s (%s), and the smallest payment takes %s: top it up", have, t.Symbol, asset, least)
+	found := s.stopped(status.NoFunds, subject, "holds %s (%s), and the smallest payment takes %s: top it up", s.text(asset, have), asset, s.text(asset, least))
 	found[0].Token = t.TokenID
 	return found, nil
 }
@@ -155,7 +157,7 @@ func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error
 	if err != nil || !u.lasts(string(s.chain)+" "+s.account()+" coin", have.Less(cost)) {
 		return nil, err
 	}
-	return s.stopped(status.NoCoin, s.account(), "holds too little coin for the fees of its payouts: top it up (it has %s, one costs %s now)", have, cost), nil
+	return s.stopped(status.NoCoin, s.account(), "holds too little coin for the fees of its payouts: top it up (it has %s, one costs %s now)", s.text(chain.Native, have), s.text(chain.Native, cost)), nil
 }
 
 // quota looks whether one of the gateway's accounts can pay a credit, however long it may have to rest for it.

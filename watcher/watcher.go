@@ -24,6 +24,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // Config is the watcher's part of the configuration file. Zero values take the defaults.
@@ -76,7 +77,7 @@ func setDefault[T comparable](v *T, d T) {
 
 // guard is the second memory of what was signed where (docs/payment-rules.md 5). It survives a restored database.
 type guard interface {
-	Allow(ctx context.Context, id chain.ID, wanted ...records.Signature) error
+	Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 }
@@ -109,7 +110,7 @@ type Watcher struct {
 	served    atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
 	followers map[chain.ID]*follower
 	payers    map[chain.ID]*payer
-	pokes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
+	wakes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
 	looked    chan struct{}              // closed by look
 	look      func()
 }
@@ -121,13 +122,13 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
-		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, pokes: map[chain.ID]chan struct{}{}, looked: make(chan struct{}),
+		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, wakes: map[chain.ID]chan struct{}{}, looked: make(chan struct{}),
 	}
 	w.look = sync.OnceFunc(func() { close(w.looked) })
 	w.Reconfigure(p.Networks)
 	for id, c := range p.Chains {
 		log := p.Log.WithField("chain", id)
-		w.pokes[id] = make(chan struct{}, 1)
+		w.wakes[id] = make(chan struct{}, 1)
 		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log}
 		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}}
 	}
@@ -154,7 +155,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for id := range w.Chains {
 		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].round) })
-		g.Go(func() error { return w.loop(ctx, "payer", id, w.cfg.Poll, w.pokes[id], w.payers[id].round) })
+		g.Go(func() error { return w.loop(ctx, "payer", id, w.cfg.Poll, w.wakes[id], w.payers[id].round) })
 		if a := w.balanceAuditor(id); a != nil {
 			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.round) })
 		}
@@ -189,9 +190,9 @@ func (w *Watcher) Step(ctx context.Context) error {
 // sameFault is how long a loop that fails says nothing more when the words of its fault change: several nodes fail in any order.
 const sameFault = time.Minute
 
-// loop repeats a round at every tick and poke. A fault of a node or a lost commit is logged once while it lasts and waited out;
+// loop repeats a round at every tick and wake. A fault of a node or a lost commit is logged once while it lasts and waited out;
 // losing the lease or the database's trust ends the process.
-func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time.Duration, poke <-chan struct{}, round func(context.Context) error) error {
+func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time.Duration, wake <-chan struct{}, round func(context.Context) error) error {
 	log := w.Log.WithFields(logrus.Fields{"loop": name, "chain": id})
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -214,14 +215,14 @@ func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-		case <-poke:
+		case <-wake:
 		}
 	}
 }
 
-// poke wakes the payers: some transaction may have queued work for any of them.
-func (w *Watcher) poke() {
-	for _, c := range w.pokes {
+// wake wakes the payers: some transaction may have queued work for any of them.
+func (w *Watcher) wake() {
+	for _, c := range w.wakes {
 		select {
 		case c <- struct{}{}:
 		default:
@@ -260,3 +261,8 @@ func parseSchedule(text string) (s cron.Schedule, err error) {
 	}
 	return s, nil
 }
+
+// ErrNothingToDo says that an operator's order does not fit the record's state.
+var ErrNothingToDo = errors.New("nothing to do")
+
+var errNoQuote = errors.New("no network cost has been quoted yet")

@@ -106,7 +106,7 @@ func (c *Chain) blockTime(height uint64) time.Time {
 	return time.Unix(1_700_000_000+10*int64(height), 0).UTC()
 }
 
-// Own makes accounts ours: their transfers and effects show in blocks that are read from now on.
+// Own makes accounts ours: their transfers and own transactions show in blocks that are read from now on.
 func (c *Chain) Own(accounts ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -312,8 +312,8 @@ func (c *Chain) Gossip() {
 	c.readmit(dead)
 }
 
-// Forget makes the nodes lose their memory of our own dropped transactions: only a new Broadcast brings them back.
-func (c *Chain) Forget() {
+// LoseDropped makes the nodes lose their memory of our own dropped transactions: only a new Broadcast brings them back.
+func (c *Chain) LoseDropped() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.graveyard = slices.DeleteFunc(c.graveyard, func(t *tx) bool { return c.owned[t.account] })
@@ -392,9 +392,9 @@ func (c *Chain) Send(outs ...Out) string {
 	return c.push(&tx{Chain: c.cfg.ID, Serial: c.serial, Outs: outs})
 }
 
-// Foreign is a payment made with a key of ours by somebody else, at the account's next number. On the nonce ledger it displaces what we
+// SendUnknownTx is a payment made with a key of ours by somebody else, at the account's next number. On the nonce ledger it displaces what we
 // have in the mempool there. It answers the hash.
-func (c *Chain) Foreign(key, to string, asset chain.Asset, amount chain.Amount) string {
+func (c *Chain) SendUnknownTx(key, to string, asset chain.Asset, amount chain.Amount) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.serial++

@@ -30,7 +30,7 @@ func (w world) account() string { return w.Address(w.key) }
 
 func (w world) sign(number uint64, prev string, amount uint64, earlier ...chain.Attempt) chain.Attempt {
 	w.t.Helper()
-	slot := chain.Slot{Account: w.account(), Key: w.key, Number: number, Prev: prev}
+	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: number, Prev: prev}
 	pay := chain.Payment{ID: 1 + number, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(amount)}
 	a, err := w.Sign(w.t.Context(), slot, pay, earlier)
 	require.NoError(w.t, err)
@@ -44,9 +44,9 @@ func (w world) requirePaid(want uint64) {
 	require.Equal(w.t, chain.NewAmount(want), w.Holding(w.Address("payee"), token))
 }
 
-func (w world) tip() chain.Tip {
+func (w world) tip() chain.AccountHead {
 	w.t.Helper()
-	tip, err := w.Tip(w.t.Context(), w.account())
+	tip, err := w.AccountHead(w.t.Context(), w.account())
 	require.NoError(w.t, err)
 	return tip
 }
@@ -83,7 +83,7 @@ func TestUnavailable(t *testing.T) {
 	w.Lie(chaintest.Always(chaintest.Refuse))
 	_, err := w.Head(t.Context())
 	require.ErrorIs(t, err, chain.ErrUnavailable)
-	_, err = w.Tip(t.Context(), w.account())
+	_, err = w.AccountHead(t.Context(), w.account())
 	require.ErrorIs(t, err, chain.ErrUnavailable)
 	_, err = w.Block(t.Context(), 0)
 	require.ErrorIs(t, err, chain.ErrUnavailable)
@@ -164,7 +164,7 @@ func TestStuckBelowBaseFee(t *testing.T) {
 	w.Mine(1)
 	w.requirePaid(5)
 	w.SetBaseFee(400)
-	_, err := w.Sign(t.Context(), chain.Slot{Account: w.account(), Key: w.key, Number: 1},
+	_, err := w.Sign(t.Context(), chain.Slot{Account: w.account(), Key: w.key, Nonce: 1},
 		chain.Payment{ID: 9, Asset: token, To: w.Address("payee"), MaxFee: chain.NewAmount(100)}, nil)
 	require.ErrorIs(t, err, chain.ErrFeeCeiling)
 }
@@ -177,9 +177,9 @@ func TestRejectedPaymentBurnsItsNumber(t *testing.T) {
 	w.requirePaid(0)
 	b, err := w.Block(t.Context(), 1)
 	require.NoError(t, err)
-	require.Len(t, b.Effects, 1)
-	require.False(t, b.Effects[0].OK)
-	require.Equal(t, w.Burnt(), b.Effects[0].Fee)
+	require.Len(t, b.OwnTxs, 1)
+	require.False(t, b.OwnTxs[0].OK)
+	require.Equal(t, w.Burnt(), b.OwnTxs[0].Fee)
 	require.Equal(t, uint64(1), w.tip().Next)
 	require.Empty(t, w.Paid())
 }
@@ -210,7 +210,7 @@ func TestForgottenStaysAway(t *testing.T) {
 	require.NoError(t, w.send(a))
 	w.Drop(a.Hash)
 	w.Drop(user)
-	w.Forget()
+	w.LoseDropped()
 	w.Gossip()
 	require.Equal(t, []string{user}, w.Waiting(), "others' transactions come back")
 	require.NoError(t, w.send(a))
@@ -235,7 +235,7 @@ func TestLinkedReceiveNeedsItsSend(t *testing.T) {
 	source := w.Deposit(w.Address("user"), w.account(), token, chain.NewAmount(3), chain.Memo{})
 	w.Mine(1)
 	receive := func() chain.Attempt {
-		a, err := w.Sign(t.Context(), chain.Slot{Account: w.account(), Key: w.key, Number: 1, Prev: w.tip().Hash},
+		a, err := w.Sign(t.Context(), chain.Slot{Account: w.account(), Key: w.key, Nonce: 1, Prev: w.tip().Hash},
 			chain.Payment{ID: 1, Purpose: chain.Receive, Source: source}, nil)
 		require.NoError(t, err)
 		return a
@@ -257,14 +257,14 @@ func TestForeignDisplacesOurs(t *testing.T) {
 		if !linked {
 			require.NoError(t, w.send(a))
 		}
-		hash := w.Foreign(w.key, w.Address("thief"), token, chain.NewAmount(9))
+		hash := w.SendUnknownTx(w.key, w.Address("thief"), token, chain.NewAmount(9))
 		w.Mine(1)
 		require.Error(t, w.send(a))
 		b, err := w.Block(t.Context(), 1)
 		require.NoError(t, err)
-		require.Len(t, b.Effects, 1)
-		require.Equal(t, hash, b.Effects[0].Tx)
-		require.Equal(t, next, b.Effects[0].Number)
+		require.Len(t, b.OwnTxs, 1)
+		require.Equal(t, hash, b.OwnTxs[0].Tx)
+		require.Equal(t, next, b.OwnTxs[0].Number)
 		w.requirePaid(0)
 	}
 }
@@ -292,11 +292,11 @@ func TestStake(t *testing.T) {
 	w := newWorld(t, true)
 	w.SetStake(2)
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
-	slot := chain.Slot{Account: w.account(), Key: w.key, Number: w.tip().Next, Prev: w.tip().Hash}
+	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: w.tip().Next, Prev: w.tip().Hash}
 	sign := func() error {
 		a, err := w.Sign(t.Context(), slot, pay, nil)
 		if err == nil {
-			slot.Number, slot.Prev, pay.ID = slot.Number+1, a.Hash, pay.ID+1
+			slot.Nonce, slot.Prev, pay.ID = slot.Nonce+1, a.Hash, pay.ID+1
 			err = w.Broadcast(t.Context(), []chain.Attempt{a})[0]
 		}
 		return err
@@ -312,7 +312,7 @@ func TestStake(t *testing.T) {
 
 func TestNoQuota(t *testing.T) {
 	w := newWorld(t, true)
-	slot := chain.Slot{Account: w.account(), Key: w.key, Number: 1, Prev: w.tip().Hash}
+	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: 1, Prev: w.tip().Hash}
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
 	w.SetQuota(false)
 	_, err := w.Sign(t.Context(), slot, pay, nil)

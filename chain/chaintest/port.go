@@ -84,11 +84,11 @@ func (c *Chain) show(b *block) chain.Block {
 			out.Transfers = append(out.Transfers, c.transfers(t)...)
 		} else if c.owned[t.account] {
 			r := b.receipts[i]
-			e := chain.Effect{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee}
+			e := chain.OwnTx{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee}
 			if r.ok && t.Asset == chain.Native && !t.Amount.IsZero() {
 				e.To, e.Value = t.To, t.Amount
 			}
-			out.Effects = append(out.Effects, e)
+			out.OwnTxs = append(out.OwnTxs, e)
 		}
 		inside := c.owned[t.account] && (!c.cfg.Linked || t.account == t.To)
 		if t.Key != "" && !inside && c.owned[t.To] && t.Purpose != chain.Receive {
@@ -162,16 +162,16 @@ func (c *Chain) seen(f Fault) *state {
 	return c.line[max(len(c.line)-1-staleBy, 0)].after
 }
 
-// Tip is where the account stands. A stale node answers as some blocks ago.
-func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
+// AccountHead is where the account stands. A stale node answers as some blocks ago.
+func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, err := c.begin(ctx, CallTip)
 	if err != nil {
-		return chain.Tip{}, err
+		return chain.AccountHead{}, err
 	}
 	s := c.seen(f)
-	tip := chain.Tip{Next: s.nextNumber(account), Settled: c.settled(account)}
+	tip := chain.AccountHead{Next: s.nextNumber(account), Settled: c.settled(account)}
 	if c.cfg.Linked {
 		tip.Hash = s.lastHash(account)
 	}
@@ -206,7 +206,7 @@ func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 		return chain.Attempt{}, fmt.Errorf("signing for %s: key %q belongs to %s", slot.Account, slot.Key, got)
 	}
 	t := &tx{
-		Chain: c.cfg.ID, Key: slot.Key, Number: slot.Number, Prev: slot.Prev,
+		Chain: c.cfg.ID, Key: slot.Key, Number: slot.Nonce, Prev: slot.Prev,
 		Purpose: pay.Purpose, Payment: pay.ID, Asset: pay.Asset, To: pay.To, Amount: pay.Amount, Label: pay.Label, Source: pay.Source,
 	}
 	if pay.Purpose == chain.Cancel {
@@ -222,7 +222,7 @@ func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	return chain.Attempt{Seq: len(prev), Hash: t.hash, Raw: raw, Tip: t.Tip, Cap: t.Cap}, nil
+	return chain.Attempt{Seq: len(prev), Hash: t.hash, Raw: raw, TipCap: t.Tip, FeeCap: t.Cap}, nil
 }
 
 // shrink takes the fee of a native sweep out of what it moves, as far as half of that.
@@ -274,7 +274,7 @@ func (c *Chain) price(t *tx, ceiling chain.Amount, prev []chain.Attempt) error {
 	}
 	if len(prev) > 0 {
 		last := prev[len(prev)-1]
-		tip, most = higher(tip, bump(last.Tip)), higher(most, bump(last.Cap))
+		tip, most = higher(tip, bump(last.TipCap)), higher(most, bump(last.FeeCap))
 	}
 	t.Tip, t.Cap = tip, most
 	return c.checkCeiling(t, ceiling)
@@ -355,7 +355,7 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 		return false, err
 	}
 	waits := slices.ContainsFunc(c.waiting, func(t *tx) bool { return t.hash == a.Hash })
-	return waits && (c.held[slot.Account] || a.Cap.Less(c.base)), nil
+	return waits && (c.held[slot.Account] || a.FeeCap.Less(c.base)), nil
 }
 
 // Broadcast offers stored bytes to the ledger. A transaction that it has already is no error.

@@ -145,12 +145,12 @@ func (b *bench) transfers(t *testing.T, from uint64, hash string) []chain.Transf
 	return found
 }
 
-// effects is what an account of ours did in the line from a height on.
-func (b *bench) effects(t *testing.T, from uint64, account string) []chain.Effect {
+// own transactions is what an account of ours did in the line from a height on.
+func (b *bench) effects(t *testing.T, from uint64, account string) []chain.OwnTx {
 	t.Helper()
-	var found []chain.Effect
+	var found []chain.OwnTx
 	for _, block := range b.line(t, from) {
-		for _, e := range block.Effects {
+		for _, e := range block.OwnTxs {
 			if e.Account == account {
 				found = append(found, e)
 			}
@@ -162,9 +162,9 @@ func (b *bench) effects(t *testing.T, from uint64, account string) []chain.Effec
 // slot is the payer's next place on the ledger.
 func (b *bench) slot(t *testing.T) chain.Slot {
 	t.Helper()
-	tip, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	tip, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 	require.NoError(t, err)
-	return chain.Slot{Account: b.Payer.Address, Key: b.Payer.Key, Number: tip.Next, Prev: tip.Hash}
+	return chain.Slot{Account: b.Payer.Address, Key: b.Payer.Key, Nonce: tip.Next, Prev: tip.Hash}
 }
 
 func (b *bench) credit(id uint64, to string, amount uint64) chain.Payment {

@@ -75,7 +75,7 @@ func testContexts(t *testing.T, b *bench) {
 	_, headErr := b.Chain.Head(ctx)
 	_, blockErr := b.Chain.Block(ctx, 1)
 	_, balanceErr := b.Chain.Balance(ctx, b.Payer.Address, b.Asset)
-	_, tipErr := b.Chain.Tip(ctx, b.Payer.Address)
+	_, tipErr := b.Chain.AccountHead(ctx, b.Payer.Address)
 	sendErr := Send(ctx, b.Chain, a)
 	for _, err := range []error{headErr, blockErr, balanceErr, tipErr, sendErr} {
 		require.Error(t, err)

@@ -26,11 +26,11 @@ func testPayment(t *testing.T, b *bench) {
 	effects := b.effects(t, from, b.Payer.Address)
 	require.Len(t, effects, 1)
 	require.Equal(t, a.Hash, effects[0].Tx)
-	require.Equal(t, slot.Number, effects[0].Number)
+	require.Equal(t, slot.Nonce, effects[0].Number)
 	require.True(t, effects[0].OK)
 	require.Equal(t, b.Linked, effects[0].Fee.IsZero(), "fee")
 	require.Empty(t, b.transfers(t, from, a.Hash), "what we send is no transfer to us")
-	require.Equal(t, slot.Number+1, b.slot(t).Number)
+	require.Equal(t, slot.Nonce+1, b.slot(t).Nonce)
 }
 
 func testSignPure(t *testing.T, b *bench) {
@@ -70,12 +70,12 @@ func testBroadcastTwice(t *testing.T, b *bench) {
 func testDense(t *testing.T, b *bench) {
 	from := b.head(t).Latest.Height
 	slot := b.slot(t)
-	first := slot.Number
+	first := slot.Nonce
 	var sent []chain.Attempt
 	for i := range uint64(4) {
 		a := b.sign(t, slot, b.credit(i+1, b.Outsider(t), 10+i))
 		sent = append(sent, a)
-		slot.Number++
+		slot.Nonce++
 		if b.Linked {
 			slot.Prev = a.Hash
 		}
@@ -117,11 +117,11 @@ func testReplacement(t *testing.T, b *bench) {
 		return
 	}
 	second := b.sign(t, slot, pay, first)
-	require.True(t, atLeast(second.Tip, first.Tip, 9, 8), "tip %s after %s", second.Tip, first.Tip)
-	require.True(t, atLeast(second.Cap, first.Cap, 9, 8), "cap %s after %s", second.Cap, first.Cap)
+	require.True(t, atLeast(second.TipCap, first.TipCap, 9, 8), "tip %s after %s", second.TipCap, first.TipCap)
+	require.True(t, atLeast(second.FeeCap, first.FeeCap, 9, 8), "cap %s after %s", second.FeeCap, first.FeeCap)
 	require.NoError(t, Send(b.ctx, b.Chain, second))
 	third := b.sign(t, slot, pay, first, second)
-	require.True(t, atLeast(third.Cap, second.Cap, 9, 8))
+	require.True(t, atLeast(third.FeeCap, second.FeeCap, 9, 8))
 	b.mine(t, 2)
 	effects := b.effects(t, from, b.Payer.Address)
 	require.Len(t, effects, 1)
@@ -166,7 +166,7 @@ func testOwn(t *testing.T, b *bench) {
 
 func testSettled(t *testing.T, b *bench) {
 	b.mine(t, b.Depth+1)
-	tip, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	tip, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 	require.NoError(t, err)
 	require.True(t, tip.Settled)
 
@@ -174,12 +174,12 @@ func testSettled(t *testing.T, b *bench) {
 	require.NoError(t, Send(b.ctx, b.Chain, a))
 	// A pool may count what it has taken a moment later.
 	require.Eventually(t, func() bool {
-		waiting, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+		waiting, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 		return err == nil && !waiting.Settled
 	}, 10*time.Second, 5*time.Millisecond)
 
 	b.mine(t, b.Depth+1)
-	after, err := b.Chain.Tip(b.ctx, b.Payer.Address)
+	after, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 	require.NoError(t, err)
 	require.True(t, after.Settled)
 	require.Equal(t, tip.Next+1, after.Next)

@@ -12,6 +12,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -66,7 +67,7 @@ func nativeBalance(ctx context.Context, n *node, owner common.Address) (*uint256
 	if balance == nil {
 		return nil, fmt.Errorf("%s: eth_getBalance: no answer", n.name)
 	}
-	return word(balance), nil
+	return wire.Word(balance), nil
 }
 
 // tokenBalance is balanceOf(owner). A contract that answers anything but one word is no token.
@@ -93,34 +94,34 @@ type nonces struct {
 }
 
 // tip is the part of the nonces on which nodes must agree.
-func (n nonces) tip() chain.Tip { return chain.Tip{Next: n.latest, Settled: n.settled} }
+func (n nonces) tip() chain.AccountHead { return chain.AccountHead{Next: n.latest, Settled: n.settled} }
 
-// Tip answers where an account's nonce stands as of the agreed latest block. A majority of the nodes must say the same of it, and also of
+// AccountHead answers where an account's nonce stands as of the agreed latest block. A majority of the nodes must say the same of it, and also of
 // whether anything is waiting, else Settled is false. chain.ErrUnavailable: there is no majority, so nothing is known; one node that lies or is
 // late cannot decide.
-func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
+func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
-		return chain.Tip{}, fmt.Errorf("tip of %q: %w", account, err)
+		return chain.AccountHead{}, fmt.Errorf("tip of %q: %w", account, err)
 	}
 	head, err := c.Head(ctx)
 	if err != nil {
-		return chain.Tip{}, fmt.Errorf("tip of %s: %w", account, err)
+		return chain.AccountHead{}, fmt.Errorf("tip of %s: %w", account, err)
 	}
 	question := func(ctx context.Context, n *node) (nonces, error) { return noncesOf(ctx, n, owner, head) }
 	answers := quorum.Ask(ctx, c.nodes, question, quorum.Same[*node](c.majority(), nonces.tip))
 	tip, err := c.tipOf(answers)
 	if err != nil {
-		return chain.Tip{}, fmt.Errorf("tip of %s: %w", account, err)
+		return chain.AccountHead{}, fmt.Errorf("tip of %s: %w", account, err)
 	}
 	return tip, nil
 }
 
-func (c *Chain) tipOf(answers []answer[nonces]) (chain.Tip, error) {
+func (c *Chain) tipOf(answers []answer[nonces]) (chain.AccountHead, error) {
 	latest, found := quorum.Agreed(answers, c.majority(), func(n nonces) uint64 { return n.latest })
 	if !found {
 		_, faults := quorum.Good(answers)
-		return chain.Tip{}, unavailable(append(faults, errors.New("no majority of the nodes agrees on its nonce")))
+		return chain.AccountHead{}, unavailable(append(faults, errors.New("no majority of the nodes agrees on its nonce")))
 	}
 	for _, a := range answers {
 		if a.Err == nil && a.Value.latest != latest.latest {
@@ -130,7 +131,7 @@ func (c *Chain) tipOf(answers []answer[nonces]) (chain.Tip, error) {
 	if tip, found := quorum.Agreed(answers, c.majority(), nonces.tip); found {
 		return tip.tip(), nil
 	}
-	return chain.Tip{Next: latest.latest}, nil
+	return chain.AccountHead{Next: latest.latest}, nil
 }
 
 func noncesOf(ctx context.Context, n *node, owner common.Address, head chain.Head) (nonces, error) {

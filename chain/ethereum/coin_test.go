@@ -124,7 +124,7 @@ func TestReportsAddUpToBalances(t *testing.T) {
 					add(tr.To, 1, tr.Amount)
 				}
 			}
-			for _, e := range block.Effects {
+			for _, e := range block.OwnTxs {
 				add(e.Account, -1, e.Fee, e.Value)
 				if e.To != "" {
 					add(e.To, 1, e.Value)
@@ -154,6 +154,6 @@ func (m *mix) pay(ahead uint64, p chain.Payment) {
 	slot := m.hot
 	nonce, err := m.dev.Client().NonceAt(m.Context(), addr(slot), nil)
 	require.NoError(m, err)
-	slot.Number = nonce + ahead
+	slot.Nonce = nonce + ahead
 	m.broadcast(m.sign(slot, p))
 }

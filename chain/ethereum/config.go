@@ -17,6 +17,12 @@ import (
 	"gatewayd/chain"
 )
 
+// CoinDecimals is what every EVM chain counts its coin with.
+const CoinDecimals = 18
+
+// CoinType is that of SLIP-44 which the keys of every EVM chain are derived with.
+const CoinType = 60
+
 // Config is one EVM chain. Empty fields take the defaults named beside them.
 type Config struct {
 	ID      chain.ID `yaml:"id"`       // name of the ledger in configuration, database and logs

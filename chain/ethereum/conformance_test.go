@@ -18,7 +18,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/chain/ethereum/devnode/external"
+	"gatewayd/internal/ethtest"
 )
 
 // source is what all development chains have in common.
@@ -110,11 +110,11 @@ func conformance(t *testing.T, config devnode.Config) {
 	})
 }
 
-func startExternal(t *testing.T, config external.Config) *external.Node {
+func startExternal(t *testing.T, config ethtest.Config) *ethtest.Node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	node, err := external.Start(ctx, config)
+	node, err := ethtest.Start(ctx, config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
 	return node
@@ -122,7 +122,7 @@ func startExternal(t *testing.T, config external.Config) *external.Node {
 
 func TestConformanceOnAnvil(t *testing.T) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		node := startExternal(t, external.Config{Kind: external.Anvil})
+		node := startExternal(t, ethtest.Config{Kind: ethtest.Anvil})
 		require.NoError(t, node.SetMining(false))
 		mine := func(t *testing.T, n int) { require.NoError(t, node.Mine(n)) }
 		return harness(t, node, mine, func(t *testing.T, depth int, keep bool) {
@@ -151,7 +151,7 @@ func newestTransactions(t *testing.T, client *ethclient.Client, depth int) types
 
 // TestOtherClients does on other programs what the other tests do on the embedded chain: every kind of deposit and a payment.
 func TestOtherClients(t *testing.T) {
-	for _, config := range []external.Config{{Kind: external.Anvil}, {Kind: external.Anvil, Hardfork: "berlin"}, {Kind: external.Geth}} {
+	for _, config := range []ethtest.Config{{Kind: ethtest.Anvil}, {Kind: ethtest.Anvil, Hardfork: "berlin"}, {Kind: ethtest.Geth}} {
 		t.Run(string(config.Kind)+config.Hardfork, func(t *testing.T) {
 			node := startExternal(t, config) // both make a block for each transaction
 			h := harness(t, node, func(*testing.T, int) {}, nil)
@@ -185,7 +185,7 @@ func TestOtherClients(t *testing.T) {
 					err := chaintest.Send(t.Context(), adapter, attempt) // known until the pool sees the block, used up from then on
 					return err != nil && strings.Contains(err.Error(), "nonce already used")
 				}, 30*time.Second, 20*time.Millisecond)
-				slot.Number++
+				slot.Nonce++
 			}
 		})
 	}

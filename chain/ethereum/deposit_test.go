@@ -37,7 +37,7 @@ func TestNativeDeposit(t *testing.T) {
 		height := b.mine(1)
 		block := b.block(height)
 		require.Equal(t, []chain.Transfer{b.incoming(tx, "val", b.faucet(), chain.Native, 12345)}, block.Transfers)
-		require.Empty(t, block.Effects)
+		require.Empty(t, block.OwnTxs)
 		require.Equal(t, height, block.Height)
 		parent := b.block(height - 1)
 		require.Equal(t, parent.Hash, block.Parent)
@@ -62,7 +62,7 @@ func TestNothingForUs(t *testing.T) {
 	b.mine(1)
 	block := b.newest()
 	require.Empty(t, block.Transfers)
-	require.Empty(t, block.Effects)
+	require.Empty(t, block.OwnTxs)
 }
 
 func TestBatchIsCreditedOneByOne(t *testing.T) {

@@ -10,6 +10,6 @@
 // What a node can do: be late, be silent, be wrong. What it cannot do: leave out or invent a transaction or an event of a block on whose
 // hash the majority agrees. Three things are not in the roots: internal native transfers before EIP-7708 (traces; several nodes must
 // agree on each one that would be reported), the sender of a transaction (recovered here for each one that is reported; a node that lies
-// about the sender of one of ours can hide an Effect, never make one), and everything when Config.Unverified is set. Blocks with transactions
-// of types that are not known here are believed as a majority of the nodes shows them (odd.go).
+// about the sender of one of ours can hide an OwnTx, never make one), and everything when Config.Unverified is set. Blocks with transactions
+// of types that are not known here are believed as a majority of the nodes shows them (unknown_type.go).
 package ethereum

@@ -17,14 +17,14 @@ type fees struct {
 	legacy   bool // of a transaction with a gas price
 }
 
-// market is what the chain asks for at the moment. On a chain without a base fee, base is zero and tip is the gas price.
-type market struct {
+// gasPrices is what the chain asks for at the moment. On a chain without a base fee, base is zero and tip is the gas price.
+type gasPrices struct {
 	base, tip *uint256.Int
 	legacy    bool
 }
 
-// key is equal for nodes that see the same market.
-func (m market) key() (key struct {
+// key is equal for nodes that see the same prices.
+func (m gasPrices) key() (key struct {
 	base, tip uint256.Int
 	legacy    bool
 }) {
@@ -32,9 +32,9 @@ func (m market) key() (key struct {
 	return key
 }
 
-// suggest is the offer that suits a market: the tip most others paid, at least the floor, and room for the base fee to double; or the
+// suggest is the offer that suits the prices: the tip most others paid, at least the floor, and room for the base fee to double; or the
 // gas price.
-func (m market) suggest(floor *uint256.Int) fees {
+func (m gasPrices) suggest(floor *uint256.Int) fees {
 	tip := higher(m.tip, floor)
 	if m.legacy {
 		return fees{tip, tip, true}
@@ -51,7 +51,7 @@ func (m market) suggest(floor *uint256.Int) fees {
 
 // first prices a first attempt: the suggestion, cut to the ceiling as long as a block would still take it now with the least tip. A gas
 // price is not cut: nobody can say whether a lower one would do.
-func (m market) first(floor, ceiling *uint256.Int) (fees, error) {
+func (m gasPrices) first(floor, ceiling *uint256.Int) (fees, error) {
 	offer := m.suggest(floor)
 	if !offer.cap.Gt(ceiling) {
 		return offer, nil
@@ -69,7 +69,7 @@ func (m market) first(floor, ceiling *uint256.Int) (fees, error) {
 // replace prices a replacement so that every client takes it: both fees an eighth higher (the clients want a tenth), or what is suggested
 // now if that is more. Under the ceiling it never stays below what is needed to replace. Either kind of transaction replaces the other:
 // clients compare a gas price with both fees.
-func (m market) replace(prev fees, floor, ceiling *uint256.Int) (fees, error) {
+func (m gasPrices) replace(prev fees, floor, ceiling *uint256.Int) (fees, error) {
 	needed := fees{tip: raised(prev.tip), cap: raised(prev.cap)}
 	if needed.cap.Gt(ceiling) {
 		return fees{}, fmt.Errorf("%w: a replacement needs %s wei per gas, the ceiling is %s", chain.ErrFeeCeiling, needed.cap.Dec(), ceiling.Dec())

@@ -37,7 +37,7 @@ func TestFirstPrice(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := market{base: wei(c.base), tip: wei(c.tip)}.first(wei(c.floor), wei(c.ceiling))
+			got, err := gasPrices{base: wei(c.base), tip: wei(c.tip)}.first(wei(c.floor), wei(c.ceiling))
 			if c.wantCap == 0 {
 				require.ErrorIs(t, err, chain.ErrFeeCeiling)
 				return
@@ -62,7 +62,7 @@ func TestGasPrice(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := market{wei(0), wei(c.price), true}.first(wei(c.floor), wei(c.ceiling))
+			got, err := gasPrices{wei(0), wei(c.price), true}.first(wei(c.floor), wei(c.ceiling))
 			if c.want == 0 {
 				require.ErrorIs(t, err, chain.ErrFeeCeiling)
 				return
@@ -81,17 +81,17 @@ func drawWei(t *rapid.T, name string) *uint256.Int {
 	return n.Rsh(n, uint(256-bits))
 }
 
-// drawMarket is of either kind: a chain may get a base fee, or lose it in a re-org, while a payment waits.
-func drawMarket(t *rapid.T, name string) market {
+// drawPrices is of either kind: a chain may get a base fee, or lose it in a re-org, while a payment waits.
+func drawPrices(t *rapid.T, name string) gasPrices {
 	if rapid.Bool().Draw(t, name+" legacy") {
-		return market{new(uint256.Int), drawWei(t, name+" price"), true}
+		return gasPrices{new(uint256.Int), drawWei(t, name+" price"), true}
 	}
-	return market{drawWei(t, name+" base"), drawWei(t, name+" tip"), false}
+	return gasPrices{drawWei(t, name+" base"), drawWei(t, name+" tip"), false}
 }
 
 func TestPricesKeepTheirPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		now, later := drawMarket(t, "now"), drawMarket(t, "later")
+		now, later := drawPrices(t, "now"), drawPrices(t, "later")
 		floor, ceiling := drawWei(t, "floor"), drawWei(t, "ceiling")
 		offer, err := now.first(floor, ceiling)
 		for err == nil {

@@ -20,8 +20,8 @@ func (b *bundle) requireKind(a chain.Attempt, want uint8) {
 	tx := decode(b.T, a)
 	require.Equal(b, want, tx.Type())
 	require.Equal(b, b.dev.ChainID(), tx.ChainId().Uint64(), "protected against replay on other chains")
-	require.Equal(b, a.Cap.String(), tx.GasFeeCap().String())
-	require.Equal(b, a.Tip.String(), tx.GasTipCap().String())
+	require.Equal(b, a.FeeCap.String(), tx.GasFeeCap().String())
+	require.Equal(b, a.TipCap.String(), tx.GasTipCap().String())
 }
 
 // TestLegacyReplacementsAreTakenByGeth is TestReplacementsAreTakenByGeth on a chain without a base fee.
@@ -60,7 +60,7 @@ func TestLegacyCeiling(t *testing.T) {
 	require.NoError(t, err)
 	first := b.sign(b.hot, pay)
 	b.requireKind(first, types.LegacyTxType)
-	require.Equal(t, fees.Price, first.Cap)
+	require.Equal(t, fees.Price, first.FeeCap)
 	_, err = b.chain.Sign(t.Context(), b.hot, pay, []chain.Attempt{first})
 	require.ErrorIs(t, err, chain.ErrFeeCeiling, "an eighth more is over it")
 	pay.MaxFee, err = pay.MaxFee.Sub(chain.NewAmount(1))
@@ -92,9 +92,9 @@ func TestLegacySweeps(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, less.Less(more))
 	b.mine(1)
-	require.Equal(t, []chain.Effect{{
+	require.Equal(t, []chain.OwnTx{{
 		Account: b.inbox.Account, Tx: second.Hash, OK: true, Fee: b.feeOf(second), To: b.hot.Account, Value: less,
-	}}, b.newest().Effects)
+	}}, b.newest().OwnTxs)
 	require.Zero(t, b.holding(chain.Native, addr(b.inbox)))
 
 	need, err := b.chain.TokenSweepCost(t.Context())
@@ -108,7 +108,7 @@ func TestLegacySweeps(t *testing.T) {
 	b.broadcast(first)
 	b.broadcast(b.sign(slot, sweep, first))
 	b.mine(1)
-	require.True(t, b.newest().Effects[0].OK)
+	require.True(t, b.newest().OwnTxs[0].OK)
 }
 
 // TestBaseFeeComesWithAFork: a payment waits while the chain gets its base fee. Either kind replaces the other, the payee has it once,
@@ -140,9 +140,9 @@ func TestBaseFeeComesWithAFork(t *testing.T) {
 	b.requireKind(last, types.DynamicFeeTxType)
 	b.broadcast(last)
 	b.mine(1)
-	require.Equal(t, []chain.Effect{{
+	require.Equal(t, []chain.OwnTx{{
 		Account: b.hot.Account, Tx: last.Hash, OK: true, Fee: b.feeOf(last), To: outsider("payee").Hex(), Value: chain.NewAmount(77),
-	}}, b.newest().Effects)
+	}}, b.newest().OwnTxs)
 	require.EqualValues(t, 77, b.holding(chain.Native, outsider("payee")))
 	for _, a := range []chain.Attempt{old, next, again} {
 		require.ErrorContains(t, chaintest.Send(t.Context(), b.chain, a), "nonce already used")
@@ -188,5 +188,5 @@ func TestFeeHistoryNotOffered(t *testing.T) {
 	b.requireKind(attempt, types.LegacyTxType)
 	b.broadcast(attempt)
 	b.mine(1)
-	require.True(t, b.newest().Effects[0].OK)
+	require.True(t, b.newest().OwnTxs[0].OK)
 }

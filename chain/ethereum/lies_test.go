@@ -110,7 +110,7 @@ func eventful(t *testing.T) *bundle {
 	b.mine(1)
 	block := b.newest()
 	require.Len(t, block.Transfers, 3)
-	require.Len(t, block.Effects, 1)
+	require.Len(t, block.OwnTxs, 1)
 	return b
 }
 
@@ -322,7 +322,7 @@ func TestUnverifiedChainTrustsTheNode(t *testing.T) {
 	block, err := b.adapter(config).Block(t.Context(), b.height())
 	require.NoError(t, err)
 	require.Len(t, block.Transfers, 2)
-	require.Equal(t, b.newest().Effects, block.Effects)
+	require.Equal(t, b.newest().OwnTxs, block.OwnTxs)
 
 	for _, name := range []string{"gas changed", "status of two", "no status", "receipt of another", "receipt left out"} {
 		config.Nodes = []string{newLiar(t, b.dev.URL(), lies(b)[name]).url}

@@ -163,7 +163,7 @@ func TestBatchesAreCutToWhatANodeTakes(t *testing.T) {
 				block, err := adapter.Block(t.Context(), height)
 				require.NoError(t, err)
 				require.Len(t, block.Transfers, 10)
-				_, err = adapter.Tip(t.Context(), b.hot.Account)
+				_, err = adapter.AccountHead(t.Context(), b.hot.Account)
 				require.NoError(t, err)
 			})
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -21,13 +22,13 @@ const maxForeign = 100
 // Block answers the block at a height with all transfers to us and all our own transactions in it.
 //
 // References: "<tx>:val" for the value of the transaction itself, "<tx>:log:<n>" for the n-th log of the transaction, "<tx>:call:<path>"
-// for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us (failed.go). From the Amsterdam fork on, internal native
+// for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us (failed_transactions.go). From the Amsterdam fork on, internal native
 // transfers are read from the protocol's own logs (EIP-7708), before it from traces. A token is credited by its event: what a
 // fee-on-transfer token says in it is what arrived. Transfers of tokens that are not configured are reported with their contract as
 // asset, at most 100 of a block.
 //
 // With several nodes the hash must be that of a majority; the contents are taken from any of them, proven, but for blocks with transactions of
-// types that nobody here knows: those as a majority shows them (odd.go). A node that cannot show the
+// types that nobody here knows: those as a majority shows them (unknown_type.go). A node that cannot show the
 // block is passed over. chain.ErrNotFound and chain.ErrUnavailable are as the port has them.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	if c.addresses == nil {
@@ -48,7 +49,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 			faults = append(faults, n.blame(err))
 			continue
 		}
-		if b.odd && len(c.nodes) > 1 {
+		if b.unknown && len(c.nodes) > 1 {
 			if b, err = c.voted(ctx, nodes, height, want); err != nil {
 				return chain.Block{}, fmt.Errorf("reading block %d: %w", height, err)
 			}
@@ -101,11 +102,11 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)
 		}
 	}
-	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, Effects: s.effects}, nil
+	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.effects}, nil
 }
 
 // candidates are all addresses of a block that could be ours and matter.
-func (c *Chain) candidates(b *block, calls ballot) map[common.Address]bool {
+func (c *Chain) candidates(b *block, calls traceVotes) map[common.Address]bool {
 	found := make(map[common.Address]bool, 4*len(b.txs))
 	for i := range b.txs {
 		t := &b.txs[i]
@@ -161,7 +162,7 @@ type searcher struct {
 	told      map[int]movement // failed token payments to us, by transaction
 	foreign   int
 	transfers []chain.Transfer
-	effects   []chain.Effect
+	effects   []chain.OwnTx
 }
 
 // incoming tells whether a movement comes to us from somebody else.
@@ -244,7 +245,7 @@ func (s *searcher) logs(t *transaction) {
 // same. A transaction that pays an account of ours directly runs no code there, so it has no second one. -1 if there is none.
 func (t *transaction) ownLog() int {
 	own, ok := t.movement()
-	return slices.IndexFunc(t.logs, func(l logJSON) bool {
+	return slices.IndexFunc(t.logs, func(l wire.Log) bool {
 		m, is := readTransferLog(l.Topics, l.Data)
 		return ok && is && isNativeLog(l.Address) && m == own
 	})
@@ -276,7 +277,7 @@ func (s *searcher) effect(t *transaction) error {
 		return err
 	}
 	s.chain.learn(t)
-	e := chain.Effect{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Void: !t.ok, Fee: fee}
+	e := chain.OwnTx{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Void: !t.ok, Fee: fee}
 	if m, ok := t.movement(); ok && t.ok && !m.amount.IsZero() {
 		e.To, e.Value = m.to.Hex(), chain.AmountOf(&m.amount)
 	}

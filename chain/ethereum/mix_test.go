@@ -125,7 +125,7 @@ func (m *mix) topUp() {
 	slot := m.hot
 	nonce, err := m.dev.Client().PendingNonceAt(m.Context(), addr(slot))
 	require.NoError(m, err)
-	slot.Number = nonce
+	slot.Nonce = nonce
 	m.broadcast(m.sign(slot, pay))
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -35,7 +36,7 @@ type node struct {
 	timeout time.Duration
 	limit   int64
 	alone   bool // the only node is never left alone
-	pace    *pace
+	limiter *nodeLimiter
 
 	mu     sync.Mutex
 	client *rpc.Client
@@ -60,9 +61,9 @@ func newNode(index int, address string, config Config) *node {
 		timeout: config.Timeout,
 		limit:   config.MaxResponse,
 		alone:   alone,
-		pace:    newPace(config.RequestsPerSecond),
+		limiter: newNodeLimiter(config.RequestsPerSecond),
 	}
-	n.most.Store(int32(n.pace.most()))
+	n.most.Store(int32(n.limiter.most()))
 	n.perCall.Store(balancePage)
 	return n
 }
@@ -117,18 +118,18 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 	waiting, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
 	for {
-		if err := n.pace.wait(waiting, count, n.alone); err != nil {
+		if err := n.limiter.wait(waiting, count, n.alone); err != nil {
 			return n.fault(method, err)
 		}
 		err := n.try(ctx, do)
 		switch {
 		case err == nil:
-			n.pace.accepted()
+			n.limiter.accepted()
 			return nil
 		case classify(err) != verdictLimited:
 			return n.fault(method, err)
 		}
-		n.pace.refused()
+		n.limiter.refused()
 		if !n.alone {
 			return n.fault(method, err)
 		}
@@ -154,14 +155,14 @@ func (n *node) try(ctx context.Context, do func(context.Context, *rpc.Client) er
 func (n *node) fault(method string, err error) error {
 	err = fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
 	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) || errors.Is(err, errMalformed) {
+	if errors.As(err, &shape) || errors.Is(err, wire.ErrMalformed) {
 		return n.Wrong("answer", err)
 	}
 	return err
 }
 
 // Willing tells whether the node is asked first: one that refuses requests for coming too soon is not.
-func (n *node) Willing() bool { return n.Node.Willing() && (n.alone || n.pace.left() <= 0) }
+func (n *node) Willing() bool { return n.Node.Willing() && (n.alone || n.limiter.left() <= 0) }
 
 // connect dials once; HTTP has nothing to dial, WebSocket and IPC reconnect by themselves afterwards.
 func (n *node) connect(ctx context.Context) (*rpc.Client, error) {
@@ -202,7 +203,7 @@ func (n *node) httpClient() *http.Client {
 		DisableCompression:  isLoopback(n.address),
 	}
 	return &http.Client{
-		Transport:     boundedTransport{transport, n.limit, n.pace},
+		Transport:     boundedTransport{transport, n.limit, n.limiter},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -217,9 +218,9 @@ func isLoopback(address string) bool {
 
 // boundedTransport cuts answers off after limit bytes (uncompressed), with an error, and heeds those that ask for a pause.
 type boundedTransport struct {
-	base  *http.Transport
-	limit int64
-	pace  *pace
+	base    *http.Transport
+	limit   int64
+	limiter *nodeLimiter
 }
 
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -227,7 +228,7 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.pace.heed(response)
+	t.limiter.heed(response)
 	response.Body = &boundedBody{response.Body, t.limit}
 	return response, nil
 }
@@ -260,4 +261,87 @@ func unavailable(faults []error) error {
 		args[i] = fault
 	}
 	return fmt.Errorf("%w: %w", chain.ErrUnavailable, fmt.Errorf(format, args...))
+}
+
+// batch asks several things in one request, or in as many as the node wants it cut into. Each element's own Error is made plain but left to
+// the caller.
+func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
+	if err := n.ready(ctx); err != nil {
+		return err
+	}
+	for len(elems) > 0 {
+		size := min(len(elems), int(n.most.Load()))
+		err := n.batchOnce(ctx, elems[:size])
+		if size > 1 && classify(err) == verdictBatchSize {
+			n.most.Store(int32(size / 2))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		elems = elems[size:]
+	}
+	return nil
+}
+
+// batchOnce asks in one request. A node that takes no batches is asked without.
+func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
+	if n.most.Load() == 1 {
+		return n.single(ctx, &elems[0])
+	}
+	return n.exchange(ctx, elems[0].Method, len(elems), func(ctx context.Context, client *rpc.Client) error {
+		for i := range elems {
+			elems[i].Error = nil // of an earlier try
+		}
+		if err := client.BatchCallContext(ctx, elems); err != nil {
+			return wholeBatch(err)
+		}
+		return n.tidy(elems)
+	})
+}
+
+// errBatchSize is a node that refuses a batch as a whole.
+var errBatchSize = errors.New("the node takes no batch of that size")
+
+// wholeBatch reads the refusal of a whole batch: an error page, or one object where a list should be.
+func wholeBatch(err error) error {
+	var status rpc.HTTPError
+	var shape *json.UnmarshalTypeError
+	refused := errors.As(err, &status) && (status.StatusCode == http.StatusBadRequest || status.StatusCode == http.StatusRequestEntityTooLarge)
+	if refused || errors.As(err, &shape) && shape.Value == "object" && shape.Field == "" {
+		return errBatchSize
+	}
+	return err
+}
+
+// tidy makes errors of elements plain, and those errors of the whole batch that say to ask otherwise or later.
+func (n *node) tidy(elems []rpc.BatchElem) error {
+	missing := 0
+	for i := range elems {
+		err := elems[i].Error
+		if v := classify(err); v == verdictLimited || v == verdictBatchSize {
+			return err
+		}
+		if errors.Is(err, rpc.ErrMissingBatchResponse) {
+			missing++
+		}
+		if err != nil {
+			elems[i].Error = n.fault(elems[i].Method, err)
+		}
+	}
+	if missing == len(elems) { // it answered, but none of them
+		return errBatchSize
+	}
+	return nil
+}
+
+func (n *node) single(ctx context.Context, elem *rpc.BatchElem) error {
+	elem.Error = nil // of an earlier try
+	err := n.call(ctx, elem.Result, elem.Method, elem.Args...)
+	var refusal rpc.Error
+	if errors.As(err, &refusal) && classify(err) != verdictLimited {
+		elem.Error = err
+		return nil
+	}
+	return err
 }

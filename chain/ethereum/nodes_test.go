@@ -32,7 +32,7 @@ func (b *bundle) everything(adapter *ethereum.Chain) {
 	head := b.head(adapter)
 	_, err := adapter.Block(b.Context(), head.Latest.Height)
 	require.NoError(b, err)
-	_, err = adapter.Tip(b.Context(), b.hot.Account)
+	_, err = adapter.AccountHead(b.Context(), b.hot.Account)
 	require.NoError(b, err)
 	_, err = adapter.BalancesAt(b.Context(), head.Final.Height, []string{b.hot.Account})
 	require.NoError(b, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum/wire"
 )
 
 func goodConfig() Config {
@@ -171,15 +172,15 @@ func TestBallot(t *testing.T) {
 		}
 		return all
 	}
-	hits, err := ballot{votes: votes(one, two, one), need: 2}.decide(all)
+	hits, err := traceVotes{votes: votes(one, two, one), need: 2}.decide(all)
 	require.NoError(t, err)
 	require.Equal(t, one, hits)
-	_, err = ballot{votes: votes(one, two), need: 2}.decide(all)
+	_, err = traceVotes{votes: votes(one, two), need: 2}.decide(all)
 	require.ErrorIs(t, err, errTraceDispute)
-	hits, err = ballot{votes: votes(one, two), need: 2}.decide(func(internal) bool { return false })
+	hits, err = traceVotes{votes: votes(one, two), need: 2}.decide(func(internal) bool { return false })
 	require.NoError(t, err)
 	require.Empty(t, hits)
-	hits, err = ballot{}.decide(all)
+	hits, err = traceVotes{}.decide(all)
 	require.NoError(t, err)
 	require.Empty(t, hits)
 }
@@ -245,16 +246,16 @@ func FuzzBlock(f *testing.F) {
 	c, err := New(goodConfig(), nil, nil)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, blockText, receiptsText []byte) {
-		body, rest := &scanner{text: blockText}, &scanner{text: receiptsText}
-		raw, list := scanBlock(body), scanReceipts(rest)
-		if body.end() != nil || rest.end() != nil || raw == nil || raw.Number == nil {
+		body, rest := wire.NewScanner(blockText), wire.NewScanner(receiptsText)
+		raw, list := wire.ScanBlock(body), wire.ScanReceipts(rest)
+		if body.End() != nil || rest.End() != nil || raw == nil || raw.Number == nil {
 			return
 		}
 		b, err := c.prove(raw, uint64(*raw.Number), nil)
 		if err != nil || c.attach(b, raw, list) != nil {
 			return
 		}
-		require.Equal(t, raw.header().Hash(), b.hash)
+		require.Equal(t, raw.Header().Hash(), b.hash)
 	})
 }
 
@@ -282,13 +283,13 @@ func mustKey(t *testing.T) *ecdsa.PrivateKey {
 
 func TestATokenPaymentIsKeptByItsOwnEventOnly(t *testing.T) {
 	from, to, token, other := common.Address{1}, common.Address{2}, common.Address{3}, common.Address{4}
-	event := func(emitter, from, to common.Address, amount uint64) []logJSON {
+	event := func(emitter, from, to common.Address, amount uint64) []wire.Log {
 		log := types.EthTransferLog(from, to, uint256.NewInt(amount))
-		return []logJSON{{emitter, log.Topics, log.Data}}
+		return []wire.Log{{Address: emitter, Topics: log.Topics, Data: log.Data}}
 	}
 	cases := []struct {
 		name string
-		logs []logJSON
+		logs []wire.Log
 		want bool
 	}{
 		{"its own", event(token, from, to, 5), true},

@@ -51,9 +51,9 @@ func TestPayments(t *testing.T) {
 				require.EqualValues(t, 4321, b.holding(c.asset, payee))
 				block := b.newest()
 				require.Empty(t, block.Transfers)
-				require.Len(t, block.Effects, 1)
-				effect := block.Effects[0]
-				want := chain.Effect{Account: b.hot.Account, Number: slot.Number, Tx: attempt.Hash, OK: true, Fee: b.feeOf(attempt)}
+				require.Len(t, block.OwnTxs, 1)
+				effect := block.OwnTxs[0]
+				want := chain.OwnTx{Account: b.hot.Account, Number: slot.Nonce, Tx: attempt.Hash, OK: true, Fee: b.feeOf(attempt)}
 				if c.asset == chain.Native {
 					want.To, want.Value = payee.Hex(), chain.NewAmount(4321)
 				}
@@ -94,7 +94,7 @@ func TestOurOwnMovesAreNoTransfers(t *testing.T) {
 	b.broadcast(b.sign(b.next(b.hot), gas))
 	b.mine(1)
 	require.Empty(t, b.newest().Transfers)
-	require.Len(t, b.newest().Effects, 1)
+	require.Len(t, b.newest().OwnTxs, 1)
 
 	b.must(b.dev.SendToken(b.dev.Contracts().USDT, addr(b.inbox), big.NewInt(50)))
 	b.mine(1)
@@ -104,9 +104,9 @@ func TestOurOwnMovesAreNoTransfers(t *testing.T) {
 	b.mine(1)
 	block := b.newest()
 	require.Empty(t, block.Transfers)
-	require.Len(t, block.Effects, 1)
-	require.True(t, block.Effects[0].OK)
-	require.Equal(t, b.inbox.Account, block.Effects[0].Account)
+	require.Len(t, block.OwnTxs, 1)
+	require.True(t, block.OwnTxs[0].OK)
+	require.Equal(t, b.inbox.Account, block.OwnTxs[0].Account)
 }
 
 func TestRefusedPaymentsFailOnTheChain(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRefusedPaymentsFailOnTheChain(t *testing.T) {
 	require.EqualValues(t, 100_000, decode(t, attempt).Gas())
 	b.broadcast(attempt)
 	b.mine(1)
-	effects := b.newest().Effects
+	effects := b.newest().OwnTxs
 	require.Len(t, effects, 1)
 	require.False(t, effects[0].OK)
 	require.False(t, effects[0].Fee.IsZero())
@@ -138,7 +138,7 @@ func TestTokenWithoutItsEventIsNotPaid(t *testing.T) {
 	for at, ok := range map[common.Address]bool{liar: false, fee: false, silent: true} {
 		b.broadcast(b.sign(b.next(b.hot), credit(asset(at), outsider("payee"), 1000)))
 		b.mine(1)
-		effects := b.newest().Effects
+		effects := b.newest().OwnTxs
 		require.Len(t, effects, 1)
 		require.Equal(t, ok, effects[0].OK)
 	}
@@ -202,7 +202,7 @@ func TestFeesStayUnderTheCeiling(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrFeeCeiling)
 	b.broadcast(attempt)
 	b.mine(1)
-	require.Len(t, b.newest().Effects, 1)
+	require.Len(t, b.newest().OwnTxs, 1)
 }
 
 func TestReplacementKeepsTheMessage(t *testing.T) {
@@ -222,7 +222,7 @@ func TestReplacementKeepsTheMessage(t *testing.T) {
 	b.broadcast(second)
 	require.Equal(t, []common.Hash{two.Hash()}, b.dev.Pending())
 	b.mine(1)
-	require.Equal(t, second.Hash, b.newest().Effects[0].Tx)
+	require.Equal(t, second.Hash, b.newest().OwnTxs[0].Tx)
 }
 
 func TestReplacementRefusesAnotherMessage(t *testing.T) {
@@ -240,10 +240,10 @@ func TestReplacementRefusesAnotherMessage(t *testing.T) {
 		require.ErrorContains(t, err, "it pays another", name)
 	}
 	elsewhere := slot
-	elsewhere.Number++
+	elsewhere.Nonce++
 	_, err := b.chain.Sign(t.Context(), elsewhere, pay, []chain.Attempt{first})
 	require.ErrorContains(t, err, "nonce")
-	_, err = b.chain.Sign(t.Context(), chain.Slot{Account: b.inbox.Account, Key: b.inbox.Key, Number: slot.Number}, pay, []chain.Attempt{first})
+	_, err = b.chain.Sign(t.Context(), chain.Slot{Account: b.inbox.Account, Key: b.inbox.Key, Nonce: slot.Nonce}, pay, []chain.Attempt{first})
 	require.ErrorContains(t, err, "not signed by the slot's account")
 	broken := first
 	broken.Raw = broken.Raw[:len(broken.Raw)-1]
@@ -264,7 +264,7 @@ func TestCancelTakesTheSlot(t *testing.T) {
 	b.broadcast(cancel)
 	b.mine(1)
 	require.Zero(t, b.holding(chain.Native, outsider("payee")))
-	require.Equal(t, cancel.Hash, b.newest().Effects[0].Tx)
+	require.Equal(t, cancel.Hash, b.newest().OwnTxs[0].Tx)
 	_, err := b.chain.Sign(t.Context(), slot, pay, []chain.Attempt{first, cancel})
 	require.Error(t, err)
 }
@@ -289,7 +289,7 @@ func TestNativeSweepEmptiesItsAddress(t *testing.T) {
 		tx := decode(t, third)
 		require.Equal(t, chain.NewAmount(1e17).String(), new(big.Int).Add(tx.Value(), new(big.Int).Mul(tx.GasFeeCap(), bigInt(tx.Gas()))).String())
 		b.mine(1)
-		require.Len(t, b.newest().Effects, 1)
+		require.Len(t, b.newest().OwnTxs, 1)
 		require.Empty(t, b.newest().Transfers)
 	})
 }
@@ -332,9 +332,9 @@ func TestNativeSweepShrinks(t *testing.T) {
 	last := attempts[len(attempts)-1]
 	b.broadcast(last)
 	b.mine(1)
-	require.Equal(t, []chain.Effect{{
-		Account: b.inbox.Account, Number: slot.Number, Tx: last.Hash, OK: true, Fee: b.feeOf(last), To: b.hot.Account, Value: brought,
-	}}, b.newest().Effects)
+	require.Equal(t, []chain.OwnTx{{
+		Account: b.inbox.Account, Number: slot.Nonce, Tx: last.Hash, OK: true, Fee: b.feeOf(last), To: b.hot.Account, Value: brought,
+	}}, b.newest().OwnTxs)
 	arrived, err := chain.NewAmount(b.holding(chain.Native, addr(b.hot))).Sub(chain.NewAmount(before))
 	require.NoError(t, err)
 	require.Equal(t, brought, arrived)
@@ -362,7 +362,7 @@ func TestTokenSweepCostIsEnough(t *testing.T) {
 	b.broadcast(first)
 	b.broadcast(b.sign(slot, sweep, first))
 	b.mine(1)
-	require.True(t, b.newest().Effects[0].OK)
+	require.True(t, b.newest().OwnTxs[0].OK)
 }
 
 func TestPayoutCostLearns(t *testing.T) {
@@ -375,7 +375,7 @@ func TestPayoutCostLearns(t *testing.T) {
 	attempt := b.sign(b.next(b.hot), credit(b.usdt, outsider("payee"), 5))
 	b.broadcast(attempt)
 	b.mine(1)
-	require.True(t, b.newest().Effects[0].OK)
+	require.True(t, b.newest().OwnTxs[0].OK)
 	after, err := b.chain.PayoutCost(t.Context(), b.usdt)
 	require.NoError(t, err)
 	require.NotEqual(t, before, after)
@@ -393,10 +393,10 @@ func TestDroppedTransactionIsSentAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, dropped)
 	b.mine(1)
-	require.Empty(t, b.newest().Effects)
+	require.Empty(t, b.newest().OwnTxs)
 	b.broadcast(attempt)
 	b.mine(1)
-	require.Len(t, b.newest().Effects, 1)
+	require.Len(t, b.newest().OwnTxs, 1)
 	require.ErrorContains(t, chaintest.Send(t.Context(), b.chain, attempt), "nonce already used")
 }
 
@@ -419,15 +419,15 @@ func TestBroadcastOfANodeThatTookOtherBytes(t *testing.T) {
 func TestTip(t *testing.T) {
 	b := setup(t)
 	b.mine(4)
-	require.Equal(t, chain.Tip{Settled: true}, b.tip(b.hot))
+	require.Equal(t, chain.AccountHead{Settled: true}, b.tip(b.hot))
 	attempt := b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 77))
 	b.broadcast(attempt)
-	require.Equal(t, chain.Tip{Next: 0}, b.tip(b.hot))
+	require.Equal(t, chain.AccountHead{Next: 0}, b.tip(b.hot))
 	b.mine(1)
-	require.Equal(t, chain.Tip{Next: 1}, b.tip(b.hot))
+	require.Equal(t, chain.AccountHead{Next: 1}, b.tip(b.hot))
 	b.mine(4)
-	require.Equal(t, chain.Tip{Next: 1, Settled: true}, b.tip(b.hot))
-	_, err := b.chain.Tip(t.Context(), "hot")
+	require.Equal(t, chain.AccountHead{Next: 1, Settled: true}, b.tip(b.hot))
+	_, err := b.chain.AccountHead(t.Context(), "hot")
 	require.ErrorIs(t, err, chain.ErrAddress)
 }
 
@@ -465,21 +465,21 @@ func TestTipOfDisagreeingNodes(t *testing.T) {
 		name   string
 		honest int
 		liars  []*liar
-		want   chain.Tip
+		want   chain.AccountHead
 		err    error
 	}{
-		{"one of three ahead", 2, []*liar{ahead()}, chain.Tip{Settled: true}, nil},
-		{"one of three sees something wait", 2, []*liar{pending()}, chain.Tip{Settled: true}, nil},
-		{"two of three see something wait", 1, []*liar{pending(), pending()}, chain.Tip{}, nil},
-		{"one ahead, one sees something wait", 1, []*liar{ahead(), pending()}, chain.Tip{}, nil},
-		{"one of two ahead", 1, []*liar{ahead()}, chain.Tip{}, chain.ErrUnavailable},
-		{"one ahead, one dead", 1, []*liar{ahead(), count(func(request) any { return raw{503, nil} })}, chain.Tip{}, chain.ErrUnavailable},
-		{"something waits", 0, []*liar{pending()}, chain.Tip{}, nil},
-		{"no state of the final block", 0, []*liar{forgetful()}, chain.Tip{}, nil},
+		{"one of three ahead", 2, []*liar{ahead()}, chain.AccountHead{Settled: true}, nil},
+		{"one of three sees something wait", 2, []*liar{pending()}, chain.AccountHead{Settled: true}, nil},
+		{"two of three see something wait", 1, []*liar{pending(), pending()}, chain.AccountHead{}, nil},
+		{"one ahead, one sees something wait", 1, []*liar{ahead(), pending()}, chain.AccountHead{}, nil},
+		{"one of two ahead", 1, []*liar{ahead()}, chain.AccountHead{}, chain.ErrUnavailable},
+		{"one ahead, one dead", 1, []*liar{ahead(), count(func(request) any { return raw{503, nil} })}, chain.AccountHead{}, chain.ErrUnavailable},
+		{"something waits", 0, []*liar{pending()}, chain.AccountHead{}, nil},
+		{"no state of the final block", 0, []*liar{forgetful()}, chain.AccountHead{}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			tip, err := b.suspicious(c.honest, c.liars...).Tip(t.Context(), b.hot.Account)
+			tip, err := b.suspicious(c.honest, c.liars...).AccountHead(t.Context(), b.hot.Account)
 			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.want, tip)
 		})
@@ -494,7 +494,7 @@ func TestTipIsOfTheAgreedBlock(t *testing.T) {
 	b.broadcast(b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 5)))
 	b.mine(1)
 	adapter := b.nodes(b.behind(before), b.behind(before), truth)
-	tip, err := adapter.Tip(t.Context(), b.hot.Account)
+	tip, err := adapter.AccountHead(t.Context(), b.hot.Account)
 	require.NoError(t, err)
 	require.Zero(t, tip.Next)
 	for _, n := range adapter.Nodes() {

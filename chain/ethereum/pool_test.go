@@ -18,7 +18,7 @@ func (b *bundle) waiting(slot chain.Slot, pay chain.Payment, tip, feeCap *big.In
 	b.Helper()
 	id, to := new(big.Int).SetUint64(b.dev.ChainID()), common.HexToAddress(pay.To)
 	tx, err := types.SignNewTx(b.keys.keys[slot.Key], types.LatestSignerForChainID(id), &types.DynamicFeeTx{
-		ChainID: id, Nonce: slot.Number, GasTipCap: tip, GasFeeCap: feeCap, Gas: gas, To: &to, Value: pay.Amount.Uint256().ToBig(),
+		ChainID: id, Nonce: slot.Nonce, GasTipCap: tip, GasFeeCap: feeCap, Gas: gas, To: &to, Value: pay.Amount.Uint256().ToBig(),
 	})
 	require.NoError(b, err)
 	raw, err := tx.MarshalBinary()
@@ -86,7 +86,7 @@ func TestTheCeilingIsNeverPassed(t *testing.T) {
 				refused++
 				break
 			}
-			most, err := attempt.Cap.Mul(decode(t, attempt).Gas())
+			most, err := attempt.FeeCap.Mul(decode(t, attempt).Gas())
 			require.NoError(t, err)
 			require.False(t, pay.MaxFee.Less(most))
 			prev = append(prev, attempt)

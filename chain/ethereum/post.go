@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/ethereum/go-ethereum/rpc"
+
+	"gatewayd/chain/ethereum/wire"
 )
 
 // question is a JSON-RPC request.
@@ -22,7 +24,7 @@ type question struct {
 
 // scan is call for large answers: read takes the result as it comes. Over HTTP the answer is read in one pass; the other transports
 // hand over a copy.
-func (n *node) scan(ctx context.Context, read func(*scanner), method string, args ...any) error {
+func (n *node) scan(ctx context.Context, read func(*wire.Scanner), method string, args ...any) error {
 	if err := n.ready(ctx); err != nil {
 		return err
 	}
@@ -34,14 +36,14 @@ func (n *node) scan(ctx context.Context, read func(*scanner), method string, arg
 		if err := client.CallContext(ctx, &result, method, args...); err != nil {
 			return err
 		}
-		s := &scanner{text: result}
+		s := wire.NewScanner(result)
 		read(s)
-		return s.end()
+		return s.End()
 	})
 }
 
 // post asks over HTTP without the RPC client. The client bounds the answer and follows no redirect, like the other calls.
-func (n *node) post(ctx context.Context, read func(*scanner), method string, args []any) error {
+func (n *node) post(ctx context.Context, read func(*wire.Scanner), method string, args []any) error {
 	body, err := json.Marshal(question{"2.0", 1, method, args})
 	if err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
@@ -90,27 +92,24 @@ func (n *node) keep(answer *bytes.Buffer) {
 }
 
 // readAnswer takes the result, or the error, out of a JSON-RPC answer to request 1.
-func readAnswer(text []byte, read func(*scanner)) error {
-	s := &scanner{text: text}
+func readAnswer(text []byte, read func(*wire.Scanner)) error {
+	s := wire.NewScanner(text)
 	var refusal *refusal
 	answered, mine := false, false
-	s.object(func(name []byte) {
+	s.Object(func(name []byte) {
 		switch string(name) {
 		case "id":
-			s.peek()
-			start := s.at
-			s.skip()
-			mine = string(text[start:s.at]) == "1"
+			mine = string(s.Raw()) == "1"
 		case "result":
 			answered = true
 			read(s)
 		case "error":
 			refusal = scanRefusal(s)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	switch err := s.end(); {
+	switch err := s.End(); {
 	case err != nil:
 		return err
 	case refusal != nil:
@@ -128,15 +127,13 @@ type refusal struct {
 }
 
 // scanRefusal reads an error; nil for null.
-func scanRefusal(s *scanner) *refusal {
-	if s.null() {
+func scanRefusal(s *wire.Scanner) *refusal {
+	if s.Null() {
 		return nil
 	}
-	start := s.at
-	s.skip()
 	var r refusal
-	if err := json.Unmarshal(s.text[start:s.at], &r); err != nil {
-		s.fail(err)
+	if err := json.Unmarshal(s.Raw(), &r); err != nil {
+		s.Fail(err)
 	}
 	return &r
 }

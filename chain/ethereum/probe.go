@@ -46,7 +46,7 @@ func (c *Chain) Probe(ctx context.Context) []Report {
 
 func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
 	r.Node = n.name
-	defer func() { r.Limited = n.pace.count() }()
+	defer func() { r.Limited = n.limiter.count() }()
 	var id hexutil.Uint64
 	if r.Err = n.call(ctx, &id, "eth_chainId"); r.Err != nil {
 		return r

@@ -15,6 +15,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum/wire"
 )
 
 // receiptBatch is how many receipts are asked for in one request where a node has no call for a whole block's.
@@ -29,7 +30,7 @@ type block struct {
 	// nativeLogs: the protocol writes a log for each movement of native coin (EIP-7708, the Amsterdam fork, whose
 	// headers are known by their block access list).
 	nativeLogs bool
-	odd        bool // see odd.go
+	unknown    bool // see unknown_type.go
 	txs        []transaction
 }
 
@@ -47,7 +48,7 @@ type transaction struct {
 	gasUsed uint64
 	price   *uint256.Int // paid per gas
 	extra   *uint256.Int // paid besides gas
-	logs    []logJSON
+	logs    []wire.Log
 	signed  *types.Transaction // nil on an unverified chain, and of an unknown type
 }
 
@@ -61,8 +62,8 @@ func (t *transaction) hash() common.Hash {
 
 // read fetches a block from one node and proves it. want is the hash that the nodes agreed on; nil for whatever the node has at the height.
 func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.Hash) (*block, error) {
-	var raw *blockJSON
-	if err := n.scan(ctx, func(s *scanner) { raw = scanBlock(s) }, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
+	var raw *wire.Block
+	if err := n.scan(ctx, func(s *wire.Scanner) { raw = wire.ScanBlock(s) }, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
 		return nil, err
 	}
 	if raw == nil {
@@ -83,8 +84,8 @@ func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.H
 }
 
 // prove checks number, hash and transaction root.
-func (c *Chain) prove(raw *blockJSON, height uint64, want *common.Hash) (*block, error) {
-	if err := raw.check(); err != nil {
+func (c *Chain) prove(raw *wire.Block, height uint64, want *common.Hash) (*block, error) {
+	if err := raw.Check(); err != nil {
 		return nil, err
 	}
 	if uint64(*raw.Number) != height {
@@ -98,30 +99,30 @@ func (c *Chain) prove(raw *blockJSON, height uint64, want *common.Hash) (*block,
 		nativeLogs: raw.AccessListHash != nil, txs: make([]transaction, len(raw.Transactions)),
 	}
 	if !c.config.Unverified {
-		if hash := raw.header().Hash(); hash != *raw.Hash {
+		if hash := raw.Header().Hash(); hash != *raw.Hash {
 			return nil, fmt.Errorf("the header's hash is %s, not %s", hash, raw.Hash)
 		}
 	}
 	return b, c.proveTransactions(b, raw)
 }
 
-func (c *Chain) proveTransactions(b *block, raw *blockJSON) error {
+func (c *Chain) proveTransactions(b *block, raw *wire.Block) error {
 	for i := range raw.Transactions {
 		t := &raw.Transactions[i]
 		b.txs[i] = transaction{
-			claimed: t.Hash, from: t.From, to: t.To, nonce: uint64(t.Nonce), value: word(t.Value), input: t.Input,
-			price: word(t.GasPrice), extra: new(uint256.Int),
+			claimed: t.Hash, from: t.From, to: t.To, nonce: uint64(t.Nonce), value: wire.Word(t.Value), input: t.Input,
+			price: wire.Word(t.GasPrice), extra: new(uint256.Int),
 		}
 	}
 	if c.config.Unverified {
 		return nil
 	}
-	if raw.isOdd() {
+	if raw.Unknown() {
 		return b.proveAlone(raw)
 	}
 	signed := make(types.Transactions, len(raw.Transactions))
 	for i := range raw.Transactions {
-		tx, err := raw.Transactions[i].signed()
+		tx, err := raw.Transactions[i].Signed()
 		if err != nil {
 			return err
 		}
@@ -134,15 +135,15 @@ func (c *Chain) proveTransactions(b *block, raw *blockJSON) error {
 }
 
 // receipts asks for all receipts of a block, by its hash.
-func (n *node) receipts(ctx context.Context, raw *blockJSON) ([]receiptJSON, error) {
+func (n *node) receipts(ctx context.Context, raw *wire.Block) ([]wire.Receipt, error) {
 	if len(raw.Transactions) == 0 {
 		return nil, nil
 	}
 	if n.noReceipts.Load() {
 		return n.receiptsOneByOne(ctx, raw)
 	}
-	var receipts []receiptJSON
-	err := n.scan(ctx, func(s *scanner) { receipts = scanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
+	var receipts []wire.Receipt
+	err := n.scan(ctx, func(s *wire.Scanner) { receipts = wire.ScanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
 	if err != nil && classify(err) == verdictNoMethod {
 		n.noReceipts.Store(true)
 		return n.receiptsOneByOne(ctx, raw)
@@ -150,8 +151,8 @@ func (n *node) receipts(ctx context.Context, raw *blockJSON) ([]receiptJSON, err
 	return receipts, err
 }
 
-func (n *node) receiptsOneByOne(ctx context.Context, raw *blockJSON) ([]receiptJSON, error) {
-	receipts := make([]receiptJSON, len(raw.Transactions))
+func (n *node) receiptsOneByOne(ctx context.Context, raw *wire.Block) ([]wire.Receipt, error) {
+	receipts := make([]wire.Receipt, len(raw.Transactions))
 	for start := 0; start < len(receipts); start += receiptBatch {
 		elems := make([]rpc.BatchElem, 0, receiptBatch)
 		for i := start; i < min(start+receiptBatch, len(receipts)); i++ {
@@ -171,11 +172,11 @@ func (n *node) receiptsOneByOne(ctx context.Context, raw *blockJSON) ([]receiptJ
 }
 
 // attach proves the receipts and lays each beside its transaction.
-func (c *Chain) attach(b *block, raw *blockJSON, receipts []receiptJSON) error {
+func (c *Chain) attach(b *block, raw *wire.Block, receipts []wire.Receipt) error {
 	if len(receipts) != len(b.txs) {
 		return fmt.Errorf("%d receipts for %d transactions", len(receipts), len(b.txs))
 	}
-	if !c.config.Unverified && !b.odd {
+	if !c.config.Unverified && !b.unknown {
 		if err := proveReceipts(raw.ReceiptHash, receipts); err != nil {
 			return err
 		}
@@ -185,10 +186,10 @@ func (c *Chain) attach(b *block, raw *blockJSON, receipts []receiptJSON) error {
 		if err := b.txs[i].attach(&receipts[i], used, raw.BaseFee); err != nil {
 			return fmt.Errorf("receipt %d: %w", i, err)
 		}
-		if b.odd { // chains of odd blocks charge besides gas, and not always the price that a transaction offers
-			b.txs[i].extra = word(receipts[i].L1Fee)
+		if b.unknown { // chains of unknown types charge besides gas, and not always the price that a transaction offers
+			b.txs[i].extra = wire.Word(receipts[i].L1Fee)
 			if receipts[i].Price != nil {
-				b.txs[i].price = word(receipts[i].Price)
+				b.txs[i].price = wire.Word(receipts[i].Price)
 			}
 		}
 		used = uint64(receipts[i].Cumulative)
@@ -196,10 +197,10 @@ func (c *Chain) attach(b *block, raw *blockJSON, receipts []receiptJSON) error {
 	return nil
 }
 
-func proveReceipts(want common.Hash, receipts []receiptJSON) error {
+func proveReceipts(want common.Hash, receipts []wire.Receipt) error {
 	list := make(types.Receipts, len(receipts))
 	for i := range receipts {
-		list[i] = receipts[i].consensus()
+		list[i] = receipts[i].Consensus()
 	}
 	if root := types.DeriveSha(list, trie.NewStackTrie(nil)); root != want {
 		return fmt.Errorf("the receipts have the root %s, the header says %s", root, want)
@@ -208,7 +209,7 @@ func proveReceipts(want common.Hash, receipts []receiptJSON) error {
 }
 
 // attach takes from a receipt what its root covers; usedBefore is the gas of the block's earlier transactions.
-func (t *transaction) attach(r *receiptJSON, usedBefore uint64, baseFee *hexutil.Big) error {
+func (t *transaction) attach(r *wire.Receipt, usedBefore uint64, baseFee *hexutil.Big) error {
 	if r.TxHash == nil || *r.TxHash != t.claimed {
 		return fmt.Errorf("it is not that of transaction %s", t.claimed)
 	}
@@ -226,9 +227,9 @@ func (t *transaction) attach(r *receiptJSON, usedBefore uint64, baseFee *hexutil
 		t.price = effectivePrice(t.signed, (*big.Int)(baseFee))
 		return nil
 	}
-	t.extra = word(r.L1Fee)
+	t.extra = wire.Word(r.L1Fee)
 	if r.Price != nil {
-		t.price = word(r.Price)
+		t.price = wire.Word(r.Price)
 	}
 	return nil
 }

@@ -203,9 +203,9 @@ func (b *bundle) as(key *ecdsa.PrivateKey, inner types.DynamicFeeTx) common.Hash
 	return tx.Hash()
 }
 
-func (b *bundle) tip(slot chain.Slot) chain.Tip {
+func (b *bundle) tip(slot chain.Slot) chain.AccountHead {
 	b.Helper()
-	tip, err := b.chain.Tip(b.Context(), slot.Account)
+	tip, err := b.chain.AccountHead(b.Context(), slot.Account)
 	require.NoError(b, err)
 	return tip
 }
@@ -213,7 +213,7 @@ func (b *bundle) tip(slot chain.Slot) chain.Tip {
 // next is a slot at the account's next nonce.
 func (b *bundle) next(slot chain.Slot) chain.Slot {
 	b.Helper()
-	slot.Number = b.tip(slot).Next
+	slot.Nonce = b.tip(slot).Next
 	return slot
 }
 

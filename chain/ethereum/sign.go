@@ -26,7 +26,7 @@ type message struct {
 }
 
 // Sign makes one transaction for a slot, with two fees (EIP-1559) or, on a chain without a base fee, with a gas price (EIP-155): the nonce is the slot's, receiver, value and data are the payment's alone. With earlier
-// attempts it is a replacement: the same message with both fees raised by an eighth or to the market, and no less gas. Earlier attempts
+// attempts it is a replacement: the same message with both fees raised by an eighth or to what blocks ask, and no less gas. Earlier attempts
 // must be of this slot and this payment; only a cancellation may stand over a payment. Only a native sweep may bring less than it asks for,
 // down to half: its receiver is ours, and its fee comes out of what is swept. Swept tells how much that is.
 //
@@ -36,7 +36,7 @@ type message struct {
 func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	attempt, err := c.sign(ctx, slot, pay, prev)
 	if err != nil {
-		return chain.Attempt{}, fmt.Errorf("signing payment %d for nonce %d of %s: %w", pay.ID, slot.Number, slot.Account, err)
+		return chain.Attempt{}, fmt.Errorf("signing payment %d for nonce %d of %s: %w", pay.ID, slot.Nonce, slot.Account, err)
 	}
 	return attempt, nil
 }
@@ -72,7 +72,7 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 	if holds != nil {
 		msg.value = msg.brings(holds, gas, offer)
 	}
-	tx, err := c.seal(ctx, slot, types.NewTx(c.unsigned(slot.Number, msg, gas, offer)), msg.from)
+	tx, err := c.seal(ctx, slot, types.NewTx(c.unsigned(slot.Nonce, msg, gas, offer)), msg.from)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -81,7 +81,7 @@ func (c *Chain) sign(ctx context.Context, slot chain.Slot, pay chain.Payment, pr
 		return chain.Attempt{}, fmt.Errorf("encoding the transaction: %w", err)
 	}
 	return chain.Attempt{
-		Seq: nextSeq(prev), Hash: tx.Hash().Hex(), Raw: raw, Tip: chain.AmountOf(offer.tip), Cap: chain.AmountOf(offer.cap),
+		Seq: nextSeq(prev), Hash: tx.Hash().Hex(), Raw: raw, TipCap: chain.AmountOf(offer.tip), FeeCap: chain.AmountOf(offer.cap),
 	}, nil
 }
 
@@ -197,7 +197,7 @@ func readAttempt(a chain.Attempt) (*types.Transaction, error) {
 
 // checkAttempt makes sure that a replacement cannot pay somebody else than the attempt it replaces.
 func (c *Chain) checkAttempt(tx *types.Transaction, slot chain.Slot, msg message) error {
-	if tx.Nonce() != slot.Number || tx.ChainId().Uint64() != c.config.ChainID {
+	if tx.Nonce() != slot.Nonce || tx.ChainId().Uint64() != c.config.ChainID {
 		return fmt.Errorf("it has nonce %d of chain %s", tx.Nonce(), tx.ChainId())
 	}
 	if sender, err := types.Sender(c.sender, tx); err != nil || sender != msg.from {
@@ -218,7 +218,7 @@ func (c *Chain) checkAttempt(tx *types.Transaction, slot chain.Slot, msg message
 
 // offer prices a first attempt or a replacement.
 func (c *Chain) offer(ctx context.Context, earlier attempts, ceiling *uint256.Int) (fees, error) {
-	now, err := c.market(ctx)
+	now, err := c.gasPrices(ctx)
 	if err != nil {
 		return fees{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -52,8 +53,8 @@ func (b *block) needsTrace() bool {
 	return !b.nativeLogs && slices.ContainsFunc(b.txs, func(t transaction) bool { return t.ok && t.gasUsed > minGas })
 }
 
-// ballot is what the nodes that trace say about one block.
-type ballot struct {
+// traceVotes is what the nodes that trace say about one block.
+type traceVotes struct {
 	votes []vote
 	need  int // so many must say the same
 }
@@ -66,13 +67,13 @@ type vote struct {
 // internals asks all nodes for the native coin moved by contracts in a block. A node that cannot trace has no voice; one that could not
 // answer is waited for as one that could have said something else. With traces "auto", a block that no node can trace is counted and
 // passes without.
-func (c *Chain) internals(ctx context.Context, b *block) (ballot, error) {
+func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, error) {
 	if c.config.Traces == tracesOff || !b.needsTrace() {
-		return ballot{}, nil
+		return traceVotes{}, nil
 	}
 	question := func(ctx context.Context, n *node) (*[]internal, error) { return c.trace(ctx, n, b) }
 	good, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
-	var all ballot
+	var all traceVotes
 	for _, a := range good {
 		if a.Value != nil {
 			all.votes = append(all.votes, vote{a.Node, *a.Value})
@@ -80,17 +81,17 @@ func (c *Chain) internals(ctx context.Context, b *block) (ballot, error) {
 	}
 	if len(all.votes)+len(faults) == 0 && c.config.Traces == tracesAuto {
 		c.untraced.Add(1)
-		return ballot{}, nil
+		return traceVotes{}, nil
 	}
 	all.need = (len(all.votes)+len(faults))/2 + 1
 	if len(all.votes) < all.need {
-		return ballot{}, unavailable(append(faults, fmt.Errorf("block %d: not enough nodes could trace it", b.number)))
+		return traceVotes{}, unavailable(append(faults, fmt.Errorf("block %d: not enough nodes could trace it", b.number)))
 	}
 	return all, nil
 }
 
 // decide answers the movements to us on which enough votes agree.
-func (v ballot) decide(ours func(internal) bool) ([]internal, error) {
+func (v traceVotes) decide(ours func(internal) bool) ([]internal, error) {
 	hits := make([][]internal, len(v.votes))
 	for i, vote := range v.votes {
 		hits[i] = slices.DeleteFunc(slices.Clone(vote.moves), func(m internal) bool { return !ours(m) })
@@ -114,7 +115,7 @@ func (v ballot) decide(ours func(internal) bool) ([]internal, error) {
 }
 
 // blame counts the votes that differ from the agreed one.
-func (v ballot) blame(agreed []internal, hits [][]internal) {
+func (v traceVotes) blame(agreed []internal, hits [][]internal) {
 	for i, vote := range hits {
 		if !slices.Equal(agreed, vote) {
 			v.votes[i].node.Wrong("trace", errors.New("it traces other movements of coins to us than a majority"))
@@ -177,7 +178,7 @@ func appendMoves(moves []internal, calls []frameJSON, tx int, above string) []in
 		}
 		path := above + strconv.Itoa(i)
 		if f.moves() {
-			moves = append(moves, internal{movement{f.From, *f.To, *word(f.Value)}, tx, path})
+			moves = append(moves, internal{movement{f.From, *f.To, *wire.Word(f.Value)}, tx, path})
 		}
 		moves = appendMoves(moves, f.Calls, tx, path+".")
 	}

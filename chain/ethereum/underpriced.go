@@ -55,7 +55,7 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	if !pooled {
 		return false, nil
 	}
-	now, err := c.market(ctx)
+	now, err := c.gasPrices(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -83,7 +83,7 @@ func anyPooled(answers []quorum.Answer[*node, waiting]) bool {
 }
 
 // above tells whether blocks ask for more than a transaction offers.
-func (m market) above(tx *types.Transaction, floor *uint256.Int, passed bool) bool {
+func (m gasPrices) above(tx *types.Transaction, floor *uint256.Int, passed bool) bool {
 	tip, ceiling := uint256.MustFromBig(tx.GasTipCap()), uint256.MustFromBig(tx.GasFeeCap())
 	usual := higher(m.tip, floor)
 	room, short := new(uint256.Int).SubOverflow(ceiling, m.base)

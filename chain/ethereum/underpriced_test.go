@@ -20,7 +20,7 @@ func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
 	pay := credit(chain.Native, outsider("payee"), 77)
 	here := b.next(b.hot)
 	behind := here
-	behind.Number++ // another nonce comes first: no block can have passed it over
+	behind.Nonce++ // another nonce comes first: no block can have passed it over
 	base := b.dev.BaseFee().Int64()
 	require.NoError(t, b.dev.SetMinTip(big.NewInt(4*usual))) // no block takes any of them
 	for _, c := range []struct {
@@ -57,14 +57,14 @@ func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
 	}
 }
 
-// An attempt at the market's price is passed over only by a block that is two younger than the look that found it in the pool; a block made before
+// An attempt at the price that blocks ask is passed over only by a block that is two younger than the look that found it in the pool; a block made before
 // it came, however late it is looked at, says nothing.
 func TestPassedOver(t *testing.T) {
 	b := setup(t)
 	b.mine(11) // empty, so that the nodes tell of no tip
 	slot := b.next(b.hot)
 	a := b.sign(slot, credit(chain.Native, outsider("payee"), 77))
-	require.NoError(t, b.dev.SetMinTip(new(big.Int).Add(a.Tip.Uint256().ToBig(), big.NewInt(1)))) // more than the nodes tell
+	require.NoError(t, b.dev.SetMinTip(new(big.Int).Add(a.TipCap.Uint256().ToBig(), big.NewInt(1)))) // more than the nodes tell
 	b.broadcast(a)
 	low := func() bool {
 		yes, err := b.chain.Underpriced(t.Context(), slot, a)

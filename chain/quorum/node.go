@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -118,7 +119,7 @@ func (n *Node) Called(ctx context.Context, failure error) {
 		n.answered()
 		return
 	}
-	n.state.Up, n.state.Why = false, words(failure)
+	n.state.Up, n.state.Why = false, words(chain.PlainError(failure))
 	n.failures++
 	if n.failures < restAfter {
 		return
@@ -127,7 +128,7 @@ func (n *Node) Called(ctx context.Context, failure error) {
 	n.restTill = time.Now().Add(n.rest)
 	if !n.down {
 		n.down = true
-		n.warn("the node does not answer: " + n.state.Why)
+		n.warn("the node does not answer: "+n.state.Why, failure)
 	}
 }
 
@@ -176,13 +177,13 @@ func (n *Node) Beside(block string, err error) error {
 func (n *Node) wrong(kind string, err error) {
 	now := time.Now()
 	n.state.Faults++
-	n.state.LastFault = words(err)
+	n.state.LastFault = words(chain.PlainError(err))
 	if n.state.Up {
 		n.state.Why = n.state.LastFault
 	}
 	if n.logged != kind {
 		n.logged = kind
-		n.warn("the node is wrong: " + n.state.LastFault)
+		n.warn("the node is wrong: "+n.state.LastFault, err)
 	}
 	if now.Sub(n.struckAt) > max(pardonAfter, n.leave) {
 		n.strikes, n.leave = 0, 0
@@ -194,13 +195,19 @@ func (n *Node) wrong(kind string, err error) {
 	n.strikes = leaveOutAfter - 1 // once more, and it is left out again
 	n.leave = min(max(2*n.leave, firstLeave), lastLeave)
 	n.leaveTill, n.left = now.Add(n.leave), true
-	n.warn(fmt.Sprintf("the node is left out for %s: wrong %d times, last: %s", n.leave, n.state.Faults, n.state.LastFault))
+	n.warn(fmt.Sprintf("the node is left out for %s: wrong %d times, last: %s", n.leave, n.state.Faults, n.state.LastFault), err)
 }
 
-func (n *Node) warn(text string) {
-	if n.log != nil {
-		n.log.WithField("node", n.name).Warn(text)
+// warn tells the log in words; what they stand for is a field where they are others.
+func (n *Node) warn(text string, err error) {
+	if n.log == nil {
+		return
 	}
+	log := n.log.WithField("node", n.name)
+	if raw := err.Error(); !strings.HasSuffix(text, words(raw)) {
+		log = log.WithField("error", words(raw))
+	}
+	log.Warn(text)
 }
 
 func (n *Node) info(text string) {
@@ -209,8 +216,5 @@ func (n *Node) info(text string) {
 	}
 }
 
-// words are an error's text, cut to what a log line bears.
-func words(err error) string {
-	text := err.Error()
-	return text[:min(len(text), maxWords)]
-}
+// words are a text cut to what a log line bears.
+func words(text string) string { return text[:min(len(text), maxWords)] }

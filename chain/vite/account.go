@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // Bounds of what one account may cost a scan.
@@ -28,12 +28,12 @@ const (
 type accountSet map[core.Address]bool
 
 // sighting is something that concerns an account of ours with the place in the snapshot chain that the node gives it: a transfer,
-// an effect, or the reason why a claimed transfer cannot be true.
+// an own transaction, or the reason why a claimed transfer cannot be true.
 type sighting struct {
 	height   uint64
 	snapshot core.Hash
 	transfer *chain.Transfer
-	effect   *chain.Effect
+	effect   *chain.OwnTx
 	fault    error
 }
 

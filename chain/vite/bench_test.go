@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // BenchmarkCatchUp reads 20,000 snapshot blocks, a deposit in each tenth, from one node and from three: the adapter's share of
@@ -77,7 +77,7 @@ func BenchmarkSignRow(b *testing.B) {
 		for i := range uint64(256) {
 			a, err := c.Sign(b.Context(), slot, l.credit(i+1, payee, 5), nil)
 			require.NoError(b, err)
-			slot.Number, slot.Prev = slot.Number+1, a.Hash
+			slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(256*b.N), "us/slot")

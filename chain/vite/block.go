@@ -9,7 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/quorum"
-	"gatewayd/chain/vite/client"
+	"gatewayd/vite/client"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 	scannedAtOnce = 64
 )
 
-// Block answers the snapshot block at a height with the transfers and effects that it confirmed. Zero amounts, genesis and sends
+// Block answers the snapshot block at a height with the transfers and own transactions that it confirmed. Zero amounts, genesis and sends
 // between our own accounts are no transfers. What it rests on is LineMode; a node whose answer does not hold is passed over, and when
 // none is left the block is ErrUnavailable.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {

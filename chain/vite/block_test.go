@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 func TestDepositSeenOnceAcrossReceive(t *testing.T) {
@@ -46,9 +46,9 @@ func TestDepositSeenOnceAcrossReceive(t *testing.T) {
 			Memo: chain.Memo{Raw: comment, Type: 1, Address: "rDEST", Label: "42"},
 		}, tr)
 	}
-	require.Len(t, b.Effects, 1)
-	require.Equal(t, l.inbox.String(), b.Effects[0].Account)
-	require.Equal(t, uint64(1), b.Effects[0].Number)
+	require.Len(t, b.OwnTxs, 1)
+	require.Equal(t, l.inbox.String(), b.OwnTxs[0].Account)
+	require.Equal(t, uint64(1), b.OwnTxs[0].Number)
 }
 
 func TestUnconfirmedIsInNoBlock(t *testing.T) {

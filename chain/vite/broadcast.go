@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // maxRaw is far above any block that Sign makes and below what a node reads (128 KiB).

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // newChunkScene is a scene with a mint to an account of ours, and a snapshot block that confirms two deposits of one sender.

@@ -8,7 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 func TestDescribe(t *testing.T) {

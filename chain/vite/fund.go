@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // grindStep is the number of nonces tried between two looks at the clock: some milliseconds.

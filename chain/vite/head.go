@@ -11,7 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/quorum"
-	"gatewayd/chain/vite/client"
+	"gatewayd/vite/client"
 )
 
 // genesisHeight is the height of the first snapshot block.

@@ -15,9 +15,10 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
-	embedded "gatewayd/chain/vite/node"
-	"gatewayd/chain/vite/rpc"
+	"gatewayd/vite/core"
+	viteledger "gatewayd/vite/ledger"
+	embedded "gatewayd/vite/node"
+	"gatewayd/vite/rpc"
 )
 
 const (
@@ -125,17 +126,17 @@ func newLedger(t testing.TB) *ledger {
 	return l
 }
 
-func (l *ledger) genesis() embedded.Genesis {
+func (l *ledger) genesis() viteledger.Genesis {
 	million := new(uint256.Int).Mul(oneVITE, uint256.NewInt(1_000_000))
-	g := embedded.Genesis{Time: l.clock.Now().Add(-time.Hour)}
-	g.Tokens = []embedded.TokenInfo{{
+	g := viteledger.Genesis{Time: l.clock.Now().Add(-time.Hour)}
+	g.Tokens = []viteledger.TokenInfo{{
 		ID: goldID(), Name: "Gold", Symbol: "GOLD", Decimals: 6, Owner: l.stranger.Address(), ReIssuable: true, MaxSupply: *million,
 	}}
 	for _, a := range []core.Address{l.payer, l.poor, l.stranger.Address()} {
-		g.Accounts = append(g.Accounts, embedded.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: *million}})
+		g.Accounts = append(g.Accounts, viteledger.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: *million}})
 	}
 	for _, a := range []core.Address{l.payer, l.inbox, l.stranger.Address()} {
-		g.Stakes = append(g.Stakes, embedded.GenesisStake{Staker: a, Beneficiary: a, Amount: *new(uint256.Int).Mul(million, uint256.NewInt(3))})
+		g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: a, Beneficiary: a, Amount: *new(uint256.Int).Mul(million, uint256.NewInt(3))})
 	}
 	return g
 }
@@ -328,7 +329,7 @@ func transfersIn(blocks []chain.Block) []string {
 func effectsIn(blocks []chain.Block) []string {
 	var txs []string
 	for _, b := range blocks {
-		for _, e := range b.Effects {
+		for _, e := range b.OwnTxs {
 			txs = append(txs, e.Tx)
 		}
 	}

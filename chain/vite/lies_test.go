@@ -13,8 +13,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // scene is a ledger with a waiting deposit, a received one, a payment and a mint, all confirmed.
@@ -191,10 +191,10 @@ func (s *scene) requireTruth(t *testing.T, c *Chain) (unavailable int) {
 		}
 		if b.Hash == honest.Hash {
 			require.Subset(t, honest.Transfers, append([]chain.Transfer{}, b.Transfers...))
-			require.Subset(t, honest.Effects, append([]chain.Effect{}, b.Effects...))
+			require.Subset(t, honest.OwnTxs, append([]chain.OwnTx{}, b.OwnTxs...))
 		} else {
 			require.Empty(t, b.Transfers)
-			require.Empty(t, b.Effects)
+			require.Empty(t, b.OwnTxs)
 		}
 	}
 	return unavailable
@@ -241,7 +241,7 @@ func TestBrokenNode(t *testing.T) {
 			_, headErr := c.Head(t.Context())
 			_, blockErr := c.Block(t.Context(), 1)
 			_, balanceErr := c.Balance(t.Context(), s.payer.String(), chain.Asset(core.VITE.String()))
-			_, tipErr := c.Tip(t.Context(), s.inbox.String())
+			_, tipErr := c.AccountHead(t.Context(), s.inbox.String())
 			_, signErr := c.Sign(t.Context(), s.slot(t), s.credit(1, s.newUser(t), 5), nil)
 			if tt.name == "null result" { // for an account it means that it has no block
 				balanceErr, tipErr, signErr = headErr, headErr, headErr

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // LineMode is how a node shows the line, and with it what its word is worth.

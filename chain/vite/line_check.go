@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // firstSight is a block before the first one that the line shows of an account. That no block was left out between the two follows

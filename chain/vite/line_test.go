@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // catchUp reads the line from a height on by Blocks.
@@ -342,11 +342,11 @@ func TestCommonStart(t *testing.T) {
 	}
 }
 
-// TestGenesisIsNoEffect reads block 1, whose blocks have hashes of their own making and no signatures.
-func TestGenesisIsNoEffect(t *testing.T) {
+// TestGenesisIsNoOwnTx reads block 1, whose blocks have hashes of their own making and no signatures.
+func TestGenesisIsNoOwnTx(t *testing.T) {
 	l := newLedger(t)
 	b, err := l.open(t).Block(t.Context(), genesisHeight)
 	require.NoError(t, err)
-	require.Empty(t, b.Effects)
+	require.Empty(t, b.OwnTxs)
 	require.Equal(t, core.Hash{}.String(), b.Parent)
 }

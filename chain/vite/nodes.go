@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/quorum"
-	"gatewayd/chain/vite/client"
+	"gatewayd/vite/client"
 )
 
 // node is one configured node: its connection and what was last gathered from it.

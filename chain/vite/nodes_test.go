@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
+	"gatewayd/vite/client"
 )
 
 // said is one node's scripted answer: a value, or an error, or none until the others have decided.

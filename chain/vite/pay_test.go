@@ -12,9 +12,9 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	embedded "gatewayd/chain/vite/node"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	embedded "gatewayd/vite/node"
 )
 
 // slot is the payer's next place on the ledger.
@@ -25,7 +25,7 @@ func (l *ledger) slot(t testing.TB) chain.Slot {
 
 func (l *ledger) slotOf(a core.Address, path string) chain.Slot {
 	next := l.draft(a, core.SendCall)
-	return chain.Slot{Account: a.String(), Key: path, Number: next.Height, Prev: next.PreviousHash.String()}
+	return chain.Slot{Account: a.String(), Key: path, Nonce: next.Height, Prev: next.PreviousHash.String()}
 }
 
 func (l *ledger) credit(id uint64, to core.Address, amount uint64) chain.Payment {
@@ -56,7 +56,7 @@ func TestPaymentCarriesItsData(t *testing.T) {
 		l.mine(t, 1)
 
 		var onLedger *embedded.Block
-		l.Read(func(v *embedded.View) { onLedger = v.BlockByHeight(l.payer, slot.Number) })
+		l.Read(func(v *embedded.View) { onLedger = v.BlockByHeight(l.payer, slot.Nonce) })
 		require.NotNil(t, onLedger)
 		require.Equal(t, a.Hash, onLedger.Hash.String())
 		data, err := DecodePaymentData(onLedger.Data)
@@ -92,9 +92,9 @@ func TestSignRefuses(t *testing.T) {
 		}, nil, "source"},
 		{"account", func(s *chain.Slot, _ *chain.Payment) { s.Account = "nonsense" }, core.ErrAddress, "account"},
 		{"contract account", func(s *chain.Slot, _ *chain.Payment) { s.Account = assetText }, nil, "account"},
-		{"height", func(s *chain.Slot, _ *chain.Payment) { s.Number = 0 }, nil, "number"},
+		{"height", func(s *chain.Slot, _ *chain.Payment) { s.Nonce = 0 }, nil, "number"},
 		{"no prev", func(s *chain.Slot, _ *chain.Payment) { s.Prev = "" }, nil, "prev"},
-		{"prev of the first", func(s *chain.Slot, _ *chain.Payment) { s.Number = 1 }, nil, "prev"},
+		{"prev of the first", func(s *chain.Slot, _ *chain.Payment) { s.Nonce = 1 }, nil, "prev"},
 		{"prev no hash", func(s *chain.Slot, _ *chain.Payment) { s.Prev = "0x12" }, core.ErrHash, "prev"},
 		{"send first", func(s *chain.Slot, _ *chain.Payment) {
 			*s = l.slotOf(l.inbox, inboxPath)
@@ -136,7 +136,7 @@ func TestNoQuota(t *testing.T) {
 	require.ErrorContains(t, err, "quota")
 
 	ahead := slot
-	ahead.Number, ahead.Prev = slot.Number+1, strings.Repeat("ab", 32)
+	ahead.Nonce, ahead.Prev = slot.Nonce+1, strings.Repeat("ab", 32)
 	for _, pow := range []bool{false, true} {
 		_, err = l.openWith(t, Config{PoW: pow}).Sign(t.Context(), ahead, l.credit(2, l.newUser(t), 5), nil)
 		require.ErrorIs(t, err, chain.ErrNotNow, "no work can be done before the block before is there")
@@ -193,7 +193,7 @@ func TestPipelineOnRestedStake(t *testing.T) {
 	l := newLedger(t)
 	l.stakeFor(t, l.poor, 1000)
 	slot := l.slotOf(l.poor, poorPath)
-	slot.Number, slot.Prev = slot.Number+1, strings.Repeat("ab", 32)
+	slot.Nonce, slot.Prev = slot.Nonce+1, strings.Repeat("ab", 32)
 	for _, pow := range []bool{false, true} {
 		_, err := l.openWith(t, Config{PoW: pow}).Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
 		require.ErrorIs(t, err, chain.ErrNotNow)
@@ -227,7 +227,7 @@ func TestRowOfSlotsAsksOnce(t *testing.T) {
 		a, err := c.Sign(t.Context(), slot, l.credit(uint64(len(row)+1), l.newUser(t), 5), nil)
 		require.NoError(t, err)
 		row = append(row, a)
-		slot.Number, slot.Prev = slot.Number+1, a.Hash
+		slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
 	}
 	require.Equal(t, map[string]int{"ledger_getLatestAccountBlock": 1, "contract_getQuotaByAccount": 1}, p.counted())
 	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
@@ -251,7 +251,7 @@ func TestBudgetGrowsOld(t *testing.T) {
 	slot := l.slot(t)
 	first, err := c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
 	require.NoError(t, err)
-	next := chain.Slot{Account: slot.Account, Key: slot.Key, Number: slot.Number + 1, Prev: first.Hash}
+	next := chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: slot.Nonce + 1, Prev: first.Hash}
 	p.counted()
 	_, err = c.Sign(t.Context(), next, l.credit(2, l.newUser(t), 5), nil)
 	require.NoError(t, err)
@@ -263,7 +263,7 @@ func TestBudgetGrowsOld(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, p.counted(), "a block after another one")
 	l.clock.tick()
-	_, err = c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Number: next.Number + 1, Prev: second.Hash}, l.credit(3, l.newUser(t), 7), nil)
+	_, err = c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: next.Nonce + 1, Prev: second.Hash}, l.credit(3, l.newUser(t), 7), nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, p.counted(), "a second later")
 }
@@ -274,7 +274,7 @@ func TestDroppedBlockIsSentAgain(t *testing.T) {
 	payee, slot := l.newUser(t), l.slot(t)
 	first, err := c.Sign(t.Context(), slot, l.credit(1, payee, 5), nil)
 	require.NoError(t, err)
-	second, err := c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Number: slot.Number + 1, Prev: first.Hash}, l.credit(2, payee, 6), nil)
+	second, err := c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: slot.Nonce + 1, Prev: first.Hash}, l.credit(2, payee, 6), nil)
 	require.NoError(t, err)
 	require.Error(t, chaintest.Send(t.Context(), c, second), "its predecessor is not there")
 	for range 2 {
@@ -364,7 +364,7 @@ func (l *ledger) slotBefore(t testing.TB) chain.Slot {
 	slot := l.slot(t)
 	l.Read(func(v *embedded.View) {
 		newest := v.AccountHead(l.payer)
-		slot.Number, slot.Prev = newest.Height, newest.PreviousHash.String()
+		slot.Nonce, slot.Prev = newest.Height, newest.PreviousHash.String()
 	})
 	return slot
 }
@@ -373,28 +373,28 @@ func TestTipAndBalance(t *testing.T) {
 	l := newLedger(t)
 	c := l.open(t)
 	vite := chain.Asset(core.VITE.String())
-	tip, err := c.Tip(t.Context(), l.inbox.String())
+	tip, err := c.AccountHead(t.Context(), l.inbox.String())
 	require.NoError(t, err)
-	require.Equal(t, chain.Tip{Next: 1, Hash: core.Hash{}.String(), Settled: true}, tip)
+	require.Equal(t, chain.AccountHead{Next: 1, Hash: core.Hash{}.String(), Settled: true}, tip)
 
 	send := l.deposit(t, l.inbox, 40, "")
 	balance, err := c.Balance(t.Context(), l.inbox.String(), vite)
 	require.NoError(t, err)
 	require.True(t, balance.IsZero(), "what waits cannot be spent")
 	taken := l.receive(t, l.keys[inboxPath], send)
-	tip, err = c.Tip(t.Context(), l.inbox.String())
+	tip, err = c.AccountHead(t.Context(), l.inbox.String())
 	require.NoError(t, err)
-	require.Equal(t, chain.Tip{Next: 2, Hash: taken.String()}, tip)
+	require.Equal(t, chain.AccountHead{Next: 2, Hash: taken.String()}, tip)
 	balance, err = c.Balance(t.Context(), l.inbox.String(), vite)
 	require.NoError(t, err)
 	require.Equal(t, chain.NewAmount(40), balance)
 
 	l.mine(t, depth-1)
-	tip, err = c.Tip(t.Context(), l.inbox.String())
+	tip, err = c.AccountHead(t.Context(), l.inbox.String())
 	require.NoError(t, err)
 	require.False(t, tip.Settled)
 	l.mine(t, 1)
-	tip, err = c.Tip(t.Context(), l.inbox.String())
+	tip, err = c.AccountHead(t.Context(), l.inbox.String())
 	require.NoError(t, err)
 	require.True(t, tip.Settled)
 
@@ -402,7 +402,7 @@ func TestTipAndBalance(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrAddress)
 	_, err = c.Balance(t.Context(), l.inbox.String(), chain.Native)
 	require.ErrorIs(t, err, core.ErrTokenID)
-	_, err = c.Tip(t.Context(), "nonsense")
+	_, err = c.AccountHead(t.Context(), "nonsense")
 	require.ErrorIs(t, err, core.ErrAddress)
 }
 

@@ -2,10 +2,12 @@ package vite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // NodeStatus is how one configured node is doing.
@@ -48,4 +50,59 @@ func (n *node) lineMode(ctx context.Context, nc *client.Client, proof string) (L
 		return 0, err
 	}
 	return r.mode, nil
+}
+
+// NodeCalls is what a node's port lacks of what this adapter asks.
+type NodeCalls struct {
+	Number  int      // from 1, its place in the configuration
+	Asked   int      // methods
+	Missing []string // of them, those that the port does not have; the module is what stands before the underscore
+	Err     error    // why it could not be asked; nothing else counts then
+}
+
+// probe is a method with parameters that any chain has an answer to. Chunks and upgrades are not among them: a node may do without (LineMode).
+type probe struct {
+	method string
+	params []any
+}
+
+func probes() []probe {
+	nobody, nothing := core.Address{}, core.Hash{}
+	return []probe{
+		{"ledger_getLatestSnapshotBlock", nil},
+		{"ledger_getSnapshotBlockByHeight", []any{"1"}},
+		{"ledger_getSnapshotBlockByHash", []any{nothing}},
+		{"ledger_getLatestAccountBlock", []any{nobody}},
+		{"ledger_getAccountBlockByHash", []any{nothing}},
+		{"ledger_getAccountBlocks", []any{nobody, nil, nil, 1}},
+		{"ledger_getUnreceivedBlocksByAddress", []any{nobody, 0, 1}},
+		{"ledger_getAccountInfoByAddress", []any{nobody}},
+		{"contract_getTokenInfoById", []any{core.VITE}},
+		{"contract_getQuotaByAccount", []any{nobody}},
+		{"ledger_getPoWDifficulty", []any{map[string]any{"address": nobody, "previousHash": nothing, "blockType": core.SendCall, "toAddress": nobody}}},
+		{"ledger_sendRawTransaction", []any{map[string]any{}}}, // refused as what it is: no block
+	}
+}
+
+// ProbeCalls asks every node each method that the adapter uses, in the order of the configuration. A refusal is an answer. It sends no block.
+func (c *Chain) ProbeCalls(ctx context.Context) []NodeCalls {
+	all := make([]NodeCalls, len(c.nodes))
+	for _, a := range askAll(ctx, c.nodes, missingOf) {
+		all[a.Node.number-1] = NodeCalls{Number: a.Node.number, Asked: len(probes()), Missing: a.Value, Err: a.Err}
+	}
+	return all
+}
+
+func missingOf(ctx context.Context, _ *node, nc *client.Client) (missing []string, err error) {
+	for _, p := range probes() {
+		err := nc.Call(ctx, nil, p.method, p.params...)
+		var refused *client.Error
+		switch {
+		case errors.Is(err, client.ErrMethod):
+			missing = append(missing, p.method)
+		case err != nil && !errors.As(err, &refused):
+			return nil, err
+		}
+	}
+	return missing, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // What the probe asks is what the adapter asks, so that a port that lacks something is found before money waits for it.
@@ -34,7 +34,7 @@ func TestProbeAsksWhatTheAdapterAsks(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.Quota(t.Context(), l.payer.String())
 		require.NoError(t, err)
-		_, err = c.Tip(t.Context(), l.payer.String())
+		_, err = c.AccountHead(t.Context(), l.payer.String())
 		require.NoError(t, err)
 		maps.Copy(asked, used(node))
 	}

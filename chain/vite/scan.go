@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 const (
@@ -150,7 +150,7 @@ func (s *scan) block(head header) (chain.Block, error) {
 		case seen.transfer != nil:
 			b.Transfers = append(b.Transfers, *seen.transfer)
 		default:
-			b.Effects = append(b.Effects, *seen.effect)
+			b.OwnTxs = append(b.OwnTxs, *seen.effect)
 		}
 	}
 	sortBlock(&b)

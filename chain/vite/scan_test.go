@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 func TestOneScanServesCatchingUp(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // Sign builds the account block that carries out a payment at the slot's height, and signs it. It sends nothing.
@@ -17,7 +17,7 @@ import (
 func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	a, err := c.sign(ctx, slot, pay, prev)
 	if err != nil {
-		return chain.Attempt{}, fmt.Errorf("signing payment %d at height %d of %s: %w", pay.ID, slot.Number, slot.Account, err)
+		return chain.Attempt{}, fmt.Errorf("signing payment %d at height %d of %s: %w", pay.ID, slot.Nonce, slot.Account, err)
 	}
 	return a, nil
 }
@@ -56,17 +56,17 @@ func blockAt(slot chain.Slot) (*core.AccountBlock, error) {
 		return nil, fmt.Errorf("account: %w", err)
 	case account.IsContract() || account.IsZero():
 		return nil, errors.New("account: not a user's address")
-	case slot.Number == 0:
+	case slot.Nonce == 0:
 		return nil, errors.New("number: heights begin with 1")
 	}
-	block := &core.AccountBlock{Address: account, Height: slot.Number}
+	block := &core.AccountBlock{Address: account, Height: slot.Nonce}
 	if slot.Prev != "" {
 		if block.PreviousHash, err = core.ParseHash(slot.Prev); err != nil {
 			return nil, fmt.Errorf("prev: %w", err)
 		}
 	}
-	if (slot.Number == 1) != block.PreviousHash.IsZero() {
-		return nil, fmt.Errorf("prev: %q does not go with height %d", slot.Prev, slot.Number)
+	if (slot.Nonce == 1) != block.PreviousHash.IsZero() {
+		return nil, fmt.Errorf("prev: %q does not go with height %d", slot.Prev, slot.Nonce)
 	}
 	return block, nil
 }

@@ -2,13 +2,15 @@ package vite
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gatewayd/chain"
 	"gatewayd/chain/quorum"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // Balance answers what the account has received and not spent, confirmed or not; what waits to be received does not count.
@@ -33,38 +35,40 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	return amount, nil
 }
 
-// Tip answers where the account's own chain ends, blocks that no snapshot has confirmed yet included. Settled means that its
+// AccountHead answers where the account's own chain ends, blocks that no snapshot has confirmed yet included. Settled means that its
 // newest block is final, or that there is none. Hash is all zeros for an account without a block.
-func (c *Chain) Tip(ctx context.Context, account string) (chain.Tip, error) {
+func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
-		return chain.Tip{}, fmt.Errorf("reading the tip of an account: %w", err)
+		return chain.AccountHead{}, fmt.Errorf("reading the head of an account: %w", err)
 	}
 	tip, err := agreed(ctx, c,
-		func(t chain.Tip) string {
+		func(t chain.AccountHead) string {
 			return strconv.FormatUint(t.Next, 10) + t.Hash + strconv.FormatBool(t.Settled)
 		},
-		func(ctx context.Context, _ *node, nc *client.Client) (chain.Tip, error) { return c.tip(ctx, nc, owner) })
+		func(ctx context.Context, _ *node, nc *client.Client) (chain.AccountHead, error) {
+			return c.tip(ctx, nc, owner)
+		})
 	if err != nil {
-		return chain.Tip{}, fmt.Errorf("reading the tip of %s: %w", account, err)
+		return chain.AccountHead{}, fmt.Errorf("reading the head of %s: %w", account, err)
 	}
 	return tip, nil
 }
 
-func (c *Chain) tip(ctx context.Context, nc *client.Client, account core.Address) (chain.Tip, error) {
+func (c *Chain) tip(ctx context.Context, nc *client.Client, account core.Address) (chain.AccountHead, error) {
 	b, err := nc.LatestAccountBlock(ctx, account)
 	switch {
 	case err != nil:
-		return chain.Tip{}, err
+		return chain.AccountHead{}, err
 	case b == nil:
-		return chain.Tip{Next: 1, Hash: core.Hash{}.String(), Settled: true}, nil
+		return chain.AccountHead{Next: 1, Hash: core.Hash{}.String(), Settled: true}, nil
 	case b.Height == 0:
-		return chain.Tip{}, fmt.Errorf("latest block of %s: has height 0", account)
+		return chain.AccountHead{}, fmt.Errorf("latest block of %s: has height 0", account)
 	}
 	if err := checkOwn(b, account, b.Height, b.Hash); err != nil {
-		return chain.Tip{}, err
+		return chain.AccountHead{}, err
 	}
-	return chain.Tip{Next: b.Height + 1, Hash: b.Hash.String(), Settled: b.Confirmations >= c.cfg.Confirmations}, nil
+	return chain.AccountHead{Next: b.Height + 1, Hash: b.Hash.String(), Settled: b.Confirmations >= c.cfg.Confirmations}, nil
 }
 
 // Token describes a token.
@@ -113,6 +117,9 @@ type Quota struct {
 	Stake   chain.Amount // VITE staked for the account, smallest unit
 }
 
+// PoW tells whether blocks that the quota does not pay for are worked for.
+func (c *Chain) PoW() bool { return c.cfg.PoW }
+
 // Quota answers the quota that the account has by stake, from the first node that answers: it changes with every snapshot block.
 func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 	owner, err := core.ParseAddress(account)
@@ -142,4 +149,69 @@ func (c *Chain) CreditQuota(ctx context.Context, account string) (has, takes uin
 	}
 	q, err := c.Quota(ctx, account)
 	return max(q.Current, q.Max), takes, err
+}
+
+// supply is what one node says of a token.
+type supply struct {
+	total, ours chain.Amount
+	owned       bool
+}
+
+// Circulating answers how much of an asset is in other hands than the accounts given: all there is, less what these have and what waits for them to
+// receive. owned tells whether one of them is the token's owner on the ledger. chain.ErrNotFound: an unknown token, or a node that does not sum up what
+// waits.
+func (c *Chain) Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error) {
+	id, err := core.ParseTokenID(string(asset))
+	if err != nil {
+		return amount, false, fmt.Errorf("reading a supply: %w", err)
+	}
+	ours := make([]core.Address, len(accounts))
+	for i, a := range accounts {
+		if ours[i], err = core.ParseAddress(a); err != nil {
+			return amount, false, fmt.Errorf("reading the supply of %s: %w", id, err)
+		}
+	}
+	s, err := agreed(ctx, c,
+		func(s supply) string { return fmt.Sprint(s.total, s.ours, s.owned) },
+		func(ctx context.Context, _ *node, nc *client.Client) (supply, error) {
+			return supplyOf(ctx, nc, id, ours)
+		})
+	if err == nil {
+		amount, err = s.total.Sub(s.ours)
+	}
+	if err != nil {
+		return chain.Amount{}, false, fmt.Errorf("reading the supply of %s: %w", id, err)
+	}
+	return amount, s.owned, nil
+}
+
+func supplyOf(ctx context.Context, nc *client.Client, id core.TokenID, ours []core.Address) (s supply, err error) {
+	waiting, err := nc.UnreceivedSummaries(ctx, ours)
+	if errors.Is(err, client.ErrMethod) {
+		return s, chain.ErrNotFound
+	}
+	if err != nil || len(waiting) != len(ours) {
+		return s, errors.Join(err, fmt.Errorf("what waits for %d accounts: %d answers", len(ours), len(waiting)))
+	}
+	for i, account := range ours {
+		has, err := nc.AccountInfo(ctx, account)
+		if err != nil {
+			return s, err
+		}
+		held, onTheWay := has.Balances[id].Amount, waiting[i].Balances[id].Amount
+		for _, part := range []chain.Amount{chain.AmountOf(&held), chain.AmountOf(&onTheWay)} {
+			if s.ours, err = s.ours.Add(part); err != nil {
+				return s, err
+			}
+		}
+	}
+	info, err := nc.TokenInfo(ctx, id) // last: what moves to us meanwhile is not missing in ours
+	if err != nil {
+		return s, err
+	}
+	if info == nil {
+		return s, chain.ErrNotFound
+	}
+	s.total, s.owned = chain.AmountOf(&info.TotalSupply), slices.Contains(ours, info.Owner)
+	return s, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // TestSuite holds the adapter on the embedded node against the promises of the port.

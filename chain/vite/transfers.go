@@ -2,12 +2,15 @@ package vite
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/chain/quorum"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // blocksOf picks from checked chunks what concerns our accounts.
@@ -30,7 +33,7 @@ func (own accountSet) blockOf(c *client.Chunk) (chain.Block, error) {
 			if err := checkOwn(b, b.Address, b.Height, b.Hash); err != nil {
 				return chain.Block{}, err
 			}
-			block.Effects = append(block.Effects, effectOf(b))
+			block.OwnTxs = append(block.OwnTxs, effectOf(b))
 		}
 		if own.isTransfer(b) {
 			if err := checkUserSend(b); err != nil {
@@ -62,8 +65,8 @@ func checkUserSend(b *client.AccountBlock) error {
 	return checkSend(b, b.ToAddress)
 }
 
-func effectOf(b *client.AccountBlock) chain.Effect {
-	return chain.Effect{Account: b.Address.String(), Number: b.Height, Tx: b.Hash.String(), OK: true}
+func effectOf(b *client.AccountBlock) chain.OwnTx {
+	return chain.OwnTx{Account: b.Address.String(), Number: b.Height, Tx: b.Hash.String(), OK: true}
 }
 
 // transferOf describes a send. Its hash is unique on the ledger and the same in whichever snapshot block confirms it.
@@ -79,7 +82,66 @@ func transferOf(b *client.AccountBlock) *chain.Transfer {
 // sortBlock gives a block the order in which every node's answer is the same.
 func sortBlock(b *chain.Block) {
 	slices.SortFunc(b.Transfers, func(x, y chain.Transfer) int { return cmp.Compare(x.Ref, y.Ref) })
-	slices.SortFunc(b.Effects, func(x, y chain.Effect) int {
+	slices.SortFunc(b.OwnTxs, func(x, y chain.OwnTx) int {
 		return cmp.Or(cmp.Compare(x.Account, y.Account), cmp.Compare(x.Number, y.Number))
 	})
+}
+
+// noComment is the Memo.Type of data that orders nothing.
+const noComment = -1
+
+// memoOf decodes the data of a send. A wallet's plain text, or no data at all, is no fault: it just names no withdrawal. A broken
+// gateway comment keeps nothing of what it seemed to say.
+func memoOf(data []byte) chain.Memo {
+	memo := chain.Memo{Raw: data, Type: noComment}
+	comment, err := core.DecodeComment(data)
+	var broken *core.CommentError
+	switch {
+	case errors.As(err, &broken):
+		memo.Fault = string(broken.Reason)
+	case err == nil:
+		memo.Type, memo.Address, memo.Label = int(comment.Type), comment.Address, comment.Label
+	}
+	return memo
+}
+
+// Describe answers what an account block of a user's address asks for. Hash and signature are checked, so that one node suffices and none
+// can lie. ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
+func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
+	want, err := core.ParseHash(hash)
+	if err != nil {
+		return chain.Outgoing{}, fmt.Errorf("block %q: %w", hash, err)
+	}
+	answers := ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (chain.Outgoing, error) {
+		return describe(ctx, nc, want)
+	}, quorum.Same[*node](1, func(o chain.Outgoing) chain.Outgoing { return o }))
+	good, faults := quorum.Good(answers)
+	if len(good) > 0 {
+		return good[0].Value, nil
+	}
+	err = errors.Join(faults...)
+	if !errors.Is(err, chain.ErrNotFound) {
+		err = unavailable(err)
+	}
+	return chain.Outgoing{}, fmt.Errorf("reading block %s: %w", hash, err)
+}
+
+func describe(ctx context.Context, nc *client.Client, hash core.Hash) (chain.Outgoing, error) {
+	b, err := nc.AccountBlockByHash(ctx, hash)
+	if err != nil {
+		return chain.Outgoing{}, err
+	}
+	if b == nil {
+		return chain.Outgoing{}, chain.ErrNotFound
+	}
+	if err := checkOwn(b, b.Address, b.Height, hash); err != nil {
+		return chain.Outgoing{}, err
+	}
+	if b.BlockType == core.Receive {
+		return chain.Outgoing{Source: b.SendBlockHash.String()}, nil
+	}
+	if b.BlockType != core.SendCall {
+		return chain.Outgoing{Asset: chain.Asset(b.TokenID.String())}, nil
+	}
+	return chain.Outgoing{Asset: chain.Asset(b.TokenID.String()), To: b.ToAddress.String(), Amount: chain.AmountOf(&b.Amount)}, nil
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // signedPart is the block without what a node adds for display: what its hash and signature speak of.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
-// TestRealNodesBlocks checks what a live node answered (see chain/vite/rpc/testdata): nothing true is taken for a lie.
+// TestRealNodesBlocks checks what a live node answered (see vite/rpc/testdata): nothing true is taken for a lie.
 func TestRealNodesBlocks(t *testing.T) {
 	var sends, fromContracts, own int
 	for _, b := range recordedBlocks(t) {
@@ -42,7 +42,7 @@ func TestRealNodesBlocks(t *testing.T) {
 // recordedBlocks are the account blocks of all answers that hold one or a list.
 func recordedBlocks(t *testing.T) (blocks []client.AccountBlock) {
 	t.Helper()
-	recording, err := os.ReadFile("rpc/testdata/ledger.jsonl")
+	recording, err := os.ReadFile("../../vite/rpc/testdata/ledger.jsonl")
 	require.NoError(t, err)
 	lines := bufio.NewScanner(bytes.NewReader(recording))
 	lines.Buffer(nil, 64<<20)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/devnet/demo"
+	"gatewayd/operator"
 	"gatewayd/records"
 )
 
@@ -28,7 +30,7 @@ func (v *victim) operator(t *testing.T, args ...string) (string, error) {
 func (v *victim) serve(t *testing.T) {
 	t.Helper()
 	awaited(t, v.dir)
-	require.NoError(t, demo(t.Context(), filepath.Join(v.dir, "dev.json"), io.Discard))
+	require.NoError(t, demo.Run(t.Context(), filepath.Join(v.dir, "dev.json"), io.Discard))
 }
 
 // database is the bytes of the files of the records, when nobody has them open.
@@ -57,11 +59,11 @@ func (v *victim) restore(t *testing.T, files map[string][]byte) {
 	}
 }
 
-func (v *victim) accounts(t *testing.T) (stopped []accountRow) {
+func (v *victim) accounts(t *testing.T) (stopped []operator.AccountRow) {
 	t.Helper()
 	out, err := v.operator(t, "account", "list", "--json")
 	require.NoError(t, err)
-	var rows []accountRow
+	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
 	for _, a := range rows {
 		if a.State == string(records.AccountHalted) || a.State == string(records.AccountRecovering) {
@@ -88,9 +90,9 @@ func TestRecoveryByCommands(t *testing.T) {
 	for _, a := range v.accounts(t) {
 		out, err := v.operator(t, "account", "show", a.Chain, a.Address, "--json")
 		require.NoError(t, err)
-		var s accountStory
+		var s operator.AccountDetail
 		require.NoError(t, json.Unmarshal([]byte(out), &s), out)
-		for i, f := range s.Foreign {
+		for i, f := range s.UnknownTxs {
 			if i == 0 && len(f.Pays) > 0 {
 				_, err = v.operator(t, "account", "resume", a.Chain, a.Address, "--accept", f.Hash, "--why", "a test")
 				require.ErrorContains(t, err, "settle it")
@@ -133,7 +135,7 @@ func (v *victim) paying(t *testing.T, kind string) string {
 	t.Helper()
 	out, err := v.operator(t, "account", "list", "--json")
 	require.NoError(t, err)
-	var rows []accountRow
+	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
 	for _, a := range rows {
 		if a.Kind == kind {

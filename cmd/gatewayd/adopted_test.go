@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 )
@@ -28,23 +29,23 @@ func TestTheftBeforeTheFirstPayment(t *testing.T) {
 	})
 	out, ok := w.operator(t, "account", "resume", "eth", w.hot(t))
 	require.False(t, ok, out)
-	var story accountStory
+	var story operator.AccountDetail
 	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "show", "eth", w.hot(t), "--json")), &story))
-	require.Len(t, story.Foreign, 1)
+	require.Len(t, story.UnknownTxs, 1)
 	waitFor(t, "the word is taken", func() bool {
-		_, ok := w.operator(t, "account", "resume", "eth", w.hot(t), "--accept", story.Foreign[0].Hash, "--why", "moved by hand")
+		_, ok := w.operator(t, "account", "resume", "eth", w.hot(t), "--accept", story.UnknownTxs[0].Hash, "--why", "moved by hand")
 		return ok
 	})
 	w.well(t)
-	payee, sent := w.user.payee(t, units(w.user.token, 5000))
+	payee, sent := w.user.payee(t, units(w.user.Token, 5000))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, payee, units(w.user.token, 5000))
+	w.user.paidOnce(t, payee, units(w.user.Token, 5000))
 }
 
 // state is what `account list` says of an account.
 func (w *limpWorld) state(t *testing.T, address string) string {
 	t.Helper()
-	var rows []accountRow
+	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "list", "--json")), &rows))
 	for _, a := range rows {
 		if a.Address == address {

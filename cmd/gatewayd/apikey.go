@@ -10,47 +10,50 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/exchangeapi"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
-// keyDesk is one run of an apikey command.
-type keyDesk struct {
-	w       world
+// keyCommands is one run of an apikey command.
+type keyCommands struct {
+	w       streams
 	path    *string
 	network string
 	json    bool
 }
 
 // apikeyCommand manages API keys beside a running daemon.
-func apikeyCommand(w world) *cobra.Command {
-	d := &keyDesk{w: w}
+func apikeyCommand(w streams) *cobra.Command {
+	d := &keyCommands{w: w}
 	c := &cobra.Command{Use: "apikey", Short: "Issue, list, limit and revoke API keys of the exchange"}
 	d.path = configFlag(c)
-	c.PersistentFlags().StringVar(&d.network, "network", mainExchange, "network of the key: main or test")
+	c.PersistentFlags().StringVar(&d.network, "network", config.MainExchange, "network of the key: main or test")
 	c.PersistentFlags().BoolVar(&d.json, "json", false, "answer JSON")
 	c.AddCommand(d.issueCommand(), d.listCommand(), d.limitCommand(), d.revokeCommand())
 	return c
 }
 
 // open answers the configuration and its keys; close them.
-func (d *keyDesk) open(ctx context.Context) (Config, *exchangeapi.Keys, error) {
-	cfg, err := LoadConfig(*d.path)
+func (d *keyCommands) open(ctx context.Context) (config.Config, *apikey.Store, error) {
+	cfg, err := config.Load(*d.path)
 	if err != nil {
-		return Config{}, nil, err
+		return config.Config{}, nil, err
 	}
 	if cfg.Exchange == nil {
-		return Config{}, nil, errors.New("the configuration has no section exchange")
+		return config.Config{}, nil, errors.New("the configuration has no section exchange")
 	}
-	keys, err := cfg.Exchange.openKeys(ctx, d.w)
+	keys, err := daemon.OpenKeys(ctx, *cfg.Exchange, d.w.getenv)
 	return cfg, keys, err
 }
 
-// wallet unlocks the keys. A development world has no store of them, but describes itself beside its configuration.
-func (d *keyDesk) wallet(cfg Config) (*wallet.Keys, error) {
+// wallet unlocks the keys. A development environment has no store of them, but describes itself beside its configuration.
+func (d *keyCommands) wallet(cfg config.Config) (*wallet.Keys, error) {
 	if cfg.Wallet.Store == "" {
-		if info, err := readDevInfo(filepath.Join(cfg.Data, "dev.json")); err == nil {
+		if info, err := devnet.ReadInfo(filepath.Join(cfg.Data, "dev.json")); err == nil {
 			return wallet.FromMnemonic(info.Mnemonic)
 		}
 	}
@@ -69,13 +72,13 @@ type shownKey struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-func keyShown(k exchangeapi.Key) shownKey {
+func keyShown(k apikey.Key) shownKey {
 	return shownKey{
 		Key: k.Key, Network: k.Network, Owner: k.Owner.String(), Agent: k.Agent.String(), Limit: k.Limit, Created: k.Created, Revoked: k.Revoked,
 	}
 }
 
-func (d *keyDesk) issueCommand() *cobra.Command {
+func (d *keyCommands) issueCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "issue ADDRESS", Short: "Make a key for an account and print its secret once; the wallet derives its delegation address", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,7 +86,7 @@ func (d *keyDesk) issueCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if d.network != mainExchange && d.network != testExchange {
+			if d.network != config.MainExchange && d.network != config.TestExchange {
 				return fmt.Errorf("network %q: main or test is wanted", d.network)
 			}
 			cfg, store, err := d.open(cmd.Context())
@@ -95,7 +98,7 @@ func (d *keyDesk) issueCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			agent, err := delegation{keys, d.network}.Agent(owner)
+			agent, err := daemon.Delegation{Keys: keys, Network: d.network}.Agent(owner)
 			if err != nil {
 				return err
 			}
@@ -115,7 +118,7 @@ func (d *keyDesk) issueCommand() *cobra.Command {
 	}
 }
 
-func (d *keyDesk) listCommand() *cobra.Command {
+func (d *keyCommands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List all keys of all networks, revoked ones too", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -143,7 +146,7 @@ func (d *keyDesk) listCommand() *cobra.Command {
 	}
 }
 
-func (d *keyDesk) limitCommand() *cobra.Command {
+func (d *keyCommands) limitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "limit KEY CALLS", Short: "Set how many private calls a key has in a cycle; 0 is the configuration's number", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -151,21 +154,21 @@ func (d *keyDesk) limitCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("calls %q: a whole number is wanted", args[1])
 			}
-			return d.change(cmd.Context(), func(k *exchangeapi.Keys) error { return k.SetLimit(cmd.Context(), args[0], int(calls)) })
+			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.SetLimit(cmd.Context(), args[0], int(calls)) })
 		},
 	}
 }
 
-func (d *keyDesk) revokeCommand() *cobra.Command {
+func (d *keyCommands) revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke KEY", Short: "End a key for good; the account may get another", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.change(cmd.Context(), func(k *exchangeapi.Keys) error { return k.Revoke(cmd.Context(), args[0]) })
+			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.Revoke(cmd.Context(), args[0]) })
 		},
 	}
 }
 
-func (d *keyDesk) change(ctx context.Context, f func(*exchangeapi.Keys) error) error {
+func (d *keyCommands) change(ctx context.Context, f func(*apikey.Store) error) error {
 	_, store, err := d.open(ctx)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/daemon"
 	"gatewayd/records/recordstest"
 )
 
@@ -97,7 +98,7 @@ func databaseOnAFullDisk(t *testing.T) {
 // longerThanTheLease waits for as long as a lease lasts, and a little.
 func longerThanTheLease(t *testing.T) {
 	t.Helper()
-	ends := time.Now().Add(leaseTTL + 2*time.Second)
+	ends := time.Now().Add(daemon.LeaseTTL + 2*time.Second)
 	waitFor(t, "the lease to run out", func() bool { return time.Now().After(ends) })
 }
 

@@ -12,37 +12,39 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/devnet"
+	"gatewayd/devnet/burst"
 	"gatewayd/records"
 )
 
 // publicNodes is a world whose nodes offer what public nodes do: nobody traces.
-func publicNodes(o *devOptions) { o.public = true }
+func publicNodes(o *devnet.Options) { o.Public = true }
 
 // forwarder puts a contract on the source chain that hands on what it is sent.
-func (u *bridgeUser) forwarder(t *testing.T) common.Address {
+func (u *testUser) forwarder(t *testing.T) common.Address {
 	t.Helper()
 	ctx := t.Context()
-	nonce, err := u.eth.client.PendingNonceAt(ctx, u.eth.address())
+	nonce, err := u.Eth.Client.PendingNonceAt(ctx, u.Eth.Address())
 	require.NoError(t, err)
-	head, err := u.eth.client.HeaderByNumber(ctx, nil)
+	head, err := u.Eth.Client.HeaderByNumber(ctx, nil)
 	require.NoError(t, err)
 	tip := big.NewInt(1_000_000_000)
-	tx, err := types.SignNewTx(u.eth.key, types.LatestSignerForChainID(u.eth.chain), &types.DynamicFeeTx{
-		ChainID: u.eth.chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: new(big.Int).Add(new(big.Int).Lsh(head.BaseFee, 1), tip), Gas: 1_000_000,
+	tx, err := types.SignNewTx(u.Eth.Key, types.LatestSignerForChainID(u.Eth.Chain), &types.DynamicFeeTx{
+		ChainID: u.Eth.Chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: new(big.Int).Add(new(big.Int).Lsh(head.BaseFee, 1), tip), Gas: 1_000_000,
 		Data: common.FromHex(contracts.ForwarderMetaData.Bin),
 	})
 	require.NoError(t, err)
-	require.NoError(t, u.eth.client.SendTransaction(ctx, tx))
-	require.NoError(t, u.eth.mined(ctx, tx.Hash()))
-	return crypto.CreateAddress(u.eth.address(), nonce)
+	require.NoError(t, u.Eth.Client.SendTransaction(ctx, tx))
+	require.NoError(t, u.Eth.Mined(ctx, tx.Hash()))
+	return crypto.CreateAddress(u.Eth.Address(), nonce)
 }
 
 // forward lets a contract send coin to an address, and answers the block.
-func (u *bridgeUser) forward(t *testing.T, by common.Address, to string, amount *big.Int) *types.Receipt {
+func (u *testUser) forward(t *testing.T, by common.Address, to string, amount *big.Int) *types.Receipt {
 	t.Helper()
-	hash, err := u.eth.send(t.Context(), by, amount, contracts.NewForwarder().PackForward(common.HexToAddress(to)))
+	hash, err := u.Eth.Send(t.Context(), by, amount, contracts.NewForwarder().PackForward(common.HexToAddress(to)))
 	require.NoError(t, err)
-	receipt, err := u.eth.client.TransactionReceipt(t.Context(), hash)
+	receipt, err := u.Eth.Client.TransactionReceipt(t.Context(), hash)
 	require.NoError(t, err)
 	return receipt
 }
@@ -63,15 +65,15 @@ func TestCoinSentByAContract(t *testing.T) {
 	later := u.forward(t, forwarder, address, ether(2))
 
 	waitFor(t, "the credit", func() bool {
-		require.NoError(t, r.daemon.watcher.AuditBalances(t.Context())) // beside the daemon's own, which finds it within a period
-		record, ok, err := u.gateway.record(t.Context(), "/deposit-records", u.token.Token, u.vite.address().String(), later.BlockHash.Hex())
+		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context())) // beside the daemon's own, which finds it within a period
+		record, ok, err := u.Gateway.Record(t.Context(), "/deposit-records", u.Token.Token, u.Vite.Address().String(), later.BlockHash.Hex())
 		return err == nil && ok && record.State == "TOT_CONFIRMED"
 	})
 	for receipt, amount := range map[*types.Receipt]*big.Int{in: ether(1), later: ether(2)} {
 		record := u.mustAwait(t, "/deposit-records", receipt.BlockHash.Hex(), "TOT_CONFIRMED")
 		require.Equal(t, amount.String(), record.Amount)
 	}
-	require.NoError(t, u.collect(t.Context(), amountOf(ether(3))))
+	require.NoError(t, u.Collect(t.Context(), burst.AmountOf(ether(3))))
 	r.settled(t)
 
 	rows := r.listed(t, "--direction", "deposit")
@@ -88,31 +90,31 @@ func TestShortageIsAnIncident(t *testing.T) {
 	r := newRig(t, publicNodes)
 	u := r.customer(t, "ETH")
 	r.settled(t)
-	require.NoError(t, r.daemon.watcher.AuditBalances(t.Context()))
-	hot := r.daemon.networks[0].Hot
+	require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
+	hot := r.Daemon.Networks[0].Hot
 	short := func() bool {
-		require.NoError(t, r.daemon.watcher.AuditBalances(t.Context()))
-		return strings.Contains(r.mustCommand(t, "channel", "list"), hot+" on eth holds 5 less than the books say")
+		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
+		return strings.Contains(r.mustCommand(t, "channel", "list"), hot+" on eth holds 0.000000000000000005 ETH less than the books say")
 	}
 	r.bookMore(t, hot, 5)
 	waitFor(t, "closed channels", short)
 	out, err := r.command(t, "audit")
 	require.Error(t, err)
-	require.Contains(t, out, "DIFFERS "+hot+" on eth holds 5 less than the books say at block")
+	require.Contains(t, out, "DIFFERS "+hot+" on eth holds 0.000000000000000005 ETH less than the books say at block")
 	_, err = r.command(t, "audit", "--accept", hot)
 	require.ErrorContains(t, err, "--why")
-	require.Contains(t, r.mustCommand(t, "audit", "--accept", hot, "--why", "a test"), "are 5 lower now")
+	require.Contains(t, r.mustCommand(t, "audit", "--accept", hot, "--why", "a test"), "are 0.000000000000000005 ETH lower now")
 	waitFor(t, "open channels", func() bool { return !short() })
 	_, err = r.command(t, "audit", "--accept", hot, "--why", "again")
 	require.ErrorIs(t, err, records.ErrNotFound)
 	r.settled(t)
-	u.mustDeposit(t, u.times(1))
+	u.mustDeposit(t, u.Times(1))
 }
 
 // bookMore lets the books say that an account holds more than it does: what they say when coin left without a transaction of ours.
 func (r *rig) bookMore(t *testing.T, account string, wei int64) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", strings.TrimPrefix(r.daemon.cfg.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
+	db, err := sql.Open("sqlite3", strings.TrimPrefix(r.Daemon.Config.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
 	require.NoError(t, err)
 	defer db.Close()
 	tx, err := db.Begin()

@@ -18,8 +18,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/vite/core"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -102,20 +106,20 @@ func sourceMain(finality string) error {
 
 // exchangeMain serves what the public port of a real node serves.
 func exchangeMain(dir string) error {
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	if err != nil {
 		return err
 	}
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	if err != nil {
 		return err
 	}
 	for i := range strangers {
 		a := strangerKey(i).Address()
-		genesis.Stakes = append(genesis.Stakes, node.GenesisStake{Staker: a, Beneficiary: a, Amount: hallUnits(gatewayStake, 18)})
-		genesis.Accounts = append(genesis.Accounts, node.GenesisAccount{Address: a})
+		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: hallUnits(devnet.GatewayStake, 18)})
+		genesis.Accounts = append(genesis.Accounts, ledger.GenesisAccount{Address: a})
 	}
-	e, err := startEmbedded(node.Config{Dir: dir, Genesis: genesis, SnapshotInterval: -1}, EmbeddedConfig{Listen: anyPort, WS: anyPort, Public: true})
+	e, err := daemon.StartEmbedded(node.Config{Dir: dir, Genesis: genesis, SnapshotInterval: -1}, config.Embedded{Listen: daemon.AnyPort, WS: daemon.AnyPort, Public: true})
 	if err != nil {
 		return err
 	}
@@ -123,11 +127,11 @@ func exchangeMain(dir string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return e.Run(ctx) })
 	clock := newBurstClock(func() error {
-		_, err := e.node.Snapshot()
+		_, err := e.Node.Snapshot()
 		return err
 	})
 	fmt.Fprintln(os.Stdout, e.URL(), e.WSURL())
-	err = obey(clock, func(order string) error { return sendJunk(ctx, e.node, order) })
+	err = obey(clock, func(order string) error { return sendJunk(ctx, e.Node, order) })
 	stop()
 	return errors.Join(err, g.Wait())
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/devnet"
+	"gatewayd/devnet/burst"
+	"gatewayd/devnet/demo"
 	"gatewayd/records/recordstest"
 	"gatewayd/wallet"
 )
@@ -36,9 +39,9 @@ func TestBurst(t *testing.T) {
 	before := w.holdings(t, nil)
 	b, watch := w.burst(t, numberFrom(t, "GATEWAYD_BURST", 100))
 	w.follow(t, watch, func() {})
-	require.NoError(t, b.count(t.Context()))
-	require.NoError(t, b.published(t.Context()))
-	require.NoError(t, watch.result().kept())
+	require.NoError(t, b.Count(t.Context()))
+	require.NoError(t, b.Published(t.Context()))
+	require.NoError(t, watch.Result().Met())
 	w.reckon(t, b, before)
 }
 
@@ -66,14 +69,14 @@ func killBurst(t *testing.T, w *burstWorld, size, kills int) {
 	})
 	t.Cleanup(func() { _ = killing.Wait() }) // told below, unless the test has failed before
 	w.follow(t, watch, func() {
-		if watch.withdrawals.working() {
+		if watch.Withdrawals.Working() {
 			begin()
 		}
 	})
 	require.NoError(t, killing.Wait())
 	require.NoError(t, w.answers(t.Context()))
-	require.NoError(t, b.count(t.Context()))
-	require.NoError(t, b.published(t.Context()))
+	require.NoError(t, b.Count(t.Context()))
+	require.NoError(t, b.Published(t.Context()))
 	w.reckon(t, b, before)
 }
 
@@ -98,15 +101,15 @@ func (w *burstWorld) killAgainAndAgain(ctx context.Context, kills int, seed uint
 func TestBurstAmongJunk(t *testing.T) {
 	w := newBurstWorld(t)
 	before := w.holdings(t, nil)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	home, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
-	b, err := newBurst(t.Context(), w.info, 1, newDemoLog(t.Output(), false))
+	b, err := burst.New(t.Context(), w.info, 1, demo.NewLog(t.Output(), false))
 	require.NoError(t, err)
-	defer b.close()
+	defer b.Close()
 	waitFor(t, "quota", func() bool { // it is there in full after 75 snapshot blocks
-		height, err := b.node.SnapshotHeight(t.Context())
+		height, err := b.Node.SnapshotHeight(t.Context())
 		require.NoError(t, err)
 		return height > 80
 	})
@@ -115,8 +118,8 @@ func TestBurstAmongJunk(t *testing.T) {
 
 	b, watch := w.burst(t, 40)
 	w.follow(t, watch, func() {})
-	require.NoError(t, b.count(t.Context()))
-	require.NoError(t, b.published(t.Context()))
-	require.NoError(t, watch.result().kept())
+	require.NoError(t, b.Count(t.Context()))
+	require.NoError(t, b.Published(t.Context()))
+	require.NoError(t, watch.Result().Met())
 	w.reckon(t, b, before)
 }

@@ -8,17 +8,22 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/vite/genesis"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
 // chainRunOptions are the flags of `gatewayd chain run`.
 type chainRunOptions struct {
-	EmbeddedConfig
+	config.Embedded
 	interval time.Duration
 }
 
-func chainRunCommand(w world) *cobra.Command {
+func chainRunCommand(w streams) *cobra.Command {
 	var o chainRunOptions
 	c := &cobra.Command{
 		Use: "run", Short: "Run an embedded exchange chain alone, as a process of its own", Args: cobra.NoArgs,
@@ -40,12 +45,12 @@ func chainRunCommand(w world) *cobra.Command {
 const publicUsage = "the exchange chain answers only what the public port of a real node answers"
 
 // runChain serves the chain until ctx ends.
-func runChain(ctx context.Context, o chainRunOptions, w world) error {
+func runChain(ctx context.Context, o chainRunOptions, w streams) error {
 	genesis, err := o.genesis()
 	if err != nil {
 		return err
 	}
-	e, err := startEmbedded(node.Config{Dir: o.Dir, Genesis: genesis, SnapshotInterval: o.interval}, o.EmbeddedConfig)
+	e, err := daemon.StartEmbedded(node.Config{Dir: o.Dir, Genesis: genesis, SnapshotInterval: o.interval}, o.Embedded)
 	if err != nil {
 		return fmt.Errorf("embedded exchange chain: %w", err)
 	}
@@ -57,14 +62,14 @@ func runChain(ctx context.Context, o chainRunOptions, w world) error {
 	return g.Wait()
 }
 
-// genesis is the file's, or that of a development world.
-func (o chainRunOptions) genesis() (node.Genesis, error) {
+// genesis is the file's, or that of a development environment.
+func (o chainRunOptions) genesis() (ledger.Genesis, error) {
 	if o.Genesis != "" {
-		return readGenesis(o.Genesis)
+		return genesis.Read(o.Genesis)
 	}
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	if err != nil {
-		return node.Genesis{}, err
+		return ledger.Genesis{}, err
 	}
-	return devGenesis(keys)
+	return devnet.Genesis(keys)
 }

@@ -9,14 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
+	"gatewayd/daemon"
+	"gatewayd/vite/client"
 )
 
 // A chain of its own answers over HTTP and WebSocket, and a public one only what a real node's public port does.
 func TestChainRun(t *testing.T) {
 	t.Parallel()
 	for _, public := range []bool{true, false} {
-		args := []string{"chain", "run", "--listen", anyPort, "--ws", anyPort}
+		args := []string{"chain", "run", "--listen", daemon.AnyPort, "--ws", daemon.AnyPort}
 		if public {
 			args = append(args, "--public")
 		}
@@ -25,7 +26,7 @@ func TestChainRun(t *testing.T) {
 		defer cancel()
 		ended := make(chan error, 1) // run's one result
 		go func() {
-			err := run(ctx, args, world{stdout: in, stderr: io.Discard})
+			err := run(ctx, args, streams{stdout: in, stderr: io.Discard})
 			in.CloseWithError(err)
 			ended <- err
 		}()

@@ -14,6 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/config"
+	"gatewayd/devnet"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -33,24 +35,24 @@ import (
 // away from this one, and `lock FILE`, which keeps one locked.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.period = time.Second }) // doctor compares block times with the clock
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	r := newRig(t, func(o *devnet.Options) { o.Period = time.Second }) // doctor compares block times with the clock
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	primary, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
 	u := r.customer(t, "USDT")
-	vars := map[string]string{"CONFIG": r.info.Config, "DATA": filepath.Dir(r.info.Config), "HEALTH": rootOf(r.info.Gateway) + "/health", "PRIMARY": primary}
+	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": devnet.RootOf(r.Info.Gateway) + "/health", "PRIMARY": primary}
 	example, err := filepath.Abs("../../config.example.yaml")
 	require.NoError(t, err)
 	vars["EXAMPLE"] = example
 	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
 	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
-	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.times(5))
-	refused, err := u.sendToGateway(t.Context(), gatewayOf(t, u), u.times(3), nil)
+	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.Times(5))
+	refused, err := u.SendToGateway(t.Context(), gatewayOf(t, u), u.Times(3), nil)
 	require.NoError(t, err)
 	vars["REFUSED"] = refused.String()
 	dai := r.token(t, "DAI")
-	_, err = u.faucet.pay(t.Context(), dai.Asset, u.eth.address(), units(dai, 2000).Uint256().ToBig(), nil)
+	_, err = u.Faucet.Pay(t.Context(), dai.Asset, u.Eth.Address(), units(dai, 2000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 	vars["STRAY"] = u.pay(t, dai.Asset, depositAddress(t, u), units(dai, 2000), "")
 	u.mustAwait(t, "/withdraw-records", vars["WITHDRAWAL"], "OPPOSITE_CONFIRMED")
@@ -119,14 +121,14 @@ func lock(ts *testscript.TestScript, neg bool, args []string) {
 // TestExampleConfig loads the example strictly and misses no key in it.
 func TestExampleConfig(t *testing.T) {
 	const path = "../../config.example.yaml"
-	cfg, err := LoadConfig(path)
+	cfg, err := config.Load(path)
 	require.NoError(t, err)
 	require.Len(t, cfg.Networks, 1)
 	require.Len(t, cfg.Networks[0].Tokens, 2)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var missing []string
-	for _, key := range keysOf(reflect.TypeFor[Config]()) {
+	for _, key := range keysOf(reflect.TypeFor[config.Config]()) {
 		if !regexp.MustCompile(`(?m)(^|[\s{#])` + key + `:`).Match(text) {
 			missing = append(missing, key)
 		}

@@ -7,6 +7,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/wallet"
@@ -14,10 +16,10 @@ import (
 
 // A daemon that cannot start says why and gives back what it took: the next one opens the same files.
 func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	good := cfg.Watcher.Sweep
 	for _, c := range []struct {
 		spoil func()
@@ -27,25 +29,25 @@ func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 		{func() { cfg.Watcher.Sweep, cfg.Database.URL = good, "sqlite:"+filepath.Join(dir, "nowhere", "x.db") }, "opening the database"},
 	} {
 		c.spoil()
-		_, err := newDaemon(t.Context(), cfg, keys, logrus.New())
+		_, err := daemon.New(t.Context(), cfg, keys, logrus.New())
 		require.ErrorContains(t, err, c.says)
 	}
 	cfg.Database.URL = "sqlite:" + filepath.Join(dir, "gatewayd.db")
-	d, err := newDaemon(t.Context(), cfg, keys, logrus.New())
+	d, err := daemon.New(t.Context(), cfg, keys, logrus.New())
 	require.NoError(t, err)
 	d.Close()
 }
 
 // All that a daemon writes is fenced: when its lease is gone, nothing more is stored.
 func TestDaemonWritesUnderItsLease(t *testing.T) {
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	cfg := devConfig(quick(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
-	d, err := newDaemon(t.Context(), cfg, keys, logrus.New())
+	cfg := devnet.Config(quick(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	d, err := daemon.New(t.Context(), cfg, keys, logrus.New())
 	require.NoError(t, err)
 	defer d.Close()
 	write := func(tx *records.Tx) error { return tx.Beat(status.Role) }
-	require.NoError(t, d.store.Update(t.Context(), write))
-	d.tenure.end()
-	require.ErrorIs(t, d.store.Update(t.Context(), write), records.ErrFenced)
+	require.NoError(t, d.Store.Update(t.Context(), write))
+	d.Tenure.End()
+	require.ErrorIs(t, d.Store.Update(t.Context(), write), records.ErrFenced)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/devnet/drill"
+	"gatewayd/devnet/faultynode"
 	"gatewayd/operator/status"
 )
 
@@ -22,9 +24,9 @@ func TestDrill(t *testing.T) {
 		t.Skip("anvil is not installed: scripts/npm-install.sh does that")
 	}
 	require.NoError(t, err, "%s", out)
-	for _, d := range drills() {
-		t.Run(d.name, func(t *testing.T) {
-			_, told, found := strings.Cut(string(out), ". "+d.title+"\n")
+	for _, d := range drill.Drills() {
+		t.Run(d.Name, func(t *testing.T) {
+			_, told, found := strings.Cut(string(out), ". "+d.Title+"\n")
 			require.True(t, found)
 			told, _, _ = strings.Cut(told, "\n\n")
 			t.Log(told)
@@ -32,7 +34,7 @@ func TestDrill(t *testing.T) {
 				t.Skip(why)
 			}
 			require.Contains(t, told, "money moves")
-			require.Contains(t, told, string(d.alert))
+			require.Contains(t, told, string(d.Alert))
 		})
 	}
 	require.Equal(t, 3, strings.Count(string(out), " checks, 0 differences"))
@@ -61,10 +63,10 @@ func TestFaultyNodeLies(t *testing.T) {
 		}
 		return result
 	}
-	batch, err := bend([]byte(`[{"id":1,"method":"a"},{"id":2,"method":"b"}]`), []byte(`[{"id":2,"result":"0x2"},{"id":1,"result":"0x1"}]`), tell)
+	batch, err := faultynode.Bend([]byte(`[{"id":1,"method":"a"},{"id":2,"method":"b"}]`), []byte(`[{"id":2,"result":"0x2"},{"id":1,"result":"0x1"}]`), tell)
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"id":2,"result":"0x9"},{"id":1,"result":"0x1"}]`, string(batch))
-	one, err := bend([]byte(`{"id":7,"method":"b"}`), []byte(`{"id":7,"error":{"code":-1}}`), tell)
+	one, err := faultynode.Bend([]byte(`{"id":7,"method":"b"}`), []byte(`{"id":7,"error":{"code":-1}}`), tell)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"id":7,"error":{"code":-1}}`, string(one))
 }
@@ -93,13 +95,13 @@ func TestDrillReadsAlerts(t *testing.T) {
 		"since when":       {`{"level":"warning","condition":"nodes_unreachable","chain":"eth"}`, status.NodesDown, false, false, "since when"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := readAlerts(c.log, c.kind)
+			got, err := drill.ReadAlerts(c.log, c.kind)
 			if c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, []bool{c.begun, c.over}, []bool{got.begun, got.over})
+			require.Equal(t, []bool{c.begun, c.over}, []bool{got.Begun, got.Over})
 		})
 	}
 }

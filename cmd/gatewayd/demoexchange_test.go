@@ -19,19 +19,22 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	"gatewayd/exchangeapi"
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
+	"gatewayd/devnet/exchangedemo"
+	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // TestDemoExchange plays the exchange's demo to its end, for people and, in the world that it has used, for programs.
 func TestDemoExchange(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
-	o := exchangeDemoOptions{info: filepath.Join(filepath.Dir(r.info.Config), "dev.json")}
+	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	o := exchangedemo.Options{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json")}
 	var out bytes.Buffer
-	require.NoError(t, demoExchange(t.Context(), o, &out), &out)
+	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
 	for _, want := range []string{
 		"5. Every topic in three shapes", "market.DEMO-000_USDT-000.kline.week  o 1 h 1 l 0.9 c 0.9 v 12", `as {"message":{"asks":`, "of protobuf: ",
 		"S1, Alice sells 10 at 1: 4 Filled", "B3, Bob buys 5 at 0.9: 8 Partially Cancelled", "S4, Alice sells 3 at 1.3: 7 Cancelled",
@@ -41,13 +44,13 @@ func TestDemoExchange(t *testing.T) {
 	}
 
 	out.Reset()
-	o.json = true
-	require.NoError(t, demoExchange(t.Context(), o, &out), &out)
+	o.JSON = true
+	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
 	counts := map[string]int{}
 	topics := map[string]bool{}
-	var last demoEvent
+	var last demo.Event
 	for line := range strings.Lines(out.String()) {
-		last = demoEvent{}
+		last = demo.Event{}
 		require.NoError(t, json.Unmarshal([]byte(line), &last), line)
 		counts[last.Event]++
 		if last.Event == "push" {
@@ -66,13 +69,13 @@ func TestDemoExchange(t *testing.T) {
 // TestDemoExchangeKeeps: the keys that the demo leaves can be used, and an operator sees and ends them; then one that an operator issues.
 func TestDemoExchangeKeeps(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
+	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
 	var out bytes.Buffer
-	o := exchangeDemoOptions{info: filepath.Join(filepath.Dir(r.info.Config), "dev.json"), keep: true}
-	require.NoError(t, demoExchange(t.Context(), o, &out), &out)
+	o := exchangedemo.Options{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), Keep: true}
+	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
 	kept := regexp.MustCompile(`Alice: address=(\S+) key=(\S+) secret=(\S+)`).FindStringSubmatch(out.String())
 	require.Len(t, kept, 4, &out)
-	api := newTrading(r.info.API)
+	api := &client.Client{Base: r.Info.API}
 	api.Key, api.Secret = kept[2], kept[3]
 	order := client.NewOrder{Symbol: "DEMO-000_USDT-000", Side: client.Sell, Amount: decimal.NewFromInt(2), Price: decimal.NewFromInt(7)}
 	placed, err := api.Place(t.Context(), order)
@@ -83,7 +86,7 @@ func TestDemoExchangeKeeps(t *testing.T) {
 
 	require.Contains(t, r.mustCommand(t, "apikey", "list"), kept[2])
 	_, err = r.command(t, "apikey", "issue", kept[1])
-	require.ErrorIs(t, err, exchangeapi.ErrKeyExists)
+	require.ErrorIs(t, err, apikey.ErrExists)
 	r.mustCommand(t, "apikey", "revoke", kept[2])
 	require.Eventually(t, func() bool { return errors.Is(api.TestOrder(t.Context(), order), client.CodeParameter) }, time.Minute, 300*time.Millisecond,
 		"the daemon sees it within a second")
@@ -104,7 +107,7 @@ func requireFresh(t *testing.T, r *rig, api *client.Client, owner, order string)
 	})
 	var told []int64
 	waitFor(t, "five times told", func() bool {
-		at, err := r.operator.node.ExchangeTime(t.Context())
+		at, err := r.Operator.Node.ExchangeTime(t.Context())
 		require.NoError(t, err)
 		if len(told) == 0 || told[len(told)-1] != at {
 			told = append(told, at)
@@ -117,60 +120,16 @@ func requireFresh(t *testing.T, r *rig, api *client.Client, owner, order string)
 func TestDemoExchangeWithoutAWorld(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // what is not there now will not come
-	o := exchangeDemoOptions{info: filepath.Join(t.TempDir(), "dev.json")}
-	require.ErrorContains(t, demoExchange(ctx, o, io.Discard), "start `make run` in another terminal first")
+	o := exchangedemo.Options{Info: filepath.Join(t.TempDir(), "dev.json")}
+	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "start one with `make run` in another terminal")
 
 	nobody := "http://127.0.0.1:1"
-	require.NoError(t, devInfo{Gateway: nobody}.write(o.info))
-	err := demoExchange(ctx, o, io.Discard)
+	require.NoError(t, devnet.Info{Gateway: nobody}.Write(o.Info))
+	err := exchangedemo.Run(ctx, o, io.Discard)
 	require.ErrorContains(t, err, "the gateway at "+nobody+" does not answer")
 	require.ErrorContains(t, err, "make run")
-	over := exchangeDemoOptions{gateway: "a", api: "b"}.over(devInfo{Gateway: "1", API: "2", Exchange: "3"})
-	require.Equal(t, devInfo{Gateway: "a", API: "b", Exchange: "3"}, over)
-}
-
-// The demo ends with an error when a push tells an order's story wrongly.
-func TestPushWatchRefusesStatuses(t *testing.T) {
-	const owner = "vite_a"
-	push := func(status client.Status, shape client.Shape) client.Push {
-		data, err := json.Marshal(map[string]any{"oid": "1", "d": owner, "st": status})
-		require.NoError(t, err)
-		return client.Push{Topic: "order." + owner, Shape: shape, Data: data}
-	}
-	w := newPushWatch(nil, newDemoLog(io.Discard, false), []string{"order." + owner})
-	for _, s := range []client.Status{client.PendingRequest, client.Received, client.Open, client.PendingCancel, client.Open, client.PendingCancel, client.Cancelled} {
-		require.NoError(t, w.hear(push(s, client.Command)))
-	}
-	require.ErrorContains(t, w.hear(push(client.Open, client.Command)), "3 Open must not follow 7 Cancelled")
-	require.ErrorContains(t, w.hear(push(client.Filled, client.OpType)), "4 Filled must not follow 0 Unknown")
-	require.ErrorContains(t, w.agree(), "8 pushes in command, 1 in opType")
-	foreign := push(client.PendingRequest, client.Command)
-	foreign.Topic = "order.vite_b"
-	require.ErrorContains(t, w.hear(foreign), "was pushed to order.vite_b")
-	require.ErrorContains(t, w.hear(client.Push{Topic: "market.A_B.depth", Data: []byte("x")}), "reading a push of market.A_B.depth")
-
-	require.True(t, leadsTo(client.PendingRequest, client.PartiallyCancelled))
-	require.True(t, leadsTo(client.Open, client.Open))
-	for _, final := range []client.Status{client.Filled, client.Cancelled, client.PartiallyCancelled, client.Failed} {
-		require.False(t, leadsTo(final, client.Open), final.String())
-	}
-	require.False(t, leadsTo(client.Open, client.Failed))
-}
-
-// The demo's own reckoning gives the figures of docs/exchange-rules.md 2.5, example 4: 35.105 set aside, 5.015 returned.
-func TestPurse(t *testing.T) {
-	d := decimal.RequireFromString
-	p := purse{"Q": {Available: d("100")}}
-	o := demoOrder{
-		market: demoMarket{trade: "T", quote: "Q", quoteDecimals: 8, base: d("0.002"), operator: d("0.001")},
-		owner:  p, side: client.Buy, price: d("3.5"), quantity: d("10"),
-	}
-	o.lock()
-	require.Empty(t, p.differs(map[string]client.Balance{"Q": {Available: d("64.895"), Locked: d("35.105")}}))
-	o.fill(d("10"), d("3"))
-	require.Empty(t, p.differs(map[string]client.Balance{"Q": {Available: d("69.91")}, "T": {Available: d("10")}}))
-	require.Equal(t, "0.09", o.fees.String())
-	require.Contains(t, p.differs(nil), "not ")
+	o.URLs.Gateway = nobody + "/other"
+	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "the gateway at "+nobody+"/other does not answer")
 }
 
 // cutter passes connections on to a server and cuts them when it is told to.
@@ -231,17 +190,17 @@ func (c *cutter) cut() {
 // subscribes and hears again.
 func TestStreamOnTheExchange(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
-	api := newTrading(r.info.API)
+	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	api := &client.Client{Base: r.Info.API}
 	waitFor(t, "the last market", func() bool {
 		list, err := api.Markets(t.Context(), client.Page{})
-		return err == nil && len(list) == len(devTokens())
+		return err == nil && len(list) == len(devnet.Tokens())
 	})
 	bidder := newBidder(t, r)
-	base, err := url.Parse(r.info.API)
+	base, err := url.Parse(r.Info.API)
 	require.NoError(t, err)
 	topic := "market." + bidder.symbol + ".depth"
-	for _, shape := range allShapes() {
+	for _, shape := range []client.Shape{client.Command, client.OpType, client.Binary} {
 		t.Run(shape.String(), func(t *testing.T) {
 			proxy := newCutter(t, base.Host)
 			heard, connected := make(chan client.Push, 100), make(chan struct{}, 100)
@@ -278,20 +237,20 @@ func TestStreamOnTheExchange(t *testing.T) {
 
 // bidder places one order after the other by its own hand, each a VITE better than the last.
 type bidder struct {
-	*viteUser
+	*devnet.ViteUser
 	token  core.TokenID
 	symbol string
 	price  int
 }
 
 func newBidder(t *testing.T, r *rig) *bidder {
-	b := &bidder{viteUser: r.user(t, "USDT").vite, symbol: "USDT-000_VITE", price: 10}
+	b := &bidder{ViteUser: r.user(t, "USDT").Vite, symbol: "USDT-000_VITE", price: 10}
 	var err error
 	b.token, err = core.ParseTokenID(r.token(t, "USDT").Token)
 	require.NoError(t, err)
 	deposit, err := dex.FundDeposit.Pack()
 	require.NoError(t, err)
-	_, err = b.send(t.Context(), core.DexFundContract, core.VITE, whole(100_000, 18).Uint256(), deposit)
+	_, err = b.Send(t.Context(), core.DexFundContract, core.VITE, devnet.Whole(100_000, 18).Uint256(), deposit)
 	require.NoError(t, err)
 	return b
 }
@@ -300,7 +259,7 @@ func (b *bidder) bid(t *testing.T) (price string) {
 	t.Helper()
 	b.price++
 	price = strconv.Itoa(b.price)
-	quantity := *whole(100, 6).Uint256()
-	require.NoError(t, b.call(t.Context(), dex.FundPlaceOrder, b.token, core.VITE, bool(dex.Buy), uint8(dex.Limit), price, quantity))
+	quantity := *devnet.Whole(100, 6).Uint256()
+	require.NoError(t, b.Call(t.Context(), dex.FundPlaceOrder, b.token, core.VITE, bool(dex.Buy), uint8(dex.Limit), price, quantity))
 	return price
 }

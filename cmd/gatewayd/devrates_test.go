@@ -10,20 +10,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/exchangeapi"
+	"gatewayd/devnet"
+	"gatewayd/exchangeapi/rates"
 )
 
-// A bot that looks for prices finds some in a development world, of every token that is there from the beginning.
+// A bot that looks for prices finds some in a development environment, of every token that is there from the beginning.
 func TestDevelopmentRates(t *testing.T) {
 	t.Parallel()
-	url := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" }).info.API
+	url := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" }).Info.API
 	var rates []struct {
 		TokenSymbol      string
 		USDRate, CNYRate json.Number
 		Stale            bool
 	}
 	require.Eventually(t, func() bool {
-		return fetchData(t, url+"/exchange-rate", &rates) && len(rates) == len(devTokens())+1 // and VITE
+		return fetchData(t, url+"/exchange-rate", &rates) && len(rates) == len(devnet.Tokens())+1 // and VITE
 	}, 20*time.Second, 10*time.Millisecond)
 	for _, r := range rates {
 		require.NotEmpty(t, r.USDRate, r.TokenSymbol)
@@ -51,19 +52,19 @@ func fetchData(t *testing.T, url string, data any) bool {
 
 func TestDevelopmentRatesAreKept(t *testing.T) {
 	t.Parallel()
-	rates := devRates(t.TempDir())
-	require.NoError(t, rates.Check())
-	require.NoError(t, writeDevPrices(rates.File))
-	require.NoError(t, os.WriteFile(rates.File, []byte(`{"vite":{"usd":7}}`), 0o600))
-	require.NoError(t, writeDevPrices(rates.File))
+	cfg := devnet.Rates(t.TempDir())
+	require.NoError(t, cfg.Check())
+	require.NoError(t, devnet.WritePrices(cfg.File))
+	require.NoError(t, os.WriteFile(cfg.File, []byte(`{"vite":{"usd":7}}`), 0o600))
+	require.NoError(t, devnet.WritePrices(cfg.File))
 	later := func() time.Time { return time.Now().AddDate(50, 0, 0) }
-	reports := map[string]exchangeapi.RateReport{}
-	for _, r := range exchangeapi.ProbeRates(t.Context(), rates, nil, later) {
+	reports := map[string]rates.Report{}
+	for _, r := range rates.Probe(t.Context(), cfg, nil, later) {
 		reports[r.What] = r
 	}
 	require.NoError(t, reports["rate of VITE"].Err)
 	require.Contains(t, reports["rate of VITE"].Found, "7 usd", "what was edited")
 	require.False(t, reports["rate of VITE"].Stale, "it does not grow old")
 	require.Error(t, reports["rate of ETH"].Err)
-	require.ErrorContains(t, writeDevPrices(filepath.Join(t.TempDir(), "missing", "rates.json")), "writing the price list")
+	require.ErrorContains(t, devnet.WritePrices(filepath.Join(t.TempDir(), "missing", "rates.json")), "writing the price list")
 }

@@ -13,37 +13,40 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/vite"
-	"gatewayd/chain/vite/core"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator/doctor"
+	"gatewayd/vite/core"
 )
 
 // A real node's public port has all that the daemon asks.
 func TestDoctorOfAPublicPort(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.public, o.api, o.period = true, "127.0.0.1:0", time.Second })
-	cfg, err := LoadConfig(r.info.Config)
+	r := newRig(t, func(o *devnet.Options) { o.Public, o.API, o.Period = true, "127.0.0.1:0", time.Second })
+	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
-	for _, node := range []string{r.info.Exchange, r.info.ExchangeWS} {
+	for _, node := range []string{r.Info.Exchange, r.Info.ExchangeWS} {
 		cfg.Exchange.Node = node
 		got := diagnosis(t, *cfg.Exchange)
-		require.Equal(t, finding{What: "exchange methods", OK: true, Found: "all that the exchange API asks answer"}, got["exchange methods"])
+		require.Equal(t, doctor.Finding{What: "exchange methods", OK: true, Found: "all that the exchange API asks answer"}, got["exchange methods"])
 		require.True(t, got["exchange clock"].OK, got["exchange clock"])
 		told := got["exchange announcements"]
 		require.Equal(t, strings.HasPrefix(node, "ws"), told.Found == "the node tells of new blocks", told)
 		require.True(t, told.OK)
 	}
-	require.Equal(t, finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 that the bridge asks answer"}, bridgeFinding(t, r.info.Exchange))
+	require.Equal(t, doctor.Finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 that the bridge asks answer"}, bridgeFinding(t, r.Info.Exchange))
 }
 
 // bridgeFinding is what the doctor finds of the methods of a chain's one node.
-func bridgeFinding(t *testing.T, node string) finding {
+func bridgeFinding(t *testing.T, node string) doctor.Finding {
 	c := vite.Config{ID: "vite", Nodes: []string{node}}
 	adapter, err := vite.New(c, nil, nil)
 	require.NoError(t, err)
 	defer adapter.Close()
-	d := &doctor{now: time.Now}
-	d.bridgeCalls(t.Context(), c, adapter, map[int]bool{1: true})
-	require.Len(t, d.findings, 1)
-	return d.findings[0]
+	d := &doctor.Doctor{Now: time.Now}
+	d.BridgeCalls(t.Context(), c, adapter, map[int]bool{1: true})
+	require.Len(t, d.Findings, 1)
+	return d.Findings[0]
 }
 
 // withoutModules stands before a node and does not know some modules.
@@ -77,15 +80,15 @@ func withoutModules(t *testing.T, node string, modules ...string) string {
 
 func TestDoctorNamesMissingMethods(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
-	cfg, err := LoadConfig(r.info.Config)
+	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	waitFor(t, "blocks of the exchange's contracts, which have the events that are asked for", func() bool {
-		latest, err := r.operator.node.LatestAccountBlock(t.Context(), core.DexTradeContract)
+		latest, err := r.Operator.Node.LatestAccountBlock(t.Context(), core.DexTradeContract)
 		return err == nil && latest != nil
 	})
-	cfg.Exchange.Node = withoutModules(t, r.info.Exchange, "dex_", "ledger_getVmLogsByFilter")
-	var got finding
+	cfg.Exchange.Node = withoutModules(t, r.Info.Exchange, "dex_", "ledger_getVmLogsByFilter")
+	var got doctor.Finding
 	waitFor(t, "events to ask for", func() bool { // the exchange's contracts have no blocks at first
 		got = diagnosis(t, *cfg.Exchange)["exchange methods"]
 		return strings.Contains(got.Found, "ledger_getVmLogsByFilter")
@@ -97,7 +100,7 @@ func TestDoctorNamesMissingMethods(t *testing.T) {
 	require.NotContains(t, got.Found, "contract_getQuotaByAccount")
 	require.Contains(t, got.Advice, "PublicModules")
 
-	missing := bridgeFinding(t, withoutModules(t, r.info.Exchange, "contract_"))
+	missing := bridgeFinding(t, withoutModules(t, r.Info.Exchange, "contract_"))
 	require.False(t, missing.OK)
 	require.Equal(t, "not there: contract_getTokenInfoById, contract_getQuotaByAccount", missing.Found)
 }

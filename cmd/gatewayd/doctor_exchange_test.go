@@ -10,18 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/vite/core"
-	"gatewayd/exchangeapi"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/exchangeapi/rates"
+	"gatewayd/operator/doctor"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
 // diagnosis is what the doctor finds of an exchange section, by what it looked at.
-func diagnosis(t *testing.T, cfg ExchangeConfig) map[string]finding {
+func diagnosis(t *testing.T, cfg config.Exchange) map[string]doctor.Finding {
 	t.Helper()
-	d := &doctor{cfg: Config{Exchange: &cfg}, now: time.Now}
-	d.exchangeAPI(t.Context(), outside(t))
-	found := map[string]finding{}
-	for _, f := range d.findings {
+	d := &doctor.Doctor{Config: config.Config{Exchange: &cfg}, Now: time.Now, Getenv: os.Getenv}
+	d.ExchangeAPI(t.Context())
+	found := map[string]doctor.Finding{}
+	for _, f := range d.Findings {
 		require.Empty(t, found[f.What], "two findings of one name")
 		require.True(t, f.OK || f.Advice != "", f.What)
 		found[f.What] = f
@@ -31,26 +36,26 @@ func diagnosis(t *testing.T, cfg ExchangeConfig) map[string]finding {
 
 func TestDoctorOfAnExchange(t *testing.T) {
 	t.Parallel()
-	var cfg ExchangeConfig
-	serveTestExchange(t, func(c *ExchangeConfig) { cfg = *c })
-	operator, err := newExchangeOperator(t.Context(), cfg.Node)
+	var cfg config.Exchange
+	serveTestExchange(t, func(c *config.Exchange) { cfg = *c })
+	operator, err := devnet.NewOperator(t.Context(), cfg.Node)
 	require.NoError(t, err)
-	defer operator.node.Close()
-	require.NoError(t, poll(t.Context(), func() (bool, error) {
-		height, err := operator.node.SnapshotHeight(t.Context())
+	defer operator.Node.Close()
+	require.NoError(t, devnet.Poll(t.Context(), func() (bool, error) {
+		height, err := operator.Node.SnapshotHeight(t.Context())
 		return height > 1, err // the first block of all may be of any time
 	}))
 
 	got := diagnosis(t, cfg)
 	require.True(t, got["exchange node clock"].OK, got)
-	require.Equal(t, finding{What: "API keys", OK: true, Found: "0 in use, 0 revoked"}, got["API keys"])
+	require.Equal(t, doctor.Finding{What: "API keys", OK: true, Found: "0 in use, 0 revoked"}, got["API keys"])
 	require.Equal(t, "told never", got["exchange clock"].Found)
 	require.False(t, got["exchange markets"].OK)
 	require.NotContains(t, got, "exchange contract "+core.DexFundContract.String(), "it is there")
 	require.NotContains(t, got, "test exchange node")
 
-	require.NoError(t, operator.open(t.Context()))
-	cfg.Test = &ExchangeTestConfig{Node: "http://127.0.0.1:1"}
+	require.NoError(t, operator.Open(t.Context()))
+	cfg.Test = &config.ExchangeTest{Node: "http://127.0.0.1:1"}
 	got = diagnosis(t, cfg)
 	require.True(t, got["exchange clock"].OK, got["exchange clock"])
 	require.True(t, got["exchange markets"].OK)
@@ -60,22 +65,22 @@ func TestDoctorOfAnExchange(t *testing.T) {
 func TestDoctorOfAPIKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := ExchangeConfig{}.withDefaults(dir, []string{"http://127.0.0.1:1"})
+	cfg := config.Exchange{}.WithDefaults(dir, []string{"http://127.0.0.1:1"})
 	require.Equal(t, "made at the first start", diagnosis(t, cfg)["API keys"].Found)
 	for _, file := range []string{"apikeys.db", "apikeys.secret"} {
 		require.NoFileExists(t, filepath.Join(dir, file), "the doctor makes nothing")
 	}
 
-	store, err := cfg.openKeys(t.Context(), outside(t))
+	store, err := daemon.OpenKeys(t.Context(), cfg, outside(t).getenv)
 	require.NoError(t, err)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	owner, err := exchangeAddress(keys, wallet.GatewayPath(0))
+	owner, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	key, _, err := store.Issue(t.Context(), mainExchange, owner, owner)
+	key, _, err := store.Issue(t.Context(), config.MainExchange, owner, owner)
 	require.NoError(t, err)
 	require.NoError(t, store.Revoke(t.Context(), key.Key))
-	_, _, err = store.Issue(t.Context(), mainExchange, owner, owner)
+	_, _, err = store.Issue(t.Context(), config.MainExchange, owner, owner)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	require.Equal(t, "1 in use, 1 revoked", diagnosis(t, cfg)["API keys"].Found)
@@ -83,7 +88,7 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 	require.NoError(t, os.WriteFile(cfg.SecretFile, []byte(strings.Repeat("ab", 32)), 0o600))
 	got := diagnosis(t, cfg)["API keys"]
 	require.False(t, got.OK)
-	require.Contains(t, got.Found, exchangeapi.ErrWrongSeal.Error())
+	require.Contains(t, got.Found, apikey.ErrWrongSeal.Error())
 	require.NoError(t, os.Remove(cfg.SecretFile))
 	got = diagnosis(t, cfg)["API keys"]
 	require.False(t, got.OK)
@@ -94,14 +99,14 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 func TestDoctorOfListeners(t *testing.T) {
 	t.Parallel()
 	for listen, ok := range map[string]bool{"127.0.0.1:8090": true, "0.0.0.0:8090": false, "0.0.0.0:8091": true} {
-		cfg := ExchangeConfig{}.withDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
+		cfg := config.Exchange{}.WithDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
 		cfg.Listen = listen
 		if listen == "0.0.0.0:8091" {
 			cfg.TrustProxy = []string{"10.0.0.0/8"}
 		}
 		require.Equal(t, ok, diagnosis(t, cfg)["exchange listener"].OK, listen)
 	}
-	cfg := ExchangeConfig{}.withDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
+	cfg := config.Exchange{}.WithDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
 	require.NotContains(t, diagnosis(t, cfg), "exchange listener")
 	cfg.TLS.Cert, cfg.TLS.Key = "missing", "missing"
 	require.Contains(t, diagnosis(t, cfg)["exchange certificate"].Advice, "exchange.tls.cert and key")
@@ -111,10 +116,10 @@ func TestDoctorOfRates(t *testing.T) {
 	t.Parallel()
 	f := newSourceFeed(t, 8)
 	f.post(t, 310_050_000_000, time.Now().Add(-time.Minute))
-	cfg := ExchangeConfig{}.withDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
-	cfg.sources = []ethereum.Config{f.source()}
-	cfg.Rates = exchangeapi.RatesConfig{
-		Feeds: []exchangeapi.FeedConfig{
+	cfg := config.Exchange{}.WithDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
+	cfg.Chains = config.Config{Ethereum: []ethereum.Config{f.source()}}.Chains()
+	cfg.Rates = rates.Config{
+		Feeds: []rates.FeedConfig{
 			{Coin: "ethereum", Chain: "eth", Address: f.address.Hex()},
 			{Coin: "bitcoin", Chain: "eth", Address: f.dev.Contracts().USDT.Hex()},
 			{Coin: "vite", Chain: "eth", Address: f.address.Hex(), Heartbeat: time.Second},
@@ -127,6 +132,6 @@ func TestDoctorOfRates(t *testing.T) {
 	require.True(t, got["rate of ETH"].OK)
 	require.False(t, got["price feed bitcoin in usd"].OK, "a token is no feed")
 	require.False(t, got["price feed vite in usd"].OK, "stale")
-	cfg.sources = nil
+	cfg.Chains = nil
 	require.Contains(t, diagnosis(t, cfg)["price feeds"].Found, "not in the list ethereum")
 }

@@ -12,21 +12,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi"
+	"gatewayd/httpserver"
+	"gatewayd/operator/doctor"
 	"gatewayd/records"
-	"gatewayd/serve"
 )
 
 // examined is what `gatewayd doctor` says of a configuration, by what it looked at, and whether its exit code says that something needs fixing.
-func examined(t *testing.T, path string) (found map[string]finding, err error) {
+func examined(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
 	t.Helper()
 	var out bytes.Buffer
 	w := outside(t)
 	w.stdout = &out
 	err = run(t.Context(), []string{"doctor", "--json", "-c", path}, w)
-	var list []finding
+	var list []doctor.Finding
 	require.NoError(t, json.Unmarshal(out.Bytes(), &list), out.String())
-	found = map[string]finding{}
+	found = map[string]doctor.Finding{}
 	for _, f := range list {
 		found[f.What] = f
 		if !f.OK {
@@ -40,21 +44,21 @@ func examined(t *testing.T, path string) (found map[string]finding, err error) {
 func TestDoctorOfTheWallet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devConfig(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	good := recoverWallet(t, dir)
 	wrong := filepath.Join(dir, "wrong")
 	require.NoError(t, os.WriteFile(wrong, []byte("another\n"), 0o600))
 	for _, c := range []struct {
-		wallet WalletConfig
+		wallet config.Wallet
 		ok     bool
 		says   string
 	}{
 		{good, true, good.Store + " unlocks"},
-		{WalletConfig{Store: good.Store}, true, "asked for at each start"},
-		{WalletConfig{}, false, "wallet.store is not set"},
-		{WalletConfig{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "there is no file " + good.Store + "x"},
-		{WalletConfig{Store: good.Store, PasswordFile: good.PasswordFile + "x"}, false, good.PasswordFile + "x"},
-		{WalletConfig{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
+		{config.Wallet{Store: good.Store}, true, "asked for at each start"},
+		{config.Wallet{}, false, "wallet.store is not set"},
+		{config.Wallet{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "there is no file " + good.Store + "x"},
+		{config.Wallet{Store: good.Store, PasswordFile: good.PasswordFile + "x"}, false, good.PasswordFile + "x"},
+		{config.Wallet{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
 	} {
 		cfg.Wallet = c.wallet
 		found, err := examined(t, writeConfig(t, dir, cfg))
@@ -69,7 +73,7 @@ func TestDoctorOfANewGateway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	dir := t.TempDir()
-	cfg, err := LoadConfig(r.info.Config)
+	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	cfg.Wallet = recoverWallet(t, dir)
 	found, _ := examined(t, writeConfig(t, dir, cfg))
@@ -94,7 +98,7 @@ func TestDoctorOfANewGateway(t *testing.T) {
 }
 
 // faults are what needs fixing, but for the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
-func faults(found map[string]finding) (list []string) {
+func faults(found map[string]doctor.Finding) (list []string) {
 	for what, f := range found {
 		if !f.OK && !strings.HasSuffix(what, " clock") {
 			list = append(list, what+": "+f.Found)
@@ -104,54 +108,54 @@ func faults(found map[string]finding) (list []string) {
 }
 
 func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
-	d := &doctor{}
-	d.warn(false, "a", "b", "c")
-	d.warn(true, "d", "e", "f")
-	require.NoError(t, d.report(outside(t), format{}), "warnings need no fixing")
-	require.Equal(t, []finding{{What: "a", OK: true, Warning: true, Found: "b", Advice: "c"}, {What: "d", OK: true, Found: "e"}}, d.findings)
-	text, err := os.ReadFile("doctor.go")
+	d := &doctor.Doctor{}
+	d.Warn(false, "a", "b", "c")
+	d.Warn(true, "d", "e", "f")
+	require.NoError(t, printFindings(outside(t), format{}, d.Findings), "warnings need no fixing")
+	require.Equal(t, []doctor.Finding{{What: "a", OK: true, Warning: true, Found: "b", Advice: "c"}, {What: "d", OK: true, Found: "e"}}, d.Findings)
+	text, err := os.ReadFile("../../operator/doctor/doctor.go")
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, `"send some`) || strings.Contains(line, `issue or send`) {
 			require.Contains(t, line, "fromFunder")
 		}
 	}
-	require.Equal(t, "start", nodeFirst(chain.ErrNotFound, "start"))
+	require.Equal(t, "start", doctor.NodeFirst(chain.ErrNotFound, "start"))
 }
 
 // A mistyped token id is refused when the configuration is read, not when the first user asks.
 func TestTokenIDsAreChecked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	id := []byte(cfg.Networks[0].Tokens[0].Token)
 	id[10] ^= 1
 	cfg.Networks[0].Tokens[0].Token = string(id)
-	_, err := LoadConfig(writeConfig(t, dir, cfg))
+	_, err := config.Load(writeConfig(t, dir, cfg))
 	require.ErrorContains(t, err, string(id)+": token is no token id")
 }
 
 // `gatewayd health -c` asks the listener of the configuration.
 func TestHealthOfAConfiguration(t *testing.T) {
 	t.Parallel()
-	network := []NetworkConfig{{}}
-	gateway := func(c serve.Config) Config {
-		cfg := Config{Networks: network}
+	network := []config.Network{{}}
+	gateway := func(c httpserver.Config) config.Config {
+		cfg := config.Config{Networks: network}
 		cfg.Gateway.Config = c
 		return cfg
 	}
-	for want, cfg := range map[string]Config{
-		"http://127.0.0.1:8080/health":  gateway(serve.Config{}),
-		"http://127.0.0.1:9000/health":  gateway(serve.Config{Listen: "0.0.0.0:9000"}),
-		"http://127.0.0.1:9001/health":  gateway(serve.Config{Listen: ":9001"}),
-		"http://[::1]:9002/health":      gateway(serve.Config{Listen: "[::1]:9002"}),
-		"https://127.0.0.1:443/health":  gateway(serve.Config{Listen: ":443", TLS: serve.TLS{Cert: "c", Key: "k"}}),
-		"http://127.0.0.1:8095/health":  {Exchange: &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: "127.0.0.1:8095"}}}},
-		"http://127.0.0.1:8090/health":  {Exchange: &ExchangeConfig{}},
-		"http://192.0.2.1:8080/health":  gateway(serve.Config{Listen: "192.0.2.1:8080"}),
-		"https://192.0.2.1:8443/health": gateway(serve.Config{Listen: "192.0.2.1:8443", ACME: serve.ACME{Domains: []string{"x.example"}}}),
+	for want, cfg := range map[string]config.Config{
+		"http://127.0.0.1:8080/health":  gateway(httpserver.Config{}),
+		"http://127.0.0.1:9000/health":  gateway(httpserver.Config{Listen: "0.0.0.0:9000"}),
+		"http://127.0.0.1:9001/health":  gateway(httpserver.Config{Listen: ":9001"}),
+		"http://[::1]:9002/health":      gateway(httpserver.Config{Listen: "[::1]:9002"}),
+		"https://127.0.0.1:443/health":  gateway(httpserver.Config{Listen: ":443", TLS: httpserver.TLS{Cert: "c", Key: "k"}}),
+		"http://127.0.0.1:8095/health":  {Exchange: &config.Exchange{Config: exchangeapi.Config{Config: httpserver.Config{Listen: "127.0.0.1:8095"}}}},
+		"http://127.0.0.1:8090/health":  {Exchange: &config.Exchange{}},
+		"http://192.0.2.1:8080/health":  gateway(httpserver.Config{Listen: "192.0.2.1:8080"}),
+		"https://192.0.2.1:8443/health": gateway(httpserver.Config{Listen: "192.0.2.1:8443", ACME: httpserver.ACME{Domains: []string{"x.example"}}}),
 	} {
-		require.Equal(t, want, healthURL(cfg))
+		require.Equal(t, want, daemon.HealthURL(cfg))
 	}
 	config, p := startProgramOnDeadNodes(t)
 	if err := run(t.Context(), []string{"health", "-c", config}, outside(t)); err != nil {
@@ -162,13 +166,13 @@ func TestHealthOfAConfiguration(t *testing.T) {
 }
 
 // startProgramOnDeadNodes runs a daemon whose nodes are down, with a port of its own, and answers its configuration once it listens.
-func startProgramOnDeadNodes(t *testing.T) (config string, p *program) {
+func startProgramOnDeadNodes(t *testing.T) (path string, p *program) {
 	t.Helper()
 	dir := t.TempDir()
-	cfg := devConfig(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
-	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = LogConfig{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
-	config = writeConfig(t, dir, cfg)
-	p = startProgram(t, "run", "-c", config)
+	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
+	path = writeConfig(t, dir, cfg)
+	p = startProgram(t, "run", "-c", path)
 	p.says(t, "listening")
-	return config, p
+	return path, p
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/devnet"
 	"gatewayd/records"
+	"gatewayd/vite/core"
 )
 
 // dustCount is how many withdrawals of one unit come at once.
@@ -17,7 +18,7 @@ const dustCount = 400
 // after all of it is the very next block of the gateway's account, before any further snapshot block. What was kept is refunded by order.
 func TestDustKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.interval = -1 })
+	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
 	stop := r.snapshots(t)
 	attacker, honest := r.customer(t, "ETH"), r.user(t, "ETH")
 	r.settled(t)
@@ -26,15 +27,15 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	r.snapshot(t, 80) // quota for all of it
 	var sent string
 	for range dustCount {
-		hash, err := attacker.sendToGateway(t.Context(), gateway, chain.NewAmount(1), comment(0, goodPayee))
+		hash, err := attacker.SendToGateway(t.Context(), gateway, chain.NewAmount(1), comment(0, goodPayee))
 		require.NoError(t, err)
 		sent = hash.String()
 	}
 	before := r.height(t, gateway)
-	r.snapshot(t, int(r.info.Confirmations)+1)
+	r.snapshot(t, int(r.Info.Confirmations)+1)
 	waitFor(t, "dust", func() bool { return len(r.listed(t, "--reason", records.ReasonDust, "--limit", "1000")) == dustCount })
 
-	in, err := honest.deposit(t.Context(), honest.times(3))
+	in, err := honest.Deposit(t.Context(), honest.Times(3))
 	require.NoError(t, err)
 	var credit string
 	waitFor(t, "the credit", func() bool {
@@ -56,7 +57,7 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 }
 
 // refundedByOrder has an operator send one piece of dust back.
-func (r *rig) refundedByOrder(t *testing.T, u *bridgeUser, sent string) {
+func (r *rig) refundedByOrder(t *testing.T, u *testUser, sent string) {
 	t.Helper()
 	record := name(r.story(t, sent).Record)
 	r.mustCommand(t, "records", "refund", record)
@@ -64,7 +65,7 @@ func (r *rig) refundedByOrder(t *testing.T, u *bridgeUser, sent string) {
 	require.ErrorContains(t, err, "nothing to do", "twice")
 	waitFor(t, "the refund", func() bool { return u.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundState == "REFUNDED" })
 	back := u.block(t, u.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundTxHash)
-	require.Equal(t, u.vite.address(), back.ToAddress)
+	require.Equal(t, u.Vite.Address(), back.ToAddress)
 	require.Equal(t, chain.NewAmount(1), chain.AmountOf(&back.Amount))
 	require.Len(t, r.listed(t, "--reason", records.ReasonDust, "--limit", "1000"), dustCount-1)
 }
@@ -73,7 +74,7 @@ func (r *rig) refundedByOrder(t *testing.T, u *bridgeUser, sent string) {
 func (r *rig) snapshot(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		_, err := r.exchange.node.Snapshot()
+		_, err := r.Exchange.Node.Snapshot()
 		require.NoError(t, err)
 	}
 }
@@ -83,7 +84,7 @@ func (r *rig) height(t *testing.T, account string) uint64 {
 	t.Helper()
 	address, err := core.ParseAddress(account)
 	require.NoError(t, err)
-	latest, err := r.operator.node.LatestAccountBlock(t.Context(), address)
+	latest, err := r.Operator.Node.LatestAccountBlock(t.Context(), address)
 	require.NoError(t, err)
 	return latest.Height
 }

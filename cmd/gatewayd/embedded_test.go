@@ -16,6 +16,8 @@ import (
 
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/chain/vite"
+	"gatewayd/config"
+	"gatewayd/devnet"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -23,7 +25,7 @@ import (
 // The embedded chain's RPC is for this machine unless it is public by name, in the configuration and on the command line.
 func TestEmbeddedListensInPublicByNameOnly(t *testing.T) {
 	t.Parallel()
-	for _, c := range []EmbeddedConfig{
+	for _, c := range []config.Embedded{
 		{Listen: "0.0.0.0:48132"}, {Listen: ":48132"}, {Listen: "192.0.2.1:48132"}, {Listen: "127.0.0.1:48132", WS: "[::]:41420"}, {Listen: "chain.example:48132"},
 	} {
 		require.ErrorContains(t, c.Check(), "public: true", c)
@@ -31,11 +33,11 @@ func TestEmbeddedListensInPublicByNameOnly(t *testing.T) {
 		require.NoError(t, c.Check(), c)
 	}
 	for _, listen := range []string{"127.0.0.1:48132", "[::1]:48132", "localhost:48132", ""} {
-		require.NoError(t, EmbeddedConfig{Listen: listen}.Check(), listen)
+		require.NoError(t, config.Embedded{Listen: listen}.Check(), listen)
 	}
 	dir := t.TempDir()
-	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
-	cfg.Embedded = &EmbeddedConfig{Dir: dir, Listen: "0.0.0.0:48132"}
+	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg.Embedded = &config.Embedded{Dir: dir, Listen: "0.0.0.0:48132"}
 	err := run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, outside(t))
 	require.ErrorContains(t, err, "embedded: listen 0.0.0.0:48132: other machines could reach it")
 	for _, flag := range []string{"--listen", "--ws"} {
@@ -50,13 +52,13 @@ func TestEmbeddedFromInside(t *testing.T) {
 	e := embeddedChain(t, "")
 	elsewhere := "http://192.0.2.1:48132"
 	local := strings.Replace(e.URL(), "127.0.0.1", "localhost", 1)
-	cfg := Config{Vite: []vite.Config{{Nodes: []string{elsewhere, e.URL()}}, {Nodes: []string{elsewhere}}}, Exchange: &ExchangeConfig{Node: local}}
-	inside := e.inside(cfg)
+	cfg := config.Config{Vite: []vite.Config{{Nodes: []string{elsewhere, e.URL()}}, {Nodes: []string{elsewhere}}}, Exchange: &config.Exchange{Node: local}}
+	inside := e.Inside(cfg)
 	require.Equal(t, []string{elsewhere, e.WSURL()}, inside.Vite[0].Nodes)
 	require.Nil(t, inside.Vite[1].Dial)
 	require.Equal(t, e.WSURL(), inside.Exchange.Node)
-	for _, dial := range []dialer{inside.Vite[0].Dial, inside.Exchange.dial} {
-		c, err := dial(t.Context(), "tcp", e.rpc.WSAddr())
+	for _, dial := range []config.Dialer{inside.Vite[0].Dial, inside.Exchange.Dial} {
+		c, err := dial(t.Context(), "tcp", e.RPC.WSAddr())
 		require.NoError(t, err)
 		require.Equal(t, "pipe", c.RemoteAddr().Network())
 		require.NoError(t, c.Close())
@@ -111,13 +113,13 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	dir, listen := t.TempDir(), freeAddress(t)
 	_, port, err := net.SplitHostPort(listen)
 	require.NoError(t, err)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	cfg := devConfig(quick(dir), source.URL(), source.ChainID(), "http://"+listen)
+	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), "http://"+listen)
 	cfg.Wallet, cfg.Gateway.Listen = recoverWallet(t, dir), freeAddress(t)
-	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: "0.0.0.0:" + port, Genesis: filepath.Join(dir, "genesis.json"), Public: true}
+	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: "0.0.0.0:" + port, Genesis: filepath.Join(dir, "genesis.json"), Public: true}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
 	followed := func() uint64 { return followedHeight(t, cfg) }
@@ -137,7 +139,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 }
 
 // followedHeight is how far the daemon's records follow the exchange chain.
-func followedHeight(t *testing.T, cfg Config) (height uint64) {
+func followedHeight(t *testing.T, cfg config.Config) (height uint64) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), cfg.Database)
 	if err != nil {

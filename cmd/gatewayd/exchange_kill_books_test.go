@@ -11,11 +11,14 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/node"
-	"gatewayd/chain/vite/rpc"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/node"
+	"gatewayd/vite/rpc"
 )
 
 // hallBooks is what a hall's chain has of each token.
@@ -155,7 +158,7 @@ func during(t *testing.T, part func(context.Context) error) {
 // followHall opens an index and brings it up to date. now keeps two of them at the same moment.
 func followHall(t *testing.T, link *client.Client, url string, now time.Time) *index.Index {
 	t.Helper()
-	log, err := newLog(LogConfig{Level: "warn"}, outside(t))
+	log, err := daemon.NewLog(config.Log{Level: "warn"}, outside(t).stderr)
 	require.NoError(t, err)
 	x, err := index.New(t.Context(), hallIndex(url, func() time.Time { return now }), link, log)
 	require.NoError(t, err)
@@ -163,7 +166,7 @@ func followHall(t *testing.T, link *client.Client, url string, now time.Time) *i
 	during(t, x.Run)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // one of a long run is made anew for many minutes
 	defer cancel()
-	require.NoError(t, poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
+	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
 	return x
 }
 
@@ -310,7 +313,7 @@ func (s *hallSums) order(t *testing.T, a core.Address, o *index.Order, e execute
 	equal("executed quantity", o.ExecutedQuantity, e.quantity)
 	equal("executed amount", o.ExecutedAmount, e.amount)
 	equal("fee", o.Fee, e.fee)
-	coins, vite := s.holding(a, mustToken(o.TradeToken)), s.holding(a, core.VITE)
+	coins, vite := s.holding(a, devnet.MustToken(o.TradeToken)), s.holding(a, core.VITE)
 	rest := number(t, o.Quantity).Sub(e.quantity)
 	open := o.Status == index.Open || o.Status == index.PartiallyFilled
 	if o.Side == 0 {

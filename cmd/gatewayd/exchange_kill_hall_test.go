@@ -16,12 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi"
 	"gatewayd/exchangeapi/index"
-	"gatewayd/serve"
+	"gatewayd/httpserver"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -52,22 +56,22 @@ func hallKey(n int) core.PrivateKey {
 	return key
 }
 
-func hallAgents() (delegation, error) {
-	keys, err := wallet.FromMnemonic(devMnemonic)
-	return delegation{keys, mainExchange}, err
+func hallAgents() (daemon.Delegation, error) {
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	return daemon.Delegation{Keys: keys, Network: config.MainExchange}, err
 }
 
 // hallChain is the configuration of the hall's chain.
 func hallChain(dir string) (node.Config, error) {
 	operator := hallKey(0).Address()
-	g := node.Genesis{ExchangeOwner: operator}
+	g := ledger.Genesis{ExchangeOwner: operator}
 	for symbol, id := range hallTokens {
 		name, _, _ := strings.Cut(symbol, "-")
-		g.Tokens = append(g.Tokens, node.TokenInfo{ID: id, Name: name, Symbol: name, Decimals: 8, Owner: operator, TotalSupply: hallUnits(11_000_000, 8)})
+		g.Tokens = append(g.Tokens, ledger.TokenInfo{ID: id, Name: name, Symbol: name, Decimals: 8, Owner: operator, TotalSupply: hallUnits(11_000_000, 8)})
 	}
 	add := func(a core.Address, balances map[core.TokenID]uint256.Int) {
-		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: a, Balances: balances})
-		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: operator, Beneficiary: a, Amount: hallUnits(2_500_000, 18)})
+		g.Accounts = append(g.Accounts, ledger.GenesisAccount{Address: a, Balances: balances})
+		g.Stakes = append(g.Stakes, ledger.GenesisStake{Staker: operator, Beneficiary: a, Amount: hallUnits(2_500_000, 18)})
 	}
 	agents, err := hallAgents()
 	if err != nil {
@@ -105,9 +109,9 @@ func hallIndex(url string, now func() time.Time) index.Config {
 	return c
 }
 
-func hallConfig(dir, url, nodeURL string) ExchangeConfig {
-	return ExchangeConfig{
-		Config: exchangeapi.Config{Config: serve.Config{Listen: "127.0.0.1:0"}, CallLimit: 1 << 30}, Node: nodeURL, Index: hallIndex(url, nil),
+func hallConfig(dir, url, nodeURL string) config.Exchange {
+	return config.Exchange{
+		Config: exchangeapi.Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}, CallLimit: 1 << 30}, Node: nodeURL, Index: hallIndex(url, nil),
 		Keys: "sqlite:" + filepath.Join(dir, "keys.db"), SecretFile: filepath.Join(dir, "keys.secret"),
 	}
 }
@@ -152,7 +156,7 @@ func serveHall(ctx context.Context, dir, url string) error {
 	if err != nil {
 		return err
 	}
-	chain, err := newEmbedded(cfg)
+	chain, err := daemon.NewEmbedded(cfg)
 	if err != nil {
 		return err
 	}
@@ -164,16 +168,16 @@ func serveHall(ctx context.Context, dir, url string) error {
 
 // serveHallAPI serves the exchange of a chain that runs, and tells where.
 func serveHallAPI(ctx context.Context, g *errgroup.Group, dir, url, chain string) error {
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	if err != nil {
 		return err
 	}
-	w := world{stdout: io.Discard, stderr: os.Stderr, getenv: os.Getenv}
-	log, err := newLog(LogConfig{Level: "error"}, w)
+	w := streams{stdout: io.Discard, stderr: os.Stderr, getenv: os.Getenv}
+	log, err := daemon.NewLog(config.Log{Level: "error"}, w.stderr)
 	if err != nil {
 		return err
 	}
-	api, err := openExchange(ctx, hallConfig(dir, url, chain), keys, w, log)
+	api, err := daemon.OpenExchange(ctx, hallConfig(dir, url, chain), keys, w.getenv, log)
 	if err != nil {
 		return err
 	}
@@ -182,18 +186,18 @@ func serveHallAPI(ctx context.Context, g *errgroup.Group, dir, url, chain string
 	if err := api.Ready(ctx); err != nil {
 		return err
 	}
-	return hallInfo{chain, "http://" + api.server.Addr()}.write(dir)
+	return hallInfo{chain, "http://" + api.Server.Addr()}.write(dir)
 }
 
 // tellHallTime keeps the exchange's clock.
 func tellHallTime(ctx context.Context, url string) error {
-	user, err := newViteUser(ctx, url, hallKey(0))
+	user, err := devnet.NewViteUser(ctx, url, hallKey(0))
 	if err != nil {
 		return err
 	}
-	operator := &exchangeOperator{viteUser: user}
+	operator := &devnet.Operator{ViteUser: user}
 	for ctx.Err() == nil {
-		if err := operator.tellTime(ctx); err != nil {
+		if err := operator.TellTime(ctx); err != nil {
 			return err
 		}
 		select {
@@ -222,7 +226,7 @@ func openHall(t *testing.T, dir, url string) (keys [][2]string) {
 	b.openMarkets()
 	agents, err := hallAgents()
 	require.NoError(t, err)
-	store, err := hallConfig(dir, url, "").openKeys(t.Context(), outside(t))
+	store, err := daemon.OpenKeys(t.Context(), hallConfig(dir, url, ""), outside(t).getenv)
 	require.NoError(t, err)
 	for i := range keyedTraders + plainTraders {
 		b.moveIn(hallKey(1 + i))
@@ -234,7 +238,7 @@ func openHall(t *testing.T, dir, url string) (keys [][2]string) {
 		for _, id := range hallTokens {
 			b.call(owner, dex.FundConfigAgents, uint8(1), agent, []core.TokenID{id}, []core.TokenID{core.VITE})
 		}
-		key, secret, err := store.Issue(t.Context(), mainExchange, owner.Address(), agent)
+		key, secret, err := store.Issue(t.Context(), config.MainExchange, owner.Address(), agent)
 		require.NoError(t, err)
 		keys = append(keys, [2]string{key.Key, secret})
 	}
@@ -247,9 +251,9 @@ func (b hallBuilder) openMarkets() {
 	key := hallKey(0)
 	me := key.Address()
 	b.snapshot()
-	b.call(key, dex.FundDexAdmin, uint8(allRoles), me, me, me, false, me, me)
+	b.call(key, dex.FundDexAdmin, uint8(devnet.AllRoles), me, me, me, false, me, me)
 	b.call(key, dex.FundNotifyTime, time.Now().Unix())
-	b.call(key, dex.FundTradeAdmin, uint8(setQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
+	b.call(key, dex.FundTradeAdmin, uint8(devnet.SetQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
 	b.send(key, core.VITE, hallUnits(100_000, 18), dex.FundDeposit)
 	for _, symbol := range hallMarkets {
 		name, _, _ := strings.Cut(symbol, "_")

@@ -18,10 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/devnet"
 	api "gatewayd/exchangeapi/client"
 	"gatewayd/records/recordstest"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // hall is the process that is killed.
@@ -193,7 +194,7 @@ func (h *hall) settle(ctx context.Context, t *testing.T, p *promises) {
 	asked := api.PendingRequest
 	for n := range keyedTraders {
 		f := api.OrderFilter{Address: hallKey(1 + n).Address().String(), Status: &asked}
-		require.NoError(t, poll(ctx, func() (bool, error) {
+		require.NoError(t, devnet.Poll(ctx, func() (bool, error) {
 			list, err := rest.Orders(ctx, f, api.Page{Limit: 1})
 			return err == nil && len(list.Order) == 0, err
 		}), "no order only asked for")

@@ -12,10 +12,10 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
 	api "gatewayd/exchangeapi/client"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // promises are the blocks that a hall has said it took. It must never forget one of them.

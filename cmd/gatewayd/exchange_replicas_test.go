@@ -9,10 +9,10 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
 	api "gatewayd/exchangeapi/client"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/records/recordstest"
+	"gatewayd/vite/core"
 )
 
 // TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Whoever stores a block stores it once, both show the same, and who hears

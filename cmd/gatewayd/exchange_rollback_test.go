@@ -10,11 +10,14 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	api "gatewayd/exchangeapi/client"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -24,23 +27,23 @@ func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *cli
 	cfg, err := hallChain(dir)
 	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
-	chain, err := newEmbedded(cfg)
+	chain, err := daemon.NewEmbedded(cfg)
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
 	during(t, chain.Run)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	w := outside(t)
-	log, err := newLog(LogConfig{Level: "error"}, w)
+	log, err := daemon.NewLog(config.Log{Level: "error"}, w.stderr)
 	require.NoError(t, err)
 	var rooms []*api.Client
 	for _, url := range databases {
-		e, err := openExchange(t.Context(), hallConfig(dir, url, chain.WSURL()), keys, w, log)
+		e, err := daemon.OpenExchange(t.Context(), hallConfig(dir, url, chain.WSURL()), keys, w.getenv, log)
 		require.NoError(t, err)
 		t.Cleanup(e.Close)
 		during(t, e.Run)
 		require.NoError(t, e.Ready(t.Context()))
-		rest := &api.Client{Base: "http://" + e.server.Addr(), HTTP: newHTTPClient()}
+		rest := &api.Client{Base: "http://" + e.Server.Addr(), HTTP: newHTTPClient()}
 		t.Cleanup(rest.HTTP.CloseIdleConnections)
 		waitFor(t, "the markets", func() bool {
 			list, err := rest.Markets(t.Context(), api.Page{})
@@ -51,7 +54,7 @@ func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *cli
 	link, err := client.Dial(t.Context(), chain.WSURL(), client.Options{})
 	require.NoError(t, err)
 	t.Cleanup(link.Close)
-	return hallBuilder{t, chain.node}, link, rooms
+	return hallBuilder{t, chain.Node}, link, rooms
 }
 
 // ears keep what was pushed.

@@ -10,51 +10,54 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/exchangeapi"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
 func TestDelegationAddresses(t *testing.T) {
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	seen := map[core.Address]string{}
-	for _, network := range []string{mainExchange, testExchange} {
+	for _, network := range []string{config.MainExchange, config.TestExchange} {
 		for i := range uint32(20) {
-			owner, err := exchangeAddress(keys, wallet.GatewayPath(i))
+			owner, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(i))
 			require.NoError(t, err)
-			d := delegation{keys, network}
+			d := daemon.Delegation{Keys: keys, Network: network}
 			agent, err := d.Agent(owner)
 			require.NoError(t, err)
 			again, err := d.Agent(owner)
 			require.NoError(t, err)
 			require.Equal(t, agent, again)
-			require.Empty(t, seen[agent], "%s and %s", seen[agent], d.path(owner))
-			seen[agent] = d.path(owner)
+			require.Empty(t, seen[agent], "%s and %s", seen[agent], d.Path(owner))
+			seen[agent] = d.Path(owner)
 			public, signature, err := d.SignAgent(t.Context(), owner, bytes.Repeat([]byte{1}, 32))
 			require.NoError(t, err)
 			require.Equal(t, agent, core.UserAddress(core.PublicKey(public)))
 			require.True(t, core.Verify(public, bytes.Repeat([]byte{1}, 32), signature))
 		}
 	}
-	require.Equal(t, delegation{keys, mainExchange}.path(core.AssetContract), delegation{nil, mainExchange}.path(core.AssetContract), "of the account alone")
+	require.Equal(t, daemon.Delegation{Keys: keys, Network: config.MainExchange}.Path(core.AssetContract), daemon.Delegation{Keys: nil, Network: config.MainExchange}.Path(core.AssetContract), "of the account alone")
 }
 
 func TestNodeOverHTTP(t *testing.T) {
 	nodes := []string{"ws://a:1", "data/node.ipc", "http://b:48132/key", "https://b:2"}
 	for node, want := range map[string]string{"ws://b:41420": "http://b:48132/key", "ws://a:1": "", "data/node.ipc": "", "wss://c": ""} {
-		require.Equal(t, want, overHTTP(node, nodes), node)
+		require.Equal(t, want, daemon.OverHTTP(node, nodes), node)
 	}
 }
 
 func TestExchangeSecret(t *testing.T) {
 	dir := t.TempDir()
-	c := ExchangeConfig{}.withDefaults(dir, []string{"http://127.0.0.1:1"})
+	c := config.Exchange{}.WithDefaults(dir, []string{"http://127.0.0.1:1"})
 	require.NoError(t, c.Check())
-	first, err := c.secret(os.Getenv)
+	first, err := daemon.ExchangeSecret(c, os.Getenv)
 	require.NoError(t, err)
-	require.Len(t, first, exchangeapi.SecretSize)
-	again, err := c.secret(os.Getenv)
+	require.Len(t, first, apikey.SecretSize)
+	again, err := daemon.ExchangeSecret(c, os.Getenv)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	info, err := os.Stat(filepath.Join(dir, "apikeys.secret"))
@@ -65,22 +68,22 @@ func TestExchangeSecret(t *testing.T) {
 	env := func(text string) func(string) string {
 		return func(name string) string { return map[string]string{"SECRET": text}[name] }
 	}
-	given, err := c.secret(env(strings.Repeat("0a", 32)))
+	given, err := daemon.ExchangeSecret(c, env(strings.Repeat("0a", 32)))
 	require.NoError(t, err)
 	require.Equal(t, bytes.Repeat([]byte{10}, 32), given)
 	for _, bad := range []string{"", "xyz", strings.Repeat("0a", 31)} {
-		_, err = c.secret(env(bad))
+		_, err = daemon.ExchangeSecret(c, env(bad))
 		require.ErrorContains(t, err, "64 hexadecimal digits")
 		require.True(t, bad == "" || !strings.Contains(err.Error(), bad), "no secret in errors")
 	}
 }
 
 func TestExchangeConfigCheck(t *testing.T) {
-	require.ErrorContains(t, ExchangeConfig{}.withDefaults("data", nil).Check(), "node is wanted")
-	c := ExchangeConfig{Test: &ExchangeTestConfig{}}.withDefaults("data", []string{"x"})
+	require.ErrorContains(t, config.Exchange{}.WithDefaults("data", nil).Check(), "node is wanted")
+	c := config.Exchange{Test: &config.ExchangeTest{}}.WithDefaults("data", []string{"x"})
 	require.ErrorContains(t, c.Check(), "test.node")
 	require.Equal(t, "sqlite:data/exchange-test.db", c.Test.Index.URL)
-	c = ExchangeConfig{}.withDefaults("data", []string{"x"})
+	c = config.Exchange{}.WithDefaults("data", []string{"x"})
 	c.MaxConnections, c.Sockets.Connections = 100, 100
 	require.ErrorContains(t, c.Check(), "no room for requests")
 	c.MaxConnections = 101
@@ -93,17 +96,17 @@ func TestAPIKeys(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "password"), []byte("secret\n"), 0o600))
 	do := func(stdin string, args ...string) (string, error) {
 		var out bytes.Buffer
-		w := world{stdin: strings.NewReader(stdin), stdout: &out, stderr: &out, getenv: os.Getenv}
+		w := streams{stdin: strings.NewReader(stdin), stdout: &out, stderr: &out, getenv: os.Getenv}
 		err := run(t.Context(), args, w)
 		return out.String(), err
 	}
-	made, err := do(devMnemonic+"\n", "wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", filepath.Join(dir, "password"), "--json")
+	made, err := do(devnet.Mnemonic+"\n", "wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", filepath.Join(dir, "password"), "--json")
 	require.NoError(t, err, made)
 	var store storeInfo
 	require.NoError(t, json.Unmarshal([]byte(made[strings.Index(made, "{"):]), &store))
-	config := apikeyConfig(t, dir, store.Path)
+	file := apikeyConfig(t, dir, store.Path)
 	issue := func(args ...string) (string, error) {
-		return do("", append([]string{"apikey", "-c", config}, args...)...)
+		return do("", append([]string{"apikey", "-c", file}, args...)...)
 	}
 	owner := store.Primary
 
@@ -112,15 +115,15 @@ func TestAPIKeys(t *testing.T) {
 	var key shownKey
 	require.NoError(t, json.Unmarshal([]byte(text), &key))
 	require.Regexp(t, "^[0-9A-F]{32}$", key.Secret)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	account, err := core.ParseAddress(owner)
 	require.NoError(t, err)
-	agent, err := delegation{keys, mainExchange}.Agent(account)
+	agent, err := daemon.Delegation{Keys: keys, Network: config.MainExchange}.Agent(account)
 	require.NoError(t, err)
 	require.Equal(t, agent.String(), key.Agent)
 	_, err = issue("issue", owner)
-	require.ErrorIs(t, err, exchangeapi.ErrKeyExists)
+	require.ErrorIs(t, err, apikey.ErrExists)
 	text, err = issue("issue", owner, "--network", "test")
 	require.NoError(t, err)
 	require.Contains(t, text, "API secret, shown only now: ")
@@ -140,7 +143,7 @@ func TestAPIKeys(t *testing.T) {
 	_, err = issue("revoke", key.Key)
 	require.NoError(t, err)
 	_, err = issue("revoke", key.Key)
-	require.ErrorIs(t, err, exchangeapi.ErrUnknownKey)
+	require.ErrorIs(t, err, apikey.ErrUnknown)
 	text, err = issue("list", "--json")
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(text, `"revoked"`))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi/client"
 )
 
@@ -30,12 +31,12 @@ type traderSession struct {
 	History          []string // the maker's calls, newest first, as the library names them
 }
 
-// The public client library, unchanged, trades in a development world, and the exchange API tells of it.
+// The public client library, unchanged, trades in a development environment, and the exchange API tells of it.
 func TestTraderOnVitejs(t *testing.T) {
 	t.Parallel()
 	library := vitejsLibrary(t)
-	r := newRig(t, func(o *devOptions) { o.api = "127.0.0.1:0" })
-	told := trade(t, library, r.info)
+	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	told := trade(t, library, r.Info)
 	require.Empty(t, told.Failed)
 	require.Equal(t, "TRAD-000_VITE", told.Symbol)
 	require.Equal(t, told.Sell, told.Resting.SendHash)
@@ -48,7 +49,7 @@ func TestTraderOnVitejs(t *testing.T) {
 	require.Equal(t, []string{"DexAssignedWithdraw", "DexAgentDeposit", "DexTransfer", "DexCreateNewInviter", "DexConfigMarketAgents",
 		"DexConfigMarketAgents", "DexCancelOrder", "DexPlaceOrder", "DexOpenNewMarket", "DexDeposit", "DexDeposit"}, told.History[:11])
 
-	api := client.Client{Base: r.info.API}
+	api := client.Client{Base: r.Info.API}
 	require.Eventually(t, func() bool {
 		order, err := api.Order(t.Context(), told.Resting.Address, told.Sell)
 		require.NoError(t, err)
@@ -60,11 +61,11 @@ func TestTraderOnVitejs(t *testing.T) {
 	require.Equal(t, "150", trades.Trade[0].Amount.String())
 }
 
-func trade(t *testing.T, library string, info devInfo) (told traderSession) {
+func trade(t *testing.T, library string, info devnet.Info) (told traderSession) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	session := exec.CommandContext(ctx, "node", "testdata/trader.js", library, info.Exchange, info.Mnemonic,
-		strconv.Itoa(devUserBase), strconv.Itoa(devUserBase+1))
+		strconv.Itoa(devnet.UserBase), strconv.Itoa(devnet.UserBase+1))
 	var out, faults bytes.Buffer
 	session.Stdout, session.Stderr = &out, &faults
 	require.NoError(t, session.Run(), faults.String())

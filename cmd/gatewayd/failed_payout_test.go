@@ -11,21 +11,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode/external"
+	"gatewayd/devnet"
+	"gatewayd/internal/ethtest"
 )
 
 // onlyTried is the code of a contract that takes coin while it is only tried, and refuses what pays for gas.
 var onlyTried = []byte{0x3a, 0x60, 5, 0x57, 0, 0x5b, 0x5f, 0x5f, 0xfd} // GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH0 PUSH0 REVERT
 
 // setCode puts code at an address of anvil.
-func setCode(t *testing.T, n *external.Node, at common.Address, code []byte) {
+func setCode(t *testing.T, n *ethtest.Node, at common.Address, code []byte) {
 	t.Helper()
 	require.NoError(t, n.Client().Client().CallContext(t.Context(), nil, "anvil_setCode", at, hexutil.Bytes(code)))
 }
 
 // refuseAt makes a token of anvil refuse one payee when it counts, and take him while a payment is only tried: code before the token's own, which
 // moves to another address.
-func refuseAt(t *testing.T, n *external.Node, token, payee common.Address) {
+func refuseAt(t *testing.T, n *ethtest.Node, token, payee common.Address) {
 	t.Helper()
 	code, err := n.Client().CodeAt(t.Context(), token, nil)
 	require.NoError(t, err)
@@ -46,29 +47,29 @@ func TestTokenThatRefusesAPayee(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devOptions) { o.source = n.URL() })
+	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	mineOn(t, n)
 	u := r.customer(t, "USDT")
-	payee, err := newPayee()
+	payee, err := devnet.NewPayee()
 	require.NoError(t, err)
-	refuseAt(t, n, common.HexToAddress(u.token.Asset), payee)
+	refuseAt(t, n, common.HexToAddress(u.Token.Asset), payee)
 	before := u.has(t)
 
-	hash, err := u.withdraw(t.Context(), payee, u.times(5))
+	hash, err := u.Withdraw(t.Context(), payee, u.Times(5))
 	require.NoError(t, err)
 	u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
-	waitFor(t, "the refund", func() bool { return r.story(t, hash.String()).payment(t, chain.Refund).State == "paid" })
+	waitFor(t, "the refund", func() bool { return paymentOf(t, r.story(t, hash.String()), chain.Refund).State == "paid" })
 	story := r.story(t, hash.String())
 	require.Equal(t, "payout_failed", story.Record.Reason)
-	require.Len(t, story.payment(t, chain.Credit).Attempts, 1, "sent once")
-	require.Equal(t, u.times(5).String(), story.payment(t, chain.Refund).Amount, "six less the fee of one")
-	left, err := before.Sub(u.times(1))
+	require.Len(t, paymentOf(t, story, chain.Credit).Attempts, 1, "sent once")
+	require.Equal(t, u.Times(5).String(), paymentOf(t, story, chain.Refund).Amount, "six less the fee of one")
+	left, err := before.Sub(u.Times(1))
 	require.NoError(t, err)
-	require.NoError(t, u.collect(t.Context(), left))
+	require.NoError(t, u.Collect(t.Context(), left))
 
-	to, sent := u.payee(t, u.times(5))
+	to, sent := u.payee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	u.paidOnce(t, to, u.times(5))
+	u.paidOnce(t, to, u.Times(5))
 	r.settled(t)
 }
 
@@ -79,32 +80,32 @@ func TestRefusingPayeesDelayNobody(t *testing.T) {
 	const many, per = 64, 16 // of an account in one block
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devOptions) { o.source, o.balanceAudit = n.URL(), time.Hour })
+	r := newRig(t, func(o *devnet.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
 	stop := mineOn(t, n)
 	u := r.user(t, "ETH")
-	u.mustDeposit(t, u.times(200))
-	require.NoError(t, u.collect(t.Context(), u.times(200)))
+	u.mustDeposit(t, u.Times(200))
+	require.NoError(t, u.Collect(t.Context(), u.Times(200)))
 	honest := r.customer(t, "USDT")
 	stop()
 	require.NoError(t, n.SetMining(false))
-	hot := common.HexToAddress(r.daemon.networks[0].Hot)
+	hot := common.HexToAddress(r.Daemon.Networks[0].Hot)
 	first, err := n.Client().NonceAt(t.Context(), hot, nil)
 	require.NoError(t, err)
 	for i := range many {
 		at := common.BigToAddress(big.NewInt(0xdead0000 + int64(i)))
 		setCode(t, n, at, onlyTried)
-		_, err := u.withdraw(t.Context(), at, u.times(1))
+		_, err := u.Withdraw(t.Context(), at, u.Times(1))
 		require.NoError(t, err)
 	}
 	for range many / per {
 		r.pooled(t, n, per)
 		require.NoError(t, n.Mine(1))
 	}
-	to, sent := honest.payee(t, honest.times(5))
+	to, sent := honest.payee(t, honest.Times(5))
 	_ = honest.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_PROCESSING") // signed, while the others wait for their final block
 	r.pooled(t, n, 1)
 	require.NoError(t, n.Mine(1))
-	honest.paidOnce(t, to, honest.times(5))
+	honest.paidOnce(t, to, honest.Times(5))
 
 	mineOn(t, n)
 	waitFor(t, "the refunds", func() bool { return len(r.listed(t, "--reason", "payout_failed", "--limit", "100")) == many })
@@ -115,7 +116,7 @@ func TestRefusingPayeesDelayNobody(t *testing.T) {
 }
 
 // pooled waits until so many transactions wait in anvil's pool.
-func (r *rig) pooled(t *testing.T, n *external.Node, count uint64) {
+func (r *rig) pooled(t *testing.T, n *ethtest.Node, count uint64) {
 	t.Helper()
 	waitFor(t, "transactions in the pool", func() bool {
 		var pool struct{ Pending hexutil.Uint64 }

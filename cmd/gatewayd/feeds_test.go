@@ -16,8 +16,11 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/chain/vite/node"
-	"gatewayd/exchangeapi"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/exchangeapi/rates"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -56,17 +59,17 @@ func TestFeeds(t *testing.T) {
 	f := newSourceFeed(t, 8)
 	now := time.Now()
 	f.post(t, 12_345_678, now)
-	list := []exchangeapi.FeedConfig{{Coin: "vite", Chain: "eth", Address: f.address.Hex()}, {Coin: "eth", Chain: "eth", Address: f.address.Hex()}}
-	open, err := openFeeds([]ethereum.Config{f.source()}, list)
+	list := []rates.FeedConfig{{Coin: "vite", Chain: "eth", Address: f.address.Hex()}, {Coin: "eth", Chain: "eth", Address: f.address.Hex()}}
+	open, err := daemon.OpenFeeds(config.Config{Ethereum: []ethereum.Config{f.source()}}.Chains(), list)
 	require.NoError(t, err)
-	defer open.close()
+	defer open.Close()
 	require.Len(t, open, 1, "one chain once")
 	value, at, err := open.Feed(t.Context(), "eth", f.address.Hex())
 	require.NoError(t, err)
 	require.Equal(t, []any{"0.12345678", now.Unix()}, []any{value.String(), at.Unix()})
 	_, _, err = open.Feed(t.Context(), "bsc", f.address.Hex())
 	require.ErrorContains(t, err, `no source chain "bsc"`)
-	_, err = openFeeds(nil, list)
+	_, err = daemon.OpenFeeds(nil, list)
 	require.ErrorContains(t, err, "not in the list ethereum")
 }
 
@@ -75,10 +78,10 @@ func TestRatesFromTheSourceChain(t *testing.T) {
 	t.Parallel()
 	f := newSourceFeed(t, 8)
 	f.post(t, 15_500_000, time.Now())
-	url := serveTestExchange(t, func(c *ExchangeConfig) {
-		c.Rates.Feeds = []exchangeapi.FeedConfig{{Coin: "cny", Chain: "eth", Address: f.address.Hex()}}
+	url := serveTestExchange(t, func(c *config.Exchange) {
+		c.Rates.Feeds = []rates.FeedConfig{{Coin: "cny", Chain: "eth", Address: f.address.Hex()}}
 		require.ErrorContains(t, c.Check(), "not in the list ethereum")
-		c.sources = []ethereum.Config{f.source()}
+		c.Chains = config.Config{Ethereum: []ethereum.Config{f.source()}}.Chains()
 		require.NoError(t, c.Check())
 	})
 	var rate struct{ Data json.Number }
@@ -91,14 +94,14 @@ func TestRatesFromTheSourceChain(t *testing.T) {
 }
 
 // serveTestExchange serves an exchange API on an embedded exchange chain until the test ends, and answers its URL.
-func serveTestExchange(t *testing.T, changes ...func(*ExchangeConfig)) string {
+func serveTestExchange(t *testing.T, changes ...func(*config.Exchange)) string {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	chain, err := newEmbedded(node.Config{Dir: filepath.Join(dir, "chain"), Genesis: genesis, SnapshotInterval: 100 * time.Millisecond})
+	chain, err := daemon.NewEmbedded(node.Config{Dir: filepath.Join(dir, "chain"), Genesis: genesis, SnapshotInterval: 100 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
 	ctx, stop := context.WithCancel(context.Background())
@@ -108,20 +111,20 @@ func serveTestExchange(t *testing.T, changes ...func(*ExchangeConfig)) string {
 		require.NoError(t, g.Wait())
 	})
 	g.Go(func() error { return chain.Run(ctx) })
-	cfg := ExchangeConfig{}.withDefaults(dir, []string{chain.WSURL()})
+	cfg := config.Exchange{}.WithDefaults(dir, []string{chain.WSURL()})
 	cfg.Listen = "127.0.0.1:0"
 	for _, change := range changes {
 		change(&cfg)
 	}
 	w := outside(t)
-	log, err := newLog(LogConfig{}, w)
+	log, err := daemon.NewLog(config.Log{}, w.stderr)
 	require.NoError(t, err)
-	api, err := openExchange(ctx, cfg, keys, w, log)
+	api, err := daemon.OpenExchange(ctx, cfg, keys, w.getenv, log)
 	require.NoError(t, err)
 	g.Go(func() error {
 		defer api.Close()
 		return api.Run(ctx)
 	})
 	require.NoError(t, api.Ready(t.Context()))
-	return "http://" + api.server.Addr()
+	return "http://" + api.Server.Addr()
 }

@@ -14,16 +14,18 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode/external"
+	"gatewayd/devnet"
+	"gatewayd/internal/ethtest"
+	"gatewayd/operator"
 )
 
 // channel is what `channel list` says of a token's withdrawals.
-func (r *rig) withdrawals(t *testing.T, u *bridgeUser) (row channelRow) {
+func (r *rig) withdrawals(t *testing.T, u *testUser) (row operator.ChannelRow) {
 	t.Helper()
-	var rows []channelRow
+	var rows []operator.ChannelRow
 	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "channel", "list", "--json")), &rows))
 	for _, c := range rows {
-		if c.Token == u.token.Token && c.Direction == "withdrawal" {
+		if c.Token == u.Token.Token && c.Direction == "withdrawal" {
 			row = c
 		}
 	}
@@ -31,7 +33,7 @@ func (r *rig) withdrawals(t *testing.T, u *bridgeUser) (row channelRow) {
 }
 
 // coinOf sets what an account of the source chain holds, and answers what it held.
-func coinOf(t *testing.T, n *external.Node, account string, wei *big.Int) (before *big.Int) {
+func coinOf(t *testing.T, n *ethtest.Node, account string, wei *big.Int) (before *big.Int) {
 	t.Helper()
 	before, err := n.Client().BalanceAt(t.Context(), common.HexToAddress(account), nil)
 	require.NoError(t, err)
@@ -45,52 +47,52 @@ func TestNoCoinForFees(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devOptions) { o.source, o.balanceAudit = n.URL(), time.Hour })
+	r := newRig(t, func(o *devnet.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
 	stop := mineOn(t, n)
 	u := r.customer(t, "USDT")
-	hot := r.daemon.networks[0].Hot
+	hot := r.Daemon.Networks[0].Hot
 
 	t.Run("before it is bound", func(t *testing.T) {
 		had := coinOf(t, n, hot, new(big.Int))
-		to, sent := u.payee(t, u.times(5))
+		to, sent := u.payee(t, u.Times(5))
 		waitFor(t, "a channel that says why", func() bool {
 			row := r.withdrawals(t, u)
 			return row.State == "MAINTAIN" && row.Automatic == "MAINTAIN" && row.Why != ""
 		})
 		require.Contains(t, r.withdrawals(t, u).Why, hot+" on eth holds too little coin for the fees of its payouts: top it up")
 		var meta struct{ WithdrawState string }
-		require.Equal(t, 0, ask(t, u.gateway.base+"/meta-info?tokenId="+u.token.Token, &meta))
+		require.Equal(t, 0, ask(t, u.Gateway.Base+"/meta-info?tokenId="+u.Token.Token, &meta))
 		require.Equal(t, "MAINTAIN", meta.WithdrawState)
 		r.blocks(t, 12) // four times replace_after
-		waits := r.story(t, sent).payment(t, chain.Credit)
+		waits := paymentOf(t, r.story(t, sent), chain.Credit)
 		require.Equal(t, []string{"queued", "no_coin"}, []string{waits.State, waits.Reason})
 		require.Empty(t, waits.Attempts)
 		require.Empty(t, u.mustAwait(t, "/withdraw-records", sent, "TOT_CONFIRMED").OutTxHash)
 
 		coinOf(t, n, hot, had)
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.times(5))
-		require.Len(t, r.story(t, sent).payment(t, chain.Credit).Attempts, 1)
+		u.paidOnce(t, to, u.Times(5))
+		require.Len(t, paymentOf(t, r.story(t, sent), chain.Credit).Attempts, 1)
 		require.Equal(t, "OPEN", r.withdrawals(t, u).State)
 	})
 	t.Run("after it was sent", func(t *testing.T) {
 		stop()
 		require.NoError(t, n.SetMining(false))
-		to, sent := u.payee(t, u.times(6))
+		to, sent := u.payee(t, u.Times(6))
 		waitFor(t, "the payout", func() bool {
 			_, pending, err := n.Client().TransactionByHash(t.Context(), common.HexToHash(r.paying(t, sent, chain.Credit)))
 			return err == nil && pending
 		})
-		first := r.story(t, sent).payment(t, chain.Credit).Attempts[0]
+		first := paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0]
 		require.NoError(t, n.Drop(common.HexToHash(first.Hash)))
 		had := coinOf(t, n, hot, new(big.Int))
 		mineOn(t, n)
 		r.blocks(t, 12)
-		require.Len(t, r.story(t, sent).payment(t, chain.Credit).Attempts, 1, "a higher fee is not what it wants")
+		require.Len(t, paymentOf(t, r.story(t, sent), chain.Credit).Attempts, 1, "a higher fee is not what it wants")
 		coinOf(t, n, hot, had)
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		require.LessOrEqual(t, len(r.story(t, sent).payment(t, chain.Credit).Attempts), 2, "a block may have passed it over just when it was back in the pool")
-		u.paidOnce(t, to, u.times(6))
+		require.LessOrEqual(t, len(paymentOf(t, r.story(t, sent), chain.Credit).Attempts), 2, "a block may have passed it over just when it was back in the pool")
+		u.paidOnce(t, to, u.Times(6))
 	})
 	r.settled(t)
 }
@@ -118,26 +120,26 @@ func TestRefusingContracts(t *testing.T) {
 		{"refuses what pays for gas", deployed(0x3a, 0x60, 5, 0x57, 0, 0x5b, 0x5f, 0x5f, 0xfd), "payout_failed", 1, 5}, // GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH0 PUSH0 REVERT
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			at, err := r.source.Deploy(c.code)
+			at, err := r.Source.Deploy(c.code)
 			require.NoError(t, err)
 			waitFor(t, "the contract", func() bool {
-				code, err := r.source.Client().CodeAt(t.Context(), at, nil)
+				code, err := r.Source.Client().CodeAt(t.Context(), at, nil)
 				return err == nil && len(code) > 0
 			})
 			before := u.has(t)
-			hash, err := u.withdraw(t.Context(), at, u.times(5))
+			hash, err := u.Withdraw(t.Context(), at, u.Times(5))
 			require.NoError(t, err)
 			shown := u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
 			require.Empty(t, shown.OutTxHash)
 			story := r.story(t, hash.String())
 			require.Equal(t, c.reason, story.Record.Reason)
-			require.Len(t, story.payment(t, chain.Credit).Attempts, c.sent)
-			require.Equal(t, u.times(c.back).String(), story.payment(t, chain.Refund).Amount)
-			lost, err := u.times(6).Sub(u.times(c.back))
+			require.Len(t, paymentOf(t, story, chain.Credit).Attempts, c.sent)
+			require.Equal(t, u.Times(c.back).String(), paymentOf(t, story, chain.Refund).Amount)
+			lost, err := u.Times(6).Sub(u.Times(c.back))
 			require.NoError(t, err)
 			left, err := before.Sub(lost)
 			require.NoError(t, err)
-			require.NoError(t, u.collect(t.Context(), left))
+			require.NoError(t, u.Collect(t.Context(), left))
 			require.Equal(t, left.String(), u.has(t).String())
 		})
 	}
@@ -148,24 +150,24 @@ func TestRefusingContracts(t *testing.T) {
 // the first leaves when fees fall.
 func TestCeilingOfAPayout(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.coinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas
+	r := newRig(t, func(o *devnet.Options) { o.CoinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas
 	poor, rich := r.customer(t, "USDT"), r.customer(t, "ETH")
-	r.source.StopMining()
-	require.NoError(t, r.source.SetBaseFee(big.NewInt(60_000_000_000)))
-	to, sent := poor.payee(t, poor.times(5))
+	r.Source.StopMining()
+	require.NoError(t, r.Source.SetBaseFee(big.NewInt(60_000_000_000)))
+	to, sent := poor.payee(t, poor.Times(5))
 	waitFor(t, "a channel that says why", func() bool {
-		return len(r.listed(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && r.story(t, sent).payment(t, chain.Credit).Reason == "fee_ceiling"
+		return len(r.listed(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && paymentOf(t, r.story(t, sent), chain.Credit).Reason == "fee_ceiling"
 	})
 	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above what payouts may cost (fee.ceiling, max_fee_gwei)")
 	require.NotContains(t, r.withdrawals(t, rich).Why, "fees on eth")
-	require.Empty(t, r.story(t, sent).payment(t, chain.Credit).Attempts)
-	_, other := rich.payee(t, rich.times(5))
+	require.Empty(t, paymentOf(t, r.story(t, sent), chain.Credit).Attempts)
+	_, other := rich.payee(t, rich.Times(5))
 	overtakes := r.waiting(t)
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, overtakes.Hex()))
-	r.source.StartMining() // empty blocks, in which the base fee falls
+	r.Source.StartMining() // empty blocks, in which the base fee falls
 	rich.mustAwait(t, "/withdraw-records", other, "OPPOSITE_CONFIRMED")
 	poor.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	poor.paidOnce(t, to, poor.times(5))
+	poor.paidOnce(t, to, poor.Times(5))
 	waitFor(t, "an open channel", func() bool { return r.withdrawals(t, poor).State == "OPEN" })
 	r.settled(t)
 }

@@ -9,14 +9,16 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/watcher"
 )
 
 // transfer reads the row of a record.
-func (r *rig) transfer(t *testing.T, row recordRow) (found records.Transfer) {
+func (r *rig) transfer(t *testing.T, row operator.RecordRow) (found records.Transfer) {
 	t.Helper()
-	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
+	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
 		found, err = tx.Transfer(row.ID)
 		return err
 	}))
@@ -27,7 +29,7 @@ func (r *rig) transfer(t *testing.T, row recordRow) (found records.Transfer) {
 func (r *rig) halted(t *testing.T, id chain.ID) (cur records.Cursor) {
 	t.Helper()
 	waitFor(t, "the halt of "+string(id), func() bool {
-		require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
+		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
 			cur, err = tx.Cursor(id)
 			return err
 		}))
@@ -37,7 +39,7 @@ func (r *rig) halted(t *testing.T, id chain.ID) (cur records.Cursor) {
 }
 
 // forked says that the operators' surfaces tell of the fork and of each record that was lost by it.
-func (r *rig) forked(t *testing.T, id chain.ID, lost ...recordRow) {
+func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 	t.Helper()
 	cur := r.halted(t, id)
 	out, err := r.command(t, "chain", "resume", string(id))
@@ -62,27 +64,27 @@ func TestForkedSource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.customer(t, "ETH")
-	deposit := r.story(t, u.mustDeposit(t, u.times(3)).InTxHash).Record
-	second := r.story(t, u.mustDeposit(t, u.times(4)).InTxHash).Record
+	deposit := r.story(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record
+	second := r.story(t, u.mustDeposit(t, u.Times(4)).InTxHash).Record
 	_, err := r.command(t, "chain", "resume", "eth")
 	require.ErrorContains(t, err, "not halted")
-	r.source.StopMining()
-	head, err := r.source.Client().BlockByNumber(t.Context(), nil)
+	r.Source.StopMining()
+	head, err := r.Source.Client().BlockByNumber(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = r.source.Reorg(int(head.NumberU64()-r.transfer(t, deposit).Height)+1, devnode.Lose)
+	_, err = r.Source.Reorg(int(head.NumberU64()-r.transfer(t, deposit).Height)+1, devnode.Lose)
 	require.NoError(t, err)
-	r.source.StartMining()
+	r.Source.StartMining()
 	r.forked(t, "eth", deposit, second)
 	r.forked(t, "eth", deposit, second) // as often as it is asked
 
-	require.NoError(t, r.source.Fork(common.HexToHash(head.Hash().Hex()), true))
+	require.NoError(t, r.Source.Fork(common.HexToHash(head.Hash().Hex()), true))
 	waitFor(t, "the nodes' final block", func() bool {
 		_, err := r.command(t, "chain", "resume", "eth")
 		return err == nil
 	})
 	require.Empty(t, r.story(t, deposit.InTx).Record.Incident)
 	require.Empty(t, r.needs(t))
-	u.mustDeposit(t, u.times(5))
+	u.mustDeposit(t, u.Times(5))
 }
 
 // TestForkedAnvil is the same on a real node, whose old blocks are gone for good.
@@ -90,10 +92,10 @@ func TestForkedAnvil(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devOptions) { o.source = n.URL() })
+	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
 	u := r.customer(t, "ETH")
-	deposit := r.story(t, u.mustDeposit(t, u.times(3)).InTxHash).Record
+	deposit := r.story(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record
 	stop()
 	head, err := n.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -107,9 +109,9 @@ func TestForkedExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.customer(t, "ETH")
-	_, sent := u.payee(t, u.times(5))
+	_, sent := u.payee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	withdrawal := r.story(t, sent).Record
-	require.NoError(t, r.exchange.node.Rollback(r.transfer(t, withdrawal).Height-1))
+	require.NoError(t, r.Exchange.Node.Rollback(r.transfer(t, withdrawal).Height-1))
 	r.forked(t, "vite", withdrawal)
 }

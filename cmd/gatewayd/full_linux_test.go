@@ -16,6 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/devnet/drill"
 	"gatewayd/wallet"
 )
 
@@ -38,10 +41,10 @@ func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	child.Env = append(os.Environ(), inside+"=1")
-	child.SysProcAttr = ownMounts(user)
+	child.SysProcAttr = drill.OwnMounts(user)
 	child.SysProcAttr.AmbientCaps = caps
 	out, err := child.CombinedOutput()
-	if mountsRefused(err) {
+	if drill.MountsRefused(err) {
 		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
 	}
 	t.Logf("%s", out)
@@ -55,7 +58,7 @@ func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 func smallDisk(t *testing.T, dir, size string) {
 	t.Helper()
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	unmount, err := mountDisk(dir, size)
+	unmount, err := drill.MountDisk(dir, size)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -100,7 +103,7 @@ func (c *cramped) fill(t *testing.T) {
 	f, err := os.Create(filepath.Join(c.disk, "ballast"))
 	require.NoError(t, err)
 	defer f.Close()
-	_, err = io.Copy(f, zeroes{})
+	_, err = io.Copy(f, drill.Zeroes{})
 	require.ErrorIs(t, err, syscall.ENOSPC)
 }
 
@@ -150,25 +153,25 @@ func daemonOnAFullDisk(t *testing.T) {
 // crampedWorld starts a daemon whose data directory is a disk of 160 megabytes: more than the log of SQLite takes, on chains that have all the room they want.
 func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
 	o := quick(t.TempDir())
-	o.listen, o.sweep = freeAddress(t), "* * * * *"
-	cfg := devConfig(o, source.URL(), source.ChainID(), exchange)
-	cfg.Data = filepath.Join(o.dir, "disk")
+	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
+	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
+	cfg.Data = filepath.Join(o.Dir, "disk")
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "records.db")
-	cfg.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
+	cfg.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
 	smallDisk(t, cfg.Data, "160m")
 	text, err := yaml.Marshal(cfg)
 	require.NoError(t, err)
-	path := filepath.Join(o.dir, "config.yaml")
+	path := filepath.Join(o.Dir, "config.yaml")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	info := newDevInfo(cfg, path, "")
-	require.NoError(t, info.write(filepath.Join(o.dir, "dev.json")))
-	require.NoError(t, fundSource(t.Context(), info, keys, nil))
-	return startCramped(t, path, cfg.Data), o.dir
+	info := devnet.NewInfo(cfg, path, "")
+	require.NoError(t, info.Write(filepath.Join(o.Dir, "dev.json")))
+	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	return startCramped(t, path, cfg.Data), o.Dir
 }
 
 func heightOf(t *testing.T, source *devnode.Node) uint64 {

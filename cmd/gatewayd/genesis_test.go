@@ -13,8 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/daemon"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/genesis"
 )
 
 // example is a block of docs/genesis.md.
@@ -29,7 +31,7 @@ func example(t *testing.T, language string) string {
 // describe runs `gatewayd genesis -`.
 func describe(t *testing.T, text string) (string, error) {
 	var out bytes.Buffer
-	err := run(t.Context(), []string{"genesis", "-"}, world{stdin: strings.NewReader(text), stdout: &out, stderr: io.Discard})
+	err := run(t.Context(), []string{"genesis", "-"}, streams{stdin: strings.NewReader(text), stdout: &out, stderr: io.Discard})
 	return out.String(), err
 }
 
@@ -40,7 +42,7 @@ func TestGenesisStartsAChain(t *testing.T) {
 	description, path := filepath.Join(dir, "chain.yaml"), filepath.Join(dir, "genesis.json")
 	require.NoError(t, os.WriteFile(description, []byte(example(t, "yaml")), 0o600))
 	var text bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"genesis", description}, world{stdout: &text, stderr: io.Discard}))
+	require.NoError(t, run(t.Context(), []string{"genesis", description}, streams{stdout: &text, stderr: io.Discard}))
 	require.NoError(t, os.WriteFile(path, text.Bytes(), 0o600))
 
 	out, in := io.Pipe()
@@ -48,7 +50,7 @@ func TestGenesisStartsAChain(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1) // run's one result
 	go func() {
-		err := run(ctx, []string{"chain", "run", "--genesis", path, "--listen", anyPort, "--ws", anyPort}, world{stdout: in, stderr: io.Discard})
+		err := run(ctx, []string{"chain", "run", "--genesis", path, "--listen", daemon.AnyPort, "--ws", daemon.AnyPort}, streams{stdout: in, stderr: io.Discard})
 		in.CloseWithError(err)
 		ended <- err
 	}()
@@ -86,13 +88,13 @@ func TestGenesisFileOfTheManual(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "genesis.json")
 	text := example(t, "json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	genesis, err := readGenesis(path)
+	begun, err := genesis.Read(path)
 	require.NoError(t, err)
-	require.NoError(t, genesis.Check())
-	require.EqualValues(t, 1000, genesis.PoWDifficulty)
+	require.NoError(t, begun.Check())
+	require.EqualValues(t, 1000, begun.PoWDifficulty)
 
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text, "powDifficulty", "powTarget", 1)), 0o600))
-	_, err = readGenesis(path)
+	_, err = genesis.Read(path)
 	require.ErrorContains(t, err, "powTarget")
 }
 

@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/wallet"
 )
@@ -21,12 +24,12 @@ func TestKeyPageInBrowser(t *testing.T) {
 	t.Parallel()
 	node, browser, playwright := browserTools(t)
 	dir, store, password := recovered(t)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	address, err := exchangeAddress(keys, wallet.GatewayPath(0))
+	address, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	url := serveTestExchange(t, func(c *ExchangeConfig) {
-		c.Test = &ExchangeTestConfig{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
+	url := serveTestExchange(t, func(c *config.Exchange) {
+		c.Test = &config.ExchangeTest{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
 	})
 	given, err := json.Marshal(map[string]string{
 		"playwright": "file://" + playwright, "browser": browser, "pictures": t.ArtifactDir(),

@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/wallet"
 )
@@ -22,12 +25,12 @@ func TestKeyPage(t *testing.T) {
 		t.Skip("node is not installed: the page's script cannot run")
 	}
 	dir, store, password := recovered(t)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	address, err := exchangeAddress(keys, wallet.GatewayPath(0))
+	address, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	url := serveTestExchange(t, func(c *ExchangeConfig) {
-		c.Test = &ExchangeTestConfig{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
+	url := serveTestExchange(t, func(c *config.Exchange) {
+		c.Test = &config.ExchangeTest{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
 	})
 	module, err := filepath.Abs("../../web/keys/keys.js")
 	require.NoError(t, err)
@@ -61,7 +64,7 @@ func requireKeyPage(t *testing.T, url string) {
 func TestKeyPageTurnedOff(t *testing.T) {
 	t.Parallel()
 	off := false
-	url := serveTestExchange(t, func(c *ExchangeConfig) { c.KeyPage = &off })
+	url := serveTestExchange(t, func(c *config.Exchange) { c.KeyPage = &off })
 	answer, err := http.Get(url + "/keys")
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())

@@ -17,6 +17,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
 	"gatewayd/records"
 )
 
@@ -116,12 +117,12 @@ func gather(t *testing.T, v *victim, users int, seed uint64) (crowd []*patient) 
 	t.Helper()
 	info := awaited(t, v.dir)
 	for i := range users {
-		u, err := newBridgeUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
+		u, err := newTestUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
 		require.NoError(t, err)
-		_, err = u.faucet.pay(t.Context(), u.token.Asset, u.eth.address(), u.times(5000).Uint256().ToBig(), nil)
+		_, err = u.Faucet.Pay(t.Context(), u.Token.Asset, u.Eth.Address(), u.Times(5000).Uint256().ToBig(), nil)
 		require.NoError(t, err)
 		p := newPatient(u, v.dir, seed)
-		t.Cleanup(func() { p.close() }) // by then with other connections
+		t.Cleanup(func() { p.Close() }) // by then with other connections
 		crowd = append(crowd, p)
 	}
 	return crowd
@@ -132,7 +133,7 @@ func reckon(t *testing.T, v *victim, crowd []*patient) {
 	t.Helper()
 	awaited(t, v.dir)
 	path := filepath.Join(v.dir, "config.yaml")
-	cfg, err := LoadConfig(path)
+	cfg, err := config.Load(path)
 	require.NoError(t, err)
 	store, err := records.Open(t.Context(), cfg.Database)
 	require.NoError(t, err)
@@ -183,20 +184,20 @@ func (u *patient) reckon(t *testing.T) {
 	require.NoError(t, err)
 	must, err := u.must()
 	require.NoError(t, err)
-	require.Equal(t, must.String(), have.String(), "%s of %s", u.token.Symbol, u.vite.address())
+	require.Equal(t, must.String(), have.String(), "%s of %s", u.Token.Symbol, u.Vite.Address())
 	for to, amount := range u.paid {
 		u.paidOnce(t, to, amount)
 	}
-	u.paidOnce(t, common.HexToAddress(badPayee).Hex(), u.times(0))
-	wallet := u.vite.address().String()
+	u.paidOnce(t, common.HexToAddress(badPayee).Hex(), u.Times(0))
+	wallet := u.Vite.Address().String()
 	for hash := range u.deposits {
-		r, ok, err := u.gateway.record(t.Context(), "/deposit-records", u.token.Token, wallet, hash)
+		r, ok, err := u.Gateway.Record(t.Context(), "/deposit-records", u.Token.Token, wallet, hash)
 		require.NoError(t, err)
 		require.True(t, ok, fmt.Sprintf("deposit %s", hash))
 		require.Equal(t, "TOT_CONFIRMED", r.State)
 	}
 	for hash, state := range u.wanted {
-		r, ok, err := u.gateway.record(t.Context(), "/withdraw-records", u.token.Token, wallet, hash)
+		r, ok, err := u.Gateway.Record(t.Context(), "/withdraw-records", u.Token.Token, wallet, hash)
 		require.NoError(t, err)
 		require.True(t, ok, fmt.Sprintf("withdrawal %s", hash))
 		require.Equal(t, state, r.State)

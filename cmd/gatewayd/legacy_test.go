@@ -9,33 +9,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/devnet"
 )
 
 // TestLegacySource is the whole way of money on a source chain without a base fee: deposits of each kind, payouts, one that is stuck and
 // replaced, sweeps with the gas for them, and books that fit to the wei.
 func TestLegacySource(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.legacy = true })
-	users := []*bridgeUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "DAI")}
+	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
+	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "DAI")}
 	for _, u := range users {
-		to, sent := u.payee(t, u.times(5))
+		to, sent := u.payee(t, u.Times(5))
 		shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.times(5))
+		u.paidOnce(t, to, u.Times(5))
 		require.EqualValues(t, types.LegacyTxType, r.kind(t, shown.OutTxHash))
 	}
 
 	stuck := users[1]
-	r.source.StopMining()
-	to, sent := stuck.payee(t, stuck.times(5))
+	r.Source.StopMining()
+	to, sent := stuck.payee(t, stuck.Times(5))
 	r.waiting(t)
-	price, ok := new(big.Int).SetString(r.story(t, sent).payment(t, chain.Credit).Attempts[0].Tip, 10)
+	price, ok := new(big.Int).SetString(paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0].Tip, 10)
 	require.True(t, ok)
-	require.NoError(t, r.source.SetMinTip(price.Add(price, big.NewInt(1))))
-	r.source.StartMining()
+	require.NoError(t, r.Source.SetMinTip(price.Add(price, big.NewInt(1))))
+	r.Source.StartMining()
 	shown := stuck.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	stuck.paidOnce(t, to, stuck.times(5))
-	require.NoError(t, r.source.SetMinTip(new(big.Int)))
-	attempts := r.story(t, sent).payment(t, chain.Credit).Attempts
+	stuck.paidOnce(t, to, stuck.Times(5))
+	require.NoError(t, r.Source.SetMinTip(new(big.Int)))
+	attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
 	require.Greater(t, len(attempts), 1, "replaced")
 	require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
 	for i, a := range attempts[1:] {
@@ -45,9 +46,9 @@ func TestLegacySource(t *testing.T) {
 	}
 
 	waitFor(t, "empty deposit addresses", func() bool {
-		require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
 		left := r.holds(t, users[0], depositAddress(t, users[0]))
-		return left.Cmp(users[0].times(1).Uint256().ToBig()) < 0 && r.holds(t, stuck, depositAddress(t, stuck)).Sign() == 0
+		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.holds(t, stuck, depositAddress(t, stuck)).Sign() == 0
 	})
 	r.settled(t)
 }
@@ -56,26 +57,26 @@ func TestLegacySource(t *testing.T) {
 func TestSourceGetsABaseFee(t *testing.T) {
 	t.Parallel()
 	const fork = 120
-	r := newRig(t, func(o *devOptions) { o.legacy, o.london = true, fork })
+	r := newRig(t, func(o *devnet.Options) { o.Legacy, o.London = true, fork })
 	early := r.customer(t, "USDT")
-	r.source.StopMining()
-	to, sent := early.payee(t, early.times(5))
+	r.Source.StopMining()
+	to, sent := early.payee(t, early.Times(5))
 	old := r.waiting(t)
 	require.EqualValues(t, types.LegacyTxType, r.kind(t, old.Hex()))
-	head, err := r.source.Client().BlockNumber(t.Context())
+	head, err := r.Source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
 	require.Less(t, head, uint64(fork), "before the fork")
-	r.source.DropAll() // or the first block would take it
-	_, err = r.source.Mine(int(fork - head))
+	r.Source.DropAll() // or the first block would take it
+	_, err = r.Source.Mine(int(fork - head))
 	require.NoError(t, err)
-	r.source.StartMining()
+	r.Source.StartMining()
 	early.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	early.paidOnce(t, to, early.times(5))
+	early.paidOnce(t, to, early.Times(5))
 
 	late := r.customer(t, "ETH")
-	to, sent = late.payee(t, late.times(5))
+	to, sent = late.payee(t, late.Times(5))
 	shown := late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	late.paidOnce(t, to, late.times(5))
+	late.paidOnce(t, to, late.Times(5))
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, shown.OutTxHash))
 	r.settled(t)
 }
@@ -83,7 +84,7 @@ func TestSourceGetsABaseFee(t *testing.T) {
 // kind is the type of a transaction on the source chain.
 func (r *rig) kind(t *testing.T, hash string) uint8 {
 	t.Helper()
-	tx, _, err := r.source.Client().TransactionByHash(t.Context(), common.HexToHash(hash))
+	tx, _, err := r.Source.Client().TransactionByHash(t.Context(), common.HexToHash(hash))
 	require.NoError(t, err)
 	return tx.Type()
 }

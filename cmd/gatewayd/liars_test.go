@@ -15,6 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
+	"gatewayd/devnet/faultynode"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -33,7 +38,7 @@ func nonceTooHigh(method string, _ []any, result json.RawMessage) any {
 }
 
 // farAhead says that the chain stands at a height that it has not reached, and has blocks up to there.
-func farAhead(height uint64) lie {
+func farAhead(height uint64) faultynode.Lie {
 	return func(method string, params []any, result json.RawMessage) any {
 		if method != "eth_getBlockByNumber" || params[1] == true {
 			return result
@@ -75,49 +80,49 @@ func TestLyingNodes(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	liar, slow := faulty(t, n.URL()), faulty(t, n.URL())
 	dir := t.TempDir()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devConfig(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
+	cfg := devnet.Config(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
 	cfg.Ethereum[0].Nodes = append(cfg.Ethereum[0].Nodes, liar.URL, slow.URL)
-	cfg.Log = LogConfig{Level: "info", Format: "json"}
+	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Gateway.Listen = freeAddress(t)
-	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
+	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	path := writeConfig(t, dir, cfg)
-	info := newDevInfo(cfg, path, "")
-	require.NoError(t, fundSource(t.Context(), info, keys, nil))
-	require.NoError(t, info.write(filepath.Join(dir, "dev.json")))
-	liar.fail(nodeFault{lie: nonceTooHigh})
-	slow.fail(nodeFault{delay: 2 * time.Second})
+	info := devnet.NewInfo(cfg, path, "")
+	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	require.NoError(t, info.Write(filepath.Join(dir, "dev.json")))
+	liar.Fail(faultynode.Fault{Lie: nonceTooHigh})
+	slow.Fail(faultynode.Fault{Delay: 2 * time.Second})
 
 	log := new(lines)
 	cmd := exec.Command("gatewayd", "run", "-c", path)
 	cmd.Stderr = io.MultiWriter(log, t.Output())
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	u, err := newBridgeUser(t.Context(), awaited(t, dir), info.Tokens[0], 0, t.Output())
+	u, err := newTestUser(t.Context(), awaited(t, dir), info.Tokens[0], 0, t.Output())
 	require.NoError(t, err)
-	defer u.close()
-	require.NoError(t, u.walk(t.Context()))
+	defer u.Close()
+	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	store, err := records.OpenExisting(t.Context(), cfg.Database)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	require.Empty(t, stopped(t, store, cfg))
 	require.Contains(t, log.String(), "the node is wrong: it says that an account's nonce")
 	for !strings.Contains(log.String(), "the node is left out for 1m0s") { // at the third lie
-		require.NoError(t, u.walk(t.Context()))
+		require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	}
 	require.Contains(t, log.String(), strings.TrimPrefix(liar.URL, "http://"))
 
 	head, err := n.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
 	far := farAhead(head + 1000)
-	liar.fail(nodeFault{lie: far})
-	slow.fail(nodeFault{lie: far})
+	liar.Fail(faultynode.Fault{Lie: far})
+	slow.Fail(faultynode.Fault{Lie: far})
 	waitFor(t, "the claimed head", func() bool {
 		var seen uint64
 		require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
@@ -127,9 +132,9 @@ func TestLyingNodes(t *testing.T) {
 		}))
 		return seen >= head+900
 	})
-	liar.fail(nodeFault{})
-	slow.fail(nodeFault{})
-	waitFor(t, "open channels, without a restart", func() bool { return askHealth(t.Context(), rootOf(info.Gateway)+"/health") == nil })
-	require.NoError(t, u.walk(t.Context()))
+	liar.Fail(faultynode.Fault{})
+	slow.Fail(faultynode.Fault{})
+	waitFor(t, "open channels, without a restart", func() bool { return daemon.AskHealth(t.Context(), devnet.RootOf(info.Gateway)+"/health") == nil })
+	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	require.Empty(t, stopped(t, store, cfg))
 }

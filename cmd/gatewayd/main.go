@@ -15,37 +15,38 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"gatewayd/operator"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, os.Args[1:], world{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv})
+	err := run(ctx, os.Args[1:], streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv})
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "gatewayd:", err)
 		os.Exit(exitCode(err))
 	}
 }
 
-// world is what the program sees of the outside, so that tests can be it.
-type world struct {
+// streams is what the program sees of the outside, so that tests can be it.
+type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	hangups        chan os.Signal // SIGHUP, for a daemon; nil: nobody listens
 }
 
 // run is the program without the process around it.
-func run(ctx context.Context, args []string, w world) error {
+func run(ctx context.Context, args []string, w streams) error {
 	root := rootCommand(w)
 	root.SetArgs(args)
 	root.SetIn(w.stdin)
 	root.SetOut(w.stdout)
 	root.SetErr(w.stderr)
-	return inWords(root.ExecuteContext(ctx))
+	return operator.PlainError(root.ExecuteContext(ctx))
 }
 
-func rootCommand(w world) *cobra.Command {
+func rootCommand(w streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gatewayd",
 		Short:         "A gateway daemon: deposits and withdrawals between a source chain and the exchange chain",
@@ -55,7 +56,7 @@ func rootCommand(w world) *cobra.Command {
 	root.AddCommand(
 		devCommand(w), runCommand(w), demoCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
-		walletCommand(w), genesisCommand(w), benchCommand(w), healthCommand(w), versionCommand(w),
+		walletCommand(w), genesisCommand(w), healthCommand(w), versionCommand(w),
 	)
 	strict(root)
 	return root

@@ -11,7 +11,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/ethereum/devnode/external"
+	"gatewayd/devnet"
+	"gatewayd/internal/ethtest"
 	"gatewayd/records"
 )
 
@@ -28,18 +29,18 @@ func spender(t *testing.T, token common.Address) []byte {
 }
 
 // spend has the spender make so many transfers in one transaction, without waiting for a block.
-func (u *bridgeUser) spend(t *testing.T, at common.Address, count uint32, to common.Address, amount *big.Int) common.Hash {
+func (u *testUser) spend(t *testing.T, at common.Address, count uint32, to common.Address, amount *big.Int) common.Hash {
 	t.Helper()
 	call := binary.BigEndian.AppendUint32(make([]byte, 28), count)
 	call = append(call, common.LeftPadBytes(to[:], 32)...)
 	call = append(call, common.LeftPadBytes(amount.Bytes(), 32)...)
-	nonce, err := u.eth.client.PendingNonceAt(t.Context(), u.eth.address())
+	nonce, err := u.Eth.Client.PendingNonceAt(t.Context(), u.Eth.Address())
 	require.NoError(t, err)
-	tx, err := types.SignNewTx(u.eth.key, types.LatestSignerForChainID(u.eth.chain), &types.DynamicFeeTx{
-		ChainID: u.eth.chain, Nonce: nonce, To: &at, Gas: 14_000_000, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Data: call,
+	tx, err := types.SignNewTx(u.Eth.Key, types.LatestSignerForChainID(u.Eth.Chain), &types.DynamicFeeTx{
+		ChainID: u.Eth.Chain, Nonce: nonce, To: &at, Gas: 14_000_000, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Data: call,
 	})
 	require.NoError(t, err)
-	require.NoError(t, u.eth.client.SendTransaction(t.Context(), tx))
+	require.NoError(t, u.Eth.Client.SendTransaction(t.Context(), tx))
 	return tx.Hash()
 }
 
@@ -49,18 +50,18 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devOptions) { o.source = n.URL() })
+	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
 	u := r.user(t, "USDT")
-	token, to := common.HexToAddress(u.token.Asset), common.HexToAddress(depositAddress(t, u))
+	token, to := common.HexToAddress(u.Token.Asset), common.HexToAddress(depositAddress(t, u))
 	at := common.BigToAddress(big.NewInt(0x5be4de4))
 	setCode(t, n, at, spender(t, token))
-	_, err := u.faucet.pay(t.Context(), u.token.Asset, at, u.times(1000).Uint256().ToBig(), nil)
+	_, err := u.Faucet.Pay(t.Context(), u.Token.Asset, at, u.Times(1000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 
 	const credited, small, per = 520, 5000, 2500
-	hash := u.spend(t, at, credited, to, u.times(1).Uint256().ToBig())
-	require.NoError(t, u.eth.mined(t.Context(), hash))
+	hash := u.spend(t, at, credited, to, u.Times(1).Uint256().ToBig())
+	require.NoError(t, u.Eth.Mined(t.Context(), hash))
 	stop()
 	require.NoError(t, n.SetMining(false))
 	for range small / per {
@@ -74,25 +75,25 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 		return r.deposits(t, u, records.Refused) == small && r.deposits(t, u, records.Final) == credited
 	})
 	require.Len(t, r.listed(t, "--reason", "below_minimum", "--limit", "1000"), 1000)
-	require.NoError(t, u.collect(t.Context(), u.times(credited)))
+	require.NoError(t, u.Collect(t.Context(), u.Times(credited)))
 	r.settled(t)
 
 	var page struct {
 		TotalCount     int
-		DepositRecords []publicRecord
+		DepositRecords []devnet.PublicRecord
 	}
 	for _, number := range []int{1, (credited + small) / 50} {
-		query := map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String(), "pageNum": strconv.Itoa(number), "pageSize": "50"}
-		require.NoError(t, u.gateway.get(t.Context(), "/deposit-records", query, &page))
+		query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String(), "pageNum": strconv.Itoa(number), "pageSize": "50"}
+		require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-records", query, &page))
 		require.Equal(t, credited+small, page.TotalCount)
 		require.Len(t, page.DepositRecords, 50, "page %d", number)
 	}
-	require.Equal(t, u.times(1).String(), page.DepositRecords[0].Amount, "the last page has the first ones")
-	require.Equal(t, u.times(credited), u.has(t))
+	require.Equal(t, u.Times(1).String(), page.DepositRecords[0].Amount, "the last page has the first ones")
+	require.Equal(t, u.Times(credited), u.has(t))
 }
 
 // inOneBlock says that the block of a transaction has so many.
-func inOneBlock(t *testing.T, n *external.Node, hash common.Hash, count int) {
+func inOneBlock(t *testing.T, n *ethtest.Node, hash common.Hash, count int) {
 	t.Helper()
 	receipt, err := n.Client().TransactionReceipt(t.Context(), hash)
 	require.NoError(t, err)
@@ -103,11 +104,11 @@ func inOneBlock(t *testing.T, n *external.Node, hash common.Hash, count int) {
 }
 
 // deposits is how many deposits of the user's token are in a state.
-func (r *rig) deposits(t *testing.T, u *bridgeUser, state records.TransferState) uint64 {
+func (r *rig) deposits(t *testing.T, u *testUser, state records.TransferState) uint64 {
 	t.Helper()
 	var totals records.Totals
-	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
-		totals, err = tx.Totals(r.daemon.cfg.Networks[0].Name, u.token.Token)
+	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
+		totals, err = tx.Totals(r.Daemon.Config.Networks[0].Name, u.Token.Token)
 		return err
 	}))
 	sum, err := totals.Moved(records.Deposit, state)

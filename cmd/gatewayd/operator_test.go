@@ -11,14 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/vite/core"
 )
 
 // needs is the operators' list, by hash of the incoming transaction.
-func (r *rig) needs(t *testing.T) map[string]recordRow {
+func (r *rig) needs(t *testing.T) map[string]operator.RecordRow {
 	t.Helper()
-	list := map[string]recordRow{}
+	list := map[string]operator.RecordRow{}
 	for _, row := range r.listed(t, "--needs-operator") {
 		list[row.InTx] = row
 	}
@@ -26,9 +28,9 @@ func (r *rig) needs(t *testing.T) map[string]recordRow {
 }
 
 // pay sends an asset from the user's own account on the source chain.
-func (u *bridgeUser) pay(t *testing.T, asset, to string, amount chain.Amount, data string) string {
+func (u *testUser) pay(t *testing.T, asset, to string, amount chain.Amount, data string) string {
 	t.Helper()
-	hash, err := u.eth.pay(t.Context(), asset, common.HexToAddress(to), amount.Uint256().ToBig(), []byte(data))
+	hash, err := u.Eth.Pay(t.Context(), asset, common.HexToAddress(to), amount.Uint256().ToBig(), []byte(data))
 	require.NoError(t, err)
 	return hash.Hex()
 }
@@ -38,12 +40,12 @@ func TestDepositBelowMinimum(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.user(t, "ETH")
-	amount := units(u.token, 9)
-	hash, err := u.deposit(t.Context(), amount)
+	amount := units(u.Token, 9)
+	hash, err := u.Deposit(t.Context(), amount)
 	require.NoError(t, err)
 	u.mustAwait(t, "/deposit-records", hash.Hex(), "BELOW_MINIMUM")
-	u.mustDeposit(t, units(u.token, 10))
-	require.Equal(t, units(u.token, 10).String(), u.has(t).String())
+	u.mustDeposit(t, units(u.Token, 10))
+	require.Equal(t, units(u.Token, 10).String(), u.has(t).String())
 
 	record := r.story(t, hash.Hex()).Record
 	require.Equal(t, records.ReasonBelowMinimum, record.Reason)
@@ -54,8 +56,8 @@ func TestDepositBelowMinimum(t *testing.T) {
 		row := r.story(t, hash.Hex()).Record
 		return row.Public == "TOT_CONFIRMED"
 	})
-	require.NoError(t, u.collect(t.Context(), units(u.token, 19)))
-	require.Equal(t, units(u.token, 19).String(), u.has(t).String())
+	require.NoError(t, u.Collect(t.Context(), units(u.Token, 19)))
+	require.Equal(t, units(u.Token, 19).String(), u.has(t).String())
 	r.settled(t)
 }
 
@@ -64,14 +66,14 @@ func TestTypedLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.user(t, "DAI")
-	var shared depositInfo
-	query := map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String()}
-	require.NoError(t, u.gateway.get(t.Context(), "/deposit-info", query, &shared))
+	var shared devnet.DepositInfo
+	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
+	require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 	typed := strings.ToLower(shared.Label)
 	require.NotEqual(t, shared.Label, typed)
-	hash := u.pay(t, u.token.Asset, shared.DepositAddress, u.times(3), typed)
+	hash := u.pay(t, u.Token.Asset, shared.DepositAddress, u.Times(3), typed)
 	u.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
-	require.NoError(t, u.collect(t.Context(), u.times(3)))
+	require.NoError(t, u.Collect(t.Context(), u.Times(3)))
 	r.settled(t)
 }
 
@@ -80,24 +82,24 @@ func TestStrays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	eth, dai := r.customer(t, "ETH"), r.customer(t, "DAI")
-	var shared depositInfo
-	query := map[string]string{"tokenId": dai.token.Token, "walletAddress": dai.vite.address().String()}
-	require.NoError(t, dai.gateway.get(t.Context(), "/deposit-info", query, &shared))
-	amount := units(dai.token, 2000)
+	var shared devnet.DepositInfo
+	query := map[string]string{"tokenId": dai.Token.Token, "walletAddress": dai.Vite.Address().String()}
+	require.NoError(t, dai.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
+	amount := units(dai.Token, 2000)
 
-	stray := dai.pay(t, dai.token.Asset, depositAddress(t, eth), amount, "")
-	unlabelled := dai.pay(t, dai.token.Asset, shared.DepositAddress, amount, "")
-	unknown := dai.pay(t, dai.token.Asset, shared.DepositAddress, amount, "NOBODY99")
-	coins := eth.pay(t, "native", shared.DepositAddress, units(eth.token, 20), shared.Label)
+	stray := dai.pay(t, dai.Token.Asset, depositAddress(t, eth), amount, "")
+	unlabelled := dai.pay(t, dai.Token.Asset, shared.DepositAddress, amount, "")
+	unknown := dai.pay(t, dai.Token.Asset, shared.DepositAddress, amount, "NOBODY99")
+	coins := eth.pay(t, "native", shared.DepositAddress, units(eth.Token, 20), shared.Label)
 	gateway, err := core.ParseAddress(gatewayOf(t, eth))
 	require.NoError(t, err)
-	vite, err := eth.vite.send(t.Context(), gateway, core.VITE, units(eth.token, 1000).Uint256(), comment(0, goodPayee))
+	vite, err := eth.Vite.Send(t.Context(), gateway, core.VITE, units(eth.Token, 1000).Uint256(), comment(0, goodPayee))
 	require.NoError(t, err)
 
 	want := map[string]string{
 		stray: "wrong_type", unlabelled: "unknown_label", unknown: "unknown_label", coins: "wrong_type", vite.String(): "unknown_token",
 	}
-	owners := map[string]string{stray: eth.vite.address().String(), coins: dai.vite.address().String()}
+	owners := map[string]string{stray: eth.Vite.Address().String(), coins: dai.Vite.Address().String()}
 	waitFor(t, "five strays", func() bool { return len(r.needs(t)) == len(want) })
 	list := r.needs(t)
 	for hash, reason := range want {
@@ -105,11 +107,11 @@ func TestStrays(t *testing.T) {
 		require.Equal(t, "held", list[hash].State, hash)
 		require.Equal(t, owners[hash], list[hash].Wallet, hash)
 	}
-	eth.mustDeposit(t, eth.times(3))
-	dai.mustDeposit(t, dai.times(3))
+	eth.mustDeposit(t, eth.Times(3))
+	dai.mustDeposit(t, dai.Times(3))
 
 	t.Run("refunds", func(t *testing.T) {
-		before, err := dai.eth.balance(t.Context(), dai.token.Asset, dai.eth.address())
+		before, err := dai.Eth.Balance(t.Context(), dai.Token.Asset, dai.Eth.Address())
 		require.NoError(t, err)
 		for _, hash := range []string{unlabelled, unknown, vite.String()} {
 			r.mustCommand(t, "records", "refund", name(list[hash]))
@@ -119,20 +121,20 @@ func TestStrays(t *testing.T) {
 		_, err = r.command(t, "records", "refund", "999999")
 		require.EqualError(t, err, "there is no record 999999")
 		for _, hash := range []string{unlabelled, unknown, vite.String()} {
-			waitFor(t, "the refund", func() bool { return r.story(t, hash).payment(t, chain.Refund).State == "paid" })
+			waitFor(t, "the refund", func() bool { return paymentOf(t, r.story(t, hash), chain.Refund).State == "paid" })
 		}
-		after, err := dai.eth.balance(t.Context(), dai.token.Asset, dai.eth.address())
+		after, err := dai.Eth.Balance(t.Context(), dai.Token.Asset, dai.Eth.Address())
 		require.NoError(t, err)
 		require.Equal(t, new(big.Int).Add(before, new(big.Int).Mul(amount.Uint256().ToBig(), big.NewInt(2))).String(), after.String())
-		back := eth.block(t, r.story(t, vite.String()).payment(t, chain.Refund).Tx)
-		require.Equal(t, eth.vite.address(), back.ToAddress)
+		back := eth.block(t, paymentOf(t, r.story(t, vite.String()), chain.Refund).Tx)
+		require.Equal(t, eth.Vite.Address(), back.ToAddress)
 		require.Equal(t, core.VITE, back.TokenID)
 	})
 	require.Len(t, r.needs(t), 2, "what was not refunded stays on the list")
-	require.NoError(t, eth.collect(t.Context(), eth.times(53)))
-	require.Equal(t, eth.times(53).String(), eth.has(t).String())
-	require.NoError(t, dai.collect(t.Context(), dai.times(53)))
-	require.Equal(t, dai.times(53).String(), dai.has(t).String())
+	require.NoError(t, eth.Collect(t.Context(), eth.Times(53)))
+	require.Equal(t, eth.Times(53).String(), eth.has(t).String())
+	require.NoError(t, dai.Collect(t.Context(), dai.Times(53)))
+	require.Equal(t, dai.Times(53).String(), dai.has(t).String())
 	r.settled(t)
 }
 
@@ -155,19 +157,19 @@ func TestChannelAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.user(t, "USDT")
-	query := "?tokenId=" + u.token.Token + "&walletAddress=" + u.vite.address().String()
+	query := "?tokenId=" + u.Token.Token + "&walletAddress=" + u.Vite.Address().String()
 	for _, c := range channelAnswers {
 		t.Run(c.direction+" "+c.state, func(t *testing.T) {
-			r.mustCommand(t, "channel", "set", "eth", u.token.Symbol, c.direction, c.state, "--why", "a test")
+			r.mustCommand(t, "channel", "set", "eth", u.Token.Symbol, c.direction, c.state, "--why", "a test")
 			var meta struct{ DepositState, WithdrawState string }
-			require.Equal(t, 0, ask(t, u.gateway.base+"/meta-info"+query, &meta))
+			require.Equal(t, 0, ask(t, u.Gateway.Base+"/meta-info"+query, &meta))
 			require.Equal(t, c.meta, [2]string{meta.DepositState, meta.WithdrawState})
 			var info struct{ NoticeMsg string }
-			require.Equal(t, c.deposit, ask(t, u.gateway.base+"/deposit-info"+query, &info))
+			require.Equal(t, c.deposit, ask(t, u.Gateway.Base+"/deposit-info"+query, &info))
 			require.Equal(t, c.notice, info.NoticeMsg != "")
-			require.Equal(t, c.withdraw, ask(t, u.gateway.base+"/withdraw-info"+query, nil))
+			require.Equal(t, c.withdraw, ask(t, u.Gateway.Base+"/withdraw-info"+query, nil))
 			for _, path := range []string{"/withdraw-fee" + query + "&amount=5000000&containsFee=false", "/deposit-records" + query + "&pageNum=1&pageSize=10"} {
-				require.Equal(t, 0, ask(t, u.gateway.base+path, nil), "answered in every state: %s", path)
+				require.Equal(t, 0, ask(t, u.Gateway.Base+path, nil), "answered in every state: %s", path)
 			}
 		})
 	}
@@ -203,26 +205,26 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	u := r.customer(t, "ETH")
 	to := gatewayOf(t, u)
 	for _, direction := range []string{"deposit", "withdrawal"} {
-		r.mustCommand(t, "channel", "set", "eth", u.token.Symbol, direction, "MAINTAIN", "--why", "a test")
+		r.mustCommand(t, "channel", "set", "eth", u.Token.Symbol, direction, "MAINTAIN", "--why", "a test")
 	}
-	in, err := u.deposit(t.Context(), u.times(7))
+	in, err := u.Deposit(t.Context(), u.Times(7))
 	require.NoError(t, err)
-	out, err := u.sendToGateway(t.Context(), to, u.times(6), comment(0, goodPayee))
+	out, err := u.SendToGateway(t.Context(), to, u.Times(6), comment(0, goodPayee))
 	require.NoError(t, err)
 	u.mustAwait(t, "/deposit-records", in.Hex(), "OPPOSITE_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "TOT_CONFIRMED")
 	r.blocks(t, 5)
 	for _, hash := range []string{in.Hex(), out.String()} {
-		credit := r.story(t, hash).payment(t, chain.Credit)
+		credit := paymentOf(t, r.story(t, hash), chain.Credit)
 		require.Equal(t, "queued", credit.State)
 		require.Empty(t, credit.Attempts)
 	}
 	for _, direction := range []string{"deposit", "withdrawal"} {
-		r.mustCommand(t, "channel", "set", "eth", u.token.Token, direction, "OPEN")
+		r.mustCommand(t, "channel", "set", "eth", u.Token.Token, direction, "OPEN")
 	}
 	u.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "OPPOSITE_CONFIRMED")
-	u.paidOnce(t, goodPayee, u.times(5))
+	u.paidOnce(t, goodPayee, u.Times(5))
 	r.settled(t)
 }
 
@@ -230,7 +232,7 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 func (r *rig) blocks(t *testing.T, n uint64) {
 	t.Helper()
 	heights := func() (source, exchange uint64) {
-		require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
+		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
 			a, err := tx.Cursor("eth")
 			require.NoError(t, err)
 			b, err := tx.Cursor("vite")

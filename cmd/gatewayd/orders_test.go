@@ -11,13 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 )
 
 // orderRig is a world with a user of a token that is deposited by label and one of coin, who has an address.
 type orderRig struct {
 	*rig
-	eth, dai *bridgeUser
-	shared   depositInfo
+	eth, dai *testUser
+	shared   devnet.DepositInfo
 	amount   chain.Amount // of a stray of the label's token
 }
 
@@ -25,18 +27,18 @@ func newOrderRig(t *testing.T) orderRig {
 	t.Helper()
 	r := orderRig{rig: newRig(t)}
 	r.eth, r.dai = r.customer(t, "ETH"), r.customer(t, "DAI")
-	query := map[string]string{"tokenId": r.dai.token.Token, "walletAddress": r.wallet(r.dai)}
-	require.NoError(t, r.dai.gateway.get(t.Context(), "/deposit-info", query, &r.shared))
-	r.amount = units(r.dai.token, 2000)
+	query := map[string]string{"tokenId": r.dai.Token.Token, "walletAddress": r.wallet(r.dai)}
+	require.NoError(t, r.dai.Gateway.Get(t.Context(), "/deposit-info", query, &r.shared))
+	r.amount = units(r.dai.Token, 2000)
 	return r
 }
 
-func (r orderRig) wallet(u *bridgeUser) string { return u.vite.address().String() }
+func (r orderRig) wallet(u *testUser) string { return u.Vite.Address().String() }
 
 // held sends the label's token to an address with some bytes beside it, and waits until it is on the operators' list.
-func (r orderRig) held(t *testing.T, to, data string) recordRow {
+func (r orderRig) held(t *testing.T, to, data string) operator.RecordRow {
 	t.Helper()
-	hash := r.dai.pay(t, r.dai.token.Asset, to, r.amount, data)
+	hash := r.dai.pay(t, r.dai.Token.Asset, to, r.amount, data)
 	waitFor(t, "a held deposit", func() bool { return r.needs(t)[hash].InTx != "" })
 	return r.needs(t)[hash]
 }
@@ -48,7 +50,7 @@ func (r orderRig) orders(t *testing.T, commands ...[]string) (done []string) {
 	var all sync.WaitGroup
 	for _, args := range commands {
 		all.Go(func() {
-			out, err := exec.Command("gatewayd", append(args, "-c", r.info.Config)...).CombinedOutput()
+			out, err := exec.Command("gatewayd", append(args, "-c", r.Info.Config)...).CombinedOutput()
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -63,7 +65,7 @@ func (r orderRig) orders(t *testing.T, commands ...[]string) (done []string) {
 }
 
 // live are the payments of a record that pay somebody.
-func (r orderRig) live(t *testing.T, record recordRow) (list []paymentRow) {
+func (r orderRig) live(t *testing.T, record operator.RecordRow) (list []operator.PaymentRow) {
 	t.Helper()
 	for _, p := range r.story(t, name(record)).Payments {
 		if p.State != "void" && p.Purpose != string(chain.Receive) {
@@ -73,7 +75,7 @@ func (r orderRig) live(t *testing.T, record recordRow) (list []paymentRow) {
 	return list
 }
 
-func (r orderRig) paid(t *testing.T, record recordRow) paymentRow {
+func (r orderRig) paid(t *testing.T, record operator.RecordRow) operator.PaymentRow {
 	t.Helper()
 	waitFor(t, "the payment", func() bool { list := r.live(t, record); return len(list) == 1 && list[0].State == "paid" })
 	return r.live(t, record)[0]
@@ -89,7 +91,7 @@ func TestHeldDeposits(t *testing.T) {
 
 	t.Run("what is known", func(t *testing.T) {
 		for _, c := range []struct {
-			row  recordRow
+			row  operator.RecordRow
 			says string
 		}{
 			{none, "note   no label came with it"},
@@ -127,9 +129,9 @@ func TestHeldDeposits(t *testing.T) {
 		p := r.paid(t, unknown)
 		require.Equal(t, []string{"credit", wallet, r.amount.String()}, []string{p.Purpose, p.Payee, p.Amount})
 		s := r.story(t, name(unknown))
-		require.Equal(t, []string{wallet, r.dai.token.Token, "TOT_CONFIRMED"}, []string{s.Record.Wallet, s.Record.Token, s.Record.Public})
+		require.Equal(t, []string{wallet, r.dai.Token.Token, "TOT_CONFIRMED"}, []string{s.Record.Wallet, s.Record.Token, s.Record.Public})
 		require.Contains(t, r.mustCommand(t, "records", "show", name(unknown)), "ordered credit to "+wallet+": ticket 4711")
-		require.Regexp(t, `operator:\w+`, s.actorOf("ordered"))
+		require.Regexp(t, `operator:\w+`, actorOf(s, "ordered"))
 		for _, order := range []string{"credit", "refund"} {
 			_, err := r.command(t, "records", order, name(unknown), "--why", "again")
 			require.ErrorContains(t, err, "nothing to do")
@@ -154,7 +156,7 @@ func TestHeldDeposits(t *testing.T) {
 	})
 	t.Run("killed in between", func(t *testing.T) {
 		for delay := 5 * time.Millisecond; len(r.live(t, broken)) == 0 && delay < time.Second; delay += delay / 4 {
-			cmd := exec.Command("gatewayd", "records", "credit", name(broken), "--wallet", wallet, "--why", "killed", "-c", r.info.Config)
+			cmd := exec.Command("gatewayd", "records", "credit", name(broken), "--wallet", wallet, "--why", "killed", "-c", r.Info.Config)
 			require.NoError(t, cmd.Start())
 			killed := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
 			_ = cmd.Wait() // whatever it has done, or not
@@ -167,7 +169,7 @@ func TestHeldDeposits(t *testing.T) {
 	r.settled(t)
 }
 
-func (s story) actorOf(event string) string {
+func actorOf(s operator.RecordDetail, event string) string {
 	for _, e := range s.History {
 		if strings.HasSuffix(e.What, event) {
 			return e.Actor
@@ -183,7 +185,7 @@ func TestOtherWay(t *testing.T) {
 	r := newOrderRig(t)
 	address := depositAddress(t, r.eth)
 	token := r.held(t, address, "")
-	coins := r.eth.pay(t, "native", r.shared.DepositAddress, units(r.eth.token, 20), r.shared.Label)
+	coins := r.eth.pay(t, "native", r.shared.DepositAddress, units(r.eth.Token, 20), r.shared.Label)
 	waitFor(t, "the coins", func() bool { return r.needs(t)[coins].InTx != "" })
 	require.Equal(t, []string{"wrong_type", r.wallet(r.eth)}, []string{token.Reason, token.Wallet})
 	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needs(t)[coins].Reason, r.needs(t)[coins].Wallet})
@@ -192,15 +194,15 @@ func TestOtherWay(t *testing.T) {
 	require.ErrorContains(t, err, "only this wallet is credited")
 	r.mustCommand(t, "records", "credit", name(token), "--why", "his own address")
 	p := r.paid(t, token)
-	require.Equal(t, []string{"credit", r.wallet(r.eth), r.dai.token.Token, r.amount.String()}, []string{p.Purpose, p.Payee, p.Asset, p.Amount})
+	require.Equal(t, []string{"credit", r.wallet(r.eth), r.dai.Token.Token, r.amount.String()}, []string{p.Purpose, p.Payee, p.Asset, p.Amount})
 
 	refunded := r.needs(t)[coins]
 	r.mustCommand(t, "records", "refund", name(refunded), "--to", goodPayee, "--why", "ticket 12")
 	require.Equal(t, goodPayee, r.paid(t, refunded).Payee)
-	r.eth.paidOnce(t, goodPayee, units(r.eth.token, 20))
+	r.eth.paidOnce(t, goodPayee, units(r.eth.Token, 20))
 
 	waitFor(t, "an empty address", func() bool { // the sweep wants gas first
-		require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
 		return r.holds(t, r.dai, address).Sign() == 0
 	})
 	r.settled(t)
@@ -210,12 +212,12 @@ func TestOtherWay(t *testing.T) {
 func TestRefundOfAContract(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)
-	var rows [2]recordRow
+	var rows [2]operator.RecordRow
 	for i := range rows {
 		hash := r.batch(t, r.eth, []string{r.shared.DepositAddress}, []uint64{20})
 		waitFor(t, "the deposit", func() bool { return r.needs(t)[hash].InTx != "" })
 		rows[i] = r.needs(t)[hash]
-		require.Equal(t, r.source.Contracts().BatchPayer.Hex(), rows[i].From)
+		require.Equal(t, r.Source.Contracts().BatchPayer.Hex(), rows[i].From)
 		_, err := r.command(t, "records", "refund", name(rows[i]))
 		require.ErrorContains(t, err, "is a contract")
 		require.Empty(t, r.live(t, rows[i]))
@@ -223,7 +225,7 @@ func TestRefundOfAContract(t *testing.T) {
 	to := common.HexToAddress("0x00000000000000000000000000000000000c0ffe").Hex()
 	r.mustCommand(t, "records", "refund", name(rows[0]), "--to", to)
 	r.paid(t, rows[0])
-	r.eth.paidOnce(t, to, r.eth.times(20))
+	r.eth.paidOnce(t, to, r.eth.Times(20))
 	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences", "a refund to somebody else was ordered")
 	r.mustCommand(t, "records", "refund", name(rows[1]), "--to", rows[1].From)
 	require.Equal(t, rows[1].From, r.live(t, rows[1])[0].Payee)

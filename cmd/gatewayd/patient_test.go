@@ -12,13 +12,14 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/devnet"
+	"gatewayd/vite/core"
 )
 
 // patient is a user whose daemon dies all the time, and the embedded chains with it: whatever fails is asked again, at the place where the
 // daemon lives now, and what may have been done is looked up before it is done again.
 type patient struct {
-	*bridgeUser
+	*testUser
 	dir string // of the daemon
 	rng *rand.Rand
 
@@ -29,15 +30,15 @@ type patient struct {
 	wanted    map[string]string       // withdrawal's hash -> state it must end in
 }
 
-func newPatient(u *bridgeUser, dir string, seed uint64) *patient {
-	rng := rand.New(rand.NewPCG(seed, uint64(u.vite.address()[3])))
-	return &patient{bridgeUser: u, dir: dir, rng: rng, paid: map[string]chain.Amount{}, deposits: map[string]bool{}, wanted: map[string]string{}}
+func newPatient(u *testUser, dir string, seed uint64) *patient {
+	rng := rand.New(rand.NewPCG(seed, uint64(u.Vite.Address()[3])))
+	return &patient{testUser: u, dir: dir, rng: rng, paid: map[string]chain.Amount{}, deposits: map[string]bool{}, wanted: map[string]string{}}
 }
 
 // until repeats an act that may fail until it does not.
 func until(ctx context.Context, what string, act func() error) error {
 	var last error
-	err := poll(ctx, func() (bool, error) {
+	err := devnet.Poll(ctx, func() (bool, error) {
 		last = act()
 		return last == nil, nil
 	})
@@ -49,26 +50,26 @@ func until(ctx context.Context, what string, act func() error) error {
 
 // reach dials everything anew at the addresses of the daemon that lives now.
 func (u *patient) reach(ctx context.Context) error {
-	info, err := readDevInfo(filepath.Join(u.dir, "dev.json"))
+	info, err := devnet.ReadInfo(filepath.Join(u.dir, "dev.json"))
 	if err != nil {
 		return err
 	}
-	if u.gateway.base != info.Gateway {
-		u.gateway = newGatewayUser(info.Gateway)
-		u.gateway.http.Timeout = 5 * time.Second
+	if u.Gateway.Base != info.Gateway {
+		u.Gateway = devnet.NewGatewayUser(info.Gateway)
+		u.Gateway.HTTP.Timeout = 5 * time.Second
 	}
-	eth, err := newEthUser(ctx, info.Source, u.eth.key)
+	eth, err := devnet.NewEthUser(ctx, info.Source, u.Eth.Key)
 	if err != nil {
 		return err
 	}
-	vite, err := newViteUser(ctx, info.Exchange, u.vite.key)
+	vite, err := devnet.NewViteUser(ctx, info.Exchange, u.Vite.Key)
 	if err != nil {
-		eth.client.Close()
+		eth.Client.Close()
 		return err
 	}
-	u.eth.client.Close()
-	u.vite.node.Close()
-	u.eth, u.vite = eth, vite
+	u.Eth.Client.Close()
+	u.Vite.Node.Close()
+	u.Eth, u.Vite = eth, vite
 	return nil
 }
 
@@ -92,13 +93,13 @@ func (u *patient) live(ctx, patience context.Context) error {
 }
 
 func (u *patient) depositSome(ctx context.Context) error {
-	amount := u.times(5 + u.rng.Uint64N(10))
-	var info depositInfo
+	amount := u.Times(5 + u.rng.Uint64N(10))
+	var info devnet.DepositInfo
 	err := until(ctx, "deposit-info", func() error {
 		if err := u.reach(ctx); err != nil {
 			return err
 		}
-		return u.gateway.get(ctx, "/deposit-info", map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String()}, &info)
+		return u.Gateway.Get(ctx, "/deposit-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info)
 	})
 	if err != nil {
 		return err
@@ -125,8 +126,8 @@ func (u *patient) transact(ctx context.Context, to common.Address, amount chain.
 				return err
 			}
 		}
-		sending := u.eth.client.SendTransaction(ctx, tx) // refused when it is known
-		receipt, err := u.eth.client.TransactionReceipt(ctx, tx.Hash())
+		sending := u.Eth.Client.SendTransaction(ctx, tx) // refused when it is known
+		receipt, err := u.Eth.Client.TransactionReceipt(ctx, tx.Hash())
 		if err != nil {
 			return errors.Join(err, sending)
 		}
@@ -134,18 +135,18 @@ func (u *patient) transact(ctx context.Context, to common.Address, amount chain.
 		return nil
 	})
 	if err != nil || failed {
-		return "", errors.Join(err, fmt.Errorf("sending %s of %s: the transaction failed: %t", amount, u.token.Symbol, failed))
+		return "", errors.Join(err, fmt.Errorf("sending %s of %s: the transaction failed: %t", amount, u.Token.Symbol, failed))
 	}
 	return tx.Hash().Hex(), nil
 }
 
 func (u *patient) signed(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (*types.Transaction, error) {
-	nonce, err := u.eth.client.NonceAt(ctx, u.eth.address(), nil)
+	nonce, err := u.Eth.Client.NonceAt(ctx, u.Eth.Address(), nil)
 	if err != nil {
 		return nil, err
 	}
-	target, value, call := transferOf(u.token.Asset, to, amount.Uint256().ToBig(), data)
-	return u.eth.sign(ctx, nonce, target, value, call)
+	target, value, call := devnet.TransferOf(u.Token.Asset, to, amount.Uint256().ToBig(), data)
+	return u.Eth.Sign(ctx, nonce, target, value, call)
 }
 
 // withdrawSome takes in what waits and withdraws a little, one time in five to an address that is refused.
@@ -153,7 +154,7 @@ func (u *patient) withdrawSome(ctx context.Context) error {
 	if err := u.takeIn(ctx); err != nil {
 		return err
 	}
-	net, fee := u.times(1+u.rng.Uint64N(3)), u.times(1)
+	net, fee := u.Times(1+u.rng.Uint64N(3)), u.Times(1)
 	gross, err := net.Add(fee)
 	if err != nil {
 		return err
@@ -161,11 +162,11 @@ func (u *patient) withdrawSome(ctx context.Context) error {
 	if have, err := u.balance(ctx); err != nil || have.Less(gross) {
 		return err
 	}
-	to, err := newPayee()
+	to, err := devnet.NewPayee()
 	if err != nil {
 		return err
 	}
-	comment, state := core.Comment{Type: uint8(u.token.Type), Address: to.Hex()}, "OPPOSITE_CONFIRMED"
+	comment, state := core.Comment{Type: uint8(u.Token.Type), Address: to.Hex()}, "OPPOSITE_CONFIRMED"
 	refused := u.rng.IntN(5) == 0
 	if refused {
 		comment.Address, state = badPayee, "WRONG_WITHDRAW_ADDRESS"
@@ -188,16 +189,16 @@ func (u *patient) withdrawSome(ctx context.Context) error {
 }
 
 func (u *patient) sendOut(ctx context.Context, gross chain.Amount, data []byte) (string, error) {
-	token, err := core.ParseTokenID(u.token.Token)
+	token, err := core.ParseTokenID(u.Token.Token)
 	if err != nil {
 		return "", err
 	}
-	var info withdrawInfo
+	var info devnet.WithdrawInfo
 	err = until(ctx, "withdraw-info", func() error {
 		if err := u.reach(ctx); err != nil {
 			return err
 		}
-		return u.gateway.get(ctx, "/withdraw-info", map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String()}, &info)
+		return u.Gateway.Get(ctx, "/withdraw-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info)
 	})
 	if err != nil {
 		return "", err
@@ -217,19 +218,19 @@ func (u *patient) put(ctx context.Context, b *core.AccountBlock) error {
 		if err := u.reach(ctx); err != nil {
 			return err
 		}
-		latest, err := u.vite.node.LatestAccountBlock(ctx, u.vite.address())
+		latest, err := u.Vite.Node.LatestAccountBlock(ctx, u.Vite.Address())
 		if err != nil {
 			return err
 		}
 		if latest != nil && latest.Hash == b.Hash {
 			return nil
 		}
-		b.Address, b.Height, b.PreviousHash = u.vite.address(), 1, core.Hash{}
+		b.Address, b.Height, b.PreviousHash = u.Vite.Address(), 1, core.Hash{}
 		if latest != nil {
 			b.Height, b.PreviousHash = latest.Height+1, latest.Hash
 		}
-		b.SignWith(u.vite.key)
-		return u.vite.node.SendRawTransaction(ctx, b)
+		b.SignWith(u.Vite.Key)
+		return u.Vite.Node.SendRawTransaction(ctx, b)
 	})
 }
 
@@ -239,12 +240,12 @@ func (u *patient) takeIn(ctx context.Context) error {
 		if err := u.reach(ctx); err != nil {
 			return err
 		}
-		return u.vite.receiveAll(ctx)
+		return u.Vite.ReceiveAll(ctx)
 	})
 }
 
 func (u *patient) balance(ctx context.Context) (have chain.Amount, err error) {
-	token, err := core.ParseTokenID(u.token.Token)
+	token, err := core.ParseTokenID(u.Token.Token)
 	if err != nil {
 		return have, err
 	}
@@ -252,7 +253,7 @@ func (u *patient) balance(ctx context.Context) (have chain.Amount, err error) {
 		if err := u.reach(ctx); err != nil {
 			return err
 		}
-		have, err = u.vite.balance(ctx, token)
+		have, err = u.Vite.Balance(ctx, token)
 		return err
 	})
 	return have, err

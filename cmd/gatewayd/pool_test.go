@@ -7,6 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -14,29 +18,29 @@ import (
 // TestPool bridges both ways with three paying accounts on each chain.
 func TestPool(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.accounts = 3 })
-	n := r.daemon.networks[0]
+	r := newRig(t, func(o *devnet.Options) { o.Accounts = 3 })
+	n := r.Daemon.Networks[0]
 	require.Len(t, n.Hots, 3)
 	require.Len(t, n.Gateways, 3)
 	r.levelled(t)
 	for _, account := range n.Gateways {
 		for _, k := range n.Tokens {
-			have, err := r.daemon.chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
+			have, err := r.Daemon.Chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
 			require.NoError(t, err)
 			require.False(t, have.IsZero(), "%s of %s", k.Symbol, account)
 		}
 	}
-	users := []*bridgeUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT")}
+	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT")}
 	for _, u := range users {
-		payee, hash := u.payee(t, u.times(10))
+		payee, hash := u.payee(t, u.Times(10))
 		u.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, payee, u.times(10))
+		u.paidOnce(t, payee, u.Times(10))
 	}
 	r.settled(t)
 	paid := r.payersOf(t)
 	require.Greater(t, len(paid[n.Source]), 1, "%v", paid)
 	require.Greater(t, len(paid[n.Exchange]), 1, "%v", paid)
-	var rows []accountRow
+	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "account", "list", "--json")), &rows))
 	kinds := map[string]int{}
 	for _, a := range rows {
@@ -53,10 +57,10 @@ func TestPool(t *testing.T) {
 func (r *rig) levelled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "levelled accounts", func() bool {
-		require.NoError(t, r.daemon.watcher.Level(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Level(t.Context()))
 		busy, all := 0, 0
-		require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
-			books, err := tx.Totals(r.daemon.networks[0].Name, "")
+		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
+			books, err := tx.Totals(r.Daemon.Networks[0].Name, "")
 			for _, p := range books.Payments {
 				if p.Purpose != chain.Sweep {
 					continue
@@ -78,7 +82,7 @@ func (r *rig) levelled(t *testing.T) {
 func (r *rig) payersOf(t *testing.T) map[chain.ID]map[string]int {
 	t.Helper()
 	found := map[chain.ID]map[string]int{}
-	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
+	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
 		list, err := tx.Records(records.Filter{})
 		for _, rec := range list {
 			if rec.Credit == nil || rec.Credit.State != records.Paid {
@@ -97,7 +101,7 @@ func (r *rig) payersOf(t *testing.T) map[chain.ID]map[string]int {
 // TestPoolPaths keeps the accounts of a pool apart from all others, and the first where it always was.
 func TestPoolPaths(t *testing.T) {
 	t.Parallel()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	seen := map[string]string{}
 	add := func(path string) {
@@ -106,15 +110,15 @@ func TestPoolPaths(t *testing.T) {
 		require.Empty(t, seen[address], path)
 		seen[address] = path
 	}
-	add(wallet.GasPath)
-	for i := range maxAccounts {
-		add(wallet.HotPathOf(i))
-		add(wallet.DepositPath(uint32(i)))
+	add(wallet.SourcePaths(ethereum.CoinType).Gas())
+	for i := range config.MaxAccounts {
+		add(wallet.SourcePaths(ethereum.CoinType).Hot(i))
+		add(wallet.SourcePaths(ethereum.CoinType).Deposit(uint32(i)))
 		add(wallet.GatewayPathOf(0, i))
 		add(wallet.GatewayPathOf(1, i))
 	}
-	require.Equal(t, wallet.HotPath, wallet.HotPathOf(0))
+	require.Equal(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.Equal(t, wallet.GatewayPath(7), wallet.GatewayPathOf(7, 0))
-	require.Error(t, checkAccounts(maxAccounts+1))
-	require.Error(t, checkAccounts(-1))
+	require.Error(t, config.CheckAccounts(config.MaxAccounts+1))
+	require.Error(t, config.CheckAccounts(-1))
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/devnet"
 	"gatewayd/wallet"
 )
 
@@ -63,7 +65,7 @@ var refusals = []struct {
 }
 
 // units turns thousandths into a token's smallest units.
-func units(k devToken, thousandths uint64) chain.Amount {
+func units(k devnet.Token, thousandths uint64) chain.Amount {
 	scaled, _, _ := chain.NewAmount(thousandths).Rescale(3, k.Decimals)
 	return scaled
 }
@@ -72,19 +74,19 @@ func units(k devToken, thousandths uint64) chain.Amount {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	hot, err := keys.Address(wallet.HotPath)
+	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
 	usdt := r.token(t, "USDT")
 
-	users := map[string]*bridgeUser{}
+	users := map[string]*testUser{}
 	for _, symbol := range []string{"ETH", "USDT", "DAI"} {
 		users[symbol] = r.customer(t, symbol)
 	}
-	users["ETH"].mustDeposit(t, users["ETH"].times(100))
+	users["ETH"].mustDeposit(t, users["ETH"].Times(100))
 	rich := users["USDT"]
-	_, err = rich.faucet.pay(t.Context(), usdt.Asset, rich.eth.address(), units(usdt, 2_000_000).Uint256().ToBig(), nil)
+	_, err = rich.Faucet.Pay(t.Context(), usdt.Asset, rich.Eth.Address(), units(usdt, 2_000_000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 	rich.mustDeposit(t, units(usdt, 1_500_000))
 	before := map[string]chain.Amount{}
@@ -92,7 +94,7 @@ func TestRefusals(t *testing.T) {
 		before[symbol] = u.has(t)
 	}
 	cases := slices.Clone(refusals)
-	for i, to := range []string{hot, usdt.Asset, r.info.Tokens[2].Asset, depositAddress(t, rich)} {
+	for i, to := range []string{hot, usdt.Asset, r.Info.Tokens[2].Asset, depositAddress(t, rich)} {
 		c := refusals[7] // a bad checksum: the same with each address that is nobody's to pay
 		c.name, c.data, c.gross = "address of ours "+to, comment(0, to), 41+uint64(i)
 		cases = append(cases, c)
@@ -101,7 +103,7 @@ func TestRefusals(t *testing.T) {
 	sent := make([]string, len(cases))
 	for i, c := range cases {
 		u := users[c.symbol]
-		hash, err := u.sendToGateway(t.Context(), gatewayOf(t, u), units(u.token, c.gross), c.data)
+		hash, err := u.SendToGateway(t.Context(), gatewayOf(t, u), units(u.Token, c.gross), c.data)
 		require.NoError(t, err, c.name)
 		sent[i] = hash.String()
 	}
@@ -109,15 +111,15 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			u := users[c.symbol]
 			u.mustAwait(t, "/withdraw-records", sent[i], c.state)
-			var shown publicRecord
+			var shown devnet.PublicRecord
 			waitFor(t, "the refund", func() bool {
 				shown = u.mustAwait(t, "/withdraw-records", sent[i], c.state)
 				return shown.RefundState == "REFUNDED"
 			})
 			require.Empty(t, shown.OutTxHash)
 			back := u.block(t, shown.RefundTxHash)
-			require.Equal(t, u.vite.address(), back.ToAddress)
-			require.Equal(t, units(u.token, c.gross), chain.AmountOf(&back.Amount))
+			require.Equal(t, u.Vite.Address(), back.ToAddress)
+			require.Equal(t, units(u.Token, c.gross), chain.AmountOf(&back.Amount))
 			require.Equal(t, c.reason, r.story(t, sent[i]).Record.Reason)
 		})
 	}
@@ -130,19 +132,19 @@ func TestRefusals(t *testing.T) {
 }
 
 // depositAddress asks the gateway where a user pays to.
-func depositAddress(t *testing.T, u *bridgeUser) string {
+func depositAddress(t *testing.T, u *testUser) string {
 	t.Helper()
-	var info depositInfo
-	query := map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String()}
-	require.NoError(t, u.gateway.get(t.Context(), "/deposit-info", query, &info))
+	var info devnet.DepositInfo
+	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
+	require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", query, &info))
 	require.True(t, common.IsHexAddress(info.DepositAddress))
 	return info.DepositAddress
 }
 
-func gatewayOf(t *testing.T, u *bridgeUser) string {
+func gatewayOf(t *testing.T, u *testUser) string {
 	t.Helper()
-	var info withdrawInfo
-	query := map[string]string{"tokenId": u.token.Token, "walletAddress": u.vite.address().String()}
-	require.NoError(t, u.gateway.get(t.Context(), "/withdraw-info", query, &info))
+	var info devnet.WithdrawInfo
+	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
+	require.NoError(t, u.Gateway.Get(t.Context(), "/withdraw-info", query, &info))
 	return info.GatewayAddress
 }

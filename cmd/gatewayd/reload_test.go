@@ -13,12 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 )
 
 // with is the world's first configuration, changed.
-func (w *limpWorld) with(change func(*Config)) Config {
+func (w *limpWorld) with(change func(*config.Config)) config.Config {
 	c := w.cfg
 	c.Networks = slices.Clone(c.Networks)
 	c.Networks[0].Tokens = slices.Clone(c.Networks[0].Tokens)
@@ -32,7 +35,7 @@ func multiple(a chain.Amount, n uint64) chain.Amount {
 }
 
 // write writes it to a file.
-func (w *limpWorld) write(t *testing.T, path string, change func(*Config)) {
+func (w *limpWorld) write(t *testing.T, path string, change func(*config.Config)) {
 	t.Helper()
 	text, err := yaml.Marshal(w.with(change))
 	require.NoError(t, err)
@@ -40,8 +43,8 @@ func (w *limpWorld) write(t *testing.T, path string, change func(*Config)) {
 }
 
 // changed is the configuration of TestReload's second part: what a running daemon takes, and one key that it does not.
-func changed(w *limpWorld, funder string, dai TokenConfig) func(*Config) {
-	return func(c *Config) {
+func changed(w *limpWorld, funder string, dai config.Token) func(*config.Config) {
+	return func(c *config.Config) {
 		c.Watcher.Poll *= 2
 		c.Gateway.RatePerSecond = 500
 		n := &c.Networks[0]
@@ -56,12 +59,12 @@ func changed(w *limpWorld, funder string, dai TokenConfig) func(*Config) {
 // TestReload changes the file beside a running daemon: what is right is taken at once and by what comes later only, what is wrong changes nothing.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	var dai TokenConfig
-	w := newLimpWorld(t, func(_ *limpWorld, c *Config) {
+	var dai config.Token
+	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) {
 		dai = c.Networks[0].Tokens[2]
 		c.Networks[0].Tokens = c.Networks[0].Tokens[:2]
 	})
-	wallet, usdt := "&walletAddress="+w.user.vite.address().String(), w.cfg.Networks[0].Tokens[1]
+	wallet, usdt := "&walletAddress="+w.user.Vite.Address().String(), w.cfg.Networks[0].Tokens[1]
 	page := func(path, token string, into any) int { return ask(t, w.gateway+path+"?tokenId="+token+wallet, into) }
 	require.NotZero(t, page("/meta-info", dai.Token, nil), "it is not served yet")
 	require.Contains(t, w.mustCommand(t, "reload"), "nothing has changed")
@@ -73,14 +76,14 @@ func TestReload(t *testing.T) {
 	// A deposit that is seen before the minimum rises.
 	address := depositAddress(t, w.user)
 	w.source.StopMining()
-	target, value, call := transferOf(w.user.token.Asset, common.HexToAddress(address), w.user.times(1).Uint256().ToBig(), nil)
-	early, err := w.user.eth.submit(t.Context(), target, value, call)
+	target, value, call := devnet.TransferOf(w.user.Token.Asset, common.HexToAddress(address), w.user.Times(1).Uint256().ToBig(), nil)
+	early, err := w.user.Eth.Submit(t.Context(), target, value, call)
 	require.NoError(t, err)
 	_, err = w.source.Mine(1)
 	require.NoError(t, err)
 	waitFor(t, "the deposit to be seen", func() bool { return len(w.listed(t, "--state", "seen")) == 1 })
 
-	w.write(t, w.info.Config, changed(w, w.user.eth.address().Hex(), dai))
+	w.write(t, w.info.Config, changed(w, w.user.Eth.Address().Hex(), dai))
 	out := w.mustCommand(t, "reload")
 	for _, want := range []string{
 		"networks.eth.tokens.USDT-000.min_deposit 1000000 -> 5000000", "networks.eth.tokens.DAI-000 added: " + dai.Token,
@@ -96,38 +99,38 @@ func TestReload(t *testing.T) {
 	var withdraw struct{ MinimumWithdrawAmount string }
 	require.Zero(t, page("/withdraw-info", usdt.Token, &withdraw))
 	require.Equal(t, "3000000", withdraw.MinimumWithdrawAmount)
-	var fee withdrawFee
+	var fee struct{ Fee string }
 	require.Zero(t, ask(t, w.gateway+"/withdraw-fee?amount=9000000&tokenId="+usdt.Token+wallet, &fee))
 	require.Equal(t, "2000000", fee.Fee)
 
 	// Each by the policy of its first sight.
 	w.user.mustAwait(t, "/deposit-records", early.Hex(), "TOT_CONFIRMED")
-	late, err := w.user.deposit(t.Context(), w.user.times(1))
+	late, err := w.user.Deposit(t.Context(), w.user.Times(1))
 	require.NoError(t, err)
 	w.user.mustAwait(t, "/deposit-records", late.Hex(), "BELOW_MINIMUM")
 
 	// A new funder, and a new token from the first page to the credit.
 	topUp := w.user.pay(t, "native", w.hot(t), chain.MustAmount("1000000000000000000"), "")
 	waitFor(t, "the top-up to be money of ours", func() bool {
-		return slices.ContainsFunc(w.listed(t, "--direction", "funding", "--state", "final"), func(r recordRow) bool { return r.InTx == topUp })
+		return slices.ContainsFunc(w.listed(t, "--direction", "funding", "--state", "final"), func(r operator.RecordRow) bool { return r.InTx == topUp })
 	})
 	w.mustCommand(t, "records", "reclassify", name(w.needs(t)[stray]), "--why", "a funder since today")
 	require.Equal(t, []string{"funding", "final"}, []string{w.story(t, stray).Record.Direction, w.story(t, stray).Record.State})
-	three := newDevInfo(w.with(func(c *Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
+	three := devnet.NewInfo(w.with(func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
 	three.Gateway = w.info.Gateway
-	newcomer, err := newBridgeUser(t.Context(), three, three.Tokens[2], 1, t.Output())
+	newcomer, err := newTestUser(t.Context(), three, three.Tokens[2], 1, t.Output())
 	require.NoError(t, err)
-	t.Cleanup(newcomer.close)
-	newcomer.mustDeposit(t, newcomer.times(2))
-	var shared depositInfo
-	query := map[string]string{"tokenId": dai.Token, "walletAddress": newcomer.vite.address().String()}
-	require.NoError(t, newcomer.gateway.get(t.Context(), "/deposit-info", query, &shared))
+	t.Cleanup(newcomer.Close)
+	newcomer.mustDeposit(t, newcomer.Times(2))
+	var shared devnet.DepositInfo
+	query := map[string]string{"tokenId": dai.Token, "walletAddress": newcomer.Vite.Address().String()}
+	require.NoError(t, newcomer.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 
 	w.refuses(t, func() { require.Zero(t, page("/deposit-info", usdt.Token, &deposit)) })
 	require.Equal(t, "5000000", deposit.MinimumDepositAmount)
 
 	// Back to the beginning: the token is withdrawn from service.
-	w.write(t, w.info.Config, func(*Config) {})
+	w.write(t, w.info.Config, func(*config.Config) {})
 	require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
 	waitFor(t, "the token's page to be gone", func() bool { return page("/meta-info", dai.Token, nil) != 0 })
 	require.Zero(t, page("/meta-info", usdt.Token, nil))
@@ -137,14 +140,14 @@ func TestReload(t *testing.T) {
 }
 
 // servedAgain has a user deposit a token that is not served now, and credits it when it is.
-func (w *limpWorld) servedAgain(t *testing.T, u *bridgeUser, shared depositInfo, dai TokenConfig) {
+func (w *limpWorld) servedAgain(t *testing.T, u *testUser, shared devnet.DepositInfo, dai config.Token) {
 	t.Helper()
-	sent := u.pay(t, u.token.Asset, shared.DepositAddress, u.times(3), shared.Label)
+	sent := u.pay(t, u.Token.Asset, shared.DepositAddress, u.Times(3), shared.Label)
 	waitFor(t, "the deposit to be held", func() bool { return w.needs(t)[sent].Reason == records.ReasonUnknownToken })
 	again := []string{"records", "reclassify", name(w.needs(t)[sent]), "--why", "served again"}
 	_, err := w.command(t, again...)
 	require.ErrorContains(t, err, "by the configuration of now record")
-	w.write(t, w.info.Config, func(c *Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
+	w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
 	_, err = w.command(t, again...)
 	require.ErrorContains(t, err, "`gatewayd reload` first")
 	w.mustCommand(t, "reload")
@@ -154,8 +157,8 @@ func (w *limpWorld) servedAgain(t *testing.T, u *bridgeUser, shared depositInfo,
 	_, err = w.command(t, again...)
 	require.ErrorContains(t, err, "nothing to do")
 	u.mustAwait(t, "/deposit-records", sent, "TOT_CONFIRMED")
-	require.NoError(t, u.collect(t.Context(), u.times(5)))
-	require.Equal(t, u.times(5).String(), u.has(t).String())
+	require.NoError(t, u.Collect(t.Context(), u.Times(5)))
+	require.Equal(t, u.Times(5).String(), u.has(t).String())
 }
 
 // refuses gives the daemon wrong files, by command and by signal.
@@ -164,11 +167,13 @@ func (w *limpWorld) refuses(t *testing.T, unchanged func()) {
 	good, err := os.ReadFile(w.info.Config)
 	require.NoError(t, err)
 	other := filepath.Join(t.TempDir(), "other.yaml")
-	w.write(t, other, func(c *Config) { c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 7) })
+	w.write(t, other, func(c *config.Config) {
+		c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 7)
+	})
 	err = run(t.Context(), []string{"reload", "-c", other}, outside(t))
 	require.ErrorContains(t, err, "the daemon has read "+w.info.Config, "a file of another name")
 
-	w.write(t, w.info.Config, func(c *Config) {
+	w.write(t, w.info.Config, func(c *config.Config) {
 		c.Networks[0].Tokens[0].MinDeposit = multiple(c.Networks[0].Tokens[0].MinDeposit, 9)
 		c.Networks[0].Tokens[1].Fee.Kind = "generous"
 	})

@@ -12,11 +12,14 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/records"
 )
 
 // patched is a daemon's database in the hand of somebody who damages it.
-func patched(t *testing.T, cfg Config) *sql.DB {
+func patched(t *testing.T, cfg config.Config) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(cfg.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
 	require.NoError(t, err)
@@ -38,15 +41,15 @@ func lose(t *testing.T, db *sql.DB, statement, hash string) {
 
 const (
 	loseTransfer = `DELETE FROM transfers WHERE tx = ? AND state = 'seen'`
-	loseEffect   = `DELETE FROM effects WHERE tx = ? AND settled = 0`
+	loseOwnTx    = `DELETE FROM effects WHERE tx = ? AND settled = 0`
 )
 
 // deep gives tests three seconds between a block and its finality.
-func deep(o *devOptions) { o.confirmations, o.finality = 30, 30 }
+func deep(o *devnet.Options) { o.Confirmations, o.Finality = 30, 30 }
 
 func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	t.Helper()
-	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) (err error) {
+	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
 		height, err = tx.Began(id)
 		return err
 	}))
@@ -54,7 +57,7 @@ func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
 }
 
 // rescanned is what `rescan --json` tells.
-func (r *rig) rescanned(t *testing.T, args ...string) (rows []differenceRow) {
+func (r *rig) rescanned(t *testing.T, args ...string) (rows []operator.DifferenceRow) {
 	t.Helper()
 	out := r.mustCommand(t, append([]string{"rescan", "--json"}, args...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
@@ -67,7 +70,7 @@ func TestRescan(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, deep)
 	u := r.customer(t, "ETH")
-	db := patched(t, r.daemon.cfg)
+	db := patched(t, r.Daemon.Config)
 	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
 	from := map[string]string{"eth": strconv.FormatUint(began(t, r, "eth")+1, 10), "vite": strconv.FormatUint(began(t, r, "vite")+1, 10)}
@@ -75,22 +78,22 @@ func TestRescan(t *testing.T) {
 		require.Empty(t, r.rescanned(t, id, first), id)
 	}
 
-	deposit := u.pay(t, "native", depositAddress(t, u), u.times(7), "")
+	deposit := u.pay(t, "native", depositAddress(t, u), u.Times(7), "")
 	lose(t, db, loseTransfer, deposit)
 	r.blocks(t, 31)
 	require.Empty(t, r.listed(t, "--hash", deposit))
 	rows := r.rescanned(t, "eth", from["eth"])
 	require.Len(t, rows, 1)
-	require.Equal(t, []any{"missing_transfer", deposit, u.times(7).String(), true}, []any{rows[0].Kind, rows[0].Tx, rows[0].Amount, rows[0].Mends})
+	require.Equal(t, []any{"missing_transfer", deposit, u.Times(7).String(), true}, []any{rows[0].Kind, rows[0].Tx, rows[0].Amount, rows[0].Mends})
 	out := r.mustCommand(t, "rescan", "eth", from["eth"])
-	require.Contains(t, out, "the records miss 0.07 ETH from "+u.eth.address().Hex()+" to "+depositAddress(t, u)+" in "+deposit)
+	require.Contains(t, out, "the records miss 0.07 ETH from "+u.Eth.Address().Hex()+" to "+depositAddress(t, u)+" in "+deposit)
 	require.Contains(t, out, "Nothing was changed.")
 	require.Empty(t, r.listed(t, "--hash", deposit), "without --book nothing changes")
 	at := strconv.FormatUint(rows[0].Height, 10)
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", at, at, "--book"), "The daemon has booked 1 blocks again")
 	u.mustAwait(t, "/deposit-records", deposit, "TOT_CONFIRMED")
 
-	payee, withdrawal := u.payee(t, u.times(5))
+	payee, withdrawal := u.payee(t, u.Times(5))
 	lose(t, db, loseTransfer, withdrawal)
 	r.blocks(t, 31)
 	rows = r.rescanned(t, "vite", from["vite"], "--book")
@@ -98,7 +101,7 @@ func TestRescan(t *testing.T) {
 	require.Equal(t, []string{"missing_transfer", withdrawal, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_PROCESSING")
 	payout := r.story(t, withdrawal).Record.OutTx
-	lose(t, db, loseEffect, payout)
+	lose(t, db, loseOwnTx, payout)
 	r.blocks(t, 31)
 	rows = r.rescanned(t, "eth", from["eth"], "--book")
 	require.Len(t, rows, 1)
@@ -108,10 +111,10 @@ func TestRescan(t *testing.T) {
 	for id, first := range from {
 		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records miss nothing.")
 	}
-	require.NoError(t, u.collect(t.Context(), u.times(51)))
-	require.Equal(t, u.times(51).String(), u.has(t).String())
-	u.paidOnce(t, payee, u.times(5))
-	require.NoError(t, r.daemon.watcher.AuditBalances(t.Context()))
+	require.NoError(t, u.Collect(t.Context(), u.Times(51)))
+	require.Equal(t, u.Times(51).String(), u.has(t).String())
+	u.paidOnce(t, payee, u.Times(5))
+	require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
 	r.settled(t)
 	require.Len(t, r.story(t, withdrawal).Payments, 2, "a receive and a credit")
 
@@ -146,17 +149,17 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	v := newVictim(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
 	info := awaited(t, v.dir)
-	u, err := newBridgeUser(t.Context(), info, info.Tokens[1], 0, t.Output())
+	u, err := newTestUser(t.Context(), info, info.Tokens[1], 0, t.Output())
 	require.NoError(t, err)
-	t.Cleanup(func() { u.close() })
-	cfg, err := LoadConfig(info.Config)
+	t.Cleanup(func() { u.Close() })
+	cfg, err := config.Load(info.Config)
 	require.NoError(t, err)
 	db := patched(t, cfg)
 	_, err = db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
-	_, err = u.faucet.pay(t.Context(), u.token.Asset, u.eth.address(), u.times(50).Uint256().ToBig(), nil)
+	_, err = u.Faucet.Pay(t.Context(), u.Token.Asset, u.Eth.Address(), u.Times(50).Uint256().ToBig(), nil)
 	require.NoError(t, err)
-	hash := u.pay(t, u.token.Asset, depositAddress(t, u), u.times(7), "")
+	hash := u.pay(t, u.Token.Asset, depositAddress(t, u), u.Times(7), "")
 	var height string
 	waitFor(t, "the deposit", func() bool {
 		return db.QueryRow(`SELECT height FROM transfers WHERE tx = ?`, hash).Scan(&height) == nil
@@ -164,7 +167,7 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	lose(t, db, loseTransfer, hash)
 	v.kill(t)
 
-	r := &rig{development: &development{info: info}, t: t}
+	r := &rig{Env: &devnet.Env{Info: info}, t: t}
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height), "the records miss 7 USDT")
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "1 blocks are ordered and not booked yet: the daemon does it when it runs")
 	v.start(t)

@@ -11,16 +11,18 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/chain/ethereum/devnode/external"
-	"gatewayd/chain/vite/core"
+	"gatewayd/devnet"
+	"gatewayd/internal/ethtest"
+	"gatewayd/operator"
+	"gatewayd/vite/core"
 )
 
 // payee withdraws to a fresh account and answers it with the withdrawal's hash.
-func (u *bridgeUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
+func (u *testUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
 	t.Helper()
-	fresh, err := newPayee()
+	fresh, err := devnet.NewPayee()
 	require.NoError(t, err)
-	hash, err := u.withdraw(t.Context(), fresh, amount)
+	hash, err := u.Withdraw(t.Context(), fresh, amount)
 	require.NoError(t, err)
 	return fresh.Hex(), hash.String()
 }
@@ -28,8 +30,8 @@ func (u *bridgeUser) payee(t *testing.T, amount chain.Amount) (to, sent string) 
 // waiting is the one payout that waits in the source node's pool.
 func (r *rig) waiting(t *testing.T) common.Hash {
 	t.Helper()
-	waitFor(t, "a payout in the pool", func() bool { return len(r.source.Pending()) == 1 })
-	return r.source.Pending()[0]
+	waitFor(t, "a payout in the pool", func() bool { return len(r.Source.Pending()) == 1 })
+	return r.Source.Pending()[0]
 }
 
 // TestPayoutDropped makes the source node forget a payout that waits: it is sent again and paid once.
@@ -39,22 +41,22 @@ func TestPayoutDropped(t *testing.T) {
 	u := r.customer(t, "ETH")
 	drops := map[string]func(common.Hash){
 		"this one": func(h common.Hash) {
-			dropped, err := r.source.Drop(h)
+			dropped, err := r.Source.Drop(h)
 			require.NoError(t, err)
 			require.True(t, dropped)
 		},
-		"everything": func(common.Hash) { r.source.DropAll() },
+		"everything": func(common.Hash) { r.Source.DropAll() },
 	}
 	for name, drop := range drops {
 		t.Run(name, func(t *testing.T) {
-			r.source.StopMining()
-			to, sent := u.payee(t, u.times(5))
+			r.Source.StopMining()
+			to, sent := u.payee(t, u.Times(5))
 			hash := r.waiting(t)
 			drop(hash)
-			require.Empty(t, r.source.Pending())
-			r.source.StartMining()
+			require.Empty(t, r.Source.Pending())
+			r.Source.StartMining()
 			u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-			u.paidOnce(t, to, u.times(5))
+			u.paidOnce(t, to, u.Times(5))
 			r.oneNonce(t, sent)
 		})
 	}
@@ -66,12 +68,12 @@ func TestPayoutDroppedByAnvil(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devOptions) { o.source = n.URL() })
+	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
 	u := r.customer(t, "ETH")
 	stop()
 	require.NoError(t, n.SetMining(false))
-	to, sent := u.payee(t, u.times(5))
+	to, sent := u.payee(t, u.Times(5))
 	var hash string
 	waitFor(t, "the payout", func() bool {
 		for _, row := range r.listed(t, "--hash", sent) {
@@ -88,15 +90,15 @@ func TestPayoutDroppedByAnvil(t *testing.T) {
 	require.Error(t, err, "forgotten")
 	mineOn(t, n)
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	u.paidOnce(t, to, u.times(5))
+	u.paidOnce(t, to, u.Times(5))
 	r.settled(t)
 }
 
-func startAnvil(t *testing.T, period time.Duration) *external.Node {
+func startAnvil(t *testing.T, period time.Duration) *ethtest.Node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	n, err := external.Start(ctx, external.Config{Kind: external.Anvil, Period: period})
+	n, err := ethtest.Start(ctx, ethtest.Config{Kind: ethtest.Anvil, Period: period})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	var rich []string // anvil's own accounts, whose coin would be found at users' addresses
@@ -108,12 +110,12 @@ func startAnvil(t *testing.T, period time.Duration) *external.Node {
 }
 
 // mineOn makes five blocks a second until stop, which waits for the last one.
-func mineOn(t *testing.T, n *external.Node) (stop func()) {
+func mineOn(t *testing.T, n *ethtest.Node) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer
 	go func() {
-		ended <- poll(ctx, func() (bool, error) { return ctx.Err() != nil, n.Mine(1) })
+		ended <- devnet.Poll(ctx, func() (bool, error) { return ctx.Err() != nil, n.Mine(1) })
 	}()
 	stop = func() {
 		cancel()
@@ -127,16 +129,16 @@ func mineOn(t *testing.T, n *external.Node) (stop func()) {
 // fees higher, and paid once.
 func TestStuckPayout(t *testing.T) {
 	t.Parallel()
-	dear := map[string]func(t *testing.T, r *rig, first attemptRow){
-		"tip": func(t *testing.T, r *rig, first attemptRow) {
+	dear := map[string]func(t *testing.T, r *rig, first operator.AttemptRow){
+		"tip": func(t *testing.T, r *rig, first operator.AttemptRow) {
 			tip, ok := new(big.Int).SetString(first.Tip, 10)
 			require.True(t, ok)
-			require.NoError(t, r.source.SetMinTip(tip.Add(tip.Div(tip.Mul(tip, big.NewInt(6)), big.NewInt(5)), big.NewInt(1))))
+			require.NoError(t, r.Source.SetMinTip(tip.Add(tip.Div(tip.Mul(tip, big.NewInt(6)), big.NewInt(5)), big.NewInt(1))))
 		},
-		"base fee": func(t *testing.T, r *rig, first attemptRow) {
+		"base fee": func(t *testing.T, r *rig, first operator.AttemptRow) {
 			limit, ok := new(big.Int).SetString(first.Cap, 10)
 			require.True(t, ok)
-			require.NoError(t, r.source.SetBaseFee(limit.Mul(limit, big.NewInt(3))))
+			require.NoError(t, r.Source.SetBaseFee(limit.Mul(limit, big.NewInt(3))))
 		},
 	}
 	for name, raise := range dear {
@@ -144,15 +146,15 @@ func TestStuckPayout(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			u := r.customer(t, "USDT")
-			r.source.StopMining()
-			to, sent := u.payee(t, u.times(5))
+			r.Source.StopMining()
+			to, sent := u.payee(t, u.Times(5))
 			r.waiting(t)
-			raise(t, r, r.story(t, sent).payment(t, chain.Credit).Attempts[0])
-			r.source.StartMining()
+			raise(t, r, paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0])
+			r.Source.StartMining()
 			shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-			u.paidOnce(t, to, u.times(5))
+			u.paidOnce(t, to, u.Times(5))
 
-			attempts := r.story(t, sent).payment(t, chain.Credit).Attempts
+			attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
 			require.Greater(t, len(attempts), 1, "replaced")
 			for i, a := range attempts[1:] {
 				require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
@@ -179,27 +181,27 @@ func raised(t *testing.T, before, after string) bool {
 // TestExchangeLosesBlocks makes the exchange node lose a credit and a receive that are in no snapshot yet: the same blocks are sent again.
 func TestExchangeLosesBlocks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devOptions) { o.interval = -1 })
+	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
 	stop := r.snapshots(t)
 	u := r.customer(t, "ETH")
 	stop()
 
 	t.Run("payment", func(t *testing.T) {
-		hash, err := u.deposit(t.Context(), u.times(7))
+		hash, err := u.Deposit(t.Context(), u.Times(7))
 		require.NoError(t, err)
 		lost := r.lose(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
 		stop := r.snapshots(t)
 		defer stop()
 		shown := u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
 		require.Equal(t, lost.String(), shown.OutTxHash)
-		require.NoError(t, u.collect(t.Context(), u.times(57)))
-		require.Equal(t, u.times(57).String(), u.has(t).String())
+		require.NoError(t, u.Collect(t.Context(), u.Times(57)))
+		require.Equal(t, u.Times(57).String(), u.has(t).String())
 	})
 	t.Run("receive", func(t *testing.T) {
-		to, sent := u.payee(t, u.times(5))
+		to, sent := u.payee(t, u.Times(5))
 		lost := r.lose(t, func() string {
 			if list := r.listed(t, "--hash", sent); len(list) == 0 || list[0].State == "seen" { // not deep enough
-				_, err := r.exchange.node.Snapshot()
+				_, err := r.Exchange.Node.Snapshot()
 				require.NoError(t, err)
 			}
 			return r.paying(t, sent, chain.Receive)
@@ -207,9 +209,9 @@ func TestExchangeLosesBlocks(t *testing.T) {
 		stop := r.snapshots(t)
 		defer stop()
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.times(5))
-		waitFor(t, "the receive", func() bool { return r.story(t, sent).payment(t, chain.Receive).State == "paid" })
-		require.Equal(t, lost.String(), r.story(t, sent).payment(t, chain.Receive).Tx)
+		u.paidOnce(t, to, u.Times(5))
+		waitFor(t, "the receive", func() bool { return paymentOf(t, r.story(t, sent), chain.Receive).State == "paid" })
+		require.Equal(t, lost.String(), paymentOf(t, r.story(t, sent), chain.Receive).Tx)
 		r.settled(t)
 	})
 }
@@ -228,7 +230,7 @@ func (r *rig) snapshots(t *testing.T) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if _, err := r.exchange.node.Snapshot(); err != nil {
+				if _, err := r.Exchange.Node.Snapshot(); err != nil {
 					t.Errorf("making a snapshot: %v", err)
 					return
 				}
@@ -267,7 +269,7 @@ func (r *rig) lose(t *testing.T, which func() string) core.Hash {
 		hash, err := core.ParseHash(text)
 		require.NoError(t, err)
 		lost = hash
-		return r.exchange.node.DropUnconfirmed(hash) == nil
+		return r.Exchange.Node.DropUnconfirmed(hash) == nil
 	})
 	return lost
 }
@@ -288,19 +290,19 @@ func TestSourceReorg(t *testing.T) {
 	}
 }
 
-func (r *rig) reorgDeposit(t *testing.T, u *bridgeUser, fate devnode.Fate) {
+func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate devnode.Fate) {
 	before := u.has(t)
 	to := common.HexToAddress(depositAddress(t, u))
-	r.source.StopMining()
-	defer r.source.StartMining()
-	hash, err := r.source.SendETH(to, u.times(7).Uint256().ToBig())
+	r.Source.StopMining()
+	defer r.Source.StartMining()
+	hash, err := r.Source.SendETH(to, u.Times(7).Uint256().ToBig())
 	require.NoError(t, err)
-	_, err = r.source.Mine(2)
+	_, err = r.Source.Mine(2)
 	require.NoError(t, err)
-	tx, _, err := r.source.Client().TransactionByHash(t.Context(), hash)
+	tx, _, err := r.Source.Client().TransactionByHash(t.Context(), hash)
 	require.NoError(t, err)
 	u.awaitCount(t, hash.Hex(), 2)
-	_, err = r.source.Reorg(2, fate)
+	_, err = r.Source.Reorg(2, fate)
 	require.NoError(t, err)
 	switch fate {
 	case devnode.Keep:
@@ -309,43 +311,43 @@ func (r *rig) reorgDeposit(t *testing.T, u *bridgeUser, fate devnode.Fate) {
 		u.awaitCount(t, hash.Hex(), 0)
 	case devnode.Lose:
 		u.awaitCount(t, hash.Hex(), 0)
-		require.NoError(t, r.source.Client().SendTransaction(t.Context(), tx))
+		require.NoError(t, r.Source.Client().SendTransaction(t.Context(), tx))
 	}
-	r.source.StartMining()
+	r.Source.StartMining()
 	u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
-	after, err := before.Add(u.times(7))
+	after, err := before.Add(u.Times(7))
 	require.NoError(t, err)
-	require.NoError(t, u.collect(t.Context(), after))
+	require.NoError(t, u.Collect(t.Context(), after))
 	r.blocks(t, 5)
 	require.Equal(t, after.String(), u.has(t).String())
 }
 
 // awaitCount waits until a deposit shows a number of confirmations.
-func (u *bridgeUser) awaitCount(t *testing.T, hash string, n int) {
+func (u *testUser) awaitCount(t *testing.T, hash string, n int) {
 	t.Helper()
 	waitFor(t, "confirmations", func() bool {
-		r, ok, err := u.gateway.record(t.Context(), "/deposit-records", u.token.Token, u.vite.address().String(), hash)
+		r, ok, err := u.Gateway.Record(t.Context(), "/deposit-records", u.Token.Token, u.Vite.Address().String(), hash)
 		return err == nil && ok && r.InTxConfirmedCount == n
 	})
 }
 
-func (r *rig) reorgPayout(t *testing.T, u *bridgeUser, fate devnode.Fate) {
-	r.source.StopMining()
-	defer r.source.StartMining()
-	to, sent := u.payee(t, u.times(5))
+func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
+	r.Source.StopMining()
+	defer r.Source.StartMining()
+	to, sent := u.payee(t, u.Times(5))
 	r.waiting(t)
-	_, err := r.source.Mine(2)
+	_, err := r.Source.Mine(2)
 	require.NoError(t, err)
-	u.paidOnce(t, to, u.times(5))
-	_, err = r.source.Reorg(2, fate)
+	u.paidOnce(t, to, u.Times(5))
+	_, err = r.Source.Reorg(2, fate)
 	require.NoError(t, err)
 	if fate != devnode.Keep {
 		u.paidOnce(t, to, chain.Amount{})
 	}
-	r.source.StartMining()
+	r.Source.StartMining()
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	r.blocks(t, 5)
-	u.paidOnce(t, to, u.times(5))
+	u.paidOnce(t, to, u.Times(5))
 	r.oneNonce(t, sent)
 }
 
@@ -353,7 +355,7 @@ func (r *rig) reorgPayout(t *testing.T, u *bridgeUser, fate devnode.Fate) {
 // blocks were quicker than the daemon.
 func (r *rig) oneNonce(t *testing.T, sent string) {
 	t.Helper()
-	attempts := r.story(t, sent).payment(t, chain.Credit).Attempts
+	attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
 	require.NotEmpty(t, attempts)
 	for _, a := range attempts {
 		require.Equal(t, attempts[0].Number, a.Number)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"math/big"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -18,11 +20,13 @@ import (
 func TestResumeWithoutADaemon(t *testing.T) {
 	t.Parallel()
 	w := newLimpWorld(t, nil)
-	w.user.mustDeposit(t, units(w.user.token, 30_000))
+	w.user.mustDeposit(t, units(w.user.Token, 30_000))
 	w.source.StopMining()
 	head, err := w.source.Client().BlockByNumber(t.Context(), nil)
 	require.NoError(t, err)
 	waitFor(t, "its final block", func() bool { return w.cursor(t, "eth").Final.Height >= head.NumberU64()-3 })
+	parent, err := w.source.Client().BlockByNumber(t.Context(), new(big.Int).SetUint64(head.NumberU64()-6))
+	require.NoError(t, err)
 	_, err = w.source.Reorg(6, devnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
@@ -31,27 +35,35 @@ func TestResumeWithoutADaemon(t *testing.T) {
 
 	out, ok := w.operator(t, "chain", "resume", "eth")
 	require.False(t, ok, out)
-	for _, says := range []string{`Common block   \S+`, `Our final      \d+ \S+`, `The nodes say  \d+ \S+`} {
-		require.Regexp(t, says, out)
-	}
+	w.forkedAt(t, out, "eth", parent.NumberU64(), parent.Hash().Hex())
 	require.NoError(t, w.source.Fork(common.HexToHash(head.Hash().Hex()), true))
 	waitFor(t, "the nodes' final block", func() bool {
 		out, ok = w.operator(t, "chain", "resume", "eth")
 		return ok
 	})
 	w.start(t)
-	w.user.mustDeposit(t, units(w.user.token, 31_000))
+	w.user.mustDeposit(t, units(w.user.Token, 31_000))
 
 	final := w.cursor(t, "vite").Final
-	require.NoError(t, w.rich.node.Rollback(final.Height-5))
+	below, err := w.user.Vite.Node.SnapshotBlockByHeight(t.Context(), final.Height-5)
+	require.NoError(t, err)
+	require.NoError(t, w.rich.Node.Rollback(final.Height-5))
 	w.stopped(t, status.ChainHalted)
 	w.kill(t)
 	out, ok = w.operator(t, "chain", "resume", "vite")
 	require.False(t, ok, out)
-	for _, says := range []string{`Common block   \S+`, `Our final      \d+ \S+`, `The nodes say  \d+ \S+`} {
-		require.Regexp(t, says, out)
-	}
+	w.forkedAt(t, out, "vite", final.Height-5, below.Hash.String())
 	require.True(t, w.cursor(t, "vite").Halted, "and it stays halted")
+}
+
+// forkedAt says that the command shows where the pasts part: the highest block that both have, our final one, and another in its place.
+func (w *limpWorld) forkedAt(t *testing.T, out string, id chain.ID, height uint64, hash string) {
+	t.Helper()
+	cur := w.cursor(t, id)
+	require.Contains(t, out, fmt.Sprintf("Common block   %d %s\n", height, hash))
+	require.Contains(t, out, fmt.Sprintf("Our final      %d %s\n", cur.Final.Height, cur.Final.Hash))
+	require.Regexp(t, fmt.Sprintf(`(?m)^The nodes say  %d \S+`, cur.Final.Height), out)
+	require.NotContains(t, out, fmt.Sprintf("The nodes say  %d %s", cur.Final.Height, cur.Final.Hash))
 }
 
 // cursor is where the records stand on a chain.

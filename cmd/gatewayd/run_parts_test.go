@@ -19,9 +19,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/exchangeapi"
-	"gatewayd/serve"
+	"gatewayd/httpserver"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -77,21 +80,21 @@ func (p *program) stop(t *testing.T) {
 }
 
 // recoverWallet makes the development keys an operator's wallet in a directory.
-func recoverWallet(t *testing.T, dir string) WalletConfig {
+func recoverWallet(t *testing.T, dir string) config.Wallet {
 	t.Helper()
 	password := filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
 	w := outside(t)
-	w.stdin, w.stdout = strings.NewReader(devMnemonic+"\n"), &out
+	w.stdin, w.stdout = strings.NewReader(devnet.Mnemonic+"\n"), &out
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
 	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
 	require.Len(t, store, 2, out.String())
-	return WalletConfig{Store: store[1], PasswordFile: password}
+	return config.Wallet{Store: store[1], PasswordFile: password}
 }
 
 // writeConfig writes a configuration file.
-func writeConfig(t *testing.T, dir string, cfg Config) (path string) {
+func writeConfig(t *testing.T, dir string, cfg config.Config) (path string) {
 	t.Helper()
 	text, err := yaml.Marshal(cfg)
 	require.NoError(t, err)
@@ -101,13 +104,13 @@ func writeConfig(t *testing.T, dir string, cfg Config) (path string) {
 }
 
 // embeddedChain serves a development exchange chain until the test ends. ws may be empty.
-func embeddedChain(t *testing.T, ws string) *embedded {
+func embeddedChain(t *testing.T, ws string) *daemon.Embedded {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	chain, err := startEmbedded(node.Config{Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, EmbeddedConfig{Listen: "127.0.0.1:0", WS: ws})
+	chain, err := daemon.StartEmbedded(node.Config{Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, config.Embedded{Listen: "127.0.0.1:0", WS: ws})
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
 	during(t, chain.Run)
@@ -137,10 +140,10 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	require.NoError(t, err)
 	during(t, source.Run)
 	dir, later := t.TempDir(), freeAddress(t)
-	cfg := devConfig(quick(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
-	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = LogConfig{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
-	cfg.Exchange = &ExchangeConfig{Node: "ws://" + later, Config: exchangeapi.Config{Config: serve.Config{Listen: freeAddress(t)}}}
-	cfg.fill()
+	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
+	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
+	cfg.Exchange = &config.Exchange{Node: "ws://" + later, Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}}}
+	cfg.Fill()
 	api := "http://" + cfg.Exchange.Listen + "/api/v2/markets"
 
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
@@ -166,8 +169,8 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 func TestRunTellsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devConfig(quick(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
-	cfg.Log, cfg.Wallet = LogConfig{Level: "info"}, recoverWallet(t, dir)
+	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
+	cfg.Log, cfg.Wallet = config.Log{Level: "info"}, recoverWallet(t, dir)
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
 	p.says(t, "waiting for the nodes of chain eth")
 	p.says(t, "waiting for the nodes of chain vite")
@@ -178,18 +181,18 @@ func TestRunTellsWhatItWaitsFor(t *testing.T) {
 func TestRunServesAnExchangeAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	cfg := Config{
+	cfg := config.Config{
 		Data: dir, Wallet: recoverWallet(t, dir),
-		Embedded: &EmbeddedConfig{Listen: freeAddress(t), Dir: filepath.Join(dir, "chain"), Genesis: filepath.Join(dir, "genesis.json")},
-		Exchange: &ExchangeConfig{Config: exchangeapi.Config{Config: serve.Config{Listen: freeAddress(t)}}},
+		Embedded: &config.Embedded{Listen: freeAddress(t), Dir: filepath.Join(dir, "chain"), Genesis: filepath.Join(dir, "genesis.json")},
+		Exchange: &config.Exchange{Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}}},
 	}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	cfg.Exchange.Node = "http://" + cfg.Embedded.Listen
-	cfg.fill()
+	cfg.Fill()
 	path := writeConfig(t, dir, cfg)
 	p := startProgram(t, "run", "-c", path)
 	waitFor(t, "the API", func() bool {
@@ -201,6 +204,6 @@ func TestRunServesAnExchangeAlone(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist, "there is no bridge to keep records of")
 
 	cfg.Exchange = nil
-	_, err = LoadConfig(writeConfig(t, t.TempDir(), cfg))
+	_, err = config.Load(writeConfig(t, t.TempDir(), cfg))
 	require.ErrorContains(t, err, "nothing to serve")
 }

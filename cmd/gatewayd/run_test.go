@@ -16,8 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
+	"gatewayd/vite/core"
+	"gatewayd/vite/genesis"
+	"gatewayd/vite/ledger"
 	"gatewayd/wallet"
 )
 
@@ -29,32 +33,32 @@ func TestRun(t *testing.T) {
 	mineOn(t, n)
 	dir := t.TempDir()
 	w := outside(t)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devConfig(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
-	cfg.Log = LogConfig{Level: "info", Format: "json"}
+	cfg := devnet.Config(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
+	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Gateway.Listen = freeAddress(t)
-	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
+	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	path := writeConfig(t, dir, cfg)
-	info := newDevInfo(cfg, path, "")
-	require.NoError(t, fundSource(t.Context(), info, keys, nil))
-	require.NoError(t, info.write(filepath.Join(dir, "dev.json")))
+	info := devnet.NewInfo(cfg, path, "")
+	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	require.NoError(t, info.Write(filepath.Join(dir, "dev.json")))
 
 	stop := startRun(t, path)
-	u, err := newBridgeUser(t.Context(), awaited(t, dir), info.Tokens[0], 0, t.Output())
+	u, err := newTestUser(t.Context(), awaited(t, dir), info.Tokens[0], 0, t.Output())
 	require.NoError(t, err)
-	defer u.close()
-	require.NoError(t, u.walk(t.Context()))
+	defer u.Close()
+	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	stop()
 
 	stop = startRun(t, path)
 	awaited(t, dir)
-	require.NoError(t, u.walk(t.Context()), "after a restart")
+	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser), "after a restart")
 	w.stdin, w.stdout = strings.NewReader(""), t.Output()
 	require.NoError(t, run(t.Context(), []string{"doctor", "-c", path}, w))
 	require.NoError(t, run(t.Context(), []string{"audit", "-c", path}, w))
@@ -74,12 +78,12 @@ func startRun(t *testing.T, config string) (stop func()) {
 	}
 }
 
-func awaited(t *testing.T, dir string) devInfo {
+func awaited(t *testing.T, dir string) devnet.Info {
 	t.Helper()
-	var info devInfo
+	var info devnet.Info
 	waitFor(t, "a daemon that answers", func() (ok bool) {
 		var err error
-		info, err = awaitDaemon(t.Context(), filepath.Join(dir, "dev.json"))
+		info, err = devnet.AwaitDaemon(t.Context(), filepath.Join(dir, "dev.json"), devnet.Info{})
 		return err == nil
 	})
 	return info
@@ -94,24 +98,24 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func writeGenesis(t *testing.T, path string, g node.Genesis) {
+func writeGenesis(t *testing.T, path string, g ledger.Genesis) {
 	t.Helper()
-	file := genesisFile{Time: g.Time}
+	file := genesis.File{Time: g.Time}
 	for _, k := range g.Tokens {
-		file.Tokens = append(file.Tokens, genesisToken{
+		file.Tokens = append(file.Tokens, genesis.Token{
 			ID: k.ID, Name: k.Name, Symbol: k.Symbol, Decimals: k.Decimals, Index: k.Index, Owner: k.Owner,
 			TotalSupply: chain.AmountOf(&k.TotalSupply), MaxSupply: chain.AmountOf(&k.MaxSupply), ReIssuable: k.ReIssuable,
 		})
 	}
 	for _, a := range g.Accounts {
-		account := genesisAccount{Address: a.Address, Balances: map[core.TokenID]chain.Amount{}}
+		account := genesis.Account{Address: a.Address, Balances: map[core.TokenID]chain.Amount{}}
 		for token, amount := range a.Balances {
 			account.Balances[token] = chain.AmountOf(&amount)
 		}
 		file.Accounts = append(file.Accounts, account)
 	}
 	for _, s := range g.Stakes {
-		file.Stakes = append(file.Stakes, genesisStake{Staker: s.Staker, Beneficiary: s.Beneficiary, Amount: chain.AmountOf(&s.Amount)})
+		file.Stakes = append(file.Stakes, genesis.Stake{Staker: s.Staker, Beneficiary: s.Beneficiary, Amount: chain.AmountOf(&s.Amount)})
 	}
 	text, err := json.Marshal(file)
 	require.NoError(t, err)
@@ -125,7 +129,7 @@ func TestDemo(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
 		var out bytes.Buffer
-		require.NoError(t, demo(t.Context(), filepath.Join(filepath.Dir(r.info.Config), "dev.json"), &out))
+		require.NoError(t, demo.Run(t.Context(), filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), &out))
 		require.Contains(t, out.String(), "All records are final.")
 		r.settled(t)
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,9 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // TestMain makes the test binary also the program: as `gatewayd` in PATH it is what the tests start and kill.
@@ -27,30 +31,30 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gatewayd": main, hallCommand: hallMain, burstChain: chainMain})
 }
 
-// rig is a running development world with its chains in the test's hand.
+// rig is a running development environment with its chains in the test's hand.
 type rig struct {
-	*development
+	*devnet.Env
 	t     *testing.T
 	mu    sync.Mutex // of making users: the faucet's nonces and the staked accounts are given out one by one
 	users uint32
 }
 
 // quick makes a block of either chain ten times a second, and sweeps when the test says so: tests count what waits in the pool.
-func quick(dir string) devOptions {
-	return devOptions{
-		dir: dir, listen: "127.0.0.1:0", exchangeListen: "127.0.0.1:0",
-		period: 100 * time.Millisecond, interval: 100 * time.Millisecond, poll: 30 * time.Millisecond, sweep: "0 0 29 2 *",
+func quick(dir string) devnet.Options {
+	return devnet.Options{
+		Dir: dir, Listen: "127.0.0.1:0", ExchangeListen: "127.0.0.1:0",
+		Period: 100 * time.Millisecond, Interval: 100 * time.Millisecond, Poll: 30 * time.Millisecond, Sweep: "0 0 29 2 *",
 	}
 }
 
-// newRig runs a world until the test ends. adjust may change its options.
-func newRig(t *testing.T, adjust ...func(*devOptions)) *rig {
+// newRig runs an environment until the test ends. adjust may change its options.
+func newRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
 	t.Helper()
 	o := quick(t.TempDir())
 	for _, f := range adjust {
 		f(&o)
 	}
-	d, err := openDevelopment(t.Context(), o, outside(t))
+	d, err := devnet.Open(t.Context(), o, outside(t).stderr, os.Getenv)
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	ctx, stop := context.WithCancel(context.Background())
@@ -61,78 +65,74 @@ func newRig(t *testing.T, adjust ...func(*devOptions)) *rig {
 		require.NoError(t, <-ended)
 	})
 	require.NoError(t, d.Ready(t.Context()))
-	return &rig{development: d, t: t}
+	return &rig{Env: d, t: t}
 }
 
-func outside(t *testing.T) world {
-	return world{stdin: strings.NewReader(""), stdout: io.Discard, stderr: t.Output(), getenv: func(string) string { return "" }}
+func outside(t *testing.T) streams {
+	return streams{stdin: strings.NewReader(""), stdout: io.Discard, stderr: t.Output(), getenv: func(string) string { return "" }}
 }
 
-func (r *rig) token(t *testing.T, symbol string) devToken {
+func (r *rig) token(t *testing.T, symbol string) devnet.Token {
 	t.Helper()
-	for _, k := range r.info.Tokens {
-		if strings.HasPrefix(k.Symbol, symbol) {
-			return k
-		}
-	}
-	require.Failf(t, "unknown token", symbol)
-	return devToken{}
+	k, err := r.Info.Token(symbol)
+	require.NoError(t, err)
+	return k
 }
 
 // user is a newcomer with coins on the source chain and nothing on the exchange chain.
-func (r *rig) user(t *testing.T, symbol string) *bridgeUser {
+func (r *rig) user(t *testing.T, symbol string) *testUser {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	require.Less(t, r.users, uint32(devUsers), "staked accounts")
-	u, err := newBridgeUser(t.Context(), r.info, r.token(t, symbol), r.users, t.Output())
+	require.Less(t, r.users, uint32(devnet.Users), "staked accounts")
+	u, err := newTestUser(t.Context(), r.Info, r.token(t, symbol), r.users, t.Output())
 	require.NoError(t, err)
-	t.Cleanup(u.close)
+	t.Cleanup(u.Close)
 	r.users++
 	return u
 }
 
 // customer is a user who has deposited fifty times the minimum and received it.
-func (r *rig) customer(t *testing.T, symbol string) *bridgeUser {
+func (r *rig) customer(t *testing.T, symbol string) *testUser {
 	t.Helper()
 	u := r.user(t, symbol)
-	u.mustDeposit(t, u.times(50))
-	require.NoError(t, u.collect(t.Context(), u.times(50)))
+	u.mustDeposit(t, u.Times(50))
+	require.NoError(t, u.Collect(t.Context(), u.Times(50)))
 	return u
 }
 
 // mustDeposit deposits and waits until it is credited.
-func (u *bridgeUser) mustDeposit(t *testing.T, amount chain.Amount) publicRecord {
+func (u *testUser) mustDeposit(t *testing.T, amount chain.Amount) devnet.PublicRecord {
 	t.Helper()
-	hash, err := u.deposit(t.Context(), amount)
+	hash, err := u.Deposit(t.Context(), amount)
 	require.NoError(t, err)
 	return u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
 }
 
-func (u *bridgeUser) mustAwait(t *testing.T, path, hash, state string) publicRecord {
+func (u *testUser) mustAwait(t *testing.T, path, hash, state string) devnet.PublicRecord {
 	t.Helper()
-	r, err := u.await(t.Context(), path, hash, state)
+	r, err := u.Await(t.Context(), path, hash, state)
 	require.NoError(t, err)
 	return r
 }
 
 // has is what the user can spend on the exchange chain after taking in everything that waits.
-func (u *bridgeUser) has(t *testing.T) chain.Amount {
+func (u *testUser) has(t *testing.T) chain.Amount {
 	t.Helper()
-	require.NoError(t, u.vite.receiveAll(t.Context()))
-	token, err := core.ParseTokenID(u.token.Token)
+	require.NoError(t, u.Vite.ReceiveAll(t.Context()))
+	token, err := core.ParseTokenID(u.Token.Token)
 	require.NoError(t, err)
-	have, err := u.vite.balance(t.Context(), token)
+	have, err := u.Vite.Balance(t.Context(), token)
 	require.NoError(t, err)
 	return have
 }
 
 // paidOnce says that a payee on the source chain has exactly an amount.
-func (u *bridgeUser) paidOnce(t *testing.T, payee string, want chain.Amount) {
+func (u *testUser) paidOnce(t *testing.T, payee string, want chain.Amount) {
 	t.Helper()
-	got, err := u.eth.balance(t.Context(), u.token.Asset, common.HexToAddress(payee))
+	got, err := u.Eth.Balance(t.Context(), u.Token.Asset, common.HexToAddress(payee))
 	require.NoError(t, err)
-	require.Equal(t, want.String(), got.String(), "what %s has of %s", payee, u.token.Symbol)
+	require.Equal(t, want.String(), got.String(), "what %s has of %s", payee, u.Token.Symbol)
 }
 
 // waitFor asks until the answer is yes.
@@ -140,16 +140,16 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // seconds, on a machine that has nothing else to do
 	defer cancel()
-	require.NoError(t, poll(ctx, func() (bool, error) { return done(), nil }), what)
+	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return done(), nil }), what)
 }
 
-// command runs the program as an operator does, on this world's configuration.
+// command runs the program as an operator does, on its configuration.
 func (r *rig) command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	w := outside(t)
 	w.stdout = &out
-	err := run(t.Context(), append(args, "-c", r.info.Config), w)
+	err := run(t.Context(), append(args, "-c", r.Info.Config), w)
 	return out.String(), err
 }
 
@@ -161,7 +161,7 @@ func (r *rig) mustCommand(t *testing.T, args ...string) string {
 }
 
 // listed asks `records list --json` with more filters.
-func (r *rig) listed(t *testing.T, filters ...string) (rows []recordRow) {
+func (r *rig) listed(t *testing.T, filters ...string) (rows []operator.RecordRow) {
 	t.Helper()
 	out := r.mustCommand(t, append([]string{"records", "list", "--json"}, filters...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
@@ -169,9 +169,9 @@ func (r *rig) listed(t *testing.T, filters ...string) (rows []recordRow) {
 }
 
 // story is what `records show` tells of the one record with a hash.
-func (r *rig) story(t *testing.T, hash string) story {
+func (r *rig) story(t *testing.T, hash string) operator.RecordDetail {
 	t.Helper()
-	var stories []story
+	var stories []operator.RecordDetail
 	out := r.mustCommand(t, "records", "show", "--json", hash)
 	require.NoError(t, json.Unmarshal([]byte(out), &stories), out)
 	require.Len(t, stories, 1)
@@ -179,7 +179,7 @@ func (r *rig) story(t *testing.T, hash string) story {
 }
 
 // payment is a story's payment of one purpose.
-func (s story) payment(t *testing.T, purpose chain.Purpose) paymentRow {
+func paymentOf(t *testing.T, s operator.RecordDetail, purpose chain.Purpose) operator.PaymentRow {
 	t.Helper()
 	for _, p := range s.Payments {
 		if p.Purpose == string(purpose) {
@@ -187,21 +187,21 @@ func (s story) payment(t *testing.T, purpose chain.Purpose) paymentRow {
 		}
 	}
 	require.Failf(t, "no payment", "%s of record %d", purpose, s.Record.ID)
-	return paymentRow{}
+	return operator.PaymentRow{}
 }
 
 // settled waits until nothing is under way, and says that books and chains agree and that every account may sign.
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
-	waitFor(t, "nothing under way", func() bool { return len(underWay(t, r.daemon.store, r.daemon.cfg)) == 0 })
+	waitFor(t, "nothing under way", func() bool { return len(underWay(t, r.Daemon.Store, r.Daemon.Config)) == 0 })
 	out, err := r.command(t, "audit")
 	require.NoError(t, err, out)
 	require.Contains(t, out, " 0 differences")
-	require.Empty(t, stopped(t, r.daemon.store, r.daemon.cfg))
+	require.Empty(t, stopped(t, r.Daemon.Store, r.Daemon.Config))
 }
 
 // underWay lists what the books still have to do.
-func underWay(t *testing.T, store *records.Store, cfg Config) (list []string) {
+func underWay(t *testing.T, store *records.Store, cfg config.Config) (list []string) {
 	t.Helper()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		for _, n := range cfg.Networks {
@@ -228,7 +228,7 @@ func underWay(t *testing.T, store *records.Store, cfg Config) (list []string) {
 }
 
 // stopped lists the accounts that do not sign any more.
-func stopped(t *testing.T, store *records.Store, cfg Config) (list []records.Account) {
+func stopped(t *testing.T, store *records.Store, cfg config.Config) (list []records.Account) {
 	t.Helper()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		for _, id := range []chain.ID{cfg.Networks[0].Source, cfg.Networks[0].Exchange} {
@@ -248,15 +248,23 @@ func stopped(t *testing.T, store *records.Store, cfg Config) (list []records.Acc
 }
 
 // block is an account block by the text of its hash.
-func (u *bridgeUser) block(t *testing.T, hash string) *client.AccountBlock {
+func (u *testUser) block(t *testing.T, hash string) *client.AccountBlock {
 	t.Helper()
 	h, err := core.ParseHash(hash)
 	require.NoError(t, err)
-	b, err := u.vite.node.AccountBlockByHash(t.Context(), h)
+	b, err := u.Vite.Node.AccountBlockByHash(t.Context(), h)
 	require.NoError(t, err)
 	require.NotNil(t, b, hash)
 	return b
 }
 
 // name is how operators call a record.
-func name(row recordRow) string { return strconv.FormatUint(row.ID, 10) }
+func name(row operator.RecordRow) string { return strconv.FormatUint(row.ID, 10) }
+
+// testUser is a user of the bridge whose failures fail the test.
+type testUser struct{ *devnet.BridgeUser }
+
+func newTestUser(ctx context.Context, info devnet.Info, token devnet.Token, n uint32, out io.Writer) (*testUser, error) {
+	u, err := devnet.NewBridgeUser(ctx, info, token, n, out)
+	return &testUser{u}, err
+}

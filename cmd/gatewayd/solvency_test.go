@@ -12,19 +12,23 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/devnet/burst"
+	"gatewayd/operator/audit"
 	"gatewayd/records"
 )
 
 // rebasing puts a token whose balances change without a word in USDT's place.
-func rebasing(t *testing.T, token *common.Address) func(*limpWorld, *Config) {
-	return func(w *limpWorld, c *Config) {
+func rebasing(t *testing.T, token *common.Address) func(*limpWorld, *config.Config) {
+	return func(w *limpWorld, c *config.Config) {
 		c.Watcher.Solvency = time.Second
 		rebasing := contracts.NewRebasingToken()
 		code := append(common.FromHex(contracts.RebasingTokenMetaData.Bin), rebasing.PackConstructor("Tether USD", "USDT", 6)...)
 		var err error
 		*token, err = w.source.Deploy(code)
 		require.NoError(t, err)
-		_, err = w.source.SendCall(*token, new(big.Int), rebasing.PackMint(common.HexToAddress(devnodeFaucet()), big.NewInt(1e15)))
+		_, err = w.source.SendCall(*token, new(big.Int), rebasing.PackMint(common.HexToAddress(devnet.FaucetAddress()), big.NewInt(1e15)))
 		require.NoError(t, err)
 		_, err = w.source.Mine(1)
 		require.NoError(t, err)
@@ -32,18 +36,22 @@ func rebasing(t *testing.T, token *common.Address) func(*limpWorld, *Config) {
 	}
 }
 
-// audited is the balance sheet of a token by `audit --json`, and whether the audit is content.
-func (w *limpWorld) audited(t *testing.T, symbol string) (row sheetRow, ok bool) {
+// audited is the balance sheet of a token by `audit --json`, and whether the audit is content. On a busy machine a node may not answer in time: then there
+// is none, and who waits for one asks again.
+func (w *limpWorld) audited(t *testing.T, symbol string) (row audit.SheetRow, ok bool) {
 	t.Helper()
 	out, err := w.command(t, "audit", "--json")
-	var report auditReport
-	require.NoError(t, json.Unmarshal([]byte(out), &report), out)
+	var report audit.Report
+	if json.Unmarshal([]byte(out), &report) != nil {
+		t.Logf("the audit ended early: %v", err)
+		return row, false
+	}
 	for _, s := range report.Sheets {
 		if strings.HasPrefix(s.Symbol, symbol) {
 			return s, err == nil
 		}
 	}
-	require.Failf(t, "no sheet", "of %s: %s", symbol, out)
+	t.Logf("no sheet of %s: %s", symbol, out)
 	return row, false
 }
 
@@ -58,10 +66,10 @@ func TestTokenThatRebases(t *testing.T) {
 		require.NoError(t, err)
 	}
 	waitFor(t, "the token's books", func() bool { s, _ := w.audited(t, "USDT"); return s.Expected != nil })
-	w.user.mustDeposit(t, units(w.user.token, 30_000))
+	w.user.mustDeposit(t, units(w.user.Token, 30_000))
 	waitFor(t, "a sheet that fits", func() bool {
 		s, ok := w.audited(t, "USDT")
-		return ok && s.Circulating == units(w.user.token, 30_000) && s.Deposits == s.Circulating && *s.Expected == s.Held
+		return ok && s.Circulating == units(w.user.Token, 30_000) && s.Deposits == s.Circulating && *s.Expected == s.Held
 	})
 
 	rebase(w.hot(t), 40) // of 10,000
@@ -72,7 +80,7 @@ func TestTokenThatRebases(t *testing.T) {
 	waitFor(t, "closed channels", closed(missing))
 	s, ok := w.audited(t, "USDT")
 	require.False(t, ok)
-	require.Equal(t, []chain.Amount{units(w.user.token, 6_000_000), {}}, []chain.Amount{s.Missing, s.Uncovered}, "what is owed is covered still")
+	require.Equal(t, []chain.Amount{units(w.user.Token, 6_000_000), {}}, []chain.Amount{s.Missing, s.Uncovered}, "what is owed is covered still")
 	out, _ := w.operator(t, "audit")
 	require.Contains(t, out, "our accounts hold 6000 USDT-000 less of "+token.Hex())
 	require.Equal(t, 2, strings.Count(w.mustCommand(t, "channel", "list"), missing), "both directions")
@@ -82,7 +90,7 @@ func TestTokenThatRebases(t *testing.T) {
 	rebase(w.hot(t), 0)
 	rebase(depositAddress(t, w.user), 50)
 	waitFor(t, "closed channels", closed("solvency: "))
-	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.token, 15_000) })
+	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 15_000) })
 	w.mustCommand(t, "audit", "--accept", "USDT-000", "--why", "a test")
 	waitFor(t, "what is owed", func() bool { s, _ := w.audited(t, "USDT"); return s.Missing.IsZero() && !s.Uncovered.IsZero() })
 	require.Contains(t, w.mustCommand(t, "channel", "list"), records.ChannelMaintain)
@@ -96,15 +104,16 @@ func TestTokenThatRebases(t *testing.T) {
 func TestCoinThatStrangersSent(t *testing.T) {
 	t.Parallel()
 	w := newLimpWorld(t, nil)
-	payee, _ := w.user.payee(t, units(w.user.token, 5000)) // the account's books begin with its first payment
+	payee, _ := w.user.payee(t, units(w.user.Token, 5000)) // the account's books begin with its first payment
 	waitFor(t, "a payout", func() bool {
-		have, err := w.user.eth.balance(t.Context(), w.user.token.Asset, common.HexToAddress(payee))
+		have, err := w.user.Eth.Balance(t.Context(), w.user.Token.Asset, common.HexToAddress(payee))
 		return err == nil && have.Sign() > 0
 	})
 	w.steal(t, ether(50))
-	waitFor(t, "the theft in the balance sheet", func() bool { s, _ := w.audited(t, "ETH"); return s.Unexplained == amountOf(ether(50)) })
-	out, ok := w.operator(t, "audit")
-	require.False(t, ok)
-	require.Contains(t, out, "was not signed by this daemon: it moved 50 ETH to "+goodPayee)
-	require.Regexp(t, `SENT BY STRANGERS +50\n`, out)
+	waitFor(t, "the theft in the balance sheet", func() bool { s, _ := w.audited(t, "ETH"); return s.Unexplained == burst.AmountOf(ether(50)) })
+	waitFor(t, "an audit whose questions are all answered", func() bool {
+		out, ok := w.operator(t, "audit")
+		require.False(t, ok)
+		return line(out, "was not signed by this daemon: it moved 50 ETH to "+goodPayee) != "" && line(out, "SENT BY STRANGERS", " 50") != ""
+	})
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/config"
+	"gatewayd/devnet"
 	"gatewayd/wallet"
 )
 
@@ -17,15 +19,15 @@ import (
 func TestStartIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devConfig(quick(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
-	cfg.Log = LogConfig{Level: "info", Format: "json"}
+	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
+	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
-	cfg.Embedded = &EmbeddedConfig{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
+	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	path := writeConfig(t, dir, cfg)
 	first, again := startLog(t, path), startLog(t, path)

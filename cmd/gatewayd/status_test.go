@@ -9,7 +9,9 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/devnet/faultynode"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/wallet"
@@ -29,7 +31,7 @@ func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	t.Helper()
 	w.stopped(t, c.kind)
 	usdt := w.token(t, "USDT")
-	query := "?tokenId=" + usdt.Token + "&walletAddress=" + w.user.vite.address().String()
+	query := "?tokenId=" + usdt.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
 	require.Equal(t, 0, ask(t, w.gateway+"/meta-info"+query, &meta))
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
@@ -66,7 +68,7 @@ func (w *limpWorld) operators(t *testing.T, c cell) {
 
 func (w *limpWorld) hot(t *testing.T) string {
 	t.Helper()
-	hot, err := w.keys.Address(wallet.HotPath)
+	hot, err := w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
 	return hot
 }
@@ -84,11 +86,11 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		cause, remedy func()
 		cell          cell
 	}{
-		{"a dead node", func() { w.node.fail(nodeFault{dead: true}) }, func() { w.node.fail(nodeFault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
-		{"a node that hangs", func() { w.node.fail(nodeFault{hangs: true}) }, func() { w.node.fail(nodeFault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
-		{"a dead exchange node", func() { w.exchange.fail(nodeFault{dead: true}) }, func() { w.exchange.fail(nodeFault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
+		{"a dead node", func() { w.node.Fail(faultynode.Fault{Dead: true}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
+		{"a node that hangs", func() { w.node.Fail(faultynode.Fault{Hangs: true}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
+		{"a dead exchange node", func() { w.exchange.Fail(faultynode.Fault{Dead: true}) }, func() { w.exchange.Fail(faultynode.Fault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
 		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "is the newest for")},
-		{"a follower that is stuck", func() { w.node.fail(nodeFault{refuses: wholeBlock.Match}) }, func() { w.node.fail(nodeFault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
+		{"a follower that is stuck", func() { w.node.Fail(faultynode.Fault{Refuses: wholeBlock.Match}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,7 +125,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 func (w *limpWorld) owe(t *testing.T) {
 	t.Helper()
 	for range 11 {
-		w.user.payee(t, units(w.user.token, 999_000))
+		w.user.payee(t, units(w.user.Token, 999_000))
 	}
 	waitFor(t, "deposits that have stopped", func() bool {
 		out, _ := w.operator(t, "channel", "list")
@@ -137,7 +139,7 @@ func (w *limpWorld) owe(t *testing.T) {
 
 func (w *limpWorld) topUp(t *testing.T) {
 	t.Helper()
-	_, err := w.user.faucet.pay(t.Context(), w.user.token.Asset, common.HexToAddress(w.hot(t)), units(w.user.token, 2_000_000).Uint256().ToBig(), nil)
+	_, err := w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, common.HexToAddress(w.hot(t)), units(w.user.Token, 2_000_000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 }
 

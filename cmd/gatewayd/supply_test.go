@@ -9,7 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/vite/core"
+	"gatewayd/chain/ethereum"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator/audit"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
@@ -17,11 +21,11 @@ import (
 // is named by the audit and closes the token's channels with the figure, until it is covered.
 func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, func(w *limpWorld, c *Config) {
+	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
 		c.Networks[0].Tokens[1].Issued = true
-		hot, err := w.keys.Address(wallet.HotPath)
+		hot, err := w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 		require.NoError(t, err)
-		hash, err := w.source.SendToken(w.source.Contracts().USDT, common.HexToAddress(hot), units(devToken{Decimals: 6}, 22_000_000).Uint256().ToBig()) // what the user has is covered, and the world funds only who has nothing
+		hash, err := w.source.SendToken(w.source.Contracts().USDT, common.HexToAddress(hot), units(devnet.Token{Decimals: 6}, 22_000_000).Uint256().ToBig()) // what the user has is covered, and the world funds only who has nothing
 		require.NoError(t, err)
 		waitFor(t, "the tokens", func() bool {
 			receipt, err := w.source.Client().TransactionReceipt(t.Context(), hash)
@@ -31,24 +35,24 @@ func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 	circulating := func(thousandths uint64) func() bool {
 		return func() bool {
 			s, _ := w.audited(t, "USDT")
-			return s.Supply != nil && *s.Supply == units(w.user.token, thousandths)
+			return s.Supply != nil && *s.Supply == units(w.user.Token, thousandths)
 		}
 	}
 	waitFor(t, "what is in circulation", circulating(20_000_000))
-	w.user.mustDeposit(t, units(w.user.token, 30_000))
-	var s sheetRow
+	w.user.mustDeposit(t, units(w.user.Token, 30_000))
+	var s audit.SheetRow
 	waitFor(t, "an audit that is content", func() (ok bool) {
 		s, ok = w.audited(t, "USDT")
 		return ok
 	})
-	require.Equal(t, []chain.Amount{units(w.user.token, 20_030_000), units(w.user.token, 30_000)}, []chain.Amount{*s.Supply, s.Circulating}, "by the chain, and by the books")
+	require.Equal(t, []chain.Amount{units(w.user.Token, 20_030_000), units(w.user.Token, 30_000)}, []chain.Amount{*s.Supply, s.Circulating}, "by the chain, and by the books")
 	w.well(t)
 
-	token, err := core.ParseTokenID(w.user.token.Token)
+	token, err := core.ParseTokenID(w.user.Token.Token)
 	require.NoError(t, err)
-	issue, err := core.ReIssue.Pack(token, *units(w.user.token, 5_000_000).Uint256(), w.user.vite.address())
+	issue, err := core.ReIssue.Pack(token, *units(w.user.Token, 5_000_000).Uint256(), w.user.Vite.Address())
 	require.NoError(t, err)
-	_, err = w.user.vite.send(t.Context(), core.AssetContract, core.VITE, new(uint256.Int), issue)
+	_, err = w.user.Vite.Send(t.Context(), core.AssetContract, core.VITE, new(uint256.Int), issue)
 	require.NoError(t, err)
 	waitFor(t, "closed channels", func() bool { return strings.Count(w.mustCommand(t, "channel", "list"), "3000 USDT is missing") == 2 })
 	out, ok := w.operator(t, "audit")

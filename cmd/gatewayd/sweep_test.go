@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/devnet"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -16,28 +18,28 @@ import (
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	hot, err := keys.Address(wallet.HotPath)
+	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
 	eth, usdt := r.customer(t, "ETH"), r.customer(t, "USDT")
-	from := map[*bridgeUser]string{eth: depositAddress(t, eth), usdt: depositAddress(t, usdt)}
-	before := map[*bridgeUser]*big.Int{}
+	from := map[*testUser]string{eth: depositAddress(t, eth), usdt: depositAddress(t, usdt)}
+	before := map[*testUser]*big.Int{}
 	for u := range from {
 		before[u] = r.holds(t, u, hot)
-		require.Equal(t, u.times(50).String(), r.holds(t, u, from[u]).String())
+		require.Equal(t, u.Times(50).String(), r.holds(t, u, from[u]).String())
 	}
 	waitFor(t, "empty deposit addresses", func() bool { // tokens want gas first
-		require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
 		left := r.holds(t, eth, from[eth])
-		return left.Cmp(eth.times(1).Uint256().ToBig()) < 0 && r.holds(t, usdt, from[usdt]).Sign() == 0
+		return left.Cmp(eth.Times(1).Uint256().ToBig()) < 0 && r.holds(t, usdt, from[usdt]).Sign() == 0
 	})
 	r.settled(t)
 	gained := new(big.Int).Sub(r.holds(t, usdt, hot), before[usdt])
-	require.Equal(t, usdt.times(50).String(), gained.String())
+	require.Equal(t, usdt.Times(50).String(), gained.String())
 	require.Positive(t, r.holds(t, eth, hot).Cmp(before[eth]))
 	for u := range from {
-		require.Equal(t, u.times(50).String(), u.has(t).String())
+		require.Equal(t, u.Times(50).String(), u.has(t).String())
 	}
 	require.Len(t, r.listed(t, "--direction", "deposit"), 2, "a top-up is no deposit")
 }
@@ -47,27 +49,27 @@ func TestSweep(t *testing.T) {
 func TestSweepWhenFeesRise(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	hot, err := keys.Address(wallet.HotPath)
+	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
 	eth := r.customer(t, "ETH")
 	from := depositAddress(t, eth)
 	r.settled(t)
 	before := r.holds(t, eth, hot)
-	r.source.StopMining()
-	require.NoError(t, r.daemon.watcher.Sweep(t.Context()))
+	r.Source.StopMining()
+	require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
 	r.waiting(t)
 	asked, paid := r.swept(t, records.Bound), r.swept(t, records.Paid)
 	require.Zero(t, paid.Sign())
-	require.NoError(t, r.source.SetBaseFee(new(big.Int).Mul(r.source.BaseFee(), big.NewInt(9)))) // empty blocks make it fall: it must rise over the cap
-	r.source.DropAll()
-	r.source.StartMining()
+	require.NoError(t, r.Source.SetBaseFee(new(big.Int).Mul(r.Source.BaseFee(), big.NewInt(9)))) // empty blocks make it fall: it must rise over the cap
+	r.Source.DropAll()
+	r.Source.StartMining()
 	waitFor(t, "the sweep", func() bool { return r.swept(t, records.Paid).Sign() > 0 })
 	brought := r.swept(t, records.Paid)
 	require.Negative(t, brought.Cmp(asked), "%s of %s", brought, asked)
 	require.Equal(t, brought.String(), new(big.Int).Sub(r.holds(t, eth, hot), before).String())
-	require.Negative(t, r.holds(t, eth, from).Cmp(eth.times(1).Uint256().ToBig()))
+	require.Negative(t, r.holds(t, eth, from).Cmp(eth.Times(1).Uint256().ToBig()))
 	r.settled(t)
 }
 
@@ -75,8 +77,8 @@ func TestSweepWhenFeesRise(t *testing.T) {
 func (r *rig) swept(t *testing.T, state records.PaymentState) *big.Int {
 	t.Helper()
 	sum := new(big.Int)
-	require.NoError(t, r.daemon.store.View(t.Context(), func(tx *records.Tx) error {
-		for _, n := range r.daemon.cfg.Networks {
+	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
+		for _, n := range r.Daemon.Config.Networks {
 			books, err := tx.Totals(n.Name, "")
 			if err != nil {
 				return err
@@ -93,9 +95,9 @@ func (r *rig) swept(t *testing.T, state records.PaymentState) *big.Int {
 }
 
 // holds is what an account has of a user's asset on the source chain.
-func (r *rig) holds(t *testing.T, u *bridgeUser, account string) *big.Int {
+func (r *rig) holds(t *testing.T, u *testUser, account string) *big.Int {
 	t.Helper()
-	have, err := u.eth.balance(t.Context(), u.token.Asset, common.HexToAddress(account))
+	have, err := u.Eth.Balance(t.Context(), u.Token.Asset, common.HexToAddress(account))
 	require.NoError(t, err)
 	return have
 }

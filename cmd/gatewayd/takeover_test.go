@@ -17,8 +17,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/chain/vite/node"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
 	"gatewayd/records/recordstest"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -26,7 +29,7 @@ import (
 type pair struct {
 	dir     string // of the users: dev.json says where the leader answers
 	source  *devnode.Node
-	configs [2]Config
+	configs [2]config.Config
 }
 
 // replica is one of the daemons as a process. Its log is a file, so that it can be read while the process is frozen.
@@ -49,31 +52,31 @@ func newPairOn(t *testing.T, database string) *pair {
 	p.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.source.Close()) })
-	keys, err := wallet.FromMnemonic(devMnemonic)
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
 	for i := range p.configs {
 		o := quick(t.TempDir())
-		o.listen, o.sweep = freeAddress(t), "* * * * *"
-		c := devConfig(o, p.source.URL(), p.source.ChainID(), exchange)
+		o.Listen, o.Sweep = freeAddress(t), "* * * * *"
+		c := devnet.Config(o, p.source.URL(), p.source.ChainID(), exchange)
 		c.Log.Level, c.Database.URL = "info", database
-		c.Wallet = WalletConfig{Store: filepath.Join(stores, store), PasswordFile: password}
+		c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
 		text, err := yaml.Marshal(c)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(c.Data, "config.yaml"), text, 0o600))
 		p.configs[i] = c
 	}
-	require.NoError(t, fundSource(t.Context(), p.info(0), keys, nil))
+	require.NoError(t, devnet.FundSource(t.Context(), p.info(0), keys, nil))
 	return p
 }
 
 // startExchangeChain runs an exchange chain in this process until the test ends, and answers its URL.
 func startExchangeChain(t *testing.T, keys *wallet.Keys) string {
 	t.Helper()
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	e, err := newEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
+	e, err := daemon.NewEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer
@@ -85,9 +88,9 @@ func startExchangeChain(t *testing.T, keys *wallet.Keys) string {
 	return e.URL()
 }
 
-func (p *pair) info(n int) devInfo {
+func (p *pair) info(n int) devnet.Info {
 	c := p.configs[n]
-	return newDevInfo(c, filepath.Join(c.Data, "config.yaml"), "")
+	return devnet.NewInfo(c, filepath.Join(c.Data, "config.yaml"), "")
 }
 
 // start makes a daemon run, as the leader or beside it.
@@ -115,13 +118,13 @@ func (p *pair) start(t *testing.T, n int) *replica {
 func (p *pair) leads(t *testing.T, n int) {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "dev.json")
-	require.NoError(t, p.info(n).write(ready))
+	require.NoError(t, p.info(n).Write(ready))
 	var err error
-	waitFor(t, fmt.Sprintf("daemon %d to lead", n), func() bool { _, err = awaitDaemon(t.Context(), ready); return err == nil })
+	waitFor(t, fmt.Sprintf("daemon %d to lead", n), func() bool { _, err = devnet.AwaitDaemon(t.Context(), ready, devnet.Info{}); return err == nil })
 	text, err := os.ReadFile(p.info(n).Config)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "config.yaml"), text, 0o600))
-	require.NoError(t, p.info(n).write(filepath.Join(p.dir, "dev.json")))
+	require.NoError(t, p.info(n).Write(filepath.Join(p.dir, "dev.json")))
 }
 
 // busy waits until the leader has payments in the source node's pool.

@@ -8,22 +8,26 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // treasury is the wallet's key that has what a new gateway lacks, as a user's number.
 const treasury = 1
 
 // startPoorExchange gives the treasury the gateway's tokens and its stake.
-func startPoorExchange(t *testing.T, keys *wallet.Keys) *embedded {
+func startPoorExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 	t.Helper()
-	genesis, err := devGenesis(keys)
+	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	rich, err := exchangeAddress(keys, wallet.GatewayPath(devUserBase+treasury))
+	rich, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(devnet.UserBase+treasury))
 	require.NoError(t, err)
 	gateway := genesis.Accounts[0].Address
 	for i, a := range genesis.Accounts {
@@ -44,15 +48,15 @@ func startPoorExchange(t *testing.T, keys *wallet.Keys) *embedded {
 // each direction opens by itself when it has what one payment takes.
 func TestNewGatewayWithoutMoney(t *testing.T) {
 	t.Parallel()
-	var funder *viteUser
-	w := layLimpWorld(t, startPoorExchange, func(w *limpWorld, c *Config) {
-		key, err := entropy.NewKeys(entropy.Seed(devMnemonic, "")).ByIndex(devUserBase + treasury)
+	var funder *devnet.ViteUser
+	w := layLimpWorld(t, startPoorExchange, func(w *limpWorld, c *config.Config) {
+		key, err := keystore.NewKeys(keystore.Seed(devnet.Mnemonic, "")).ByIndex(devnet.UserBase + treasury)
 		require.NoError(t, err)
-		funder, err = newViteUser(t.Context(), w.rich.URL(), key)
+		funder, err = devnet.NewViteUser(t.Context(), w.rich.URL(), key)
 		require.NoError(t, err)
-		t.Cleanup(funder.node.Close)
+		t.Cleanup(funder.Node.Close)
 		c.Networks[0].Tokens = c.Networks[0].Tokens[1:2]
-		c.Networks[0].Funders = append(c.Networks[0].Funders, funder.address().String())
+		c.Networks[0].Funders = append(c.Networks[0].Funders, funder.Address().String())
 	})
 	w.launch(t)
 	first := asked{}
@@ -66,32 +70,32 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	require.Contains(t, first.kinds(), string(status.NoQuota))
 	w.enter(t)
 	const open, maintain = records.ChannelOpen, records.ChannelMaintain
-	w.surfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes"})
+	w.surfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes 1 USDT"})
 
-	require.NoError(t, fundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
 	waitFor(t, "coin as the last lack of withdrawals", func() bool {
 		out, _ := w.operator(t, "channel", "list")
 		row := line(out, "USDT-000", "withdrawal")
 		return line(row, "too little coin for the fees") != "" && line(row, "the smallest payment takes") == ""
 	})
-	hash, err := w.user.faucet.pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(1), nil)
+	hash, err := w.user.Faucet.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(1), nil)
 	require.NoError(t, err)
-	require.NoError(t, w.user.faucet.mined(t.Context(), hash))
+	require.NoError(t, w.user.Faucet.Mined(t.Context(), hash))
 	waitFor(t, "withdrawals that open", func() bool { return line(w.mustCommand(t, "channel", "list"), "withdrawal", maintain) == "" })
 	w.surfaces(t, cell{kind: status.NoQuota, chain: "vite", deposit: maintain, withdraw: open, names: "has a stake for 0 quota at most, and a credit takes 21448"})
 
-	gateway, err := exchangeAddress(w.keys, wallet.GatewayPath(0))
+	gateway, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
 	stake, err := core.StakeForQuota.Pack(gateway)
 	require.NoError(t, err)
-	_, err = funder.send(t.Context(), core.QuotaContract, core.VITE, scaled(userStake, 18), stake)
+	_, err = funder.Send(t.Context(), core.QuotaContract, core.VITE, scaled(devnet.UserStake, 18), stake)
 	require.NoError(t, err)
-	usdt := devTokens()[1].ID
-	_, err = funder.send(t.Context(), gateway, usdt, scaled(1_000_000, 6), nil)
+	usdt := devnet.Tokens()[1].ID
+	_, err = funder.Send(t.Context(), gateway, usdt, scaled(1_000_000, 6), nil)
 	require.NoError(t, err)
 	w.well(t)
 	require.NotContains(t, w.mustCommand(t, "channel", "list"), maintain)
-	require.NoError(t, w.user.walk(t.Context()))
+	require.NoError(t, demo.Walk(t.Context(), w.user.BridgeUser))
 }
 
 func (a asked) kinds() (list []string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/operator"
 )
 
 // senders is a chain of which only the senders matter.
@@ -25,13 +26,13 @@ func (s senders) Party(context.Context, string) (contract bool, sent uint64, err
 }
 
 func TestUnpayableSenders(t *testing.T) {
-	require.NoError(t, unpayable(t.Context(), senders{sent: busySender - 1}, "0x12"))
+	require.NoError(t, operator.Unpayable(t.Context(), senders{sent: operator.BusySender - 1}, "0x12"))
 	for says, c := range map[string]senders{
 		"is a contract, such as an exchange":                {contract: true},
-		"has sent 10,000 transactions and looks like an ex": {sent: busySender},
+		"has sent 10,000 transactions and looks like an ex": {sent: operator.BusySender},
 		"no node of eth tells what its sender 0x12 is":      {err: errors.New("dial tcp: refused")},
 	} {
-		err := unpayable(t.Context(), c, "0x12")
+		err := operator.Unpayable(t.Context(), c, "0x12")
 		require.ErrorContains(t, err, says)
 		require.ErrorContains(t, err, "--to")
 		require.NotContains(t, err.Error(), "dial")

@@ -1,31 +1,24 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"gatewayd/operator"
 )
 
 // exitUsage is the exit code of a command that was written wrongly: nothing was done. Everything else that fails ends with 1.
 const exitUsage = 2
-
-// usageError is a command that was written wrongly.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // exitCode is what the process ends with.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
 	}
-	if errors.As(err, new(usageError)) {
+	if errors.As(err, new(operator.UsageError)) {
 		return exitUsage
 	}
 	return 1
@@ -34,11 +27,13 @@ func exitCode(err error) int {
 // strict makes wrong flags, arguments and commands of a whole tree usage errors. Without it cobra answers an unknown
 // command of a group with its help and says that all is well.
 func strict(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usagef("%w; see %s --help", err, c.CommandPath()) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return operator.Usagef("%w; see %s --help", err, c.CommandPath())
+	})
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usagef("%w; usage: %s", err, c.UseLine())
+				return operator.Usagef("%w; usage: %s", err, c.UseLine())
 			}
 			return nil
 		}
@@ -63,22 +58,22 @@ func group(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return usagef("unknown command %q for %q: %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+	return operator.Usagef("unknown command %q for %q: %s", args[0], c.CommandPath(), strings.Join(names, ", "))
 }
 
-// oneOf is a usage error unless a value of a flag, if there is one, is among those that exist.
-func oneOf(flag, value string, exist []string) error {
-	if value == "" || slices.Contains(exist, value) {
-		return nil
-	}
-	return usagef("--%s %q: one of %s is wanted", flag, value, strings.Join(exist, ", "))
+// configFlag adds -c with the default of a working directory.
+func configFlag(c *cobra.Command) *string {
+	return c.PersistentFlags().StringP("config", "c", "config.yaml", "configuration file of the daemon")
 }
 
-// grouped writes a number with commas.
-func grouped(n uint64) string {
-	text := strconv.FormatUint(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
+// onSession is a command that works beside a running daemon.
+func onSession(config *string, do func(ctx context.Context, d *operator.Session, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		d, err := operator.Open(cmd.Context(), *config)
+		if err != nil {
+			return err
+		}
+		defer d.Store.Close()
+		return do(cmd.Context(), d, args)
 	}
-	return text
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,16 +10,17 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"gatewayd/secretfile"
+	"gatewayd/config"
+	"gatewayd/internal/secretfile"
 	"gatewayd/wallet"
 )
 
 // unlock opens the configured store with the password from a file, an environment variable or the terminal.
-func unlock(cfg WalletConfig, w world) (*wallet.Keys, error) {
+func unlock(cfg config.Wallet, w streams) (*wallet.Keys, error) {
 	if cfg.Store == "" {
 		return nil, errors.New("wallet.store is not set; make one with `gatewayd wallet new`")
 	}
-	password, err := readPassword(cfg, w, "Password of "+cfg.Store+": ")
+	password, err := readPassword(passwordSource{cfg.PasswordFile, cfg.PasswordEnv, "wallet.password_file"}, w, "Password of "+cfg.Store+": ")
 	if err != nil {
 		return nil, err
 	}
@@ -31,18 +31,24 @@ func unlock(cfg WalletConfig, w world) (*wallet.Keys, error) {
 	return keys, nil
 }
 
-func readPassword(cfg WalletConfig, w world, prompt string) (string, error) {
+// passwordSource is where a password comes from; the terminal where it names neither file nor variable.
+type passwordSource struct {
+	file, env string
+	fileKey   string // what a message calls file
+}
+
+func readPassword(from passwordSource, w streams, prompt string) (string, error) {
 	switch {
-	case cfg.PasswordFile != "":
-		text, err := secretfile.Read(cfg.PasswordFile)
+	case from.file != "":
+		text, err := secretfile.Read(from.file)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", cmp.Or(cfg.passwordKey, "wallet.password_file"), err)
+			return "", fmt.Errorf("%s: %w", from.fileKey, err)
 		}
 		return strings.TrimRight(string(text), "\r\n"), nil
-	case cfg.PasswordEnv != "":
-		password := w.getenv(cfg.PasswordEnv)
+	case from.env != "":
+		password := w.getenv(from.env)
 		if password == "" {
-			return "", fmt.Errorf("environment variable %s is empty", cfg.PasswordEnv)
+			return "", fmt.Errorf("environment variable %s is empty", from.env)
 		}
 		return password, nil
 	}
@@ -50,15 +56,15 @@ func readPassword(cfg WalletConfig, w world, prompt string) (string, error) {
 }
 
 // newPassword reads the password of a store to be written: from a terminal twice, because a slip would lock its owner out.
-func newPassword(cfg WalletConfig, w world) (string, error) {
-	password, err := readPassword(cfg, w, "New password: ")
+func newPassword(from passwordSource, w streams) (string, error) {
+	password, err := readPassword(from, w, "New password: ")
 	if err != nil {
 		return "", err
 	}
 	if password == "" {
 		return "", errors.New("an empty password protects nothing")
 	}
-	if _, ok := terminal(w); !ok || cfg.PasswordFile != "" || cfg.PasswordEnv != "" {
+	if _, ok := terminal(w); !ok || from.file != "" || from.env != "" {
 		return password, nil
 	}
 	again, err := promptSecret(w, "The same again: ")
@@ -72,13 +78,13 @@ func newPassword(cfg WalletConfig, w world) (string, error) {
 }
 
 // terminal is standard input if somebody types there.
-func terminal(w world) (*os.File, bool) {
+func terminal(w streams) (*os.File, bool) {
 	f, ok := w.stdin.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
 // promptSecret reads a line without echo from a terminal, or a plain line from anything else.
-func promptSecret(w world, prompt string) (string, error) {
+func promptSecret(w streams, prompt string) (string, error) {
 	fmt.Fprint(w.stderr, prompt)
 	if f, ok := terminal(w); ok {
 		line, err := term.ReadPassword(int(f.Fd()))
@@ -115,21 +121,21 @@ func readLine(r io.Reader) (string, error) {
 	return strings.TrimRight(string(line), "\r"), nil
 }
 
-// walletDesk is one run of a wallet command.
-type walletDesk struct {
-	w        world
+// walletCommands is one run of a wallet command.
+type walletCommands struct {
+	w        streams
 	dir      string
-	password WalletConfig // where the password comes from
+	password passwordSource
 	json     bool
 }
 
-func walletCommand(w world) *cobra.Command {
-	d := &walletDesk{w: w, password: WalletConfig{passwordKey: "--password-file"}}
+func walletCommand(w streams) *cobra.Command {
+	d := &walletCommands{w: w, password: passwordSource{fileKey: "--password-file"}}
 	c := &cobra.Command{Use: "wallet", Short: "Make and use entropy stores: the encrypted files that hold keys"}
 	f := c.PersistentFlags()
 	f.StringVar(&d.dir, "dir", "data/wallet", "directory of stores")
-	f.StringVar(&d.password.PasswordFile, "password-file", "", "file with the store's password; without it the terminal is asked")
-	f.StringVar(&d.password.PasswordEnv, "password-env", "", "environment variable with the store's password")
+	f.StringVar(&d.password.file, "password-file", "", "file with the store's password; without it the terminal is asked")
+	f.StringVar(&d.password.env, "password-env", "", "environment variable with the store's password")
 	f.BoolVar(&d.json, "json", false, "answer JSON")
 	c.AddCommand(
 		d.newCommand(), d.recoverCommand(), d.listCommand(), d.addressesCommand(), d.exportCommand(), d.passwdCommand(),
@@ -139,6 +145,6 @@ func walletCommand(w world) *cobra.Command {
 }
 
 // open reads the directory of stores.
-func (d *walletDesk) open() (*wallet.Manager, error) {
+func (d *walletCommands) open() (*wallet.Manager, error) {
 	return wallet.NewManager(wallet.Config{Dir: d.dir})
 }

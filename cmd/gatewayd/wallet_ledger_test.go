@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/daemon"
+	"gatewayd/vite/core"
 	"gatewayd/wallet/rpc"
 )
 
@@ -57,7 +58,7 @@ const (
 )
 
 // nodesOf serves canned nodes; nil is one that nobody reaches.
-func nodesOf(t *testing.T, nodes []*cannedNode) walletLedger {
+func nodesOf(t *testing.T, nodes []*cannedNode) daemon.WalletLedger {
 	t.Helper()
 	var targets []string
 	for _, n := range nodes {
@@ -69,8 +70,8 @@ func nodesOf(t *testing.T, nodes []*cannedNode) walletLedger {
 		t.Cleanup(s.Close)
 		targets = append(targets, s.URL)
 	}
-	l := newWalletLedger(targets, nil)
-	t.Cleanup(l.close)
+	l := daemon.NewWalletLedger(targets, nil)
+	t.Cleanup(l.Close)
 	return l
 }
 

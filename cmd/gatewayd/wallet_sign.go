@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // signedText is a text with the proof that an account's key signed it.
@@ -18,7 +18,7 @@ type signedText struct {
 	Signature string `json:"signature"`
 }
 
-func (d *walletDesk) signCommand() *cobra.Command {
+func (d *walletCommands) signCommand() *cobra.Command {
 	var text string
 	var index uint32
 	c := &cobra.Command{

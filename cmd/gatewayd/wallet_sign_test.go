@@ -12,7 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/devnet"
+	"gatewayd/vite/core"
 )
 
 // recovered makes a store of the development words with a password file beside it and answers its directory, name and password file.
@@ -23,7 +24,7 @@ func recovered(t *testing.T) (dir, store, password string) {
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
 	w := outside(t)
-	w.stdin, w.stdout = strings.NewReader(devMnemonic+"\n"), &out
+	w.stdin, w.stdout = strings.NewReader(devnet.Mnemonic+"\n"), &out
 	dir = filepath.Join(dir, "wallet")
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", dir, "--password-file", password}, w))
 	found := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())

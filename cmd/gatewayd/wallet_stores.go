@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gatewayd/config"
+	"gatewayd/daemon"
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // storeInfo describes a store to people and programs. Mnemonic is there only for a store that was made just now.
@@ -20,7 +23,7 @@ type storeInfo struct {
 	Created  time.Time `json:"created,omitzero"`
 }
 
-func (d *walletDesk) newCommand() *cobra.Command {
+func (d *walletCommands) newCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "new", Short: "Make a store of 24 new words and print them once", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -31,7 +34,7 @@ func (d *walletDesk) newCommand() *cobra.Command {
 	}
 }
 
-func (d *walletDesk) recoverCommand() *cobra.Command {
+func (d *walletCommands) recoverCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "recover", Short: "Make a store of words that are asked for", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,7 +42,7 @@ func (d *walletDesk) recoverCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := entropy.ParseMnemonic(words); err != nil { // before a password is asked for
+			if _, err := keystore.ParseMnemonic(words); err != nil { // before a password is asked for
 				return err
 			}
 			return d.makeStore(func(m *wallet.Manager, password string) (wallet.Created, error) {
@@ -49,7 +52,7 @@ func (d *walletDesk) recoverCommand() *cobra.Command {
 	}
 }
 
-func (d *walletDesk) makeStore(act func(*wallet.Manager, string) (wallet.Created, error), showWords bool) error {
+func (d *walletCommands) makeStore(act func(*wallet.Manager, string) (wallet.Created, error), showWords bool) error {
 	m, err := d.open()
 	if err != nil {
 		return err
@@ -76,7 +79,7 @@ func (d *walletDesk) makeStore(act func(*wallet.Manager, string) (wallet.Created
 	return nil
 }
 
-func (d *walletDesk) listCommand() *cobra.Command {
+func (d *walletCommands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the stores of the directory", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -86,7 +89,7 @@ func (d *walletDesk) listCommand() *cobra.Command {
 			}
 			infos, rows := []storeInfo{}, [][]string{}
 			for _, path := range m.Known() {
-				s, err := entropy.ReadFile(path)
+				s, err := keystore.ReadFile(path)
 				if err != nil {
 					return fmt.Errorf("store %s: %w", path, err)
 				}
@@ -100,7 +103,7 @@ func (d *walletDesk) listCommand() *cobra.Command {
 }
 
 // unlocked opens one store with its password.
-func (d *walletDesk) unlocked(ctx context.Context, name string) (*wallet.Manager, error) {
+func (d *walletCommands) unlocked(ctx context.Context, name string) (*wallet.Manager, error) {
 	m, err := d.open()
 	if err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func (d *walletDesk) unlocked(ctx context.Context, name string) (*wallet.Manager
 	return m, m.Unlock(ctx, name, password)
 }
 
-func (d *walletDesk) addressesCommand() *cobra.Command {
+func (d *walletCommands) addressesCommand() *cobra.Command {
 	var from, count uint32
 	c := &cobra.Command{
 		Use: "addresses STORE", Short: "List a store's addresses on the exchange chain", Args: cobra.ExactArgs(1),
@@ -151,7 +154,7 @@ type exported struct {
 	PrivateKey string `json:"privateKey,omitempty"`
 }
 
-func (d *walletDesk) exportCommand() *cobra.Command {
+func (d *walletCommands) exportCommand() *cobra.Command {
 	index := -1
 	c := &cobra.Command{
 		Use: "export STORE", Short: "Print a store's mnemonic, or the private key of one of its accounts", Args: cobra.ExactArgs(1),
@@ -171,7 +174,7 @@ func (d *walletDesk) exportCommand() *cobra.Command {
 	return c
 }
 
-func (d *walletDesk) export(ctx context.Context, name string, index int) (exported, error) {
+func (d *walletCommands) export(ctx context.Context, name string, index int) (exported, error) {
 	if index >= 0 {
 		m, err := d.unlocked(ctx, name)
 		if err != nil {
@@ -199,8 +202,8 @@ func (d *walletDesk) export(ctx context.Context, name string, index int) (export
 	return exported{Mnemonic: words}, err
 }
 
-func (d *walletDesk) passwdCommand() *cobra.Command {
-	next := WalletConfig{passwordKey: "--new-password-file"}
+func (d *walletCommands) passwdCommand() *cobra.Command {
+	next := passwordSource{fileKey: "--new-password-file"}
 	c := &cobra.Command{
 		Use: "passwd STORE", Short: "Change a store's password", Args: cobra.ExactArgs(1),
 		Long: "Change a store's password. Copies of the file, such as backups, keep the old one.",
@@ -227,14 +230,14 @@ func (d *walletDesk) passwdCommand() *cobra.Command {
 			return d.done(path, "Password changed")
 		},
 	}
-	c.Flags().StringVar(&next.PasswordFile, "new-password-file", "", "file with the new password; without it the terminal is asked")
-	c.Flags().StringVar(&next.PasswordEnv, "new-password-env", "", "environment variable with the new password")
+	c.Flags().StringVar(&next.file, "new-password-file", "", "file with the new password; without it the terminal is asked")
+	c.Flags().StringVar(&next.env, "new-password-env", "", "environment variable with the new password")
 	return c
 }
 
 // done tells which store a command has written.
-func (d *walletDesk) done(path, what string) error {
-	s, err := entropy.ReadFile(path)
+func (d *walletCommands) done(path, what string) error {
+	s, err := keystore.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -245,7 +248,7 @@ func (d *walletDesk) done(path, what string) error {
 	return err
 }
 
-func (d *walletDesk) importCommand() *cobra.Command {
+func (d *walletCommands) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "import FILE", Short: "Copy a store file of a node or a backup into the directory, once its password is proved", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -264,4 +267,35 @@ func (d *walletDesk) importCommand() *cobra.Command {
 			return d.done(path, "Store")
 		},
 	}
+}
+
+func (d *walletCommands) serveCommand() *cobra.Command {
+	var cfg config.WalletRPC
+	var node string
+	c := &cobra.Command{
+		Use: "serve", Short: "Answer the wallet's JSON-RPC for the stores of the directory", Args: cobra.NoArgs,
+		Example: "  gatewayd wallet serve --ipc data/wallet.ipc --node http://127.0.0.1:48132",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cfg.Enabled() {
+				cfg.IPC = filepath.Join(filepath.Dir(filepath.Clean(d.dir)), "wallet.ipc")
+			}
+			log, err := daemon.NewLog(config.Log{}, d.w.stderr)
+			if err != nil {
+				return err
+			}
+			var nodes []string
+			if node != "" {
+				nodes = []string{node}
+			}
+			return daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), log)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&cfg.IPC, "ipc", "", "path of the Unix socket; without any address it is wallet.ipc beside the directory")
+	f.StringVar(&cfg.HTTP, "http", "", "loopback address of HTTP, such as 127.0.0.1:8645")
+	f.StringVar(&cfg.WS, "ws", "", "loopback address of WebSocket")
+	f.StringVar(&cfg.JWTSecretFile, "jwt-secret", "", "file with the secret of the tokens that HTTP and WebSocket want; made if missing")
+	f.StringVar(&node, "node", "", "URL of the exchange chain's node that transactions go to")
+	f.DurationVar(&cfg.AutoLock, "auto-lock", 0, "lock a store after not being used for this long; 0: ten minutes, negative: never")
+	return c
 }

@@ -16,11 +16,14 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/node"
-	viterpc "gatewayd/chain/vite/rpc"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/vite/core"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+	viterpc "gatewayd/vite/rpc"
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 	"gatewayd/wallet/rpc"
 )
 
@@ -35,7 +38,7 @@ const (
 func walletRun(t *testing.T, typed string, args ...string) (stdout string, err error) {
 	t.Helper()
 	var out, asked bytes.Buffer
-	w := world{stdin: strings.NewReader(typed), stdout: &out, stderr: &asked, getenv: func(name string) string {
+	w := streams{stdin: strings.NewReader(typed), stdout: &out, stderr: &asked, getenv: func(name string) string {
 		return map[string]string{"WALLET_PASSWORD": "from the environment"}[name]
 	}}
 	err = run(t.Context(), append([]string{"wallet"}, args...), w)
@@ -76,7 +79,7 @@ func TestWalletCommands(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, changed, made.Path)
 	_, err = walletRun(t, "first password\n", "export", walletFirst, "--dir", dir)
-	require.ErrorIs(t, err, entropy.ErrPassword)
+	require.ErrorIs(t, err, keystore.ErrPassword)
 	words, err := walletRun(t, "", "export", walletFirst, "--dir", dir, "--password-env", "WALLET_PASSWORD")
 	require.NoError(t, err)
 	require.Equal(t, walletWords+"\n", words)
@@ -137,13 +140,13 @@ func walletChain(t *testing.T) string {
 	first, err := core.ParseAddress(walletFirst)
 	require.NoError(t, err)
 	vite := func(n uint64) uint256.Int { return *new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(1e18)) }
-	n, err := node.New(node.Config{SnapshotInterval: 10 * time.Millisecond, Genesis: node.Genesis{
-		Tokens: []node.TokenInfo{{
+	n, err := node.New(node.Config{SnapshotInterval: 10 * time.Millisecond, Genesis: ledger.Genesis{
+		Tokens: []ledger.TokenInfo{{
 			ID: core.VITE, Name: "Vite Token", Symbol: "VITE", Decimals: 18, ReIssuable: true, Owner: first,
 			TotalSupply: vite(1e9), MaxSupply: *new(uint256.Int).SetAllOne(),
 		}},
-		Accounts: []node.GenesisAccount{{Address: first, Balances: map[core.TokenID]uint256.Int{core.VITE: vite(1e9 - 1e6)}}},
-		Stakes:   []node.GenesisStake{{Staker: first, Beneficiary: first, Amount: vite(1e6)}},
+		Accounts: []ledger.GenesisAccount{{Address: first, Balances: map[core.TokenID]uint256.Int{core.VITE: vite(1e9 - 1e6)}}},
+		Stakes:   []ledger.GenesisStake{{Staker: first, Beneficiary: first, Amount: vite(1e6)}},
 	}})
 	require.NoError(t, err)
 	s, err := viterpc.New(n, viterpc.Config{HTTP: "127.0.0.1:0"})
@@ -165,7 +168,7 @@ func walletChain(t *testing.T) string {
 // TestWalletServes: a store of a directory is used over the socket, and a transaction reaches the node.
 func TestWalletServes(t *testing.T) {
 	root := t.TempDir()
-	m, err := wallet.NewManager(wallet.Config{Dir: filepath.Join(root, "wallet"), Cost: entropy.LightCost()})
+	m, err := wallet.NewManager(wallet.Config{Dir: filepath.Join(root, "wallet"), Cost: keystore.LightCost()})
 	require.NoError(t, err)
 	made, err := m.Recover(t.Context(), walletWords, "pw")
 	require.NoError(t, err)
@@ -176,7 +179,7 @@ func TestWalletServes(t *testing.T) {
 	socket := filepath.Join(root, "w.ipc")
 	nodes := []string{walletChain(t)}
 	go func() {
-		ended <- serveWalletRPC(ctx, WalletRPCConfig{Config: rpc.Config{IPC: socket}}, made.Path, newWalletLedger(nodes, nil), log)
+		ended <- daemon.ServeWalletRPC(ctx, config.WalletRPC{Config: rpc.Config{IPC: socket}}, made.Path, daemon.NewWalletLedger(nodes, nil), log)
 	}()
 	var c *gethrpc.Client
 	require.Eventually(t, func() bool {
@@ -211,20 +214,20 @@ func TestWalletServes(t *testing.T) {
 	}
 	cancel()
 	require.NoError(t, <-ended)
-	require.NoError(t, serveWalletRPC(t.Context(), WalletRPCConfig{}, made.Path, walletLedger{}, log), "off by default")
+	require.NoError(t, daemon.ServeWalletRPC(t.Context(), config.WalletRPC{}, made.Path, daemon.WalletLedger{}, log), "off by default")
 }
 
 func TestWalletServesOnlyThisMachine(t *testing.T) {
-	err := serveWalletRPC(t.Context(), WalletRPCConfig{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", walletLedger{}, logrus.New())
+	err := daemon.ServeWalletRPC(t.Context(), config.WalletRPC{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", daemon.WalletLedger{}, logrus.New())
 	require.ErrorContains(t, err, "wallet.rpc: http")
 }
 
 // TestWalletRPCInTheConfiguration: the section of the whole tree, its unknown keys refused.
 func TestWalletRPCInTheConfiguration(t *testing.T) {
 	section := "wallet:\n  store: s\n  rpc:\n    ipc: data/w.ipc\n    http: 127.0.0.1:8645\n    ws: 127.0.0.1:8646\n    jwt_secret_file: data/jwt.hex\n    auto_lock: 5m\n"
-	var c Config
+	var c config.Config
 	require.NoError(t, yaml.NewDecoder(strings.NewReader(section), yaml.Strict()).Decode(&c))
-	require.Equal(t, WalletRPCConfig{
+	require.Equal(t, config.WalletRPC{
 		Config:   rpc.Config{IPC: "data/w.ipc", HTTP: "127.0.0.1:8645", WS: "127.0.0.1:8646", JWTSecretFile: "data/jwt.hex"},
 		AutoLock: 5 * time.Minute,
 	}, c.Wallet.RPC)

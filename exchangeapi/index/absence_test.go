@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/dex"
-	"gatewayd/chain/vite/rpc"
+	"gatewayd/vite/client"
+	"gatewayd/vite/dex"
+	"gatewayd/vite/rpc"
 )
 
 const fewBlocks = 300

@@ -6,8 +6,8 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // ErrUnknownMarket marks a symbol that no market has. Symbols are compared as they are, lower case is unknown.
@@ -19,6 +19,9 @@ var ErrLagged = errors.New("the reader of the changes is too slow")
 // Every number in the types below that is a string is a decimal text without exponent, cut (never rounded) to the decimals
 // of docs/exchange-rules.md 1.6: PricePrecision (pp) or QuantityPrecision (qp) of the market, 8, or the token's own. Ids are
 // lower-case hexadecimal, addresses and token ids their usual texts.
+
+// wideDecimals are those of numbers that do not follow a market's precision.
+const wideDecimals = 8
 
 // Pair names a market and its tokens; it is part of most answers.
 type Pair struct {
@@ -278,4 +281,10 @@ type Update struct {
 	Bars     []Bar     // those that changed, of all intervals, by market, length and time
 	Accounts []string  // addresses whose exchange balance may have changed
 	At       time.Time // of the commit
+}
+
+// ValidAddress tells whether text is an account's address in the form that updates name it by: small letters, and the checksum right.
+func ValidAddress(text string) bool {
+	a, err := core.ParseAddress(text)
+	return err == nil && a.String() == text
 }

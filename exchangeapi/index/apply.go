@@ -3,15 +3,16 @@ package index
 import (
 	"errors"
 	"fmt"
+	"slices"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // errHistory marks an event that does not fit what is stored: the index does not hold the chain from its beginning.
 var errHistory = errors.New("the event does not fit the index")
 
-// effects is what a transaction changed, for the memory and the subscribers.
+// effects is what a transaction changed, for the cache and the subscribers.
 type effects struct {
 	orders   []orderRow             // each change
 	final    map[*orderRow]struct{} // the orders that changed, as they are after the transaction
@@ -23,7 +24,7 @@ type effects struct {
 	undone   bool
 }
 
-func newEffects(r *rules) *effects {
+func newOwnTxs(r *rules) *effects {
 	return &effects{
 		bars: map[barKey]barRow{}, accounts: map[core.Address]struct{}{}, cursors: map[contract]cursor{}, rules: r.clone(),
 	}
@@ -46,7 +47,7 @@ func (e *effects) touch(accounts ...core.Address) {
 type applier struct {
 	*tx
 	*effects
-	*sheet
+	*writeSet
 	clock int64 // of the exchange, after the last block of dexFund
 }
 
@@ -122,12 +123,8 @@ func (a *applier) event(c contract, b *block, pos int, e *event) error {
 }
 
 func (a *applier) grant(b *block, pos int, e *event) error {
-	granted := 0
-	if e.granted {
-		granted = 1
-	}
 	return a.exec("INSERT INTO ex_grants (height, pos, principal, agent, market, granted) VALUES (?, ?, ?, ?, ?, ?)",
-		b.height, pos, e.grant.Principal.String(), e.grant.Agent.String(), e.grant.Market, granted)
+		b.height, pos, e.grant.Principal.String(), e.grant.Agent.String(), e.grant.Market, flag(e.granted))
 }
 
 // placed stores a new order, which has been matched already.
@@ -235,12 +232,7 @@ func (a *applier) asked(b *block) error {
 }
 
 func announcesTransfer(events []event) bool {
-	for i := range events {
-		if events[i].transfer != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(events, func(e event) bool { return e.transfer != nil })
 }
 
 // receivedOrder stores that dexFund took an order's send, as done or as failed. A refused order of a market that does not
@@ -307,4 +299,38 @@ func newOrderRow(p *Placement, m *market) (*orderRow, error) {
 		return nil, dex.ErrTooLarge
 	}
 	return o, nil
+}
+
+// Kinds of transfers as REST numbers them (docs/exchange-rules.md 1.1).
+const (
+	kindDeposit    = 1
+	kindWithdrawal = 2
+)
+
+// transfer stores a deposit for who has it, a withdrawal for who had it. A transfer inside the exchange is neither. Of a plain
+// deposit or withdrawal the contract itself is the other end (recorded from a real node: vite/rpc/testdata/dex.jsonl).
+func (a *applier) transfer(b *block, pos int, t *dex.Transfer) error {
+	a.touch(t.From, t.To)
+	n := amount{t.Amount}
+	switch t.Kind {
+	case dex.KindDeposit:
+		return a.saveTransfer(b, pos, t.From, t.Token, &n, kindDeposit)
+	case dex.KindAgentDeposit:
+		return a.saveTransfer(b, pos, t.To, t.Token, &n, kindDeposit)
+	case dex.KindWithdrawal:
+		return a.saveTransfer(b, pos, t.To, t.Token, &n, kindWithdrawal)
+	case dex.KindAssignedWithdraw:
+		return a.saveTransfer(b, pos, t.From, t.Token, &n, kindWithdrawal)
+	}
+	return nil
+}
+
+func (a *applier) saveTransfer(b *block, pos int, account core.Address, token core.TokenID, n *amount, kind int) error {
+	a.touch(account)
+	err := a.exec("INSERT INTO ex_transfers (height, pos, account, token, amount, kind, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		b.height, pos, account.String(), token.String(), *n, kind, a.clockOf(b))
+	if err != nil {
+		return fmt.Errorf("storing a transfer: %w", err)
+	}
+	return nil
 }

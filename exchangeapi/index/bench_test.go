@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/dex"
 )
 
 // BenchmarkFollow indexes 300 orders of which half trade, from the node's answers to the commit.

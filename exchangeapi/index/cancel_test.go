@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // statuses takes the statuses of an order that were told since the last time.

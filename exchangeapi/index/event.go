@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // call is what a user asked dexFund for, as far as the index has a use for it.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // kept is how many blocks of each contract stay for taking back and for finding what became of a send. A node whose chain
@@ -135,19 +135,19 @@ func (x *Index) catchUp(ctx context.Context) error {
 		}
 	}
 	for range 2 {
-		last, err := x.drain(ctx, x.both())
+		last, err := x.storeAll(ctx, x.both())
 		if err != nil {
 			return err
 		}
 		x.learn(ctx)
-		if _, err = x.drain(ctx, x.trades(last.most)); !errors.Is(err, errAhead) {
+		if _, err = x.storeAll(ctx, x.trades(last.most)); !errors.Is(err, errAhead) {
 			return err
 		}
 	}
 	return errAhead
 }
 
-// recover reads everything anew after trouble: the database may have kept what the memory does not know of.
+// recover reads everything anew after trouble: the database may have kept what the cache does not know of.
 func (x *Index) recover(ctx context.Context) error {
 	x.commits.Lock()
 	defer x.commits.Unlock()

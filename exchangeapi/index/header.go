@@ -1,13 +1,18 @@
 package index
 
 import (
-	"encoding/base64"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
+
+// A node's answer names most members twice, in two generations of names, and shows the sends of a contract's block twice in full. To read all of it, as
+// package client does, costs more than everything else that the index does with it; so here is read what is wanted only.
 
 // header is a contract's block as far as the index has a use for it (docs/exchange-chain-wire.md 5.4).
 type header struct {
@@ -17,177 +22,105 @@ type header struct {
 	logged   core.Hash // zero: it has no events
 }
 
-// UnmarshalJSON reads either generation of member names.
-func (h *header) UnmarshalJSON(raw []byte) error {
-	var sends []byte
-	err := members(raw, func(name, value []byte) (err error) {
-		switch string(name) {
-		case "triggeredSendBlockList":
-			if !isNull(value) {
-				sends = value
-			}
-		case "sendBlockList":
-			if sends == nil && !isNull(value) {
-				sends = value
-			}
-		default:
-			err = h.member(string(name), value)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+// wireBlock is a block of an answer.
+type wireBlock struct {
+	BlockType     uint8        `json:"blockType"`
+	Height        count        `json:"height"`
+	Hash          core.Hash    `json:"hash"`
+	PreviousHash  core.Hash    `json:"previousHash"`
+	PrevHash      core.Hash    `json:"prevHash"`
+	SendBlockHash core.Hash    `json:"sendBlockHash"`
+	FromBlockHash core.Hash    `json:"fromBlockHash"`
+	VMLogHash     core.Hash    `json:"vmLogHash"`
+	LogHash       core.Hash    `json:"logHash"`
+	FromAddress   core.Address `json:"fromAddress"`
+	TokenID       core.TokenID `json:"tokenId"`
+	Amount        string       `json:"amount"`
+	Data          []byte       `json:"data"`
+	Timestamp     int64        `json:"timestamp"`
+
+	Triggered     []wireSend      `json:"triggeredSendBlockList"`
+	SendBlockList json.RawMessage `json:"sendBlockList"`
+}
+
+// wireSend is a send that a contract's block made.
+type wireSend struct {
+	Hash      core.Hash    `json:"hash"`
+	ToAddress core.Address `json:"toAddress"`
+	Data      []byte       `json:"data"`
+}
+
+// count is a height: a number, or a text of digits. null and the empty text are zero.
+type count uint64
+
+func (c *count) UnmarshalJSON(raw []byte) error {
+	text := strings.Trim(string(raw), `"`)
+	if text == "" || text == "null" {
 		return nil
-	})
-	if err == nil && sends != nil {
-		err = elements(sends, h.sent)
 	}
+	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return fmt.Errorf("account block: %w", err)
+		return fmt.Errorf("height: %w", err)
 	}
+	*c = count(n)
 	return nil
 }
 
-func (h *header) member(name string, value []byte) (err error) {
-	switch name {
-	case "blockType":
-		h.receive = string(value) == receiveType
-	case "height":
-		h.height, err = count(value)
-	case "hash":
-		err = hash(&h.hash, value)
-	case "previousHash", "prevHash":
-		err = hash(&h.previous, value)
-	case "sendBlockHash", "fromBlockHash":
-		err = hash(&h.send, value)
-	case "vmLogHash", "logHash":
-		err = hash(&h.logged, value)
-	case "fromAddress":
-		err = h.from.UnmarshalText(plain(value))
-	case "tokenId":
-		err = h.callToken.UnmarshalText(plain(value))
-	case "amount":
-		if text := plain(value); len(text) > 0 {
-			err = h.callAmount.SetFromDecimal(string(text))
+// header takes either generation of member names.
+func (w *wireBlock) header() (h header, err error) {
+	h = header{
+		block: block{
+			height: uint64(w.Height), hash: w.Hash, send: cmp.Or(w.SendBlockHash, w.FromBlockHash), from: w.FromAddress, time: w.Timestamp,
+			result: w.Data, callToken: w.TokenID,
+		},
+		receive: w.BlockType == uint8(core.Receive), previous: cmp.Or(w.PreviousHash, w.PrevHash), logged: cmp.Or(w.VMLogHash, w.LogHash),
+	}
+	if w.Amount != "" {
+		if err := h.callAmount.SetFromDecimal(w.Amount); err != nil {
+			return h, fmt.Errorf("account block: amount: %w", err)
 		}
-	case "data":
-		h.result, err = data(value)
-	case "timestamp":
-		h.time, err = strconv.ParseInt(string(value), 10, 64)
 	}
-	return err
-}
-
-// receiveType is core.Receive as a node shows it.
-const receiveType = "4"
-
-// sent reads a send that the block made.
-func (h *header) sent(raw []byte) error {
-	var to, content []byte
-	var id core.Hash
-	err := members(raw, func(name, value []byte) (err error) {
-		switch string(name) {
-		case "toAddress":
-			to = plain(value)
-		case "data":
-			content = value
-		case "hash":
-			err = hash(&id, value)
+	if w.Triggered == nil && len(w.SendBlockList) > 0 {
+		if err := json.Unmarshal(w.SendBlockList, &w.Triggered); err != nil {
+			return h, fmt.Errorf("account block: %w", err)
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("sends: %w", err)
 	}
-	var address core.Address
-	if err := address.UnmarshalText(to); err != nil {
-		return fmt.Errorf("sends: toAddress: %w", err)
+	for _, s := range w.Triggered {
+		switch {
+		case s.ToAddress == core.DexTradeContract && h.relay.IsZero():
+			h.relay, h.relayed = s.Hash, s.Data
+		case s.ToAddress == core.DexFundContract:
+			h.settled = append(h.settled, s.Data)
+		}
 	}
-	switch {
-	case address == core.DexTradeContract && h.relay.IsZero():
-		h.relay = id
-		h.relayed, err = data(content)
-	case address == core.DexFundContract:
-		var settlement []byte
-		settlement, err = data(content)
-		h.settled = append(h.settled, settlement)
-	}
-	if err != nil {
-		return fmt.Errorf("sends: data: %w", err)
-	}
-	return nil
+	return h, nil
 }
 
 // logEntry is a contract's event with its place, as far as the index has a use for it.
 type logEntry struct {
-	log    client.VMLog
-	block  core.Hash
-	height uint64
+	VMLog              *logContent     `json:"vmlog"`
+	Log                json.RawMessage `json:"log"`
+	Block              core.Hash       `json:"accountBlockHash"`
+	AccountBlockHeight count           `json:"accountBlockHeight"`
+	AccountHeight      count           `json:"accountHeight"`
 }
 
-// UnmarshalJSON reads either generation of member names.
-func (e *logEntry) UnmarshalJSON(raw []byte) error {
-	err := members(raw, func(name, value []byte) (err error) {
-		switch string(name) {
-		case "vmlog", "log":
-			if e.log.Topics == nil && !isNull(value) {
-				err = e.content(value)
-			}
-		case "accountBlockHash":
-			err = hash(&e.block, value)
-		case "accountBlockHeight", "accountHeight":
-			e.height, err = count(value)
+type logContent struct {
+	Topics []core.Hash `json:"topics"`
+	Data   []byte      `json:"data"`
+}
+
+func (e *logEntry) height() uint64 { return uint64(max(e.AccountBlockHeight, e.AccountHeight)) }
+
+// content takes either generation of member names.
+func (e *logEntry) content() (client.VMLog, error) {
+	if e.VMLog == nil && len(e.Log) > 0 {
+		if err := json.Unmarshal(e.Log, &e.VMLog); err != nil {
+			return client.VMLog{}, fmt.Errorf("event: %w", err)
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("event: %w", err)
 	}
-	return nil
-}
-
-func (e *logEntry) content(raw []byte) error {
-	return members(raw, func(name, value []byte) (err error) {
-		switch string(name) {
-		case "topics":
-			if !isNull(value) {
-				err = elements(value, e.topic)
-			}
-		case "data":
-			e.log.Data, err = data(value)
-		}
-		return err
-	})
-}
-
-func (e *logEntry) topic(value []byte) error {
-	var topic core.Hash
-	err := hash(&topic, value)
-	e.log.Topics = append(e.log.Topics, topic)
-	return err
-}
-
-// hash reads a hash; null leaves it as it is.
-func hash(into *core.Hash, value []byte) error {
-	if isNull(value) {
-		return nil
+	if e.VMLog == nil {
+		return client.VMLog{}, nil
 	}
-	return into.UnmarshalText(plain(value))
-}
-
-// count reads a height: a number, or a text of digits. null and the empty text are zero.
-func count(value []byte) (uint64, error) {
-	text := plain(value)
-	if len(text) == 0 {
-		return 0, nil
-	}
-	return strconv.ParseUint(string(text), 10, 64)
-}
-
-// data reads bytes in Base64; null is none.
-func data(value []byte) ([]byte, error) {
-	text := plain(value)
-	if len(text) == 0 {
-		return nil, nil
-	}
-	return base64.StdEncoding.AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(text))), text)
+	return client.VMLog{Topics: e.VMLog.Topics, Data: e.VMLog.Data}, nil
 }

@@ -1,3 +1,11 @@
+// Package index follows the exchange on the exchange chain and keeps what the exchange API answers from: orders, trades,
+// bars, books, tickers, tokens, markets, deposits and withdrawals.
+//
+//	node ─▶ blocks of dexFund, dexTrade ─▶ ONE SQL TRANSACTION: rows + cursors ─▶ books in memory ─▶ Update to subscribers
+//
+// It owns its database, on SQLite or PostgreSQL, which can always be built anew from the chain; only notes of orders that no
+// contract has received yet are lost by that. It serves no HTTP, signs and sends nothing, and computes no amounts: they are
+// taken from the chain's events (docs/exchange-rules.md 2.6).
 package index
 
 import (
@@ -11,8 +19,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
+	"gatewayd/internal/database"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
 )
 
 // Config says where the index is and how it shows numbers.
@@ -34,7 +43,7 @@ const defaultPoll = 300 * time.Millisecond
 
 // Check tells what is wrong with the configuration.
 func (c Config) Check() error {
-	if err := checkURL(c.URL); err != nil {
+	if err := database.CheckURL(c.URL); err != nil {
 		return err
 	}
 	if c.Poll < 0 || c.Poll > time.Minute {
@@ -73,11 +82,11 @@ type Index struct {
 	node   Node
 	log    logrus.FieldLogger
 	store  *store
-	memory *memory
+	cache  *cache
 	feed   feed
-	// commits holds back the next commit until the memory and the subscribers know of this one.
+	// commits holds back the next commit until the cache and the subscribers know of this one.
 	commits sync.Mutex
-	noted   notes
+	noted   noteBatch
 	cursors map[contract]cursor // under commits
 	caught  atomic.Bool
 	reached atomic.Bool
@@ -103,7 +112,7 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 		return nil, err
 	}
 	x := &Index{
-		config: c, node: n, log: log, store: s, memory: newMemory(c.Precisions),
+		config: c, node: n, log: log, store: s, cache: newCache(c.Precisions),
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
 		span: span, kept: kept,
 	}
@@ -135,7 +144,7 @@ func (x *Index) Ready() error {
 // stored is.
 func (x *Index) Reached() bool { return x.reached.Load() }
 
-// reload reads memory and cursors from the database. It is called under commits.
+// reload reads cache and cursors from the database. It is called under commits.
 func (x *Index) reload(ctx context.Context) error {
 	var c contents
 	cursors := map[contract]cursor{}
@@ -152,7 +161,7 @@ func (x *Index) reload(ctx context.Context) error {
 		return err
 	}
 	x.cursors = cursors
-	x.memory.replace(&c)
+	x.cache.replace(&c)
 	return nil
 }
 
@@ -172,7 +181,7 @@ func (t *tx) cursor(c contract) (cursor, error) {
 	return cursor{tip.Height, hash}, err
 }
 
-// write runs f in one transaction, then brings the memory up to date and tells the subscribers, in this order and before the
+// write runs f in one transaction, then brings the cache up to date and tells the subscribers, in this order and before the
 // next commit. tops are the newest heights that are known of the chains that f stores blocks of.
 func (x *Index) write(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
 	x.commits.Lock()
@@ -188,8 +197,8 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 		if err != nil {
 			return fmt.Errorf("reading the exchange's clock: %w", err)
 		}
-		e = newEffects(x.memory.current())
-		a := &applier{tx: t, effects: e, sheet: newSheet(x.kept, tops), clock: tip.Clock}
+		e = newOwnTxs(x.cache.current())
+		a := &applier{tx: t, effects: e, writeSet: newWriteSet(x.kept, tops), clock: tip.Clock}
 		if err := f(a); err != nil {
 			return err
 		}
@@ -205,7 +214,7 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 	return x.told(context.WithoutCancel(ctx), e)
 }
 
-// told brings the effects of a commit to the memory and the subscribers.
+// told brings the effects of a commit to the cache and the subscribers.
 func (x *Index) told(ctx context.Context, e *effects) error {
 	var moved map[uint32]bool
 	if e.undone {
@@ -213,7 +222,7 @@ func (x *Index) told(ctx context.Context, e *effects) error {
 			return fmt.Errorf("reading the index after blocks were taken back: %w", err)
 		}
 	} else {
-		moved = x.memory.follow(e, x.config.Now().Unix())
+		moved = x.cache.follow(e, x.config.Now().Unix())
 		maps.Copy(x.cursors, e.cursors)
 	}
 	if e.silent() || !x.feed.wanted() {

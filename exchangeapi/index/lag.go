@@ -28,7 +28,7 @@ type lagging struct {
 }
 
 // saw notes the newest heights that the node has told of.
-func (l *lagging) saw(t *turn) {
+func (l *lagging) saw(t *batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tops == nil {
@@ -66,7 +66,7 @@ func (l *lagging) due(every time.Duration, now time.Time) bool {
 
 // Lag tells how far the index is behind, as far as it knows.
 func (x *Index) Lag() Lag {
-	at, now := x.places(), x.config.Now()
+	at, now := x.allCursors(), x.config.Now()
 	x.lag.mu.Lock()
 	since, tops := x.lag.since, maps.Clone(x.lag.tops)
 	x.lag.mu.Unlock()
@@ -83,7 +83,7 @@ func (x *Index) Lag() Lag {
 }
 
 // progress tells the log, from time to time, that blocks are being caught up with.
-func (x *Index) progress(t *turn) {
+func (x *Index) progress(t *batch) {
 	x.lag.saw(t)
 	x.reached.Store(true)
 	if t.more && x.lag.due(progressEvery, x.config.Now()) {

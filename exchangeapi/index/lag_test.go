@@ -8,10 +8,10 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	"gatewayd/chain/vite/rpc"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	"gatewayd/vite/rpc"
 )
 
 // publicPort is the chain as a real node shows it: over a WebSocket that takes messages of one frame, without private methods.

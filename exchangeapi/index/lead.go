@@ -51,7 +51,7 @@ func (s *store) resign(ctx context.Context) {
 	s.leader.conn = nil
 }
 
-// standBy keeps the memory as new as what another process has stored.
+// standBy keeps the cache as new as what another process has stored.
 func (x *Index) standBy(ctx context.Context) error {
 	var moved bool
 	err := x.store.view(ctx, func(t *tx) error {

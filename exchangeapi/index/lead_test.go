@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/dex"
 	"gatewayd/records/recordstest"
+	"gatewayd/vite/dex"
 )
 
 // TestReplicas: of two on one database one follows. The other answers what is stored, does not keep from its subscribers that they miss something, and

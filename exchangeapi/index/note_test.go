@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 func (r *rig) note(x *Index, u user, id core.Hash, side int, price string, n uint64) {

@@ -3,7 +3,8 @@ package index
 import (
 	"fmt"
 
-	"gatewayd/chain/vite/dex"
+	"gatewayd/exchangeapi/index/numbers"
+	"gatewayd/vite/dex"
 )
 
 // orderRow is a row of ex_orders.
@@ -177,10 +178,10 @@ func (o *orderRow) view(m *market) Order {
 	fees := plus(&o.BaseFee.Int, &o.OperatorFee.Int)
 	return Order{
 		Pair: m.pair, Address: o.Owner, ID: o.ID, InnerID: o.InnerID, Side: o.Side, Type: o.Type,
-		Price: cutPrice(o.Price.Price, pp), Quantity: cutAmount(&o.Quantity.Int, m.TradeDecimals, qp), Amount: o.worth(m),
-		ExecutedQuantity: cutAmount(&o.Executed.Int, m.TradeDecimals, qp), ExecutedAmount: cutAmount(&o.ExecutedAmount.Int, m.QuoteDecimals, pp),
+		Price: numbers.Price(o.Price.Price, pp), Quantity: numbers.Amount(&o.Quantity.Int, m.TradeDecimals, qp), Amount: o.worth(m),
+		ExecutedQuantity: numbers.Amount(&o.Executed.Int, m.TradeDecimals, qp), ExecutedAmount: numbers.Amount(&o.ExecutedAmount.Int, m.QuoteDecimals, pp),
 		ExecutedPercent: percent, ExecutedAvgPrice: average,
-		Fee: cutAmount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,
+		Fee: numbers.Amount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,
 	}
 }
 
@@ -188,18 +189,18 @@ func (o *orderRow) view(m *market) Order {
 func (o *orderRow) ratios(m *market) (percent, average string) {
 	pp := m.pair.PricePrecision
 	if o.Executed.IsZero() {
-		none := cutDigits("0", 0, pp)
+		none := numbers.Digits("0", 0, pp)
 		return none, none
 	}
-	percent = cutRatio(&o.Executed.Int, m.TradeDecimals, &o.Quantity.Int, m.TradeDecimals, pp)
-	return percent, cutRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
+	percent = numbers.CutRatio(&o.Executed.Int, m.TradeDecimals, &o.Quantity.Int, m.TradeDecimals, pp)
+	return percent, numbers.CutRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
 }
 
 // worth is the amount to show: the exact product, not the chain's rounded amount. A market order has no price, so it shows
 // what it set aside.
 func (o *orderRow) worth(m *market) string {
 	if o.Price.IsZero() {
-		return cutAmount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)
+		return numbers.Amount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)
 	}
-	return cutProduct(o.Price.Price, &o.Quantity.Int, m.TradeDecimals, wideDecimals)
+	return numbers.Product(o.Price.Price, &o.Quantity.Int, m.TradeDecimals, wideDecimals)
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/client"
+	"gatewayd/vite/dex"
 )
 
 // paged is a node that remembers where its pages of dexTrade's events end.
@@ -24,10 +24,10 @@ func (p *paged) Call(ctx context.Context, result any, method string, params ...a
 	}
 	page, f := *entries, params[0].(client.LogFilter)
 	if f.Page > 0 && len(page) > 0 {
-		p.begins = append(p.begins, page[0].height)
+		p.begins = append(p.begins, page[0].height())
 	}
 	if len(page) == f.Size {
-		p.ends = append(p.ends, page[len(page)-1].height)
+		p.ends = append(p.ends, page[len(page)-1].height())
 	}
 	return nil
 }

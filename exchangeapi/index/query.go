@@ -1,16 +1,29 @@
 package index
 
 import (
-	"cmp"
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/shopspring/decimal"
+	"gatewayd/exchangeapi/index/numbers"
+	"gatewayd/vite/core"
+)
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+// The columns of what is shown.
+const (
+	shownOfOrder = `id, inner_id, owner, market, side, type, price, quantity, amount, created, executed, executed_amount, base_fee, operator_fee, status`
+	shownOfTrade = `height, id, side, price, quantity, amount, taker_inner, maker_inner, taker_fee, maker_fee, at`
+	shownOfBar   = `span, start, open, close, high, low, volume`
+
+	shownOfTransfer = `amount, kind, at`
+)
+
+// The orders of lists.
+const (
+	newestOrders = "created DESC, serial DESC, id DESC"
+	newestEvents = "height DESC, pos DESC"
+	newestBars   = "start DESC"
 )
 
 const orderOfID = "SELECT " + shownOfOrder + " FROM ex_orders WHERE id = ?"
@@ -18,14 +31,17 @@ const orderOfID = "SELECT " + shownOfOrder + " FROM ex_orders WHERE id = ?"
 // Order is an order of an owner; nil if there is none of this owner.
 func (x *Index) Order(ctx context.Context, owner core.Address, id core.Hash) (*Order, error) {
 	var o orderRow
-	err := x.store.lookUp(ctx, func(l *lookup) error { return l.rows(orderOfID, []any{id.String()}, o.read) })
+	err := x.store.read(ctx, func(t *tx) error {
+		_, err := t.one(&o, orderOfID, id.String())
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading order %s: %w", id, err)
 	}
 	if o.Owner != owner.String() {
 		return nil, nil // or there is none at all
 	}
-	m := x.memory.current().byID[o.Market]
+	m := x.cache.current().byID[o.Market]
 	if m == nil {
 		return nil, nil // its market was taken back
 	}
@@ -35,22 +51,17 @@ func (x *Index) Order(ctx context.Context, owner core.Address, id core.Hash) (*O
 
 // Orders lists orders newest first. Errors: ErrUnknownMarket for a Symbol; unknown token symbols match nothing.
 func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, error) {
-	r := x.memory.current()
+	r := x.cache.current()
 	w, err := f.where(r)
 	if err != nil {
 		return Orders{}, err
 	}
 	result := Orders{List: make([]Order, 0, room(p))}
-	var o orderRow
-	err = x.store.lookUp(ctx, func(l *lookup) (err error) {
-		result.Total, err = l.page(shownOfOrder, newestOrders, w, p, func(row []driver.Value) error {
-			err := o.read(row)
-			if m := r.byID[o.Market]; m != nil && err == nil {
-				result.List = append(result.List, o.view(m))
-			}
-			return err
-		})
-		return err
+	var row orderRow
+	result.Total, err = x.store.page(ctx, w, shownOfOrder, newestOrders, p, &row, func() {
+		if m := r.byID[row.Market]; m != nil {
+			result.List = append(result.List, row.view(m))
+		}
 	})
 	if err != nil {
 		return Orders{}, fmt.Errorf("reading orders of %s: %w", f.Owner, err)
@@ -114,17 +125,8 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 		return Trades{}, err
 	}
 	result := Trades{List: make([]Trade, 0, room(p))}
-	var t tradeRow
-	err = x.store.lookUp(ctx, func(l *lookup) (err error) {
-		result.Total, err = l.page(shownOfTrade, newestEvents, f.where(m), p, func(row []driver.Value) error {
-			err := t.read(row)
-			if err == nil {
-				result.List = append(result.List, t.view(m))
-			}
-			return err
-		})
-		return err
-	})
+	var row tradeRow
+	result.Total, err = x.store.page(ctx, f.where(m), shownOfTrade, newestEvents, p, &row, func() { result.List = append(result.List, row.view(m)) })
 	if err != nil {
 		return Trades{}, fmt.Errorf("reading trades of %s: %w", f.Symbol, err)
 	}
@@ -171,18 +173,8 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	}
 	p := Page{Limit: f.Limit}
 	bars := make([]Bar, 0, room(p))
-	var b barRow
-	err = x.store.lookUp(ctx, func(l *lookup) error {
-		_, err := l.page(shownOfBar, newestBars, w, p, func(row []driver.Value) error {
-			err := b.read(row)
-			if err == nil {
-				bars = append(bars, b.view(m))
-			}
-			return err
-		})
-		return err
-	})
-	if err != nil {
+	var row barRow
+	if _, err := x.store.page(ctx, w, shownOfBar, newestBars, p, &row, func() { bars = append(bars, row.view(m)) }); err != nil {
 		return nil, fmt.Errorf("reading bars of %s: %w", f.Symbol, err)
 	}
 	slices.Reverse(bars)
@@ -196,14 +188,15 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 	w := newWhere("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
 	result := Transfers{List: []Transfer{}}
 	var amounts []amount
-	err := x.store.lookUp(ctx, func(l *lookup) (err error) {
-		result.Total, err = l.page(shownOfTransfer, newestEvents, w, p, func(row []driver.Value) error {
-			c := columns{row: row}
-			amounts = append(amounts, c.amount())
-			result.List = append(result.List, Transfer{Type: int(c.number()), Time: c.number()})
-			return c.err
-		})
-		return err
+	var row struct {
+		Amount amount `db:"amount"`
+		Kind   int    `db:"kind"`
+		At     int64  `db:"at"`
+	}
+	var err error
+	result.Total, err = x.store.page(ctx, w, shownOfTransfer, newestEvents, p, &row, func() {
+		amounts = append(amounts, row.Amount)
+		result.List = append(result.List, Transfer{Type: row.Kind, Time: row.At})
 	})
 	if err != nil {
 		return Transfers{}, fmt.Errorf("reading transfers of %s: %w", owner, err)
@@ -217,7 +210,7 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 	}
 	for i := range amounts {
 		t := &result.List[i]
-		t.TokenSymbol, t.Amount = symbol, cutAmount(&amounts[i].Int, decimals, wideDecimals)
+		t.TokenSymbol, t.Amount = symbol, numbers.Amount(&amounts[i].Int, decimals, wideDecimals)
 	}
 	return result, nil
 }
@@ -225,9 +218,9 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 // tokenLabel is a token's symbol as transfers show it, without the suffix, and its decimals. Deposits may be of tokens without a market: those the node is asked about.
 func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8, error) {
 	for range 2 {
-		x.memory.mu.Lock()
-		t, known := x.memory.infos[id]
-		x.memory.mu.Unlock()
+		x.cache.mu.Lock()
+		t, known := x.cache.infos[id]
+		x.cache.mu.Unlock()
 		if known {
 			return t.OriginalSymbol, t.Decimals, nil
 		}
@@ -245,11 +238,9 @@ func (x *Index) Granted(ctx context.Context, principal, agent core.Address, symb
 		return false, err
 	}
 	granted := false
-	err = x.store.lookUp(ctx, func(l *lookup) error {
-		return l.rows(lastGrant, []any{principal.String(), agent.String(), int64(m.ID)}, func(row []driver.Value) error {
-			granted = row[0].(int64) == 1
-			return nil
-		})
+	err = x.store.read(ctx, func(t *tx) error {
+		_, err := t.one(&granted, lastGrant, principal.String(), agent.String(), m.ID)
+		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("reading grants of %s: %w", principal, err)
@@ -258,132 +249,68 @@ func (x *Index) Granted(ctx context.Context, principal, agent core.Address, symb
 }
 
 func (x *Index) market(symbol string) (*market, error) {
-	if m := x.memory.current().bySymbol[symbol]; m != nil {
+	if m := x.cache.current().bySymbol[symbol]; m != nil {
 		return m, nil
 	}
 	return nil, ErrUnknownMarket
 }
 
-// Markets lists all markets by symbol.
-func (x *Index) Markets() []Market {
-	markets := x.memory.current().sorted()
-	list := make([]Market, len(markets))
-	for i, m := range markets {
-		list[i] = x.figures(m)
+// Grants lists the symbols of the markets in which a principal lets an agent trade, in order.
+func (x *Index) Grants(ctx context.Context, principal, agent core.Address) ([]string, error) {
+	var rows []struct {
+		Market  uint32 `db:"market"`
+		Granted bool   `db:"granted"`
 	}
-	return list
-}
-
-// Market is a market with its figures. Errors: ErrUnknownMarket.
-func (x *Index) Market(symbol string) (Market, error) {
-	m, err := x.market(symbol)
+	err := x.store.read(ctx, func(t *tx) error {
+		return t.list(&rows, `SELECT market, granted FROM ex_grants WHERE principal = ? AND agent = ? ORDER BY height, pos`, principal.String(), agent.String())
+	})
 	if err != nil {
-		return Market{}, err
+		return nil, fmt.Errorf("reading grants of %s: %w", principal, err)
 	}
-	return x.figures(m), nil
-}
-
-func (x *Index) figures(m *market) Market {
-	x.memory.mu.Lock()
-	defer x.memory.mu.Unlock()
-	w, b, pp := x.memory.window(m.ID), x.memory.book(m.ID), m.pair.PricePrecision
-	w.slide(x.config.Now().Unix())
-	f := w.figures(m)
-	best := b.best(m)
-	return Market{
-		Pair: m.pair, ID: m.ID, Trade: m.Trade, Quote: m.Quote, TradeDecimals: m.TradeDecimals, QuoteDecimals: m.QuoteDecimals,
-		QuoteType: m.QuoteType, TradeName: x.memory.tokenName(m.Trade, m.pair.TradeSymbol), QuoteName: x.memory.tokenName(m.Quote, m.pair.QuoteSymbol),
-		Operator: m.Owner.String(), TakerFee: m.TakerOperatorRate, MakerFee: m.MakerOperatorRate,
-		AllowMining: m.AllowMining, Stable: m.Stable, Stopped: m.Stopped, OpenTime: m.Time,
-		HighPrice: cut(f.high, pp), LowPrice: cut(f.low, pp), LastPrice: cut(f.last, pp),
-		Volume: cut(f.quantity, wideDecimals), BaseVolume: cut(f.amount, wideDecimals),
-		BidPrice: best.BidPrice, AskPrice: best.AskPrice, OpenBuyOrders: b.sides[0].orders, OpenSellOrders: b.sides[1].orders,
+	granted := map[uint32]bool{}
+	for _, row := range rows {
+		granted[row.Market] = row.Granted // the last word counts
 	}
-}
-
-// tokenName is a token's name, or its symbol while the node could not be asked.
-func (m *memory) tokenName(id core.TokenID, symbol string) string {
-	return cmp.Or(m.infos[id].Name, symbol)
-}
-
-// Fees are the base fees (the taker's and the maker's, without the operators') of the trades at a Unix second and later, at
-// most 24 hours ago, by the type of the quote token in whole tokens. A type without trades is left out.
-func (x *Index) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
-	x.memory.mu.Lock()
-	defer x.memory.mu.Unlock()
-	sums := map[dex.QuoteType]decimal.Decimal{}
-	for id, w := range x.memory.windows {
-		m := x.memory.rules.byID[id]
-		if m == nil {
-			continue
-		}
-		if n := w.feesSince(since); !n.IsZero() {
-			sums[m.QuoteType] = sums[m.QuoteType].Add(whole(&n, m.QuoteDecimals))
+	symbols := []string{}
+	for _, m := range x.Markets() {
+		if granted[m.ID] {
+			symbols = append(symbols, m.Symbol)
 		}
 	}
-	return sums
+	slices.Sort(symbols)
+	return symbols, nil
 }
 
-// Tickers lists the figures of all markets, by symbol.
-func (x *Index) Tickers() []Ticker {
-	markets := x.memory.current().sorted()
-	list := make([]Ticker, len(markets))
-	for i, m := range markets {
-		list[i] = x.ticker(m)
-	}
-	return list
+// where is a table with the condition of a query, put together from the members of a filter.
+type where struct {
+	text strings.Builder
+	args []any
 }
 
-func (x *Index) ticker(m *market) Ticker {
-	x.memory.mu.Lock()
-	defer x.memory.mu.Unlock()
-	return x.memory.window(m.ID).ticker(m, x.config.Now().Unix())
+// newWhere begins with the table and the condition that always holds.
+func newWhere(text string, args ...any) *where {
+	w := &where{args: args}
+	w.text.WriteString(text)
+	return w
 }
 
-// Depth is a market's book, at most limit levels (and MaxDepth) on each side. precision is the decimals to merge prices to,
-// at most the market's own, which nil means. Errors: ErrUnknownMarket.
-func (x *Index) Depth(symbol string, limit int, precision *int) (Depth, error) {
-	m, err := x.market(symbol)
-	if err != nil {
-		return Depth{}, err
-	}
-	places := m.pair.PricePrecision
-	if precision != nil {
-		places = min(places, max(0, *precision))
-	}
-	return x.depth(m, min(max(1, limit), MaxDepth), places), nil
+func (w *where) and(condition string, args ...any) {
+	w.text.WriteString(" AND ")
+	w.text.WriteString(condition)
+	w.args = append(w.args, args...)
 }
 
-func (x *Index) depth(m *market, limit, places int) Depth {
-	x.memory.mu.Lock()
-	defer x.memory.mu.Unlock()
-	b := x.memory.book(m.ID)
-	return Depth{
-		Symbol: m.Symbol, Time: x.config.Now().UnixMilli(),
-		Asks: b.sides[1].depth(m, limit, places), Bids: b.sides[0].depth(m, limit, places),
+// in is and of a column with a list, which is not empty.
+func (w *where) in(column string, list []int64) {
+	w.and(column + " IN (?" + strings.Repeat(",?", len(list)-1) + ")")
+	for _, n := range list {
+		w.args = append(w.args, n)
 	}
 }
 
-// BookTicker is the best of both sides. Errors: ErrUnknownMarket.
-func (x *Index) BookTicker(symbol string) (BookTicker, error) {
-	m, err := x.market(symbol)
-	if err != nil {
-		return BookTicker{}, err
-	}
-	x.memory.mu.Lock()
-	defer x.memory.mu.Unlock()
-	return x.memory.book(m.ID).best(m), nil
+func pageQuery(columns, order string, w *where) string {
+	return "SELECT " + columns + " FROM " + w.text.String() + " ORDER BY " + order + " LIMIT ? + 0 OFFSET ?"
 }
 
-func (b *book) best(m *market) BookTicker {
-	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
-	none := Level{cut(decimal.Zero, pp), cut(decimal.Zero, qp)}
-	bid, ask := none, none
-	if bids := b.sides[0].depth(m, 1, pp); len(bids) > 0 {
-		bid = bids[0]
-	}
-	if asks := b.sides[1].depth(m, 1, pp); len(asks) > 0 {
-		ask = asks[0]
-	}
-	return BookTicker{m.Symbol, bid.Price, ask.Price, bid.Quantity, ask.Quantity}
-}
+// room is how many rows of a page to have room for before they are read.
+func room(p Page) int { return min(max(0, p.Limit), 100) }

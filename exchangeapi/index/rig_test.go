@@ -14,11 +14,12 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
-	"gatewayd/chain/vite/node"
-	"gatewayd/chain/vite/rpc"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	viteledger "gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+	"gatewayd/vite/rpc"
 )
 
 // startTime is the exchange's time at the beginning of the tests.
@@ -62,20 +63,20 @@ func vite(n uint64) uint256.Int {
 
 func coins(n uint64) uint256.Int { return *uint256.NewInt(n * 1e8) }
 
-func genesis(t testing.TB) node.Genesis {
+func genesis(t testing.TB) viteledger.Genesis {
 	owner := newUser(t, 1).addr
-	g := node.Genesis{ExchangeOwner: owner, StakeLock: 5}
+	g := viteledger.Genesis{ExchangeOwner: owner, StakeLock: 5}
 	for id, symbol := range map[core.TokenID]string{coin: "COIN", gold: "GOLD"} {
-		g.Tokens = append(g.Tokens, node.TokenInfo{
+		g.Tokens = append(g.Tokens, viteledger.TokenInfo{
 			ID: id, Name: symbol + " Token", Symbol: symbol, Decimals: 8, Owner: owner, TotalSupply: *uint256.NewInt(3e15),
 		})
 	}
 	for i := uint64(1); i <= 3; i++ {
 		u := newUser(t, i).addr
-		g.Accounts = append(g.Accounts, node.GenesisAccount{Address: u, Balances: map[core.TokenID]uint256.Int{
+		g.Accounts = append(g.Accounts, viteledger.GenesisAccount{Address: u, Balances: map[core.TokenID]uint256.Int{
 			core.VITE: vite(10_000_000), coin: *uint256.NewInt(1e15), gold: *uint256.NewInt(1e15),
 		}})
-		g.Stakes = append(g.Stakes, node.GenesisStake{Staker: owner, Beneficiary: u, Amount: vite(1_000_000)})
+		g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: owner, Beneficiary: u, Amount: vite(1_000_000)})
 	}
 	return g
 }

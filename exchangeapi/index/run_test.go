@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // flaky is a node that can be out of reach.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // blockRow is a row of ex_blocks.
@@ -87,7 +87,7 @@ func (a *applier) settleOrder(o *orderRow) error {
 	case f == nil && o.Placed > 0: // received long ago, or its block was taken back before that of dexTrade
 		return nil
 	case f == nil && o.Noted == 0:
-		a.forget(o)
+		a.discard(o)
 		return nil
 	case f == nil:
 		o.Received, o.ReceivedAt, o.Refused, o.Created = 0, 0, false, o.Noted
@@ -134,7 +134,7 @@ func (a *applier) cancelledBy(request string) (*orderRow, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	o := a.keep(&row)
+	o := a.track(&row)
 	if o.Cancel != request {
 		return nil, nil
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // span is how many blocks of a contract are read at a time. A node's answer stays far below what a client takes, also when each block has the most
@@ -81,8 +81,8 @@ type reader struct {
 	span uint64
 }
 
-// page is what follows a cursor.
-type page struct {
+// blockRange is what follows a cursor.
+type blockRange struct {
 	blocks []block
 	more   bool   // the chain goes on after them
 	top    uint64 // height of the newest block that the node has told of
@@ -90,7 +90,7 @@ type page struct {
 }
 
 // next reads the blocks after the cursor up to a height, at most span of them.
-func (r *reader) next(ctx context.Context, at cursor, most uint64) (page, error) {
+func (r *reader) next(ctx context.Context, at cursor, most uint64) (blockRange, error) {
 	p, headers, err := r.line(ctx, at, most)
 	if err != nil || len(headers) == 0 {
 		return p, err
@@ -100,23 +100,23 @@ func (r *reader) next(ctx context.Context, at cursor, most uint64) (page, error)
 		p.blocks = append(p.blocks, headers[i].block)
 	}
 	if err := r.addLogs(ctx, p.blocks, headers); err != nil {
-		return page{}, err
+		return blockRange{}, err
 	}
 	if r.contract == fund {
 		if err := r.addCalls(ctx, p.blocks); err != nil {
-			return page{}, err
+			return blockRange{}, err
 		}
 	}
 	for i := range p.blocks {
 		if err := p.blocks[i].decode(); err != nil {
-			return page{}, fmt.Errorf("reading block %d of dex %s: %w", p.blocks[i].height, r.contract, err)
+			return blockRange{}, fmt.Errorf("reading block %d of dex %s: %w", p.blocks[i].height, r.contract, err)
 		}
 	}
 	return p, nil
 }
 
 // line reads the headers after the cursor, newest first, and checks that they form one line that begins there.
-func (r *reader) line(ctx context.Context, at cursor, most uint64) (p page, list []header, err error) {
+func (r *reader) line(ctx context.Context, at cursor, most uint64) (p blockRange, list []header, err error) {
 	top, err := r.LatestAccountBlock(ctx, r.address())
 	if err != nil {
 		return p, nil, fmt.Errorf("reading the newest block of dex %s: %w", r.contract, err)
@@ -124,9 +124,9 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p page, list
 	limit := min(most, at.height+r.span)
 	switch {
 	case top == nil:
-		return page{forked: at.height > 0}, nil, nil
+		return blockRange{forked: at.height > 0}, nil, nil
 	case top.Height < at.height, top.Height == at.height && top.Hash != at.hash:
-		return page{forked: true}, nil, nil
+		return blockRange{forked: true}, nil, nil
 	}
 	p.top = top.Height
 	if top.Height == at.height || limit <= at.height { // what is newer than most is looked at later, and so is whether ours still stands
@@ -145,14 +145,20 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p page, list
 		return p, nil, err
 	}
 	if oldest := &list[len(list)-1]; at.height > 0 && oldest.previous != at.hash {
-		return page{forked: true}, nil, nil
+		return blockRange{forked: true}, nil, nil
 	}
 	return p, list, nil
 }
 
 // headers reads n headers down from top.
 func (r *reader) headers(ctx context.Context, top *client.AccountBlock, n int) (list []header, err error) {
-	if err := r.Call(ctx, &list, "ledger_getAccountBlocks", r.address(), top.Hash, nil, n); err != nil {
+	var answer []wireBlock
+	err = r.Call(ctx, &answer, "ledger_getAccountBlocks", r.address(), top.Hash, nil, n)
+	list = make([]header, len(answer))
+	for i := 0; i < len(answer) && err == nil; i++ {
+		list[i], err = answer[i].header()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading %d blocks of dex %s up to %d: %w", n, r.contract, top.Height, err)
 	}
 	if !linked(list, top, n) {
@@ -196,18 +202,30 @@ func (r *reader) addLogs(ctx context.Context, blocks []block, headers []header) 
 		if err := r.Call(ctx, &entries, "ledger_getVmLogsByFilter", filter); err != nil {
 			return fmt.Errorf("reading the events of dex %s from %d to %d: %w", r.contract, first, last, err)
 		}
-		for _, e := range entries {
-			if e.height < first || e.height > last || e.block != blocks[e.height-first].hash {
-				return fmt.Errorf("event of dex %s at %d: %w", r.contract, e.height, errMoved)
+		for i := range entries {
+			if err := r.addLog(blocks, &entries[i]); err != nil {
+				return err
 			}
-			b := &blocks[e.height-first]
-			b.logs = append(b.logs, e.log)
 		}
 		if len(entries) < filter.Size {
 			return r.complete(blocks, headers)
 		}
 	}
 	return fmt.Errorf("dex %s from %d to %d: more than %d pages of events", r.contract, first, last, maxLogPages)
+}
+
+func (r *reader) addLog(blocks []block, e *logEntry) error {
+	first, last, height := blocks[0].height, blocks[len(blocks)-1].height, e.height()
+	if height < first || height > last || e.Block != blocks[height-first].hash {
+		return fmt.Errorf("event of dex %s at %d: %w", r.contract, height, errMoved)
+	}
+	log, err := e.content()
+	if err != nil {
+		return fmt.Errorf("event of dex %s at %d: %w", r.contract, height, err)
+	}
+	b := &blocks[height-first]
+	b.logs = append(b.logs, log)
+	return nil
 }
 
 // complete checks that each block that names a hash of events has some: a node may answer before it has stored them.
@@ -252,4 +270,51 @@ func (r *reader) addCalls(ctx context.Context, blocks []block) error {
 		b.asked = readCall(b)
 	}
 	return nil
+}
+
+// probeBlocks is how many of the newest blocks of each contract a probe reads.
+const probeBlocks = 20
+
+// Probe asks a node all that an index asks: the newest blocks of both contracts with their events and calls, a token, an account's funds. It tells what the
+// node does not answer, and stores nothing. A chain without an exchange has nothing to read and passes.
+func Probe(ctx context.Context, n Node) error {
+	for _, c := range []contract{fund, trade} {
+		err := probe(ctx, &reader{n, c, probeBlocks})
+		if errors.Is(err, errMoved) {
+			err = probe(ctx, &reader{n, c, probeBlocks})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := n.TokenInfo(ctx, core.VITE); err != nil {
+		return fmt.Errorf("reading a token: %w", err)
+	}
+	if _, err := n.Funds(ctx, core.Address{}); err != nil {
+		return fmt.Errorf("reading an account's funds: %w", err)
+	}
+	return nil
+}
+
+func probe(ctx context.Context, r *reader) error {
+	top, err := r.LatestAccountBlock(ctx, r.address())
+	if err != nil {
+		return fmt.Errorf("reading the newest block of dex %s: %w", r.contract, err)
+	}
+	if top == nil {
+		return nil
+	}
+	var from cursor
+	if top.Height > probeBlocks {
+		below, err := r.AccountBlockByHeight(ctx, r.address(), top.Height-probeBlocks)
+		if err != nil {
+			return fmt.Errorf("reading block %d of dex %s: %w", top.Height-probeBlocks, r.contract, err)
+		}
+		if below == nil {
+			return errMoved
+		}
+		from = cursor{below.Height, below.Hash}
+	}
+	_, err = r.next(ctx, from, top.Height)
+	return err
 }

@@ -3,22 +3,18 @@ package index
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/holiman/uint256"
 	"github.com/jmoiron/sqlx"
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/database"
-	"github.com/pressly/goose/v3/lock"
+
+	"gatewayd/internal/database"
+	"gatewayd/vite/dex"
 )
 
 //go:embed migrations/*.sql
@@ -45,43 +41,37 @@ const (
 )
 
 // ErrNewer marks a database that a later program wrote.
-var ErrNewer = errors.New("the index was written by a newer program")
+var ErrNewer = database.ErrNewer
 
 // errCommit marks a commit of which it is not known whether it happened: what is in memory has to be read anew.
 var errCommit = errors.New("committing")
 
 // store is the index's database.
 type store struct {
-	writes, reads *sqlx.DB
-	lock          string // SQL that makes a writing transaction the only one; empty where BEGIN does it
+	db            *database.DB
+	writes, reads *sqlx.DB // its connections
+	lock          string   // SQL that makes a writing transaction the only one; empty where BEGIN does it
 	leader        leadership
-	texts         sync.Map // of insertions
 }
 
-func checkURL(url string) error {
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		if path == "" || strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":") {
-			return errors.New("url: sqlite: takes a plain path, no options, no memory database")
-		}
-		return nil
-	}
-	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
-		return nil
-	}
-	return errors.New("url: sqlite:PATH or postgres://... is wanted")
-}
-
-// openStore opens the database and brings its schema up to date.
+// openStore opens the database and brings its schema up to date. A commit that a power cut undoes is only read from the chain once more.
 func openStore(ctx context.Context, url string) (*store, error) {
-	open, dialect := openPostgres, goose.DialectPostgres
-	if strings.HasPrefix(url, "sqlite:") {
-		open, dialect = openSQLite, goose.DialectSQLite3
-	}
-	s, err := open(ctx, url)
+	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteWrites, Reads: sqliteReads, Readers: readers}, database.Postgres{
+		Writers: 2, Readers: readers, // migrations hold a writer for their lock, and who follows the chain for his
+		Params: map[string]string{"application_name": "gatewayd index", "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the index: %w", err)
 	}
-	if err := migrate(ctx, s.writes.DB, dialect); err != nil {
+	s := &store{db: db, writes: db.Writes, reads: db.Reads}
+	if db.File == "" {
+		s.lock = "SELECT pg_advisory_xact_lock(7310293846)"
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err == nil {
+		err = db.Migrate(ctx, database.Schema{Folders: []fs.FS{files}, Table: versions})
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
 	}
 	return s, nil
@@ -89,113 +79,21 @@ func openStore(ctx context.Context, url string) (*store, error) {
 
 func (s *store) close() error {
 	s.resign(context.Background())
-	return errors.Join(s.reads.Close(), s.writes.Close())
-}
-
-func openSQLite(ctx context.Context, url string) (*store, error) {
-	path := strings.TrimPrefix(url, "sqlite:")
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // for its owner only
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	writes, err := sqlx.Open("sqlite3", path+sqliteWrites)
-	if err != nil {
-		return nil, err
-	}
-	reads, err := sqlx.Open("sqlite3", path+sqliteReads)
-	if err != nil {
-		return nil, errors.Join(err, writes.Close())
-	}
-	s := &store{writes: writes, reads: reads}
-	limitConns(writes, 1)
-	limitConns(reads, readers)
-	if err := writes.PingContext(ctx); err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
-}
-
-func openPostgres(ctx context.Context, url string) (*store, error) {
-	c, err := pgx.ParseConfig(url)
-	if err != nil {
-		return nil, errors.New("url: not a PostgreSQL address") // the library's text may hold a password
-	}
-	c.RuntimeParams["application_name"] = "gatewayd index"
-	c.RuntimeParams["statement_timeout"] = "30s"
-	c.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
-	s := &store{
-		writes: sqlx.NewDb(stdlib.OpenDB(*c), "pgx"), reads: sqlx.NewDb(stdlib.OpenDB(*c), "pgx"),
-		lock: "SELECT pg_advisory_xact_lock(7310293846)",
-	}
-	limitConns(s.writes, 2) // migrations hold one for their lock, and who follows the chain for his
-	limitConns(s.reads, readers)
-	if err := s.writes.PingContext(ctx); err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
-}
-
-func limitConns(db *sqlx.DB, n int) {
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-}
-
-func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	table, err := database.NewStore(dialect, versions)
-	if err != nil {
-		return err
-	}
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithStore(table)}
-	if dialect == goose.DialectPostgres {
-		session, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return err
-		}
-		options = append(options, goose.WithSessionLocker(session))
-	}
-	p, err := goose.NewProvider("", db, files, options...)
-	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
-	}
-	return bringUp(ctx, p)
-}
-
-func bringUp(ctx context.Context, p *goose.Provider) error {
-	current, target, err := p.GetVersions(ctx)
-	switch {
-	case err != nil:
-		return fmt.Errorf("reading the schema's version: %w", err)
-	case current > target:
-		return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, current, target)
-	case current == target:
-		return nil
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrating from schema %d to %d: %w", current, target, err)
-	}
-	return nil
+	return s.db.Close()
 }
 
 // tx is one transaction; it must not leave the function it was handed to.
 type tx struct {
-	ctx   context.Context
-	tx    session
-	texts *sync.Map // of insertions; nil where nothing is written
+	ctx context.Context
+	tx  session
 }
 
-// session runs the statements of one transaction: a *sqlx.Tx, or a *sqlx.Conn between BEGIN and ROLLBACK.
+// session runs statements: a *sqlx.Tx, or a *sqlx.Conn where each statement stands alone.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	GetContext(ctx context.Context, into any, query string, args ...any) error
 	SelectContext(ctx context.Context, into any, query string, args ...any) error
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error)
 	Rebind(query string) string
 }
 
@@ -209,7 +107,7 @@ func (s *store) update(ctx context.Context, f func(*tx) error) error {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer t.Rollback() // answers ErrTxDone after a commit
-	w := &tx{ctx, t, &s.texts}
+	w := &tx{ctx, t}
 	if s.lock != "" {
 		if err := w.exec(s.lock); err != nil {
 			return fmt.Errorf("waiting for other writers: %w", err)
@@ -224,6 +122,39 @@ func (s *store) update(ctx context.Context, f func(*tx) error) error {
 	return nil
 }
 
+// read runs f on a connection for reading, without a transaction: each query sees a moment of its own. What SQLite runs is not interrupted: database/sql
+// and the driver would each start a goroutine for every query that could be.
+func (s *store) read(ctx context.Context, f func(*tx) error) error {
+	conn, err := s.reads.Connx(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	defer conn.Close()
+	if s.lock == "" {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return f(&tx{ctx, conn})
+}
+
+// page reads the rows of a page into row, one after the other, and counts all matches if asked to; -1 if not.
+func (s *store) page(ctx context.Context, w *where, columns, order string, p Page, row any, each func()) (total int, err error) {
+	run := s.read
+	if p.Total {
+		run = s.view
+	}
+	total = -1
+	err = run(ctx, func(t *tx) error {
+		if p.Total {
+			if _, err := t.one(&total, "SELECT COUNT(*) FROM "+w.text.String(), w.args...); err != nil {
+				return err
+			}
+		}
+		args := append(w.args[:len(w.args):len(w.args)], max(0, p.Limit), max(0, p.Offset))
+		return t.each(row, each, pageQuery(columns, order, w), args...)
+	})
+	return total, err
+}
+
 // view runs f on one read snapshot.
 func (s *store) view(ctx context.Context, f func(*tx) error) error {
 	var options *sql.TxOptions
@@ -235,7 +166,7 @@ func (s *store) view(ctx context.Context, f func(*tx) error) error {
 		return fmt.Errorf("beginning a snapshot: %w", err)
 	}
 	defer t.Rollback()
-	return f(&tx{ctx, t, nil})
+	return f(&tx{ctx, t})
 }
 
 func (t *tx) exec(query string, args ...any) error {
@@ -259,4 +190,63 @@ func (t *tx) list(into any, query string, args ...any) error {
 		return err
 	}
 	return t.tx.SelectContext(t.ctx, into, t.tx.Rebind(query), args...)
+}
+
+// each reads rows into row, a pointer to a struct, one after the other.
+func (t *tx) each(row any, f func(), query string, args ...any) error {
+	rows, err := t.tx.QueryxContext(t.ctx, t.tx.Rebind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.StructScan(row); err != nil {
+			return err
+		}
+		f()
+	}
+	return rows.Err()
+}
+
+// price is a dex.Price as a column: its shortest text.
+type price struct{ dex.Price }
+
+// Value is the price's text.
+func (p price) Value() (driver.Value, error) { return p.String(), nil }
+
+// Scan reads a price's text.
+func (p *price) Scan(src any) (err error) {
+	switch text := src.(type) {
+	case string:
+		p.Price, err = dex.ParsePrice(text)
+	case []byte:
+		p.Price, err = dex.ParsePrice(string(text))
+	default:
+		err = fmt.Errorf("a price column holds a %T", src)
+	}
+	return err
+}
+
+// amount is an integer of smallest units as a column: its decimal text.
+type amount struct{ uint256.Int }
+
+// Value is the amount's text.
+func (a amount) Value() (driver.Value, error) { return a.Dec(), nil }
+
+// Scan reads an amount's text.
+func (a *amount) Scan(src any) error {
+	text, ok := src.(string)
+	if raw, isBytes := src.([]byte); isBytes {
+		text, ok = string(raw), true
+	}
+	if !ok {
+		return fmt.Errorf("an amount column holds a %T", src)
+	}
+	return a.SetFromDecimal(text)
+}
+
+// plus is the sum of two amounts; amounts of a token are below its supply, so it does not overflow.
+func plus(a, b *uint256.Int) (sum uint256.Int) {
+	sum.Add(a, b)
+	return sum
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
 	"gatewayd/records/recordstest"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 func TestSQLite(t *testing.T) { suite(t, func(t *testing.T) string { return sqliteURL(t) }) }

@@ -1,8 +1,6 @@
 package index
 
 import (
-	"github.com/jmoiron/sqlx"
-
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/dex"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 )
 
 // What an index holds: what happened, and what is needed to take it back.

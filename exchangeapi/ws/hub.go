@@ -1,7 +1,22 @@
+// Package ws pushes what happens on the exchange to WebSocket clients: the topics of docs/exchange-api.md in the three
+// shapes that clients speak (docs/exchange-rules.md 1.12).
+//
+//	index ─▶ updates ─▶ round: what waits, merged ─▶ frames, one per topic and shape ─▶ queue ─▶ socket
+//	         after commit                                                               of each connection
+//
+// It owns connections, subscriptions and queues, and nothing that outlives them. It reads no chain and no database and
+// computes no figures: an update of exchangeapi/index says all that a push says.
+//
+// Promises. Pushes leave after the index's commit, and of one update in the order orders, trades, depths, tickers,
+// candles. Orders and trades are all pushed, or the connection is closed with a reason: a client who is too slow, and
+// everybody concerned if this process itself fell behind. Of depths, tickers and candles, which are whole states, a
+// newer one may take the place of an older one that was not sent yet.
 package ws
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,11 +24,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/gorilla/websocket"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/exchangeapi/index"
-	"gatewayd/serve"
+	"gatewayd/httpserver"
 )
 
 // feed is the index as the hub uses it: what it tells, and the markets and books that a topic may ask for.
@@ -44,7 +60,7 @@ type Hub struct {
 	now         func() time.Time
 
 	table   table
-	clients *serve.Places
+	clients *httpserver.ConnLimit
 
 	mu      sync.Mutex
 	open    bool // Run runs
@@ -81,7 +97,7 @@ func New[S updates](cfg Config, f feed[S]) (*Hub, error) {
 		},
 		now:     time.Now,
 		table:   table{groups: map[string]*group{}, most: cfg.Subscriptions},
-		clients: serve.NewPlaces(cfg.ClientConnections),
+		clients: httpserver.NewConnLimit(cfg.ClientConnections),
 		conns:   map[*conn]struct{}{},
 	}, nil
 }
@@ -229,4 +245,23 @@ func (h *Hub) connections() []*conn {
 		list = append(list, c)
 	}
 	return list
+}
+
+//go:embed asyncapi.yaml
+var asyncapi []byte
+
+// description is asyncapi.yaml in JSON.
+func description() ([]byte, error) {
+	var doc map[string]any
+	if err := yaml.Unmarshal(asyncapi, &doc); err != nil {
+		return nil, fmt.Errorf("reading the description of the pushes: %w", err)
+	}
+	return json.Marshal(doc)
+}
+
+// describe serves the description of the three shapes and all topics.
+func (h *Hub) describe(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	_, _ = w.Write(h.description) // a client who is gone needs none
 }

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gatewayd/exchangeapi/index"
-	"gatewayd/serve"
+	"gatewayd/httpserver"
 )
 
 // deaf subscribes and then reads nothing; its socket takes less than others.
@@ -246,7 +246,7 @@ func TestSlowOnceIsForgiven(t *testing.T) {
 
 // One client cannot take all places. Those of this machine are told apart by what a proxy says of them.
 func TestConnectionsOfAClient(t *testing.T) {
-	front, err := serve.NewFront(serve.Config{TrustProxy: []string{"127.0.0.0/8"}}, time.Now)
+	front, err := httpserver.NewMiddleware(httpserver.Config{TrustProxy: []string{"127.0.0.0/8"}}, time.Now)
 	require.NoError(t, err)
 	r := setup(t, Config{ClientConnections: 2})
 	proxied := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"gatewayd/serve"
+	"gatewayd/httpserver"
 )
 
 // serve is the handler of a path whose clients speak a shape until they say otherwise.
 func (h *Hub) serve(home shape) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		client := serve.ClientOf(r)
+		client := httpserver.ClientOf(r)
 		if !h.clients.Enter(client) {
 			turnAway(w, http.StatusTooManyRequests, "no more connections from your address")
 			return

@@ -103,7 +103,7 @@ func (w *watched) silent(now time.Time, s sight) records.Condition {
 		kind, what, why = NodesDisagree, "the nodes of chain %s agree on nothing, for %s: %s", nil
 	}
 	if len(why) == 0 {
-		why = []string{s.err.Error()}
+		why = []string{chain.PlainError(s.err)}
 	}
 	return w.stopping(kind, what, w.id, now.Sub(w.failing).Truncate(time.Second), strings.Join(why, "; "))
 }

@@ -43,7 +43,7 @@ func testAccounts(t *testing.T, url string) {
 	}
 	require.NoError(t, adopt(42))
 	got := get()
-	require.Equal(t, []any{records.AccountOK, uint64(0), uint64(42), uint64(42)}, []any{got.State, got.Lineage, got.Base, got.Next})
+	require.Equal(t, []any{records.AccountOK, uint64(0), uint64(42), uint64(42)}, []any{got.State, got.Branch, got.Base, got.Next})
 	require.ErrorIs(t, adopt(43), records.ErrConflict, "it is in use")
 	r.Do(func(tx *records.Tx) error {
 		return tx.SetAccountState(Source, "0xnew", records.AccountRecovering, "database restored")
@@ -61,7 +61,7 @@ func testAccounts(t *testing.T, url string) {
 	r.See(func(tx *records.Tx) error {
 		g, err := tx.Account(Exchange, Gateway)
 		require.NoError(t, err)
-		require.Equal(t, []uint64{1, 1, 1}, []uint64{g.Lineage, g.Base, g.Next}, "a ledger of linked blocks has lineages")
+		require.Equal(t, []uint64{1, 1, 1}, []uint64{g.Branch, g.Base, g.Next}, "a ledger of linked blocks has lineages")
 		hot, err := tx.Accounts(Source, records.KindHot)
 		require.NoError(t, err)
 		require.Len(t, hot, 2)

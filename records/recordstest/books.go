@@ -39,7 +39,7 @@ func testWork(t *testing.T, url string) {
 
 	s := r.Bind(p)
 	first, second := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptReplace)
-	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: second, OK: true})
+	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 1, Tx: second, OK: true})
 	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(70)}, owed(Gateway), "what stands in a block is no longer in the account")
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
 	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Gateway))
@@ -58,11 +58,11 @@ func testWork(t *testing.T, url string) {
 		rest, err := tx.TransfersFrom(Source, transfers[0].Height, transfers[0].ID, 10)
 		require.NoError(t, err)
 		require.Empty(t, rest)
-		effects, err := tx.EffectsFrom(Exchange, records.Effect{}, 10)
+		effects, err := tx.OwnTxsFrom(Exchange, records.OwnTx{}, 10)
 		require.NoError(t, err)
 		require.Len(t, effects, 1)
 		require.Equal(t, second, effects[0].Tx)
-		none, err := tx.EffectsFrom(Exchange, effects[0], 10)
+		none, err := tx.OwnTxsFrom(Exchange, effects[0], 10)
 		require.Empty(t, none)
 		return err
 	})
@@ -75,7 +75,7 @@ func testFullBlocks(t *testing.T, url string) {
 	var wantOut, gotOut []string
 	for range 3 {
 		b := r.Mine(Source, "")
-		effects := make([]chain.Effect, 5)
+		effects := make([]chain.OwnTx, 5)
 		for i := range effects {
 			in := r.Incoming(records.Deposit, 100, b)
 			r.Do(func(tx *records.Tx) error {
@@ -84,13 +84,13 @@ func testFullBlocks(t *testing.T, url string) {
 				return err
 			})
 			account := []string{"a", "b"}[i/3]
-			effects[i] = chain.Effect{Account: account, Number: uint64(i % 3), Tx: fmt.Sprintf("%s-%s-%d", b.Hash, account, i%3), OK: true}
+			effects[i] = chain.OwnTx{Account: account, Number: uint64(i % 3), Tx: fmt.Sprintf("%s-%s-%d", b.Hash, account, i%3), OK: true}
 			wantOut = append(wantOut, effects[i].Tx)
 		}
 		mined := r.Mine(Exchange, "", effects...)
 		r.Do(func(tx *records.Tx) error {
 			for _, e := range effects {
-				if err := tx.MarkSettled(records.Effect{Chain: Exchange, BlockHash: mined.Hash, Effect: e}); err != nil {
+				if err := tx.MarkSettled(records.OwnTx{Chain: Exchange, BlockHash: mined.Hash, OwnTx: e}); err != nil {
 					return err
 				}
 			}
@@ -111,8 +111,8 @@ func testFullBlocks(t *testing.T, url string) {
 		}
 	})
 	r.See(func(tx *records.Tx) error {
-		for last := (records.Effect{}); ; {
-			list, err := tx.EffectsFrom(Exchange, last, page)
+		for last := (records.OwnTx{}); ; {
+			list, err := tx.OwnTxsFrom(Exchange, last, page)
 			if err != nil || len(list) == 0 {
 				return err
 			}
@@ -126,18 +126,18 @@ func testFullBlocks(t *testing.T, url string) {
 	require.Equal(t, wantOut, gotOut)
 }
 
-func testForeignEffect(t *testing.T, url string) {
+func testUnknownTx(t *testing.T, url string) {
 	r := newRig(t, url)
 	foreign := func() (hash string, found bool) {
-		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.ForeignEffect(Exchange, Gateway); return err })
+		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.UnknownTx(Exchange, Gateway); return err })
 		return hash, found
 	}
 	_, p := r.Owe(records.Deposit, 500)
 	hash := r.Sign(r.Bind(p), records.AttemptPay)
-	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: hash, OK: true}, chain.Effect{Account: Gateway, Number: 0, Tx: "before-us"})
+	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 1, Tx: hash, OK: true}, chain.OwnTx{Account: Gateway, Number: 0, Tx: "before-us"})
 	_, found := foreign()
 	require.False(t, found, "ours, and what was there before we came")
-	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 2, Tx: "thief", OK: true})
+	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 2, Tx: "thief", OK: true})
 	got, found := foreign()
 	require.Equal(t, []any{"thief", true}, []any{got, found}, "before it is final")
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
@@ -148,16 +148,16 @@ func testForeignEffect(t *testing.T, url string) {
 // testPaidBefore: what transactions of the account before one moved of an asset counts if it stands in the same block and did what it says.
 func testPaidBefore(t *testing.T, url string) {
 	r := newRig(t, url)
-	var effects []chain.Effect
+	var effects []chain.OwnTx
 	for i, ok := range []bool{true, false, true, true} {
 		_, p := r.Owe(records.Deposit, 500+uint64(i))
-		effects = append(effects, chain.Effect{Account: Gateway, Number: uint64(i + 1), Tx: r.Sign(r.Bind(p), records.AttemptPay), OK: ok, Void: !ok})
+		effects = append(effects, chain.OwnTx{Account: Gateway, Number: uint64(i + 1), Tx: r.Sign(r.Bind(p), records.AttemptPay), OK: ok, Void: !ok})
 	}
 	r.Mine(Exchange, "", effects[0])
 	b := r.Mine(Exchange, "", effects[1:]...)
 	paid := func(i int, asset chain.Asset) (sum chain.Amount) {
 		r.See(func(tx *records.Tx) (err error) {
-			sum, err = tx.PaidBefore(records.Effect{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, Effect: effects[i]}, asset)
+			sum, err = tx.PaidBefore(records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: effects[i]}, asset)
 			return err
 		})
 		return sum
@@ -370,7 +370,7 @@ func testTwoProcesses(t *testing.T, url string) {
 	slots := openSlots(r, Exchange, Gateway)
 	require.Len(t, slots, n)
 	for i, s := range slots {
-		require.Equal(t, uint64(i+1), s.Number)
+		require.Equal(t, uint64(i+1), s.Nonce)
 	}
 	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
 }

@@ -27,7 +27,7 @@ func newLine(r *Rig) (l line) {
 
 func branch(r *Rig, base uint64, hash string) (lineage uint64, err error) {
 	err = r.Try(func(tx *records.Tx) (err error) {
-		lineage, err = tx.Branch(Exchange, Gateway, base, hash, "test")
+		lineage, err = tx.NewBranch(Exchange, Gateway, base, hash, "test")
 		return err
 	})
 	return lineage, err
@@ -50,9 +50,9 @@ func testBranch(t *testing.T, url string) {
 	require.Equal(t, 1, r.Payment(l.payments[1]).Gen)
 
 	again := r.Bind(l.payments[2])
-	require.Equal(t, []uint64{2, 2}, []uint64{again.Lineage, again.Number})
+	require.Equal(t, []uint64{2, 2}, []uint64{again.Branch, again.Nonce})
 	open := openSlots(r, Exchange, Gateway)
-	require.Equal(t, []uint64{1, 2}, []uint64{open[0].Number, open[1].Number})
+	require.Equal(t, []uint64{1, 2}, []uint64{open[0].Nonce, open[1].Nonce})
 	require.Equal(t, []string{"base-hash", l.hashes[0]}, []string{open[0].Prev, open[1].Prev})
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
 		return tx.AddAttempt(l.slots[1], records.Attempt{Attempt: chain.Attempt{Seq: 1, Hash: "late"}, Kind: records.AttemptPay})
@@ -74,7 +74,7 @@ func testBranch(t *testing.T, url string) {
 	r.Pay(l.payments[1])
 	_, err = branch(r, 2, l.hashes[0])
 	require.ErrorIs(t, err, records.ErrConflict, "never below a final block")
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Branch(Source, Hot, 8, "x", ""); return err }), records.ErrConflict, "nonces do not branch")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.NewBranch(Source, Hot, 8, "x", ""); return err }), records.ErrConflict, "nonces do not branch")
 }
 
 // testOlderLineWins: we branched, but the nodes kept the older line. What it paid is paid, what the newer one was to pay is queued again.
@@ -87,7 +87,7 @@ func testOlderLineWins(t *testing.T, url string) {
 	r.Sign(newer, records.AttemptPay)
 	r.Settle(l.slots[0], l.hashes[0])
 
-	b := r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 2, Tx: l.hashes[1], OK: true})
+	b := r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 2, Tx: l.hashes[1], OK: true})
 	r.Finalize(Exchange)
 	lineage, err := branch(r, 3, l.hashes[1])
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func testOlderLineWins(t *testing.T, url string) {
 		return err
 	})
 	third := r.Bind(l.payments[2])
-	require.Equal(t, []uint64{3, 3}, []uint64{third.Lineage, third.Number})
+	require.Equal(t, []uint64{3, 3}, []uint64{third.Branch, third.Nonce})
 	require.Equal(t, l.hashes[1], openSlots(r, Exchange, Gateway)[0].Prev)
 	r.Settle(third, r.Sign(third, records.AttemptPay))
 	require.Equal(t, []records.PaymentState{records.Paid, records.Paid, records.Paid}, states(r, l.payments[:]...))

@@ -90,6 +90,8 @@ func lineBreaches() []breach {
 }
 
 func transferBreaches() []breach {
+	const incident = `UPDATE transfers SET incident = 'gone' WHERE id = 1`
+	const insertWriteOff = `INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at) VALUES (1, 'eth', 'tti', 'eth', 'native', '1', 'x', 0)`
 	return []breach{
 		{"transfers_identity", `UPDATE transfers SET ref = 'other' WHERE id = 4`, nil},
 		{"transfers_identity", `UPDATE transfers SET seen_at = 1 WHERE id = 4`, nil},
@@ -113,6 +115,10 @@ func transferBreaches() []breach {
 		{"transfers_frozen", `UPDATE transfers SET state = 'final', direction = 'funding' WHERE id = 6`, nil},
 		{"refund_payees_no_update", `UPDATE refund_payees SET payee = 'vite_thief'`, nil},
 		{"refund_payees_no_delete", `DELETE FROM refund_payees`, nil},
+		{"write_offs_incident", insertWriteOff, nil},
+		{"write_offs_no_update", `UPDATE write_offs SET amount = '9'`, []string{incident, insertWriteOff}},
+		{"write_offs_stand", `DELETE FROM write_offs`, []string{incident, insertWriteOff}},
+		{"write_offs primary key", insertWriteOff, []string{incident, insertWriteOff}},
 		{"transfers_seen", `UPDATE transfers SET state = 'seen' WHERE id = 6`, nil},
 		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`, nil},
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,

@@ -1,6 +1,7 @@
 package recordstest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,9 +132,33 @@ func testLostWithTheChain(t *testing.T, url string) {
 	mark()
 	mark()
 	require.Equal(t, decided[2:], r.incidents(Source))
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(decided[0]); return err }), records.ErrConflict, "it is not lost")
+	r.writeOff(decided[2])
 	r.Do(func(tx *records.Tx) error { return tx.HaltChain(Source, "forked") })
 	r.Do(func(tx *records.Tx) error { return tx.ResumeChain(Source) })
 	require.Empty(t, r.incidents(Source))
+	r.See(func(tx *records.Tx) error {
+		found, err := tx.Record(decided[2])
+		require.Nil(t, found.Loss, "it is back")
+		return err
+	})
+}
+
+// writeOff gives an incident up that was not paid for: once, and until the chain is resumed.
+func (r *Rig) writeOff(id uint64) {
+	r.T.Helper()
+	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err })
+	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err }), records.ErrConflict, "once")
+	r.See(func(tx *records.Tx) error {
+		list, err := tx.Records(records.Filter{NeedsOperator: true})
+		for _, l := range list {
+			require.NotEqual(r.T, id, l.ID, "nobody is asked about it any more")
+		}
+		found, err2 := tx.Record(id)
+		require.NotNil(r.T, found.Loss)
+		require.NotEmpty(r.T, found.Incident)
+		return errors.Join(err, err2)
+	})
 }
 
 func testFinalPoint(t *testing.T, url string) {
@@ -190,7 +215,7 @@ func testHalt(t *testing.T, url string) {
 
 func testPrune(t *testing.T, url string) {
 	r := newRig(t, url)
-	kept := r.Mine(Source, "", chain.Effect{Account: Hot, Number: 7, Tx: "0xundecided", OK: true})
+	kept := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: 7, Tx: "0xundecided", OK: true})
 	for range 20 {
 		r.Mine(Source, "")
 	}
@@ -218,20 +243,20 @@ func testPrune(t *testing.T, url string) {
 	prune(5)
 	require.Equal(t, 7, count(), "five below the cursor, the cursor, and the block of an undecided effect")
 	r.See(func(tx *records.Tx) error {
-		open, err := tx.UnsettledEffects(Source, 100)
+		open, err := tx.UnsettledOwnTxs(Source, 100)
 		require.Len(t, open, 1)
 		require.Equal(t, kept.Hash, open[0].BlockHash)
 		return err
 	})
 }
 
-func testEffects(t *testing.T, url string) {
+func testOwnTxs(t *testing.T, url string) {
 	r := newRig(t, url)
-	effect := func(n uint64, tx string) chain.Effect {
-		return chain.Effect{Account: Hot, Number: n, Tx: tx, OK: n%2 == 0, Fee: chain.NewAmount(n)}
+	effect := func(n uint64, tx string) chain.OwnTx {
+		return chain.OwnTx{Account: Hot, Number: n, Tx: tx, OK: n%2 == 0, Fee: chain.NewAmount(n)}
 	}
-	unsettled := func() (out []records.Effect) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.UnsettledEffects(Source, 100); return err })
+	unsettled := func() (out []records.OwnTx) {
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.UnsettledOwnTxs(Source, 100); return err })
 		return out
 	}
 	r.Mine(Source, "-left", effect(7, "0xa"))
@@ -240,12 +265,12 @@ func testEffects(t *testing.T, url string) {
 	require.Empty(t, unsettled(), "not final")
 	r.Finalize(Source)
 	r.Mine(Source, "", effect(9, "0xc"))
-	want := []records.Effect{
-		{Chain: Source, BlockHash: b.Hash, Height: 101, Effect: effect(7, "0xa")},
-		{Chain: Source, BlockHash: b.Hash, Height: 101, Effect: effect(8, "0xb")},
+	want := []records.OwnTx{
+		{Chain: Source, BlockHash: b.Hash, Height: 101, OwnTx: effect(7, "0xa")},
+		{Chain: Source, BlockHash: b.Hash, Height: 101, OwnTx: effect(8, "0xb")},
 	}
 	require.Equal(t, want, unsettled())
-	r.Do(func(tx *records.Tx) error { return tx.SeeEffect(want[0]) })
+	r.Do(func(tx *records.Tx) error { return tx.SeeOwnTx(want[0]) })
 	require.Len(t, unsettled(), 2, "seen twice, stored once")
 	r.Do(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) })
 	require.Equal(t, want[1:], unsettled())

@@ -38,9 +38,9 @@ func testGroups(t *testing.T, url string) {
 
 	slots := bindGroup(r, ids, held)
 	list := signGroup(r, slots)
-	effects := make([]chain.Effect, len(slots))
+	effects := make([]chain.OwnTx, len(slots))
 	for i, s := range slots {
-		effects[i] = chain.Effect{Account: Gateway, Number: s.Number, Tx: list[i].Attempt.Hash, OK: i != 66}
+		effects[i] = chain.OwnTx{Account: Gateway, Number: s.Nonce, Tx: list[i].Attempt.Hash, OK: i != 66}
 	}
 	b := mineGroup(r, effects)
 	settleGroup(r, b, slots)
@@ -74,7 +74,7 @@ func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 		require.ErrorIs(r.T, waits[held], records.ErrWaits)
 		require.ErrorIs(r.T, waits[ids[grouped-1]], records.ErrFull)
 		for i, s := range bound {
-			require.Equal(r.T, uint64(i+1), s.Number, "numbers have no gaps")
+			require.Equal(r.T, uint64(i+1), s.Nonce, "numbers have no gaps")
 		}
 		slots = bound
 		return nil
@@ -124,14 +124,14 @@ func signGroup(r *Rig, slots []records.Slot) (list []records.Signed) {
 }
 
 // mineGroup shows the attempts in one block.
-func mineGroup(r *Rig, effects []chain.Effect) chain.Block {
+func mineGroup(r *Rig, effects []chain.OwnTx) chain.Block {
 	b := r.Mine(Exchange, "")
-	shown := make([]records.Effect, len(effects))
+	shown := make([]records.OwnTx, len(effects))
 	for i, e := range effects {
-		shown[i] = records.Effect{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, Effect: e}
+		shown[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
 	for range 2 { // the second time nothing happens
-		r.Do(func(tx *records.Tx) error { return tx.SeeEffects(Exchange, shown) })
+		r.Do(func(tx *records.Tx) error { return tx.SeeOwnTxs(Exchange, shown) })
 	}
 	for _, s := range openSlots(r, Exchange, Gateway) {
 		require.True(r.T, s.Mined)
@@ -141,16 +141,16 @@ func mineGroup(r *Rig, effects []chain.Effect) chain.Block {
 
 // settleGroup settles what is plain, and what is not in between by itself.
 func settleGroup(r *Rig, b chain.Block, slots []records.Slot) {
-	all := make([]records.Effect, len(slots))
+	all := make([]records.OwnTx, len(slots))
 	for i := range slots {
-		e := chain.Effect{Account: Gateway, Tx: fmt.Sprintf("group-%d", i), OK: i != 66}
-		all[i] = records.Effect{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, Effect: e}
+		e := chain.OwnTx{Account: Gateway, Tx: fmt.Sprintf("group-%d", i), OK: i != 66}
+		all[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
 	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.SettlePlain(Exchange, all); return err }), records.ErrNotFinal)
 	require.Equal(r.T, records.Bound, r.Payment(slots[0].PaymentID).State)
 	r.Finalize(Exchange)
 	r.Do(func(tx *records.Tx) error {
-		effects, err := tx.UnsettledEffects(Exchange, 100)
+		effects, err := tx.UnsettledOwnTxs(Exchange, 100)
 		require.NoError(r.T, err)
 		paid, err := tx.SettlePlain(Exchange, effects)
 		require.NoError(r.T, err)
@@ -162,7 +162,7 @@ func settleGroup(r *Rig, b chain.Block, slots []records.Slot) {
 		return err
 	})
 	r.See(func(tx *records.Tx) error {
-		rest, err := tx.UnsettledEffects(Exchange, 100)
+		rest, err := tx.UnsettledOwnTxs(Exchange, 100)
 		require.Empty(r.T, rest)
 		return err
 	})
@@ -186,11 +186,11 @@ func testNotPlain(t *testing.T, url string) {
 	shown := map[string]string{"a slot of an older line": l.hashes[2], "a slot whose number another line has": again, "a cancellation": cancelled, "nothing of ours": "foreign"}
 	number := map[string]uint64{l.hashes[2]: 3, again: 2, cancelled: 1, "foreign": 9}
 	for what, hash := range shown {
-		b := r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: number[hash], Tx: hash, OK: true})
+		b := r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: number[hash], Tx: hash, OK: true})
 		r.Finalize(Exchange)
 		r.Do(func(tx *records.Tx) error {
-			e := records.Effect{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, Effect: chain.Effect{Account: Gateway, Tx: hash, OK: true}}
-			paid, err := tx.SettlePlain(Exchange, []records.Effect{e})
+			e := records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: chain.OwnTx{Account: Gateway, Tx: hash, OK: true}}
+			paid, err := tx.SettlePlain(Exchange, []records.OwnTx{e})
 			require.Empty(t, paid, what)
 			return err
 		})

@@ -91,11 +91,11 @@ func testHoldings(t *testing.T, url string) {
 		return err
 	})
 	own := r.Mine(Source, "", // a payment to an outsider, a top-up, a failure, a cancellation, a transaction that nobody knows
-		chain.Effect{Account: Hot, Number: 7, Tx: "a", OK: true, Fee: chain.NewAmount(3), To: "0xpayee", Value: chain.NewAmount(40)},
-		chain.Effect{Account: GasTank, Number: 1, Tx: "b", OK: true, Fee: chain.NewAmount(3), To: address, Value: chain.NewAmount(11)},
-		chain.Effect{Account: Hot, Number: 8, Tx: "c", Void: true, Fee: chain.NewAmount(3)},
-		chain.Effect{Account: Hot, Number: 9, Tx: "d", OK: true, Fee: chain.NewAmount(3), To: Hot, Value: chain.NewAmount(2)},
-		chain.Effect{Account: address, Number: 0, Tx: "e", OK: true, Fee: chain.NewAmount(1), To: Hot, Value: chain.NewAmount(30)},
+		chain.OwnTx{Account: Hot, Number: 7, Tx: "a", OK: true, Fee: chain.NewAmount(3), To: "0xpayee", Value: chain.NewAmount(40)},
+		chain.OwnTx{Account: GasTank, Number: 1, Tx: "b", OK: true, Fee: chain.NewAmount(3), To: address, Value: chain.NewAmount(11)},
+		chain.OwnTx{Account: Hot, Number: 8, Tx: "c", Void: true, Fee: chain.NewAmount(3)},
+		chain.OwnTx{Account: Hot, Number: 9, Tx: "d", OK: true, Fee: chain.NewAmount(3), To: Hot, Value: chain.NewAmount(2)},
+		chain.OwnTx{Account: address, Number: 0, Tx: "e", OK: true, Fee: chain.NewAmount(1), To: Hot, Value: chain.NewAmount(30)},
 	)
 	r.fold()
 	requireCoin(r, address, 70+11, 31)

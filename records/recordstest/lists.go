@@ -25,7 +25,7 @@ func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []r
 		return err
 	})
 	for range 2 { // what the first glance keeps the second one shows
-		require.NoError(r.T, r.Store.Glance(context.Background(), func(tx *records.Tx) error {
+		require.NoError(r.T, r.Store.RawRead(context.Background(), func(tx *records.Tx) error {
 			glanced, all, err := tx.Page(Network, Token, owner, d, offset, limit)
 			require.Equal(r.T, out, glanced)
 			require.Equal(r.T, total, all)

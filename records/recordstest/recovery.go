@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 func (r *Rig) stop(id chain.ID, account string, s records.AccountState) {
@@ -18,17 +19,17 @@ func (r *Rig) stop(id chain.ID, account string, s records.AccountState) {
 // foreign mines a transaction of an account that no slot has, makes it final and marks it as looked at.
 func (r *Rig) foreign(id chain.ID, account string, number uint64, hash string, ok bool) {
 	r.T.Helper()
-	b := r.Mine(id, "", chain.Effect{Account: account, Number: number, Tx: hash, OK: ok})
+	b := r.Mine(id, "", chain.OwnTx{Account: account, Number: number, Tx: hash, OK: ok})
 	r.Finalize(id)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MarkSettled(records.Effect{Chain: id, BlockHash: b.Hash, Effect: chain.Effect{Tx: hash}})
+		return tx.MarkSettled(records.OwnTx{Chain: id, BlockHash: b.Hash, OwnTx: chain.OwnTx{Tx: hash}})
 	})
 }
 
 func (r *Rig) unexplained(account string) (hashes []string) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.ForeignEffects(Source, account)
+		list, err := tx.UnknownTxs(Source, account)
 		for _, e := range list {
 			hashes = append(hashes, e.Tx)
 		}
@@ -37,8 +38,8 @@ func (r *Rig) unexplained(account string) (hashes []string) {
 	return hashes
 }
 
-func settleForeign(r *Rig, payment uint64, hash string) error {
-	return r.Try(func(tx *records.Tx) error { return tx.SettleForeign(payment, hash) })
+func settleUnknownTx(r *Rig, payment uint64, hash string) error {
+	return r.Try(func(tx *records.Tx) error { return tx.SettleUnknownTx(payment, hash) })
 }
 
 func resume(r *Rig, id chain.ID, account string, at records.Resumption) error {
@@ -46,7 +47,7 @@ func resume(r *Rig, id chain.ID, account string, at records.Resumption) error {
 }
 
 func accept(r *Rig, id chain.ID, account, hash string) error {
-	return r.Try(func(tx *records.Tx) error { return tx.AcceptForeign(id, account, hash, "a test") })
+	return r.Try(func(tx *records.Tx) error { return tx.AcceptUnknownTx(id, account, hash, "a test") })
 }
 
 // account reads one account.
@@ -72,35 +73,35 @@ func testRecoverNonces(t *testing.T, url string) {
 	r.See(func(tx *records.Tx) error {
 		accounts, err := tx.Unexplained(Source)
 		require.Equal(t, []string{Hot}, accounts)
-		e, found, err2 := tx.EffectByHash("forgotten-8")
+		e, found, err2 := tx.OwnTxByHash("forgotten-8")
 		require.NoError(t, err2)
 		require.True(t, found)
 		require.Equal(t, []any{Source, uint64(8), false}, []any{e.Chain, e.Number, e.OK})
-		_, found, err2 = tx.EffectByHash("unheard-of")
+		_, found, err2 = tx.OwnTxByHash("unheard-of")
 		require.False(t, found)
 		return errors.Join(err, err2)
 	})
 
-	require.ErrorIs(t, settleForeign(r, first, "forgotten-7"), records.ErrConflict, "the account is not stopped")
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.ShutOut(Source, Hot) }), records.ErrConflict, "the account is not stopped")
+	require.ErrorIs(t, settleUnknownTx(r, first, "forgotten-7"), records.ErrConflict, "the account is not stopped")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.VoidBlockedSlots(Source, Hot) }), records.ErrConflict, "the account is not stopped")
 	require.ErrorIs(t, accept(r, Source, Hot, "forgotten-7"), records.ErrConflict, "the account is not stopped")
 	require.ErrorIs(t, resume(r, Source, Hot, records.Resumption{Next: 10}), records.ErrConflict, "the account is not stopped")
 	r.stop(Source, Hot, records.AccountHalted)
 	require.ErrorIs(t, resume(r, Source, Hot, records.Resumption{Next: 10}), records.ErrConflict, "nothing is explained")
-	require.ErrorIs(t, settleForeign(r, third, "forgotten-8"), records.ErrConflict, "it failed")
-	require.ErrorIs(t, settleForeign(r, third, "unheard-of"), records.ErrConflict)
+	require.ErrorIs(t, settleUnknownTx(r, third, "forgotten-8"), records.ErrConflict, "it failed")
+	require.ErrorIs(t, settleUnknownTx(r, third, "unheard-of"), records.ErrConflict)
 	require.Equal(t, []records.PaymentState{records.Bound, records.Bound, records.Queued}, states(r, first, second, third))
 
-	require.NoError(t, settleForeign(r, first, "forgotten-7"))
+	require.NoError(t, settleUnknownTx(r, first, "forgotten-7"))
 	require.Equal(t, []records.PaymentState{records.Paid, records.Queued, records.Queued}, states(r, first, second, third), "a failed one shuts a slot out as well")
 	require.Equal(t, "forgotten-7", r.Payment(first).Tx)
-	require.ErrorIs(t, settleForeign(r, second, "forgotten-7"), records.ErrConflict, "one transaction pays once")
+	require.ErrorIs(t, settleUnknownTx(r, second, "forgotten-7"), records.ErrConflict, "one transaction pays once")
 	require.ErrorIs(t, accept(r, Source, Hot, "forgotten-7"), records.ErrConflict, "it is settled")
-	require.ErrorIs(t, settleForeign(r, first, "forgotten-9"), records.ErrConflict, "a payment is paid once")
+	require.ErrorIs(t, settleUnknownTx(r, first, "forgotten-9"), records.ErrConflict, "a payment is paid once")
 	r.Do(func(tx *records.Tx) error {
 		return tx.MovePayment(third, records.Queued, records.HeldPayment, "a test")
 	})
-	require.NoError(t, settleForeign(r, third, "forgotten-9"))
+	require.NoError(t, settleUnknownTx(r, third, "forgotten-9"))
 	require.NoError(t, accept(r, Source, Hot, "forgotten-8"))
 	require.Empty(t, r.unexplained(Hot))
 
@@ -133,19 +134,19 @@ func testRecoverOpenSlots(t *testing.T, url string) {
 	lost := r.Bind(p)
 	kept := r.Bind(q)
 	hash := r.Sign(kept, records.AttemptPay)
-	r.foreign(Source, Hot, lost.Number, "stranger", true)
+	r.foreign(Source, Hot, lost.Nonce, "stranger", true)
 	r.stop(Source, Hot, records.AccountHalted)
 	r.See(func(tx *records.Tx) error {
 		for payment, want := range map[uint64]bool{p: true, q: false} {
-			can, err := tx.CanSettleForeign(r.Payment(payment))
+			can, err := tx.CanSettleUnknownTx(r.Payment(payment))
 			require.NoError(t, err)
 			require.Equal(t, want, can)
 		}
 		return nil
 	})
-	r.Do(func(tx *records.Tx) error { return tx.ShutOut(Source, Hot) })
+	r.Do(func(tx *records.Tx) error { return tx.VoidBlockedSlots(Source, Hot) })
 	require.Equal(t, []records.PaymentState{records.Queued, records.Bound}, states(r, p, q))
-	require.ErrorIs(t, settleForeign(r, q, "stranger"), records.ErrConflict, "its slot may pay it yet")
+	require.ErrorIs(t, settleUnknownTx(r, q, "stranger"), records.ErrConflict, "its slot may pay it yet")
 	require.NoError(t, accept(r, Source, Hot, "stranger"))
 	require.NoError(t, resume(r, Source, Hot, records.Resumption{Next: 8}))
 	require.Equal(t, []records.PaymentState{records.Queued, records.Bound}, states(r, p, q))
@@ -163,13 +164,13 @@ func testRecoverLines(t *testing.T, url string) {
 	r.Settle(l.slots[0], l.hashes[0])
 	r.foreign(Exchange, Gateway, 2, "forgotten-2", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
-	at := records.Resumption{Next: 3, Hash: "forgotten-2", Lineage: 4}
+	at := records.Resumption{Next: 3, Hash: "forgotten-2", Branch: 4}
 	require.Error(t, resume(r, Exchange, Gateway, records.Resumption{Next: 3}), "blocks are linked here")
-	require.NoError(t, settleForeign(r, l.payments[2], "forgotten-2"), "it paid another payment than our slot 2")
+	require.NoError(t, settleUnknownTx(r, l.payments[2], "forgotten-2"), "it paid another payment than our slot 2")
 	require.Equal(t, []records.PaymentState{records.Paid, records.Queued, records.Paid}, states(r, l.payments[:]...), "slot 3 followed a block that never was")
 	require.NoError(t, resume(r, Exchange, Gateway, at))
 	a := r.account(Exchange, Gateway)
-	require.Equal(t, []uint64{5, 3, 3}, []uint64{a.Lineage, a.Base, a.Next}, "above all that the sign-guard knows")
+	require.Equal(t, []uint64{5, 3, 3}, []uint64{a.Branch, a.Base, a.Next}, "above all that the sign-guard knows")
 	s := r.Bind(l.payments[1])
 	open := openSlots(r, Exchange, Gateway)
 	require.Len(t, open, 1)
@@ -187,9 +188,9 @@ func testForkedSlotIsNotSettled(t *testing.T, url string) {
 	require.NoError(t, err)
 	r.foreign(Exchange, Gateway, 3, "stranger", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
-	require.ErrorIs(t, settleForeign(r, l.payments[1], "stranger"), records.ErrConflict, "its block at number 2 may stand below the stranger's")
+	require.ErrorIs(t, settleUnknownTx(r, l.payments[1], "stranger"), records.ErrConflict, "its block at number 2 may stand below the stranger's")
 	require.Equal(t, []records.PaymentState{records.Paid, records.Queued, records.Queued}, states(r, l.payments[:]...))
-	require.NoError(t, settleForeign(r, l.payments[2], "stranger"), "the stranger's block has shut its slot out")
+	require.NoError(t, settleUnknownTx(r, l.payments[2], "stranger"), "the stranger's block has shut its slot out")
 	r.Settle(l.slots[1], l.hashes[1])
 	require.Equal(t, []records.PaymentState{records.Paid, records.Paid, records.Paid}, states(r, l.payments[:]...))
 	r.sound()
@@ -204,19 +205,19 @@ func testRecoverKnownLine(t *testing.T, url string) {
 	r.Bind(unsigned)
 	r.Settle(l.slots[0], l.hashes[0])
 	r.stop(Exchange, Gateway, records.AccountRecovering)
-	require.NoError(t, resume(r, Exchange, Gateway, records.Resumption{Next: 2, Hash: l.hashes[0], Lineage: 1}))
+	require.NoError(t, resume(r, Exchange, Gateway, records.Resumption{Next: 2, Hash: l.hashes[0], Branch: 1}))
 	require.Equal(t, []records.PaymentState{records.Paid, records.Bound, records.Bound, records.Queued}, states(r, append(l.payments[:], unsigned)...))
 	a := r.account(Exchange, Gateway)
-	require.Equal(t, []uint64{2, 2, 4}, []uint64{a.Lineage, a.Base, a.Next}, "a foreign block among the kept ones would still be noticed")
+	require.Equal(t, []uint64{2, 2, 4}, []uint64{a.Branch, a.Base, a.Next}, "a foreign block among the kept ones would still be noticed")
 	s := r.Bind(unsigned)
-	require.Equal(t, []uint64{2, 4}, []uint64{s.Lineage, s.Number})
+	require.Equal(t, []uint64{2, 4}, []uint64{s.Branch, s.Nonce})
 	r.Settle(l.slots[1], l.hashes[1])
 
-	// The next of the kept slots is lost to a foreign block: everything above is shut out, whatever its lineage.
+	// The next of the kept slots is lost to a unknown block: everything above is shut out, whatever its branch.
 	r.foreign(Exchange, Gateway, 3, "stranger", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
 	require.NoError(t, accept(r, Exchange, Gateway, "stranger"))
-	require.NoError(t, resume(r, Exchange, Gateway, records.Resumption{Next: 4, Hash: "stranger", Lineage: 2}))
+	require.NoError(t, resume(r, Exchange, Gateway, records.Resumption{Next: 4, Hash: "stranger", Branch: 2}))
 	require.Equal(t, []records.PaymentState{records.Queued, records.Queued}, states(r, l.payments[2], unsigned))
 	r.Pay(l.payments[2])
 	r.Pay(unsigned)
@@ -227,7 +228,7 @@ func testCancels(t *testing.T, url string) {
 	r := newRig(t, url)
 	add := func(id chain.ID, account string, number uint64, seq int, hash string) error {
 		return r.Try(func(tx *records.Tx) error {
-			return tx.AddCancel(id, account, number, chain.Attempt{Seq: seq, Hash: hash, Raw: []byte{1}, Cap: chain.NewAmount(3)})
+			return tx.AddCancel(id, account, number, chain.Attempt{Seq: seq, Hash: hash, Raw: []byte{1}, FeeCap: chain.NewAmount(3)})
 		})
 	}
 	require.ErrorIs(t, add(Source, Hot, 7, 0, "c"), records.ErrConflict, "the account is ok")
@@ -264,7 +265,7 @@ func testSeenTooEarly(t *testing.T, url string) {
 	require.Equal(t, hash, r.Sign(s, records.AttemptPay))
 	require.Empty(t, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
-		again, err := tx.UnsettledEffects(Source, 100)
+		again, err := tx.UnsettledOwnTxs(Source, 100)
 		require.Len(t, again, 1, "it is looked at once more")
 		return err
 	})
@@ -281,7 +282,7 @@ func testTakenIndex(t *testing.T, url string) {
 		r.Do(func(tx *records.Tx) (err error) {
 			b, err = tx.BindAddress(Network, Source, owner, func(i uint32) (string, string, error) {
 				if given[i] {
-					return "", "", records.ErrTaken
+					return "", "", signguard.ErrTaken
 				}
 				return derive(i)
 			})

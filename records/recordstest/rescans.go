@@ -97,12 +97,12 @@ func testLateSightings(t *testing.T, url string) {
 	address := r.bind(Alice)
 	later := r.Mine(Source, "")
 	r.fold()
-	e := records.Effect{Chain: Source, BlockHash: b.Hash, Height: b.Height, Effect: chain.Effect{
+	e := records.OwnTx{Chain: Source, BlockHash: b.Hash, Height: b.Height, OwnTx: chain.OwnTx{
 		Account: Hot, Number: 7, Tx: "late", OK: true, Fee: chain.NewAmount(3), To: GasTank, Value: chain.NewAmount(40),
 	}}
 	for i := range 2 {
 		r.Do(func(tx *records.Tx) error {
-			fresh, err := tx.SeeLateEffect(e)
+			fresh, err := tx.SeeLateOwnTx(e)
 			require.Equal(t, i == 0, fresh)
 			return err
 		})
@@ -111,7 +111,7 @@ func testLateSightings(t *testing.T, url string) {
 	}
 	open := r.Mine(Source, "")
 	e.BlockHash, e.Height, e.Tx = open.Hash, open.Height, "open"
-	r.Do(func(tx *records.Tx) error { _, err := tx.SeeLateEffect(e); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.SeeLateOwnTx(e); return err })
 	requireCoin(r, Hot, 0, 43)
 	r.fold()
 	requireCoin(r, Hot, 0, 86)

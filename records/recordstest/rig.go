@@ -120,19 +120,19 @@ func (r *Rig) Cursor(id chain.ID) (c records.Cursor) {
 }
 
 // Mine advances a chain by a block in which our accounts did something. branch tells blocks of one height apart.
-func (r *Rig) Mine(id chain.ID, branch string, effects ...chain.Effect) chain.Block {
+func (r *Rig) Mine(id chain.ID, branch string, effects ...chain.OwnTx) chain.Block {
 	r.T.Helper()
 	c := r.Cursor(id)
 	b := chain.Block{
 		Point:  chain.Point{Height: c.Height + 1, Hash: blockHash(id, c.Height+1, branch)},
-		Parent: c.Hash, Time: r.Now(), Effects: effects,
+		Parent: c.Hash, Time: r.Now(), OwnTxs: effects,
 	}
 	r.Do(func(tx *records.Tx) error {
 		if err := tx.Advance(id, b); err != nil {
 			return err
 		}
 		for _, e := range effects {
-			if err := tx.SeeEffect(records.Effect{Chain: id, BlockHash: b.Hash, Height: b.Height, Effect: e}); err != nil {
+			if err := tx.SeeOwnTx(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}); err != nil {
 				return err
 			}
 		}
@@ -226,8 +226,8 @@ func (r *Rig) Sign(s records.Slot, kind string) (hash string) {
 		if err != nil {
 			return err
 		}
-		hash = fmt.Sprintf("out-%s-%s-%d-%d-%d", s.Chain, s.Account, s.Lineage, s.Number, len(before))
-		return tx.AddAttempt(s, records.Attempt{Attempt: chain.Attempt{Seq: len(before), Hash: hash, Raw: []byte(hash), Cap: chain.NewAmount(9)}, Kind: kind})
+		hash = fmt.Sprintf("out-%s-%s-%d-%d-%d", s.Chain, s.Account, s.Branch, s.Nonce, len(before))
+		return tx.AddAttempt(s, records.Attempt{Attempt: chain.Attempt{Seq: len(before), Hash: hash, Raw: []byte(hash), FeeCap: chain.NewAmount(9)}, Kind: kind})
 	})
 	return hash
 }
@@ -235,13 +235,13 @@ func (r *Rig) Sign(s records.Slot, kind string) (hash string) {
 // Settle mines the slot's attempt, makes it final and settles the slot as paid.
 func (r *Rig) Settle(s records.Slot, hash string) {
 	r.T.Helper()
-	b := r.Mine(s.Chain, "", chain.Effect{Account: s.Account, Number: s.Number, Tx: hash, OK: true, Fee: chain.NewAmount(21000)})
+	b := r.Mine(s.Chain, "", chain.OwnTx{Account: s.Account, Number: s.Nonce, Tx: hash, OK: true, Fee: chain.NewAmount(21000)})
 	r.Finalize(s.Chain)
 	r.Do(func(tx *records.Tx) error {
 		if err := tx.SettlePaid(s, hash, b.Hash); err != nil {
 			return err
 		}
-		return tx.MarkSettled(records.Effect{Chain: s.Chain, BlockHash: b.Hash, Effect: chain.Effect{Tx: hash}})
+		return tx.MarkSettled(records.OwnTx{Chain: s.Chain, BlockHash: b.Hash, OwnTx: chain.OwnTx{Tx: hash}})
 	})
 }
 

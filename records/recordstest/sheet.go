@@ -39,6 +39,12 @@ func testSheet(t *testing.T, url string) {
 	for range 2 {
 		r.Do(func(tx *records.Tx) error { return tx.WriteOffTokens(Source, in.Asset, chain.NewAmount(2), "a test") })
 	}
+	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Exchange, 0) })
+	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(out.ID); return err })
+	require.Equal(t, []chain.Amount{paid.Amount, {}}, []chain.Amount{sheet(in.Asset).WrittenOff, sheet(in.Asset).GivenAway})
+	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Source, 0) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(in.ID); return err }), records.ErrConflict, "its credit is not paid")
+
 	s = sheet(in.Asset)
 	require.Equal(t, []chain.Amount{chain.NewAmount(70), chain.NewAmount(4)}, []chain.Amount{s.Opening, s.Lost})
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.WriteOffTokens(Source, "0xother", chain.NewAmount(2), "a test") }), records.ErrNotFound)

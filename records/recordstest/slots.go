@@ -24,7 +24,7 @@ func testBind(t *testing.T, url string) {
 	_, first := r.Owe(records.Withdrawal, 500)
 	_, second := r.Owe(records.Withdrawal, 600)
 	a, b := r.Bind(first), r.Bind(second)
-	require.Equal(t, []uint64{7, 8}, []uint64{a.Number, b.Number}, "dense, from the base on")
+	require.Equal(t, []uint64{7, 8}, []uint64{a.Nonce, b.Nonce}, "dense, from the base on")
 	require.Equal(t, records.Bound, r.Payment(first).State)
 	err := tryBind(r, first)
 	require.ErrorIs(t, err, records.ErrConflict)
@@ -45,8 +45,8 @@ func testBind(t *testing.T, url string) {
 	require.ErrorIs(t, err, records.ErrFull)
 	require.Equal(t, records.Queued, r.Payment(p).State)
 	hash := r.Sign(a, records.AttemptPay)
-	r.Mine(Source, "", chain.Effect{Account: Hot, Number: a.Number, Tx: hash, OK: true})
-	require.Equal(t, uint64(7+MaxUnmined), r.Bind(p).Number, "what is mined and waits for finality takes no room")
+	r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: a.Nonce, Tx: hash, OK: true})
+	require.Equal(t, uint64(7+MaxUnmined), r.Bind(p).Nonce, "what is mined and waits for finality takes no room")
 	_, late := r.Owe(records.Withdrawal, 100)
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
 	require.ErrorIs(t, tryBind(r, late), records.ErrFull, "its block left the line")
@@ -101,7 +101,7 @@ func testAttempts(t *testing.T, url string) {
 	_, p := r.Owe(records.Deposit, 500)
 	s := r.Bind(p)
 	require.Equal(t, "base-hash", openSlots(r, Exchange, Gateway)[0].Prev)
-	a := records.Attempt{Attempt: chain.Attempt{Hash: "h0", Raw: []byte{0, 1, 255}, Tip: chain.NewAmount(2), Cap: chain.NewAmount(30)}, Kind: records.AttemptPay}
+	a := records.Attempt{Attempt: chain.Attempt{Hash: "h0", Raw: []byte{0, 1, 255}, TipCap: chain.NewAmount(2), FeeCap: chain.NewAmount(30)}, Kind: records.AttemptPay}
 	add := func(s records.Slot, a records.Attempt) error {
 		return r.Try(func(tx *records.Tx) error { return tx.AddAttempt(s, a) })
 	}
@@ -119,7 +119,7 @@ func testAttempts(t *testing.T, url string) {
 	wrong.Seq, wrong.Hash, wrong.Kind = 2, "h2", "guess"
 	require.ErrorIs(t, add(s, wrong), records.ErrConflict)
 	nowhere := s
-	nowhere.Number = 99
+	nowhere.Nonce = 99
 	require.ErrorIs(t, add(nowhere, a), records.ErrConflict)
 	require.ErrorContains(t, add(nowhere, a), "the slot is not open")
 
@@ -130,7 +130,7 @@ func testAttempts(t *testing.T, url string) {
 	require.Equal(t, []records.Attempt{a, next}, open[0].Attempts, "every field comes back, in order")
 	require.Equal(t, "h1", open[1].Prev, "the newest attempt of the slot before")
 	require.False(t, open[0].Mined)
-	r.Mine(Exchange, "", chain.Effect{Account: Gateway, Number: 1, Tx: "h0", OK: true})
+	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 1, Tx: "h0", OK: true})
 	require.True(t, openSlots(r, Exchange, Gateway)[0].Mined)
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
 	require.False(t, openSlots(r, Exchange, Gateway)[0].Mined)
@@ -152,14 +152,14 @@ func testSettle(t *testing.T, url string) {
 	_, p := r.Owe(records.Withdrawal, 500)
 	s := r.Bind(p)
 	pay, cancel := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptCancel)
-	b := r.Mine(Source, "", chain.Effect{Account: Hot, Number: 7, Tx: pay, OK: true})
+	b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: 7, Tx: pay, OK: true})
 	settle := func(hash, block string) error {
 		return r.Try(func(tx *records.Tx) error { return tx.SettlePaid(s, hash, block) })
 	}
 	require.ErrorIs(t, settle(pay, b.Hash), records.ErrNotFinal)
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
 	left := b
-	b = r.Mine(Source, "'", chain.Effect{Account: Hot, Number: 7, Tx: pay, OK: true})
+	b = r.Mine(Source, "'", chain.OwnTx{Account: Hot, Number: 7, Tx: pay, OK: true})
 	r.Finalize(Source)
 	require.ErrorIs(t, settle(pay, left.Hash), records.ErrNotFinal, "a block that left the line")
 	require.ErrorIs(t, settle(pay, "unknown"), records.ErrNotFinal)
@@ -185,7 +185,7 @@ func testSettleVoid(t *testing.T, url string) {
 	_, p := r.Owe(records.Withdrawal, 500)
 	void := func(s records.Slot, requeue bool) {
 		hash := r.Sign(s, records.AttemptPay)
-		b := r.Mine(Source, "", chain.Effect{Account: Hot, Number: s.Number, Tx: hash})
+		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash})
 		err := r.Try(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, "reverted", requeue) })
 		require.ErrorIs(t, err, records.ErrNotFinal)
 		r.Finalize(Source)
@@ -196,7 +196,7 @@ func testSettleVoid(t *testing.T, url string) {
 	got := r.Payment(p)
 	require.Equal(t, []any{records.Queued, 1, "reverted"}, []any{got.State, got.Gen, got.Reason})
 	second := r.Bind(p)
-	require.Equal(t, []any{first.Number + 1, 1}, []any{second.Number, second.Gen})
+	require.Equal(t, []any{first.Nonce + 1, 1}, []any{second.Nonce, second.Gen})
 	void(second, false)
 	got = r.Payment(p)
 	require.Equal(t, []any{records.HeldPayment, 2}, []any{got.State, got.Gen})

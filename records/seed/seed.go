@@ -1,7 +1,7 @@
 // Package seed fills a records database with payments of the past, as many as a gateway makes in years, so that tests and the bench see what a
 // long history costs. Nothing of the daemon imports it.
 //
-// The rows are those that the daemon leaves behind: a user's binding, deposits and withdrawals with their payouts, slots, attempts, effects and
+// The rows are those that the daemon leaves behind: a user's binding, deposits and withdrawals with their payouts, slots, attempts, own transactions and
 // blocks, a sweep for each deposit address, and the history with its digests. They are written past the store's methods, in bulk, but not past
 // the database: every constraint and guard trigger is on, payments are queued first and paid by a paid slot.
 package seed
@@ -113,7 +113,7 @@ func Accounts(n records.Network) (list []records.Account) {
 func connect(url string) (*sqlx.DB, error) {
 	driver, dsn := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		driver, dsn = "sqlite3", path+"?_journal_mode=OFF&_locking_mode=EXCLUSIVE&_synchronous=OFF&_foreign_keys=on&_cache_size=-200000&_txlock=immediate&_stmt_cache_size=64"
+		driver, dsn = "sqlite3", path+"?_journal_mode=OFF&_locking_mode=EXCLUSIVE&_synchronous=OFF&_foreign_keys=on&_cache_size=-1500000&_txlock=immediate&_stmt_cache_size=64"
 	}
 	db, err := sqlx.Open(driver, dsn)
 	if err != nil {

@@ -66,7 +66,7 @@ func testSound(t *testing.T, url string) {
 			busy, err := tx.BusyAccounts(id)
 			require.NoError(t, err)
 			require.Empty(t, busy)
-			effects, err := tx.UnsettledEffects(id, 10)
+			effects, err := tx.UnsettledOwnTxs(id, 10)
 			require.NoError(t, err)
 			require.Empty(t, effects)
 		}
@@ -225,8 +225,8 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 			if id == n.Exchange {
 				fee = chain.Amount{}
 			}
-			require.NoError(t, x.AddAttempt(slot, records.Attempt{Attempt: chain.Attempt{Hash: tx, Raw: make([]byte, 170), Cap: fee}, Kind: records.AttemptPay}))
-			return x.SeeEffect(records.Effect{Chain: id, BlockHash: seed.BlockHash(id, 2), Height: 2, Effect: chain.Effect{Account: slot.Account, Number: slot.Number, Tx: tx, OK: true, Fee: fee}})
+			require.NoError(t, x.AddAttempt(slot, records.Attempt{Attempt: chain.Attempt{Hash: tx, Raw: make([]byte, 170), FeeCap: fee}, Kind: records.AttemptPay}))
+			return x.SeeOwnTx(records.OwnTx{Chain: id, BlockHash: seed.BlockHash(id, 2), Height: 2, OwnTx: chain.OwnTx{Account: slot.Account, Number: slot.Nonce, Tx: tx, OK: true, Fee: fee}})
 		}))
 	}
 	require.NoError(t, s.Update(t.Context(), func(x *records.Tx) error {
@@ -234,7 +234,7 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 			at := chain.Point{Height: 2, Hash: seed.BlockHash(id, 2)}
 			require.NoError(t, x.Advance(id, chain.Block{Point: at, Parent: seed.BlockHash(id, 1)}))
 			require.NoError(t, x.SetHead(id, chain.Head{Latest: at, Final: at}))
-			effects, err := x.UnsettledEffects(id, 100)
+			effects, err := x.UnsettledOwnTxs(id, 100)
 			require.NoError(t, err)
 			for _, e := range effects {
 				slot, _, known, err := x.AttemptByHash(id, e.Tx)

@@ -178,12 +178,12 @@ func (w *workshop) trySchema(m mutant, changed string) result {
 const migrations = "records/migrations"
 
 var fromFolder = []mutant{
-	{name: "schema", file: "records/migrate.go", old: "//go:embed migrations\nvar migrations embed.FS\n", new: "var migrations = os.DirFS(os.Getenv(\"GATEWAYD_MIGRATIONS\"))\n"},
-	{name: "schema", file: "records/migrate.go", old: "\t\"embed\"\n", new: "\t\"os\"\n"},
+	{name: "schema", file: "records/store.go", old: "//go:embed migrations\nvar migrations embed.FS\n", new: "var migrations = os.DirFS(os.Getenv(\"GATEWAYD_MIGRATIONS\"))\n"},
+	{name: "schema", file: "records/store.go", old: "\t\"embed\"\n", new: ""},
 }
 
 func (w *workshop) schema(pkg string) (*program, error) {
-	const file = "records/migrate.go"
+	const file = "records/store.go"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err

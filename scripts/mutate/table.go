@@ -48,10 +48,11 @@ func guardFiles(engine string) map[string]map[string][]string {
 			"payments": {"no_delete", "cause", "frozen", "arrows", "gen", "bound", "freed", "paid", "void"},
 			"slots":    {"no_delete", "binding", "outcome", "start"}, "accounts": {"no_delete", "identity", "lineage"}, "blocks": {"final"}, "cursors": {"final"},
 		},
-		at("0004_cancel_guards.sql"): {"cancels": {"no_update", "no_delete"}},
-		at("0007_swept_guards.sql"):  {"swept": {"no_update", "no_delete"}},
-		at("0009_paid_guards.sql"):   {"payments": {"settled"}},
-		at("0064_repair_guards.sql"): {"transfers": {"frozen"}, "refund_payees": {"no_update", "no_delete"}},
+		at("0004_cancel_guards.sql"):    {"cancels": {"no_update", "no_delete"}},
+		at("0007_swept_guards.sql"):     {"swept": {"no_update", "no_delete"}},
+		at("0009_paid_guards.sql"):      {"payments": {"settled"}},
+		at("0064_repair_guards.sql"):    {"transfers": {"frozen"}, "refund_payees": {"no_update", "no_delete"}},
+		at("0070_write_off_guards.sql"): {"write_offs": {"incident", "no_update", "stand"}},
 	}
 }
 

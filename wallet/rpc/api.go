@@ -5,11 +5,11 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
-// api is the module wallet. This file has the methods of docs/wallet-rpc.md, newer.go their newer names, extra.go what a
+// api is the module wallet. This file has the methods of docs/wallet-rpc.md, v2.go their newer names, extra.go what a
 // node has besides.
 type api struct {
 	wallet *wallet.Manager

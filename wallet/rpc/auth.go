@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"gatewayd/secretfile"
+	"gatewayd/internal/secretfile"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // Methods that a node has although no description names them.
@@ -29,7 +29,7 @@ type maybeResult struct {
 
 // IsMayValidKeystoreFile tells whether a file reads as a store, without a password.
 func (a *api) IsMayValidKeystoreFile(path string) maybeResult {
-	store, err := entropy.ReadFile(path)
+	store, err := keystore.ReadFile(path)
 	if err != nil {
 		return maybeResult{}
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // FuzzRequest: whatever a request says, the answer is JSON-RPC, no method crashes, and no store appears or opens by chance.
@@ -25,7 +25,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Add(`[{"jsonrpc":"2.0","id":1,"method":"wallet_lock","params":[""]},{}]`)
 	m, err := wallet.NewManager(wallet.Config{
-		Dir: filepath.Join(f.TempDir(), "wallet"), Cost: entropy.Cost{N: 2, R: 1, P: 1}, AutoLock: -1,
+		Dir: filepath.Join(f.TempDir(), "wallet"), Cost: keystore.Cost{N: 2, R: 1, P: 1}, AutoLock: -1,
 	})
 	require.NoError(f, err)
 	made, err := m.Recover(context.Background(), words, password)

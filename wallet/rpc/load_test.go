@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // TestTwoThousandCalls puts them on one connection at once, 50 wrong passwords and 100 right ones among them. Each password
 // check takes 32 MiB, so that together they would take almost 5 GiB if nothing bounded them.
 func TestTwoThousandCalls(t *testing.T) {
 	r := start(t, func(c *wallet.Config) {
-		c.Cost = entropy.Cost{N: 1 << 15, R: 8, P: 1}
+		c.Cost = keystore.Cost{N: 1 << 15, R: 8, P: 1}
 		c.Memory = 2 * c.Cost.Memory()
 	})
 	r.recover()
@@ -81,12 +81,12 @@ func TestTwoThousandCalls(t *testing.T) {
 // TestStandardCost: a store of the node's own cost, as `gatewayd wallet new` makes it, through the whole wallet. A second and
 // 256 MiB for each of three checks.
 func TestStandardCost(t *testing.T) {
-	r := start(t, func(c *wallet.Config) { c.Cost = entropy.Cost{} })
+	r := start(t, func(c *wallet.Config) { c.Cost = keystore.Cost{} })
 	r.recover()
 	require.Equal(t, "null", call(t, r.overHTTP, "unlock", alice, password).String())
-	file, err := entropy.ReadFile(filepath.Join(r.wallet.Dir(), alice))
+	file, err := keystore.ReadFile(filepath.Join(r.wallet.Dir(), alice))
 	require.NoError(t, err)
-	require.Equal(t, entropy.StandardCost(), file.Cost())
+	require.Equal(t, keystore.StandardCost(), file.Cost())
 	left, err := os.ReadDir(r.wallet.Dir())
 	require.NoError(t, err)
 	require.Len(t, left, 1)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // The node's texts for parameters that do not parse; the library puts "invalid argument N: " before them.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // line is one recorded exchange with a real node.
@@ -135,13 +135,13 @@ func newReplay(t *testing.T) *replay {
 }
 
 func sealed(t testing.TB, secret []byte, password string) []byte {
-	s, err := entropy.Seal(secret, password, entropy.LightCost(), time.Unix(1, 0))
+	s, err := keystore.Seal(secret, password, keystore.LightCost(), time.Unix(1, 0))
 	require.NoError(t, err)
 	return s.Encode()
 }
 
 func secretOf(t testing.TB, mnemonic string) []byte {
-	secret, err := entropy.ParseMnemonic(mnemonic)
+	secret, err := keystore.ParseMnemonic(mnemonic)
 	require.NoError(t, err)
 	return secret
 }

@@ -12,7 +12,7 @@ import (
 	gethlog "github.com/ethereum/go-ethereum/log"
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // seen holds every log line and every error of the whole test run, and the secrets that none of them may show.
@@ -37,11 +37,11 @@ func (s *sink) note(text string) {
 
 // secret registers a password with what it protects: words, and the keys that come from them.
 func (s *sink) secret(password, mnemonic string) {
-	entropyBytes, err := entropy.ParseMnemonic(mnemonic)
+	entropyBytes, err := keystore.ParseMnemonic(mnemonic)
 	if err != nil {
 		panic(err)
 	}
-	keys, err := entropy.KeysOf(entropyBytes)
+	keys, err := keystore.KeysOf(entropyBytes)
 	if err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
@@ -53,8 +53,8 @@ func newSender(l ledger) *sender {
 	}
 }
 
-// olderOrder is the parameter of wallet_createTxWithPassphrase.
-type olderOrder struct {
+// v1Order is the parameter of wallet_createTxWithPassphrase.
+type v1Order struct {
 	EntropystoreFile string      `json:"entropystoreFile"`
 	SelfAddr         *addressArg `json:"selfAddr"`
 	ToAddr           *addressArg `json:"toAddr"`
@@ -66,7 +66,7 @@ type olderOrder struct {
 }
 
 // CreateTxWithPassphrase sends a transfer and answers its hash. The store stays locked or unlocked as it was.
-func (a *api) CreateTxWithPassphrase(ctx context.Context, o olderOrder) (core.Hash, error) {
+func (a *api) CreateTxWithPassphrase(ctx context.Context, o v1Order) (core.Hash, error) {
 	return a.send(ctx, "createTxWithPassphrase", wireOrder{
 		store: o.EntropystoreFile, from: o.SelfAddr, to: o.ToAddr, token: o.TokenTypeID, password: o.Passphrase,
 		amount: o.Amount, data: o.Data, difficulty: o.Difficulty, toName: "toAddr", tokenName: "tokenTypeId",

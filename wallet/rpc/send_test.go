@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // transfer is a good order, changed.

@@ -22,12 +22,13 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/client"
-	"gatewayd/chain/vite/core"
-	"gatewayd/chain/vite/node"
-	viterpc "gatewayd/chain/vite/rpc"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	viteledger "gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+	viterpc "gatewayd/vite/rpc"
 	"gatewayd/wallet"
-	"gatewayd/wallet/entropy"
+	"gatewayd/wallet/keystore"
 )
 
 // words is the public test mnemonic; alice and bob are its accounts 0 and 1.
@@ -51,7 +52,7 @@ type rig struct {
 }
 
 func walletConfig(root string) wallet.Config {
-	return wallet.Config{Dir: filepath.Join(root, "wallet"), AutoLock: -1, Cost: entropy.LightCost()}
+	return wallet.Config{Dir: filepath.Join(root, "wallet"), AutoLock: -1, Cost: keystore.LightCost()}
 }
 
 // start runs a wallet with no store.
@@ -248,19 +249,19 @@ func (c *chain) snapshot(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func genesis(t *testing.T) node.Genesis {
+func genesis(t *testing.T) viteledger.Genesis {
 	a, b := parseAddress(t, alice), parseAddress(t, bob)
 	vite := func(n uint64) uint256.Int { return *new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(1e18)) }
-	return node.Genesis{
-		Tokens: []node.TokenInfo{{
+	return viteledger.Genesis{
+		Tokens: []viteledger.TokenInfo{{
 			ID: core.VITE, Name: "Vite Token", Symbol: "VITE", Decimals: 18, ReIssuable: true, Owner: a,
 			TotalSupply: vite(1e9), MaxSupply: *new(uint256.Int).SetAllOne(),
 		}},
-		Accounts: []node.GenesisAccount{
+		Accounts: []viteledger.GenesisAccount{
 			{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: vite(1e9 - 1e6 - 2e5)}},
 			{Address: b, Balances: map[core.TokenID]uint256.Int{core.VITE: vite(1e6)}},
 		},
-		Stakes: []node.GenesisStake{{Staker: a, Beneficiary: a, Amount: vite(1e5)}, {Staker: a, Beneficiary: b, Amount: vite(1e5)}},
+		Stakes: []viteledger.GenesisStake{{Staker: a, Beneficiary: a, Amount: vite(1e5)}, {Staker: a, Beneficiary: b, Amount: vite(1e5)}},
 	}
 }
 

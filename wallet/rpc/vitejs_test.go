@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/vite/core"
+	"gatewayd/vite/core"
 )
 
 // vitejs gives the path of the public client library, installed by our script where it is not there yet.

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package external
-
-import "os/exec"
-
-// dieWithParent has no counterpart here: a killed test run may leave its node behind.
-func dieWithParent(*exec.Cmd) {}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/internal/ethtest"
+)
+
+func recorded(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name + ".json")
+	require.NoError(t, err)
+	return text
+}
+
+// compact is a text without spaces, and with a null and an unknown member in front of each object's own.
+func compact(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var anything any
+	require.NoError(t, json.Unmarshal(text, &anything))
+	text, err := json.Marshal(anything)
+	require.NoError(t, err)
+	return []byte(strings.ReplaceAll(string(text), `{"`, `{"extra":{"a":["}\"\\",1.5e3,true,null,{}]},"to be":null,"`))
+}
+
+func TestScannerReadsWhatTheDecoderReads(t *testing.T) {
+	for _, change := range []func(*testing.T, []byte) []byte{func(_ *testing.T, text []byte) []byte { return text }, compact} {
+		blockText, receiptsText := change(t, recorded(t, "block")), change(t, recorded(t, "receipts"))
+		s := &Scanner{text: blockText}
+		got := ScanBlock(s)
+		require.NoError(t, s.End())
+		var want Block
+		require.NoError(t, json.Unmarshal(blockText, &want))
+		require.Equal(t, asJSON(t, want), asJSON(t, *got))
+
+		s = &Scanner{text: receiptsText}
+		receipts := ScanReceipts(s)
+		require.NoError(t, s.End())
+		var wanted []Receipt
+		require.NoError(t, json.Unmarshal(receiptsText, &wanted))
+		require.Equal(t, asJSON(t, wanted), asJSON(t, receipts))
+	}
+}
+
+// asJSON makes absent and empty lists alike.
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return strings.NewReplacer(`:null`, `:[]`, `:"0x"`, `:[]`).Replace(string(text))
+}
+
+func TestScannerReadsEveryTransactionType(t *testing.T) {
+	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("wire")))
+	require.NoError(t, err)
+	all, err := ethtest.EveryTransactionType(key)
+	require.NoError(t, err)
+	for _, tx := range all {
+		text, err := tx.MarshalJSON()
+		require.NoError(t, err)
+		s, read := &Scanner{text: text}, Tx{}
+		scanTransaction(s, &read)
+		require.NoError(t, s.End())
+		same, err := read.Signed()
+		require.NoError(t, err)
+		require.Equal(t, tx.Hash(), same.Hash(), "type %d", tx.Type())
+	}
+}
+
+func TestScannerRefuses(t *testing.T) {
+	one := func(read func(*Scanner)) func(string) error {
+		return func(text string) error { s := &Scanner{text: []byte(text)}; read(s); return s.End() }
+	}
+	number := one(func(s *Scanner) { s.number() })
+	big := one(func(s *Scanner) { s.big() })
+	bytes := one(func(s *Scanner) { s.Bytes() })
+	fixed := one(func(s *Scanner) { s.fixed(make([]byte, 2)) })
+	block := one(func(s *Scanner) { ScanBlock(s) })
+	skip := one((*Scanner).Skip)
+	for _, c := range []struct {
+		read func(string) error
+		good []string
+		bad  []string
+	}{
+		{number, []string{`"0x0"`, `"0xffffffffffffffff"`, ` "0x1F" `, `null`}, []string{`"0x"`, `"0x01"`, `"0x10000000000000000"`, `"1"`, `1`, `"0xg"`, ``, `"`, `"0x1`, `"0x1" 2`, `nul`}},
+		{big, []string{`"0x0"`, `"0x` + strings.Repeat("f", 64) + `"`, `null`}, []string{`"0x"`, `"0x00"`, `"0x1` + strings.Repeat("0", 64) + `"`, `"0x-1"`, `true`}},
+		{bytes, []string{`"0x"`, `"0x0001"`, `null`}, []string{`"0x0"`, `"0xzz"`, `"00"`, `[]`}},
+		{fixed, []string{`"0x0102"`, `null`}, []string{`"0x01"`, `"0x010203"`, `"0x010g"`, `"0\u0078"`}},
+		{block, []string{`{}`, `null`, `{"number":"0x1","x":[[],{}]}`}, []string{`[]`, `{`, `{"number"}`, `{"number":}`, `{"number":"0x1",}`, `{"transactions":{}}`, `{"x":`, `{"x":[}`, `{}{}`, `<html>`}},
+		{skip, []string{`1`, `"a\"b"`, `[1,{"a":"]"}]`, `{"a":{"b":[]}}`, `-1.5e+3`, `"\\"`}, []string{``, `[`, `{"a":1`, `"abc`, `"\"`}},
+	} {
+		for _, text := range c.good {
+			require.NoError(t, c.read(text), text)
+		}
+		for _, text := range c.bad {
+			require.Error(t, c.read(text), text)
+		}
+	}
+}
+
+func FuzzScanner(f *testing.F) {
+	f.Add(recorded(f, "block"))
+	f.Add(recorded(f, "receipts"))
+	f.Add([]byte(`{"id":1,"error":{"code":1,"message":"\u00e9"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, read := range []func(*Scanner){func(s *Scanner) { ScanBlock(s) }, func(s *Scanner) { ScanReceipts(s) }, (*Scanner).Skip} {
+			s := &Scanner{text: text}
+			read(s)
+			if s.End() == nil {
+				require.NotEmpty(t, text)
+			}
+		}
+	})
+}

@@ -1,0 +1,265 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// simChain is a ledger in memory that costs next to nothing: what a case measures is the gateway's own work. Its blocks hold what is put into
+// them; what is broadcast stands in the next one. It signs nothing: an attempt's bytes are its fields.
+type simChain struct {
+	id     chain.ID
+	linked bool
+	tail   int // of what is broadcast, so much stands in a block of its own behind the next one
+
+	mu sync.Mutex
+	simState
+	heads   int // calls of Head
+	sent    int // attempts taken
+	settled int // of them that stand in a final block
+}
+
+// simState is what a simChain goes on with.
+type simState struct {
+	Base   uint64 // height of Line[0]
+	Line   []chain.Block
+	Final  uint64
+	Next   map[string]uint64 // by account, behind what waits
+	Mined  map[string]chain.AccountHead
+	Pool   []chain.OwnTx
+	Serial uint64
+}
+
+// newSimChain begins at a block of which everything is final.
+func newSimChain(id chain.ID, linked bool, at chain.Point) *simChain {
+	return &simChain{id: id, linked: linked, simState: simState{
+		Base: at.Height, Line: []chain.Block{{Point: at}}, Final: at.Height, Next: map[string]uint64{}, Mined: map[string]chain.AccountHead{},
+	}}
+}
+
+// stand takes over where an account of ours stands.
+func (c *simChain) stand(tx *records.Tx, account, hash string) error {
+	a, err := tx.Account(c.id, account)
+	c.Next[account], c.Mined[account] = a.Next, chain.AccountHead{Next: a.Next, Hash: hash, Settled: true}
+	return err
+}
+
+// mine makes a block of the transfers and of what was broadcast.
+func (c *simChain) mine(transfers ...chain.Transfer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pool := c.Pool
+	c.Pool = nil
+	rest := len(pool) - min(c.tail, len(pool))
+	c.add(transfers, pool[:rest])
+	if c.tail > 0 {
+		c.add(nil, pool[rest:])
+	}
+}
+
+func (c *simChain) add(transfers []chain.Transfer, effects []chain.OwnTx) {
+	last := c.Line[len(c.Line)-1]
+	b := chain.Block{Parent: last.Hash, Transfers: transfers, OwnTxs: effects, Time: time.Unix(1_790_000_000+int64(last.Height), 0).UTC()}
+	b.Point = chain.Point{Height: last.Height + 1, Hash: simHash(c.id, "block", last.Height+1)}
+	for _, e := range effects {
+		c.Mined[e.Account] = chain.AccountHead{Next: e.Number + 1, Hash: e.Tx, Settled: true}
+	}
+	c.Line = append(c.Line, b)
+}
+
+// notFinal counts what was broadcast and stands in a block that is not final.
+func (c *simChain) notFinal() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.Line[c.Final-c.Base+1:] {
+		n += len(b.OwnTxs)
+	}
+	return n
+}
+
+// finalize makes everything final that has depth blocks on top.
+func (c *simChain) finalize(depth uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.Base+uint64(len(c.Line))-1 > depth+c.Final {
+		c.settleNext()
+	}
+}
+
+// finalizeAsMany makes blocks final that have depth blocks on top, as long as no more of what was broadcast stands in them than was broadcast.
+func (c *simChain) finalizeAsMany(depth uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.Base+uint64(len(c.Line))-1 > depth+c.Final && c.settled+len(c.Line[c.Final+1-c.Base].OwnTxs) <= c.sent {
+		c.settleNext()
+	}
+}
+
+// settleNext makes one more block final.
+func (c *simChain) settleNext() {
+	c.Final++
+	c.settled += len(c.Line[c.Final-c.Base].OwnTxs)
+}
+
+// count begins to count what is sent and settled.
+func (c *simChain) count() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent, c.settled = 0, 0
+}
+
+func (c *simChain) settledSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settled
+}
+
+// transfer is a movement to an account of ours, for the next block.
+func (c *simChain) transfer(from, to string, asset chain.Asset, amount chain.Amount, memo chain.Memo) chain.Transfer {
+	c.Serial++
+	hash := simHash(c.id, "in", c.Serial)
+	return chain.Transfer{Ref: hash, Tx: hash, From: from, To: to, Asset: asset, Amount: amount, Memo: memo}
+}
+
+func (c *simChain) sentSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent
+}
+
+func (c *simChain) headsSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heads
+}
+
+func simHash(id chain.ID, kind string, n uint64) string {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(string(id)+kind), n))
+	return "0x" + hex.EncodeToString(sum[:])
+}
+
+// ID is the chain's name.
+func (c *simChain) ID() chain.ID { return c.id }
+
+// Head is where the chain stands.
+func (c *simChain) Head(context.Context) (chain.Head, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heads++
+	last := c.Line[len(c.Line)-1]
+	return chain.Head{Latest: last.Point, Final: c.Line[c.Final-c.Base].Point, Time: last.Time}, nil
+}
+
+// Block is the block at a height.
+func (c *simChain) Block(_ context.Context, height uint64) (chain.Block, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if height < c.Base || height-c.Base >= uint64(len(c.Line)) {
+		return chain.Block{}, fmt.Errorf("block %d: %w", height, chain.ErrNotFound)
+	}
+	return c.Line[height-c.Base], nil
+}
+
+// CheckAddress takes every address.
+func (c *simChain) CheckAddress(addr, _ string) (string, error) { return addr, nil }
+
+// Balance is more than anybody needs.
+func (c *simChain) Balance(context.Context, string, chain.Asset) (chain.Amount, error) {
+	return chain.NewAmount(1 << 62), nil
+}
+
+// AccountHead is where an account stands.
+func (c *simChain) AccountHead(_ context.Context, account string) (chain.AccountHead, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Mined[account], nil
+}
+
+// simAttempt is what an attempt's bytes hold; the filling is as long as a real one's.
+type simAttempt struct {
+	Account string
+	Number  uint64
+	Payment uint64
+	Filling []byte
+}
+
+// Sign makes an attempt out of the slot.
+func (c *simChain) Sign(_ context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	switch {
+	case len(prev) > 0:
+		return chain.Attempt{}, chain.ErrNoReplacement
+	case c.linked && slot.Prev == "":
+		return chain.Attempt{}, chain.ErrNotNow
+	}
+	raw, err := json.Marshal(simAttempt{slot.Account, slot.Nonce, pay.ID, make([]byte, 100)})
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	return chain.Attempt{Hash: simHash(c.id, slot.Account, slot.Nonce), Raw: raw}, nil
+}
+
+// Estimate, Cost and Underpriced make payments free: it is the gateway that is measured.
+func (c *simChain) Estimate(context.Context, string, chain.Payment) (chain.Amount, error) {
+	return chain.Amount{}, nil
+}
+
+func (c *simChain) Cost(chain.Attempt) (chain.Amount, error) { return chain.Amount{}, nil }
+
+func (c *simChain) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, error) {
+	return false, nil
+}
+
+// MaxUnmined is the exchange chain's default, on both: it is the gateway that is measured, not what a node's pool takes.
+func (c *simChain) MaxUnmined() int { return 256 }
+
+// Broadcast takes attempts in order.
+func (c *simChain) Broadcast(_ context.Context, attempts []chain.Attempt) []error {
+	errs := make([]error, len(attempts))
+	for i, a := range attempts {
+		errs[i] = c.broadcast(a)
+	}
+	return errs
+}
+
+// broadcast takes an attempt that comes next; one that is known already is fine.
+func (c *simChain) broadcast(a chain.Attempt) error {
+	var in simAttempt
+	if err := json.Unmarshal(a.Raw, &in); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch next := c.Next[in.Account]; {
+	case in.Number < next:
+		return nil
+	case in.Number > next:
+		return fmt.Errorf("%s has number %d next, not %d: %w", in.Account, next, in.Number, chain.ErrUnavailable)
+	}
+	c.Next[in.Account]++
+	c.sent++
+	fee := chain.NewAmount(21000)
+	if c.linked {
+		fee = chain.Amount{}
+	}
+	c.Pool = append(c.Pool, chain.OwnTx{Account: in.Account, Number: in.Number, Tx: a.Hash, OK: true, Fee: fee})
+	return nil
+}
+
+// SweepCost and TokenSweepCost make the chain one that is swept.
+func (c *simChain) SweepCost(context.Context) (chain.Amount, error) {
+	return chain.NewAmount(21000), nil
+}
+
+// TokenSweepCost is below what every address has.
+func (c *simChain) TokenSweepCost(context.Context) (chain.Amount, error) {
+	return chain.NewAmount(60000), nil
+}

@@ -1,0 +1,126 @@
+// Command gatewaybench measures what the budgets promise, each figure beside a yardstick of the same run.
+//
+//	gatewaybench ──▶ bench (rounds, processes, table) ──▶ exchange, bridge (the cases and their yardsticks)
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/cmd/gatewaybench/bench"
+	"gatewayd/cmd/gatewaybench/bridge"
+	"gatewayd/cmd/gatewaybench/exchange"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "gatewaybench:", err)
+		os.Exit(1)
+	}
+}
+
+// cases are all there are, in the order in which they are shown.
+func cases() []bench.Case { return slices.Concat(exchange.Cases(), bridge.Cases()) }
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c := command(stdout, stderr)
+	c.SetArgs(args)
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	return c.ExecuteContext(ctx)
+}
+
+func command(stdout, stderr io.Writer) *cobra.Command {
+	config := bench.Config{Cases: cases(), Stderr: stderr}
+	var asJSON, list bool
+	c := &cobra.Command{
+		Use:   "gatewaybench [exchange|bridge]",
+		Short: "Measure what the budgets promise, each figure beside a yardstick of the same run",
+		Long: "Measure what the budgets promise, each figure beside a yardstick of the same run.\n\n" +
+			"Each side of a round is a process of its own; what counts is CPU time per unit, and of the rounds the median.\n" +
+			"Rounds during which others used the machine are done again. Nothing is needed but this binary and time; the\n" +
+			"case dev starts the gatewayd beside it.",
+		Args:          cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs:     []string{bench.Exchange, bench.Bridge},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				config.Group = args[0]
+			}
+			if list {
+				return bench.List(stdout, config)
+			}
+			if config.Stream != "" {
+				if _, err := exchange.ReadStream(config.Stream); err != nil {
+					return err
+				}
+				if len(config.Only) == 0 {
+					config.Only = []string{"matching-recorded"}
+				}
+			}
+			return measure(cmd.Context(), config, stdout, asJSON)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&config.Rounds, "rounds", 5, "rounds that count; a third as many at a scale above 1")
+	f.StringSliceVar(&config.Only, "only", nil, "only cases whose names begin so")
+	f.Float64SliceVar(&config.Scales, "scale", nil, "how much of the usual work (default 1,10 where a case can)")
+	f.StringVar(&config.Stream, "stream", "", "order stream file to play instead of the built-in one (24-byte records)")
+	f.StringVar(&config.Dir, "dir", "", "work in this directory, and keep what cases prepare for the next run (default: the system's temporary directory)")
+	f.StringVar(&config.Profile, "profile", "", "write a CPU profile of each side of the last round to this directory")
+	f.BoolVar(&asJSON, "json", false, "print every round as JSON")
+	f.BoolVar(&list, "list", false, "list the cases")
+	c.AddCommand(partCommand(stdout, stderr))
+	return c
+}
+
+func measure(ctx context.Context, config bench.Config, stdout io.Writer, asJSON bool) error {
+	runner, err := bench.New(config)
+	if err != nil {
+		return err
+	}
+	results, err := runner.Run(ctx)
+	show := bench.Table
+	if asJSON {
+		show = bench.JSON
+	}
+	if showErr := show(stdout, results); err == nil {
+		err = showErr
+	}
+	for _, r := range results {
+		if err == nil && r.Error != "" {
+			err = fmt.Errorf("case %s: %s", r.Name, r.Error)
+		}
+	}
+	return err
+}
+
+// partCommand is what a runner starts for each side of a round: this program again.
+func partCommand(stdout, stderr io.Writer) *cobra.Command {
+	var config bench.PartConfig
+	c := &cobra.Command{
+		Use: "part CASE SIDE", Hidden: true, Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			config.Case, config.Side = args[0], args[1]
+			return bench.RunPart(cmd.Context(), cases(), config, stdout, stderr)
+		},
+	}
+	f := c.Flags()
+	f.Float64Var(&config.Scale, "scale", 1, "how much of the usual work")
+	f.StringVar(&config.Dir, "dir", "", "directory of this part")
+	f.StringVar(&config.Data, "data", "", "directory of what the case has prepared")
+	f.StringVar(&config.Stream, "stream", "", "stream file")
+	f.StringVar(&config.Profile, "profile", "", "directory for a CPU profile")
+	f.StringVar(&config.Argument, "argument", "", "what a helper is told")
+	return c
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/cmd/gatewaybench/bench"
+)
+
+// TestMain lets this test binary be the process of a part, as the program is outside tests.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "part" {
+		if err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func output(t *testing.T, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := run(t.Context(), args, &out, io.Discard)
+	return out.String(), err
+}
+
+func TestList(t *testing.T) {
+	all, err := output(t, "--list")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, c := range cases() {
+		require.Contains(t, all, c.Name)
+		require.False(t, names[c.Name], "two cases have the name %s", c.Name)
+		names[c.Name] = true
+		require.NotEmpty(t, c.About)
+		require.NotEmpty(t, c.Goals)
+	}
+	some, err := output(t, "bridge", "--list")
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(some), "\n") {
+		require.True(t, strings.HasPrefix(line, bench.Bridge), line)
+	}
+}
+
+// TestCases does every part of every case once, tiny, so that none is dead: what a goal is about must be reported, and what
+// must be the same must be.
+func TestCases(t *testing.T) {
+	if memory := "/dev/shm"; isDir(memory) {
+		t.Setenv("TMPDIR", memory) // what is measured here means nothing, so nothing need wait for a disk
+	}
+	for _, c := range cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			out, err := output(t, "--only", c.Name, "--rounds", "1", "--scale", "0.001", "--json")
+			require.NoError(t, err, out)
+			var results []struct {
+				Case, Error, Skipped string
+				Verdicts             []any
+			}
+			require.NoError(t, json.Unmarshal([]byte(out), &results))
+			for _, r := range results {
+				require.Empty(t, r.Error)
+				if r.Skipped == "" {
+					require.NotEmpty(t, r.Verdicts, r.Case)
+				}
+			}
+		})
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// A part is asked for on the command line and answers with one line.
+func TestPart(t *testing.T) {
+	out, err := output(t, "part", "signature", "ours", "--scale", "0.001", "--dir", t.TempDir())
+	require.NoError(t, err)
+	f, err := bench.ReadOutcome([]byte(out))
+	require.NoError(t, err)
+	require.Equal(t, 10, f.Units)
+	require.Positive(t, f.Wall)
+}
+
+func TestRefusals(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "stream")
+	require.NoError(t, os.WriteFile(bad, bytes.Repeat([]byte{9}, 24), 0o600))
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"group":       {[]string{"everything"}, `invalid argument "everything"`},
+		"case":        {[]string{"--only", "nothing"}, "has a name that begins with nothing"},
+		"rounds":      {[]string{"--rounds", "0"}, "rounds: 0"},
+		"scale":       {[]string{"--scale", "1,-1"}, "scale: -1"},
+		"stream":      {[]string{"--stream", bad}, "record 0: invalid record: kind 9"},
+		"no stream":   {[]string{"--stream", bad + "2"}, "no such file"},
+		"part's args": {[]string{"part", "signature"}, "accepts 2 arg(s)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := output(t, c.args...)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}

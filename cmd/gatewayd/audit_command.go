@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/operator"
+	"gatewayd/operator/audit"
+	"gatewayd/records"
+)
+
+func auditCommand(w streams) *cobra.Command {
+	var f format
+	var from uint64
+	var accept, why string
+	c := &cobra.Command{
+		Use: "audit", Short: "Compare the books with themselves and with the chains; changes nothing", Args: cobra.NoArgs,
+		Long: "Compare the books with themselves and with the chains; changes nothing. Every block that a record names is read again from\n" +
+			"the nodes: each transfer must stand there with its amount, each payment with its outcome. The coin of each of our accounts must be\n" +
+			"what the books say of the last final block: a surplus is coin that no block showed, which the running daemon credits after looking\n" +
+			"twice; a shortage that the daemon has seen twice closes the coin's channels. Exit code 1 when something differs.\n\n" +
+			"With --accept the books take over a shortage that the daemon has confirmed, once you know where the coin is.",
+		Example: "  gatewayd audit\n  gatewayd audit --accept 0x52908400098527886E0F7030069857D2E4169EE7 --why 'moved to cold storage by hand'",
+	}
+	path := configFlag(c)
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().Uint64Var(&from, "from", 0, "first block height to read again, on every chain")
+	c.Flags().StringVar(&accept, "accept", "", "account whose confirmed shortage of coin the books take over, or token of which something is missing")
+	c.Flags().StringVar(&why, "why", "", "reason for --accept, kept in the history")
+	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
+		if accept != "" {
+			return audit.AcceptShortage(ctx, d, accept, why, w.stdout)
+		}
+		report, err := audit.Run(ctx, d, from)
+		if err != nil {
+			return err
+		}
+		return printAudit(w, f, d.Config, report)
+	})
+	return c
+}
+
+func printAudit(w streams, f format, cfg config.Config, r audit.Report) error {
+	if f.json {
+		if err := printJSON(w.stdout, r); err != nil {
+			return err
+		}
+	} else {
+		for _, name := range slices.Sorted(maps.Keys(r.Totals)) {
+			printTotals(cfg, w.stdout, name, r.Totals[name])
+		}
+		for _, s := range r.Sheets {
+			printSheet(w.stdout, s)
+		}
+		for _, fault := range r.Faults {
+			fmt.Fprintln(w.stdout, "DIFFERS", fault)
+		}
+		for _, m := range r.Missed {
+			fmt.Fprintln(w.stdout, "NOT CHECKED", m)
+		}
+		fmt.Fprintf(w.stdout, "%d checks, %d differences\n", r.Checks, len(r.Faults))
+	}
+	if len(r.Faults) > 0 {
+		return fmt.Errorf("books and chains differ in %d places", len(r.Faults))
+	}
+	return nil
+}
+
+// printTotals shows one token's books.
+func printTotals(c config.Config, w io.Writer, name string, t records.Totals) {
+	n, token := tokenNamed(c, name)
+	fmt.Fprintln(w, name)
+	for _, s := range t.Transfers {
+		amount := c.TokenAmount(token.Token, s.Amount)
+		if s.Direction == records.Deposit {
+			amount = c.AssetAmount(n.Source, token.Asset, s.Amount)
+		}
+		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s  net %s  fee %s\n", s.Direction, s.State, s.Count, amount, c.TokenAmount(token.Token, s.Net), c.TokenAmount(token.Token, s.Fee))
+	}
+	for _, p := range t.Payments {
+		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s on %s\n", p.Purpose, p.State, p.Count, c.AssetAmount(p.Chain, p.Asset, p.Amount), p.Chain)
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.NetworkFees)) {
+		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, c.AssetAmount(id, chain.Native, t.NetworkFees[id]))
+	}
+}
+
+// tokenNamed is the token that the audit calls by its network and its symbol.
+func tokenNamed(c config.Config, name string) (config.Network, config.Token) {
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Name+" "+t.Symbol == name {
+				return n, t
+			}
+		}
+	}
+	return config.Network{}, config.Token{}
+}
+
+// printSheet is the sheet for people, in the token's unit.
+func printSheet(w io.Writer, r audit.SheetRow) {
+	fmt.Fprintf(w, "%s on %s at block %d\n", r.Symbol, r.Network, r.Height)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
+	line := func(name string, amount chain.Amount) {
+		fmt.Fprintf(t, "  %s\t%s\t\n", name, amount.Whole(r.Decimals))
+	}
+	line("accounts that pay", r.Hot)
+	line("gas account", r.Gas)
+	line("shared address", r.Shared)
+	line("users' addresses", r.Deposits)
+	line("credited, not final", r.Above)
+	line("HELD", r.Held)
+	line("users have", r.Circulating)
+	if r.Supply != nil {
+		line("in circulation", *r.Supply)
+	}
+	line("to be paid", r.Unpaid)
+	line("OWED", r.Owed)
+	if !r.WrittenOff.IsZero() {
+		line("written off", r.WrittenOff)
+	}
+	if r.Expected != nil {
+		line("by the books", *r.Expected)
+	}
+	if !r.Missing.IsZero() {
+		line("MISSING", r.Missing)
+	}
+	if !r.Uncovered.IsZero() {
+		line("NOT COVERED", r.Uncovered)
+	}
+	if !r.Unexplained.IsZero() {
+		line("SENT BY STRANGERS", r.Unexplained)
+	}
+	_ = t.Flush() // a terminal that is gone takes no more
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/operator"
+	"gatewayd/records"
+)
+
+func channelCommand(w streams) *cobra.Command {
+	c := &cobra.Command{Use: "channel", Short: "Show and set what is open: deposits and withdrawals of each token"}
+	config := configFlag(c)
+	c.AddCommand(channelListCommand(w, config), channelSetCommand(w, config))
+	return c
+}
+
+func channelListCommand(w streams, config *string) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "list", Short: "List every channel with the operator's and the automatic state, and the payments that it allows", Args: cobra.NoArgs,
+		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
+			var list []operator.ChannelRow
+			err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
+				list, err = operator.ChannelRows(tx, d.Config)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			allowed, err := d.Capacities(ctx)
+			if err != nil {
+				return err
+			}
+			rows := make([][]string, len(list))
+			for i, r := range list {
+				if c, ok := allowed[operator.ChannelID{Network: r.Network, Token: r.Token, Direction: records.Direction(r.Direction)}]; ok {
+					r.Allows, list[i].Allows = &c, &c
+				}
+				rows[i] = []string{r.Network, r.Symbol, r.Token, r.Direction, r.State, r.Operator, r.Automatic, r.AllowsText(), d.Config.InWholeUnits(r.Why)}
+			}
+			return f.table(w.stdout, []string{"network", "symbol", "token", "direction", "state", "operator", "automatic", "allows", "why"}, rows, list)
+		}),
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+func channelSetCommand(w streams, config *string) *cobra.Command {
+	var why string
+	var clear bool
+	c := &cobra.Command{
+		Use:     "set NETWORK TOKEN deposit|withdrawal OPEN|MAINTAIN|CLOSED",
+		Short:   "Set the operator's state of a channel",
+		Long:    "Set the operator's state of a channel. TOKEN is a token id or a symbol. The automatic state stays unless --clear is given;\nclear it only when the cause is mended: `gatewayd channel list` names it.",
+		Example: "  gatewayd channel set eth USDT-000 withdrawal MAINTAIN --why 'hot wallet is being refilled'",
+		Args:    cobra.ExactArgs(4),
+		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
+			token, err := operator.FindToken(d.Config, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			direction := records.Direction(args[2])
+			if direction != records.Deposit && direction != records.Withdrawal {
+				return operator.Usagef("direction %q: deposit or withdrawal is wanted", args[2])
+			}
+			if args[3] != "OPEN" && args[3] != "MAINTAIN" && args[3] != "CLOSED" {
+				return operator.Usagef("state %q: OPEN, MAINTAIN or CLOSED is wanted", args[3])
+			}
+			var after records.Channel
+			err = d.Change(ctx, func(tx *records.Tx) error {
+				if err := tx.SetChannel(args[0], token, direction, args[3], why, ""); err != nil {
+					return err
+				}
+				if clear {
+					if err := tx.SetAutomatic(args[0], token, direction, "OPEN", ""); err != nil {
+						return err
+					}
+				}
+				after, err = tx.Channel(args[0], token, direction)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w.stdout, "%s of %s on %s: %s\n", direction, args[1], args[0], after.State())
+			if after.Automatic != "OPEN" {
+				fmt.Fprintf(w.stdout, "The automatic state is %s: %s\n", after.Automatic, d.Config.InWholeUnits(after.Why))
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
+	c.Flags().BoolVar(&clear, "clear", false, "also clear the automatic state")
+	return c
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/devnet"
+	"gatewayd/devnet/burst"
+	"gatewayd/devnet/demo"
+	"gatewayd/devnet/drill"
+	"gatewayd/devnet/exchangedemo"
+	"gatewayd/internal/ethtest"
+)
+
+func demoCommand(w streams) *cobra.Command {
+	var source, info string
+	var patience time.Duration
+	c := &cobra.Command{
+		Use: "demo", Short: "Make deposits and withdrawals as a user, against a running `gatewayd dev`", Args: cobra.NoArgs,
+		Long: "Make a deposit and a withdrawal of each kind of token as a user and print every state they pass.\n" +
+			"With --source anvil or geth it starts that node and a daemon on it first.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+			defer cancel()
+			if source == "embedded" {
+				return demo.Run(ctx, info, w.stdout)
+			}
+			return demo.RunOn(ctx, ethtest.Kind(source), w.stdout, w.stderr, w.getenv)
+		},
+	}
+	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
+	c.Flags().StringVar(&info, "info", devnet.InfoPath(), "description of the development environment")
+	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
+	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w), demoDrillCommand(w))
+	return c
+}
+
+func demoExchangeCommand(w streams) *cobra.Command {
+	var o exchangedemo.Options
+	c := &cobra.Command{
+		Use: "exchange", Short: "Trade on the exchange as two users, against a running `gatewayd dev`", Args: cobra.NoArgs,
+		Long: "Trade on the exchange as two users: tokens over the gateway, a market of their own, API keys, signed orders and their pushes in\n" +
+			"all shapes, balances to the last digit, and the way back over the gateway. Whatever is not as it should be ends it with status 1.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
+			defer cancel()
+			return exchangedemo.Run(ctx, o, w.stdout)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Info, "info", devnet.InfoPath(), "description of the development environment")
+	f.StringVar(&o.URLs.Gateway, "gateway", "", "URL of the gateway's network; empty: as described")
+	f.StringVar(&o.URLs.API, "api", "", "URL of the exchange API; empty: as described")
+	f.StringVar(&o.URLs.Exchange, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")
+	f.BoolVar(&o.Keep, "keep", false, "leave the market, the keys and their permissions in place and print them, to trade by hand")
+	f.BoolVar(&o.JSON, "json", false, "print one JSON object per event")
+	f.DurationVar(&o.Patience, "timeout", 5*time.Minute, "give up after this long")
+	return c
+}
+
+func demoBurstCommand(w streams) *cobra.Command {
+	var o burst.Options
+	c := &cobra.Command{
+		Use: "burst", Short: "Many users deposit and withdraw at once, against a running `gatewayd dev`", Args: cobra.NoArgs,
+		Long: "Many users deposit and withdraw at once. It prints, in blocks of each chain, when the last of it was final, sent and paid, and ends with\n" +
+			"status 0 only if every balance is exact and everything left within the promise, counted from the block in which the last was final:\n\n" + burst.Promise,
+		Example: "  gatewayd dev --confirmations 180 --finality 64     in another terminal\n" +
+			"  gatewayd demo burst --count 500",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Count < 1 || o.Count > burst.MaxBurst {
+				return fmt.Errorf("--count %d: from 1 to %d users are wanted", o.Count, burst.MaxBurst)
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
+			defer cancel()
+			return burst.Run(ctx, o, w.stdout)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.Count, "count", 500, "how many users deposit, and how many withdraw")
+	f.StringVar(&o.Info, "info", devnet.InfoPath(), "description of the development environment")
+	f.StringVar(&o.URLs.Gateway, "gateway", "", "URL of the gateway's network; empty: as described")
+	f.StringVar(&o.URLs.Source, "source", "", "URL of the source chain's JSON-RPC; empty: as described")
+	f.StringVar(&o.URLs.Exchange, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")
+	f.BoolVar(&o.JSON, "json", false, "print one JSON object per event; the last one is the result")
+	f.DurationVar(&o.Patience, "timeout", 30*time.Minute, "give up after this long")
+	return c
+}
+
+func demoDrillCommand(w streams) *cobra.Command {
+	var o drill.Options
+	c := &cobra.Command{
+		Use: "drill", Short: "Break a gateway in every way there is, look at every surface, repair it by command and count the money", Args: cobra.NoArgs,
+		Long: "Start three gateways side by side, each with a source chain (anvil, behind three nodes that can fail), an exchange chain and a daemon; then let\n" +
+			"go wrong what can:\n\n" + drill.List() +
+			"\nAfter each it waits until every surface tells it, repairs it by the command that an operator would use, has users deposit and withdraw, and\n" +
+			"looks for one line of the log when it began and one when it was over. In the end every balance on both chains is compared with what users\n" +
+			"sent. Nothing outside this machine is touched.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Check(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
+			defer cancel()
+			if o.Group == "" {
+				return o.RunGroups(ctx, w.stdout, w.stderr)
+			}
+			return o.RunGroup(ctx, w.stdout)
+		},
+	}
+	self, err := os.Executable()
+	if err != nil {
+		self = "gatewayd"
+	}
+	f := c.Flags()
+	f.StringVar(&o.Binary, "binary", self, "the program that is drilled")
+	f.StringVar(&o.Postgres, "postgres", "", "URL of a PostgreSQL server on this machine where a database may be made and dropped; empty: SQLite")
+	f.StringSliceVar(&o.Only, "only", nil, "names of the drills, separated by commas; empty: all")
+	f.BoolVar(&o.JSON, "json", false, "print one JSON object per event")
+	f.DurationVar(&o.Patience, "timeout", 20*time.Minute, "give up after this long")
+	f.StringVar(&o.Group, "group", "", "")
+	f.BoolVar(&o.Mount, "mount", false, "")
+	for _, inner := range []string{"group", "mount"} {
+		_ = f.MarkHidden(inner) // it was defined above
+	}
+	return c
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/devnet"
+)
+
+func devCommand(w streams) *cobra.Command {
+	o := devnet.Options{Sweep: devnet.EveryMinute}
+	c := &cobra.Command{
+		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
+		Long: "Run everything on embedded chains: nothing to install or configure. All keys are known to everybody.\n" +
+			"The state starts afresh each time unless --dir keeps it.",
+		Example: "  gatewayd dev\n" +
+			"  gatewayd dev --confirmations 180 --finality 64                            at production depth, on the usual clock\n" +
+			"  gatewayd dev --confirmations 180 --finality 64 --period 250ms --snapshot-interval 250ms",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.CheckDepths(); err != nil {
+				return err
+			}
+			return runDev(cmd.Context(), o, w)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Dir, "dir", "", "keep chains and records in this directory")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address of the gateway")
+	f.StringVar(&o.ExchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
+	f.StringVar(&o.API, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
+	f.IntVar(&o.Accounts, "accounts", 1, "accounts of the gateway that pay, on each chain")
+	f.StringVar(&o.Source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
+	depthFlags(&o, f)
+	f.BoolVar(&o.Legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
+	f.BoolVar(&o.Public, "public", false, "the embedded chains answer only what a public node answers")
+	f.BoolVar(&o.Verbose, "verbose", false, "log every step")
+	return c
+}
+
+// runDev runs a development environment and tells the terminal and the demo where it is.
+func runDev(ctx context.Context, o devnet.Options, w streams) (err error) {
+	_ = os.Remove(devnet.InfoPath())                    // of an environment that has gone; there may be none
+	defer func() { _ = os.Remove(devnet.InfoPath()) }() // there is none when it did not get ready
+	fresh := o.Dir == ""
+	if fresh {
+		if o.Dir, err = os.MkdirTemp("", "gatewayd-dev-"); err != nil {
+			return fmt.Errorf("making a directory: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
+	}
+	d, err := devnet.Open(ctx, o, w.stderr, w.getenv)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.Run(ctx) })
+	g.Go(func() error {
+		if err := d.Ready(ctx); err != nil {
+			return err
+		}
+		if err := d.Info.Write(devnet.InfoPath()); err != nil {
+			return err
+		}
+		d.Info.Print(w.stdout, fresh)
+		return nil
+	})
+	return g.Wait()
+}
+
+// depthFlags adds the flags that say how deep blocks must be to be final, and how fast both embedded chains make them.
+func depthFlags(o *devnet.Options, f *pflag.FlagSet) {
+	f.Int64Var(&o.Confirmations, "confirmations", devnet.Confirmations, "snapshot blocks, its own included, that make a block of the exchange chain final (180 in production)")
+	f.Int64Var(&o.Finality, "finality", devnet.Finality, "blocks, its own included, that make a block of the source chain final (64 in production)")
+	f.DurationVar(&o.Period, "period", devnet.Clock, "time between blocks of the embedded source chain")
+	f.DurationVar(&o.Interval, "snapshot-interval", devnet.Clock, "time between snapshot blocks of the embedded exchange chain")
+}

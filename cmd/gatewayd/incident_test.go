@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/operator"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// TestIncidentIsWrittenOff: a deposit that was credited and has left its chain asks for an operator until he gives it up, once. The balance sheet misses
+// what was paid for it before, and has it as written off afterwards.
+func TestIncidentIsWrittenOff(t *testing.T) {
+	t.Parallel()
+	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
+	w.launch(t)
+	waitFor(t, "the gateway", func() bool { return w.ask(t).code != 0 })
+	w.enter(t)
+	stays := w.user.mustDeposit(t, units(w.user.Token, 20_000))
+	w.source.HoldFinality(true)
+	lost := w.story(t, w.user.mustDeposit(t, units(w.user.Token, 30_000)).InTxHash).Record
+	w.source.StopMining()
+	head, err := w.source.Client().BlockNumber(t.Context())
+	require.NoError(t, err)
+	_, err = w.source.Reorg(int(head-w.height(t, lost.ID))+1, devnode.Lose)
+	require.NoError(t, err)
+	w.source.StartMining()
+
+	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
+	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
+	w.source.HoldFinality(false)
+	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
+
+	out, ok := w.operator(t, "records", "write-off", name(lost))
+	require.False(t, ok)
+	require.Contains(t, out, "--why is wanted")
+	other := name(w.story(t, stays.InTxHash).Record)
+	out, ok = w.operator(t, "records", "write-off", other, "--why", "a test")
+	require.False(t, ok)
+	require.Contains(t, out, "record "+other+" stands on its chain, nothing of it is lost")
+
+	require.Contains(t, w.mustCommand(t, "records", "write-off", name(lost), "--why", "ticket 4711"), "is written off")
+	require.Contains(t, needs(), "No records match.")
+	shown := w.mustCommand(t, "records", "show", name(lost))
+	require.Regexp(t, `(?m)^  LOST     30 USDT-000, written off$`, shown)
+	require.Contains(t, shown, "ordered write-off: ticket 4711")
+	s, _ := w.audited(t, "USDT")
+	require.Equal(t, []chain.Amount{units(w.user.Token, 30_000), {}}, []chain.Amount{s.WrittenOff, s.Uncovered})
+	out, _ = w.operator(t, "audit")
+	require.Regexp(t, `written off +30\n`, out)
+	require.NotContains(t, out, "NOT COVERED")
+
+	out, ok = w.operator(t, "records", "write-off", name(lost), "--why", "again")
+	require.False(t, ok)
+	require.Contains(t, out, "it was written off before")
+}
+
+// height is the block that a record stands in.
+func (w *limpWorld) height(t *testing.T, id uint64) (height uint64) {
+	t.Helper()
+	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
+	require.NoError(t, err)
+	defer store.Close()
+	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
+		found, err := tx.Transfer(id)
+		height = found.Height
+		return err
+	}))
+	return height
+}
+
+// TestForgottenRefundIsRecognised: a refund that an operator ordered to another address than the sender's, and that the records do not know (its order was
+// lost with the answer), is told as what it may be, and settled to its record by one command.
+func TestForgottenRefundIsRecognised(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, nil)
+	w.user.payee(t, units(w.user.Token, 5000)) // the hot account's past begins
+	_, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(3), nil)
+	require.NoError(t, err)
+	var stray operator.RecordRow
+	waitFor(t, "the stray deposit", func() bool {
+		var rows []operator.RecordRow
+		require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "records", "list", "--needs-operator", "--json")), &rows))
+		if len(rows) > 0 {
+			stray = rows[0]
+		}
+		return len(rows) == 1
+	})
+	w.steal(t, ether(3)) // to goodPayee
+	w.stopped(t, status.AccountStopped)
+	hot := w.hot(t)
+	var shown string
+	waitFor(t, "what it may be", func() bool {
+		shown, _ = w.operator(t, "account", "show", "eth", hot)
+		return strings.Contains(shown, "is what a refund of record "+name(stray)+" to this address would send")
+	})
+	require.NotContains(t, shown, "fits no record")
+	hash := regexp.MustCompile(`gatewayd records settle \d+ (0x[0-9a-f]{64})`).FindStringSubmatch(shown)
+	require.Len(t, hash, 2)
+	w.mustCommand(t, "records", "settle", name(stray), hash[1])
+	waitFor(t, "the account goes on", func() bool {
+		_, ok := w.operator(t, "account", "resume", "eth", hot)
+		return ok
+	})
+	require.Regexp(t, `(?m)^  refund `+hash[1]+`$`, w.mustCommand(t, "records", "show", name(stray)))
+	require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "No records match.")
+	w.well(t)
+}

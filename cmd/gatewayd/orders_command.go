@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/operator"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// orderFunc is what the watcher does on an order.
+type orderFunc func(*watcher.Watcher, *records.Tx, watcher.Order) error
+
+func recordsRetryCommand(w streams, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, (*watcher.Watcher).Retry, nil, &cobra.Command{
+		Use: "retry ID", Short: "Send a held payment on its way again, or credit a deposit that was below the minimum",
+	})
+	c.Flags().StringVar(&o.Why, "why", "", "reason, kept in the history")
+	return c
+}
+
+func recordsCreditCommand(w streams, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, (*watcher.Watcher).Credit, func(context.Context, *operator.Session, *watcher.Watcher) error {
+		if o.Why == "" {
+			return operator.Usagef("--why is wanted: who asked for it and what proves it, kept in the history")
+		}
+		return nil
+	}, &cobra.Command{
+		Use: "credit ID", Short: "Credit a held deposit to the wallet that you have found to be its owner's",
+		Long: "Credit a held deposit to the wallet that you have found to be its owner's. What holds for the token now, its minimum too, is frozen into\n" +
+			"the record. Where the records know the owner (wrong_type, time_unproven) --wallet may be left out.",
+		Example: "  gatewayd records credit 17 --wallet vite_… --why 'ticket 4711: signed a message with the sending address'",
+	})
+	f := c.Flags()
+	f.StringVar(&o.To, "wallet", "", "exchange-chain address of the owner")
+	f.StringVar(&o.Why, "why", "", "who asked and what proves it, kept in the history")
+	f.BoolVar(&o.Small, "below-minimum", false, "credit it even if it is below the minimum deposit")
+	return c
+}
+
+func recordsRefundCommand(w streams, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, (*watcher.Watcher).Refund, func(ctx context.Context, d *operator.Session, rules *watcher.Watcher) error {
+		return d.CheckRefund(ctx, rules, o)
+	}, &cobra.Command{
+		Use: "refund ID", Short: "Send a transfer back to its sender, or to --to, instead of paying it out",
+		Long: "Send a transfer back to its sender, or to --to, instead of paying it out. A sender that is a contract, or looks like an exchange, is not\n" +
+			"paid unless --to names it: what comes back there may reach nobody.",
+		Example: "  gatewayd records refund 17 --why 'ticket 4711'\n  gatewayd records refund 17 --to 0x… --why 'ticket 4711: sent from an exchange'",
+	})
+	f := c.Flags()
+	f.StringVar(&o.To, "to", "", "address to refund instead of the sender, on the chain that the transfer came by")
+	f.StringVar(&o.Why, "why", "", "reason, kept in the history")
+	return c
+}
+
+func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, (*watcher.Watcher).Reclassify, func(ctx context.Context, d *operator.Session, _ *watcher.Watcher) error {
+		if o.Why == "" {
+			return operator.Usagef("--why is wanted: what has changed in the configuration, kept in the history")
+		}
+		return d.CheckReloaded(ctx)
+	}, &cobra.Command{
+		Use: "reclassify ID", Short: "Decide a transfer that is held as a stranger's again, by the configuration of now",
+		Long: "Decide a transfer that is held as a stranger's (unknown_token, unknown_label, unbound_address) again, by the configuration of now: when its sender has been\n" +
+			"added to `funders` since, or its token is served now, or again. What has a payment is not touched.",
+		Example: "  gatewayd records reclassify 17 --why 'our treasury, added to funders today'",
+	})
+	c.Flags().StringVar(&o.Why, "why", "", "what has changed, kept in the history")
+	return c
+}
+
+func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, (*watcher.Watcher).WriteOff, func(context.Context, *operator.Session, *watcher.Watcher) error {
+		if o.Why == "" {
+			return operator.Usagef("--why is wanted: who bears the loss, kept in the history")
+		}
+		return nil
+	}, &cobra.Command{
+		Use: "write-off ID", Short: "Give up a transfer that was decided and has left its chain, with what was paid for it",
+		Long: "Give up a transfer that was decided and whose block has left its chain for good (an incident): nobody is asked about it any more, and\n" +
+			"`gatewayd audit` counts what was paid for it as lost. If its block comes back, the write-off is taken back by itself.",
+		Example: "  gatewayd records write-off 17 --why 'ticket 4711: the user cannot be reached, we bear it'",
+	})
+	c.Flags().StringVar(&o.Why, "why", "", "who bears the loss, kept in the history")
+	return c
+}
+
+// orderCommand runs an order in one transaction, after a check that may ask nodes.
+func orderCommand(w streams, config *string, o *watcher.Order, do orderFunc, check func(context.Context, *operator.Session, *watcher.Watcher) error, c *cobra.Command) *cobra.Command {
+	c.Args = cobra.ExactArgs(1)
+	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.Record, err = recordID(args[0]); err != nil {
+			return err
+		}
+		d, err := operator.Open(cmd.Context(), *config)
+		if err != nil {
+			return err
+		}
+		defer d.Store.Close()
+		rules, err := d.Rules(cmd.Context())
+		if err == nil && check != nil {
+			err = check(cmd.Context(), d, rules)
+		}
+		if err == nil {
+			err = d.Change(cmd.Context(), func(tx *records.Tx) error { return do(rules, tx, *o) })
+		}
+		if errors.Is(err, records.ErrNotFound) {
+			return fmt.Errorf("there is no record %d", o.Record)
+		}
+		if err != nil {
+			return err
+		}
+		if c.Name() == "write-off" {
+			fmt.Fprintf(w.stdout, "Record %d is written off; `gatewayd audit` shows the loss.\n", o.Record)
+			return nil
+		}
+		fmt.Fprintf(w.stdout, "Ordered. The daemon acts on it within a second; `gatewayd records show %d` tells how far it is.\n", o.Record)
+		return nil
+	}
+	return c
+}
+
+func recordID(text string) (uint64, error) {
+	id, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, operator.Usagef("ID %q: the number that `gatewayd records list` shows is wanted", text)
+	}
+	return id, nil
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/goccy/go-yaml"
+	"github.com/holiman/uint256"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/devnet/drill"
+	"gatewayd/devnet/faultynode"
+	"gatewayd/operator/status"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+	"gatewayd/wallet"
+)
+
+// wholeBlock is a request for a block with its transactions.
+var wholeBlock = regexp.MustCompile(`"eth_getBlockByNumber","params":\["0x[0-9a-f]+",true\]`)
+
+// faulty stands before a node until the test ends.
+func faulty(t *testing.T, honest string) *faultynode.Node {
+	t.Helper()
+	n, err := faultynode.Open(honest)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	return n
+}
+
+// limpWorld is a daemon as a process, on nodes that can be made to fail.
+type limpWorld struct {
+	*rig
+	source          *devnode.Node
+	rich            *daemon.Embedded // the exchange chain
+	node, exchange  *faultynode.Node
+	info            devnet.Info
+	cfg             config.Config
+	daemon          *exec.Cmd
+	keys            *wallet.Keys
+	user            *testUser
+	gateway, health string
+}
+
+// newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
+func newLimpWorld(t *testing.T, adjust func(*limpWorld, *config.Config)) *limpWorld {
+	t.Helper()
+	w := layLimpWorld(t, startRichExchange, adjust)
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	w.start(t)
+	w.enter(t)
+	return w
+}
+
+// layLimpWorld makes all of it but the hot account's money, the daemon and the user.
+func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*limpWorld, *config.Config)) *limpWorld {
+	t.Helper()
+	w := &limpWorld{}
+	var err error
+	w.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond, FinalityDepth: 3})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
+	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)
+	require.NoError(t, err)
+	w.rich = exchange(t, w.keys)
+	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, w.rich.URL())
+	o := quick(t.TempDir())
+	o.Listen = freeAddress(t)
+	c := devnet.Config(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
+	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", time.Second, 500*time.Millisecond
+	c.Ethereum[0].Timeout, c.Vite[0].Timeout = 2*time.Second, 2*time.Second
+	stores, store, password := recovered(t)
+	c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
+	if adjust != nil {
+		adjust(w, &c)
+	}
+	text, err := yaml.Marshal(c)
+	require.NoError(t, err)
+	path := filepath.Join(c.Data, "config.yaml")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	w.cfg, w.info = c, devnet.NewInfo(c, path, "")
+	require.NoError(t, w.info.Write(filepath.Join(c.Data, "dev.json")))
+	w.rig = &rig{Env: &devnet.Env{Info: w.info}, t: t}
+	w.gateway, w.health = w.info.Gateway, devnet.RootOf(w.info.Gateway)+"/health"
+	return w
+}
+
+// enter makes the user.
+func (w *limpWorld) enter(t *testing.T) {
+	t.Helper()
+	var err error
+	w.user, err = newTestUser(t.Context(), w.info, w.token(t, "USDT"), 0, t.Output())
+	require.NoError(t, err)
+	t.Cleanup(w.user.Close)
+}
+
+// startRichExchange is startExchangeChain with a thousand USDT for the first user.
+func startRichExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
+	t.Helper()
+	genesis, err := devnet.Genesis(keys)
+	require.NoError(t, err)
+	user, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(devnet.UserBase))
+	require.NoError(t, err)
+	usdt, gift := devnet.Tokens()[1].ID, uint256.NewInt(20_000_000_000)
+	for i := range genesis.Tokens { // the user can issue more of it
+		if k := &genesis.Tokens[i]; k.ID == usdt {
+			k.Owner, k.ReIssuable, k.MaxSupply = user, true, *new(uint256.Int).SetAllOne()
+		}
+	}
+	for i, a := range genesis.Accounts {
+		if a.Address == user {
+			a.Balances[usdt] = *gift
+		}
+		if have, ok := a.Balances[usdt]; ok && i == 0 {
+			a.Balances[usdt] = *new(uint256.Int).Sub(&have, gift)
+		}
+	}
+	return startExchangeOf(t, genesis)
+}
+
+// startExchangeOf runs an exchange chain until the test ends.
+func startExchangeOf(t *testing.T, genesis ledger.Genesis) *daemon.Embedded {
+	t.Helper()
+	e, err := daemon.NewEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // room for the one answer
+	go func() { ended <- e.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	return e
+}
+
+// start runs the daemon and waits until it is well.
+func (w *limpWorld) start(t *testing.T) {
+	t.Helper()
+	w.launch(t)
+	w.well(t)
+}
+
+func (w *limpWorld) launch(t *testing.T) {
+	t.Helper()
+	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
+	w.daemon.Stderr = t.Output()
+	require.NoError(t, w.daemon.Start())
+	daemon := w.daemon
+	t.Cleanup(func() {
+		if daemon.ProcessState == nil {
+			_ = daemon.Process.Kill()
+			_ = daemon.Wait()
+		}
+	})
+}
+
+func (w *limpWorld) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, w.daemon.Process.Kill())
+	_ = w.daemon.Wait() // it was killed
+}
+
+// asked is what /health answers.
+type asked struct {
+	code     int
+	Status   string
+	Reasons  []struct{ Kind, Chain string }
+	Warnings []struct{ Kind, Chain string }
+}
+
+func (w *limpWorld) ask(t *testing.T) (a asked) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.health, http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return asked{}
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {
+		return asked{}
+	}
+	a.code = res.StatusCode
+	return a
+}
+
+func (w *limpWorld) well(t *testing.T) {
+	t.Helper()
+	waitFor(t, "a daemon that is well", func() bool { a := w.ask(t); return a.code == http.StatusOK && len(a.Warnings) == 0 })
+}
+
+// stopped waits until /health tells a kind of condition.
+func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
+	t.Helper()
+	waitFor(t, string(kind)+" in /health", func() bool {
+		a := w.ask(t)
+		for _, r := range a.Reasons {
+			if a.code == http.StatusServiceUnavailable && r.Kind == string(kind) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// steal sends coin away with the hot account's key, as somebody does who has it.
+func (w *limpWorld) steal(t *testing.T, wei *big.Int) {
+	t.Helper()
+	hash, err := drill.SendByHand(t.Context(), w.user.Eth.Client, w.keys, common.HexToAddress(goodPayee), wei)
+	require.NoError(t, err)
+	require.NoError(t, w.user.Eth.Mined(t.Context(), hash))
+}
+
+// operator runs a command and answers what it says and whether it ends well.
+func (w *limpWorld) operator(t *testing.T, args ...string) (string, bool) {
+	t.Helper()
+	out, err := w.command(t, args...)
+	if err != nil {
+		out += err.Error()
+	}
+	return out, err == nil
+}
+
+// line is the line of a table that has all the words.
+func line(out string, words ...string) string {
+	for l := range strings.Lines(out) {
+		has := 0
+		for _, word := range words {
+			if strings.Contains(l, word) {
+				has++
+			}
+		}
+		if has == len(words) {
+			return l
+		}
+	}
+	return ""
+}

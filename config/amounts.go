@@ -1,0 +1,86 @@
+package config
+
+import (
+	"cmp"
+	"regexp"
+
+	"gatewayd/chain"
+)
+
+// TokenAmount is an amount of a gateway token for people: "12.5 USDT-000". What the configuration does not know stays in smallest units.
+func (c Config) TokenAmount(token string, a chain.Amount) string {
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if t.Token == token {
+				return a.Whole(t.Decimals) + " " + cmp.Or(t.Symbol, t.Token)
+			}
+		}
+	}
+	return inUnits(a, token)
+}
+
+// AssetAmount is an amount of what moves on one chain, for people: a gateway token on an exchange chain, else a source chain's asset.
+func (c Config) AssetAmount(id chain.ID, asset chain.Asset, a chain.Amount) string {
+	k, known := c.Chain(id)
+	if known && !k.Source {
+		return c.TokenAmount(string(asset), a)
+	}
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Source == id && t.Asset == asset {
+				return a.Whole(t.AssetDecimals) + " " + t.token().SourceSymbol()
+			}
+		}
+	}
+	if asset == chain.Native {
+		return a.Whole(c.coinDecimals(id)) + " coins"
+	}
+	return inUnits(a, string(asset))
+}
+
+// coinDecimals is what a chain counts its coin with; of one that is not known here it is the first chain's.
+func (c Config) coinDecimals(id chain.ID) uint8 {
+	if k, known := c.Chain(id); known {
+		return k.Decimals
+	}
+	for _, k := range c.Chains() {
+		return k.Decimals
+	}
+	return 0
+}
+
+// inUnits is an amount of something that nobody told the decimals of.
+func inUnits(a chain.Amount, asset string) string {
+	if a.IsZero() {
+		return "0 of " + asset
+	}
+	return a.String() + " units of " + cmp.Or(asset, "an unknown token")
+}
+
+// amountText is an amount in a text of the records or of the watcher: smallest units, and the asset as the records have it.
+var amountText = regexp.MustCompile(`\b(\d+) (?:of )?(native|0x[0-9a-fA-F]{40}|tti_[0-9a-f]{24})\b`)
+
+// InWholeUnits is a text with its amounts as people read them. What nobody knows the decimals of stays as it is.
+func (c Config) InWholeUnits(text string) string {
+	return amountText.ReplaceAllStringFunc(text, func(found string) string {
+		m := amountText.FindStringSubmatch(found)
+		a, err := chain.ParseAmount(m[1])
+		if err != nil {
+			return found
+		}
+		for _, n := range c.Networks {
+			for _, t := range n.Tokens {
+				switch m[2] {
+				case t.Token:
+					return c.TokenAmount(t.Token, a)
+				case string(t.Asset):
+					return c.AssetAmount(n.Source, t.Asset, a)
+				}
+			}
+		}
+		if m[2] == string(chain.Native) {
+			return a.Whole(c.coinDecimals("")) + " coins"
+		}
+		return found
+	})
+}

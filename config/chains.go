@@ -1,0 +1,189 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+)
+
+// Chain is one configured chain, of whatever kind. Only this file knows which kinds there are.
+type Chain struct {
+	ID       chain.ID
+	Kind     string // the section of the configuration that it stands in
+	Source   bool   // tokens come from it; false: they are bridged to it
+	Accounts int    // of each network that pay on it, at least one
+	OnDemand bool   // blocks come only with transactions
+	Decimals uint8  // of its coin
+	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
+	Tokens   []chain.Asset
+
+	// Settings are the adapter's own, for who knows its kind.
+	Settings interface{ Check() error }
+}
+
+// Kind is the settings of a chain that has no section in the configuration: an adapter that is linked in, such as a test's.
+type Kind interface {
+	Check() error
+	Open(keys Signer, ours Accounts, log logrus.FieldLogger) (Adapter, error)
+	// Account is the address of the key at a derivation path.
+	Account(path string) (string, error)
+}
+
+// Chains are the configured chains, source chains first, in the file's order.
+func (c Config) Chains() (list []Chain) {
+	for _, e := range c.Ethereum {
+		e = c.withTokens(e)
+		list = append(list, Chain{
+			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType, Tokens: e.Tokens, Settings: e,
+		})
+	}
+	for _, v := range c.Vite {
+		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Settings: v})
+	}
+	return append(list, c.Linked...)
+}
+
+// Adapter is what speaks to a chain.
+type Adapter interface {
+	chain.Chain
+	Close()
+}
+
+// Signer is what adapters sign with.
+type Signer interface {
+	Sign(ctx context.Context, path string, digest []byte) (pub, sig []byte, err error)
+	SignDigest(ctx context.Context, path string, digest []byte) ([]byte, error)
+}
+
+// Accounts tells adapters which accounts are ours.
+type Accounts interface {
+	Accounts(ctx context.Context, id chain.ID) ([]string, error)
+	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
+}
+
+// Open makes the adapter, which connects to nothing yet. Without keys it cannot sign, without our accounts it cannot read blocks.
+func (c Chain) Open(keys Signer, ours Accounts, log logrus.FieldLogger) (Adapter, error) {
+	if log != nil {
+		log = log.WithField("chain", c.ID)
+	}
+	switch s := c.Settings.(type) {
+	case ethereum.Config:
+		s.Log = log
+		return ethereum.New(s, keys, ours)
+	case vite.Config:
+		s.Log = log
+		return vite.New(s, keys, ours)
+	case Kind:
+		return s.Open(keys, ours, log)
+	}
+	return nil, fmt.Errorf("chain %s: there is no adapter of kind %s", c.ID, c.Kind)
+}
+
+// Account is the address of the key at a derivation path on the chain.
+func (c Chain) Account(keys interface {
+	Address(path string) (string, error)
+}, path string) (string, error) {
+	if kind, ok := c.Settings.(Kind); ok {
+		return kind.Account(path)
+	}
+	return keys.Address(path)
+}
+
+// Chain is a configured chain by its id.
+func (c Config) Chain(id chain.ID) (Chain, bool) {
+	list := c.Chains()
+	i := slices.IndexFunc(list, func(k Chain) bool { return k.ID == id })
+	if i < 0 {
+		return Chain{}, false
+	}
+	return list[i], true
+}
+
+// MaxAccounts bounds how many accounts pay on a chain.
+const MaxAccounts = 64
+
+// CheckAccounts refuses a number of accounts that cannot be.
+func CheckAccounts(n int) error {
+	if n < 0 || n > MaxAccounts {
+		return fmt.Errorf("accounts: must be from 1 to %d", MaxAccounts)
+	}
+	return nil
+}
+
+// checkChains adds what is wrong with each chain, and answers them by their ids.
+func (c Config) checkChains(add func(what string, err error)) map[chain.ID]Chain {
+	known, all := map[chain.ID]Chain{}, c.Chains()
+	for _, k := range all {
+		name := k.Kind + " " + string(k.ID)
+		add(name, k.Settings.Check())
+		add(name, CheckAccounts(k.Accounts))
+		known[k.ID] = k
+	}
+	if len(known) != len(all) {
+		add("chains", errors.New("two chains have the same id"))
+	}
+	return known
+}
+
+// withTokens adds the contracts that the networks name to a chain's own list.
+func (c Config) withTokens(e ethereum.Config) ethereum.Config {
+	seen := map[chain.Asset]bool{chain.Native: true}
+	for _, t := range e.Tokens {
+		seen[t] = true
+	}
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Source == e.ID && !seen[t.Asset] {
+				e.Tokens = append(e.Tokens, t.Asset)
+				seen[t.Asset] = true
+			}
+		}
+	}
+	return e
+}
+
+// takingTokens replaces the chains' own lists of tokens by those of a newer configuration.
+func (c *Config) takingTokens(next Config) {
+	c.Ethereum = slices.Clone(c.Ethereum)
+	for i, e := range c.Ethereum {
+		for _, later := range next.Ethereum {
+			if later.ID == e.ID {
+				c.Ethereum[i].Tokens = later.Tokens
+			}
+		}
+	}
+}
+
+// Dialer makes a connection.
+type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// ExchangeNodes are the nodes of the first exchange chain, and what connects to them where not the network does.
+func (c Config) ExchangeNodes() ([]string, Dialer) {
+	if len(c.Vite) == 0 {
+		return nil, nil
+	}
+	return c.Vite[0].Nodes, c.Vite[0].Dial
+}
+
+// Redial has the exchange chains' nodes that own says yes to reached at another URL by another way.
+func (c Config) Redial(own func(url string) bool, url string, dial Dialer) Config {
+	c.Vite = slices.Clone(c.Vite)
+	for i, v := range c.Vite {
+		nodes := slices.Clone(v.Nodes)
+		for j, target := range nodes {
+			if own(target) {
+				nodes[j], c.Vite[i].Dial = url, dial
+			}
+		}
+		c.Vite[i].Nodes = nodes
+	}
+	return c
+}

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// TestWhatIsTaken: the keys that a running daemon takes over, those that take a restart, and that a token's nature is among these.
+func TestWhatIsTaken(t *testing.T) {
+	const usdt = "networks.eth.tokens.USDT-000"
+	for name, c := range map[string]struct {
+		change         func(*Config)
+		taken, restart []string
+	}{
+		"nothing":           {func(*Config) {}, nil, nil},
+		"funders":           {func(c *Config) { c.Networks[0].Funders = []string{"0x1"} }, []string{"networks.eth.funders"}, nil},
+		"a minimum":         {func(c *Config) { c.Networks[0].Tokens[1].MinDeposit = chain.NewAmount(7) }, []string{usdt + ".min_deposit"}, nil},
+		"a fee":             {func(c *Config) { c.Networks[0].Tokens[1].Fee.Ceiling = 9 }, []string{usdt + ".fee.ceiling"}, nil},
+		"depth":             {func(c *Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 77} }, []string{usdt + ".deposit_confirmations.count"}, nil},
+		"tokens less":       {func(c *Config) { c.Networks[0].Tokens = c.Networks[0].Tokens[:1] }, []string{"networks.eth.tokens.DAI-000", usdt}, nil},
+		"order":             {func(c *Config) { s := c.Networks[0].Tokens; s[0], s[1] = s[1], s[0] }, nil, nil},
+		"log":               {func(c *Config) { c.Log.Level = "debug" }, []string{"log.level"}, nil},
+		"clients":           {func(c *Config) { c.Gateway.Burst, c.Gateway.NewBindingsPerDay = 3, 4 }, []string{"gateway.burst", "gateway.new_bindings_per_day"}, nil},
+		"a contract":        {func(c *Config) { c.Ethereum[0].Tokens = []chain.Asset{chain.Asset(someContract)} }, []string{"ethereum.eth.tokens"}, nil},
+		"a token's asset":   {func(c *Config) { c.Networks[0].Tokens[1].Asset = chain.Asset(someContract) }, nil, []string{usdt + ".asset"}},
+		"decimals":          {func(c *Config) { c.Networks[0].Tokens[1].Decimals = 9 }, nil, []string{usdt + ".decimals"}},
+		"listeners":         {func(c *Config) { c.Gateway.Listen = "127.0.0.1:1" }, nil, []string{"gateway.listen"}},
+		"nodes":             {func(c *Config) { c.Ethereum[0].Nodes = []string{"http://127.0.0.1:1"} }, nil, []string{"ethereum.eth.nodes"}},
+		"a network's chain": {func(c *Config) { c.Networks[0].Source, c.Networks[0].Funders = "bsc", nil }, nil, []string{"networks.eth.funders", "networks.eth.source"}},
+		"a path":            {func(c *Config) { c.Networks[0].Path = "/x" }, nil, []string{"networks.eth.path"}},
+		"a network more": {func(c *Config) {
+			n := c.Networks[0]
+			n.Name = "bsc"
+			c.Networks = append(c.Networks, n)
+		}, nil, []string{"networks.bsc"}},
+		"exchange API": {func(c *Config) { c.Exchange = &Exchange{Node: "ws://user:secret@x"} }, nil, []string{"exchange"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, next := liveConfig(), liveConfig()
+			c.change(&next)
+			taken := now.Taking(next)
+			require.Equal(t, c.taken, keys(t, now, taken), "taken")
+			require.Equal(t, c.restart, keys(t, taken, next), "for a restart")
+			require.Equal(t, len(c.restart) == 0, print(t, taken) == print(t, next))
+			require.Empty(t, keys(t, liveConfig(), now), "the one before is as it was")
+		})
+	}
+}
+
+const someContract = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+
+func liveConfig() Config {
+	c, err := Load("testdata/config.yaml")
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func keys(t *testing.T, was, now Config) (list []string) {
+	t.Helper()
+	changes, err := Changes(was, now)
+	require.NoError(t, err)
+	for _, c := range changes {
+		list = append(list, c.Key)
+	}
+	return list
+}
+
+func print(t *testing.T, c Config) string {
+	t.Helper()
+	text, err := c.Fingerprint()
+	require.NoError(t, err)
+	return text
+}

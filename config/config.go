@@ -1,0 +1,136 @@
+// Package config is the configuration of the daemon: one YAML tree of the packages' own parts, its defaults, every rule that can be checked without
+// asking a node, and which of its keys a running daemon takes over.
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/gateway"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// Config is the whole configuration: one tree of the packages' own parts. Unknown keys are errors. Secrets are named by file or
+// environment variable, never written here.
+type Config struct {
+	Data     string            `yaml:"data"` // directory of everything the daemon keeps
+	Log      Log               `yaml:"log"`
+	Database records.Config    `yaml:"database"`
+	Wallet   Wallet            `yaml:"wallet"`
+	Ethereum []ethereum.Config `yaml:"ethereum"`
+	Vite     []vite.Config     `yaml:"vite"`
+	Embedded *Embedded         `yaml:"embedded"`
+	Networks []Network         `yaml:"networks"`
+	Gateway  gateway.Config    `yaml:"gateway"`
+	Watcher  watcher.Config    `yaml:"watcher"`
+	Status   status.Config     `yaml:"status"`
+	Exchange *Exchange         `yaml:"exchange"` // the exchange API; off when left out
+
+	Linked []Chain `yaml:"-"` // chains whose Settings are a Kind
+	Path   string  `yaml:"-"` // of its file; empty for one that has none
+	asFile *Config // as the file says it, where this one was changed since
+}
+
+// Load reads a file strictly: an unknown key or a wrong type is an error that shows its line.
+func Load(path string) (Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, unread(path, err)
+	}
+	var c Config
+	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return Config{}, fmt.Errorf("configuration %s:\n%s", path, yaml.FormatError(err, false, true))
+	}
+	c.Fill()
+	if err := c.Check(); err != nil {
+		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	c.Path = path
+	return c, nil
+}
+
+// unread says why a configuration cannot be read.
+func unread(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return missingError{path, err}
+	}
+	return fmt.Errorf("reading the configuration %s: %w", path, err)
+}
+
+// missingError says in words for people that a file is not there.
+type missingError struct {
+	path string
+	error
+}
+
+func (e missingError) Error() string {
+	return fmt.Sprintf("there is no configuration %s: name the daemon's with -c; config.example.yaml is one to begin with", e.path)
+}
+
+func (e missingError) Unwrap() error { return e.error }
+
+// Fill sets what follows from the data directory.
+func (c *Config) Fill() {
+	if c.Data == "" {
+		c.Data = "data"
+	}
+	if c.Exchange != nil {
+		nodes, _ := c.ExchangeNodes()
+		exchange := c.Exchange.WithDefaults(c.Data, nodes)
+		exchange.Chains, exchange.Bridged = c.Chains(), c.bridged()
+		exchange.Gateway.URL = cmp.Or(exchange.Gateway.URL, publicURL(c.Gateway.Config))
+		c.Exchange = &exchange
+	}
+	if c.Database.URL == "" {
+		c.Database.URL = "sqlite:" + filepath.Join(c.Data, "gatewayd.db")
+	}
+	if c.Wallet.Store != "" && !filepath.IsAbs(c.Wallet.Store) && !strings.ContainsRune(c.Wallet.Store, filepath.Separator) {
+		c.Wallet.Store = filepath.Join(c.Data, "wallet", c.Wallet.Store)
+	}
+	for _, n := range c.Networks {
+		for i, text := range n.Funders {
+			if address, err := canonicalAddress(text); err == nil { // Check names those that are none
+				n.Funders[i] = address
+			}
+		}
+	}
+}
+
+// Check tells every rule the configuration breaks that can be seen without asking a node; `gatewayd doctor` asks the nodes.
+func (c Config) Check() error {
+	var faults []error
+	add := func(what string, err error) {
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	chains := c.checkChains(add)
+	add("gateway", c.Gateway.Check())
+	add("log", c.Log.Check())
+	add("watcher", c.Watcher.Check())
+	add("status", c.Status.Check())
+	if c.Exchange != nil {
+		add("exchange", c.Exchange.Check())
+	}
+	if c.Embedded != nil {
+		add("embedded", c.Embedded.Check())
+	}
+	if c.Wallet.RPC.Enabled() {
+		add("wallet.rpc", c.Wallet.RPC.Check())
+	}
+	add("networks", c.checkNetworks(chains))
+	return errors.Join(faults...)
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+func TestMinRefund(t *testing.T) {
+	token := Token{
+		Token: "tti_687d8a93915393b219212c73", Asset: chain.Native, MinWithdraw: chain.NewAmount(250), Deposits: records.Depth{Count: 1}, Withdrawals: records.Depth{Count: 1},
+		Fee: records.Fee{Kind: "flat"},
+	}
+	for _, c := range []struct {
+		min, want uint64
+		set       bool
+		says      string
+	}{
+		{want: 2},
+		{set: true, min: 0, want: 0},
+		{set: true, min: 250, want: 250},
+		{set: true, min: 251, want: 251, says: "min_refund is above min_withdraw"},
+	} {
+		token.MinRefund = nil
+		if c.set {
+			amount := chain.NewAmount(c.min)
+			token.MinRefund = &amount
+		}
+		require.Equal(t, chain.NewAmount(c.want), token.token().Policy.MinRefund)
+		if err := token.Check(); c.says == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, c.says)
+		}
+	}
+}
+
+// TestFundersInAnySpelling: senders are compared with the one spelling that chains tell them in.
+func TestFundersInAnySpelling(t *testing.T) {
+	t.Parallel()
+	const vite = "vite_ab24ef68b84e642c0ddca06beec81c9acb1977bbd7da27a87a"
+	const hex = "0x0b2128da640718D96484EB736ee7E650B56254ff"
+	load := func(funders ...string) ([]string, error) {
+		cfg := liveConfig()
+		cfg.Networks[0].Funders = funders
+		text, err := yaml.Marshal(cfg)
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		got, err := Load(path)
+		if err != nil {
+			return nil, err
+		}
+		return got.Networks[0].Funders, nil
+	}
+	got, err := load(strings.ToLower(hex), "0x"+strings.ToUpper(hex[2:]), hex, vite)
+	require.NoError(t, err)
+	require.Equal(t, []string{hex, hex, hex, vite}, got)
+	for _, wrong := range []string{"0x1", "treasury", "0x" + strings.ToLower(hex[2:20]) + strings.ToUpper(hex[20:]), vite[:len(vite)-1] + "b"} {
+		_, err := load(hex, wrong)
+		require.ErrorContains(t, err, `eth: funders: "`+wrong+`" is no address`)
+	}
+}

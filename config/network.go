@@ -1,0 +1,245 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/records"
+	"gatewayd/vite/core"
+	"gatewayd/wallet"
+)
+
+// Record is the configured network without our accounts.
+func (n Network) Record() records.Network {
+	out := records.Network{
+		Name: n.Name, Source: n.Source, Exchange: n.Exchange, Funders: n.Funders,
+		SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer,
+	}
+	for _, t := range n.Tokens {
+		out.Tokens = append(out.Tokens, t.token())
+	}
+	return out
+}
+
+// Network is one source chain under one base path.
+type Network struct {
+	Name             string   `yaml:"name"`
+	Path             string   `yaml:"path"`
+	Source           chain.ID `yaml:"source"`
+	Exchange         chain.ID `yaml:"exchange"`
+	Account          uint32   `yaml:"account"` // which address of the wallet is the gateway's on the exchange chain
+	Funders          []string `yaml:"funders"`
+	SourceExplorer   string   `yaml:"source_explorer"`
+	ExchangeExplorer string   `yaml:"exchange_explorer"`
+	Tokens           []Token  `yaml:"tokens"`
+}
+
+// Token is one gateway token. Amounts are integers in the gateway token's smallest unit.
+type Token struct {
+	Token         string        `yaml:"token"`
+	Symbol        string        `yaml:"symbol"`
+	Decimals      uint8         `yaml:"decimals"`
+	Asset         chain.Asset   `yaml:"asset"` // native, or the address of the ERC-20 contract
+	AssetDecimals uint8         `yaml:"asset_decimals"`
+	Type          int           `yaml:"type"`
+	LabelName     string        `yaml:"label_name"`
+	Issued        bool          `yaml:"issued"` // the gateway is the token's only issuer; known by itself where an account of the gateway owns the token
+	MinDeposit    chain.Amount  `yaml:"min_deposit"`
+	MinWithdraw   chain.Amount  `yaml:"min_withdraw"`
+	MaxWithdraw   chain.Amount  `yaml:"max_withdraw"`
+	MinRefund     *chain.Amount `yaml:"min_refund"` // default: a hundredth of MinWithdraw
+	Deposits      records.Depth `yaml:"deposit_confirmations"`
+	Withdrawals   records.Depth `yaml:"withdraw_confirmations"`
+	Fee           records.Fee   `yaml:"fee"`
+}
+
+// canonicalAddress is an address of either chain as transfers name their senders.
+func canonicalAddress(text string) (string, error) {
+	if strings.HasPrefix(text, "0x") {
+		return ethereum.CanonicalAddress(text)
+	}
+	a, err := core.ParseAddress(text)
+	return a.String(), err
+}
+
+func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
+	if len(c.Networks) == 0 && c.Exchange == nil {
+		return errors.New("at least one is wanted, or the section exchange: there is nothing to serve")
+	}
+	var faults []error
+	sources, accounts, names, paths := map[chain.ID]bool{}, map[uint32]bool{}, map[string]bool{}, map[string]bool{}
+	for _, n := range c.Networks {
+		path := strings.Trim(n.Path, "/")
+		switch {
+		case n.Name == "" || names[n.Name]:
+			faults = append(faults, fmt.Errorf("name %q is empty or used twice", n.Name))
+		case paths[path]:
+			faults = append(faults, fmt.Errorf("%s: path %q is used twice", n.Name, n.Path))
+		case !chains[n.Source].Source || chains[n.Exchange].Source || chains[n.Exchange].ID == "":
+			faults = append(faults, fmt.Errorf("%s: source %q and exchange %q must be ids of the ethereum and vite lists", n.Name, n.Source, n.Exchange))
+		case sources[n.Source]:
+			faults = append(faults, fmt.Errorf("%s: source %q already serves another network", n.Name, n.Source))
+		case accounts[n.Account]:
+			faults = append(faults, fmt.Errorf("%s: account %d already serves another network; wallets tell networks apart by the gateway address", n.Name, n.Account))
+		}
+		sources[n.Source], accounts[n.Account], names[n.Name], paths[path] = true, true, true, true
+		faults = append(faults, n.checkFunders()...)
+		faults = append(faults, n.checkTokens()...)
+	}
+	return errors.Join(faults...)
+}
+
+func (n Network) checkFunders() (faults []error) {
+	for _, text := range n.Funders {
+		if _, err := canonicalAddress(text); err != nil {
+			faults = append(faults, fmt.Errorf("%s: funders: %q is no address: %w", n.Name, text, err))
+		}
+	}
+	return faults
+}
+
+func (n Network) checkTokens() (faults []error) {
+	seen, assets := map[string]bool{}, map[string]bool{}
+	for _, t := range n.Tokens {
+		if seen[t.Token] {
+			faults = append(faults, fmt.Errorf("%s: token %s stands twice", n.Name, t.Token))
+		}
+		key := fmt.Sprint(t.Asset, t.Type)
+		if assets[key] {
+			faults = append(faults, fmt.Errorf("%s: asset %s serves two tokens of type %d", n.Name, t.Asset, t.Type))
+		}
+		seen[t.Token], assets[key] = true, true
+		if err := t.Check(); err != nil {
+			faults = append(faults, fmt.Errorf("%s token %s: %w", n.Name, t.Token, err))
+		}
+	}
+	return faults
+}
+
+// Check tells what is wrong with a token by itself.
+func (t Token) Check() error {
+	switch {
+	case t.Token == "" || t.Asset == "":
+		return errors.New("token and asset are wanted")
+	case !isTokenID(t.Token):
+		return errors.New("token is no token id: tti_ and 24 digits, of which the last four are a checksum; is one mistyped?")
+	case t.Type != 0 && t.Type != 1:
+		return fmt.Errorf("type %d: 0 (an address per user) or 1 (a label per user) is wanted", t.Type)
+	case (t.Type == 1) != (t.LabelName != ""):
+		return errors.New("label_name goes with type 1 and only with it")
+	case t.Decimals > 30 || t.AssetDecimals > 30:
+		return errors.New("at most 30 decimals")
+	case !t.MaxWithdraw.IsZero() && t.MaxWithdraw.Less(t.MinWithdraw):
+		return errors.New("max_withdraw is below min_withdraw")
+	case t.MinWithdraw.Less(t.minRefund()):
+		return errors.New("min_refund is above min_withdraw")
+	case t.Deposits.Count == 0 || t.Withdrawals.Count == 0:
+		return errors.New("deposit_confirmations.count and withdraw_confirmations.count must be at least 1")
+	}
+	return t.Fee.Check()
+}
+
+func isTokenID(text string) bool {
+	_, err := core.ParseTokenID(text)
+	return err == nil
+}
+
+// minRefund is the smallest withdrawal that is refunded by itself.
+func (t Token) minRefund() chain.Amount {
+	if t.MinRefund != nil {
+		return *t.MinRefund
+	}
+	hundredth, _, _ := t.MinWithdraw.MulDiv(1, 100) // what is less than the amount always fits
+	return hundredth
+}
+
+// token is the same in the words of records.
+func (t Token) token() records.Token {
+	return records.Token{
+		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName, Issued: t.Issued,
+		Policy: records.Policy{
+			Type: t.Type, Decimals: t.Decimals, AssetDecimals: t.AssetDecimals,
+			MinDeposit: t.MinDeposit, MinWithdraw: t.MinWithdraw, MaxWithdraw: t.MaxWithdraw, MinRefund: t.minRefund(),
+			DepositConfirmations: t.Deposits, WithdrawConfirmations: t.Withdrawals, Fee: t.Fee,
+		},
+	}
+}
+
+// NetworkRecords are the configured networks without our accounts.
+func (c Config) NetworkRecords() []records.Network {
+	list := make([]records.Network, len(c.Networks))
+	for i, n := range c.Networks {
+		list[i] = n.Record()
+	}
+	return list
+}
+
+// Symbol is the token's name for people.
+func (c Config) Symbol(network, token string) string {
+	for _, n := range c.Networks {
+		for _, t := range n.Tokens {
+			if n.Name == network && t.Token == token {
+				return t.Symbol
+			}
+		}
+	}
+	return token
+}
+
+func (c Config) NetworkNames() (names []string) {
+	for _, n := range c.Networks {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// ChainIDs are the configured chains in the file's order.
+func (c Config) ChainIDs() (ids []chain.ID) {
+	for _, k := range c.Chains() {
+		ids = append(ids, k.ID)
+	}
+	return ids
+}
+
+// paying is how many accounts of each network pay on a chain.
+func (c Config) paying(id chain.ID) int {
+	k, _ := c.Chain(id)
+	return max(1, k.Accounts)
+}
+
+// OwnAccounts are the configured accounts of a network, without their addresses. Of each kind the published one comes first.
+func (c Config) OwnAccounts(n Network) (list []records.Account) {
+	add := func(id chain.ID, kind records.AccountKind, path string) {
+		list = append(list, records.Account{Chain: id, Kind: kind, Network: n.Name, KeyPath: path, State: records.AccountNew})
+	}
+	source, _ := c.Chain(n.Source)
+	paths := wallet.SourcePaths(source.CoinType)
+	for i := range c.paying(n.Source) {
+		add(n.Source, records.KindHot, paths.Hot(i))
+	}
+	add(n.Source, records.KindGas, paths.Gas())
+	for i := range c.paying(n.Exchange) {
+		add(n.Exchange, records.KindGateway, wallet.GatewayPathOf(n.Account, i))
+	}
+	return list
+}
+
+// WithAccount adds an account to its network. The first of a kind is the published one.
+func WithAccount(n records.Network, a records.Account) records.Network {
+	switch a.Kind {
+	case records.KindHot:
+		if n.Hots = append(n.Hots, a.Account); len(n.Hots) == 1 {
+			n.Hot, n.Shared = a.Account, a.Account
+		}
+	case records.KindGas:
+		n.Gas = a.Account
+	case records.KindGateway:
+		if n.Gateways = append(n.Gateways, a.Account); len(n.Gateways) == 1 {
+			n.Gateway = a.Account
+		}
+	}
+	return n
+}

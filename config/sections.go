@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/wallet/rpc"
+)
+
+// Check refuses listeners that strangers can reach, unless the section says that they may: the development methods are for this machine only.
+func (c Embedded) Check() error {
+	for name, address := range map[string]string{"listen": c.Listen, "ws": c.WS} {
+		if address != "" && !c.Public && !OnThisMachine(address) {
+			return fmt.Errorf("%s %s: other machines could reach it; with `public: true` (chain run --public) it may be, and answers only what a real node's public port does",
+				name, address)
+		}
+	}
+	return nil
+}
+
+// OnThisMachine tells whether only this machine reaches a listener at an address.
+func OnThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
+
+// Embedded runs an exchange chain of our own in this process instead of following real nodes.
+type Embedded struct {
+	Dir     string `yaml:"dir"`     // where the chain is kept
+	Listen  string `yaml:"listen"`  // address of its JSON-RPC
+	WS      string `yaml:"ws"`      // address of the same over WebSocket; the system chooses a port unless one is given
+	Genesis string `yaml:"genesis"` // JSON file; see docs/genesis.md
+	Public  bool   `yaml:"public"`  // answer only what the public port of a real node answers; without it other machines must not reach listen and ws
+}
+
+// WalletRPC serves the stores beside the daemon's own to node tools. Nothing is served unless an address is given.
+type WalletRPC struct {
+	rpc.Config `yaml:",inline"`
+	AutoLock   time.Duration `yaml:"auto_lock"` // see wallet.Config
+}
+
+// Wallet names the entropy store with the daemon's keys and where its password comes from.
+type Wallet struct {
+	Store        string `yaml:"store"`
+	PasswordFile string `yaml:"password_file"`
+	PasswordEnv  string `yaml:"password_env"`
+
+	RPC WalletRPC `yaml:"rpc"` // JSON-RPC of the stores in the same directory; off unless an address is given
+}
+
+// Log says how much is logged and in which form: text for people, json for programs.
+type Log struct {
+	Level  string `yaml:"level"`
+	Format string `yaml:"format"`
+}
+
+// Check refuses levels and formats that do not exist.
+func (l Log) Check() error {
+	if _, err := logrus.ParseLevel(l.LevelOrInfo()); err != nil {
+		return err
+	}
+	if l.Format != "" && l.Format != "text" && l.Format != "json" {
+		return fmt.Errorf("format %q: text or json is wanted", l.Format)
+	}
+	return nil
+}
+
+// LevelOrInfo is info unless it says otherwise.
+func (l Log) LevelOrInfo() string {
+	if l.Level == "" {
+		return "info"
+	}
+	return l.Level
+}

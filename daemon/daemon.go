@@ -1,0 +1,214 @@
+// Package daemon is the running gateway: it wires a configuration to chains, records, watcher, gateway, exchange API and wallet, holds the lease, and
+// reads the configuration again when it is asked to. `gatewayd run` and the embedded world of `gatewayd dev` are the same daemon.
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/gateway"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/signguard"
+	"gatewayd/wallet"
+	"gatewayd/watcher"
+)
+
+// Daemon is the wired program. Every open in newDaemon has its close in Close.
+type Daemon struct {
+	Config   config.Config
+	log      *logrus.Logger
+	Store    *records.Store
+	Tenure   *tenure
+	guard    *signguard.Guard
+	Chains   map[chain.ID]chain.Chain
+	Networks []records.Network
+	Watcher  *watcher.Watcher
+	monitor  *status.Monitor
+	Gateway  *gateway.Server
+	hangups  <-chan os.Signal // each asks for the configuration to be read again; nil for none
+	closers  []func()
+}
+
+// New opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
+func New(ctx context.Context, cfg config.Config, keys *wallet.Keys, log *logrus.Logger) (*Daemon, error) {
+	d := &Daemon{Config: cfg, log: log, Chains: map[chain.ID]chain.Chain{}}
+	if err := d.open(ctx, keys); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// open fills the daemon; what it has taken when it fails is Close's to give back.
+func (d *Daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
+	cfg, log := d.Config, d.log
+	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	if err := d.openStore(ctx); err != nil {
+		return err
+	}
+	if d.guard, err = signguard.Open(filepath.Join(cfg.Data, "guard.db")); err != nil {
+		return fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	d.closers = append(d.closers, d.closing("the sign-guard", d.guard.Close))
+	if err := d.refresh(ctx); err != nil {
+		return err
+	}
+	cfg = d.Config
+	watch := records.NewWatch(d.Store)
+	var onDemand []chain.ID
+	for _, c := range cfg.Chains() {
+		adapter, err := c.Open(keys, watch, log)
+		if err != nil {
+			return fmt.Errorf("chain %s: %w", c.ID, err)
+		}
+		d.Chains[c.ID] = adapter
+		d.closers = append(d.closers, adapter.Close)
+		if c.OnDemand {
+			onDemand = append(onDemand, c.ID)
+		}
+	}
+	if err := d.ownAccounts(ctx, keys); err != nil {
+		return err
+	}
+	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Guard: d.guard, Log: log})
+	if err != nil {
+		return err
+	}
+	d.monitor = status.NewMonitor(status.Parts{
+		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Log: log,
+	})
+	return d.newGateway(keys)
+}
+
+// openStore opens the database and waits for its lease.
+func (d *Daemon) openStore(ctx context.Context) error {
+	cfg := d.Config.Database
+	cfg.Migrating = func(from, to int64) {
+		what := "bringing the database up to date, which may take minutes"
+		if from == 0 {
+			what = "making the database"
+		}
+		d.log.WithFields(logrus.Fields{"from": from, "to": to}).Info(what)
+	}
+	store, err := records.Open(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	d.closers = append(d.closers, d.closing("the database", store.Close))
+	if d.Tenure, err = takeTenure(ctx, store, d.log); err != nil {
+		return fmt.Errorf("taking the lease: %w", err)
+	}
+	d.closers = append(d.closers, d.Tenure.End)
+	d.Store = store.Fenced(d.Tenure.lease)
+	return nil
+}
+
+// ownAccounts derives the accounts of every network and puts them into the database, with the daemon's first sign of life.
+func (d *Daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
+	return d.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, cfg := range d.Config.Networks {
+			n := cfg.Record()
+			for _, a := range d.Config.OwnAccounts(cfg) {
+				var err error
+				on, _ := d.Config.Chain(a.Chain)
+				if a.Account, err = on.Account(keys, a.KeyPath); err != nil {
+					return fmt.Errorf("deriving %s: %w", a.KeyPath, err)
+				}
+				if err := tx.EnsureAccount(a); err != nil {
+					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", a.Account, err)
+				}
+				n = config.WithAccount(n, a)
+			}
+			d.Networks = append(d.Networks, n)
+		}
+		return tx.Beat(status.Role)
+	})
+}
+
+func (d *Daemon) newGateway(keys *wallet.Keys) error {
+	routes := make([]gateway.Route, len(d.Networks))
+	for i, n := range d.Networks {
+		source, _ := d.Config.Chain(n.Source)
+		paths := wallet.SourcePaths(source.CoinType)
+		routes[i] = gateway.Route{
+			BasePath: d.Config.Networks[i].Path, Network: n, Source: d.Chains[n.Source], Exchange: d.Chains[n.Exchange],
+			Derive: func(index uint32) (address, path string, err error) {
+				if err := d.guard.GiveIndex(context.Background(), n.Source, index); err != nil {
+					return "", "", err
+				}
+				path = paths.Deposit(index)
+				address, err = source.Account(keys, path)
+				return address, path, err
+			},
+		}
+	}
+	server, err := gateway.New(d.Config.Gateway, gateway.Parts{Store: d.Store, Routes: routes, Log: d.log})
+	d.Gateway = server
+	return err
+}
+
+// Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what happened.
+func (d *Daemon) Run(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.Tenure.keep(gctx) })
+	g.Go(func() error { return d.Watcher.Run(gctx) })
+	g.Go(func() error { return d.monitor.Run(gctx) })
+	g.Go(func() error { return d.serveGateway(gctx) })
+	g.Go(func() error { return d.followConfig(gctx) })
+	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
+	return d.Tenure.explain(g.Wait())
+}
+
+// firstLook is how long the pages wait for the daemon's first look at what it can pay with. Nodes that are slower or away are a condition of their own.
+const firstLook = 10 * time.Second
+
+// serveGateway opens the pages when it is known whether there is anything to pay with: a new gateway invites nobody before.
+func (d *Daemon) serveGateway(ctx context.Context) error {
+	select {
+	case <-d.Watcher.Looked():
+	case <-ctx.Done():
+	case <-time.After(firstLook):
+	}
+	return d.Gateway.Run(ctx)
+}
+
+// awaits are the nodes that the daemon needs.
+func (d *Daemon) awaits() (list []dependency) {
+	for _, id := range slices.Sorted(maps.Keys(d.Chains)) {
+		list = append(list, dependency{"the nodes of chain " + string(id), func(ctx context.Context) error {
+			_, err := d.Chains[id].Head(ctx)
+			return err
+		}})
+	}
+	return list
+}
+
+// closing is a close whose failure can only be told.
+func (d *Daemon) closing(what string, c func() error) func() {
+	return func() {
+		if err := c(); err != nil {
+			d.log.WithError(err).Warn("closing " + what)
+		}
+	}
+}
+
+// Close gives back what newDaemon took, in reverse order.
+func (d *Daemon) Close() {
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		d.closers[i]()
+	}
+	d.closers = nil
+}

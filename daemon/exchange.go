@@ -1,0 +1,273 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/crypto/blake2b"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/config"
+	"gatewayd/exchangeapi"
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/exchangeapi/index"
+	"gatewayd/exchangeapi/ws"
+	"gatewayd/internal/secretfile"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+	"gatewayd/wallet"
+	"gatewayd/web"
+)
+
+// ExchangeSecret reads the key that secrets are encrypted with, or makes it.
+func ExchangeSecret(c config.Exchange, getenv func(string) string) ([]byte, error) {
+	if c.SecretEnv != "" {
+		return parseSecret(c.SecretEnv, getenv(c.SecretEnv))
+	}
+	text, err := secretfile.Read(c.SecretFile)
+	if !errors.Is(err, os.ErrNotExist) {
+		if err != nil {
+			return nil, fmt.Errorf("exchange.secret_file: %w", err)
+		}
+		return parseSecret(c.SecretFile, string(text))
+	}
+	secret := make([]byte, apikey.SecretSize)
+	if _, err := rand.Read(secret); err != nil {
+		return nil, fmt.Errorf("making a secret: %w", err)
+	}
+	if err := writeNew(c.SecretFile, hex.EncodeToString(secret)+"\n"); err != nil {
+		return nil, fmt.Errorf("writing the secret: %w", err)
+	}
+	return secret, nil
+}
+
+func parseSecret(from, text string) ([]byte, error) {
+	secret, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(secret) != apikey.SecretSize {
+		return nil, fmt.Errorf("secret from %s: %d hexadecimal digits are wanted", from, 2*apikey.SecretSize)
+	}
+	return secret, nil
+}
+
+// writeNew writes a file for its owner only, all of it on disk; one that is there already is an error.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Delegation are the delegation addresses of one network. An account's follows from the wallet and the account alone, so no list of them can be
+// lost, and each network has its own.
+type Delegation struct {
+	Keys    *wallet.Keys
+	Network string
+}
+
+// delegationLevels is how many levels of 31 bits tell accounts apart: together more than an address has entropy against collisions.
+const delegationLevels = 5
+
+// Path is where the account's delegation address is derived.
+func (d Delegation) Path(owner core.Address) string {
+	sum := blake2b.Sum256([]byte("delegation " + d.Network + " " + owner.String()))
+	path := "m/44'/666666'"
+	for i := range delegationLevels {
+		path += fmt.Sprintf("/%d'", binary.BigEndian.Uint32(sum[4*i:])&(1<<31-1))
+	}
+	return path
+}
+
+// Agent is the account's delegation address.
+func (d Delegation) Agent(owner core.Address) (core.Address, error) {
+	return ExchangeAddress(d.Keys, d.Path(owner))
+}
+
+// SignAgent signs with the delegation address's key.
+func (d Delegation) SignAgent(ctx context.Context, owner core.Address, digest []byte) (public, signature []byte, err error) {
+	return d.Keys.Sign(ctx, d.Path(owner), digest)
+}
+
+// Exchange is the wired exchange API. Every open in openExchange has its close in Close.
+type Exchange struct {
+	Server  *exchangeapi.Server
+	parts   []func(context.Context) error // Run of indexes and hubs
+	waits   []dependency                  // the nodes
+	closers []func() error
+	log     *logrus.Logger
+}
+
+// OpenExchange wires the exchange API of a configuration with its defaults. It starts nothing.
+func OpenExchange(ctx context.Context, cfg config.Exchange, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) (*Exchange, error) {
+	e := &Exchange{log: log}
+	if err := e.open(ctx, cfg, keys, getenv, log); err != nil {
+		e.Close()
+		return nil, fmt.Errorf("exchange API: %w", err)
+	}
+	return e, nil
+}
+
+// open leaves what it has opened to Close when it fails.
+func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) error {
+	store, err := OpenKeys(ctx, cfg, getenv)
+	if err != nil {
+		return err
+	}
+	e.closers = append(e.closers, store.Close)
+	feeds, err := OpenFeeds(cfg.Chains, cfg.Rates.Feeds)
+	if err != nil {
+		return err
+	}
+	e.closers = append(e.closers, func() error { feeds.Close(); return nil })
+	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log}
+	if cfg.KeyPage == nil || *cfg.KeyPage {
+		parts.Pages = web.Keys()
+	}
+	add := func(name, base, node string, o client.Options, x index.Config) error {
+		network, err := e.network(ctx, node, o, x, cfg.Sockets, log.WithField("exchange", name))
+		network.Name, network.BasePath, network.Agents = name, base, Delegation{Keys: keys, Network: name}
+		parts.Networks = append(parts.Networks, network)
+		return err
+	}
+	if err := add(config.MainExchange, "", cfg.Node, client.Options{Dial: cfg.Dial, HTTP: OverHTTP(cfg.Node, cfg.Nodes)}, cfg.Index); err != nil {
+		return err
+	}
+	if cfg.Gateway.URL != "" {
+		parts.Networks[0].Bridged = cfg.Bridged
+	}
+	if cfg.Test != nil {
+		if err := add(config.TestExchange, "/test", cfg.Test.Node, client.Options{}, cfg.Test.Index); err != nil {
+			return err
+		}
+	}
+	e.Server, err = exchangeapi.New(cfg.Config, parts)
+	return err
+}
+
+// OpenKeys opens the database of API keys.
+func OpenKeys(ctx context.Context, c config.Exchange, getenv func(string) string) (*apikey.Store, error) {
+	secret, err := ExchangeSecret(c, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return apikey.Open(ctx, apikey.Config{URL: c.Keys, Secret: secret})
+}
+
+// OverHTTP is the node of a list that is reached over HTTP at the same host; "" for none.
+func OverHTTP(node string, nodes []string) string {
+	at, err := url.Parse(node)
+	if err != nil {
+		return ""
+	}
+	for _, n := range nodes {
+		u, err := url.Parse(n)
+		if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() == at.Hostname() {
+			return n
+		}
+	}
+	return ""
+}
+
+// network opens the index of one exchange and the hub that pushes its changes.
+func (e *Exchange) network(ctx context.Context, target string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
+	o.Log, o.Lazy = log, true
+	node, err := client.Dial(ctx, target, o)
+	if err != nil {
+		return exchangeapi.Network{}, err
+	}
+	e.closers = append(e.closers, func() error { node.Close(); return nil })
+	x, err := index.New(ctx, cfg, node, log)
+	if err != nil {
+		return exchangeapi.Network{}, err
+	}
+	e.closers = append(e.closers, x.Close)
+	hub, err := ws.New(sockets, x)
+	if err != nil {
+		return exchangeapi.Network{}, err
+	}
+	e.parts = append(e.parts, x.Run, hub.Run)
+	e.waits = append(e.waits, dependency{"the exchange API's node", func(ctx context.Context) error {
+		if x.Reached() {
+			return nil
+		}
+		return cmp.Or(x.Ready(), errNotReached)
+	}})
+	return exchangeapi.Network{Index: x, Node: node, Sockets: hub.Handler()}, nil
+}
+
+// Run follows the exchange and answers until ctx ends or a part fails.
+func (e *Exchange) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, run := range e.parts {
+		g.Go(func() error { return run(ctx) })
+	}
+	g.Go(func() error { return e.Server.Run(ctx) })
+	g.Go(func() error { return tellWaiting(ctx, e.log, e.waits) })
+	return g.Wait()
+}
+
+// errNotReached: the first look at the chain is not over.
+var errNotReached = errors.New("it has not answered yet")
+
+// Ready waits until the API listens and its nodes have been heard of.
+func (e *Exchange) Ready(ctx context.Context) error {
+	if err := e.Server.Ready(ctx); err != nil {
+		return err
+	}
+	for _, d := range e.waits {
+		for err := d.ask(ctx); err != nil; err = d.ask(ctx) {
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%s: %w", d.name, errors.Join(err, ctx.Err()))
+			case <-time.After(readyPoll):
+			}
+		}
+	}
+	return nil
+}
+
+// readyPoll is how often Ready looks.
+const readyPoll = 10 * time.Millisecond
+
+// Close gives back what openExchange took, in reverse order; end Run first.
+func (e *Exchange) Close() {
+	for _, c := range slices.Backward(e.closers) {
+		if err := c(); err != nil {
+			e.log.WithError(err).Warn("closing the exchange API")
+		}
+	}
+	e.closers = nil
+}
+
+// serveExchange serves the exchange API until ctx ends; without a section in the configuration it does nothing.
+func serveExchange(ctx context.Context, cfg *config.Exchange, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) error {
+	if cfg == nil {
+		return nil
+	}
+	e, err := OpenExchange(ctx, *cfg, keys, getenv, log)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	return e.Run(ctx)
+}
+
+func ExchangeAddress(keys *wallet.Keys, path string) (core.Address, error) {
+	text, err := keys.Address(path)
+	if err != nil {
+		return core.Address{}, err
+	}
+	return core.ParseAddress(text)
+}

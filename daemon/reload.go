@@ -1,0 +1,193 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// followConfig reads the configuration again when an operator orders it or a SIGHUP asks for it, until ctx ends.
+func (d *Daemon) followConfig(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	asked := false // by a signal that is not answered yet
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.hangups:
+			asked = true
+		case <-tick.C:
+		}
+		err := d.serveReload(ctx, asked)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrFenced):
+			return err
+		case err != nil:
+			d.log.WithError(err).Debug("looking for orders to read the configuration again")
+		default:
+			asked = false
+		}
+	}
+}
+
+// serveReload reads the configuration if there is an order, or if it was asked for, and notes what came of it.
+func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
+	var order records.Reload
+	found := false
+	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
+		order, found, err = tx.OpenReload()
+		return err
+	})
+	if err != nil || !found && !asked {
+		return err
+	}
+	next, report, err := d.reread()
+	if err != nil {
+		report.Refused = err.Error()
+	} else {
+		d.take(next)
+	}
+	d.tell(report)
+	return d.noteReload(ctx, order, found, next, report)
+}
+
+// reread reads the whole file and checks it as a start does. Nothing changes yet.
+func (d *Daemon) reread() (next config.Config, report config.Reload, err error) {
+	report = config.Reload{File: d.Config.Path, Taken: []config.Change{}, Restart: []string{}}
+	if d.Config.Path == "" {
+		return next, report, errors.New("this daemon has no configuration file")
+	}
+	if report.File, err = filepath.Abs(d.Config.Path); err != nil {
+		return next, report, err
+	}
+	if next, err = config.Load(d.Config.Path); err != nil {
+		return next, report, err
+	}
+	was := d.Config.AsRead()
+	taken := was.Taking(next)
+	if err := taken.Check(); err != nil {
+		return next, report, fmt.Errorf("without a restart this cannot be: %w", err)
+	}
+	if report.Taken, err = config.Changes(was, taken); err != nil {
+		return next, report, err
+	}
+	waits, err := config.Changes(taken, next)
+	for _, w := range waits {
+		report.Restart = append(report.Restart, w.Key)
+	}
+	return next, report.Bounded(), err
+}
+
+// take works by another configuration from now on. Chains learn of new tokens first and users last: what a user sends of a new token, when he
+// is told of it, is read.
+func (d *Daemon) take(next config.Config) {
+	d.Config = d.Config.Taking(next)
+	for _, k := range d.Config.Chains() {
+		if c, ok := d.Chains[k.ID].(interface{ AddTokens(assets ...chain.Asset) }); ok {
+			c.AddTokens(k.Tokens...)
+		}
+	}
+	networks := make([]records.Network, len(d.Networks))
+	for i, n := range d.Config.Networks {
+		networks[i] = n.Record().WithAccountsOf(d.Networks[i])
+	}
+	d.Networks = networks
+	d.Watcher.Reconfigure(networks)
+	d.monitor.Reconfigure(networks)
+	if err := d.Gateway.Reconfigure(d.Config.Gateway, networks); err != nil { // Config.Check has seen to that
+		d.log.WithError(err).Error("the gateway's pages keep their configuration")
+	}
+	if level, err := logrus.ParseLevel(d.Config.Log.LevelOrInfo()); err == nil {
+		d.log.SetLevel(level)
+	}
+}
+
+// tell writes what came of a reading into the log.
+func (d *Daemon) tell(r config.Reload) {
+	log := d.log.WithField("file", r.File)
+	if r.Refused != "" {
+		log.Error("the configuration was read again and refused as a whole, the one before stays: " + r.Refused)
+		return
+	}
+	for _, c := range r.Taken {
+		log.WithFields(logrus.Fields{"key": c.Key, "was": c.Was, "now": c.Now}).Info("configuration changed")
+	}
+	for _, key := range r.Restart {
+		log.WithField("key", key).Warn("configuration changed, which takes a restart")
+	}
+	log.WithFields(logrus.Fields{"changed": len(r.Taken), "restart": len(r.Restart)}).Info("the configuration was read again")
+}
+
+// noteReload answers who ordered the reading, or notes that it took place. A refusal is a condition until a reading succeeds.
+func (d *Daemon) noteReload(ctx context.Context, order records.Reload, ordered bool, next config.Config, r config.Reload) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	order.State, order.Report = records.ReloadDone, string(text)
+	var wrong []records.Condition
+	if r.Refused != "" {
+		order.State = records.ReloadRefused
+		wrong = []records.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is wrong: " + r.Refused}}
+	} else if order.Fingerprint, err = next.Fingerprint(); err != nil {
+		return err
+	}
+	return d.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := tx.NoteConditions("config", wrong); err != nil {
+			return err
+		}
+		if ordered {
+			return tx.EndReload(order)
+		}
+		return tx.NoteReload(order)
+	})
+}
+
+// refresh reads the file once more under the lease: who has stood by for days would else lead with a configuration of days ago.
+func (d *Daemon) refresh(ctx context.Context) error {
+	if d.Config.Path == "" {
+		return nil
+	}
+	next, report, err := d.reread()
+	if err != nil {
+		report.Refused = err.Error()
+		d.tell(report)
+	} else {
+		d.Config = d.Config.Taking(next)
+	}
+	return d.noteStart(ctx, next, report)
+}
+
+// noteStart notes by which configuration the daemon begins, unless that is known.
+func (d *Daemon) noteStart(ctx context.Context, next config.Config, r config.Reload) error {
+	print, err := next.Fingerprint()
+	if err != nil {
+		return err
+	}
+	var before records.Reload
+	var was config.Reload
+	err = d.Store.View(ctx, func(tx *records.Tx) (err error) {
+		before, _, err = tx.Configured()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if r.Refused == "" && before.Fingerprint == print && json.Unmarshal([]byte(before.Report), &was) == nil && len(was.Restart) == len(r.Restart) {
+		return d.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteConditions("config", nil) })
+	}
+	return d.noteReload(ctx, records.Reload{}, false, next, r)
+}

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/config"
+	"gatewayd/wallet"
+)
+
+// Outside is what the daemon is given from outside.
+type Outside struct {
+	Keys    *wallet.Keys
+	Getenv  func(string) string
+	Hangups chan os.Signal // SIGHUP; nil: nobody listens
+	Log     *logrus.Logger
+}
+
+// Serve starts the embedded exchange chain if there is one, and serves what the configuration has until ctx ends: the bridge of its networks, the
+// exchange API, the wallet's RPC.
+func Serve(ctx context.Context, cfg config.Config, w Outside) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, gctx := errgroup.WithContext(ctx)
+	if cfg.Embedded != nil {
+		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: what came after its last stored state is replayed")
+		e, err := openEmbedded(*cfg.Embedded)
+		if err != nil {
+			return fmt.Errorf("embedded exchange chain: %w", err)
+		}
+		defer e.Close()
+		w.Log.WithFields(logrus.Fields{"http": e.URL(), "ws": e.WSURL()}).Info("embedded exchange chain listening")
+		cfg = e.Inside(cfg)
+		g.Go(func() error { return e.Run(gctx) })
+	}
+	if len(cfg.Networks) > 0 {
+		d, err := New(gctx, cfg, w.Keys, w.Log)
+		if err != nil {
+			stop()
+			return errors.Join(err, g.Wait())
+		}
+		d.hangups = w.Hangups
+		g.Go(func() error { return runTenures(gctx, d, w.Keys) })
+	} else {
+		g.Go(func() error { return ignoreHangups(gctx, w.Hangups, w.Log) })
+	}
+	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, w.Keys, w.Getenv, w.Log) })
+	g.Go(func() error {
+		return ServeWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w.Log)
+	})
+	w.Log.Info("gatewayd runs")
+	return g.Wait()
+}
+
+// ignoreHangups says of each SIGHUP that the exchange API by itself takes nothing over without a restart.
+func ignoreHangups(ctx context.Context, hangups <-chan os.Signal, log *logrus.Logger) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hangups:
+			log.Warn("SIGHUP: without networks all of the configuration takes a restart")
+		}
+	}
+}
+
+// NewLog is the program's logger as configured.
+func NewLog(cfg config.Log, stderr io.Writer) (*logrus.Logger, error) {
+	log := logrus.New()
+	log.SetOutput(stderr)
+	level, err := logrus.ParseLevel(cfg.LevelOrInfo())
+	if err != nil {
+		return nil, err
+	}
+	log.SetLevel(level)
+	if cfg.Format == "json" {
+		log.SetFormatter(&logrus.JSONFormatter{})
+	} else {
+		log.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000"})
+	}
+	return log, nil
+}

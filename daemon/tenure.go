@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/wallet"
+)
+
+// LeaseTTL is how long a dead daemon on PostgreSQL keeps others waiting.
+const LeaseTTL = 15 * time.Second
+
+// tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the daemon's work, not its process.
+type tenure struct {
+	lease   *records.Lease
+	log     *logrus.Logger
+	renewed time.Time // when the database last said that the lease is ours
+	fault   error     // what it has answered since
+}
+
+// takeTenure waits until the lease is free. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite. Who waits
+// already also waits for a database that does not answer: it is there for bad times.
+func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (*tenure, error) {
+	holder, waiting, told := holderName(), false, ""
+	for {
+		lease, err := store.Hold(ctx, status.Role, holder, LeaseTTL)
+		leased := errors.Is(err, records.ErrLeased)
+		switch {
+		case err == nil:
+			return &tenure{lease: lease, log: log, renewed: time.Now()}, nil
+		case !leased && !waiting:
+			return nil, err
+		case err.Error() == told:
+		case leased:
+			log.WithError(err).Warn("standing by: another daemon works on this database, or was killed just now: waiting for its lease to end")
+			waiting = true
+		default:
+			log.WithError(err).Warn("asking for the lease again")
+		}
+		told = err.Error()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// holderName is what other daemons' logs call this one: no two tenures have the same.
+func holderName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), uuid.NewString()[:8])
+}
+
+// keep renews at a third of the lease's life until ctx ends or the lease is lost.
+func (t *tenure) keep(ctx context.Context) error {
+	tick := time.NewTicker(LeaseTTL / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := t.lease.Renew(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrFenced):
+			return fmt.Errorf("keeping the lease: %w", err)
+		case err != nil:
+			t.fault = err
+			t.log.WithError(err).Warn("renewing the lease")
+		default:
+			t.renewed, t.fault = time.Now(), nil
+		}
+	}
+}
+
+// explain adds to the loss of the lease how long the database was away. Other errors it leaves as they are.
+func (t *tenure) explain(err error) error {
+	away := time.Since(t.renewed).Round(time.Second)
+	switch {
+	case !errors.Is(err, records.ErrFenced) || away < LeaseTTL:
+		return err
+	case t.fault == nil:
+		return fmt.Errorf("%w: the database answered no renewal for %s", err, away)
+	}
+	return fmt.Errorf("%w: the database answered no renewal for %s, but \"%w\"", err, away, t.fault)
+}
+
+// End gives the lease back. One that is lost is nobody's to give.
+func (t *tenure) End() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := t.lease.Release(ctx); err != nil {
+		t.log.WithError(err).Debug("giving the lease back")
+	}
+}
+
+// runTenures runs a daemon until ctx ends or a part fails. When it loses its lease (the database was away for longer than it lasts, or another
+// daemon has taken over) everything it works with is closed, and opened anew under the next lease: nothing that it knew is used again.
+func runTenures(ctx context.Context, d *Daemon, keys *wallet.Keys) error {
+	for {
+		err := d.Run(ctx)
+		d.Close()
+		if ctx.Err() != nil || !errors.Is(err, records.ErrFenced) {
+			return err
+		}
+		d.log.WithError(err).Error("signing has stopped: the lease is lost; taking it again as soon as it is free")
+		hangups := d.hangups
+		if d, err = reopen(ctx, d, keys); err != nil {
+			return err
+		}
+		d.hangups = hangups
+		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is ours again: everything is read anew")
+	}
+}
+
+// reopen opens a daemon again, however long its database stays away.
+func reopen(ctx context.Context, d *Daemon, keys *wallet.Keys) (*Daemon, error) {
+	told := ""
+	for {
+		next, err := New(ctx, d.Config, keys, d.log)
+		if err == nil {
+			next.monitor.Alerts = d.monitor.Alerts // what was told is not told again
+		}
+		if err == nil || ctx.Err() != nil || errors.Is(err, records.ErrNewer) {
+			return next, err
+		}
+		if err.Error() != told {
+			d.log.WithError(err).Warn("waiting for the database")
+			told = err.Error()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}

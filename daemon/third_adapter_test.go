@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/config"
+	"gatewayd/records"
+	"gatewayd/wallet"
+	"gatewayd/watcher"
+)
+
+// linked is a chain of a kind that the program does not know: all that a new one needs is this and its config.Chain.
+type linked struct{ *chaintest.Chain }
+
+func (linked) Close()       {}
+func (linked) Check() error { return nil }
+
+func (l linked) Account(path string) (string, error) { return l.Address(path), nil }
+
+func (l linked) Open(config.Signer, config.Accounts, logrus.FieldLogger) (config.Adapter, error) {
+	return l, nil
+}
+
+// TestThirdAdapter runs a deposit and a withdrawal through the whole daemon and its HTTP API on chains of a kind that is only
+// linked in: a new source chain needs an adapter and a line of configuration, nothing else.
+func TestThirdAdapter(t *testing.T) {
+	const token, coinType = "tti_5649544520544f4b454e6e40", 7
+	source := chaintest.New(chaintest.Config{ID: "mem", Finality: 3, Now: time.Now})
+	exchange := chaintest.New(chaintest.Config{ID: "far", Finality: 3, Linked: true, Now: time.Now})
+	paths := wallet.SourcePaths(coinType)
+	hot, gas, gateway := source.Address(paths.Hot(0)), source.Address(paths.Gas()), exchange.Address(wallet.GatewayPath(0))
+	source.Own(hot, gas)
+	exchange.Own(gateway)
+	source.Endow(hot, chain.Native, chain.NewAmount(10_000_000_000))
+	source.Endow(gas, chain.Native, chain.NewAmount(10_000_000_000))
+	exchange.Endow(gateway, token, chain.NewAmount(1_000_000_000))
+
+	depth := records.Depth{Count: 3}
+	cfg := config.Config{
+		Data: t.TempDir(), Watcher: watcher.Config{Poll: 20 * time.Millisecond},
+		Linked: []config.Chain{
+			{ID: "mem", Kind: "memory", Source: true, Decimals: 6, CoinType: coinType, Settings: linked{source}},
+			{ID: "far", Kind: "memory", Settings: linked{exchange}},
+		},
+		Networks: []config.Network{{
+			Name: "mem", Path: "/gateway/mem", Source: "mem", Exchange: "far",
+			Tokens: []config.Token{{
+				Token: token, Symbol: "MEM-000", Decimals: 6, Asset: chain.Native, AssetDecimals: 6,
+				MinDeposit: chain.NewAmount(100), MinWithdraw: chain.NewAmount(100), Deposits: depth, Withdrawals: depth,
+				Fee: records.Fee{Kind: "flat", Amount: chain.NewAmount(30)},
+			}},
+		}},
+	}
+	cfg.Gateway.Listen = "127.0.0.1:0"
+	cfg.Fill()
+	require.NoError(t, cfg.Check())
+	keys, err := wallet.FromMnemonic("test test test test test test test test test test test junk")
+	require.NoError(t, err)
+	log := logrus.New()
+	log.SetOutput(t.Output())
+	d, err := New(t.Context(), cfg, keys, log)
+	require.NoError(t, err)
+	defer d.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1) // the daemon's one answer
+	go func() { ended <- d.Run(ctx) }()
+	defer func() { stop(); require.NoError(t, <-ended) }()
+	require.NoError(t, d.Gateway.Ready(t.Context()))
+
+	user, payee := exchange.Address("user"), source.Address("payee")
+	ask := func(what string, query url.Values, into any) {
+		query.Set("tokenId", token)
+		query.Set("walletAddress", user)
+		response, err := http.Get(fmt.Sprintf("http://%s/gateway/mem/%s?%s", d.Gateway.Addr(), what, query.Encode()))
+		require.NoError(t, err)
+		defer response.Body.Close()
+		answer := struct {
+			Code int
+			Msg  string
+			Data any
+		}{Data: into}
+		require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
+		require.Zero(t, answer.Code, answer.Msg)
+	}
+	mineUntil := func(done func() bool) {
+		require.Eventually(t, func() bool {
+			source.Mine(1)
+			exchange.Mine(1)
+			return done()
+		}, time.Minute, 30*time.Millisecond)
+	}
+
+	var deposit struct{ DepositAddress string }
+	mineUntil(func() bool { return source.Calls(chaintest.CallBlock) > 3 && exchange.Calls(chaintest.CallBlock) > 3 }) // both are followed
+	ask("deposit-info", url.Values{}, &deposit)
+	require.Equal(t, source.Address(paths.Deposit(0)), deposit.DepositAddress)
+	source.Own(deposit.DepositAddress)
+	source.Deposit(source.Address("anyone"), deposit.DepositAddress, chain.Native, chain.NewAmount(5000), chain.Memo{Type: -1})
+	mineUntil(func() bool { return exchange.Holding(user, token) == chain.NewAmount(5000) })
+
+	exchange.Deposit(user, gateway, token, chain.NewAmount(1030), chain.Memo{Raw: []byte{0x0b, 0xc3}, Address: payee})
+	mineUntil(func() bool { return source.Holding(payee, chain.Native) == chain.NewAmount(1000) })
+	var withdrawals struct{ WithdrawRecords []struct{ State string } }
+	mineUntil(func() bool {
+		ask("withdraw-records", url.Values{"pageNum": {"1"}, "pageSize": {"10"}}, &withdrawals)
+		return len(withdrawals.WithdrawRecords) == 1 && withdrawals.WithdrawRecords[0].State == "OPPOSITE_CONFIRMED"
+	})
+}

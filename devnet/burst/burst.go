@@ -1,0 +1,112 @@
+// Package burst has many users deposit and withdraw at once, and holds what becomes of it against a promise.
+package burst
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
+)
+
+// Options are the flags of `gatewayd demo burst`.
+type Options struct {
+	Info     string
+	URLs     devnet.Info // in place of those that the description has
+	Count    int
+	JSON     bool
+	Patience time.Duration
+}
+
+// MaxBurst is how many transactions of one account the embedded source chain's pool holds beside those of others.
+const MaxBurst = 4000
+
+// Run takes all steps: users get ready, all of them send, both chains are watched until everything is final, and then counted.
+func Run(ctx context.Context, o Options, out io.Writer) error {
+	info, err := devnet.AwaitDaemon(ctx, o.Info, o.URLs)
+	if err != nil {
+		return err
+	}
+	b, err := New(ctx, info, o.Count, demo.NewLog(out, o.JSON))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := b.Prepare(ctx); err != nil {
+		return err
+	}
+	w, err := b.Send(ctx)
+	if err != nil {
+		return err
+	}
+	b.log.Step("Waiting until everything is final")
+	if err := w.Run(ctx, w.Tell); err != nil {
+		return err
+	}
+	b.log.Step("Counting")
+	if err := b.Count(ctx); err != nil {
+		return err
+	}
+	if err := b.Published(ctx); err != nil {
+		return err
+	}
+	result := w.Result()
+	b.log.Result(result, result.Text())
+	return result.Met()
+}
+
+// Send has every user deposit and every user withdraw, in as few blocks as they fit into, and begins to watch both chains before.
+func (b *Burst) Send(ctx context.Context) (*Watch, error) {
+	b.log.Step(fmt.Sprintf("%d deposits and %d withdrawals at once", len(b.Users), len(b.Users)))
+	w, err := b.watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return b.depositAll(gctx) })
+	g.Go(func() error { return b.withdrawAll(gctx) })
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	b.log.Note("sent within %s", time.Since(begin).Round(time.Millisecond))
+	return w, nil
+}
+
+// Count compares what everybody has with what they must have, on both chains.
+func (b *Burst) Count(ctx context.Context) error {
+	err := devnet.Each(ctx, len(b.Users), func(ctx context.Context, i int) error { return b.Users[i].count(ctx, b) })
+	if err != nil {
+		return err
+	}
+	b.log.Note("%d users and %d payees have exactly what is theirs", len(b.Users), len(b.Users))
+	return nil
+}
+
+// Published waits until the gateway tells every user that all is done.
+func (b *Burst) Published(ctx context.Context) error {
+	return devnet.Each(ctx, len(b.Users), func(ctx context.Context, i int) error {
+		u := b.Users[i]
+		for _, r := range []struct{ path, hash, state string }{
+			{"/deposit-records", u.deposited.Hex(), "TOT_CONFIRMED"}, {"/withdraw-records", u.withdrawn.String(), "OPPOSITE_CONFIRMED"},
+		} {
+			var shown devnet.PublicRecord
+			err := devnet.Within(ctx, devnet.Soon, "the record of "+r.hash, func() (done bool, err error) {
+				shown, _, err = b.gateway.Record(ctx, r.path, u.Token.Token, u.Address().String(), r.hash)
+				return shown.State == r.state, err
+			})
+			if err != nil {
+				return fmt.Errorf("%w (it is %q)", err, shown.State)
+			}
+		}
+		return nil
+	})
+}
+
+// ErrAmount says that somebody has another amount than what is theirs.
+var ErrAmount = errors.New("a balance is wrong")

@@ -1,0 +1,314 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
+	"gatewayd/devnet/faultynode"
+	"gatewayd/internal/ethtest"
+	"gatewayd/vite/core"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+	"gatewayd/wallet"
+)
+
+// Clocks and depths of the drill: money should arrive while somebody watches.
+const (
+	drillPeriod        = time.Second // the shortest that anvil has
+	drillInterval      = time.Second / 2
+	drillFinality      = 3
+	drillConfirmations = 3
+	drillPoll          = 100 * time.Millisecond
+	drillAudit         = 10 * time.Second
+	drillLooks         = 3 * time.Second // of the monitor and of the books' comparison; daemons take longer by default
+	drillTimeout       = 3 * time.Second // of source nodes
+	drillNodes         = 3
+)
+
+// drillEnv is what drills damage: anvil behind three nodes that can fail, as those of different owners, an embedded exchange chain behind
+// another one, users, and the daemon as a process of its own.
+type drillEnv struct {
+	log      *demo.Log
+	binary   string
+	dir      string // of the configuration and the log
+	data     string // of the daemon
+	mount    bool   // the daemon's data may be mounted
+	small    bool   // it is a small disk
+	database *drillDatabase
+	keys     *wallet.Keys
+	anvil    *ethtest.Node
+	sources  []*faultynode.Node
+	exchange *daemon.Embedded
+	line     *faultynode.Node // to the exchange chain
+	home     core.Address     // the gateway's account on the exchange chain
+	hot      string           // its paying account on the source chain
+	cfg      config.Config
+	info     devnet.Info // of the users, who reach the chains directly
+	daemon   *exec.Cmd
+	ended    chan error
+	closers  []func() error
+
+	users []*drillUser // one for each token
+	rich  []*drillUser // of the first two tokens: they have some that were never deposited
+	mu    sync.Mutex   // of due
+	due   BridgeHoldings
+	ours  map[string]bool // deposit addresses that users were told
+
+	logFrom int      // where the daemon's log was when the drill began
+	token   string   // that the pages are asked for
+	foreign string   // hash of a transaction that is not ours
+	waiting string   // hash of a withdrawal that waits
+	strays  []string // hashes of deposits of which nobody knows the owner
+}
+
+func newDrillEnv(dir string, o Options, log *demo.Log) *drillEnv {
+	return &drillEnv{log: log, binary: o.Binary, dir: dir, data: filepath.Join(dir, "data"), mount: o.Mount, ours: map[string]bool{}}
+}
+
+// open starts everything and has users bridge. close is wanted in any case.
+func (w *drillEnv) open(ctx context.Context, o Options) (err error) {
+	if w.keys, err = wallet.FromMnemonic(devnet.Mnemonic); err != nil {
+		return err
+	}
+	if w.home, err = daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0)); err != nil {
+		return err
+	}
+	if w.hot, err = w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0)); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return w.openChains(ctx) },
+		func() error { return w.configure(ctx, o) },
+		w.openDisk,
+		w.fund,
+		func() error { return w.start(ctx) },
+		func() error { return w.openBooks(ctx) },
+		func() error { return w.openUsers(ctx) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// later has something closed with the environment, the newest first.
+func (w *drillEnv) later(closer func() error) { w.closers = append(w.closers, closer) }
+
+func (w *drillEnv) close() (err error) {
+	for i := len(w.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, w.closers[i]())
+	}
+	w.closers = nil
+	return err
+}
+
+func (w *drillEnv) openChains(ctx context.Context) (err error) {
+	if w.anvil, err = ethtest.Start(ctx, ethtest.Config{Kind: ethtest.Anvil, Period: drillPeriod}); err != nil {
+		return err
+	}
+	w.later(w.anvil.Close)
+	genesis, err := w.genesis()
+	if err != nil {
+		return err
+	}
+	w.exchange, err = daemon.NewEmbedded(node.Config{Dir: filepath.Join(w.dir, "exchange"), Genesis: genesis, SnapshotInterval: drillInterval})
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1) // room for the one answer
+	go func() { ended <- w.exchange.Run(running) }()
+	w.later(func() error { stop(); return <-ended })
+	for range drillNodes {
+		n, err := faultynode.Open(w.anvil.URL())
+		if err != nil {
+			return err
+		}
+		w.sources = append(w.sources, n)
+		w.later(n.Close)
+	}
+	if w.line, err = faultynode.Open(w.exchange.URL()); err == nil {
+		w.later(w.line.Close)
+	}
+	return err
+}
+
+// drillShare is the part of a development environment's funds that the drill's hot account has, one in so many: little enough for one user to withdraw.
+const drillShare = 100
+
+// drillRich is the number of the first user who has tokens that were never deposited: more than the hot account has.
+const drillRich = devnet.Users - 2
+
+func (w *drillEnv) genesis() (ledger.Genesis, error) {
+	g, err := devnet.Genesis(w.keys)
+	if err != nil {
+		return g, err
+	}
+	for i, t := range devnet.Tokens()[:devnet.Users-drillRich] {
+		rich, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(devnet.UserBase+drillRich+uint32(i)))
+		if err != nil {
+			return g, err
+		}
+		for _, a := range g.Accounts {
+			if have := a.Balances[t.ID]; a.Address == rich {
+				a.Balances[t.ID] = *richIn(t)
+			} else if !have.IsZero() { // the gateway
+				a.Balances[t.ID] = *have.Sub(&have, richIn(t))
+			}
+		}
+	}
+	return g, nil
+}
+
+// richIn is what the rich user has of a token, in smallest units: four times what the hot account has.
+func richIn(t devnet.Asset) *uint256.Int { return t.Units(4 * 10_000_000 / drillShare).Uint256() }
+
+// fund gives the gateway's accounts tokens and coins. Nothing is swept to the hot account, so that it can fall short.
+func (w *drillEnv) fund() error {
+	list, err := devnet.Gifts(w.info, w.keys)
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		if err := w.gives(g.Asset, g.To.Hex(), g.Amount.Div(g.Amount, big.NewInt(drillShare))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configure writes the configuration file and the wallet of the daemon.
+func (w *drillEnv) configure(ctx context.Context, o Options) error {
+	listen, err := freePort()
+	if err != nil {
+		return err
+	}
+	store, password, err := w.recoverWallet(ctx)
+	if err != nil {
+		return err
+	}
+	w.cfg = devnet.Config(devnet.Options{
+		Dir: w.data, Listen: listen, Poll: drillPoll, Finality: drillFinality, Confirmations: drillConfirmations, Sweep: never, BalanceAudit: drillAudit,
+	}, w.sources[0].URL, w.anvil.ChainID(), w.line.URL)
+	w.cfg.Log = config.Log{Level: "info", Format: "json"}
+	w.cfg.Database.URL = "sqlite:" + filepath.Join(w.data, "records.db")
+	if o.Postgres != "" {
+		if w.cfg.Database.URL, err = w.openDatabase(ctx, o.Postgres); err != nil {
+			return err
+		}
+	}
+	source := &w.cfg.Ethereum[0]
+	source.Nodes, source.Timeout = nil, drillTimeout
+	for _, n := range w.sources {
+		source.Nodes = append(source.Nodes, n.URL)
+	}
+	w.cfg.Watcher.Reconcile, w.cfg.Status.Every = drillLooks, drillLooks
+	w.cfg.Watcher.Solvency = 24 * time.Hour // the rich user's tokens are owed by nobody; `audit` looks at the end
+	w.cfg.Wallet = config.Wallet{Store: store, PasswordFile: password}
+	text, err := yaml.Marshal(w.cfg)
+	if err != nil {
+		return err
+	}
+	config := filepath.Join(w.dir, "config.yaml")
+	w.info = devnet.NewInfo(w.cfg, config, "")
+	w.info.Source, w.info.Exchange = w.anvil.URL(), w.exchange.URL()
+	return os.WriteFile(config, text, 0o600)
+}
+
+// openDisk makes the daemon's directory, a small disk where one can be had.
+func (w *drillEnv) openDisk() error {
+	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.mount {
+		return err
+	}
+	unmount, err := MountDisk(w.data, "160m")
+	if w.small = err == nil; w.small {
+		w.later(unmount)
+	}
+	return nil // a drill says that it is left out
+}
+
+// recoverWallet makes the entropy store of the development environment, as an operator does.
+func (w *drillEnv) recoverWallet(ctx context.Context) (store, password string, err error) {
+	password = filepath.Join(w.dir, "password")
+	if err := os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600); err != nil {
+		return "", "", err
+	}
+	c := exec.CommandContext(ctx, w.binary, "wallet", "recover", "--dir", filepath.Join(w.dir, "wallet"), "--password-file", password)
+	c.Stdin = strings.NewReader(devnet.Mnemonic + "\n")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return "", "", fmt.Errorf("recovering the wallet: %w: %s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if _, path, ok := strings.Cut(strings.TrimSpace(line), "Store: "); ok {
+			return path, password, nil
+		}
+	}
+	return "", "", fmt.Errorf("recovering the wallet: no store is named in %q", out)
+}
+
+// start runs the daemon and waits until it answers. It is killed with the environment.
+func (w *drillEnv) start(ctx context.Context) error {
+	log, err := os.OpenFile(w.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	w.daemon, w.ended = exec.Command(w.binary, "run", "-c", w.info.Config), make(chan error, 1) // room for the one answer
+	w.daemon.Stderr = log
+	if err := w.daemon.Start(); err != nil {
+		return fmt.Errorf("starting the daemon: %w", err)
+	}
+	go func() { w.ended <- w.daemon.Wait() }()
+	w.later(func() error {
+		_ = w.daemon.Process.Kill() // it may have ended
+		err := <-w.ended
+		w.ended <- err
+		return nil
+	})
+	return devnet.Within(ctx, drillPatience, "the daemon", func() (bool, error) { return daemon.AskHealth(ctx, w.healthURL()) == nil, w.alive() })
+}
+
+// alive is an error when the daemon has ended by itself.
+func (w *drillEnv) alive() error {
+	select {
+	case err := <-w.ended:
+		w.ended <- err
+		return fmt.Errorf("the daemon has ended: %w", errors.Join(err, errors.New(w.told(0))))
+	default:
+		return nil
+	}
+}
+
+func (w *drillEnv) healthURL() string { return devnet.RootOf(w.info.Gateway) + "/health" }
+
+func (w *drillEnv) logFile() string { return filepath.Join(w.dir, "daemon.log") }
+
+// told is the daemon's log from a byte on.
+func (w *drillEnv) told(from int) string {
+	text, err := os.ReadFile(w.logFile())
+	if err != nil || len(text) < from {
+		return ""
+	}
+	return string(text[from:])
+}
+
+// never is a schedule of sweeps that is not due while anybody watches.
+const never = "0 0 29 2 *"

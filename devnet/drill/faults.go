@@ -1,0 +1,326 @@
+package drill
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/ethclient"
+	"github.com/holiman/uint256"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/devnet"
+	"gatewayd/devnet/faultynode"
+	"gatewayd/internal/ethtest"
+	"gatewayd/wallet"
+	"gatewayd/wallet/keystore"
+)
+
+func (w *drillEnv) failAll(f faultynode.Fault) {
+	for _, n := range w.sources {
+		n.Fail(f)
+	}
+}
+
+func (w *drillEnv) killOneNode(context.Context) error {
+	w.sources[0].Fail(faultynode.Fault{Dead: true})
+	return nil
+}
+
+func (w *drillEnv) killNodes(context.Context) error {
+	w.failAll(faultynode.Fault{Dead: true})
+	return nil
+}
+
+func (w *drillEnv) hangNodes(context.Context) error {
+	w.failAll(faultynode.Fault{Hangs: true})
+	return nil
+}
+
+func (w *drillEnv) killExchangeNode(context.Context) error {
+	w.line.Fail(faultynode.Fault{Dead: true})
+	return nil
+}
+
+func (w *drillEnv) healNodes(context.Context) error {
+	w.failAll(faultynode.Fault{})
+	w.line.Fail(faultynode.Fault{})
+	w.log.Note("the nodes are well again")
+	return nil
+}
+
+// letOneLie has one node claim nonces 5 and final blocks 1000 too high, and another be late with all it says. Users bridge meanwhile, so
+// that all of it is asked.
+func (w *drillEnv) letOneLie(ctx context.Context) error {
+	w.sources[2].Fail(faultynode.Fault{Lie: func(method string, _ []any, result json.RawMessage) any {
+		add := map[string]hexutil.Uint64{"eth_getTransactionCount": 5, "eth_blockNumber": 1000}[method]
+		var told hexutil.Uint64
+		if add == 0 || json.Unmarshal(result, &told) != nil {
+			return result
+		}
+		return told + add
+	}})
+	w.sources[1].Fail(faultynode.Fault{Delay: time.Second})
+	return w.bridge(ctx)
+}
+
+func (w *drillEnv) stopChain(context.Context) error { return w.anvil.SetPeriod(0) }
+
+func (w *drillEnv) restartChain(context.Context) error {
+	w.log.Note("the chain makes blocks again")
+	return w.anvil.SetPeriod(drillPeriod)
+}
+
+// forkChain has two of three nodes show a branch of the chain until what was final is contradicted.
+func (w *drillEnv) forkChain(ctx context.Context) error {
+	branch, err := ethtest.Start(ctx, ethtest.Config{Kind: ethtest.Anvil, Period: drillPeriod, Fork: w.anvil.URL()})
+	if err != nil {
+		return err
+	}
+	w.later(branch.Close)
+	begin, err := branch.Client().BlockNumber(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range []*ethtest.Node{w.anvil, branch} { // both ways must be final, or nobody decides
+		err = devnet.Within(ctx, drillPatience, "blocks of both branches", func() (bool, error) {
+			now, err := node.Client().BlockNumber(ctx)
+			return now > begin+3*drillFinality, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.follow(w.sources[1:], branch.URL())
+}
+
+func (w *drillEnv) follow(nodes []*faultynode.Node, honest string) error {
+	for _, n := range nodes {
+		if err := n.GoTo(honest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *drillEnv) unforkChain(ctx context.Context) error {
+	if err := w.follow(w.sources, w.anvil.URL()); err != nil {
+		return err
+	}
+	w.log.Note("the nodes are back on the chain that our records know")
+	return w.orders(ctx, "chain", "resume", "eth")
+}
+
+// SendByHand signs with the hot account's key and sends, as a thief or a colleague would.
+func SendByHand(ctx context.Context, node *ethclient.Client, keys *wallet.Keys, to common.Address, amount *big.Int) (hash common.Hash, err error) {
+	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
+	if err != nil {
+		return hash, err
+	}
+	nonce, err := node.PendingNonceAt(ctx, common.HexToAddress(hot))
+	if err != nil {
+		return hash, err
+	}
+	id, err := node.ChainID(ctx)
+	if err != nil {
+		return hash, err
+	}
+	signer := types.LatestSignerForChainID(id)
+	tx := types.NewTx(&types.DynamicFeeTx{ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Gas: 21_000, To: &to, Value: amount})
+	signature, err := keys.SignDigest(ctx, wallet.SourcePaths(ethereum.CoinType).Hot(0), signer.Hash(tx).Bytes())
+	if err != nil {
+		return hash, err
+	}
+	if tx, err = tx.WithSignature(signer, signature); err != nil {
+		return hash, err
+	}
+	return tx.Hash(), node.SendTransaction(ctx, tx)
+}
+
+func (w *drillEnv) sendWithHotKey(ctx context.Context) error {
+	amount := big.NewInt(1e17)
+	to, err := devnet.NewPayee()
+	if err != nil {
+		return err
+	}
+	hash, err := SendByHand(ctx, w.anvil.Client(), w.keys, to, amount)
+	if err != nil {
+		return err
+	}
+	w.moves("source native", new(big.Int).Neg(amount))
+	w.foreign = hash.Hex()
+	w.log.Note("0.1 ETH left by %s", hash)
+	return nil
+}
+
+func (w *drillEnv) acceptUnknownTx(ctx context.Context) error {
+	return w.orders(ctx, "account", "resume", "eth", w.hot, "--accept", w.foreign, "--why", "sent by hand in a drill")
+}
+
+// gives sends from the address that the configuration names as a funder.
+func (w *drillEnv) gives(asset, to string, amount *big.Int) error {
+	target, value, call := devnet.TransferOf(asset, common.HexToAddress(to), amount, nil)
+	_, err := w.anvil.SendCall(target, value, call)
+	return err
+}
+
+// topUp gives the hot account money and waits for the withdrawal of a user who wanted it.
+func (w *drillEnv) topUp(ctx context.Context, asset string, amount *big.Int, waits *drillUser) error {
+	if err := w.gives(asset, w.hot, amount); err != nil {
+		return err
+	}
+	w.log.Note("%s of %s topped up", amount, asset)
+	w.moves("source "+asset, amount)
+	return waits.paid(ctx, "", w.waiting)
+}
+
+// drainTokens has somebody withdraw who never deposited, more than the hot account has.
+func (w *drillEnv) drainTokens(ctx context.Context) (err error) {
+	u := w.rich[1]
+	w.waiting, err = u.asks(ctx, chain.AmountOf(new(uint256.Int).Rsh(richIn(devnet.Tokens()[1]), 1)))
+	return err
+}
+
+func (w *drillEnv) topUpTokens(ctx context.Context) error {
+	u := w.rich[1]
+	return w.topUp(ctx, u.Token.Asset, richIn(devnet.Tokens()[1]).ToBig(), u)
+}
+
+// drainCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
+func (w *drillEnv) drainCoins(ctx context.Context) error {
+	u := w.rich[0]
+	head, err := w.anvil.Client().HeaderByNumber(ctx, nil)
+	if err != nil {
+		return err
+	}
+	have, err := u.Eth.Balance(ctx, u.Token.Asset, common.HexToAddress(w.hot))
+	if err != nil {
+		return err
+	}
+	const gas, tip = 30_000, 10_000_000 // between both kinds; wei, the least that is offered
+	dearest := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), big.NewInt(tip))
+	net, _ := uint256.FromBig(have.Sub(have, dearest.Mul(dearest, big.NewInt(gas))))
+	out, err := u.asks(ctx, chain.AmountOf(net))
+	if err != nil {
+		return err
+	}
+	if err := u.paid(ctx, "", out); err != nil {
+		return err
+	}
+	w.waiting, err = w.users[1].asks(ctx, w.users[1].Times(1))
+	return err
+}
+
+func (w *drillEnv) topUpCoins(ctx context.Context) error {
+	return w.topUp(ctx, "native", big.NewInt(2e18), w.users[1])
+}
+
+// A storm is so many strangers who withdraw a single unit so many times each.
+const (
+	stormStrangers = 15
+	stormSends     = 27
+)
+
+// stormDust has staked accounts withdraw one unit each many times at once; users' deposits come after them.
+func (w *drillEnv) stormDust(ctx context.Context) error {
+	keys := keystore.NewKeys(keystore.Seed(devnet.Mnemonic, ""))
+	var giving sync.Mutex // one user gives to all of them
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range stormStrangers {
+		g.Go(func() error {
+			key, err := keys.ByIndex(devnet.UserBase + uint32(len(w.users)+i))
+			if err != nil {
+				return err
+			}
+			s, err := devnet.NewViteUser(ctx, w.info.Exchange, key)
+			if err != nil {
+				return err
+			}
+			defer s.Node.Close()
+			giving.Lock()
+			err = w.giveDust(ctx, w.users[0], s)
+			giving.Unlock()
+			if err != nil {
+				return err
+			}
+			return w.sendDust(ctx, s)
+		})
+	}
+	return g.Wait()
+}
+
+// giveDust gives a stranger what it will send.
+func (w *drillEnv) giveDust(ctx context.Context, u *drillUser, s *devnet.ViteUser) error {
+	_, err := u.Vite.Send(ctx, s.Address(), devnet.MustToken(u.Token.Token), uint256.NewInt(stormSends), nil)
+	u.gets(big.NewInt(-stormSends))
+	return err
+}
+
+// sendDust has a stranger withdraw unit after unit.
+func (w *drillEnv) sendDust(ctx context.Context, s *devnet.ViteUser) error {
+	token := devnet.MustToken(w.info.Tokens[0].Token)
+	err := devnet.Poll(ctx, func() (bool, error) {
+		if err := s.ReceiveAll(ctx); err != nil {
+			return false, err
+		}
+		have, err := s.Balance(ctx, token)
+		return !have.IsZero(), err
+	})
+	for range stormSends {
+		if err == nil {
+			_, err = s.Send(ctx, w.home, token, uint256.NewInt(1), nil)
+		}
+	}
+	return err
+}
+
+// strayAmount is how many minimums each stray deposit has.
+const strayAmount = 5
+
+// strayDeposits are one deposit without a label to the shared address, and one of that token to the user's own address, which is for coin.
+func (w *drillEnv) strayDeposits(ctx context.Context) error {
+	u := w.users[2]
+	own, err := u.told(ctx, w.info.Tokens[0].Token)
+	if err != nil {
+		return err
+	}
+	for _, to := range []string{u.place.DepositAddress, own.DepositAddress} {
+		hash, err := u.paysTo(ctx, to, strayAmount, nil)
+		if err != nil {
+			return err
+		}
+		w.log.Note("%d %s without a label to %s: %s", strayAmount, u.Token.Symbol, to, hash)
+		w.strays = append(w.strays, hash)
+	}
+	return nil
+}
+
+// creditStrays credits both to the user whose they are.
+func (w *drillEnv) creditStrays(ctx context.Context) error {
+	u := w.users[2]
+	rows, err := w.needing(ctx)
+	if err != nil {
+		return err
+	}
+	for _, hash := range w.strays {
+		i := slices.IndexFunc(rows, func(r heldRecord) bool { return r.InTx == hash })
+		if i < 0 {
+			return fmt.Errorf("records list --needs-operator does not name %s", hash)
+		}
+		if err := w.orders(ctx, "records", "credit", strconv.FormatUint(rows[i].ID, 10), "--wallet", u.Vite.Address().String(), "--why", "its sender asked for it"); err != nil {
+			return err
+		}
+		u.gets(u.Times(strayAmount).Uint256().ToBig())
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package drill
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// OwnMounts lets a process mount without any rights: it gets name spaces of its own, in which its user has a number.
+func OwnMounts(user int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: user, HostID: syscall.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: user, HostID: syscall.Getgid(), Size: 1}},
+	}
+}
+
+// MountsRefused tells that this system lets nobody have such name spaces.
+func MountsRefused(err error) bool {
+	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL)
+}
+
+// MountDisk makes a directory a disk in memory of a size such as "64m".
+func MountDisk(dir, size string) (unmount func() error, err error) {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		return nil, fmt.Errorf("mounting a disk of %s: %w", size, err)
+	}
+	return func() error {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			return fmt.Errorf("unmounting a disk: %w", err)
+		}
+		return nil
+	}, nil
+}

@@ -1,0 +1,206 @@
+package drill
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/devnet"
+	"gatewayd/vite/core"
+)
+
+// drillUser bridges one token all through the drill and remembers what it must have in the end.
+type drillUser struct {
+	*devnet.BridgeUser
+	env     *drillEnv
+	place   devnet.DepositInfo
+	balance *big.Int                    // due on the exchange chain, in smallest units
+	payees  map[common.Address]*big.Int // due on the source chain
+}
+
+// openUsers makes one user of each token and has them bridge, which takes all accounts into use: what an account did before its first payment
+// is its past. The rich ones bridge nothing yet.
+func (w *drillEnv) openUsers(ctx context.Context) (err error) {
+	for i, t := range w.info.Tokens {
+		u, err := w.newUser(ctx, t, uint32(i))
+		if err != nil {
+			return err
+		}
+		w.users = append(w.users, u)
+	}
+	for i, t := range devnet.Tokens()[:devnet.Users-drillRich] {
+		u, err := w.newUser(ctx, w.info.Tokens[i], drillRich+uint32(i))
+		if err != nil {
+			return err
+		}
+		u.balance = richIn(t).ToBig()
+		w.rich = append(w.rich, u)
+	}
+	return w.each(ctx, func(ctx context.Context, u *drillUser) error {
+		in, err := u.pays(ctx, 60)
+		if err != nil {
+			return err
+		}
+		if err := u.paid(ctx, in, ""); err != nil {
+			return err
+		}
+		if err := u.Collect(ctx, u.Times(60)); err != nil {
+			return err
+		}
+		out, err := u.asks(ctx, u.Times(1))
+		if err != nil {
+			return err
+		}
+		return u.paid(ctx, "", out)
+	})
+}
+
+func (w *drillEnv) newUser(ctx context.Context, t devnet.Token, n uint32) (*drillUser, error) {
+	b, err := devnet.NewBridgeUser(ctx, w.info, t, n, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	w.later(func() error { b.Close(); return nil })
+	u := &drillUser{BridgeUser: b, env: w, balance: new(big.Int), payees: map[common.Address]*big.Int{}}
+	u.place, err = u.told(ctx, t.Token)
+	return u, err
+}
+
+// told asks where to deposit a token.
+func (u *drillUser) told(ctx context.Context, token string) (place devnet.DepositInfo, err error) {
+	query := map[string]string{"tokenId": token, "walletAddress": u.Vite.Address().String()}
+	if err := u.Gateway.Get(ctx, "/deposit-info", query, &place); err != nil {
+		return place, err
+	}
+	return place, u.env.learns(ctx, place.DepositAddress)
+}
+
+// each has all users do something at the same time.
+func (w *drillEnv) each(ctx context.Context, act func(context.Context, *drillUser) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, u := range w.users {
+		g.Go(func() error {
+			if err := act(ctx, u); err != nil {
+				return fmt.Errorf("%s: %w", u.Token.Symbol, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// bridge has every user withdraw and deposit, and waits for both.
+func (w *drillEnv) bridge(ctx context.Context) error {
+	return w.each(ctx, func(ctx context.Context, u *drillUser) error {
+		out, err := u.asks(ctx, u.Times(1))
+		if err != nil {
+			return err
+		}
+		in, err := u.pays(ctx, 3)
+		if err != nil {
+			return err
+		}
+		if err := u.paid(ctx, in, out); err != nil {
+			return err
+		}
+		return u.Vite.ReceiveAll(ctx)
+	})
+}
+
+// gets notes that a user is due an amount on the exchange chain for one that has come to the gateway.
+func (u *drillUser) gets(amount *big.Int) {
+	u.balance.Add(u.balance, amount)
+	u.env.moves("exchange "+u.Token.Token, new(big.Int).Neg(amount))
+}
+
+// pays sends a deposit of so many minimums without asking the gateway anything, as a wallet that knows the address does.
+func (u *drillUser) pays(ctx context.Context, n uint64) (hash string, err error) {
+	hash, err = u.paysTo(ctx, u.place.DepositAddress, n, []byte(u.place.Label))
+	if err == nil {
+		u.gets(u.Times(n).Uint256().ToBig())
+	}
+	return hash, err
+}
+
+// paysTo sends so many minimums to one of the gateway's addresses.
+func (u *drillUser) paysTo(ctx context.Context, to string, n uint64, label []byte) (hash string, err error) {
+	amount := u.Times(n).Uint256().ToBig()
+	tx, err := u.Eth.Pay(ctx, u.Token.Asset, common.HexToAddress(to), amount, label)
+	if err != nil {
+		return "", fmt.Errorf("depositing: %w", err)
+	}
+	u.env.moves("source "+u.Token.Asset, amount)
+	return tx.Hex(), nil
+}
+
+// asks sends a withdrawal to a new payee.
+func (u *drillUser) asks(ctx context.Context, net chain.Amount) (hash string, err error) {
+	to, err := devnet.NewPayee()
+	if err != nil {
+		return "", err
+	}
+	comment := core.Comment{Type: uint8(u.Token.Type), Address: to.Hex()}
+	if u.Token.Type == 1 {
+		comment.Label = "drill"
+	}
+	data, err := comment.Encode()
+	if err != nil {
+		return "", err
+	}
+	gross, err := net.Add(u.Times(1)) // the fee in a development environment
+	if err != nil {
+		return "", err
+	}
+	sent, err := u.SendToGateway(ctx, u.env.home.String(), gross, data)
+	if err != nil {
+		return "", err
+	}
+	u.gets(new(big.Int).Neg(gross.Uint256().ToBig()))
+	u.payees[to] = net.Uint256().ToBig()
+	u.env.moves("source "+u.Token.Asset, new(big.Int).Neg(u.payees[to]))
+	return sent.String(), nil
+}
+
+// paid waits until a deposit or a withdrawal is paid.
+func (u *drillUser) paid(ctx context.Context, deposit, withdrawal string) error {
+	for _, leg := range []struct{ path, hash, state string }{
+		{"/deposit-records", deposit, "TOT_CONFIRMED"}, {"/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED"},
+	} {
+		if leg.hash == "" {
+			continue
+		}
+		if _, err := u.Await(ctx, leg.path, leg.hash, leg.state); err != nil {
+			return fmt.Errorf("%s %s: %w", leg.path, leg.hash, err)
+		}
+	}
+	return nil
+}
+
+// exact compares what a user and the payees have with what they must have.
+func (u *drillUser) exact(ctx context.Context) error {
+	if err := u.Vite.ReceiveAll(ctx); err != nil {
+		return err
+	}
+	have, err := u.Vite.Balance(ctx, devnet.MustToken(u.Token.Token))
+	if err != nil {
+		return err
+	}
+	if have.Uint256().ToBig().Cmp(u.balance) != 0 {
+		return fmt.Errorf("%s has %s %s and must have %s", u.Vite.Address(), have, u.Token.Symbol, u.balance)
+	}
+	for payee, due := range u.payees {
+		have, err := u.Eth.Balance(ctx, u.Token.Asset, payee)
+		if err != nil {
+			return err
+		}
+		if have.Cmp(due) != 0 {
+			return fmt.Errorf("%s has %s %s and must have %s", payee, have, u.Token.Symbol, due)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+// Package faultynode stands between a program and one node and fails as nodes do, for the drill and for tests.
+package faultynode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Node stands between a program and one node and fails as nodes do.
+type Node struct {
+	URL    string
+	honest atomic.Pointer[url.URL]
+	fault  atomic.Pointer[Fault]
+	server *http.Server
+	ended  chan struct{}
+}
+
+// Fault is what is wrong with a node; the zero value is nothing.
+type Fault struct {
+	Dead    bool                      // connections end without an answer
+	Hangs   bool                      // requests are taken and never answered
+	Refuses func(request []byte) bool // with an internal error
+	Delay   time.Duration             // before each answer
+	Lie     Lie
+}
+
+// Lie answers a call with something else than its result.
+type Lie func(method string, params []any, result json.RawMessage) any
+
+// maxNodeBody bounds what is read of a request and of its answer.
+const maxNodeBody = 64 << 20
+
+// Open stands before the node at a URL until it is closed, and is well at first.
+func Open(honest string) (*Node, error) {
+	listen, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening before a node: %w", err)
+	}
+	n := &Node{URL: "http://" + listen.Addr().String(), ended: make(chan struct{})}
+	n.Fail(Fault{})
+	if err := n.GoTo(honest); err != nil {
+		return nil, err
+	}
+	n.server = &http.Server{Handler: n, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = n.server.Serve(listen) }() // ends with close
+	return n, nil
+}
+
+func (n *Node) Close() error {
+	close(n.ended)
+	return n.server.Close()
+}
+
+// GoTo has it stand before another node.
+func (n *Node) GoTo(honest string) error {
+	u, err := url.Parse(honest)
+	if err != nil {
+		return err
+	}
+	n.honest.Store(u)
+	return nil
+}
+
+// Fail gives it another fault from now on.
+func (n *Node) Fail(f Fault) { n.fault.Store(&f) }
+
+func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f := n.fault.Load()
+	if f.Dead {
+		panic(http.ErrAbortHandler) // the connection ends
+	}
+	asked, err := io.ReadAll(io.LimitReader(r.Body, maxNodeBody)) // then a client that gives up is noticed
+	if err != nil {
+		return
+	}
+	var late <-chan time.Time // never
+	if !f.Hangs {
+		late = time.After(f.Delay)
+	}
+	select {
+	case <-late:
+	case <-r.Context().Done():
+		return
+	case <-n.ended:
+		return
+	}
+	if f.Refuses != nil && f.Refuses(asked) {
+		http.Error(w, "not today", http.StatusInternalServerError)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(asked))
+	n.proxy(asked, f.Lie).ServeHTTP(w, r)
+}
+
+// proxy passes a request on, and lies about the results.
+func (n *Node) proxy(asked []byte, tell Lie) *httputil.ReverseProxy {
+	p := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(n.honest.Load())
+		r.Out.Header.Del("Accept-Encoding") // packed answers cannot be changed
+	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }}
+	if tell == nil {
+		return p
+	}
+	p.ModifyResponse = func(r *http.Response) error {
+		text, err := io.ReadAll(io.LimitReader(r.Body, maxNodeBody))
+		if err == nil {
+			text, err = Bend(asked, text, tell)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		r.ContentLength = int64(len(text))
+		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+		return err
+	}
+	return p
+}
+
+// Bend changes the results in the answer to one request or to a batch. Refusals stay what they are.
+func Bend(asked, answered []byte, tell Lie) ([]byte, error) {
+	batch := bytes.HasPrefix(bytes.TrimSpace(asked), []byte("["))
+	if !batch {
+		asked, answered = inBrackets(asked), inBrackets(answered)
+	}
+	var requests []struct {
+		ID     json.RawMessage
+		Method string
+		Params []any
+	}
+	if err := json.Unmarshal(asked, &requests); err != nil {
+		return nil, err
+	}
+	var answers []map[string]json.RawMessage
+	if err := json.Unmarshal(answered, &answers); err != nil {
+		return nil, err
+	}
+	for _, a := range answers {
+		for _, q := range requests {
+			result, ok := a["result"]
+			if !ok || !bytes.Equal(a["id"], q.ID) {
+				continue
+			}
+			var err error
+			if a["result"], err = json.Marshal(tell(q.Method, q.Params, result)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if batch {
+		return json.Marshal(answers)
+	}
+	return json.Marshal(answers[0])
+}
+
+func inBrackets(text []byte) []byte { return append(append([]byte("["), text...), ']') }

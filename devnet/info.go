@@ -1,0 +1,162 @@
+package devnet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/vite/core"
+	"gatewayd/wallet/keystore"
+)
+
+// Info is what the demo, tests and people need to use a development environment. Its file dev.json lies in its directory.
+type Info struct {
+	Gateway    string  `json:"gateway"` // base URL of the network "eth"
+	Source     string  `json:"source"`
+	Exchange   string  `json:"exchange"`
+	ExchangeWS string  `json:"exchangeWs"`
+	API        string  `json:"api"` // base URL of the exchange API
+	Config     string  `json:"config"`
+	Mnemonic   string  `json:"mnemonic"`
+	FaucetKey  string  `json:"faucetKey"`
+	Tokens     []Token `json:"tokens"`
+	// Depths of final blocks: Finality of the source chain, Confirmations of the exchange chain, a block itself included.
+	Finality      uint64 `json:"finality"`
+	Confirmations uint64 `json:"confirmations"`
+}
+
+type Token struct {
+	Symbol   string `json:"symbol"`
+	Token    string `json:"token"`
+	Asset    string `json:"asset"`
+	Decimals uint8  `json:"decimals"`
+	Type     int    `json:"type"`
+	Minimum  string `json:"minimum"`
+	Maximum  string `json:"maximum"`
+}
+
+// ID is the token on the exchange chain.
+func (t Token) ID() core.TokenID { return MustToken(t.Token) }
+
+// Withdrawal is the data of a block that has the gateway pay an address; label is for tokens that have one.
+func (t Token) Withdrawal(to common.Address, label string) ([]byte, error) {
+	comment := core.Comment{Type: uint8(t.Type), Address: to.Hex()}
+	if t.Type == 1 {
+		comment.Label = label
+	}
+	return comment.Encode()
+}
+
+func NewInfo(cfg config.Config, path, exchangeWS string) Info {
+	info := Info{
+		Gateway: "http://" + cfg.Gateway.Listen + cfg.Networks[0].Path, Source: cfg.Ethereum[0].Nodes[0], Exchange: cfg.Vite[0].Nodes[0], ExchangeWS: exchangeWS,
+		Config: path, Mnemonic: Mnemonic, FaucetKey: keyHex(devnode.FaucetKey()), Confirmations: cfg.Vite[0].Confirmations,
+		Finality: cfg.Networks[0].Tokens[0].Deposits.Count,
+	}
+	for _, t := range cfg.Networks[0].Tokens {
+		info.Tokens = append(info.Tokens, Token{
+			Symbol: t.Symbol, Token: t.Token, Asset: string(t.Asset), Decimals: t.Decimals, Type: t.Type,
+			Minimum: t.MinWithdraw.String(), Maximum: t.MaxWithdraw.String(),
+		})
+	}
+	return info
+}
+
+// Token finds a token by its symbol without the number that makes it unique.
+func (i Info) Token(symbol string) (Token, error) {
+	for _, t := range i.Tokens {
+		if strings.HasPrefix(t.Symbol, symbol) {
+			return t, nil
+		}
+	}
+	return Token{}, fmt.Errorf("the development environment has no token %s", symbol)
+}
+
+// Faucet is who has coins and tokens on the source chain for everybody.
+func (i Info) Faucet(ctx context.Context) (*EthUser, error) {
+	key, err := crypto.HexToECDSA(i.FaucetKey)
+	if err != nil {
+		return nil, fmt.Errorf("faucet key: %w", err)
+	}
+	return NewEthUser(ctx, i.Source, key)
+}
+
+// UserKey is the key of the n-th staked account of the exchange chain.
+func (i Info) UserKey(n uint32) (core.PrivateKey, error) {
+	return keystore.NewKeys(keystore.Seed(i.Mnemonic, "")).ByIndex(UserBase + n%Users)
+}
+
+// InfoPath is where the newest development environment of this machine describes itself.
+func InfoPath() string { return filepath.Join(os.TempDir(), "gatewayd-dev.json") }
+
+func (i Info) Write(path string) error {
+	text, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("describing the development environment: %w", err)
+	}
+	return nil
+}
+
+// ReadInfo finds the running development environment.
+func ReadInfo(path string) (info Info, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, fmt.Errorf("no development environment is described in %s", path)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &info)
+	}
+	return info, err
+}
+
+func (i Info) Print(w io.Writer, fresh bool) {
+	keep := "State is kept in " + filepath.Dir(i.Config) + "."
+	if fresh {
+		keep = "State starts afresh each time; --dir DIR keeps it."
+	}
+	fmt.Fprintf(w, `gatewayd is ready. %s Keys are everybody's: never send real money here.
+
+  gateway         %s
+  health          %s
+  API description %s
+  source chain    %s
+  exchange chain  %s  (WebSocket %s)
+  exchange API    %s
+  final           %d blocks deep on the source chain, %d snapshot blocks on the exchange chain
+
+Tokens
+`, keep, i.Gateway, RootOf(i.Gateway)+"/health", RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
+	for _, t := range i.Tokens {
+		fmt.Fprintf(w, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
+	}
+	fmt.Fprintf(w, `
+Try
+  make demo
+  make demo-exchange
+  curl '%s/meta-info?tokenId=%s'
+  gatewayd records list -c %s
+`, i.Gateway, i.Tokens[0].Token, i.Config)
+}
+
+// exchangeAPI says where the exchange API is, with its pushes and the page of keys.
+func (i Info) exchangeAPI() string {
+	if i.API == "" {
+		return "none"
+	}
+	root := RootOf(i.API)
+	return fmt.Sprintf("%s  (pushes ws%s/ws, API keys %s/keys)", i.API, strings.TrimPrefix(root, "http"), root)
+}

@@ -1,0 +1,187 @@
+package exchangeapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+)
+
+// ledger is the exchange chain as blocks are put on it.
+type ledger interface {
+	LatestAccountBlock(ctx context.Context, a core.Address) (*client.AccountBlock, error)
+	AccountBlockByHash(ctx context.Context, h core.Hash) (*client.AccountBlock, error)
+	UnreceivedBlocks(ctx context.Context, a core.Address, page, size int) ([]client.AccountBlock, error)
+	SendRawTransaction(ctx context.Context, b *core.AccountBlock) error
+}
+
+// agents are the delegation addresses: one for each account, derived from the daemon's wallet, so that none is ever lost.
+type agents interface {
+	// Agent is the delegation address of an account.
+	Agent(owner core.Address) (core.Address, error)
+	// SignAgent signs 32 bytes with the key of the account's delegation address.
+	SignAgent(ctx context.Context, owner core.Address, digest []byte) (public, signature []byte, err error)
+}
+
+// sender puts calls of dexFund on the chains of delegation addresses, one request at a time for each.
+type sender struct {
+	ledger ledger
+	agents agents
+	log    *logrus.Entry
+
+	mu       sync.Mutex
+	accounts map[core.Address]*accountSender // as many as addresses with keys
+}
+
+func newSender(l ledger, a agents, log *logrus.Entry) *sender {
+	return &sender{ledger: l, agents: a, log: log, accounts: map[core.Address]*accountSender{}}
+}
+
+// run hands f the head of the key's delegation address, alone.
+func (s *sender) run(ctx context.Context, key apikey.Key, f func(*accountSender) error) error {
+	a := s.of(key)
+	select {
+	case a.busy <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the requests before: %w", ctx.Err())
+	}
+	defer func() { <-a.busy }()
+	err := a.ready(ctx)
+	if err == nil {
+		err = f(a)
+	}
+	if err != nil {
+		a.height = 0 // whatever it was, the node is asked again
+	}
+	return err
+}
+
+func (s *sender) of(key apikey.Key) *accountSender {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.accounts[key.Agent]
+	if !ok {
+		a = &accountSender{sender: s, owner: key.Owner, agent: key.Agent, busy: make(chan struct{}, 1)}
+		s.accounts[key.Agent] = a
+	}
+	return a
+}
+
+// accountSender is a delegation address with its head. The head is remembered only from one block that the node took to the next: nobody else makes blocks
+// of the address unless another program has the same wallet or the node loses some, and then the node refuses what does not stand on its head.
+type accountSender struct {
+	*sender
+	owner, agent core.Address
+	busy         chan struct{} // capacity 1: who has put something in makes the address's next blocks
+	height       uint64        // 0: not known, or no block yet
+	prev         core.Hash
+}
+
+// ready finds the head and makes the address's first block if there is none.
+func (a *accountSender) ready(ctx context.Context) error {
+	if a.height > 0 {
+		return nil
+	}
+	if err := a.find(ctx); err != nil || a.height > 0 {
+		return err
+	}
+	return a.open(ctx)
+}
+
+func (a *accountSender) find(ctx context.Context) error {
+	head, err := a.ledger.LatestAccountBlock(ctx, a.agent)
+	if err != nil {
+		return nodeError(fmt.Errorf("asking for the head of %s: %w", a.agent, err))
+	}
+	a.height, a.prev = 0, core.Hash{}
+	if head != nil {
+		a.height, a.prev = head.Height, head.Hash
+	}
+	return nil
+}
+
+// open receives what somebody has sent to the address: the chain wants every account's first block to be that.
+func (a *accountSender) open(ctx context.Context) error {
+	waiting, err := a.ledger.UnreceivedBlocks(ctx, a.agent, 0, 1)
+	if err != nil {
+		return nodeError(fmt.Errorf("asking for what waits for %s: %w", a.agent, err))
+	}
+	if len(waiting) == 0 {
+		return reject(codeNetwork, "%s: the delegation address %s is not on the chain yet; send it something once and stake for it", textQuota, a.agent)
+	}
+	_, err = a.submit(ctx, &core.AccountBlock{BlockType: core.Receive, SendBlockHash: waiting[0].Hash})
+	return err
+}
+
+// call sends a call of dexFund and answers its hash: the id of the order or of the cancel request.
+func (a *accountSender) call(ctx context.Context, data []byte) (core.Hash, error) {
+	return a.submit(ctx, &core.AccountBlock{BlockType: core.SendCall, ToAddress: core.DexFundContract, TokenID: core.VITE, Data: data})
+}
+
+// maxTries bounds how often a block is built anew because another program has used the head.
+const maxTries = 3
+
+func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock) (core.Hash, error) {
+	var err error
+	for range maxTries {
+		if err = a.sign(ctx, b); err != nil {
+			return core.Hash{}, err
+		}
+		err = a.ledger.SendRawTransaction(ctx, b)
+		taken := err == nil
+		if client.OutcomeUnknown(err) {
+			if taken, err = a.lookUp(b.Hash, err); err != nil {
+				return core.Hash{}, err
+			}
+		}
+		if taken {
+			a.height, a.prev = b.Height, b.Hash
+			return b.Hash, nil
+		}
+		if err != nil {
+			return core.Hash{}, nodeError(fmt.Errorf("sending %s: %w", b.Hash, err))
+		}
+		if err := a.find(ctx); err != nil {
+			return core.Hash{}, err
+		}
+	}
+	return core.Hash{}, reject(codeNetwork, "The delegation address is used elsewhere at the same time")
+}
+
+func (a *accountSender) sign(ctx context.Context, b *core.AccountBlock) error {
+	b.Address, b.Height, b.PreviousHash = a.agent, a.height+1, a.prev
+	b.Hash = b.ComputeHash()
+	public, signature, err := a.agents.SignAgent(ctx, a.owner, b.Hash[:])
+	if err != nil {
+		return fmt.Errorf("signing for %s: %w", a.agent, err)
+	}
+	b.PublicKey, b.Signature = public, signature
+	if len(public) != core.PublicKeySize || core.UserAddress(core.PublicKey(public)) != a.agent {
+		return fmt.Errorf("signing for %s: the wallet has another key for it than when the API key was issued", a.agent)
+	}
+	return nil
+}
+
+// lookTime is how long a node may take to tell what became of a block.
+const lookTime = 5 * time.Second
+
+// lookUp asks for a block whose sending ended without a clear answer. Not taken without an error is one that stood on an old head.
+func (a *accountSender) lookUp(h core.Hash, sent error) (taken bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	block, err := a.ledger.AccountBlockByHash(ctx, h)
+	switch {
+	case err == nil && block != nil:
+		return true, nil
+	case err == nil && errors.Is(sent, client.ErrPrevBlock):
+		return false, nil
+	}
+	return false, reject(codeNetwork, "The exchange chain did not answer. Look %s up before asking again: it may have been taken", h).because(errors.Join(sent, err))
+}

@@ -1,0 +1,40 @@
+package apikey
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"io/fs"
+
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/internal/database"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// versionTable is a name of our own: the database may be shared with the records and the index.
+const versionTable = "exchange_keys_version"
+
+const (
+	sqliteOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_txlock=immediate&_stmt_cache_size=64"
+	postgresConns = 8
+)
+
+func openDatabase(ctx context.Context, url string) (*sqlx.DB, error) {
+	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteOptions}, database.Postgres{
+		Writers: postgresConns, Params: map[string]string{"application_name": "gatewayd", "statement_timeout": "30s", "timezone": "UTC"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	folder, err := fs.Sub(migrations, "migrations")
+	if err == nil {
+		err = db.Migrate(ctx, database.Schema{Folders: []fs.FS{folder}, Table: versionTable})
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db.Writes, nil
+}

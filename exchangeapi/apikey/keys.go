@@ -1,0 +1,269 @@
+// Package apikey keeps API keys with their sealed secrets, checks what is signed with them, and lets each signed request through once and a key's
+// calls only so often (docs/adr/015-once.md). It knows no HTTP.
+package apikey
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common/lru"
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/internal/database"
+	"gatewayd/vite/core"
+)
+
+// Faults of the key store. Test with errors.Is.
+var (
+	ErrExists    = errors.New("the account already has an API key")
+	ErrUnknown   = errors.New("no such API key")
+	ErrWrongSeal = errors.New("the database was made with another secret")
+	ErrNewer     = database.ErrNewer
+)
+
+// Config says where API keys are kept and what their secrets are encrypted with.
+type Config struct {
+	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in PGPASSFILE or PGPASSWORD.
+	URL string
+	// Secret is the 32-byte key that secrets are encrypted with. Another one than the database was made with is ErrWrongSeal.
+	Secret []byte
+	// Shared guards against repeats in the database also where that is SQLite's, for several programs on one file.
+	Shared bool
+	Now    func() time.Time // nil means time.Now
+}
+
+// Key is an API key: it places and cancels orders of Owner, signed by Agent.
+type Key struct {
+	Key     string       // 32 hexadecimal digits in capitals
+	Network string       // which Network it was issued for
+	Owner   core.Address // whose orders they are
+	Agent   core.Address // the delegation address, which signs
+	Limit   int          // private calls in a cycle; 0: the configuration's
+	Created time.Time
+	Revoked time.Time // zero while the key is good
+}
+
+// Store keeps API keys. It is safe for concurrent use, also by several programs on one database; private requests are served by one of them only
+// where it is SQLite's.
+type Store struct {
+	db    *sqlx.DB
+	seal  sealer
+	now   func() time.Time
+	guard replayGuard
+	known *lru.Cache[string, knownKey] // by key, those that were used last
+}
+
+// knownKey is a good key as it was read.
+type knownKey struct {
+	Key
+	secret string
+	read   time.Time
+}
+
+// knownLife is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
+const knownLife = time.Second
+
+// maxKnown bounds the keys in memory, 300 bytes each.
+const maxKnown = 10_000
+
+// Open opens the database of the keys and brings its schema up to date. ErrWrongSeal, ErrNewer.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	seal, err := newSealer(c.Secret)
+	if err != nil {
+		return nil, err
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	db, err := openDatabase(ctx, c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("opening the API keys: %w", err)
+	}
+	s := &Store{db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, knownKey](maxKnown)}
+	if db.DriverName() == "sqlite3" && !c.Shared {
+		s.guard = newMemoryGuard(db, c.Now)
+	}
+	if err := s.checkSeal(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the API keys: %w", err), db.Close())
+	}
+	return s, nil
+}
+
+// Close ends the connection. There must be no calls any more.
+func (s *Store) Close() error { return errors.Join(s.guard.leave(), s.db.Close()) }
+
+// Ping asks the database for nothing.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	if err := s.db.PingContext(ctx); err != nil {
+		return fmt.Errorf("asking the database of API keys: %w", err)
+	}
+	return nil
+}
+
+// pingTime is how long a database that is well takes at most.
+const pingTime = 3 * time.Second
+
+// Issue makes a key for an account and answers its secret, which nobody can read again. ErrExists: one account has one key on a network.
+func (s *Store) Issue(ctx context.Context, network string, owner, agent core.Address) (Key, string, error) {
+	key := Key{Key: randomText(), Network: network, Owner: owner, Agent: agent, Created: s.now().UTC().Truncate(time.Millisecond)}
+	secret := randomText()
+	closed, err := s.seal.close(secret, key.binding())
+	if err != nil {
+		return Key{}, "", err
+	}
+	r, err := s.db.ExecContext(ctx, s.db.Rebind(`INSERT INTO api_keys (api_key, network, owner, agent, secret, call_limit, created)
+		VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`),
+		key.Key, network, owner.String(), agent.String(), closed, key.Created.UnixMilli())
+	if err != nil {
+		return Key{}, "", fmt.Errorf("storing an API key: %w", err)
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return Key{}, "", errors.Join(ErrExists, err)
+	}
+	return key, secret, nil
+}
+
+// keyDigits is the length of keys and secrets.
+const keyDigits = 32
+
+// randomText is 128 random bits in the form of keys and secrets.
+func randomText() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return strings.ToUpper(hex.EncodeToString(b[:]))
+}
+
+// binding ties a secret to its key, so that no row's secret works in another row.
+func (k Key) binding() string {
+	return k.Key + "|" + k.Network + "|" + k.Owner.String() + "|" + k.Agent.String()
+}
+
+const keyColumns = `api_key, network, owner, agent, secret, call_limit, created, revoked`
+
+type keyRow struct {
+	Key     string        `db:"api_key"`
+	Network string        `db:"network"`
+	Owner   string        `db:"owner"`
+	Agent   string        `db:"agent"`
+	Secret  string        `db:"secret"`
+	Limit   int           `db:"call_limit"`
+	Created int64         `db:"created"`
+	Revoked sql.NullInt64 `db:"revoked"`
+}
+
+func (r keyRow) key() (Key, error) {
+	owner, err := core.ParseAddress(r.Owner)
+	if err != nil {
+		return Key{}, fmt.Errorf("API key %s: owner: %w", r.Key, err)
+	}
+	agent, err := core.ParseAddress(r.Agent)
+	if err != nil {
+		return Key{}, fmt.Errorf("API key %s: agent: %w", r.Key, err)
+	}
+	k := Key{Key: r.Key, Network: r.Network, Owner: owner, Agent: agent, Limit: r.Limit, Created: time.UnixMilli(r.Created).UTC()}
+	if r.Revoked.Valid {
+		k.Revoked = time.UnixMilli(r.Revoked.Int64).UTC()
+	}
+	return k, nil
+}
+
+// isKey tells whether a text has the form of a key. PostgreSQL refuses to look for texts that are none of its own.
+func isKey(text string) bool {
+	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
+}
+
+// Find answers a key that is good on a network, or was so knownLife ago, with its secret; ErrUnknown.
+func (s *Store) Find(ctx context.Context, network, key string) (Key, string, error) {
+	if !isKey(key) {
+		return Key{}, "", ErrUnknown
+	}
+	now := s.now()
+	if known, ok := s.known.Get(key); ok && known.Network == network && now.Sub(known.read).Abs() < knownLife {
+		return known.Key, known.secret, nil
+	}
+	row, err := s.row(ctx, `WHERE api_key = ? AND network = ? AND revoked IS NULL`, key, network)
+	if err != nil {
+		return Key{}, "", err
+	}
+	found, err := row.key()
+	if err != nil {
+		return Key{}, "", err
+	}
+	secret, err := s.seal.open(row.Secret, found.binding())
+	if err != nil {
+		return Key{}, "", fmt.Errorf("opening the secret of API key %s: %w", key, err)
+	}
+	s.known.Add(key, knownKey{found, secret, now})
+	return found, secret, nil
+}
+
+// OfOwner answers the good key of an account; ErrUnknown.
+func (s *Store) OfOwner(ctx context.Context, network string, owner core.Address) (Key, error) {
+	row, err := s.row(ctx, `WHERE network = ? AND owner = ? AND revoked IS NULL`, network, owner.String())
+	if err != nil {
+		return Key{}, err
+	}
+	return row.key()
+}
+
+func (s *Store) row(ctx context.Context, where string, args ...any) (keyRow, error) {
+	var row keyRow
+	err := s.db.GetContext(ctx, &row, s.db.Rebind(`SELECT `+keyColumns+` FROM api_keys `+where), args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return keyRow{}, ErrUnknown
+	}
+	if err != nil {
+		return keyRow{}, fmt.Errorf("reading an API key: %w", err)
+	}
+	return row, nil
+}
+
+// List answers all keys, newest first; revoked ones too.
+func (s *Store) List(ctx context.Context) ([]Key, error) {
+	var rows []keyRow
+	if err := s.db.SelectContext(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys ORDER BY created DESC, api_key`); err != nil {
+		return nil, fmt.Errorf("reading the API keys: %w", err)
+	}
+	list := make([]Key, len(rows))
+	for i, row := range rows {
+		var err error
+		if list[i], err = row.key(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Revoke ends a key for good; ErrUnknown if it is not a good one. The account may get another.
+func (s *Store) Revoke(ctx context.Context, key string) error {
+	return s.change(ctx, key, `UPDATE api_keys SET revoked = ? WHERE api_key = ? AND revoked IS NULL`, s.now().UnixMilli())
+}
+
+// SetLimit sets how many private calls a key has in a cycle; 0 is the configuration's number. ErrUnknown.
+func (s *Store) SetLimit(ctx context.Context, key string, calls int) error {
+	if calls < 0 {
+		return errors.New("the limit must not be negative")
+	}
+	return s.change(ctx, key, `UPDATE api_keys SET call_limit = ? WHERE api_key = ? AND revoked IS NULL`, calls)
+}
+
+func (s *Store) change(ctx context.Context, key, query string, value any) error {
+	r, err := s.db.ExecContext(ctx, s.db.Rebind(query), value, key)
+	s.known.Remove(key) // also where it is not known whether it has changed
+	if err != nil {
+		return fmt.Errorf("changing an API key: %w", err)
+	}
+	n, err := r.RowsAffected()
+	if err == nil && n == 0 {
+		return ErrUnknown
+	}
+	return err
+}

@@ -1,0 +1,219 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/vite/core"
+)
+
+// batch is what is stored in one transaction: some blocks of each contract, so that neither waits for the other while there is much of both.
+type batch struct {
+	from          map[contract]cursor
+	funds, trades blockRange
+	most          uint64 // height of dexTrade before dexFund was read
+	more          bool
+}
+
+func (t *batch) of(c contract) *blockRange {
+	if c == fund {
+		return &t.funds
+	}
+	return &t.trades
+}
+
+// ends is where the next batch begins.
+func (t *batch) ends() map[contract]cursor {
+	at := maps.Clone(t.from)
+	for c := range at {
+		if blocks := t.of(c).blocks; len(blocks) > 0 {
+			last := &blocks[len(blocks)-1]
+			at[c] = cursor{last.height, last.hash}
+		}
+	}
+	return at
+}
+
+// batches gives what follows cursors.
+type batches func(ctx context.Context, from map[contract]cursor) (batch, error)
+
+// storeAll stores batch after batch until there are no more, and reads the next one while it stores one. It answers the last.
+func (x *Index) storeAll(ctx context.Context, read batches) (batch, error) {
+	t, err := read.retryOnce(ctx, x.allCursors())
+	for err == nil {
+		x.progress(&t)
+		if t.funds.forked || t.trades.forked {
+			if err = x.rollback(ctx, &t); err == nil {
+				t, err = read.retryOnce(ctx, x.allCursors())
+			}
+			continue
+		}
+		if !t.more {
+			return t, x.storeBatch(ctx, &t)
+		}
+		t, err = x.storeAndRead(ctx, &t, read)
+	}
+	return t, err
+}
+
+// retryOnce reads once more when the chain has moved meanwhile; if it moves on, the next look does.
+func (read batches) retryOnce(ctx context.Context, from map[contract]cursor) (batch, error) {
+	t, err := read(ctx, from)
+	if errors.Is(err, errMoved) {
+		t, err = read(ctx, from)
+	}
+	return t, err
+}
+
+// allCursors is how far the contracts are stored.
+func (x *Index) allCursors() map[contract]cursor {
+	return map[contract]cursor{fund: x.at(fund), trade: x.at(trade)}
+}
+
+// storeAndRead stores a batch and reads the next one meanwhile.
+func (x *Index) storeAndRead(ctx context.Context, t *batch, read batches) (next batch, err error) {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		next, err = read.retryOnce(reading, t.ends())
+		return err
+	})
+	err = x.storeBatch(ctx, t)
+	if err != nil {
+		cancel()
+	}
+	if failed := g.Wait(); err == nil {
+		err = failed
+	}
+	return next, err
+}
+
+// storeBatch stores a batch.
+func (x *Index) storeBatch(ctx context.Context, t *batch) error {
+	if len(t.funds.blocks)+len(t.trades.blocks) == 0 {
+		return nil
+	}
+	return x.write(ctx, map[contract]uint64{fund: t.funds.top, trade: t.trades.top}, func(a *applier) error {
+		for _, c := range []contract{fund, trade} {
+			blocks := t.of(c).blocks
+			if len(blocks) == 0 {
+				continue
+			}
+			if tip, err := a.cursor(c); err != nil || tip != t.from[c] {
+				return errors.Join(err, errOther)
+			}
+			if err := a.blocks(c, blocks); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// errOther marks a database that somebody else moved on.
+var errOther = errors.New("another process follows the chain into this index")
+
+// rollback takes back what the chain took back.
+func (x *Index) rollback(ctx context.Context, t *batch) error {
+	if t.funds.forked {
+		return x.takeBack(ctx, fund)
+	}
+	return x.takeBack(ctx, trade)
+}
+
+func (x *Index) reader(c contract) *reader { return &reader{x.node, c, x.span} }
+
+// trades reads blocks of dexTrade up to a height.
+func (x *Index) trades(most uint64) batches {
+	return func(ctx context.Context, from map[contract]cursor) (t batch, err error) {
+		t.from = from
+		t.trades, err = x.reader(trade).next(ctx, from[trade], most)
+		t.more = t.trades.more
+		return t, err
+	}
+}
+
+// both reads blocks of dexFund, and as long as that has more than one batch takes, blocks of dexTrade with them.
+func (x *Index) both() batches {
+	var w waiting // nil: not known
+	return func(ctx context.Context, from map[contract]cursor) (t batch, err error) {
+		t.from = from
+		top, err := x.node.LatestAccountBlock(ctx, trade.address())
+		if err != nil {
+			return t, fmt.Errorf("reading the newest block of dex %s: %w", trade, err)
+		}
+		if top != nil {
+			t.most = top.Height
+		}
+		t.funds, err = x.reader(fund).next(ctx, from[fund], math.MaxUint64)
+		if t.more = t.funds.more; t.funds.forked {
+			w = nil
+		}
+		if err != nil || !t.more {
+			return t, err
+		}
+		if t.trades, err = x.reader(trade).next(ctx, from[trade], t.most); err != nil || t.trades.forked {
+			w = nil
+			return t, err
+		}
+		if w == nil {
+			if w, err = x.waiting(ctx); err != nil {
+				return t, err
+			}
+		}
+		w.add(t.funds.blocks)
+		t.trades.blocks = w.take(t.trades.blocks)
+		return t, nil
+	}
+}
+
+// waiting is what blocks of dexFund passed on and no block of dexTrade in the index has received.
+type waiting map[core.Hash]struct{}
+
+// relaysWaiting lists them.
+const relaysWaiting = `SELECT relay FROM ex_blocks f WHERE contract = 'fund' AND relay <> ''
+	AND NOT EXISTS (SELECT 1 FROM ex_blocks t WHERE t.contract = 'trade' AND t.send = f.relay)`
+
+func (x *Index) waiting(ctx context.Context) (waiting, error) {
+	var relays []string
+	err := x.store.view(ctx, func(t *tx) error { return t.list(&relays, relaysWaiting) })
+	if err != nil {
+		return nil, fmt.Errorf("reading what waits for dex %s: %w", trade, err)
+	}
+	w := make(waiting, len(relays))
+	for _, relay := range relays {
+		h, err := core.ParseHash(relay)
+		if err != nil {
+			return nil, fmt.Errorf("reading what waits for dex %s: %w", trade, err)
+		}
+		w[h] = struct{}{}
+	}
+	return w, nil
+}
+
+func (w waiting) add(blocks []block) {
+	for i := range blocks {
+		if !blocks[i].relay.IsZero() {
+			w[blocks[i].relay] = struct{}{}
+		}
+	}
+}
+
+// take gives the blocks of dexTrade up to the first that rests on a block of dexFund which is not there yet.
+func (w waiting) take(blocks []block) []block {
+	for i := range blocks {
+		b := &blocks[i]
+		_, passed := w[b.send]
+		if rests := b.from == core.DexFundContract && (!b.ok || len(b.logs) > 0); rests && !passed {
+			return blocks[:i]
+		}
+		delete(w, b.send)
+	}
+	return blocks
+}

@@ -1,0 +1,255 @@
+package index
+
+import (
+	"cmp"
+
+	"github.com/holiman/uint256"
+	"github.com/shopspring/decimal"
+
+	"gatewayd/exchangeapi/index/numbers"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+)
+
+// Markets lists all markets by symbol.
+func (x *Index) Markets() []Market {
+	markets := x.cache.current().sorted()
+	list := make([]Market, len(markets))
+	for i, m := range markets {
+		list[i] = x.figures(m)
+	}
+	return list
+}
+
+// Market is a market with its figures. Errors: ErrUnknownMarket.
+func (x *Index) Market(symbol string) (Market, error) {
+	m, err := x.market(symbol)
+	if err != nil {
+		return Market{}, err
+	}
+	return x.figures(m), nil
+}
+
+func (x *Index) figures(m *market) Market {
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	w, b, pp := x.cache.window(m.ID), x.cache.book(m.ID), m.pair.PricePrecision
+	w.slide(x.config.Now().Unix())
+	f := w.figures(m)
+	best := b.best(m)
+	return Market{
+		Pair: m.pair, ID: m.ID, Trade: m.Trade, Quote: m.Quote, TradeDecimals: m.TradeDecimals, QuoteDecimals: m.QuoteDecimals,
+		QuoteType: m.QuoteType, TradeName: x.cache.tokenName(m.Trade, m.pair.TradeSymbol), QuoteName: x.cache.tokenName(m.Quote, m.pair.QuoteSymbol),
+		Operator: m.Owner.String(), TakerFee: m.TakerOperatorRate, MakerFee: m.MakerOperatorRate,
+		AllowMining: m.AllowMining, Stable: m.Stable, Stopped: m.Stopped, OpenTime: m.Time,
+		HighPrice: numbers.Cut(f.high, pp), LowPrice: numbers.Cut(f.low, pp), LastPrice: numbers.Cut(f.last, pp),
+		Volume: numbers.Cut(f.quantity, wideDecimals), BaseVolume: numbers.Cut(f.amount, wideDecimals),
+		BidPrice: best.BidPrice, AskPrice: best.AskPrice, OpenBuyOrders: b.sides[0].orders, OpenSellOrders: b.sides[1].orders,
+	}
+}
+
+// tokenName is a token's name, or its symbol while the node could not be asked.
+func (m *cache) tokenName(id core.TokenID, symbol string) string {
+	return cmp.Or(m.infos[id].Name, symbol)
+}
+
+// Fees are the base fees (the taker's and the maker's, without the operators') of the trades at a Unix second and later, at
+// most 24 hours ago, by the type of the quote token in whole tokens. A type without trades is left out.
+func (x *Index) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	sums := map[dex.QuoteType]decimal.Decimal{}
+	for id, w := range x.cache.windows {
+		m := x.cache.rules.byID[id]
+		if m == nil {
+			continue
+		}
+		if n := w.feesSince(since); !n.IsZero() {
+			sums[m.QuoteType] = sums[m.QuoteType].Add(numbers.Whole(&n, m.QuoteDecimals))
+		}
+	}
+	return sums
+}
+
+// Tickers lists the figures of all markets, by symbol.
+func (x *Index) Tickers() []Ticker {
+	markets := x.cache.current().sorted()
+	list := make([]Ticker, len(markets))
+	for i, m := range markets {
+		list[i] = x.ticker(m)
+	}
+	return list
+}
+
+func (x *Index) ticker(m *market) Ticker {
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	return x.cache.window(m.ID).ticker(m, x.config.Now().Unix())
+}
+
+// Depth is a market's book, at most limit levels (and MaxDepth) on each side. precision is the decimals to merge prices to,
+// at most the market's own, which nil means. Errors: ErrUnknownMarket.
+func (x *Index) Depth(symbol string, limit int, precision *int) (Depth, error) {
+	m, err := x.market(symbol)
+	if err != nil {
+		return Depth{}, err
+	}
+	places := m.pair.PricePrecision
+	if precision != nil {
+		places = min(places, max(0, *precision))
+	}
+	return x.depth(m, min(max(1, limit), MaxDepth), places), nil
+}
+
+func (x *Index) depth(m *market, limit, places int) Depth {
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	b := x.cache.book(m.ID)
+	return Depth{
+		Symbol: m.Symbol, Time: x.config.Now().UnixMilli(),
+		Asks: b.sides[1].depth(m, limit, places), Bids: b.sides[0].depth(m, limit, places),
+	}
+}
+
+// BookTicker is the best of both sides. Errors: ErrUnknownMarket.
+func (x *Index) BookTicker(symbol string) (BookTicker, error) {
+	m, err := x.market(symbol)
+	if err != nil {
+		return BookTicker{}, err
+	}
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	return x.cache.book(m.ID).best(m), nil
+}
+
+func (b *book) best(m *market) BookTicker {
+	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
+	none := Level{numbers.Cut(decimal.Zero, pp), numbers.Cut(decimal.Zero, qp)}
+	bid, ask := none, none
+	if bids := b.sides[0].depth(m, 1, pp); len(bids) > 0 {
+		bid = bids[0]
+	}
+	if asks := b.sides[1].depth(m, 1, pp); len(asks) > 0 {
+		ask = asks[0]
+	}
+	return BookTicker{m.Symbol, bid.Price, ask.Price, bid.Quantity, ask.Quantity}
+}
+
+// window is a market's trades of the last 24 hours and the price before them. It is not safe for concurrent use.
+type window struct {
+	trades           []point // oldest first
+	dropped          int     // trades that have left: trades[i] has number dropped+i
+	quantity, amount uint256.Int
+	highs, lows      extreme
+	before           dex.Price // of the last trade that left; zero if none did
+	last             dex.Price // of the last trade ever; zero without one
+
+	shown    Ticker  // of shownFor
+	shownFor *market // nil: the figures have changed since
+}
+
+type point struct {
+	at               int64
+	price            dex.Price
+	quantity, amount uint256.Int
+	fees             uint256.Int // base fees of both sides
+}
+
+// extreme keeps the numbers of those trades that can still become the highest (lowest) price, the present one first.
+type extreme struct {
+	candidates []candidate
+	sign       int // 1: highest, -1: lowest
+}
+
+type candidate struct {
+	number int
+	price  dex.Price
+}
+
+func newWindow() *window { return &window{highs: extreme{sign: 1}, lows: extreme{sign: -1}} }
+
+func (e *extreme) add(c candidate) {
+	n := len(e.candidates)
+	for n > 0 && e.sign*e.candidates[n-1].price.Compare(c.price) <= 0 {
+		n--
+	}
+	e.candidates = append(e.candidates[:n], c)
+}
+
+func (e *extreme) drop(number int) {
+	if len(e.candidates) > 0 && e.candidates[0].number == number {
+		e.candidates = e.candidates[1:]
+	}
+}
+
+func (w *window) add(t *tradeRow) {
+	p := point{t.At, t.Price.Price, t.Quantity.Int, t.Amount.Int, t.BaseFees.Int}
+	c := candidate{w.dropped + len(w.trades), p.price}
+	w.trades = append(w.trades, p)
+	w.highs.add(c)
+	w.lows.add(c)
+	w.quantity.Add(&w.quantity, &p.quantity)
+	w.amount.Add(&w.amount, &p.amount)
+	w.last, w.shownFor = p.price, nil
+}
+
+// slide drops the trades that are a day old at a time in Unix seconds.
+func (w *window) slide(now int64) {
+	for len(w.trades) > 0 && w.trades[0].at <= now-day {
+		p := &w.trades[0]
+		w.quantity.Sub(&w.quantity, &p.quantity)
+		w.amount.Sub(&w.amount, &p.amount)
+		w.highs.drop(w.dropped)
+		w.lows.drop(w.dropped)
+		w.before = p.price
+		w.trades = w.trades[1:]
+		w.dropped++
+		w.shownFor = nil
+	}
+}
+
+// figures are the numbers of a ticker.
+type figures struct {
+	open, before, last, high, low decimal.Decimal
+	quantity, amount              decimal.Decimal
+}
+
+func (w *window) figures(m *market) figures {
+	f := figures{before: numbers.Decimal(w.before), last: numbers.Decimal(w.last)}
+	f.open, f.high, f.low = f.last, f.last, f.last
+	if len(w.trades) > 0 {
+		f.open = numbers.Decimal(w.trades[0].price)
+		f.high, f.low = numbers.Decimal(w.highs.candidates[0].price), numbers.Decimal(w.lows.candidates[0].price)
+	}
+	f.quantity, f.amount = numbers.Whole(&w.quantity, m.TradeDecimals), numbers.Whole(&w.amount, m.QuoteDecimals)
+	return f
+}
+
+// ticker shows the figures of now, which most readers find as the last one left them.
+func (w *window) ticker(m *market, now int64) Ticker {
+	w.slide(now)
+	if w.shownFor != m {
+		f := w.figures(m)
+		w.shown, w.shownFor = f.ticker(m), m
+	}
+	return w.shown
+}
+
+// ticker shows the figures (docs/exchange-rules.md 1.5, 1.6: all strings have the price's decimals).
+func (f *figures) ticker(m *market) Ticker {
+	pp := m.pair.PricePrecision
+	change := f.last.Sub(f.open)
+	return Ticker{
+		Pair: m.pair, QuoteType: m.QuoteType, OpenPrice: numbers.Cut(f.open, pp), PrevClosePrice: numbers.Cut(f.before, pp),
+		ClosePrice: numbers.Cut(f.last, pp), PriceChange: numbers.Cut(change, pp), ChangePercent: numbers.Cut(numbers.Ratio(change, f.open, wideDecimals), wideDecimals),
+		HighPrice: numbers.Cut(f.high, pp), LowPrice: numbers.Cut(f.low, pp), Quantity: numbers.Cut(f.quantity, pp), Amount: numbers.Cut(f.amount, pp),
+	}
+}
+
+// feesSince sums the base fees of the trades at a time and later.
+func (w *window) feesSince(at int64) (sum uint256.Int) {
+	for i := len(w.trades) - 1; i >= 0 && w.trades[i].at >= at; i-- {
+		sum.Add(&sum, &w.trades[i].fees)
+	}
+	return sum
+}

@@ -1,0 +1,180 @@
+// Package database opens the program's databases, SQLite files and PostgreSQL servers, and brings their schemas up to date. What is in them is their
+// owners': records, exchangeapi/index, exchangeapi/apikey and the sign-guard.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jmoiron/sqlx"
+	"github.com/mattn/go-sqlite3"
+
+	"gatewayd/internal/secretfile"
+)
+
+// DB is an open database. Reads is Writes where no other connections were asked for.
+type DB struct {
+	Writes, Reads *sqlx.DB
+	File          string // of SQLite; empty for a server
+}
+
+// SQLite is how the connections to a file are opened.
+type SQLite struct {
+	Writes  string // options of the one connection that writes
+	Reads   string // options of those that read; empty: who writes reads as well
+	Readers int
+	Checked bool // after an unclean stop the file is read whole before it is used
+	// Connect is told of each new connection; nil for nobody.
+	Connect func(*sqlite3.SQLiteConn) error
+}
+
+// Postgres is how the connections to a server are opened.
+type Postgres struct {
+	Params           map[string]string // of each session
+	Writers, Readers int               // no readers: who writes reads as well
+}
+
+// CheckURL tells what is wrong with an address: "sqlite:PATH" or "postgres://user@host/name?..." is wanted.
+func CheckURL(url string) error {
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		switch {
+		case path == "":
+			return errors.New("url: sqlite: wants a plain path behind it")
+		case strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":"):
+			return errors.New("url: sqlite: takes a plain path, no options, no memory database")
+		}
+		return nil
+	}
+	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+		return nil
+	}
+	return errors.New("url: sqlite:PATH or postgres://... is wanted")
+}
+
+// Path is the file of an address, if it names one.
+func Path(url string) (path string, is bool) { return strings.CutPrefix(url, "sqlite:") }
+
+// Open connects to a database. A file that is not there is made, for its owner only.
+func Open(ctx context.Context, url string, s SQLite, p Postgres) (*DB, error) {
+	if err := CheckURL(url); err != nil {
+		return nil, err
+	}
+	if path, ok := Path(url); ok {
+		return openSQLite(ctx, path, s)
+	}
+	return openPostgres(ctx, url, p)
+}
+
+// Close waits for what runs and closes all connections.
+func (db *DB) Close() error {
+	if db.Reads == db.Writes {
+		return db.Writes.Close()
+	}
+	return errors.Join(db.Reads.Close(), db.Writes.Close())
+}
+
+func openSQLite(ctx context.Context, path string, s SQLite) (*DB, error) {
+	clean, err := prepareFile(path)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{Writes: connectSQLite(path+s.Writes, 1, s.Connect), File: path}
+	if db.Reads = db.Writes; s.Reads != "" {
+		db.Reads = connectSQLite(path+s.Reads, s.Readers, s.Connect)
+	}
+	if err := checkFile(ctx, db.Writes, clean || !s.Checked); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// prepareFile makes the file for its owner only and tells whether it was closed cleanly: then no write-ahead log is left.
+func prepareFile(path string) (clean bool, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return false, err
+	}
+	if err := f.Close(); err != nil {
+		return false, err
+	}
+	log, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return err == nil && log.Size() == 0, err
+}
+
+// checkFile opens the file and, after an unclean stop, reads all of it.
+func checkFile(ctx context.Context, db *sqlx.DB, clean bool) error {
+	if err := db.PingContext(ctx); err != nil {
+		return err
+	}
+	if clean {
+		return nil
+	}
+	var verdict []string
+	if err := db.SelectContext(ctx, &verdict, "PRAGMA quick_check(1)"); err != nil {
+		return fmt.Errorf("checking the file after an unclean stop: %w", err)
+	}
+	if len(verdict) != 1 || verdict[0] != "ok" {
+		return fmt.Errorf("checking the file after an unclean stop: %s", strings.Join(verdict, "; "))
+	}
+	return nil
+}
+
+func connectSQLite(dsn string, conns int, connect func(*sqlite3.SQLiteConn) error) *sqlx.DB {
+	db := sql.OpenDB(connector{dsn, &sqlite3.SQLiteDriver{ConnectHook: connect}})
+	limit(db, conns)
+	return sqlx.NewDb(db, "sqlite3")
+}
+
+func limit(db *sql.DB, conns int) {
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+}
+
+// connector opens connections that know their owner's SQL functions, without a driver name registered for the whole program.
+type connector struct {
+	dsn    string
+	driver *sqlite3.SQLiteDriver
+}
+
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
+func (c connector) Driver() driver.Driver                        { return c.driver }
+
+func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
+	}
+	if file := os.Getenv("PGPASSFILE"); file != "" {
+		if err := secretfile.Check(file); err != nil { // the library reads a file of any mode
+			return nil, fmt.Errorf("PGPASSFILE: %w", err)
+		}
+	}
+	for name, value := range p.Params {
+		c.RuntimeParams[name] = value
+	}
+	db := &DB{Writes: connectPostgres(c, p.Writers)}
+	if db.Reads = db.Writes; p.Readers > 0 {
+		db.Reads = connectPostgres(c, p.Readers)
+	}
+	if err := db.Writes.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func connectPostgres(c *pgx.ConnConfig, conns int) *sqlx.DB {
+	db := stdlib.OpenDB(*c)
+	limit(db, conns)
+	return sqlx.NewDb(db, "pgx")
+}

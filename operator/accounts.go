@@ -1,0 +1,192 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/signguard"
+	"gatewayd/watcher"
+)
+
+// RecoveryPatience is how long a command waits for the daemon to read up to the chains' present heads.
+const RecoveryPatience = time.Minute
+
+// Recovery is a session that also has the sign-guard and the nodes.
+type Recovery struct {
+	*Session
+	guard *signguard.Guard
+	*watcher.Recovery
+}
+
+func OpenRecovery(ctx context.Context, path string) (*Recovery, error) {
+	d, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.recovery(ctx)
+	if err != nil {
+		return nil, errors.Join(err, d.Store.Close())
+	}
+	return r, nil
+}
+
+// recovery opens the daemon's own sign-guard and never makes one: an empty one would say that nothing was ever signed.
+func (d *Session) recovery(ctx context.Context) (*Recovery, error) {
+	path := filepath.Join(d.Config.Data, "guard.db")
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("the sign-guard is wanted, run this where the daemon keeps its data: %w", err)
+	}
+	rules, err := d.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	guard, err := signguard.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Recovery{d, guard, rules.Recovery(guard)}, nil
+}
+
+func (r *Recovery) Close() { _, _ = r.guard.Close(), r.Store.Close() }
+
+// AccountRow is one line of `account list --json`.
+type AccountRow struct {
+	Chain   string `json:"chain"`
+	Kind    string `json:"kind"`
+	Address string `json:"address"`
+	State   string `json:"state"`
+	Why     string `json:"why"`
+	Next    uint64 `json:"next"`             // number that our records give next
+	Ledger  uint64 `json:"ledger"`           // next free number on the ledger
+	Settled bool   `json:"settled"`          // nothing of it waits on the ledger
+	Signed  string `json:"signed,omitempty"` // lineage/number after the highest that the sign-guard knows
+	Fault   string `json:"fault,omitempty"`  // why the ledger was not asked
+}
+
+func (r *Recovery) Accounts(ctx context.Context) (list []records.Account, err error) {
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		for _, id := range r.Config.ChainIDs() {
+			paying, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			if err != nil {
+				return err
+			}
+			stopped, err := tx.StoppedAccounts(id)
+			if err != nil {
+				return err
+			}
+			list = append(list, paying...)
+			for _, s := range stopped {
+				if s.Kind == records.KindDeposit || s.Kind == records.KindShared {
+					list = append(list, s)
+				}
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (r *Recovery) Row(ctx context.Context, a records.Account) AccountRow {
+	v := AccountRow{Chain: string(a.Chain), Kind: string(a.Kind), Address: a.Account, State: string(a.State), Why: a.Why, Next: a.Next}
+	s, err := r.Position(ctx, a.Chain, a.Account)
+	if err != nil {
+		v.Fault = chain.PlainError(err)
+		return v
+	}
+	v.Ledger, v.Settled = s.Tip.Next, s.Tip.Settled
+	if s.Signed {
+		v.Signed = fmt.Sprintf("%d/%d", s.Branch, s.Number)
+	}
+	return v
+}
+
+// AccountDetail is `account show --json`.
+type AccountDetail struct {
+	Account    AccountRow     `json:"account"`
+	Open       []openRow      `json:"open"`
+	UnknownTxs []UnknownTxRow `json:"foreign"`
+}
+
+// openRow is a slot that waits for a final block.
+type openRow struct {
+	Number  uint64   `json:"number"`
+	Payment uint64   `json:"payment"`
+	Purpose string   `json:"purpose"`
+	Amount  string   `json:"amount"`
+	Asset   string   `json:"asset"`
+	Payee   string   `json:"payee"`
+	Mined   bool     `json:"mined"`
+	Hashes  []string `json:"hashes"`
+}
+
+// UnknownTxRow is a final transaction that our records do not know.
+type UnknownTxRow struct {
+	Number   uint64   `json:"number"`
+	Hash     string   `json:"hash"`
+	Height   uint64   `json:"height"`
+	OK       bool     `json:"ok"`
+	To       string   `json:"to"`
+	Asset    string   `json:"asset"`
+	Amount   string   `json:"amount"`
+	Label    string   `json:"label,omitempty"`
+	Source   string   `json:"source,omitempty"`
+	Harmless string   `json:"harmless,omitempty"`
+	Pays     []uint64 `json:"pays"`    // records whose payment asks for exactly this
+	Refunds  []uint64 `json:"refunds"` // records that it would refund exactly
+	Others   []uint64 `json:"others"`  // when there are none: records that it would refund to somebody else than their senders
+}
+
+func (r *Recovery) Detail(ctx context.Context, id chain.ID, account string) (s AccountDetail, err error) {
+	standing, err := r.Position(ctx, id, account)
+	if err != nil {
+		return s, err
+	}
+	foreign, err := r.UnknownTxs(ctx, id, account, RecoveryPatience)
+	if err != nil {
+		return s, err
+	}
+	s = AccountDetail{Account: r.Row(ctx, standing.Account), Open: []openRow{}, UnknownTxs: []UnknownTxRow{}}
+	for _, f := range foreign {
+		s.UnknownTxs = append(s.UnknownTxs, rowOfUnknownTx(f))
+	}
+	var open []records.OpenSlot
+	err = r.Store.View(ctx, func(tx *records.Tx) error {
+		open, err = tx.OpenSlots(id, account)
+		return err
+	})
+	for _, o := range open {
+		s.Open = append(s.Open, rowOfOpen(o))
+	}
+	return s, err
+}
+
+func rowOfOpen(o records.OpenSlot) openRow {
+	p := o.Payment
+	row := openRow{
+		Number: o.Nonce, Payment: p.ID, Purpose: string(p.Purpose), Amount: p.Amount.String(), Asset: string(p.Asset), Payee: p.Payee,
+		Mined: o.Mined, Hashes: []string{},
+	}
+	for _, a := range o.Attempts {
+		row.Hashes = append(row.Hashes, a.Hash)
+	}
+	return row
+}
+
+func rowOfUnknownTx(f watcher.UnknownTx) UnknownTxRow {
+	row := UnknownTxRow{
+		Number: f.Number, Hash: f.Tx, Height: f.Height, OK: f.OK, To: f.Out.To, Asset: string(f.Out.Asset), Amount: f.Out.Amount.String(),
+		Label: f.Out.Label, Source: f.Out.Source, Harmless: f.Harmless, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
+	}
+	for _, p := range f.Pays {
+		if p.TransferID != 0 {
+			row.Pays = append(row.Pays, p.TransferID)
+		}
+	}
+	return row
+}

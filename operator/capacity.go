@@ -1,0 +1,158 @@
+package operator
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// quotaPerPayment is what one payment on the exchange chain costs of its account's quota: a transfer with the data that we write into it.
+const quotaPerPayment = 21_448
+
+// payer is what is known of the account that makes the payments of a channel. The zero value of a part means that it is not known or does not bound anything.
+type payer struct {
+	unmined  int           // transactions that may be in no block yet, of all its accounts
+	interval time.Duration // between blocks of its chain
+
+	quota *uint64 // that its stake gives with each snapshot block; nil where payments need none
+	pow   bool    // without enough quota it works for its blocks, one in each snapshot block at most
+
+	holds chain.Amount // of what it pays with
+	least chain.Amount // the smallest payment, in the same unit
+	coin  chain.Amount // that it has for fees
+	cost  chain.Amount // fee of one payment; zero where there are none
+	same  bool         // it pays with the coin that fees are paid with
+}
+
+// Capacity is what settings and accounts allow a channel. A part that is nil bounds nothing, or is not known.
+type Capacity struct {
+	Unmined *uint64 `json:"by_unmined,omitempty"` // payments a minute by max_unmined: so many transactions in each block
+	Quota   *uint64 `json:"by_quota,omitempty"`   // payments a minute by the stake of the paying account
+	Funds   *uint64 `json:"by_funds,omitempty"`   // payments of the smallest amount that the paying account holds enough for
+	Fees    *uint64 `json:"by_fees,omitempty"`    // payments whose fee it can pay
+}
+
+// capacityOf works it out. Nothing in it is a promise: fees, stakes and blocks change.
+func capacityOf(p payer) Capacity {
+	var c Capacity
+	if p.unmined > 0 && p.interval > 0 {
+		c.Unmined = aMinute(uint64(p.unmined), p.interval)
+	}
+	if p.quota != nil && p.interval > 0 {
+		c.Quota = aMinute(*p.quota, p.interval*quotaPerPayment)
+		if p.pow {
+			c.Quota = greater(c.Quota, aMinute(1, p.interval))
+		}
+	}
+	least := p.least
+	if p.same {
+		least = saturated(least.Add(p.cost))
+	}
+	c.Funds = times(p.holds, least)
+	if !p.same {
+		c.Fees = times(p.coin, p.cost)
+	}
+	return c
+}
+
+// aMinute is how many a minute has of n in each interval.
+func aMinute(n uint64, interval time.Duration) *uint64 {
+	product := new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(uint64(time.Minute)))
+	return rounded(product.Div(product, uint256.NewInt(uint64(interval))))
+}
+
+// times is how often a goes into b; nil where it is nothing.
+func times(b, a chain.Amount) *uint64 {
+	if a.IsZero() {
+		return nil
+	}
+	return rounded(new(uint256.Int).Div(b.Uint256(), a.Uint256()))
+}
+
+func rounded(n *uint256.Int) *uint64 {
+	most := uint64(math.MaxUint64)
+	if n.IsUint64() {
+		most = n.Uint64()
+	}
+	return &most
+}
+
+func greater(a, b *uint64) *uint64 {
+	if *a < *b {
+		return b
+	}
+	return a
+}
+
+// saturated takes a sum that is too large for the largest amount.
+func saturated(sum chain.Amount, err error) chain.Amount {
+	if err != nil {
+		return chain.AmountOf(new(uint256.Int).SetAllOne())
+	}
+	return sum
+}
+
+// perMinute is the narrowest of what bounds payments in time; nil where nothing is known.
+func (c Capacity) perMinute() *uint64 {
+	if c.Unmined == nil || c.Quota != nil && *c.Quota < *c.Unmined {
+		return c.Quota
+	}
+	return c.Unmined
+}
+
+// lasts is for how many payments the account has what it needs.
+func (c Capacity) lasts() *uint64 {
+	if c.Funds == nil || c.Fees != nil && *c.Fees < *c.Funds {
+		return c.Fees
+	}
+	return c.Funds
+}
+
+// String is short: for a column.
+func (c Capacity) String() string {
+	var parts []string
+	if n := c.perMinute(); n != nil {
+		parts = append(parts, fmt.Sprintf("%d/min", *n))
+	}
+	if n := c.lasts(); n != nil {
+		parts = append(parts, "funds for "+count(*n))
+	}
+	if len(parts) == 0 {
+		return "unknown"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// manyPayments is where counting them tells nobody anything.
+const manyPayments = 1_000_000
+
+func count(n uint64) string {
+	if n > manyPayments {
+		return fmt.Sprintf("over %d", manyPayments)
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// Explained says what bounds what.
+func (c Capacity) Explained() string {
+	var parts []string
+	add := func(n *uint64, format string) {
+		if n != nil {
+			parts = append(parts, fmt.Sprintf(format, count(*n)))
+		}
+	}
+	add(c.Unmined, "%s payments a minute by max_unmined")
+	add(c.Quota, "%s payments a minute by quota")
+	add(c.Funds, "funds for %s payments of the minimum")
+	add(c.Fees, "coin for the fees of %s")
+	if len(parts) == 0 {
+		return "unknown"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,148 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/chain/vite"
+	"gatewayd/config"
+	"gatewayd/records"
+	"gatewayd/vite/core"
+)
+
+// known takes a time between blocks that cannot be told yet as not known.
+func known(interval time.Duration, err error) (time.Duration, error) {
+	if errors.Is(err, chain.ErrNotFound) {
+		return 0, nil
+	}
+	return interval, err
+}
+
+// feePayer is a chain on which payments cost coin, quotaPayer one on which they cost quota.
+type (
+	feePayer interface {
+		chain.Chain
+		BlockInterval(ctx context.Context) (time.Duration, error)
+		PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
+	}
+	quotaPayer interface {
+		chain.Chain
+		BlockInterval(ctx context.Context) (time.Duration, error)
+		Quota(ctx context.Context, account string) (vite.Quota, error)
+		PoW() bool // payments that the quota does not pay for are worked for
+	}
+)
+
+// WithdrawalCapacity asks what the hot accounts can pay of a token.
+func WithdrawalCapacity(ctx context.Context, c feePayer, n records.Network, t records.Token) (Capacity, error) {
+	interval, err := known(c.BlockInterval(ctx))
+	if err != nil {
+		return Capacity{}, err
+	}
+	accounts := n.Paying(n.Source)
+	p := payer{unmined: len(accounts) * c.MaxUnmined(), interval: interval, same: t.Asset == chain.Native}
+	if p.least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err != nil {
+		return Capacity{}, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
+	}
+	if p.holds, err = balances(ctx, c, accounts, t.Asset); err != nil {
+		return Capacity{}, err
+	}
+	if p.coin, err = balances(ctx, c, accounts, chain.Native); err != nil {
+		return Capacity{}, err
+	}
+	if p.cost, err = c.PayoutCost(ctx, t.Asset); err != nil {
+		return Capacity{}, err
+	}
+	return capacityOf(p), nil
+}
+
+// DepositCapacity asks what the gateway's accounts on the exchange chain can pay of a token.
+func DepositCapacity(ctx context.Context, c quotaPayer, n records.Network, t records.Token) (Capacity, error) {
+	interval, err := known(c.BlockInterval(ctx))
+	if err != nil {
+		return Capacity{}, err
+	}
+	accounts, each := n.Paying(n.Exchange), uint64(0)
+	for _, a := range accounts {
+		quota, err := c.Quota(ctx, a)
+		if err != nil {
+			return Capacity{}, err
+		}
+		each += core.QuotaForStake(*quota.Stake.Uint256())
+	}
+	held, err := balances(ctx, c, accounts, chain.Asset(t.TokenID))
+	if err != nil {
+		return Capacity{}, err
+	}
+	return capacityOf(payer{
+		unmined: len(accounts) * c.MaxUnmined(), interval: interval, quota: &each, pow: c.PoW(), holds: held, least: t.Policy.MinDeposit,
+	}), nil
+}
+
+// balances adds up what accounts hold.
+func balances(ctx context.Context, c chain.Chain, accounts []string, asset chain.Asset) (sum chain.Amount, err error) {
+	for _, a := range accounts {
+		have, err := c.Balance(ctx, a, asset)
+		if err != nil {
+			return sum, err
+		}
+		if sum, err = sum.Add(have); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+// capacityPatience bounds how long a list of channels waits for nodes.
+const capacityPatience = 5 * time.Second
+
+// ChannelID is a channel's token and direction on a network.
+type ChannelID struct {
+	Network, Token string
+	Direction      records.Direction
+}
+
+// Capacities asks for all channels. What nodes do not answer in time is left out, and so is what a daemon that has never run has no accounts for.
+func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error) {
+	ctx, cancel := context.WithTimeout(ctx, capacityPatience)
+	defer cancel()
+	networks, err := d.Networks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[ChannelID]Capacity{}
+	for _, c := range d.Config.Chains() {
+		adapter, err := c.Open(nil, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range networks {
+			addCapacities(ctx, all, adapter, n)
+		}
+		adapter.Close()
+	}
+	return all, nil
+}
+
+// addCapacities keeps what a chain answers of a network's channels that are paid on it.
+func addCapacities(ctx context.Context, all map[ChannelID]Capacity, adapter config.Adapter, n records.Network) {
+	for _, t := range n.Tokens {
+		id, c, err := ChannelID{n.Name, t.TokenID, records.Withdrawal}, Capacity{}, chain.ErrNotFound
+		switch a := adapter.(type) {
+		case feePayer:
+			if n.Source == a.ID() && n.Hot != "" {
+				c, err = WithdrawalCapacity(ctx, a, n, t)
+			}
+		case quotaPayer:
+			if id.Direction = records.Deposit; n.Exchange == a.ID() && n.Gateway != "" {
+				c, err = DepositCapacity(ctx, a, n, t)
+			}
+		}
+		if err == nil {
+			all[id] = c
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package operator
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gatewayd/config"
+	"gatewayd/gateway"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// ChannelRow is one line of `channel list --json`.
+type ChannelRow struct {
+	Network   string `json:"network"`
+	Token     string `json:"token"`
+	Symbol    string `json:"symbol"`
+	Direction string `json:"direction"`
+	State     string `json:"state"`
+	Operator  string `json:"operator"`
+	Automatic string `json:"automatic"`
+	Why       string `json:"why"`
+	Changed   string `json:"changed,omitempty"`
+
+	Allows *Capacity `json:"allows,omitempty"` // left out where the nodes do not answer
+}
+
+// AllowsText is the column.
+func (r ChannelRow) AllowsText() string {
+	if r.Allows == nil {
+		return "unknown"
+	}
+	return r.Allows.String()
+}
+
+func ChannelRows(tx *records.Tx, cfg config.Config) (list []ChannelRow, err error) {
+	full, err := bindingsFull(tx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	report, err := status.Read(tx, cfg.NetworkRecords())
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range report.Channels {
+		row := ChannelRow{
+			Network: c.Network, Token: c.Token, Symbol: cfg.Symbol(c.Network, c.Token), Direction: string(c.Direction),
+			State: c.State(), Operator: c.Operator, Automatic: c.Automatic(), Why: c.Why(),
+		}
+		for _, x := range report.Conditions {
+			if some := x.Kind == status.FeesHigh && x.Network == c.Network && x.Token == c.Token && x.Direction == c.Direction; some && row.Why == "" {
+				row.Why = x.Detail
+			}
+		}
+		if !c.ChangedAt.IsZero() {
+			row.Changed = c.ChangedAt.UTC().Format(time.RFC3339)
+		}
+		if c.Direction == records.Deposit {
+			row.Why = alsoBecause(row.Why, full)
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// bindingsFull says why nobody new may deposit at the moment; empty when everybody may. Known users are served, so the channel stays as it is.
+func bindingsFull(tx *records.Tx, cfg config.Config) (string, error) {
+	most := cfg.Gateway.BindingsPerDay()
+	next, err := tx.NextBinding(most, gateway.BindingsSpan)
+	if err != nil || !next.After(time.Now()) {
+		return "", err
+	}
+	return fmt.Sprintf("no new users until %s: %d deposit addresses were made within a day, the bound gateway.new_bindings_per_day",
+		next.UTC().Format(time.RFC3339), most), nil
+}
+
+// alsoBecause adds a reason to another.
+func alsoBecause(why, also string) string {
+	if why == "" || also == "" {
+		return why + also
+	}
+	return why + "; " + also
+}
+
+// FindToken finds a token of a network by id or symbol.
+func FindToken(c config.Config, network, name string) (string, error) {
+	for _, n := range c.Networks {
+		if n.Name != network {
+			continue
+		}
+		for _, t := range n.Tokens {
+			if t.Token == name || t.Symbol == name {
+				return t.Token, nil
+			}
+		}
+		return "", Usagef("network %s has no token %q: `gatewayd channel list` shows them", network, name)
+	}
+	return "", Usagef("there is no network %q: one of %s is wanted", network, strings.Join(c.NetworkNames(), ", "))
+}

@@ -1,0 +1,77 @@
+package operator
+
+import (
+	"context"
+
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// Conditions answers what keeps money from moving on the configured networks, or may soon.
+func (d *Session) Conditions(ctx context.Context) (report status.Report, err error) {
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		report, err = status.Read(tx, d.Config.NetworkRecords())
+		return err
+	})
+	return report, err
+}
+
+// Remedy says what to do about a kind of condition.
+func Remedy(k status.Kind) string {
+	switch k {
+	case status.StoreDown:
+		return "start the database server, or correct database.url"
+	case status.DaemonDown:
+		return "start `gatewayd run`; its log says why it ended"
+	case status.ChainHalted:
+		return "see \"A halted chain\" in docs/operations.md"
+	case status.NodesDown, status.NodeFaulty:
+		return "start the node, correct its URL, or take another one"
+	case status.NodeMended:
+		return "nothing; if it happens again and again take another node"
+	case status.NodesDisagree:
+		return "find out which node is wrong, for instance by a block explorer, and take it out of the configuration"
+	case status.NodesStale:
+		return "the node stands still or is not synchronised, or a clock is wrong; a development node that makes blocks only for transactions wants on_demand: true"
+	case status.FollowerStuck:
+		return "the daemon's log says what it waits for; a node may answer heads and refuse blocks"
+	case status.FollowerBehind:
+		return "wait; if it takes long, the node is slow or requests_per_second too low"
+	case status.AccountStopped, status.AccountIdle:
+		return "`gatewayd account list`, then \"Recovery\" in docs/operations.md"
+	case status.ChannelStopped:
+		return "`gatewayd channel list` names it; it opens by itself when the cause is gone"
+	case status.NoFunds:
+		return "send some to the account from an address in `funders`; a new gateway's channels open by themselves when both sides have something to pay with"
+	case status.NoQuota:
+		return "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels open by themselves"
+	case status.NoCoin:
+		return "send coin to the account from an address in `funders`; what waits is paid by itself"
+	case status.FeesTooHigh, status.FeesHigh:
+		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei"
+	case status.FundsUnswept:
+		return "the next sweep brings it (watcher.sweep); keep more on the account, or coin on the gas account, if that takes too long"
+	case status.PaymentsLate:
+		return "`gatewayd channel list` shows what settings and accounts allow, `gatewayd records show` what the payment waits for"
+	case status.ConfigRefused:
+		return "correct the file, then `gatewayd reload`"
+	case status.ChannelClosed:
+		return ""
+	}
+	return "see docs/operations.md"
+}
+
+// StoppedAccounts are the accounts that sign nothing, on every chain.
+func (d *Session) StoppedAccounts(ctx context.Context) (list []records.Account, err error) {
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		for _, id := range d.Config.ChainIDs() {
+			some, err := tx.StoppedAccounts(id)
+			if err != nil {
+				return err
+			}
+			list = append(list, some...)
+		}
+		return nil
+	})
+	return list, err
+}

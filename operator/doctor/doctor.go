@@ -1,0 +1,415 @@
+// Package doctor checks a configuration against the live nodes and says what to fix. It changes nothing.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/config"
+	"gatewayd/httpserver"
+	"gatewayd/operator"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// Finding is one thing the doctor looked at. Advice says what to do about a fault, or what to think of where it is a warning.
+type Finding struct {
+	What    string `json:"what"`
+	OK      bool   `json:"ok"` // nothing must be done
+	Warning bool   `json:"warning,omitempty"`
+	Found   string `json:"found"`
+	Advice  string `json:"advice,omitempty"`
+}
+
+// Doctor checks a configuration against the live nodes. It changes nothing.
+type Doctor struct {
+	Config   config.Config
+	Now      func() time.Time
+	Getenv   func(string) string
+	unlock   func(config.Wallet) error // nil when the wallet opens with its password from a file or a variable
+	Findings []Finding
+}
+
+func (d *Doctor) add(ok bool, what, found, advice string) {
+	if ok {
+		advice = ""
+	}
+	d.Findings = append(d.Findings, Finding{What: what, OK: ok, Found: found, Advice: advice})
+}
+
+// Warn adds what works, but not as well as it could unless it is fine.
+func (d *Doctor) Warn(fine bool, what, found, advice string) {
+	d.add(fine, what, found, advice)
+	last := &d.Findings[len(d.Findings)-1]
+	last.OK, last.Warning = true, !fine
+}
+
+// Run looks at everything once.
+func Run(ctx context.Context, cfg config.Config, getenv func(string) string, unlock func(config.Wallet) error) []Finding {
+	d := &Doctor{Config: cfg, Now: time.Now, Getenv: getenv, unlock: unlock}
+	d.examine(ctx)
+	d.ExchangeAPI(ctx)
+	return d.Findings
+}
+
+// examine looks at the chains, then at the networks that stand on them, then at what the daemon itself serves.
+func (d *Doctor) examine(ctx context.Context) {
+	var accounts []records.Network
+	if len(d.Config.Networks) > 0 {
+		accounts = d.accounts(ctx)
+	}
+	d.wallet(len(accounts) > 0 && accounts[0].Hot != "")
+	for _, n := range d.Config.Networks {
+		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", fmt.Sprintf("%d addresses", len(n.Funders)),
+			"list the addresses that you top up from in funders: what comes from others is taken for a user's transfer")
+	}
+	for _, c := range d.Config.Chains() {
+		adapter, err := c.Open(nil, nil, nil)
+		if err != nil {
+			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's settings")
+			continue
+		}
+		d.chain(ctx, c, adapter, accounts)
+		adapter.Close()
+	}
+	if len(d.Config.Networks) > 0 {
+		d.listener("gateway", d.Config.Gateway.Config)
+		d.certificate("certificate", "gateway.tls", d.Config.Gateway.TLS)
+	}
+}
+
+// chain looks at what a chain of its kind can be asked.
+func (d *Doctor) chain(ctx context.Context, c config.Chain, adapter config.Adapter, accounts []records.Network) {
+	switch s := c.Settings.(type) {
+	case ethereum.Config:
+		d.source(ctx, s, adapter.(*ethereum.Chain), accounts)
+	case vite.Config:
+		d.exchange(ctx, s, adapter.(*vite.Chain), accounts)
+	default:
+		_, err := adapter.Head(ctx)
+		d.add(err == nil, "chain "+string(c.ID), fmt.Sprint("answers: ", err == nil), fmt.Sprint("the nodes must agree on a head: ", err))
+	}
+}
+
+const firstRun = "start `gatewayd run` once; balances and quota are checked after that"
+
+// accounts are known once the daemon has run with this database.
+func (d *Doctor) accounts(ctx context.Context) []records.Network {
+	store, err := records.OpenExisting(ctx, d.Config.Database)
+	if errors.Is(err, records.ErrNotFound) {
+		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
+		return nil
+	}
+	if err != nil {
+		d.add(false, "database", err.Error(), "correct database.url, or start the database server")
+		return nil
+	}
+	defer store.Close()
+	networks, err := (&operator.Session{Config: d.Config, Store: store}).Networks(ctx)
+	if err != nil {
+		d.add(false, "database", err.Error(), "the database answers but cannot be read; see its log")
+		return nil
+	}
+	d.add(true, "database", "answers", "")
+	if len(networks) > 0 && networks[0].Hot == "" {
+		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
+		return networks
+	}
+	d.running(ctx, &operator.Session{Config: d.Config, Store: store})
+	d.configured(ctx, &operator.Session{Config: d.Config, Store: store})
+	return networks
+}
+
+// running tells what the running daemon and its records know of money that does not move.
+func (d *Doctor) running(ctx context.Context, k *operator.Session) {
+	report, err := k.Conditions(ctx)
+	if err != nil {
+		d.add(false, "status", err.Error(), "the database answers but cannot be read; see its log")
+		return
+	}
+	found := 0
+	for _, c := range report.Conditions {
+		if c.Kind == status.ChannelClosed { // the operator's own word
+			continue
+		}
+		found++
+		told := c.Detail
+		if !c.Since.IsZero() {
+			told += " (since " + c.Since.UTC().Format(time.DateTime) + " UTC)"
+		}
+		if c.Kind == status.NodeMended {
+			d.Warn(false, "status "+string(c.Kind), told, operator.Remedy(c.Kind))
+			continue
+		}
+		d.add(false, "status "+string(c.Kind), told, operator.Remedy(c.Kind))
+	}
+	if found == 0 {
+		d.add(true, "status", "the daemon runs, nothing keeps money from moving", "")
+	}
+}
+
+// configured looks whether the daemon works by the file as it is now.
+func (d *Doctor) configured(ctx context.Context, k *operator.Session) {
+	known, waits, err := k.Configured(ctx)
+	switch {
+	case err != nil:
+		d.add(false, "configuration", err.Error(), "the database answers but cannot be read; see its log")
+	case !known:
+		d.Warn(false, "configuration", "the file has changed since the daemon read it", "`gatewayd reload` lets the daemon take it over")
+	default:
+		found := "the daemon works by it"
+		if len(waits) > 0 {
+			found += ", but for " + strings.Join(waits, ", ")
+		}
+		d.Warn(len(waits) == 0, "configuration", found, "these keys take a restart")
+	}
+}
+
+// maxDrift is how far a node's newest block may be from our clock.
+const maxDrift = 2 * time.Minute
+
+func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain, networks []records.Network) {
+	for _, r := range adapter.Probe(ctx) {
+		what := fmt.Sprintf("chain %s %s", c.ID, r.Node)
+		if r.Err != nil {
+			d.add(false, what, r.Err.Error(), "start the node or correct its URL; a node must offer blocks, receipts and the finality tag that is configured")
+			continue
+		}
+		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id says %d: choose the node of that chain or correct chain_id", c.ChainID))
+		d.drift(what, d.Now().Sub(r.HeadTime))
+		tag := c.Finality == "" || c.Finality == "finalized" || c.Finality == "safe"
+		d.add(!tag || r.Final > 0, what+" finality", fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height), "the node knows no such block yet: wait, or set finality to a count of confirmations")
+		d.contractCoin(c, what, r)
+		d.add(r.Limited == 0, what+" request limits", limitsSeen(r.Limited, c.RequestsPerSecond),
+			"set requests_per_second to what the node's terms allow, a batch of n calls counting n, or take a larger plan; until then the daemon pauses as the node asks")
+	}
+	d.fees(ctx, c, adapter)
+	for _, n := range networks {
+		if n.Source == c.ID {
+			d.sourceTokens(ctx, adapter, n)
+		}
+	}
+}
+
+// contractCoin tells how coin that contracts send to users is found by a node, and how soon: by traces, by the chain's own logs, by comparing
+// balances with the books, or not at all.
+func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report) {
+	period := cmp.Or(d.Config.Watcher.BalanceAudit, time.Hour)
+	off, balances := c.Balances == "off", "not compared: balances is off"
+	switch {
+	case !off && r.Balances == 0:
+		balances = "cannot be read at its final block: " + r.NoState.Error()
+	case !off:
+		balances = fmt.Sprintf("compared with the books every %s, %d accounts in a request", period, r.Balances)
+	}
+	d.add(off || r.Balances > 0, what+" balances", balances,
+		"the node must keep the state of its final block, as every full node does; without it nothing finds what traces and logs do not show")
+	what += " coin sent by contracts"
+	const never = "enable the node's debug API (debug_traceBlockByHash), or use a node that keeps the state of final blocks and set balances: auto"
+	switch {
+	case r.Logs:
+		d.add(true, what, "credited at once: the chain logs it (EIP-7708)", "")
+	case r.Traces:
+		d.add(true, what, "credited at once: the node traces it", "")
+	case !off && r.Balances > 0:
+		d.add(true, what, fmt.Sprintf("credited within %s: found by balances only, the node does not trace", period), "")
+	default:
+		d.add(false, what, "never credited: the node does not trace, and balances are not compared", never)
+	}
+}
+
+func limitsSeen(refused uint64, configured int) string {
+	rate := "no bound of ours"
+	if configured > 0 {
+		rate = fmt.Sprintf("%d calls a second configured", configured)
+	}
+	if refused == 0 {
+		return "none met, " + rate
+	}
+	return fmt.Sprintf("%d requests of this check refused for coming too soon, %s", refused, rate)
+}
+
+// fees tells which kind of transactions payments will be, and whether one can be made under the ceiling now.
+func (d *Doctor) fees(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain) {
+	what := fmt.Sprintf("chain %s fees", c.ID)
+	now, err := adapter.Fees(ctx)
+	if err != nil {
+		d.add(false, what, err.Error(), "the nodes must answer eth_feeHistory or, on a chain without a base fee, eth_gasPrice, and be of one mind")
+		return
+	}
+	kind := "base fee and tip (transactions of type 2)"
+	if now.Legacy {
+		kind = "gas price, no base fee (transactions of type 0)"
+	}
+	d.add(!now.OverCeiling, what, fmt.Sprintf("%s, %s wei per gas now", kind, now.Price),
+		"more than max_fee_gwei allows: payouts wait until it falls; raise max_fee_gwei if this is the chain's usual price")
+}
+
+func (d *Doctor) drift(what string, age time.Duration) {
+	d.add(age.Abs() < maxDrift, what+" clock", "newest block is "+age.Truncate(time.Second).String()+" old",
+		"the node stands still or a clock is wrong: check the node's synchronisation and this machine's time service")
+}
+
+func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n records.Network) {
+	for _, t := range n.Tokens {
+		what := fmt.Sprintf("network %s token %s", n.Name, t.Symbol)
+		if t.Asset != chain.Native {
+			decimals, err := adapter.TokenDecimals(ctx, t.Asset)
+			if err != nil {
+				d.add(false, what+" contract", err.Error(), NodeFirst(err, "asset must be the address of an ERC-20 contract on this chain"))
+				continue
+			}
+			d.add(decimals == t.AssetDecimals, what+" asset decimals", fmt.Sprint(decimals), fmt.Sprintf("asset_decimals says %d: correct it before anything is credited", t.AssetDecimals))
+		}
+		if t.Policy.Fee.Kind == "network" && !t.Policy.Fee.Rate.IsZero() {
+			d.Warn(false, what+" fee", "a fixed rate of "+t.Policy.Fee.Rate.String(), "fees follow the network's, the price of its coin stays as it is written: look at fee.rate when prices move")
+		}
+		d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
+		if n.Hot != "" {
+			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid")
+			c, err := operator.WithdrawalCapacity(ctx, adapter, n, t)
+			d.capacity(what+" withdrawals", c, err)
+		}
+	}
+	if n.Hot != "" {
+		for i, account := range n.Paying(n.Source) {
+			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the others")
+		}
+		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeping tokens off deposit addresses")
+	}
+}
+
+// fromFunder is whom money of ours must come from.
+const fromFunder = "from an address in `funders`"
+
+// NodeFirst is the advice on something that could not be read: the node, where no node answers.
+func NodeFirst(err error, advice string) string {
+	if errors.Is(err, chain.ErrUnavailable) {
+		return "no node answers: start the node or correct its URL, then check again"
+	}
+	return advice
+}
+
+// holds checks that an account has something of an asset.
+func (d *Doctor) holds(ctx context.Context, c chain.Chain, account string, asset chain.Asset, what, advice string) {
+	have, err := c.Balance(ctx, account, asset)
+	if err != nil {
+		d.add(false, what, err.Error(), "the node must answer balances")
+		return
+	}
+	d.add(!have.IsZero(), what, have.String(), advice)
+}
+
+// capacity tells how many payments settings and accounts allow.
+func (d *Doctor) capacity(what string, c operator.Capacity, err error) {
+	if err != nil {
+		d.add(false, what, err.Error(), "the nodes must answer blocks, balances, fees and quota")
+		return
+	}
+	d.add(true, what, c.Explained(), "")
+}
+
+func (d *Doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chain, networks []records.Network) {
+	answers := map[int]bool{}
+	for _, s := range adapter.NodeInfo(ctx) {
+		what := fmt.Sprintf("chain %s node %d", c.ID, s.Number)
+		if answers[s.Number] = s.Err == nil; s.Err != nil {
+			d.add(false, what, s.Err.Error(), "start the node or correct its URL")
+			continue
+		}
+		d.drift(what, s.Age)
+		d.add(s.Line == vite.LineProven, what+" line", s.Line.String(), lineAdvice(s.Line))
+	}
+	d.BridgeCalls(ctx, c, adapter, answers)
+	for _, n := range networks {
+		if n.Exchange == c.ID {
+			d.exchangeTokens(ctx, c, adapter, n)
+		}
+	}
+}
+
+// lineAdvice says what is lost where a node does not prove what it shows of the line.
+func lineAdvice(m vite.LineMode) string {
+	if m == vite.LineLists {
+		return "the node refuses ledger_getChunks: incoming transfers are looked up in unreceived lists, which anyone can fill with free transfers until " +
+			"the bridge stops, and nothing shows whether one is left out; use a node with the method, or let several nodes agree"
+	}
+	return "snapshot hashes of this node are not recomputed (another rule than the known one, or proof: off): " +
+		"whether it leaves something out is believed; let several nodes agree"
+}
+
+// minQuota is what a receive and a payment with data cost together, in round figures (docs/exchange-chain-wire.md 4.6).
+const minQuota = 45_000
+
+func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vite.Chain, n records.Network) {
+	for _, t := range n.Tokens {
+		what := fmt.Sprintf("network %s token %s", n.Name, t.Symbol)
+		info, err := adapter.TokenInfo(ctx, chain.Asset(t.TokenID))
+		if err != nil {
+			d.add(false, what+" on the exchange chain", err.Error(), NodeFirst(err, "token must be the id of an issued token"))
+			continue
+		}
+		d.add(info.Decimals == t.Decimals, what+" decimals", fmt.Sprint(info.Decimals), fmt.Sprintf("decimals says %d: correct it", t.Decimals))
+		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
+		if n.Gateway != "" {
+			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" "+fromFunder+", so that deposits can be paid")
+			each, err := operator.DepositCapacity(ctx, adapter, n, t)
+			d.capacity(what+" deposits", each, err)
+		}
+	}
+	if n.Gateway == "" {
+		return
+	}
+	for i, account := range n.Paying(n.Exchange) {
+		d.quota(ctx, adapter, "network "+n.Name+ordinal(i), account, c.PoW)
+	}
+}
+
+// ordinal tells accounts of a pool apart; the published one has none.
+func ordinal(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" account %d", i+1)
+}
+
+// quota looks whether an account's stake pays for its payments.
+func (d *Doctor) quota(ctx context.Context, adapter *vite.Chain, what, account string, pow bool) {
+	q, err := adapter.Quota(ctx, account)
+	if err != nil {
+		d.add(false, what+" quota", err.Error(), "the node must answer contract_getQuotaByAccount")
+		return
+	}
+	d.add(q.Max >= minQuota || pow, what+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
+		"stake VITE for "+account+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
+}
+
+// listener looks whether those who can connect to a server are served.
+func (d *Doctor) listener(section string, c httpserver.Config) {
+	if c.Listen == "" { // this machine, by default
+		return
+	}
+	d.add(c.Reachable(), section+" listener", c.Listen, fmt.Sprintf("other machines are turned away over plain HTTP: set %[1]s.tls or acme, or list the proxy in front in %[1]s.trust_proxy", section))
+}
+
+// certificate looks at what clients of a server will see.
+func (d *Doctor) certificate(what, key string, t httpserver.TLS) {
+	if t.Cert == "" {
+		return
+	}
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		d.add(false, what, err.Error(), key+".cert and key must be a PEM pair that belongs together")
+		return
+	}
+	left := pair.Leaf.NotAfter.Sub(d.Now())
+	d.add(left > 14*24*time.Hour, what, fmt.Sprintf("for %s, ends %s", strings.Join(pair.Leaf.DNSNames, ", "), pair.Leaf.NotAfter.Format(time.DateOnly)), "renew it")
+}

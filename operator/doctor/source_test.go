@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/ethereum/devnode"
+)
+
+// checked is what the doctor finds of a source chain, by what it looked at.
+func checked(t *testing.T, c ethereum.Config) map[string]Finding {
+	t.Helper()
+	d := &Doctor{Now: time.Now}
+	adapter, err := ethereum.New(c, nil, nil)
+	require.NoError(t, err)
+	defer adapter.Close()
+	d.source(t.Context(), c, adapter, nil)
+	found := map[string]Finding{}
+	for _, f := range d.Findings {
+		found[f.What] = f
+	}
+	return found
+}
+
+func TestDoctorOfFees(t *testing.T) {
+	t.Parallel()
+	for _, legacy := range []bool{false, true} {
+		dev, err := devnode.Start(devnode.Config{Legacy: legacy})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, dev.Close()) }()
+		c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
+		fees := checked(t, c)["chain eth fees"]
+		require.True(t, fees.OK)
+		kind := map[bool]string{false: "type 2", true: "type 0"}
+		require.Contains(t, fees.Found, kind[legacy])
+		require.NotContains(t, fees.Found, kind[!legacy])
+
+		c.MaxFeeGwei = "0.01"
+		fees = checked(t, c)["chain eth fees"]
+		require.False(t, fees.OK)
+		require.Contains(t, fees.Advice, "max_fee_gwei")
+	}
+}
+
+func TestDoctorOfRequestLimits(t *testing.T) {
+	t.Parallel()
+	dev, err := devnode.Start(devnode.Config{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, dev.Close()) }()
+	target, err := url.Parse(dev.URL())
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	var asked atomic.Int32
+	limited := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer limited.Close()
+	what := func(node string) string { return "chain eth node 1 (" + node + ") request limits" }
+	c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{limited.URL}, RequestsPerSecond: 100}
+	found := checked(t, c)[what(limited.Listener.Addr().String())]
+	require.False(t, found.OK)
+	require.Equal(t, "1 requests of this check refused for coming too soon, 100 calls a second configured", found.Found)
+	require.Contains(t, found.Advice, "requests_per_second")
+
+	c = ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
+	found = checked(t, c)[what(target.Host)]
+	require.True(t, found.OK)
+	require.Equal(t, "none met, no bound of ours", found.Found)
+}

@@ -1,0 +1,155 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/mattn/go-sqlite3"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/records"
+)
+
+// plainError is an error in words for the person at the terminal. What it was stays inside it for errors.Is.
+type plainError struct {
+	text  string
+	cause error
+}
+
+func (e plainError) Error() string { return e.text }
+func (e plainError) Unwrap() error { return e.cause }
+
+func plainly(cause error, format string, args ...any) error {
+	return plainError{fmt.Sprintf(format, args...), cause}
+}
+
+// constraintText is how the databases say that a constraint refused.
+var constraintText = regexp.MustCompile(`constraint failed|violates|duplicate key`)
+
+// PlainError says what a command's error means and what to do next, where its own text is that of a database or of the system.
+func PlainError(err error) error {
+	var told plainError
+	var path *os.PathError
+	switch {
+	case err == nil, errors.As(err, &told):
+		return err
+	case errors.Is(err, records.ErrNewer):
+		return plainly(err, "the database was written by a newer gatewayd than this one: use that version, or a backup from before it")
+	case errors.Is(err, records.ErrOlder):
+		return plainly(err, "the database is of an older gatewayd and this command does not change it: start the daemon of this version first, it brings the database up to date")
+	case errors.Is(err, records.ErrUnknownOutcome):
+		return plainly(err, "the database went away in the middle of it: look with `gatewayd records show` or `channel list` whether it was done before you do it again")
+	case errors.Is(err, records.ErrConflict) && constraintText.MatchString(err.Error()):
+		return plainly(err, "the records changed meanwhile, or do not allow it: nothing was done. Look again with `gatewayd records show`, and order it again if it is still wanted")
+	case errors.Is(err, chain.ErrUnavailable) && chain.PlainError(err) != err.Error():
+		return plainly(err, "too few nodes of the chain answer (%s), so nothing was done: `gatewayd doctor` looks at each of them", chain.PlainError(err))
+	case errors.As(err, &path) && errors.Is(err, os.ErrPermission):
+		return plainly(err, "%s may not be opened by this user: run the command as the daemon's user", path.Path)
+	}
+	return databaseInWords(err)
+}
+
+// InAmounts is an error of the watcher with its amounts as people read them.
+func InAmounts(c config.Config, err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := c.InWholeUnits(err.Error()); text != err.Error() {
+		return plainly(err, "%s", text)
+	}
+	return err
+}
+
+// databaseInWords does the same for what SQLite and PostgreSQL say.
+func databaseInWords(err error) error {
+	var lite sqlite3.Error
+	var refused *pgconn.ConnectError
+	var server *pgconn.PgError
+	switch {
+	case errors.As(err, &lite):
+		return plainly(err, "%s", sqliteInWords(lite))
+	case errors.As(err, &server):
+		return plainly(err, "%s", postgresInWords(server))
+	case errors.As(err, &refused):
+		return plainly(err, "PostgreSQL does not answer at the address of `database.url`: is it running, and may this machine connect?")
+	}
+	return err
+}
+
+func sqliteInWords(e sqlite3.Error) string {
+	switch e.Code {
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return "the database is locked: another program has been writing to it for more than five seconds. Try again; if it stays so, look for a copy or backup that is being made of it"
+	case sqlite3.ErrNotADB, sqlite3.ErrCorrupt:
+		return "the database file is damaged or no database of gatewayd: stop the daemon and see \"Backup and restore\" in docs/operations.md"
+	case sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrReadonly, sqlite3.ErrAuth:
+		return "the database file cannot be opened or written: run the command as the daemon's user, on the daemon's machine"
+	case sqlite3.ErrFull:
+		return "the disk is full: make room, nothing was changed"
+	case sqlite3.ErrIoErr:
+		return "the disk does not give the database file back: look at the system's log"
+	}
+	return "the database file refuses it: `gatewayd doctor` looks at it; nothing was changed"
+}
+
+// Classes and codes of PostgreSQL's errors that an operator can act on.
+const (
+	classConnection    = "08"
+	classAuthorization = "28"
+	noSuchDatabase     = "3D000"
+	classResources     = "53"
+	classIntervention  = "57"
+	noPrivilege        = "42501"
+	readOnly           = "25006"
+)
+
+func postgresInWords(e *pgconn.PgError) string {
+	switch e.Code {
+	case noSuchDatabase:
+		return "PostgreSQL has no database of the name in `database.url`: create it, or correct the name"
+	case noPrivilege:
+		return "PostgreSQL does not let this user do it: grant the rights on the database and its schema, or correct the user in `database.url`"
+	case readOnly:
+		return "PostgreSQL is read only there: `database.url` names a standby, name the primary"
+	}
+	switch e.Code[:min(2, len(e.Code))] {
+	case classAuthorization:
+		return "PostgreSQL refuses the user or the password of `database.url`: the password comes from PGPASSFILE or PGPASSWORD"
+	case classResources:
+		return "PostgreSQL has no room or no free connections: look at its log"
+	case classIntervention, classConnection:
+		return "PostgreSQL is stopping, starting or has ended the statement: try again in a moment"
+	}
+	return "PostgreSQL refuses it (code " + e.Code + "): look at its log; nothing was changed"
+}
+
+// UsageError is a command that was written wrongly.
+type UsageError struct{ error }
+
+func (e UsageError) Unwrap() error { return e.error }
+
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// oneOf is a usage error unless a value of a flag, if there is one, is among those that exist.
+func oneOf(flag, value string, exist []string) error {
+	if value == "" || slices.Contains(exist, value) {
+		return nil
+	}
+	return Usagef("--%s %q: one of %s is wanted", flag, value, strings.Join(exist, ", "))
+}
+
+// Grouped writes a number with commas.
+func Grouped(n uint64) string {
+	text := strconv.FormatUint(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

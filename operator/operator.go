@@ -1,0 +1,154 @@
+// Package operator is what an operator can do beside a running daemon: look at records, channels and accounts and mend them, order a reload, read blocks
+// again. Its functions return reports; who calls them prints them. audit and doctor are packages of their own, status judges what keeps money from moving.
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// Session is what an operator's command works with beside a running daemon: the same database, no lease, no keys.
+type Session struct {
+	Config config.Config
+	Store  *records.Store
+}
+
+// Open reads the configuration and opens its database.
+func Open(ctx context.Context, path string) (*Session, error) {
+	cfg, err := config.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	store, err := records.OpenExisting(ctx, cfg.Database)
+	if errors.Is(err, records.ErrNotFound) {
+		return nil, plainly(err, "there is no database yet where the configuration has it: `gatewayd run -c %s` makes it. Is %s the daemon's configuration?", path, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	return &Session{Config: cfg, Store: store}, nil
+}
+
+// Change runs an operator's order in one transaction under the operator's name.
+func (d *Session) Change(ctx context.Context, fn func(*records.Tx) error) error {
+	return d.Store.Update(AsOperator(ctx), fn)
+}
+
+// Rules are the watcher's decisions without its loops: retry and refund use the very code the daemon does.
+func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
+	chains, err := d.Chains()
+	if err != nil {
+		return nil, err
+	}
+	networks, err := d.Networks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	quiet := logrus.New() // what changes stands in the history
+	quiet.SetOutput(io.Discard)
+	return watcher.New(watcher.Config{}, watcher.Parts{Store: d.Store, Chains: chains, Networks: networks, Log: quiet})
+}
+
+// Chains are the configured chains. They read blocks and sign nothing.
+func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
+	chains, watch := map[chain.ID]chain.Chain{}, records.NewWatch(d.Store)
+	for _, c := range d.Config.Chains() {
+		adapter, err := c.Open(nil, watch, nil)
+		if err != nil {
+			return nil, err
+		}
+		chains[c.ID] = adapter
+	}
+	return chains, nil
+}
+
+// Networks takes our accounts from the database, where the daemon has put them: an operator's command has no keys.
+func (d *Session) Networks(ctx context.Context) (list []records.Network, err error) {
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		for _, n := range d.Config.Networks {
+			network := n.Record()
+			known, err := knownAccounts(tx, n)
+			if err != nil {
+				return err
+			}
+			for _, a := range d.Config.OwnAccounts(n) {
+				if a, ok := known[keyOf(a)]; ok {
+					network = config.WithAccount(network, a)
+				}
+			}
+			list = append(list, network)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// ChainOf is a configured chain by its name.
+func ChainOf(c config.Config, name string) (chain.ID, error) {
+	ids := c.ChainIDs()
+	if !slices.Contains(ids, chain.ID(name)) {
+		return "", Usagef("there is no chain %q: one of %v is wanted", name, ids)
+	}
+	return chain.ID(name), nil
+}
+
+// OwnAccount is one of our accounts by the name of its chain and its address.
+func (d *Session) OwnAccount(ctx context.Context, name, address string) (chain.ID, error) {
+	id, err := ChainOf(d.Config, name)
+	if err != nil {
+		return "", err
+	}
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		_, err := tx.Account(id, address)
+		return err
+	})
+	if errors.Is(err, records.ErrNotFound) {
+		return "", plainly(err, "%s is no account of ours on %s: `gatewayd account list` shows them", address, id)
+	}
+	return id, err
+}
+
+// accountKey is what an account is found by where its address is not known.
+type accountKey struct {
+	chain chain.ID
+	path  string
+}
+
+func keyOf(a records.Account) accountKey { return accountKey{a.Chain, a.KeyPath} }
+
+// knownAccounts are the accounts that the database has of a network, deposit addresses left out.
+func knownAccounts(tx *records.Tx, n config.Network) (map[accountKey]records.Account, error) {
+	known := map[accountKey]records.Account{}
+	for _, id := range []chain.ID{n.Source, n.Exchange} {
+		accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range accounts {
+			if a.Network == n.Name {
+				known[keyOf(a)] = a
+			}
+		}
+	}
+	return known, nil
+}
+
+// AsOperator names the operator in the history.
+func AsOperator(ctx context.Context) context.Context {
+	name := "operator"
+	if u, err := user.Current(); err == nil {
+		name += ":" + u.Username
+	}
+	return records.WithActor(ctx, name)
+}

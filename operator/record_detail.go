@@ -1,0 +1,197 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gatewayd/records"
+)
+
+// RecordDetail is one record with everything that happened to it.
+type RecordDetail struct {
+	Record   RecordRow    `json:"record"`
+	Payments []PaymentRow `json:"payments"`
+	History  []eventRow   `json:"history"`
+
+	Stored records.Record    `json:"-"`
+	Paid   []records.Payment `json:"-"`
+}
+
+type PaymentRow struct {
+	ID       uint64       `json:"id"`
+	Purpose  string       `json:"purpose"`
+	State    string       `json:"state"`
+	Reason   string       `json:"reason"`
+	Chain    string       `json:"chain"`
+	Account  string       `json:"account"`
+	Asset    string       `json:"asset"`
+	Amount   string       `json:"amount"`
+	Payee    string       `json:"payee"`
+	Tx       string       `json:"tx"`
+	Attempts []AttemptRow `json:"attempts"`
+}
+
+type AttemptRow struct {
+	Number uint64 `json:"number"`
+	Seq    int    `json:"seq"`
+	Kind   string `json:"kind"`
+	Hash   string `json:"hash"`
+	Tip    string `json:"tip"`
+	Cap    string `json:"cap"`
+	At     string `json:"at"`
+}
+
+type eventRow struct {
+	At     string `json:"at"`
+	Actor  string `json:"actor"`
+	What   string `json:"what"`
+	Detail string `json:"detail"`
+}
+
+// Details are the records that an id or a hash names, with all that happened to them.
+func (d *Session) Details(ctx context.Context, name string) (list []RecordDetail, err error) {
+	if name, err = d.named(ctx, name); err != nil {
+		return nil, err
+	}
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		found, err := d.find(tx, name)
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			s, err := detailOf(tx, r)
+			if err != nil {
+				return err
+			}
+			list = append(list, s)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// named is the id, the hash or the ref that an operator means.
+func (d *Session) named(ctx context.Context, name string) (string, error) {
+	if _, err := strconv.ParseUint(name, 10, 63); err == nil {
+		return name, nil
+	}
+	var exact []records.Record
+	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
+		exact, err = tx.FindRecords(name)
+		return err
+	})
+	if err != nil || len(exact) > 0 {
+		return name, err
+	}
+	return d.wholeHash(ctx, name)
+}
+
+func (d *Session) find(tx *records.Tx, name string) ([]records.Record, error) {
+	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
+		r, err := tx.Record(id)
+		if errors.Is(err, records.ErrNotFound) {
+			return nil, plainly(err, "there is no record %d", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []records.Record{r}, nil
+	}
+	found, err := tx.FindRecords(name)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no record has the hash %q", name)
+	}
+	return found, err
+}
+
+func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
+	s := RecordDetail{Record: RowOf(r), Stored: r}
+	payments, err := tx.PaymentsOf(r.ID)
+	s.Paid = payments
+	if err != nil {
+		return s, err
+	}
+	events, err := tx.History("transfer", strconv.FormatUint(r.ID, 10))
+	if err != nil {
+		return s, err
+	}
+	for _, p := range payments {
+		row := PaymentRow{
+			ID: p.ID, Purpose: string(p.Purpose), State: string(p.State), Reason: p.Reason, Chain: string(p.Chain), Account: p.Account,
+			Asset: string(p.Asset), Amount: p.Amount.String(), Payee: p.Payee, Tx: p.Tx,
+		}
+		attempts, err := tx.AttemptsOf(p.ID)
+		if err != nil {
+			return s, err
+		}
+		for _, a := range attempts {
+			row.Attempts = append(row.Attempts, AttemptRow{
+				Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: stamp(a.CreatedAt),
+			})
+		}
+		s.Payments = append(s.Payments, row)
+		more, err := tx.History("payment", strconv.FormatUint(p.ID, 10))
+		if err != nil {
+			return s, err
+		}
+		events = append(events, more...)
+	}
+	for _, e := range inOrder(events) {
+		s.History = append(s.History, eventRow{At: stamp(e.At), Actor: e.Actor, What: e.Subject + " " + e.SubjectID + " " + e.Event, Detail: e.Detail})
+	}
+	return s, nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// inOrder sorts events as they happened.
+func inOrder(events []records.Event) []records.Event {
+	slices.SortFunc(events, func(a, b records.Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	return events
+}
+
+// Note is what the sender wrote beside the value, and what is wrong with it.
+func (r RecordRow) Note() string {
+	var parts []string
+	if r.MemoText != "" {
+		parts = append(parts, strconv.Quote(r.MemoText))
+	}
+	if r.Memo != "" {
+		parts = append(parts, "hex "+r.Memo)
+	}
+	switch {
+	case r.Reason == records.ReasonUnknownLabel && r.Memo == "":
+		parts = append(parts, "no label came with it")
+	case r.Fault != "":
+		parts = append(parts, "cannot be read: "+strings.ReplaceAll(r.Fault, "_", " "))
+	case r.Reason == records.ReasonUnknownLabel:
+		parts = append(parts, "no user has this label")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Advice is the order that fits a held record.
+func (r RecordRow) Advice() string {
+	if r.State != string(records.Held) {
+		return ""
+	}
+	refund := fmt.Sprintf("`gatewayd records refund %d`", r.ID)
+	credit := fmt.Sprintf("`gatewayd records credit %d --wallet ADDR --why …`", r.ID)
+	switch r.Reason {
+	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonBeforeAddress:
+		return "find the owner, then " + credit + ", or " + refund
+	case records.ReasonUnknownToken:
+		return refund + ", if it can be sent back"
+	case records.ReasonWrongType, records.ReasonUnproven:
+		return fmt.Sprintf("`gatewayd records credit %d --why …` credits it to its owner, %s sends it back", r.ID, refund)
+	case records.ReasonUnknownSender:
+		return fmt.Sprintf("ask the contract's owner, then `gatewayd records refund %d --to ADDR`", r.ID)
+	}
+	return ""
+}

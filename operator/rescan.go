@@ -1,0 +1,196 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// maxOrdered bounds how many blocks one command orders to be booked again, and maxShown how many differences it remembers.
+const (
+	maxOrdered = 1_000
+	maxShown   = 10_000
+)
+
+// Rescan is what reading a range again has shown.
+type Rescan struct {
+	*Session
+	ID        chain.ID
+	From, To  uint64
+	Forgotten int // blocks whose hash is not in the records any more
+	Found     []watcher.BlockDifference
+	Booked    map[uint64]records.Rescan // what became of the ordered blocks, by height
+}
+
+// DifferenceRow is one difference for programs. Amounts are in smallest units.
+type DifferenceRow struct {
+	Height uint64 `json:"height"`
+	Block  string `json:"block"`
+	Kind   string `json:"kind"`
+	Tx     string `json:"tx"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+	Record uint64 `json:"record,omitempty"`
+	Mends  bool   `json:"mends"`            // --book mends it
+	Booked string `json:"booked,omitempty"` // open, done or failed
+	Detail string `json:"detail,omitempty"`
+}
+
+// Rescan reads a range and compares it. Progress goes to a terminal that waits.
+func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer) (*Rescan, error) {
+	id, err := ChainOf(d.Config, args[0])
+	if err != nil {
+		return nil, err
+	}
+	r := &Rescan{Session: d, ID: id, Booked: map[uint64]records.Rescan{}}
+	if err := r.bounds(ctx, args[1:]); err != nil {
+		return nil, err
+	}
+	rules, err := d.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	told := time.Now()
+	for at := r.From; at <= r.To; {
+		blocks, err := rules.ReadBlocks(ctx, r.ID, at, r.To)
+		if err != nil {
+			return nil, r.unreadable(at, err)
+		}
+		found, forgotten, err := rules.Compare(ctx, r.ID, blocks)
+		if err != nil {
+			return nil, err
+		}
+		r.Found, r.Forgotten, at = append(r.Found, found...), r.Forgotten+forgotten, at+uint64(len(blocks))
+		if len(r.Found) > maxShown {
+			return nil, fmt.Errorf("more than %s differences up to block %d: read fewer blocks at a time", Grouped(maxShown), at-1)
+		}
+		if time.Since(told) > 10*time.Second {
+			told = time.Now()
+			fmt.Fprintf(progress, "%s of %s blocks read\n", Grouped(at-r.From), Grouped(r.To-r.From+1))
+		}
+	}
+	return r, nil
+}
+
+// unreadable says why a block cannot be read, and what helps.
+func (r *Rescan) unreadable(at uint64, err error) error {
+	if errors.Is(err, chain.ErrNotFound) {
+		return fmt.Errorf("the nodes of %s do not have block %d any more, so nothing at or below it can be read again: configure a node that keeps old blocks", r.ID, at)
+	}
+	return fmt.Errorf("the nodes of %s give no agreed and proven answer for blocks from %d on, old ones may be pruned there: %s; `gatewayd doctor` looks at the nodes", r.ID, at, chain.PlainError(err))
+}
+
+// bounds reads FROM and TO and holds them against what the daemon has followed.
+func (r *Rescan) bounds(ctx context.Context, args []string) error {
+	began, cur := uint64(0), records.Cursor{}
+	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+		if cur, err = tx.Cursor(r.ID); err != nil || cur.Missing {
+			return err
+		}
+		began, err = tx.Began(r.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if cur.Missing {
+		return fmt.Errorf("%s has not been followed yet: start the daemon", r.ID)
+	}
+	r.To = cur.Height
+	for i, into := range []*uint64{&r.From, &r.To}[:len(args)] {
+		if *into, err = strconv.ParseUint(args[i], 10, 63); err != nil {
+			return Usagef("block %q: its number is wanted", args[i])
+		}
+	}
+	switch {
+	case r.To < r.From:
+		return Usagef("blocks %d to %d: the first is above the last", r.From, r.To)
+	case r.To > cur.Height:
+		return Usagef("block %d: the daemon has followed %s to block %d, what is above it will read by itself", r.To, r.ID, cur.Height)
+	case r.From <= began:
+		return Usagef("block %d: %s is followed from block %d on. What came before belongs to no user of these records and is never booked", r.From, r.ID, began+1)
+	}
+	return nil
+}
+
+// Book orders the blocks that show something missing, and waits until the daemon has done it.
+func (r *Rescan) Book(ctx context.Context) error {
+	var wanted []chain.Point
+	for _, d := range r.Found {
+		if d.Mends() && (len(wanted) == 0 || wanted[len(wanted)-1] != d.Point) {
+			wanted = append(wanted, d.Point)
+		}
+	}
+	if len(wanted) > maxOrdered {
+		return fmt.Errorf("%s blocks miss something: book at most %s at a time, in smaller ranges", Grouped(uint64(len(wanted))), Grouped(maxOrdered))
+	}
+	err := r.Change(ctx, func(tx *records.Tx) error {
+		for _, p := range wanted {
+			if err := tx.OrderRescan(r.ID, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.await(ctx, wanted)
+}
+
+// bookPatience is how long the command waits for the daemon to book what it was ordered to.
+const bookPatience = 30 * time.Second
+
+func (r *Rescan) await(ctx context.Context, wanted []chain.Point) error {
+	ctx, cancel := context.WithTimeout(ctx, bookPatience)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		open := false
+		err := r.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) error {
+			for _, p := range wanted {
+				o, err := tx.RescanAt(r.ID, p.Height)
+				if err != nil {
+					return err
+				}
+				r.Booked[p.Height] = o
+				open = open || o.State == records.RescanOpen
+			}
+			return nil
+		})
+		if err != nil || !open {
+			return err
+		}
+		if led, err := r.Store.Led(ctx, status.Role); err != nil || !led {
+			return err // no daemon runs: the order stands, and print says so
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (r *Rescan) Rows() []DifferenceRow {
+	rows := make([]DifferenceRow, len(r.Found))
+	for i, d := range r.Found {
+		o := r.Booked[d.Height]
+		rows[i] = DifferenceRow{
+			Height: d.Height, Block: d.Hash, Kind: string(d.Kind), Tx: d.Tx, From: d.From, To: d.To, Asset: string(d.Asset), Amount: d.Amount.String(),
+			Record: d.Record, Mends: d.Mends(), Booked: string(o.State), Detail: o.Detail,
+		}
+	}
+	return rows
+}

@@ -1,0 +1,151 @@
+// Package policy is what operators decide of tokens: which are served, their fees, depths and limits. Its results depend on their arguments alone.
+package policy
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"gatewayd/chain"
+)
+
+// Network is one source chain under one base path, with the accounts that serve it.
+// The same token id may stand in several networks (docs/gateway-clients.md 1), so everything is keyed by (network, token).
+type Network struct {
+	Name     string
+	Source   chain.ID
+	Exchange chain.ID
+	Hot      string   // pays withdrawals on the source chain
+	Hots     []string // all accounts that do, Hot first; empty: Hot alone
+	Shared   string   // inbound address of type 1 tokens on the source chain
+	Gas      string   // tops up deposit addresses
+	Gateway  string   // takes withdrawals and pays deposits on the exchange chain
+	Gateways []string // all accounts that pay deposits, Gateway first; empty: Gateway alone
+	Funders  []string // canonical senders on either chain whose transfers are the operators' own money
+	Tokens   []Token
+	// Explorer templates with {$tx} in place of the hash.
+	SourceExplorer   string
+	ExchangeExplorer string
+}
+
+// Token is a gateway token on one network. Amounts count the gateway token's units.
+type Token struct {
+	TokenID       string // on the exchange chain
+	Symbol        string
+	Decimals      uint8
+	Asset         chain.Asset // on the source chain
+	AssetDecimals uint8
+	Type          int    // binding type
+	LabelName     string // type 1: what wallets call the label
+	Issued        bool   // all of the token that exists is this gateway's to cover
+	Policy        Policy
+}
+
+// Token answers the network's token by id.
+func (n Network) Token(id string) (Token, bool) {
+	for _, t := range n.Tokens {
+		if t.TokenID == id {
+			return t, true
+		}
+	}
+	return Token{}, false
+}
+
+// ByAsset answers the network's token by its source asset and binding type: two tokens may share an asset when their types differ.
+func (n Network) ByAsset(asset chain.Asset, bindingType int) (Token, bool) {
+	for _, t := range n.Tokens {
+		if t.Asset == asset && t.Type == bindingType {
+			return t, true
+		}
+	}
+	return Token{}, false
+}
+
+// Policy is what holds for a token at a moment. A transfer freezes it at first sight.
+type Policy struct {
+	Type                  int          `json:"type"`
+	Decimals              uint8        `json:"decimals"`
+	AssetDecimals         uint8        `json:"assetDecimals"`
+	MinDeposit            chain.Amount `json:"minDeposit"`
+	MinWithdraw           chain.Amount `json:"minWithdraw"`
+	MaxWithdraw           chain.Amount `json:"maxWithdraw"` // zero: no maximum
+	MinRefund             chain.Amount `json:"minRefund"`   // a refused withdrawal of less is kept unless an operator orders its refund
+	DepositConfirmations  Depth        `json:"depositConfirmations"`
+	WithdrawConfirmations Depth        `json:"withdrawConfirmations"`
+	Fee                   Fee          `json:"fee"`
+	Cost                  chain.Amount `json:"cost"` // network cost the fee was quoted with, in token units
+}
+
+// Depth says when a transfer is final: Count blocks deep (1 = in the latest block), and never before the chain's own final point when Tag is set.
+// Count is also what wallets show as the number of confirmations.
+type Depth struct {
+	Count uint64 `json:"count" yaml:"count"`
+	Tag   bool   `json:"tag" yaml:"tag"`
+}
+
+// Reached tells whether a block at height is final under the rule.
+func (d Depth) Reached(height, head, final uint64) bool {
+	if d.Tag {
+		return height <= final
+	}
+	return head+1 >= height+d.Count
+}
+
+// WithAccountsOf is the network with the accounts of another.
+func (n Network) WithAccountsOf(o Network) Network {
+	n.Hot, n.Hots, n.Shared, n.Gas, n.Gateway, n.Gateways = o.Hot, o.Hots, o.Shared, o.Gas, o.Gateway, o.Gateways
+	return n
+}
+
+// AmountText is an amount of what moves on one of the network's chains, for people: whole units and the symbol, "0.5 ETH". What the network does not serve
+// stays in smallest units.
+func (n Network) AmountText(id chain.ID, asset chain.Asset, a chain.Amount) string {
+	for _, t := range n.Tokens {
+		switch {
+		case id == n.Exchange && string(asset) == t.TokenID:
+			return a.Whole(t.Decimals) + " " + cmp.Or(t.Symbol, t.TokenID)
+		case id == n.Source && asset == t.Asset:
+			return a.Whole(t.AssetDecimals) + " " + t.SourceSymbol()
+		}
+	}
+	if id == n.Source && asset == chain.Native {
+		return a.Whole(nativeDecimals) + " coins"
+	}
+	return a.String() + " units of " + string(asset)
+}
+
+// SourceSymbol is the name of the token's asset on its own chain: the gateway token's without the number that the exchange chain adds.
+func (t Token) SourceSymbol() string {
+	symbol, number, ok := strings.Cut(t.Symbol, "-")
+	if !ok || strings.Trim(number, "0123456789") != "" {
+		symbol = t.Symbol
+	}
+	return cmp.Or(symbol, string(t.Asset))
+}
+
+// Paying answers the accounts that pay on a chain of the network. The first is the published one.
+func (n Network) Paying(id chain.ID) []string {
+	pool, first := n.Gateways, n.Gateway
+	if id == n.Source {
+		pool, first = n.Hots, n.Hot
+	}
+	if len(pool) == 0 {
+		return []string{first}
+	}
+	return pool
+}
+
+// PayerOf is the account of a chain that pays what a transfer causes. It depends on nothing but the transfer's place on its own ledger and
+// the set of accounts, so that a restored database gives the transfer to the account that may have paid it already, whose ledger tells. An
+// added account takes over its share of new transfers, no more.
+func (n Network) PayerOf(id chain.ID, t chain.Transfer, from chain.ID) string {
+	return slices.MaxFunc(n.Paying(id), func(a, b string) int { return cmp.Compare(draw(a, t, from), draw(b, t, from)) })
+}
+
+// draw is the account's lot for a transfer (rendezvous hashing).
+func draw(account string, t chain.Transfer, from chain.ID) uint64 {
+	sum := sha256.Sum256([]byte(string(from) + "\n" + t.Ref + "\n" + account))
+	return binary.BigEndian.Uint64(sum[:])
+}

@@ -1,0 +1,237 @@
+package records
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+// Attribution is whose a held deposit is and what is owed for it. Net counts the gateway token's units.
+type Attribution struct {
+	Token  string
+	Owner  string // user's exchange-chain address, which is paid
+	Policy Policy // in force now: frozen with the rest
+	Net    chain.Amount
+}
+
+// Attribute makes a held deposit that nobody was named for final, as its owner's. It happens once: no row that has an owner gets another.
+// ErrConflict: it is not such a deposit any more, or its block left the line.
+func (tx *Tx) Attribute(id uint64, a Attribution) error {
+	if err := tx.attribute(id, a); err != nil {
+		return fmt.Errorf("attributing transfer %d: %w", id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) attribute(id uint64, a Attribution) error {
+	if err := tx.onLine(id); err != nil {
+		return err
+	}
+	policy, err := json.Marshal(a.Policy)
+	if err != nil {
+		return err
+	}
+	err = tx.change(`UPDATE transfers SET state = 'final', reason = ?, token = ?, owner = ?, payee = ?, net = ?, policy = ?, changed_at = ?
+		WHERE id = ? AND state = 'held' AND direction = 'deposit' AND owner = '' AND failed = 0`,
+		ReasonOperator, a.Token, a.Owner, a.Owner, a.Net, string(policy), tx.millis(), id)
+	if err == nil {
+		err = tx.bookDeposit(id, true)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.logTransfer(id, string(Final), fmt.Sprintf("owner %s, %s of %s", a.Owner, a.Net, a.Token))
+}
+
+// AllowRefundTo notes that an operator wants a transfer refunded to somebody else than its sender. Without it such a refund is a breach of the books.
+func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
+	_, err := tx.exec(`INSERT INTO refund_payees (transfer_id, payee, actor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (transfer_id, payee) DO NOTHING`,
+		id, note(payee), note(tx.actor), tx.millis())
+	if err != nil {
+		return fmt.Errorf("ordering the refund of transfer %d to %s: %w", id, payee, err)
+	}
+	return nil
+}
+
+// Reclassify decides a held transfer, which nobody was named for and which was of no token, again: as final or refused, a deposit or a withdrawal
+// of the token and to the owner that t says, or money of the operators' own. It happens once. ErrConflict: it is not such a transfer, a payment
+// for it lives, or its block left the line.
+func (tx *Tx) Reclassify(t Transfer) error {
+	if err := tx.reclassify(t); err != nil {
+		return fmt.Errorf("deciding transfer %d again: %w", t.ID, err)
+	}
+	return nil
+}
+
+func (tx *Tx) reclassify(t Transfer) error {
+	if err := tx.onLine(t.ID); err != nil {
+		return err
+	}
+	live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, t.ID)
+	if err == nil && live {
+		err = fmt.Errorf("%w: a payment for it lives", ErrConflict)
+	}
+	if err != nil {
+		return err
+	}
+	policy, err := json.Marshal(t.Policy)
+	if err != nil {
+		return err
+	}
+	err = tx.change(`UPDATE transfers SET direction = ?, token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?, state = ?, reason = ?, changed_at = ?
+		WHERE id = ? AND state = 'held' AND owner = '' AND token = '' AND failed = 0`,
+		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), note(t.Reason), tx.millis(), t.ID)
+	if err == nil {
+		err = tx.bookDeposit(t.ID, true)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.logTransfer(t.ID, string(t.State), fmt.Sprintf("decided again as a %s: %s", t.Direction, t.Reason))
+}
+
+// Incidents answers the ids of a chain's transfers that were decided and whose blocks left the chain, oldest first; at most 1000.
+func (tx *Tx) Incidents(id chain.ID) (ids []uint64, err error) {
+	if err := tx.list(&ids, `SELECT id FROM transfers WHERE chain = ? AND incident <> '' ORDER BY id LIMIT ? + 0`, string(id), maxPage); err != nil {
+		return nil, fmt.Errorf("reading the incidents of %s: %w", id, err)
+	}
+	return ids, nil
+}
+
+// MarkLost marks the decided transfers above a height as gone with their blocks: the nodes have another past from there on.
+func (tx *Tx) MarkLost(id chain.ID, above uint64) error {
+	lost, err := tx.transfers(`WHERE chain = ? AND height > ? AND state IN ('final','held','refused') AND incident = '' ORDER BY height, id LIMIT ? + 0`,
+		string(id), above, maxPage)
+	for i := range lost {
+		if err != nil {
+			break
+		}
+		err = tx.markIncident(&lost[i])
+	}
+	if err != nil {
+		return fmt.Errorf("marking what %s has lost above block %d: %w", id, above, err)
+	}
+	return nil
+}
+
+func (tx *Tx) markIncident(t *Transfer) error {
+	t.Incident = fmt.Sprintf("decided, then its block %d %s left the chain", t.Height, t.BlockHash)
+	if err := tx.change(`UPDATE transfers SET incident = ? WHERE id = ?`, t.Incident, t.ID); err != nil {
+		return err
+	}
+	return tx.logTransfer(t.ID, "incident", t.Incident)
+}
+
+// clearIncidents takes back the marks of transfers whose blocks stand on our line: the nodes agree with them again.
+func (tx *Tx) clearIncidents(id chain.ID) error {
+	back, err := tx.transfers(`WHERE chain = ? AND incident <> '' AND EXISTS (SELECT 1 FROM blocks b
+		WHERE b.chain = transfers.chain AND b.hash = transfers.block_hash AND b.canonical = 1) ORDER BY id LIMIT ? + 0`, string(id), maxPage)
+	for _, t := range back {
+		if err == nil {
+			err = tx.clearIncident(t.ID)
+		}
+	}
+	return err
+}
+
+func (tx *Tx) clearIncident(transfer uint64) error {
+	if err := tx.change(`UPDATE transfers SET incident = '' WHERE id = ?`, transfer); err != nil {
+		return err
+	}
+	if _, err := tx.exec(`DELETE FROM write_offs WHERE transfer_id = ?`, transfer); err != nil {
+		return err
+	}
+	return tx.logTransfer(transfer, "incident_over", "its block stands on the chain again")
+}
+
+// Loss is what was paid for a transfer that has left its chain.
+type Loss struct {
+	Chain  chain.ID
+	Asset  chain.Asset
+	Amount chain.Amount
+}
+
+// WriteOff is an operator's word that what was paid for a transfer is lost, because its block has left the chain for good: nobody is asked about it
+// any more, and the balance sheet counts it as lost. It is taken back when the block returns. ErrConflict: the transfer is no incident, its loss was
+// written off before, or a payment for it is neither paid nor void, so that nobody knows yet what is lost.
+func (tx *Tx) WriteOff(id uint64) (Loss, error) {
+	l, err := tx.writeOffIncident(id)
+	if err != nil {
+		return Loss{}, fmt.Errorf("writing off transfer %d: %w", id, err)
+	}
+	return l, nil
+}
+
+func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
+	t, err := tx.Transfer(id)
+	if err == nil && t.Incident == "" {
+		err = fmt.Errorf("%w: its block stands on the chain", ErrConflict)
+	}
+	if err != nil {
+		return l, err
+	}
+	before, err := tx.losses([]uint64{id})
+	if err == nil && len(before) > 0 {
+		err = fmt.Errorf("%w: it was written off before", ErrConflict)
+	}
+	if err == nil {
+		l, err = tx.lossOf(t)
+	}
+	if err == nil {
+		_, err = tx.exec(`INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			id, t.Network, t.Token, string(l.Chain), string(l.Asset), l.Amount, note(tx.actor), tx.millis())
+	}
+	if err == nil {
+		err = tx.logTransfer(id, "written_off", fmt.Sprintf("%s of %s", l.Amount, l.Asset))
+	}
+	return l, err
+}
+
+// lossOf is the payment that was made for a transfer; nothing when none was.
+func (tx *Tx) lossOf(t Transfer) (l Loss, err error) {
+	l = Loss{Chain: t.Chain, Asset: t.Asset}
+	payments, err := tx.PaymentsOf(t.ID)
+	for _, p := range payments {
+		switch {
+		case p.Purpose == chain.Receive || p.State == VoidPayment:
+		case p.State == Paid:
+			l = Loss{p.Chain, p.Asset, p.Amount}
+		default:
+			return l, fmt.Errorf("%w: payment %d is %s: nothing is lost before it is paid", ErrConflict, p.ID, p.State)
+		}
+	}
+	return l, err
+}
+
+// incidentLosses is losses of those transfers that are incidents.
+func (tx *Tx) incidentLosses(transfers []Transfer) (map[uint64]Loss, error) {
+	var ids []uint64
+	for _, t := range transfers {
+		if t.Incident != "" {
+			ids = append(ids, t.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return tx.losses(ids)
+}
+
+// losses answers what was written off of transfers.
+func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
+	var rows []struct {
+		ID     uint64       `db:"transfer_id"`
+		Chain  string       `db:"chain"`
+		Asset  string       `db:"asset"`
+		Amount chain.Amount `db:"amount"`
+	}
+	if err := tx.listIn(&rows, `SELECT transfer_id, chain, asset, amount FROM write_offs WHERE transfer_id IN (?)`, ids); err != nil {
+		return nil, fmt.Errorf("reading what was written off: %w", err)
+	}
+	out := make(map[uint64]Loss, len(rows))
+	for _, r := range rows {
+		out[r.ID] = Loss{chain.ID(r.Chain), chain.Asset(r.Asset), r.Amount}
+	}
+	return out, nil
+}

@@ -1,0 +1,176 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+)
+
+type effectRow struct {
+	Chain     string       `db:"chain"`
+	Tx        string       `db:"tx"`
+	BlockHash string       `db:"block_hash"`
+	Height    uint64       `db:"height"`
+	Account   string       `db:"account"`
+	Number    uint64       `db:"number"`
+	OK        bool         `db:"ok"`
+	Void      bool         `db:"void"`
+	Fee       chain.Amount `db:"fee"`
+	Payee     string       `db:"payee"` // where it is asked for
+	Value     chain.Amount `db:"value"`
+}
+
+func (r effectRow) effect() OwnTx {
+	return OwnTx{
+		Chain: chain.ID(r.Chain), BlockHash: r.BlockHash, Height: r.Height,
+		OwnTx: chain.OwnTx{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee, To: r.Payee, Value: r.Value},
+	}
+}
+
+// SeeOwnTx is SeeOwnTxs of one.
+func (tx *Tx) SeeOwnTx(e OwnTx) error { return tx.SeeOwnTxs(e.Chain, []OwnTx{e}) }
+
+// SeeOwnTxs stores what our accounts did, as a block of the line of a chain shows it: the block at the cursor. The same own transaction in the same block
+// is stored once. The slots that they stand for count as mined until the block leaves the line.
+func (tx *Tx) SeeOwnTxs(id chain.ID, list []OwnTx) error {
+	if err := tx.seeOwnTxs(id, list); err != nil {
+		return fmt.Errorf("storing %d effects on %s: %w", len(list), id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
+	hashes, rows := make([]string, len(list)), make([][]any, len(list))
+	for i, e := range list {
+		hashes[i] = e.Tx
+	}
+	known, err := tx.ours(id, hashes)
+	if err != nil {
+		return err
+	}
+	for i, e := range list {
+		_, ours := known[e.Tx]
+		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value, bit(ours)}
+	}
+	err = tx.insert(`effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, known)`, rows, ` ON CONFLICT DO NOTHING`)
+	if err != nil {
+		return err
+	}
+	return tx.mine(id, list, known)
+}
+
+// at is where an attempt of ours stands; no place for a cancellation, which has no slot.
+type at struct {
+	Account string `db:"account"`
+	Branch  uint64 `db:"lineage"`
+	Number  uint64 `db:"number"`
+}
+
+// ours answers those of a chain's hashes that we signed.
+func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]at, error) {
+	out := map[string]at{}
+	err := inGroups(hashes, func(set string, in []any, _ int) error {
+		in = append([]any{string(id)}, in...)
+		var cancelled []string
+		if err := tx.list(&cancelled, `SELECT hash FROM cancels WHERE chain = ? AND hash IN `+set, in...); err != nil {
+			return err
+		}
+		for _, hash := range cancelled {
+			out[hash] = at{}
+		}
+		var rows []struct {
+			at
+			Hash string `db:"hash"`
+		}
+		err := tx.list(&rows, `SELECT account, lineage, number, hash FROM attempts WHERE chain = ? AND hash IN `+set, in...)
+		for _, r := range rows {
+			out[r.Hash] = r.at
+		}
+		return err
+	})
+	return out, err
+}
+
+// mine marks the open slots of attempts as standing in the blocks that show them.
+func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]at) error {
+	type run struct {
+		account   string
+		lineage   uint64
+		blockHash string
+	}
+	numbers := map[run][]uint64{}
+	for _, e := range list {
+		if a := known[e.Tx]; a.Account != "" {
+			r := run{a.Account, a.Branch, e.BlockHash}
+			numbers[r] = append(numbers[r], a.Number)
+		}
+	}
+	for r, some := range numbers {
+		err := inGroups(some, func(set string, in []any, _ int) error {
+			_, err := tx.exec(`UPDATE slots SET mined_in = ? WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `+set,
+				append([]any{r.blockHash, string(id), r.account, r.lineage}, in...)...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// know marks the own transactions of a transaction as ours, because it is about to be stored as an attempt or a cancellation. It tells whether there are any.
+func (tx *Tx) know(id chain.ID, hash string) (bool, error) {
+	n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND tx = ?`, string(id), hash)
+	return n > 0, err
+}
+
+// UnsettledOwnTxs answers the own transactions in final blocks of the line that were not acted on yet, by account and number: at most limit.
+func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
+	c, err := tx.Cursor(id)
+	if err != nil {
+		return nil, err
+	}
+	var rows []effectRow
+	err = tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM effects e
+		WHERE e.chain = ? AND e.settled = 0 AND e.height <= ?
+		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
+		ORDER BY e.height, e.account, e.number LIMIT ? + 0`, string(id), c.Final.Height, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the unsettled effects of %s: %w", id, err)
+	}
+	out := make([]OwnTx, len(rows))
+	for i, r := range rows {
+		out[i] = r.effect()
+	}
+	return out, nil
+}
+
+// MarkSettled records that an own transaction was acted on. ErrConflict: it was already, or it is not stored.
+func (tx *Tx) MarkSettled(e OwnTx) error {
+	err := tx.change(`UPDATE effects SET settled = 1 WHERE chain = ? AND tx = ? AND block_hash = ? AND settled = 0`, string(e.Chain), e.Tx, e.BlockHash)
+	if err != nil {
+		return fmt.Errorf("marking the effect %s on %s: %w", e.Tx, e.Chain, err)
+	}
+	return nil
+}
+
+// PaidBefore adds up what the account's transactions before an own transaction moved of an asset in the same block, by the payments that they carried out.
+func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err error) {
+	var rows []struct {
+		Amount chain.Amount `db:"amount"`
+	}
+	err = tx.list(&rows, `SELECT p.amount FROM effects e JOIN attempts a ON a.hash = e.tx AND a.chain = e.chain
+		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
+		JOIN payments p ON p.id = s.payment_id
+		WHERE e.chain = ? AND e.height = ? AND e.block_hash = ? AND e.account = ? AND e.number < ? AND e.ok = 1 AND p.asset = ? AND a.kind <> 'cancel'`,
+		string(e.Chain), e.Height, e.BlockHash, e.Account, e.Number, string(asset))
+	for _, r := range rows {
+		if err == nil {
+			sum, err = sum.Add(r.Amount)
+		}
+	}
+	if err != nil {
+		return chain.Amount{}, fmt.Errorf("adding up what was paid before %s on %s: %w", e.Tx, e.Chain, err)
+	}
+	return sum, nil
+}

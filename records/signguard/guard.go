@@ -1,0 +1,181 @@
+// Package signguard is the sign-guard: a file of its own beside the keys that knows for good what each slot was first signed for.
+package signguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/chain"
+	"gatewayd/internal/database"
+)
+
+// What callers test for with errors.Is.
+var (
+	ErrRefused = errors.New("the sign-guard refuses")
+	ErrTaken   = errors.New("the index was given before")
+)
+
+// sqliteOptions make each signature durable before it is made (docs/payment-rules.md 5).
+const sqliteOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256&_txlock=immediate"
+
+// Guard is the sign-guard: a file of its own beside the key that remembers for good what each slot was first signed for. It outlives a records
+// database restored from a backup, which may have forgotten what it bound (docs/payment-rules.md 5). Ask it before every signature.
+type Guard struct{ db *sqlx.DB }
+
+const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
+	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
+	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)),
+	PRIMARY KEY (chain, account, lineage, number));
+CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
+CREATE INDEX IF NOT EXISTS guard_of_payment ON guard (payment_id);
+CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;`
+
+// Open opens the sign-guard's file, making it when it is missing.
+func Open(path string) (*Guard, error) {
+	db, err := database.Open(context.Background(), "sqlite:"+path, database.SQLite{Writes: sqliteOptions, Checked: true}, database.Postgres{})
+	if err != nil {
+		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	g := &Guard{db: db.Writes}
+	if _, err = g.db.ExecContext(context.Background(), guardSchema); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the sign-guard: %w", err), g.Close())
+	}
+	return g, nil
+}
+
+// Close closes the file.
+func (g *Guard) Close() error { return g.db.Close() }
+
+type guardRow struct {
+	Digest    string `db:"digest"`
+	PaymentID uint64 `db:"payment_id"`
+}
+
+// Signature is what is to be signed at a slot. Digest stands for payee, asset, amount, label and source, not for fees.
+type Signature struct {
+	Slot      chain.Slot
+	Digest    string
+	PaymentID uint64
+	Cancel    bool // a cancellation, which pays nothing
+}
+
+// Allow lets signatures pass, all or none, or is ErrRefused. The first digest of a slot is stored before Allow answers, and only the same passes
+// there again. A payment has one slot in a branch until Free says that it lost it; branches exclude each other on the ledger. A cancellation
+// passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
+func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
+	return g.update(ctx, func(t *sqlx.Tx) error {
+		for _, w := range wanted {
+			if err := allow(ctx, t, id, w); err != nil {
+				return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", w.PaymentID, id, w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, err)
+			}
+		}
+		return nil
+	})
+}
+
+func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) error {
+	if w.Digest == "" || !w.Cancel && w.PaymentID == 0 {
+		return fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused)
+	}
+	var known []guardRow
+	err := t.SelectContext(ctx, &known, `SELECT digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
+		string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce)
+	switch {
+	case err != nil:
+		return err
+	case len(known) == 1 && (w.Cancel || known[0] == guardRow{w.Digest, w.PaymentID}):
+		return nil
+	case len(known) == 1:
+		return fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known[0].PaymentID)
+	}
+	live := 1
+	if w.Cancel {
+		w.PaymentID, live = 0, 0
+	}
+	r, err := t.ExecContext(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live)
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return fmt.Errorf("%w: the payment was signed for another slot", ErrRefused)
+}
+
+// Next answers where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
+// account that never signed. Records that know less were restored from a backup.
+func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error) {
+	var rows []struct {
+		Branch uint64 `db:"lineage"`
+		Number uint64 `db:"number"`
+	}
+	err = g.db.SelectContext(ctx, &rows, `SELECT lineage, number FROM guard WHERE chain = ? AND account = ? ORDER BY lineage DESC, number DESC LIMIT 1`,
+		string(id), account)
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("asking the sign-guard where %s on %s ends: %w", account, id, err)
+	}
+	if len(rows) == 0 {
+		return 0, 0, false, nil
+	}
+	return rows[0].Branch, rows[0].Number + 1, true, nil
+}
+
+// GiveIndex remembers for good that the address of an index is given to a user, or is ErrTaken when it was given before: the user of a
+// database restored from a backup, who is forgotten there, must not share an address with the next one.
+func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		r, err := t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index)
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return ErrTaken
+	})
+	if err != nil {
+		return fmt.Errorf("giving address %d of %s: %w", index, id, err)
+	}
+	return nil
+}
+
+// Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
+func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ?`, paymentID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("freeing payment %d at the sign-guard: %w", paymentID, err)
+	}
+	return nil
+}
+
+// Release frees every payment that was signed at a number of an account below next: final blocks have used those numbers up, so nothing signed
+// there can pay any more. After a restored backup the ids of payments are given anew, and an old signature must not stand for a new payment.
+func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND number < ?`, string(id), account, next)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("releasing %s on %s below %d at the sign-guard: %w", account, id, next, err)
+	}
+	return nil
+}
+
+func (g *Guard) update(ctx context.Context, f func(*sqlx.Tx) error) error {
+	t, err := g.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if err := f(t); err != nil {
+		return err
+	}
+	return t.Commit()
+}

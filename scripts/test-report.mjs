@@ -1,0 +1,46 @@
+// Ends a test run: test-report.mjs EVENTS VECTORS PASSED FAILED
+//
+// EVENTS is a file of `go test -json` events. No test may have printed a mnemonic, seed or private key of VECTORS, logs
+// included. PASSED and FAILED are checks made before. The last line is "N passed, N failed".
+import { createReadStream, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const [events, vectors, before, broken] = process.argv.slice(2)
+
+const secrets = new Set()
+const collect = (key, value) => {
+  if (value && typeof value === 'object') {
+    for (const [k, v] of Object.entries(value)) collect(Array.isArray(value) ? key : k, v)
+    return
+  }
+  if (key === 'privateKeyHex') value = value.slice(0, 64) // the public half goes on from there
+  else if (!['mnemonic', 'seedHex', 'masterKeyHex'].includes(key)) return
+  if (value.length >= 16 && /[^0]/.test(value)) secrets.add(value)
+}
+collect('', JSON.parse(readFileSync(vectors, 'utf8')))
+if (secrets.size === 0) throw new Error(`${vectors} names no secrets`)
+
+let passed = Number(before)
+let failed = Number(broken)
+let tests = 0
+const blamed = new Set() // packages one of whose tests failed
+const leaks = new Set()
+for await (const line of createInterface({ input: createReadStream(events), crlfDelay: Infinity })) {
+  if (!line.startsWith('{')) continue
+  const { Action, Package, Test, Output } = JSON.parse(line)
+  if (Action === 'output') {
+    for (const secret of secrets) if (Output.includes(secret)) leaks.add(`${Package} ${Test ?? ''}`)
+  } else if (Action === 'pass' && Test) {
+    passed++
+    tests++
+  } else if (Action === 'fail' && (Test || !blamed.has(Package))) {
+    failed++
+    blamed.add(Package)
+    console.log(`failed: ${Package} ${Test ?? '(did not build, or died between tests)'}`)
+  }
+}
+for (const where of leaks) console.log(`failed: a secret was printed by ${where}`)
+if (leaks.size > 0) failed++
+else passed++
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 && tests > 0 ? 0 : 1)

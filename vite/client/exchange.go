@@ -1,0 +1,240 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/vite/core"
+)
+
+// The exchange's queries (docs/exchange-rules.md 3.5). What a real node and the embedded one have in common is here; prices and
+// order ids are texts, which vite/dex reads.
+
+// Fund is what an account has of a token on the exchange.
+type Fund struct {
+	Token             *TokenInfo
+	Available, Locked uint256.Int
+}
+
+// UnmarshalJSON reads a member of dex_getAccountBalanceInfo.
+func (f *Fund) UnmarshalJSON(raw []byte) error {
+	var w struct {
+		Token     *TokenInfo `json:"tokenInfo"`
+		Available amount     `json:"available"`
+		Locked    amount     `json:"locked"`
+	}
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return err
+	}
+	*f = Fund{w.Token, uint256.Int(w.Available), uint256.Int(w.Locked)}
+	return nil
+}
+
+// Funds is what an account has on the exchange, by token; empty for one that has never been there.
+func (c *Client) Funds(ctx context.Context, a core.Address) (map[core.TokenID]Fund, error) {
+	funds, err := ask[map[core.TokenID]Fund](ctx, c, "dex_getAccountBalanceInfo", a, nil)
+	if errors.Is(err, ErrNoFundUser) {
+		return nil, nil
+	}
+	return funds, err
+}
+
+// Market is a pair of tokens on the exchange. Rates are in parts of 100000.
+type Market struct {
+	ID                   uint32       `json:"marketId"`
+	Symbol               string       `json:"marketSymbol"`
+	Trade                core.TokenID `json:"tradeToken"`
+	Quote                core.TokenID `json:"quoteToken"`
+	QuoteType            uint8        `json:"quoteTokenType"`
+	TradeDecimals        uint8        `json:"tradeTokenDecimals"`
+	QuoteDecimals        uint8        `json:"quoteTokenDecimals"`
+	TakerOperatorFeeRate uint32       `json:"takerOperatorFeeRate"`
+	MakerOperatorFeeRate uint32       `json:"makerOperatorFeeRate"`
+	AllowMining          bool         `json:"allowMining"`
+	Valid                bool         `json:"valid"`
+	Owner                core.Address `json:"owner"`
+	Creator              core.Address `json:"creator"`
+	Stopped              bool         `json:"stopped"`
+	Stable               bool         `json:"stableMarket"`
+	Timestamp            int64        `json:"timestamp"` // seconds
+}
+
+// Market of a pair; ErrNoMarket without one.
+func (c *Client) Market(ctx context.Context, trade, quote core.TokenID) (Market, error) {
+	return ask[Market](ctx, c, "dex_getMarketInfo", trade, quote)
+}
+
+// Markets lists all markets.
+func (c *Client) Markets(ctx context.Context) ([]Market, error) {
+	return ask[[]Market](ctx, c, "dexfund_getAllTradePairs")
+}
+
+// ExchangeToken is a token as the exchange knows it; QuoteType 0 is none that others are quoted in.
+type ExchangeToken struct {
+	ID        core.TokenID `json:"tokenId"`
+	Symbol    string       `json:"tokenSymbol"`
+	Decimals  uint8        `json:"decimals"`
+	Index     uint16       `json:"index"`
+	Owner     core.Address `json:"owner"`
+	QuoteType uint8        `json:"quoteTokenType"`
+}
+
+// ExchangeToken of an id; ErrExchangeToken if the exchange does not know it.
+func (c *Client) ExchangeToken(ctx context.Context, id core.TokenID) (ExchangeToken, error) {
+	return ask[ExchangeToken](ctx, c, "dex_getTokenInfo", id)
+}
+
+// ExchangeTime is the exchange's clock in seconds. A node's public port answers it by this name only.
+func (c *Client) ExchangeTime(ctx context.Context) (int64, error) {
+	return ask[int64](ctx, c, "dextrade_getTimestamp")
+}
+
+// IsAgent tells whether an agent may trade for a principal in a market. ErrNoMarket without one.
+func (c *Client) IsAgent(ctx context.Context, principal, agent core.Address, trade, quote core.TokenID) (bool, error) {
+	return ask[bool](ctx, c, "dex_isMarketDelegatedTo", principal, agent, trade, quote)
+}
+
+// PlaceOrderInfo is what an account needs to know before it places an order.
+type PlaceOrderInfo struct {
+	Available uint256.Int // of the token that the order locks
+	Minimum   uint256.Int // least amount, in the decimals of the market's quote type: 18, 18, 8, 6
+	FeeRate   uint32      // the highest that the order can come to pay, in parts of 100000
+	VIP, SVIP bool
+	Invited   bool
+}
+
+// PlaceOrderInfo of an account for one side of a market. ErrNoMarket without one.
+func (c *Client) PlaceOrderInfo(ctx context.Context, a core.Address, trade, quote core.TokenID, sell bool) (PlaceOrderInfo, error) {
+	w, err := ask[struct {
+		Available amount `json:"available"`
+		Minimum   amount `json:"minTradeAmount"`
+		FeeRate   uint32 `json:"feeRate"`
+		VIP       bool   `json:"isVIP"`
+		SVIP      bool   `json:"isSVIP"`
+		Invited   bool   `json:"isInvited"`
+	}](ctx, c, "dex_getPlaceOrderInfo", a, trade, quote, sell)
+	return PlaceOrderInfo{uint256.Int(w.Available), uint256.Int(w.Minimum), w.FeeRate, w.VIP, w.SVIP, w.Invited}, err
+}
+
+// Order is an open order. Quantities are in the trade token, amounts and fees in the quote token.
+type Order struct {
+	ID                          string // 44 hexadecimal digits
+	Address                     core.Address
+	Market                      uint32
+	Sell                        bool
+	Type                        uint8
+	Price                       string
+	TakerRate, MakerRate        uint32
+	TakerOperatorRate           uint32
+	MakerOperatorRate           uint32
+	Quantity, Amount, LockedFee uint256.Int
+	Status                      uint8 // 0 open, 1 partly filled
+	ExecutedQuantity            uint256.Int
+	ExecutedAmount              uint256.Int
+	ExecutedBaseFee             uint256.Int
+	ExecutedOperatorFee         uint256.Int
+	Timestamp                   int64     // seconds of the exchange's clock
+	SendHash                    core.Hash // the block that placed it
+}
+
+// UnmarshalJSON reads an order; members that a node leaves out are zero.
+func (o *Order) UnmarshalJSON(raw []byte) error {
+	var w struct {
+		ID, Price                                  string
+		Address                                    core.Address
+		MarketID                                   uint32 `json:"MarketId"`
+		Side                                       bool
+		Type, Status                               uint8
+		TakerFeeRate, MakerFeeRate                 uint32
+		TakerOperatorFeeRate, MakerOperatorFeeRate uint32
+		Quantity, Amount, LockedBuyFee             amount
+		ExecutedQuantity, ExecutedAmount           amount
+		ExecutedBaseFee, ExecutedOperatorFee       amount
+		Timestamp                                  int64
+		SendHash                                   core.Hash
+	}
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return fmt.Errorf("order: %w", err)
+	}
+	*o = Order{
+		ID: w.ID, Address: w.Address, Market: w.MarketID, Sell: w.Side, Type: w.Type, Price: w.Price, TakerRate: w.TakerFeeRate,
+		MakerRate: w.MakerFeeRate, TakerOperatorRate: w.TakerOperatorFeeRate, MakerOperatorRate: w.MakerOperatorFeeRate,
+		Quantity: uint256.Int(w.Quantity), Amount: uint256.Int(w.Amount), LockedFee: uint256.Int(w.LockedBuyFee), Status: w.Status,
+		ExecutedQuantity: uint256.Int(w.ExecutedQuantity), ExecutedAmount: uint256.Int(w.ExecutedAmount),
+		ExecutedBaseFee: uint256.Int(w.ExecutedBaseFee), ExecutedOperatorFee: uint256.Int(w.ExecutedOperatorFee),
+		Timestamp: w.Timestamp, SendHash: w.SendHash,
+	}
+	return nil
+}
+
+// OrderBySend is the open order that a block has placed; ErrNoOrder once it has ended.
+func (c *Client) OrderBySend(ctx context.Context, send core.Hash) (Order, error) {
+	return ask[Order](ctx, c, "dex_getOrderByTransactionHash", send)
+}
+
+// OrderByID is an open order by its id of 44 hexadecimal digits; ErrNoOrder once it has ended.
+func (c *Client) OrderByID(ctx context.Context, id string) (Order, error) {
+	return ask[Order](ctx, c, "dextrade_getOrderById", id)
+}
+
+// OrderPage is a part of a book. From and To are dexTrade's newest block before and after it was read: if they differ, the
+// book has moved meanwhile and the page must be read again.
+type OrderPage struct {
+	Orders   []Order
+	From, To HashHeight
+}
+
+// OpenOrders lists the open orders of one side of a market, the best first, from number begin up to end, at most 10000.
+// ErrNoMarket without one.
+func (c *Client) OpenOrders(ctx context.Context, trade, quote core.TokenID, sell bool, begin, end int) (OrderPage, error) {
+	w, err := ask[struct {
+		Orders []Order    `json:"orders"`
+		Start  HashHeight `json:"queryStart"`
+		End    HashHeight `json:"queryEnd"`
+	}](ctx, c, "dextrade_getOrdersFromMarket", trade, quote, sell, begin, end)
+	return OrderPage{w.Orders, w.Start, w.End}, err
+}
+
+// TradeMining is what the running cycle of the exchange gives to those who trade, by the type of the quote token, 1 to 4.
+type TradeMining struct {
+	// VX is what the traders of each type share, in VX's smallest units.
+	VX map[uint8]uint256.Int
+	// Fees are what it is shared in proportion to, in the decimals of the type: 18, 18, 8, 6.
+	Fees map[uint8]uint256.Int
+}
+
+// TradeMining asks two questions; between them a trade may have come, or the cycle may have ended. A node without VX to mine
+// may refuse to answer: an *Error.
+func (c *Client) TradeMining(ctx context.Context) (TradeMining, error) {
+	info, err := ask[struct {
+		Detail map[uint8]amount `json:"feeMineDetail"`
+	}](ctx, c, "dex_getCurrentMiningInfo")
+	if err != nil {
+		return TradeMining{}, err
+	}
+	fees, err := ask[map[uint8]amount](ctx, c, "dex_getCurrentFeesValidForMining")
+	if err != nil {
+		return TradeMining{}, err
+	}
+	m := TradeMining{VX: amounts(info.Detail), Fees: amounts(fees)}
+	for _, list := range []map[uint8]uint256.Int{m.VX, m.Fees} {
+		for q := range list {
+			if q < 1 || q > 4 {
+				return TradeMining{}, fmt.Errorf("the node names quote token type %d, which is none of 1 to 4", q)
+			}
+		}
+	}
+	return m, nil
+}
+
+func amounts(in map[uint8]amount) map[uint8]uint256.Int {
+	out := make(map[uint8]uint256.Int, len(in))
+	for k, v := range in {
+		out[k] = uint256.Int(v)
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"strconv"
+
+	"github.com/holiman/uint256"
+
+	"gatewayd/vite/core"
+)
+
+// MaxPage is the largest page that a node gives.
+const MaxPage = 1000
+
+// LatestAccountBlock is the newest block of an account, in a snapshot or not; nil for an account without a block.
+func (c *Client) LatestAccountBlock(ctx context.Context, a core.Address) (*AccountBlock, error) {
+	return ask[*AccountBlock](ctx, c, "ledger_getLatestAccountBlock", a)
+}
+
+// AccountBlockByHash is nil for a hash that the node does not know.
+func (c *Client) AccountBlockByHash(ctx context.Context, h core.Hash) (*AccountBlock, error) {
+	return ask[*AccountBlock](ctx, c, "ledger_getAccountBlockByHash", h)
+}
+
+// AccountBlocksByHash asks for many blocks at once. The answers stand in the order of the hashes, nil for unknown ones.
+func (c *Client) AccountBlocksByHash(ctx context.Context, hashes []core.Hash) ([]*AccountBlock, error) {
+	blocks := make([]*AccountBlock, len(hashes))
+	err := c.batch(ctx, "ledger_getAccountBlockByHash", len(hashes),
+		func(i int) []any { return []any{hashes[i]} },
+		func(i int) any { return &blocks[i] })
+	return blocks, err
+}
+
+// AccountBlockByHeight is nil beyond the account's newest block.
+func (c *Client) AccountBlockByHeight(ctx context.Context, a core.Address, height uint64) (*AccountBlock, error) {
+	return ask[*AccountBlock](ctx, c, "ledger_getAccountBlockByHeight", a, decimal(height))
+}
+
+// AccountBlocks lists an account's blocks from origin (included; nil = the newest) towards older ones, n at most
+// (MaxPage). A token filter needs a node with open plug-ins.
+func (c *Client) AccountBlocks(ctx context.Context, a core.Address, origin *core.Hash, token *core.TokenID, n int) ([]AccountBlock, error) {
+	return ask[[]AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
+}
+
+// AccountBlocksByAddress lists an account's blocks newest first, by page from 0; nil beyond the end.
+func (c *Client) AccountBlocksByAddress(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
+	return ask[[]AccountBlock](ctx, c, "ledger_getAccountBlocksByAddress", a, page, size)
+}
+
+// UnreceivedBlocks lists the sends that wait for an account, sends outside any snapshot included. They are ordered by
+// send hash, not by time, and pages shift when one is received: take page 0, or read all of them.
+func (c *Client) UnreceivedBlocks(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
+	return ask[[]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
+}
+
+// UnreceivedPage asks for one page of one account in UnreceivedBlocksInBatch.
+type UnreceivedPage struct {
+	Address core.Address `json:"address"`
+	Page    int          `json:"pageNumber"`
+	Size    int          `json:"pageCount"`
+}
+
+// UnreceivedBlocksInBatch is UnreceivedBlocks for several accounts; accounts with none are left out.
+func (c *Client) UnreceivedBlocksInBatch(ctx context.Context, pages []UnreceivedPage) (map[core.Address][]AccountBlock, error) {
+	return ask[map[core.Address][]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksInBatch", pages)
+}
+
+// AccountInfo is an account's balances: received ones, or in a summary the unreceived ones.
+type AccountInfo struct {
+	Address    core.Address
+	BlockCount uint64 // of a summary: the number of unreceived sends
+	Balances   map[core.TokenID]Balance
+}
+
+// Balance is one token's holding.
+type Balance struct {
+	TokenInfo    *TokenInfo
+	Amount       uint256.Int
+	Transactions uint64 // of a summary: the number of unreceived sends of this token
+}
+
+// UnmarshalJSON reads either generation of member names.
+func (i *AccountInfo) UnmarshalJSON(raw []byte) error {
+	type balance struct {
+		TokenInfo    *TokenInfo `json:"tokenInfo"`
+		Balance      *amount    `json:"balance"`
+		TotalAmount  *amount    `json:"totalAmount"`
+		Transactions count      `json:"transactionCount"`
+	}
+	var w struct {
+		Address    *core.Address            `json:"address"`
+		Account    *core.Address            `json:"accountAddress"`
+		BlockCount *count                   `json:"blockCount"`
+		Total      *count                   `json:"totalNumber"`
+		Balances   map[core.TokenID]balance `json:"balanceInfoMap"`
+		Older      map[core.TokenID]balance `json:"tokenBalanceInfoMap"`
+	}
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return err
+	}
+	if w.Balances == nil {
+		w.Balances = w.Older
+	}
+	*i = AccountInfo{either(w.Address, w.Account), uint64(either(w.BlockCount, w.Total)), make(map[core.TokenID]Balance, len(w.Balances))}
+	for id, b := range w.Balances {
+		i.Balances[id] = Balance{b.TokenInfo, uint256.Int(either(b.Balance, b.TotalAmount)), uint64(b.Transactions)}
+	}
+	return nil
+}
+
+// AccountInfo gives received balances only; an unused account has none and BlockCount 0.
+func (c *Client) AccountInfo(ctx context.Context, a core.Address) (AccountInfo, error) {
+	return ask[AccountInfo](ctx, c, "ledger_getAccountInfoByAddress", a)
+}
+
+// UnreceivedSummary sums what waits for an account. It needs a node with open plug-ins.
+func (c *Client) UnreceivedSummary(ctx context.Context, a core.Address) (AccountInfo, error) {
+	return ask[AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryByAddress", a)
+}
+
+// UnreceivedSummaries is UnreceivedSummary for several accounts, in their order.
+func (c *Client) UnreceivedSummaries(ctx context.Context, accounts []core.Address) ([]AccountInfo, error) {
+	return ask[[]AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryInBatch", accounts)
+}
+
+// ConfirmedBalances are the balances of accounts as of a snapshot block; what an account does not hold is left out.
+func (c *Client) ConfirmedBalances(ctx context.Context, snapshot core.Hash, accounts []core.Address, tokens []core.TokenID) (map[core.Address]map[core.TokenID]uint256.Int, error) {
+	wire, err := ask[map[core.Address]map[core.TokenID]amount](ctx, c, "ledger_getConfirmedBalances", snapshot, accounts, tokens)
+	if err != nil {
+		return nil, err
+	}
+	balances := make(map[core.Address]map[core.TokenID]uint256.Int, len(wire))
+	for address, held := range wire {
+		balances[address] = make(map[core.TokenID]uint256.Int, len(held))
+		for token, n := range held {
+			balances[address][token] = uint256.Int(n)
+		}
+	}
+	return balances, nil
+}
+
+// Intent describes a block that is about to be made, for RequiredQuota and PoWDifficulty.
+type Intent struct {
+	Address      core.Address
+	PreviousHash core.Hash // PoWDifficulty only: must be the account's newest block
+	BlockType    core.BlockType
+	ToAddress    *core.Address // required for type 2
+	Data         []byte
+}
+
+// intentWire is an Intent as the node takes it: absent members are left out.
+type intentWire struct {
+	Address      core.Address   `json:"address"`
+	PreviousHash *core.Hash     `json:"previousHash,omitempty"`
+	BlockType    core.BlockType `json:"blockType"`
+	ToAddress    *core.Address  `json:"toAddress,omitempty"`
+	Data         []byte         `json:"data,omitempty"`
+}
+
+// RequiredQuota is what a block would cost.
+func (c *Client) RequiredQuota(ctx context.Context, i Intent) (uint64, error) {
+	w, err := ask[struct {
+		RequiredQuota count `json:"requiredQuota"`
+	}](ctx, c, "ledger_getRequiredQuota", intentWire{i.Address, nil, i.BlockType, i.ToAddress, i.Data})
+	return uint64(w.RequiredQuota), err
+}
+
+// PoW says how a block can be paid for.
+type PoW struct {
+	RequiredQuota uint64
+	Difficulty    *big.Int // nil: the account's quota suffices, no PoW needed
+	Congested     bool
+}
+
+// PoWDifficulty asks what PoW a block needs. ErrChainForked when PreviousHash is not the newest block, ErrPoWTwice while
+// a PoW block waits for its snapshot, ErrQuotaLimit over the limit of one block.
+func (c *Client) PoWDifficulty(ctx context.Context, i Intent) (PoW, error) {
+	w, err := ask[struct {
+		RequiredQuota count      `json:"requiredQuota"`
+		Difficulty    difficulty `json:"difficulty"`
+		Congested     bool       `json:"isCongestion"`
+	}](ctx, c, "ledger_getPoWDifficulty", intentWire{i.Address, &i.PreviousHash, i.BlockType, i.ToAddress, i.Data})
+	return PoW{uint64(w.RequiredQuota), w.Difficulty.Int, w.Congested}, err
+}
+
+// SnapshotHeight is the height of the newest snapshot block.
+func (c *Client) SnapshotHeight(ctx context.Context) (uint64, error) {
+	n, err := ask[count](ctx, c, "ledger_getSnapshotChainHeight")
+	return uint64(n), err
+}
+
+// LatestSnapshotHash is the hash of the newest snapshot block.
+func (c *Client) LatestSnapshotHash(ctx context.Context) (core.Hash, error) {
+	return ask[core.Hash](ctx, c, "ledger_getLatestSnapshotHash")
+}
+
+// LatestSnapshotBlock is the newest snapshot block.
+func (c *Client) LatestSnapshotBlock(ctx context.Context) (*SnapshotBlock, error) {
+	return ask[*SnapshotBlock](ctx, c, "ledger_getLatestSnapshotBlock")
+}
+
+// SnapshotBlockByHash is nil for an unknown hash.
+func (c *Client) SnapshotBlockByHash(ctx context.Context, h core.Hash) (*SnapshotBlock, error) {
+	return ask[*SnapshotBlock](ctx, c, "ledger_getSnapshotBlockByHash", h)
+}
+
+// SnapshotBlockByHeight is nil beyond the newest.
+func (c *Client) SnapshotBlockByHeight(ctx context.Context, height uint64) (*SnapshotBlock, error) {
+	return ask[*SnapshotBlock](ctx, c, "ledger_getSnapshotBlockByHeight", decimal(height))
+}
+
+// SnapshotBlocks lists up to n snapshot blocks from height downwards.
+func (c *Client) SnapshotBlocks(ctx context.Context, height uint64, n int) ([]SnapshotBlock, error) {
+	return ask[[]SnapshotBlock](ctx, c, "ledger_getSnapshotBlocks", decimal(height), n)
+}
+
+// Upgrades lists the rule changes of the chain, oldest first.
+func (c *Client) Upgrades(ctx context.Context) ([]Upgrade, error) {
+	return ask[[]Upgrade](ctx, c, "ledger_getUpgradeInfo")
+}
+
+// VMLog is one event of a contract.
+type VMLog struct {
+	Topics []core.Hash `json:"topics"`
+	Data   []byte      `json:"data"`
+}
+
+// VMLogs are the events of a contract's receive block; nil for a block without any.
+func (c *Client) VMLogs(ctx context.Context, block core.Hash) ([]VMLog, error) {
+	return ask[[]VMLog](ctx, c, "ledger_getVmLogs", block)
+}
+
+// HeightRange is a range of an account's heights, both ends included; To 0 means the newest.
+type HeightRange struct{ From, To uint64 }
+
+// MarshalJSON gives the heights as text.
+func (r HeightRange) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]string{"fromHeight": decimal(r.From), "toHeight": decimal(r.To)})
+}
+
+// LogFilter chooses events. Topics are matched by place: an empty list at a place matches everything there.
+type LogFilter struct {
+	Ranges map[core.Address]HeightRange `json:"addressHeightRange"`
+	Topics [][]core.Hash                `json:"topics,omitempty"`
+	Page   int                          `json:"pageIndex"`
+	Size   int                          `json:"pageSize"` // 0 means MaxPage
+}
+
+// LogEntry is an event with its place.
+type LogEntry struct {
+	Log     VMLog
+	Block   core.Hash
+	Height  uint64
+	Address core.Address
+	Removed bool // in subscriptions only: the block was rolled back
+}
+
+// UnmarshalJSON reads either generation of member names.
+func (e *LogEntry) UnmarshalJSON(raw []byte) error {
+	var w struct {
+		VMLog   *VMLog        `json:"vmlog"`
+		Log     *VMLog        `json:"log"`
+		Block   core.Hash     `json:"accountBlockHash"`
+		Height  *count        `json:"accountBlockHeight"`
+		Older   *count        `json:"accountHeight"`
+		Address *core.Address `json:"address"`
+		Addr    *core.Address `json:"addr"`
+		Removed bool          `json:"removed"`
+	}
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return err
+	}
+	*e = LogEntry{either(w.VMLog, w.Log), w.Block, uint64(either(w.Height, w.Older)), either(w.Address, w.Addr), w.Removed}
+	return nil
+}
+
+// VMLogsByFilter lists events of contracts, oldest first.
+func (c *Client) VMLogsByFilter(ctx context.Context, f LogFilter) ([]LogEntry, error) {
+	return ask[[]LogEntry](ctx, c, "ledger_getVmLogsByFilter", f)
+}
+
+// ask runs a method and gives its result; the zero value for null.
+func ask[T any](ctx context.Context, c *Client, method string, params ...any) (T, error) {
+	var result T
+	err := c.Call(ctx, &result, method, params...)
+	return result, err
+}
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,199 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"gatewayd/vite/blocklog"
+	"gatewayd/vite/ledger"
+)
+
+// load takes the newest usable state, the genesis at worst, makes the history end with it, and replays the log from there.
+func (n *Node) load() error {
+	s, from, err := n.startingState(math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	if err := n.trimHistory(from, s); err != nil {
+		return err
+	}
+	n.log, err = blocklog.Open(n.logPath(), n.rules.Digest, n.callers.letIn, from, n.replayTo(s))
+	n.state, n.lastState = s, from
+	return err
+}
+
+// reload is the state as it is, loaded again from a state of at most maxHeight. The history stays.
+func (n *Node) reload(maxHeight uint64) (*ledger.State, error) {
+	s, from, err := n.startingState(maxHeight)
+	if err != nil {
+		return nil, err
+	}
+	log, err := blocklog.Open(n.logPath(), n.rules.Digest, n.callers.letIn, from, n.replayTo(s))
+	if err != nil {
+		return nil, err
+	}
+	return s, log.Close()
+}
+
+func (n *Node) logPath() string { return filepath.Join(n.config.Dir, logName) }
+
+// trimHistory takes out of the history what the replay will put there again, and makes a damaged one anew.
+func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {
+	if from == (blocklog.Place{}) {
+		return n.history.Reset()
+	}
+	return n.history.Cut(s.Height())
+}
+
+// startingState is the newest state file of at most maxHeight to whose height the history reaches, or the genesis. A log that
+// is shorter than it was when a state file was made, usable or not, was cut from outside: ErrCorrupt.
+func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, error) {
+	names, err := stateFiles(n.config.Dir)
+	if err != nil {
+		return nil, blocklog.Place{}, err
+	}
+	for _, name := range names {
+		if heightOf(name) > maxHeight {
+			continue
+		}
+		s, at := readState(name, n.rules)
+		if s == nil {
+			continue
+		}
+		if err := n.checkLogEnd(at); err != nil {
+			return nil, blocklog.Place{}, err
+		}
+		if n.history.Reaches(s.Latest()) {
+			return s, at, nil
+		}
+	}
+	return ledger.NewState(n.genesis, n.rules), blocklog.Place{}, nil
+}
+
+func (n *Node) checkLogEnd(at blocklog.Place) error {
+	var size int64
+	info, err := os.Stat(n.logPath())
+	switch {
+	case err == nil:
+		size = info.Size()
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("reading the block log: %w", err)
+	}
+	if size < at.Offset {
+		return fmt.Errorf("%w: it ends at byte %d, a state file was made at %d", blocklog.ErrCorrupt, size, at.Offset)
+	}
+	return nil
+}
+
+// replayTo does records again, and moves what is settled to the history on the way.
+func (n *Node) replayTo(s *ledger.State) func(record []byte) error {
+	return func(record []byte) error {
+		if err := s.Replay(record); err != nil {
+			return err
+		}
+		if !ledger.MakesSnapshot(record[0]) {
+			return nil
+		}
+		upto := s.Irreversible()
+		if s.DueForHistory(n.history.Top, upto) {
+			for n.history.Top < upto {
+				c, err := n.history.NextBatch(s, upto)
+				if err == nil {
+					err = n.history.Add(c)
+				}
+				if err != nil {
+					return fmt.Errorf("moving blocks to the history: %w", err)
+				}
+			}
+		}
+		s.Prune(min(n.history.Top, upto))
+		return nil
+	}
+}
+
+// checkpoint is a state file to be written.
+type checkpoint struct {
+	data   []byte
+	at     blocklog.Place
+	height uint64
+}
+
+// dueCheckpoint is the state as a file, if the log has grown by every bytes since the last one, and by half of what that one
+// took, so that a large state does not spend its time on being written; nil otherwise. It is called with the lock.
+func (n *Node) dueCheckpoint(every int64) (*checkpoint, error) {
+	if n.config.Dir == "" || len(n.state.Recent) > 0 {
+		return nil, nil
+	}
+	if grown := n.log.Here().Offset - n.lastState.Offset; grown < max(every, n.stateSize/2) {
+		return nil, nil
+	}
+	if err := n.log.Flush(); err != nil { // so that the log's end and the state are of one moment
+		return nil, err
+	}
+	at := n.log.Here()
+	return &checkpoint{encodeFile(n.state, at), at, n.state.Height()}, nil
+}
+
+// prune relieves memory of what is settled, and writes the state file, unless it is nil. It is called with the control, but
+// not with the lock: the chain goes on.
+func (n *Node) prune(file *checkpoint) error {
+	if err := n.fillHistory(file != nil); err != nil || file == nil {
+		return err
+	}
+	if err := n.history.Sync(); err != nil {
+		return err
+	}
+	if err := writeState(n.config.Dir, file.data, file.at, file.height); err != nil {
+		return err
+	}
+	n.lastState, n.stateSize = file.at, int64(len(file.data))
+	return nil
+}
+
+// fillHistory writes what the history lacks: what is settled if it is worth while, or everything that is in snapshots.
+func (n *Node) fillHistory(all bool) error {
+	n.mu.RLock()
+	upto, due := n.state.Height(), true
+	if !all {
+		upto = n.state.Irreversible()
+		due = n.state.DueForHistory(n.history.Top, upto)
+	}
+	n.mu.RUnlock()
+	for due && n.history.Top < upto {
+		if err := n.fillSome(upto); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) fillSome(upto uint64) error {
+	n.mu.RLock()
+	c, err := n.history.NextBatch(n.state, upto)
+	n.mu.RUnlock()
+	if err == nil {
+		err = n.history.Add(c)
+	}
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.state.Prune(min(n.history.Top, n.state.Irreversible()))
+	return nil
+}
+
+// saveAtEnd spares the next start a replay, if there is much to replay. It is called when the chain does not change any more.
+func (n *Node) saveAtEnd() error {
+	n.mu.Lock()
+	file, err := n.dueCheckpoint(n.config.StateEvery / 16)
+	n.mu.Unlock()
+	if err != nil || file == nil {
+		return err
+	}
+	return n.prune(file)
+}

@@ -1,0 +1,166 @@
+package node
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gatewayd/vite/core"
+)
+
+// maxSigBatch bounds how many signatures are looked at together: more are hardly cheaper, and a bad one has all of them
+// looked at again.
+const maxSigBatch = 64
+
+// perChecker is how many signatures must wait for each caller who checks already, for one more to check: fewer are cheaper to
+// leave to the next group.
+const perChecker = 8
+
+// signatures checks signatures, those together that come while others are checked. They gather in groups, and one caller of
+// each group checks it for all. So a single caller waits for nobody, and many at a time cost half.
+type signatures struct {
+	mu      sync.Mutex
+	waiting []*sigBatch // groups that are open to more, oldest first; all but the last are full
+	busy    int         // callers who check, or are about to
+	most    int
+	callers *callers
+	points  map[core.PublicKey]*core.PublicPoint // of keys that have signed of late; never changed in place
+}
+
+// sigBatch is a group of signatures.
+type sigBatch struct {
+	list []core.Signed
+	good []bool        // once done
+	led  bool          // someone of the group checks it, or has been told to
+	lead chan struct{} // tells one of the group to check it; holds that word until he listens
+	done chan struct{} // closed when all of the group may look at good
+}
+
+func newSignatures(c *callers) *signatures {
+	return &signatures{
+		most: runtime.GOMAXPROCS(0), callers: c, points: map[core.PublicKey]*core.PublicPoint{},
+	}
+}
+
+// good tells whether the key's owner has signed the message.
+func (s *signatures) good(public, message, sign []byte) bool {
+	s.mu.Lock()
+	g := s.join(core.Signed{Public: public, Message: message, Signature: sign})
+	own := len(g.list) - 1
+	s.goOn()
+	s.mu.Unlock()
+	select {
+	case <-g.done:
+	case <-g.lead:
+		s.check(g)
+	}
+	return g.good[own]
+}
+
+// join puts a signature into the last group, or into a new one.
+func (s *signatures) join(one core.Signed) *sigBatch {
+	n := len(s.waiting)
+	if n == 0 || len(s.waiting[n-1].list) == maxSigBatch {
+		s.waiting = append(s.waiting, &sigBatch{lead: make(chan struct{}, 1), done: make(chan struct{})})
+		n++
+	}
+	g := s.waiting[n-1]
+	g.list = append(g.list, one)
+	return g
+}
+
+// goOn has the oldest group checked that no one checks yet, if that is worth while now.
+func (s *signatures) goOn() {
+	at := slices.IndexFunc(s.waiting, func(g *sigBatch) bool { return !g.led })
+	if at < 0 || s.busy == s.most || len(s.waiting[at].list) < s.busy*perChecker {
+		return
+	}
+	s.busy++
+	s.waiting[at].led = true
+	s.waiting[at].lead <- struct{}{}
+}
+
+// check lets in who is about to come, closes the group and checks it.
+func (s *signatures) check(g *sigBatch) {
+	s.callers.letIn()
+	s.mu.Lock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *sigBatch) bool { return w == g })
+	s.recall(g.list)
+	s.mu.Unlock()
+
+	g.good = verifyBatch(g.list)
+	close(g.done)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	s.remember(g)
+	s.goOn()
+}
+
+// maxPoints bounds the memory of keys: a megabyte.
+const maxPoints = 4096
+
+// recall fills in the points of keys that have signed of late.
+func (s *signatures) recall(list []core.Signed) {
+	for i := range list {
+		if len(list[i].Public) == core.PublicKeySize {
+			list[i].Point = s.points[core.PublicKey(list[i].Public)]
+		}
+	}
+}
+
+// remember keeps the points of keys that have just signed; when they are too many, it begins anew.
+func (s *signatures) remember(g *sigBatch) {
+	for i := range g.list {
+		one := &g.list[i]
+		if one.Point == nil || !g.good[i] {
+			continue
+		}
+		key := core.PublicKey(one.Public)
+		if _, known := s.points[key]; known {
+			continue
+		}
+		if len(s.points) == maxPoints {
+			clear(s.points)
+		}
+		s.points[key] = one.Point
+	}
+}
+
+// verifyBatch tells of each whether it is good. If not all are, each is looked at alone.
+func verifyBatch(list []core.Signed) []bool {
+	results := make([]bool, len(list))
+	if len(list) > 1 && verifyAll(list) {
+		for i := range results {
+			results[i] = true
+		}
+		return results
+	}
+	for i, g := range list {
+		results[i] = core.Verify(g.Public, g.Message, g.Signature)
+	}
+	return results
+}
+
+// verifyAll reads the points that are not known yet; one that is none stays nil and fails.
+func verifyAll(list []core.Signed) bool {
+	for i := range list {
+		if list[i].Point == nil {
+			list[i].Point = core.ReadPoint(list[i].Public)
+		}
+	}
+	return core.VerifyAll(list)
+}
+
+// callers counts those inside Submit. What is cheaper to do for many together (signatures, writes to the disk) lets the others
+// come before it begins.
+type callers struct{ inside atomic.Int32 }
+
+// letIn lets whoever could run do so. A single caller waits for nobody: it would only wake an idle processor.
+func (c *callers) letIn() {
+	if c.inside.Load() > 1 {
+		runtime.Gosched()
+	}
+}

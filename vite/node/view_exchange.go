@@ -1,0 +1,273 @@
+package node
+
+import (
+	"github.com/holiman/uint256"
+
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	"gatewayd/vite/ledger"
+)
+
+// ExchangeRoles says who runs the exchange.
+func (v *View) ExchangeRoles() ledger.ExchangeRoles { return v.s.Exchange.Roles }
+
+// ExchangeTime is the exchange's clock in seconds, 0 before the time oracle has spoken.
+func (v *View) ExchangeTime() int64 { return v.s.Exchange.Clock }
+
+// ExchangePeriod is the number of the day of the exchange's clock.
+func (v *View) ExchangePeriod() int64 { return dex.PeriodOf(v.s.Exchange.Clock) }
+
+// ExchangeToken is nil for a token that the exchange does not know.
+func (v *View) ExchangeToken(id core.TokenID) *dex.Token {
+	t, known := v.s.Exchange.Tokens[id]
+	if !known {
+		return nil
+	}
+	return &t
+}
+
+// Market is nil for a pair without one.
+func (v *View) Market(trade, quote core.TokenID) *dex.Market {
+	m, err := v.s.Exchange.Market(trade, quote)
+	if err != nil {
+		return nil
+	}
+	return &m
+}
+
+// MarketByID is nil for a number that no market has.
+func (v *View) MarketByID(id uint32) *dex.Market {
+	m, ok := v.s.Exchange.Markets[id]
+	if !ok {
+		return nil
+	}
+	return &m
+}
+
+// Markets lists all markets by number.
+func (v *View) Markets() []dex.Market {
+	e := &v.s.Exchange
+	list := make([]dex.Market, 0, len(e.Markets))
+	for id := range uint32(len(e.Markets)) {
+		list = append(list, e.Markets[id+1])
+	}
+	return list
+}
+
+// Fund is what an account has on the exchange of a token, and whether it ever had.
+func (v *View) Fund(a core.Address, token core.TokenID) (dex.Balance, bool) {
+	b, had := v.s.Exchange.Funds[ledger.Holding{Address: a, Token: token}]
+	return b, had
+}
+
+// Funds is what an account has on the exchange, of each token that it ever had.
+func (v *View) Funds(a core.Address) map[core.TokenID]dex.Balance {
+	found := map[core.TokenID]dex.Balance{}
+	for id := range v.s.Tokens {
+		if b, had := v.s.Exchange.Funds[ledger.Holding{Address: a, Token: id}]; had {
+			found[id] = b
+		}
+	}
+	return found
+}
+
+// Order is an open order; nil for an unknown one and one that has ended.
+func (v *View) Order(id dex.OrderID) *dex.Order {
+	o, open := v.s.Exchange.OpenOrder(id)
+	if !open {
+		return nil
+	}
+	return &o
+}
+
+// OrderBySend is the open order that a block has placed; nil as for Order.
+func (v *View) OrderBySend(h core.Hash) *dex.Order {
+	id, known := v.s.Exchange.Hashes[h]
+	if !known {
+		return nil
+	}
+	return v.Order(id)
+}
+
+// Orders lists the open orders of one side of a market, the best first, from number begin up to end. Nil for an unknown
+// market and for an empty range.
+func (v *View) Orders(market uint32, side dex.Side, begin, end int) []dex.Order {
+	book := v.s.Exchange.Books[market]
+	if book == nil || begin < 0 {
+		return nil
+	}
+	var list []dex.Order
+	at := 0
+	book.Walk(side, func(o *dex.Order) bool {
+		if at >= begin && at < end {
+			list = append(list, *o)
+		}
+		at++
+		return at < end
+	})
+	return list
+}
+
+// IsAgent tells whether an agent may trade for a principal in a market.
+func (v *View) IsAgent(principal, agent core.Address, market uint32) bool {
+	_, granted := v.s.Exchange.Grants[ledger.Grant{Principal: principal, Agent: agent, Market: market}]
+	return granted
+}
+
+// FeeTier is what the account pays fees by.
+func (v *View) FeeTier(a core.Address) dex.FeeTier { return v.s.Exchange.FeeTier(a) }
+
+// OrderMinimum is the least amount of an order, in the decimals of the quote type.
+func (v *View) OrderMinimum(q dex.QuoteType) uint256.Int { return v.s.Exchange.Minimum(q) }
+
+// ExchangeBooks is the accounts of the exchange: what its contract holds against what it owes.
+type ExchangeBooks struct {
+	Users  int // accounts
+	Tokens map[core.TokenID]ExchangeTotals
+}
+
+// ExchangeTotals are sums of one token. Balance equals Users, Fees, Stakes and Pools together.
+type ExchangeTotals struct {
+	Balance uint256.Int // of the contract
+	Users   uint256.Int // available and locked
+	Fees    uint256.Int
+	Stakes  uint256.Int // VITE for lower fees and to mine, VX for dividends
+	Pools   uint256.Int // to mine, or on their way to those who share them
+}
+
+// ExchangeBooks sums up everything; it takes time in proportion to the number of accounts.
+func (v *View) ExchangeBooks() ExchangeBooks {
+	e, books := &v.s.Exchange, ExchangeBooks{Tokens: map[core.TokenID]ExchangeTotals{}}
+	users := map[core.Address]struct{}{}
+	for h, b := range e.Funds {
+		users[h.Address] = struct{}{}
+		t := books.Tokens[h.Token]
+		t.Users.Add(&t.Users, &b.Available)
+		t.Users.Add(&t.Users, &b.Locked)
+		books.Tokens[h.Token] = t
+	}
+	for id, f := range e.Fees {
+		t, sum := books.Tokens[id], f.Total()
+		t.Fees.Add(&t.Fees, &sum)
+		books.Tokens[id] = t
+	}
+	sumPools(e, books.Tokens)
+	sumStakes(e, books.Tokens)
+	for id, t := range books.Tokens {
+		t.Balance = v.s.Accounts[core.DexFundContract].Balances[id]
+		books.Tokens[id] = t
+	}
+	books.Users = len(users)
+	return books
+}
+
+// Mining is what the cycle that runs will give to those who trade.
+type Mining struct {
+	Period int64
+	Mined  uint256.Int // VX, in all cycles before
+	Pool   uint256.Int // VX that is still to be mined
+	Total  uint256.Int // VX that the cycle sets free, by trading and otherwise; at most the pool
+	Shares dex.Shares  // VX for who has traded or staked
+	Staked uint256.Int // VITE staked to mine
+	// Fees are the base fees of the markets that mine, in the decimals of the quote type, as they were paid.
+	Fees map[dex.QuoteType]uint256.Int
+}
+
+// Mining is what the cycle that runs will give.
+func (v *View) Mining() Mining {
+	m := &v.s.Exchange.Mining
+	info := Mining{
+		Period: m.Period, Mined: m.Mined, Pool: m.Pool, Total: dex.Released(m.Period), Shares: dex.SharesOf(m.Period, m.Pool),
+		Staked: m.Stakes.Sum, Fees: map[dex.QuoteType]uint256.Int{},
+	}
+	if info.Total.Gt(&m.Pool) {
+		info.Total = m.Pool
+	}
+	for _, q := range dex.QuoteTypes() {
+		info.Fees[q] = m.Book(q).Fees
+	}
+	return info
+}
+
+// DividendPools are the base fees that dividends are paid from, by quote token.
+func (v *View) DividendPools() map[core.TokenID]uint256.Int {
+	pools := map[core.TokenID]uint256.Int{}
+	for id, f := range v.s.Exchange.Fees {
+		if !f.Base.IsZero() {
+			pools[id] = f.Base
+		}
+	}
+	return pools
+}
+
+// AutoLocksVX tells whether VX that the account mines is locked at once.
+func (v *View) AutoLocksVX(a core.Address) bool {
+	_, auto := v.s.Exchange.AutoLocks[a]
+	return auto
+}
+
+// LockedVX is the VX that an account has locked for dividends.
+func (v *View) LockedVX(a core.Address) uint256.Int {
+	c, _ := v.s.Exchange.Locks.Credits.Get(ledger.Credit{Address: a})
+	return c.Weight
+}
+
+// Unlocking is what an account has unlocked of a token and not got back yet.
+func (v *View) Unlocking(a core.Address, token core.TokenID) (sum uint256.Int) {
+	for _, u := range v.s.Exchange.Unlocking {
+		if u.Owner == a && u.Token == token {
+			sum.Add(&sum, &u.Amount)
+		}
+	}
+	return sum
+}
+
+// InviteCode is the code that the account invites with, 0 for none.
+func (v *View) InviteCode(a core.Address) uint32 { return v.s.Exchange.Codes[a] }
+
+// InvitedBy is the code that the account was invited with, 0 for none.
+func (v *View) InvitedBy(a core.Address) uint32 {
+	return v.s.Exchange.Codes[v.s.Exchange.Inviters[a]]
+}
+
+// totals are sums by token.
+type totals map[core.TokenID]uint256.Int
+
+func (t totals) add(id core.TokenID, n uint256.Int) {
+	if !n.IsZero() {
+		sum := t[id]
+		t[id] = *sum.Add(&sum, &n)
+	}
+}
+
+// sumPools adds what is to be shared out.
+func sumPools(e *ledger.Exchange, sums map[core.TokenID]ExchangeTotals) {
+	pools := totals{}
+	pools.add(dex.VX, e.Mining.Pool)
+	for _, p := range e.Mining.Payouts {
+		pools.add(p.Token, p.Left)
+	}
+	for id, n := range pools {
+		t := sums[id]
+		t.Pools = n
+		sums[id] = t
+	}
+}
+
+// sumStakes adds what accounts have staked or locked, and what is on its way back to them.
+func sumStakes(e *ledger.Exchange, sums map[core.TokenID]ExchangeTotals) {
+	held := totals{}
+	for _, k := range e.FeeStakes {
+		held.add(core.VITE, ledger.StakeOf(k.Vip.Super))
+	}
+	held.add(core.VITE, e.Mining.Stakes.Sum)
+	held.add(dex.VX, e.Locks.Sum)
+	for _, u := range e.Unlocking {
+		held.add(u.Token, u.Amount)
+	}
+	for id, n := range held {
+		t := sums[id]
+		t.Stakes = n
+		sums[id] = t
+	}
+}

@@ -1,0 +1,299 @@
+package rpc
+
+import (
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+)
+
+// The modules dex, dexfund and dextrade show the exchange (docs/exchange-rules.md 3.5). dex is the newest generation of names;
+// the other two are named after the contract that keeps what they show.
+type (
+	dexAPI      struct{ exchangeAPI }
+	dexfundAPI  struct{ exchangeAPI }
+	dextradeAPI struct{ exchangeAPI }
+
+	// dexPrivateAPI are the methods of dex that a real node answers on its private port only.
+	dexPrivateAPI struct{ exchangeAPI }
+)
+
+// exchangeAPI is what the modules share.
+type exchangeAPI struct{ node *node.Node }
+
+// Refusals of the exchange's queries.
+var (
+	errNoMarket     = &refusal{-37007, "trade market not exists"}
+	errNoOrder      = &refusal{-37008, "order not exists"}
+	errNoFundUser   = &refusal{-37013, "fund user doesn't exist"}
+	errUnknownToken = other("invalid token")
+	errOrderRange   = other("begin and end must span 0 to 10000 orders")
+)
+
+// errUninitialised is what a real node's panic shows before the exchange has an owner.
+var errUninitialised = &refusal{codePanic, "server execute panic"}
+
+// GetOwner is who administers the exchange.
+func (d *dexPrivateAPI) GetOwner() (core.Address, error) {
+	r := read(d.node, func(v *node.View) ledger.ExchangeRoles { return v.ExchangeRoles() })
+	if r.Owner.IsZero() {
+		return core.Address{}, errUninitialised
+	}
+	return r.Owner, nil
+}
+
+type dexConfig struct {
+	Owner      core.Address `json:"owner"`
+	Timer      core.Address `json:"timer"`
+	Trigger    core.Address `json:"trigger"`
+	MineProxy  core.Address `json:"mineProxy"`
+	Maintainer core.Address `json:"maintainer"`
+}
+
+// GetDexConfig is who runs the exchange.
+func (d *dexPrivateAPI) GetDexConfig() (*dexConfig, error) {
+	r := read(d.node, func(v *node.View) ledger.ExchangeRoles { return v.ExchangeRoles() })
+	if r.Owner.IsZero() {
+		return nil, errUninitialised
+	}
+	return &dexConfig{r.Owner, r.Timer, r.Trigger, r.MineProxy, r.Maintainer}, nil
+}
+
+// GetTime is the exchange's clock in seconds.
+func (d *dexPrivateAPI) GetTime() int64 {
+	return read(d.node, func(v *node.View) int64 { return v.ExchangeTime() })
+}
+
+// GetTimestamp is the exchange's clock as matching sees it.
+func (d *dextradeAPI) GetTimestamp() int64 {
+	return read(d.node, func(v *node.View) int64 { return v.ExchangeTime() })
+}
+
+// GetPeriodId is the number of the day of the exchange's clock.
+func (d *dexPrivateAPI) GetPeriodId() int64 {
+	return read(d.node, func(v *node.View) int64 { return v.ExchangePeriod() })
+}
+
+type dexToken struct {
+	TokenSymbol    string       `json:"tokenSymbol"`
+	Decimals       uint8        `json:"decimals"`
+	TokenID        core.TokenID `json:"tokenId"`
+	Index          uint16       `json:"index"`
+	Owner          core.Address `json:"owner"`
+	QuoteTokenType uint8        `json:"quoteTokenType,omitempty"`
+}
+
+// GetTokenInfo describes a token as the exchange knows it.
+func (d *dexAPI) GetTokenInfo(id tokenArg) (*dexToken, error) { return d.token(id) }
+
+// GetTokenInfo is dex_getTokenInfo.
+func (d *dexfundAPI) GetTokenInfo(id tokenArg) (*dexToken, error) { return d.token(id) }
+
+func (e *exchangeAPI) token(id tokenArg) (*dexToken, error) {
+	t := read(e.node, func(v *node.View) *dex.Token { return v.ExchangeToken(id.TokenID) })
+	if t == nil {
+		return nil, errUnknownToken
+	}
+	return showDexToken(t), nil
+}
+
+func showDexToken(t *dex.Token) *dexToken {
+	return &dexToken{t.Symbol, t.Decimals, t.ID, t.Index, t.Owner, uint8(t.QuoteType)}
+}
+
+// fundInfo is what an account has of a token.
+type fundInfo struct {
+	TokenInfo *tokenInfo `json:"tokenInfo"`
+	Available string     `json:"available"`
+	Locked    string     `json:"locked"`
+	// VX locked for dividends, and on its way back from there.
+	VXLocked    string `json:"vxLocked,omitempty"`
+	VXUnlocking string `json:"vxUnlocking,omitempty"`
+	// VITE that was staked to mine, on its way back.
+	CancellingStake string `json:"cancellingStake,omitempty"`
+}
+
+func showFund(v *node.View, a core.Address, id core.TokenID, b *dex.Balance) fundInfo {
+	f := fundInfo{TokenInfo: showToken(v.Token(id)), Available: b.Available.Dec(), Locked: b.Locked.Dec()}
+	switch id {
+	case dex.VX:
+		locked, unlocking := v.LockedVX(a), v.Unlocking(a, id)
+		f.VXLocked, f.VXUnlocking = unlessZero(&locked), unlessZero(&unlocking)
+	case core.VITE:
+		cancelling := v.Unlocking(a, id)
+		f.CancellingStake = unlessZero(&cancelling)
+	}
+	return f
+}
+
+func (e *exchangeAPI) funds(a addressArg, only *tokenArg) (map[core.TokenID]fundInfo, error) {
+	shown := map[core.TokenID]fundInfo{}
+	known := false
+	look(e.node, func(v *node.View) {
+		funds := v.Funds(a.Address)
+		known = len(funds) > 0
+		for id, b := range funds {
+			if only == nil || only.TokenID == id {
+				shown[id] = showFund(v, a.Address, id, &b)
+			}
+		}
+	})
+	if !known {
+		return nil, errNoFundUser
+	}
+	return shown, nil
+}
+
+// GetAccountFundInfo is what an account has on the exchange, of all tokens or of one.
+func (d *dexfundAPI) GetAccountFundInfo(a addressArg, only *tokenArg) (map[core.TokenID]fundInfo, error) {
+	return d.funds(a, only)
+}
+
+// GetAccountBalanceInfo is dexfund_getAccountFundInfo.
+func (d *dexAPI) GetAccountBalanceInfo(a addressArg, only *tokenArg) (map[core.TokenID]fundInfo, error) {
+	return d.funds(a, only)
+}
+
+// marketPair is what both generations of names have in common.
+type marketPair struct {
+	MarketID           uint32       `json:"marketId"`
+	MarketSymbol       string       `json:"marketSymbol"`
+	TradeToken         core.TokenID `json:"tradeToken"`
+	QuoteToken         core.TokenID `json:"quoteToken"`
+	QuoteTokenType     uint8        `json:"quoteTokenType"`
+	TradeTokenDecimals uint8        `json:"tradeTokenDecimals"`
+	QuoteTokenDecimals uint8        `json:"quoteTokenDecimals"`
+	Valid              bool         `json:"valid"`
+	Owner              core.Address `json:"owner"`
+	Creator            core.Address `json:"creator"`
+	Stopped            bool         `json:"stopped"`
+	Timestamp          int64        `json:"timestamp"`
+}
+
+type v1Market struct {
+	marketPair
+	TakerBrokerFeeRate uint32 `json:"takerBrokerFeeRate"`
+	MakerBrokerFeeRate uint32 `json:"makerBrokerFeeRate"`
+	AllowMine          bool   `json:"allowMine"`
+}
+
+type shownMarket struct {
+	marketPair
+	TakerOperatorFeeRate uint32 `json:"takerOperatorFeeRate"`
+	MakerOperatorFeeRate uint32 `json:"makerOperatorFeeRate"`
+	AllowMining          bool   `json:"allowMining"`
+	StableMarket         bool   `json:"stableMarket"`
+}
+
+func pairOf(m *dex.Market) marketPair {
+	return marketPair{
+		m.ID, m.Symbol, m.Trade, m.Quote, uint8(m.QuoteType), m.TradeDecimals, m.QuoteDecimals, m.Valid, m.Owner, m.Creator,
+		m.Stopped, m.Time,
+	}
+}
+
+func showMarket(m *dex.Market) *shownMarket {
+	return &shownMarket{pairOf(m), m.TakerOperatorRate, m.MakerOperatorRate, m.AllowMining, m.Stable}
+}
+
+func (e *exchangeAPI) market(trade, quote tokenArg) (*dex.Market, error) {
+	m := read(e.node, func(v *node.View) *dex.Market { return v.Market(trade.TokenID, quote.TokenID) })
+	if m == nil {
+		return nil, errNoMarket
+	}
+	return m, nil
+}
+
+// GetMarketInfo describes a market under the older names.
+func (d *dexfundAPI) GetMarketInfo(trade, quote tokenArg) (*v1Market, error) {
+	m, err := d.market(trade, quote)
+	if err != nil {
+		return nil, err
+	}
+	return showV1Market(m), nil
+}
+
+func showV1Market(m *dex.Market) *v1Market {
+	return &v1Market{pairOf(m), m.TakerOperatorRate, m.MakerOperatorRate, m.AllowMining}
+}
+
+// GetMarketInfoById describes the market of a number, under the names of dexfund_getMarketInfo.
+func (d *dextradeAPI) GetMarketInfoById(id uint32) (*v1Market, error) {
+	m := read(d.node, func(v *node.View) *dex.Market { return v.MarketByID(id) })
+	if m == nil {
+		return nil, errNoMarket
+	}
+	return showV1Market(m), nil
+}
+
+// GetMarketInfo describes a market.
+func (d *dexAPI) GetMarketInfo(trade, quote tokenArg) (*shownMarket, error) {
+	m, err := d.market(trade, quote)
+	if err != nil {
+		return nil, err
+	}
+	return showMarket(m), nil
+}
+
+// GetAllTradePairs lists all markets, under the newer names.
+func (d *dexfundAPI) GetAllTradePairs() []*shownMarket {
+	list := []*shownMarket{}
+	for _, m := range read(d.node, func(v *node.View) []dex.Market { return v.Markets() }) {
+		list = append(list, showMarket(&m))
+	}
+	return list
+}
+
+func (e *exchangeAPI) granted(principal, agent addressArg, trade, quote tokenArg) (granted bool, err error) {
+	look(e.node, func(v *node.View) {
+		m := v.Market(trade.TokenID, quote.TokenID)
+		if m == nil {
+			err = errNoMarket
+			return
+		}
+		granted = v.IsAgent(principal.Address, agent.Address, m.ID)
+	})
+	return granted, err
+}
+
+// IsMarketGrantedToAgent tells whether the agent may trade for the principal in the market.
+func (d *dexfundAPI) IsMarketGrantedToAgent(principal, agent addressArg, trade, quote tokenArg) (bool, error) {
+	return d.granted(principal, agent, trade, quote)
+}
+
+// IsMarketDelegatedTo is dexfund_isMarketGrantedToAgent.
+func (d *dexAPI) IsMarketDelegatedTo(principal, agent addressArg, trade, quote tokenArg) (bool, error) {
+	return d.granted(principal, agent, trade, quote)
+}
+
+type placeOrderInfo struct {
+	Available      string `json:"available"`
+	MinTradeAmount string `json:"minTradeAmount"`
+	FeeRate        uint32 `json:"feeRate"`
+	Side           bool   `json:"side"`
+	IsVIP          bool   `json:"isVIP"`
+	IsSVIP         bool   `json:"isSVIP"`
+	IsInvited      bool   `json:"isInvited"`
+}
+
+// GetPlaceOrderInfo is what an account needs to know before it places an order. minTradeAmount is in the decimals of the
+// quote token's type, feeRate the highest that the order can come to pay, in parts of 100000.
+func (d *dexAPI) GetPlaceOrderInfo(a addressArg, trade, quote tokenArg, side bool) (info *placeOrderInfo, err error) {
+	look(d.node, func(v *node.View) {
+		m := v.Market(trade.TokenID, quote.TokenID)
+		if m == nil {
+			err = errNoMarket
+			return
+		}
+		token := m.Quote
+		if dex.Side(side) == dex.Sell {
+			token = m.Trade
+		}
+		funds, _ := v.Fund(a.Address, token)
+		least, standing := v.OrderMinimum(m.QuoteType), v.FeeTier(a.Address)
+		info = &placeOrderInfo{
+			funds.Available.Dec(), least.Dec(), m.Rates(standing).Highest(), side, standing.VIP, standing.SVIP, standing.Invited,
+		}
+	})
+	return info, err
+}

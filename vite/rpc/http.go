@@ -1,0 +1,207 @@
+package rpc
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+)
+
+// healthyAge is how old the latest snapshot block of a healthy node may be.
+const healthyAge = 3 * time.Minute
+
+// guard is what stands before the JSON-RPC server: the host check (against pages that point a name of theirs at a local
+// node), CORS and the health page. Method, content type and body size are checked by the JSON-RPC server itself.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.hostAllowed(r.Host) {
+			http.Error(w, "invalid host specified", http.StatusForbidden)
+			return
+		}
+		s.allowOrigin(w, r)
+		switch {
+		case r.Method == http.MethodOptions:
+			w.WriteHeader(http.StatusNoContent)
+		case r.Method == http.MethodGet && r.URL.Path == "/health":
+			s.health(w)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hostAllowed passes IP addresses, listed names, and requests without a host (HTTP/1.0).
+func (s *Server) hostAllowed(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	if host == "" || net.ParseIP(strings.Trim(host, "[]")) != nil {
+		return true
+	}
+	for _, name := range s.cfg.VirtualHosts {
+		if name == "*" || strings.EqualFold(name, host) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return
+	}
+	h := w.Header()
+	switch {
+	case slices.Contains(s.cfg.Origins, "*"):
+		h.Set("Access-Control-Allow-Origin", "*")
+	case slices.Contains(s.cfg.Origins, origin):
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Add("Vary", "Origin")
+	default:
+		return
+	}
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "POST, GET")
+		h.Set("Access-Control-Allow-Headers", "Content-Type")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}
+
+// health is 200 while snapshot blocks come, else 500.
+func (s *Server) health(w http.ResponseWriter) {
+	if !s.healthy() {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+func (s *Server) healthy() bool {
+	head := read(s.node, func(v *node.View) ledger.Point { return v.Head() })
+	return s.cfg.Now().Sub(head.Time) < healthyAge
+}
+
+// A real node does not put the frames of a fragmented WebSocket message together (RFC 6455 5.4): it takes each for a whole message, says that it
+// ends too soon, and closes. A client that works here must work there, so the same happens here.
+
+// fragmentRefusal is what a real node answers to a part of a message. It has no id.
+const fragmentRefusal = `{"jsonrpc":"2.0","error":{"code":-32600,"message":"unexpected EOF"}}`
+
+// Bits of a frame's first two bytes, and the codes of frames that carry messages.
+const (
+	finalBit  = 0x80
+	codeBits  = 0x0f
+	maskBit   = 0x80
+	sizeBits  = 0x7f
+	textFrame = 1
+	lastData  = 2 // 0 goes on with a message, 1 and 2 begin one, the others are control frames
+)
+
+var errFrameSize = errors.New("frame is too large")
+
+// frameUpgrade hands out connections that take no fragments.
+type frameUpgrade struct{ http.ResponseWriter }
+
+// Hijack is called by the WebSocket library once the handshake is good; no frame has been read yet.
+func (u frameUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, buffers, err := http.NewResponseController(u.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &frameConn{Conn: c, in: bufio.NewReader(c)}, buffers, nil
+}
+
+// frameConn follows the frames that a client sends and ends at the first that is not a whole message.
+type frameConn struct {
+	net.Conn
+	in      *bufio.Reader
+	left    uint64     // bytes of the current frame that have not been read
+	writing sync.Mutex // the refusal is written beside the library's frames
+}
+
+// Read gives the bytes of whole messages and of control frames. It is io.EOF after a fragment has been refused.
+func (c *frameConn) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		final, size, err := c.peek()
+		if err != nil {
+			return 0, err
+		}
+		if !final {
+			return 0, c.refuse()
+		}
+		c.left = size
+	}
+	n, err := c.in.Read(p[:min(uint64(len(p)), c.left)])
+	c.left -= uint64(n)
+	return n, err
+}
+
+func (c *frameConn) Write(p []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	return c.Conn.Write(p)
+}
+
+// peek looks at the next frame without reading it. Size counts its header too.
+func (c *frameConn) peek() (final bool, size uint64, err error) {
+	head, err := c.in.Peek(2)
+	if err != nil {
+		return false, 0, err
+	}
+	final = head[0]&finalBit != 0
+	header, payload := 2, uint64(head[1]&sizeBits)
+	if head[1]&maskBit != 0 {
+		header += 4
+	}
+	more := map[uint64]int{126: 2, 127: 8}[payload]
+	if more > 0 {
+		if head, err = c.in.Peek(2 + more); err != nil {
+			return false, 0, err
+		}
+		var length [8]byte
+		copy(length[8-more:], head[2:])
+		header, payload = header+more, binary.BigEndian.Uint64(length[:])
+	}
+	if payload >= 1<<63 { // RFC 6455 5.2
+		return false, 0, errFrameSize
+	}
+	return final, uint64(header) + payload, nil
+}
+
+// refuse reads the message to its end, so that the client does not write to a closed connection and miss the answer.
+func (c *frameConn) refuse() error {
+	for read := uint64(0); ; {
+		head, err := c.in.Peek(1)
+		if err != nil {
+			return err
+		}
+		data := head[0]&codeBits <= lastData
+		final, size, err := c.peek()
+		if err != nil {
+			return err
+		}
+		if read += size; read > maxMessage {
+			return errFrameSize
+		}
+		if _, err := c.in.Discard(int(size)); err != nil {
+			return err
+		}
+		if final && data {
+			break
+		}
+	}
+	frame := append([]byte{finalBit | textFrame, byte(len(fragmentRefusal))}, fragmentRefusal...)
+	if _, err := c.Write(frame); err != nil {
+		return err
+	}
+	return io.EOF
+}

@@ -1,0 +1,246 @@
+package rpc
+
+import (
+	"context"
+	"math/big"
+
+	"gatewayd/vite/core"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+)
+
+// ledgerAPI is the module ledger (docs/exchange-chain-wire.md 5.5).
+type ledgerAPI struct{ node *node.Node }
+
+// look reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has
+// closed, so it is shown by the caller.
+func look(n *node.Node, f func(v *node.View)) { _ = n.Read(f) }
+
+// read is look for one value.
+func read[T any](n *node.Node, f func(v *node.View) T) T {
+	var result T
+	look(n, func(v *node.View) { result = f(v) })
+	return result
+}
+
+// recall is read for blocks, of which the old ones are on the disk.
+func recall[T any](n *node.Node, f func(v *node.View) T) (T, error) {
+	var result T
+	err := n.Read(func(v *node.View) { result = f(v) })
+	return result, onWire(err)
+}
+
+// recallBlock shows one block, or null.
+func recallBlock(n *node.Node, f func(v *node.View) *node.Block) (*shownBlock, error) {
+	b, err := recall(n, f)
+	return showBlock(b), err
+}
+
+// recallBlocks shows a list of blocks.
+func recallBlocks(n *node.Node, f func(v *node.View) []*node.Block) ([]*shownBlock, error) {
+	list, err := recall(n, f)
+	return showBlocks(list), err
+}
+
+// recallSnapshot shows one snapshot block, or null.
+func recallSnapshot(n *node.Node, f func(v *node.View) *node.SnapshotBlock) (*shownSnapshot, error) {
+	b, err := recall(n, f)
+	return showSnapshot(b), err
+}
+
+// GetLatestAccountBlock includes blocks that are in no snapshot yet; null without any block.
+func (l *ledgerAPI) GetLatestAccountBlock(a addressArg) (*shownBlock, error) {
+	return recallBlock(l.node, func(v *node.View) *node.Block { return v.AccountHead(a.Address) })
+}
+
+// GetAccountBlockByHash is null for an unknown hash.
+func (l *ledgerAPI) GetAccountBlockByHash(h hashArg) (*shownBlock, error) {
+	return recallBlock(l.node, func(v *node.View) *node.Block { return v.BlockByHash(h.Hash) })
+}
+
+// GetAccountBlockByHeight is null beyond the end.
+func (l *ledgerAPI) GetAccountBlockByHeight(a addressArg, at heightArg) (*shownBlock, error) {
+	height, err := at.height()
+	if err != nil {
+		return nil, err
+	}
+	return recallBlock(l.node, func(v *node.View) *node.Block { return v.BlockByHeight(a.Address, height) })
+}
+
+// GetAccountBlocks lists blocks from the origin (included; null: the newest) towards older ones.
+func (l *ledgerAPI) GetAccountBlocks(a addressArg, origin *hashArg, token *tokenArg, count int) ([]*shownBlock, error) {
+	if ok, err := page(0, count); !ok {
+		return nil, err
+	}
+	var id *core.TokenID
+	if token != nil {
+		id = &token.TokenID
+	}
+	var refused error
+	blocks, err := recallBlocks(l.node, func(v *node.View) (list []*node.Block) {
+		list, refused = v.Blocks(a.Address, origin.hashOf(), id, count)
+		return list
+	})
+	if err == nil {
+		err = onWire(refused)
+	}
+	return blocks, err
+}
+
+// GetAccountBlocksByAddress lists blocks newest first; null beyond the end.
+func (l *ledgerAPI) GetAccountBlocksByAddress(a addressArg, index, size int) ([]*shownBlock, error) {
+	if ok, err := page(index, size); !ok {
+		return nil, err
+	}
+	return recallBlocks(l.node, func(v *node.View) []*node.Block { return v.BlockPage(a.Address, index, size) })
+}
+
+// GetUnreceivedBlocksByAddress lists sends by hash; an empty list, not null, without any.
+func (l *ledgerAPI) GetUnreceivedBlocksByAddress(a addressArg, index, size int) ([]*shownBlock, error) {
+	shown := []*shownBlock{}
+	if ok, err := page(index, size); !ok {
+		return shown, err
+	}
+	blocks := read(l.node, func(v *node.View) []*node.Block { return v.Unreceived(a.Address, index, size) })
+	return append(shown, showBlocks(blocks)...), nil
+}
+
+// unreceivedPage asks for one page of one account.
+type unreceivedPage struct {
+	Address    addressArg `json:"address"`
+	PageNumber int        `json:"pageNumber"`
+	PageCount  int        `json:"pageCount"`
+}
+
+// maxBatchPages bounds the work of one batched query.
+const maxBatchPages = 10
+
+// GetUnreceivedBlocksInBatch leaves accounts without unreceived sends out.
+func (l *ledgerAPI) GetUnreceivedBlocksInBatch(pages []unreceivedPage) (map[core.Address][]*shownBlock, error) {
+	total := 0
+	for _, p := range pages {
+		if total += max(p.PageCount, 1); p.PageCount > maxCount || total > maxBatchPages*maxCount {
+			return nil, errCount
+		}
+	}
+	found := make(map[core.Address][]*node.Block)
+	look(l.node, func(v *node.View) {
+		for _, p := range pages {
+			if p.PageNumber < 0 || p.PageCount <= 0 {
+				continue
+			}
+			if blocks := v.Unreceived(p.Address.Address, p.PageNumber, p.PageCount); len(blocks) > 0 {
+				found[p.Address.Address] = blocks
+			}
+		}
+	})
+	shown := make(map[core.Address][]*shownBlock, len(found))
+	for account, blocks := range found {
+		shown[account] = showBlocks(blocks)
+	}
+	return shown, nil
+}
+
+// GetUnreceivedTransactionSummaryByAddress sums the unreceived sends per token.
+func (l *ledgerAPI) GetUnreceivedTransactionSummaryByAddress(a addressArg) accountInfo {
+	return showAccount(read(l.node, func(v *node.View) node.AccountInfo { return v.UnreceivedSummary(a.Address) }))
+}
+
+// GetUnreceivedTransactionSummaryInBatch answers in the order of the accounts.
+func (l *ledgerAPI) GetUnreceivedTransactionSummaryInBatch(accounts []addressArg) ([]accountInfo, error) {
+	if len(accounts) > maxCount {
+		return nil, errCount
+	}
+	var shown []accountInfo
+	look(l.node, func(v *node.View) {
+		for _, a := range accounts {
+			shown = append(shown, showAccount(v.UnreceivedSummary(a.Address)))
+		}
+	})
+	return shown, nil
+}
+
+// GetAccountInfoByAddress gives received balances.
+func (l *ledgerAPI) GetAccountInfoByAddress(a addressArg) accountInfo {
+	return showAccount(read(l.node, func(v *node.View) node.AccountInfo { return v.AccountInfo(a.Address) }))
+}
+
+// SendRawTransaction answers null once the block is accepted and durable.
+func (l *ledgerAPI) SendRawTransaction(ctx context.Context, b *AccountBlock) error {
+	if b == nil {
+		return onWire(ledger.ErrEmptyBlock)
+	}
+	block, err := b.block()
+	if err != nil {
+		return onWire(err)
+	}
+	return onWire(l.node.Submit(ctx, block))
+}
+
+// intent describes a block that is to be priced.
+type intent struct {
+	Address      addressArg  `json:"address"`
+	PreviousHash hashArg     `json:"previousHash"`
+	BlockType    uint8       `json:"blockType"`
+	ToAddress    *addressArg `json:"toAddress"`
+	Data         []byte      `json:"data"`
+}
+
+func (i *intent) call() (node.Call, error) {
+	c := node.Call{Address: i.Address.Address, BlockType: i.BlockType, Data: i.Data}
+	if i.ToAddress != nil {
+		c.To = i.ToAddress.Address
+	} else if core.BlockType(i.BlockType) == core.SendCall {
+		return c, ledger.ErrNoTo
+	}
+	return c, nil
+}
+
+type requiredQuota struct {
+	RequiredQuota string `json:"requiredQuota"`
+}
+
+// GetRequiredQuota prices a block.
+func (l *ledgerAPI) GetRequiredQuota(i intent) (*requiredQuota, error) {
+	c, err := i.call()
+	if err != nil {
+		return nil, onWire(err)
+	}
+	var quota uint64
+	look(l.node, func(v *node.View) { quota, err = v.RequiredQuota(c) })
+	if err != nil {
+		return nil, onWire(err)
+	}
+	return &requiredQuota{decimal(quota)}, nil
+}
+
+// congestionFree is the qc of a chain that is not congested.
+const congestionFree = "1000000000000000000"
+
+type powDifficulty struct {
+	RequiredQuota string `json:"requiredQuota"`
+	Difficulty    string `json:"difficulty"` // "": the stake suffices
+	QC            string `json:"qc"`
+	IsCongestion  bool   `json:"isCongestion"`
+}
+
+// GetPoWDifficulty tells which proof of work a block needs.
+func (l *ledgerAPI) GetPoWDifficulty(i intent) (*powDifficulty, error) {
+	c, err := i.call()
+	if err != nil {
+		return nil, onWire(err)
+	}
+	var need node.PoWNeed
+	look(l.node, func(v *node.View) { need, err = v.PoWDifficulty(c, i.PreviousHash.Hash) })
+	if err != nil {
+		return nil, onWire(err)
+	}
+	return &powDifficulty{decimal(need.RequiredQuota), difficultyText(need.Difficulty), congestionFree, false}, nil
+}
+
+func difficultyText(d *big.Int) string {
+	if d == nil || d.Sign() == 0 {
+		return ""
+	}
+	return d.String()
+}

@@ -1,0 +1,169 @@
+package rpc
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"math/big"
+	"net"
+	"sync"
+
+	"gatewayd/vite/core"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+)
+
+// netAPI is the module net. The chain has one producer and no peers.
+type netAPI struct{ node *node.Node }
+
+type syncInfo struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Current string `json:"current"`
+	State   int    `json:"state"`
+	Status  string `json:"status"`
+}
+
+// SyncInfo says that there is nothing to catch up with.
+func (n *netAPI) SyncInfo() syncInfo {
+	head := read(n.node, func(v *node.View) ledger.Point { return v.Head() })
+	return syncInfo{From: "0", To: "0", Current: decimal(head.Height), State: 2, Status: "Sync done"}
+}
+
+type nodeInfo struct {
+	ID                    core.Hash    `json:"id"`
+	Name                  string       `json:"name"`
+	NetID                 int          `json:"netId"`
+	Version               int          `json:"version"`
+	Address               string       `json:"address"`
+	PeerCount             int          `json:"peerCount"`
+	Peers                 []string     `json:"peers"`
+	Height                uint64       `json:"height"`
+	Nodes                 int          `json:"nodes"`
+	Latency               []int        `json:"latency"`
+	BroadCheckFailedRatio int          `json:"broadCheckFailedRatio"`
+	Server                serverStatus `json:"server"`
+}
+
+type serverStatus struct {
+	Connections []string `json:"connections"`
+}
+
+// NodeInfo has no peers to tell of.
+func (n *netAPI) NodeInfo() nodeInfo {
+	return nodeInfo{Height: read(n.node, func(v *node.View) ledger.Point { return v.Head() }).Height}
+}
+
+// Peers is net_nodeInfo.
+func (n *netAPI) Peers() nodeInfo { return n.NodeInfo() }
+
+// healthAPI is the module health.
+type healthAPI struct{ healthy func() bool }
+
+// Health is null while snapshot blocks come, and an error otherwise.
+func (h *healthAPI) Health() error {
+	if !h.healthy() {
+		return other("the latest snapshot block is too old")
+	}
+	return nil
+}
+
+// maxWork is the greatest difficulty that a node works on.
+const maxWork = 401749796600
+
+// grindBatch is how many nonces are tried between two looks at the clock: some tens of milliseconds.
+const grindBatch = 1 << 18
+
+// utilAPI is the module util.
+type utilAPI struct {
+	slots chan struct{} // one per search that may run at a time; nil without work
+}
+
+// GetPoWNonce finds a nonce. Without workers it answers as a node without a work server.
+func (u *utilAPI) GetPoWNonce(ctx context.Context, difficulty string, h hashArg) (string, error) {
+	d, err := integer(difficulty)
+	if err != nil {
+		return "", err
+	}
+	if d.Cmp(big.NewInt(maxWork)) > 0 {
+		return "", other("difficulty is too large")
+	}
+	if u.slots == nil || d.Sign() < 0 {
+		return "", other("not supported")
+	}
+	select {
+	case u.slots <- struct{}{}:
+		defer func() { <-u.slots }()
+	case <-ctx.Done():
+		return "", onWire(ctx.Err())
+	}
+	return grind(ctx, h.Hash, d)
+}
+
+// grind searches until it finds a nonce or the caller has gone.
+func grind(ctx context.Context, h core.Hash, d *big.Int) (string, error) {
+	for start := uint64(0); ctx.Err() == nil; start += grindBatch {
+		if nonce, ok := core.Grind(h, d, start, grindBatch); ok {
+			return base64.StdEncoding.EncodeToString(nonce[:]), nil
+		}
+	}
+	return "", onWire(ctx.Err())
+}
+
+// peerTable knows the open connections by remote address, so that a subscriber who does not keep up can be cut off: the
+// JSON-RPC library offers no way to close a connection from inside.
+type peerTable struct {
+	mu   sync.Mutex
+	open map[string]io.Closer
+}
+
+func newPeerTable() *peerTable { return &peerTable{open: make(map[string]io.Closer)} }
+
+func (t *peerTable) add(peer string, c io.Closer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[peer] = c
+}
+
+func (t *peerTable) remove(peer string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, peer)
+}
+
+// drop closes a connection; an unknown one has closed already.
+func (t *peerTable) drop(peer string) {
+	t.mu.Lock()
+	c := t.open[peer]
+	t.mu.Unlock()
+	if c != nil {
+		c.Close()
+	}
+}
+
+// listener enters each accepted connection into the table until it closes.
+func (t *peerTable) listener(l net.Listener) net.Listener { return &peerListener{l, t} }
+
+type peerListener struct {
+	net.Listener
+	table *peerTable
+}
+
+func (l *peerListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.table.add(c.RemoteAddr().String(), c)
+	return &peerConn{c, l.table}, nil
+}
+
+type peerConn struct {
+	net.Conn
+	table *peerTable
+}
+
+func (c *peerConn) Close() error {
+	c.table.remove(c.RemoteAddr().String())
+	return c.Conn.Close()
+}

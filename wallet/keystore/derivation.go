@@ -1,0 +1,165 @@
+package keystore
+
+import (
+	"crypto/ecdsa"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/crypto"
+)
+
+const (
+	hardened = uint32(1) << 31
+
+	// maxDepth bounds a path: BIP-32 counts levels in one byte.
+	maxDepth = 255
+)
+
+// Faults of a derivation path, in the words of the exchange chain's node.
+var (
+	ErrPath        = errors.New("invalid derivation path")
+	ErrNotHardened = errors.New("no public derivation for ed25519")
+)
+
+// IndexPath returns the path of the exchange chain's account n.
+func IndexPath(n uint32) string { return fmt.Sprintf("m/44'/666666'/%d'", n) }
+
+// parseHardened reads the exchange chain's grammar: "m" and one or more levels "/n'", n below 2^31.
+// From 2^31 to 2^32-1 the fault is ErrNotHardened, as on the node; any other is ErrPath.
+func parseHardened(path string) ([]uint32, error) {
+	levels, err := splitPath(path)
+	if err != nil || len(levels) == 0 {
+		return nil, ErrPath
+	}
+	out := make([]uint32, len(levels))
+	for i, level := range levels {
+		digits, marked := strings.CutSuffix(level, "'")
+		n, err := parseLevel(digits)
+		if err != nil || !marked {
+			return nil, ErrPath
+		}
+		out[i] = n
+	}
+	for i, n := range out {
+		if n >= hardened {
+			return nil, ErrNotHardened
+		}
+		out[i] = n | hardened
+	}
+	return out, nil
+}
+
+// parsePath reads the common grammar of BIP-32: "m" and levels "/n" or "/n'", n below 2^31. Errors
+// are ErrPath.
+func parsePath(path string) ([]uint32, error) {
+	levels, err := splitPath(path)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uint32, len(levels))
+	for i, level := range levels {
+		digits, marked := strings.CutSuffix(level, "'")
+		n, err := parseLevel(digits)
+		if err != nil || n >= hardened {
+			return nil, ErrPath
+		}
+		if marked {
+			n |= hardened
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+func splitPath(path string) ([]string, error) {
+	levels := strings.Split(path, "/")
+	if levels[0] != "m" || len(levels) > maxDepth+1 {
+		return nil, ErrPath
+	}
+	return levels[1:], nil
+}
+
+// parseLevel reads digits only; strconv alone would take a sign.
+func parseLevel(digits string) (uint32, error) {
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, ErrPath
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil {
+		return 0, ErrPath
+	}
+	return uint32(n), nil
+}
+
+// ErrNoChild tells that the rules of BIP-32 give no key at an index or for a seed; it happens once
+// in 2^127 cases.
+var ErrNoChild = errors.New("no key at this index")
+
+// ExtendedKey is a BIP-32 private key on secp256k1, the curve of Ethereum, with what its children
+// come from. It prints as a fixed text.
+type ExtendedKey struct {
+	secret func() *extended // a function, so that no way of printing reaches the secret
+}
+
+type extended struct {
+	node
+	private *ecdsa.PrivateKey
+}
+
+// NewExtendedKey returns the master key of a seed, usually Seed's result. The error is ErrNoChild.
+func NewExtendedKey(seed []byte) (ExtendedKey, error) {
+	return newExtended(split([]byte("Bitcoin seed"), seed))
+}
+
+func newExtended(n node) (ExtendedKey, error) {
+	private, err := crypto.ToECDSA(n.key[:])
+	if err != nil {
+		return ExtendedKey{}, ErrNoChild // zero, or not below the order; the cause names no secret but adds nothing
+	}
+	e := &extended{node: n, private: private}
+	return ExtendedKey{func() *extended { return e }}, nil
+}
+
+// Child returns the child at index: hardened from 2^31. The error is ErrNoChild.
+func (k ExtendedKey) Child(index uint32) (ExtendedKey, error) {
+	parent := k.secret()
+	serial := binary.BigEndian.AppendUint32(nil, index)
+	var n node
+	if index >= hardened {
+		n = split(parent.chain[:], []byte{0}, parent.key[:], serial)
+	} else {
+		n = split(parent.chain[:], crypto.CompressPubkey(&parent.private.PublicKey), serial)
+	}
+	order := crypto.S256().Params().N
+	tweak := new(big.Int).SetBytes(n.key[:])
+	if tweak.Cmp(order) >= 0 {
+		return ExtendedKey{}, ErrNoChild
+	}
+	tweak.Add(tweak, new(big.Int).SetBytes(parent.key[:])).Mod(tweak, order).FillBytes(n.key[:])
+	return newExtended(n)
+}
+
+// Derive returns the key at a path such as m/44'/60'/0'/0/7, from k as the root. Errors are ErrPath
+// and ErrNoChild. For many accounts, derive the parent once and call Child.
+func (k ExtendedKey) Derive(path string) (ExtendedKey, error) {
+	levels, err := parsePath(path)
+	if err != nil {
+		return ExtendedKey{}, err
+	}
+	for _, level := range levels {
+		if k, err = k.Child(level); err != nil {
+			return ExtendedKey{}, err
+		}
+	}
+	return k, nil
+}
+
+// Private returns the key to sign with. It is a secret.
+func (k ExtendedKey) Private() *ecdsa.PrivateKey { return k.secret().private }
+
+// String returns a fixed text, so that a key never reaches a log.
+func (k ExtendedKey) String() string { return "extended key" }

@@ -1,0 +1,64 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted the newest one, withdrawals are
+// charged the lowest of the last minutes, so a quote holds while a user confirms (docs/gateway-clients.md 5).
+func (w *Watcher) quote(ctx context.Context) error {
+	for _, n := range w.networks() {
+		c, ok := w.Chains[n.Source].(coster)
+		for _, t := range n.Tokens {
+			if t.Policy.Fee.Kind != "network" {
+				continue
+			}
+			if !ok {
+				return fmt.Errorf("token %s: chain %s has no network cost; choose another fee kind", t.TokenID, n.Source)
+			}
+			if err := w.quoteToken(ctx, c, n, t); err != nil {
+				return fmt.Errorf("quoting token %s: %w", t.TokenID, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Watcher) quoteToken(ctx context.Context, c coster, n records.Network, t records.Token) error {
+	native, err := c.PayoutCost(ctx, t.Asset)
+	if err != nil {
+		return err
+	}
+	cost, err := t.Policy.Fee.FromNative(native, t)
+	if err != nil {
+		return err
+	}
+	return w.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddQuote(n.Name, t.TokenID, cost) })
+}
+
+// ceilings are the most that each payment may cost in native coin, by payment: for the payout of a withdrawal a multiple of the fee that its user
+// paid, where the coin's price in the token is known; zero, which leaves it to the chain's own ceiling, for all others.
+func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]chain.Amount, error) {
+	out := make(map[uint64]chain.Amount, len(list))
+	var payouts []records.Payment
+	for _, p := range list {
+		out[p.ID] = chain.Amount{}
+		if p.Purpose == chain.Credit && p.Chain == w.network(p.Network).Source {
+			payouts = append(payouts, p)
+		}
+	}
+	transfers, err := tx.TransfersByID(causes(payouts))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range payouts {
+		if token, ok := w.network(p.Network).Token(p.Token); ok {
+			out[p.ID] = token.Ceiling(transfers[p.TransferID].Fee)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,59 @@
+package watcher
+
+import (
+	"context"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// send sends and re-sends: it reads the attempts back from the database and hands the newest of each unmined slot to the nodes, once per block of ours.
+func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor) error {
+	slots, err := p.unmined(ctx, a)
+	if err != nil {
+		return err
+	}
+	p.forget(cur)
+	var list []chain.Attempt
+	var payments []uint64
+	for _, s := range slots {
+		if len(s.Attempts) == 0 {
+			break // what follows cannot stand in a block before it
+		}
+		if newest := s.Attempts[len(s.Attempts)-1]; p.sent[newest.Hash] != cur.Height {
+			list, payments = append(list, newest.Attempt), append(payments, s.PaymentID)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	for i, err := range p.chain.Broadcast(ctx, list) {
+		if err == nil {
+			p.sent[list[i].Hash] = cur.Height
+			continue
+		}
+		p.log.WithFields(logrus.Fields{"payment": payments[i], "tx": list[i].Hash}).WithError(err).Debug("node's answer to a payment")
+	}
+	return nil
+}
+
+// unsent tells whether something signed was not handed to the nodes since the newest block.
+func (p *payer) unsent(slots []records.OpenSlot, cur records.Cursor) bool {
+	for _, s := range slots {
+		if n := len(s.Attempts); n > 0 && p.sent[s.Attempts[n-1].Hash] != cur.Height {
+			return true
+		}
+	}
+	return false
+}
+
+// forget keeps the memory of what was sent small: it only spares repeats within one block.
+func (p *payer) forget(cur records.Cursor) {
+	for hash, height := range p.sent {
+		if height != cur.Height {
+			delete(p.sent, hash)
+		}
+	}
+}
