@@ -19,7 +19,7 @@ import (
 const (
 	address = "vite_cc392cbb42a22eebc9136c6f9ba416d47d19f3be1a1bd2c072"
 	other   = "vite_15d3230e3c31c009c968beea7160ae98b491475236ae2cddbc"
-	patient = 20 * time.Second // a failing test waits so long
+	patient = time.Minute // a failing test waits so long
 )
 
 // fakeFeed is an index that says what the test wants.
@@ -153,6 +153,7 @@ func (c *client) sayBinary(b []byte) {
 // hear is the next frame.
 func (c *client) hear() string {
 	c.t.Helper()
+	require.NoError(c.t, c.SetReadDeadline(time.Now().Add(patient)))
 	_, data, err := c.ReadMessage()
 	require.NoError(c.t, err)
 	return string(data)
