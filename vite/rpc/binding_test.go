@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 )
 
@@ -133,7 +134,7 @@ func blank(v any) bool { return v == nil || v == "" }
 
 func shown(v any) string {
 	raw, _ := json.Marshal(v)
-	return shortened(string(raw))
+	return jsonrpc.Shortened(string(raw))
 }
 
 func (c *comparison) mayDiffer(path string) bool {
@@ -184,7 +185,7 @@ func (c *comparison) differTexts(path, want, got string) error {
 		isToken(want) && isToken(got), isContract(want) && isContract(got):
 		return wrapAt(path, c.names.relate(want, got))
 	}
-	return fmt.Errorf("%s: want %q, got %q", path, shortened(want), shortened(got))
+	return fmt.Errorf("%s: want %q, got %q", path, jsonrpc.Shortened(want), jsonrpc.Shortened(got))
 }
 
 func wrapAt(path string, err error) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holiman/uint256"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/node"
 )
@@ -13,8 +14,8 @@ import (
 const maxRange = 1000
 
 var (
-	errRange      = other("height range must be less than 1000")
-	errRangeOrder = other("startHeight must be less than endHeight")
+	errRange      = jsonrpc.Other("height range must be less than 1000")
+	errRangeOrder = jsonrpc.Other("startHeight must be less than endHeight")
 )
 
 // heightRangeOf reads both ends of a range. They may be equal.

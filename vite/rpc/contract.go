@@ -3,6 +3,7 @@ package rpc
 import (
 	"strconv"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
@@ -27,7 +28,7 @@ func (c *contractAPI) GetQuotaByAccount(a addressArg) quotaInfo {
 func (c *contractAPI) GetRequiredStakeAmount(quotaPerSnapshot string) (string, error) {
 	quota, err := strconv.ParseUint(quotaPerSnapshot, 10, 64)
 	if err != nil {
-		return "", other(shortened(err.Error()))
+		return "", jsonrpc.Other(jsonrpc.Shortened(err.Error()))
 	}
 	stake, err := core.RequiredStake(quota)
 	if err != nil {
@@ -153,8 +154,8 @@ func (c *contractAPI) CallOffChainMethod(q offChainCall) ([]byte, error) {
 	if len(q.Code) == 0 {
 		return nil, nil
 	}
-	return nil, other("not supported")
+	return nil, jsonrpc.Other("not supported")
 }
 
 // Query would run a contract's own code read-only, which this chain has not.
-func (c *contractAPI) Query(offChainCall) ([]byte, error) { return nil, other("not supported") }
+func (c *contractAPI) Query(offChainCall) ([]byte, error) { return nil, jsonrpc.Other("not supported") }

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 	"gatewayd/vite/ledger"
@@ -23,15 +24,15 @@ type exchangeAPI struct{ node *node.Node }
 
 // Refusals of the exchange's queries.
 var (
-	errNoMarket     = &refusal{-37007, "trade market not exists"}
-	errNoOrder      = &refusal{-37008, "order not exists"}
-	errNoFundUser   = &refusal{-37013, "fund user doesn't exist"}
-	errUnknownToken = other("invalid token")
-	errOrderRange   = other("begin and end must span 0 to 10000 orders")
+	errNoMarket     = jsonrpc.NewError(-37007, "trade market not exists")
+	errNoOrder      = jsonrpc.NewError(-37008, "order not exists")
+	errNoFundUser   = jsonrpc.NewError(-37013, "fund user doesn't exist")
+	errUnknownToken = jsonrpc.Other("invalid token")
+	errOrderRange   = jsonrpc.Other("begin and end must span 0 to 10000 orders")
 )
 
 // errUninitialised is what a real node's panic shows before the exchange has an owner.
-var errUninitialised = &refusal{codePanic, "server execute panic"}
+var errUninitialised = jsonrpc.NewError(jsonrpc.CodePanic, "server execute panic")
 
 // GetOwner is who administers the exchange.
 func (d *dexPrivateAPI) GetOwner() (core.Address, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holiman/uint256"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 	"gatewayd/vite/node"
@@ -65,7 +66,7 @@ func openOrder(o *dex.Order) (*shownOrder, error) {
 func (d *dextradeAPI) GetOrderById(id string) (*shownOrder, error) {
 	parsed, err := dex.ParseOrderID(id)
 	if err != nil {
-		return nil, other("invalid order id")
+		return nil, jsonrpc.Other("invalid order id")
 	}
 	return openOrder(read(d.node, func(v *node.View) *dex.Order { return v.Order(parsed) }))
 }

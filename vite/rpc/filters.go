@@ -9,6 +9,7 @@ import (
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/node"
 )
 
@@ -17,7 +18,7 @@ const (
 	filterHold = 10000           // items that may wait in one filter; one that overflows is gone, too: better none than a gap
 )
 
-var errNoFilter = other("filter not found")
+var errNoFilter = jsonrpc.Other("filter not found")
 
 // filterTable keeps the polling filters. One feed of the chain fills them all.
 type filterTable struct {
@@ -110,7 +111,7 @@ func (t *filterTable) install(f *filter) (gethrpc.ID, error) {
 	defer t.mu.Unlock()
 	t.expire()
 	if len(t.filters) >= t.limit {
-		return "", other("too many filters")
+		return "", jsonrpc.Other("too many filters")
 	}
 	id := gethrpc.NewID()
 	f.from, f.polled = t.feed.Sent(), t.now()

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 )
@@ -33,6 +35,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 		case r.Method == http.MethodGet && r.URL.Path == "/health":
 			s.health(w)
+		case websocket.IsWebSocketUpgrade(r):
+			next.ServeHTTP(frameUpgrade{w}, r)
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holiman/uint256"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
@@ -87,7 +88,7 @@ type addressKey core.Address
 func (k *addressKey) UnmarshalText(b []byte) error {
 	a, err := core.ParseAddress(string(b))
 	if err != nil {
-		return errAddressText
+		return jsonrpc.ErrAddress
 	}
 	*k = addressKey(a)
 	return nil
@@ -101,7 +102,7 @@ type heightRange struct {
 // filter is the node's form of the filter; a filter without an address chooses nothing and is refused.
 func (f *logFilter) filter() (node.LogFilter, error) {
 	if len(f.AddressHeightRange) == 0 {
-		return node.LogFilter{}, other("addressHeightRange is nil")
+		return node.LogFilter{}, jsonrpc.Other("addressHeightRange is nil")
 	}
 	if f.PageSize > maxCount || len(f.AddressHeightRange) > maxCount {
 		return node.LogFilter{}, errCount

@@ -3,11 +3,9 @@ package rpc
 import (
 	"context"
 	"encoding/base64"
-	"io"
 	"math/big"
-	"net"
-	"sync"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
@@ -63,13 +61,10 @@ type healthAPI struct{ healthy func() bool }
 // Health is null while snapshot blocks come, and an error otherwise.
 func (h *healthAPI) Health() error {
 	if !h.healthy() {
-		return other("the latest snapshot block is too old")
+		return jsonrpc.Other("the latest snapshot block is too old")
 	}
 	return nil
 }
-
-// maxWork is the greatest difficulty that a node works on.
-const maxWork = 401749796600
 
 // grindBatch is how many nonces are tried between two looks at the clock: some tens of milliseconds.
 const grindBatch = 1 << 18
@@ -81,15 +76,15 @@ type utilAPI struct {
 
 // GetPoWNonce finds a nonce. Without workers it answers as a node without a work server.
 func (u *utilAPI) GetPoWNonce(ctx context.Context, difficulty string, h hashArg) (string, error) {
-	d, err := integer(difficulty)
+	d, err := jsonrpc.Integer(difficulty)
 	if err != nil {
 		return "", err
 	}
-	if d.Cmp(big.NewInt(maxWork)) > 0 {
-		return "", other("difficulty is too large")
+	if d.Cmp(big.NewInt(jsonrpc.MaxWork)) > 0 {
+		return "", jsonrpc.Other("difficulty is too large")
 	}
 	if u.slots == nil || d.Sign() < 0 {
-		return "", other("not supported")
+		return "", jsonrpc.Other("not supported")
 	}
 	select {
 	case u.slots <- struct{}{}:
@@ -108,62 +103,4 @@ func grind(ctx context.Context, h core.Hash, d *big.Int) (string, error) {
 		}
 	}
 	return "", onWire(ctx.Err())
-}
-
-// peerTable knows the open connections by remote address, so that a subscriber who does not keep up can be cut off: the
-// JSON-RPC library offers no way to close a connection from inside.
-type peerTable struct {
-	mu   sync.Mutex
-	open map[string]io.Closer
-}
-
-func newPeerTable() *peerTable { return &peerTable{open: make(map[string]io.Closer)} }
-
-func (t *peerTable) add(peer string, c io.Closer) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open[peer] = c
-}
-
-func (t *peerTable) remove(peer string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.open, peer)
-}
-
-// drop closes a connection; an unknown one has closed already.
-func (t *peerTable) drop(peer string) {
-	t.mu.Lock()
-	c := t.open[peer]
-	t.mu.Unlock()
-	if c != nil {
-		c.Close()
-	}
-}
-
-// listener enters each accepted connection into the table until it closes.
-func (t *peerTable) listener(l net.Listener) net.Listener { return &peerListener{l, t} }
-
-type peerListener struct {
-	net.Listener
-	table *peerTable
-}
-
-func (l *peerListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	l.table.add(c.RemoteAddr().String(), c)
-	return &peerConn{c, l.table}, nil
-}
-
-type peerConn struct {
-	net.Conn
-	table *peerTable
-}
-
-func (c *peerConn) Close() error {
-	c.table.remove(c.RemoteAddr().String())
-	return c.Conn.Close()
 }

@@ -25,7 +25,7 @@ func TestPipeSubscriberIsDropped(t *testing.T) {
 	f.advance(2)
 	require.Equal(t, f.head().Hash, (<-snapshots)[0].Hash)
 
-	f.server.peers.drop("pipe-1")
+	f.server.Drop("pipe-1")
 	require.Error(t, <-sub.Err())
 	require.Eventually(t, func() bool {
 		height, err := c.SnapshotHeight(t.Context())

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
+
+	"gatewayd/httpserver/jsonrpc"
 )
 
 // httpRequest is a recorded HTTP request. The sessions with a strictly configured node have method and parameters only.
@@ -224,12 +226,12 @@ func sameMessage(want, got string) error {
 	}
 	var w, g any
 	if json.Unmarshal([]byte(want), &w) != nil || json.Unmarshal([]byte(got), &g) != nil {
-		return fmt.Errorf("%s, want %s", shortened(got), shortened(want))
+		return fmt.Errorf("%s, want %s", jsonrpc.Shortened(got), jsonrpc.Shortened(want))
 	}
 	ids, _ := json.Marshal(identities(w))
 	mine, _ := json.Marshal(identities(g))
 	if !bytes.Equal(ids, mine) {
-		return fmt.Errorf("%s, want %s", shortened(got), shortened(want))
+		return fmt.Errorf("%s, want %s", jsonrpc.Shortened(got), jsonrpc.Shortened(want))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 )
@@ -38,7 +39,7 @@ type AccountBlock struct {
 func (b *AccountBlock) block() (*core.AccountBlock, error) {
 	height, err := strconv.ParseUint(b.Height, 10, 64)
 	if err != nil {
-		return nil, other(shortened(err.Error()))
+		return nil, jsonrpc.Other(jsonrpc.Shortened(err.Error()))
 	}
 	amount, err := optionalInteger(b.Amount)
 	if err != nil {
@@ -73,14 +74,14 @@ func (b *AccountBlock) work() (*big.Int, error) {
 	if b.Difficulty == nil {
 		return nil, ledger.ErrNoDifficulty
 	}
-	return integer(*b.Difficulty)
+	return jsonrpc.Integer(*b.Difficulty)
 }
 
 func optionalInteger(s *string) (*big.Int, error) {
 	if s == nil {
 		return new(big.Int), nil
 	}
-	return integer(*s)
+	return jsonrpc.Integer(*s)
 }
 
 // setAmounts brings amount and fee into the block. A node hashes their absolute bytes and finds a sign only afterwards,

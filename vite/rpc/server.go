@@ -2,12 +2,12 @@
 // member, error codes and texts, subscriptions and polling filters, over HTTP, WebSocket and a Unix socket.
 //
 //	HTTP ─ host check ─ CORS ─ /health ─┐
-//	WebSocket ─ host check ─────────────┼─ go-ethereum rpc.Server ─ one type per module ─ node.Node
-//	Unix socket (0600) ─ message bound ─┘        ledger contract net util subscribe dex dexfund dextrade
+//	WebSocket ─ host check ─────────────┼─ httpserver/jsonrpc ─ one type per module ─ node.Node
+//	Unix socket (0600) ─────────────────┘        ledger contract net util subscribe dex dexfund dextrade
 //	                                             tx pledge onroad mintage pow health
 //
-// It owns the wire shapes and the transports with their bounds. It does not own the ledger (vite/node), hashing and
-// keys (vite/core), or the JSON-RPC envelope, which is go-ethereum's. Where that makes answers differ from a real
+// It owns the wire shapes and the transports' bounds. It does not own the ledger (vite/node), hashing and keys (vite/core),
+// the transports (httpserver/jsonrpc), or the JSON-RPC envelope, which is go-ethereum's. Where that makes answers differ from a real
 // node's, docs/node-differences.md says so; the replay test holds every other recorded answer.
 //
 // Wire: docs/exchange-chain-wire.md 5, docs/exchange-rules.md 3.5, testdata/*.jsonl.
@@ -18,30 +18,23 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"sync"
 	"time"
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/httpserver"
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/node"
 )
 
-// Bounds of the transports. Body size and the time to write are a real node's; it waits 30 seconds for a request, in which a few clients who send nothing
-// could fill it.
+// Bounds of the transports. Body size and the time to write are a real node's.
 const (
 	maxBody          = 128 << 10
 	maxMessage       = 1 << 20 // of a WebSocket or Unix-socket message
 	maxBatch         = 1000
 	maxBatchResponse = 32 << 20
-	headerTimeout    = 5 * time.Second
-	readTimeout      = 10 * time.Second
 	writeTimeout     = 30 * time.Second
-	idleTimeout      = 120 * time.Second
-	closeTimeout     = 5 * time.Second
-	maxHeader        = 16 << 10
 )
 
 // Config says where to listen. The zero value serves nothing.
@@ -104,17 +97,11 @@ func (c Config) withDefaults() Config {
 
 // Server serves one node.
 type Server struct {
+	*jsonrpc.Server
 	cfg       Config
 	node      *node.Node
 	geth      *gethrpc.Server
 	subscribe *subscribeAPI
-	peers     *peerTable
-	done      chan struct{}  // closed when Run ends
-	serving   sync.WaitGroup // WebSocket connections
-
-	bound         bool
-	http, ws, ipc net.Listener // nil where not served
-	pipes         *pipes
 }
 
 // New makes a server of the node and starts nothing.
@@ -123,13 +110,17 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("exchange chain RPC: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, node: n, geth: gethrpc.NewServer(), peers: newPeerTable(), pipes: newPipes(), done: make(chan struct{})}
-	s.geth.SetBatchLimits(maxBatch, maxBatchResponse)
-	s.geth.SetHTTPBodyLimit(maxBody)
-	s.geth.SetWebsocketReadLimit(maxMessage)
+	s := &Server{cfg: cfg, node: n, geth: gethrpc.NewServer()}
+	done := make(chan struct{})
+	s.Server = jsonrpc.New(s.geth, jsonrpc.Config{
+		Name: "exchange chain RPC", HTTP: cfg.HTTP, WS: cfg.WS, IPC: cfg.IPC,
+		MaxBody: maxBody, MaxMessage: maxMessage, MaxBatch: maxBatch, MaxBatchResponse: maxBatchResponse, WriteTimeout: writeTimeout,
+		Origins: cfg.Origins, Guard: s.guard, Stop: func() { close(done) },
+		Limit: func(l net.Listener) net.Listener { return httpserver.LimitListener(l, cfg.MaxConnections) },
+	})
 	s.subscribe = &subscribeAPI{
 		node: n, filters: newFilterTable(cfg.MaxFilters, cfg.Now), slots: make(chan struct{}, cfg.MaxFilters),
-		drop: s.peers.drop, done: s.done,
+		drop: s.Drop, done: done,
 	}
 	return s, s.register()
 }
@@ -161,61 +152,6 @@ func (s *Server) register() error {
 	return nil
 }
 
-// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it does nothing. Run calls
-// it by itself.
-func (s *Server) Listen() (err error) {
-	if s.bound {
-		return nil
-	}
-	defer func() {
-		if s.bound = err == nil; !s.bound {
-			s.unlisten()
-		}
-	}()
-	if s.http, err = bind(s.cfg.HTTP); err != nil {
-		return fmt.Errorf("exchange chain RPC over HTTP: %w", err)
-	}
-	if s.ws, err = bind(s.cfg.WS); err != nil {
-		return fmt.Errorf("exchange chain RPC over WebSocket: %w", err)
-	}
-	if s.cfg.IPC != "" {
-		if s.ipc, err = listenUnix(s.cfg.IPC); err != nil {
-			return fmt.Errorf("exchange chain RPC over a Unix socket: %w", err)
-		}
-	}
-	return nil
-}
-
-// bind is nil for an empty address.
-func bind(address string) (net.Listener, error) {
-	if address == "" {
-		return nil, nil
-	}
-	return net.Listen("tcp", address)
-}
-
-func (s *Server) unlisten() {
-	for _, l := range []net.Listener{s.http, s.ws, s.ipc} {
-		if l != nil {
-			l.Close()
-		}
-	}
-	s.http, s.ws, s.ipc = nil, nil, nil
-}
-
-// HTTPAddr is the bound address of HTTP, "" before Listen or without HTTP.
-func (s *Server) HTTPAddr() string { return addressOf(s.http) }
-
-// WSAddr is the bound address of WebSocket, "" before Listen or without WebSocket.
-func (s *Server) WSAddr() string { return addressOf(s.ws) }
-
-func addressOf(l net.Listener) string {
-	if l == nil {
-		return ""
-	}
-	return l.Addr().String()
-}
-
 // Run serves until ctx ends, then lets calls in flight finish for a few seconds and closes all connections. It returns
 // nil for an orderly end. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
@@ -225,59 +161,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.subscribe.filters.follow(s.node.Subscribe(changesBuffered))
 	group.Go(func() error { return s.subscribe.filters.run(ctx, s.node) })
-	servers := []*http.Server{s.serveHTTP(group, s.peers.listener(s.pipes), s.webSocket())}
-	if s.http != nil {
-		servers = append(servers, s.serveHTTP(group, s.http, s.geth))
-	}
-	if s.ws != nil {
-		servers = append(servers, s.serveHTTP(group, s.peers.listener(s.ws), s.webSocket()))
-	}
-	if s.ipc != nil {
-		group.Go(func() error { return s.serveUnix(httpserver.LimitListener(s.ipc, s.cfg.MaxConnections)) })
-	}
-	group.Go(func() error { <-ctx.Done(); s.shutdown(servers); return nil })
+	group.Go(func() error { return s.Server.Run(ctx) })
 	defer s.subscribe.running.Wait()
 	return group.Wait()
-}
-
-func (s *Server) serveHTTP(group *errgroup.Group, l net.Listener, h http.Handler) *http.Server {
-	server := &http.Server{
-		Handler: s.guard(h), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-	}
-	group.Go(func() error {
-		err := server.Serve(httpserver.LimitListener(l, s.cfg.MaxConnections))
-		if errors.Is(err, http.ErrServerClosed) {
-			return nil
-		}
-		return fmt.Errorf("serving the exchange chain's RPC: %w", err)
-	})
-	return server
-}
-
-// webSocket upgrades requests; a connection counts as served until its last call has ended.
-func (s *Server) webSocket() http.Handler {
-	upgrade := s.geth.WebsocketHandler(s.cfg.Origins)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.serving.Add(1)
-		defer s.serving.Done()
-		upgrade.ServeHTTP(frameUpgrade{w}, r)
-	})
-}
-
-// shutdown ends everything: no new requests, calls in flight finish or are cut, subscriptions end.
-func (s *Server) shutdown(servers []*http.Server) {
-	close(s.done)
-	if s.ipc != nil {
-		_ = s.ipc.Close()
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	for _, server := range servers {
-		if server.Shutdown(ctx) != nil {
-			_ = server.Close()
-		}
-	}
-	s.geth.Stop()
-	s.serving.Wait()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
@@ -258,24 +259,6 @@ func TestUnixSocket(t *testing.T) {
 	left, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, left, 1, "only the socket")
-
-	_, err = listenUnix(path)
-	require.ErrorContains(t, err, "in use")
-
-	file := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err = listenUnix(file)
-	require.ErrorContains(t, err, "no socket")
-
-	dead := filepath.Join(t.TempDir(), "dead")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead})
-	require.NoError(t, err)
-	l.SetUnlinkOnClose(false)
-	require.NoError(t, l.Close())
-	again, err := listenUnix(dead)
-	require.NoError(t, err, "a dead process's socket is replaced")
-	require.NoError(t, again.Close())
-	require.NoFileExists(t, dead)
 }
 
 func TestUnixMessageLimit(t *testing.T) {
@@ -352,10 +335,10 @@ func TestSlowSubscriberIsDropped(t *testing.T) {
 
 	ws := f.dial()
 	require.Contains(t, ws.ask(subscribeTo(1, "newSnapshotBlock")), "result")
-	f.server.peers.drop(ws.conn.LocalAddr().String())
+	f.server.Drop(ws.conn.LocalAddr().String())
 	_, _, err := ws.conn.ReadMessage()
 	require.Error(t, err)
-	f.server.peers.drop(ws.conn.LocalAddr().String()) // gone already: nothing happens
+	f.server.Drop(ws.conn.LocalAddr().String()) // gone already: nothing happens
 }
 
 func TestPoWByTheNode(t *testing.T) {
@@ -369,7 +352,7 @@ func TestPoWByTheNode(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = grind(ctx, target, big.NewInt(maxWork))
+	_, err = grind(ctx, target, big.NewInt(jsonrpc.MaxWork))
 	require.Error(t, err)
 	busy := &utilAPI{slots: make(chan struct{})} // no slot is ever free
 	_, err = busy.GetPoWNonce(ctx, "1000", hashArg{target})
@@ -386,7 +369,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 		{node.ErrClosed, -32000, "server is shutting down"},
 		{context.Canceled, -32000, "server is shutting down"},
 		{errors.New("write /data/blocks.log: no space left"), -32001, "server execute panic"},
-		{other("x"), -32002, "x"},
+		{jsonrpc.Other("x"), -32002, "x"},
 	} {
 		var coded gethrpc.Error
 		require.ErrorAs(t, onWire(c.err), &coded)
@@ -432,7 +415,7 @@ func FuzzRawBlock(f *testing.F) {
 		if err != nil {
 			var coded gethrpc.Error
 			require.ErrorAs(t, onWire(err), &coded)
-			require.NotEqual(t, codePanic, coded.ErrorCode(), err)
+			require.NotEqual(t, jsonrpc.CodePanic, coded.ErrorCode(), err)
 			return
 		}
 		require.Equal(t, block.Difficulty == nil, block.Nonce == nil)
@@ -458,34 +441,4 @@ func FuzzLogFilter(f *testing.F) {
 			require.GreaterOrEqual(t, chosen.Page, 0)
 		}
 	})
-}
-
-func FuzzUnixMessages(f *testing.F) {
-	for _, l := range recording(f, "protocol") {
-		if l.Transport == "ipc" {
-			f.Add([]byte(l.Request))
-		}
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		c := &messageConn{left: maxMessage}
-		for _, b := range raw {
-			c.ends(b)
-			require.GreaterOrEqual(t, c.depth, 0)
-		}
-	})
-}
-
-// The end of an object is seen exactly there.
-func TestUnixMessageEnds(t *testing.T) {
-	c := &messageConn{}
-	ends := ""
-	text := `{"a":"}\"]","b":[{}]} [1] "x" ]{}`
-	for i := range len(text) {
-		mark := "."
-		if c.ends(text[i]) {
-			mark = "^"
-		}
-		ends += mark
-	}
-	require.Equal(t, `....................^...^.......^`, ends)
 }

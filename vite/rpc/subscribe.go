@@ -6,6 +6,7 @@ import (
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/node"
 )
 
@@ -26,12 +27,12 @@ type subscribeAPI struct {
 func (s *subscribeAPI) forward(ctx context.Context, t topic) (*gethrpc.Subscription, error) {
 	notifier, ok := gethrpc.NotifierFromContext(ctx)
 	if !ok {
-		return nil, other("notifications not supported")
+		return nil, jsonrpc.Other("notifications not supported")
 	}
 	select {
 	case s.slots <- struct{}{}:
 	default:
-		return nil, other("too many subscriptions")
+		return nil, jsonrpc.Other("too many subscriptions")
 	}
 	sub := notifier.CreateSubscription()
 	feed := s.node.Subscribe(changesBuffered)

@@ -11,6 +11,7 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
@@ -25,9 +26,6 @@ const (
 	// grindBatch is how many nonces are tried between two looks at the clock: some tens of milliseconds.
 	grindBatch = 1 << 18
 )
-
-// maxWork is the greatest difficulty that a node works on.
-const maxWork = 401749796600
 
 // ledger is the exchange chain as sending needs it. What its node refuses is a *Refusal; of any other error nobody knows
 // what became of the call.
@@ -92,12 +90,12 @@ type order struct {
 
 // order checks in the order in which a node does: numbers before names.
 func (w wireOrder) order() (o order, err error) {
-	amount, err := integer(w.amount)
+	amount, err := jsonrpc.Integer(w.amount)
 	if err != nil {
 		return order{}, err
 	}
 	if w.difficulty != nil {
-		if o.difficulty, err = integer(*w.difficulty); err != nil {
+		if o.difficulty, err = jsonrpc.Integer(*w.difficulty); err != nil {
 			return order{}, err
 		}
 	}
@@ -108,13 +106,13 @@ func (w wireOrder) order() (o order, err error) {
 	case w.token == nil:
 		return order{}, required(w.tokenName)
 	case amount.Sign() < 0 || over:
-		return order{}, other("pack send failed, amount out of bounds")
+		return order{}, jsonrpc.Other("pack send failed, amount out of bounds")
 	case w.token.IsZero() && amount.Sign() > 0:
-		return order{}, other("pack send failed, tokenId can't be empty when amount have actual value")
-	case o.difficulty != nil && (o.difficulty.Sign() <= 0 || o.difficulty.Cmp(big.NewInt(maxWork)) > 0):
-		return order{}, other(fmt.Sprintf("difficulty must be from 1 to %d", int64(maxWork)))
+		return order{}, jsonrpc.Other("pack send failed, tokenId can't be empty when amount have actual value")
+	case o.difficulty != nil && (o.difficulty.Sign() <= 0 || o.difficulty.Cmp(big.NewInt(jsonrpc.MaxWork)) > 0):
+		return order{}, jsonrpc.Other(fmt.Sprintf("difficulty must be from 1 to %d", int64(jsonrpc.MaxWork)))
 	case len(w.data) > maxData:
-		return order{}, other(fmt.Sprintf("data must not be longer than %d bytes", maxData))
+		return order{}, jsonrpc.Other(fmt.Sprintf("data must not be longer than %d bytes", maxData))
 	}
 	o.block = core.AccountBlock{BlockType: core.SendCall, ToAddress: w.to.Address, TokenID: w.token.TokenID, Amount: *value, Data: w.data}
 	if w.from != nil { // without a sender the zero address is looked for, and in no store
@@ -155,13 +153,13 @@ func (a *api) send(ctx context.Context, method string, w wireOrder) (core.Hash, 
 // enter takes a place among the calls.
 func (s *sender) enter() (leave func(), err error) {
 	if s.ledger == nil {
-		return nil, other("sending is not possible: no node of the exchange chain is configured")
+		return nil, jsonrpc.Other("sending is not possible: no node of the exchange chain is configured")
 	}
 	select {
 	case s.calls <- struct{}{}:
 		return func() { <-s.calls }, nil
 	default:
-		return nil, &Refusal{codeLimit, "too many transactions are being sent"}
+		return nil, jsonrpc.NewError(codeLimit, "too many transactions are being sent")
 	}
 }
 
@@ -174,7 +172,7 @@ func (s *sender) checkToken(ctx context.Context, id core.TokenID) error {
 		return unreachable("asking for the token", err)
 	}
 	if !there {
-		return other("tokenId doesn’t exist")
+		return jsonrpc.Other("tokenId doesn’t exist")
 	}
 	return nil
 }
@@ -185,7 +183,7 @@ func unreachable(act string, err error) error {
 	if errors.As(err, &refused) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return other(act + ": the exchange chain's node does not answer")
+	return jsonrpc.Other(act + ": the exchange chain's node does not answer")
 }
 
 // send puts the block on the account's tip, signs it and hands it over.
@@ -201,7 +199,7 @@ func (s *sender) send(ctx context.Context, o *order, key core.PrivateKey) error 
 	case err != nil:
 		return unreachable("asking for the account", err)
 	case !ok:
-		return other("account address doesn't exist")
+		return jsonrpc.Other("account address doesn't exist")
 	}
 	b.Height, b.PreviousHash = height+1, previous
 	if err := s.grind(ctx, o); err != nil {
@@ -247,7 +245,7 @@ func (s *sender) submit(ctx context.Context, b *core.AccountBlock) error {
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	return other("the outcome is not known; look up block " + b.Hash.String() + " before sending again")
+	return jsonrpc.Other("the outcome is not known; look up block " + b.Hash.String() + " before sending again")
 }
 
 // turns lets one at a time work on an account.

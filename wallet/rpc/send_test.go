@@ -171,8 +171,8 @@ func TestSendWithoutAnAnswer(t *testing.T) {
 		{nil, "-32002 sending is not possible: no node of the exchange chain is configured"},
 		{&brokenLedger{chain: r.chain, token: secretHost}, "-32002 asking for the token: the exchange chain's node does not answer"},
 		{&brokenLedger{chain: r.chain, tip: secretHost}, "-32002 asking for the account: the exchange chain's node does not answer"},
-		{&brokenLedger{chain: r.chain, tip: &Refusal{-32000, "server is shutting down"}}, "-32000 server is shutting down"},
-		{&brokenLedger{chain: r.chain, submit: &Refusal{-35002, "out of quota"}}, "-35002 out of quota"},
+		{&brokenLedger{chain: r.chain, tip: &Refusal{Code: -32000, Message: "server is shutting down"}}, "-32000 server is shutting down"},
+		{&brokenLedger{chain: r.chain, submit: &Refusal{Code: -35002, Message: "out of quota"}}, "-35002 out of quota"},
 		{&brokenLedger{chain: r.chain, submit: secretHost}, "-32002 the outcome is not known; look up block HASH before sending again"},
 	} {
 		r.serve(walletConfig(r.root), c.ledger)

@@ -2,12 +2,12 @@
 // both its generations, with its results, codes and texts.
 //
 //	HTTP ────── loopback, no browser, bearer token ─┐
-//	WebSocket ─ loopback, no browser, bearer token ─┼─ go-ethereum rpc.Server ─ api ─┬─ wallet.Manager: stores, keys, passwords
-//	Unix socket (0600) ─ message bound ─────────────┘                                └─ ledger: where a transaction goes
+//	WebSocket ─ loopback, no browser, bearer token ─┼─ httpserver/jsonrpc ─ api ─┬─ wallet.Manager: stores, keys, passwords
+//	Unix socket (0600) ─────────────────────────────┘                            └─ ledger: where a transaction goes
 //
 // Whoever reaches it may do everything, so all three ways have one authority: a file's owner, or the holder of a secret. It
-// owns the wire shapes, the transports with their bounds and the making of a transaction. It does not own stores and keys
-// (wallet), nor the connection to the exchange chain, which the caller gives as a ledger.
+// owns the wire shapes, who may call, the transports' bounds and the making of a transaction. It does not own stores and keys
+// (wallet), transports (httpserver/jsonrpc), nor the connection to the exchange chain, which the caller gives as a ledger.
 //
 // Answers differ from a node's where docs/wallet-differences.md says so; a test replays recordings and reads that list.
 // Methods: docs/wallet-rpc.md; codes and transports: docs/exchange-chain-wire.md 5.1, 5.2.
@@ -15,20 +15,18 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/net/netutil"
-	"golang.org/x/sync/errgroup"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/wallet"
 )
 
@@ -38,11 +36,6 @@ const (
 	maxBatch         = 50
 	maxBatchResponse = 4 << 20
 	maxConnections   = 100 // of one transport
-	maxHeader        = 16 << 10
-	headerTimeout    = 10 * time.Second
-	readTimeout      = 30 * time.Second
-	idleTimeout      = 120 * time.Second
-	closeTimeout     = 5 * time.Second
 
 	// writeTimeout leaves room for passwords that wait their turn. A call that works longer, on a nonce, needs another transport.
 	writeTimeout = 120 * time.Second
@@ -90,17 +83,13 @@ type Parts struct {
 	Now    func() time.Time // of tokens; nil: time.Now
 }
 
-// Server serves one wallet.
+// Server serves one wallet. Run ends calls in flight when it ends.
 type Server struct {
+	*jsonrpc.Server
 	cfg    Config
 	geth   *gethrpc.Server
 	now    func() time.Time
-	end    context.CancelFunc // of the calls
 	secret []byte
-
-	bound         bool
-	http, ws, ipc net.Listener   // nil where not served
-	serving       sync.WaitGroup // WebSocket connections
 }
 
 // New makes a server and starts nothing.
@@ -112,10 +101,13 @@ func New(cfg Config, p Parts) (*Server, error) {
 		p.Now = time.Now
 	}
 	life, end := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, geth: gethrpc.NewServer(), now: p.Now, end: end}
-	s.geth.SetBatchLimits(maxBatch, maxBatchResponse)
-	s.geth.SetHTTPBodyLimit(maxBody)
-	s.geth.SetWebsocketReadLimit(maxBody)
+	s := &Server{cfg: cfg, geth: gethrpc.NewServer(), now: p.Now}
+	s.Server = jsonrpc.New(s.geth, jsonrpc.Config{
+		Name: "wallet RPC", HTTP: cfg.HTTP, WS: cfg.WS, IPC: cfg.IPC,
+		MaxBody: maxBody, MaxMessage: maxBody, MaxBatch: maxBatch, MaxBatchResponse: maxBatchResponse, WriteTimeout: writeTimeout,
+		Origins: []string{"*"}, // refused before
+		Guard:   s.guard, Limit: func(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }, Stop: end,
+	})
 	if err := s.geth.RegisterName("wallet", &api{wallet: p.Wallet, sender: newSender(p.Ledger), log: p.Log, life: life}); err != nil {
 		return nil, fmt.Errorf("wallet RPC: %w", err)
 	}
@@ -125,60 +117,12 @@ func New(cfg Config, p Parts) (*Server, error) {
 // Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it does nothing. Run calls it by
 // itself.
 func (s *Server) Listen() (err error) {
-	if s.bound {
-		return nil
-	}
-	defer func() {
-		if s.bound = err == nil; err != nil {
-			s.unlisten()
-			err = fmt.Errorf("wallet RPC: %w", err)
-		}
-	}()
-	if s.cfg.HTTP != "" || s.cfg.WS != "" {
+	if s.secret == nil && (s.cfg.HTTP != "" || s.cfg.WS != "") {
 		if s.secret, err = loadSecret(s.cfg.JWTSecretFile); err != nil {
-			return fmt.Errorf("jwt_secret_file: %w", err)
+			return fmt.Errorf("wallet RPC: jwt_secret_file: %w", err)
 		}
 	}
-	if s.http, err = bind(s.cfg.HTTP); err != nil {
-		return err
-	}
-	if s.ws, err = bind(s.cfg.WS); err != nil {
-		return err
-	}
-	if s.cfg.IPC != "" {
-		s.ipc, err = listenUnix(s.cfg.IPC)
-	}
-	return err
-}
-
-// bind is nil for an empty address.
-func bind(address string) (net.Listener, error) {
-	if address == "" {
-		return nil, nil
-	}
-	return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
-}
-
-func (s *Server) unlisten() {
-	for _, l := range []net.Listener{s.http, s.ws, s.ipc} {
-		if l != nil {
-			_ = l.Close()
-		}
-	}
-	s.http, s.ws, s.ipc = nil, nil, nil
-}
-
-// HTTPAddr is the bound address of HTTP, "" before Listen or without HTTP.
-func (s *Server) HTTPAddr() string { return addressOf(s.http) }
-
-// WSAddr is the bound address of WebSocket, "" before Listen or without WebSocket.
-func (s *Server) WSAddr() string { return addressOf(s.ws) }
-
-func addressOf(l net.Listener) string {
-	if l == nil {
-		return ""
-	}
-	return l.Addr().String()
+	return s.Server.Listen()
 }
 
 // Run serves until ctx ends, then ends calls and connections. It returns nil for an orderly end. A Server runs once.
@@ -186,34 +130,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err := s.Listen(); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	var servers []*http.Server
-	if s.http != nil {
-		servers = append(servers, s.serveHTTP(group, s.http, s.geth))
-	}
-	if s.ws != nil {
-		servers = append(servers, s.serveHTTP(group, s.ws, s.webSocket()))
-	}
-	if s.ipc != nil {
-		group.Go(func() error { return s.serveUnix(netutil.LimitListener(s.ipc, maxConnections)) })
-	}
-	group.Go(func() error { <-ctx.Done(); s.shutdown(servers); return nil })
-	return group.Wait()
-}
-
-func (s *Server) serveHTTP(group *errgroup.Group, l net.Listener, h http.Handler) *http.Server {
-	server := &http.Server{
-		Handler: s.guard(h), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-	}
-	group.Go(func() error {
-		err := server.Serve(netutil.LimitListener(l, maxConnections))
-		if errors.Is(err, http.ErrServerClosed) {
-			return nil
-		}
-		return fmt.Errorf("serving the wallet's RPC: %w", err)
-	})
-	return server
+	return s.Server.Run(ctx)
 }
 
 // guard keeps out web pages, also those that point a name of theirs at this machine, and who has no token.
@@ -244,31 +161,4 @@ func ownHost(hostport string) bool {
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
-// webSocket upgrades requests; a connection counts as served until its last call has ended.
-func (s *Server) webSocket() http.Handler {
-	upgrade := s.geth.WebsocketHandler([]string{"*"}) // origins are refused before
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.serving.Add(1)
-		defer s.serving.Done()
-		upgrade.ServeHTTP(w, r)
-	})
-}
-
-// shutdown ends everything: no new requests, calls in flight end, connections close.
-func (s *Server) shutdown(servers []*http.Server) {
-	s.end()
-	if s.ipc != nil {
-		_ = s.ipc.Close()
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	for _, server := range servers {
-		if server.Shutdown(ctx) != nil {
-			_ = server.Close()
-		}
-	}
-	s.geth.Stop()
-	s.serving.Wait()
 }

@@ -293,7 +293,7 @@ func (c *chain) Submit(ctx context.Context, b *core.AccountBlock) error {
 func refused(err error) error {
 	var no *client.Error
 	if errors.As(err, &no) {
-		return &Refusal{no.Code, no.Message}
+		return &Refusal{Code: no.Code, Message: no.Message}
 	}
 	return err
 }

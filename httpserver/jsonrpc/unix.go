@@ -1,15 +1,14 @@
-package rpc
+package jsonrpc
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -54,7 +53,7 @@ func mayReplace(path string) error {
 		return fmt.Errorf("%s is there and no socket", path)
 	}
 	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "unix", path); err == nil {
-		c.Close()
+		_ = c.Close()
 		return fmt.Errorf("%s is in use", path)
 	}
 	return nil
@@ -66,15 +65,13 @@ type socket struct {
 	path string
 }
 
-func (s *socket) Close() error {
-	return errors.Join(os.Remove(s.path), s.Listener.Close())
-}
+func (s *socket) Close() error { return errors.Join(os.Remove(s.path), s.Listener.Close()) }
 
 // serveUnix accepts connections until the listener closes, and returns when the last one has ended.
 func (s *Server) serveUnix(l net.Listener) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
-	for {
+	for id := 1; ; id++ {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return nil
@@ -82,33 +79,61 @@ func (s *Server) serveUnix(l net.Listener) error {
 		if err != nil {
 			return fmt.Errorf("accepting on the Unix socket: %w", err)
 		}
-		serving.Go(func() { s.geth.ServeCodec(gethrpc.NewCodec(newBounded(c)), 0) })
+		conn := &messageConn{Conn: c, name: "ipc-" + strconv.Itoa(id), limit: s.cfg.MaxMessage, left: s.cfg.MaxMessage}
+		s.peers.add(conn.name, c)
+		serving.Go(func() {
+			defer s.peers.remove(conn.name)
+			s.geth.ServeCodec(gethrpc.NewCodec(namedConn{conn}), 0)
+		})
 	}
 }
 
-// bounded hands on one whole JSON text at a time, none larger than maxBody, where the library would read without a bound.
-type bounded struct {
+var errMessageSize = errors.New("message is too large")
+
+// messageConn bounds each JSON text of a stream, where the library reads without a bound. It follows strings and
+// brackets just far enough to see where an object or array ends; what stands between them counts with the next.
+type messageConn struct {
 	net.Conn
-	limit *io.LimitedReader
-	texts *json.Decoder
-	rest  []byte // of the text that is being read
+	name   string
+	limit  int
+	left   int // bytes that the text may still have
+	depth  int
+	quoted bool
+	escape bool
 }
 
-func newBounded(c net.Conn) *bounded {
-	limit := &io.LimitedReader{R: c}
-	return &bounded{Conn: c, limit: limit, texts: json.NewDecoder(limit)}
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if len(b.rest) == 0 {
-		var next json.RawMessage
-		b.limit.N = maxBody
-		if err := b.texts.Decode(&next); err != nil {
-			return 0, err
+func (c *messageConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for _, b := range p[:n] {
+		if c.left--; c.left < 0 {
+			return 0, errMessageSize
 		}
-		b.rest = append(next, '\n')
+		if c.ends(b) {
+			c.left = c.limit
+		}
 	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
+	return n, err
 }
+
+// ends follows the text by one byte and tells whether that was its last.
+func (c *messageConn) ends(b byte) bool {
+	switch {
+	case c.escape:
+		c.escape = false
+	case c.quoted:
+		c.escape, c.quoted = b == '\\', b != '"'
+	case b == '"':
+		c.quoted = true
+	case b == '{' || b == '[':
+		c.depth++
+	case (b == '}' || b == ']') && c.depth > 0:
+		c.depth--
+		return c.depth == 0
+	}
+	return false
+}
+
+// namedConn has the name by which the library knows a connection: Unix sockets have no address of their own.
+type namedConn struct{ *messageConn }
+
+func (c namedConn) RemoteAddr() string { return c.name }
