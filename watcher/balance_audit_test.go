@@ -9,41 +9,21 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/watcher/reconcile"
 )
 
 // requireCoin checks that the books of every account's coin are what the ledger has at the final block.
 func (r *rig) requireCoin() {
 	r.t.Helper()
-	c, ok := r.parts.Chains["eth"].(balancer)
-	if !ok {
-		return
-	}
-	last := ""
-	for {
-		looks, height, err := lookAt(r.t.Context(), r.store, "eth", c, func(tx *records.Tx) ([]records.Holding, error) {
-			return tx.HoldingsAfter("eth", last, c.BalancePage())
-		})
-		require.NoError(r.t, err)
-		for _, l := range looks {
-			if !l.Opened {
-				continue
-			}
-			surplus, shortage, err := l.Compare(l.Have)
-			require.NoError(r.t, err)
-			require.Zero(r.t, surplus, "%s %s at block %d: in %s, out %s, there %s", l.Kind, l.Account, height, l.In, l.Out, l.Have)
-			require.Zero(r.t, shortage, "%s %s at block %d: in %s, out %s, there %s", l.Kind, l.Account, height, l.In, l.Out, l.Have)
-		}
-		if len(looks) < c.BalancePage() {
-			return
-		}
-		last = looks[len(looks)-1].Account
-	}
+	_, found, err := reconcile.CompareBalances(r.t.Context(), r.store, r.parts.Chains["eth"])
+	require.NoError(r.t, err)
+	require.Empty(r.t, found)
 }
 
 // coinRig is a gateway whose native coin has own addresses, with an auditor that lasts as in the daemon.
 type coinRig struct {
 	*rig
-	auditor *balanceAuditor
+	auditor *reconcile.Auditor
 }
 
 func newCoinRig(t *testing.T) *coinRig {
@@ -63,7 +43,7 @@ func (r *coinRig) again() {
 
 func (r *coinRig) audit() {
 	r.t.Helper()
-	require.NoError(r.t, r.auditor.round(r.t.Context()))
+	require.NoError(r.t, r.auditor.Round(r.t.Context()))
 }
 
 // hour lets an audit period pass.
@@ -503,7 +483,7 @@ func auditDies(t *testing.T, left int) (died bool) {
 	r.parts.Store = r.store
 	r.restart()
 	for range 4 {
-		if err := mortal.round(t.Context()); err != nil {
+		if err := mortal.Round(t.Context()); err != nil {
 			require.ErrorIs(t, err, errCrash)
 			break
 		}
@@ -532,7 +512,7 @@ func TestRefusedBalances(t *testing.T) {
 		if i%2 == 0 {
 			r.hour()
 			r.eth.Lie(chaintest.Times(1, chaintest.Refuse, chaintest.CallBalances))
-			require.ErrorIs(t, r.auditor.round(t.Context()), chain.ErrUnavailable)
+			require.ErrorIs(t, r.auditor.Round(t.Context()), chain.ErrUnavailable)
 		}
 		r.audit()
 		r.run(1)

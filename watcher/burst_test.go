@@ -221,7 +221,7 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 	for _, hash := range append(withdrawals, late) {
 		require.Equal(t, records.Paid, r.payment(hash).State)
 	}
-	require.NoError(t, r.w.reconciler().round(t.Context()))
+	require.NoError(t, r.w.books().Round(t.Context()))
 	r.requireSound()
 }
 

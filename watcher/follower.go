@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/watcher/reconcile"
 )
 
 // follower keeps the database on a chain's line: block by block, back over re-orgs, never below the final point.
@@ -378,7 +379,7 @@ func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 		if more = transfers || effects; more || len(f.blame.open) > 0 {
 			return nil
 		}
-		return f.foldCoin(tx)
+		return reconcile.FoldCoin(tx, f.chain)
 	})
 	return more, err
 }

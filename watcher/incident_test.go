@@ -42,7 +42,7 @@ func TestCreditedDepositThatLeavesTheLineClosesItsChannels(t *testing.T) {
 		require.Equal(t, "MAINTAIN", c.Automatic)
 		require.NotEmpty(t, c.Why)
 	}
-	require.NoError(t, r.w.reconciler().round(t.Context()))
+	require.NoError(t, r.w.books().Round(t.Context()))
 	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).Automatic, "only an operator opens it again")
 }
 

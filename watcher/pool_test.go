@@ -256,7 +256,7 @@ func TestShortAccountIsFilled(t *testing.T) {
 	r.rest()
 	p := r.payment(hash)
 	require.Equal(t, records.Queued, p.State, "no account has so much alone")
-	require.NoError(t, r.w.reconciler().round(t.Context()))
+	require.NoError(t, r.w.books().Round(t.Context()))
 	r.level()
 	require.Equal(t, records.Paid, r.payment(hash).State)
 	require.Equal(t, p.Account, r.payment(hash).Account)
@@ -270,16 +270,16 @@ func TestPoolHoldsTogether(t *testing.T) {
 	hash := r.deposit(address, stock*100*2/3)
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(hash).State)
-	c := r.w.reconciler()
-	for range 2 * patience {
-		require.NoError(t, c.round(t.Context()))
+	c := r.w.books()
+	for range 2 * 3 {
+		require.NoError(t, c.Round(t.Context()))
 	}
 	require.Equal(t, "OPEN", r.channel(records.Deposit).State())
 	over := r.deposit(address, stock*100*2/3)
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(over).State)
-	for range 2 * patience {
-		require.NoError(t, c.round(t.Context()))
+	for range 2 * 3 {
+		require.NoError(t, c.Round(t.Context()))
 	}
 	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).State())
 }

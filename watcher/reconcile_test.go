@@ -30,10 +30,10 @@ func TestShortfallClosesTheChannelUntilItIsMended(t *testing.T) {
 	}
 	r.rest()
 	r.rest()
-	books := r.w.reconciler()
-	for i := range patience {
+	books := r.w.books()
+	for i := range 3 {
 		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State(), "round %d", i)
-		require.NoError(t, books.round(t.Context()))
+		require.NoError(t, books.Round(t.Context()))
 	}
 	c := r.channel(records.Withdrawal)
 	require.Equal(t, "MAINTAIN", c.Automatic)
@@ -42,31 +42,22 @@ func TestShortfallClosesTheChannelUntilItIsMended(t *testing.T) {
 
 	r.eth.Deposit(r.eth.Address("treasury"), r.net.Hot, usdEth, units(stock*100), chain.Memo{Type: -1})
 	r.run(1)
-	require.NoError(t, books.round(t.Context()))
+	require.NoError(t, books.Round(t.Context()))
 	require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
 	r.rest()
 	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, 22*maximum*100)
 	r.requireSound()
 }
 
-func TestOperatorsStopStays(t *testing.T) {
-	r := setup(t)
-	r.update(func(tx *records.Tx) error {
-		return tx.SetChannel("main", usd, records.Deposit, "MAINTAIN", "audit", "operator:test")
-	})
-	require.NoError(t, r.w.reconciler().round(t.Context()))
-	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).State())
-}
-
 func TestQuietBooksChangeNothing(t *testing.T) {
 	r := setup(t)
 	owner, address := r.user()
-	books := r.w.reconciler()
+	books := r.w.books()
 	for range 30 {
 		r.deposit(address, 20_000)
 		r.withdraw(owner, r.eth.Address("payee"), 300)
 		r.run(1)
-		require.NoError(t, books.round(t.Context()))
+		require.NoError(t, books.Round(t.Context()))
 		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
 		require.Equal(t, "OPEN", r.channel(records.Deposit).State())
 	}
@@ -76,21 +67,21 @@ func TestQuietBooksChangeNothing(t *testing.T) {
 // nothing changes any more.
 func TestBreachClosesUntilItIsMended(t *testing.T) {
 	r := setup(t)
-	books := r.w.reconciler()
-	require.NoError(t, books.round(t.Context()))
+	books := r.w.books()
+	require.NoError(t, books.Round(t.Context()))
 	_, address := r.user()
 	r.setChannel(records.Deposit, "MAINTAIN")
 	hash := r.deposit(address, 50_000)
 	r.run(6)
 	p := r.payment(hash)
 	require.Equal(t, records.Queued, p.State)
-	require.NoError(t, books.round(t.Context()))
+	require.NoError(t, books.Round(t.Context()))
 	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic)
 	r.update(func(tx *records.Tx) error {
 		return tx.MovePayment(p.ID, records.Queued, records.VoidPayment, "by mistake")
 	})
 	for range 3 {
-		require.NoError(t, books.round(t.Context()))
+		require.NoError(t, books.Round(t.Context()))
 		require.Equal(t, "MAINTAIN", r.channel(records.Deposit).Automatic)
 	}
 	p.ID, p.State = 0, ""
@@ -98,7 +89,7 @@ func TestBreachClosesUntilItIsMended(t *testing.T) {
 		_, err := tx.QueuePayment(p)
 		return err
 	})
-	require.NoError(t, books.round(t.Context()))
+	require.NoError(t, books.Round(t.Context()))
 	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic)
 }
 
@@ -199,16 +190,15 @@ func TestFundsOnDepositAddresses(t *testing.T) {
 		})
 		return kinds
 	}
-	books := r.w.reconciler()
-	for range 2 * patience {
-		require.NoError(t, books.round(t.Context()))
+	books := r.w.books()
+	for range 2*3 {
+		require.NoError(t, books.Round(t.Context()))
 		require.Equal(t, []string{"funds_unswept"}, told())
 		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())
 	}
-	now := r.w.Now()
-	r.w.Now = func() time.Time { return now.Add(sweepTime + time.Minute) }
-	for range patience {
-		require.NoError(t, books.round(t.Context()))
+	r.now = r.now.Add(16 * time.Minute) // longer than sweeps are waited for
+	for range 3 {
+		require.NoError(t, books.Round(t.Context()))
 	}
 	require.Empty(t, told())
 	require.Contains(t, r.channel(records.Withdrawal).Why, "top it up")
@@ -216,6 +206,6 @@ func TestFundsOnDepositAddresses(t *testing.T) {
 		r.sweep()
 		r.rest()
 	}
-	require.NoError(t, books.round(t.Context()))
+	require.NoError(t, books.Round(t.Context()))
 	require.Equal(t, "OPEN", r.channel(records.Withdrawal).State(), r.channel(records.Withdrawal).Why)
 }

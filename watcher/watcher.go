@@ -25,6 +25,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/watcher/reconcile"
 )
 
 // Config is the watcher's part of the configuration file. Zero values take the defaults.
@@ -157,15 +158,42 @@ func (w *Watcher) Run(ctx context.Context) error {
 		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].round) })
 		g.Go(func() error { return w.loop(ctx, "payer", id, w.cfg.Poll, w.wakes[id], w.payers[id].round) })
 		if a := w.balanceAuditor(id); a != nil {
-			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.round) })
+			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.Round) })
 		}
 	}
-	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.reconciler().round) })
-	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().round) })
+	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
+	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
 	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()
+}
+
+// reconciling is what the comparisons of books and balances work with.
+func (w *Watcher) reconciling() reconcile.Parts {
+	return reconcile.Parts{Store: w.Store, Chains: w.Chains, Networks: w.networks, Classify: w.classify, Log: w.Log, Now: w.Now}
+}
+
+func (w *Watcher) books() *reconcile.Books { return reconcile.NewBooks(w.reconciling(), w.look) }
+
+func (w *Watcher) solvency() *reconcile.Solvency {
+	return reconcile.NewSolvency(w.reconciling(), w.cfg.Solvency)
+}
+
+func (w *Watcher) balanceAuditor(id chain.ID) *reconcile.Auditor {
+	return reconcile.NewAuditor(w.reconciling(), id, w.cfg.BalanceAudit)
+}
+
+// AuditBalances compares the coin of all accounts with the books now, where a chain offers it. Run does the same by itself.
+func (w *Watcher) AuditBalances(ctx context.Context) error {
+	for id := range w.Chains {
+		if a := w.balanceAuditor(id); a != nil {
+			if err := a.Round(ctx); err != nil {
+				return fmt.Errorf("auditing the balances of %s: %w", id, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Looked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.

@@ -12,7 +12,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/watcher/reconcile"
 )
 
 // audit compares the books with themselves and with the chains. It reads only.
@@ -145,7 +145,7 @@ func (a *audit) covers(ctx context.Context, network string, id chain.ID, kind re
 		return err
 	}
 	for asset, sum := range owed {
-		have, err := watcher.Held(ctx, a.chains[id], pool, asset)
+		have, err := reconcile.Held(ctx, a.chains[id], pool, asset)
 		if err != nil {
 			return err
 		}

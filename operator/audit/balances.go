@@ -9,13 +9,13 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/watcher/reconcile"
 )
 
 // balances checks that every account of a chain holds the coin that the books say. Nodes forget the state of old blocks, so beside a daemon
 // that has stood still for long it cannot be done.
 func (a *audit) balances(ctx context.Context, c chain.Chain) {
-	compared, found, err := watcher.CompareBalances(ctx, a.Store, c)
+	compared, found, err := reconcile.CompareBalances(ctx, a.Store, c)
 	if err != nil {
 		a.missed = append(a.missed, fmt.Sprintf("balances on %s: %s", c.ID(), chain.PlainError(err)))
 		return

@@ -8,7 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/watcher/reconcile"
 )
 
 // SheetRow is a token's balance sheet as `audit --json` has it. Amounts are in the asset's smallest unit.
@@ -47,7 +47,7 @@ func (a *audit) sheets(ctx context.Context) error {
 			return err
 		}
 		for _, t := range n.Tokens {
-			b, ok, err := watcher.Sheet(ctx, a.Store, a.chains[n.Source], a.chains[n.Exchange], n, t)
+			b, ok, err := reconcile.Sheet(ctx, a.Store, a.chains[n.Source], a.chains[n.Exchange], n, t)
 			if err != nil {
 				a.missed = append(a.missed, fmt.Sprintf("balance sheet of %s on %s: %s", t.Symbol, n.Name, chain.PlainError(err)))
 				continue
@@ -61,7 +61,7 @@ func (a *audit) sheets(ctx context.Context) error {
 }
 
 // sheet checks one.
-func (a *audit) sheet(b watcher.BalanceSheet, unexplained chain.Amount) {
+func (a *audit) sheet(b reconcile.BalanceSheet, unexplained chain.Amount) {
 	row := rowOfSheet(b)
 	if b.Token.Asset == chain.Native {
 		row.Unexplained = unexplained
@@ -80,7 +80,7 @@ func (r SheetRow) unbooked() string {
 	return "; " + r.text(more) + " more is in circulation than the books say"
 }
 
-func rowOfSheet(b watcher.BalanceSheet) SheetRow {
+func rowOfSheet(b reconcile.BalanceSheet) SheetRow {
 	row := SheetRow{
 		Network: b.Network, Symbol: b.Token.Symbol, Asset: b.Token.Asset, Decimals: b.Token.AssetDecimals, Height: b.Height,
 		Hot: b.Hot, Gas: b.Gas, Shared: b.Shared, Deposits: b.Deposits, Above: b.Above, Held: b.Held,
@@ -134,7 +134,7 @@ func (a *audit) writeOff(ctx context.Context, name, why string, w io.Writer) err
 			if t.Asset == chain.Native || (t.Symbol != name && t.TokenID != name && string(t.Asset) != name) {
 				continue
 			}
-			b, _, err := watcher.Sheet(ctx, a.Store, a.chains[n.Source], a.chains[n.Exchange], n, t)
+			b, _, err := reconcile.Sheet(ctx, a.Store, a.chains[n.Source], a.chains[n.Exchange], n, t)
 			if err != nil || b.Missing.IsZero() {
 				return errors.Join(err, fmt.Errorf("%w: nothing of %s is missing", records.ErrNotFound, name))
 			}

@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -229,23 +229,30 @@ func (b *BalanceSheet) compare(s records.Sheet) (err error) {
 // reconciliation and those of a million addresses every quarter of an hour or so.
 const share = 200
 
-// solvency compares balance sheets in its time, and after each that does not fit again with the next final blocks: what two in a row show closes the
+// Solvency compares balance sheets in its time, and after each that does not fit again with the next final blocks: what two in a row show closes the
 // token's channels until one fits.
-type solvency struct {
-	*Watcher
+type Solvency struct {
+	Parts
+	most   time.Duration // between two comparisons
 	next   time.Time
-	before map[channelKey]uint64 // height of the last sheet that did not fit
+	before map[tokenKey]uint64 // height of the last sheet that did not fit
 }
 
-func (w *Watcher) solvency() *solvency { return &solvency{Watcher: w, before: map[channelKey]uint64{}} }
+// tokenKey names a token of a network.
+type tokenKey struct{ network, token string }
 
-// round compares all tokens when it is time.
-func (v *solvency) round(ctx context.Context) error {
+// NewSolvency compares at least once in a time.
+func NewSolvency(p Parts, most time.Duration) *Solvency {
+	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}}
+}
+
+// Round compares all tokens when it is time.
+func (v *Solvency) Round(ctx context.Context) error {
 	if v.Now().Before(v.next) {
 		return nil
 	}
 	begun := time.Now()
-	for _, n := range v.networks() {
+	for _, n := range v.Networks() {
 		for _, t := range n.Tokens {
 			if err := v.check(ctx, n, t); err != nil {
 				return fmt.Errorf("comparing what is held and owed of %s on %s: %w", t.Symbol, n.Name, err)
@@ -253,14 +260,14 @@ func (v *solvency) round(ctx context.Context) error {
 		}
 	}
 	if len(v.before) == 0 {
-		v.next = v.Now().Add(min(v.cfg.Solvency, share*time.Since(begun)))
+		v.next = v.Now().Add(min(v.most, share*time.Since(begun)))
 	}
 	return nil
 }
 
 // check judges one token. A sheet that does not fit is looked at again at a later final block before it closes anything: the books of a block
 // that has just become final may be half written.
-func (v *solvency) check(ctx context.Context, n records.Network, t records.Token) error {
+func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token) error {
 	b, ok, err := Sheet(ctx, v.Store, v.Chains[n.Source], v.Chains[n.Exchange], n, t)
 	if err != nil || !ok {
 		return err
@@ -271,7 +278,7 @@ func (v *solvency) check(ctx context.Context, n records.Network, t records.Token
 			return err
 		}
 	}
-	key, fault := channelKey{network: n.Name, token: t.TokenID}, b.fault()
+	key, fault := tokenKey{n.Name, t.TokenID}, b.fault()
 	if fault == "" {
 		delete(v.before, key)
 		return v.set(ctx, n, t, records.ChannelOpen, "")
@@ -287,7 +294,7 @@ func (v *solvency) check(ctx context.Context, n records.Network, t records.Token
 }
 
 // set moves the channels of a token, unless somebody else has stopped them.
-func (v *solvency) set(ctx context.Context, n records.Network, t records.Token, want, why string) error {
+func (v *Solvency) set(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 			c, err := tx.Channel(n.Name, t.TokenID, d)

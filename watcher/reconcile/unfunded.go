@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -10,6 +10,11 @@ import (
 	"gatewayd/records"
 )
 
+// coster is a ledger with fees: it tells what one payout of an asset costs now, in native coin.
+type coster interface {
+	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
+}
+
 // quoter is a ledger that takes quota instead of fees.
 type quoter interface {
 	// CreditQuota answers the quota that an account's stake can give it, and what one credit takes of it: nothing where proof of work is done.
@@ -19,13 +24,13 @@ type quoter interface {
 // unfunded finds directions that can serve nobody: their accounts together lack what one smallest payment takes, as those of a new gateway do. It
 // looks at no payments: what is owed and not there is the reconciler's to find.
 type unfunded struct {
-	*Watcher
+	Parts
 	short map[string]int // what was once enough -> rounds in a row in which it is not
 	told  map[string]int // source of conditions -> how many it told last; sources that this process has not told are not in it
 }
 
-func (w *Watcher) unfunded() *unfunded {
-	return &unfunded{Watcher: w, short: map[string]int{}, told: map[string]int{}}
+func newUnfunded(p Parts) *unfunded {
+	return &unfunded{Parts: p, short: map[string]int{}, told: map[string]int{}}
 }
 
 // side is one direction of a network with the accounts that pay for it.
@@ -40,7 +45,7 @@ type side struct {
 // round looks at both directions of every network. Where a figure cannot be read, what was told of the direction stays as it was.
 func (u *unfunded) round(ctx context.Context) error {
 	var faults []error
-	for _, n := range u.networks() {
+	for _, n := range u.Networks() {
 		for _, s := range []side{
 			{Network: n, direction: records.Withdrawal, chain: n.Source, kind: records.KindHot},
 			{Network: n, direction: records.Deposit, chain: n.Exchange, kind: records.KindGateway},

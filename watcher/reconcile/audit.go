@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -33,54 +33,43 @@ type untracer interface {
 // shortagePrefix marks the automatic stops that the balance audit may lift again.
 const shortagePrefix = "balances: "
 
-// balanceAuditor compares the coin of our accounts with the books. What both say of a final block must be equal. A surplus that two final
+// Auditor compares the coin of our accounts with the books. What both say of a final block must be equal. A surplus that two final
 // blocks show is coin that no block showed us: it becomes a transfer like any other. A shortage that two show closes the coin's channels.
 //
 //	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block shows it too)──▶ narrow ──▶ CreditSurplus ──▶ decideFinal
 //
 // All accounts are compared at start and once in a period, new ones as soon as the block that they are known from is final: that one
 // comparison tells what came before an address was given from what came after.
-type balanceAuditor struct {
-	*Watcher
+type Auditor struct {
+	Parts
 	id     chain.ID
 	chain  balancer
 	log    logrus.FieldLogger
-	folded uint64    // final block of the last round
-	next   time.Time // when all accounts are compared again
+	period time.Duration // between two comparisons of all accounts
+	folded uint64        // final block of the last round
+	next   time.Time     // when all accounts are compared again
 }
 
-// balanceAuditor answers the auditor of a chain, or nil when its coin is not compared.
-func (w *Watcher) balanceAuditor(id chain.ID) *balanceAuditor {
-	c, ok := w.Chains[id].(balancer)
+// NewAuditor answers the auditor of a chain, which compares all accounts once in a period, or nil when its coin is not compared.
+func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
+	c, ok := p.Chains[id].(balancer)
 	if !ok || !c.AuditsBalances() {
 		return nil
 	}
-	return &balanceAuditor{Watcher: w, id: id, chain: c, log: w.Log.WithField("chain", id)}
+	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period}
 }
 
-// foldCoin brings the books of the coin to the block that has just become final, in the same transaction: also where nobody wants them
+// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same transaction: also where nobody wants them
 // compared, so that whoever wants it later finds them complete.
-func (f *follower) foldCoin(tx *records.Tx) error {
-	if _, ok := f.chain.(balancer); !ok {
+func FoldCoin(tx *records.Tx, c chain.Chain) error {
+	if _, ok := c.(balancer); !ok {
 		return nil
 	}
-	return tx.FoldHoldings(f.id)
+	return tx.FoldHoldings(c.ID())
 }
 
-// AuditBalances compares the coin of all accounts with the books now, where a chain offers it. Run does the same by itself.
-func (w *Watcher) AuditBalances(ctx context.Context) error {
-	for id := range w.Chains {
-		if a := w.balanceAuditor(id); a != nil {
-			if err := a.round(ctx); err != nil {
-				return fmt.Errorf("auditing the balances of %s: %w", id, err)
-			}
-		}
-	}
-	return nil
-}
-
-// round looks again at what differed, at accounts that are new, and in its time at all.
-func (a *balanceAuditor) round(ctx context.Context) error {
+// Round looks again at what differed, at accounts that are new, and in its time at all.
+func (a *Auditor) Round(ctx context.Context) error {
 	state, ready, err := a.state(ctx)
 	if err != nil || !ready {
 		return err
@@ -105,7 +94,7 @@ func (a *balanceAuditor) round(ctx context.Context) error {
 }
 
 // state is how far the books are; not ready while the chain is not followed.
-func (a *balanceAuditor) state(ctx context.Context) (state records.BalanceAudit, ready bool, err error) {
+func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, ready bool, err error) {
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(a.id)
 		if err != nil || cur.Halted || cur.Missing {
@@ -118,7 +107,7 @@ func (a *balanceAuditor) state(ctx context.Context) (state records.BalanceAudit,
 }
 
 // again compares accounts that differed at an earlier block.
-func (a *balanceAuditor) again(ctx context.Context, state records.BalanceAudit) error {
+func (a *Auditor) again(ctx context.Context, state records.BalanceAudit) error {
 	var open []records.Finding
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
 		all, err := tx.Findings(a.id)
@@ -141,7 +130,7 @@ func (a *balanceAuditor) again(ctx context.Context, state records.BalanceAudit) 
 }
 
 // all compares every account, page by page, each at the block that is final then.
-func (a *balanceAuditor) all(ctx context.Context) error {
+func (a *Auditor) all(ctx context.Context) error {
 	lowest, count := uint64(0), 0
 	err := walk(ctx, a.Store, a.id, a.chain, func(looks []records.Look, height uint64) error {
 		if lowest == 0 {
@@ -157,7 +146,7 @@ func (a *balanceAuditor) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.next = a.Now().Add(a.cfg.BalanceAudit)
+	a.next = a.Now().Add(a.period)
 	fields := logrus.Fields{"accounts": count, "height": lowest}
 	if c, ok := a.chain.(untracer); ok {
 		fields["untraced"] = c.Untraced()
@@ -217,7 +206,7 @@ func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int
 }
 
 // newcomers compares the accounts that have not been compared yet.
-func (a *balanceAuditor) newcomers(ctx context.Context, state records.BalanceAudit) error {
+func (a *Auditor) newcomers(ctx context.Context, state records.BalanceAudit) error {
 	after, count := records.Holding{Since: -1}, 0
 	for {
 		looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) {
@@ -242,10 +231,11 @@ func (a *balanceAuditor) newcomers(ctx context.Context, state records.BalanceAud
 }
 
 // look compares nothing yet: it reads what some accounts must hold at the final block, and what they do.
-func (a *balanceAuditor) look(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]records.Look, uint64, error) {
+func (a *Auditor) look(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]records.Look, uint64, error) {
 	return lookAt(ctx, a.Store, a.id, a.chain, which)
 }
 
+// viewer is one consistent read of the database.
 type viewer interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
@@ -278,7 +268,7 @@ func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*
 }
 
 // note stores what a look has shown, if that is anything.
-func (a *balanceAuditor) note(ctx context.Context, height uint64, looks []records.Look) error {
+func (a *Auditor) note(ctx context.Context, height uint64, looks []records.Look) error {
 	if len(looks) == 0 {
 		return nil
 	}
@@ -286,7 +276,7 @@ func (a *balanceAuditor) note(ctx context.Context, height uint64, looks []record
 }
 
 // judge closes the channels of the coin of networks with a confirmed shortage, and opens those that it closed when there is none any more.
-func (a *balanceAuditor) judge(ctx context.Context) error {
+func (a *Auditor) judge(ctx context.Context) error {
 	short := map[string]string{} // by network
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
 		found, err := tx.Findings(a.id)
@@ -311,7 +301,7 @@ func (a *balanceAuditor) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range a.networks() {
+	for _, n := range a.Networks() {
 		if n.Source != a.id {
 			continue
 		}
@@ -322,7 +312,7 @@ func (a *balanceAuditor) judge(ctx context.Context) error {
 	return nil
 }
 
-func (a *balanceAuditor) setChannels(ctx context.Context, n records.Network, why string) error {
+func (a *Auditor) setChannels(ctx context.Context, n records.Network, why string) error {
 	want := records.ChannelOpen
 	if why != "" {
 		want = records.ChannelMaintain
@@ -340,7 +330,7 @@ func (a *balanceAuditor) setChannels(ctx context.Context, n records.Network, why
 	return nil
 }
 
-func (a *balanceAuditor) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, want, why string) error {
+func (a *Auditor) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, want, why string) error {
 	var c records.Channel
 	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
 		c, err = tx.Channel(n.Name, t.TokenID, d)

@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -12,9 +12,10 @@ import (
 	"gatewayd/records"
 )
 
-// reconciler compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
-type reconciler struct {
-	*Watcher
+// Books compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
+type Books struct {
+	Parts
+	looked  func()
 	lacks   *unfunded
 	short   map[string]int       // network, chain and asset -> rounds in a row with less than is owed
 	unswept map[string]time.Time // the same -> since when sweeps are waited for
@@ -42,14 +43,15 @@ const sweepTime = 15 * time.Minute
 // prefix marks the automatic stops that this loop may lift again.
 const prefix = "books: "
 
-func (w *Watcher) reconciler() *reconciler {
-	return &reconciler{Watcher: w, lacks: w.unfunded(), short: map[string]int{}, unswept: map[string]time.Time{}, told: -1}
+// NewBooks calls looked in each round once it has looked whether anything can be paid at all, or has tried to.
+func NewBooks(p Parts, looked func()) *Books {
+	return &Books{Parts: p, looked: looked, lacks: newUnfunded(p), short: map[string]int{}, unswept: map[string]time.Time{}, told: -1}
 }
 
-// round looks whether anything can be paid at all, then compares books and balances.
-func (r *reconciler) round(ctx context.Context) error {
+// Round looks whether anything can be paid at all, then compares books and balances.
+func (r *Books) Round(ctx context.Context) error {
 	lacking := r.lacks.round(ctx)
-	r.look()
+	r.looked()
 	if err := r.books(ctx); err != nil {
 		return err
 	}
@@ -57,7 +59,7 @@ func (r *reconciler) round(ctx context.Context) error {
 }
 
 // books reads the books, then the paying accounts, and closes the channels that cannot be served.
-func (r *reconciler) books(ctx context.Context) error {
+func (r *Books) books(ctx context.Context) error {
 	breaches, err := r.breaches(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the books: %w", err)
@@ -66,7 +68,7 @@ func (r *reconciler) books(ctx context.Context) error {
 		return err
 	}
 	r.low = nil
-	for _, n := range r.networks() {
+	for _, n := range r.Networks() {
 		hot, err := r.shortfalls(ctx, n, n.Source, records.KindHot)
 		if err != nil {
 			return err
@@ -88,7 +90,7 @@ func (r *reconciler) books(ctx context.Context) error {
 }
 
 // tellLow writes down which accounts wait for sweeps, when there is something new to write.
-func (r *reconciler) tellLow(ctx context.Context) error {
+func (r *Books) tellLow(ctx context.Context) error {
 	if len(r.low) == 0 && r.told == 0 {
 		return nil
 	}
@@ -100,7 +102,7 @@ func (r *reconciler) tellLow(ctx context.Context) error {
 }
 
 // breaches checks what changed since the last round, and some rows again. While something is wrong, the same is checked in each round.
-func (r *reconciler) breaches(ctx context.Context) (found []string, err error) {
+func (r *Books) breaches(ctx context.Context) (found []string, err error) {
 	var upTo, below uint64
 	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if !r.begun {
@@ -135,7 +137,7 @@ func unique(texts []string) []string {
 }
 
 // prune forgets old blocks, so that they do not grow for ever.
-func (r *reconciler) prune(ctx context.Context) error {
+func (r *Books) prune(ctx context.Context) error {
 	for id := range r.Chains {
 		err := r.Store.Update(ctx, func(tx *records.Tx) error {
 			_, err := tx.PruneBlocks(id, keepBlocks)
@@ -150,7 +152,7 @@ func (r *reconciler) prune(ctx context.Context) error {
 
 // shortfalls says of which assets the paying accounts of a chain have owed more than the gateway holds for patience rounds. What is on its way
 // between them, and deposits that still lie on their own addresses, count as held.
-func (r *reconciler) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (map[chain.Asset]string, error) {
+func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (map[chain.Asset]string, error) {
 	var pool []records.PoolAccount
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
 		pool, err = tx.Pool(n.Name, id, kind)
@@ -208,8 +210,8 @@ func Held(ctx context.Context, c chain.Chain, pool []records.PoolAccount, asset 
 }
 
 // withUnswept adds what lies on deposit addresses.
-func (w *Watcher) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, have chain.Amount) (chain.Amount, error) {
-	err := w.Store.View(ctx, func(tx *records.Tx) error {
+func (p Parts) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, have chain.Amount) (chain.Amount, error) {
+	err := p.Store.View(ctx, func(tx *records.Tx) error {
 		unswept, err := tx.SweepCandidates(id)
 		for _, c := range unswept {
 			if c.Asset == asset && err == nil {
@@ -222,7 +224,7 @@ func (w *Watcher) withUnswept(ctx context.Context, id chain.ID, asset chain.Asse
 }
 
 // waitsForSweeps tells whether what lies on deposit addresses has been waited for too long.
-func (r *reconciler) waitsForSweeps(pool string, asset chain.Asset, waits bool) bool {
+func (r *Books) waitsForSweeps(pool string, asset chain.Asset, waits bool) bool {
 	key := pool + "/" + string(asset)
 	if !waits {
 		delete(r.unswept, key)
@@ -235,7 +237,7 @@ func (r *reconciler) waitsForSweeps(pool string, asset chain.Asset, waits bool) 
 }
 
 // lasts counts rounds in a row.
-func (r *reconciler) lasts(pool string, asset chain.Asset, short bool) bool {
+func (r *Books) lasts(pool string, asset chain.Asset, short bool) bool {
 	key := pool + "/" + string(asset)
 	if !short {
 		delete(r.short, key)
@@ -246,7 +248,7 @@ func (r *reconciler) lasts(pool string, asset chain.Asset, short bool) bool {
 }
 
 // judge closes one channel while the books or its paying account do not fit, and opens it when they do again.
-func (r *reconciler) judge(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, shortfall string) error {
+func (r *Books) judge(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, shortfall string) error {
 	found := append([]string(nil), breaches...)
 	if shortfall != "" {
 		found = append(found, shortfall)

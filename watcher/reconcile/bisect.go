@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -52,7 +52,7 @@ type search struct {
 
 // narrow finds the blocks of several surpluses by halving, all in step, so that each step is one question to the nodes. An answer of nil
 // means that the nodes' past balances contradict what was found.
-func (a *balanceAuditor) narrow(ctx context.Context, agreed []proposal) ([][]arrival, error) {
+func (a *Auditor) narrow(ctx context.Context, agreed []proposal) ([][]arrival, error) {
 	all := make([]*search, len(agreed))
 	for i, p := range agreed {
 		all[i] = newSearch(p)
@@ -118,7 +118,7 @@ func newSearch(p proposal) *search {
 }
 
 // readMoves reads what the books say of the accounts' pasts, once for all.
-func (a *balanceAuditor) readMoves(ctx context.Context, all []*search) error {
+func (a *Auditor) readMoves(ctx context.Context, all []*search) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (a *balanceAuditor) readMoves(ctx context.Context, all []*search) error {
 }
 
 // begin asks for the balances at the searches' lowest blocks. An account that fitted there must have no surplus there now.
-func (a *balanceAuditor) begin(ctx context.Context, all []*search) error {
+func (a *Auditor) begin(ctx context.Context, all []*search) error {
 	if len(all) == 0 {
 		return nil
 	}

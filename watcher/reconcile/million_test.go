@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,21 +54,19 @@ func TestMillionAccounts(t *testing.T) {
 		t.Skip("a million rows")
 	}
 	path := filepath.Join(t.TempDir(), "records.db")
-	store, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + path})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	store := open(t, path)
 	require.NoError(t, store.Update(t.Context(), func(tx *records.Tx) error {
 		return tx.StartCursor("eth", chain.Point{Height: 100, Hash: "h100"})
 	}))
 	fillMillion(t, path)
 	c := new(crowd)
-	w, err := New(Config{}, Parts{Store: store, Chains: map[chain.ID]chain.Chain{"eth": c}, Log: quiet()})
-	require.NoError(t, err)
-	a := w.balanceAuditor("eth")
+	a := NewAuditor(Parts{
+		Store: store, Chains: map[chain.ID]chain.Chain{"eth": c}, Networks: func() []records.Network { return nil }, Log: quiet(), Now: time.Now,
+	}, "eth", time.Hour)
 	var before runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	require.NoError(t, a.round(t.Context()))
+	require.NoError(t, a.Round(t.Context()))
 	require.LessOrEqual(t, c.calls, 120)
 	grown := int64(c.heap) - int64(before.HeapAlloc)
 	t.Logf("%d calls, %d KiB more in use", c.calls, grown>>10)
@@ -81,7 +80,7 @@ func TestMillionAccounts(t *testing.T) {
 		return err
 	}))
 	calls := c.calls
-	require.NoError(t, a.round(t.Context()))
+	require.NoError(t, a.Round(t.Context()))
 	require.Equal(t, calls, c.calls, "nothing is due")
 }
 

@@ -1,4 +1,4 @@
-package watcher
+package reconcile
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type proposal struct {
 }
 
 // confirm compares accounts that differed again, at a later final block. What a surplus is made of is then looked for, and credited.
-func (a *balanceAuditor) confirm(ctx context.Context, found []records.Finding) error {
+func (a *Auditor) confirm(ctx context.Context, found []records.Finding) error {
 	accounts := make([]string, len(found))
 	for i, f := range found {
 		accounts[i] = f.Account
@@ -54,7 +54,7 @@ func (a *balanceAuditor) confirm(ctx context.Context, found []records.Finding) e
 }
 
 // arrivals tells what each surplus is made of. Nobody looks for the blocks of dust, which is refused in any case.
-func (a *balanceAuditor) arrivals(ctx context.Context, agreed []proposal) ([][]arrival, error) {
+func (a *Auditor) arrivals(ctx context.Context, agreed []proposal) ([][]arrival, error) {
 	all := make([][]arrival, len(agreed))
 	var worth []proposal
 	var at []int
@@ -73,7 +73,7 @@ func (a *balanceAuditor) arrivals(ctx context.Context, agreed []proposal) ([][]a
 }
 
 // dust tells whether a surplus is below what the coin's users can deposit.
-func (a *balanceAuditor) dust(p proposal) bool {
+func (a *Auditor) dust(p proposal) bool {
 	token, ok := a.network(p.look.Network).ByAsset(chain.Native, records.TypeAddress)
 	if !ok {
 		return false
@@ -106,7 +106,7 @@ func agreeing(found []records.Finding, looks []records.Look, height uint64) ([]p
 }
 
 // credit stores what a surplus is made of as transfers, in one transaction.
-func (a *balanceAuditor) credit(ctx context.Context, p proposal, parts []arrival) error {
+func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error {
 	log := a.log.WithFields(logrus.Fields{"account": p.Account, "amount": p.Amount, "height": p.Height})
 	if parts == nil {
 		log.Warn("the nodes' past balances do not fit this surplus: not credited, looking again")
@@ -140,7 +140,7 @@ func (a *balanceAuditor) credit(ctx context.Context, p proposal, parts []arrival
 }
 
 // blockAt answers hash and time of a block of our line.
-func (a *balanceAuditor) blockAt(ctx context.Context, height uint64) (b chain.Block, err error) {
+func (a *Auditor) blockAt(ctx context.Context, height uint64) (b chain.Block, err error) {
 	found := false
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
 		b, found, err = tx.LineBlock(a.id, height)
@@ -154,8 +154,8 @@ func (a *balanceAuditor) blockAt(ctx context.Context, height uint64) (b chain.Bl
 
 // transfer is the row of one part. Nobody knows its transaction: its block's hash stands for it, which clients can show and look up. Coin that
 // came to an address before it was given to its user is nobody's, and where that cannot be told an operator decides.
-func (a *balanceAuditor) transfer(tx *records.Tx, p proposal, part arrival, b chain.Block) (records.Transfer, error) {
-	row, ok, err := a.classify(tx, a.id, chain.Transfer{
+func (a *Auditor) transfer(tx *records.Tx, p proposal, part arrival, b chain.Block) (records.Transfer, error) {
+	row, ok, err := a.Classify(tx, a.id, chain.Transfer{
 		Ref: records.AuditRef(p.Account, chain.Native, part.height), Tx: b.Hash, To: p.Account, Asset: chain.Native, Amount: part.amount, Memo: chain.Memo{Type: -1},
 	})
 	if err == nil && !ok {
