@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
-	"gatewayd/watcher"
+	"gatewayd/watcher/recovery"
 )
 
 // RecoveryPatience is how long a command waits for the daemon to read up to the chains' present heads.
@@ -21,7 +21,7 @@ const RecoveryPatience = time.Minute
 type Recovery struct {
 	*Session
 	guard *signguard.Guard
-	*watcher.Recovery
+	*recovery.Recovery
 }
 
 func OpenRecovery(ctx context.Context, path string) (*Recovery, error) {
@@ -178,7 +178,7 @@ func rowOfOpen(o records.OpenSlot) openRow {
 	return row
 }
 
-func rowOfUnknownTx(f watcher.UnknownTx) UnknownTxRow {
+func rowOfUnknownTx(f recovery.UnknownTx) UnknownTxRow {
 	row := UnknownTxRow{
 		Number: f.Number, Hash: f.Tx, Height: f.Height, OK: f.OK, To: f.Out.To, Asset: string(f.Out.Asset), Amount: f.Out.Amount.String(),
 		Label: f.Out.Label, Source: f.Out.Source, Harmless: f.Harmless, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/watcher/recovery"
 )
 
 // Depths of finality as in production.
@@ -212,7 +213,7 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 		return tx.SetAccountState("eth", r.net.Hot, records.AccountRecovering, "a test")
 	})
 	r.restart()
-	require.ErrorIs(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0), ErrNotAtRest, "they wait for their final block")
+	require.ErrorIs(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest, "they wait for their final block")
 	r.run(sourceDepth + 2)
 	require.Zero(t, open())
 	require.NoError(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0))

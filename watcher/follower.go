@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/watcher/reconcile"
+	"gatewayd/watcher/recovery"
 )
 
 // follower keeps the database on a chain's line: block by block, back over re-orgs, never below the final point.
@@ -400,17 +401,14 @@ func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error
 }
 
 // lost finds out where the pasts part and marks what was decided after that.
-func (f *follower) lost(ctx context.Context, head chain.Head) (fork Fork, err error) {
+func (f *follower) lost(ctx context.Context, head chain.Head) (recovery.Fork, error) {
 	var cur records.Cursor
-	err = f.Store.View(ctx, func(tx *records.Tx) error {
+	err := f.Store.View(ctx, func(tx *records.Tx) (err error) {
 		cur, err = tx.Cursor(f.id)
 		return err
 	})
 	if err != nil {
-		return fork, err
+		return recovery.Fork{}, err
 	}
-	if _, fork, err = f.fork(ctx, f.chain, cur, head); err == nil {
-		fork.Lost, err = f.lose(ctx, f.id, fork)
-	}
-	return fork, err
+	return recovery.Lost(ctx, f.Store, f.chain, cur, head)
 }

@@ -287,6 +287,24 @@ func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Tran
 	return err
 }
 
+// orderRefund orders the refund that was made without us: of everything, to whomever it went, or of what a failed payout leaves.
+func (w *Watcher) orderRefund(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error {
+	if amount == t.Amount {
+		o := Order{Record: t.ID}
+		if to != t.From {
+			o.To = to
+		}
+		return w.Refund(tx, o)
+	}
+	if err := w.voidCredit(tx, t.ID); err != nil {
+		return err
+	}
+	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
+		return err
+	}
+	return queueRefund(tx, w.network(t.Network), t, t.From, amount)
+}
+
 // Reclassify decides a transfer that is held as a stranger's again, by the configuration of now: its sender may be a funder since, or its token served.
 // What follows from it is queued as for a new transfer. One that is credited, refunded or has any payment is not touched.
 func (w *Watcher) Reclassify(tx *records.Tx, o Order) error {

@@ -271,14 +271,14 @@ func TestPoolHoldsTogether(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(hash).State)
 	c := r.w.books()
-	for range 2 * 3 {
+	for range 6 {
 		require.NoError(t, c.Round(t.Context()))
 	}
 	require.Equal(t, "OPEN", r.channel(records.Deposit).State())
 	over := r.deposit(address, stock*100*2/3)
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(over).State)
-	for range 2 * 3 {
+	for range 6 {
 		require.NoError(t, c.Round(t.Context()))
 	}
 	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).State())

@@ -191,7 +191,7 @@ func TestFundsOnDepositAddresses(t *testing.T) {
 		return kinds
 	}
 	books := r.w.books()
-	for range 2*3 {
+	for range 6 {
 		require.NoError(t, books.Round(t.Context()))
 		require.Equal(t, []string{"funds_unswept"}, told())
 		require.Equal(t, "OPEN", r.channel(records.Withdrawal).State())

@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/watcher/recovery"
 )
 
 // TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations.md to the letter, or one who accepts whatever
@@ -98,7 +99,7 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 }
 
 // desk is the operator's program: its own Watcher on the same database and nodes, without keys in use.
-func (m *model) desk(t *testing.T) *Recovery {
+func (m *model) desk(t *testing.T) *recovery.Recovery {
 	t.Helper()
 	parts := m.parts
 	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
@@ -123,10 +124,10 @@ func (m *model) stopped(t *testing.T) (list []records.Account) {
 }
 
 // resume is one look of the operator at a stopped account. It tells whether the account goes on.
-func (m *model) resume(t *testing.T, desk *Recovery, a records.Account, hasty bool) bool {
+func (m *model) resume(t *testing.T, desk *recovery.Recovery, a records.Account, hasty bool) bool {
 	t.Helper()
 	wait := func(err error) bool {
-		if err != nil && !errors.Is(err, ErrBehind) && !errors.Is(err, ErrNotAtRest) && !errors.Is(err, ErrNothingToDo) && !errors.Is(err, records.ErrConflict) {
+		if err != nil && !errors.Is(err, recovery.ErrBehind) && !errors.Is(err, recovery.ErrNotAtRest) && !errors.Is(err, ErrNothingToDo) && !errors.Is(err, records.ErrConflict) {
 			require.NoError(t, err)
 		}
 		return err != nil

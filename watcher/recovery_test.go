@@ -9,10 +9,11 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/watcher/recovery"
 )
 
 // desk is the operator's program beside the daemon.
-func (r *rig) desk() *Recovery {
+func (r *rig) desk() *recovery.Recovery {
 	r.t.Helper()
 	parts := r.parts
 	parts.Guard = nil // an operator's command signs nothing
@@ -22,7 +23,7 @@ func (r *rig) desk() *Recovery {
 }
 
 // foreign is the one unexplained transaction of an account.
-func (r *rig) foreign(desk *Recovery, id chain.ID, account string) UnknownTx {
+func (r *rig) foreign(desk *recovery.Recovery, id chain.ID, account string) recovery.UnknownTx {
 	r.t.Helper()
 	list, err := desk.UnknownTxs(r.t.Context(), id, account, 0)
 	require.NoError(r.t, err)
@@ -183,9 +184,9 @@ func TestNothingIsJudgedBeforeTheChainsAreRead(t *testing.T) {
 	desk := r.desk()
 	r.vite.Mine(1)
 	_, err := desk.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
-	require.ErrorIs(t, err, ErrBehind, "what it paid for may stand in that block")
-	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), ErrBehind)
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrBehind)
+	require.ErrorIs(t, err, recovery.ErrBehind, "what it paid for may stand in that block")
+	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), recovery.ErrBehind)
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrBehind)
 	r.step()
 	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0))
 	r.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallTip))
@@ -206,7 +207,7 @@ func TestForgottenSignatureIsCancelled(t *testing.T) {
 	a := r.account("eth", r.net.Hot)
 	require.Equal(t, records.AccountRecovering, a.State)
 	desk := r.desk()
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNotAtRest)
+	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest)
 	r.run(finality + 3)
 	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
 	require.Equal(t, next+1, r.account("eth", r.net.Hot).Next)
@@ -271,7 +272,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	_ = r.w.Step(t.Context())
 	require.True(t, r.cursor("eth").Halted)
 	fork, err := desk.ResumeChain(t.Context(), "eth")
-	require.ErrorIs(t, err, ErrForked)
+	require.ErrorIs(t, err, recovery.ErrForked)
 	require.Equal(t, final, fork.Ours)
 	require.Equal(t, final.Height-3, fork.Common.Height)
 	require.NotEqual(t, final.Hash, fork.Theirs)
@@ -287,7 +288,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 		return err
 	})
 	fork, err = desk.ResumeChain(t.Context(), "eth")
-	require.ErrorIs(t, err, ErrForked)
+	require.ErrorIs(t, err, recovery.ErrForked)
 	require.Equal(t, chain.Point{Height: final.Height - 2}, fork.Common, "what is below the first block that the records have is not judged")
 }
 

@@ -26,6 +26,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/signguard"
 	"gatewayd/watcher/reconcile"
+	"gatewayd/watcher/recovery"
 )
 
 // Config is the watcher's part of the configuration file. Zero values take the defaults.
@@ -196,6 +197,11 @@ func (w *Watcher) AuditBalances(ctx context.Context) error {
 	return nil
 }
 
+// Recovery is the operators' side of a Watcher.
+func (w *Watcher) Recovery(g recovery.Guard) *recovery.Recovery {
+	return recovery.New(recovery.Parts{Store: w.Store, Chains: w.Chains, Networks: w.networks, Guard: g, OrderRefund: w.orderRefund})
+}
+
 // Looked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.
 func (w *Watcher) Looked() <-chan struct{} { return w.looked }
 
@@ -291,6 +297,6 @@ func parseSchedule(text string) (s cron.Schedule, err error) {
 }
 
 // ErrNothingToDo says that an operator's order does not fit the record's state.
-var ErrNothingToDo = errors.New("nothing to do")
+var ErrNothingToDo = recovery.ErrNothingToDo
 
 var errNoQuote = errors.New("no network cost has been quoted yet")

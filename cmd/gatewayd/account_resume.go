@@ -12,7 +12,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/watcher/recovery"
 )
 
 func accountSettleCommand(w streams, config *string) *cobra.Command {
@@ -77,7 +77,7 @@ const allDeposits = "deposits"
 
 func resumeAccount(ctx context.Context, r *operator.Recovery, w io.Writer, id chain.ID, account string) error {
 	err := r.Resume(ctx, id, account, operator.RecoveryPatience)
-	if errors.Is(err, watcher.ErrNotAtRest) {
+	if errors.Is(err, recovery.ErrNotAtRest) {
 		return fmt.Errorf("%w; let the daemon run, look at `gatewayd account list` and resume again when the ledger is settled", err)
 	}
 	if err == nil {
@@ -142,7 +142,7 @@ func recordsSettleCommand(w streams, config *string) *cobra.Command {
 	})
 }
 
-func printFork(w io.Writer, f watcher.Fork) {
+func printFork(w io.Writer, f recovery.Fork) {
 	common := "none that the records know"
 	if f.Common.Hash != "" {
 		common = fmt.Sprintf("%d %s", f.Common.Height, f.Common.Hash)
@@ -176,7 +176,7 @@ func chainCommand(w streams) *cobra.Command {
 			return err
 		}
 		fork, err := r.ResumeChain(ctx, id)
-		if errors.Is(err, watcher.ErrForked) {
+		if errors.Is(err, recovery.ErrForked) {
 			printFork(w.stdout, fork)
 		}
 		if err != nil {

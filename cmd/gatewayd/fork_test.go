@@ -12,7 +12,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/watcher/recovery"
 )
 
 // transfer reads the row of a record.
@@ -43,7 +43,7 @@ func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 	t.Helper()
 	cur := r.halted(t, id)
 	out, err := r.command(t, "chain", "resume", string(id))
-	require.ErrorIs(t, err, watcher.ErrForked)
+	require.ErrorIs(t, err, recovery.ErrForked)
 	require.Regexp(t, `(?m)^Common block   \d+ \S+$`, out)
 	require.Contains(t, out, "Our final      "+strconv.FormatUint(cur.Final.Height, 10)+" "+cur.Final.Hash)
 	require.Regexp(t, `(?m)^The nodes say  \d+ \S+`, out)

@@ -1,4 +1,4 @@
-package watcher
+package recovery
 
 import (
 	"context"
@@ -65,12 +65,12 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 	if err != nil {
 		return fork, fmt.Errorf("asking for the head: %w", err)
 	}
-	forked, fork, err := r.fork(ctx, c, cur, head)
+	forked, fork, err := findFork(ctx, r.Store, c, cur, head)
 	switch {
 	case err != nil:
 		return fork, err
 	case forked:
-		fork.Lost, err = r.lose(ctx, id, fork)
+		fork.Lost, err = markLost(ctx, r.Store, id, fork)
 		return fork, errors.Join(err, fmt.Errorf("%w: %s at block %d", ErrForked, id, cur.Final.Height))
 	case head.Final.Height < cur.Final.Height:
 		return fork, fmt.Errorf("%w: the nodes call block %d final, our records %d: wait", chain.ErrUnavailable, head.Final.Height, cur.Final.Height)
@@ -78,14 +78,23 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 	return fork, r.Store.Update(ctx, func(tx *records.Tx) error { return tx.ResumeChain(id) })
 }
 
-// fork compares our line with the nodes' at our final point, or at their end when that is lower.
-func (w *Watcher) fork(ctx context.Context, c chain.Chain, cur records.Cursor, head chain.Head) (forked bool, fork Fork, err error) {
+// Lost finds out where the pasts part and marks what was decided after that. Without a fork the point is the last that both have.
+func Lost(ctx context.Context, s store, c chain.Chain, cur records.Cursor, head chain.Head) (Fork, error) {
+	_, fork, err := findFork(ctx, s, c, cur, head)
+	if err == nil {
+		fork.Lost, err = markLost(ctx, s, c.ID(), fork)
+	}
+	return fork, err
+}
+
+// findFork compares our line with the nodes' at our final point, or at their end when that is lower.
+func findFork(ctx context.Context, s store, c chain.Chain, cur records.Cursor, head chain.Head) (forked bool, fork Fork, err error) {
 	fork.Ours = cur.Final
 	at, ours := cur.Final.Height, cur.Final.Hash
 	if head.Latest.Height < at {
 		at = head.Latest.Height
 		var found bool
-		if ours, found, err = w.blockAt(ctx, c.ID(), at); err != nil {
+		if ours, found, err = blockAt(ctx, s, c.ID(), at); err != nil {
 			return false, fork, err
 		}
 		if !found {
@@ -103,13 +112,13 @@ func (w *Watcher) fork(ctx context.Context, c chain.Chain, cur records.Cursor, h
 		fork.Common = chain.Point{Height: at, Hash: ours}
 		return false, fork, nil
 	}
-	fork.Common, err = w.common(ctx, c, at)
+	fork.Common, err = common(ctx, s, c, at)
 	return true, fork, err
 }
 
-// lose marks the decided transfers of the blocks that the nodes do not have, and answers all that the chain has lost.
-func (w *Watcher) lose(ctx context.Context, id chain.ID, fork Fork) (lost []uint64, err error) {
-	err = w.Store.Update(ctx, func(tx *records.Tx) error {
+// markLost marks the decided transfers of the blocks that the nodes do not have, and answers all that the chain has lost.
+func markLost(ctx context.Context, s store, id chain.ID, fork Fork) (lost []uint64, err error) {
+	err = s.Update(ctx, func(tx *records.Tx) error {
 		if err := tx.MarkLost(id, fork.Common.Height); err != nil {
 			return err
 		}
@@ -129,12 +138,12 @@ func hashAt(ctx context.Context, c chain.Chain, height uint64) (string, error) {
 
 // common searches the highest block below a differing one that the nodes and our records share. When our records begin above it, the point has no
 // hash and the height below their first one.
-func (w *Watcher) common(ctx context.Context, c chain.Chain, differs uint64) (chain.Point, error) {
+func common(ctx context.Context, s store, c chain.Chain, differs uint64) (chain.Point, error) {
 	shared := chain.Point{}
 	low, high := uint64(0), differs // everything at high and above differs
 	for low < high {
 		middle := low + (high-low)/2
-		ours, found, err := w.blockAt(ctx, c.ID(), middle)
+		ours, found, err := blockAt(ctx, s, c.ID(), middle)
 		if err != nil {
 			return shared, err
 		}
@@ -158,8 +167,8 @@ func (w *Watcher) common(ctx context.Context, c chain.Chain, differs uint64) (ch
 	return shared, nil
 }
 
-func (w *Watcher) blockAt(ctx context.Context, id chain.ID, height uint64) (hash string, found bool, err error) {
-	err = w.Store.View(ctx, func(tx *records.Tx) error {
+func blockAt(ctx context.Context, s store, id chain.ID, height uint64) (hash string, found bool, err error) {
+	err = s.View(ctx, func(tx *records.Tx) error {
 		hash, found, err = tx.BlockAt(id, height)
 		return err
 	})

@@ -1,4 +1,9 @@
-package watcher
+// Package recovery is what operators do with accounts and chains that have stopped: they explain transactions that our records do not know, and
+// let accounts sign and chains be followed again (docs/operations.md).
+//
+// It works beside a running daemon, on the same database, and signs nothing: the daemon sees by the account's state that it may go on. Its one
+// rule: an account signs again only when nothing that was ever signed with its key can still surprise our records.
+package recovery
 
 import (
 	"context"
@@ -10,14 +15,23 @@ import (
 	"gatewayd/records"
 )
 
+// ErrNothingToDo says that an operator's order does not fit the record's state.
+var ErrNothingToDo = errors.New("nothing to do")
+
 // ErrBehind says that the daemon has not read the chains far enough to judge: run it and ask again.
 var ErrBehind = errors.New("the daemon has not read that far yet")
 
 // ErrNotAtRest says that something signed may still be mined: wait and ask again.
 var ErrNotAtRest = errors.New("something signed may still be mined")
 
-// signGuard is the sign-guard as recovery needs it.
-type signGuard interface {
+// store is the database: one writing transaction at a time, or one consistent read.
+type store interface {
+	Update(ctx context.Context, fn func(*records.Tx) error) error
+	View(ctx context.Context, fn func(*records.Tx) error) error
+}
+
+// Guard is the sign-guard as recovery needs it.
+type Guard interface {
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 }
@@ -27,17 +41,21 @@ type describer interface {
 	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
 }
 
-// Recovery is what operators do with accounts and chains that have stopped. It works beside a running daemon, on the same database, and
-// signs nothing: the daemon sees by the account's state that it may go on (docs/operations.md).
-//
-// Its one rule: an account signs again only when nothing that was ever signed with its key can still surprise our records.
-type Recovery struct {
-	*Watcher
-	guard signGuard
+// Parts is what recovery works with.
+type Parts struct {
+	Store    store
+	Chains   map[chain.ID]chain.Chain
+	Networks func() []records.Network // the configured ones at this moment
+	Guard    Guard
+	// OrderRefund orders back what a transaction has sent back already: all of a transfer, or what a failed payout leaves.
+	OrderRefund func(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error
 }
 
-// Recovery is the operators' side of a Watcher.
-func (w *Watcher) Recovery(g signGuard) *Recovery { return &Recovery{Watcher: w, guard: g} }
+// Recovery is the operators' side of a daemon.
+type Recovery struct{ Parts }
+
+// New starts nothing.
+func New(p Parts) *Recovery { return &Recovery{p} }
 
 // Position is where an account stands on its ledger, in our records and in the sign-guard's memory.
 type Position struct {
@@ -67,7 +85,7 @@ func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s
 	if s.Tip, err = c.AccountHead(ctx, account); err != nil {
 		return s, fmt.Errorf("asking where the account stands: %w", err)
 	}
-	if s.Branch, s.Number, s.Signed, err = r.guard.Next(ctx, id, account); err != nil {
+	if s.Branch, s.Number, s.Signed, err = r.Guard.Next(ctx, id, account); err != nil {
 		return s, err
 	}
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
@@ -153,11 +171,21 @@ func (r *Recovery) neighbours(ctx context.Context, id chain.ID, account string) 
 	if err != nil {
 		return nil, err
 	}
-	n := r.network(a.Network)
+	n := r.network(a)
 	if n.Name == "" {
 		return nil, fmt.Errorf("network %s of the account is not configured", a.Network)
 	}
 	return []chain.ID{n.Source, n.Exchange}, nil
+}
+
+// network is the configured network of an account; one that has left the configuration has no name.
+func (r *Recovery) network(a records.Account) records.Network {
+	for _, n := range r.Networks() {
+		if n.Name == a.Network {
+			return n
+		}
+	}
+	return records.Network{}
 }
 
 // read is ErrBehind unless the daemon has read each chain to a head and decided what was final there.

@@ -1,4 +1,4 @@
-package watcher
+package recovery
 
 import (
 	"context"
@@ -95,7 +95,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	if err := voidBlockedSlots(tx, record); err != nil {
 		return 0, err
 	}
-	if err := r.orderRefund(tx, t, out); err != nil {
+	if err := r.OrderRefund(tx, t, out.To, out.Amount); err != nil {
 		return 0, err
 	}
 	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {
@@ -107,24 +107,6 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 // refundsNet tells whether an amount is what of a withdrawal goes back when its payout has failed.
 func refundsNet(t records.Transfer, amount chain.Amount) bool {
 	return t.Direction == records.Withdrawal && amount == t.Net
-}
-
-// orderRefund orders the refund that was made: of everything, to whomever it went, or of what a failed payout leaves.
-func (r *Recovery) orderRefund(tx *records.Tx, t records.Transfer, out chain.Outgoing) error {
-	if out.Amount == t.Amount {
-		o := Order{Record: t.ID}
-		if out.To != t.From {
-			o.To = out.To
-		}
-		return r.Refund(tx, o)
-	}
-	if err := r.voidCredit(tx, t.ID); err != nil {
-		return err
-	}
-	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
-		return err
-	}
-	return queueRefund(tx, r.network(t.Network), t, t.From, out.Amount)
 }
 
 // voidBlockedSlots frees the payments of a record that are bound to slots of stopped accounts which can pay nothing any more.
@@ -250,7 +232,7 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 		if err := releaseSweeps(tx, id, account); err != nil {
 			return err
 		}
-		return r.guard.Release(ctx, id, account, s.Tip.Next) // proven by final blocks, so also right if this transaction is lost
+		return r.Guard.Release(ctx, id, account, s.Tip.Next) // proven by final blocks, so also right if this transaction is lost
 	})
 }
 
@@ -323,7 +305,7 @@ func (r *Recovery) recovering(ctx context.Context, s Position, why string) error
 }
 
 func (r *Recovery) stoppedBeside(ctx context.Context, a records.Account) (list []records.Account, err error) {
-	n := r.network(a.Network)
+	n := r.network(a)
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
 			stopped, err := tx.StoppedAccounts(id)
@@ -344,7 +326,7 @@ func (r *Recovery) stoppedBeside(ctx context.Context, a records.Account) (list [
 // explained wants the books whole on both chains of a network before anything is signed again: what is unknown at one account may have paid
 // what another is about to pay.
 func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
-	n := r.network(a.Network)
+	n := r.network(a)
 	for _, id := range []chain.ID{n.Source, n.Exchange} {
 		open, err := tx.Unexplained(id)
 		if err != nil {
