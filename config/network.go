@@ -12,10 +12,10 @@ import (
 	"gatewayd/wallet"
 )
 
-// Record is the configured network without our accounts.
-func (n Network) Record() records.Network {
+// NetworkRecord is a configured network without our accounts.
+func (c Config) NetworkRecord(n Network) records.Network {
 	out := records.Network{
-		Name: n.Name, Source: n.Source, Exchange: n.Exchange, Funders: n.Funders,
+		Name: n.Name, Source: n.Source, Exchange: n.Exchange, Funders: n.Funders, CoinDecimals: c.coinDecimals(n.Source),
 		SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer,
 	}
 	for _, t := range n.Tokens {
@@ -172,7 +172,7 @@ func (t Token) token() records.Token {
 func (c Config) NetworkRecords() []records.Network {
 	list := make([]records.Network, len(c.Networks))
 	for i, n := range c.Networks {
-		list[i] = n.Record()
+		list[i] = c.NetworkRecord(n)
 	}
 	return list
 }

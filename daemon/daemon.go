@@ -120,7 +120,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 func (d *Daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, cfg := range d.Config.Networks {
-			n := cfg.Record()
+			n := d.Config.NetworkRecord(cfg)
 			for _, a := range d.Config.OwnAccounts(cfg) {
 				var err error
 				on, _ := d.Config.Chain(a.Chain)

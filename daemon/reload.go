@@ -102,7 +102,7 @@ func (d *Daemon) take(next config.Config) {
 	}
 	networks := make([]records.Network, len(d.Networks))
 	for i, n := range d.Config.Networks {
-		networks[i] = n.Record().WithAccountsOf(d.Networks[i])
+		networks[i] = d.Config.NetworkRecord(n).WithAccountsOf(d.Networks[i])
 	}
 	d.Networks = networks
 	d.Watcher.Reconfigure(networks)

@@ -28,6 +28,11 @@ func (linked) Check() error { return nil }
 
 func (l linked) Account(path string) (string, error) { return l.Address(path), nil }
 
+// PayoutCost is 300 of the coin's units, whose decimals are its config.Chain's.
+func (linked) PayoutCost(context.Context, chain.Asset) (chain.Amount, error) {
+	return chain.NewAmount(300), nil
+}
+
 func (l linked) Open(config.Signer, config.Accounts, logrus.FieldLogger) (config.Adapter, error) {
 	return l, nil
 }
@@ -58,7 +63,7 @@ func TestThirdAdapter(t *testing.T) {
 			Tokens: []config.Token{{
 				Token: token, Symbol: "MEM-000", Decimals: 6, Asset: chain.Native, AssetDecimals: 6,
 				MinDeposit: chain.NewAmount(100), MinWithdraw: chain.NewAmount(100), Deposits: depth, Withdrawals: depth,
-				Fee: records.Fee{Kind: "flat", Amount: chain.NewAmount(30)},
+				Fee: records.Fee{Kind: "network"},
 			}},
 		}},
 	}
@@ -109,7 +114,10 @@ func TestThirdAdapter(t *testing.T) {
 	source.Deposit(source.Address("anyone"), deposit.DepositAddress, chain.Native, chain.NewAmount(5000), chain.Memo{Type: -1})
 	mineUntil(func() bool { return exchange.Holding(user, token) == chain.NewAmount(5000) })
 
-	exchange.Deposit(user, gateway, token, chain.NewAmount(1030), chain.Memo{Raw: []byte{0x0b, 0xc3}, Address: payee})
+	var quoted struct{ Fee string }
+	ask("withdraw-fee", url.Values{"walletAddress": {user}, "amount": {"1000"}}, &quoted)
+	require.Equal(t, "300", quoted.Fee, "what a payout costs in the coin's own units")
+	exchange.Deposit(user, gateway, token, chain.NewAmount(1300), chain.Memo{Raw: []byte{0x0b, 0xc3}, Address: payee})
 	mineUntil(func() bool { return source.Holding(payee, chain.Native) == chain.NewAmount(1000) })
 	var withdrawals struct{ WithdrawRecords []struct{ State string } }
 	mineUntil(func() bool {

@@ -77,7 +77,7 @@ func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
 func (d *Session) Networks(ctx context.Context) (list []records.Network, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, n := range d.Config.Networks {
-			network := n.Record()
+			network := d.Config.NetworkRecord(n)
 			known, err := knownAccounts(tx, n)
 			if err != nil {
 				return err

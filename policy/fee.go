@@ -40,25 +40,22 @@ func (f Fee) Check() error {
 	return nil
 }
 
-// nativeDecimals is what every EVM chain counts its coin with.
-const nativeDecimals = 18
-
-// FromNative prices a payout's cost in native units as token units, rounded up.
-func (f Fee) FromNative(native chain.Amount, t Token) (chain.Amount, error) {
+// FromNative prices a payout's cost, in units of a coin of so many decimals, as token units, rounded up.
+func (f Fee) FromNative(native chain.Amount, coinDecimals uint8, t Token) (chain.Amount, error) {
 	rate := f.rateOf(t)
 	if !rate.IsPositive() {
 		return chain.Amount{}, fmt.Errorf("token %s: fee rate must be above zero", t.TokenID)
 	}
-	cost := decimal.NewFromBigInt(native.Uint256().ToBig(), -nativeDecimals).Mul(rate).Shift(int32(t.Decimals)).Ceil()
+	cost := decimal.NewFromBigInt(native.Uint256().ToBig(), -int32(coinDecimals)).Mul(rate).Shift(int32(t.Decimals)).Ceil()
 	return chain.ParseAmount(cost.String())
 }
 
 // defaultCeiling is above what fees rise by between a quote and its payout on most days.
 const defaultCeiling = 5
 
-// Ceiling is the most native coin that a payout may cost whose user paid a fee, in units of the token. It is zero, for no ceiling of its own,
-// where the fee is nothing or the coin's price in the token is not known.
-func (t Token) Ceiling(fee chain.Amount) chain.Amount {
+// Ceiling is the most native coin, of so many decimals, that a payout may cost whose user paid a fee, in units of the token. It is zero, for no
+// ceiling of its own, where the fee is nothing or the coin's price in the token is not known.
+func (t Token) Ceiling(fee chain.Amount, coinDecimals uint8) chain.Amount {
 	f, times := t.Policy.Fee, t.Policy.Fee.Ceiling
 	if times == 0 && f.Kind != "percent" {
 		times = defaultCeiling
@@ -67,7 +64,7 @@ func (t Token) Ceiling(fee chain.Amount) chain.Amount {
 	if times == 0 || fee.IsZero() || !rate.IsPositive() {
 		return chain.Amount{}
 	}
-	coins := decimal.NewFromBigInt(fee.Uint256().ToBig(), nativeDecimals-int32(t.Decimals)).Mul(decimal.NewFromUint64(times)).Div(rate)
+	coins := decimal.NewFromBigInt(fee.Uint256().ToBig(), int32(coinDecimals)-int32(t.Decimals)).Mul(decimal.NewFromUint64(times)).Div(rate)
 	most, err := chain.ParseAmount(decimal.Max(coins.Floor(), decimal.NewFromInt(1)).String())
 	if err != nil {
 		return chain.Amount{}

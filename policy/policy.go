@@ -25,6 +25,8 @@ type Network struct {
 	Gateways []string // all accounts that pay deposits, Gateway first; empty: Gateway alone
 	Funders  []string // canonical senders on either chain whose transfers are the operators' own money
 	Tokens   []Token
+	// CoinDecimals is what the source chain counts its coin with.
+	CoinDecimals uint8
 	// Explorer templates with {$tx} in place of the hash.
 	SourceExplorer   string
 	ExchangeExplorer string
@@ -111,7 +113,7 @@ func (n Network) AmountText(id chain.ID, asset chain.Asset, a chain.Amount) stri
 		}
 	}
 	if id == n.Source && asset == chain.Native {
-		return a.Whole(nativeDecimals) + " coins"
+		return a.Whole(n.CoinDecimals) + " coins"
 	}
 	return a.String() + " units of " + string(asset)
 }

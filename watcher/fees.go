@@ -33,7 +33,7 @@ func (w *Watcher) quoteToken(ctx context.Context, c coster, n records.Network, t
 	if err != nil {
 		return err
 	}
-	cost, err := t.Policy.Fee.FromNative(native, t)
+	cost, err := t.Policy.Fee.FromNative(native, n.CoinDecimals, t)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,9 @@ func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]c
 		return nil, err
 	}
 	for _, p := range payouts {
-		if token, ok := w.network(p.Network).Token(p.Token); ok {
-			out[p.ID] = token.Ceiling(transfers[p.TransferID].Fee)
+		n := w.network(p.Network)
+		if token, ok := n.Token(p.Token); ok {
+			out[p.ID] = token.Ceiling(transfers[p.TransferID].Fee, n.CoinDecimals)
 		}
 	}
 	return out, nil

@@ -93,7 +93,7 @@ func network(eth, vite *chaintest.Chain) records.Network {
 		return records.Token{TokenID: id, Symbol: symbol, Decimals: 2, Asset: asset, AssetDecimals: assetDecimals, Type: bindingType, Policy: p}
 	}
 	return records.Network{
-		Name: "main", Source: "eth", Exchange: "vite",
+		Name: "main", Source: "eth", Exchange: "vite", CoinDecimals: 18,
 		Hot: eth.Address("hot"), Shared: eth.Address("shared"), Gas: eth.Address("gas"), Gateway: vite.Address("gateway"),
 		Funders: []string{eth.Address("treasury"), vite.Address("treasury")},
 		Tokens:  []records.Token{token(usd, "USD", 0, usdEth, 4), token(coin, "COIN", 1, chain.Native, 2)},
