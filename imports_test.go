@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"devnet/exchangedemo":              {"chain", "devnet", "devnet/demo", "exchangeapi/client", "vite/core", "vite/dex"},
 	"operator":                         {"chain", "chain/vite", "config", "gateway", "operator/status", "records", "records/signguard", "vite/core", "watcher", "watcher/recovery"},
 	"operator/audit":                   {"chain", "config", "operator", "operator/status", "records", "watcher/reconcile"},
+	"operator/overview":                {"chain", "operator", "operator/status", "records"},
 	"operator/doctor":                  {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "vite/client", "vite/core"},
 	"cmd/gatewayd":                     {"..."},
 	"cmd/gatewaybench":                 {"cmd/gatewaybench/bench", "cmd/gatewaybench/bridge", "cmd/gatewaybench/exchange"},

@@ -98,8 +98,8 @@ func saturated(sum chain.Amount, err error) chain.Amount {
 	return sum
 }
 
-// perMinute is the narrowest of what bounds payments in time; nil where nothing is known.
-func (c Capacity) perMinute() *uint64 {
+// PerMinute is the narrowest of what bounds payments in time; nil where nothing is known.
+func (c Capacity) PerMinute() *uint64 {
 	if c.Unmined == nil || c.Quota != nil && *c.Quota < *c.Unmined {
 		return c.Quota
 	}
@@ -117,7 +117,7 @@ func (c Capacity) lasts() *uint64 {
 // String is short: for a column.
 func (c Capacity) String() string {
 	var parts []string
-	if n := c.perMinute(); n != nil {
+	if n := c.PerMinute(); n != nil {
 		parts = append(parts, fmt.Sprintf("%d/min", *n))
 	}
 	if n := c.lasts(); n != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
@@ -55,6 +56,13 @@ func (w *limpWorld) operators(t *testing.T, c cell) {
 	out, ok := w.operator(t, "doctor")
 	require.False(t, ok, "doctor:\n%s", out)
 	require.Contains(t, line(out, "FIX  status "+string(c.kind)), c.names, "doctor:\n%s", out)
+	out, ok = w.operator(t, "status")
+	require.False(t, ok, "status:\n%s", out)
+	require.Contains(t, out, "MONEY DOES NOT MOVE")
+	require.Contains(t, out, "STOP "+string(c.kind)+": ", "status:\n%s", out)
+	for _, l := range strings.Split(out, "\n") {
+		require.LessOrEqual(t, utf8.RuneCountInString(l), columns, l)
+	}
 	out, ok = w.operator(t, "audit")
 	require.False(t, ok, "audit:\n%s", out)
 	if c.names != "" && c.kind != status.NodesDown { // without a node it says that

@@ -50,6 +50,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"lines that are kept", testKeptLines},
 		{"operators' lists", testLists},
 		{"totals", testTotals},
+		{"flow", testFlow},
 		{"work", testWork},
 		{"foreign effect", testUnknownTx},
 		{"paid before", testPaidBefore},

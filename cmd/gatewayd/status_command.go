@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/config"
+	"gatewayd/operator"
+	"gatewayd/operator/overview"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// clearScreen moves a terminal's cursor to its upper left corner and clears what is below.
+const clearScreen = "\x1b[H\x1b[J"
+
+func statusCommand(w streams) *cobra.Command {
+	var f format
+	var watch bool
+	var every time.Duration
+	c := &cobra.Command{
+		Use: "status", Short: "Show on one screen how the gateway does and what needs you", Args: cobra.NoArgs,
+		Long: "Show on one screen how the gateway does: the chains and their nodes, what each channel's accounts hold and owe, how long that lasts\n" +
+			"at the last day's flow, payments a minute now and possible, and what needs you. Exit code 1 when money does not move.",
+		Example: "  gatewayd status\n  gatewayd status --watch --every 10s",
+	}
+	path := configFlag(c)
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&watch, "watch", false, "show it again and again until interrupted")
+	c.Flags().DurationVar(&every, "every", 5*time.Second, "how often with --watch, 1s or more")
+	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
+		switch {
+		case watch && f.json:
+			return operator.Usagef("--watch is for people, --json for programs: one of them is wanted")
+		case every < time.Second:
+			return operator.Usagef("--every %s: 1s or more is wanted", every)
+		case watch:
+			return watchStatus(ctx, w.stdout, d, every)
+		}
+		o, err := overview.Read(ctx, d)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			err = printJSON(w.stdout, o)
+		} else {
+			err = printStatus(w.stdout, d.Config, o)
+		}
+		if err == nil && !o.Flows {
+			err = fmt.Errorf("money does not move as it should")
+		}
+		return err
+	})
+	return c
+}
+
+// watchStatus ends without an error when it is interrupted.
+func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		var screen bytes.Buffer
+		screen.WriteString(clearScreen)
+		o, err := overview.Read(ctx, d)
+		if err == nil {
+			err = printStatus(&screen, d.Config, o)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil: // the database may come back
+			fmt.Fprintln(&screen, operator.PlainError(err))
+		}
+		if _, err := screen.WriteTo(w); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// printStatus fits a terminal of 100 columns.
+func printStatus(w io.Writer, cfg config.Config, o overview.Overview) error {
+	verdict := "Money moves."
+	if !o.Flows {
+		verdict = "MONEY DOES NOT MOVE as it should: see the end."
+	}
+	fmt.Fprintf(w, "%-75s%s UTC\n\n", verdict, o.At.UTC().Format(time.DateTime))
+	if err := printChains(w, o); err != nil {
+		return err
+	}
+	if err := printFunds(w, cfg, o); err != nil {
+		return err
+	}
+	if err := printFlow(w, cfg, o); err != nil {
+		return err
+	}
+	printNeeds(w, cfg, o)
+	return nil
+}
+
+const unknownText = "?"
+
+func printChains(w io.Writer, o overview.Overview) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "CHAIN\tSTATE\tREAD TO\tFINAL\tNODES' HEAD\tAGE\tNODES UP")
+	for _, c := range o.Chains {
+		head, old := unknownText, unknownText
+		if c.Head > 0 {
+			head = strconv.FormatUint(c.Head, 10)
+		}
+		if c.HeadTime != nil {
+			old = roughly(o.At.Sub(*c.HeadTime))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%d of %d\n", c.ID, c.State, c.Read, c.Final, head, old, c.NodesUp, c.Nodes)
+	}
+	return flushed(t, w)
+}
+
+func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tOWED\tOUT IN A DAY\tLASTS")
+	for _, c := range o.Channels {
+		holds, lasts := unknownText, "-"
+		if c.Holds != nil {
+			holds = brief(cfg.AssetAmount(c.Chain, c.Asset, *c.Holds))
+		}
+		if c.Runway != nil {
+			lasts = roughly(hours(*c.Runway))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds,
+			brief(cfg.AssetAmount(c.Chain, c.Asset, c.Owed)), brief(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
+	}
+	return flushed(t, w)
+}
+
+func printFlow(w io.Writer, cfg config.Config, o overview.Overview) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "CHANNEL\tWAITING\tOLDEST\tPAID IN A DAY\tA MINUTE NOW\tPOSSIBLE")
+	for _, c := range o.Channels {
+		oldest, possible := "-", unknownText
+		if c.Oldest != nil {
+			oldest = roughly(o.At.Sub(*c.Oldest))
+		}
+		if c.Possible != nil {
+			possible = strconv.FormatUint(*c.Possible, 10)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%.1f\t%s\n", channelName(c), c.Waiting, oldest, c.DayCount, c.PerMinute, possible)
+	}
+	return flushed(t, w)
+}
+
+// brief is an amount in about eight digits, without its unit, which the channel's name tells. Small change is left out.
+func brief(amount string) string {
+	number, _, _ := strings.Cut(amount, " ")
+	whole, fraction, _ := strings.Cut(number, ".")
+	for _, large := range []struct {
+		zeros int
+		name  string
+	}{{24, "Y"}, {12, "T"}, {6, "M"}} {
+		if len(whole) > large.zeros+3 {
+			return whole[:len(whole)-large.zeros] + large.name
+		}
+	}
+	kept := strings.TrimRight(fraction[:min(len(fraction), 8-min(len(whole), 8), 6)], "0")
+	switch {
+	case kept != "":
+		return whole + "." + kept
+	case whole == "0" && strings.Trim(fraction, "0") != "":
+		return "<0.000001"
+	}
+	return whole
+}
+
+func channelName(c overview.Channel) string {
+	return c.Network + " " + cmp.Or(c.Symbol, c.Token) + " " + string(c.Direction)
+}
+
+// flushed ends a table with an empty line.
+func flushed(t *tabwriter.Writer, w io.Writer) error {
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
+	switch o.NeedsOperator {
+	case 0:
+	case 1:
+		fmt.Fprintln(w, "1 record needs you: `gatewayd records list --needs-operator`")
+	default:
+		fmt.Fprintf(w, "%d records need you: `gatewayd records list --needs-operator`\n", o.NeedsOperator)
+	}
+	for _, c := range o.Chains {
+		if c.Fault != "" {
+			fmt.Fprintf(w, "%s does not answer this command: %s\n", c.ID, c.Fault)
+		}
+	}
+	for _, c := range o.Conditions {
+		printCondition(w, cfg, c)
+	}
+	if o.NeedsOperator == 0 && len(o.Conditions) == 0 {
+		fmt.Fprintln(w, "Nothing needs you.")
+	}
+}
+
+// printCondition says what is wrong, since when, and what to do.
+func printCondition(w io.Writer, cfg config.Config, c status.Condition) {
+	mark := "note"
+	if c.Stops {
+		mark = "STOP"
+	}
+	text := fmt.Sprintf("%s  %s: %s", mark, c.Kind, cfg.InWholeUnits(c.Detail))
+	if !c.Since.IsZero() {
+		text += ", since " + c.Since.UTC().Format(time.DateTime)
+	}
+	wrapped(w, text)
+	if todo := operator.Remedy(c.Kind); todo != "" {
+		wrapped(w, "      -> "+todo)
+	}
+}
+
+func hours(h float64) time.Duration {
+	const longest = 10 * 365 * 24 // a longer time tells nobody anything, and fits no Duration at some point
+	return time.Duration(min(h, longest) * float64(time.Hour))
+}
+
+// roughly is a time in its two largest units.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return d.Truncate(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= 1000*day:
+		return "over 1000d"
+	}
+	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+}
+
+func balancesCommand(w streams) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "balances", Short: "Show what each account that pays has, and what it owes to users", Args: cobra.NoArgs,
+		Long: "Show what each account that pays has by the nodes' newest block, and what of it is owed to users.\n" +
+			"`gatewayd audit` has the whole balance sheet, with what still lies on users' addresses, at the last final block.",
+	}
+	path := configFlag(c)
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
+		list, err := overview.Balances(ctx, d)
+		if err != nil {
+			return err
+		}
+		rows := make([][]string, len(list))
+		for i, b := range list {
+			has := b.Fault
+			if b.Amount != nil {
+				has = d.Config.AssetAmount(b.Chain, b.Asset, *b.Amount)
+			}
+			rows[i] = []string{b.Network, string(b.Chain), string(b.Kind), short(b.Account), has, owedText(d.Config, b)}
+		}
+		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "owed to users"}, rows, list)
+	})
+	return c
+}
+
+// owedText leaves an account that pays no user empty.
+func owedText(cfg config.Config, b overview.Balance) string {
+	if b.Kind == records.KindGas {
+		return "-"
+	}
+	return cfg.AssetAmount(b.Chain, b.Asset, b.Owed)
+}

@@ -1,0 +1,125 @@
+package overview
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/operator"
+	"gatewayd/records"
+)
+
+// Balance is one line of `balances --json`: what an account of ours has of one asset, by the nodes' newest block.
+type Balance struct {
+	Network string              `json:"network"`
+	Chain   chain.ID            `json:"chain"`
+	Kind    records.AccountKind `json:"kind"`
+	Account string              `json:"account"`
+	Asset   chain.Asset         `json:"asset"`
+	Amount  *chain.Amount       `json:"amount,omitempty"` // in smallest units; left out where the nodes do not answer
+	Owed    chain.Amount        `json:"owed"`             // of it to users
+	Fault   string              `json:"fault,omitempty"`
+}
+
+// Balances asks for all accounts that pay, of every asset that they pay with.
+func Balances(ctx context.Context, d *operator.Session) (list []Balance, err error) {
+	if err := d.Store.View(ctx, func(tx *records.Tx) (err error) { list, err = ownBalances(tx, d); return err }); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var g errgroup.Group
+	for _, c := range d.Config.Chains() {
+		adapter, err := c.Open(nil, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		g.Go(func() error {
+			defer adapter.Close()
+			for i := range list {
+				if list[i].Chain == c.ID {
+					list[i].ask(ctx, adapter)
+				}
+			}
+			return nil
+		})
+	}
+	return list, g.Wait()
+}
+
+func (b *Balance) ask(ctx context.Context, c chain.Chain) {
+	amount, err := c.Balance(ctx, b.Account, b.Asset)
+	if err != nil {
+		b.Fault = chain.PlainError(err)
+		return
+	}
+	b.Amount = &amount
+}
+
+// ownBalances are the lines, still without what the nodes say.
+func ownBalances(tx *records.Tx, d *operator.Session) (list []Balance, err error) {
+	for _, n := range d.Config.NetworkRecords() {
+		for _, id := range []chain.ID{n.Source, n.Exchange} {
+			accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			if err != nil {
+				return nil, err
+			}
+			for _, a := range accounts {
+				if a.Network != n.Name {
+					continue
+				}
+				owed, err := tx.Owed(id, a.Account)
+				if err != nil {
+					return nil, err
+				}
+				for _, asset := range assetsOf(n, a.Kind) {
+					list = append(list, Balance{Network: n.Name, Chain: id, Kind: a.Kind, Account: a.Account, Asset: asset, Owed: owed[asset]})
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// assetsOf are what an account of a kind works with: a source chain's accounts need its coin for fees.
+func assetsOf(n records.Network, kind records.AccountKind) (assets []chain.Asset) {
+	if kind != records.KindGateway {
+		assets = append(assets, chain.Native)
+	}
+	for _, t := range n.Tokens {
+		switch {
+		case kind == records.KindGateway:
+			assets = append(assets, chain.Asset(t.TokenID))
+		case kind == records.KindHot && t.Asset != chain.Native:
+			assets = append(assets, t.Asset)
+		}
+	}
+	return assets
+}
+
+// held adds up what the accounts that pay a channel have; nil where one is not known.
+func held(all []Balance, c Channel) *chain.Amount {
+	kind := records.KindGateway
+	if c.Direction == records.Withdrawal {
+		kind = records.KindHot
+	}
+	var sum *chain.Amount
+	for _, b := range all {
+		if b.Network != c.Network || b.Chain != c.Chain || b.Asset != c.Asset || b.Kind != kind {
+			continue
+		}
+		if b.Amount == nil {
+			return nil
+		}
+		if sum == nil {
+			sum = new(chain.Amount)
+		}
+		total, err := sum.Add(*b.Amount)
+		if err != nil {
+			return nil
+		}
+		sum = &total
+	}
+	return sum
+}

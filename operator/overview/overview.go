@@ -1,0 +1,245 @@
+// Package overview reads how a gateway does on one screen: chains and their nodes, channels with what they hold, owe and pay, and what needs an operator.
+package overview
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/operator"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+const (
+	patience = 5 * time.Second // for the nodes; what they do not answer in it is not known
+	flowSpan = 24 * time.Hour  // what the runway is reckoned by
+	rateSpan = 10 * time.Minute
+)
+
+// Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of the source chain's asset for withdrawals.
+type Overview struct {
+	At            time.Time          `json:"at"`
+	Flows         bool               `json:"flows"` // all money moves that operators let move
+	Conditions    []status.Condition `json:"conditions"`
+	NeedsOperator uint64             `json:"needsOperator"` // records that wait for a decision of an operator
+	Chains        []Chain            `json:"chains"`
+	Channels      []Channel          `json:"channels"`
+}
+
+// Chain is how far a chain is read, and what its nodes say.
+type Chain struct {
+	ID       chain.ID   `json:"chain"`
+	State    string     `json:"state"` // following, halted, or not started
+	Read     uint64     `json:"read"`  // last block in the records
+	Final    uint64     `json:"final"` // last final block in the records
+	Head     uint64     `json:"head"`  // newest block of the nodes; 0 where they do not answer
+	HeadTime *time.Time `json:"headTime,omitempty"`
+	Nodes    int        `json:"nodes"`
+	NodesUp  int        `json:"nodesUp"`
+	Fault    string     `json:"fault,omitempty"` // why the nodes gave no head
+}
+
+// Channel is one direction of one token.
+type Channel struct {
+	Network   string            `json:"network"`
+	Token     string            `json:"token"`
+	Symbol    string            `json:"symbol"`
+	Direction records.Direction `json:"direction"`
+	Chain     chain.ID          `json:"chain"` // that it is paid on
+	Asset     chain.Asset       `json:"asset"` // that it is paid in
+	State     string            `json:"state"`
+	Why       string            `json:"why,omitempty"`
+	Holds     *chain.Amount     `json:"holds,omitempty"` // what the accounts that pay have; left out where the nodes do not answer
+	Owed      chain.Amount      `json:"owed"`
+	Waiting   uint64            `json:"waiting"` // payments that are in no block yet
+	Oldest    *time.Time        `json:"oldest,omitempty"`
+	DayCount  uint64            `json:"dayPayments"` // signed within the last day
+	DayOut    chain.Amount      `json:"dayOut"`
+	PerMinute float64           `json:"perMinute"`                   // payments, over the last ten minutes
+	Possible  *uint64           `json:"possiblePerMinute,omitempty"` // by the settings, stake and blocks
+	Runway    *float64          `json:"runwayHours,omitempty"`       // how long Holds lasts at the last day's flow; left out where more comes than goes
+}
+
+// Read asks the database and the nodes once.
+func Read(ctx context.Context, d *operator.Session) (Overview, error) {
+	networks, err := d.Networks(ctx)
+	if err != nil {
+		return Overview{}, err
+	}
+	o := Overview{At: time.Now().UTC()}
+	if err := d.Store.View(ctx, func(tx *records.Tx) error { return o.fromRecords(tx, d, networks) }); err != nil {
+		return Overview{}, err
+	}
+	var balances []Balance
+	var allowed map[operator.ChannelID]operator.Capacity
+	var g errgroup.Group // nodes that do not answer are waited for once
+	g.Go(func() (err error) { balances, err = Balances(ctx, d); return err })
+	g.Go(func() (err error) { allowed, err = d.Capacities(ctx); return err })
+	g.Go(func() error { return o.askNodes(ctx, d) })
+	if err := g.Wait(); err != nil {
+		return Overview{}, err
+	}
+	for i := range o.Channels {
+		c := &o.Channels[i]
+		c.Holds = held(balances, *c)
+		if a, ok := allowed[operator.ChannelID{Network: c.Network, Token: c.Token, Direction: c.Direction}]; ok {
+			c.Possible = a.PerMinute()
+		}
+	}
+	return o, o.reckonRunways(networks)
+}
+
+func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []records.Network) error {
+	report, err := status.Read(tx, networks)
+	if err != nil {
+		return err
+	}
+	o.Flows, o.Conditions = report.Flows(), append([]status.Condition{}, report.Conditions...)
+	if o.NeedsOperator, err = tx.CountRecords(records.Filter{NeedsOperator: true}); err != nil {
+		return err
+	}
+	for _, id := range d.Config.ChainIDs() {
+		cur, err := tx.Cursor(id)
+		if err != nil {
+			return err
+		}
+		o.Chains = append(o.Chains, chainOf(cur))
+	}
+	queues := map[string]sums{}
+	for _, c := range report.Channels {
+		row, err := o.channelOf(tx, d, networks, c, queues)
+		if err != nil {
+			return err
+		}
+		o.Channels = append(o.Channels, row)
+	}
+	return nil
+}
+
+func chainOf(cur records.Cursor) Chain {
+	c := Chain{ID: cur.Chain, State: "following", Read: cur.Height, Final: cur.Final.Height}
+	switch {
+	case cur.Missing:
+		c.State = "not started"
+	case cur.Halted:
+		c.State = "halted"
+	}
+	return c
+}
+
+// sums is what accounts have to pay and have paid, by asset.
+type sums struct {
+	waiting, day, recent map[chain.Asset]records.AssetSum
+}
+
+func (o *Overview) channelOf(tx *records.Tx, d *operator.Session, networks []records.Network, c status.Channel, known map[string]sums) (Channel, error) {
+	row := Channel{Network: c.Network, Token: c.Token, Symbol: d.Config.Symbol(c.Network, c.Token), Direction: c.Direction, State: c.State(), Why: c.Why()}
+	n, t := tokenOf(networks, c.Network, c.Token)
+	row.Chain, row.Asset = n.Exchange, chain.Asset(t.TokenID)
+	if c.Direction == records.Withdrawal {
+		row.Chain, row.Asset = n.Source, t.Asset
+	}
+	key := n.Name + " " + string(row.Chain)
+	if _, ok := known[key]; !ok {
+		all, err := o.sumsOf(tx, row.Chain, n.Paying(row.Chain))
+		if err != nil {
+			return Channel{}, err
+		}
+		known[key] = all
+	}
+	waiting, day := known[key].waiting[row.Asset], known[key].day[row.Asset]
+	row.Owed, row.Waiting, row.DayCount, row.DayOut = waiting.Amount, waiting.Count, day.Count, day.Amount
+	if waiting.Count > 0 {
+		row.Oldest = &waiting.Oldest
+	}
+	row.PerMinute = float64(known[key].recent[row.Asset].Count) / rateSpan.Minutes()
+	return row, nil
+}
+
+func tokenOf(networks []records.Network, network, token string) (records.Network, records.Token) {
+	for _, n := range networks {
+		for _, t := range n.Tokens {
+			if n.Name == network && t.TokenID == token {
+				return n, t
+			}
+		}
+	}
+	return records.Network{}, records.Token{}
+}
+
+func (o *Overview) sumsOf(tx *records.Tx, id chain.ID, accounts []string) (s sums, err error) {
+	s = sums{map[chain.Asset]records.AssetSum{}, map[chain.Asset]records.AssetSum{}, map[chain.Asset]records.AssetSum{}}
+	for _, a := range accounts {
+		for _, part := range []struct {
+			into map[chain.Asset]records.AssetSum
+			read func() ([]records.AssetSum, error)
+		}{
+			{s.waiting, func() ([]records.AssetSum, error) { return tx.Backlog(id, a) }},
+			{s.day, func() ([]records.AssetSum, error) { return tx.SignedSince(id, a, o.At.Add(-flowSpan)) }},
+			{s.recent, func() ([]records.AssetSum, error) { return tx.SignedSince(id, a, o.At.Add(-rateSpan)) }},
+		} {
+			list, err := part.read()
+			if err != nil {
+				return s, err
+			}
+			for _, x := range list {
+				if part.into[x.Asset], err = joined(part.into[x.Asset], x); err != nil {
+					return s, err
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+func joined(a, b records.AssetSum) (records.AssetSum, error) {
+	amount, err := a.Amount.Add(b.Amount)
+	if a.Count > 0 && a.Oldest.Before(b.Oldest) {
+		b.Oldest = a.Oldest
+	}
+	return records.AssetSum{Asset: b.Asset, Count: a.Count + b.Count, Amount: amount, Oldest: b.Oldest}, err
+}
+
+// askNodes asks all chains beside each other.
+func (o *Overview) askNodes(ctx context.Context, d *operator.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var g errgroup.Group
+	for i := range o.Chains {
+		c := &o.Chains[i]
+		configured, _ := d.Config.Chain(c.ID)
+		adapter, err := configured.Open(nil, nil, nil)
+		if err != nil {
+			return err
+		}
+		g.Go(func() error {
+			defer adapter.Close()
+			c.ask(ctx, adapter)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func (c *Chain) ask(ctx context.Context, adapter chain.Chain) {
+	head, err := adapter.Head(ctx)
+	if err != nil {
+		c.Fault = chain.PlainError(err)
+	} else {
+		c.Head = head.Latest.Height
+		if !head.Time.IsZero() {
+			c.HeadTime = &head.Time
+		}
+	}
+	if w, ok := adapter.(chain.NodeWatcher); ok {
+		for _, n := range w.Nodes() {
+			c.Nodes++
+			if n.Up {
+				c.NodesUp++
+			}
+		}
+	}
+}

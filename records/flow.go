@@ -1,0 +1,89 @@
+package records
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// AssetSum adds up payments of an account to users in one asset.
+type AssetSum struct {
+	Asset  chain.Asset
+	Count  uint64
+	Amount chain.Amount
+	Oldest time.Time // when the first of them was queued
+}
+
+const assetSums = `SELECT p.asset, COUNT(*) AS count, amount_sum(p.amount) AS amount, MIN(p.created_at) AS oldest `
+
+func (tx *Tx) assetSums(from string, args ...any) ([]AssetSum, error) {
+	var rows []struct {
+		Asset  string       `db:"asset"`
+		Count  uint64       `db:"count"`
+		Amount chain.Amount `db:"amount"`
+		Oldest int64        `db:"oldest"`
+	}
+	err := tx.list(&rows, assetSums+from+` GROUP BY p.asset ORDER BY p.asset`, args...)
+	out := make([]AssetSum, len(rows))
+	for i, r := range rows {
+		out[i] = AssetSum{chain.Asset(r.Asset), r.Count, r.Amount, fromMillis(r.Oldest)}
+	}
+	return out, err
+}
+
+// Backlog answers what an account has still to pay to users: credits and refunds that are queued, held, or bound and in no block yet.
+func (tx *Tx) Backlog(id chain.ID, account string) ([]AssetSum, error) {
+	sums, err := tx.assetSums(`FROM payments p
+		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
+		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(id), account)
+	if err != nil {
+		return nil, fmt.Errorf("summing what waits at %s on %s: %w", account, id, err)
+	}
+	return sums, nil
+}
+
+// SignedSince answers the credits and refunds that an account has signed since a moment. Its cost depends on how many they are.
+func (tx *Tx) SignedSince(id chain.ID, account string, since time.Time) (sums []AssetSum, err error) {
+	first, err := tx.firstSlotSince(id, account, since)
+	if err == nil {
+		sums, err = tx.assetSums(`FROM slots s JOIN payments p ON p.id = s.payment_id
+			WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number >= ? AND s.state IN ('open','paid') AND p.purpose IN ('credit','refund')`,
+			string(id), account, first.Branch, first.Number)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("summing what %s on %s has signed: %w", account, id, err)
+	}
+	return sums, nil
+}
+
+type slotPlace struct {
+	Branch uint64 `db:"lineage"`
+	Number uint64 `db:"number"`
+	At     int64  `db:"created_at"`
+}
+
+// firstSlotSince finds the first slot of an account's present branch that was bound since a moment, by halving: numbers grow with time. Where there
+// is none it is the number after the last.
+func (tx *Tx) firstSlotSince(id chain.ID, account string, since time.Time) (slotPlace, error) {
+	var last slotPlace
+	const of = `SELECT lineage, number, created_at FROM slots WHERE chain = ? AND account = ? `
+	found, err := tx.get(&last, of+`ORDER BY lineage DESC, number DESC LIMIT 1`, string(id), account)
+	if err != nil || !found {
+		return slotPlace{}, err
+	}
+	low, high := uint64(0), last.Number+1
+	for low < high {
+		var next slotPlace
+		middle := low + (high-low)/2
+		if err := tx.one(&next, of+`AND lineage = ? AND number >= ? ORDER BY number LIMIT 1`, string(id), account, last.Branch, middle); err != nil {
+			return slotPlace{}, err
+		}
+		if fromMillis(next.At).Before(since) {
+			low = next.Number + 1
+		} else {
+			high = middle
+		}
+	}
+	return slotPlace{Branch: last.Branch, Number: low}, nil
+}

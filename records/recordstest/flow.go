@@ -1,0 +1,66 @@
+package recordstest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// testFlow: what waits at an account, and what it has signed since a moment.
+func testFlow(t *testing.T, url string) {
+	r := newRig(t, url)
+	backlog := func() (list []records.AssetSum) {
+		r.See(func(tx *records.Tx) (err error) { list, err = tx.Backlog(Exchange, Gateway); return err })
+		return list
+	}
+	signed := func(ago time.Duration) (count, amount uint64) {
+		r.See(func(tx *records.Tx) error {
+			list, err := tx.SignedSince(Exchange, Gateway, r.Now().Add(-ago))
+			for _, s := range list {
+				require.Equal(t, chain.Asset(Token), s.Asset)
+				count, amount = count+s.Count, amount+s.Amount.Uint256().Uint64()
+			}
+			return err
+		})
+		return count, amount
+	}
+	require.Empty(t, backlog())
+	count, _ := signed(time.Hour)
+	require.Zero(t, count)
+
+	var payments []uint64
+	queued := r.Now()
+	for i := range uint64(7) {
+		_, p := r.Owe(records.Deposit, 100+i)
+		payments = append(payments, p)
+	}
+	waits := backlog()
+	require.Len(t, waits, 1)
+	require.Equal(t, []any{chain.Asset(Token), uint64(7), chain.NewAmount(721)}, []any{waits[0].Asset, waits[0].Count, waits[0].Amount})
+	require.False(t, waits[0].Oldest.Before(queued))
+	for _, p := range payments[:5] { // one in each ten minutes
+		r.Pass(10 * time.Minute)
+		r.Pay(p)
+	}
+	require.Equal(t, uint64(2), backlog()[0].Count)
+	for minutes, want := range map[int][2]uint64{5: {1, 104}, 15: {2, 207}, 35: {4, 410}, 600: {5, 510}} {
+		count, amount := signed(time.Duration(minutes) * time.Minute)
+		require.Equal(t, want, [2]uint64{count, amount}, "the last %d minutes", minutes)
+	}
+	s := r.Bind(payments[5])
+	require.Equal(t, uint64(2), backlog()[0].Count, "what is in no block waits")
+	count, _ = signed(5 * time.Minute)
+	require.Equal(t, uint64(2), count)
+	r.Settle(s, r.Sign(s, records.AttemptPay))
+	r.Pass(time.Hour)
+	count, _ = signed(5 * time.Minute)
+	require.Zero(t, count)
+	r.Do(func(tx *records.Tx) error {
+		return tx.MovePayment(payments[6], records.Queued, records.HeldPayment, "")
+	})
+	require.Equal(t, chain.NewAmount(106), backlog()[0].Amount, "what an operator keeps back is still owed")
+}
