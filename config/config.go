@@ -18,6 +18,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/gateway"
+	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/watcher"
@@ -37,6 +38,7 @@ type Config struct {
 	Gateway  gateway.Config    `yaml:"gateway"`
 	Watcher  watcher.Config    `yaml:"watcher"`
 	Status   status.Config     `yaml:"status"`
+	Alerts   notify.Config     `yaml:"alerts"`   // who is told of conditions and records
 	Exchange *Exchange         `yaml:"exchange"` // the exchange API; off when left out
 
 	Linked []Chain `yaml:"-"` // chains whose Settings are a Kind
@@ -122,6 +124,7 @@ func (c Config) Check() error {
 	add("log", c.Log.Check())
 	add("watcher", c.Watcher.Check())
 	add("status", c.Status.Check())
+	add("alerts", c.Alerts.Check())
 	if c.Exchange != nil {
 		add("exchange", c.Exchange.Check())
 	}

@@ -17,6 +17,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/gateway"
+	"gatewayd/operator"
+	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
@@ -35,6 +37,7 @@ type Daemon struct {
 	Networks []records.Network
 	Watcher  *watcher.Watcher
 	monitor  *status.Monitor
+	notifier *notify.Notifier
 	Gateway  *gateway.Server
 	hangups  <-chan os.Signal // each asks for the configuration to be read again; nil for none
 	closers  []func()
@@ -89,6 +92,9 @@ func (d *Daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	}
 	d.monitor = status.NewMonitor(status.Parts{
 		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Log: log,
+	})
+	d.notifier = notify.New(notify.Parts{
+		Config: cfg.Alerts, Store: d.Store, Log: log, Row: func(r records.Record) any { return operator.RowOf(r) },
 	})
 	return d.newGateway(keys)
 }
@@ -166,6 +172,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.Tenure.keep(gctx) })
 	g.Go(func() error { return d.Watcher.Run(gctx) })
 	g.Go(func() error { return d.monitor.Run(gctx) })
+	g.Go(func() error { return d.notifier.Run(gctx) })
 	g.Go(func() error { return d.serveGateway(gctx) })
 	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })

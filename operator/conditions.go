@@ -53,6 +53,8 @@ func Remedy(k status.Kind) string {
 		return "the next sweep brings it (watcher.sweep); keep more on the account, or coin on the gas account, if that takes too long"
 	case status.PaymentsLate:
 		return "`gatewayd channel list` shows what settings and accounts allow, `gatewayd records show` what the payment waits for"
+	case status.NotTold:
+		return "`gatewayd alerts test` tries it; correct the section alerts, or the receiver; what waits is sent then"
 	case status.ConfigRefused:
 		return "correct the file, then `gatewayd reload`"
 	case status.ChannelClosed:

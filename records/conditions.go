@@ -12,17 +12,16 @@ import (
 // Condition is something that keeps money from moving, or may soon, as a part of the running daemon sees it. Empty fields stand for all: of
 // every network of the chain, of every token of the network.
 type Condition struct {
-	Kind    string
-	Subject string // what it is about, for operators: a node, an account
-	Chain   chain.ID
-	Network string
-	Token   string
-	// Direction is empty for both.
-	Direction Direction
-	Stops     bool   // money does not move because of it
-	Detail    string // in words, for operators
-	Since     time.Time
-	Seen      time.Time
+	Kind      string    `json:"kind"`
+	Subject   string    `json:"subject,omitempty"` // what it is about, for operators: a node, an account
+	Chain     chain.ID  `json:"chain,omitempty"`
+	Network   string    `json:"network,omitempty"`
+	Token     string    `json:"token,omitempty"`
+	Direction Direction `json:"direction,omitempty"` // empty for both
+	Stops     bool      `json:"stops"`               // money does not move because of it
+	Detail    string    `json:"detail"`              // in words, for operators
+	Since     time.Time `json:"since,omitzero"`
+	Seen      time.Time `json:"-"`
 }
 
 // maxConditions bounds what one source may tell.

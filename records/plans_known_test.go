@@ -24,6 +24,7 @@ var excuses = []excuse{
 	{by: "(*Tx).BindAddress", with: "MAX(path_index)", why: "both engines look at the end of the index only"},
 	{by: "(*Tx).Accounts", without: "kind <> 'deposit'", why: "asked for all addresses of users, it answers them; nothing asks in the course of things"},
 	{by: "(*Tx).SignedSince", why: "a day's slots at the end of an account's line; where they begin is found by halving, a row at a time"},
+	{by: "(*Tx).HistoryAfter", why: "reads what is new since the last call, a thousand lines at most"},
 	{by: "(*Tx).PruneBlocks", why: "visits what it deletes"},
 	{by: "(*Tx).Records", with: "WHERE id > 0", why: "newest first up to a limit, by one of the filters; what others leave out of that is passed over"},
 	{by: "(*Tx).CountRecords", why: "operators ask for it, by one of the filters"},

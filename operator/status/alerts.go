@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"gatewayd/records"
 )
 
 // Alerts writes the lines of the log that monitoring waits for: a warning when a condition begins, and "over" when it has ended, each once and with
@@ -60,6 +62,18 @@ func (a *Alerts) line(c Condition) *logrus.Entry {
 		}
 	}
 	return a.log.WithFields(fields)
+}
+
+// toldTo are the conditions that people are told of when they begin and when they are over: what an operator has ordered he knows.
+func toldTo(found []Condition) (list []records.Condition) {
+	for _, c := range found {
+		if c.Kind != ChannelClosed {
+			list = append(list, records.Condition{
+				Kind: string(c.Kind), Subject: c.Subject, Chain: c.Chain, Network: c.Network, Token: c.Token, Direction: c.Direction, Stops: c.Stops, Detail: c.Detail, Since: c.Since,
+			})
+		}
+	}
+	return list
 }
 
 // same tells whether both are about the same thing, whatever their words.

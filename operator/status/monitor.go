@@ -131,8 +131,10 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if err := m.note(tx, seen); err != nil {
 			return err
 		}
-		report, err = Read(tx, *m.served.Load())
-		return err
+		if report, err = Read(tx, *m.served.Load()); err != nil {
+			return err
+		}
+		return tx.TellConditions(toldTo(report.Conditions))
 	})
 	if err == nil {
 		m.Alerts.Tell(m.Now(), report.Conditions)

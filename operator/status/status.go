@@ -48,6 +48,7 @@ const (
 	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
 	AccountIdle   Kind = "account_idle"   // an account that pays no user is halted or recovering
 	ChannelClosed Kind = "channel_closed" // an operator has set the channel to MAINTAIN or CLOSED
+	NotTold       Kind = "not_told"       // somebody who is to be told of conditions or records does not take it
 	ConfigRefused Kind = "config_refused" // the configuration was to be read again and is wrong: the one before stays
 )
 

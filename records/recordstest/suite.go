@@ -51,6 +51,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"operators' lists", testLists},
 		{"totals", testTotals},
 		{"flow", testFlow},
+		{"subscribers", testSubscribers},
 		{"work", testWork},
 		{"foreign effect", testUnknownTx},
 		{"paid before", testPaidBefore},

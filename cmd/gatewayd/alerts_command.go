@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/config"
+	"gatewayd/operator"
+	"gatewayd/operator/notify"
+	"gatewayd/records"
+)
+
+func alertsCommand(w streams) *cobra.Command {
+	c := &cobra.Command{Use: "alerts", Short: "Who is told of conditions and records by webhook and e-mail, and whether they take it"}
+	path := configFlag(c)
+	c.AddCommand(alertsListCommand(w, path), alertsTestCommand(w, path), alertsSecretCommand(w))
+	return c
+}
+
+// receiverRow is one line of `alerts list --json`.
+type receiverRow struct {
+	Receiver string `json:"receiver"`
+	Behind   uint64 `json:"behind"` // lines of the history that it has not been asked about
+	Attempts int    `json:"attempts"`
+	Again    string `json:"again,omitempty"`
+	Fault    string `json:"fault,omitempty"`
+}
+
+func alertsListCommand(w streams, path *string) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "list", Short: "List the receivers and how far each is", Args: cobra.NoArgs,
+		RunE: onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
+			list, err := receiverRows(ctx, d)
+			if err != nil {
+				return err
+			}
+			rows := make([][]string, len(list))
+			for i, r := range list {
+				rows[i] = []string{r.Receiver, strconv.FormatUint(r.Behind, 10), strconv.Itoa(r.Attempts), r.Again, r.Fault}
+			}
+			return f.table(w.stdout, []string{"receiver", "behind", "attempts", "again", "fault"}, rows, list)
+		}),
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+// receiverRows leaves out whom the configuration does not name any more.
+func receiverRows(ctx context.Context, d *operator.Session) (list []receiverRow, err error) {
+	names := notify.Names(d.Config.Alerts)
+	list = make([]receiverRow, len(names))
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		known, err := tx.Subscribers()
+		if err != nil {
+			return err
+		}
+		end, err := tx.HistoryEnd()
+		for i, name := range names {
+			list[i] = receiverRow{Receiver: name, Fault: "the daemon has not run with it yet"}
+			if at := slices.IndexFunc(known, func(s records.Subscriber) bool { return s.Name == name }); at >= 0 {
+				s := known[at]
+				list[i] = receiverRow{Receiver: name, Behind: end - s.Seq, Attempts: s.Attempts, Fault: s.Fault}
+				if !s.NextAt.IsZero() {
+					list[i].Again = s.NextAt.UTC().Format(time.RFC3339)
+				}
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+func alertsTestCommand(w streams, path *string) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "test", Short: "Send every receiver a test now, from this command; exit code 1 when one does not take it", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(*path)
+			if err != nil {
+				return err
+			}
+			list := notify.Test(cmd.Context(), cfg.Alerts)
+			if len(list) == 0 {
+				return fmt.Errorf("the configuration names no receiver: config.example.yaml has the section alerts")
+			}
+			rows, failed := make([][]string, len(list)), 0
+			for i, r := range list {
+				state := "ok"
+				if r.Fault != "" {
+					state, failed = "FAILED", failed+1
+				}
+				rows[i] = []string{state, r.Receiver, r.Took, r.Fault}
+			}
+			if err := f.table(w.stdout, []string{"state", "receiver", "took", "fault"}, rows, list); err != nil || failed == 0 {
+				return err
+			}
+			return fmt.Errorf("%d of %d receivers did not take the test", failed, len(list))
+		},
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+func alertsSecretCommand(w streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "secret", Short: "Print a new key for a webhook, to be kept in its secret_file and given to its receiver", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			secret, err := notify.NewSecret()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(w.stdout, secret)
+			return err
+		},
+	}
+}
