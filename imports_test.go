@@ -73,14 +73,9 @@ var mayImport = map[string][]string{
 	"devnet/burst":                     {"chain", "chain/ethereum/contracts", "devnet", "devnet/demo", "vite/client", "vite/core"},
 	"devnet/drill":                     {"chain/ethereum", "chain", "config", "daemon", "devnet", "devnet/demo", "devnet/faultynode", "internal/ethtest", "operator/status", "vite/client", "vite/core", "vite/ledger", "vite/node", "wallet", "wallet/keystore"},
 	"devnet/exchangedemo":              {"chain", "devnet", "devnet/demo", "exchangeapi/client", "vite/core", "vite/dex"},
-<<<<<<< HEAD
 	"operator":                         {"chain", "chain/vite", "config", "gateway", "operator/status", "records", "records/signguard", "vite/core", "watcher", "watcher/recovery"},
 	"operator/audit":                   {"chain", "config", "operator", "operator/status", "records", "watcher/reconcile"},
-=======
-	"operator":                         {"chain", "chain/vite", "config", "gateway", "operator/status", "records", "records/signguard", "vite/core", "watcher"},
-	"operator/audit":                   {"chain", "config", "operator", "operator/status", "records", "watcher"},
 	"operator/notify":                  {"chain", "internal/secretfile", "operator/status", "records"},
->>>>>>> f270790 (Alerts: webhooks and e-mail tell of conditions and records)
 	"operator/overview":                {"chain", "operator", "operator/status", "records"},
 	"operator/doctor":                  {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "vite/client", "vite/core"},
 	"cmd/gatewayd":                     {"..."},
