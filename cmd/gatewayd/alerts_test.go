@@ -75,7 +75,9 @@ func TestAlertsReachPeople(t *testing.T) {
 	w.kill(t)
 	away(false)
 	w.start(t)
-	awaitTold("the node's return", func(e notify.Event) bool { return e.Type == "condition.over" && e.Condition.Kind == "nodes_unreachable" })
+	awaitTold("the node's return", func(e notify.Event) bool {
+		return e.Type == "condition.over" && e.Condition.Kind == "nodes_unreachable"
+	})
 	require.Contains(t, w.mustCommand(t, "alerts", "test"), "ok     webhook:office")
 
 	dai := w.token(t, "DAI")
