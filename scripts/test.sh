@@ -5,9 +5,10 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# What runs concurrently on shared data is tested under the race detector, and only so. The watcher is not (make race): its
-# simulations of thousands of crashes would take a quarter of an hour.
+# What runs concurrently on shared data is tested under the race detector, and only so. The watcher is tested in both ways: its
+# simulations of thousands of crashes go through a few of them under the detector (watcher/race_test.go).
 raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
+both=(./watcher/...)
 
 # events prints the event streams (go doc test2json) of all tests. The machines have two cores: the program's own tests and the
 # drill, which wait for blocks most of their time, run beside all others, which run one package after the other.
@@ -23,7 +24,7 @@ events() {
 	beside+=($!)
 	# shellcheck disable=SC2046
 	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/gatewayd)) || code=1
-	"${tests[@]}" -p 2 -race "${raced[@]}" || code=1
+	"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" || code=1
 	for at in "${beside[@]}"; do
 		wait "$at" || code=1
 	done

@@ -413,7 +413,7 @@ func TestCleanRounds(t *testing.T) {
 	r := newCoinRig(t)
 	r.eth.SetBalancePage(3)
 	rounds := 60
-	if testing.Short() {
+	if brief() {
 		rounds = 15
 	}
 	owner, address := r.user()
@@ -455,7 +455,11 @@ func TestCleanRounds(t *testing.T) {
 
 // TestAuditSurvivesDeaths kills the daemon at every commit of finding and crediting, as often as there are such steps.
 func TestAuditSurvivesDeaths(t *testing.T) {
-	for left := 0; ; left++ {
+	each := 1
+	if raced {
+		each = 5
+	}
+	for left := 0; ; left += each {
 		if !auditDies(t, left) {
 			require.Greater(t, left, 6, "steps to die at")
 			return

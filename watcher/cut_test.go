@@ -57,7 +57,7 @@ func cuts(t *testing.T) uint64 {
 		require.NoError(t, err)
 		return n
 	}
-	if testing.Short() {
+	if brief() {
 		return 5
 	}
 	return 25

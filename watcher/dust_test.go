@@ -36,6 +36,9 @@ func (r *rig) lowUnmined() (n int) {
 func TestDustKeepsNobodyWaiting(t *testing.T) {
 	for _, count := range []int{400, 1000} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			if raced && count > 400 {
+				t.Skip("takes long under the race detector")
+			}
 			r := setupAt(t, sourceDepth, exchangeDepth)
 			r.keepDust()
 			owner, address := r.user()

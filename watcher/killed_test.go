@@ -23,11 +23,17 @@ func crashes(t *testing.T) int {
 		require.NoError(t, err)
 		return n
 	}
-	if testing.Short() {
+	switch {
+	case raced:
+		return 60
+	case testing.Short():
 		return 200
 	}
 	return 2000
 }
+
+// brief tells whether simulations take a few of their steps only.
+func brief() bool { return raced || testing.Short() }
 
 // seed is the world's seed: GATEWAYD_SEED to repeat a run, else the time.
 func seed(t *testing.T) uint64 {
@@ -58,7 +64,7 @@ func killedAnywhere(t *testing.T, most, accounts int) {
 	deaths := 0
 	for s := first; deaths < most; s++ {
 		m := newPoolModel(t, s, census, accounts)
-		deaths += m.live(t, s, 120)
+		deaths += m.live(t, s, min(120, most-deaths))
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 		err := m.settle()
 		if err != nil {
@@ -246,11 +252,11 @@ func TestKilledAtEachStep(t *testing.T) {
 	require.NoError(t, whole.settle())
 	require.Greater(t, len(told), 200)
 	every := 7
-	if testing.Short() {
+	if brief() {
 		every = 101
 	}
 	for left, step := range told {
-		if left%every != 0 && (testing.Short() || slices.Contains(steps[:4], step)) {
+		if left%every != 0 && (brief() || slices.Contains(steps[:4], step)) {
 			continue
 		}
 		m := newModel(t, 1, census)
