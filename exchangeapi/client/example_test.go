@@ -5,12 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/shopspring/decimal"
 
 	"gatewayd/exchangeapi/client"
 )
+
+// sampleAPI stands for an exchange API in these examples: it gives one answer by path, and one push to whom subscribes.
+func sampleAPI() *httptest.Server {
+	mux := http.NewServeMux()
+	for path, answer := range map[string]string{
+		"/api/v2/agent/info": `{"code":0,"msg":"ok","data":{"agentAddress":"vite_agent"}}`,
+		"/api/v2/agent/key":  `{"code":0,"msg":"ok","data":{"address":"vite_me","agentAddress":"vite_agent","apiKey":"K","apiSecret":"S"}}`,
+		"/api/v2/order":      `{"code":0,"msg":"ok","data":{"symbol":"USDT-000_VITE","orderId":"c35dd986","status":1}}`,
+		"/api/v2/orders":     `{"code":1001,"msg":"Too frequent request","data":{}}`,
+		"/api/v2/depth":      `{"code":0,"msg":"ok","data":{"asks":[["25.6","3"]],"bids":[],"timestamp":1}}`,
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "50")
+			_, _ = w.Write([]byte(answer))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		ws, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer ws.Close()
+		_, _, _ = ws.ReadMessage() // the subscription
+		_ = ws.WriteMessage(websocket.TextMessage, []byte(`{"code":0,"event":"sub","topic":"[market.USDT-000_VITE.depth, market.USDT-000_VITE.trade]"}`))
+		_ = ws.WriteMessage(websocket.TextMessage, []byte(`{"event":"push","topic":"market.USDT-000_VITE.trade","timestamp":1,"data":[{"p":"25.6","q":"2"}]}`))
+	})
+	return httptest.NewServer(mux)
+}
 
 // The signature of the published sample order.
 func ExampleSign() {
@@ -21,23 +52,27 @@ func ExampleSign() {
 	// Output: 47033f6086b2afc54a0a1f837dccb4ea6fe56a0312bab311e0bbc3941efaf8d6
 }
 
-// An account proves itself with its own key, once; sign makes the chain's signature.
+// An account proves itself with its own key, once; Sign makes the chain's signature.
 func ExampleClient_Apply() {
-	var address string
-	var publicKey []byte
-	var sign func(text []byte) ([]byte, error)
+	api := sampleAPI()
+	defer api.Close()
+	c := client.Client{Base: api.URL}
+	wallet := client.Wallet{Address: "vite_me", PublicKey: []byte("public key"), Sign: func([]byte) ([]byte, error) { return []byte("signature"), nil }}
 
-	c := client.Client{Base: "http://127.0.0.1:8090"}
-	key, err := c.Apply(context.Background(), client.Wallet{Address: address, PublicKey: publicKey, Sign: sign})
+	key, err := c.Apply(context.Background(), wallet)
 	if err != nil {
 		log.Fatal(err)
 	}
 	c.Key, c.Secret = key.Key, key.Secret // the secret is not shown again
 	fmt.Println("send a first transfer to, stake for, and grant your pairs to", key.AgentAddress)
+	// Output: send a first transfer to, stake for, and grant your pairs to vite_agent
 }
 
 func ExampleClient_Place() {
-	c := client.Client{Base: "http://127.0.0.1:8090", Key: "...", Secret: "..."}
+	api := sampleAPI()
+	defer api.Close()
+	c := client.Client{Base: api.URL, Key: "...", Secret: "..."}
+
 	placed, err := c.Place(context.Background(), client.NewOrder{
 		Symbol: "USDT-000_VITE", Side: client.Buy, Amount: decimal.RequireFromString("10"), Price: decimal.RequireFromString("25.5"),
 	})
@@ -51,21 +86,30 @@ func ExampleClient_Place() {
 	default:
 		fmt.Println(placed.OrderID, placed.Status == client.PendingRequest)
 	}
+	// Output: c35dd986 true
 }
 
 // The calls of a cycle are used up: the answer says when the next begins.
 func ExampleError() {
-	c := client.Client{Base: "http://127.0.0.1:8090", Key: "...", Secret: "..."}
+	api := sampleAPI()
+	defer api.Close()
+	c := client.Client{Base: api.URL, Key: "...", Secret: "..."}
+
 	_, err := c.CancelAll(context.Background(), "USDT-000_VITE")
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Code == client.CodeTooFrequent {
 		fmt.Println("more calls in", refused.RetryAfter)
 	}
+	// Output: more calls in 50s
 }
 
 // A stream reads the book over REST whenever it has connected, and follows the pushes from there.
 func ExampleStream() {
-	c := client.Client{Base: "http://127.0.0.1:8090"}
+	api := sampleAPI()
+	defer api.Close()
+	c := client.Client{Base: api.URL}
+
+	enough := errors.New("enough")
 	s := client.Stream{
 		URL:    c.SocketURL(client.Command),
 		Topics: []string{"market.USDT-000_VITE.depth", "market.USDT-000_VITE.trade"},
@@ -85,12 +129,15 @@ func ExampleStream() {
 			for _, t := range trades {
 				fmt.Println(t.Quantity, "at", t.Price)
 			}
-			return nil
+			return enough
 		},
 	}
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	if err := s.Run(ctx); err != nil {
+	if err := s.Run(ctx); !errors.Is(err, enough) {
 		log.Fatal(err)
 	}
+	// Output:
+	// 1 asks
+	// 2 at 25.6
 }
