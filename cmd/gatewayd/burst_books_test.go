@@ -49,22 +49,15 @@ func sourceAccounts(t *testing.T, b *burst.Burst) map[common.Address]bool {
 // holdings asks both chains, and nobody else, for all that the gateway has.
 func (w *burstWorld) holdings(t *testing.T, b *burst.Burst) drill.BridgeHoldings {
 	t.Helper()
-	h := drill.BridgeHoldings{}
 	eth, err := devnet.NewEthUser(t.Context(), w.info.Source, devnode.FaucetKey())
 	require.NoError(t, err)
 	defer eth.Client.Close()
-	for address := range sourceAccounts(t, b) {
-		for _, k := range w.info.Tokens {
-			have, err := eth.Balance(t.Context(), k.Asset, address)
-			require.NoError(t, err)
-			h.Add("source "+k.Asset, have)
-		}
-	}
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	home, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	require.NoError(t, drill.ExchangeHoldings(t.Context(), w.info, home, h))
+	h, err := drill.Holdings(t.Context(), w.info, eth.Client, sourceAccounts(t, b), home)
+	require.NoError(t, err)
 	return h
 }
 

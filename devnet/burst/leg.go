@@ -19,7 +19,7 @@ type Leg struct {
 	begin           uint64   // the other chain's height at that time
 }
 
-func NewLeg(n int, depth, payDepth uint64) Leg {
+func newLeg(n int, depth, payDepth uint64) Leg {
 	return Leg{Depth: depth, payDepth: payDepth, In: make([]uint64, n), Out: make([]uint64, n)}
 }
 
@@ -121,9 +121,9 @@ const (
 	payoutsPerBlock, leastPayoutBlocks = 80, 10
 )
 
-// PromisedCredits is in how many snapshot blocks after the last of n deposits was final all of them are credited. quota is what the gateway's
+// promisedCredits is in how many snapshot blocks after the last of n deposits was final all of them are credited. quota is what the gateway's
 // account has at that time, and each snapshot block gives it some more.
-func PromisedCredits(n, quota, eachBlock uint64) uint64 {
+func promisedCredits(n, quota, eachBlock uint64) uint64 {
 	return max(ceil(n, creditsPerBlock), leastCreditBlocks) + quotaBlocks(n, quota, eachBlock)
 }
 
@@ -148,8 +148,8 @@ func creditQuota() uint64 {
 	return cost
 }
 
-// PromisedPayouts is in how many source blocks after the last of n withdrawals was final all of them are paid.
-func PromisedPayouts(n uint64) uint64 {
+// promisedPayouts is in how many source blocks after the last of n withdrawals was final all of them are paid.
+func promisedPayouts(n uint64) uint64 {
 	return ceil(n, payoutsInPool) + max(ceil(n, payoutsPerBlock), leastPayoutBlocks)
 }
 
@@ -169,10 +169,10 @@ var ErrPromise = errors.New("later than promised")
 
 // Met is nil if everything left within the promise.
 func (r Result) Met() error {
-	return errors.Join(r.Deposits.Met("deposits", "snapshot blocks"), r.Withdrawals.Met("withdrawals", "source blocks"))
+	return errors.Join(r.Deposits.met("deposits", "snapshot blocks"), r.Withdrawals.met("withdrawals", "source blocks"))
 }
 
-func (l LegResult) Met(what, unit string) error {
+func (l LegResult) met(what, unit string) error {
 	if l.Took <= l.Promised {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 	n := len(b.Users)
 	w := &Watch{
 		Burst: b, byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n),
-		Deposits: NewLeg(n, b.info.Finality, b.info.Confirmations), Withdrawals: NewLeg(n, b.info.Confirmations, b.info.Finality),
+		Deposits: newLeg(n, b.info.Finality, b.info.Confirmations), Withdrawals: newLeg(n, b.info.Confirmations, b.info.Finality),
 	}
 	for i, u := range b.Users {
 		w.byPayee[u.payee], w.byUser[u.Address()] = i, i
@@ -243,7 +243,7 @@ func (w *Watch) Result() Result {
 	n := uint64(len(w.Users))
 	eachBlock := w.quota.Max / core.QuotaWindow
 	return Result{
-		Count: len(w.Users), Deposits: w.Deposits.Result(PromisedCredits(n, w.quota.Current, eachBlock)),
-		Withdrawals: w.Withdrawals.Result(PromisedPayouts(n)), QuotaBlocks: quotaBlocks(n, w.quota.Current, eachBlock),
+		Count: len(w.Users), Deposits: w.Deposits.Result(promisedCredits(n, w.quota.Current, eachBlock)),
+		Withdrawals: w.Withdrawals.Result(promisedPayouts(n)), QuotaBlocks: quotaBlocks(n, w.quota.Current, eachBlock),
 	}
 }

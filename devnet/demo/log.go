@@ -7,22 +7,23 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"gatewayd/exchangeapi/client"
 )
 
 // Log prints what a demo does: lines for people, or one JSON object per event for programs. It may be used by several goroutines.
 type Log struct {
-	json bool
+	json  bool
+	steps atomic.Int64
+	shown sync.Map // shapes and topics of which a push was printed
 
-	mu    sync.Mutex
-	out   io.Writer
-	steps int
-	shown map[string]bool // shapes and topics of which a push was printed
+	mu  sync.Mutex
+	out io.Writer
 }
 
 func NewLog(out io.Writer, asJSON bool) *Log {
-	return &Log{json: asJSON, out: out, shown: map[string]bool{}}
+	return &Log{json: asJSON, out: out}
 }
 
 // Event is an event as programs read it; members that it has no use for are left out.
@@ -41,13 +42,14 @@ type Event struct {
 
 // emit prints one event; text is what people read of it. What cannot be written is somebody else's pipe that has closed.
 func (l *Log) emit(e Event, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.json {
 		line, err := json.Marshal(e)
 		if err != nil {
 			line = []byte(fmt.Sprintf(`{"event":"fault","text":%q}`, err))
 		}
-		fmt.Fprintf(l.out, "%s\n", line)
-		return
+		text = string(line)
 	}
 	if text != "" {
 		fmt.Fprintln(l.out, text)
@@ -56,77 +58,61 @@ func (l *Log) emit(e Event, text string) {
 
 // Step begins the next part.
 func (l *Log) Step(title string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.steps++
-	l.emit(Event{Event: "step", Step: l.steps, Text: title}, fmt.Sprintf("\n%d. %s", l.steps, title))
+	step := int(l.steps.Add(1))
+	l.emit(Event{Event: "step", Step: step, Text: title}, fmt.Sprintf("\n%d. %s", step, title))
 }
 
 // Note tells one thing that happened.
 func (l *Log) Note(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
 	l.emit(Event{Event: "note", Text: text}, "   "+text)
 }
 
 // Progress tells how far something has come that takes a while.
 func (l *Log) Progress(counts map[string]int, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.emit(Event{Event: "progress", Counts: counts}, "   "+text)
 }
 
 // Result tells the figures at the end.
 func (l *Log) Result(figures any, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	data, err := json.Marshal(figures)
-	if err != nil {
-		data = []byte(`null`)
-	}
-	l.emit(Event{Event: "result", Data: data}, text)
+	l.emit(Event{Event: "result", Data: inJSON(figures)}, text)
 }
 
 // Order tells an order's status.
 func (l *Log) Order(id, what string, status client.Status) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.emit(Event{Event: "order", OrderID: id, Status: &status, Text: what}, fmt.Sprintf("   %s: %d %s", what, status, status))
 }
 
-// Push tells a push. Programs get every one of every shape. People get every one in the first shape, and of the others one of each topic as it
-// came over the line, since they all say the same.
-func (l *Log) Push(p client.Push, value any, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := Event{Event: "push", Shape: p.Shape.String(), Topic: p.Topic, Timestamp: p.Timestamp}
-	if l.json {
-		e.Data = rawData(p, value)
-		l.emit(e, "")
-		return
-	}
-	key := e.Shape + " " + p.Topic
-	first := !l.shown[key]
-	l.shown[key] = true
-	switch {
-	case p.Shape == client.Command:
-		l.emit(e, fmt.Sprintf("     > %s  %s", p.Topic, text))
-	case first && p.Shape == client.OpType:
-		l.emit(e, cutLine(fmt.Sprintf(`     > %s  as {"message":%s}`, p.Topic, p.Data)))
-	case first:
-		l.emit(e, cutLine(fmt.Sprintf("     > %s  as %d bytes of protobuf: %s", p.Topic, len(p.Data), hex.EncodeToString(p.Data))))
-	}
+// Done is the last event.
+func (l *Log) Done(text string, counts map[string]int) {
+	l.emit(Event{Event: "done", Text: text, Counts: counts}, "\n"+text)
 }
 
-// rawData is a push's payload in JSON: as it came, or, of protobuf, what was read from it.
-func rawData(p client.Push, value any) json.RawMessage {
-	if p.Shape != client.Binary {
-		return p.Data
+// Push tells a push. Programs get every one of every shape. People get every one in the first shape, and of the others one of each topic as it
+// came over the line, since they all say the same. Of protobuf programs get what was read from it.
+func (l *Log) Push(p client.Push, value any, text string) {
+	e := Event{Event: "push", Shape: p.Shape.String(), Topic: p.Topic, Timestamp: p.Timestamp, Data: p.Data}
+	_, known := l.shown.LoadOrStore(e.Shape+" "+p.Topic, true)
+	switch {
+	case p.Shape == client.Command:
+		text = fmt.Sprintf("     > %s  %s", p.Topic, text)
+	case known:
+		text = ""
+	case p.Shape == client.OpType:
+		text = cutLine(fmt.Sprintf(`     > %s  as {"message":%s}`, p.Topic, p.Data))
+	default:
+		text = cutLine(fmt.Sprintf("     > %s  as %d bytes of protobuf: %s", p.Topic, len(p.Data), hex.EncodeToString(p.Data)))
 	}
+	if p.Shape == client.Binary {
+		e.Data = inJSON(value)
+	}
+	l.emit(e, text)
+}
+
+func inJSON(value any) json.RawMessage {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil
+		return json.RawMessage("null")
 	}
 	return data
 }
@@ -148,11 +134,4 @@ func (l *Log) Write(text []byte) (int, error) {
 		}
 	}
 	return len(text), nil
-}
-
-// Done is the last event.
-func (l *Log) Done(text string, counts map[string]int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.emit(Event{Event: "done", Text: text, Counts: counts}, "\n"+text)
 }

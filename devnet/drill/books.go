@@ -82,14 +82,19 @@ func (w *drillEnv) accounts() (map[common.Address]bool, error) {
 }
 
 func (w *drillEnv) holdings(ctx context.Context) (BridgeHoldings, error) {
-	h := BridgeHoldings{}
 	ours, err := w.accounts()
 	if err != nil {
 		return nil, err
 	}
-	eth := &devnet.EthUser{Client: w.anvil.Client()}
+	return Holdings(ctx, w.info, w.anvil.Client(), ours, w.home)
+}
+
+// Holdings asks both chains, and nobody else, for what a gateway's accounts have on the source chain and on the exchange chain.
+func Holdings(ctx context.Context, info devnet.Info, source *ethclient.Client, ours map[common.Address]bool, home core.Address) (BridgeHoldings, error) {
+	h := BridgeHoldings{}
+	eth := &devnet.EthUser{Client: source}
 	for address := range ours {
-		for _, k := range w.info.Tokens {
+		for _, k := range info.Tokens {
 			have, err := eth.Balance(ctx, k.Asset, address)
 			if err != nil {
 				return nil, err
@@ -97,11 +102,11 @@ func (w *drillEnv) holdings(ctx context.Context) (BridgeHoldings, error) {
 			h.Add("source "+k.Asset, have)
 		}
 	}
-	return h, ExchangeHoldings(ctx, w.info, w.home, h)
+	return h, exchangeHoldings(ctx, info, home, h)
 }
 
-// ExchangeHoldings adds what an account has of the gateway's tokens, received and not.
-func ExchangeHoldings(ctx context.Context, info devnet.Info, account core.Address, h BridgeHoldings) error {
+// exchangeHoldings adds what an account has of the gateway's tokens, received and not.
+func exchangeHoldings(ctx context.Context, info devnet.Info, account core.Address, h BridgeHoldings) error {
 	node, err := client.Dial(ctx, info.Exchange, client.Options{})
 	if err != nil {
 		return err

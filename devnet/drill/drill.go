@@ -151,7 +151,7 @@ func (o Options) RunGroup(ctx context.Context, out io.Writer) (err error) {
 	w := newDrillEnv(dir, o, demo.NewLog(out, o.JSON))
 	defer func() { err = errors.Join(err, w.close()) }()
 	w.log.Step("A gateway with users, for " + o.Group)
-	if err := w.open(ctx, o); err != nil {
+	if err := w.open(ctx); err != nil {
 		return fmt.Errorf("%w\nThe daemon said:\n%s", err, w.told(0))
 	}
 	for _, each := range o.wanted(o.Group) {
@@ -179,7 +179,7 @@ func (w *drillEnv) run(ctx context.Context, each drill) error {
 		return err
 	}
 	if each.mend != nil {
-		if _, err := w.alerted(ctx, each, func(b alertBook) bool { return b.Begun }); err != nil {
+		if _, err := w.alerted(ctx, each, func(b alertBook) bool { return b.begun }); err != nil {
 			return err
 		}
 		if err := each.mend(w, ctx); err != nil {
@@ -192,7 +192,7 @@ func (w *drillEnv) run(ctx context.Context, each drill) error {
 	if err := w.bridge(ctx); err != nil {
 		return fmt.Errorf("after the repair: %w", err)
 	}
-	told, err := w.alerted(ctx, each, func(b alertBook) bool { return b.Begun && (each.stays || b.Over) })
+	told, err := w.alerted(ctx, each, func(b alertBook) bool { return b.begun && (each.stays || b.over) })
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -45,10 +44,9 @@ const (
 // another one, users, and the daemon as a process of its own.
 type drillEnv struct {
 	log      *demo.Log
-	binary   string
+	options  Options
 	dir      string // of the configuration and the log
 	data     string // of the daemon
-	mount    bool   // the daemon's data may be mounted
 	small    bool   // it is a small disk
 	database *drillDatabase
 	keys     *wallet.Keys
@@ -78,11 +76,11 @@ type drillEnv struct {
 }
 
 func newDrillEnv(dir string, o Options, log *demo.Log) *drillEnv {
-	return &drillEnv{log: log, binary: o.Binary, dir: dir, data: filepath.Join(dir, "data"), mount: o.Mount, ours: map[string]bool{}}
+	return &drillEnv{log: log, options: o, dir: dir, data: filepath.Join(dir, "data"), ours: map[string]bool{}}
 }
 
 // open starts everything and has users bridge. close is wanted in any case.
-func (w *drillEnv) open(ctx context.Context, o Options) (err error) {
+func (w *drillEnv) open(ctx context.Context) (err error) {
 	if w.keys, err = wallet.FromMnemonic(devnet.Mnemonic); err != nil {
 		return err
 	}
@@ -92,16 +90,10 @@ func (w *drillEnv) open(ctx context.Context, o Options) (err error) {
 	if w.hot, err = w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0)); err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		func() error { return w.openChains(ctx) },
-		func() error { return w.configure(ctx, o) },
-		w.openDisk,
-		w.fund,
-		func() error { return w.start(ctx) },
-		func() error { return w.openBooks(ctx) },
-		func() error { return w.openUsers(ctx) },
+	for _, act := range []step{
+		(*drillEnv).openChains, (*drillEnv).configure, (*drillEnv).openDisk, (*drillEnv).fund, (*drillEnv).start, (*drillEnv).openBooks, (*drillEnv).openUsers,
 	} {
-		if err := step(); err != nil {
+		if err := act(w, ctx); err != nil {
 			return err
 		}
 	}
@@ -181,7 +173,7 @@ func (w *drillEnv) genesis() (ledger.Genesis, error) {
 func richIn(t devnet.Asset) *uint256.Int { return t.Units(4 * 10_000_000 / drillShare).Uint256() }
 
 // fund gives the gateway's accounts tokens and coins. Nothing is swept to the hot account, so that it can fall short.
-func (w *drillEnv) fund() error {
+func (w *drillEnv) fund(context.Context) error {
 	list, err := devnet.Gifts(w.info, w.keys)
 	if err != nil {
 		return err
@@ -195,7 +187,7 @@ func (w *drillEnv) fund() error {
 }
 
 // configure writes the configuration file and the wallet of the daemon.
-func (w *drillEnv) configure(ctx context.Context, o Options) error {
+func (w *drillEnv) configure(ctx context.Context) error {
 	listen, err := freePort()
 	if err != nil {
 		return err
@@ -209,8 +201,8 @@ func (w *drillEnv) configure(ctx context.Context, o Options) error {
 	}, w.sources[0].URL, w.anvil.ChainID(), w.line.URL)
 	w.cfg.Log = config.Log{Level: "info", Format: "json"}
 	w.cfg.Database.URL = "sqlite:" + filepath.Join(w.data, "records.db")
-	if o.Postgres != "" {
-		if w.cfg.Database.URL, err = w.openDatabase(ctx, o.Postgres); err != nil {
+	if w.options.Postgres != "" {
+		if w.cfg.Database.URL, err = w.openDatabase(ctx, w.options.Postgres); err != nil {
 			return err
 		}
 	}
@@ -233,8 +225,8 @@ func (w *drillEnv) configure(ctx context.Context, o Options) error {
 }
 
 // openDisk makes the daemon's directory, a small disk where one can be had.
-func (w *drillEnv) openDisk() error {
-	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.mount {
+func (w *drillEnv) openDisk(context.Context) error {
+	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.options.Mount {
 		return err
 	}
 	unmount, err := MountDisk(w.data, "160m")
@@ -244,24 +236,19 @@ func (w *drillEnv) openDisk() error {
 	return nil // a drill says that it is left out
 }
 
-// recoverWallet makes the entropy store of the development environment, as an operator does.
+// recoverWallet makes the entropy store of the development environment.
 func (w *drillEnv) recoverWallet(ctx context.Context) (store, password string, err error) {
+	const secret = "correct horse battery staple"
 	password = filepath.Join(w.dir, "password")
-	if err := os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600); err != nil {
+	if err := os.WriteFile(password, []byte(secret+"\n"), 0o600); err != nil {
 		return "", "", err
 	}
-	c := exec.CommandContext(ctx, w.binary, "wallet", "recover", "--dir", filepath.Join(w.dir, "wallet"), "--password-file", password)
-	c.Stdin = strings.NewReader(devnet.Mnemonic + "\n")
-	out, err := c.CombinedOutput()
+	m, err := wallet.NewManager(wallet.Config{Dir: filepath.Join(w.dir, "wallet")})
 	if err != nil {
-		return "", "", fmt.Errorf("recovering the wallet: %w: %s", err, out)
+		return "", "", err
 	}
-	for line := range strings.Lines(string(out)) {
-		if _, path, ok := strings.Cut(strings.TrimSpace(line), "Store: "); ok {
-			return path, password, nil
-		}
-	}
-	return "", "", fmt.Errorf("recovering the wallet: no store is named in %q", out)
+	made, err := m.Recover(ctx, devnet.Mnemonic, secret)
+	return made.Path, password, err
 }
 
 // start runs the daemon and waits until it answers. It is killed with the environment.
@@ -271,7 +258,7 @@ func (w *drillEnv) start(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	w.daemon, w.ended = exec.Command(w.binary, "run", "-c", w.info.Config), make(chan error, 1) // room for the one answer
+	w.daemon, w.ended = exec.Command(w.options.Binary, "run", "-c", w.info.Config), make(chan error, 1) // room for the one answer
 	w.daemon.Stderr = log
 	if err := w.daemon.Start(); err != nil {
 		return fmt.Errorf("starting the daemon: %w", err)

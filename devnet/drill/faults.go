@@ -26,37 +26,28 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-func (w *drillEnv) failAll(f faultynode.Fault) {
-	for _, n := range w.sources {
-		n.Fail(f)
+// step is one act of a drill.
+type step func(w *drillEnv, ctx context.Context) error
+
+// Nodes that a fault can be given to.
+func firstSource(w *drillEnv) []*faultynode.Node  { return w.sources[:1] }
+func allSources(w *drillEnv) []*faultynode.Node   { return w.sources }
+func exchangeNode(w *drillEnv) []*faultynode.Node { return []*faultynode.Node{w.line} }
+func allNodes(w *drillEnv) []*faultynode.Node     { return append(exchangeNode(w), w.sources...) }
+
+// fail gives nodes a fault.
+func fail(nodes func(*drillEnv) []*faultynode.Node, f faultynode.Fault) step {
+	return func(w *drillEnv, _ context.Context) error {
+		for _, n := range nodes(w) {
+			n.Fail(f)
+		}
+		return nil
 	}
 }
 
-func (w *drillEnv) killOneNode(context.Context) error {
-	w.sources[0].Fail(faultynode.Fault{Dead: true})
-	return nil
-}
-
-func (w *drillEnv) killNodes(context.Context) error {
-	w.failAll(faultynode.Fault{Dead: true})
-	return nil
-}
-
-func (w *drillEnv) hangNodes(context.Context) error {
-	w.failAll(faultynode.Fault{Hangs: true})
-	return nil
-}
-
-func (w *drillEnv) killExchangeNode(context.Context) error {
-	w.line.Fail(faultynode.Fault{Dead: true})
-	return nil
-}
-
-func (w *drillEnv) healNodes(context.Context) error {
-	w.failAll(faultynode.Fault{})
-	w.line.Fail(faultynode.Fault{})
+func (w *drillEnv) healNodes(ctx context.Context) error {
 	w.log.Note("the nodes are well again")
-	return nil
+	return fail(allNodes, faultynode.Fault{})(w, ctx)
 }
 
 // letOneLie has one node claim nonces 5 and final blocks 1000 too high, and another be late with all it says. Users bridge meanwhile, so

@@ -85,7 +85,7 @@ func (w *drillEnv) page(ctx context.Context, url string) (string, error) {
 func (w *drillEnv) gatewayd(ctx context.Context, args ...string) (out string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, drillLook)
 	defer cancel()
-	c := exec.CommandContext(ctx, w.binary, append(args, "-c", w.info.Config)...)
+	c := exec.CommandContext(ctx, w.options.Binary, append(args, "-c", w.info.Config)...)
 	var both bytes.Buffer
 	c.Stdout, c.Stderr = &both, &both
 	err = c.Run()
@@ -220,7 +220,7 @@ const mostWarnings = 60
 // alerted waits until the log has told enough of the drill's alert, and each line of alerts once.
 func (w *drillEnv) alerted(ctx context.Context, each drill, enough func(alertBook) bool) (told alertBook, err error) {
 	err = devnet.Within(ctx, drillPatience, "the log's lines", func() (_ bool, err error) {
-		told, err = ReadAlerts(w.told(w.logFrom), each.Alert)
+		told, err = readAlerts(w.told(w.logFrom), each.Alert)
 		return enough(told), err
 	})
 	if err != nil {
@@ -231,17 +231,17 @@ func (w *drillEnv) alerted(ctx context.Context, each drill, enough func(alertBoo
 
 // alertBook is what a log tells of one kind of condition, besides all others.
 type alertBook struct {
-	Begun, Over bool
+	begun, over bool
 	text        string
 }
 
 // mostOnsets is how often the same condition may begin in one drill: a node that is late on a machine with other work may be told of once more.
 const mostOnsets = 2
 
-// ReadAlerts goes through a log. A line too many is an error: one that tells twice what goes on, or that is over what had not begun.
-func ReadAlerts(log string, kind status.Kind) (b alertBook, err error) {
+// readAlerts goes through a log. A line too many is an error: one that tells twice what goes on, or that is over what had not begun.
+func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
 	open, known, onsets, warnings := map[alertKey]bool{}, map[alertKey]bool{}, map[alertKey]int{}, 0
-	b.Begun, b.Over = kind == "", true
+	b.begun, b.over = kind == "", true
 	for line := range strings.Lines(log) {
 		var a alertLine
 		if json.Unmarshal([]byte(line), &a) != nil {
@@ -267,7 +267,7 @@ func ReadAlerts(log string, kind status.Kind) (b alertBook, err error) {
 		}
 		known[a.alertKey], open[a.alertKey] = true, !over
 		if mine && !over {
-			b.Begun, b.text = true, fmt.Sprintf("condition=%s since=%s %s", a.Condition, a.Since, a.Msg)
+			b.begun, b.text = true, fmt.Sprintf("condition=%s since=%s %s", a.Condition, a.Since, a.Msg)
 		}
 		if mine && over {
 			b.text += fmt.Sprintf("; over after %s", a.Lasted)
@@ -275,7 +275,7 @@ func ReadAlerts(log string, kind status.Kind) (b alertBook, err error) {
 	}
 	for key, still := range open {
 		if key.Condition == kind && still {
-			b.Over = false
+			b.over = false
 		}
 	}
 	if warnings > mostWarnings {

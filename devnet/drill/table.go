@@ -1,9 +1,9 @@
 package drill
 
 import (
-	"context"
 	"slices"
 
+	"gatewayd/devnet/faultynode"
 	"gatewayd/operator/status"
 )
 
@@ -17,11 +17,11 @@ const (
 // drill is one thing that goes wrong, what people see of it, and what mends it.
 type drill struct {
 	group, Name, Title string
-	cause              func(w *drillEnv, ctx context.Context) error
+	cause              step
 	shows              surfaces
 	Alert              status.Kind // what the log tells once when it begins and once when it is over; empty: nothing
 	stays              bool        // the alert goes on for some time after the repair
-	mend               func(w *drillEnv, ctx context.Context) error
+	mend               step
 	token              int                      // number of the token that the pages are asked for
 	without            func(w *drillEnv) string // why it cannot be done here
 }
@@ -33,22 +33,22 @@ func nodeDrills() []drill {
 	return []drill{
 		{
 			group: nodesGroup, Name: "dead-node", Title: "One of three source nodes is dead",
-			cause: (*drillEnv).killOneNode, mend: (*drillEnv).healNodes, Alert: status.NodeFaulty,
+			cause: fail(firstSource, faultynode.Fault{Dead: true}), mend: (*drillEnv).healNodes, Alert: status.NodeFaulty,
 			shows: works(onDoctor, string(status.NodeFaulty), "does not answer"),
 		},
 		{
 			group: nodesGroup, Name: "dead-nodes", Title: "No source node answers",
-			cause: (*drillEnv).killNodes, mend: (*drillEnv).healNodes, Alert: status.NodesDown,
+			cause: fail(allSources, faultynode.Fault{Dead: true}), mend: (*drillEnv).healNodes, Alert: status.NodesDown,
 			shows: nothingMoves(status.NodesDown, "nodes of chain eth"),
 		},
 		{
 			group: nodesGroup, Name: "hanging-nodes", Title: "All source nodes take requests and never answer",
-			cause: (*drillEnv).hangNodes, mend: (*drillEnv).healNodes, Alert: status.NodesDown,
+			cause: fail(allSources, faultynode.Fault{Hangs: true}), mend: (*drillEnv).healNodes, Alert: status.NodesDown,
 			shows: nothingMoves(status.NodesDown, "nodes of chain eth"),
 		},
 		{
 			group: nodesGroup, Name: "dead-exchange-node", Title: "The node of the exchange chain is dead",
-			cause: (*drillEnv).killExchangeNode, mend: (*drillEnv).healNodes, Alert: status.NodesDown,
+			cause: fail(exchangeNode, faultynode.Fault{Dead: true}), mend: (*drillEnv).healNodes, Alert: status.NodesDown,
 			shows: nothingMoves(status.NodesDown, "nodes of chain vite"),
 		},
 		{

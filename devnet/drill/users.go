@@ -11,7 +11,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/devnet"
-	"gatewayd/vite/core"
 )
 
 // drillUser bridges one token all through the drill and remembers what it must have in the end.
@@ -72,9 +71,9 @@ func (w *drillEnv) newUser(ctx context.Context, t devnet.Token, n uint32) (*dril
 }
 
 // told asks where to deposit a token.
-func (u *drillUser) told(ctx context.Context, token string) (place devnet.DepositInfo, err error) {
-	query := map[string]string{"tokenId": token, "walletAddress": u.Vite.Address().String()}
-	if err := u.Gateway.Get(ctx, "/deposit-info", query, &place); err != nil {
+func (u *drillUser) told(ctx context.Context, token string) (devnet.DepositInfo, error) {
+	place, err := u.Gateway.DepositInfo(ctx, token, u.Vite.Address().String())
+	if err != nil {
 		return place, err
 	}
 	return place, u.env.learns(ctx, place.DepositAddress)
@@ -144,11 +143,7 @@ func (u *drillUser) asks(ctx context.Context, net chain.Amount) (hash string, er
 	if err != nil {
 		return "", err
 	}
-	comment := core.Comment{Type: uint8(u.Token.Type), Address: to.Hex()}
-	if u.Token.Type == 1 {
-		comment.Label = "drill"
-	}
-	data, err := comment.Encode()
+	data, err := u.Token.Withdrawal(to, "drill")
 	if err != nil {
 		return "", err
 	}

@@ -113,7 +113,7 @@ func (n *Node) proxy(asked []byte, tell Lie) *httputil.ReverseProxy {
 	p.ModifyResponse = func(r *http.Response) error {
 		text, err := io.ReadAll(io.LimitReader(r.Body, maxNodeBody))
 		if err == nil {
-			text, err = Bend(asked, text, tell)
+			text, err = bend(asked, text, tell)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		r.ContentLength = int64(len(text))
@@ -123,8 +123,8 @@ func (n *Node) proxy(asked []byte, tell Lie) *httputil.ReverseProxy {
 	return p
 }
 
-// Bend changes the results in the answer to one request or to a batch. Refusals stay what they are.
-func Bend(asked, answered []byte, tell Lie) ([]byte, error) {
+// bend changes the results in the answer to one request or to a batch. Refusals stay what they are.
+func bend(asked, answered []byte, tell Lie) ([]byte, error) {
 	batch := bytes.HasPrefix(bytes.TrimSpace(asked), []byte("["))
 	if !batch {
 		asked, answered = inBrackets(asked), inBrackets(answered)
