@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -56,15 +55,12 @@ func (u *BridgeUser) Close() {
 
 // fund gives the user a coin for fees and a hundred times the minimum of the token.
 func (u *BridgeUser) fund(ctx context.Context) error {
-	ether := new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)
-	if _, err := u.Faucet.Pay(ctx, "native", u.Eth.Address(), new(big.Int).Mul(ether, big.NewInt(5)), nil); err != nil {
-		return fmt.Errorf("funding the user: %w", err)
-	}
-	if u.Token.Asset == "native" {
-		return nil
-	}
-	if _, err := u.Faucet.Pay(ctx, u.Token.Asset, u.Eth.Address(), u.Times(100).Uint256().ToBig(), nil); err != nil {
-		return fmt.Errorf("funding the user: %w", err)
+	gifts := map[string]chain.Amount{u.Token.Asset: u.Times(100)}
+	gifts["native"] = Whole(5, 18)
+	for asset, amount := range gifts {
+		if _, err := u.Faucet.Pay(ctx, asset, u.Eth.Address(), amount.Uint256().ToBig(), nil); err != nil {
+			return fmt.Errorf("funding the user: %w", err)
+		}
 	}
 	return nil
 }

@@ -205,11 +205,9 @@ func Gifts(info Info, keys *wallet.Keys) ([]gift, error) {
 	if err != nil {
 		return nil, err
 	}
-	ether := new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)
-	list := []gift{{"native", common.HexToAddress(gas), new(big.Int).Mul(ether, big.NewInt(100))}}
+	list := []gift{{"native", common.HexToAddress(gas), Whole(100, 18).Uint256().ToBig()}}
 	for _, t := range info.Tokens {
-		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Decimals)), nil)
-		list = append(list, gift{t.Asset, common.HexToAddress(hot), unit.Mul(unit, big.NewInt(10_000))})
+		list = append(list, gift{t.Asset, common.HexToAddress(hot), Whole(10_000, t.Decimals).Uint256().ToBig()})
 	}
 	return list, nil
 }
