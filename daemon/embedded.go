@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 
+	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
@@ -22,12 +23,12 @@ type Embedded struct {
 }
 
 // openEmbedded opens the chain with the genesis file of the configuration.
-func openEmbedded(cfg config.Embedded) (*Embedded, error) {
+func openEmbedded(cfg config.Embedded, log *logrus.Logger) (*Embedded, error) {
 	genesis, err := genesis.Read(cfg.Genesis)
 	if err != nil {
 		return nil, err
 	}
-	return StartEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis}, cfg)
+	return StartEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis, Log: log}, cfg)
 }
 
 // NewEmbedded lets the system choose the ports.

@@ -30,7 +30,7 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 	g, gctx := errgroup.WithContext(ctx)
 	if cfg.Embedded != nil {
 		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: what came after its last stored state is replayed")
-		e, err := openEmbedded(*cfg.Embedded)
+		e, err := openEmbedded(*cfg.Embedded, w.Log)
 		if err != nil {
 			return fmt.Errorf("embedded exchange chain: %w", err)
 		}

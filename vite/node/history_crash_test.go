@@ -226,13 +226,15 @@ func TestCutLogWithHistory(t *testing.T) {
 		require.Equal(t, stateHash(all.state), again.digest(), "%d of %d bytes", at, size)
 		requireSameAnswers(t, again.Node, all)
 	}
-	require.NoError(t, os.Truncate(filepath.Join(saved, logName), from-1))
 	config.Dir = saved
-	_, err := New(config)
-	require.ErrorIs(t, err, blocklog.ErrCorrupt, "the log is shorter than it was when a state file was made")
-	require.NoError(t, os.Remove(filepath.Join(saved, logName)))
-	_, err = New(config)
-	require.ErrorIs(t, err, blocklog.ErrCorrupt, "the log is gone")
+	for _, lose := range []func() error{
+		func() error { return os.Truncate(filepath.Join(saved, logName), int64(blocklog.HeaderSize)-1) },
+		func() error { return os.Remove(filepath.Join(saved, logName)) },
+	} {
+		require.NoError(t, lose())
+		_, err := New(config)
+		require.ErrorIs(t, err, blocklog.ErrCorrupt, "the log is gone, the state files are not")
+	}
 }
 
 // TestReadersWhileBlocksLeaveMemory: whatever was acknowledged is there for every reader, and what was received stays so,

@@ -28,6 +28,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/gofrs/flock"
+	"github.com/sirupsen/logrus"
 
 	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
@@ -46,6 +47,8 @@ type Config struct {
 	StateEvery int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Log is told what a start had to mend; nil means standard error.
+	Log logrus.FieldLogger
 	// disk is where the history is, for tests; nil is the disk with Dir, memory without.
 	disk vfs.FS
 	// retention is the usual one unless a test sets it.
@@ -94,6 +97,9 @@ func New(config Config) (*Node, error) {
 	}
 	if config.Now == nil {
 		config.Now = time.Now
+	}
+	if config.Log == nil {
+		config.Log = logrus.New()
 	}
 	genesis, err := config.Genesis.Normalised()
 	if err != nil {

@@ -49,8 +49,7 @@ func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {
 	return n.history.Cut(s.Height())
 }
 
-// startingState is the newest state file of at most maxHeight to whose height the history reaches, or the genesis. A log that
-// is shorter than it was when a state file was made, usable or not, was cut from outside: ErrCorrupt.
+// startingState is the newest state file of at most maxHeight that the log and the history reach, or the genesis.
 func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, error) {
 	names, err := stateFiles(n.config.Dir)
 	if err != nil {
@@ -64,8 +63,15 @@ func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, e
 		if s == nil {
 			continue
 		}
-		if err := n.checkLogEnd(at); err != nil {
+		older, err := n.logEndsBefore(at)
+		if err != nil {
 			return nil, blocklog.Place{}, err
+		}
+		if older {
+			if err := n.dropState(name); err != nil {
+				return nil, blocklog.Place{}, err
+			}
+			continue
 		}
 		if n.history.Reaches(s.Latest()) {
 			return s, at, nil
@@ -74,19 +80,30 @@ func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, e
 	return ledger.NewState(n.genesis, n.rules), blocklog.Place{}, nil
 }
 
-func (n *Node) checkLogEnd(at blocklog.Place) error {
-	var size int64
+// logEndsBefore tells whether the log is older than a state file. ErrCorrupt: the log is missing or empty, as no copy of a running chain is.
+func (n *Node) logEndsBefore(at blocklog.Place) (bool, error) {
+	size := int64(0)
 	info, err := os.Stat(n.logPath())
 	switch {
 	case err == nil:
 		size = info.Size()
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("reading the block log: %w", err)
+		return false, fmt.Errorf("reading the block log: %w", err)
 	}
-	if size < at.Offset {
-		return fmt.Errorf("%w: it ends at byte %d, a state file was made at %d", blocklog.ErrCorrupt, size, at.Offset)
+	if size < int64(blocklog.HeaderSize) {
+		return false, fmt.Errorf("%w: %s is missing or empty, and there is a state file; restore it from a copy", blocklog.ErrCorrupt, n.logPath())
 	}
-	return nil
+	return size < at.Offset, nil
+}
+
+// dropState removes a state file that is newer than the log: `cp -r` of a running chain copies the log before it. It must not stay, since the log
+// will grow past its place with other blocks.
+func (n *Node) dropState(name string) error {
+	n.config.Log.WithField("file", name).Warn("the block log is older than this state file, as in a copy of a running chain: it is removed, the chain goes on from where the log ends")
+	if err := os.Remove(name); err != nil {
+		return fmt.Errorf("removing a state file that is newer than the block log: %w", err)
+	}
+	return syncDir(n.config.Dir)
 }
 
 // replayTo does records again, and moves what is settled to the history on the way.

@@ -2,14 +2,19 @@ package node
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/holiman/uint256"
+	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/vite/blocklog"
@@ -323,4 +328,98 @@ func copyLog(t *testing.T, from, to string) {
 	_, err = io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, make([]byte, 100))
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
+}
+
+// TestCopyOfARunningFolder: the whole folder, copied in any order of its files while blocks come and state files are written, opens, answers what a replay
+// of its log answers, and has every block that was acknowledged before. A state file that is newer than the log is removed, with one line each.
+func TestCopyOfARunningFolder(t *testing.T) {
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, retention: smallMemory}
+	l := open(t, config)
+	l.sendAndReceive(20)
+	height := func() uint64 { return view(t, l.Node, func(v *View) ledger.Point { return v.Head() }).Height }
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 12 {
+		const more = 12
+		from := height() + random.Uint64N(more)
+		var writer sync.WaitGroup
+		writer.Go(func() { l.sendAndReceive(more) })
+		for height() < from {
+			runtime.Gosched()
+		}
+		acknowledged := view(t, l.Node, func(v *View) ledger.Point { return v.Head() })
+		copied := config
+		copied.Dir = t.TempDir()
+		copyFolder(t, config.Dir, copied.Dir, random)
+		writer.Wait()
+		requireSound(t, copied, acknowledged)
+	}
+}
+
+// requireSound opens a copy, and opens it again after more blocks have come.
+func requireSound(t *testing.T, copied Config, acknowledged ledger.Point) {
+	log, told := logtest.NewNullLogger()
+	copied.Log = log
+	names, err := stateFiles(copied.Dir)
+	require.NoError(t, err)
+	again := open(t, copied)
+	kept, err := stateFiles(copied.Dir)
+	require.NoError(t, err)
+	require.Len(t, told.AllEntries(), len(names)-len(kept))
+	require.NotNil(t, view(t, again.Node, func(v *View) *SnapshotBlock { return v.SnapshotByHash(acknowledged.Hash) }))
+	requireSameAnswers(t, again.Node, remade(t, copied))
+	again.sendAndReceive(10) // past the places of the state files that are gone
+	want := again.digest()
+	require.NoError(t, again.Close())
+	again = open(t, copied)
+	require.Equal(t, want, again.digest())
+	require.NoError(t, again.Close())
+}
+
+// TestStateNewerThanTheLog: a state file goes when the log ends before its place, and an older one or the genesis serves.
+func TestStateNewerThanTheLog(t *testing.T) {
+	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, retention: smallMemory}
+	l := open(t, config)
+	l.sendAndReceive(40)
+	require.NoError(t, l.Close())
+	names, err := stateFiles(config.Dir)
+	require.NoError(t, err)
+	require.Len(t, names, keepStates)
+	for left, name := range names {
+		_, at := readState(name, l.rules)
+		cut := config
+		cut.Dir = t.TempDir()
+		require.NoError(t, os.CopyFS(cut.Dir, os.DirFS(config.Dir)))
+		require.NoError(t, os.Truncate(filepath.Join(cut.Dir, logName), at.Offset-1))
+		log, told := logtest.NewNullLogger()
+		cut.Log = log
+		again := open(t, cut)
+		kept, err := stateFiles(cut.Dir)
+		require.NoError(t, err)
+		require.Len(t, kept, keepStates-1-left)
+		require.Len(t, told.AllEntries(), left+1)
+		require.Contains(t, told.LastEntry().Message, "older than this state file")
+		requireSameAnswers(t, again.Node, remade(t, cut))
+		require.NoError(t, again.Close())
+	}
+}
+
+// copyFolder copies a folder as cp -r does, in an order of chance and without what goes meanwhile.
+func copyFolder(t *testing.T, from, to string, random *rand.Rand) {
+	entries, err := os.ReadDir(from)
+	require.NoError(t, err)
+	random.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+	for _, e := range entries {
+		in, out := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		if e.IsDir() {
+			require.NoError(t, os.Mkdir(out, 0o700))
+			copyFolder(t, in, out, random)
+			continue
+		}
+		data, err := os.ReadFile(in)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(out, data, 0o600))
+	}
 }
