@@ -176,8 +176,11 @@ func (r RecordRow) Note() string {
 	return strings.Join(parts, ", ")
 }
 
-// Advice is the order that fits a held record.
+// Advice is the order that fits a held record, or one that has left its chain.
 func (r RecordRow) Advice() string {
+	if r.Incident != "" && r.Lost == "" {
+		return fmt.Sprintf("`gatewayd records write-off %d --why …` if its block does not come back, `gatewayd records retry %[1]d` once it is back", r.ID)
+	}
 	if r.State != string(records.Held) {
 		return ""
 	}

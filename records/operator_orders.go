@@ -152,9 +152,11 @@ type Loss struct {
 	Amount chain.Amount
 }
 
-// WriteOff is an operator's word that what was paid for a transfer is lost, because its block has left the chain for good: nobody is asked about it
-// any more, and the balance sheet counts it as lost. It is taken back when the block returns. ErrConflict: the transfer is no incident, its loss was
-// written off before, or a payment for it is neither paid nor void, so that nobody knows yet what is lost.
+// WriteOff is an operator's word that a transfer's block has left the chain for good. What was paid for it is lost then: nobody is asked about it
+// any more, and the balance sheet counts it as lost. It is taken back when the block returns. Where the payment only waits, nothing is lost: the payment
+// is void and the transfer orphaned, so that it is decided anew if its block returns. ErrConflict: the transfer is no incident, its loss was written off
+// before, a payment for it is neither paid nor void and does not wait, so that nobody knows yet what is lost, or nothing was paid and its block is
+// of our line still.
 func (tx *Tx) WriteOff(id uint64) (Loss, error) {
 	l, err := tx.writeOffIncident(id)
 	if err != nil {
@@ -175,33 +177,71 @@ func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
 	if err == nil && len(before) > 0 {
 		err = fmt.Errorf("%w: it was written off before", ErrConflict)
 	}
-	if err == nil {
-		l, err = tx.lossOf(t)
+	if err != nil {
+		return l, err
 	}
-	if err == nil {
-		_, err = tx.exec(`INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			id, t.Network, t.Token, string(l.Chain), string(l.Asset), l.Amount, note(tx.actor), tx.millis())
+	l, waiting, err := tx.lossOf(t)
+	if err != nil {
+		return l, err
 	}
+	if len(waiting) > 0 {
+		return l, tx.giveUp(t, waiting)
+	}
+	_, err = tx.exec(`INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, t.Network, t.Token, string(l.Chain), string(l.Asset), l.Amount, note(tx.actor), tx.millis())
 	if err == nil {
 		err = tx.logTransfer(id, "written_off", fmt.Sprintf("%s of %s", l.Amount, l.Asset))
 	}
 	return l, err
 }
 
-// lossOf is the payment that was made for a transfer; nothing when none was.
-func (tx *Tx) lossOf(t Transfer) (l Loss, err error) {
+// lossOf is the payment that was made for a transfer; nothing when none was. Then it names what waits to be paid, and the receives with it.
+func (tx *Tx) lossOf(t Transfer) (l Loss, waiting []Payment, err error) {
 	l = Loss{Chain: t.Chain, Asset: t.Asset}
 	payments, err := tx.PaymentsOf(t.ID)
+	owed := false
 	for _, p := range payments {
-		switch {
-		case p.Purpose == chain.Receive || p.State == VoidPayment:
+		switch waits := p.State == Queued || p.State == HeldPayment; {
+		case p.State == VoidPayment || p.Purpose == chain.Receive && !waits:
+		case waits:
+			waiting = append(waiting, p)
+			owed = owed || p.Purpose != chain.Receive
 		case p.State == Paid:
-			l = Loss{p.Chain, p.Asset, p.Amount}
+			return Loss{p.Chain, p.Asset, p.Amount}, nil, nil
 		default:
-			return l, fmt.Errorf("%w: payment %d is %s: nothing is lost before it is paid", ErrConflict, p.ID, p.State)
+			return l, nil, fmt.Errorf("%w: payment %d is %s: its chain decides first what is lost", ErrConflict, p.ID, p.State)
 		}
 	}
-	return l, err
+	if !owed {
+		waiting = nil
+	}
+	return l, waiting, err
+}
+
+// giveUp ends what waits for an incident, and makes it a transfer that was never decided. ErrConflict: its block is of our line, a slot of a payment
+// is not decided, or it was refunded less or to another by an order, which its reason would not tell when it is decided anew.
+func (tx *Tx) giveUp(t Transfer, waiting []Payment) error {
+	stands, err := tx.exists(`SELECT 1 FROM blocks WHERE chain = ? AND hash = ? AND canonical = 1`, string(t.Chain), t.BlockHash)
+	switch {
+	case err != nil:
+		return err
+	case stands:
+		return fmt.Errorf("%w: nothing was paid for it, and its block is of the line that the records follow: resume the chain first", ErrConflict)
+	case t.State == Refused && (t.Reason == ReasonOperator || t.Reason == ReasonPayoutFailed):
+		return fmt.Errorf("%w: its refund is not paid, and its reason %s is not of its first sight", ErrConflict, t.Reason)
+	}
+	for _, p := range waiting {
+		if err := tx.movePayment(p.ID, p.State, VoidPayment, "its transfer was written off"); err != nil {
+			return fmt.Errorf("payment %d: %w", p.ID, err)
+		}
+	}
+	if t.State == Final && t.Reason == ReasonOperator {
+		t.Reason = "" // it is final again if it returns
+	}
+	if err := tx.moveTransfer(t.ID, t.State, Orphaned, t.Reason); err != nil {
+		return err
+	}
+	return tx.change(`UPDATE transfers SET incident = '' WHERE id = ? AND incident <> ''`, t.ID)
 }
 
 // incidentLosses is losses of those transfers that are incidents.

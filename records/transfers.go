@@ -301,7 +301,7 @@ func (tx *Tx) TransfersByTx(hash string) ([]Transfer, error) {
 }
 
 // MoveTransfer takes a transfer from one state to another; docs/records.md has the arrows. ErrConflict: it is in another state, the arrow does
-// not exist, its block is not of the line, or it is to be orphaned while a payment for it lives.
+// not exist, its block is not of the line, or it is to be orphaned while a payment for it lives or, once decided, without an incident.
 func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) error {
 	err := tx.moveTransfer(id, from, to, reason)
 	if err != nil {
@@ -320,12 +320,8 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 		}
 	}
 	if to == Orphaned {
-		live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, id)
-		if err != nil {
+		if err := tx.mayOrphan(id, from); err != nil {
 			return err
-		}
-		if live {
-			return fmt.Errorf("%w: a payment for it lives", ErrConflict)
 		}
 	}
 	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), note(reason), tx.millis(), id, string(from))
@@ -336,6 +332,22 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 		return err
 	}
 	return tx.logTransfer(id, string(to), reason)
+}
+
+// mayOrphan is ErrConflict while a payment for a transfer lives, and for a decided one that has not left the chain.
+func (tx *Tx) mayOrphan(id uint64, from TransferState) error {
+	live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, id)
+	if err == nil && live {
+		err = fmt.Errorf("%w: a payment for it lives", ErrConflict)
+	}
+	if err != nil || from == Seen {
+		return err
+	}
+	lost, err := tx.exists(`SELECT 1 FROM transfers WHERE id = ? AND incident <> ''`, id)
+	if err == nil && !lost {
+		err = fmt.Errorf("%w: it is decided, and its block stands on the chain", ErrConflict)
+	}
+	return err
 }
 
 // offLine is the condition that the block of a transfer t is known to have left the line.

@@ -78,6 +78,45 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	r.requireSound()
 }
 
+// TestHeldCreditIsGivenUp: a credit that is held because its deposit left the line ends by an operator's word. Nobody is paid, unless the deposit comes
+// back: then its owner is paid once.
+func TestHeldCreditIsGivenUp(t *testing.T) {
+	r := hastyRig(t)
+	owner, address := r.user()
+	r.setChannel(records.Deposit, "MAINTAIN")
+	hash := r.deposit(address, 50_000)
+	r.run(3)
+	r.eth.Reorg(3, false)
+	r.run(1)
+	held := r.payment(hash)
+	require.Equal(t, records.HeldPayment, held.State)
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) }) // the operator hopes
+	r.update(func(tx *records.Tx) error { return r.w.WriteOff(tx, Order{Record: r.transfer(hash).ID, Why: "gone"}) })
+	require.Equal(t, records.Orphaned, r.transfer(hash).State)
+	r.update(func(tx *records.Tx) error {
+		require.ErrorIs(t, r.w.WriteOff(tx, Order{Record: r.transfer(hash).ID}), ErrNothingToDo, "once")
+		return nil
+	})
+	r.setChannel(records.Deposit, "OPEN")
+	r.update(func(tx *records.Tx) error { return tx.SetAutomatic("main", usd, records.Deposit, "OPEN", "") })
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 0)
+	require.Equal(t, []records.PaymentState{records.VoidPayment}, states(r.payments(hash)))
+
+	r.eth.Gossip()
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 500)
+	require.Equal(t, []records.PaymentState{records.VoidPayment, records.Paid}, states(r.payments(hash)))
+	r.requireSound()
+}
+
+func states(payments []records.Payment) (list []records.PaymentState) {
+	for _, p := range payments {
+		list = append(list, p.State)
+	}
+	return list
+}
+
 func TestRemovedTokenDoesNotStopTheOthers(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()

@@ -203,11 +203,15 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	return w.refundSource(tx, n, t, payee)
 }
 
-// WriteOff gives up a transfer whose block has left the chain after it was decided: what was paid for it counts as lost, once.
+// WriteOff gives up a transfer whose block has left the chain after it was decided: what was paid for it counts as lost, once. When nothing was paid,
+// its payment is void and nothing is lost; it is decided anew if it comes back.
 func (w *Watcher) WriteOff(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
+	}
+	if t.Incident == "" && t.State == records.Orphaned {
+		return fmt.Errorf("%w: record %d was not decided, nothing was paid for it", ErrNothingToDo, t.ID)
 	}
 	if t.Incident == "" {
 		return fmt.Errorf("%w: record %d stands on its chain, nothing of it is lost", ErrNothingToDo, t.ID)

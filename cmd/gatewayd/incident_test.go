@@ -64,6 +64,56 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	require.Contains(t, out, "it was written off before")
 }
 
+// TestHeldIncidentIsGivenUp: a deposit that has left its chain before its credit was paid asks for an operator until he gives it up. Nobody is paid, nothing
+// is lost, and one command ends it.
+func TestHeldIncidentIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
+	w.launch(t)
+	waitFor(t, "the gateway", func() bool { return w.ask(t).code != 0 })
+	w.enter(t)
+	w.mustCommand(t, "channel", "set", "eth", w.user.Token.Symbol, "deposit", "MAINTAIN", "--why", "a test")
+	w.source.HoldFinality(true)
+	hash, err := w.user.Deposit(t.Context(), units(w.user.Token, 30_000))
+	require.NoError(t, err)
+	waitFor(t, "the decision", func() bool { return len(w.listed(t, "--hash", hash.Hex(), "--state", "final")) == 1 })
+	lost := w.story(t, hash.Hex()).Record
+	w.source.StopMining()
+	head, err := w.source.Client().BlockNumber(t.Context())
+	require.NoError(t, err)
+	_, err = w.source.Reorg(int(head-w.height(t, lost.ID))+1, devnode.Lose)
+	require.NoError(t, err)
+	w.source.StartMining()
+	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
+	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
+	w.source.HoldFinality(false)
+
+	// What an operator finds: it cannot be refunded, and to retry it pays nothing.
+	shown := w.mustCommand(t, "records", "show", name(lost))
+	require.Contains(t, shown, "held a decided transfer left the chain")
+	require.Regexp(t, "(?m)^  next   `gatewayd records write-off "+name(lost)+" ", shown)
+	out, ok := w.operator(t, "records", "refund", name(lost), "--why", "a test")
+	require.False(t, ok)
+	require.Contains(t, out, "is not of the line")
+	w.mustCommand(t, "records", "retry", name(lost))
+	require.NotEmpty(t, line(needs(), "incident", short(lost.InTx)))
+
+	require.Contains(t, w.mustCommand(t, "records", "write-off", name(lost), "--why", "ticket 4711"), "is written off")
+	require.Contains(t, needs(), "No records match.")
+	shown = w.mustCommand(t, "records", "show", name(lost))
+	require.Contains(t, shown, "ordered write-off: ticket 4711")
+	require.NotContains(t, shown, "LOST")
+	require.Equal(t, "orphaned", w.story(t, hash.Hex()).Record.State)
+	out, ok = w.operator(t, "records", "write-off", name(lost), "--why", "again")
+	require.False(t, ok)
+	require.Contains(t, out, "nothing was paid for it")
+	for _, direction := range []string{"deposit", "withdrawal"} {
+		w.mustCommand(t, "channel", "set", "eth", w.user.Token.Symbol, direction, "OPEN", "--clear", "--why", "a test")
+	}
+	w.settledBooks(t)
+	require.True(t, w.user.has(t).IsZero())
+}
+
 // height is the block that a record stands in.
 func (w *limpWorld) height(t *testing.T, id uint64) (height uint64) {
 	t.Helper()

@@ -88,7 +88,8 @@ func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 	}, &cobra.Command{
 		Use: "write-off ID", Short: "Give up a transfer that was decided and has left its chain, with what was paid for it",
 		Long: "Give up a transfer that was decided and whose block has left its chain for good (an incident): nobody is asked about it any more, and\n" +
-			"`gatewayd audit` counts what was paid for it as lost. If its block comes back, the write-off is taken back by itself.",
+			"`gatewayd audit` counts what was paid for it as lost. If its block comes back, the write-off is taken back by itself. When its payment is\n" +
+			"only held or queued, that is void and nothing is lost: the record is orphaned, and decided anew if its block comes back.",
 		Example: "  gatewayd records write-off 17 --why 'ticket 4711: the user cannot be reached, we bear it'",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "who bears the loss, kept in the history")
@@ -121,7 +122,7 @@ func orderCommand(w streams, config *string, o *watcher.Order, do orderFunc, che
 			return err
 		}
 		if c.Name() == "write-off" {
-			fmt.Fprintf(w.stdout, "Record %d is written off; `gatewayd audit` shows the loss.\n", o.Record)
+			fmt.Fprintf(w.stdout, "Record %d is written off; `gatewayd audit` shows the loss, if anything was paid for it.\n", o.Record)
 			return nil
 		}
 		fmt.Fprintf(w.stdout, "Ordered. The daemon acts on it within a second; `gatewayd records show %d` tells how far it is.\n", o.Record)

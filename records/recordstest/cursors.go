@@ -161,6 +161,69 @@ func (r *Rig) writeOff(id uint64) {
 	})
 }
 
+// testGivenUp: an incident that nothing was paid for ends as if it had never been decided, unless its payment is under way, its block is of our line, or
+// its reason would decide it otherwise if it came back.
+func testGivenUp(t *testing.T, url string) {
+	r := newRig(t, url)
+	writeOff := func(id uint64) error {
+		return r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err })
+	}
+	b := r.Mine(Source, "")
+	var waits, bound, ordered records.Transfer
+	payments := map[*records.Transfer]uint64{}
+	r.Do(func(tx *records.Tx) (err error) {
+		for _, in := range []*records.Transfer{&waits, &bound, &ordered} {
+			if *in, _, err = tx.SeeTransfer(r.Incoming(records.Deposit, 30, b)); err != nil {
+				return err
+			}
+			if err = tx.MoveTransfer(in.ID, records.Seen, records.Final, ""); err != nil {
+				return err
+			}
+			if payments[in], err = tx.QueuePayment(CreditOf(*in)); err != nil {
+				return err
+			}
+		}
+		return tx.MoveTransfer(ordered.ID, records.Final, records.Refused, records.ReasonOperator)
+	})
+	r.Bind(payments[&bound])
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(ordered.ID, records.Refused, records.Orphaned, "") }), records.ErrConflict)
+	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Source, 0) })
+	require.ErrorIs(t, writeOff(waits.ID), records.ErrConflict, "the block is of our line still")
+	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error {
+		return tx.MovePayment(payments[&waits], records.Queued, records.HeldPayment, "left the chain")
+	})
+
+	require.ErrorIs(t, writeOff(bound.ID), records.ErrConflict, "what is bound may be paid")
+	require.ErrorIs(t, writeOff(ordered.ID), records.ErrConflict, "it would be refused again as an operator ordered")
+	require.NoError(t, writeOff(waits.ID))
+	require.Equal(t, records.VoidPayment, r.Payment(payments[&waits]).State)
+	given := r.Transfer(waits.ID)
+	require.Equal(t, []any{records.Orphaned, "", ""}, []any{given.State, given.Reason, given.Incident})
+	require.Equal(t, []uint64{bound.ID, ordered.ID}, r.incidents(Source))
+	require.ErrorIs(t, writeOff(waits.ID), records.ErrConflict, "once")
+
+	// It comes back, and is decided and paid as anything else.
+	next := r.Mine(Source, "'")
+	r.Do(func(tx *records.Tx) error {
+		again, changed, err := tx.SeeTransfer(elsewhere(waits, next))
+		require.True(t, changed)
+		require.Equal(t, []any{waits.ID, records.Seen}, []any{again.ID, again.State})
+		return err
+	})
+	r.Finalize(Source)
+	var credit uint64
+	r.Do(func(tx *records.Tx) (err error) {
+		if err := tx.MoveTransfer(waits.ID, records.Seen, records.Final, ""); err != nil {
+			return err
+		}
+		credit, err = tx.QueuePayment(CreditOf(waits))
+		return err
+	})
+	require.NotEqual(t, payments[&waits], credit)
+	r.Bind(credit)
+}
+
 func testFinalPoint(t *testing.T, url string) {
 	r := newRig(t, url)
 	setHead := func(latest, final chain.Point) error {

@@ -84,6 +84,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"what waits", testWaiting},
 		{"why payouts wait", testWaits},
 		{"sheet", testSheet},
+		{"given up", testGivenUp},
 		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {

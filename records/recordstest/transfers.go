@@ -51,6 +51,8 @@ func testTransfers(t *testing.T, url string) {
 	require.NoError(t, move(records.Held, records.Final, ""))
 	require.NoError(t, move(records.Final, records.Refused, records.ReasonPayoutFailed))
 	require.NoError(t, move(records.Refused, records.Final, ""))
+	require.ErrorIs(t, move(records.Final, records.Orphaned, ""), records.ErrConflict, "its block stands on the chain")
+	r.Do(func(tx *records.Tx) error { return tx.MarkLost(want.Chain, 0) })
 	require.NoError(t, move(records.Final, records.Orphaned, ""))
 	require.ErrorIs(t, move(records.Orphaned, records.Final, ""), records.ErrConflict, "it must be seen again")
 }

@@ -53,6 +53,7 @@ func guardFiles(engine string) map[string]map[string][]string {
 		at("0009_paid_guards.sql"):      {"payments": {"settled"}},
 		at("0064_repair_guards.sql"):    {"transfers": {"frozen"}, "refund_payees": {"no_update", "no_delete"}},
 		at("0070_write_off_guards.sql"): {"write_offs": {"incident", "no_update", "stand"}},
+		at("0071_orphan_guards.sql"):    {"transfers": {"orphaned"}},
 	}
 }
 
