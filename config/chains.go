@@ -150,13 +150,13 @@ func (c Config) withTokens(e ethereum.Config) ethereum.Config {
 	return e
 }
 
-// takingTokens replaces the chains' own lists of tokens by those of a newer configuration.
-func (c *Config) takingTokens(next Config) {
+// takingChains takes the chains' own lists of tokens and the ceilings of their fees from a newer configuration.
+func (c *Config) takingChains(next Config) {
 	c.Ethereum = slices.Clone(c.Ethereum)
 	for i, e := range c.Ethereum {
 		for _, later := range next.Ethereum {
 			if later.ID == e.ID {
-				c.Ethereum[i].Tokens = later.Tokens
+				c.Ethereum[i].Tokens, c.Ethereum[i].MaxFeeGwei = later.Tokens, later.MaxFeeGwei
 			}
 		}
 	}

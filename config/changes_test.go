@@ -2,6 +2,7 @@ package config
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,6 +29,7 @@ func TestWhatIsTaken(t *testing.T) {
 		"a contract":        {func(c *Config) { c.Ethereum[0].Tokens = []chain.Asset{chain.Asset(someContract)} }, []string{"ethereum.eth.tokens"}, nil},
 		"a token's asset":   {func(c *Config) { c.Networks[0].Tokens[1].Asset = chain.Asset(someContract) }, nil, []string{usdt + ".asset"}},
 		"decimals":          {func(c *Config) { c.Networks[0].Tokens[1].Decimals = 9 }, nil, []string{usdt + ".decimals"}},
+		"a gas price":       {func(c *Config) { c.Ethereum[0].MaxFeeGwei = "77" }, []string{"ethereum.eth.max_fee_gwei"}, nil},
 		"listeners":         {func(c *Config) { c.Gateway.Listen = "127.0.0.1:1" }, nil, []string{"gateway.listen"}},
 		"nodes":             {func(c *Config) { c.Ethereum[0].Nodes = []string{"http://127.0.0.1:1"} }, nil, []string{"ethereum.eth.nodes"}},
 		"a network's chain": {func(c *Config) { c.Networks[0].Source, c.Networks[0].Funders = "bsc", nil }, nil, []string{"networks.eth.funders", "networks.eth.source"}},
@@ -49,6 +51,18 @@ func TestWhatIsTaken(t *testing.T) {
 			require.Empty(t, keys(t, liveConfig(), now), "the one before is as it was")
 		})
 	}
+}
+
+// TestExchangeLimitsAreTaken: how much the exchange API's clients may ask for; the rest of its section takes a restart.
+func TestExchangeLimitsAreTaken(t *testing.T) {
+	now, next := liveConfig(), liveConfig()
+	now.Exchange, next.Exchange = &Exchange{Node: "ws://x"}, &Exchange{Node: "ws://y"}
+	x := &next.Exchange.Config
+	x.RatePerSecond, x.Burst, x.CallLimit, x.CallCycle, x.KeysPerHour, x.RequestTimeout = 1, 2, 3, 4*time.Second, 5, 6*time.Second
+	taken := now.Taking(next)
+	require.Equal(t, []string{"exchange.burst", "exchange.call_cycle", "exchange.call_limit", "exchange.keys_per_hour", "exchange.rate_per_second"}, keys(t, now, taken))
+	require.Equal(t, []string{"exchange.node", "exchange.request_timeout"}, keys(t, taken, next))
+	require.Zero(t, now.Exchange.Burst, "the one before is as it was")
 }
 
 const someContract = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"

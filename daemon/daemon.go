@@ -40,6 +40,7 @@ type Daemon struct {
 	notifier *notify.Notifier
 	Gateway  *gateway.Server
 	hangups  <-chan os.Signal // each asks for the configuration to be read again; nil for none
+	limits   *exchangeLimits  // of the exchange API in this process; nil for none
 	closers  []func()
 }
 

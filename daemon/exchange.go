@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -252,7 +253,7 @@ func (e *Exchange) Close() {
 }
 
 // serveExchange serves the exchange API until ctx ends; without a section in the configuration it does nothing.
-func serveExchange(ctx context.Context, cfg *config.Exchange, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) error {
+func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) error {
 	if cfg == nil {
 		return nil
 	}
@@ -261,7 +262,38 @@ func serveExchange(ctx context.Context, cfg *config.Exchange, keys *wallet.Keys,
 		return err
 	}
 	defer e.Close()
+	if err := limits.serve(e.Server); err != nil {
+		return err
+	}
 	return e.Run(ctx)
+}
+
+// exchangeLimits hands what the bridge's daemon has read again to the exchange API's server, which may come later. The zero value is ready.
+type exchangeLimits struct {
+	mu     sync.Mutex
+	server *exchangeapi.Server
+	latest *exchangeapi.Config
+}
+
+func (l *exchangeLimits) serve(s *exchangeapi.Server) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.server = s
+	return l.apply()
+}
+
+func (l *exchangeLimits) take(c exchangeapi.Config) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latest = &c
+	return l.apply()
+}
+
+func (l *exchangeLimits) apply() error {
+	if l.server == nil || l.latest == nil {
+		return nil
+	}
+	return l.server.Reconfigure(*l.latest)
 }
 
 func ExchangeAddress(keys *wallet.Keys, path string) (core.Address, error) {

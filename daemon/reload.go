@@ -100,6 +100,12 @@ func (d *Daemon) take(next config.Config) {
 			c.AddTokens(k.Tokens...)
 		}
 	}
+	for _, e := range d.Config.Ethereum {
+		if c, ok := d.Chains[e.ID].(interface{ SetMaxFee(gwei string) error }); ok {
+			d.complain(c.SetMaxFee(e.MaxFeeGwei), "the chain keeps its ceiling of fees")
+		}
+	}
+	d.takeLimits()
 	networks := make([]records.Network, len(d.Networks))
 	for i, n := range d.Config.Networks {
 		networks[i] = d.Config.NetworkRecord(n).WithAccountsOf(d.Networks[i])
@@ -107,11 +113,23 @@ func (d *Daemon) take(next config.Config) {
 	d.Networks = networks
 	d.Watcher.Reconfigure(networks)
 	d.monitor.Reconfigure(networks)
-	if err := d.Gateway.Reconfigure(d.Config.Gateway, networks); err != nil { // Config.Check has seen to that
-		d.log.WithError(err).Error("the gateway's pages keep their configuration")
-	}
+	d.complain(d.Gateway.Reconfigure(d.Config.Gateway, networks), "the gateway's pages keep their configuration")
 	if level, err := logrus.ParseLevel(d.Config.Log.LevelOrInfo()); err == nil {
 		d.log.SetLevel(level)
+	}
+}
+
+// takeLimits lets the exchange API of this process work by the configuration's limits.
+func (d *Daemon) takeLimits() {
+	if d.limits != nil && d.Config.Exchange != nil {
+		d.complain(d.limits.take(d.Config.Exchange.Config), "the exchange API keeps its limits")
+	}
+}
+
+// complain logs a fault that Config.Check excludes.
+func (d *Daemon) complain(fault error, what string) {
+	if fault != nil {
+		d.log.WithError(fault).Error(what)
 	}
 }
 

@@ -39,18 +39,20 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 		cfg = e.Inside(cfg)
 		g.Go(func() error { return e.Run(gctx) })
 	}
+	limits := &exchangeLimits{}
 	if len(cfg.Networks) > 0 {
 		d, err := New(gctx, cfg, w.Keys, w.Log)
 		if err != nil {
 			stop()
 			return errors.Join(err, g.Wait())
 		}
-		d.hangups = w.Hangups
+		d.hangups, d.limits = w.Hangups, limits
+		d.takeLimits()
 		g.Go(func() error { return runTenures(gctx, d, w.Keys) })
 	} else {
 		g.Go(func() error { return ignoreHangups(gctx, w.Hangups, w.Log) })
 	}
-	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, w.Keys, w.Getenv, w.Log) })
+	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, limits, w.Keys, w.Getenv, w.Log) })
 	g.Go(func() error {
 		return ServeWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w.Log)
 	})

@@ -119,11 +119,12 @@ func runTenures(ctx context.Context, d *Daemon, keys *wallet.Keys) error {
 			return err
 		}
 		d.log.WithError(err).Error("signing has stopped: the lease is lost; taking it again as soon as it is free")
-		hangups := d.hangups
+		hangups, limits := d.hangups, d.limits
 		if d, err = reopen(ctx, d, keys); err != nil {
 			return err
 		}
-		d.hangups = hangups
+		d.hangups, d.limits = hangups, limits
+		d.takeLimits()
 		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is ours again: everything is read anew")
 	}
 }

@@ -46,7 +46,7 @@ func (n *network) info(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, nodeError(err)
 	}
-	out := agentInfo{AgentAddress: agent.String(), Stake: quota.Stake.Dec(), Quota: quota.Current, MaxCount: n.cfg.CallLimit}
+	out := agentInfo{AgentAddress: agent.String(), Stake: quota.Stake.Dec(), Quota: quota.Current, MaxCount: n.calls.Load().Limit}
 	key, err := n.Keys.OfOwner(ctx, n.Name, owner)
 	switch {
 	case errors.Is(err, apikey.ErrUnknown):
@@ -71,7 +71,8 @@ type agentPackage struct {
 }
 
 func (n *network) packages(context.Context, params) (any, error) {
-	return []agentPackage{{MaxCount: n.cfg.CallLimit, Cycle: int64(n.cfg.CallCycle / time.Second), Amount: "0"}}, nil
+	calls := n.calls.Load()
+	return []agentPackage{{MaxCount: calls.Limit, Cycle: int64(calls.Length / time.Second), Amount: "0"}}, nil
 }
 
 // grants lists the pairs that an account lets its delegation address trade, as the exchange chain has them.

@@ -52,7 +52,7 @@ func (n *network) authorise(ctx context.Context, o private, p params) (apikey.Ke
 
 // countCall uses a call up and counts it, by the key's own limit or the configuration's.
 func (n *network) countCall(ctx context.Context, c apikey.Call, limit int) error {
-	c.Cycle = apikey.Cycle{Limit: n.cfg.CallLimit, Length: n.cfg.CallCycle}
+	c.Cycle = *n.calls.Load()
 	if limit > 0 {
 		c.Cycle.Limit = limit
 	}

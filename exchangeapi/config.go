@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/rates"
 	"gatewayd/httpserver"
 )
@@ -52,6 +53,18 @@ func (c Config) withDefaults() Config {
 	c.KeysPerHour = cmp.Or(c.KeysPerHour, 20)
 	return c
 }
+
+// Taking is the configuration with what a running server takes over from a newer one: how much clients may ask for.
+func (c Config) Taking(next Config) Config {
+	c.RatePerSecond, c.Burst = next.RatePerSecond, next.Burst
+	c.CallLimit, c.CallCycle, c.KeysPerHour = next.CallLimit, next.CallCycle, next.KeysPerHour
+	return c
+}
+
+// calls is how many private calls a key has without a limit of its own.
+func (c Config) calls() apikey.Cycle { return apikey.Cycle{Limit: c.CallLimit, Length: c.CallCycle} }
+
+func (c Config) keysPerSecond() float64 { return float64(c.KeysPerHour) / time.Hour.Seconds() }
 
 // Check tells every rule that the configuration breaks.
 func (c Config) Check() error {

@@ -315,6 +315,32 @@ func TestCallLimit(t *testing.T) { // behaviour 12
 	test().refused(t, codeFrequent, textFrequent)
 }
 
+// TestReconfigure: a running server takes other limits from its next call on, and refuses wrong ones.
+func TestReconfigure(t *testing.T) {
+	w := setup(t, func(c *Config, _ *Parts) { c.CallLimit = 2 })
+	test := func() reply {
+		w.clock.pass(time.Second)
+		return w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0"))
+	}
+	require.Zero(t, test().Code)
+	require.Zero(t, test().Code)
+	test().refused(t, codeFrequent, textFrequent)
+	next := w.server.cfg
+	next.CallLimit = -1
+	require.ErrorContains(t, w.server.Reconfigure(next), "call_limit")
+	test().refused(t, codeFrequent, textFrequent)
+	next.CallLimit = 3
+	require.NoError(t, w.server.Reconfigure(next))
+	require.Zero(t, test().Code)
+	test().refused(t, codeFrequent, textFrequent)
+	next.CallCycle = 2 * time.Second
+	require.NoError(t, w.server.Reconfigure(next))
+	w.clock.pass(2 * time.Minute)
+	for i := range 12 {
+		require.Zero(t, test().Code, i)
+	}
+}
+
 func TestUnknownPairOfAnOrder(t *testing.T) { // behaviour 13, private side
 	w := setup(t)
 	w.form("POST", api+"/order", w.sign("symbol", "NO_PAIR", "amount", "1", "price", "1", "side", "0")).refused(t, codeParameter, textSymbol)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -74,6 +75,7 @@ type Server struct {
 	server     *httpserver.Server
 	middleware *httpserver.Middleware
 	applicants *httpserver.Limit
+	calls      atomic.Pointer[apikey.Cycle] // of cfg, or as taken since
 	rates      *rates.Rates
 }
 
@@ -106,8 +108,10 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), rates: rates.New(cfg.Rates, parts.Feeds, parts.Now, parts.Log),
-		applicants: httpserver.NewLimit(float64(cfg.KeysPerHour)/time.Hour.Seconds(), cfg.KeysPerHour, parts.Now),
+		applicants: httpserver.NewLimit(cfg.keysPerSecond(), cfg.KeysPerHour, parts.Now),
 	}
+	calls := cfg.calls()
+	s.calls.Store(&calls)
 	var err error
 	if s.middleware, err = httpserver.NewMiddleware(cfg.Config, parts.Now); err != nil {
 		return nil, fmt.Errorf("exchange API: %w", err)
@@ -119,6 +123,19 @@ func New(cfg Config, parts Parts) (*Server, error) {
 		Name: "exchange API", Handler: s.echo, Answer: cfg.RequestTimeout * slowTimes, Log: parts.Log,
 	})
 	return s, err
+}
+
+// Reconfigure takes over how much clients may ask for, while it serves.
+func (s *Server) Reconfigure(cfg Config) error {
+	if err := cfg.Check(); err != nil {
+		return fmt.Errorf("exchange API configuration: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	s.middleware.Change(cfg.RatePerSecond, cfg.Burst)
+	s.applicants.Change(cfg.keysPerSecond(), cfg.KeysPerHour)
+	calls := cfg.calls()
+	s.calls.Store(&calls)
+	return nil
 }
 
 // checkNetwork refuses a network that could not be served.

@@ -93,13 +93,15 @@ const (
 	maxGasBound = 1 << 24
 
 	gweiDecimals = 9
+
+	defaultMaxFee = "300" // gwei per gas
 )
 
 func (c Config) withDefaults() Config {
 	c.Finality = or(c.Finality, tagFinalized)
 	c.Traces = or(c.Traces, tracesAuto)
 	c.Balances = or(c.Balances, balancesAuto)
-	c.MaxFeeGwei = or(c.MaxFeeGwei, "300")
+	c.MaxFeeGwei = or(c.MaxFeeGwei, defaultMaxFee)
 	c.MinTipGwei = or(c.MinTipGwei, "0.01")
 	c.MaxGas = or(c.MaxGas, 500_000)
 	c.MaxNativeGas = or(c.MaxNativeGas, 300_000)

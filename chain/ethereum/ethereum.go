@@ -40,7 +40,7 @@ type Chain struct {
 	sender        types.Signer
 	tag           string // of finality; empty: by count
 	confirmations uint64
-	maxFee        *uint256.Int // per gas
+	maxFee        atomic.Pointer[uint256.Int] // per gas; exchanged as a whole
 	minTip        *uint256.Int
 
 	untraced atomic.Uint64
@@ -71,8 +71,8 @@ func New(config Config, keys signer, addresses owned) (*Chain, error) {
 	if c.tag, c.confirmations, err = config.finality(); err != nil {
 		return nil, fmt.Errorf("finality: %w", err)
 	}
-	if c.maxFee, err = parseGwei(config.MaxFeeGwei); err != nil {
-		return nil, fmt.Errorf("max_fee_gwei: %w", err)
+	if err := c.SetMaxFee(config.MaxFeeGwei); err != nil {
+		return nil, err
 	}
 	if c.minTip, err = parseGwei(config.MinTipGwei); err != nil {
 		return nil, fmt.Errorf("min_tip_gwei: %w", err)
@@ -88,6 +88,16 @@ func (c *Chain) AddTokens(assets ...chain.Asset) {
 		all[common.HexToAddress(string(asset))] = true
 	}
 	c.tokens.Store(&all)
+}
+
+// SetMaxFee is the ceiling of the fee per gas from the next call on, in gwei; empty for the default.
+func (c *Chain) SetMaxFee(gwei string) error {
+	most, err := parseGwei(or(gwei, defaultMaxFee))
+	if err != nil {
+		return fmt.Errorf("max_fee_gwei: %w", err)
+	}
+	c.maxFee.Store(most)
+	return nil
 }
 
 // isToken tells whether a contract is a bridged token.

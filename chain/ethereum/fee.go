@@ -114,7 +114,7 @@ func lower(a, b *uint256.Int) *uint256.Int {
 // ceiling is the most that may be offered per gas: the chain's own, or what the payment allows for all its gas, if that is less. A sweep
 // empties its account, so its fees must also fit into what that holds (nil for other payments): nodes refuse what cannot be paid in full.
 func (c *Chain) ceiling(msg message, gas uint64, holds *uint256.Int) (*uint256.Int, error) {
-	most := c.maxFee
+	most := c.maxFee.Load()
 	if !msg.asked.MaxFee.IsZero() {
 		most = lower(most, perGas(msg.asked.MaxFee.Uint256(), gas))
 	}

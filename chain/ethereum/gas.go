@@ -247,7 +247,7 @@ func (c *Chain) roomFor(ctx context.Context, gas uint64) (chain.Amount, error) {
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("cost of a sweep: %w", err)
 	}
-	offer, err := now.first(c.minTip, c.maxFee)
+	offer, err := now.first(c.minTip, c.maxFee.Load())
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("cost of a sweep: %w", err)
 	}

@@ -119,6 +119,6 @@ func (c *Chain) Fees(ctx context.Context) (Fees, error) {
 	if over {
 		return Fees{}, fmt.Errorf("%w: the base fee is %s", chain.ErrAmount, now.base.Dec())
 	}
-	_, err = now.first(c.minTip, c.maxFee)
+	_, err = now.first(c.minTip, c.maxFee.Load())
 	return Fees{Legacy: now.legacy, Price: chain.AmountOf(price), OverCeiling: err != nil}, nil
 }

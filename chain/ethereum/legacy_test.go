@@ -70,8 +70,15 @@ func TestLegacyCeiling(t *testing.T) {
 
 	config := b.config()
 	config.MaxFeeGwei = "0.1"
-	_, err = b.adapter(config).Sign(t.Context(), b.hot, credit(chain.Native, outsider("payee"), 5), nil)
+	own := b.adapter(config)
+	_, err = own.Sign(t.Context(), b.hot, credit(chain.Native, outsider("payee"), 5), nil)
 	require.ErrorIs(t, err, chain.ErrFeeCeiling, "the chain's own")
+	for gwei, reason := range map[string]error{"": nil, "0.1": chain.ErrFeeCeiling, "100": nil} {
+		require.NoError(t, own.SetMaxFee(gwei))
+		_, err = own.Sign(t.Context(), b.hot, credit(chain.Native, outsider("payee"), 5), nil)
+		require.ErrorIs(t, err, reason, gwei)
+	}
+	require.Error(t, own.SetMaxFee("much"))
 }
 
 // TestLegacySweeps empties an address of coins to the last wei, and moves a token with just the coins that TokenSweepCost says.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/devnet"
+	"gatewayd/exchangeapi"
+	"gatewayd/httpserver"
 	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
@@ -47,6 +50,11 @@ func changed(w *limpWorld, funder string, dai config.Token) func(*config.Config)
 	return func(c *config.Config) {
 		c.Watcher.Poll *= 2
 		c.Gateway.RatePerSecond = 500
+		c.Ethereum = slices.Clone(c.Ethereum)
+		c.Ethereum[0].MaxFeeGwei = "277"
+		exchange := *c.Exchange
+		exchange.CallLimit, exchange.KeyPage = 77, new(bool)
+		c.Exchange = &exchange
 		n := &c.Networks[0]
 		n.Funders = append(slices.Clone(n.Funders), funder)
 		usdt := &n.Tokens[1]
@@ -63,7 +71,18 @@ func TestReload(t *testing.T) {
 	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) {
 		dai = c.Networks[0].Tokens[2]
 		c.Networks[0].Tokens = c.Networks[0].Tokens[:2]
+		c.Exchange = &config.Exchange{Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}, CallLimit: 70}}
 	})
+	calls := func() int {
+		var list []struct{ MaxCount int }
+		require.Zero(t, ask(t, "http://"+w.cfg.Exchange.Listen+"/api/v2/agent/package", &list))
+		return list[0].MaxCount
+	}
+	waitFor(t, "the exchange API", func() bool {
+		res, err := http.Get("http://" + w.cfg.Exchange.Listen + "/api/v2/agent/package")
+		return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK
+	})
+	require.Equal(t, 70, calls())
 	wallet, usdt := "&walletAddress="+w.user.Vite.Address().String(), w.cfg.Networks[0].Tokens[1]
 	page := func(path, token string, into any) int { return ask(t, w.gateway+path+"?tokenId="+token+wallet, into) }
 	require.NotZero(t, page("/meta-info", dai.Token, nil), "it is not served yet")
@@ -87,10 +106,11 @@ func TestReload(t *testing.T) {
 	out := w.mustCommand(t, "reload")
 	for _, want := range []string{
 		"networks.eth.tokens.USDT-000.min_deposit 1000000 -> 5000000", "networks.eth.tokens.DAI-000 added: " + dai.Token,
-		"networks.eth.funders [" + w.cfg.Networks[0].Funders[0] + "] -> [", "gateway.rate_per_second", "Takes a restart: watcher.poll",
+		"ethereum.eth.max_fee_gwei", "exchange.call_limit", "networks.eth.funders [" + w.cfg.Networks[0].Funders[0] + "] -> [", "gateway.rate_per_second", "Takes a restart: exchange.key_page watcher.poll",
 	} {
 		require.Contains(t, strings.Join(strings.Fields(out), " "), want)
 	}
+	require.Equal(t, 77, calls())
 	w.source.StartMining()
 	var deposit struct{ MinimumDepositAmount string }
 	require.Zero(t, page("/deposit-info", usdt.Token, &deposit))
