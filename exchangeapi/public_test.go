@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	waiting = 10 * time.Second
+	waiting = time.Minute // a failing test waits so long
 	tick    = 5 * time.Millisecond
 )
 

@@ -25,7 +25,7 @@ func TestDevelopmentRates(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return fetchData(t, url+"/exchange-rate", &rates) && len(rates) == len(devnet.Tokens())+1 // and VITE
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	for _, r := range rates {
 		require.NotEmpty(t, r.USDRate, r.TokenSymbol)
 		require.NotEmpty(t, r.CNYRate, r.TokenSymbol)

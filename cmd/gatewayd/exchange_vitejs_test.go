@@ -54,7 +54,7 @@ func TestTraderOnVitejs(t *testing.T) {
 		order, err := api.Order(t.Context(), told.Resting.Address, told.Sell)
 		require.NoError(t, err)
 		return order != nil && order.Status == client.PartiallyCancelled && order.ExecutedQuantity.String() == "60"
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	trades, err := api.TradeRecords(t.Context(), client.TradeFilter{Symbol: told.Symbol, OrderID: told.Buy}, client.Page{Total: true})
 	require.NoError(t, err)
 	require.Equal(t, 1, trades.Total)

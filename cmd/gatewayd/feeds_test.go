@@ -90,7 +90,7 @@ func TestRatesFromTheSourceChain(t *testing.T) {
 		require.NoError(t, err)
 		defer answer.Body.Close()
 		return json.NewDecoder(answer.Body).Decode(&rate) == nil && rate.Data == "6.451612"
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // serveTestExchange serves an exchange API on an embedded exchange chain until the test ends, and answers its URL.

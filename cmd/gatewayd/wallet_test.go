@@ -185,7 +185,7 @@ func TestWalletServes(t *testing.T) {
 	require.Eventually(t, func() bool {
 		c, err = gethrpc.DialContext(ctx, socket)
 		return err == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	defer c.Close()
 
 	order := map[string]string{"selfAddr": walletFirst, "toAddr": walletSecond, "tokenTypeId": core.VITE.String(), "passphrase": "pw", "amount": "5"}
@@ -203,7 +203,7 @@ func TestWalletServes(t *testing.T) {
 	require.Eventually(t, func() bool { // quota comes with snapshot blocks
 		hash, err := send()
 		return err == nil && len(hash) == 64
-	}, 20*time.Second, 100*time.Millisecond)
+	}, time.Minute, 100*time.Millisecond)
 	for _, bad := range []struct{ name, value, want string }{
 		{"tokenTypeId", "tti_82b16ac306f0d98bf9ccf7e7", "tokenId doesn’t exist"},
 		{"amount", strings.Repeat("9", 40), "insufficient balance for transfer"},

@@ -145,7 +145,7 @@ func TestNotesTogether(t *testing.T) {
 			x.noted.mu.Lock()
 			defer x.noted.mu.Unlock()
 			return len(x.noted.list) == len(prices)
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		x.commits.Unlock()
 		callers.Wait()
 		return faults

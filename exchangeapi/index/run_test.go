@@ -36,12 +36,14 @@ func run(t *testing.T, x *Index) {
 	t.Cleanup(func() { cancel(); require.NoError(t, <-ended) })
 }
 
+const patient = time.Minute // a failing test waits so long, for one thing
+
 // await waits for an update that satisfies the condition.
 func await(t *testing.T, s *Subscription, ok func(Update) bool) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
 	for {
+		ctx, cancel := context.WithTimeout(t.Context(), patient)
 		u, err := s.Next(ctx)
+		cancel()
 		require.NoError(t, err)
 		if ok(u) {
 			return
@@ -56,7 +58,7 @@ func TestRun(t *testing.T) {
 	updates := x.Subscribe(1000)
 	require.ErrorIs(t, x.Ready(), errBehind)
 	run(t, x)
-	require.Eventually(t, func() bool { return x.Ready() == nil }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, patient, time.Millisecond)
 	id := r.order(r.alice, dex.Sell, "10", coins(20))
 	await(t, updates, func(u Update) bool { return len(u.Orders) > 0 && u.Orders[0].Status == Open })
 	require.Equal(t, Open, r.find(x, r.alice, id).Status)
@@ -69,11 +71,11 @@ func TestRun(t *testing.T) {
 	require.Equal(t, dex.QuoteVITE, tokens[2].QuoteType)
 
 	node.down.Store(true)
-	require.Eventually(t, func() bool { return errors.Is(x.Ready(), errDown) }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return errors.Is(x.Ready(), errDown) }, patient, time.Millisecond)
 	r.order(r.bob, dex.Buy, "10", coins(20))
 	node.down.Store(false)
 	await(t, updates, func(u Update) bool { return len(u.Trades) == 1 })
-	require.Eventually(t, func() bool { return x.Ready() == nil }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, patient, time.Millisecond)
 }
 
 // TestPollOnly: a node that cannot tell of blocks is asked.
@@ -89,11 +91,11 @@ func TestPollOnly(t *testing.T) {
 // TestAnnounced: a node that tells of blocks is not waited for.
 func TestAnnounced(t *testing.T) {
 	r := newRig(t)
-	r.poll = time.Minute
+	r.poll = time.Hour
 	x := r.open(sqliteURL(t))
 	updates := x.Subscribe(1000)
 	run(t, x)
-	require.Eventually(t, func() bool { return x.Ready() == nil }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, patient, time.Millisecond)
 	r.order(r.alice, dex.Sell, "10", coins(20))
 	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
 }

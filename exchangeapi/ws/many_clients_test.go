@@ -111,9 +111,10 @@ func TestBehaviour52Crowd(t *testing.T) {
 	failures := make(chan error, crowdGood)
 	r.enter(crowdGood, func() {
 		c := r.dial("/v2/ws")
-		require.NoError(t, c.SetReadDeadline(time.Now().Add(5*patient)))
 		c.ask(subLight)
-		good.Go(func() { failures <- new(tally).follow(c, func() {}) })
+		good.Go(func() {
+			failures <- new(tally).follow(c, func() { _ = c.SetReadDeadline(time.Now().Add(patient)) })
+		})
 	})
 	heap := heapNow()
 	var late sync.WaitGroup

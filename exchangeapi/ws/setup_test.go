@@ -170,6 +170,7 @@ func (c *client) ask(text string) string {
 func (c *client) closed() (int, string) {
 	c.t.Helper()
 	for {
+		require.NoError(c.t, c.SetReadDeadline(time.Now().Add(patient)))
 		if _, _, err := c.ReadMessage(); err != nil {
 			var closing *websocket.CloseError
 			require.ErrorAs(c.t, err, &closing)
