@@ -40,42 +40,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func command(stdout, stderr io.Writer) *cobra.Command {
-	config := bench.Config{Cases: cases(), Stderr: stderr}
+	config := bench.Config{Stderr: stderr}
 	var asJSON, list bool
 	c := &cobra.Command{
-		Use:   "gatewaybench [exchange|bridge]",
+		Use:   "gatewaybench",
 		Short: "Measure what the budgets promise, each figure beside a yardstick of the same run",
 		Long: "Measure what the budgets promise, each figure beside a yardstick of the same run.\n\n" +
 			"Each side of a round is a process of its own; what counts is CPU time per unit, and of the rounds the median.\n" +
-			"Rounds during which others used the machine are done again. Nothing is needed but this binary and time; the\n" +
-			"case dev starts the gatewayd beside it.",
-		Args:          cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		ValidArgs:     []string{bench.Exchange, bench.Bridge},
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				config.Group = args[0]
-			}
+			"Nothing is needed but this binary and time; the case dev starts the gatewayd beside it.",
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return bench.List(stdout, config)
-			}
-			if config.Stream != "" {
-				if _, err := exchange.ReadStream(config.Stream); err != nil {
-					return err
-				}
-				if len(config.Only) == 0 {
-					config.Only = []string{"matching-recorded"}
-				}
+				return bench.List(stdout, cases())
 			}
 			return measure(cmd.Context(), config, stdout, asJSON)
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&config.Rounds, "rounds", 5, "rounds that count; a third as many at a scale above 1")
+	f.IntVar(&config.Rounds, "rounds", 5, "rounds of each case")
 	f.StringSliceVar(&config.Only, "only", nil, "only cases whose names begin so")
-	f.Float64SliceVar(&config.Scales, "scale", nil, "how much of the usual work (default 1,10 where a case can)")
-	f.StringVar(&config.Stream, "stream", "", "order stream file to play instead of the built-in one (24-byte records)")
+	f.Float64Var(&config.Scale, "scale", 1, "how much of the usual work")
 	f.StringVar(&config.Dir, "dir", "", "work in this directory, and keep what cases prepare for the next run (default: the system's temporary directory)")
 	f.StringVar(&config.Profile, "profile", "", "write a CPU profile of each side of the last round to this directory")
 	f.BoolVar(&asJSON, "json", false, "print every round as JSON")
@@ -85,11 +69,7 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 }
 
 func measure(ctx context.Context, config bench.Config, stdout io.Writer, asJSON bool) error {
-	runner, err := bench.New(config)
-	if err != nil {
-		return err
-	}
-	results, err := runner.Run(ctx)
+	results, err := bench.Measure(ctx, cases(), config)
 	show := bench.Table
 	if asJSON {
 		show = bench.JSON
@@ -105,22 +85,20 @@ func measure(ctx context.Context, config bench.Config, stdout io.Writer, asJSON 
 	return err
 }
 
-// partCommand is what a runner starts for each side of a round: this program again.
+// partCommand is what is started for each side of a round: this program again.
 func partCommand(stdout, stderr io.Writer) *cobra.Command {
-	var config bench.PartConfig
+	r := bench.Run{Stderr: stderr}
 	c := &cobra.Command{
 		Use: "part CASE SIDE", Hidden: true, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			config.Case, config.Side = args[0], args[1]
-			return bench.RunPart(cmd.Context(), cases(), config, stdout, stderr)
+			r.Case, r.Side = args[0], args[1]
+			return bench.RunPart(cmd.Context(), cases(), &r, stdout)
 		},
 	}
 	f := c.Flags()
-	f.Float64Var(&config.Scale, "scale", 1, "how much of the usual work")
-	f.StringVar(&config.Dir, "dir", "", "directory of this part")
-	f.StringVar(&config.Data, "data", "", "directory of what the case has prepared")
-	f.StringVar(&config.Stream, "stream", "", "stream file")
-	f.StringVar(&config.Profile, "profile", "", "directory for a CPU profile")
-	f.StringVar(&config.Argument, "argument", "", "what a helper is told")
+	f.Float64Var(&r.Scale, "scale", 1, "how much of the usual work")
+	for name, value := range map[string]*string{"dir": &r.Dir, "data": &r.Data, "argument": &r.Argument, "profile": &r.Profile} {
+		f.StringVar(value, name, "", "of the part, see package bench")
+	}
 	return c
 }

@@ -1,50 +1,52 @@
+// Package bench measures what the budgets promise, each figure beside a yardstick of the same run.
+//
+//	Measure ── round 1 ─▶ process: ours      ─▶ Figure{units, CPU, wall, notes}
+//	       │            └▶ process: yardstick ─▶ Figure
+//	       ├── round 2 ...                       the other way round
+//	       └─▶ Result: median [least..most] of the rounds' ratios against each Goal
+//
+// Machines differ and are shared, so a budget is a ratio of what two parts of one round cost. Each part is a process of its own (the program itself,
+// asked for one part), measures only the section that matters, and reports CPU time per unit with wall time beside it. The result says during how
+// many rounds others used the machine.
+//
+// The package does not know the cases; nothing but the cases and the program imports it.
 package bench
 
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
 
-// Groups of cases.
-const (
-	Exchange = "exchange"
-	Bridge   = "bridge"
-)
-
-// Case is one comparison: a part of gatewayd against yardsticks that do the same work in the plainest way, or against a
-// figure that stands for itself.
+// Case is one comparison: a part of gatewayd against yardsticks that do the same work in the plainest way, or against a figure that stands for itself.
 type Case struct {
-	Name  string // one word, such as "matching-stream"
-	Group string // Exchange or Bridge
+	Name  string // one word, such as "matching-nw1"
 	About string // one line for --list
 	Unit  string // what the work is counted in, such as "order"
 
 	Ours       Part
-	Yardsticks []Yardstick
+	Yardsticks []Side
 	Goals      []Goal
-
-	// Same names notes that must read the same on every side of every round, or the case fails: a fast answer that is
-	// wrong is no answer.
+	// Same names notes that must read the same on every side of a round, or the case fails: a fast answer that is wrong is no answer.
 	Same []string
-	// Prepare fills Run.Data, once for each scale, before the rounds. It may be nil.
+	// Prepare fills Run.Data once, before the rounds. It may be nil.
 	Prepare func(context.Context, *Run) error
-	// Helpers are further parts that a side starts itself, as a process beside it (see Run.Command). It may be nil.
-	Helpers map[string]Part
-	// Scales are the sizes that are shown when nobody asks for others, 1 and 10 when it is nil.
-	Scales []float64
+	// Helpers are processes that a side starts beside itself, see Run.Start. It may be nil.
+	Helpers map[string]Helper
 }
 
-// Yardstick is what a case is compared with.
-type Yardstick struct {
+// Side is a part and its name.
+type Side struct {
 	Name string
 	Part Part
 }
 
-// Part is one side of a case. It runs in a process of its own and may leave files only in the run's directory.
-// An error that is ErrSkip says why it cannot be done here at this scale.
+// Part is one side of a case. It runs in a process of its own and may leave files only in the run's directory. An error that is ErrSkip says why it
+// cannot be done here.
 type Part func(context.Context, *Run) (Figure, error)
+
+// Helper runs until its part ends it (AwaitEnd) or its work is done. The part reads the lines that it says.
+type Helper func(ctx context.Context, r *Run, say func(string)) error
 
 // ErrSkip is a part that this machine cannot do, for a reason that the wrapping error tells.
 var ErrSkip = errors.New("skipped")
@@ -57,9 +59,9 @@ const (
 
 // Goal is a budget. A ratio is ours through the cheapest yardstick; what is measured is a cost, so less is better.
 type Goal struct {
-	Of     string // CPU, Wall, or the name of a note that every side has
-	Budget float64
-	Limit  float64 // what is close to the possible; 0 with a Budget of 0 only
+	Of     string  // CPU, Wall, or the name of a note that every side has
+	Budget float64 // what is promised
+	Limit  float64 // what is close to the possible
 
 	AtLeast  bool // the ratio is the yardstick's cost through ours: how many times cheaper we are
 	Absolute bool // no ratio: Budget is in the unit of the measure itself (nanoseconds for CPU and Wall)
@@ -69,66 +71,43 @@ type Goal struct {
 
 // Figure is what a part measured.
 type Figure struct {
-	Units int           `json:"units"`
-	CPU   time.Duration `json:"cpu_ns"`
-	Wall  time.Duration `json:"wall_ns"`
-	Notes []Note        `json:"notes,omitempty"`
+	Units int             `json:"units"`
+	CPU   time.Duration   `json:"cpu_ns"`
+	Wall  time.Duration   `json:"wall_ns"`
+	Notes map[string]Note `json:"notes,omitempty"`
 }
 
-// Note is something else worth knowing about a part: a figure with its unit ("ns", "B", "" for a count), or a text.
+// Note is something else worth knowing about a part: a figure with its unit ("ns", "B", "" for a count).
 type Note struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value,omitempty"`
+	Value float64 `json:"value"`
 	Unit  string  `json:"unit,omitempty"`
-	Text  string  `json:"text,omitempty"`
 }
 
 // Note adds a figure.
 func (f *Figure) Note(name string, value float64, unit string) {
-	f.Notes = append(f.Notes, Note{Name: name, Value: value, Unit: unit})
-}
-
-// Text adds a text.
-func (f *Figure) Text(name, text string) { f.Notes = append(f.Notes, Note{Name: name, Text: text}) }
-
-func (f *Figure) note(name string) (Note, bool) {
-	i := slices.IndexFunc(f.Notes, func(n Note) bool { return n.Name == name })
-	if i < 0 {
-		return Note{}, false
+	if f.Notes == nil {
+		f.Notes = map[string]Note{}
 	}
-	return f.Notes[i], true
+	f.Notes[name] = Note{value, unit}
 }
 
-// cost is the measure that a goal is about, and whether the figure has it. CPU and Wall are nanoseconds per unit.
-func (f *Figure) cost(of string) (float64, bool) {
-	switch of {
+// cost is the measure that a goal is about, and whether the figure has it.
+func (f *Figure) cost(of string) (n Note, ok bool) {
+	switch units := float64(f.Units); of {
 	case CPU:
-		return float64(f.CPU) / float64(f.Units), f.Units > 0
+		return Note{float64(f.CPU) / units, "ns"}, units > 0
 	case Wall:
-		return float64(f.Wall) / float64(f.Units), f.Units > 0
+		return Note{float64(f.Wall) / units, "ns"}, units > 0
 	}
-	n, ok := f.note(of)
-	return n.Value, ok && n.Text == ""
+	n, ok = f.Notes[of]
+	return n, ok
 }
 
-// part is the side of that name: "ours", "prepare", or the name of a yardstick or helper.
-func (c *Case) part(side string) (Part, bool) {
-	switch side {
-	case sideOurs:
-		return c.Ours, true
-	case sidePrepare:
-		return func(ctx context.Context, r *Run) (Figure, error) { return Figure{}, c.Prepare(ctx, r) }, c.Prepare != nil
-	}
-	for _, y := range c.Yardsticks {
-		if y.Name == side {
-			return y.Part, true
-		}
-	}
-	helper, ok := c.Helpers[side]
-	return helper, ok
-}
+// sides are what a round measures, ours first.
+func (c *Case) sides() []Side { return append([]Side{{ours, c.Ours}}, c.Yardsticks...) }
 
+// Names of what a case's processes do, besides yardsticks and helpers.
 const (
-	sideOurs    = "ours"
-	sidePrepare = "prepare"
+	ours    = "ours"
+	prepare = "prepare"
 )

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,24 +13,28 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// Run is what a part may know and use. Dir is its own and goes when it is done; Data is what Prepare has filled and must
-// not be changed by the sides, "" when the case prepares nothing.
+// Run is what a part may know and use.
 type Run struct {
-	Case   string
-	Scale  float64
-	Dir    string
-	Data   string
-	Stream string // file that the user asked to be played, or ""
-	// Argument is what a helper was started with.
-	Argument string
-	Stderr   io.Writer
-	// Profile is the file that Measure writes a CPU profile to, or "".
-	Profile string
+	Case, Side string
+	Scale      float64 // how much of the usual work
+	Dir        string  // the part's own, gone when it is done
+	Data       string  // what Prepare has filled; "" when the case prepares nothing
+	Argument   string  // what a helper was started with
+	Profile    string  // folder for a CPU profile of what is measured, or ""
+	Stderr     io.Writer
+}
+
+// arguments are the command line that asks the program for the part.
+func (r *Run) arguments() []string {
+	return []string{
+		"part", r.Case, r.Side, "--scale", fmt.Sprint(r.Scale), "--dir", r.Dir, "--data", r.Data, "--argument", r.Argument, "--profile", r.Profile,
+	}
 }
 
 // N is n at the run's scale, at least 1.
@@ -43,47 +48,30 @@ func (r *Run) Progress(format string, args ...any) {
 	fmt.Fprintf(r.Stderr, "    "+format+"\n", args...)
 }
 
-// Command is a helper of the run's case as a process, not started yet. It has the run's directory and data, and
-// argument is its Argument. Its outcome comes on standard output, see ReadOutcome. Whoever starts it waits for it.
-func (r *Run) Command(ctx context.Context, helper, argument string) (*exec.Cmd, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
-	}
-	config := PartConfig{Case: r.Case, Side: helper, Scale: r.Scale, Dir: r.Dir, Data: r.Data, Argument: argument}
-	c := exec.CommandContext(ctx, exe, config.arguments()...)
-	c.Stderr = r.Stderr
-	return c, nil
-}
-
-// Measure does the work and returns what it cost: CPU of the whole process and time by the clock, with the notes
-// "allocs" and "bytes", which are allocations per unit. Everything that the work does not need is collected before.
+// Measure does the work and returns what it cost: CPU of the whole process and time by the clock, with the note "allocs", allocations per unit.
 func (r *Run) Measure(units int, work func() error) (Figure, error) {
+	stop, err := r.profile()
+	if err != nil {
+		return Figure{}, err
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	stop, err := startProfile(r.Profile)
-	if err != nil {
-		return Figure{}, err
-	}
 	start, cpu := time.Now(), CPUTime()
 	err = work()
 	f := Figure{Units: units, CPU: CPUTime() - cpu, Wall: time.Since(start)}
-	if err = errors.Join(err, stop()); err != nil {
-		return Figure{}, err
-	}
 	runtime.ReadMemStats(&after)
 	f.Note("allocs", math.Floor(float64(after.Mallocs-before.Mallocs)/float64(units)*100)/100, "")
-	f.Note("bytes", math.Floor(float64(after.TotalAlloc-before.TotalAlloc)/float64(units)), "B")
-	return f, nil
+	return f, errors.Join(err, stop())
 }
 
-// startProfile writes a CPU profile to a file until stop is called; to none when the name is empty.
-func startProfile(name string) (stop func() error, err error) {
-	if name == "" {
+// profile writes a CPU profile until stop is called; to none without a folder.
+func (r *Run) profile() (stop func() error, err error) {
+	if r.Profile == "" {
 		return func() error { return nil }, nil
 	}
-	f, err := os.Create(name)
+	name := strings.NewReplacer(" ", "-", ",", "").Replace(r.Case + "-" + r.Side + ".pprof")
+	f, err := os.Create(filepath.Join(r.Profile, name))
 	if err == nil {
 		err = pprof.StartCPUProfile(f)
 	}
@@ -96,6 +84,30 @@ func startProfile(name string) (stop func() error, err error) {
 	}, nil
 }
 
+// Loop measures n calls of what begin returns, after one that does not count.
+func Loop(n int, begin func(*Run) (func() error, error)) Part {
+	return func(_ context.Context, r *Run) (Figure, error) {
+		f, err := begin(r)
+		if err == nil {
+			err = f()
+		}
+		if err != nil {
+			return Figure{}, err
+		}
+		return r.Measure(r.N(n), func() error { return Repeat(r.N(n), f) })
+	}
+}
+
+// Repeat calls f n times.
+func Repeat(n int, f func() error) error {
+	for range n {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CPUTime is the user and system time that this process has used.
 func CPUTime() time.Duration {
 	var u syscall.Rusage
@@ -105,22 +117,57 @@ func CPUTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// PartConfig names one part of one round.
-type PartConfig struct {
-	Case, Side        string
-	Scale             float64
-	Dir, Data, Stream string
-	Argument          string // for helpers
-	Profile           string // folder for a CPU profile of what is measured, or ""
+// Process is a helper that runs beside a part.
+type Process struct {
+	*exec.Cmd
+	in    io.Closer
+	lines *bufio.Scanner
 }
 
-// profile is the file for the part's profile.
-func (c PartConfig) profile() string {
-	if c.Profile == "" {
-		return ""
+// Start starts a helper of the run's case, in the run's directory and with its data.
+func (r *Run) Start(ctx context.Context, helper, argument string) (*Process, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	name := strings.NewReplacer(" ", "-", ",", "").Replace(c.Case + "-" + c.Side)
-	return filepath.Join(c.Profile, name+".pprof")
+	beside := *r
+	beside.Side, beside.Argument, beside.Profile = helper, argument, ""
+	p := &Process{Cmd: exec.CommandContext(ctx, exe, beside.arguments()...)}
+	p.Stderr = r.Stderr
+	out, err := p.StdoutPipe()
+	if err == nil {
+		p.in, err = p.StdinPipe()
+	}
+	if err == nil {
+		err = p.Cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", helper, err)
+	}
+	p.lines = bufio.NewScanner(out)
+	return p, nil
+}
+
+// Line is what the helper says next.
+func (p *Process) Line() (string, error) {
+	if !p.lines.Scan() {
+		return "", errors.Join(errors.New("a helper ended before it said what was expected"), p.lines.Err())
+	}
+	return p.lines.Text(), nil
+}
+
+// End lets the helper end and waits for it.
+func (p *Process) End() error {
+	if err := errors.Join(p.in.Close(), p.Wait()); err != nil {
+		return fmt.Errorf("running a helper: %w", err)
+	}
+	return nil
+}
+
+// AwaitEnd waits until whoever started this helper wants nothing more of it.
+func AwaitEnd() error {
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
 }
 
 // outcome is what the process of a part prints, one line of JSON.
@@ -130,42 +177,36 @@ type outcome struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// RunPart does one part and prints its outcome to w as JSON: what a Runner's child processes do.
-func RunPart(ctx context.Context, cases []Case, config PartConfig, w, stderr io.Writer) error {
-	figure, err := runPart(ctx, cases, config, stderr)
-	result := outcome{Figure: figure}
+// RunPart does one part and prints its outcome to w as JSON: what Measure's child processes do. A helper prints what it says.
+func RunPart(ctx context.Context, cases []Case, r *Run, w io.Writer) error {
+	for i := range cases {
+		if c := &cases[i]; c.Name == r.Case {
+			if helper := c.Helpers[r.Side]; helper != nil {
+				return helper(ctx, r, func(line string) { fmt.Fprintln(w, line) })
+			}
+			return json.NewEncoder(w).Encode(c.outcome(ctx, r))
+		}
+	}
+	return fmt.Errorf("there is no case %q", r.Case)
+}
+
+func (c *Case) outcome(ctx context.Context, r *Run) (o outcome) {
+	err := fmt.Errorf("case %s has no side %q", c.Name, r.Side)
+	if r.Side == prepare {
+		err = c.Prepare(ctx, r)
+	}
+	for _, s := range c.sides() {
+		if s.Name == r.Side {
+			o.Figure, err = s.Part(ctx, r)
+		}
+	}
 	switch {
 	case errors.Is(err, ErrSkip):
-		result.Skipped = err.Error()
+		o.Skipped = err.Error()
 	case err != nil:
-		result.Error = err.Error()
+		o.Error = err.Error()
 	}
-	return json.NewEncoder(w).Encode(result)
-}
-
-func runPart(ctx context.Context, cases []Case, config PartConfig, stderr io.Writer) (Figure, error) {
-	for i := range cases {
-		if cases[i].Name != config.Case {
-			continue
-		}
-		part, ok := cases[i].part(config.Side)
-		if !ok {
-			return Figure{}, fmt.Errorf("case %s has no side %q", config.Case, config.Side)
-		}
-		return part(ctx, &Run{
-			Case: config.Case, Scale: config.Scale, Dir: config.Dir, Data: config.Data, Stream: config.Stream, Stderr: stderr,
-			Argument: config.Argument, Profile: config.profile(),
-		})
-	}
-	return Figure{}, fmt.Errorf("there is no case %q", config.Case)
-}
-
-// arguments are the command line that asks the program for the part.
-func (c PartConfig) arguments() []string {
-	return []string{
-		"part", c.Case, c.Side, "--scale", fmt.Sprint(c.Scale), "--dir", c.Dir, "--data", c.Data, "--stream", c.Stream,
-		"--argument", c.Argument, "--profile", c.Profile,
-	}
+	return o
 }
 
 // LiveHeap is what is in use after everything else was collected.
@@ -176,8 +217,5 @@ func LiveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// AwaitEnd waits until whoever started this process wants nothing more of it.
-func AwaitEnd() error {
-	_, err := io.Copy(io.Discard, os.Stdin)
-	return err
-}
+// times shows a scale: 1x, 10x, 0.1x.
+func times(scale float64) string { return strconv.FormatFloat(scale, 'g', 4, 64) + "x" }

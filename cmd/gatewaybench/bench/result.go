@@ -6,17 +6,13 @@ import (
 	"slices"
 )
 
-// Result is what the rounds of one case at one scale say.
+// Result is what the rounds of one case say.
 type Result struct {
 	Case *Case `json:"-"`
 
 	Name    string    `json:"case"`
-	Group   string    `json:"group"`
 	Unit    string    `json:"unit"`
-	Scale   float64   `json:"scale"`
-	Rounds  []Round   `json:"rounds,omitempty"` // those that count
-	Done    int       `json:"rounds_done"`      // with those that were dropped
-	Noisy   int       `json:"rounds_noisy"`     // of those that count, how many had a neighbour
+	Rounds  []Round   `json:"rounds,omitempty"`
 	Verdict []Verdict `json:"verdicts,omitempty"`
 	Skipped string    `json:"skipped,omitempty"`
 	Error   string    `json:"error,omitempty"`
@@ -24,19 +20,20 @@ type Result struct {
 
 // Round is every side once.
 type Round struct {
-	Sides []Side  `json:"sides"`
-	Noise float64 `json:"noise"` // cores that others used, during the worst part
+	Sides  []Measured `json:"sides"`
+	Others float64    `json:"others"` // cores that others used, during the worst part
 }
 
-// Side is one part of a round.
-type Side struct {
+// Measured is one side of a round.
+type Measured struct {
 	Name string `json:"name"`
-	measured
+	Figure
 }
 
 // Verdict is a goal and how the rounds stand to it. Least, Median and Most are ratios, or costs for an absolute goal.
 type Verdict struct {
 	Goal
+	Unit      string  `json:"unit"`
 	Ours      float64 `json:"ours"`      // median cost
 	Yardstick float64 `json:"yardstick"` // median cost of what it is compared with, 0 for an absolute goal
 	Against   string  `json:"against"`
@@ -45,64 +42,46 @@ type Verdict struct {
 	Most      float64 `json:"most"`
 	Met       bool    `json:"met"`
 	AtLimit   bool    `json:"at_limit"`
-	// Miss is how far the median is beyond the budget, as a share of it; 0 when it is met and for a budget of 0.
-	Miss float64 `json:"miss"`
 }
 
 func (r *Result) fail(err error) {
 	if errors.Is(err, ErrSkip) {
 		r.Skipped = err.Error()
-		return
+	} else {
+		r.Error = err.Error()
 	}
-	r.Error = err.Error()
 }
 
 // judge holds the rounds against the case's goals.
 func (r *Result) judge() error {
 	for _, g := range r.Case.Goals {
-		v, err := r.verdict(g)
-		if err != nil {
-			return err
+		v := Verdict{Goal: g}
+		var costs, yards, ratios []float64
+		for i := range r.Rounds {
+			cost, yard, err := r.Rounds[i].compare(&v)
+			if err != nil {
+				return err
+			}
+			costs, yards, ratios = append(costs, cost), append(yards, yard), append(ratios, g.ratio(cost, yard))
 		}
+		v.Ours, v.Yardstick, v.Median = median(costs), median(yards), median(ratios)
+		v.Least, v.Most = slices.Min(ratios), slices.Max(ratios)
+		v.Met, v.AtLimit = g.within(v.Median, g.Budget), g.within(v.Median, g.Limit)
 		r.Verdict = append(r.Verdict, v)
 	}
 	return nil
 }
 
-func (r *Result) verdict(g Goal) (Verdict, error) {
-	var ours, yards, ratios []float64
-	v := Verdict{Goal: g}
-	for _, round := range r.Rounds {
-		cost, ok := round.ours(g)
-		if !ok {
-			return Verdict{}, fmt.Errorf("ours reports no %s", g.Of)
-		}
-		yard, against, err := round.against(g)
-		if err != nil {
-			return Verdict{}, err
-		}
-		v.Against = against
-		ours, yards, ratios = append(ours, cost), append(yards, yard), append(ratios, g.ratio(cost, yard))
-	}
-	v.Ours, v.Yardstick, v.Median = median(ours), median(yards), median(ratios)
-	v.Least, v.Most = slices.Min(ratios), slices.Max(ratios)
-	v.Met, v.AtLimit = g.within(v.Median, g.Budget), g.within(v.Median, g.Limit)
-	if !v.Met && g.Budget > 0 && v.Median > 0 {
-		v.Miss = max(v.Median/g.Budget, g.Budget/v.Median) - 1
-	}
-	return v, nil
-}
-
 // ratio is what the budget is about. A cost too small to be measured counts as the least there is, so that JSON can say it.
-func (g Goal) ratio(ours, yard float64) float64 {
+func (g Goal) ratio(cost, yard float64) float64 {
 	const least = 1e-9
 	switch {
 	case g.Absolute:
-		return ours
+		return cost
 	case g.AtLeast:
-		return max(yard, least) / max(ours, least)
+		return max(yard, least) / max(cost, least)
 	}
-	return max(ours, least) / max(yard, least)
+	return max(cost, least) / max(yard, least)
 }
 
 func (g Goal) within(v, bound float64) bool {
@@ -112,55 +91,45 @@ func (g Goal) within(v, bound float64) bool {
 	return v <= bound
 }
 
-// ours is the cost that the goal is about.
-func (r *Round) ours(g Goal) (cost float64, ok bool) {
-	cost, ok = r.Sides[0].Figure.cost(g.Of)
+// compare answers the two costs that a goal is about; v takes the unit and whose the second is.
+func (r *Round) compare(v *Verdict) (cost, yard float64, err error) {
 	for i := range r.Sides {
-		if c, found := r.Sides[i].Figure.cost(g.Of); g.Spread && found {
-			cost = max(cost, c)
+		s := &r.Sides[i]
+		n, ok := s.cost(v.Of)
+		switch {
+		case v.Absolute && i > 0:
+			return cost, 0, nil
+		case !ok:
+			return 0, 0, fmt.Errorf("%s reports no %s", s.Name, v.Of)
+		case i == 0:
+			cost, v.Unit = n.Value, n.Unit
+		case v.Sum:
+			yard, v.Against = yard+n.Value, "sum of parts"
+		case v.Spread:
+			yard, v.Against = min(or(yard, cost), n.Value), "the cheapest"
+			cost = max(cost, n.Value)
+		case i == 1 || n.Value < yard:
+			yard, v.Against = n.Value, s.Name
 		}
 	}
-	return cost, ok
+	return cost, yard, nil
 }
 
-// against is the cost that ours is compared with in this round, and whose it is.
-func (r *Round) against(g Goal) (cost float64, name string, err error) {
-	if g.Absolute {
-		return 0, "", nil
+// or is a, or b when there is no a yet.
+func or(a, b float64) float64 {
+	if a == 0 {
+		return b
 	}
-	first := 1
-	if g.Spread {
-		first = 0
-	}
-	for i := range r.Sides[first:] {
-		s := &r.Sides[first+i]
-		c, ok := s.Figure.cost(g.Of)
-		switch {
-		case !ok || c <= 0:
-			return 0, "", fmt.Errorf("%s reports no %s", s.Name, g.Of)
-		case g.Sum:
-			cost, name = cost+c, "sum of parts"
-		case name == "" || c < cost:
-			cost, name = c, s.Name
-		}
-	}
-	if name == "" {
-		return 0, "", fmt.Errorf("nothing to compare %s with", g.Of)
-	}
-	return cost, name, nil
+	return a
 }
 
 // same fails when sides disagree about a note that must be the same.
 func (r *Round) same(notes []string) error {
 	for _, name := range notes {
-		want, ok := r.Sides[0].Figure.note(name)
-		if !ok {
-			return fmt.Errorf("ours reports no %s", name)
-		}
-		for i := range r.Sides[1:] {
-			s := &r.Sides[1+i]
-			if got, _ := s.Figure.note(name); got != want {
-				return fmt.Errorf("%s: ours has %s, %s has %s", name, want.show(), s.Name, got.show())
+		want, ok := r.Sides[0].Notes[name]
+		for i := range r.Sides {
+			if got := r.Sides[i].Notes[name]; !ok || got != want {
+				return fmt.Errorf("%s: ours has %s, %s has %s", name, want.show(), r.Sides[i].Name, got.show())
 			}
 		}
 	}

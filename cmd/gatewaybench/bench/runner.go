@@ -8,140 +8,97 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // Config says what to measure and how often.
 type Config struct {
-	Cases   []Case
-	Group   string    // "" for all
-	Only    []string  // names of cases, or beginnings of names; empty for all
-	Rounds  int       // that count, at scale 1
-	Scales  []float64 // empty for each case's own
-	Stream  string    // a stream file for the cases that play one
-	Dir     string    // where parts work, on a disk; keeps what cases prepare. "" for a temporary one that goes when all is done
-	Profile string    // folder that a CPU profile of each side is written to, of its last round; "" for none
+	Only    []string // names of cases, or beginnings of names; empty for all
+	Rounds  int
+	Scale   float64 // how much of the usual work
+	Dir     string  // where parts work, on a disk; keeps what cases prepare. "" for a temporary one that goes when all is done
+	Profile string  // folder that a CPU profile of each side is written to, of its last round; "" for none
 
 	Stderr io.Writer // progress
 }
 
-// quiet is how many cores others may use during a round that counts.
+// quiet is how many cores others may use during a round that is not noisy.
 const quiet = 0.25
 
-// again is how many rounds are done in place of ones that were not quiet: half as many as are wanted.
-func again(rounds int) int { return (rounds + 1) / 2 }
-
-// Check names the first thing that is wrong.
-func (c *Config) Check() error {
+// choose answers the cases that are wanted, or the first thing that is wrong.
+func (c *Config) choose(cases []Case) (chosen []Case, err error) {
 	if c.Rounds < 1 || c.Rounds > 1000 {
-		return fmt.Errorf("rounds: %d is not between 1 and 1000", c.Rounds)
+		return nil, fmt.Errorf("rounds: %d is not between 1 and 1000", c.Rounds)
 	}
-	for _, s := range c.Scales {
-		if !(s > 0 && s <= 1000) {
-			return fmt.Errorf("scale: %v is not above 0 and at most 1000", s)
-		}
+	if !(c.Scale > 0 && c.Scale <= 1000) {
+		return nil, fmt.Errorf("scale: %v is not above 0 and at most 1000", c.Scale)
 	}
-	if len(c.chosen()) == 0 {
-		return fmt.Errorf("no case%s; see --list", c.wish())
-	}
-	return nil
-}
-
-// wish says which cases are wanted, behind "no case".
-func (c *Config) wish() (text string) {
-	if c.Group != "" {
-		text = " in group " + c.Group
-	}
-	if len(c.Only) > 0 {
-		text += " has a name that begins with " + strings.Join(c.Only, " or ")
-	}
-	return text
-}
-
-func (c *Config) chosen() []Case {
-	var chosen []Case
-	for _, k := range c.Cases {
+	for _, k := range cases {
 		named := func(only string) bool { return strings.HasPrefix(k.Name, only) }
-		if (c.Group == "" || c.Group == k.Group) && (len(c.Only) == 0 || slices.ContainsFunc(c.Only, named)) {
+		if len(c.Only) == 0 || slices.ContainsFunc(c.Only, named) {
 			chosen = append(chosen, k)
 		}
 	}
-	return chosen
-}
-
-// Runner measures cases, one part at a time.
-type Runner struct {
-	config Config
-	launch launch
-	passes bool // what cases prepare goes with the case, for nobody has named a directory to keep it
-}
-
-// New returns a runner whose parts are processes of this program.
-func New(config Config) (*Runner, error) {
-	if err := config.Check(); err != nil {
-		return nil, err
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no case has a name that begins with %s; see --list", strings.Join(c.Only, " or "))
 	}
+	return chosen, nil
+}
+
+// runner measures cases, one part at a time.
+type runner struct {
+	Config
+	launch launch
+	work   string // temporary directory
+}
+
+// Measure measures the chosen cases; each part is a process of this program. A case that fails does not stop the others: it is a result with an error.
+func Measure(ctx context.Context, cases []Case, config Config) ([]Result, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	return &Runner{config: config, launch: process(exe, config.Stderr)}, nil
+	return measureWith(ctx, cases, config, process(exe, config.Stderr))
 }
 
-// Run measures every chosen case. A case that fails does not stop the others: it is a result with an error. Run itself
-// fails only when it is told to stop or cannot write files.
-func (r *Runner) Run(ctx context.Context) (results []Result, err error) {
-	for _, dir := range []string{r.config.Dir, r.config.Profile} {
-		if dir == "" {
-			continue
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("making the directory: %w", err)
+func measureWith(ctx context.Context, cases []Case, config Config, l launch) (results []Result, err error) {
+	chosen, err := config.choose(cases)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{config.Dir, config.Profile} {
+		if dir != "" {
+			err = errors.Join(err, os.MkdirAll(dir, 0o700))
 		}
 	}
-	work, err := os.MkdirTemp(r.config.Dir, "gatewayd-bench-")
-	if err != nil {
-		return nil, fmt.Errorf("making a directory for the parts: %w", err)
+	work, tempErr := os.MkdirTemp(config.Dir, "gatewayd-bench-")
+	if err = errors.Join(err, tempErr); err != nil {
+		return nil, fmt.Errorf("making a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if r.config.Dir == "" {
-		r.config.Dir, r.passes = filepath.Join(work, "data"), true
-	}
-	start, chosen := time.Now(), r.config.chosen()
-	for i, c := range chosen {
-		for _, scale := range r.scales(&c) {
-			r.progress("%s %s: case %d of %d, after %s", c.Name, times(scale), i+1, len(chosen), time.Since(start).Round(time.Second))
-			result := r.one(ctx, &c, scale, work)
-			if ctx.Err() != nil {
-				return results, context.Cause(ctx)
-			}
-			results = append(results, result)
+	r := runner{config, l, work}
+	for i := range chosen {
+		r.progress("%s %s: case %d of %d", chosen[i].Name, times(r.Scale), i+1, len(chosen))
+		result := r.one(ctx, &chosen[i])
+		if ctx.Err() != nil {
+			return results, context.Cause(ctx)
 		}
+		results = append(results, result)
 	}
 	return results, nil
 }
 
-func (r *Runner) scales(c *Case) []float64 {
-	switch {
-	case len(r.config.Scales) > 0:
-		return r.config.Scales
-	case c.Scales != nil:
-		return c.Scales
+// one measures a case.
+func (r *runner) one(ctx context.Context, c *Case) Result {
+	result := Result{Case: c, Name: c.Name, Unit: c.Unit}
+	data, err := r.prepare(ctx, c)
+	for n := 0; n < r.Rounds && err == nil; n++ {
+		var round Round
+		if round, err = r.round(ctx, c, n, data); err == nil {
+			result.Rounds = append(result.Rounds, round)
+		}
 	}
-	return []float64{1, 10}
-}
-
-// one measures a case at a scale.
-func (r *Runner) one(ctx context.Context, c *Case, scale float64, work string) Result {
-	result := Result{Case: c, Name: c.Name, Group: c.Group, Unit: c.Unit, Scale: scale}
-	data, err := r.prepare(ctx, c, scale, work)
-	if err == nil {
-		err = r.rounds(ctx, &result, data, work)
-	}
-	if r.passes && data != "" { // some have gigabytes
+	if r.Dir == "" && data != "" { // some have gigabytes
 		err = errors.Join(err, os.RemoveAll(data))
 	}
 	if err == nil {
@@ -149,109 +106,70 @@ func (r *Runner) one(ctx context.Context, c *Case, scale float64, work string) R
 	}
 	if err != nil {
 		result.fail(err)
-		r.progress("%s %s: %v", c.Name, times(scale), err)
+		r.progress("%s: %v", c.Name, err)
 	}
 	return result
 }
 
-// prepare returns the case's data at the scale, made now unless an earlier run has left it.
-func (r *Runner) prepare(ctx context.Context, c *Case, scale float64, work string) (string, error) {
+// prepare returns the case's data, made now unless an earlier run has left it.
+func (r *runner) prepare(ctx context.Context, c *Case) (string, error) {
 	if c.Prepare == nil {
 		return "", nil
 	}
-	data := filepath.Join(r.config.Dir, c.Name+"-"+times(scale))
+	dir := r.Dir
+	if dir == "" {
+		dir = r.work
+	}
+	data := filepath.Join(dir, c.Name+"-"+times(r.Scale))
 	if _, err := os.Stat(data); err == nil {
-		r.progress("%s %s: data of %s", c.Name, times(scale), data)
 		return data, nil
 	}
-	r.progress("%s %s: preparing", c.Name, times(scale))
+	r.progress("    preparing")
 	half := data + ".part"
-	if err := os.RemoveAll(half); err != nil {
-		return "", fmt.Errorf("removing half a preparation: %w", err)
+	err := os.RemoveAll(half)
+	if err == nil {
+		err = os.MkdirAll(half, 0o700)
 	}
-	if err := os.MkdirAll(half, 0o700); err != nil {
-		return "", fmt.Errorf("making a directory for prepared data: %w", err)
+	if err == nil {
+		_, _, err = r.side(ctx, c, prepare, half)
 	}
-	if _, err := r.side(ctx, c, sidePrepare, scale, half, work); err != nil {
+	if err == nil {
+		err = os.Rename(half, data)
+	}
+	if err != nil {
 		return "", fmt.Errorf("preparing: %w", errors.Join(err, os.RemoveAll(half)))
-	}
-	if err := os.Rename(half, data); err != nil {
-		return "", fmt.Errorf("keeping the prepared data: %w", err)
 	}
 	return data, nil
 }
 
-// rounds does rounds until enough were quiet or enough were tried, and keeps the quietest.
-func (r *Runner) rounds(ctx context.Context, result *Result, data, work string) error {
-	need := r.config.Rounds
-	if result.Scale > 1 { // it takes longer, and shows how a figure grows more than what it is
-		need = max(1, need/3)
-	}
-	var all []Round
-	for n, calm := 0, 0; calm < need && n < need+again(need); n++ {
-		round, err := r.round(ctx, result.Case, result.Scale, n, data, work)
-		if err != nil {
-			return err
-		}
-		if round.Noise <= quiet {
-			calm++
-		}
-		all = append(all, round)
-		r.progress("%s %s: round %d, %d of %d: %s", result.Name, times(result.Scale), n+1, calm, need, round.line(result.Case))
-	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Noise < all[j].Noise })
-	result.Done = len(all)
-	result.Rounds = all[:min(need, len(all))]
-	for _, round := range result.Rounds {
-		if round.Noise > quiet {
-			result.Noisy++
-		}
-	}
-	return nil
-}
-
 // round does every side once, every second time in reverse.
-func (r *Runner) round(ctx context.Context, c *Case, scale float64, n int, data, work string) (Round, error) {
-	names := c.sides()
-	order := slices.Clone(names)
-	if n%2 == 1 {
-		slices.Reverse(order)
-	}
-	round := Round{Sides: make([]Side, len(names))}
-	for _, name := range order {
-		r.progress("    round %d: %s", n+1, name)
-		m, err := r.side(ctx, c, name, scale, data, work)
-		if err != nil {
-			return Round{}, fmt.Errorf("%s: %w", name, err)
+func (r *runner) round(ctx context.Context, c *Case, n int, data string) (Round, error) {
+	sides := c.sides()
+	round := Round{Sides: make([]Measured, len(sides))}
+	for k := range sides {
+		i := k
+		if n%2 == 1 {
+			i = len(sides) - 1 - k
 		}
-		round.Noise = max(round.Noise, m.Noise)
-		round.Sides[slices.Index(names, name)] = Side{Name: name, measured: m}
+		f, others, err := r.side(ctx, c, sides[i].Name, data)
+		if err != nil {
+			return Round{}, fmt.Errorf("%s: %w", sides[i].Name, err)
+		}
+		round.Sides[i], round.Others = Measured{sides[i].Name, f}, max(round.Others, others)
+		cost, _ := f.cost(c.Goals[0].Of)
+		r.progress("    round %d, %s: %s of %s", n+1, sides[i].Name, cost.show(), c.Goals[0].Of)
 	}
 	return round, round.same(c.Same)
 }
 
-// sides names what a round measures, ours first.
-func (c *Case) sides() []string {
-	names := []string{sideOurs}
-	for _, y := range c.Yardsticks {
-		names = append(names, y.Name)
-	}
-	return names
-}
-
 // side runs one part in a directory that goes with it.
-func (r *Runner) side(ctx context.Context, c *Case, side string, scale float64, data, work string) (m measured, err error) {
-	dir, err := os.MkdirTemp(work, "part-")
+func (r *runner) side(ctx context.Context, c *Case, side, data string) (f Figure, others float64, err error) {
+	dir, err := os.MkdirTemp(r.work, "part-")
 	if err != nil {
-		return measured{}, fmt.Errorf("making a directory for a part: %w", err)
+		return Figure{}, 0, fmt.Errorf("making a directory for a part: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return r.launch(ctx, PartConfig{Case: c.Name, Side: side, Scale: scale, Dir: dir, Data: data, Stream: r.config.Stream, Profile: r.config.Profile})
+	return r.launch(ctx, &Run{Case: c.Name, Side: side, Scale: r.Scale, Dir: dir, Data: data, Profile: r.Profile})
 }
 
-func (r *Runner) progress(format string, args ...any) {
-	fmt.Fprintf(r.config.Stderr, format+"\n", args...)
-}
-
-// times shows a scale: 1x, 10x, 0.1x.
-func times(scale float64) string { return strconv.FormatFloat(scale, 'g', 4, 64) + "x" }
+func (r *runner) progress(format string, args ...any) { fmt.Fprintf(r.Stderr, format+"\n", args...) }

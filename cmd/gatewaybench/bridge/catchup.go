@@ -8,258 +8,148 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/cmd/gatewaybench/bench"
+	"gatewayd/cmd/gatewaybench/exchange"
+	"gatewayd/config"
+	"gatewayd/daemon"
 	"gatewayd/records"
-	"gatewayd/records/signguard"
+	"gatewayd/vite/node"
 	"gatewayd/watcher"
 )
 
-// catchUpCases are about a daemon that was away: the real watcher and the real adapter read what an embedded chain has made meanwhile, from a
-// process beside this one, and store it in a database on disk. The blocks have nothing for us in them, as nearly all blocks of a chain.
-func catchUpCases() []bench.Case {
-	return []bench.Case{
-		catchUpCase("catch-up-empty", "5,000 empty blocks of a source chain", 1437, emptySource),
-		catchUpCase("catch-up-full", "500 blocks of a source chain with 50 token payments each", 160, fullSource),
-		catchUpCase("catch-up-exchange", "a day of the exchange chain: 86,400 snapshot blocks, every twentieth with a send", 798, exchangeDay),
-	}
-}
-
-// catchUpCase has a goal of three times as many blocks a second as there were when each had a durable commit of its own.
-func catchUpCase(name, about string, before float64, l catchUpLine) bench.Case {
-	aDay := float64(5 * time.Minute)
-	goals := []bench.Goal{
-		{Of: bench.CPU, Budget: 1, Limit: 0.75},
-		{Of: "cpu/goal", Budget: 1, Limit: 0.5, Absolute: true},
-		{Of: "wall/goal", Budget: 1, Limit: 0.5, Absolute: true},
-		{Of: "commits", Budget: 0.1, Limit: 0.02, Absolute: true},
-	}
-	if l.exchange {
-		goals = append(goals, bench.Goal{Of: "a day", Budget: aDay, Limit: aDay / 3, Absolute: true})
-	}
-	side := func(singly bool) bench.Part {
-		return func(ctx context.Context, r *bench.Run) (bench.Figure, error) {
-			return catchUpWith(ctx, r, l, singly, 1e9/(3*before))
-		}
-	}
+// catchUpCase is about a daemon that was away: the real watcher and the real adapter read what an embedded exchange chain has made meanwhile, from a process
+// beside this one, and store it in a database on disk. The blocks have nothing for us in them, as nearly all blocks of a chain.
+func catchUpCase() bench.Case {
+	const budget = 5 * float64(time.Minute)
 	return bench.Case{
-		Name: name, Group: bench.Bridge, Unit: "block", Scales: []float64{1}, Prepare: l.make, Ours: side(false),
-		Helpers:    map[string]bench.Part{nodeHelper: l.serve},
-		About:      about + " are read and stored after an absence; yardstick: the same, each block stored by itself",
-		Yardsticks: []bench.Yardstick{{Name: "a commit a block", Part: side(true)}},
-		Goals:      goals,
-		Same:       []string{"height"},
+		Name: "catch-up", Unit: "block", Prepare: makeDay, Ours: catchUp, Helpers: map[string]bench.Helper{nodeHelper: serveDay},
+		About: "a day of the exchange chain, 86,400 snapshot blocks, every twentieth with a send, is read, proven and stored after an absence",
+		Goals: []bench.Goal{
+			{Of: "a day", Budget: budget, Limit: budget * 2 / 5, Absolute: true}, {Of: "commits", Budget: 0.1, Limit: 0.02, Absolute: true},
+		},
 	}
 }
 
-// catchUpLine is what a case catches up with.
-type catchUpLine struct {
-	exchange bool
-	make     func(context.Context, *bench.Run) error                 // into r.Data
-	serve    func(context.Context, *bench.Run) (bench.Figure, error) // from r.Data, see serveLine
+const (
+	snapshotsADay = 86_400
+	sendEvery     = 20 // snapshot blocks
+)
+
+// exchangeDay is an embedded exchange chain whose clock goes on by a second for each snapshot block.
+type exchangeDay struct {
+	*daemon.Embedded
+	sender *exchange.Signer
+	now    time.Time
 }
 
-// catchUpRig is a watcher between the chain of a node and one in memory that rests.
-type catchUpRig struct {
-	store   *countingStore
-	guard   *countingGuard
-	watcher *watcher.Watcher
-	ours    chain.Chain
-	close   []func() error
+func openDay(dir string) (l *exchangeDay, err error) {
+	l = &exchangeDay{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if l.sender, err = exchange.NewSigner(0); err != nil {
+		return nil, err
+	}
+	c := node.Config{Dir: dir, SnapshotInterval: -1, Now: func() time.Time { return l.now }}
+	c.Genesis.Time = l.now
+	l.sender.Endow(&c.Genesis)
+	if l.Embedded, err = daemon.StartEmbedded(c, config.Embedded{Listen: daemon.AnyPort}); err != nil {
+		return nil, err
+	}
+	return l, l.sender.Find(l.Node)
 }
 
-func catchUpWith(ctx context.Context, r *bench.Run, l catchUpLine, singly bool, goal float64) (f bench.Figure, err error) {
-	url, stop, err := startLine(ctx, r)
+// makeDay has the chain make a day of snapshot blocks.
+func makeDay(ctx context.Context, r *bench.Run) error {
+	l, err := openDay(filepath.Join(r.Data, "chain"))
 	if err != nil {
-		return bench.Figure{}, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	rig, err := openCatchUp(ctx, r, l, url, singly)
-	if err != nil {
-		return bench.Figure{}, err
-	}
-	defer func() { err = errors.Join(err, rig.end()) }()
-	head, err := rig.ours.Head(ctx)
-	if err != nil {
-		return bench.Figure{}, err
-	}
-	blocks := int(head.Latest.Height)
-	f, err = r.Measure(blocks, func() error { return rig.watcher.Step(ctx) })
-	if err != nil {
-		return bench.Figure{}, err
-	}
-	var cur records.Cursor
-	err = rig.store.View(ctx, func(tx *records.Tx) error {
-		cur, err = tx.Cursor(rig.ours.ID())
 		return err
-	})
-	if err == nil && cur.Point != head.Latest {
-		err = fmt.Errorf("at %d of %d blocks", cur.Height, blocks)
 	}
-	perBlock := float64(f.Wall) / float64(blocks)
-	f.Note("cpu/goal", float64(f.CPU)/float64(blocks)/goal, "")
-	f.Note("wall/goal", perBlock/goal, "")
-	f.Note("commits", float64(rig.store.commits.Load())/float64(blocks), "")
-	f.Note("height", float64(cur.Height), "")
-	f.Note("blocks/s", 1e9/perBlock, "")
-	f.Note("a day", perBlock*86_400, "ns")
-	return f, err
-}
-
-// openCatchUp opens a new store whose cursor stands at the chain's first block.
-func openCatchUp(ctx context.Context, r *bench.Run, l catchUpLine, url string, singly bool) (rig *catchUpRig, err error) {
-	rig = &catchUpRig{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, rig.end())
+	defer l.Close()
+	for i := range r.N(snapshotsADay) {
+		l.now = l.now.Add(time.Second)
+		if i > 100 && i%sendEvery == 0 { // there is quota by then
+			if err := l.Node.Submit(ctx, l.sender.Transfer()); err != nil {
+				return err
+			}
 		}
-	}()
-	store, err := records.Open(ctx, records.Config{URL: "sqlite:" + storeFile(r.Dir)})
-	if err != nil {
-		return rig, err
-	}
-	rig.close = append(rig.close, store.Close)
-	guard, err := signguard.Open(filepath.Join(r.Dir, "guard.db"))
-	if err != nil {
-		return rig, err
-	}
-	rig.close = append(rig.close, guard.Close)
-	rig.store, rig.guard = &countingStore{Store: store}, &countingGuard{Guard: guard}
-	chains, err := rig.chains(l, url, singly)
-	if err != nil {
-		return rig, err
-	}
-	if err := rig.begin(ctx, chains); err != nil {
-		return rig, err
-	}
-	quiet := logrus.New()
-	quiet.SetOutput(r.Stderr)
-	quiet.SetLevel(logrus.ErrorLevel)
-	rig.watcher, err = watcher.New(watcher.Config{}, watcher.Parts{
-		Store: rig.store, Chains: chains, Networks: []records.Network{simNetwork()}, Guard: rig.guard, Log: quiet,
-	})
-	return rig, err
-}
-
-// chains are the one of the node and, on the other side, one that has a block only.
-func (rig *catchUpRig) chains(l catchUpLine, url string, singly bool) (map[chain.ID]chain.Chain, error) {
-	n := simNetwork()
-	other := n.Exchange
-	if l.exchange {
-		c, err := vite.New(vite.Config{ID: n.Exchange, Nodes: []string{url}, Confirmations: 180}, nil, nobodys{})
-		if err != nil {
-			return nil, err
-		}
-		rig.ours, other = c, n.Source
-		rig.close = append(rig.close, func() error { c.Close(); return nil })
-	} else {
-		c, err := ethereum.New(ethereum.Config{ID: n.Source, ChainID: 1337, Nodes: []string{url}, Traces: "off"}, nil, nobodys{})
-		if err != nil {
-			return nil, err
-		}
-		rig.ours = c
-		rig.close = append(rig.close, func() error { c.Close(); return nil })
-	}
-	list := map[chain.ID]chain.Chain{
-		rig.ours.ID(): rig.ours, other: newSimChain(other, !l.exchange, chain.Point{Height: 1, Hash: simHash(other, "block", 1)}),
-	}
-	if singly {
-		list[rig.ours.ID()] = &oneByOne{Chain: rig.ours}
-	}
-	return list, nil
-}
-
-func (rig *catchUpRig) begin(ctx context.Context, chains map[chain.ID]chain.Chain) error {
-	for id, c := range chains {
-		first := uint64(0)
-		if id != rig.ours.ID() || id == simNetwork().Exchange {
-			first = 1
-		}
-		b, err := c.Block(ctx, first)
-		if err != nil {
-			return fmt.Errorf("reading the first block: %w", err)
-		}
-		if err := rig.store.Store.Update(ctx, func(tx *records.Tx) error { return tx.StartCursor(id, b.Point) }); err != nil {
+		if _, err := l.Node.Snapshot(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (rig *catchUpRig) end() (err error) {
-	for i := len(rig.close) - 1; i >= 0; i-- {
-		err = errors.Join(err, rig.close[i]())
+// serveDay serves a copy of what makeDay made, and says where.
+func serveDay(ctx context.Context, r *bench.Run, say func(string)) error {
+	dir := filepath.Join(r.Dir, "chain")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(r.Data, "chain"))); err != nil {
+		return fmt.Errorf("copying the chain: %w", err)
 	}
-	return err
+	l, err := openDay(dir)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var g errgroup.Group
+	g.Go(func() error { return l.Run(ctx) })
+	say(l.WSURL())
+	err = bench.AwaitEnd()
+	stop()
+	return errors.Join(err, g.Wait())
 }
 
-// Accounts makes nobodys the owner of nothing on the exchange chain, too.
-func (nobodys) Accounts(context.Context, chain.ID) ([]string, error) { return nil, nil }
-
-// oneByOne reads as many blocks at a time as the chain behind it is asked for, and gives them out one by one.
-type oneByOne struct {
-	chain.Chain
-	ahead []chain.Block
-}
-
-// Blocks answers one block.
-func (c *oneByOne) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	if len(c.ahead) == 0 || c.ahead[0].Height != from {
-		blocks, err := readAhead(ctx, c.Chain, from, to)
+func catchUp(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
+	err = withNode(ctx, r, func(url string) error {
+		n := simNetwork()
+		ours, err := vite.New(vite.Config{ID: n.Exchange, Nodes: []string{url}, Confirmations: 180}, nil, nobodys{})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c.ahead = blocks
-	}
-	first := c.ahead[:1]
-	c.ahead = c.ahead[1:]
-	return first, nil
+		defer ours.Close()
+		source := newSimChain(n.Source, false, chain.Point{Height: 1, Hash: simHash(n.Source, "block", 1)})
+		f, err = catchUpWith(ctx, r, n, ours, map[chain.ID]chain.Chain{n.Exchange: ours, n.Source: source})
+		return err
+	})
+	return f, err
 }
 
-// lineFile is where a helper says how it is reached.
-func lineFile(dir string) string { return filepath.Join(dir, "url") }
-
-// startLine starts the node beside this process and answers where it is reached.
-func startLine(ctx context.Context, r *bench.Run) (url string, stop func() error, err error) {
-	helper, err := r.Command(ctx, nodeHelper, "")
-	if err != nil {
-		return "", nil, err
+// catchUpWith starts a new store at the chains' first blocks and takes one step, which reads all there is.
+func catchUpWith(ctx context.Context, r *bench.Run, n records.Network, ours chain.Chain, chains map[chain.ID]chain.Chain) (f bench.Figure, err error) {
+	s := &simRig{dir: r.Dir, network: n}
+	if err := s.openStores(ctx, simEngine{}, chains); err != nil {
+		return bench.Figure{}, err
 	}
-	in, err := helper.StdinPipe()
-	if err == nil {
-		err = helper.Start()
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("starting the node: %w", err)
-	}
-	stop = func() error { return errors.Join(in.Close(), helper.Wait()) }
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for give := time.Now().Add(10 * time.Minute); time.Now().Before(give); {
-		if text, err := os.ReadFile(lineFile(r.Dir)); err == nil {
-			return string(text), stop, nil
+	defer func() { err = errors.Join(err, s.close()) }()
+	for id, c := range chains {
+		b, err := c.Block(ctx, 1)
+		if err != nil {
+			return bench.Figure{}, fmt.Errorf("reading the first block: %w", err)
 		}
-		select {
-		case <-ctx.Done():
-			return "", nil, errors.Join(ctx.Err(), stop())
-		case <-look.C:
+		if err := s.store.Store.Update(ctx, func(tx *records.Tx) error { return tx.StartCursor(id, b.Point) }); err != nil {
+			return bench.Figure{}, err
 		}
 	}
-	return "", nil, errors.Join(errors.New("the node does not come up"), stop())
-}
-
-// serveLine tells the address and waits until whoever started the node has done with it.
-func serveLine(r *bench.Run, url string) (bench.Figure, error) {
-	half := lineFile(r.Dir) + ".part"
-	if err := os.WriteFile(half, []byte(url), 0o600); err != nil {
-		return bench.Figure{}, fmt.Errorf("telling the address: %w", err)
+	w, err := watcher.New(watcher.Config{}, s.parts)
+	if err != nil {
+		return bench.Figure{}, err
 	}
-	if err := os.Rename(half, lineFile(r.Dir)); err != nil {
-		return bench.Figure{}, fmt.Errorf("telling the address: %w", err)
+	head, err := ours.Head(ctx)
+	if err != nil {
+		return bench.Figure{}, err
 	}
-	return bench.Figure{Units: 1}, bench.AwaitEnd()
+	blocks := int(head.Latest.Height)
+	if f, err = r.Measure(blocks, func() error { return w.Step(ctx) }); err != nil {
+		return bench.Figure{}, err
+	}
+	f.Note("a day", float64(f.Wall)/float64(blocks)*snapshotsADay, "ns")
+	f.Note("commits", float64(s.commits())/float64(blocks), "")
+	return f, s.store.View(ctx, func(tx *records.Tx) error {
+		at, err := tx.Cursor(ours.ID())
+		if err == nil && at.Point != head.Latest {
+			err = fmt.Errorf("at %d of %d blocks", at.Height, blocks)
+		}
+		return err
+	})
 }

@@ -10,16 +10,16 @@ import (
 	"gatewayd/watcher"
 )
 
-// idleCases are about a daemon that has nothing to do but to follow its chains.
+// idleCase is about a daemon that has nothing to do but to follow its chains.
 //
 // The real watcher runs with everything that it does by the clock, ten times as fast, and so do the two ledgers in memory: a block a second on
 // the exchange chain, one in twelve seconds on the source chain. A look for sweeps, which comes every ten minutes, is measured by itself and added.
-func idleCases() []bench.Case {
-	return []bench.Case{{
-		Name: "idle", Group: bench.Bridge, Unit: "second", Prepare: fillIdle, Ours: idle,
+func idleCase() bench.Case {
+	return bench.Case{
+		Name: "idle", Unit: "second", Prepare: fillIdle, Ours: idle,
 		About: "a daemon that follows two chains without payments, with 100,000 past ones (at scale 10: 1,000,000)",
 		Goals: []bench.Goal{{Of: bench.CPU, Budget: 20e6, Limit: 5e6, Absolute: true}},
-	}}
+	}
 }
 
 const (

@@ -126,21 +126,24 @@ func openSimRig(ctx context.Context, e simEngine, dir string) (*simRig, error) {
 		source:   &simChain{id: n.Source, simState: saved.Source},
 		exchange: &simChain{id: n.Exchange, linked: true, simState: saved.Exchange},
 	}
-	store, err := records.Open(ctx, records.Config{URL: e.url(dir)})
+	return s, s.openStores(ctx, e, map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange})
+}
+
+// openStores opens records and sign-guard of the rig's folder for a watcher of these chains.
+func (s *simRig) openStores(ctx context.Context, e simEngine, chains map[chain.ID]chain.Chain) error {
+	store, err := records.Open(ctx, records.Config{URL: e.url(s.dir)})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	guard, err := signguard.Open(filepath.Join(dir, "guard.db"))
+	guard, err := signguard.Open(filepath.Join(s.dir, "guard.db"))
 	if err != nil {
-		return nil, errors.Join(err, store.Close())
+		return errors.Join(err, store.Close())
 	}
 	quiet := logrus.New()
 	quiet.SetOutput(io.Discard)
 	s.store, s.guard = &countingStore{Store: store}, &countingGuard{Guard: guard}
-	s.parts = watcher.Parts{
-		Store: s.store, Chains: map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange}, Networks: []records.Network{n}, Guard: s.guard, Log: quiet,
-	}
-	return s, nil
+	s.parts = watcher.Parts{Store: s.store, Chains: chains, Networks: []records.Network{s.network}, Guard: s.guard, Log: quiet}
+	return nil
 }
 
 // save closes the rig so that its folder can be copied and opened again.

@@ -34,7 +34,7 @@ func throughputCase(name, where string, engine func() (simEngine, error)) bench.
 		}
 	}
 	return bench.Case{
-		Name: name, Group: bench.Bridge, Unit: "payment", Ours: side(manyWaiting, true),
+		Name: name, Unit: "payment", Ours: side(manyWaiting, true),
 		Prepare: func(ctx context.Context, r *bench.Run) error {
 			e, err := engine()
 			if err != nil {
@@ -43,7 +43,7 @@ func throughputCase(name, where string, engine func() (simEngine, error)) bench.
 			return fillWaiting(ctx, r, e)
 		},
 		About: "deposits and withdrawals in blocks of 200 are followed, decided, bound, stored and sent while 20,000 payouts each way wait for a final block and 100,000 were made before (at scale 10: 1,000,000), on " + where + "; yardsticks: the same with fewer",
-		Yardsticks: []bench.Yardstick{
+		Yardsticks: []bench.Side{
 			{Name: "1,000 wait", Part: side(someWaiting, true)}, {Name: "16 wait", Part: side(fewWaiting, true)},
 			{Name: "20,000 wait, no past", Part: side(manyWaiting, false)}, {Name: "1,000 wait, no past", Part: side(someWaiting, false)}, {Name: "16 wait, no past", Part: side(fewWaiting, false)},
 		},

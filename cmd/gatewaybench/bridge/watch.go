@@ -10,17 +10,16 @@ import (
 	"gatewayd/records"
 )
 
-// watchCases are about the set of a million addresses that every block is searched for.
-func watchCases() []bench.Case {
-	return []bench.Case{{
-		Name: "watched", Group: bench.Bridge, Unit: "block", Prepare: fillWatched, Ours: searchWatched,
+// watchCase is about the set of a million addresses that every block is searched for.
+func watchCase() bench.Case {
+	return bench.Case{
+		Name: "watched", Unit: "block", Prepare: fillWatched, Ours: searchWatched,
 		About: "1,000,000 watched addresses: memory of the set, and the time that asking it adds to a block of 250 transactions, two of which are deposits",
 		Goals: []bench.Goal{
 			{Of: bench.Wall, Budget: 5e6, Limit: 1e6, Absolute: true},
 			{Of: "set", Budget: 120 << 20, Limit: 60 << 20, Absolute: true},
 		},
-		Scales: []float64{1},
-	}}
+	}
 }
 
 const (

@@ -5,33 +5,33 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
-	"golang.org/x/sync/errgroup"
+	"github.com/shopspring/decimal"
+	"golang.org/x/sys/unix"
 
 	"gatewayd/cmd/gatewaybench/bench"
-	"gatewayd/cmd/gatewaybench/exchange/ladder"
+	apiclient "gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 )
 
-// orderCases are about an order's whole way.
-func orderCases() []bench.Case {
-	return []bench.Case{{
-		Name: "order-rest", Group: bench.Exchange, Unit: "order",
+// orderCase is about an order's whole way.
+func orderCase() bench.Case {
+	return bench.Case{
+		Name: "order-rest", Unit: "order", Ours: ordersOverREST,
 		About: "an order over REST into the book: key, rules, JSON-RPC, chain, match; yardstick: the sum of its parts measured alone",
-		Ours:  ordersOverREST,
-		Yardsticks: []bench.Yardstick{
-			{Name: "HTTP echo", Part: echoOrders}, {Name: "HMAC", Part: authenticateOrders}, {Name: "sign", Part: signOrders}, {Name: "verify", Part: verifyOrders},
-			{Name: "match", Part: matchOrders}, {Name: "log append", Part: appendOrders},
+		Yardsticks: []bench.Side{
+			{Name: "HTTP echo", Part: echoOrders}, {Name: "HMAC", Part: bench.Loop(10*restOrders, authenticate)},
+			{Name: "sign", Part: bench.Loop(2*restOrders, signHash)}, {Name: "verify", Part: bench.Loop(2*restOrders, verifyBlock)},
+			{Name: "match", Part: matchOrders}, {Name: "log append", Part: bench.Loop(restOrders, appendBlock)},
 		},
-		Goals: []bench.Goal{{Of: bench.CPU, Budget: 1.5, Limit: 1.2, Sum: true}},
-	}}
+		Goals: []bench.Goal{{Of: bench.CPU, Budget: 2.5, Limit: 2, Sum: true}},
+	}
 }
 
 const (
@@ -41,202 +41,113 @@ const (
 	perAgent = 2000
 )
 
-// ordersOverREST places orders by several clients at a time and waits until the exchange has matched them.
-func ordersOverREST(ctx context.Context, r *bench.Run) (bench.Figure, error) {
+// ordersOverREST places orders by several clients at a time and lets the exchange match them.
+func ordersOverREST(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	n := r.N(restOrders)
-	s, err := openAPIEnv(ctx, r.Dir, max(restClients, n/perAgent+1))
+	s, err := openEnv(ctx, r.Dir, max(restClients, n/perAgent+1))
 	if err != nil {
 		return bench.Figure{}, err
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.enrol(ctx); err != nil {
-		return bench.Figure{}, errors.Join(err, s.Close())
+		return bench.Figure{}, err
 	}
-	f, err := s.measure(ctx, r, n)
-	return f, errors.Join(err, s.Close())
-}
-
-func (s *apiEnv) measure(ctx context.Context, r *bench.Run, n int) (bench.Figure, error) {
-	for i, c := range s.clients { // the first order of each opens its delegation address
-		if err := s.order(ctx, c, n+i); err != nil {
+	for i, t := range s.traders { // the first order of each opens its delegation address
+		if _, err := t.api.Place(ctx, newOrder(n+i)); err != nil {
 			return bench.Figure{}, err
 		}
 	}
-	if err := s.unfollow(); err != nil { // what the index does is after the book
-		return bench.Figure{}, err
-	}
-	late := make([]latencies, len(s.clients))
-	f, err := r.Measure(n, func() error {
-		err := share(n, len(s.clients), func(client, i int) error {
-			start := time.Now()
-			err := s.order(ctx, s.clients[client], i)
-			late[client].add(time.Since(start))
+	s.unfollow() // what the index does is after the book
+	return r.Measure(n, func() error {
+		err := share(n, len(s.traders), func(trader, i int) error {
+			_, err := s.traders[trader].api.Place(ctx, newOrder(i))
 			return err
 		})
-		if err != nil {
-			return err
-		}
-		return s.node.Tick()
+		return errors.Join(err, s.chain.Node.Tick())
 	})
-	var all latencies
-	for i := range late {
-		all.merge(&late[i])
-	}
-	all.note(&f)
-	return f, err
 }
 
-// share has several workers do n things between them.
-func share(n, workers int, do func(worker, i int) error) error {
-	var g errgroup.Group
-	for w := range workers {
-		g.Go(func() error {
-			for i := w; i < n; i += workers {
-				if err := do(w, i); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+// newOrder is the n-th order: two in three rest, every third meets what rests on the other side.
+func newOrder(n int) apiclient.NewOrder {
+	o, away := apiclient.NewOrder{Symbol: symbol, Side: apiclient.Sell}, int64(1+n*7%500)
+	if n%3 == 2 {
+		away = -away % 10
 	}
-	return g.Wait()
+	if n%2 == 0 {
+		o.Side, away = apiclient.Buy, -away
+	}
+	o.Price, o.Amount = decimal.New(15_000+away, -4), decimal.New(int64(20_000+n%10_000), -2)
+	return o
 }
 
-func (l *latencies) merge(of *latencies) {
-	l.count += of.count
-	for i, n := range of.fine {
-		l.fine[i] += n
-	}
-	l.coarse = append(l.coarse, of.coarse...)
-}
-
-// echoOrders posts the same forms to a handler that answers what a placed order is answered with.
+// echoOrders places the same orders with a handler that answers what a placed order is answered with.
 func echoOrders(ctx context.Context, r *bench.Run) (bench.Figure, error) {
-	e := echo.New()
-	type placed struct {
-		Symbol  string `json:"symbol"`
-		OrderID string `json:"orderId"`
-		Status  int    `json:"status"`
-	}
 	type answer struct {
-		Code int    `json:"code"`
-		Msg  string `json:"msg"`
-		Data placed `json:"data"`
+		Code int              `json:"code"`
+		Msg  string           `json:"msg"`
+		Data apiclient.Placed `json:"data"`
 	}
-	e.POST("/order", func(c echo.Context) error {
-		return c.JSON(http.StatusOK, answer{Msg: "ok", Data: placed{c.FormValue("symbol"), strings.Repeat("0", 64), 1}})
+	e := echo.New()
+	e.POST("/api/v2/order", func(c echo.Context) error {
+		return c.JSON(http.StatusOK, answer{Msg: "ok", Data: apiclient.Placed{Symbol: c.FormValue("symbol"), OrderID: strings.Repeat("0", 64)}})
 	})
-	server, err := bench.ServeLocal(ctx, e)
-	if err != nil {
-		return bench.Figure{}, err
+	server := httptest.NewServer(e)
+	defer server.Close()
+	c := apiclient.Client{
+		Base: server.URL, Key: strings.Repeat("A", 32), Secret: strings.Repeat("B", 32),
+		HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: restClients}},
 	}
 	n := r.N(restOrders)
-	f, err := r.Measure(n, postForms(ctx, "http://"+server.Addr+"/order", n))
-	return f, errors.Join(err, server.Close())
-}
-
-func postForms(ctx context.Context, url string, n int) func() error {
-	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: restClients}}
-	form := (&apiClient{key: strings.Repeat("A", 32), secret: strings.Repeat("B", 32)}).form(1)
-	return func() error {
-		defer c.CloseIdleConnections()
-		return share(n, restClients, func(_, _ int) error {
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(form))
-			if err != nil {
-				return fmt.Errorf("making a request: %w", err)
-			}
-			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			reply, err := c.Do(request)
-			if err != nil {
-				return err
-			}
-			defer reply.Body.Close()
-			_, err = io.Copy(io.Discard, reply.Body)
+	return r.Measure(n, func() error {
+		return share(n, restClients, func(_, i int) error {
+			_, err := c.Place(ctx, newOrder(i))
 			return err
 		})
-	}
-}
-
-// authenticateOrders computes both ends of a request's authentication.
-func authenticateOrders(_ context.Context, r *bench.Run) (bench.Figure, error) {
-	c := apiClient{key: strings.Repeat("A", 32), secret: strings.Repeat("B", 32)}
-	form := c.form(1)
-	want := authentication(c.secret, form)
-	n := r.N(restOrders * 10)
-	return r.Measure(n, func() error {
-		for range 2 * n { // the client's and the server's
-			if authentication(c.secret, form) != want {
-				return errors.New("HMAC differs")
-			}
-		}
-		return nil
 	})
 }
 
-func signOrders(_ context.Context, r *bench.Run) (bench.Figure, error) {
+// authenticate is the server's half of a request's authentication; the client's is in the echo.
+func authenticate(*bench.Run) (func() error, error) {
+	secret := strings.Repeat("B", 32)
+	values := map[string]string{"symbol": symbol, "amount": "200.00", "price": "1.5000", "side": "0", "key": strings.Repeat("A", 32), "timestamp": "1790000000000"}
+	return func() error {
+		if apiclient.Sign(secret, values) == "" {
+			return errors.New("no signature")
+		}
+		return nil
+	}, nil
+}
+
+func signHash(*bench.Run) (func() error, error) {
 	s, err := NewSigner(0)
-	if err != nil {
-		return bench.Figure{}, err
-	}
 	hash := make([]byte, core.HashSize)
-	n := r.N(restOrders * 2)
-	return r.Measure(n, func() error {
-		for range n {
-			if len(s.key.Sign(hash)) != core.SignatureSize {
-				return errVerify
-			}
+	return func() error {
+		if len(s.key.Sign(hash)) != core.SignatureSize {
+			return errors.New("no signature")
 		}
 		return nil
-	})
-}
-
-func verifyOrders(_ context.Context, r *bench.Run) (bench.Figure, error) {
-	s, err := NewSigner(0)
-	if err != nil {
-		return bench.Figure{}, err
-	}
-	hash := make([]byte, core.HashSize)
-	public, signature := s.key.Public(), s.key.Sign(hash)
-	n := r.N(restOrders * 2)
-	return r.Measure(n, func() error {
-		for range n {
-			if !core.Verify(public[:], hash, signature) {
-				return errVerify
-			}
-		}
-		return nil
-	})
+	}, err
 }
 
 // matchOrders matches on a book with real amounts.
-func matchOrders(ctx context.Context, r *bench.Run) (bench.Figure, error) {
-	s, err := ladder.NW1(r.N(restOrders*25), 42)
-	if err != nil {
-		return bench.Figure{}, err
+func matchOrders(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
+	s := nw1(r.N(25 * restOrders))
+	b, err := newExchangeBook(s, 10)
+	if err == nil {
+		err = s.play(ctx, b, &f)
 	}
-	c := clocked{stream: s, rate: 10, open: func(s *ladder.Stream, rate int) (engine, error) { return newExchangeBook(s, rate) }}
-	err = c.play(ctx)
-	return bench.Figure{Units: c.steps, CPU: c.cpu, Wall: c.wall}, err
+	return f, err
 }
 
-// appendOrders makes blocks of an order's size durable one after the other.
-func appendOrders(_ context.Context, r *bench.Run) (bench.Figure, error) {
+// appendBlock makes a block of an order's size durable.
+func appendBlock(r *bench.Run) (func() error, error) {
 	file, err := os.Create(filepath.Join(r.Dir, "log"))
-	if err != nil {
-		return bench.Figure{}, fmt.Errorf("making a file: %w", err)
-	}
-	defer file.Close()
 	block := make([]byte, 600)
 	rand.Read(block) // never fails
-	n := r.N(restOrders)
-	return r.Measure(n, func() error {
-		for range n {
-			if _, err := file.Write(block); err != nil {
-				return fmt.Errorf("writing: %w", err)
-			}
-			if err := syncData(file); err != nil {
-				return err
-			}
+	return func() error {
+		if _, err := file.Write(block); err != nil {
+			return fmt.Errorf("writing: %w", err)
 		}
-		return nil
-	})
+		return unix.Fdatasync(int(file.Fd()))
+	}, err
 }
