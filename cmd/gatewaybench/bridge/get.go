@@ -151,6 +151,8 @@ func getDepositsPlainly(ctx context.Context, r *bench.Run) (f bench.Figure, err 
 		return bench.Figure{}, fmt.Errorf("opening the store: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(8)
+	db.SetMaxIdleConns(8) // as many as our own
 	const where = ` WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = 'deposit'`
 	n, e := storedNetwork(), echo.New()
 	e.GET(depositsPath, func(c echo.Context) error {

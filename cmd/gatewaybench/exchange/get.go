@@ -183,6 +183,8 @@ func getOrdersPlainly(ctx context.Context, r *bench.Run) (f bench.Figure, err er
 		return bench.Figure{}, fmt.Errorf("opening the index: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(8)
+	db.SetMaxIdleConns(8) // as many as our own
 	const columns = `id, owner, side, type, price, quantity, created, executed, executed_amount, base_fee, operator_fee, status`
 	answer := func(c echo.Context, data any) error {
 		return c.JSON(http.StatusOK, envelope{Msg: "ok", Data: data})

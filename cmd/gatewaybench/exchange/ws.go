@@ -168,7 +168,7 @@ func subscribers(_ context.Context, r *bench.Run, say func(string)) error {
 		if err != nil {
 			return fmt.Errorf("client %d: %w", i, err)
 		}
-		defer link.Close()
+		defer func() { _ = link.Close() }() // the hub may have closed it
 		g.Go(func() error {
 			for range pushes {
 				_, push, err := link.ReadMessage()
