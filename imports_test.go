@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"devnet/exchangedemo":       {"chain", "devnet", "devnet/demo", "exchangeapi/client", "vite/core", "vite/dex"},
 	"operator":                  {"chain", "chain/vite", "config", "gateway", "operator/status", "records", "records/signguard", "vite/core", "watcher", "watcher/recovery"},
 	"operator/audit":            {"chain", "config", "operator", "operator/status", "records", "watcher/reconcile"},
+	"operator/backup":           {"chain", "config", "exchangeapi/apikey", "exchangeapi/index", "internal/database", "operator/status", "records", "records/signguard", "vite/blocklog", "vite/ledger", "vite/node"},
 	"operator/notify":           {"chain", "internal/secretfile", "operator/status", "records"},
 	"operator/overview":         {"chain", "operator", "operator/status", "records"},
 	"operator/doctor":           {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "vite/client", "vite/core"},

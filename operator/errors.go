@@ -30,6 +30,9 @@ func plainly(cause error, format string, args ...any) error {
 	return plainError{fmt.Sprintf(format, args...), cause}
 }
 
+// AsTold keeps the words of an error that says already what it means.
+func AsTold(err error) error { return plainError{err.Error(), err} }
+
 // constraintText is how the databases say that a constraint refused.
 var constraintText = regexp.MustCompile(`constraint failed|violates|duplicate key`)
 

@@ -37,7 +37,7 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 	if s.engine.file == "" {
 		return s.Lease(ctx, role, holder, ttl)
 	}
-	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s, alone: flock.New(s.engine.file + "." + role + ".lock")}
+	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s, alone: flock.New(LockFile(s.engine.file, role))}
 	locked, err := l.alone.TryLock()
 	if err == nil && !locked {
 		err = s.leasedTo(ctx, role)
@@ -52,6 +52,9 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 	}
 	return l, nil
 }
+
+// LockFile is the file that the holder of a role on a SQLite database has locked.
+func LockFile(path, role string) string { return path + "." + role + ".lock" }
 
 func (s *Store) unfenced() *Store { return s.Fenced(nil) }
 
@@ -171,7 +174,7 @@ func (tx *Tx) clock() (ms int64, err error) {
 // Led tells whether somebody holds a role now, as far as that can be told from outside: on SQLite by the lock file, else by the database's clock.
 func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 	if s.engine.file != "" {
-		l := flock.New(s.engine.file + "." + role + ".lock")
+		l := flock.New(LockFile(s.engine.file, role))
 		free, err := l.TryLock()
 		if err == nil && free {
 			err = l.Close()

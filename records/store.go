@@ -191,9 +191,12 @@ type engine struct {
 	file   string         // the database's path; empty for a server
 }
 
+// sqliteGuards is the folder of SQLite's guard triggers.
+const sqliteGuards = "migrations/sqlite"
+
 func engineOf(db *database.DB) engine {
 	if db.File != "" {
-		return engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: "migrations/sqlite", file: db.File}
+		return engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: sqliteGuards, file: db.File}
 	}
 	return engine{
 		driver: "pgx", clock: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", lock: writerLock,
@@ -244,6 +247,13 @@ func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
 
 // schema is the tables of both engines under the guard triggers of this one.
 func (s *Store) schema(joins bool, tell func(from, to int64)) database.Schema {
+	return database.Schema{Folders: foldersOf(s.engine.guards), Joins: joins, Migrating: tell}
+}
+
+// Schema is what a SQLite file of records is made by.
+func Schema() database.Schema { return database.Schema{Folders: foldersOf(sqliteGuards)} }
+
+func foldersOf(guards string) []fs.FS {
 	folder := func(name string) fs.FS {
 		f, err := fs.Sub(migrations, name)
 		if err != nil {
@@ -251,7 +261,7 @@ func (s *Store) schema(joins bool, tell func(from, to int64)) database.Schema {
 		}
 		return f
 	}
-	return database.Schema{Folders: []fs.FS{folder(s.engine.guards), folder("migrations")}, Joins: joins, Migrating: tell}
+	return []fs.FS{folder(guards), folder("migrations")}
 }
 
 // OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made, and a schema that

@@ -29,12 +29,17 @@ func openDatabase(ctx context.Context, url string) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := fs.Sub(migrations, "migrations")
-	if err == nil {
-		err = db.Migrate(ctx, database.Schema{Folders: []fs.FS{folder}, Table: versionTable})
-	}
-	if err != nil {
+	if err := db.Migrate(ctx, Schema()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db.Writes, nil
+}
+
+// Schema is what a database of API keys is made by.
+func Schema() database.Schema {
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // they are compiled in
+	}
+	return database.Schema{Folders: []fs.FS{folder}, Table: versionTable}
 }

@@ -67,14 +67,19 @@ func openStore(ctx context.Context, url string) (*store, error) {
 	if db.File == "" {
 		s.lock = "SELECT pg_advisory_xact_lock(7310293846)"
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err == nil {
-		err = db.Migrate(ctx, database.Schema{Folders: []fs.FS{files}, Table: versions})
-	}
-	if err != nil {
+	if err := db.Migrate(ctx, Schema()); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
 	}
 	return s, nil
+}
+
+// Schema is what an index is made by.
+func Schema() database.Schema {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // they are compiled in
+	}
+	return database.Schema{Folders: []fs.FS{files}, Table: versions}
 }
 
 func (s *store) close() error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -178,4 +179,44 @@ func (g *Guard) update(ctx context.Context, f func(*sqlx.Tx) error) error {
 		return err
 	}
 	return t.Commit()
+}
+
+// Lacks names something that the file of another sign-guard knows and this one does not, or is empty: then this one is at least as new.
+func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error) {
+	conn, err := g.db.Connx(ctx) // the attached file is this connection's
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ? AS other", other); err != nil {
+		return "", fmt.Errorf("comparing the sign-guard with %s: %w", other, err)
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "DETACH DATABASE other")
+	var missing []string
+	err = conn.SelectContext(ctx, &missing, `SELECT * FROM (
+		SELECT 'the signature ' || chain || ' ' || account || ' ' || lineage || '/' || number FROM
+			(SELECT chain, account, lineage, number, digest FROM other.guard EXCEPT SELECT chain, account, lineage, number, digest FROM main.guard)
+		UNION ALL SELECT 'address ' || path_index || ' of ' || chain FROM (SELECT chain, path_index FROM other.given EXCEPT SELECT chain, path_index FROM main.given)
+		) LIMIT 1`)
+	if err != nil {
+		return "", fmt.Errorf("comparing the sign-guard with %s: %w", other, err)
+	}
+	return strings.Join(missing, ""), nil
+}
+
+// PassOver takes the next count addresses of a chain as given: what a guard from a backup has forgotten of them is nobody else's then.
+func (g *Guard) PassOver(ctx context.Context, id chain.ID, count int) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		var next int64
+		if err := t.GetContext(ctx, &next, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM given WHERE chain = ?`, string(id)); err != nil {
+			return err
+		}
+		_, err := t.ExecContext(ctx, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+			INSERT INTO given (chain, path_index) SELECT ?, ? + i FROM n WHERE ? > 0`, count, string(id), next, count)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("passing over %d addresses of %s: %w", count, id, err)
+	}
+	return nil
 }

@@ -171,13 +171,8 @@ func HasOlderHashes(path string) (bool, error) {
 // cutTail removes a torn last frame, or the zeros that an older version took behind the last. If a whole frame follows the
 // fault, it is not the last: data would be lost silently.
 func (l *Log) cutTail(size int64) error {
-	good, err := findFrame(l.file, l.next.Offset+1, size)
-	if err != nil {
-		return fmt.Errorf("reading the block log: %w", err)
-	}
-	if good > 0 {
-		return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy",
-			ErrCorrupt, l.next.Offset, good)
+	if err := checkTail(l.file, l.next.Offset, size); err != nil {
+		return err
 	}
 	if err := l.file.Truncate(l.next.Offset); err != nil {
 		return fmt.Errorf("cutting the end of the block log: %w", err)

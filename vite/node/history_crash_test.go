@@ -216,7 +216,7 @@ func TestCutLogWithHistory(t *testing.T) {
 		after := config
 		after.Dir = t.TempDir()
 		require.NoError(t, os.CopyFS(after.Dir, os.DirFS(saved)))
-		require.NoError(t, os.Truncate(filepath.Join(after.Dir, logName), at))
+		require.NoError(t, os.Truncate(filepath.Join(after.Dir, LogName), at))
 		moved := vfs.NewMem()
 		_, err := vfs.Clone(copyDisk(t, disk, path), moved, path, filepath.Join(after.Dir, history.DirName))
 		require.NoError(t, err)
@@ -228,8 +228,8 @@ func TestCutLogWithHistory(t *testing.T) {
 	}
 	config.Dir = saved
 	for _, lose := range []func() error{
-		func() error { return os.Truncate(filepath.Join(saved, logName), int64(blocklog.HeaderSize)-1) },
-		func() error { return os.Remove(filepath.Join(saved, logName)) },
+		func() error { return os.Truncate(filepath.Join(saved, LogName), int64(blocklog.HeaderSize)-1) },
+		func() error { return os.Remove(filepath.Join(saved, LogName)) },
 	} {
 		require.NoError(t, lose())
 		_, err := New(config)

@@ -21,10 +21,10 @@ var keepAll = ledger.Retention{Depth: 1 << 40, Changes: 1 << 40, Snapshots: 1 <<
 
 // remade opens a copy of a node's log and nothing else, with everything in memory: what it answers, the node must answer.
 func remade(t testing.TB, config Config) *Node {
-	data, err := os.ReadFile(filepath.Join(config.Dir, logName))
+	data, err := os.ReadFile(filepath.Join(config.Dir, LogName))
 	require.NoError(t, err)
 	config.Dir, config.retention, config.disk = t.TempDir(), keepAll, nil
-	require.NoError(t, os.WriteFile(filepath.Join(config.Dir, logName), data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(config.Dir, LogName), data, 0o600))
 	return open(t, config).Node
 }
 

@@ -58,8 +58,12 @@ type Config struct {
 const (
 	defaultInterval   = time.Second
 	defaultStateEvery = 16 << 20
-	logName           = "blocks.log"
-	lockName          = "LOCK"
+)
+
+// What stands in a chain's folder (docs/exchange-chain.md): the log of all blocks, and what keeps a second process out.
+const (
+	LogName  = "blocks.log"
+	LockName = "LOCK"
 )
 
 // Node is an exchange chain with one producer. Its methods may be called at the same time.
@@ -134,7 +138,7 @@ func (n *Node) open() (err error) {
 	if err := os.MkdirAll(n.config.Dir, 0o700); err != nil {
 		return err
 	}
-	n.dirLock = flock.New(filepath.Join(n.config.Dir, lockName))
+	n.dirLock = flock.New(filepath.Join(n.config.Dir, LockName))
 	switch locked, err := n.dirLock.TryLock(); {
 	case err != nil:
 		return fmt.Errorf("locking %s: %w", n.config.Dir, err)

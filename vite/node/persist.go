@@ -39,7 +39,7 @@ func (n *Node) reload(maxHeight uint64) (*ledger.State, error) {
 	return s, log.Close()
 }
 
-func (n *Node) logPath() string { return filepath.Join(n.config.Dir, logName) }
+func (n *Node) logPath() string { return filepath.Join(n.config.Dir, LogName) }
 
 // trimHistory takes out of the history what the replay will put there again, and makes a damaged one anew.
 func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {

@@ -320,10 +320,10 @@ func TestCopyOfARunningChain(t *testing.T) {
 
 // copyLog copies the chain's log as cp does, in small pieces.
 func copyLog(t *testing.T, from, to string) {
-	in, err := os.Open(filepath.Join(from, logName))
+	in, err := os.Open(filepath.Join(from, LogName))
 	require.NoError(t, err)
 	defer in.Close()
-	out, err := os.Create(filepath.Join(to, logName))
+	out, err := os.Create(filepath.Join(to, LogName))
 	require.NoError(t, err)
 	_, err = io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, make([]byte, 100))
 	require.NoError(t, err)
@@ -389,7 +389,7 @@ func TestStateNewerThanTheLog(t *testing.T) {
 		cut := config
 		cut.Dir = t.TempDir()
 		require.NoError(t, os.CopyFS(cut.Dir, os.DirFS(config.Dir)))
-		require.NoError(t, os.Truncate(filepath.Join(cut.Dir, logName), at.Offset-1))
+		require.NoError(t, os.Truncate(filepath.Join(cut.Dir, LogName), at.Offset-1))
 		log, told := logtest.NewNullLogger()
 		cut.Log = log
 		again := open(t, cut)

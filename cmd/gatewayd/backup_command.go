@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/config"
+	"gatewayd/operator"
+	"gatewayd/operator/backup"
+)
+
+func backupCommand(w streams) *cobra.Command {
+	var f format
+	var verify, apart bool
+	c := &cobra.Command{
+		Use: "backup TARGET", Short: "Back up databases, sign-guard, embedded chain and configuration into one new file, beside the running daemon", Args: cobra.ExactArgs(1),
+		Long: "Write TARGET, a tar that only its owner can read, with the records, the sign-guard, the exchange index, the API keys, the log of an embedded exchange chain and\n" +
+			"the configuration; verify it, and only then give it its name. The daemon may run: it is not held up. Keys, passwords and secrets are never in it: keep the wallet's\n" +
+			"store, its password and exchange.secret_file apart. What is on a PostgreSQL server is backed up there. --verify checks a file that was written before.",
+		Example: "  gatewayd backup -c /etc/gatewayd/config.yaml /backup/gatewayd-$(date -u +%FT%H%M).tar\n  gatewayd backup --verify /backup/gatewayd-2026-11-23T0600.tar",
+	}
+	path := configFlag(c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		m, err := backup.Manifest{}, error(nil)
+		if verify {
+			m, err = backup.Verify(cmd.Context(), args[0])
+		} else {
+			m, err = writeBackup(cmd, *path, args[0], apart)
+		}
+		if err != nil {
+			return backupError(err)
+		}
+		if f.json {
+			return printJSON(w.stdout, m)
+		}
+		return printBackup(w.stdout, args[0], m, verify)
+	}
+	c.Flags().BoolVar(&verify, "verify", false, "check TARGET, which was written before: every byte, database and block")
+	c.Flags().BoolVar(&apart, "postgres-apart", false, "what is on a PostgreSQL server was backed up there, before this: back up the rest")
+	c.Flags().BoolVar(&f.json, "json", false, "answer the manifest as JSON")
+	return c
+}
+
+func writeBackup(cmd *cobra.Command, path, target string, apart bool) (m backup.Manifest, err error) {
+	cfg, err := config.Load(path)
+	if err != nil {
+		return m, err
+	}
+	return backup.Write(cmd.Context(), cfg, target, backup.Options{Program: programVersion(), Apart: apart})
+}
+
+func programVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "gatewayd"
+	}
+	return "gatewayd " + info.Main.Version
+}
+
+// backupError keeps the words of what a backup refuses, which name the file and the next step, and lets others be put in words.
+func backupError(err error) error {
+	for _, known := range []error{backup.ErrDamaged, backup.ErrNewer, backup.ErrExists, backup.ErrInUse} {
+		if errors.Is(err, known) {
+			return operator.AsTold(err)
+		}
+	}
+	return err
+}
+
+func printBackup(w io.Writer, path string, m backup.Manifest, verified bool) error {
+	what := "Written and verified"
+	if verified {
+		what = "Verified"
+	}
+	fmt.Fprintf(w, "%s: %s, of %s by %s\n", what, path, m.Made.Format("2006-01-02T15:04:05Z"), m.Program)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, f := range m.Files {
+		fmt.Fprintf(t, "  %s\t%s bytes\t%s\n", f.Name, operator.Grouped(uint64(f.Size)), fileNote(f))
+	}
+	for _, c := range m.Chains {
+		fmt.Fprintf(t, "  chain %s\tblock %d\tfinal %d\n", c.Chain, c.Height, c.Final)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, a := range m.Absent {
+		fmt.Fprintf(w, "  not in it: %s: %s\n", a.What, a.Why)
+	}
+	return nil
+}
+
+func fileNote(f backup.File) string {
+	switch {
+	case f.Schema > 0:
+		return fmt.Sprintf("schema %d", f.Schema)
+	case f.Blocks > 0:
+		return fmt.Sprintf("%s snapshot blocks", operator.Grouped(f.Blocks))
+	}
+	return ""
+}
+
+func restoreCommand(w streams) *cobra.Command {
+	var f format
+	var o backup.RestoreOptions
+	c := &cobra.Command{
+		Use: "restore BACKUP [NAME...]", Short: "Put a backup back where the configuration wants it, while no daemon runs", Args: cobra.MinimumNArgs(1),
+		Long: "Verify BACKUP and put its files where the configuration wants them; a configuration that is missing is put back as well. Nothing is overwritten: files that are\n" +
+			"there are refused, or renamed with --replace. A sign-guard and an exchange chain's log that are there and newer stay. Where the sign-guard is lost, the backup's is\n" +
+			"put back and every paying account is stopped, because nobody knows what was signed since: docs/operations.md, \"Recovery\", has the steps from there.",
+		Example: "  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar\n" +
+			"  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar records.db   # that alone is lost; the sign-guard is looked at as well",
+	}
+	path := configFlag(c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Only = args[1:]
+		r, err := backup.Restore(cmd.Context(), args[0], *path, o)
+		if err != nil {
+			return backupError(err)
+		}
+		if f.json {
+			return printJSON(w.stdout, r)
+		}
+		printRestored(w.stdout, r)
+		return nil
+	}
+	c.Flags().BoolVar(&o.Replace, "replace", false, "rename databases that are there and put the backup's in their place")
+	c.Flags().BoolVar(&o.OlderGuard, "older-guard", false, "rename the sign-guard that is there, too: signatures since the backup are forgotten, and every paying account is stopped")
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+func printRestored(w io.Writer, r backup.Restored) {
+	fmt.Fprintf(w, "Restored the backup of %s by %s.\n", r.Manifest.Made.Format("2006-01-02T15:04:05Z"), r.Manifest.Program)
+	for _, list := range []struct {
+		what  string
+		paths []string
+	}{{"put back", r.Put}, {"kept, because it is as new or newer", r.Unchanged}, {"renamed to", r.Aside}} {
+		for _, path := range list.paths {
+			fmt.Fprintf(w, "  %s: %s\n", list.what, path)
+		}
+	}
+	for _, s := range r.Stopped {
+		fmt.Fprintf(w, "  stopped: %s on %s\n", s.Account, s.Chain)
+	}
+	fmt.Fprintln(w, "Next:")
+	for i, step := range nextSteps(r) {
+		fmt.Fprintf(w, "  %d. %s\n", i+1, step)
+	}
+}
+
+// nextSteps are what an operator does after a restore, in its order.
+func nextSteps(r backup.Restored) (steps []string) {
+	cfg := r.Config
+	missing := func(path, what string) {
+		if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
+			steps = append(steps, fmt.Sprintf("%s is missing: put back your own copy of %s, which no backup holds", path, what))
+		}
+	}
+	missing(cfg.Wallet.Store, "the wallet's store")
+	missing(cfg.Wallet.PasswordFile, "its password")
+	if cfg.Exchange != nil && cfg.Exchange.SecretEnv == "" {
+		missing(cfg.Exchange.SecretFile, "the secret of API keys")
+	}
+	steps = append(steps, "start the daemon: gatewayd run -c "+cfg.Path)
+	if len(cfg.Networks) > 0 {
+		steps = append(steps,
+			"gatewayd account list: the daemon stops each account that has signed more than the backup knows, as soon as it has read the chains",
+			`let stopped accounts go on by "Recovery" in docs/operations.md: account show, account settle, account resume`,
+			"gatewayd audit: 0 differences are wanted")
+	}
+	if cfg.Exchange != nil {
+		steps = append(steps, "gatewayd apikey list: keys that were revoked after "+r.Manifest.Made.Format("2006-01-02T15:04:05Z")+" work again; revoke them")
+	}
+	return steps
+}

@@ -1,0 +1,129 @@
+package backup
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"gatewayd/config"
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/exchangeapi/index"
+	"gatewayd/internal/database"
+	"gatewayd/records"
+	"gatewayd/vite/node"
+)
+
+// kind is how a part is copied, checked and put back.
+type kind int
+
+const (
+	plain    kind = iota
+	derived       // a database that follows from a chain: it may be missing on either side
+	stored        // a database that follows from nothing else
+	guarded       // the sign-guard
+	chainLog      // the log of the embedded exchange chain
+)
+
+// part is one file of a gateway.
+type part struct {
+	name   string // in a backup
+	kind   kind
+	schema func() database.Schema // of databases
+	path   string                 // where the configuration has it
+}
+
+func noSchema() database.Schema { return database.Schema{} }
+
+// known are all parts, in the order in which they are copied. Each may be newer than those before it and not older: the sign-guard knows every signature of the
+// records, the exchange chain every block that records and index have followed. The other way round a restore would look like a fork, or like a forgotten signature.
+func known() []part {
+	return []part{
+		{name: recordsName, kind: stored, schema: records.Schema},
+		{name: guardName, kind: guarded, schema: noSchema},
+		{name: indexName, kind: derived, schema: index.Schema},
+		{name: testName, kind: derived, schema: index.Schema},
+		{name: keysName, kind: stored, schema: apikey.Schema},
+		{name: logName, kind: chainLog},
+		{name: genesisName, kind: plain},
+		{name: configName, kind: plain},
+	}
+}
+
+func find(name string) (part, bool) {
+	all := known()
+	i := slices.IndexFunc(all, func(p part) bool { return p.name == name })
+	if i < 0 {
+		return part{}, false
+	}
+	return all[i], true
+}
+
+func (k kind) database() bool { return k == derived || k == stored || k == guarded }
+
+// parts are the files of a configuration, and what is on a server instead, by the keys that name it.
+func parts(cfg config.Config) (list []part, servers []string) {
+	paths := map[string]string{configName: cfg.Path}
+	add := func(name, key, url string) {
+		path, file := database.Path(url)
+		if !file {
+			servers = append(servers, key)
+			return
+		}
+		for _, other := range paths {
+			if filepath.Clean(other) == filepath.Clean(path) { // one database of several owners
+				return
+			}
+		}
+		paths[name] = path
+	}
+	if len(cfg.Networks) > 0 {
+		add(recordsName, "database.url", cfg.Database.URL)
+		paths[guardName] = filepath.Join(cfg.Data, "guard.db")
+	}
+	if x := cfg.Exchange; x != nil {
+		add(indexName, "exchange.index.url", x.Index.URL)
+		if x.Test != nil {
+			add(testName, "exchange.test.index.url", x.Test.Index.URL)
+		}
+		add(keysName, "exchange.keys", x.Keys)
+	}
+	if e := cfg.Embedded; e != nil {
+		paths[logName], paths[genesisName] = filepath.Join(e.Dir, node.LogName), e.Genesis
+	}
+	for _, p := range known() {
+		if p.path = paths[p.name]; p.path != "" {
+			list = append(list, p)
+		}
+	}
+	return list, servers
+}
+
+// absent is what a backup of a configuration does not hold, and why.
+func absent(cfg config.Config, servers []string) (list []Absent) {
+	add := func(why string, what ...string) {
+		for _, w := range what {
+			if w != "" {
+				list = append(list, Absent{w, why})
+			}
+		}
+	}
+	const secret = "keys and secrets are never in a backup: keep them apart from it"
+	if cfg.Wallet.Store != "" {
+		add(secret, "wallet.store "+cfg.Wallet.Store)
+	}
+	if f := cfg.Wallet.PasswordFile; f != "" {
+		add(secret, "wallet.password_file "+f)
+	}
+	if x := cfg.Exchange; x != nil && x.SecretEnv == "" {
+		add(secret, "exchange.secret_file "+x.SecretFile)
+	}
+	for _, key := range servers {
+		add("it is on a PostgreSQL server: back it up there, before this", key)
+	}
+	return list
+}
+
+// needs tells whether a restore cannot do without a part that the configuration names.
+func (p part) needs() bool { return p.kind == guarded || p.kind == chainLog || p.name == recordsName }
+
+func (p part) String() string { return fmt.Sprintf("%s (%s)", p.name, p.path) }
