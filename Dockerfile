@@ -1,23 +1,24 @@
-# gatewayd as one static file in an image that holds nothing else.
-FROM golang:1.26-bookworm AS build
+# gatewayd as one static file in an image that holds nothing else. `make release` makes the same image without a Docker engine.
+FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
+ARG TARGETARCH
+ARG VERSION=dev
+ARG COMMIT=
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-# cgo is for SQLite. The tags keep the C library's resolver, user database and loader out, so that linking it statically is sound.
-RUN CGO_ENABLED=1 go build -trimpath \
-      -tags netgo,osusergo,sqlite_omit_load_extension,timetzdata \
-      -ldflags '-s -w -linkmode external -extldflags "-static"' \
-      -o /out/gatewayd ./cmd/gatewayd \
- && mkdir -p /out/data
+RUN scripts/build.sh "$TARGETARCH" "$VERSION" "$COMMIT" /out/gatewayd \
+ && scripts/image-root.sh /out/gatewayd /out/root \
+ && mkdir -m 700 /out/own
 
-FROM gcr.io/distroless/static-debian12:nonroot
-COPY --from=build /out/gatewayd /usr/local/bin/gatewayd
-COPY --from=build /src/LICENSE /src/NOTICE /usr/share/doc/gatewayd/
-COPY --from=build --chown=nonroot:nonroot /out/data /data
-USER nonroot
+FROM scratch
+COPY --from=build /out/root /
+COPY --from=build --chown=65532:65532 /out/own /data
+COPY --from=build --chown=65532:65532 /out/own /home/nonroot
+USER 65532:65532
 WORKDIR /data
 VOLUME /data
+ENV PATH=/usr/local/bin
 STOPSIGNAL SIGTERM
 # No shell and no curl here: the program asks itself.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/usr/local/bin/gatewayd", "health"]

@@ -1,6 +1,7 @@
 # gatewayd: the commands people need. `make help` lists them.
 
 TAGS := netgo,osusergo,sqlite_omit_load_extension,timetzdata
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
 SOURCE ?= embedded
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
@@ -32,8 +33,7 @@ bench: build build/gatewaybench ## every figure of the budgets beside its yardst
 
 .PHONY: build
 build: ## build/gatewayd, one static file
-	CGO_ENABLED=1 go build -trimpath -tags $(TAGS) \
-		-ldflags '-s -w -linkmode external -extldflags "-static"' -o build/gatewayd ./cmd/gatewayd
+	@scripts/build.sh "$$(go env GOARCH)" "$(or $(VERSION),dev)" "$(COMMIT)" build/gatewayd
 
 .PHONY: build/gatewaybench
 build/gatewaybench:
@@ -65,7 +65,15 @@ contracts-check: ## fails if the committed contracts differ from their sources
 
 .PHONY: image
 image: ## container image (needs a Docker engine)
-	docker build -t gatewayd:$(or $(VERSION),dev) .
+	docker build --build-arg VERSION=$(or $(VERSION),dev) --build-arg COMMIT=$(COMMIT) -t gatewayd:$(or $(VERSION),dev) .
+
+.PHONY: release
+release: ## binaries, Debian packages, container image, bills of materials into build/release; VERSION=v0.9.0
+	@scripts/release.sh "$(or $(VERSION),dev)"
+
+.PHONY: release-test
+release-test: ## installs and runs what `make release` made, in a Debian root of its own (as root, half an hour)
+	@scripts/release-test.sh
 
 .PHONY: clean
 clean: ## removes what builds and installs have left in build/

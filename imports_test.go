@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"web":                       {},
 	"httpserver":                {},
 	"httpserver/jsonrpc":        {},
+	"internal/buildinfo":        {},
 	"internal/secretfile":       {},
 	"config":                    {"chain", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "operator/notify", "operator/status", "records", "vite/core", "wallet", "wallet/rpc", "watcher"},
 	"vite/genesis":              {"chain", "vite/core", "vite/ledger"},
@@ -85,6 +86,7 @@ var mayImport = map[string][]string{
 	"cmd/gatewaybench/bridge":   {"..."},
 	"cmd/gatewaybench/exchange": {"..."},
 	"scripts/mutate":            {},
+	"scripts/release":           {},
 	"":                          {},
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -34,18 +33,4 @@ func healthCommand(w streams) *cobra.Command {
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file of the daemon: its listener is asked")
 	c.MarkFlagsMutuallyExclusive("url", "config")
 	return c
-}
-
-func versionCommand(w streams) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			info, ok := debug.ReadBuildInfo()
-			if !ok {
-				return fmt.Errorf("this binary carries no build information")
-			}
-			fmt.Fprintf(w.stdout, "gatewayd %s %s\n", info.Main.Version, info.GoVersion)
-			return nil
-		},
-	}
 }
