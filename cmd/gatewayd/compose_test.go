@@ -75,7 +75,7 @@ func TestCompose(t *testing.T) {
 	startService(t, lookUp(t, "gatewayd"), command, services["gatewayd"].Environment)
 	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, outside(t)) == nil })
 
-	answer, err := http.Get("http://" + listen + "/gateway/eth/meta-info?tokenId=" + tokenOf(t, path)) //nolint:noctx // of a test
+	answer, err := http.Get("http://" + listen + "/gateway/eth/meta-info?tokenId=" + firstToken(t, path)) //nolint:noctx // of a test
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
@@ -117,7 +117,7 @@ func answersPOST(url string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-func tokenOf(t *testing.T, path string) string {
+func firstToken(t *testing.T, path string) string {
 	cfg, err := config.Load(path)
 	require.NoError(t, err)
 	return cfg.Networks[0].Tokens[0].Token

@@ -36,38 +36,49 @@ func linked(binary string) (*debug.BuildInfo, []module, error) {
 		if d.Replace != nil {
 			d = d.Replace
 		}
-		m := module{Path: d.Path, Version: d.Version, Sum: d.Sum}
-		dir, err := moduleDir(d.Path + "@" + d.Version)
-		if err != nil {
-			return nil, nil, err
-		}
+		modules = append(modules, module{Path: d.Path, Version: d.Version, Sum: d.Sum})
+	}
+	dirs, err := moduleDirs(modules)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range modules {
+		m := &modules[i]
+		dir := dirs[m.Path]
 		if m.Texts, err = licenceTexts(dir); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", d.Path, err)
+			return nil, nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
 		if m.Licence = classify(m.Texts); m.Licence == "" {
-			return nil, nil, fmt.Errorf("%s: its licence is unknown here: look at %s, and add what tells it to licenceMarks", d.Path, dir)
+			return nil, nil, fmt.Errorf("%s: its licence is unknown here: look at %s, and add what tells it to licenceMarks", m.Path, dir)
 		}
-		modules = append(modules, m)
 	}
 	return info, modules, nil
 }
 
-// moduleDir is where a module's source lies; it is fetched if it is not there.
-func moduleDir(at string) (string, error) {
-	out, err := exec.Command("go", "mod", "download", "-json", at).Output()
+// moduleDirs is where the modules' sources lie, by path; they are fetched if they are not there.
+func moduleDirs(modules []module) (map[string]string, error) {
+	args := []string{"mod", "download", "-json"}
+	for _, m := range modules {
+		args = append(args, m.Path+"@"+m.Version)
+	}
+	out, err := exec.Command("go", args...).Output()
 	if err != nil {
-		return "", fmt.Errorf("go mod download %s: %w", at, err)
+		return nil, fmt.Errorf("go mod download: %w", err)
 	}
-	var answer struct{ Dir string }
-	if err := json.Unmarshal(out, &answer); err != nil {
-		return "", fmt.Errorf("go mod download %s: %w", at, err)
+	dirs := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var answer struct{ Path, Dir string }
+		if err := d.Decode(&answer); err != nil {
+			return nil, fmt.Errorf("go mod download: %w", err)
+		}
+		dirs[answer.Path] = answer.Dir
 	}
-	return answer.Dir, nil
+	return dirs, nil
 }
 
 var licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice|copyright)([-._].*)?$`)
 
-// licenceTexts are the licence files of a module's root; of the folder above its Go code for those that keep none there.
+// licenceTexts are the licence files of a module's root; what stands above its Go code for those that have none.
 func licenceTexts(dir string) ([]licenceText, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -85,9 +96,23 @@ func licenceTexts(dir string) ([]licenceText, error) {
 		texts = append(texts, licenceText{e.Name(), string(text)})
 	}
 	if len(texts) == 0 {
-		return nil, fmt.Errorf("no licence file in %s", dir)
+		return sourceHeader(dir)
 	}
 	return texts, nil
+}
+
+// sourceHeader is the comment at the top of a module's first Go file.
+func sourceHeader(dir string) ([]licenceText, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("no licence file in %s", dir))
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	header, _, _ := strings.Cut(string(text), "\npackage ")
+	return []licenceText{{filepath.Base(files[0]), header}}, nil
 }
 
 // licenceMarks are words that only one licence has; the first that is found counts, so what contains others comes first.
@@ -103,6 +128,7 @@ var licenceMarks = []struct{ words, spdx string }{
 	{"Neither the name", "BSD-3-Clause"},
 	{"may be used to endorse or promote products derived", "BSD-3-Clause"},
 	{"Redistributions in binary form must reproduce", "BSD-2-Clause"},
+	{"// MIT license", "MIT"},
 	{"This is free and unencumbered software released into the public domain", "Unlicense"},
 	{"CC0 1.0 Universal", "CC0-1.0"},
 }
