@@ -31,6 +31,7 @@ func TestWhatIsTaken(t *testing.T) {
 		"decimals":          {func(c *Config) { c.Networks[0].Tokens[1].Decimals = 9 }, nil, []string{usdt + ".decimals"}},
 		"a gas price":       {func(c *Config) { c.Ethereum[0].MaxFeeGwei = "77" }, []string{"ethereum.eth.max_fee_gwei"}, nil},
 		"listeners":         {func(c *Config) { c.Gateway.Listen = "127.0.0.1:1" }, nil, []string{"gateway.listen"}},
+		"operators":         {func(c *Config) { c.Operators.Listen = "127.0.0.1:1" }, nil, []string{"operators.listen"}},
 		"nodes":             {func(c *Config) { c.Ethereum[0].Nodes = []string{"http://127.0.0.1:1"} }, nil, []string{"ethereum.eth.nodes"}},
 		"a network's chain": {func(c *Config) { c.Networks[0].Source, c.Networks[0].Funders = "bsc", nil }, nil, []string{"networks.eth.funders", "networks.eth.source"}},
 		"a path":            {func(c *Config) { c.Networks[0].Path = "/x" }, nil, []string{"networks.eth.path"}},

@@ -27,19 +27,20 @@ import (
 // Config is the whole configuration: one tree of the packages' own parts. Unknown keys are errors. Secrets are named by file or
 // environment variable, never written here.
 type Config struct {
-	Data     string            `yaml:"data"` // directory of everything the daemon keeps
-	Log      Log               `yaml:"log"`
-	Database records.Config    `yaml:"database"`
-	Wallet   Wallet            `yaml:"wallet"`
-	Ethereum []ethereum.Config `yaml:"ethereum"`
-	Vite     []vite.Config     `yaml:"vite"`
-	Embedded *Embedded         `yaml:"embedded"`
-	Networks []Network         `yaml:"networks"`
-	Gateway  gateway.Config    `yaml:"gateway"`
-	Watcher  watcher.Config    `yaml:"watcher"`
-	Status   status.Config     `yaml:"status"`
-	Alerts   notify.Config     `yaml:"alerts"`   // who is told of conditions and records
-	Exchange *Exchange         `yaml:"exchange"` // the exchange API; off when left out
+	Data      string            `yaml:"data"` // directory of everything the daemon keeps
+	Log       Log               `yaml:"log"`
+	Database  records.Config    `yaml:"database"`
+	Wallet    Wallet            `yaml:"wallet"`
+	Ethereum  []ethereum.Config `yaml:"ethereum"`
+	Vite      []vite.Config     `yaml:"vite"`
+	Embedded  *Embedded         `yaml:"embedded"`
+	Networks  []Network         `yaml:"networks"`
+	Gateway   gateway.Config    `yaml:"gateway"`
+	Operators Operators         `yaml:"operators"`
+	Watcher   watcher.Config    `yaml:"watcher"`
+	Status    status.Config     `yaml:"status"`
+	Alerts    notify.Config     `yaml:"alerts"`   // who is told of conditions and records
+	Exchange  *Exchange         `yaml:"exchange"` // the exchange API; off when left out
 
 	Linked []Chain `yaml:"-"` // chains whose Settings are a Kind
 	Path   string  `yaml:"-"` // of its file; empty for one that has none
@@ -121,6 +122,7 @@ func (c Config) Check() error {
 	}
 	chains := c.checkChains(add)
 	add("gateway", c.Gateway.Check())
+	add("operators", c.Operators.Check())
 	add("log", c.Log.Check())
 	add("watcher", c.Watcher.Check())
 	add("status", c.Status.Check())

@@ -18,6 +18,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/gateway"
 	"gatewayd/operator"
+	"gatewayd/operator/metrics"
 	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
 	"gatewayd/records"
@@ -39,15 +40,15 @@ type Daemon struct {
 	monitor  *status.Monitor
 	notifier *notify.Notifier
 	Gateway  *gateway.Server
-	hangups  <-chan os.Signal // each asks for the configuration to be read again; nil for none
-	limits   *exchangeLimits  // of the exchange API in this process; nil for none
+	outside  Outside
+	limits   *exchangeLimits // of the exchange API in this process; nil for none
 	closers  []func()
 }
 
 // New opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
-func New(ctx context.Context, cfg config.Config, keys *wallet.Keys, log *logrus.Logger) (*Daemon, error) {
-	d := &Daemon{Config: cfg, log: log, Chains: map[chain.ID]chain.Chain{}}
-	if err := d.open(ctx, keys); err != nil {
+func New(ctx context.Context, cfg config.Config, w Outside) (*Daemon, error) {
+	d := &Daemon{Config: cfg, log: w.Log, outside: w.withOperators(), Chains: map[chain.ID]chain.Chain{}}
+	if err := d.open(ctx, w.Keys); err != nil {
 		d.Close()
 		return nil, err
 	}
@@ -110,11 +111,16 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		}
 		d.log.WithFields(logrus.Fields{"from": from, "to": to}).Info(what)
 	}
+	operators := d.outside.Operators
+	operators.stage("the database is being opened")
 	store, err := records.Open(ctx, cfg)
 	if err != nil {
+		operators.stage("the database cannot be opened: " + err.Error())
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the database", store.Close))
+	operators.standBy(store, d.Config.NetworkRecords())
+	d.closers = append(d.closers, operators.leave)
 	if d.Tenure, err = takeTenure(ctx, store, d.log); err != nil {
 		return fmt.Errorf("taking the lease: %w", err)
 	}
@@ -162,15 +168,17 @@ func (d *Daemon) newGateway(keys *wallet.Keys) error {
 			},
 		}
 	}
-	server, err := gateway.New(d.Config.Gateway, gateway.Parts{Store: d.Store, Routes: routes, Log: d.log})
+	server, err := gateway.New(d.Config.Gateway, gateway.Parts{Store: d.Store, Routes: routes, Log: d.log, Tell: d.outside.Operators.Metrics.Requests("gateway")})
 	d.Gateway = server
 	return err
 }
 
 // Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what happened.
 func (d *Daemon) Run(ctx context.Context) error {
+	d.outside.Operators.lead(d)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.Tenure.keep(gctx) })
+	g.Go(func() error { return d.outside.Operators.Metrics.Follow(gctx, d.figures()) })
 	g.Go(func() error { return d.Watcher.Run(gctx) })
 	g.Go(func() error { return d.monitor.Run(gctx) })
 	g.Go(func() error { return d.notifier.Run(gctx) })
@@ -178,6 +186,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
 	return d.Tenure.explain(g.Wait())
+}
+
+// figures are what the metrics tell of.
+func (d *Daemon) figures() metrics.Bridge {
+	b := metrics.Bridge{Store: d.Store, Chains: d.Chains, CoinDecimals: map[chain.ID]uint8{}, Networks: d.monitor.Networks}
+	for _, c := range d.Config.Chains() {
+		b.CoinDecimals[c.ID] = c.Decimals
+	}
+	return b
 }
 
 // firstLook is how long the pages wait for the daemon's first look at what it can pay with. Nodes that are slower or away are a condition of their own.

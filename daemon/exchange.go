@@ -25,6 +25,7 @@ import (
 	"gatewayd/exchangeapi/index"
 	"gatewayd/exchangeapi/ws"
 	"gatewayd/internal/secretfile"
+	"gatewayd/operator/metrics"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
@@ -108,12 +109,14 @@ type Exchange struct {
 	waits   []dependency                  // the nodes
 	closers []func() error
 	log     *logrus.Logger
+	metrics *metrics.Metrics
 }
 
 // OpenExchange wires the exchange API of a configuration with its defaults. It starts nothing.
-func OpenExchange(ctx context.Context, cfg config.Exchange, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) (*Exchange, error) {
-	e := &Exchange{log: log}
-	if err := e.open(ctx, cfg, keys, getenv, log); err != nil {
+func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchange, error) {
+	w = w.withOperators()
+	e := &Exchange{log: w.Log, metrics: w.Operators.Metrics}
+	if err := e.open(ctx, cfg, w.Keys, w.Getenv, w.Log); err != nil {
 		e.Close()
 		return nil, fmt.Errorf("exchange API: %w", err)
 	}
@@ -132,12 +135,12 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys *wallet.K
 		return err
 	}
 	e.closers = append(e.closers, func() error { feeds.Close(); return nil })
-	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log}
+	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange")}
 	if cfg.KeyPage == nil || *cfg.KeyPage {
 		parts.Pages = web.Keys()
 	}
 	add := func(name, base, node string, o client.Options, x index.Config) error {
-		network, err := e.network(ctx, node, o, x, cfg.Sockets, log.WithField("exchange", name))
+		network, err := e.network(ctx, name, node, o, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, Delegation{Keys: keys, Network: name}
 		parts.Networks = append(parts.Networks, network)
 		return err
@@ -182,7 +185,7 @@ func OverHTTP(node string, nodes []string) string {
 }
 
 // network opens the index of one exchange and the hub that pushes its changes.
-func (e *Exchange) network(ctx context.Context, target string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
+func (e *Exchange) network(ctx context.Context, name, target string, o client.Options, cfg index.Config, sockets ws.Config, log *logrus.Entry) (exchangeapi.Network, error) {
 	o.Log, o.Lazy = log, true
 	node, err := client.Dial(ctx, target, o)
 	if err != nil {
@@ -199,6 +202,7 @@ func (e *Exchange) network(ctx context.Context, target string, o client.Options,
 		return exchangeapi.Network{}, err
 	}
 	e.parts = append(e.parts, x.Run, hub.Run)
+	e.metrics.Exchange(name, metrics.Exchange{Index: x, Sockets: hub})
 	e.waits = append(e.waits, dependency{"the exchange API's node", func(ctx context.Context) error {
 		if x.Reached() {
 			return nil
@@ -244,6 +248,7 @@ const readyPoll = 10 * time.Millisecond
 
 // Close gives back what openExchange took, in reverse order; end Run first.
 func (e *Exchange) Close() {
+	e.metrics.NoExchange()
 	for _, c := range slices.Backward(e.closers) {
 		if err := c(); err != nil {
 			e.log.WithError(err).Warn("closing the exchange API")
@@ -253,15 +258,17 @@ func (e *Exchange) Close() {
 }
 
 // serveExchange serves the exchange API until ctx ends; without a section in the configuration it does nothing.
-func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) error {
+func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, w Outside) error {
 	if cfg == nil {
 		return nil
 	}
-	e, err := OpenExchange(ctx, *cfg, keys, getenv, log)
+	e, err := OpenExchange(ctx, *cfg, w)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
+	w.Operators.serves(e.Server)
+	defer w.Operators.serves(nil)
 	if err := limits.serve(e.Server); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-d.hangups:
+		case <-d.outside.Hangups:
 			asked = true
 		case <-tick.C:
 		}

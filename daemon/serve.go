@@ -20,6 +20,15 @@ type Outside struct {
 	Getenv  func(string) string
 	Hangups chan os.Signal // SIGHUP; nil: nobody listens
 	Log     *logrus.Logger
+	// Operators is told what there is to tell; nil: nobody listens.
+	Operators *Operators
+}
+
+func (w Outside) withOperators() Outside {
+	if w.Operators == nil {
+		w.Operators = unheard()
+	}
+	return w
 }
 
 // Serve starts the embedded exchange chain if there is one, and serves what the configuration has until ctx ends: the bridge of its networks, the
@@ -28,11 +37,18 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)
+	var err error
+	if w.Operators, err = NewOperators(cfg, w.Log); err != nil {
+		return err
+	}
+	g.Go(func() error { return w.Operators.Run(gctx) })
 	if cfg.Embedded != nil {
 		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: what came after its last stored state is replayed")
+		w.Operators.stage("the embedded exchange chain is being opened")
 		e, err := openEmbedded(*cfg.Embedded, w.Log)
 		if err != nil {
-			return fmt.Errorf("embedded exchange chain: %w", err)
+			stop()
+			return errors.Join(fmt.Errorf("embedded exchange chain: %w", err), g.Wait())
 		}
 		defer e.Close()
 		w.Log.WithFields(logrus.Fields{"http": e.URL(), "ws": e.WSURL()}).Info("embedded exchange chain listening")
@@ -41,20 +57,20 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 	}
 	limits := &exchangeLimits{}
 	if len(cfg.Networks) > 0 {
-		d, err := New(gctx, cfg, w.Keys, w.Log)
+		d, err := New(gctx, cfg, w)
 		if err != nil {
 			stop()
 			return errors.Join(err, g.Wait())
 		}
-		d.hangups, d.limits = w.Hangups, limits
+		d.limits = limits
 		d.takeLimits()
-		g.Go(func() error { return runTenures(gctx, d, w.Keys) })
+		g.Go(func() error { return runTenures(gctx, d) })
 	} else {
 		g.Go(func() error { return ignoreHangups(gctx, w.Hangups, w.Log) })
 	}
-	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, limits, w.Keys, w.Getenv, w.Log) })
+	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, limits, w) })
 	g.Go(func() error {
-		return ServeWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w.Log)
+		return ServeWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w)
 	})
 	w.Log.Info("gatewayd runs")
 	return g.Wait()

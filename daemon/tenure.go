@@ -12,7 +12,6 @@ import (
 
 	"gatewayd/operator/status"
 	"gatewayd/records"
-	"gatewayd/wallet"
 )
 
 // LeaseTTL is how long a dead daemon on PostgreSQL keeps others waiting.
@@ -111,7 +110,7 @@ func (t *tenure) End() {
 
 // runTenures runs a daemon until ctx ends or a part fails. When it loses its lease (the database was away for longer than it lasts, or another
 // daemon has taken over) everything it works with is closed, and opened anew under the next lease: nothing that it knew is used again.
-func runTenures(ctx context.Context, d *Daemon, keys *wallet.Keys) error {
+func runTenures(ctx context.Context, d *Daemon) error {
 	for {
 		err := d.Run(ctx)
 		d.Close()
@@ -119,21 +118,21 @@ func runTenures(ctx context.Context, d *Daemon, keys *wallet.Keys) error {
 			return err
 		}
 		d.log.WithError(err).Error("signing has stopped: the lease is lost; taking it again as soon as it is free")
-		hangups, limits := d.hangups, d.limits
-		if d, err = reopen(ctx, d, keys); err != nil {
+		limits := d.limits
+		if d, err = reopen(ctx, d); err != nil {
 			return err
 		}
-		d.hangups, d.limits = hangups, limits
+		d.limits = limits
 		d.takeLimits()
 		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is ours again: everything is read anew")
 	}
 }
 
 // reopen opens a daemon again, however long its database stays away.
-func reopen(ctx context.Context, d *Daemon, keys *wallet.Keys) (*Daemon, error) {
+func reopen(ctx context.Context, d *Daemon) (*Daemon, error) {
 	told := ""
 	for {
-		next, err := New(ctx, d.Config, keys, d.log)
+		next, err := New(ctx, d.Config, d.outside)
 		if err == nil {
 			next.monitor.Alerts = d.monitor.Alerts // what was told is not told again
 		}

@@ -74,7 +74,7 @@ func TestThirdAdapter(t *testing.T) {
 	require.NoError(t, err)
 	log := logrus.New()
 	log.SetOutput(t.Output())
-	d, err := New(t.Context(), cfg, keys, log)
+	d, err := New(t.Context(), cfg, Outside{Keys: keys, Log: log})
 	require.NoError(t, err)
 	defer d.Close()
 	ctx, stop := context.WithCancel(t.Context())

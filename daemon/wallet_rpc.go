@@ -15,22 +15,22 @@ import (
 
 // ServeWalletRPC serves the stores in the directory of the daemon's store until ctx ends. Without an address in cfg it does
 // nothing. Transactions go to the first of the exchange chain's nodes that answers; without nodes sending is refused.
-func ServeWalletRPC(ctx context.Context, cfg config.WalletRPC, store string, ledger WalletLedger, log *logrus.Logger) error {
+func ServeWalletRPC(ctx context.Context, cfg config.WalletRPC, store string, ledger WalletLedger, w Outside) error {
 	if !cfg.Enabled() {
 		return nil
 	}
 	if err := cfg.Check(); err != nil {
 		return fmt.Errorf("wallet.rpc: %w", err)
 	}
-	return ServeWallet(ctx, cfg, wallet.Config{Dir: filepath.Dir(store), AutoLock: cfg.AutoLock}, ledger, log)
+	return ServeWallet(ctx, cfg, wallet.Config{Dir: filepath.Dir(store), AutoLock: cfg.AutoLock}, ledger, w)
 }
 
-func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config, ledger WalletLedger, log *logrus.Logger) error {
+func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config, ledger WalletLedger, w Outside) error {
 	m, err := wallet.NewManager(stores)
 	if err != nil {
 		return err
 	}
-	parts := rpc.Parts{Wallet: m, Log: log}
+	parts := rpc.Parts{Wallet: m, Log: w.Log, Tell: w.withOperators().Operators.Metrics.Requests("wallet")}
 	if len(ledger.nodes) > 0 {
 		defer ledger.Close()
 		parts.Ledger = ledger
@@ -42,7 +42,7 @@ func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config
 	if err := s.Listen(); err != nil {
 		return err
 	}
-	log.WithFields(logrus.Fields{"ipc": cfg.IPC, "http": s.HTTPAddr(), "ws": s.WSAddr(), "dir": m.Dir()}).Info("wallet RPC answers")
+	w.Log.WithFields(logrus.Fields{"ipc": cfg.IPC, "http": s.HTTPAddr(), "ws": s.WSAddr(), "dir": m.Dir()}).Info("wallet RPC answers")
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return m.Run(ctx) })
 	g.Go(func() error { return s.Run(ctx) })

@@ -40,6 +40,7 @@ const EveryMinute = "* * * * *"
 type Options struct {
 	Dir, Listen, ExchangeListen, Source string
 	API                                 string        // address of the exchange API; empty for none
+	Operators                           string        // address of the operators' listener; empty: the system chooses a port
 	Confirmations, Finality             int64         // depth of final blocks of the exchange chain and of the source chain
 	Period                              time.Duration // between blocks of the source chain
 	Interval                            time.Duration // between snapshot blocks of the exchange chain
@@ -64,6 +65,7 @@ type Env struct {
 	openAPI  func(context.Context) (*daemon.Exchange, error) // nil for none
 	api      chan *daemon.Exchange                           // the opened one, once
 	Daemon   *daemon.Daemon
+	told     *daemon.Operators
 	Info     Info
 	closers  []func()
 }
@@ -114,13 +116,18 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 	}
 	cfg.Path = d.Info.Config
 	cfg = d.Exchange.Inside(cfg)
-	if d.Daemon, err = daemon.New(ctx, cfg, keys, log); err != nil {
+	w := daemon.Outside{Keys: keys, Getenv: getenv, Log: log}
+	if w.Operators, err = daemon.NewOperators(cfg, log); err != nil {
+		return err
+	}
+	d.told = w.Operators
+	if d.Daemon, err = daemon.New(ctx, cfg, w); err != nil {
 		return err
 	}
 	d.closers = append(d.closers, d.Daemon.Close)
 	if cfg.Exchange != nil {
 		d.openAPI = func(ctx context.Context) (*daemon.Exchange, error) {
-			return daemon.OpenExchange(ctx, *cfg.Exchange, keys, getenv, log)
+			return daemon.OpenExchange(ctx, *cfg.Exchange, w)
 		}
 	}
 	return nil
@@ -137,6 +144,7 @@ func (d *Env) Run(ctx context.Context) error {
 	if d.openAPI != nil {
 		g.Go(func() error { return d.serveAPI(ctx) })
 	}
+	g.Go(func() error { return d.told.Run(ctx) })
 	g.Go(func() error { return d.Daemon.Run(ctx) })
 	return g.Wait()
 }
@@ -158,6 +166,10 @@ func (d *Env) Ready(ctx context.Context) error {
 		return err
 	}
 	d.Info.Gateway = "http://" + d.Daemon.Gateway.Addr() + d.Daemon.Config.Networks[0].Path
+	if err := d.told.Ready(ctx); err != nil {
+		return err
+	}
+	d.Info.Operators = d.told.URL()
 	if err := d.readyAPI(ctx); err != nil {
 		return err
 	}
@@ -214,10 +226,11 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 	o = o.withDefaults()
 	c := config.Config{
 		Data: o.Dir, Log: config.Log{Level: "warn"},
-		Ethereum: []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.Finality, 10), Accounts: o.Accounts, OnDemand: o.Source != ""}},
-		Vite:     []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.Confirmations), Accounts: o.Accounts}},
-		Gateway:  gateway.Config{Config: httpserver.Config{Listen: o.Listen}},
-		Watcher:  watcher.Config{Poll: o.Poll, Sweep: o.Sweep, BalanceAudit: cmp.Or(o.BalanceAudit, time.Minute), Solvency: time.Minute},
+		Ethereum:  []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.Finality, 10), Accounts: o.Accounts, OnDemand: o.Source != ""}},
+		Vite:      []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.Confirmations), Accounts: o.Accounts}},
+		Gateway:   gateway.Config{Config: httpserver.Config{Listen: o.Listen}},
+		Operators: config.Operators{Config: httpserver.Config{Listen: cmp.Or(o.Operators, daemon.AnyPort)}},
+		Watcher:   watcher.Config{Poll: o.Poll, Sweep: o.Sweep, BalanceAudit: cmp.Or(o.BalanceAudit, time.Minute), Solvency: time.Minute},
 		Networks: []config.Network{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
 			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",

@@ -26,7 +26,8 @@ type Info struct {
 	Source     string  `json:"source"`
 	Exchange   string  `json:"exchange"`
 	ExchangeWS string  `json:"exchangeWs"`
-	API        string  `json:"api"` // base URL of the exchange API
+	API        string  `json:"api"`       // base URL of the exchange API
+	Operators  string  `json:"operators"` // URL of the operators' listener
 	Config     string  `json:"config"`
 	Mnemonic   string  `json:"mnemonic"`
 	FaucetKey  string  `json:"faucetKey"`
@@ -132,6 +133,7 @@ func (i Info) Print(w io.Writer, fresh bool) {
 
   gateway         %s
   health          %s
+  operators       %s  (/health, /ready, /metrics)
   API description %s
   source chain    %s
   exchange chain  %s  (WebSocket %s)
@@ -139,7 +141,7 @@ func (i Info) Print(w io.Writer, fresh bool) {
   final           %d blocks deep on the source chain, %d snapshot blocks on the exchange chain
 
 Tokens
-`, keep, i.Gateway, RootOf(i.Gateway)+"/health", RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
+`, keep, i.Gateway, RootOf(i.Gateway)+"/health", i.Operators, RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
 	}

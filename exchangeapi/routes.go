@@ -207,7 +207,7 @@ func (n *network) answerProving(e endpoint) echo.HandlerFunc {
 // who reads a request on the way could repeat it in its five seconds.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
+		httpserver.Observe(s.Tell), httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
 		s.middleware.OnlyHTTPS(func() error {
 			return &apiError{code: codeGeneral, msg: "Only HTTPS is served", http: http.StatusForbidden}
 		}),

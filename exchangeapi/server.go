@@ -30,10 +30,11 @@ import (
 type Parts struct {
 	Networks []Network
 	Keys     *apikey.Store
-	Feeds    rates.Feeds             // nil when the configuration names no feed
-	Pages    map[string]http.Handler // pages for people, by path below each base path
-	Log      *logrus.Logger          // nil means standard error
-	Now      func() time.Time        // nil means time.Now
+	Feeds    rates.Feeds              // nil when the configuration names no feed
+	Pages    map[string]http.Handler  // pages for people, by path below each base path
+	Log      *logrus.Logger           // nil means standard error
+	Tell     func(httpserver.Request) // of every request that was answered; nil for nobody
+	Now      func() time.Time         // nil means time.Now
 }
 
 // Network is one exchange under one base path: "" for the main network, "/test" for a test network.
@@ -183,7 +184,22 @@ type networkHealth struct {
 }
 
 func (s *Server) health(c echo.Context) error {
-	h := health{Status: "ok", Networks: []networkHealth{}}
+	h := s.readHealth(c.Request().Context())
+	status := http.StatusOK
+	if h.Status != wellStatus {
+		status = http.StatusServiceUnavailable
+	}
+	return c.JSON(status, h)
+}
+
+// wellStatus is the status of a health with nothing to do.
+const wellStatus = "ok"
+
+// Well tells what /health does.
+func (s *Server) Well(ctx context.Context) bool { return s.readHealth(ctx).Status == wellStatus }
+
+func (s *Server) readHealth(ctx context.Context) health {
+	h := health{Status: wellStatus, Networks: []networkHealth{}}
 	for _, n := range s.Networks {
 		ready := n.Index.Ready() == nil // the index logs why not
 		network := networkHealth{Name: n.Name, Ready: ready}
@@ -194,13 +210,9 @@ func (s *Server) health(c echo.Context) error {
 		}
 		h.Networks = append(h.Networks, network)
 	}
-	if err := s.Keys.Ping(c.Request().Context()); err != nil {
+	if err := s.Keys.Ping(ctx); err != nil {
 		s.Log.WithError(err).Error("exchange API health")
 		h.Status = "down"
 	}
-	status := http.StatusOK
-	if h.Status != "ok" {
-		status = http.StatusServiceUnavailable
-	}
-	return c.JSON(status, h)
+	return h
 }

@@ -65,7 +65,7 @@ func checkBase(base string) error {
 	if strings.ContainsAny(base, ":*?#%") {
 		return fmt.Errorf("path %q: plain letters, digits and slashes are wanted", base)
 	}
-	if base == "/health" || base == "/openapi.json" {
+	if base == "/health" || base == "/ready" || base == "/openapi.json" {
 		return fmt.Errorf("path %q is the gateway's own", base)
 	}
 	return nil

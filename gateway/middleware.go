@@ -15,7 +15,7 @@ const specVersion = "v1.0"
 // before are the steps ahead of routing, outermost first, so that they hold for errors and unknown paths too.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
+		httpserver.Observe(s.Tell), httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
 		s.middleware.OnlyHTTPS(func() error { return refuse(httpsWanted) }),
 		httpserver.CleanPath,
 		s.middleware.LimitRate(func(wait time.Duration) error { return refuseUntil(tooManyRequests, wait) }),

@@ -45,9 +45,10 @@ type endpoint func(*network, context.Context, query) (data any, err error)
 type Parts struct {
 	Store  store
 	Routes []Route
-	Log    *logrus.Logger   // nil means standard error
-	Now    func() time.Time // nil means time.Now
-	Label  func() string    // makes a label for a user of a shared address; nil means eight random letters and digits
+	Log    *logrus.Logger           // nil means standard error
+	Tell   func(httpserver.Request) // of every request that was answered; nil for nobody
+	Now    func() time.Time         // nil means time.Now
+	Label  func() string            // makes a label for a user of a shared address; nil means eight random letters and digits
 }
 
 // Route is one network under one base path ("/gateway/eth"; "" for the root).
@@ -152,6 +153,7 @@ func (s *Server) route() error {
 	}
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
 	s.get("/health", s.health)
+	s.get("/ready", s.ready)
 	return nil
 }
 

@@ -32,6 +32,8 @@ var excuses = []excuse{
 	{by: "(*Tx).MarkLost", why: "when a chain has halted; it visits what may be lost"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
 	{by: "(*Tx).OwnTxsFrom", why: "a page from a height on"},
+	{by: "(*Tx).EventsSince", with: "seq > ", why: "reads what is new since the last look, ten thousand lines at most"},
+	{by: "(*Tx).FeesBetween", with: "height > ", why: "reads the blocks between two looks"},
 	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},
 	{by: "(*Tx).HoldingsAt", with: "height <= ", why: "reads the blocks between two comparisons"},
 	{by: "(*Tx).NewHoldings", why: "a page of accounts"},

@@ -69,6 +69,7 @@ check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
 check "geth, abigen and gotestsum" scripts/go-tool.sh geth abigen gotestsum
+check "promtool" scripts/promtool.sh
 check "gofmt" formatted
 check "go vet" go vet ./...
 check "contracts are as generated" scripts/contracts.sh --check

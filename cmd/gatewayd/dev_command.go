@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/config"
 	"gatewayd/devnet"
 )
 
@@ -34,6 +35,7 @@ func devCommand(w streams) *cobra.Command {
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address of the gateway")
 	f.StringVar(&o.ExchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
 	f.StringVar(&o.API, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
+	f.StringVar(&o.Operators, "operators", config.OperatorsListen, "address of the operators' listener: health, readiness, metrics")
 	f.IntVar(&o.Accounts, "accounts", 1, "accounts of the gateway that pay, on each chain")
 	f.StringVar(&o.Source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	depthFlags(&o, f)

@@ -177,7 +177,7 @@ func serveHallAPI(ctx context.Context, g *errgroup.Group, dir, url, chain string
 	if err != nil {
 		return err
 	}
-	api, err := daemon.OpenExchange(ctx, hallConfig(dir, url, chain), keys, w.getenv, log)
+	api, err := daemon.OpenExchange(ctx, hallConfig(dir, url, chain), daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
 	if err != nil {
 		return err
 	}

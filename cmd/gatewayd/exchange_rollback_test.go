@@ -38,7 +38,7 @@ func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *cli
 	require.NoError(t, err)
 	var rooms []*api.Client
 	for _, url := range databases {
-		e, err := daemon.OpenExchange(t.Context(), hallConfig(dir, url, chain.WSURL()), keys, w.getenv, log)
+		e, err := daemon.OpenExchange(t.Context(), hallConfig(dir, url, chain.WSURL()), daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
 		require.NoError(t, err)
 		t.Cleanup(e.Close)
 		during(t, e.Run)

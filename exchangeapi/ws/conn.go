@@ -88,6 +88,13 @@ func (c *conn) push(e entry) bool {
 	return true
 }
 
+// queued is what waits to be written.
+func (c *conn) queued() (entries, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue), c.size
+}
+
 // full says whether e is too much. One entry always fits into an empty queue.
 func (c *conn) full(e entry) bool {
 	return len(c.queue) >= c.hub.cfg.QueueEntries || len(c.queue) > 0 && c.size+len(e.frames) > c.hub.cfg.QueueBytes

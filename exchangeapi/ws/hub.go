@@ -121,6 +121,7 @@ func homes() map[string]shape {
 // Stats is what the hub does at the moment, and has done since its start.
 type Stats struct {
 	Connections, Subscriptions int
+	QueueEntries, QueueBytes   int   // of all connections together
 	Slow                       int64 // connections closed because their client was too slow
 	Overtaken                  int64 // states that a newer one replaced in a slow client's queue
 	Rounds                     int64 // rounds of pushes
@@ -129,9 +130,12 @@ type Stats struct {
 // Stats counts.
 func (h *Hub) Stats() Stats {
 	s := Stats{Slow: h.slow.Load(), Overtaken: h.overtaken.Load(), Rounds: h.rounds.Load()}
-	h.mu.Lock()
-	s.Connections = len(h.conns)
-	h.mu.Unlock()
+	open := h.connections()
+	s.Connections = len(open)
+	for _, c := range open {
+		entries, bytes := c.queued()
+		s.QueueEntries, s.QueueBytes = s.QueueEntries+entries, s.QueueBytes+bytes
+	}
 	h.table.mu.Lock()
 	s.Subscriptions = h.table.count
 	h.table.mu.Unlock()

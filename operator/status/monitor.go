@@ -89,6 +89,9 @@ func NewMonitor(p Parts) *Monitor {
 // Reconfigure has other networks' conditions told from the next look on.
 func (m *Monitor) Reconfigure(networks []records.Network) { m.served.Store(&networks) }
 
+// Networks are those whose conditions are told.
+func (m *Monitor) Networks() []records.Network { return *m.served.Load() }
+
 // Run looks until ctx ends. It never fails: a store that does not take what it finds shows by itself.
 func (m *Monitor) Run(ctx context.Context) error {
 	tick := time.NewTicker(m.Config.Every)

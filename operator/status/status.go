@@ -52,6 +52,15 @@ const (
 	ConfigRefused Kind = "config_refused" // the configuration was to be read again and is wrong: the one before stays
 )
 
+// Kinds are all that a condition can be, those that stop money first.
+func Kinds() []Kind {
+	return []Kind{
+		StoreDown, DaemonDown, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
+		NoFunds, NoCoin, NoQuota, FeesTooHigh, ChannelStopped,
+		NodeFaulty, NodeMended, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
+	}
+}
+
 // Condition is one thing that is not as it should be. Empty fields stand for all: every network on the chain, every token of the
 // network, both directions.
 type Condition struct {

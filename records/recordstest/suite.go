@@ -85,6 +85,7 @@ func Run(t *testing.T, url func(t *testing.T) string) {
 		{"why payouts wait", testWaits},
 		{"sheet", testSheet},
 		{"given up", testGivenUp},
+		{"figures", testFigures},
 		{"two processes", testTwoProcesses},
 		{"constraints", testConstraints},
 	} {

@@ -26,6 +26,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/net/netutil"
 
+	"gatewayd/httpserver"
 	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/wallet"
 )
@@ -80,7 +81,8 @@ type Parts struct {
 	Wallet *wallet.Manager
 	Ledger ledger // where transactions go; nil: sending is refused
 	Log    logrus.FieldLogger
-	Now    func() time.Time // of tokens; nil: time.Now
+	Tell   func(httpserver.Request) // of every request over HTTP; nil: nobody
+	Now    func() time.Time         // of tokens; nil: time.Now
 }
 
 // Server serves one wallet. Run ends calls in flight when it ends.
@@ -106,7 +108,7 @@ func New(cfg Config, p Parts) (*Server, error) {
 		Name: "wallet RPC", HTTP: cfg.HTTP, WS: cfg.WS, IPC: cfg.IPC,
 		MaxBody: maxBody, MaxMessage: maxBody, MaxBatch: maxBatch, MaxBatchResponse: maxBatchResponse, WriteTimeout: writeTimeout,
 		Origins: []string{"*"}, // refused before
-		Guard:   s.guard, Limit: func(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }, Stop: end,
+		Guard:   func(h http.Handler) http.Handler { return httpserver.ObserveHandler(p.Tell, s.guard(h)) }, Limit: func(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }, Stop: end,
 	})
 	if err := s.geth.RegisterName("wallet", &api{wallet: p.Wallet, sender: newSender(p.Ledger), log: p.Log, life: life}); err != nil {
 		return nil, fmt.Errorf("wallet RPC: %w", err)

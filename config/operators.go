@@ -1,0 +1,34 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"gatewayd/httpserver"
+)
+
+// Operators is the listener for operators and their tools: /health, /ready and /metrics. It tells amounts and accounts, so other machines reach it
+// over HTTPS, through a trusted proxy, or in plain where the section says so.
+type Operators struct {
+	httpserver.Config `yaml:",inline"`
+	Plain             bool `yaml:"plain"` // other machines are served over plain HTTP: for a network of the operators' own
+}
+
+// OperatorsListen is where operators are answered unless the configuration says otherwise.
+const OperatorsListen = "127.0.0.1:8070"
+
+// WithDefaults is the section with every empty field filled.
+func (c Operators) WithDefaults() Operators {
+	c.Config = c.Config.Or(httpserver.Config{Listen: OperatorsListen, RatePerSecond: 20, Burst: 60, MaxConnections: 64})
+	return c
+}
+
+// Check refuses a listener whose every request from other machines would be turned away, or read on the way by strangers.
+func (c Operators) Check() error {
+	c = c.WithDefaults()
+	faults := []error{c.Config.Check()}
+	if !c.Plain && !c.Reachable() {
+		faults = append(faults, fmt.Errorf("listen %s: other machines could read along; tls, acme or trust_proxy is wanted, or `plain: true` in a network of your own", c.Listen))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,264 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/singleflight"
+
+	"gatewayd/config"
+	"gatewayd/exchangeapi"
+	"gatewayd/httpserver"
+	"gatewayd/internal/database"
+	"gatewayd/operator/metrics"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// Operators is the listener for operators and their tools: /health, /ready and /metrics. It is there before the database and the nodes are, and
+// outlives tenures.
+type Operators struct {
+	Metrics *metrics.Metrics
+	server  *httpserver.Server
+	log     *logrus.Logger
+	bridge  bool // there are networks; false: the exchange API is all that is served
+
+	mu       sync.Mutex
+	why      string // it does not serve; empty once it does
+	store    *records.Store
+	networks []records.Network // as they were when the store was opened
+	leads    *Daemon           // nil while another daemon leads
+	exchange *exchangeapi.Server
+	health   singleflight.Group // a store that hangs holds one reader
+}
+
+// operatorsTime bounds an answer.
+const operatorsTime = 5 * time.Second
+
+// NewOperators takes a configuration that Check has found no fault with. It starts nothing.
+func NewOperators(cfg config.Config, log *logrus.Logger) (*Operators, error) {
+	section := cfg.Operators.WithDefaults()
+	guard, err := httpserver.NewMiddleware(section.Config, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("operators: %w", err)
+	}
+	o := &Operators{Metrics: metrics.New(cfg.Data), log: log, bridge: len(cfg.Networks) > 0, why: "it starts"}
+	o.Metrics.Files(files(cfg))
+	e := echo.New()
+	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
+		guard.LimitRate(func(time.Duration) error { return echo.ErrTooManyRequests }))
+	if !section.Plain {
+		e.Pre(guard.OnlyHTTPS(func() error { return echo.NewHTTPError(http.StatusForbidden, "HTTPS is wanted from other machines") }))
+	}
+	scrape := echo.WrapHandler(o.Metrics.Handler())
+	for path, h := range map[string]echo.HandlerFunc{"/health": o.answerHealth, "/ready": o.answerReady, "/metrics": scrape} {
+		e.GET(path, h)
+		e.HEAD(path, h)
+	}
+	o.server, err = httpserver.New(section.Config, httpserver.Parts{Name: "operators", Handler: e, Answer: 2 * operatorsTime, Log: log})
+	return o, err
+}
+
+// unheard is told everything and asked by nobody.
+func unheard() *Operators { return &Operators{Metrics: metrics.New("."), bridge: true} }
+
+// takeAgain is how often an address in use is tried again.
+const takeAgain = time.Second
+
+// Run listens until ctx ends. An address that another process has, such as the daemon that this one stands by for, is waited for: money does
+// not wait for that.
+func (o *Operators) Run(ctx context.Context) error {
+	for told := false; ; told = true {
+		err := o.server.Run(ctx)
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return err
+		}
+		if !told {
+			o.log.WithError(err).Error("operators are not answered: waiting for the address; operators.listen names another one")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(takeAgain):
+		}
+	}
+}
+
+// Ready waits until it listens.
+func (o *Operators) Ready(ctx context.Context) error { return o.server.Ready(ctx) }
+
+// URL is where it listens, once it is ready.
+func (o *Operators) URL() string { return o.server.URL() }
+
+// stage says what this process does before it serves.
+func (o *Operators) stage(why string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.why = why
+}
+
+// standBy: the store answers, and another daemon may lead.
+func (o *Operators) standBy(store *records.Store, networks []records.Network) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.why, o.store, o.networks, o.leads = "", store, networks, nil
+}
+
+// lead: this process has the lease.
+func (o *Operators) lead(d *Daemon) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.leads = d
+}
+
+// leave: the store is about to be closed.
+func (o *Operators) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.why, o.store, o.leads = "the database is closed: the lease was lost, or the daemon ends", nil, nil
+}
+
+// serves names the exchange API; nil takes it away.
+func (o *Operators) serves(x *exchangeapi.Server) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.exchange = x
+}
+
+func (o *Operators) answerHealth(c echo.Context) error {
+	if x := o.alone(); x != nil {
+		x.Handler().ServeHTTP(c.Response(), c.Request())
+		return nil
+	}
+	h := o.readHealth(c.Request().Context())
+	return c.JSON(codeOf(h.Well()), h)
+}
+
+// alone is the exchange API where there is nothing else to ask.
+func (o *Operators) alone() *exchangeapi.Server {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.bridge {
+		return nil
+	}
+	return o.exchange
+}
+
+// readHealth answers in bounded time, whatever the store does.
+func (o *Operators) readHealth(ctx context.Context) status.Health {
+	ctx, cancel := context.WithTimeout(ctx, operatorsTime)
+	defer cancel()
+	answer := o.health.DoChan("", func() (any, error) { return o.askStore() })
+	select {
+	case r := <-answer:
+		if r.Err == nil {
+			return r.Val.(status.Health)
+		}
+	case <-ctx.Done():
+	}
+	return status.DownHealth()
+}
+
+// errNoStore: the database is not open.
+var errNoStore = errors.New("the database is not open")
+
+func (o *Operators) askStore() (h status.Health, err error) {
+	o.mu.Lock()
+	store, networks := o.store, o.networks
+	if o.leads != nil {
+		networks = o.leads.monitor.Networks()
+	}
+	o.mu.Unlock()
+	if store == nil {
+		return h, errNoStore
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), operatorsTime)
+	defer cancel()
+	err = store.View(ctx, func(tx *records.Tx) error {
+		h, err = status.ReadHealth(tx, networks)
+		return err
+	})
+	return h, err
+}
+
+// Roles of a process.
+const (
+	roleLeader   = "leader"
+	roleStandby  = "standby"
+	roleExchange = "exchange"
+)
+
+// readiness is the answer of /ready: whether this process does its work, and why not. One that stands by for another does.
+type readiness struct {
+	Ready   bool     `json:"ready"`
+	Role    string   `json:"role"`
+	Reasons []string `json:"reasons"`
+	// Stops are the conditions that keep money from moving, whoever works: they make nobody less ready.
+	Stops []status.Kind `json:"stops"`
+}
+
+func (o *Operators) answerReady(c echo.Context) error {
+	r := o.readiness(c.Request().Context())
+	r.Ready = len(r.Reasons) == 0
+	return c.JSON(codeOf(r.Ready), r)
+}
+
+func (o *Operators) readiness(ctx context.Context) readiness {
+	o.mu.Lock()
+	why, leads, exchange := o.why, o.leads, o.exchange
+	o.mu.Unlock()
+	r := readiness{Role: roleStandby, Reasons: []string{}, Stops: []status.Kind{}}
+	add := func(is bool, text string) {
+		if is {
+			r.Reasons = append(r.Reasons, text)
+		}
+	}
+	if !o.bridge {
+		r.Role = roleExchange
+		add(exchange == nil, "the exchange API is not open yet")
+		add(exchange != nil && !exchange.Well(ctx), "the exchange API does not answer as new as its node's chain, or its database is down: see /health")
+		return r
+	}
+	if leads != nil {
+		r.Role = roleLeader
+		add(leads.Gateway.Addr() == "", "the gateway does not listen yet")
+	}
+	if why != "" {
+		r.Reasons = append(r.Reasons, why)
+		return r
+	}
+	health := o.readHealth(ctx)
+	add(health.Status == status.DownHealth().Status, "the database does not answer")
+	for _, c := range health.Reasons {
+		r.Stops = append(r.Stops, c.Kind)
+	}
+	return r
+}
+
+func codeOf(well bool) int {
+	if well {
+		return http.StatusOK
+	}
+	return http.StatusServiceUnavailable
+}
+
+// files are the databases beside the records, where they are files.
+func files(cfg config.Config) map[string]string {
+	list := map[string]string{"guard": filepath.Join(cfg.Data, "guard.db")}
+	if cfg.Exchange != nil {
+		for name, url := range map[string]string{"exchange": cfg.Exchange.Index.URL, "keys": cfg.Exchange.Keys} {
+			if path, is := database.Path(url); is {
+				list[name] = path
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,71 @@
+package httpserver
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Request is what is told of a request that was answered.
+type Request struct {
+	Route  string // method and path as the server knows them ("GET /health"), or one of the names below: there are never more than routes
+	Status int
+	Took   time.Duration
+	Socket bool // it became a WebSocket: Took is how long that was open
+}
+
+// Routes of requests that have none of their own.
+const (
+	UnknownRoute   = "unknown"
+	PreflightRoute = "preflight"
+)
+
+// Observe tells of every request, with errors written as the client gets them. It stands ahead of all others.
+func Observe(tell func(Request)) echo.MiddlewareFunc {
+	var known sync.Map // method and path of every route
+	var once sync.Once
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		if tell == nil {
+			return next
+		}
+		return func(c echo.Context) error {
+			once.Do(func() {
+				for _, r := range c.Echo().Routes() {
+					known.Store(r.Method+" "+r.Path, true)
+				}
+			})
+			begin := time.Now()
+			if err := next(c); err != nil {
+				c.Error(err)
+			}
+			route := c.Request().Method + " " + c.Path()
+			if _, ok := known.Load(route); !ok {
+				route = UnknownRoute
+				if c.Request().Method == http.MethodOptions {
+					route = PreflightRoute
+				}
+			}
+			tell(Request{Route: route, Status: c.Response().Status, Took: time.Since(begin), Socket: c.IsWebSocket()})
+			return nil
+		}
+	}
+}
+
+// ObserveHandler is Observe for a server of one route, which serves what is asked of it whatever its path.
+func ObserveHandler(tell func(Request), h http.Handler) http.Handler {
+	if tell == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin, answer := time.Now(), echo.NewResponse(w, nil)
+		h.ServeHTTP(answer, r)
+		route, socket := UnknownRoute, strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+		if r.Method == http.MethodPost || r.Method == http.MethodGet {
+			route = r.Method + " /"
+		}
+		tell(Request{Route: route, Status: answer.Status, Took: time.Since(begin), Socket: socket})
+	})
+}

@@ -1,0 +1,254 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+)
+
+// How often the records are read, and how long that may take; the same of balances, quota and the size of the database.
+const (
+	readEvery = 10 * time.Second
+	readTime  = 5 * time.Second
+	slowEvery = time.Minute
+	slowTime  = 30 * time.Second
+)
+
+// Bridge is what a daemon that leads works with.
+type Bridge struct {
+	Store interface {
+		View(ctx context.Context, f func(*records.Tx) error) error
+		Size(ctx context.Context) (bytes int64, err error)
+	}
+	Chains       map[chain.ID]chain.Chain
+	CoinDecimals map[chain.ID]uint8
+	Networks     func() []records.Network // as they are served now
+}
+
+// Follow reads the bridge's figures until ctx ends; then they are told no more.
+func (m *Metrics) Follow(ctx context.Context, b Bridge) error {
+	defer m.page.Store(nil)
+	f := &follower{Bridge: b, totals: m.totals}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return every(ctx, slowEvery, f.readSlow) })
+	g.Go(func() error {
+		return every(ctx, readEvery, func(ctx context.Context) {
+			p := f.read(ctx)
+			m.page.Store(&p)
+		})
+	})
+	return g.Wait()
+}
+
+// every calls f at once and then again and again until ctx ends.
+func every(ctx context.Context, pause time.Duration, f func(context.Context)) error {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		f(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// follower reads the figures of one tenure.
+type follower struct {
+	Bridge
+	totals *totals
+	slow   slow
+}
+
+// read is a page of everything. What the store does not answer in time is left out, and the condition says why.
+func (f *follower) read(ctx context.Context) (p page) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	begin := time.Now()
+	var stored page
+	err := f.Store.View(ctx, func(tx *records.Tx) error {
+		stored = nil
+		return f.records(tx, &stored)
+	})
+	if err != nil {
+		stored = nil
+		tellConditions(&stored, status.Down().Conditions)
+	}
+	p = append(p, stored...)
+	f.nodes(&p)
+	p.set(readTook, time.Since(begin).Seconds())
+	if err == nil {
+		p.set(readAt, float64(begin.UnixMilli())/1000)
+	}
+	return p
+}
+
+// records is what rows tell, at the cost of what is not done with.
+func (f *follower) records(tx *records.Tx, p *page) error {
+	networks := f.Networks()
+	report, err := status.Read(tx, networks)
+	if err != nil {
+		return err
+	}
+	tellConditions(p, report.Conditions)
+	tellChannels(p, report.Channels)
+	if err := f.transfers(tx, p, networks); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.Chains)) {
+		if err := f.chain(tx, p, id); err != nil {
+			return err
+		}
+	}
+	if err := f.accounts(tx, p, networks); err != nil {
+		return err
+	}
+	return f.totals.read(tx, p, networks, f.CoinDecimals)
+}
+
+// tellConditions counts those alike: subjects, which may be many, are left out.
+func tellConditions(p *page, list []status.Condition) {
+	count := map[[6]string]int{}
+	for _, c := range list {
+		count[[6]string{string(c.Kind), strconv.FormatBool(c.Stops), string(c.Chain), c.Network, c.Token, string(c.Direction)}]++
+	}
+	for labels, n := range count {
+		p.set(conditions, float64(n), labels[:]...)
+	}
+}
+
+func tellChannels(p *page, list []status.Channel) {
+	for _, c := range list {
+		for _, state := range []string{records.ChannelOpen, records.ChannelMaintain, records.ChannelClosed} {
+			p.set(channelState, number(c.State() == state), c.Network, c.Token, string(c.Direction), state)
+		}
+	}
+}
+
+// transfers shows nothing as 0, for the states that operators watch.
+func (f *follower) transfers(tx *records.Tx, p *page, networks []records.Network) error {
+	open, err := tx.OpenTransfers()
+	if err != nil {
+		return err
+	}
+	for _, n := range networks {
+		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
+			for _, s := range []records.TransferState{records.Seen, records.Held} {
+				open = withZero(open, records.OpenTransfers{Network: n.Name, Direction: d, State: s}, func(o records.OpenTransfers) [3]string {
+					return [3]string{o.Network, string(o.Direction), string(o.State)}
+				})
+			}
+		}
+	}
+	for _, o := range open {
+		p.set(transfers, float64(o.Count), o.Network, string(o.Direction), string(o.State))
+		p.set(transfersAge, o.Oldest.Seconds(), o.Network, string(o.Direction), string(o.State))
+	}
+	return nil
+}
+
+// withZero adds a row of nothing unless there is one of the same key.
+func withZero[T any, K comparable](list []T, zero T, key func(T) K) []T {
+	if slices.ContainsFunc(list, func(t T) bool { return key(t) == key(zero) }) {
+		return list
+	}
+	return append(list, zero)
+}
+
+// chain is how far a chain is followed, and what is under way on it.
+func (f *follower) chain(tx *records.Tx, p *page, id chain.ID) error {
+	name := string(id)
+	cursor, err := tx.Cursor(id)
+	if err != nil {
+		return err
+	}
+	if !cursor.Missing {
+		p.set(chainHeight, float64(cursor.Height), name)
+		p.set(chainHead, float64(cursor.Head), name)
+		p.set(chainFinal, float64(cursor.Final.Height), name)
+		p.set(chainHalted, number(cursor.Halted), name)
+		if !cursor.HeadAt.IsZero() {
+			p.set(chainHeadAge, time.Since(cursor.HeadAt).Seconds(), name)
+		}
+	}
+	open, err := tx.OpenPayments(id)
+	if err != nil {
+		return err
+	}
+	for _, o := range f.withoutGaps(open, id) {
+		labels := []string{o.Network, name, string(o.Purpose), string(o.State)}
+		p.set(payments, float64(o.Count), labels...)
+		p.set(paymentsAge, o.Oldest.Seconds(), labels...)
+	}
+	undecided, err := tx.UndecidedSlots(id)
+	if err != nil {
+		return err
+	}
+	for _, state := range []string{"unmined", "mined", "forked"} {
+		undecided = withZero(undecided, records.UndecidedSlots{State: state}, func(u records.UndecidedSlots) string { return u.State })
+	}
+	for _, u := range undecided {
+		p.set(slots, float64(u.Count), name, u.State)
+		p.set(slotsAge, u.Oldest.Seconds(), name, u.State)
+	}
+	return nil
+}
+
+// withoutGaps shows credits and refunds also where there are none.
+func (f *follower) withoutGaps(open []records.OpenPayments, id chain.ID) []records.OpenPayments {
+	for _, n := range f.Networks() {
+		if n.Source != id && n.Exchange != id {
+			continue
+		}
+		for _, purpose := range []chain.Purpose{chain.Credit, chain.Refund} {
+			for _, state := range []records.PaymentState{records.Queued, records.Bound, records.HeldPayment} {
+				open = withZero(open, records.OpenPayments{Network: n.Name, Chain: id, Purpose: purpose, State: state}, func(o records.OpenPayments) [3]string {
+					return [3]string{o.Network, string(o.Purpose), string(o.State)}
+				})
+			}
+		}
+	}
+	return open
+}
+
+// nodes is what the adapters know of their nodes: hosts, never URLs.
+func (f *follower) nodes(p *page) {
+	for id, c := range f.Chains {
+		watched, ok := c.(chain.NodeWatcher)
+		if !ok {
+			continue
+		}
+		list := watched.Nodes()
+		highest := slices.MaxFunc(append(list, chain.NodeState{}), func(a, b chain.NodeState) int { return cmp.Compare(a.Head, b.Head) }).Head
+		for _, n := range unlike(list) {
+			labels := []string{string(id), n.Name}
+			p.set(nodeUp, number(n.Up), labels...)
+			p.set(nodeHead, float64(n.Head), labels...)
+			p.set(nodeLag, float64(highest-n.Head), labels...)
+			p.set(nodeFaults, float64(n.Faults), labels...)
+			p.set(nodeLeftOut, number(n.LeftOut), labels...)
+		}
+	}
+}
+
+// unlike gives nodes at one host different names: a series must not be told twice.
+func unlike(list []chain.NodeState) []chain.NodeState {
+	seen, out := map[string]int{}, make([]chain.NodeState, len(list))
+	for i, n := range list {
+		if seen[n.Name]++; seen[n.Name] > 1 {
+			n.Name += "#" + strconv.Itoa(seen[n.Name])
+		}
+		out[i] = n
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+// Package metrics is what operators' instruments read: the daemon's figures in Prometheus' text format, docs/operations.md "Metrics".
+//
+// It owns their names and what each costs: the records and the nodes are read by one loop, in bounded time, at most every ten seconds, and a scrape
+// shows what that loop has read last. It decides nothing; whether money moves is operator/status's to say, and shown as told there.
+//
+//	requests ──▶ counters, histograms ─┐
+//	records, nodes ──Follow──▶ page ───┼─▶ scrape
+//	index, sockets, files, process ────┘
+package metrics
+
+import (
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"gatewayd/exchangeapi/index"
+	"gatewayd/exchangeapi/ws"
+	"gatewayd/httpserver"
+)
+
+// Metrics is everything that is told. It outlives the tenures of a daemon.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+
+	page   atomic.Pointer[page] // what Follow has read last; nil while nobody leads
+	totals *totals              // Follow's own
+
+	mu        sync.Mutex
+	exchanges map[string]Exchange
+	files     map[string]string
+	disk      string
+}
+
+// Exchange is what is told of the exchange API on one network.
+type Exchange struct {
+	Index interface {
+		Ready() error
+		Lag() index.Lag
+	}
+	Sockets interface{ Stats() ws.Stats }
+}
+
+// New counts nothing yet. The directory is where the daemon keeps its data: what is free there is told.
+func New(directory string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(), totals: newTotals(), exchanges: map[string]Exchange{}, disk: directory,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gatewayd_http_requests_total", Help: "Requests that were answered, by server, route and class of the status.",
+		}, []string{"server", "route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "gatewayd_http_request_duration_seconds", Help: "How long answers took, by server and route; WebSockets left out.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"server", "route"}),
+	}
+	m.registry.MustRegister(m.requests, m.latency, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler answers scrapes.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+}
+
+// Requests counts the requests of one server. There are never more series than the server has routes.
+func (m *Metrics) Requests(server string) func(httpserver.Request) {
+	return func(r httpserver.Request) {
+		m.requests.WithLabelValues(server, r.Route, strconv.Itoa(r.Status/100)+"xx").Inc()
+		if !r.Socket {
+			m.latency.WithLabelValues(server, r.Route).Observe(r.Took.Seconds())
+		}
+	}
+}
+
+// Exchange adds the exchange API on a network.
+func (m *Metrics) Exchange(name string, e Exchange) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.exchanges[name] = e
+}
+
+// NoExchange takes all exchange APIs away, before they are closed.
+func (m *Metrics) NoExchange() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.exchanges)
+}
+
+// Files are databases whose sizes are told, paths by names.
+func (m *Metrics) Files(paths map[string]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files = paths
+}
+
+// Describe is of prometheus.Collector.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range all {
+		to <- d.desc
+	}
+}
+
+// Collect is of prometheus.Collector. It asks neither database nor node.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	var p page
+	p.set(buildInfo, 1, version(), runtime.Version())
+	read := m.page.Load()
+	p.set(leader, number(read != nil))
+	m.process(&p)
+	if read != nil {
+		p = append(p, *read...)
+	}
+	for _, one := range p {
+		to <- one
+	}
+}
+
+// process is what the process itself knows.
+func (m *Metrics) process(p *page) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, e := range m.exchanges {
+		lag, stats := e.Index.Lag(), e.Sockets.Stats()
+		p.set(indexReady, number(e.Index.Ready() == nil), name)
+		p.set(indexLag, lag.For.Seconds(), name)
+		p.set(indexMissing, float64(lag.Missing), name)
+		p.set(sockets, float64(stats.Connections), name)
+		p.set(subscriptions, float64(stats.Subscriptions), name)
+		p.set(queueEntries, float64(stats.QueueEntries), name)
+		p.set(queueBytes, float64(stats.QueueBytes), name)
+		p.set(socketsSlow, float64(stats.Slow), name)
+		p.set(socketsOvertaken, float64(stats.Overtaken), name)
+	}
+	for name, path := range m.files {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		bytes := info.Size()
+		if log, err := os.Stat(path + "-wal"); err == nil {
+			bytes += log.Size()
+		}
+		p.set(databaseSize, float64(bytes), name)
+	}
+	if free, size, err := diskSpace(m.disk); err == nil {
+		p.set(diskFree, float64(free))
+		p.set(diskSize, float64(size))
+	}
+}
+
+func number(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// version is the program's own, as its build says.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}

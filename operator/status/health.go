@@ -1,0 +1,84 @@
+package status
+
+import (
+	"slices"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// Health is the answer of /health, for supervisors: well while all money moves that operators let move, else with the reasons. Strangers
+// read it, so it names kinds and chains, never accounts, nodes or amounts.
+type Health struct {
+	Status   string        `json:"status"` // ok, halted (a chain is), stopped (something else is), or down when the store does not answer
+	Reasons  []Reason      `json:"reasons"`
+	Warnings []Reason      `json:"warnings"` // money moves, but operators should look
+	Chains   []ChainHealth `json:"chains"`
+}
+
+// Reason is a condition as strangers may see it.
+type Reason struct {
+	Kind  Kind     `json:"kind"`
+	Chain chain.ID `json:"chain,omitempty"`
+}
+
+// ChainHealth is how far a chain has been followed.
+type ChainHealth struct {
+	ID     chain.ID `json:"id"`
+	Height uint64   `json:"height"` // how far it has been followed
+	Head   uint64   `json:"head"`   // how far it goes
+	Halted bool     `json:"halted"`
+}
+
+// Well tells whether a supervisor has nothing to do.
+func (h Health) Well() bool { return h.Status == "ok" }
+
+// DownHealth is the health where the store does not answer, or not in time.
+func DownHealth() Health { return Health{Status: "down", Chains: []ChainHealth{}}.with(Down()) }
+
+// ReadHealth answers how it goes on networks and their chains.
+func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
+	h := Health{Status: "ok", Chains: []ChainHealth{}}
+	report, err := Read(tx, networks)
+	if err != nil {
+		return Health{}, err
+	}
+	if !report.Flows() {
+		h.Status = "stopped"
+	}
+	for _, id := range chainsOf(networks) {
+		cursor, err := tx.Cursor(id)
+		if err != nil {
+			return Health{}, err
+		}
+		h.Chains = append(h.Chains, ChainHealth{id, cursor.Height, cursor.Head, cursor.Halted})
+		if cursor.Halted {
+			h.Status = "halted"
+		}
+	}
+	return h.with(report), nil
+}
+
+// with adds a report's conditions, each kind and chain once.
+func (h Health) with(r Report) Health {
+	h.Reasons, h.Warnings = []Reason{}, []Reason{}
+	for _, c := range r.Conditions {
+		list := &h.Warnings
+		if c.Stops {
+			list = &h.Reasons
+		}
+		if one := (Reason{c.Kind, c.Chain}); !slices.Contains(*list, one) {
+			*list = append(*list, one)
+		}
+	}
+	return h
+}
+
+// chainsOf are the chains of all networks, each once.
+func chainsOf(networks []records.Network) (ids []chain.ID) {
+	for _, n := range networks {
+		ids = append(ids, n.Source, n.Exchange)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
