@@ -149,7 +149,7 @@ func (tx *Tx) since(millis int64) time.Duration { return tx.now.Sub(fromMillis(m
 // Size is how many bytes the database takes on its disk: the file with its log, or what the server says.
 func (s *Store) Size(ctx context.Context) (bytes int64, err error) {
 	if s.engine.file == "" {
-		err = s.db.Reads.GetContext(ctx, &bytes, `SELECT pg_database_size(current_database())`)
+		err = s.db.Reads.GetContext(ctx, &bytes, "SELECT pg_database_size(current_database())")
 		return bytes, err
 	}
 	for _, name := range []string{s.engine.file, s.engine.file + "-wal"} {
