@@ -39,16 +39,21 @@ var mayImport = map[string][]string{
 	"vite/client":               {"vite/core"},
 	"internal/database":         {"internal/secretfile"},
 	"policy":                    {"chain"},
-	"records":                   {"chain", "policy", "records/migrations", "records/signguard", "internal/database"},
+	"records":                   {"chain", "policy", "records/sqlstore", "records/signguard", "internal/database"},
 	"records/signguard":         {"chain", "internal/database"},
-	"records/migrations":        {},
-	"records/recordstest":       {"chain", "records", "records/signguard"},
+	"records/sqlstore":          {"chain", "internal/database"},
+	"records/balances":          {"chain", "records", "records/sqlstore"},
+	"records/books":             {"chain", "policy", "records", "records/sqlstore"},
+	"records/control":           {"chain", "records", "records/sqlstore"},
+	"records/watch":             {"chain", "records", "records/sqlstore"},
+	"gateway/view":              {"chain", "policy", "records", "records/sqlstore"},
+	"records/recordstest":       {"chain", "gateway/view", "records", "records/balances", "records/books", "records/control", "records/signguard", "records/watch"},
 	"records/seed":              {"chain", "records"},
-	"watcher":                   {"chain", "operator/status", "records", "records/signguard", "watcher/reconcile", "watcher/recovery"},
-	"watcher/reconcile":         {"chain", "operator/status", "records"},
+	"watcher":                   {"chain", "operator/status", "records", "records/books", "records/control", "records/signguard", "watcher/reconcile", "watcher/recovery"},
+	"watcher/reconcile":         {"chain", "operator/status", "records", "records/balances", "records/books", "records/control"},
 	"watcher/recovery":          {"chain", "records"},
-	"operator/status":           {"chain", "records"},
-	"gateway":                   {"chain", "operator/status", "records", "httpserver"},
+	"operator/status":           {"chain", "records", "records/control"},
+	"gateway":                   {"chain", "gateway/view", "operator/status", "records", "records/control", "httpserver"},
 	"admin":                     {"chain", "records"},
 	"wallet":                    {"vite/core", "wallet/keystore"},
 	"wallet/keystore":           {"vite/core"},
@@ -67,19 +72,19 @@ var mayImport = map[string][]string{
 	"internal/secretfile":       {},
 	"config":                    {"chain", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "operator/notify", "operator/status", "records", "vite/core", "wallet", "wallet/rpc", "watcher"},
 	"vite/genesis":              {"chain", "vite/core", "vite/ledger"},
-	"daemon":                    {"chain", "chain/ethereum", "config", "exchangeapi", "exchangeapi/apikey", "exchangeapi/rates", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/database", "internal/secretfile", "operator", "operator/metrics", "operator/notify", "operator/status", "records", "records/signguard", "vite/client", "vite/core", "vite/genesis", "vite/ledger", "vite/node", "vite/rpc", "wallet", "wallet/rpc", "watcher", "web"},
+	"daemon":                    {"chain", "chain/ethereum", "config", "exchangeapi", "exchangeapi/apikey", "exchangeapi/rates", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/database", "internal/secretfile", "operator", "operator/metrics", "operator/notify", "operator/status", "records", "records/control", "records/signguard", "records/watch", "vite/client", "vite/core", "vite/genesis", "vite/ledger", "vite/node", "vite/rpc", "wallet", "wallet/rpc", "watcher", "web"},
 	"devnet":                    {"chain", "chain/ethereum", "chain/ethereum/contracts", "chain/ethereum/devnode", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/rates", "gateway", "httpserver", "records", "vite/client", "vite/core", "vite/dex", "vite/genesis", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
 	"devnet/faultynode":         {},
 	"devnet/demo":               {"devnet", "exchangeapi/client", "internal/ethtest"},
 	"devnet/burst":              {"chain", "chain/ethereum/contracts", "devnet", "devnet/demo", "vite/client", "vite/core"},
 	"devnet/drill":              {"chain/ethereum", "chain", "config", "daemon", "devnet", "devnet/demo", "devnet/faultynode", "internal/ethtest", "operator/status", "vite/client", "vite/core", "vite/ledger", "vite/node", "wallet", "wallet/keystore"},
 	"devnet/exchangedemo":       {"chain", "devnet", "devnet/demo", "exchangeapi/client", "vite/core", "vite/dex"},
-	"operator":                  {"chain", "chain/vite", "config", "gateway", "operator/status", "records", "records/signguard", "vite/core", "watcher", "watcher/recovery"},
-	"operator/audit":            {"chain", "config", "operator", "operator/status", "records", "watcher/reconcile"},
+	"operator":                  {"chain", "chain/vite", "config", "gateway", "operator/status", "gateway/view", "records", "records/control", "records/signguard", "records/watch", "vite/core", "watcher", "watcher/recovery"},
+	"operator/audit":            {"chain", "config", "operator", "operator/status", "records", "records/balances", "records/books", "watcher/reconcile"},
 	"operator/backup":           {"chain", "config", "exchangeapi/apikey", "exchangeapi/index", "internal/database", "operator/status", "records", "records/signguard", "vite/blocklog", "vite/ledger", "vite/node"},
-	"operator/metrics":          {"chain", "chain/vite", "exchangeapi/index", "exchangeapi/ws", "httpserver", "operator/status", "records"},
-	"operator/notify":           {"chain", "internal/secretfile", "operator/status", "records"},
-	"operator/overview":         {"chain", "operator", "operator/status", "records"},
+	"operator/metrics":          {"chain", "chain/vite", "exchangeapi/index", "exchangeapi/ws", "httpserver", "operator/status", "records", "records/books", "records/control"},
+	"operator/notify":           {"chain", "internal/secretfile", "operator/status", "records", "records/control"},
+	"operator/overview":         {"chain", "operator", "operator/status", "records", "records/books", "records/control"},
 	"operator/doctor":           {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "vite/client", "vite/core"},
 	"cmd/gatewayd":              {"..."},
 	"cmd/gatewaybench":          {"cmd/gatewaybench/bench", "cmd/gatewaybench/bridge", "cmd/gatewaybench/exchange"},
@@ -94,7 +99,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of it are tested. The
 // tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"chain/chaintest", "records/recordstest", "records/seed",
+	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/seed", "records/watch",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/ethtest",
 	"vite/core", "vite/client", "vite/ledger", "vite/node", "vite/rpc",
 }
@@ -208,6 +213,22 @@ func requireNoClock(t *testing.T, from source) {
 		require.NoError(t, err)
 		if use := clocks.Find(data); use != nil && !strings.HasSuffix(file, "_test.go") {
 			t.Errorf("%s uses %s: it is pure", file, use)
+		}
+	}
+}
+
+// TestSQLIsWrittenInFewPackages: a statement of another package would pass by the transitions that records checks.
+func TestSQLIsWrittenInFewPackages(t *testing.T) {
+	for _, from := range list(t) {
+		if slices.Contains(mayImport[from.name()], "records/sqlstore") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(from.Dir, "*.go"))
+		require.NoError(t, err)
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.NotContains(t, string(data), ".SQL"+"()", file)
 		}
 	}
 }

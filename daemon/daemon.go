@@ -22,7 +22,9 @@ import (
 	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/signguard"
+	"gatewayd/records/watch"
 	"gatewayd/wallet"
 	"gatewayd/watcher"
 )
@@ -72,7 +74,7 @@ func (d *Daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 		return err
 	}
 	cfg = d.Config
-	watch := records.NewWatch(d.Store)
+	watch := watch.New(d.Store)
 	var onDemand []chain.ID
 	for _, c := range cfg.Chains() {
 		adapter, err := c.Open(keys, watch, log)
@@ -147,7 +149,7 @@ func (d *Daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
 			}
 			d.Networks = append(d.Networks, n)
 		}
-		return tx.Beat(status.Role)
+		return control.Beat(tx, status.Role)
 	})
 }
 

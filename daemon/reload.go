@@ -14,6 +14,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // followConfig reads the configuration again when an operator orders it or a SIGHUP asks for it, until ctx ends.
@@ -45,10 +46,10 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 
 // serveReload reads the configuration if there is an order, or if it was asked for, and notes what came of it.
 func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
-	var order records.Reload
+	var order control.Reload
 	found := false
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		order, found, err = tx.OpenReload()
+		order, found, err = control.OpenReload(tx)
 		return err
 	})
 	if err != nil || !found && !asked {
@@ -150,27 +151,27 @@ func (d *Daemon) tell(r config.Reload) {
 }
 
 // noteReload answers who ordered the reading, or notes that it took place. A refusal is a condition until a reading succeeds.
-func (d *Daemon) noteReload(ctx context.Context, order records.Reload, ordered bool, next config.Config, r config.Reload) error {
+func (d *Daemon) noteReload(ctx context.Context, order control.Reload, ordered bool, next config.Config, r config.Reload) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	order.State, order.Report = records.ReloadDone, string(text)
-	var wrong []records.Condition
+	order.State, order.Report = control.ReloadDone, string(text)
+	var wrong []control.Condition
 	if r.Refused != "" {
-		order.State = records.ReloadRefused
-		wrong = []records.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is wrong: " + r.Refused}}
+		order.State = control.ReloadRefused
+		wrong = []control.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is wrong: " + r.Refused}}
 	} else if order.Fingerprint, err = next.Fingerprint(); err != nil {
 		return err
 	}
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.NoteConditions("config", wrong); err != nil {
+		if err := control.NoteConditions(tx, "config", wrong); err != nil {
 			return err
 		}
 		if ordered {
-			return tx.EndReload(order)
+			return control.EndReload(tx, order)
 		}
-		return tx.NoteReload(order)
+		return control.NoteReload(tx, order)
 	})
 }
 
@@ -195,17 +196,17 @@ func (d *Daemon) noteStart(ctx context.Context, next config.Config, r config.Rel
 	if err != nil {
 		return err
 	}
-	var before records.Reload
+	var before control.Reload
 	var was config.Reload
 	err = d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		before, _, err = tx.Configured()
+		before, _, err = control.Configured(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if r.Refused == "" && before.Fingerprint == print && json.Unmarshal([]byte(before.Report), &was) == nil && len(was.Restart) == len(r.Restart) {
-		return d.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteConditions("config", nil) })
+		return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "config", nil) })
 	}
-	return d.noteReload(ctx, records.Reload{}, false, next, r)
+	return d.noteReload(ctx, control.Reload{}, false, next, r)
 }

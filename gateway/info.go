@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // metaInfo is the data of /meta-info.
@@ -32,7 +33,7 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	})
 	if err != nil { // without the records nothing moves, and the page needs no more than that
 		n.Log.WithError(err).Error("gateway meta-info")
-		return metaInfo{token.Type, records.ChannelMaintain, records.ChannelMaintain}, nil
+		return metaInfo{token.Type, control.ChannelMaintain, control.ChannelMaintain}, nil
 	}
 	return info, nil
 }
@@ -65,7 +66,7 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 		DepositAddress: b.Address, LabelName: token.LabelName, Label: b.Label,
 		MinimumDepositAmount: token.Policy.MinDeposit, ConfirmationCount: token.Policy.DepositConfirmations.Count,
 	}
-	if state == records.ChannelMaintain {
+	if state == control.ChannelMaintain {
 		info.NoticeMsg = n.words.say(q.lang, "notice_deposit_maintain")
 	}
 	return info, nil
@@ -85,7 +86,7 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if err != nil {
 		return records.Binding{}, "", err
 	}
-	if known.state == records.ChannelClosed {
+	if known.state == control.ChannelClosed {
 		return records.Binding{}, "", refuse(depositClosed)
 	}
 	if known.found {
@@ -164,9 +165,9 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 		return nil, &refusal{fault: withdrawMaintain, cause: err}
 	}
 	switch channel.State() {
-	case records.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (docs/gateway-api.md#channel-states)
+	case control.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (docs/gateway-api.md#channel-states)
 		return nil, refuse(withdrawMaintain)
-	case records.ChannelClosed:
+	case control.ChannelClosed:
 		return nil, refuse(withdrawClosed)
 	}
 	info := withdrawInfo{token.Policy.MinWithdraw, token.Policy.MaxWithdraw, n.Gateway, token.LabelName}

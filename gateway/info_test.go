@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/recordstest"
 )
 
@@ -124,18 +125,18 @@ func TestChannelStates(t *testing.T) {
 		return fmt.Sprintf(`{"code":2,"subCode":%d,"msg":%q,"data":null}`, f, words.say(english, faultWords[f]))
 	}
 	tests := []struct{ state, deposit, withdraw string }{
-		{records.ChannelOpen, deposit(""), withdraw},
-		{records.ChannelMaintain, deposit(`,"noticeMsg":"` + notice + `"`), refused(withdrawMaintain)},
-		{records.ChannelClosed, refused(depositClosed), refused(withdrawClosed)},
-		{records.ChannelOpen, deposit(""), withdraw},
+		{control.ChannelOpen, deposit(""), withdraw},
+		{control.ChannelMaintain, deposit(`,"noticeMsg":"` + notice + `"`), refused(withdrawMaintain)},
+		{control.ChannelClosed, refused(depositClosed), refused(withdrawClosed)},
+		{control.ChannelOpen, deposit(""), withdraw},
 	}
 	r := setup(t)
 	for _, tt := range tests {
 		r.Do(func(tx *records.Tx) error {
-			if err := tx.SetChannel(recordstest.Network, token, records.Deposit, tt.state, "test", "tester"); err != nil {
+			if err := control.SetChannel(tx, recordstest.Network, token, records.Deposit, tt.state, "test", "tester"); err != nil {
 				return err
 			}
-			return tx.SetChannel(recordstest.Network, token, records.Withdrawal, tt.state, "test", "tester")
+			return control.SetChannel(tx, recordstest.Network, token, records.Withdrawal, tt.state, "test", "tester")
 		})
 		meta := r.get(at(eth, "/meta-info", "tokenId", token))
 		require.JSONEq(t, ok(fmt.Sprintf(`{"type":0,"depositState":%q,"withdrawState":%q}`, tt.state, tt.state)), meta.body)
@@ -156,7 +157,7 @@ func TestChannelStates(t *testing.T) {
 func TestClosedChannelBindsNobody(t *testing.T) {
 	r := setup(t)
 	r.Do(func(tx *records.Tx) error {
-		return tx.SetChannel(recordstest.Network, token, records.Deposit, records.ChannelClosed, "test", "tester")
+		return control.SetChannel(tx, recordstest.Network, token, records.Deposit, control.ChannelClosed, "test", "tester")
 	})
 	require.Equal(t, int(depositClosed), r.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice)).SubCode)
 	r.See(func(tx *records.Tx) error {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"gatewayd/chain"
+	"gatewayd/gateway/view"
 	"gatewayd/records"
 )
 
@@ -74,11 +75,11 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		return nil, 0, err
 	}
 	type page struct {
-		lines []records.Line
+		lines []view.Line
 		total int
 	}
 	p, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (p page, err error) {
-		p.lines, p.total, err = tx.Page(n.Name, token.TokenID, owner, d, offset, limit)
+		p.lines, p.total, err = n.pages.Page(tx, n.Name, token.TokenID, owner, d, offset, limit)
 		return p, err
 	})
 	items := make([]item, len(p.lines))
@@ -88,7 +89,7 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 	return items, p.total, err
 }
 
-func itemOf(l records.Line) item {
+func itemOf(l view.Line) item {
 	out := item{
 		InTxHash: l.Tx, InTxConfirmedCount: l.Confirmed, InTxConfirmationCount: l.Wanted, OutTxHash: l.OutTx,
 		Amount: l.Net, Fee: l.Fee, State: l.State, DateTime: strconv.FormatInt(l.At.UnixMilli(), 10), RefundTxHash: l.RefundTx,

@@ -21,6 +21,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/semaphore"
 
+	"gatewayd/gateway/view"
 	"gatewayd/httpserver"
 	"gatewayd/records"
 )
@@ -82,6 +83,7 @@ type Server struct {
 	middleware *httpserver.Middleware
 	words      catalogue
 	newcomers  *newcomers
+	pages      *view.Pages
 	holds      *holds
 	slots      *semaphore.Weighted // of calls to the store
 	calls      sync.WaitGroup      // to the store
@@ -116,7 +118,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), next: make(chan func()),
-		newcomers: newNewcomers(cfg, parts.Now, parts.Log),
+		newcomers: newNewcomers(cfg, parts.Now, parts.Log), pages: view.NewPages(),
 	}
 	var err error
 	if s.words, err = loadCatalogue(); err != nil {

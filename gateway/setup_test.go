@@ -24,6 +24,7 @@ import (
 	"gatewayd/httpserver"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/recordstest"
 )
 
@@ -97,7 +98,7 @@ type change func(*Config, *Parts)
 func setup(t testing.TB, changes ...change) *rig {
 	t.Helper()
 	r := &rig{Rig: recordstest.NewRig(t), logged: &bytes.Buffer{}}
-	r.Do(func(tx *records.Tx) error { return tx.Beat(status.Role) })
+	r.Do(func(tx *records.Tx) error { return control.Beat(tx, status.Role) })
 	log := logrus.New()
 	log.SetOutput(r.logged)
 	log.SetLevel(logrus.WarnLevel) // what is of interest to tests

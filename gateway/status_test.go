@@ -9,6 +9,7 @@ import (
 	"gatewayd/httpserver"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/recordstest"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestConditions(t *testing.T) {
 	told := func(k status.Kind, id chain.ID, stops bool) func(*records.Tx) error {
 		return func(tx *records.Tx) error {
-			return tx.NoteConditions("test", []records.Condition{{Kind: string(k), Chain: id, Subject: "secret.example", Stops: stops, Detail: "secret words"}})
+			return control.NoteConditions(tx, "test", []control.Condition{{Kind: string(k), Chain: id, Subject: "secret.example", Stops: stops, Detail: "secret words"}})
 		}
 	}
 	for _, c := range []struct {
@@ -46,7 +47,7 @@ func TestConditions(t *testing.T) {
 		{"halted chain", func(tx *records.Tx) error { return tx.HaltChain(recordstest.Source, "secret words") }, "MAINTAIN", "MAINTAIN", "OPEN",
 			`"status":"halted","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[]`},
 		{"flag", func(tx *records.Tx) error {
-			return tx.SetAutomatic(recordstest.Network, token, records.Withdrawal, records.ChannelMaintain, "secret words")
+			return control.SetAutomatic(tx, recordstest.Network, token, records.Withdrawal, control.ChannelMaintain, "secret words")
 		}, "OPEN", "MAINTAIN", "OPEN", `"status":"stopped","reasons":[{"kind":"channel_stopped"}],"warnings":[]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

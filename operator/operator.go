@@ -15,6 +15,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
+	"gatewayd/records/watch"
 	"gatewayd/watcher"
 )
 
@@ -62,7 +63,7 @@ func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
 
 // Chains are the configured chains. They read blocks and sign nothing.
 func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
-	chains, watch := map[chain.ID]chain.Chain{}, records.NewWatch(d.Store)
+	chains, watch := map[chain.ID]chain.Chain{}, watch.New(d.Store)
 	for _, c := range d.Config.Chains() {
 		adapter, err := c.Open(nil, watch, nil)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"gatewayd/gateway/view"
 	"gatewayd/records"
 )
 
@@ -49,7 +50,7 @@ var RecordHeader = []string{
 }
 
 func RowOf(r records.Record) RecordRow {
-	label, public := r.PayeeLabel, records.PublicState(&r)
+	label, public := r.PayeeLabel, view.PublicState(&r)
 	if r.Direction == records.Funding {
 		public = "" // wallets never see it
 	}

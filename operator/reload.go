@@ -12,18 +12,19 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // reloadPatience is how long the command waits for the daemon to read its configuration.
 const reloadPatience = 30 * time.Second
 
 // Reload orders the daemon to read its configuration, and waits until it has.
-func (d *Session) Reload(ctx context.Context) (r records.Reload, err error) {
+func (d *Session) Reload(ctx context.Context) (r control.Reload, err error) {
 	if led, err := d.Store.Led(ctx, status.Role); err != nil || !led {
 		return r, cmp.Or(err, errors.New("the file is right, but no daemon works on its database: it is read when one starts"))
 	}
 	err = d.Change(ctx, func(tx *records.Tx) error {
-		r.ID, err = tx.OrderReload()
+		r.ID, err = control.OrderReload(tx)
 		return err
 	})
 	if err != nil {
@@ -35,10 +36,10 @@ func (d *Session) Reload(ctx context.Context) (r records.Reload, err error) {
 	defer tick.Stop()
 	for {
 		err := d.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) (err error) {
-			r, err = tx.ReloadByID(r.ID)
+			r, err = control.ReloadByID(tx, r.ID)
 			return err
 		})
-		if err != nil || r.State != records.ReloadOpen {
+		if err != nil || r.State != control.ReloadOpen {
 			return r, err
 		}
 		select {
@@ -50,11 +51,11 @@ func (d *Session) Reload(ctx context.Context) (r records.Reload, err error) {
 }
 
 // Reloaded is what came of an order; that nothing came of it is an error.
-func (d *Session) Reloaded(r records.Reload, path string) (report config.Reload, err error) {
+func (d *Session) Reloaded(r control.Reload, path string) (report config.Reload, err error) {
 	if err := json.Unmarshal([]byte(r.Report), &report); err != nil {
 		return report, fmt.Errorf("reading the daemon's answer: %w", err)
 	}
-	if r.State == records.ReloadRefused {
+	if r.State == control.ReloadRefused {
 		return report, fmt.Errorf("the daemon refuses %s, and nothing has changed: %s", report.File, report.Refused)
 	}
 	mine, err := d.Config.Fingerprint()
@@ -77,9 +78,9 @@ func (d *Session) Configured(ctx context.Context) (known bool, waits []string, e
 	if err != nil {
 		return false, nil, err
 	}
-	var last records.Reload
+	var last control.Reload
 	err = d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		last, _, err = tx.Configured()
+		last, _, err = control.Configured(tx)
 		return err
 	})
 	var report config.Reload

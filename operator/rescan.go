@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/watcher"
 )
 
@@ -27,7 +28,7 @@ type Rescan struct {
 	From, To  uint64
 	Forgotten int // blocks whose hash is not in the records any more
 	Found     []watcher.BlockDifference
-	Booked    map[uint64]records.Rescan // what became of the ordered blocks, by height
+	Booked    map[uint64]control.Rescan // what became of the ordered blocks, by height
 }
 
 // DifferenceRow is one difference for programs. Amounts are in smallest units.
@@ -52,7 +53,7 @@ func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rescan{Session: d, ID: id, Booked: map[uint64]records.Rescan{}}
+	r := &Rescan{Session: d, ID: id, Booked: map[uint64]control.Rescan{}}
 	if err := r.bounds(ctx, args[1:]); err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (r *Rescan) Book(ctx context.Context) error {
 	}
 	err := r.Change(ctx, func(tx *records.Tx) error {
 		for _, p := range wanted {
-			if err := tx.OrderRescan(r.ID, p); err != nil {
+			if err := control.OrderRescan(tx, r.ID, p); err != nil {
 				return err
 			}
 		}
@@ -160,12 +161,12 @@ func (r *Rescan) await(ctx context.Context, wanted []chain.Point) error {
 		open := false
 		err := r.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) error {
 			for _, p := range wanted {
-				o, err := tx.RescanAt(r.ID, p.Height)
+				o, err := control.RescanAt(tx, r.ID, p.Height)
 				if err != nil {
 					return err
 				}
 				r.Booked[p.Height] = o
-				open = open || o.State == records.RescanOpen
+				open = open || o.State == control.RescanOpen
 			}
 			return nil
 		})

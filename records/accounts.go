@@ -1,13 +1,11 @@
 package records
 
 import (
-	"context"
 	"fmt"
-	"hash/maphash"
 	"slices"
-	"sync"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 type accountRow struct {
@@ -29,7 +27,7 @@ const accountColumns = `chain, account, kind, network, key_path, state, why, lin
 func (r accountRow) account() Account {
 	return Account{
 		Chain: chain.ID(r.Chain), Account: r.Account, Kind: AccountKind(r.Kind), Network: r.Network, KeyPath: r.KeyPath,
-		State: AccountState(r.State), Why: r.Why, Branch: r.Branch, Base: r.Base, Next: r.Next, CreatedAt: fromMillis(r.CreatedAt),
+		State: AccountState(r.State), Why: r.Why, Branch: r.Branch, Base: r.Base, Next: r.Next, CreatedAt: sqlstore.FromMillis(r.CreatedAt),
 	}
 }
 
@@ -148,13 +146,13 @@ func (tx *Tx) adopt(a Account, base uint64, baseHash string) error {
 
 func (tx *Tx) addBranch(a Account, base uint64, baseHash, why string) error {
 	_, err := tx.exec(`INSERT INTO lineages (chain, account, lineage, base, base_hash, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		string(a.Chain), a.Account, a.Branch, base, baseHash, note(why), tx.millis())
+		string(a.Chain), a.Account, a.Branch, base, baseHash, sqlstore.Note(why), tx.millis())
 	return err
 }
 
 // SetAccountState lets an account sign (ok) or stops it, and says why.
 func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why string) error {
-	err := tx.change(`UPDATE accounts SET state = ?, why = ? WHERE chain = ? AND account = ?`, string(s), note(why), string(id), account)
+	err := tx.change(`UPDATE accounts SET state = ?, why = ? WHERE chain = ? AND account = ?`, string(s), sqlstore.Note(why), string(id), account)
 	if err == nil {
 		err = tx.log("account", account, string(s), why)
 	}
@@ -164,102 +162,16 @@ func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why s
 	return nil
 }
 
-// confirmBatch bounds the parameters of one query.
-const confirmBatch = 500
-
-// Watch tells which addresses are our own accounts. It keeps one 64-bit hash per account in memory, and asks the database about hits only:
-// a million addresses take some 20 MB (docs/payment-rules.md 6). It is safe for use by many goroutines.
-type Watch struct {
-	store *Store
-	seed  maphash.Seed
-	mu    sync.Mutex
-	sets  map[chain.ID]*watchSet
-}
-
-type watchSet struct {
-	seq    uint64 // of the newest row loaded
-	hashes map[uint64]struct{}
-}
-
-// NewWatch makes an empty watch; accounts are loaded when they are first asked for.
-func NewWatch(s *Store) *Watch {
-	return &Watch{store: s, seed: maphash.MakeSeed(), sets: make(map[chain.ID]*watchSet)}
-}
-
-// Owned answers which of the candidates are accounts of ours on a chain. Accounts stored before the call count: whoever fetches a block first
-// and asks then misses no deposit to an address shown before the block.
-func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
-	owned := make(map[string]bool)
-	err := w.store.View(ctx, func(tx *Tx) error {
-		hits, err := w.hits(tx, id, candidates)
-		if err != nil {
-			return err
-		}
-		for batch := range slices.Chunk(hits, confirmBatch) {
-			var found []string
-			if err := tx.listIn(&found, `SELECT account FROM accounts WHERE chain = ? AND account IN (?)`, string(id), batch); err != nil {
-				return err
-			}
-			for _, a := range found {
-				owned[a] = true
-			}
-		}
-		return nil
-	})
+// StoppedOwn answers the accounts of a chain that sign nothing any more, but for deposit addresses: those that pay, and what they share.
+func (tx *Tx) StoppedOwn(id chain.ID) ([]Account, error) {
+	var rows []accountRow
+	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind <> 'deposit' AND state IN ('halted','recovering') ORDER BY seq`, string(id))
 	if err != nil {
-		return nil, fmt.Errorf("looking for our accounts on %s: %w", id, err)
+		return nil, fmt.Errorf("reading the stopped accounts on %s: %w", id, err)
 	}
-	return owned, nil
-}
-
-// hits loads what is new and answers the candidates whose hash is in the set.
-func (w *Watch) hits(tx *Tx, id chain.ID, candidates []string) ([]string, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	set := w.sets[id]
-	if set == nil {
-		set = &watchSet{hashes: make(map[uint64]struct{})}
-		w.sets[id] = set
-	}
-	if err := w.load(tx, id, set); err != nil {
-		return nil, err
-	}
-	var hits []string
-	for _, c := range candidates {
-		if _, ok := set.hashes[maphash.String(w.seed, c)]; ok && storable(c) {
-			hits = append(hits, c)
-		}
-	}
-	return hits, nil
-}
-
-// load adds the rows that were stored since the last load. seq is given by one writer at a time, so no lower one appears later.
-func (w *Watch) load(tx *Tx, id chain.ID, set *watchSet) error {
-	rows, err := tx.tx.QueryxContext(tx.ctx, tx.tx.Rebind(`SELECT seq, account FROM accounts WHERE chain = ? AND seq > ? ORDER BY seq`), string(id), set.seq)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var seq uint64
-		var account string
-		if err := rows.Scan(&seq, &account); err != nil {
-			return err
-		}
-		set.hashes[maphash.String(w.seed, account)] = struct{}{}
-		set.seq = seq
-	}
-	return rows.Err()
-}
-
-// Accounts answers our accounts on a chain that are not deposit addresses: the few that every block is searched for.
-func (w *Watch) Accounts(ctx context.Context, id chain.ID) ([]string, error) {
-	var out []string
-	err := w.store.View(ctx, func(tx *Tx) error {
-		return tx.list(&out, `SELECT account FROM accounts WHERE chain = ? AND kind <> 'deposit' ORDER BY seq`, string(id))
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading our accounts on %s: %w", id, err)
+	out := make([]Account, len(rows))
+	for i, r := range rows {
+		out[i] = r.account()
 	}
 	return out, nil
 }

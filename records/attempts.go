@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // Kinds of an attempt.
@@ -38,7 +39,7 @@ func (r attemptRow) attempt() (Attempt, error) {
 	}
 	return Attempt{
 		Attempt: chain.Attempt{Seq: r.Seq, Hash: r.Hash, Raw: raw, TipCap: r.Tip, FeeCap: r.Cap},
-		Kind:    r.Kind, Head: r.Head, CreatedAt: fromMillis(r.CreatedAt),
+		Kind:    r.Kind, Head: r.Head, CreatedAt: sqlstore.FromMillis(r.CreatedAt),
 	}, nil
 }
 
@@ -127,7 +128,7 @@ func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
 		payments[i] = s.Slot.PaymentID
 	}
 	out := make(map[slotKey]int, len(list))
-	err := inGroups(payments, func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(payments, func(set string, in []any, _ int) error {
 		var rows []struct {
 			slotRow
 			Next int `db:"next"`
@@ -146,7 +147,7 @@ func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
 // knownHashes answers which of the attempts' hashes a chain's attempts have already.
 func (tx *Tx) knownHashes(id chain.ID, list []Signed) (map[string]bool, error) {
 	out := map[string]bool{}
-	err := inGroups(hashesOf(list), func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(hashesOf(list), func(set string, in []any, _ int) error {
 		var known []string
 		err := tx.list(&known, `SELECT hash FROM attempts WHERE chain = ? AND hash IN `+set, append([]any{string(id)}, in...)...)
 		for _, hash := range known {
@@ -195,7 +196,7 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 // seenBefore links attempts with the blocks that have shown them already: a restored database signs the same bytes again.
 func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
 	seen := int64(0)
-	err := inGroups(hashesOf(list), func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(hashesOf(list), func(set string, in []any, _ int) error {
 		n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND tx IN `+set, append([]any{string(id)}, in...)...)
 		seen += n
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
+	"gatewayd/records/sqlstore"
 )
 
 // Binding types, as meta-info tells them.
@@ -39,7 +40,7 @@ const bindingColumns = `id, network, type, owner, chain, address, label, path_in
 func (r bindingRow) binding() Binding {
 	return Binding{
 		ID: r.ID, Network: r.Network, Type: r.Type, Owner: r.Owner, Chain: chain.ID(r.Chain), Address: r.Address, Label: r.Label,
-		PathIndex: uint32(r.PathIndex.Int64), CreatedAt: fromMillis(r.CreatedAt),
+		PathIndex: uint32(r.PathIndex.Int64), CreatedAt: sqlstore.FromMillis(r.CreatedAt),
 	}
 }
 
@@ -143,7 +144,7 @@ func (tx *Tx) addBinding(r bindingRow) (Binding, error) {
 
 // NextBinding answers from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
 func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
-	newest, err := tx.newestID("bindings")
+	newest, err := tx.sql.NewestID("bindings")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("counting the bindings: %w", err)
 	}
@@ -154,7 +155,7 @@ func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
 	if err := tx.one(&at, `SELECT created_at FROM bindings WHERE id = ?`, newest+1-uint64(most)); err != nil {
 		return time.Time{}, fmt.Errorf("reading when a binding was made: %w", err)
 	}
-	return fromMillis(at).Add(span), nil
+	return sqlstore.FromMillis(at).Add(span), nil
 }
 
 // BindingByAddress answers whose inbound address it is (type 0).
@@ -164,7 +165,7 @@ func (tx *Tx) BindingByAddress(id chain.ID, address string) (Binding, bool, erro
 
 // BindingByLabel answers whose label it is on a network (type 1).
 func (tx *Tx) BindingByLabel(network, label string) (Binding, bool, error) {
-	if !storable(label) {
+	if !sqlstore.Storable(label) {
 		return Binding{}, false, nil // a label of ours is plain text
 	}
 	return tx.binding(`network = ? AND label = ? AND type = 1`, network, label)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 type cursorRow struct {
@@ -23,7 +24,7 @@ const cursorColumns = `chain, height, hash, head_height, head_at, final_height, 
 func (r cursorRow) cursor() Cursor {
 	return Cursor{
 		Chain: chain.ID(r.Chain), Point: chain.Point{Height: r.Height, Hash: r.Hash},
-		Head: r.HeadHeight, HeadAt: timeOrZero(r.HeadAt), Final: chain.Point{Height: r.FinalHeight, Hash: r.FinalHash},
+		Head: r.HeadHeight, HeadAt: sqlstore.TimeOrZero(r.HeadAt), Final: chain.Point{Height: r.FinalHeight, Hash: r.FinalHash},
 		Halted: r.State == "halted", Why: r.Why,
 	}
 }
@@ -218,7 +219,7 @@ func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
 		r.FinalHeight, r.FinalHash = h.Final.Height, h.Final.Hash
 	}
 	return tx.change(`UPDATE cursors SET head_height = ?, head_at = ?, final_height = ?, final_hash = ? WHERE chain = ?`,
-		h.Latest.Height, toMillis(h.Time), r.FinalHeight, r.FinalHash, r.Chain)
+		h.Latest.Height, sqlstore.ToMillis(h.Time), r.FinalHeight, r.FinalHash, r.Chain)
 }
 
 // checkLine is ErrParent when the canonical block at the point's height has another hash. Blocks before the start are not known.
@@ -233,7 +234,7 @@ func (tx *Tx) checkLine(id string, p chain.Point) error {
 
 // HaltChain stops a chain: its cursor does not move and no payment that it causes or carries is bound until ResumeChain.
 func (tx *Tx) HaltChain(id chain.ID, why string) error {
-	return tx.setCursorState(id, "halted", note(why))
+	return tx.setCursorState(id, "halted", sqlstore.Note(why))
 }
 
 // ResumeChain takes a halt back, and what was marked as lost because of it.

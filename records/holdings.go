@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // Holding is what one of our accounts must hold of its ledger's own coin by the books: In less Out, after a final block.
@@ -150,21 +151,26 @@ func (tx *Tx) setHolding(id chain.ID, account string, came, went chain.Amount) e
 	return tx.change(`UPDATE holdings SET came = ?, went = ? WHERE chain = ? AND account = ?`, came, went, string(id), account)
 }
 
-// addCame adds to what came to one account.
-func (tx *Tx) addCame(id chain.ID, account string, amount chain.Amount) error {
+// AddCoin adds to what came to one account and what went from it.
+func (tx *Tx) AddCoin(id chain.ID, account string, came, went chain.Amount) error {
 	rows, err := tx.holdingRows(id, []string{account})
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	came, err := rows[0].Came.Add(amount)
-	if err != nil {
+	if came, err = rows[0].Came.Add(came); err != nil {
 		return err
 	}
-	return tx.setHolding(id, account, came, rows[0].Went)
+	if went, err = rows[0].Went.Add(went); err != nil {
+		return err
+	}
+	return tx.setHolding(id, account, came, went)
 }
 
+// holdingBatch bounds the parameters of one query.
+const holdingBatch = 500
+
 func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, err error) {
-	for batch := range slices.Chunk(accounts, confirmBatch) {
+	for batch := range slices.Chunk(accounts, holdingBatch) {
 		var some []holdingRow
 		if err := tx.listIn(&some, holdingQuery+`WHERE h.chain = ? AND h.account IN (?) ORDER BY h.account`, string(id), batch); err != nil {
 			return nil, err
@@ -174,8 +180,8 @@ func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, er
 	return rows, nil
 }
 
-// onLeftBlock tells of a row m that its block is known to have left the line.
-const onLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND b.hash = m.block_hash AND b.canonical = 0)`
+// OnLeftBlock tells of a row m that its block is known to have left the line.
+const OnLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND b.hash = m.block_hash AND b.canonical = 0)`
 
 // CoinMoves answers the movements of coin of some accounts in the blocks of the line above one height and up to another, as the books have them.
 func (tx *Tx) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]CoinMove, error) {
@@ -201,7 +207,7 @@ func (tx *Tx) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 	}
 	err := tx.list(&in, `SELECT account, height, amount FROM transfers m WHERE chain = ? AND asset = 'native' AND failed = 0
 		AND height > ? AND height <= ? AND state <> 'orphaned' AND NOT EXISTS (SELECT 1 FROM audit_matches x WHERE x.transfer_id = m.id)
-		AND NOT `+onLeftBlock, string(id), above, upTo)
+		AND NOT `+OnLeftBlock, string(id), above, upTo)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +230,7 @@ func (tx *Tx) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]Coi
 		Value   sql.NullString `db:"value"`
 	}
 	err := tx.list(&rows, `SELECT account, height, tx, ok, fee, payee, value FROM effects m WHERE chain = ? AND height > ? AND height <= ?
-		AND NOT `+onLeftBlock, string(id), above, upTo)
+		AND NOT `+OnLeftBlock, string(id), above, upTo)
 	if err != nil {
 		return nil, err
 	}
@@ -262,4 +268,28 @@ func (tx *Tx) paidCoin(id chain.ID, hash string) (value chain.Amount, payee stri
 		JOIN payments p ON p.id = s.payment_id LEFT JOIN swept w ON w.payment_id = p.id
 		WHERE a.chain = ? AND a.hash = ? AND a.kind <> 'cancel' AND p.asset = 'native'`, string(id), hash)
 	return r.Value, r.Payee, err
+}
+
+// LineBlock answers number, hash and time of the block of our line at a height, if it is still stored.
+func (tx *Tx) LineBlock(id chain.ID, height uint64) (b chain.Block, found bool, err error) {
+	var r struct {
+		Hash string `db:"hash"`
+		At   int64  `db:"at"`
+	}
+	found, err = tx.get(&r, `SELECT hash, at FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, string(id), height)
+	if err != nil {
+		return b, false, fmt.Errorf("reading block %d of %s: %w", height, id, err)
+	}
+	return chain.Block{Point: chain.Point{Height: height, Hash: r.Hash}, Time: sqlstore.TimeOrZero(r.At)}, found, nil
+}
+
+// Without is the holding before a movement.
+func (h Holding) Without(m CoinMove) (Holding, error) {
+	in, err := h.In.Sub(m.Came)
+	if err != nil {
+		return h, err
+	}
+	out, err := h.Out.Sub(m.Went)
+	h.In, h.Out = in, out
+	return h, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // maxPage bounds what one list answers.
@@ -70,20 +71,20 @@ func (f Filter) where(now time.Time) (string, []any) {
 		{"network", f.Network}, {"token", f.Token}, {"direction", string(f.Direction)}, {"owner", f.Owner},
 	} {
 		if c.value != "" {
-			add(c.column+` = ?`, note(c.value))
+			add(c.column+` = ?`, sqlstore.Note(c.value))
 		}
 	}
 	if f.State != "" {
-		add(`state = ?`, note(string(f.State)))
+		add(`state = ?`, sqlstore.Note(string(f.State)))
 		if f.State != Final {
 			add(`state <> 'final'`)
 		}
 	}
 	if f.Reason != "" {
-		add(`reason = ? AND reason <> ''`, note(f.Reason))
+		add(`reason = ? AND reason <> ''`, sqlstore.Note(f.Reason))
 	}
 	if f.Tx != "" { // in or out
-		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id FROM payments p WHERE p.tx = ? AND p.tx <> '')`, note(f.Tx), note(f.Tx))
+		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id FROM payments p WHERE p.tx = ? AND p.tx <> '')`, sqlstore.Note(f.Tx), sqlstore.Note(f.Tx))
 	}
 	if f.OlderThan > 0 {
 		add(`seen_at < ?`, now.Add(-f.OlderThan).UnixMilli())
@@ -111,7 +112,7 @@ func (tx *Tx) Record(transferID uint64) (Record, error) {
 
 // FindRecords answers the records that a text names: an id, a ref, a transaction that came in, or one of ours for it. At most 1000.
 func (tx *Tx) FindRecords(text string) ([]Record, error) {
-	if !storable(text) {
+	if !sqlstore.Storable(text) {
 		return nil, nil
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
@@ -133,7 +134,7 @@ func (tx *Tx) FindRecords(text string) ([]Record, error) {
 
 // HashesWith answers the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
 func (tx *Tx) HashesWith(start string, limit int) (found []string, err error) {
-	if !storable(start) || start == "" {
+	if !sqlstore.Storable(start) || start == "" {
 		return nil, nil
 	}
 	end := after(start)
@@ -167,11 +168,11 @@ func (tx *Tx) records(transfers []Transfer) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := tx.newestAttempts(ids)
+	hashes, err := tx.NewestAttempts(ids)
 	if err != nil {
 		return nil, err
 	}
-	heads, err := tx.heads()
+	heads, err := tx.Heads()
 	if err != nil {
 		return nil, err
 	}
@@ -187,14 +188,14 @@ func (tx *Tx) records(transfers []Transfer) ([]Record, error) {
 			out[i].Loss = &l
 		}
 		for _, p := range payments[t.ID] {
-			out[i].add(&p, hashes[p.ID])
+			out[i].Add(&p, hashes[p.ID])
 		}
 	}
 	return out, nil
 }
 
-// heads answers the cursors by chain. Head is never below what was followed.
-func (tx *Tx) heads() (map[chain.ID]Cursor, error) {
+// Heads answers the cursors by chain. Head is never below what was followed.
+func (tx *Tx) Heads() (map[chain.ID]Cursor, error) {
 	cursors, err := tx.Cursors()
 	if err != nil {
 		return nil, err
@@ -207,8 +208,8 @@ func (tx *Tx) heads() (map[chain.ID]Cursor, error) {
 	return out, nil
 }
 
-// add hangs a payment of the transfer on its record. newest is the hash of its newest attempt that may still count.
-func (r *Record) add(p *Payment, newest string) {
+// Add hangs a payment of the transfer on its record. newest is the hash of its newest attempt that may still count.
+func (r *Record) Add(p *Payment, newest string) {
 	shown := newest
 	if p.Tx != "" {
 		shown = p.Tx
@@ -238,8 +239,8 @@ func (tx *Tx) livePayments(ids []uint64) (map[uint64][]Payment, error) {
 	return out, nil
 }
 
-// newestAttempts answers the newest attempt of each payment in a slot that is not void.
-func (tx *Tx) newestAttempts(ids []uint64) (map[uint64]string, error) {
+// NewestAttempts answers the newest attempt of each payment in a slot that is not void.
+func (tx *Tx) NewestAttempts(ids []uint64) (map[uint64]string, error) {
 	var rows []struct {
 		PaymentID uint64 `db:"payment_id"`
 		Hash      string `db:"hash"`

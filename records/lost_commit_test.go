@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/records/recordstest"
 )
 
@@ -125,7 +126,7 @@ func TestLostCommit(t *testing.T) {
 		err := s.Update(t.Context(), func(tx *records.Tx) error {
 			err := tx.EnsureAccount(records.Account{Chain: "eth", Account: account, Kind: records.KindHot, Network: account, KeyPath: "m/" + account})
 			if err == nil {
-				_, err = tx.HistoryEnd() // lines of the history that wait for the commit are written now
+				_, err = books.HistoryEnd(tx) // lines of the history that wait for the commit are written now
 			}
 			if answered {
 				p.swallow.Store(true)

@@ -6,6 +6,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/internal/database"
+	"gatewayd/records/sqlstore"
 )
 
 // Direction tells which way a transfer asks to go. Funding is money of the operators, owed to nobody.
@@ -276,17 +277,6 @@ type Binding struct {
 	CreatedAt time.Time
 }
 
-// Event is one line of the history.
-type Event struct {
-	Seq       uint64
-	At        time.Time
-	Actor     string // daemon, or operator:<name>
-	Subject   string // transfer, payment, account, chain, channel, binding
-	SubjectID string
-	Event     string
-	Detail    string
-}
-
 // Record is a transfer with everything that became of it: what wallets list and operators read.
 type Record struct {
 	Transfer
@@ -303,17 +293,17 @@ type Record struct {
 
 // What callers test for with errors.Is.
 var (
-	ErrNotFound       = errors.New("no such row")
-	ErrConflict       = errors.New("the stored rows do not allow it")
+	ErrNotFound       = sqlstore.ErrNotFound
+	ErrConflict       = sqlstore.ErrConflict
 	ErrFull           = errors.New("as many transactions of the account as may be are in no block yet")
 	ErrWaits          = errors.New("the payment cannot be bound now")
 	ErrHalted         = errors.New("the chain is halted")
 	ErrParent         = errors.New("the block does not follow the cursor")
 	ErrFinality       = errors.New("the line changed at or below its final point")
 	ErrNotFinal       = errors.New("the block is not a final block of the line")
-	ErrUnknownOutcome = errors.New("the answer to the commit was lost: read again what was stored")
-	ErrLeased         = errors.New("another holder has the lease")
-	ErrFenced         = errors.New("the lease is lost")
+	ErrUnknownOutcome = sqlstore.ErrUnknownOutcome
+	ErrLeased         = sqlstore.ErrLeased
+	ErrFenced         = sqlstore.ErrFenced
 	ErrNewer          = database.ErrNewer
 	ErrOlder          = database.ErrOlder
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // Attribution is whose a held deposit is and what is owed for it. Net counts the gateway token's units.
@@ -47,7 +48,7 @@ func (tx *Tx) attribute(id uint64, a Attribution) error {
 // AllowRefundTo notes that an operator wants a transfer refunded to somebody else than its sender. Without it such a refund is a breach of the books.
 func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
 	_, err := tx.exec(`INSERT INTO refund_payees (transfer_id, payee, actor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (transfer_id, payee) DO NOTHING`,
-		id, note(payee), note(tx.actor), tx.millis())
+		id, sqlstore.Note(payee), sqlstore.Note(tx.sql.Actor()), tx.millis())
 	if err != nil {
 		return fmt.Errorf("ordering the refund of transfer %d to %s: %w", id, payee, err)
 	}
@@ -81,7 +82,7 @@ func (tx *Tx) reclassify(t Transfer) error {
 	}
 	err = tx.change(`UPDATE transfers SET direction = ?, token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?, state = ?, reason = ?, changed_at = ?
 		WHERE id = ? AND state = 'held' AND owner = '' AND token = '' AND failed = 0`,
-		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), note(t.Reason), tx.millis(), t.ID)
+		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), sqlstore.Note(t.Reason), tx.millis(), t.ID)
 	if err == nil {
 		err = tx.bookDeposit(t.ID, true)
 	}
@@ -188,7 +189,7 @@ func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
 		return l, tx.giveUp(t, waiting)
 	}
 	_, err = tx.exec(`INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, t.Network, t.Token, string(l.Chain), string(l.Asset), l.Amount, note(tx.actor), tx.millis())
+		id, t.Network, t.Token, string(l.Chain), string(l.Asset), l.Amount, sqlstore.Note(tx.sql.Actor()), tx.millis())
 	if err == nil {
 		err = tx.logTransfer(id, "written_off", fmt.Sprintf("%s of %s", l.Amount, l.Asset))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 type effectRow struct {
@@ -50,7 +51,7 @@ func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	}
 	for i, e := range list {
 		_, ours := known[e.Tx]
-		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, bit(e.OK), bit(e.Void), e.Fee, e.To, e.Value, bit(ours)}
+		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, sqlstore.Bit(e.OK), sqlstore.Bit(e.Void), e.Fee, e.To, e.Value, sqlstore.Bit(ours)}
 	}
 	err = tx.insert(`effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, known)`, rows, ` ON CONFLICT DO NOTHING`)
 	if err != nil {
@@ -69,7 +70,7 @@ type at struct {
 // ours answers those of a chain's hashes that we signed.
 func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]at, error) {
 	out := map[string]at{}
-	err := inGroups(hashes, func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
 		in = append([]any{string(id)}, in...)
 		var cancelled []string
 		if err := tx.list(&cancelled, `SELECT hash FROM cancels WHERE chain = ? AND hash IN `+set, in...); err != nil {
@@ -106,7 +107,7 @@ func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]at) error {
 		}
 	}
 	for r, some := range numbers {
-		err := inGroups(some, func(set string, in []any, _ int) error {
+		err := sqlstore.InGroups(some, func(set string, in []any, _ int) error {
 			_, err := tx.exec(`UPDATE slots SET mined_in = ? WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `+set,
 				append([]any{r.blockHash, string(id), r.account, r.lineage}, in...)...)
 			return err

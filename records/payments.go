@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 type paymentRow struct {
@@ -37,7 +38,7 @@ func (r paymentRow) payment() Payment {
 		ID: r.ID, TransferID: uint64(r.TransferID.Int64), Purpose: chain.Purpose(r.Purpose), Network: r.Network, Token: r.Token,
 		Chain: chain.ID(r.Chain), Account: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Payee: r.Payee, PayeeLabel: r.PayeeLabel,
 		Source: r.Source, State: PaymentState(r.State), Reason: r.Reason, Gen: r.Gen, Tx: r.Tx,
-		CreatedAt: fromMillis(r.CreatedAt), ChangedAt: fromMillis(r.ChangedAt),
+		CreatedAt: sqlstore.FromMillis(r.CreatedAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt),
 	}
 }
 
@@ -81,7 +82,7 @@ func (tx *Tx) queuePayment(p Payment) (uint64, error) {
 	}
 	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`, class, owner, rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?, ?, ?)`,
 		id, sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, string(p.Purpose), p.Network, p.Token, string(p.Chain), p.Account,
-		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, string(p.State), note(p.Reason), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
+		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, string(p.State), sqlstore.Note(p.Reason), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
 	if err != nil {
 		return 0, err
 	}
@@ -198,7 +199,7 @@ func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error
 			return fmt.Errorf("%w: a slot of it is not decided", ErrConflict)
 		}
 	}
-	err := tx.change(`UPDATE payments SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), note(reason), tx.millis(), id, string(from))
+	err := tx.change(`UPDATE payments SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(reason), tx.millis(), id, string(from))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // SettlePaid records that an attempt of the slot, hash tx, stands in the final block and did what it says: slot and payment are paid, for good.
@@ -96,7 +97,7 @@ func (tx *Tx) voidSlot(s Slot, hash, blockHash, reason string, to PaymentState) 
 // free takes a bound payment out of its slot, under a new generation.
 func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
 	err := tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
-		string(to), note(reason), tx.millis(), paymentID)
+		string(to), sqlstore.Note(reason), tx.millis(), paymentID)
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func (r plainRow) plain() bool {
 // is the caller's to look at. ErrNotFinal as SettlePaid's.
 func (tx *Tx) SettlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	for len(list) > 0 && err == nil {
-		some := list[:min(len(list), rowsAtOnce[0])]
+		some := list[:min(len(list), sqlstore.Group)]
 		var slots []Slot
 		slots, err = tx.settlePlain(id, some)
 		paid, list = append(paid, slots...), list[len(slots):]
@@ -278,7 +279,7 @@ func (tx *Tx) plainRows(id chain.ID, list []OwnTx) (map[string]plainRow, error) 
 		hashes[i] = e.Tx
 	}
 	out := make(map[string]plainRow, len(list))
-	err := inGroups(hashes, func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
 		var rows []plainRow
 		err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+`, a.hash, a.kind, p.purpose, p.state AS payment,
 			COALESCE((SELECT 1 FROM slots o WHERE o.chain = s.chain AND o.account = s.account AND o.number = s.number AND o.lineage + 0 <> s.lineage
@@ -309,7 +310,7 @@ func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	for i, s := range slots {
 		numbers[i], payments[i], hashes[i] = s.Nonce, s.PaymentID, s.Tx
 	}
-	err := changeAll(tx, numbers, `UPDATE slots SET state = 'paid', block_hash = ?, mined_in = '', changed_at = ?, tx = (SELECT a.hash FROM attempts a
+	err := sqlstore.ChangeAll(tx.sql, numbers, `UPDATE slots SET state = 'paid', block_hash = ?, mined_in = '', changed_at = ?, tx = (SELECT a.hash FROM attempts a
 			WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number AND a.kind <> 'cancel'
 			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.tx = a.hash AND e.block_hash = ?))
 		WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `,
@@ -317,11 +318,11 @@ func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	if err != nil {
 		return err
 	}
-	err = changeAll(tx, payments, `UPDATE payments SET state = 'paid', reason = '', changed_at = ?,
+	err = sqlstore.ChangeAll(tx.sql, payments, `UPDATE payments SET state = 'paid', reason = '', changed_at = ?,
 			tx = (SELECT s.tx FROM slots s WHERE s.payment_id = payments.id AND s.state IN ('open','paid') AND s.state = 'paid')
 		WHERE state = 'bound' AND id IN `, tx.millis())
 	if err != nil {
 		return err
 	}
-	return changeAll(tx, hashes, `UPDATE effects SET settled = 1 WHERE chain = ? AND block_hash = ? AND settled = 0 AND tx IN `, string(id), run.blockHash)
+	return sqlstore.ChangeAll(tx.sql, hashes, `UPDATE effects SET settled = 1 WHERE chain = ? AND block_hash = ? AND settled = 0 AND tx IN `, string(id), run.blockHash)
 }

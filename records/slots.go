@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // States of a slot.
@@ -35,7 +36,7 @@ const slotColumns = `chain, account, lineage, number, payment_id, gen, state, tx
 func (r slotRow) slot() Slot {
 	return Slot{
 		Chain: chain.ID(r.Chain), Account: r.Account, Branch: r.Branch, Nonce: r.Number, PaymentID: r.PaymentID, Gen: r.Gen,
-		State: r.State, Tx: r.Tx, BlockHash: r.BlockHash, CreatedAt: fromMillis(r.CreatedAt), ChangedAt: fromMillis(r.ChangedAt),
+		State: r.State, Tx: r.Tx, BlockHash: r.BlockHash, CreatedAt: sqlstore.FromMillis(r.CreatedAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt),
 	}
 }
 
@@ -133,7 +134,7 @@ func (tx *Tx) openSlots(slots []Slot) error {
 	if err := tx.insert(`slots (`+slotColumns+`)`, rows, ""); err != nil {
 		return err
 	}
-	return changeAll(tx, payments, `UPDATE payments SET state = 'bound', reason = '', changed_at = ? WHERE state = 'queued' AND id IN `, tx.millis())
+	return sqlstore.ChangeAll(tx.sql, payments, `UPDATE payments SET state = 'bound', reason = '', changed_at = ? WHERE state = 'queued' AND id IN `, tx.millis())
 }
 
 // bindRow is a payment with what may keep it from being bound.
@@ -148,7 +149,7 @@ type bindRow struct {
 // bindable reads payments in the order given, or is ErrNotFound. They must be one account's.
 func (tx *Tx) bindable(payments []uint64) ([]bindRow, error) {
 	read := make(map[uint64]bindRow, len(payments))
-	err := inGroups(payments, func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(payments, func(set string, in []any, _ int) error {
 		var rows []bindRow
 		err := tx.list(&rows, `SELECT `+qualified("p", paymentColumns)+`,
 			COALESCE((SELECT 1 FROM transfers t WHERE t.id = p.transfer_id AND t.state IN ('seen','orphaned') LIMIT 1), 0) AS undecided,

@@ -10,7 +10,6 @@ package records
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -18,148 +17,61 @@ import (
 	"os"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/mattn/go-sqlite3"
-
-	"gatewayd/chain"
 	"gatewayd/internal/database"
+	"gatewayd/records/sqlstore"
 )
 
-// txLimit bounds one transaction from BEGIN to the answer of COMMIT.
-const txLimit = time.Minute
-
 // Store is an open database. It is safe for use by many goroutines.
-type Store struct {
-	engine engine
-	db     *database.DB
-	now    func() time.Time
-	depths *depthCache
-	kept   *settledCache
-	lease  *Lease // nil: not fenced
-
-	observe func(statement string) // nil: nobody is told
-}
+type Store struct{ db *sqlstore.Store }
 
 // Close waits for what runs and closes the database. A fenced copy shares the database: close the first one only.
 func (s *Store) Close() error { return s.db.Close() }
 
+// Lease is a role held for a time (sqlstore.Lease).
+type Lease = sqlstore.Lease
+
 // Fenced is the same store whose every Update first checks that the lease is still held, else ErrFenced.
-func (s *Store) Fenced(l *Lease) *Store {
-	fenced := *s
-	fenced.lease = l
-	return &fenced
+func (s *Store) Fenced(l *Lease) *Store { return &Store{s.db.Fenced(l)} }
+
+// Lease takes a role for ttl. ErrLeased, with the holder's name: another one holds it.
+func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
+	return s.db.Lease(ctx, role, holder, ttl)
 }
+
+// Hold is Lease for holders that all come through Hold: on SQLite who has the lock file need not wait for the time of a holder that was killed.
+func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
+	return s.db.Hold(ctx, role, holder, ttl)
+}
+
+// LockFile is the file that the holder of a role on a SQLite database has locked.
+func LockFile(path, role string) string { return sqlstore.LockFile(path, role) }
+
+// Size is how many bytes the database takes on its disk.
+func (s *Store) Size(ctx context.Context) (int64, error) { return s.db.Size(ctx) }
+
+// Led tells whether somebody holds a role now, as far as that can be told from outside.
+func (s *Store) Led(ctx context.Context, role string) (bool, error) { return s.db.Led(ctx, role) }
 
 // Update runs f in one writing transaction; there is one at a time, in all processes together. An error of f rolls back and comes out as it is.
 // ErrUnknownOutcome: the transaction may or may not be stored, read before going on (rule R7). Never call Update inside Update.
 func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
-	conn, err := s.db.Writes.Connx(ctx)
-	if err != nil {
-		return fmt.Errorf("connecting to the records: %w", err)
-	}
-	defer conn.Close()
-	// A stopping daemon must not cut a COMMIT: only the time limit does.
-	life, cancel := context.WithTimeout(context.WithoutCancel(ctx), txLimit)
-	defer cancel()
-	t, err := conn.BeginTxx(life, nil)
-	if err != nil {
-		return fmt.Errorf("beginning a transaction: %w", err)
-	}
-	defer t.Rollback() // answers ErrTxDone after a commit
-	tx := s.newTx(ctx, t)
-	if err := s.enter(tx); err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return err
-	}
-	if err := tx.flush(); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("before the commit: %w", err)
-	}
-	return commitError(t.Commit())
-}
-
-// enter makes the transaction the only writing one and checks the fence.
-func (s *Store) enter(tx *Tx) error {
-	if s.engine.lock != "" {
-		if _, err := tx.exec(s.engine.lock); err != nil {
-			return fmt.Errorf("waiting for other writers: %w", err)
-		}
-	}
-	if s.lease == nil {
-		return nil
-	}
-	return tx.checkFence(s.lease)
+	return s.db.Update(ctx, with(f))
 }
 
 // View runs f on one read snapshot, beside any writer. Writing methods fail in it.
-func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
-	t, err := s.db.Reads.BeginTxx(ctx, s.engine.read)
-	if err != nil {
-		return fmt.Errorf("beginning a snapshot: %w", err)
-	}
-	defer t.Rollback()
-	return f(s.newTx(ctx, t))
+func (s *Store) View(ctx context.Context, f func(*Tx) error) error { return s.db.View(ctx, with(f)) }
+
+// RawRead is View for a few rows, which SQLite answers without being interrupted when ctx ends: that would cost more than its queries.
+func (s *Store) RawRead(ctx context.Context, f func(*Tx) error) error {
+	return s.db.RawRead(ctx, with(f))
 }
 
-func (s *Store) newTx(ctx context.Context, t session) *Tx {
-	if s.observe != nil {
-		t = observed{t, s.observe}
-	}
-	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), depths: s.depths, ids: map[string]uint64{}}
-}
-
-// commitError tells a commit that the database refused from one whose answer is missing.
-func commitError(err error) error {
-	if err == nil {
-		return nil
-	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return fmt.Errorf("committing: %w", err)
-	}
-	var lite sqlite3.Error
-	if errors.As(err, &lite) {
-		switch lite.Code {
-		case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrConstraint, sqlite3.ErrReadonly, sqlite3.ErrFull:
-			return fmt.Errorf("committing: %w", err)
-		}
-	}
-	return fmt.Errorf("committing: %w: %w", ErrUnknownOutcome, err)
+func with(f func(*Tx) error) func(*sqlstore.Tx) error {
+	return func(t *sqlstore.Tx) error { return f(&Tx{sql: t, now: t.Now()}) }
 }
 
 //go:embed migrations
 var migrations embed.FS
-
-// Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the statement anew each time
-// that one is bound, which costs three times what a wallet's page does.
-
-// What every connection is set to. FULL, because a commit that a power cut undoes is a database behind its chain (docs/payment-rules.md 5).
-//
-// The cache of the writing connection (KiB) holds what a group of a few hundred payments changes: with SQLite's own 2 MiB pages are written
-// to the log, thrown out and read again within one transaction, the more the larger the file. A cache takes only what it has read.
-const (
-	sqliteCommon = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256"
-	sqliteWrites = sqliteCommon + "&_txlock=immediate&_cache_size=-65536"
-	sqliteReads  = sqliteCommon + "&_query_only=true&_mutex=no&_cache_size=-8192" // database/sql gives a connection to one goroutine at a time
-	sqlitePool   = 8                                                              // snapshots at a time
-
-	// A page that many transactions change is copied from the log to the file once in so many pages (64 MiB): with SQLite's own 1,000 each group
-	// of payments was followed by a copy, which cost the more the more pages its rows were spread over.
-	sqliteCheckpoint = "PRAGMA wal_autocheckpoint = 16384"
-)
-
-// Connections of one process. Writers wait for each other in the database, so more of them would only wait there.
-const (
-	postgresWriters = 4
-	postgresReaders = 12
-)
-
-// writerLock is the advisory lock that all writing transactions of a database take: one writer, as in SQLite.
-const writerLock = "SELECT pg_advisory_xact_lock(7310293845)"
 
 // Config says where the records are.
 type Config struct {
@@ -181,48 +93,6 @@ func (c Config) Check() error {
 	return nil
 }
 
-// engine is what differs between the two databases besides the guard triggers.
-type engine struct {
-	driver string         // as sqlx names it
-	clock  string         // SQL: the database's own clock in Unix milliseconds
-	lock   string         // SQL that makes a writing transaction the only one; empty where BEGIN does it
-	read   *sql.TxOptions // of a snapshot
-	guards string         // folder of the guard triggers
-	file   string         // the database's path; empty for a server
-}
-
-// sqliteGuards is the folder of SQLite's guard triggers.
-const sqliteGuards = "migrations/sqlite"
-
-func engineOf(db *database.DB) engine {
-	if db.File != "" {
-		return engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: sqliteGuards, file: db.File}
-	}
-	return engine{
-		driver: "pgx", clock: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", lock: writerLock,
-		read: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, guards: "migrations/postgres",
-	}
-}
-
-// connections are how a file and a server are opened.
-func connections() (database.SQLite, database.Postgres) {
-	return database.SQLite{
-			Writes: sqliteWrites, Reads: sqliteReads, Readers: sqlitePool, Checked: true,
-			Connect: func(c *sqlite3.SQLiteConn) error {
-				if _, err := c.Exec(sqliteCheckpoint, nil); err != nil {
-					return err
-				}
-				return c.RegisterAggregator("amount_sum", newAmountSum, true)
-			},
-		}, database.Postgres{
-			Writers: postgresWriters, Readers: postgresReaders,
-			Params: map[string]string{
-				"application_name": "gatewayd", "synchronous_commit": "on", "statement_timeout": "30s", "timezone": "UTC",
-				"idle_in_transaction_session_timeout": "10s", // a writer that froze holds the lock no longer than its lease lasts
-			},
-		}
-}
-
 // Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
 func Open(ctx context.Context, c Config) (*Store, error) { return openStore(ctx, c, false) }
 
@@ -230,39 +100,25 @@ func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	sqlite, postgres := connections()
-	db, err := database.Open(ctx, c.URL, sqlite, postgres)
+	db, err := sqlstore.Open(ctx, sqlstore.Config{
+		URL: c.URL, Migrations: texts(), Joins: joins, Now: c.Now, Observe: c.Observe, Migrating: c.Migrating,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
-	s := &Store{engine: engineOf(db), db: db, now: c.Now, depths: newDepthCache(), kept: newSettledCache(), observe: c.Observe}
-	if err := db.Migrate(ctx, s.schema(joins, c.Migrating)); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the records: %w", err), s.Close())
-	}
-	return s, nil
+	return &Store{db}, nil
 }
 
-// schema is the tables of both engines under the guard triggers of this one.
-func (s *Store) schema(joins bool, tell func(from, to int64)) database.Schema {
-	return database.Schema{Folders: foldersOf(s.engine.guards), Joins: joins, Migrating: tell}
+func texts() fs.FS {
+	f, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // they are compiled in
+	}
+	return f
 }
 
 // Schema is what a SQLite file of records is made by.
-func Schema() database.Schema { return database.Schema{Folders: foldersOf(sqliteGuards)} }
-
-func foldersOf(guards string) []fs.FS {
-	folder := func(name string) fs.FS {
-		f, err := fs.Sub(migrations, name)
-		if err != nil {
-			panic(err) // they are compiled in
-		}
-		return f
-	}
-	return []fs.FS{folder(guards), folder("migrations")}
-}
+func Schema() database.Schema { return sqlstore.SQLiteSchema(texts()) }
 
 // OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made, and a schema that
 // is not up to date is ErrOlder and stays as it is.
@@ -274,21 +130,3 @@ func OpenExisting(ctx context.Context, c Config) (*Store, error) {
 	}
 	return openStore(ctx, c, true)
 }
-
-// amountSum is SQL's amount_sum(text) on SQLite, whose own SUM would turn large amounts into floats.
-type amountSum struct{ sum chain.Amount }
-
-func newAmountSum() *amountSum { return &amountSum{} }
-
-// Step adds one amount.
-func (s *amountSum) Step(text string) error {
-	a, err := chain.ParseAmount(text)
-	if err != nil {
-		return err
-	}
-	s.sum, err = s.sum.Add(a)
-	return err
-}
-
-// Done is the sum in decimal.
-func (s *amountSum) Done() string { return s.sum.String() }

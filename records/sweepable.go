@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // SweepCandidate is a deposit address, or the gas account, that holds decided deposits of an asset. Booked is their sum less what was swept, never below zero.
@@ -120,7 +121,7 @@ func (tx *Tx) sweepable(id, account, asset string) (r sweepableRow, err error) {
 func (tx *Tx) setSweepable(id, account, asset string, r sweepableRow, open bool) error {
 	_, err := tx.exec(`INSERT INTO sweepable (chain, account, asset, came, went, came_at, open) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chain, account, asset) DO UPDATE SET came = excluded.came, went = excluded.went, came_at = excluded.came_at, open = excluded.open`,
-		id, account, asset, r.Came, r.Went, r.CameAt, bit(open))
+		id, account, asset, r.Came, r.Went, r.CameAt, sqlstore.Bit(open))
 	return err
 }
 
@@ -152,4 +153,26 @@ func (tx *Tx) swept(p Payment, brought chain.Amount) error {
 		return err
 	}
 	return tx.logPayment(p.ID, "swept", fmt.Sprintf("%s of %s, the rest was kept for its fee", brought, p.Amount))
+}
+
+// SweepUnderWay tells whether a sweep of the same account and asset, or a gas payment to the same address, is queued, bound or held.
+func (tx *Tx) SweepUnderWay(p Payment) (busy bool, err error) {
+	if p.Purpose == chain.Gas {
+		busy, err = tx.gasUnderWay(p)
+	} else {
+		busy, err = tx.sweepUnderWay(p)
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for a %s under way: %w", p.Purpose, err)
+	}
+	return busy, nil
+}
+
+func (tx *Tx) sweepUnderWay(p Payment) (bool, error) {
+	return tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
+		string(p.Chain), p.Account, string(p.Asset))
+}
+
+func (tx *Tx) gasUnderWay(p Payment) (bool, error) {
+	return tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
 }

@@ -3,10 +3,9 @@ package records
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 type transferRow struct {
@@ -61,7 +60,7 @@ func (r transferRow) plain() Transfer {
 		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
 		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
 		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
-		BlockAt: timeOrZero(r.BlockAt), SeenAt: fromMillis(r.SeenAt), ChangedAt: fromMillis(r.ChangedAt), Incident: r.Incident,
+		BlockAt: sqlstore.TimeOrZero(r.BlockAt), SeenAt: sqlstore.FromMillis(r.SeenAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt), Incident: r.Incident,
 	}
 }
 
@@ -76,7 +75,7 @@ func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 	if err != nil {
 		return transferRow{}, err
 	}
-	if !storable(t.Payee) || !storable(t.PayeeLabel) {
+	if !sqlstore.Storable(t.Payee) || !sqlstore.Storable(t.PayeeLabel) {
 		t.Payee, t.PayeeLabel = "", ""
 	}
 	if t.State == "" {
@@ -87,11 +86,9 @@ func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 		Ref: t.Ref, Tx: t.Tx, Sender: t.From, Account: t.To, Asset: string(t.Asset), Amount: t.Amount, Memo: string(memo), Failed: t.Failed,
 		Token: t.Token, Owner: t.Owner, Payee: t.Payee, PayeeLabel: t.PayeeLabel, Net: t.Net, Fee: t.Fee, Policy: string(policy),
 		State: string(t.State), Reason: t.Reason, Height: t.Height, BlockHash: t.BlockHash,
-		BlockAt: toMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(), Due: t.due(),
+		BlockAt: sqlstore.ToMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(), Due: t.due(),
 	}, nil
 }
-
-func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // sameFacts tells whether the chain says the same about two sightings of a ref.
 func (r transferRow) sameFacts(o transferRow) bool {
@@ -169,7 +166,7 @@ func (tx *Tx) addTransfer(r transferRow) (Transfer, error) {
 	}
 	r.ID = id
 	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Network, r.Direction, r.Chain, r.Ref, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
+		r.ID, r.Network, r.Direction, r.Chain, r.Ref, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, sqlstore.Bit(r.Failed),
 		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
 		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt, r.Due, r.Incident)
 	if err != nil {
@@ -225,7 +222,7 @@ func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	err := tx.change(`UPDATE transfers SET network = ?, direction = ?, tx = ?, sender = ?, account = ?, asset = ?, amount = ?, memo = ?, failed = ?,
 		token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?,
 		state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ? WHERE id = ? AND state = 'orphaned'`,
-		r.Network, r.Direction, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, bit(r.Failed),
+		r.Network, r.Direction, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, sqlstore.Bit(r.Failed),
 		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
 		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.ChangedAt, r.Due, r.ID)
 	if err == nil {
@@ -254,7 +251,7 @@ func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 // TransfersByID answers transfers by their ids, or ErrNotFound.
 func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
 	out := make(map[uint64]Transfer, len(ids))
-	err := inGroups(ids, func(set string, in []any, _ int) error {
+	err := sqlstore.InGroups(ids, func(set string, in []any, _ int) error {
 		found, err := tx.transfers(`WHERE id IN `+set, in...)
 		for _, t := range found {
 			out[t.ID] = t
@@ -324,7 +321,7 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 			return err
 		}
 	}
-	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), note(reason), tx.millis(), id, string(from))
+	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(reason), tx.millis(), id, string(from))
 	if err == nil && taken(from) != taken(to) {
 		err = tx.bookDeposit(id, taken(to))
 	}

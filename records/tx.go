@@ -2,289 +2,68 @@ package records
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jmoiron/sqlx"
-	"github.com/mattn/go-sqlite3"
+	"gatewayd/records/sqlstore"
 )
 
 // Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must not leave the function it was handed to.
 type Tx struct {
-	ctx    context.Context
-	tx     session
-	engine engine
-	now    time.Time
-	actor  string
-	depths *depthCache
-	last   *historyTip       // end of the history, once read in this transaction
-	lines  [][]any           // of the history, that are not written yet
-	ids    map[string]uint64 // newest given in this transaction, by table
-
-	// Of a RawRead on SQLite only.
-	rawRead *rawRead
-	kept    *settledCache
+	sql *sqlstore.Tx
+	now time.Time
 }
 
-// session runs the statements of one transaction: a *sqlx.Tx or a *rawRead.
-type session interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	GetContext(ctx context.Context, into any, query string, args ...any) error
-	SelectContext(ctx context.Context, into any, query string, args ...any) error
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error)
-	Rebind(query string) string
-}
-
-type actorKey struct{}
+// SQL is the transaction for the packages that keep or read tables of their own beside these (imports_test.go names them): nobody else
+// writes statements.
+func (tx *Tx) SQL() *sqlstore.Tx { return tx.sql }
 
 // WithActor names who acts in the history lines of transactions run under ctx: "operator:<name>". Without it they say "daemon".
 func WithActor(ctx context.Context, name string) context.Context {
-	return context.WithValue(ctx, actorKey{}, name)
+	return sqlstore.WithActor(ctx, name)
 }
 
-func actorOf(ctx context.Context) string {
-	if name, ok := ctx.Value(actorKey{}).(string); ok && name != "" {
-		return name
-	}
-	return "daemon"
+// Event is one line of the history (sqlstore.Event).
+type Event = sqlstore.Event
+
+// Log appends a line to the history. The state-changing methods of Tx log themselves: what remains are incidents and what operators do besides.
+func (tx *Tx) Log(e Event) error { return tx.sql.Log(e) }
+
+func (tx *Tx) log(subject, id, event, detail string) error {
+	return tx.sql.LogEvent(subject, id, event, detail)
 }
 
-// exec runs a statement and answers how many rows it changed. A broken constraint or guard is ErrConflict.
-func (tx *Tx) exec(query string, args ...any) (int64, error) {
-	r, err := tx.tx.ExecContext(tx.ctx, tx.tx.Rebind(query), args...)
-	if err != nil {
-		return 0, constraintError(err)
-	}
-	return r.RowsAffected()
+// History answers the lines about one subject, oldest first.
+func (tx *Tx) History(subject, id string) ([]Event, error) { return tx.sql.History(subject, id) }
+
+// HistoryAfter answers the lines after one, oldest first.
+func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
+	return tx.sql.HistoryAfter(seq, clampLimit(limit))
 }
 
-// change is exec for a compare-and-set: no row changed is ErrConflict.
-func (tx *Tx) change(query string, args ...any) error {
-	n, err := tx.exec(query, args...)
-	if err == nil && n == 0 {
-		return ErrConflict
-	}
-	return err
-}
+// VerifyHistory recomputes the chain of digests over the whole history.
+func (tx *Tx) VerifyHistory() error { return tx.sql.VerifyHistory() }
 
-// get reads one row, or tells that there is none.
+// The verbs of sqlstore.Tx. Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the
+// statement anew each time that one is bound, which costs three times what a wallet's page does.
+
+func (tx *Tx) exec(query string, args ...any) (int64, error) { return tx.sql.Exec(query, args...) }
+func (tx *Tx) change(query string, args ...any) error        { return tx.sql.Change(query, args...) }
+
 func (tx *Tx) get(into any, query string, args ...any) (bool, error) {
-	if err := tx.flushFor(query); err != nil {
-		return false, err
-	}
-	err := tx.tx.GetContext(tx.ctx, into, tx.tx.Rebind(query), args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return tx.sql.Get(into, query, args...)
 }
 
-// flushFor writes what the history lacks before it is read.
-func (tx *Tx) flushFor(query string) error {
-	if len(tx.lines) == 0 || !strings.Contains(query, "history") {
-		return nil
-	}
-	return tx.flush()
-}
-
-// one is get for a row that must be there, else ErrNotFound.
-func (tx *Tx) one(into any, query string, args ...any) error {
-	found, err := tx.get(into, query, args...)
-	if err == nil && !found {
-		return ErrNotFound
-	}
-	return err
-}
-
+func (tx *Tx) one(into any, query string, args ...any) error { return tx.sql.One(into, query, args...) }
 func (tx *Tx) list(into any, query string, args ...any) error {
-	if err := tx.flushFor(query); err != nil {
-		return err
-	}
-	return tx.tx.SelectContext(tx.ctx, into, tx.tx.Rebind(query), args...)
+	return tx.sql.List(into, query, args...)
 }
-
-// listIn is list for a query with an IN (?) of a slice.
 func (tx *Tx) listIn(into any, query string, args ...any) error {
-	query, args, err := sqlx.In(query, args...)
-	if err != nil {
-		return err
-	}
-	return tx.list(into, query, args...)
+	return tx.sql.ListIn(into, query, args...)
 }
+func (tx *Tx) exists(query string, args ...any) (bool, error) { return tx.sql.Exists(query, args...) }
+func (tx *Tx) nextID(table string) (uint64, error)            { return tx.sql.NextID(table) }
+func (tx *Tx) millis() int64                                  { return tx.sql.Millis() }
 
-// exists tells whether a query has a row. The query selects 1.
-func (tx *Tx) exists(query string, args ...any) (bool, error) {
-	var one int
-	return tx.get(&one, query+" LIMIT 1", args...)
-}
-
-// nextID is the id of a new row, which the caller stores: rows of these tables are never deleted and one transaction writes at a time.
-func (tx *Tx) nextID(table string) (id uint64, err error) {
-	id, given := tx.ids[table]
-	if !given {
-		if id, err = tx.newestID(table); err != nil {
-			return 0, err
-		}
-	}
-	tx.ids[table] = id + 1
-	return id + 1, nil
-}
-
-// newestID is the highest id of a table; 0 for an empty one.
-func (tx *Tx) newestID(table string) (id uint64, err error) {
-	err = tx.one(&id, "SELECT COALESCE(MAX(id), 0) FROM "+table)
-	return id, err
-}
-
-// millis is the time of this transaction as columns hold it.
-func (tx *Tx) millis() int64 { return tx.now.UnixMilli() }
-
-func constraintError(err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "23") || pg.Code == "P0001") {
-		return fmt.Errorf("%w: %s", ErrConflict, pg.Message)
-	}
-	var lite sqlite3.Error
-	if errors.As(err, &lite) && lite.Code == sqlite3.ErrConstraint {
-		return fmt.Errorf("%w: %s", ErrConflict, lite.Error())
-	}
-	return err
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// toMillis keeps the zero time recognisable: it is 0 in a column and the zero time again when read by timeOrZero.
-func toMillis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func timeOrZero(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return fromMillis(ms)
-}
-
-// maxNote bounds texts that come from nodes, users or operators.
-const maxNote = 2000
-
-// note cleans a free text for a column: both engines refuse or garble NUL and broken UTF-8.
-func note(s string) string {
-	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
-	if len(s) > maxNote {
-		s = strings.ToValidUTF8(s[:maxNote], "")
-	}
-	return s
-}
-
-// rowsAtOnce are the numbers of rows that one statement takes, largest first: few, so that both engines have each statement prepared, and small
-// enough for their limits on parameters.
-var rowsAtOnce = [...]int{64, 16, 4, 1}
-
-// insert adds rows to a table, many in a statement. All of them have a value for each column; or is what a statement says of rows that are there.
 func (tx *Tx) insert(into string, rows [][]any, or string) error {
-	for len(rows) > 0 {
-		n := atOnce(len(rows))
-		row := "(?" + strings.Repeat(", ?", len(rows[0])-1) + ")"
-		_, err := tx.exec("INSERT INTO "+into+" VALUES "+row+strings.Repeat(", "+row, n-1)+or, slices.Concat(rows[:n]...)...)
-		if err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// atOnce is how many of n rows the next statement takes.
-func atOnce(n int) int {
-	for _, size := range rowsAtOnce {
-		if size <= n {
-			return size
-		}
-	}
-	return 1
-}
-
-// inGroups hands a list on in groups that one statement takes. in is a group as the arguments of set, the text of a list for IN; the group's last
-// is repeated until it has one of the usual sizes.
-func inGroups[T any](list []T, f func(set string, in []any, n int) error) error {
-	for part := range slices.Chunk(list, rowsAtOnce[0]) {
-		size := rowsAtOnce[0]
-		for _, s := range rowsAtOnce {
-			if s >= len(part) {
-				size = s
-			}
-		}
-		in := make([]any, size)
-		for i := range in {
-			in[i] = part[min(i, len(part)-1)]
-		}
-		if err := f("(?"+strings.Repeat(", ?", size-1)+")", in, len(part)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// changeAll is change for the rows with the keys, which differ and end the query: all of them, or ErrConflict.
-func changeAll[T any](tx *Tx, keys []T, query string, args ...any) error {
-	return inGroups(keys, func(set string, in []any, n int) error {
-		changed, err := tx.exec(query+set, slices.Concat(args, in)...)
-		if err == nil && changed != int64(n) {
-			return ErrConflict
-		}
-		return err
-	})
-}
-
-// observed is a session that tells what it runs.
-type observed struct {
-	session
-	tell func(statement string)
-}
-
-// ExecContext runs a statement.
-func (o observed) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	o.tell(query)
-	return o.session.ExecContext(ctx, query, args...)
-}
-
-// GetContext reads one row.
-func (o observed) GetContext(ctx context.Context, into any, query string, args ...any) error {
-	o.tell(query)
-	return o.session.GetContext(ctx, into, query, args...)
-}
-
-// SelectContext reads all rows.
-func (o observed) SelectContext(ctx context.Context, into any, query string, args ...any) error {
-	o.tell(query)
-	return o.session.SelectContext(ctx, into, query, args...)
-}
-
-// QueryContext begins to read rows.
-func (o observed) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	o.tell(query)
-	return o.session.QueryContext(ctx, query, args...)
-}
-
-// QueryxContext begins to read rows.
-func (o observed) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
-	o.tell(query)
-	return o.session.QueryxContext(ctx, query, args...)
+	return tx.sql.Insert(into, rows, or)
 }

@@ -9,6 +9,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/balances"
+	"gatewayd/records/control"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -58,10 +60,10 @@ func (r *coinRig) settle(blocks int) {
 	}
 }
 
-func (r *coinRig) findings() (list []records.Finding) {
+func (r *coinRig) findings() (list []balances.Finding) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = tx.Findings("eth")
+		list, err = balances.Findings(tx, "eth")
 		return err
 	})
 	return list
@@ -85,10 +87,10 @@ func (r *coinRig) head() uint64 {
 	return h.Latest.Height
 }
 
-func (r *coinRig) channel(d records.Direction) (c records.Channel) {
+func (r *coinRig) channel(d records.Direction) (c control.Channel) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = tx.Channel(r.net.Name, "tti_native", d)
+		c, err = control.ChannelOf(tx, r.net.Name, "tti_native", d)
 		return err
 	})
 	return c
@@ -295,26 +297,26 @@ func TestShortageClosesTheChannels(t *testing.T) {
 	r.settle(finality + 1)
 	r.hour()
 	r.settle(1)
-	require.Equal(t, records.ChannelOpen, r.channel(records.Deposit).State(), "one block is not enough")
+	require.Equal(t, control.ChannelOpen, r.channel(records.Deposit).State(), "one block is not enough")
 	r.settle(1)
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 		c := r.channel(d)
-		require.Equal(t, records.ChannelMaintain, c.State())
+		require.Equal(t, control.ChannelMaintain, c.State())
 		require.Contains(t, c.Why, r.net.Hot+" on eth holds 0.12 COIN less than the books say")
 	}
 	r.again()
 	r.settle(2)
-	require.Equal(t, records.ChannelMaintain, r.channel(records.Deposit).State(), "also after a restart")
+	require.Equal(t, control.ChannelMaintain, r.channel(records.Deposit).State(), "also after a restart")
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.AcceptShortage("eth", r.net.Gas, "looked at")
+		_, err := balances.AcceptShortage(tx, "eth", r.net.Gas, "looked at")
 		require.ErrorIs(t, err, records.ErrNotFound)
-		lost, err := tx.AcceptShortage("eth", r.net.Hot, "looked at")
+		lost, err := balances.AcceptShortage(tx, "eth", r.net.Hot, "looked at")
 		require.Equal(t, units(12), lost)
 		return err
 	})
 	r.settle(2)
-	require.Equal(t, records.ChannelOpen, r.channel(records.Deposit).State())
-	require.Equal(t, records.ChannelOpen, r.channel(records.Withdrawal).State())
+	require.Equal(t, control.ChannelOpen, r.channel(records.Deposit).State())
+	require.Equal(t, control.ChannelOpen, r.channel(records.Withdrawal).State())
 	r.requireSound()
 }
 

@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // due is what each payee may have by now (final transfers only), or in the end (all of them).
@@ -182,7 +183,7 @@ func (m *model) holding(c *chaintest.Chain, accounts []string, asset chain.Asset
 }
 
 func (m *model) checkRecords(tx *records.Tx) error {
-	breaches, _, err := tx.Breaches(0)
+	breaches, _, err := books.Breaches(tx, 0)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 )
 
@@ -162,7 +163,7 @@ func TestRefusalWhileTheChannelCloses(t *testing.T) {
 	set := func(state string) func() {
 		return func() {
 			r.update(func(tx *records.Tx) error {
-				return tx.SetChannel(r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
+				return control.SetChannel(tx, r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
 			})
 		}
 	}

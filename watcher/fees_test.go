@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // drain takes all coin from the hot account without a transaction of ours.
@@ -42,8 +43,8 @@ func (r *rig) attempts(p records.Payment) (list []records.Attempt) {
 func (r *rig) requireWaiting(token, reason string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		all, err := tx.Waits("main", "eth")
-		i := slices.IndexFunc(all, func(w records.Wait) bool { return w.Token == token })
+		all, err := control.Waits(tx, "main", "eth")
+		i := slices.IndexFunc(all, func(w control.Wait) bool { return w.Token == token })
 		require.Equal(r.t, reason != "", i >= 0)
 		if i >= 0 {
 			require.Equal(r.t, reason, all[i].Reason)

@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/watcher/reconcile"
 	"gatewayd/watcher/recovery"
 )
@@ -331,7 +332,7 @@ func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
 	}
 	f.log.WithFields(logrus.Fields{"transfer": t.ID, "tx": t.Tx}).Error(why)
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-		if err := tx.StopChannel(t.Network, t.Token, d, fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
+		if err := control.StopChannel(tx, t.Network, t.Token, d, fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
 			return err
 		}
 	}

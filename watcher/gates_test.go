@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 )
 
@@ -82,7 +83,7 @@ func TestChannelClosedWhileBalancesAreAsked(t *testing.T) {
 	set := func(state string) func() {
 		return func() {
 			r.update(func(tx *records.Tx) error {
-				return tx.SetChannel(r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
+				return control.SetChannel(tx, r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
 			})
 		}
 	}
@@ -162,7 +163,7 @@ func TestRefundsWaitForTheBooks(t *testing.T) {
 	owner, _ := r.user()
 	automatic := func(state string) {
 		r.update(func(tx *records.Tx) error {
-			return tx.SetAutomatic(r.net.Name, usd, records.Withdrawal, state, "a test")
+			return control.SetAutomatic(tx, r.net.Name, usd, records.Withdrawal, state, "a test")
 		})
 	}
 	automatic("MAINTAIN")

@@ -10,6 +10,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/books"
+	"gatewayd/records/control"
 )
 
 // hastyRig is a gateway whose operators credit deposits two blocks deep, below the ledger's own finality.
@@ -24,7 +26,9 @@ func hastyRig(t *testing.T) *rig {
 
 func (r *rig) setChannel(d records.Direction, state string) {
 	r.t.Helper()
-	r.update(func(tx *records.Tx) error { return tx.SetChannel("main", usd, d, state, "test", "operator:test") })
+	r.update(func(tx *records.Tx) error {
+		return control.SetChannel(tx, "main", usd, d, state, "test", "operator:test")
+	})
 }
 
 func TestCreditedDepositThatLeavesTheLineClosesItsChannels(t *testing.T) {
@@ -58,7 +62,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	require.Equal(t, records.HeldPayment, r.payment(hash).State)
 
 	r.setChannel(records.Deposit, "OPEN")
-	r.update(func(tx *records.Tx) error { return tx.SetAutomatic("main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
 	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
 	other, otherAddress := r.user()
 	r.deposit(otherAddress, 70_000)
@@ -98,7 +102,7 @@ func TestHeldCreditIsGivenUp(t *testing.T) {
 		return nil
 	})
 	r.setChannel(records.Deposit, "OPEN")
-	r.update(func(tx *records.Tx) error { return tx.SetAutomatic("main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 0)
 	require.Equal(t, []records.PaymentState{records.VoidPayment}, states(r.payments(hash)))
@@ -181,13 +185,13 @@ func (r *rig) restAll() {
 func (r *rig) underWay() (n uint64) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		books, err := tx.Totals(r.net.Name, usd)
-		for _, p := range books.Payments {
+		totals, err := books.TotalsOf(tx, r.net.Name, usd)
+		for _, p := range totals.Payments {
 			if p.State == records.Queued || p.State == records.Bound {
 				n += p.Count
 			}
 		}
-		for _, in := range books.Transfers {
+		for _, in := range totals.Transfers {
 			if in.State == records.Seen || in.State == records.Orphaned {
 				n += in.Count
 			}

@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // reservedFees is for how many token payments an account of a pool keeps coin, at least.
@@ -19,7 +20,7 @@ const reservedFees = 4
 type pool struct {
 	network records.Network
 	chain   chain.Chain
-	all     []records.PoolAccount
+	all     []books.PoolAccount
 }
 
 // Level shares what the accounts of each pool hold: who owes more than it has, or has less than half of its part of what is owed to nobody, gets
@@ -44,13 +45,13 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 		if err != nil || cur.Halted { // nothing is paid there: what were queued now would be counted anew again and again
 			return err
 		}
-		p.all, err = tx.Pool(n.Name, id, kind)
+		p.all, err = books.Pool(tx, n.Name, id, kind)
 		return err
 	})
 	if err != nil || len(p.all) < 2 {
 		return err
 	}
-	if slices.ContainsFunc(p.all, func(a records.PoolAccount) bool { return len(a.Waiting) > 0 }) {
+	if slices.ContainsFunc(p.all, func(a books.PoolAccount) bool { return len(a.Waiting) > 0 }) {
 		if p.all, err = w.countAnew(ctx, n, id, kind); err != nil {
 			return err
 		}
@@ -67,9 +68,9 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 }
 
 // countAnew voids what is queued between the accounts of a pool, and reads them again.
-func (w *Watcher) countAnew(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []records.PoolAccount, err error) {
+func (w *Watcher) countAnew(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []books.PoolAccount, err error) {
 	err = w.Store.Update(ctx, func(tx *records.Tx) error {
-		if all, err = tx.Pool(n.Name, id, kind); err != nil {
+		if all, err = books.Pool(tx, n.Name, id, kind); err != nil {
 			return err
 		}
 		for _, a := range all {
@@ -80,7 +81,7 @@ func (w *Watcher) countAnew(ctx context.Context, n records.Network, id chain.ID,
 				}
 			}
 		}
-		all, err = tx.Pool(n.Name, id, kind)
+		all, err = books.Pool(tx, n.Name, id, kind)
 		return err
 	})
 	return all, err
@@ -158,7 +159,7 @@ func (p pool) moves(ctx context.Context, asset chain.Asset, planned []records.Pa
 }
 
 // member asks what an account has of an asset.
-func (p pool) member(ctx context.Context, a records.PoolAccount, asset chain.Asset) (m member, err error) {
+func (p pool) member(ctx context.Context, a books.PoolAccount, asset chain.Asset) (m member, err error) {
 	have, err := p.chain.Balance(ctx, a.Account.Account, asset)
 	if err != nil {
 		return m, fmt.Errorf("asking for the balance of %s: %w", a.Account.Account, err)

@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/records/signguard"
 )
 
@@ -76,8 +77,8 @@ func (r *rig) level() {
 func (r *rig) levellings() (n uint64) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		books, err := tx.Totals(r.net.Name, "")
-		for _, p := range books.Payments {
+		totals, err := books.TotalsOf(tx, r.net.Name, "")
+		for _, p := range totals.Payments {
 			if p.Purpose == chain.Sweep && p.State != records.VoidPayment {
 				n += p.Count
 			}
@@ -116,8 +117,8 @@ func TestPoolIsLevelled(t *testing.T) {
 		require.Empty(t, rec.Owner)
 	}
 	r.view(func(tx *records.Tx) error {
-		books, err := tx.Totals(r.net.Name, usd)
-		require.Empty(t, books.Transfers, "what goes from one account of ours to another came from nobody")
+		totals, err := books.TotalsOf(tx, r.net.Name, usd)
+		require.Empty(t, totals.Transfers, "what goes from one account of ours to another came from nobody")
 		return err
 	})
 	r.requireSound()

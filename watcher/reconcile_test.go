@@ -11,12 +11,13 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
-func (r *rig) channel(d records.Direction) (c records.Channel) {
+func (r *rig) channel(d records.Direction) (c control.Channel) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = tx.Channel("main", usd, d)
+		c, err = control.ChannelOf(tx, "main", usd, d)
 		return err
 	})
 	return c
@@ -181,7 +182,7 @@ func TestFundsOnDepositAddresses(t *testing.T) {
 	r.rest()
 	told := func() (kinds []string) {
 		r.view(func(tx *records.Tx) error {
-			list, err := tx.Conditions()
+			list, err := control.Conditions(tx)
 			for _, c := range list {
 				require.False(t, c.Stops)
 				kinds = append(kinds, c.Kind)

@@ -6,6 +6,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // maxGroup bounds what one step of the payer takes at a time.
@@ -191,7 +192,7 @@ type gate struct {
 	tx        *records.Tx
 	transfers map[uint64]records.Transfer
 	halted    map[chain.ID]bool
-	channels  map[channelKey]records.Channel
+	channels  map[channelKey]control.Channel
 }
 
 type channelKey struct {
@@ -200,7 +201,7 @@ type channelKey struct {
 }
 
 func newGate(tx *records.Tx) *gate {
-	return &gate{tx: tx, transfers: map[uint64]records.Transfer{}, halted: map[chain.ID]bool{}, channels: map[channelKey]records.Channel{}}
+	return &gate{tx: tx, transfers: map[uint64]records.Transfer{}, halted: map[chain.ID]bool{}, channels: map[channelKey]control.Channel{}}
 }
 
 // open keeps what may leave.
@@ -255,9 +256,9 @@ func (g *gate) transfer(id uint64) (records.Transfer, error) {
 func (g *gate) isOpen(k channelKey, class records.Class) (bool, error) {
 	c, err := g.channel(k)
 	if class == records.ClassRefund {
-		return err == nil && c.Automatic == records.ChannelOpen, err
+		return err == nil && c.Automatic == control.ChannelOpen, err
 	}
-	return err == nil && c.State() == records.ChannelOpen, err
+	return err == nil && c.State() == control.ChannelOpen, err
 }
 
 func (g *gate) isHalted(id chain.ID) (bool, error) {
@@ -269,11 +270,11 @@ func (g *gate) isHalted(id chain.ID) (bool, error) {
 	return cur.Halted, err
 }
 
-func (g *gate) channel(k channelKey) (c records.Channel, err error) {
+func (g *gate) channel(k channelKey) (c control.Channel, err error) {
 	if c, ok := g.channels[k]; ok {
 		return c, nil
 	}
-	c, err = g.tx.Channel(k.network, k.token, k.direction)
+	c, err = control.ChannelOf(g.tx, k.network, k.token, k.direction)
 	g.channels[k] = c
 	return c, err
 }

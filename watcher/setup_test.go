@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/records/signguard"
 )
 
@@ -290,7 +291,7 @@ func (r *rig) requireSound() {
 	}
 	r.requireCoin()
 	r.view(func(tx *records.Tx) error {
-		breaches, _, err := tx.Breaches(0)
+		breaches, _, err := books.Breaches(tx, 0)
 		require.NoError(r.t, err)
 		require.Empty(r.t, breaches)
 		return tx.VerifyHistory()

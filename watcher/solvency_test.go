@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -73,34 +74,34 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 		}
 	}
 	round(0)
-	requireChannels(records.ChannelOpen)
+	requireChannels(control.ChannelOpen)
 
 	c.lost[address] = units(1)
 	round(1)
-	requireChannels(records.ChannelOpen) // not yet time for the next one
+	requireChannels(control.ChannelOpen) // not yet time for the next one
 	r.now = r.now.Add(25 * time.Hour)
 	round(0)
 	round(0)
-	requireChannels(records.ChannelOpen) // it is the same final block still
+	requireChannels(control.ChannelOpen) // it is the same final block still
 	round(1)
-	requireChannels(records.ChannelMaintain)
+	requireChannels(control.ChannelMaintain)
 	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books say")
 
 	delete(c.lost, address)
 	round(1)
-	requireChannels(records.ChannelOpen)
+	requireChannels(control.ChannelOpen)
 
 	c.lost[address] = units(1)
 	r.now = r.now.Add(25 * time.Hour)
 	round(0)
 	round(1)
-	requireChannels(records.ChannelMaintain)
+	requireChannels(control.ChannelMaintain)
 	const others = "a decided transfer left the chain: 1"
-	r.update(func(tx *records.Tx) error { return tx.StopChannel("main", usd, records.Deposit, others) })
+	r.update(func(tx *records.Tx) error { return control.StopChannel(tx, "main", usd, records.Deposit, others) })
 	delete(c.lost, address)
 	r.now = r.now.Add(25 * time.Hour)
 	round(1)
-	require.Equal(t, records.ChannelOpen, r.channel(records.Withdrawal).Automatic)
-	require.Equal(t, records.ChannelMaintain, r.channel(records.Deposit).Automatic, "what is mended is not the incident")
+	require.Equal(t, control.ChannelOpen, r.channel(records.Withdrawal).Automatic)
+	require.Equal(t, control.ChannelMaintain, r.channel(records.Deposit).Automatic, "what is mended is not the incident")
 	require.Equal(t, others, r.channel(records.Deposit).Why)
 }

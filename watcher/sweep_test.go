@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22, and room for a replacement.
@@ -138,9 +139,9 @@ func TestSweepBringsLessWhenFeesRise(t *testing.T) {
 func (r *rig) swept() (sum chain.Amount) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		books, err := tx.Totals(r.net.Name, "")
+		totals, err := books.TotalsOf(tx, r.net.Name, "")
 		require.NoError(r.t, err)
-		sum, err = books.Pays(chain.Sweep, "eth", records.Paid)
+		sum, err = totals.Pays(chain.Sweep, "eth", records.Paid)
 		return err
 	})
 	return sum

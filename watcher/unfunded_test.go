@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // poorPayer is poor, and tells what a payout costs.
@@ -22,7 +23,7 @@ func (poorPayer) PayoutCost(context.Context, chain.Asset) (chain.Amount, error) 
 func (r *rig) lacking() (list []string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		all, err := tx.Conditions()
+		all, err := control.Conditions(tx)
 		for _, c := range all {
 			require.True(r.t, c.Stops)
 			list = append(list, c.Kind+" "+string(c.Direction)+" "+c.Token)
@@ -70,7 +71,7 @@ func TestNoCoinIsToldOnce(t *testing.T) {
 		})
 		return list
 	}
-	r.update(func(tx *records.Tx) error { return tx.Beat(status.Role) })
+	r.update(func(tx *records.Tx) error { return control.Beat(tx, status.Role) })
 	require.Equal(t, []string{usd}, []string{told()[0].Token})
 	require.NoError(t, r.w.books().Round(t.Context()))
 	require.Len(t, told(), 1)

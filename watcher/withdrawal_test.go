@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 func TestWithdrawalIsPaidOut(t *testing.T) {
@@ -244,7 +245,7 @@ func TestOperatorRefundsAHeldPayout(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
 	r.update(func(tx *records.Tx) error {
-		return tx.SetChannel("main", usd, records.Withdrawal, "MAINTAIN", "test", "operator:test")
+		return control.SetChannel(tx, "main", usd, records.Withdrawal, "MAINTAIN", "test", "operator:test")
 	})
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
@@ -277,7 +278,9 @@ func TestChannelStops(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			r := setup(t)
 			set := func(d records.Direction, state string) {
-				r.update(func(tx *records.Tx) error { return tx.SetChannel("main", usd, d, state, "test", "operator:test") })
+				r.update(func(tx *records.Tx) error {
+					return control.SetChannel(tx, "main", usd, d, state, "test", "operator:test")
+				})
 			}
 			set(records.Deposit, state)
 			set(records.Withdrawal, state)

@@ -10,6 +10,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // TestTheftBeforeTheFirstPayment: coin leaves a gateway that has never paid, sent with the hot account's key. The account stops, every surface tells
@@ -24,7 +25,7 @@ func TestTheftBeforeTheFirstPayment(t *testing.T) {
 		return strings.Contains(out, "was not signed by this daemon")
 	})
 	w.surfaces(t, cell{
-		kind: status.AccountStopped, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain,
+		kind: status.AccountStopped, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain,
 		names: "was not signed by this daemon", stopsAccount: true,
 	})
 	out, ok := w.operator(t, "account", "resume", "eth", w.hot(t))

@@ -15,6 +15,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/audit"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 func auditCommand(w streams) *cobra.Command {
@@ -75,7 +76,7 @@ func printAudit(w streams, f format, cfg config.Config, r audit.Report) error {
 }
 
 // printTotals shows one token's books.
-func printTotals(c config.Config, w io.Writer, name string, t records.Totals) {
+func printTotals(c config.Config, w io.Writer, name string, t books.Totals) {
 	n, token := tokenNamed(c, name)
 	fmt.Fprintln(w, name)
 	for _, s := range t.Transfers {

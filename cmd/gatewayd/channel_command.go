@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 func channelCommand(w streams) *cobra.Command {
@@ -69,17 +70,17 @@ func channelSetCommand(w streams, config *string) *cobra.Command {
 			if args[3] != "OPEN" && args[3] != "MAINTAIN" && args[3] != "CLOSED" {
 				return operator.Usagef("state %q: OPEN, MAINTAIN or CLOSED is wanted", args[3])
 			}
-			var after records.Channel
+			var after control.Channel
 			err = d.Change(ctx, func(tx *records.Tx) error {
-				if err := tx.SetChannel(args[0], token, direction, args[3], why, ""); err != nil {
+				if err := control.SetChannel(tx, args[0], token, direction, args[3], why, ""); err != nil {
 					return err
 				}
 				if clear {
-					if err := tx.SetAutomatic(args[0], token, direction, "OPEN", ""); err != nil {
+					if err := control.SetAutomatic(tx, args[0], token, direction, "OPEN", ""); err != nil {
 						return err
 					}
 				}
-				after, err = tx.Channel(args[0], token, direction)
+				after, err = control.ChannelOf(tx, args[0], token, direction)
 				return err
 			})
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/wallet"
 )
 
@@ -46,7 +47,7 @@ func TestDaemonWritesUnderItsLease(t *testing.T) {
 	d, err := daemon.New(t.Context(), cfg, daemon.Outside{Keys: keys, Log: logrus.New()})
 	require.NoError(t, err)
 	defer d.Close()
-	write := func(tx *records.Tx) error { return tx.Beat(status.Role) }
+	write := func(tx *records.Tx) error { return control.Beat(tx, status.Role) }
 	require.NoError(t, d.Store.Update(t.Context(), write))
 	d.Tenure.End()
 	require.ErrorIs(t, d.Store.Update(t.Context(), write), records.ErrFenced)

@@ -14,6 +14,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/internal/ethtest"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // spender is the code of a contract that calls transfer of its own tokens as often as its caller says: with a count, a receiver and an amount.
@@ -106,9 +107,9 @@ func inOneBlock(t *testing.T, n *ethtest.Node, hash common.Hash, count int) {
 // deposits is how many deposits of the user's token are in a state.
 func (r *rig) deposits(t *testing.T, u *testUser, state records.TransferState) uint64 {
 	t.Helper()
-	var totals records.Totals
+	var totals books.Totals
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
-		totals, err = tx.Totals(r.Daemon.Config.Networks[0].Name, u.Token.Token)
+		totals, err = books.TotalsOf(tx, r.Daemon.Config.Networks[0].Name, u.Token.Token)
 		return err
 	}))
 	sum, err := totals.Moved(records.Deposit, state)

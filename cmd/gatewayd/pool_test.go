@@ -12,6 +12,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/wallet"
 )
 
@@ -60,8 +61,8 @@ func (r *rig) levelled(t *testing.T) {
 		require.NoError(t, r.Daemon.Watcher.Level(t.Context()))
 		busy, all := 0, 0
 		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
-			books, err := tx.Totals(r.Daemon.Networks[0].Name, "")
-			for _, p := range books.Payments {
+			totals, err := books.TotalsOf(tx, r.Daemon.Networks[0].Name, "")
+			for _, p := range totals.Payments {
 				if p.Purpose != chain.Sweep {
 					continue
 				}

@@ -22,6 +22,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -206,7 +207,7 @@ func underWay(t *testing.T, store *records.Store, cfg config.Config) (list []str
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		for _, n := range cfg.Networks {
 			for _, k := range n.Tokens {
-				totals, err := tx.Totals(n.Name, k.Token)
+				totals, err := books.TotalsOf(tx, n.Name, k.Token)
 				if err != nil {
 					return err
 				}

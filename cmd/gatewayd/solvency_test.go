@@ -17,6 +17,7 @@ import (
 	"gatewayd/devnet/burst"
 	"gatewayd/operator/audit"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // rebasing puts a token whose balances change without a word in USDT's place.
@@ -93,7 +94,7 @@ func TestTokenThatRebases(t *testing.T) {
 	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 15_000) })
 	w.mustCommand(t, "audit", "--accept", "USDT-000", "--why", "a test")
 	waitFor(t, "what is owed", func() bool { s, _ := w.audited(t, "USDT"); return s.Missing.IsZero() && !s.Uncovered.IsZero() })
-	require.Contains(t, w.mustCommand(t, "channel", "list"), records.ChannelMaintain)
+	require.Contains(t, w.mustCommand(t, "channel", "list"), control.ChannelMaintain)
 	w.topUp(t)
 	w.well(t)
 	_, err := w.command(t, "audit", "--accept", "USDT-000", "--why", "again")

@@ -14,7 +14,7 @@ import (
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/devnet/faultynode"
 	"gatewayd/operator/status"
-	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/wallet"
 )
 
@@ -38,8 +38,8 @@ func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
 	var info struct{ NoticeMsg string }
 	require.Equal(t, 0, ask(t, w.gateway+"/deposit-info"+query, &info))
-	require.Equal(t, c.deposit == records.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
-	require.Equal(t, map[string]int{records.ChannelOpen: 0, records.ChannelMaintain: 2}[c.withdraw], ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
+	require.Equal(t, c.deposit == control.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
+	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 	w.operators(t, c)
 }
 
@@ -50,7 +50,7 @@ func (w *limpWorld) operators(t *testing.T, c cell) {
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
 		row := line(out, "USDT-000", direction)
 		require.Contains(t, row, state, "channel list:\n%s", out)
-		require.Equal(t, state == records.ChannelMaintain, strings.Contains(row, c.names), "channel list says why:\n%s", out)
+		require.Equal(t, state == control.ChannelMaintain, strings.Contains(row, c.names), "channel list says why:\n%s", out)
 		require.Contains(t, row, "OPEN", "the operator's state stays as it is")
 	}
 	out, ok := w.operator(t, "doctor")
@@ -85,7 +85,7 @@ func (w *limpWorld) hot(t *testing.T) string {
 func TestConditionsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	w := newLimpWorld(t, nil)
-	const open, maintain = records.ChannelOpen, records.ChannelMaintain
+	const open, maintain = control.ChannelOpen, control.ChannelMaintain
 	both := func(k status.Kind, chain, names string) cell {
 		return cell{kind: k, chain: chain, deposit: maintain, withdraw: maintain, names: names}
 	}
@@ -141,7 +141,7 @@ func (w *limpWorld) owe(t *testing.T) {
 	})
 	waitFor(t, "withdrawals that have stopped", func() bool {
 		out, _ := w.operator(t, "channel", "list")
-		return strings.Contains(line(out, "USDT-000", "withdrawal"), records.ChannelMaintain)
+		return strings.Contains(line(out, "USDT-000", "withdrawal"), control.ChannelMaintain)
 	})
 }
 
@@ -159,5 +159,5 @@ func (w *limpWorld) operatorsLater(t *testing.T, d time.Duration) {
 	defer db.Close()
 	_, err = db.Exec(`UPDATE heartbeats SET at = at - ?`, d.Milliseconds())
 	require.NoError(t, err)
-	w.operators(t, cell{kind: status.DaemonDown, deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "the daemon does not run", stopsAccount: true})
+	w.operators(t, cell{kind: status.DaemonDown, deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "the daemon does not run", stopsAccount: true})
 }

@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/devnet"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/wallet"
 )
 
@@ -79,11 +80,11 @@ func (r *rig) swept(t *testing.T, state records.PaymentState) *big.Int {
 	sum := new(big.Int)
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
 		for _, n := range r.Daemon.Config.Networks {
-			books, err := tx.Totals(n.Name, "")
+			totals, err := books.TotalsOf(tx, n.Name, "")
 			if err != nil {
 				return err
 			}
-			for _, p := range books.Payments {
+			for _, p := range totals.Payments {
 				if p.Purpose == chain.Sweep && p.State == state && p.Asset == chain.Native {
 					sum.Add(sum, p.Amount.Uint256().ToBig())
 				}

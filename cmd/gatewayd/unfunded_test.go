@@ -13,7 +13,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/devnet/demo"
 	"gatewayd/operator/status"
-	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 	"gatewayd/wallet/keystore"
@@ -69,7 +69,7 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	require.Contains(t, first.kinds(), string(status.NoCoin))
 	require.Contains(t, first.kinds(), string(status.NoQuota))
 	w.enter(t)
-	const open, maintain = records.ChannelOpen, records.ChannelMaintain
+	const open, maintain = control.ChannelOpen, control.ChannelMaintain
 	w.surfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes 1 USDT"})
 
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account

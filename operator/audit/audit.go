@@ -12,6 +12,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -27,16 +28,16 @@ type audit struct {
 
 // Report is `audit --json`.
 type Report struct {
-	Checks int                       `json:"checks"`
-	Faults []string                  `json:"faults"`
-	Missed []string                  `json:"missed"` // what could not be checked now
-	Totals map[string]records.Totals `json:"totals"`
-	Sheets []SheetRow                `json:"sheets"`
+	Checks int                     `json:"checks"`
+	Faults []string                `json:"faults"`
+	Missed []string                `json:"missed"` // what could not be checked now
+	Totals map[string]books.Totals `json:"totals"`
+	Sheets []SheetRow              `json:"sheets"`
 }
 
 // Run compares everything once, blocks from a height on.
 func Run(ctx context.Context, d *operator.Session, from uint64) (Report, error) {
-	report := Report{Totals: map[string]records.Totals{}, Faults: []string{}}
+	report := Report{Totals: map[string]books.Totals{}, Faults: []string{}}
 	chains, err := d.Chains()
 	if err != nil {
 		return report, err
@@ -75,9 +76,9 @@ func (a *audit) check(ok bool, format string, args ...any) {
 }
 
 // books checks what the database says about itself.
-func (a *audit) books(ctx context.Context, totals map[string]records.Totals) error {
+func (a *audit) books(ctx context.Context, totals map[string]books.Totals) error {
 	return a.Store.View(ctx, func(tx *records.Tx) error {
-		breaches, _, err := tx.Breaches(0)
+		breaches, _, err := books.Breaches(tx, 0)
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (a *audit) books(ctx context.Context, totals map[string]records.Totals) err
 		a.checks++
 		for _, n := range a.Config.Networks {
 			for _, t := range n.Tokens {
-				sum, err := tx.Totals(n.Name, t.Token)
+				sum, err := books.TotalsOf(tx, n.Name, t.Token)
 				if err != nil {
 					return err
 				}
@@ -128,10 +129,10 @@ func (a *audit) holdings(ctx context.Context) error {
 }
 
 func (a *audit) covers(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
-	var pool []records.PoolAccount
+	var pool []books.PoolAccount
 	var unswept []records.SweepCandidate
 	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if pool, err = tx.Pool(network, id, kind); err != nil {
+		if pool, err = books.Pool(tx, network, id, kind); err != nil {
 			return err
 		}
 		unswept, err = tx.SweepCandidates(id)
@@ -140,7 +141,7 @@ func (a *audit) covers(ctx context.Context, network string, id chain.ID, kind re
 	if err != nil {
 		return err
 	}
-	owed, err := records.PoolSum(pool, func(p records.PoolAccount) map[chain.Asset]chain.Amount { return p.Owed })
+	owed, err := books.PoolSum(pool, func(p books.PoolAccount) map[chain.Asset]chain.Amount { return p.Owed })
 	if err != nil {
 		return err
 	}

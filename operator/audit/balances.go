@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/balances"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -38,7 +39,7 @@ func AcceptShortage(ctx context.Context, d *operator.Session, account, why strin
 	for _, c := range d.Config.Chains() {
 		var lost chain.Amount
 		err := d.Change(ctx, func(tx *records.Tx) (err error) {
-			lost, err = tx.AcceptShortage(c.ID, account, why)
+			lost, err = balances.AcceptShortage(tx, c.ID, account, why)
 			return err
 		})
 		if errors.Is(err, records.ErrNotFound) {

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -138,7 +139,7 @@ func (a *audit) writeOff(ctx context.Context, name, why string, w io.Writer) err
 			if err != nil || b.Missing.IsZero() {
 				return errors.Join(err, fmt.Errorf("%w: nothing of %s is missing", records.ErrNotFound, name))
 			}
-			err = a.Change(ctx, func(tx *records.Tx) error { return tx.WriteOffTokens(n.Source, t.Asset, b.Missing, why) })
+			err = a.Change(ctx, func(tx *records.Tx) error { return books.WriteOffTokens(tx, n.Source, t.Asset, b.Missing, why) })
 			if err == nil {
 				fmt.Fprintf(w, "The books of %s on %s are %s lower now. The daemon opens the channels once what is owed is covered.\n", name, n.Name, rowOfSheet(b).text(b.Missing))
 			}

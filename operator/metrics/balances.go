@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/vite"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // quotaPayer is a chain on which blocks cost quota.
@@ -138,7 +139,7 @@ func (f *follower) owed(tx *records.Tx, p *page, networks []records.Network) err
 			key := place{chain: s.chain, account: s.account}
 			if sums[key] == nil {
 				var err error
-				if sums[key], err = tx.Owed(s.chain, s.account); err != nil {
+				if sums[key], err = books.Owed(tx, s.chain, s.account); err != nil {
 					return err
 				}
 			}

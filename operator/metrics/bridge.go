@@ -13,6 +13,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/books"
+	"gatewayd/records/control"
 )
 
 // How often the records are read, and how long that may take; the same of balances, quota and the size of the database.
@@ -129,7 +131,7 @@ func tellConditions(p *page, list []status.Condition) {
 
 func tellChannels(p *page, list []status.Channel) {
 	for _, c := range list {
-		for _, state := range []string{records.ChannelOpen, records.ChannelMaintain, records.ChannelClosed} {
+		for _, state := range []string{control.ChannelOpen, control.ChannelMaintain, control.ChannelClosed} {
 			p.set(channelState, number(c.State() == state), c.Network, c.Token, string(c.Direction), state)
 		}
 	}
@@ -137,14 +139,14 @@ func tellChannels(p *page, list []status.Channel) {
 
 // transfers shows nothing as 0, for the states that operators watch.
 func (f *follower) transfers(tx *records.Tx, p *page, networks []records.Network) error {
-	open, err := tx.OpenTransfers()
+	open, err := books.OpenTransfersOf(tx)
 	if err != nil {
 		return err
 	}
 	for _, n := range networks {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 			for _, s := range []records.TransferState{records.Seen, records.Held} {
-				open = withZero(open, records.OpenTransfers{Network: n.Name, Direction: d, State: s}, func(o records.OpenTransfers) [3]string {
+				open = withZero(open, books.OpenTransfers{Network: n.Name, Direction: d, State: s}, func(o books.OpenTransfers) [3]string {
 					return [3]string{o.Network, string(o.Direction), string(o.State)}
 				})
 			}
@@ -181,7 +183,7 @@ func (f *follower) chain(tx *records.Tx, p *page, id chain.ID) error {
 			p.set(chainHeadAge, time.Since(cursor.HeadAt).Seconds(), name)
 		}
 	}
-	open, err := tx.OpenPayments(id)
+	open, err := books.OpenPaymentsOf(tx, id)
 	if err != nil {
 		return err
 	}
@@ -190,12 +192,12 @@ func (f *follower) chain(tx *records.Tx, p *page, id chain.ID) error {
 		p.set(payments, float64(o.Count), labels...)
 		p.set(paymentsAge, o.Oldest.Seconds(), labels...)
 	}
-	undecided, err := tx.UndecidedSlots(id)
+	undecided, err := books.UndecidedSlotsOf(tx, id)
 	if err != nil {
 		return err
 	}
 	for _, state := range []string{"unmined", "mined", "forked"} {
-		undecided = withZero(undecided, records.UndecidedSlots{State: state}, func(u records.UndecidedSlots) string { return u.State })
+		undecided = withZero(undecided, books.UndecidedSlots{State: state}, func(u books.UndecidedSlots) string { return u.State })
 	}
 	for _, u := range undecided {
 		p.set(slots, float64(u.Count), name, u.State)
@@ -205,14 +207,14 @@ func (f *follower) chain(tx *records.Tx, p *page, id chain.ID) error {
 }
 
 // withoutGaps shows credits and refunds also where there are none.
-func (f *follower) withoutGaps(open []records.OpenPayments, id chain.ID) []records.OpenPayments {
+func (f *follower) withoutGaps(open []books.OpenPayments, id chain.ID) []books.OpenPayments {
 	for _, n := range f.Networks() {
 		if n.Source != id && n.Exchange != id {
 			continue
 		}
 		for _, purpose := range []chain.Purpose{chain.Credit, chain.Refund} {
 			for _, state := range []records.PaymentState{records.Queued, records.Bound, records.HeldPayment} {
-				open = withZero(open, records.OpenPayments{Network: n.Name, Chain: id, Purpose: purpose, State: state}, func(o records.OpenPayments) [3]string {
+				open = withZero(open, books.OpenPayments{Network: n.Name, Chain: id, Purpose: purpose, State: state}, func(o books.OpenPayments) [3]string {
 					return [3]string{o.Network, string(o.Purpose), string(o.State)}
 				})
 			}

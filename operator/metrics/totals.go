@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // totals counts what happens since the process began, from the history and the blocks: in whichever tenure, each event once.
@@ -41,13 +42,13 @@ var (
 func (t *totals) read(tx *records.Tx, p *page, networks []records.Network, decimals map[chain.ID]uint8) error {
 	t.know(networks)
 	if !t.begun {
-		end, err := tx.HistoryEnd()
+		end, err := books.HistoryEnd(tx)
 		if err != nil {
 			return err
 		}
 		t.seq, t.begun = end, true
 	}
-	transfers, payments, upTo, err := tx.EventsSince(t.seq)
+	transfers, payments, upTo, err := books.EventsSince(tx, t.seq)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (t *totals) know(networks []records.Network) {
 	}
 }
 
-func (t *totals) count(transfers, payments []records.Events) {
+func (t *totals) count(transfers, payments []books.Events) {
 	for _, e := range transfers {
 		if slices.Contains(transferStates, e.Event) {
 			t.transfers[[3]string{e.Network, string(e.Direction), e.Event}] += e.Count
@@ -122,7 +123,7 @@ func (t *totals) newFees(tx *records.Tx, networks []records.Network) (map[chain.
 		if !begun {
 			from = final
 		}
-		sum, err := tx.FeesBetween(n.Source, from, final)
+		sum, err := books.FeesBetween(tx, n.Source, from, final)
 		if err != nil {
 			return nil, err
 		}

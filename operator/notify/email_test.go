@@ -14,7 +14,7 @@ import (
 
 	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
-	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // postOffice is an SMTP server on this machine that keeps what it gets.
@@ -66,7 +66,7 @@ func TestEmail(t *testing.T) {
 	end := r.run()
 	r.joined("email")
 	end()
-	r.conditions(away, records.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"}, records.Condition{Kind: string(status.NodeFaulty), Subject: "b", Detail: "it sleeps"})
+	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"}, control.Condition{Kind: string(status.NodeFaulty), Subject: "b", Detail: "it sleeps"})
 	defer r.run()()
 	require.Eventually(t, func() bool { return p.count() == 1 }, patient, 10*time.Millisecond)
 	m, err := mail.ReadMessage(strings.NewReader(p.mails[0]))

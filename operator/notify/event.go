@@ -9,6 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // Event is what a webhook gets as JSON. Receivers keep the ids that they have seen: an event may come twice.
@@ -17,7 +18,7 @@ type Event struct {
 	Type      string             `json:"type"` // condition.began, condition.over, record.attention, record.changed, test
 	At        time.Time          `json:"timestamp"`
 	Actor     string             `json:"actor,omitempty"` // who did it: the daemon or an operator
-	Condition *records.Condition `json:"condition,omitempty"`
+	Condition *control.Condition `json:"condition,omitempty"`
 	Change    *Change            `json:"change,omitempty"`
 	Record    any                `json:"record,omitempty"` // as it is now, as `records list --json` has it
 
@@ -40,7 +41,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 		return nil, nil
 	}
 	if e.topic == Conditions {
-		e.Type, e.Condition = "condition."+line.Event, &records.Condition{}
+		e.Type, e.Condition = "condition."+line.Event, &control.Condition{}
 		return e, json.Unmarshal([]byte(line.Detail), e.Condition)
 	}
 	id, err := strconv.ParseUint(line.SubjectID, 10, 64)
@@ -60,7 +61,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 // topicOf is empty for what nobody is told.
 func topicOf(line records.Event) Topic {
 	switch line.Subject {
-	case records.ConditionSubject:
+	case control.ConditionSubject:
 		return Conditions
 	case "transfer", "payment":
 		if line.Event == string(records.Held) || line.Event == "incident" {
@@ -92,7 +93,7 @@ func (e Event) text() (subject, body string) {
 		if c.Stops {
 			subject = "money does not move: " + subject
 		}
-		if e.Type == "condition."+records.ConditionOver {
+		if e.Type == "condition."+control.ConditionOver {
 			subject = "over: " + c.Kind
 		}
 		body = c.Detail + "\nsince " + c.Since.UTC().Format(time.DateTime) + " UTC\n"

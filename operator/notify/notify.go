@@ -13,6 +13,7 @@ import (
 
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 const (
@@ -57,7 +58,7 @@ func (n *Notifier) follow(ctx context.Context, r receiver) error {
 	for {
 		more, err := n.step(ctx, r)
 		if errors.Is(err, records.ErrNotFound) {
-			err = n.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddSubscriber(r.name()) })
+			err = n.Store.Update(ctx, func(tx *records.Tx) error { return control.AddSubscriber(tx, r.name()) })
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -98,27 +99,27 @@ func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) 
 	}
 	return failed == nil, n.Store.Update(ctx, func(tx *records.Tx) error {
 		if failed != nil {
-			return errors.Join(tx.Refused(r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), tx.NoteConditions("notify:"+r.name(), silence(r, place, failed)))
+			return errors.Join(control.Refused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), control.NoteConditions(tx, "notify:"+r.name(), silence(r, place, failed)))
 		}
 		if place.Attempts > 0 {
-			err = tx.NoteConditions("notify:"+r.name(), nil)
+			err = control.NoteConditions(tx, "notify:"+r.name(), nil)
 		}
-		return errors.Join(err, tx.Took(r.name(), upTo))
+		return errors.Join(err, control.Took(tx, r.name(), upTo))
 	})
 }
 
 // silence is the condition of a receiver that has taken nothing for a while.
-func silence(r receiver, place records.Subscriber, failed error) []records.Condition {
+func silence(r receiver, place control.Subscriber, failed error) []control.Condition {
 	if place.Attempts == 0 || place.For < silentAfter {
 		return nil
 	}
-	return []records.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s takes no events: %v", r.name(), failed)}}
+	return []control.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s takes no events: %v", r.name(), failed)}}
 }
 
 // next reads from a receiver's place on: the events for it, as many as it takes at a time, and the line that it is done with then.
-func (n *Notifier) next(ctx context.Context, r receiver) (place records.Subscriber, events []Event, upTo uint64, err error) {
+func (n *Notifier) next(ctx context.Context, r receiver) (place control.Subscriber, events []Event, upTo uint64, err error) {
 	err = n.Store.View(ctx, func(tx *records.Tx) error {
-		if place, err = tx.Subscriber(r.name()); err != nil {
+		if place, err = control.SubscriberOf(tx, r.name()); err != nil {
 			return err
 		}
 		upTo = place.Seq

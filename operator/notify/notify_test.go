@@ -20,6 +20,7 @@ import (
 	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 	"gatewayd/records/recordstest"
 )
 
@@ -127,9 +128,9 @@ func (r *rig) joined(name string) {
 	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, patient, 10*time.Millisecond)
 }
 
-func (r *rig) subscriber(name string) (s records.Subscriber) {
+func (r *rig) subscriber(name string) (s control.Subscriber) {
 	r.See(func(tx *records.Tx) error {
-		all, err := tx.Subscribers()
+		all, err := control.Subscribers(tx)
 		for _, x := range all {
 			if x.Name == name {
 				s = x
@@ -140,12 +141,12 @@ func (r *rig) subscriber(name string) (s records.Subscriber) {
 	return s
 }
 
-func (r *rig) conditions(list ...records.Condition) {
+func (r *rig) conditions(list ...control.Condition) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) error { return tx.TellConditions(list) })
+	r.Do(func(tx *records.Tx) error { return control.TellConditions(tx, list) })
 }
 
-var away = records.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
+var away = control.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
 
 // Every event comes, in order, with an id of its own, whatever fails on the way and however often the daemon is started again.
 func TestEveryEventOnce(t *testing.T) {
@@ -166,7 +167,7 @@ func TestEveryEventOnce(t *testing.T) {
 	})
 	require.Equal(t, []string{"condition.over", "condition.began", "record.attention"}, o.types(3))
 	end()
-	r.conditions(away, records.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"})
+	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"})
 	end = r.run()
 	defer end()
 	require.Equal(t, []string{"condition.over", "condition.began", "record.attention", "condition.began"}, o.types(4))
@@ -231,7 +232,7 @@ func TestSilentReceiver(t *testing.T) {
 
 func (r *rig) told(kind status.Kind) (found bool) {
 	r.See(func(tx *records.Tx) error {
-		all, err := tx.Conditions()
+		all, err := control.Conditions(tx)
 		for _, c := range all {
 			found = found || c.Kind == string(kind)
 		}

@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // Balance is one line of `balances --json`: what an account of ours has of one asset, by the nodes' newest block.
@@ -69,7 +70,7 @@ func ownBalances(tx *records.Tx, d *operator.Session) (list []Balance, err error
 				if a.Network != n.Name {
 					continue
 				}
-				owed, err := tx.Owed(id, a.Account)
+				owed, err := books.Owed(tx, id, a.Account)
 				if err != nil {
 					return nil, err
 				}

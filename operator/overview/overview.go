@@ -11,6 +11,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 const (
@@ -132,7 +133,7 @@ func chainOf(cur records.Cursor) Chain {
 
 // sums is what accounts have to pay and have paid, by asset.
 type sums struct {
-	waiting, day, recent map[chain.Asset]records.AssetSum
+	waiting, day, recent map[chain.Asset]books.AssetSum
 }
 
 func (o *Overview) channelOf(tx *records.Tx, d *operator.Session, networks []records.Network, c status.Channel, known map[string]sums) (Channel, error) {
@@ -171,15 +172,15 @@ func tokenOf(networks []records.Network, network, token string) (records.Network
 }
 
 func (o *Overview) sumsOf(tx *records.Tx, id chain.ID, accounts []string) (s sums, err error) {
-	s = sums{map[chain.Asset]records.AssetSum{}, map[chain.Asset]records.AssetSum{}, map[chain.Asset]records.AssetSum{}}
+	s = sums{map[chain.Asset]books.AssetSum{}, map[chain.Asset]books.AssetSum{}, map[chain.Asset]books.AssetSum{}}
 	for _, a := range accounts {
 		for _, part := range []struct {
-			into map[chain.Asset]records.AssetSum
-			read func() ([]records.AssetSum, error)
+			into map[chain.Asset]books.AssetSum
+			read func() ([]books.AssetSum, error)
 		}{
-			{s.waiting, func() ([]records.AssetSum, error) { return tx.Backlog(id, a) }},
-			{s.day, func() ([]records.AssetSum, error) { return tx.SignedSince(id, a, o.At.Add(-flowSpan)) }},
-			{s.recent, func() ([]records.AssetSum, error) { return tx.SignedSince(id, a, o.At.Add(-rateSpan)) }},
+			{s.waiting, func() ([]books.AssetSum, error) { return books.Backlog(tx, id, a) }},
+			{s.day, func() ([]books.AssetSum, error) { return books.SignedSince(tx, id, a, o.At.Add(-flowSpan)) }},
+			{s.recent, func() ([]books.AssetSum, error) { return books.SignedSince(tx, id, a, o.At.Add(-rateSpan)) }},
 		} {
 			list, err := part.read()
 			if err != nil {
@@ -195,12 +196,12 @@ func (o *Overview) sumsOf(tx *records.Tx, id chain.ID, accounts []string) (s sum
 	return s, nil
 }
 
-func joined(a, b records.AssetSum) (records.AssetSum, error) {
+func joined(a, b books.AssetSum) (books.AssetSum, error) {
 	amount, err := a.Amount.Add(b.Amount)
 	if a.Count > 0 && a.Oldest.Before(b.Oldest) {
 		b.Oldest = a.Oldest
 	}
-	return records.AssetSum{Asset: b.Asset, Count: a.Count + b.Count, Amount: amount, Oldest: b.Oldest}, err
+	return books.AssetSum{Asset: b.Asset, Count: a.Count + b.Count, Amount: amount, Oldest: b.Oldest}, err
 }
 
 // askNodes asks all chains beside each other.

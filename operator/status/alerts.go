@@ -6,7 +6,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // Alerts writes the lines of the log that monitoring waits for: a warning when a condition begins, and "over" when it has ended, each once and with
@@ -65,10 +65,10 @@ func (a *Alerts) line(c Condition) *logrus.Entry {
 }
 
 // toldTo are the conditions that people are told of when they begin and when they are over: what an operator has ordered he knows.
-func toldTo(found []Condition) (list []records.Condition) {
+func toldTo(found []Condition) (list []control.Condition) {
 	for _, c := range found {
 		if c.Kind != ChannelClosed {
-			list = append(list, records.Condition{
+			list = append(list, control.Condition{
 				Kind: string(c.Kind), Subject: c.Subject, Chain: c.Chain, Network: c.Network, Token: c.Token, Direction: c.Direction, Stops: c.Stops, Detail: c.Detail, Since: c.Since,
 			})
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 const (
@@ -63,7 +64,7 @@ type watched struct {
 }
 
 // judge says what is wrong.
-func (w *watched) judge(now time.Time, s sight, cur records.Cursor) []records.Condition {
+func (w *watched) judge(now time.Time, s sight, cur records.Cursor) []control.Condition {
 	found := w.judgeNodes(now, s.nodes)
 	if s.err != nil {
 		if w.failing.IsZero() {
@@ -84,12 +85,12 @@ func (w *watched) judge(now time.Time, s sight, cur records.Cursor) []records.Co
 	return found
 }
 
-func (w *watched) stopping(k Kind, format string, args ...any) records.Condition {
-	return records.Condition{Kind: string(k), Chain: w.id, Stops: true, Detail: fmt.Sprintf(format, args...)}
+func (w *watched) stopping(k Kind, format string, args ...any) control.Condition {
+	return control.Condition{Kind: string(k), Chain: w.id, Stops: true, Detail: fmt.Sprintf(format, args...)}
 }
 
 // silent tells nodes that do not answer from nodes that contradict each other.
-func (w *watched) silent(now time.Time, s sight) records.Condition {
+func (w *watched) silent(now time.Time, s sight) control.Condition {
 	up, why := 0, []string{}
 	for _, n := range s.nodes {
 		if n.Up {
@@ -109,7 +110,7 @@ func (w *watched) silent(now time.Time, s sight) records.Condition {
 }
 
 // stale looks whether blocks still come: whether the head moves by our clock, and whether its block is of today.
-func (w *watched) stale(now time.Time, head chain.Head) (c records.Condition, is bool) {
+func (w *watched) stale(now time.Time, head chain.Head) (c control.Condition, is bool) {
 	if head.Latest != w.head {
 		w.head, w.moved = head.Latest, now
 	}
@@ -132,7 +133,7 @@ func (w *watched) stale(now time.Time, head chain.Head) (c records.Condition, is
 }
 
 // following holds what is stored against the nodes' own head.
-func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) (c records.Condition, is bool) {
+func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) (c control.Condition, is bool) {
 	if cur.Halted { // told as such
 		return c, false
 	}
@@ -159,7 +160,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 }
 
 // judgeNodes tells what is wrong with single nodes. Whether the others suffice is told apart.
-func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []records.Condition) {
+func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []control.Condition) {
 	for _, n := range nodes {
 		f, ok := w.faults[n.Name]
 		if n.Faults > f.count {
@@ -182,7 +183,7 @@ func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []re
 		default:
 			detail = fmt.Sprintf("has given %d wrong answers, the last: %s", n.Faults, n.LastFault)
 		}
-		found = append(found, records.Condition{
+		found = append(found, control.Condition{
 			Kind: string(kind), Chain: w.id, Subject: n.Name, Detail: fmt.Sprintf("node %s of chain %s %s", n.Name, w.id, detail),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // lateAfter is how long a payment may wait for its block. Bursts take their time: docs/operations.md has the figures.
@@ -41,7 +42,7 @@ func late(tx *records.Tx, networks []records.Network) (found []Condition, err er
 
 // lateAt leaves out what an operator keeps back.
 func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Condition, err error) {
-	waiting, err := tx.OldestWaiting(a.Chain, a.Account)
+	waiting, err := control.OldestWaiting(tx, a.Chain, a.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +50,11 @@ func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Con
 		if w.For < lateAfter {
 			continue
 		}
-		channel, err := tx.Channel(w.Network, w.Token, d)
+		channel, err := control.ChannelOf(tx, w.Network, w.Token, d)
 		if err != nil {
 			return nil, err
 		}
-		if channel.Operator != records.ChannelOpen {
+		if channel.Operator != control.ChannelOpen {
 			continue
 		}
 		found = append(found, Condition{

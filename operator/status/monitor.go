@@ -15,6 +15,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // measureEvery is how often the time between blocks is measured.
@@ -137,7 +138,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if report, err = Read(tx, *m.served.Load()); err != nil {
 			return err
 		}
-		return tx.TellConditions(toldTo(report.Conditions))
+		return control.TellConditions(tx, toldTo(report.Conditions))
 	})
 	if err == nil {
 		m.Alerts.Tell(m.Now(), report.Conditions)
@@ -147,7 +148,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 
 // note writes down a sign of life and what is wrong with each chain.
 func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]sight) error {
-	if err := tx.Beat(Role); err != nil {
+	if err := control.Beat(tx, Role); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
@@ -155,7 +156,7 @@ func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]sight) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.NoteConditions("chain:"+string(id), m.watched[id].judge(m.Now(), seen[id], cur)); err != nil {
+		if err := control.NoteConditions(tx, "chain:"+string(id), m.watched[id].judge(m.Now(), seen[id], cur)); err != nil {
 			return err
 		}
 	}

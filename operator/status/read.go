@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 const (
@@ -78,7 +79,7 @@ func channelsOf(tx *records.Tx, n records.Network, found []Condition) (list []Ch
 }
 
 func channelOf(tx *records.Tx, n records.Network, token string, d records.Direction, found []Condition) (Channel, error) {
-	set, err := tx.Channel(n.Name, token, d)
+	set, err := control.ChannelOf(tx, n.Name, token, d)
 	if err != nil {
 		return Channel{}, err
 	}
@@ -95,9 +96,9 @@ func channelOf(tx *records.Tx, n records.Network, token string, d records.Direct
 func flags(c Channel) []Condition {
 	one := Condition{Network: c.Network, Token: c.Token, Direction: c.Direction, Detail: c.Channel.Why, Since: c.ChangedAt}
 	switch {
-	case c.Channel.Automatic != records.ChannelOpen:
+	case c.Channel.Automatic != control.ChannelOpen:
 		one.Kind, one.Stops = ChannelStopped, true
-	case c.Operator != records.ChannelOpen:
+	case c.Operator != control.ChannelOpen:
 		one.Kind, one.Detail = ChannelClosed, "an operator has set it to "+c.Operator
 	default:
 		return nil
@@ -107,7 +108,7 @@ func flags(c Channel) []Condition {
 
 // blocking answers what keeps money of a network from moving, but for the channels' own flags.
 func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
-	age, ever, err := tx.SinceBeat(Role)
+	age, ever, err := control.SinceBeat(tx, Role)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func unless(found []Condition, k Kind, more []Condition) []Condition {
 // waiting is what the payers have noted on payouts that they tried and keep back: the account cannot pay the fee of the next one, or fees are too
 // high. They try again by themselves.
 func waiting(tx *records.Tx, n records.Network) (found []Condition, err error) {
-	all, err := tx.Waits(n.Name, n.Source)
+	all, err := control.Waits(tx, n.Name, n.Source)
 	for _, w := range all {
 		c := Condition{Chain: n.Source, Network: n.Name, Token: w.Token, Direction: records.Withdrawal, Subject: w.Account, Stops: true}
 		switch {
@@ -170,7 +171,7 @@ func daemonDown(age time.Duration, ever bool) (found []Condition, running bool) 
 
 // told is what the running daemon says of a network.
 func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
-	all, err := tx.Conditions()
+	all, err := control.Conditions(tx)
 	for _, c := range all {
 		if (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) {
 			found = append(found, Condition{

@@ -16,6 +16,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // Kind names a condition. The names are the same in JSON, logs and docs/operations.md, which says of each what to do; strangers may see them.
@@ -83,24 +84,24 @@ func (c Condition) hits(n records.Network, token string, d records.Direction) bo
 
 // Channel is whether a token may go one way on a network, all told: what operators say, what the daemon found, and what stands in the way now.
 type Channel struct {
-	records.Channel
+	control.Channel
 	Conditions []Condition // that stop it, and are not its own flag
 }
 
 // Automatic is the state that nobody but the daemon's flag and the conditions ask for.
 func (c Channel) Automatic() string {
 	if len(c.Conditions) > 0 {
-		return records.ChannelMaintain
+		return control.ChannelMaintain
 	}
 	return c.Channel.Automatic
 }
 
 // State is the worst of all.
 func (c Channel) State() string {
-	if s := c.Channel.State(); s != records.ChannelOpen || len(c.Conditions) == 0 {
+	if s := c.Channel.State(); s != control.ChannelOpen || len(c.Conditions) == 0 {
 		return s
 	}
-	return records.ChannelMaintain
+	return control.ChannelMaintain
 }
 
 // Why tells operators the reasons of the state, the daemon's own flag or the operator's word first.

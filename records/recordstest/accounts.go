@@ -13,6 +13,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/watch"
 )
 
 func testAccounts(t *testing.T, url string) {
@@ -195,7 +196,7 @@ func testParallelBindings(t *testing.T, url string) {
 
 func testWatch(t *testing.T, url string) {
 	r := newRig(t, url)
-	w := records.NewWatch(r.Store)
+	w := watch.New(r.Store)
 	owned := func(id chain.ID, candidates ...string) map[string]bool {
 		got, err := w.Owned(context.Background(), id, candidates)
 		require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // stray is a held deposit of coin that nobody is named for, at an address.
@@ -74,7 +75,7 @@ func testRefundToAnother(t *testing.T, url string) {
 		return err
 	})
 	told := func() (out []string) {
-		r.See(func(tx *records.Tx) (err error) { out, _, err = tx.Breaches(0); return err })
+		r.See(func(tx *records.Tx) (err error) { out, _, err = books.Breaches(tx, 0); return err })
 		return out
 	}
 	require.Len(t, told(), 1)

@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // testWork: what workers and auditors ask for.
@@ -26,7 +27,7 @@ func testWork(t *testing.T, url string) {
 		return names
 	}
 	owed := func(account string) (out map[chain.Asset]chain.Amount) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.Owed(Exchange, account); return err })
+		r.See(func(tx *records.Tx) (err error) { out, err = books.Owed(tx, Exchange, account); return err })
 		return out
 	}
 	require.Empty(t, busy(Exchange))
@@ -234,9 +235,9 @@ func testSwept(t *testing.T, r *Rig, sweep records.Payment, candidates func() []
 	require.NoError(t, swept(3))
 	require.Error(t, swept(2), "once")
 	require.Equal(t, chain.NewAmount(5), r.Payment(id).Amount, "what was asked for")
-	var books records.Totals
-	r.See(func(tx *records.Tx) (err error) { books, err = tx.Totals(Network, Token); return err })
-	sum, err := books.Pays(chain.Sweep, Source, records.Paid)
+	var totals books.Totals
+	r.See(func(tx *records.Tx) (err error) { totals, err = books.TotalsOf(tx, Network, Token); return err })
+	sum, err := totals.Pays(chain.Sweep, Source, records.Paid)
 	require.NoError(t, err)
 	require.Equal(t, chain.NewAmount(100+3), sum)
 	require.Equal(t, chain.NewAmount(2), candidates()[0].Booked)
@@ -252,7 +253,7 @@ func testBreaches(t *testing.T, url string) {
 	r := newRig(t, url)
 	var seq uint64
 	told := func(from uint64) (out []string) {
-		r.See(func(tx *records.Tx) (err error) { out, seq, err = tx.Breaches(from); return err })
+		r.See(func(tx *records.Tx) (err error) { out, seq, err = books.Breaches(tx, from); return err })
 		return out
 	}
 	decide := func(in records.Transfer, to records.TransferState, payments ...records.Payment) {

@@ -8,21 +8,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 func testConditions(t *testing.T, url string) {
 	r := newRig(t, url)
-	told := func() (list []records.Condition) {
-		r.See(func(tx *records.Tx) (err error) { list, err = tx.Conditions(); return err })
+	told := func() (list []control.Condition) {
+		r.See(func(tx *records.Tx) (err error) { list, err = control.Conditions(tx); return err })
 		return list
 	}
-	note := func(source string, list ...records.Condition) {
-		r.Do(func(tx *records.Tx) error { return tx.NoteConditions(source, list) })
+	note := func(source string, list ...control.Condition) {
+		r.Do(func(tx *records.Tx) error { return control.NoteConditions(tx, source, list) })
 	}
 	require.Empty(t, told())
-	down := records.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "nobody answers"}
-	slow := records.Condition{Kind: "node_faulty", Subject: "a:1", Chain: Source, Detail: "slow"}
-	short := records.Condition{Kind: "insolvent", Network: Network, Token: Token, Stops: true, Detail: "5 missing"}
+	down := control.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "nobody answers"}
+	slow := control.Condition{Kind: "node_faulty", Subject: "a:1", Chain: Source, Detail: "slow"}
+	short := control.Condition{Kind: "insolvent", Network: Network, Token: Token, Stops: true, Detail: "5 missing"}
 	begun := r.Now()
 	note("eth", down, slow)
 	note("books", short)
@@ -30,27 +31,27 @@ func testConditions(t *testing.T, url string) {
 	down.Detail = "nobody answers for a minute"
 	note("eth", down)
 	down.Since, down.Seen, short.Since, short.Seen = begun, r.Now(), begun, begun
-	require.Equal(t, []records.Condition{short, down}, told(), "what goes on keeps its time, what is over is gone, another source's stays")
+	require.Equal(t, []control.Condition{short, down}, told(), "what goes on keeps its time, what is over is gone, another source's stays")
 	note("eth")
 	note("books")
 	require.Empty(t, told())
 
-	many := make([]records.Condition, 150)
+	many := make([]control.Condition, 150)
 	for i := range many {
-		many[i] = records.Condition{Kind: "node_faulty", Subject: fmt.Sprint(i)}
+		many[i] = control.Condition{Kind: "node_faulty", Subject: fmt.Sprint(i)}
 	}
 	note("eth", many...)
 	require.Len(t, told(), 100)
 
 	r.See(func(tx *records.Tx) error {
-		_, ever, err := tx.SinceBeat("daemon")
+		_, ever, err := control.SinceBeat(tx, "daemon")
 		require.False(t, ever)
 		return err
 	})
-	r.Do(func(tx *records.Tx) error { return tx.Beat("daemon") })
+	r.Do(func(tx *records.Tx) error { return control.Beat(tx, "daemon") })
 	r.Pass(time.Hour)
 	r.See(func(tx *records.Tx) error {
-		age, ever, err := tx.SinceBeat("daemon")
+		age, ever, err := control.SinceBeat(tx, "daemon")
 		require.True(t, ever)
 		require.Less(t, age, 30*time.Minute, "by the database's clock, not ours")
 		return err
@@ -62,7 +63,7 @@ func testWaiting(t *testing.T, url string) {
 	r := newRig(t, url)
 	waiting := func() (ids []uint64) {
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.OldestWaiting(Exchange, Gateway)
+			list, err := control.OldestWaiting(tx, Exchange, Gateway)
 			for _, w := range list {
 				require.Equal(t, []any{Network, Token}, []any{w.Network, w.Token})
 				ids = append(ids, w.Payment)

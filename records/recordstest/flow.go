@@ -8,18 +8,19 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // testFlow: what waits at an account, and what it has signed since a moment.
 func testFlow(t *testing.T, url string) {
 	r := newRig(t, url)
-	backlog := func() (list []records.AssetSum) {
-		r.See(func(tx *records.Tx) (err error) { list, err = tx.Backlog(Exchange, Gateway); return err })
+	backlog := func() (list []books.AssetSum) {
+		r.See(func(tx *records.Tx) (err error) { list, err = books.Backlog(tx, Exchange, Gateway); return err })
 		return list
 	}
 	signed := func(ago time.Duration) (count, amount uint64) {
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.SignedSince(Exchange, Gateway, r.Now().Add(-ago))
+			list, err := books.SignedSince(tx, Exchange, Gateway, r.Now().Add(-ago))
 			for _, s := range list {
 				require.Equal(t, chain.Asset(Token), s.Asset)
 				count, amount = count+s.Count, amount+s.Amount.Uint256().Uint64()

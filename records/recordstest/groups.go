@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // grouped is how many payments testGroups makes: more than one statement takes.
@@ -59,7 +60,7 @@ func testGroups(t *testing.T, url string) {
 			require.NoError(t, err)
 			require.Equal(t, []string{"queued", "bound", "attempt_pay", "paid"}, eventsOf(lines))
 		}
-		found, _, err := tx.Breaches(0)
+		found, _, err := books.Breaches(tx, 0)
 		require.Empty(t, found)
 		return err
 	})

@@ -9,24 +9,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/gateway/view"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // page reads a wallet's page, and holds each line against the whole record.
-func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []records.Line, total int) {
+func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []view.Line, total int) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) (err error) {
-		out, total, err = tx.Page(Network, Token, owner, d, offset, limit)
+		out, total, err = r.Pages.Page(tx, Network, Token, owner, d, offset, limit)
 		for _, line := range out {
 			whole, err := tx.Record(line.ID)
 			require.NoError(r.T, err)
-			require.Equal(r.T, records.LineOf(&whole), line)
+			require.Equal(r.T, view.LineOf(&whole), line)
 		}
 		return err
 	})
 	for range 2 { // what the first glance keeps the second one shows
 		require.NoError(r.T, r.Store.RawRead(context.Background(), func(tx *records.Tx) error {
-			glanced, all, err := tx.Page(Network, Token, owner, d, offset, limit)
+			glanced, all, err := r.Pages.Page(tx, Network, Token, owner, d, offset, limit)
 			require.Equal(r.T, out, glanced)
 			require.Equal(r.T, total, all)
 			return err
@@ -43,7 +45,7 @@ func ids(list []records.Record) []uint64 {
 	return out
 }
 
-func lineIDs(list []records.Line) []uint64 {
+func lineIDs(list []view.Line) []uint64 {
 	out := make([]uint64, len(list))
 	for i, l := range list {
 		out[i] = l.ID
@@ -52,7 +54,7 @@ func lineIDs(list []records.Line) []uint64 {
 }
 
 // payouts are the hashes that a page shows, and the states.
-func payouts(list []records.Line) (out [][2]string) {
+func payouts(list []view.Line) (out [][2]string) {
 	for _, l := range list {
 		out = append(out, [2]string{l.OutTx, l.State})
 	}
@@ -74,7 +76,7 @@ func testPages(t *testing.T, url string) {
 	all, total := page(r, Alice, records.Deposit, 0, 10)
 	require.Equal(t, 3, total)
 	require.Equal(t, []uint64{queued.ID, signed.ID, paid.ID}, lineIDs(all), "newest first")
-	require.Equal(t, [][2]string{{"", records.OppositeConfirmed}, {signedHash, records.TotProcessing}, {hash, records.TotConfirmed}}, payouts(all))
+	require.Equal(t, [][2]string{{"", view.OppositeConfirmed}, {signedHash, view.TotProcessing}, {hash, view.TotConfirmed}}, payouts(all))
 
 	second, total := page(r, Alice, records.Deposit, 1, 1)
 	require.Equal(t, []uint64{signed.ID}, lineIDs(second))
@@ -121,18 +123,18 @@ func testPageStates(t *testing.T, url string) {
 	back.Purpose, back.Chain, back.Account, back.Asset, back.Payee, back.Amount = chain.Refund, Exchange, Gateway, Token, Alice, refused.Amount
 	var refund uint64
 	r.Do(func(tx *records.Tx) (err error) { refund, err = tx.QueuePayment(back); return err })
-	require.Equal(t, [][2]string{{"", records.WrongWithdrawAddress}}, look(records.Withdrawal))
+	require.Equal(t, [][2]string{{"", view.WrongWithdrawAddress}}, look(records.Withdrawal))
 	hash := r.Pay(refund)
 	look(records.Withdrawal)
 	_, p := r.Owe(records.Withdrawal, 900)
 	first := r.Bind(p)
 	r.Sign(first, records.AttemptPay)
 	newest := r.Sign(first, records.AttemptReplace)
-	require.Equal(t, [][2]string{{newest, records.OppositeProcessing}, {"", records.WrongWithdrawAddress}}, look(records.Withdrawal))
+	require.Equal(t, [][2]string{{newest, view.OppositeProcessing}, {"", view.WrongWithdrawAddress}}, look(records.Withdrawal))
 	lines, _ := page(r, Alice, records.Withdrawal, 1, 1)
 	require.Equal(t, []any{hash, records.Paid}, []any{lines[0].RefundTx, lines[0].Refund})
 	r.Settle(first, newest)
-	require.Equal(t, [2]string{newest, records.OppositeConfirmed}, look(records.Withdrawal)[0])
+	require.Equal(t, [2]string{newest, view.OppositeConfirmed}, look(records.Withdrawal)[0])
 }
 
 // testKeptLines: what others do to a record that is done is shown at once, though its line was shown before. Of what a line shows the guards let only
@@ -256,8 +258,8 @@ func testTotals(t *testing.T, url string) {
 		return tx.MoveTransfer(out.ID, records.Seen, records.Final, "")
 	})
 
-	totals := func(token string) (out records.Totals) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.Totals(Network, token); return err })
+	totals := func(token string) (out books.Totals) {
+		r.See(func(tx *records.Tx) (err error) { out, err = books.TotalsOf(tx, Network, token); return err })
 		return out
 	}
 	big, err := totals("big").Moved(records.Deposit, records.Seen)
@@ -288,5 +290,5 @@ func testTotals(t *testing.T, url string) {
 	dust, err := totals("dusty").Dust(2, 5)
 	require.NoError(t, err)
 	require.Equal(t, chain.NewAmount(345), dust)
-	require.Equal(t, records.Totals{NetworkFees: map[chain.ID]chain.Amount{}}, totals("unknown"))
+	require.Equal(t, books.Totals{NetworkFees: map[chain.ID]chain.Amount{}}, totals("unknown"))
 }

@@ -8,35 +8,39 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 func testChannels(t *testing.T, url string) {
 	r := newRig(t, url)
-	get := func() (c records.Channel) {
-		r.See(func(tx *records.Tx) (err error) { c, err = tx.Channel(Network, Token, records.Deposit); return err })
+	get := func() (c control.Channel) {
+		r.See(func(tx *records.Tx) (err error) {
+			c, err = control.ChannelOf(tx, Network, Token, records.Deposit)
+			return err
+		})
 		return c
 	}
-	require.Equal(t, records.ChannelOpen, get().State(), "never set")
+	require.Equal(t, control.ChannelOpen, get().State(), "never set")
 	tests := []struct{ operator, automatic, want string }{
-		{records.ChannelOpen, records.ChannelOpen, records.ChannelOpen},
-		{records.ChannelMaintain, records.ChannelOpen, records.ChannelMaintain},
-		{records.ChannelOpen, records.ChannelMaintain, records.ChannelMaintain},
-		{records.ChannelClosed, records.ChannelOpen, records.ChannelClosed},
-		{records.ChannelClosed, records.ChannelMaintain, records.ChannelClosed},
+		{control.ChannelOpen, control.ChannelOpen, control.ChannelOpen},
+		{control.ChannelMaintain, control.ChannelOpen, control.ChannelMaintain},
+		{control.ChannelOpen, control.ChannelMaintain, control.ChannelMaintain},
+		{control.ChannelClosed, control.ChannelOpen, control.ChannelClosed},
+		{control.ChannelClosed, control.ChannelMaintain, control.ChannelClosed},
 	}
 	for _, tt := range tests {
 		r.Do(func(tx *records.Tx) error {
-			if err := tx.SetChannel(Network, Token, records.Deposit, tt.operator, "shift change", "operator:eve"); err != nil {
+			if err := control.SetChannel(tx, Network, Token, records.Deposit, tt.operator, "shift change", "operator:eve"); err != nil {
 				return err
 			}
-			return tx.SetAutomatic(Network, Token, records.Deposit, tt.automatic, "books")
+			return control.SetAutomatic(tx, Network, Token, records.Deposit, tt.automatic, "books")
 		})
 		c := get()
 		require.Equal(t, []string{tt.operator, tt.automatic, tt.want}, []string{c.Operator, c.Automatic, c.State()}, "neither flag overwrites the other")
 	}
 	require.Equal(t, "books", get().Why)
 	r.Do(func(tx *records.Tx) error {
-		return tx.SetChannel(Network, Token, records.Deposit, records.ChannelOpen, "checked by hand", "operator:eve")
+		return control.SetChannel(tx, Network, Token, records.Deposit, control.ChannelOpen, "checked by hand", "operator:eve")
 	})
 	require.Equal(t, "books", get().Why, "the cause of the automatic stop is not lost")
 	events := func() (out []records.Event) {
@@ -49,25 +53,25 @@ func testChannels(t *testing.T, url string) {
 	before := events()
 	require.Equal(t, "operator:eve", before[0].Actor)
 	r.Do(func(tx *records.Tx) error {
-		return tx.SetAutomatic(Network, Token, records.Deposit, records.ChannelMaintain, "again")
+		return control.SetAutomatic(tx, Network, Token, records.Deposit, control.ChannelMaintain, "again")
 	})
 	require.Equal(t, before, events(), "no change, no line")
 	r.Do(func(tx *records.Tx) error {
-		return tx.StopChannel(Network, Token, records.Deposit, "a fork")
+		return control.StopChannel(tx, Network, Token, records.Deposit, "a fork")
 	})
 	require.Equal(t, "a fork", get().Why, "what only an operator ends is told, whatever stopped the channel before")
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return tx.SetChannel(Network, Token, records.Deposit, "SHUT", "", "")
+		return control.SetChannel(tx, Network, Token, records.Deposit, "SHUT", "", "")
 	}))
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return tx.SetAutomatic(Network, Token, records.Deposit, records.ChannelClosed, "")
+		return control.SetAutomatic(tx, Network, Token, records.Deposit, control.ChannelClosed, "")
 	}))
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return tx.SetChannel(Network, Token, records.Funding, records.ChannelOpen, "", "")
+		return control.SetChannel(tx, Network, Token, records.Funding, control.ChannelOpen, "", "")
 	}))
 	r.See(func(tx *records.Tx) error {
-		all, err := tx.Channels()
-		require.Equal(t, []records.Channel{get()}, all)
+		all, err := control.Channels(tx)
+		require.Equal(t, []control.Channel{get()}, all)
 		return err
 	})
 }

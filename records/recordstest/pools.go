@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // testPools: what goes from one paying account to another is counted once, wherever it is, and is nobody's.
@@ -18,10 +19,10 @@ func testPools(t *testing.T, url string) {
 			return tx.EnsureAccount(records.Account{Chain: Exchange, Account: a, Kind: records.KindGateway, Network: Network, KeyPath: a})
 		})
 	}
-	pool := func() map[string]records.PoolAccount {
-		found := map[string]records.PoolAccount{}
+	pool := func() map[string]books.PoolAccount {
+		found := map[string]books.PoolAccount{}
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.Pool(Network, Exchange, records.KindGateway)
+			list, err := books.Pool(tx, Network, Exchange, records.KindGateway)
 			for _, a := range list {
 				found[a.Account.Account] = a
 			}
@@ -75,19 +76,19 @@ func testPools(t *testing.T, url string) {
 	r.Pay(taken)
 	require.Empty(t, pool()[second].Transit)
 	r.See(func(tx *records.Tx) error {
-		books, err := tx.Totals(Network, Token)
-		require.Empty(t, books.Transfers)
+		totals, err := books.TotalsOf(tx, Network, Token)
+		require.Empty(t, totals.Transfers)
 		return err
 	})
 	poolSums(t, pool())
 }
 
-func poolSums(t *testing.T, pool map[string]records.PoolAccount) {
-	var list []records.PoolAccount
+func poolSums(t *testing.T, pool map[string]books.PoolAccount) {
+	var list []books.PoolAccount
 	for _, a := range pool {
 		list = append(list, a)
 	}
-	sums, err := records.PoolSum(list, func(a records.PoolAccount) map[chain.Asset]chain.Amount { return a.Leaving })
+	sums, err := books.PoolSum(list, func(a books.PoolAccount) map[chain.Asset]chain.Amount { return a.Leaving })
 	require.NoError(t, err)
 	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(5)}, sums)
 }

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/records/signguard"
 )
 
@@ -119,7 +120,7 @@ func testRecoverNonces(t *testing.T, url string) {
 func (r *Rig) sound() {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) error {
-		breaches, _, err := tx.Breaches(0)
+		breaches, _, err := books.Breaches(tx, 0)
 		require.NoError(r.T, err)
 		require.Empty(r.T, breaches)
 		return tx.VerifyHistory()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/gateway/view"
 	"gatewayd/records"
 )
 
@@ -35,6 +36,7 @@ type Rig struct {
 	T     testing.TB
 	Store *records.Store
 	URL   string
+	Pages *view.Pages
 	clock atomic.Int64
 	count int
 }
@@ -61,7 +63,7 @@ func NewRig(t testing.TB) *Rig {
 
 func newRig(t testing.TB, url string) *Rig {
 	t.Helper()
-	r := &Rig{T: t, URL: url}
+	r := &Rig{T: t, URL: url, Pages: view.NewPages()}
 	r.clock.Store(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC).UnixMilli())
 	r.Store = open(t, url, r.Now)
 	r.Do(func(tx *records.Tx) error {

@@ -7,15 +7,16 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // testSheet: what must be held and what is owed, through a deposit, a withdrawal and a payout.
 func testSheet(t *testing.T, url string) {
 	r := newRig(t, url)
 	n := records.Network{Name: Network, Source: Source, Exchange: Exchange}
-	sheet := func(asset chain.Asset) (s records.Sheet) {
+	sheet := func(asset chain.Asset) (s books.Sheet) {
 		r.See(func(tx *records.Tx) (err error) {
-			s, err = tx.Sheet(n, records.Token{TokenID: Token, Asset: asset})
+			s, err = books.SheetOf(tx, n, records.Token{TokenID: Token, Asset: asset})
 			return err
 		})
 		return s
@@ -34,10 +35,16 @@ func testSheet(t *testing.T, url string) {
 	s = sheet(in.Asset)
 	require.Equal(t, []chain.Amount{paid.Amount, {}}, []chain.Amount{s.Paid, s.Unpaid})
 
-	r.Do(func(tx *records.Tx) error { return tx.OpenTokenBooks(Source, in.Asset, chain.NewAmount(70), s.Height) })
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.OpenTokenBooks(Source, in.Asset, chain.NewAmount(71), s.Height) }), records.ErrConflict)
+	r.Do(func(tx *records.Tx) error {
+		return books.OpenToken(tx, Source, in.Asset, chain.NewAmount(70), s.Height)
+	})
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
+		return books.OpenToken(tx, Source, in.Asset, chain.NewAmount(71), s.Height)
+	}), records.ErrConflict)
 	for range 2 {
-		r.Do(func(tx *records.Tx) error { return tx.WriteOffTokens(Source, in.Asset, chain.NewAmount(2), "a test") })
+		r.Do(func(tx *records.Tx) error {
+			return books.WriteOffTokens(tx, Source, in.Asset, chain.NewAmount(2), "a test")
+		})
 	}
 	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Exchange, 0) })
 	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(out.ID); return err })
@@ -47,5 +54,7 @@ func testSheet(t *testing.T, url string) {
 
 	s = sheet(in.Asset)
 	require.Equal(t, []chain.Amount{chain.NewAmount(70), chain.NewAmount(4)}, []chain.Amount{s.Opening, s.Lost})
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.WriteOffTokens(Source, "0xother", chain.NewAmount(2), "a test") }), records.ErrNotFound)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
+		return books.WriteOffTokens(tx, Source, "0xother", chain.NewAmount(2), "a test")
+	}), records.ErrNotFound)
 }

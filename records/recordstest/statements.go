@@ -3,6 +3,7 @@ package recordstest
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -14,7 +15,8 @@ import (
 // StatementsFile names, in the environment, a file to which the stores of tests write every statement that they run: one Statement of JSON a line.
 const StatementsFile = "GATEWAYD_TEST_STATEMENTS"
 
-// Statement is an SQL text, as the engine got it, and who ran it: the function or method that is nearest to the caller of package records.
+// Statement is an SQL text, as the engine got it, and who ran it: the function or method of records, or of what reads beside it, that is nearest to
+// the caller.
 type Statement struct{ By, Text string }
 
 // recorder writes to the file that the environment names, each statement once; nil without one.
@@ -43,18 +45,20 @@ func recorder(t testing.TB) func(string) {
 	}
 }
 
-// entered is the outermost function of package records on the stack before its caller's.
+// places are the packages whose statements are planned.
+var places = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|sqlstore|watch))?\.(.*)$`)
+
+// entered is the outermost function of these packages on the stack before its caller's: its package, but for records, and its name.
 func entered() (name string) {
-	const prefix = "gatewayd/records."
 	pcs := make([]uintptr, 50)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		text, ours := strings.CutPrefix(f.Function, prefix)
-		if ours && !strings.Contains(text, "func") {
-			name = text
-		} else if name != "" && !ours && !strings.HasPrefix(f.Function, "github.com/jmoiron") {
+		m := places.FindStringSubmatch(f.Function)
+		if m != nil && !strings.Contains(m[2], "func") {
+			name = strings.TrimPrefix(m[1]+"."+m[2], ".")
+		} else if name != "" && m == nil && !strings.HasPrefix(f.Function, "github.com/jmoiron") {
 			break
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 	"gatewayd/records/recordstest"
 	"gatewayd/records/seed"
 )
@@ -54,7 +55,7 @@ func testSound(t *testing.T, url string) {
 	require.NoError(t, err)
 	s := open(t, url)
 	require.NoError(t, s.View(t.Context(), func(tx *records.Tx) error {
-		breaches, _, err := tx.Breaches(0)
+		breaches, _, err := books.Breaches(tx, 0)
 		require.NoError(t, err)
 		require.Empty(t, breaches)
 		require.NoError(t, tx.VerifyHistory())
@@ -73,7 +74,7 @@ func testSound(t *testing.T, url string) {
 		sweeps, err := tx.SweepCandidates("eth")
 		require.NoError(t, err)
 		require.Empty(t, sweeps)
-		totals, err := tx.Totals("main", token)
+		totals, err := books.TotalsOf(tx, "main", token)
 		require.NoError(t, err)
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 			sum, err := totals.Moved(d, records.Final)

@@ -17,7 +17,7 @@ func edgeRules() []mutant {
 		{name: "quorum: who is left out is not asked", rule: "a node that is left out is not asked first", file: "chain/quorum/node.go", old: "n.late == nil && !now.Before(n.leaveTill) && !now.Before(n.restTill)", new: "n.late == nil && !now.Before(n.restTill)", suite: quorum},
 		{name: "quorum: a block beside counts once", rule: "an honest node's own block is no series of lies", file: "chain/quorum/node.go", old: "if n.side != block {", new: "if n.side != \"\"+block+\"-\" {", suite: quorum},
 		{name: "quorum: forgiven after a while", rule: "what was wrong long ago is forgotten", file: "chain/quorum/node.go", old: "n.strikes, n.leave = 0, 0", new: "n.strikes, n.leave = n.strikes, 0", suite: quorum},
-		{name: "lease: one holder of a file", rule: "two processes on one SQLite file do not both lead", file: "records/lease.go", old: "if err == nil && !locked {", new: "if err == nil && !locked && false {", suite: suite{"./records", "^TestHold"}},
+		{name: "lease: one holder of a file", rule: "two processes on one SQLite file do not both lead", file: "records/sqlstore/lease.go", old: "if err == nil && !locked {", new: "if err == nil && !locked && false {", suite: suite{"./records", "^TestHold"}},
 		{name: "tenure: a lost lease ends it", rule: "a daemon that has lost its lease works no longer", file: "daemon/tenure.go", old: "return fmt.Errorf(\"keeping the lease: %w\", err)", new: "t.fault = fmt.Errorf(\"keeping the lease: %w\", err)", suite: suite{"./daemon", "^TestTenureEndsWithItsLease$"}},
 		{name: "tenure: what writes is fenced", rule: "all that a daemon writes is fenced by its lease", file: "daemon/daemon.go", old: "d.Store = store.Fenced(d.Tenure.lease)", new: "d.Store = store", suite: suite{"./cmd/gatewayd", "^TestDaemonWritesUnderItsLease$"}},
 		{name: "exchange: the signature", rule: "a private request is signed", file: "exchangeapi/auth.go", old: "if !ok {\n\t\treturn apikey.Key{}, reject(codeParameter, textSignature)", new: "if !ok && secret == \"\" {\n\t\treturn apikey.Key{}, reject(codeParameter, textSignature)", suite: exchange("TestAuthorisation")},
@@ -33,6 +33,6 @@ func edgeRules() []mutant {
 		{name: "bindings: by client", rule: "a client takes so many new addresses an hour", file: "gateway/newcomers.go", old: "if wait := n.clients.Take(client); wait > 0 {", new: "if wait := n.clients.Take(client); wait > 0 && false {", suite: bindings},
 		{name: "bindings: by site", rule: "the clients of a /48 take so many together", file: "gateway/newcomers.go", old: "return n.sites.Take(httpserver.SiteOf(client))", new: "return min(n.sites.Take(httpserver.SiteOf(client)), 0)", suite: bindings},
 		{name: "bindings: by day", rule: "the whole gateway gives so many a day", file: "gateway/newcomers.go", old: "if wait <= 0 {", new: "if wait <= 0 || n != nil {", suite: bindings},
-		{name: "bindings: the span of a day", rule: "as many in any span of time", file: "records/bindings.go", old: "return fromMillis(at).Add(span), nil", new: "return fromMillis(at).Add(span / 2), nil", suite: engine("bound_of_bindings")},
+		{name: "bindings: the span of a day", rule: "as many in any span of time", file: "records/bindings.go", old: "return sqlstore.FromMillis(at).Add(span), nil", new: "return sqlstore.FromMillis(at).Add(span / 2), nil", suite: engine("bound_of_bindings")},
 	}
 }

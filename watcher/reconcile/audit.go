@@ -11,6 +11,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/balances"
+	"gatewayd/records/control"
 )
 
 // balancer is a chain whose coin may come to us without a trace in any block's transactions: sent by contracts, or by the protocol itself.
@@ -108,9 +110,9 @@ func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, ready 
 
 // again compares accounts that differed at an earlier block.
 func (a *Auditor) again(ctx context.Context, state records.BalanceAudit) error {
-	var open []records.Finding
+	var open []balances.Finding
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
-		all, err := tx.Findings(a.id)
+		all, err := balances.Findings(tx, a.id)
 		for _, f := range all {
 			if f.Height < state.Folded {
 				open = append(open, f)
@@ -132,7 +134,7 @@ func (a *Auditor) again(ctx context.Context, state records.BalanceAudit) error {
 // all compares every account, page by page, each at the block that is final then.
 func (a *Auditor) all(ctx context.Context) error {
 	lowest, count := uint64(0), 0
-	err := walk(ctx, a.Store, a.id, a.chain, func(looks []records.Look, height uint64) error {
+	err := walk(ctx, a.Store, a.id, a.chain, func(looks []balances.Look, height uint64) error {
 		if lowest == 0 {
 			lowest = height // final blocks never go back, so the first page's is the lowest
 		}
@@ -142,7 +144,7 @@ func (a *Auditor) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteAudited(a.id, lowest) })
+	err = a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteAudited(tx, a.id, lowest) })
 	if err != nil {
 		return err
 	}
@@ -156,7 +158,7 @@ func (a *Auditor) all(ctx context.Context) error {
 }
 
 // walk looks at every account, page by page.
-func walk(ctx context.Context, s viewer, id chain.ID, c balancer, do func(looks []records.Look, height uint64) error) error {
+func walk(ctx context.Context, s viewer, id chain.ID, c balancer, do func(looks []balances.Look, height uint64) error) error {
 	for last := ""; ; {
 		looks, height, err := lookAt(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
 			return tx.HoldingsAfter(id, last, c.BalancePage())
@@ -186,7 +188,7 @@ func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int
 	if !ok || !b.AuditsBalances() {
 		return 0, nil, nil
 	}
-	err = walk(ctx, s, c.ID(), b, func(looks []records.Look, height uint64) error {
+	err = walk(ctx, s, c.ID(), b, func(looks []balances.Look, height uint64) error {
 		for _, l := range looks {
 			if !l.Opened { // what it held before its books began is not known yet
 				continue
@@ -227,11 +229,11 @@ func (a *Auditor) newcomers(ctx context.Context, state records.BalanceAudit) err
 	if count == 0 {
 		return nil
 	}
-	return a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteLooked(a.id, state.Folded) })
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooked(tx, a.id, state.Folded) })
 }
 
 // look compares nothing yet: it reads what some accounts must hold at the final block, and what they do.
-func (a *Auditor) look(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]records.Look, uint64, error) {
+func (a *Auditor) look(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
 	return lookAt(ctx, a.Store, a.id, a.chain, which)
 }
 
@@ -240,7 +242,7 @@ type viewer interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*records.Tx) ([]records.Holding, error)) ([]records.Look, uint64, error) {
+func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
 	var books []records.Holding
 	var state records.BalanceAudit
 	err := s.View(ctx, func(tx *records.Tx) (err error) {
@@ -260,31 +262,31 @@ func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*
 	if err != nil {
 		return nil, state.Folded, err
 	}
-	looks := make([]records.Look, len(books))
+	looks := make([]balances.Look, len(books))
 	for i, h := range books {
-		looks[i] = records.Look{Holding: h, Have: have[i]}
+		looks[i] = balances.Look{Holding: h, Have: have[i]}
 	}
 	return looks, state.Folded, nil
 }
 
 // note stores what a look has shown, if that is anything.
-func (a *Auditor) note(ctx context.Context, height uint64, looks []records.Look) error {
+func (a *Auditor) note(ctx context.Context, height uint64, looks []balances.Look) error {
 	if len(looks) == 0 {
 		return nil
 	}
-	return a.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteLooks(a.id, height, looks) })
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooks(tx, a.id, height, looks) })
 }
 
 // judge closes the channels of the coin of networks with a confirmed shortage, and opens those that it closed when there is none any more.
 func (a *Auditor) judge(ctx context.Context) error {
 	short := map[string]string{} // by network
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
-		found, err := tx.Findings(a.id)
+		found, err := balances.Findings(tx, a.id)
 		if err != nil {
 			return err
 		}
 		for _, f := range found {
-			if f.Kind != records.Shortage || !f.Confirmed {
+			if f.Kind != balances.Shortage || !f.Confirmed {
 				continue
 			}
 			account, err := tx.Account(a.id, f.Account)
@@ -313,9 +315,9 @@ func (a *Auditor) judge(ctx context.Context) error {
 }
 
 func (a *Auditor) setChannels(ctx context.Context, n records.Network, why string) error {
-	want := records.ChannelOpen
+	want := control.ChannelOpen
 	if why != "" {
-		want = records.ChannelMaintain
+		want = control.ChannelMaintain
 	}
 	for _, t := range n.Tokens {
 		if t.Asset != chain.Native {
@@ -331,15 +333,15 @@ func (a *Auditor) setChannels(ctx context.Context, n records.Network, why string
 }
 
 func (a *Auditor) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, want, why string) error {
-	var c records.Channel
+	var c control.Channel
 	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
-		c, err = tx.Channel(n.Name, t.TokenID, d)
+		c, err = control.ChannelOf(tx, n.Name, t.TokenID, d)
 		return err
 	})
-	ours := c.Automatic == records.ChannelOpen || strings.HasPrefix(c.Why, shortagePrefix)
+	ours := c.Automatic == control.ChannelOpen || strings.HasPrefix(c.Why, shortagePrefix)
 	if err != nil || !ours || c.Automatic == want {
 		return err
 	}
 	a.log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
-	return a.Store.Update(ctx, func(tx *records.Tx) error { return tx.SetAutomatic(n.Name, t.TokenID, d, want, why) })
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return control.SetAutomatic(tx, n.Name, t.TokenID, d, want, why) })
 }

@@ -10,6 +10,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/books"
+	"gatewayd/records/control"
 )
 
 // Books compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
@@ -19,7 +21,7 @@ type Books struct {
 	lacks   *unfunded
 	short   map[string]int       // network, chain and asset -> rounds in a row with less than is owed
 	unswept map[string]time.Time // the same -> since when sweeps are waited for
-	low     []records.Condition  // accounts that wait for sweeps in this round
+	low     []control.Condition  // accounts that wait for sweeps in this round
 	told    int                  // how many did in the last one; -1: what an earlier process told may still be written down
 	begun   bool
 	checked uint64 // line of the history up to which the books are sound
@@ -94,7 +96,7 @@ func (r *Books) tellLow(ctx context.Context) error {
 	if len(r.low) == 0 && r.told == 0 {
 		return nil
 	}
-	err := r.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteConditions("funds", r.low) })
+	err := r.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "funds", r.low) })
 	if err == nil {
 		r.told = len(r.low)
 	}
@@ -106,17 +108,17 @@ func (r *Books) breaches(ctx context.Context) (found []string, err error) {
 	var upTo, below uint64
 	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if !r.begun {
-			if r.checked, err = tx.HistoryEnd(); err != nil {
+			if r.checked, err = books.HistoryEnd(tx); err != nil {
 				return err
 			}
 		}
 		if upTo = r.checked; upTo > 0 {
-			if found, upTo, err = tx.Breaches(r.checked); err != nil {
+			if found, upTo, err = books.Breaches(tx, r.checked); err != nil {
 				return err
 			}
 		}
 		var old []string
-		old, below, err = tx.BreachesBelow(r.below, checkAgain)
+		old, below, err = books.BreachesBelow(tx, r.below, checkAgain)
 		found = append(found, old...)
 		return err
 	})
@@ -153,15 +155,15 @@ func (r *Books) prune(ctx context.Context) error {
 // shortfalls says of which assets the paying accounts of a chain have owed more than the gateway holds for patience rounds. What is on its way
 // between them, and deposits that still lie on their own addresses, count as held.
 func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (map[chain.Asset]string, error) {
-	var pool []records.PoolAccount
+	var pool []books.PoolAccount
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		pool, err = tx.Pool(n.Name, id, kind)
+		pool, err = books.Pool(tx, n.Name, id, kind)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	owed, err := records.PoolSum(pool, func(a records.PoolAccount) map[chain.Asset]chain.Amount { return a.Owed })
+	owed, err := books.PoolSum(pool, func(a books.PoolAccount) map[chain.Asset]chain.Amount { return a.Owed })
 	if err != nil {
 		return nil, fmt.Errorf("summing what is owed on %s: %w", id, err)
 	}
@@ -181,7 +183,7 @@ func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, 
 		if waits := have.Less(sum) && !short; r.waitsForSweeps(pool, asset, waits) {
 			short = true
 		} else if waits {
-			r.low = append(r.low, records.Condition{
+			r.low = append(r.low, control.Condition{
 				Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
 				Detail: fmt.Sprintf("%s holds %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, sum)),
 			})
@@ -194,7 +196,7 @@ func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, 
 }
 
 // Held is what the accounts of a pool have of an asset on their ledger, with what is on its way between them.
-func Held(ctx context.Context, c chain.Chain, pool []records.PoolAccount, asset chain.Asset) (sum chain.Amount, err error) {
+func Held(ctx context.Context, c chain.Chain, pool []books.PoolAccount, asset chain.Asset) (sum chain.Amount, err error) {
 	for _, a := range pool {
 		have, err := c.Balance(ctx, a.Account.Account, asset)
 		if err != nil {
@@ -258,7 +260,7 @@ func (r *Books) judge(ctx context.Context, n records.Network, t records.Token, d
 		want, why = "MAINTAIN", prefix+strings.Join(found, "; ")
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
-		c, err := tx.Channel(n.Name, t.TokenID, d)
+		c, err := control.ChannelOf(tx, n.Name, t.TokenID, d)
 		if err != nil {
 			return err
 		}
@@ -267,6 +269,6 @@ func (r *Books) judge(ctx context.Context, n records.Network, t records.Token, d
 			return nil
 		}
 		r.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
-		return tx.SetAutomatic(n.Name, t.TokenID, d, want, why)
+		return control.SetAutomatic(tx, n.Name, t.TokenID, d, want, why)
 	})
 }

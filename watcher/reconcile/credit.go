@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/balances"
 )
 
 // maxNarrowed bounds the surpluses whose blocks are looked for in one round, dearest first: anybody can send dust to many addresses.
@@ -17,13 +18,13 @@ const maxNarrowed = 1_000
 
 // proposal is a surplus on its way to be credited: what was found, and the later comparison that shows it too.
 type proposal struct {
-	records.Finding
-	look   records.Look
+	balances.Finding
+	look   balances.Look
 	height uint64 // of look
 }
 
 // confirm compares accounts that differed again, at a later final block. What a surplus is made of is then looked for, and credited.
-func (a *Auditor) confirm(ctx context.Context, found []records.Finding) error {
+func (a *Auditor) confirm(ctx context.Context, found []balances.Finding) error {
 	accounts := make([]string, len(found))
 	for i, f := range found {
 		accounts[i] = f.Account
@@ -83,15 +84,15 @@ func (a *Auditor) dust(p proposal) bool {
 }
 
 // agreeing leaves of the findings the surpluses that the later look shows too.
-func agreeing(found []records.Finding, looks []records.Look, height uint64) ([]proposal, error) {
-	of := make(map[string]records.Look, len(looks))
+func agreeing(found []balances.Finding, looks []balances.Look, height uint64) ([]proposal, error) {
+	of := make(map[string]balances.Look, len(looks))
 	for _, l := range looks {
 		of[l.Account] = l
 	}
 	var agreed []proposal
 	for _, f := range found {
 		l, ok := of[f.Account]
-		if !ok || f.Kind != records.Surplus || height <= f.Height {
+		if !ok || f.Kind != balances.Surplus || height <= f.Height {
 			continue
 		}
 		surplus, _, err := l.Compare(l.Have)
@@ -127,7 +128,7 @@ func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error
 				return err
 			}
 		}
-		return tx.CreditSurplus(p.Finding, p.height, p.look, rows)
+		return balances.CreditSurplus(tx, p.Finding, p.height, p.look, rows)
 	})
 	if errors.Is(err, records.ErrConflict) { // the books went on meanwhile: the next round sees
 		log.WithError(err).Info("surplus not credited now")

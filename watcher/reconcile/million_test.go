@@ -12,6 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/balances"
 )
 
 // crowd is a chain with a million accounts that hold what the books say, but one. It counts what it is asked and how much memory is in use then.
@@ -72,7 +73,7 @@ func TestMillionAccounts(t *testing.T) {
 	t.Logf("%d calls, %d KiB more in use", c.calls, grown>>10)
 	require.Less(t, grown, int64(64<<20))
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-		found, err := tx.Findings("eth")
+		found, err := balances.Findings(tx, "eth")
 		require.Len(t, found, 1)
 		require.Equal(t, richAddress, found[0].Account)
 		state, _, _ := tx.BalanceAudit("eth")

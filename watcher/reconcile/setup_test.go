@@ -12,6 +12,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 const (
@@ -97,10 +98,10 @@ func (r *rig) view(f func(*records.Tx) error) {
 	require.NoError(r.t, r.store.View(r.t.Context(), f))
 }
 
-func (r *rig) channel(d records.Direction) (c records.Channel) {
+func (r *rig) channel(d records.Direction) (c control.Channel) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = tx.Channel(r.net.Name, usd, d)
+		c, err = control.ChannelOf(tx, r.net.Name, usd, d)
 		return err
 	})
 	return c

@@ -11,6 +11,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
+	"gatewayd/records/control"
 )
 
 // holder is a source chain that tells what many accounts hold of an asset after a final block, by a majority of its nodes.
@@ -90,7 +92,7 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 	if !ok {
 		return b, false, nil
 	}
-	var books records.Sheet
+	var sheet books.Sheet
 	b = BalanceSheet{Network: n.Name, Token: t}
 	if err := b.issue(ctx, s, exchange, n); err != nil { // before the books: what is credited meanwhile is covered by what they say then
 		return b, false, err
@@ -100,17 +102,17 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 		if ok = err == nil && !cur.Missing && cur.Final.Height > 0; !ok {
 			return err
 		}
-		books, err = tx.Sheet(n, t)
+		sheet, err = books.SheetOf(tx, n, t)
 		return err
 	})
 	if err != nil || !ok {
 		return b, false, err
 	}
-	b.Height, b.Above, b.Unpaid = books.Height, books.Above, books.Unpaid
+	b.Height, b.Above, b.Unpaid = sheet.Height, sheet.Above, sheet.Unpaid
 	if err := b.ask(ctx, s, h, n); err != nil {
 		return b, false, err
 	}
-	return b, true, b.compare(books)
+	return b, true, b.compare(sheet)
 }
 
 // issue asks the exchange chain how much of the token is in other hands, where the gateway is its issuer: by its owner there, or by configuration.
@@ -185,7 +187,7 @@ func (b *BalanceSheet) add(k records.AccountKind, have chain.Amount) (err error)
 }
 
 // compare sets the books beside what is there. Coin has books of its own, by account; here it is held against what is owed only.
-func (b *BalanceSheet) compare(s records.Sheet) (err error) {
+func (b *BalanceSheet) compare(s books.Sheet) (err error) {
 	there := b.Held
 	if b.Held, err = b.Held.Add(s.Above); err != nil {
 		return err
@@ -273,7 +275,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 		return err
 	}
 	if !b.Opened && t.Asset != chain.Native {
-		err := v.Store.Update(ctx, func(tx *records.Tx) error { return tx.OpenTokenBooks(n.Source, t.Asset, b.Opening, b.Height) })
+		err := v.Store.Update(ctx, func(tx *records.Tx) error { return books.OpenToken(tx, n.Source, t.Asset, b.Opening, b.Height) })
 		if err != nil {
 			return err
 		}
@@ -281,7 +283,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	key, fault := tokenKey{n.Name, t.TokenID}, b.fault()
 	if fault == "" {
 		delete(v.before, key)
-		return v.set(ctx, n, t, records.ChannelOpen, "")
+		return v.set(ctx, n, t, control.ChannelOpen, "")
 	}
 	seen, again := v.before[key]
 	if !again {
@@ -290,22 +292,22 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	if !again || b.Height <= seen {
 		return nil
 	}
-	return v.set(ctx, n, t, records.ChannelMaintain, solvencyPrefix+fault)
+	return v.set(ctx, n, t, control.ChannelMaintain, solvencyPrefix+fault)
 }
 
 // set moves the channels of a token, unless somebody else has stopped them.
 func (v *Solvency) set(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			c, err := tx.Channel(n.Name, t.TokenID, d)
+			c, err := control.ChannelOf(tx, n.Name, t.TokenID, d)
 			if err != nil {
 				return err
 			}
-			if ours := c.Automatic == records.ChannelOpen || strings.HasPrefix(c.Why, solvencyPrefix); !ours || c.Automatic == want {
+			if ours := c.Automatic == control.ChannelOpen || strings.HasPrefix(c.Why, solvencyPrefix); !ours || c.Automatic == want {
 				continue
 			}
 			v.Log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
-			if err := tx.SetAutomatic(n.Name, t.TokenID, d, want, why); err != nil {
+			if err := control.SetAutomatic(tx, n.Name, t.TokenID, d, want, why); err != nil {
 				return err
 			}
 		}

@@ -7,15 +7,16 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/books"
 )
 
 // What is missing is what the books say and the chain does not show; what is not covered is what is owed and not held.
 func TestBalanceSheetCompares(t *testing.T) {
 	token := records.Token{Asset: usdEth, Decimals: 2, AssetDecimals: 4}
 	coins := records.Token{Asset: chain.Native, Decimals: 2, AssetDecimals: 4}
-	books := records.Sheet{Opened: true, Opening: units(1000), Came: units(500), Paid: units(300), Lost: units(100), Deposited: units(9), Withdrawn: units(2), Unpaid: units(50)}
-	with := func(change func(*records.Sheet)) records.Sheet {
-		s := books
+	sheet := books.Sheet{Opened: true, Opening: units(1000), Came: units(500), Paid: units(300), Lost: units(100), Deposited: units(9), Withdrawn: units(2), Unpaid: units(50)}
+	with := func(change func(*books.Sheet)) books.Sheet {
+		s := sheet
 		change(&s)
 		return s
 	}
@@ -23,17 +24,17 @@ func TestBalanceSheetCompares(t *testing.T) {
 		name               string
 		token              records.Token
 		held               uint64
-		books              records.Sheet
+		books              books.Sheet
 		missing, uncovered uint64
 	}{
-		{"to the unit", token, 1100, books, 0, 0},
-		{"one less", token, 1099, books, 1, 0},
-		{"a gift", token, 1200, books, 0, 0},
-		{"less than is owed", token, 700, books, 400, 50},
-		{"covered to the unit", coins, 750, books, 0, 0},
-		{"one not covered", coins, 749, books, 0, 1},
-		{"what is credited above the final block is held", coins, 700, with(func(s *records.Sheet) { s.Above = units(50) }), 0, 0},
-		{"and not missing at it", token, 1100, with(func(s *records.Sheet) { s.Above = units(50) }), 0, 0},
+		{"to the unit", token, 1100, sheet, 0, 0},
+		{"one less", token, 1099, sheet, 1, 0},
+		{"a gift", token, 1200, sheet, 0, 0},
+		{"less than is owed", token, 700, sheet, 400, 50},
+		{"covered to the unit", coins, 750, sheet, 0, 0},
+		{"one not covered", coins, 749, sheet, 0, 1},
+		{"what is credited above the final block is held", coins, 700, with(func(s *books.Sheet) { s.Above = units(50) }), 0, 0},
+		{"and not missing at it", token, 1100, with(func(s *books.Sheet) { s.Above = units(50) }), 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := BalanceSheet{Token: c.token, Held: units(c.held), Unpaid: c.books.Unpaid}
@@ -43,6 +44,6 @@ func TestBalanceSheetCompares(t *testing.T) {
 		})
 	}
 	b := BalanceSheet{Token: token, Held: units(1100)}
-	require.NoError(t, b.compare(with(func(s *records.Sheet) { s.Opened = false })))
+	require.NoError(t, b.compare(with(func(s *books.Sheet) { s.Opened = false })))
 	require.Equal(t, units(1000), b.Opening, "what was there before the books")
 }

@@ -8,6 +8,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/books"
+	"gatewayd/records/control"
 )
 
 // coster is a ledger with fees: it tells what one payout of an asset costs now, in native coin.
@@ -39,7 +41,7 @@ type side struct {
 	direction records.Direction
 	chain     chain.ID
 	kind      records.AccountKind
-	pool      []records.PoolAccount
+	pool      []books.PoolAccount
 }
 
 // round looks at both directions of every network. Where a figure cannot be read, what was told of the direction stays as it was.
@@ -61,7 +63,7 @@ func (u *unfunded) round(ctx context.Context) error {
 // see writes down what a side lacks, when that may differ from what is written.
 func (u *unfunded) see(ctx context.Context, s side) error {
 	err := u.Store.View(ctx, func(tx *records.Tx) (err error) {
-		s.pool, err = tx.Pool(s.Name, s.chain, s.kind)
+		s.pool, err = books.Pool(tx, s.Name, s.chain, s.kind)
 		return err
 	})
 	if err != nil || len(s.pool) == 0 || len(s.Tokens) == 0 {
@@ -75,7 +77,7 @@ func (u *unfunded) see(ctx context.Context, s side) error {
 	if before, known := u.told[source]; known && before == 0 && len(found) == 0 {
 		return nil
 	}
-	err = u.Store.Update(ctx, func(tx *records.Tx) error { return tx.NoteConditions(source, found) })
+	err = u.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, source, found) })
 	if err == nil {
 		u.told[source] = len(found)
 	}
@@ -83,7 +85,7 @@ func (u *unfunded) see(ctx context.Context, s side) error {
 }
 
 // lacks answers what stops a side: what each payment takes, then each token.
-func (u *unfunded) lacks(ctx context.Context, s side) (found []records.Condition, err error) {
+func (u *unfunded) lacks(ctx context.Context, s side) (found []control.Condition, err error) {
 	common := u.coin
 	if s.direction == records.Deposit {
 		common = u.quota
@@ -119,15 +121,15 @@ func (s side) account() string { return s.pool[0].Account.Account }
 
 func (s side) text(asset chain.Asset, a chain.Amount) string { return s.AmountText(s.chain, asset, a) }
 
-func (s side) stopped(k status.Kind, subject, format string, args ...any) []records.Condition {
-	return []records.Condition{{
+func (s side) stopped(k status.Kind, subject, format string, args ...any) []control.Condition {
+	return []control.Condition{{
 		Kind: string(k), Chain: s.chain, Network: s.Name, Direction: s.direction, Subject: subject, Stops: true,
 		Detail: fmt.Sprintf("account %s on %s ", s.account(), s.chain) + fmt.Sprintf(format, args...),
 	}}
 }
 
 // funds looks whether a side holds a token's smallest payment. The gateway's accounts pay what they hold: nobody issues tokens for them.
-func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]records.Condition, error) {
+func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]control.Condition, error) {
 	asset, least, err := s.smallest(t)
 	if err != nil {
 		return nil, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
@@ -143,7 +145,7 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]record
 }
 
 // coin looks whether hot accounts hold the fee of the cheapest payout.
-func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error) {
+func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error) {
 	c, ok := u.Chains[s.chain].(coster)
 	if !ok {
 		return nil, nil
@@ -166,7 +168,7 @@ func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error
 }
 
 // quota looks whether one of the gateway's accounts can pay a credit, however long it may have to rest for it.
-func (u *unfunded) quota(ctx context.Context, s side) ([]records.Condition, error) {
+func (u *unfunded) quota(ctx context.Context, s side) ([]control.Condition, error) {
 	c, ok := u.Chains[s.chain].(quoter)
 	if !ok {
 		return nil, nil

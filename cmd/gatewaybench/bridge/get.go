@@ -19,6 +19,7 @@ import (
 	"gatewayd/chain/vite"
 	"gatewayd/cmd/gatewaybench/bench"
 	"gatewayd/gateway"
+	"gatewayd/gateway/view"
 	"gatewayd/records"
 )
 
@@ -140,7 +141,7 @@ func (d *storedDeposit) show() (out shownDeposit, err error) {
 	if d.State != "final" || d.Paid == nil || *d.Paid != "paid" || *d.Purpose != "credit" {
 		return out, fmt.Errorf("deposit %s is not settled", d.Tx)
 	}
-	out.State, out.OutTxHash = records.TotConfirmed, *d.PayTx
+	out.State, out.OutTxHash = view.TotConfirmed, *d.PayTx
 	return out, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/cmd/gatewaybench/bench"
 	"gatewayd/records"
+	"gatewayd/records/watch"
 )
 
 // watchCase is about the set of a million addresses that every block is searched for.
@@ -59,7 +60,7 @@ func searchWatched(ctx context.Context, r *bench.Run) (f bench.Figure, err error
 	if err != nil {
 		return bench.Figure{}, err
 	}
-	watch, before := records.NewWatch(store), bench.LiveHeap()
+	watch, before := watch.New(store), bench.LiveHeap()
 	ask := func(block int) error {
 		owned, err := watch.Owned(ctx, "eth", candidates(r.N(watchedAddresses), block))
 		if err == nil && len(owned) != 2 {

@@ -1,10 +1,12 @@
-package records
+package books
 
 import (
 	"fmt"
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // AssetSum adds up payments of an account to users in one asset.
@@ -17,24 +19,24 @@ type AssetSum struct {
 
 const assetSums = `SELECT p.asset, COUNT(*) AS count, amount_sum(p.amount) AS amount, MIN(p.created_at) AS oldest `
 
-func (tx *Tx) assetSums(from string, args ...any) ([]AssetSum, error) {
+func sumAssets(tx *records.Tx, from string, args ...any) ([]AssetSum, error) {
 	var rows []struct {
 		Asset  string       `db:"asset"`
 		Count  uint64       `db:"count"`
 		Amount chain.Amount `db:"amount"`
 		Oldest int64        `db:"oldest"`
 	}
-	err := tx.list(&rows, assetSums+from+` GROUP BY p.asset ORDER BY p.asset`, args...)
+	err := tx.SQL().List(&rows, assetSums+from+` GROUP BY p.asset ORDER BY p.asset`, args...)
 	out := make([]AssetSum, len(rows))
 	for i, r := range rows {
-		out[i] = AssetSum{chain.Asset(r.Asset), r.Count, r.Amount, fromMillis(r.Oldest)}
+		out[i] = AssetSum{chain.Asset(r.Asset), r.Count, r.Amount, sqlstore.FromMillis(r.Oldest)}
 	}
 	return out, err
 }
 
 // Backlog answers what an account has still to pay to users: credits and refunds that are queued, held, or bound and in no block yet.
-func (tx *Tx) Backlog(id chain.ID, account string) ([]AssetSum, error) {
-	sums, err := tx.assetSums(`FROM payments p
+func Backlog(tx *records.Tx, id chain.ID, account string) ([]AssetSum, error) {
+	sums, err := sumAssets(tx, `FROM payments p
 		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
 		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(id), account)
 	if err != nil {
@@ -44,10 +46,10 @@ func (tx *Tx) Backlog(id chain.ID, account string) ([]AssetSum, error) {
 }
 
 // SignedSince answers the credits and refunds that an account has signed since a moment. Its cost depends on how many they are.
-func (tx *Tx) SignedSince(id chain.ID, account string, since time.Time) (sums []AssetSum, err error) {
-	first, err := tx.firstSlotSince(id, account, since)
+func SignedSince(tx *records.Tx, id chain.ID, account string, since time.Time) (sums []AssetSum, err error) {
+	first, err := firstSlotSince(tx, id, account, since)
 	if err == nil {
-		sums, err = tx.assetSums(`FROM slots s JOIN payments p ON p.id = s.payment_id
+		sums, err = sumAssets(tx, `FROM slots s JOIN payments p ON p.id = s.payment_id
 			WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number >= ? AND s.state IN ('open','paid') AND p.purpose IN ('credit','refund')`,
 			string(id), account, first.Branch, first.Number)
 	}
@@ -65,10 +67,10 @@ type slotPlace struct {
 
 // firstSlotSince finds the first slot of an account's present branch that was bound since a moment, by halving: numbers grow with time. Where there
 // is none it is the number after the last.
-func (tx *Tx) firstSlotSince(id chain.ID, account string, since time.Time) (slotPlace, error) {
+func firstSlotSince(tx *records.Tx, id chain.ID, account string, since time.Time) (slotPlace, error) {
 	var last slotPlace
 	const of = `SELECT lineage, number, created_at FROM slots WHERE chain = ? AND account = ? `
-	found, err := tx.get(&last, of+`ORDER BY lineage DESC, number DESC LIMIT 1`, string(id), account)
+	found, err := tx.SQL().Get(&last, of+`ORDER BY lineage DESC, number DESC LIMIT 1`, string(id), account)
 	if err != nil || !found {
 		return slotPlace{}, err
 	}
@@ -76,10 +78,10 @@ func (tx *Tx) firstSlotSince(id chain.ID, account string, since time.Time) (slot
 	for low < high {
 		var next slotPlace
 		middle := low + (high-low)/2
-		if err := tx.one(&next, of+`AND lineage = ? AND number >= ? ORDER BY number LIMIT 1`, string(id), account, last.Branch, middle); err != nil {
+		if err := tx.SQL().One(&next, of+`AND lineage = ? AND number >= ? ORDER BY number LIMIT 1`, string(id), account, last.Branch, middle); err != nil {
 			return slotPlace{}, err
 		}
-		if fromMillis(next.At).Before(since) {
+		if sqlstore.FromMillis(next.At).Before(since) {
 			low = next.Number + 1
 		} else {
 			high = middle

@@ -1,4 +1,4 @@
-package records
+package sqlstore
 
 import (
 	"crypto/sha256"
@@ -6,7 +6,19 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"time"
 )
+
+// Event is one line of the history.
+type Event struct {
+	Seq       uint64
+	At        time.Time
+	Actor     string // daemon, or operator:<name>
+	Subject   string // transfer, payment, account, chain, channel, binding
+	SubjectID string
+	Event     string
+	Detail    string
+}
 
 type eventRow struct {
 	Seq       uint64 `db:"seq"`
@@ -35,7 +47,7 @@ type historyTip struct {
 func (tx *Tx) Log(e Event) error {
 	if tx.last == nil {
 		var tip historyTip
-		if _, err := tx.get(&tip, `SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1`); err != nil {
+		if _, err := tx.Get(&tip, `SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1`); err != nil {
 			return fmt.Errorf("reading the end of the history: %w", err)
 		}
 		tx.last = &tip
@@ -44,13 +56,13 @@ func (tx *Tx) Log(e Event) error {
 		e.Actor = tx.actor
 	}
 	r := eventRow{
-		Seq: tx.last.Seq + 1, At: tx.millis(), Actor: note(e.Actor), Subject: note(e.Subject), SubjectID: note(e.SubjectID),
-		Event: note(e.Event), Detail: note(e.Detail),
+		Seq: tx.last.Seq + 1, At: tx.Millis(), Actor: Note(e.Actor), Subject: Note(e.Subject), SubjectID: Note(e.SubjectID),
+		Event: Note(e.Event), Detail: Note(e.Detail),
 	}
 	r.Digest = r.digest(tx.last.Digest)
 	tx.lines = append(tx.lines, []any{r.Seq, r.At, r.Actor, r.Subject, r.SubjectID, r.Event, r.Detail, r.Digest})
 	tx.last = &historyTip{r.Seq, r.Digest}
-	if len(tx.lines) < rowsAtOnce[0] {
+	if len(tx.lines) < Group {
 		return nil
 	}
 	return tx.flush()
@@ -63,13 +75,14 @@ func (tx *Tx) flush() error {
 	}
 	lines := tx.lines
 	tx.lines = nil
-	if err := tx.insert(`history (`+eventColumns+`)`, lines, ""); err != nil {
+	if err := tx.Insert(`history (`+eventColumns+`)`, lines, ""); err != nil {
 		return fmt.Errorf("writing the history: %w", err)
 	}
 	return nil
 }
 
-func (tx *Tx) log(subject, id, event, detail string) error {
+// LogEvent is Log of an event of the transaction's actor.
+func (tx *Tx) LogEvent(subject, id, event, detail string) error {
 	return tx.Log(Event{Subject: subject, SubjectID: id, Event: event, Detail: detail})
 }
 
@@ -90,15 +103,28 @@ func writeNumber(h hash.Hash, n uint64) {
 }
 
 func (r eventRow) event() Event {
-	return Event{Seq: r.Seq, At: fromMillis(r.At), Actor: r.Actor, Subject: r.Subject, SubjectID: r.SubjectID, Event: r.Event, Detail: r.Detail}
+	return Event{Seq: r.Seq, At: FromMillis(r.At), Actor: r.Actor, Subject: r.Subject, SubjectID: r.SubjectID, Event: r.Event, Detail: r.Detail}
 }
 
 // History answers the lines about one subject, oldest first.
 func (tx *Tx) History(subject, id string) ([]Event, error) {
 	var rows []eventRow
-	err := tx.list(&rows, `SELECT `+eventColumns+` FROM history WHERE subject = ? AND subject_id = ? ORDER BY seq`, subject, id)
+	err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE subject = ? AND subject_id = ? ORDER BY seq`, subject, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s %s: %w", subject, id, err)
+	}
+	out := make([]Event, len(rows))
+	for i, r := range rows {
+		out[i] = r.event()
+	}
+	return out, nil
+}
+
+// HistoryAfter answers the lines after one, oldest first.
+func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
+	var rows []eventRow
+	if err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, seq, limit); err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
 	}
 	out := make([]Event, len(rows))
 	for i, r := range rows {
@@ -113,7 +139,7 @@ func (tx *Tx) VerifyHistory() error {
 	var last historyTip
 	for {
 		var rows []eventRow
-		if err := tx.list(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, last.Seq, verifyBatch); err != nil {
+		if err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, last.Seq, verifyBatch); err != nil {
 			return fmt.Errorf("reading the history: %w", err)
 		}
 		for _, r := range rows {

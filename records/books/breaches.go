@@ -1,4 +1,4 @@
-package records
+package books
 
 import (
 	"encoding/json"
@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jmoiron/sqlx"
-
 	"gatewayd/chain"
+	"gatewayd/records"
 )
 
 // breachLimit bounds how many breaches of a kind are told: one is enough to stop.
@@ -60,12 +59,12 @@ type changed struct {
 // Breaches tells in sentences which rows do not fit together: money that is owed by no payment, owed twice, owed to somebody else, or paid without a
 // final block. It checks what the history tells of after its line seq, or every row when seq is 0, and answers the line up to which it has
 // looked: with it the next call goes on. One call looks through ten thousand lines at most.
-func (tx *Tx) Breaches(seq uint64) (found []string, upTo uint64, err error) {
-	if upTo, err = tx.HistoryEnd(); err == nil && seq == 0 {
-		found, err = tx.allBreaches()
+func Breaches(tx *records.Tx, seq uint64) (found []string, upTo uint64, err error) {
+	if upTo, err = HistoryEnd(tx); err == nil && seq == 0 {
+		found, err = allBreaches(tx)
 	} else if err == nil {
 		upTo = min(upTo, seq+touchedLimit)
-		found, err = tx.breachesSince(seq, upTo)
+		found, err = breachesSince(tx, seq, upTo)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("checking the books: %w", err)
@@ -74,17 +73,17 @@ func (tx *Tx) Breaches(seq uint64) (found []string, upTo uint64, err error) {
 }
 
 // HistoryEnd is the newest line of the history; 0 when there is none.
-func (tx *Tx) HistoryEnd() (seq uint64, err error) {
-	err = tx.one(&seq, `SELECT COALESCE(MAX(seq), 0) FROM history`)
+func HistoryEnd(tx *records.Tx) (seq uint64, err error) {
+	err = tx.SQL().One(&seq, `SELECT COALESCE(MAX(seq), 0) FROM history`)
 	return seq, err
 }
 
 // breachWindow is how many transfers and payments are checked at a time.
 const breachWindow = 10_000
 
-func (tx *Tx) allBreaches() (found []string, err error) {
+func allBreaches(tx *records.Tx) (found []string, err error) {
 	for below := uint64(0); ; {
-		some, next, err := tx.BreachesBelow(below, breachWindow)
+		some, next, err := BreachesBelow(tx, below, breachWindow)
 		if err != nil {
 			return nil, err
 		}
@@ -97,16 +96,16 @@ func (tx *Tx) allBreaches() (found []string, err error) {
 
 // BreachesBelow is Breaches of the transfers and payments with the limit ids below one, or with the highest ids when it is 0. It answers below
 // which ids the next call goes on; 0 when that was the last.
-func (tx *Tx) BreachesBelow(id uint64, limit int) (found []string, next uint64, err error) {
+func BreachesBelow(tx *records.Tx, id uint64, limit int) (found []string, next uint64, err error) {
 	if id == 0 {
-		err = tx.one(&id, `SELECT 1 + CASE WHEN t.id > p.id THEN t.id ELSE p.id END FROM
+		err = tx.SQL().One(&id, `SELECT 1 + CASE WHEN t.id > p.id THEN t.id ELSE p.id END FROM
 			(SELECT COALESCE(MAX(id), 0) AS id FROM transfers) t CROSS JOIN (SELECT COALESCE(MAX(id), 0) AS id FROM payments) p`)
 	}
 	if id > uint64(limit) {
 		next = id - uint64(limit)
 	}
 	if err == nil {
-		found, err = tx.broken(func(by string) (string, []any) { return by + " >= ? AND " + by + " < ?", []any{next, id} })
+		found, err = broken(tx, func(by string) (string, []any) { return by + " >= ? AND " + by + " < ?", []any{next, id} })
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("checking the books below %d: %w", id, err)
@@ -114,12 +113,12 @@ func (tx *Tx) BreachesBelow(id uint64, limit int) (found []string, next uint64, 
 	return found, next, nil
 }
 
-func (tx *Tx) breachesSince(seq, upTo uint64) ([]string, error) {
-	c, err := tx.changedSince(seq, upTo)
+func breachesSince(tx *records.Tx, seq, upTo uint64) ([]string, error) {
+	c, err := changedSince(tx, seq, upTo)
 	if err != nil {
 		return nil, err
 	}
-	return tx.broken(func(by string) (string, []any) {
+	return broken(tx, func(by string) (string, []any) {
 		if by == byPayment {
 			return by + " IN (?)", []any{c.payments}
 		}
@@ -128,16 +127,16 @@ func (tx *Tx) breachesSince(seq, upTo uint64) ([]string, error) {
 }
 
 // changedSince reads from the history which transfers and payments changed after a line. A payment's transfer counts as changed.
-func (tx *Tx) changedSince(seq, upTo uint64) (c changed, err error) {
+func changedSince(tx *records.Tx, seq, upTo uint64) (c changed, err error) {
 	var lines []historySubject
-	if err = tx.list(&lines, `SELECT subject, subject_id FROM history WHERE seq > ? AND seq <= ? ORDER BY seq`, seq, upTo); err != nil {
+	if err = tx.SQL().List(&lines, `SELECT subject, subject_id FROM history WHERE seq > ? AND seq <= ? ORDER BY seq`, seq, upTo); err != nil {
 		return c, err
 	}
 	if c.transfers, c.payments, err = subjects(lines); err != nil || len(c.payments) == 0 {
 		return c, err
 	}
 	var theirs []uint64
-	err = tx.listIn(&theirs, `SELECT transfer_id FROM payments WHERE transfer_id IS NOT NULL AND id IN (?)`, c.payments)
+	err = tx.SQL().ListIn(&theirs, `SELECT transfer_id FROM payments WHERE transfer_id IS NOT NULL AND id IN (?)`, c.payments)
 	c.transfers = unique(append(c.transfers, theirs...))
 	return c, err
 }
@@ -174,9 +173,9 @@ func unique(ids []uint64) []uint64 {
 type narrow func(by string) (condition string, args []any)
 
 // broken tells of each kind of breach among the narrowed rows.
-func (tx *Tx) broken(n narrow) (found []string, err error) {
+func broken(tx *records.Tx, n narrow) (found []string, err error) {
 	for _, b := range breaches() {
-		ids, err := tx.brokenRows(b, n)
+		ids, err := brokenRows(tx, b, n)
 		if err != nil {
 			return nil, err
 		}
@@ -184,64 +183,48 @@ func (tx *Tx) broken(n narrow) (found []string, err error) {
 			found = append(found, fmt.Sprintf(b.say, id))
 		}
 	}
-	wrong, err := tx.wrongPayouts(n)
+	wrong, err := wrongPayouts(tx, n)
 	return append(found, wrong...), err
 }
 
 // brokenRows lists the rows of one breach, lowest id first.
-func (tx *Tx) brokenRows(b breach, n narrow) (ids []uint64, err error) {
-	rows, err := tx.narrowed(b.query, b.by, n)
-	if err != nil || rows == nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() && len(ids) < breachLimit {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+func brokenRows(tx *records.Tx, b breach, n narrow) (ids []uint64, err error) {
+	err = narrowed(tx, &ids, b.query, b.by, n)
+	return ids[:min(len(ids), breachLimit)], err
 }
 
-// narrowed runs a query over the rows to check; no rows if there are none.
-func (tx *Tx) narrowed(query, by string, n narrow) (*sqlx.Rows, error) {
+// narrowed reads a query over the rows to check; nothing if there are none.
+func narrowed(tx *records.Tx, into any, query, by string, n narrow) error {
 	condition, args := n(by)
 	if ids, ok := args[0].([]uint64); ok && len(ids) == 0 {
-		return nil, nil
+		return nil
 	}
-	query, args, err := sqlx.In(query+" AND "+condition+" ORDER BY 1", args...)
-	if err != nil {
-		return nil, err
-	}
-	return tx.tx.QueryxContext(tx.ctx, tx.tx.Rebind(query), args...)
+	return tx.SQL().ListIn(into, query+" AND "+condition+" ORDER BY 1", args...)
 }
 
 // wrongPayouts finds credits of withdrawals that are not the net amount in the units of the source asset. SQL leaves over those whose
 // decimals differ; the text of 256-bit numbers is no place for arithmetic.
-func (tx *Tx) wrongPayouts(n narrow) ([]string, error) {
-	rows, err := tx.narrowed(`SELECT p.id, p.amount, t.net, t.policy FROM payments p JOIN transfers t ON t.id = p.transfer_id
+func wrongPayouts(tx *records.Tx, n narrow) ([]string, error) {
+	var rows []struct {
+		ID     uint64       `db:"id"`
+		Paid   chain.Amount `db:"amount"`
+		Net    chain.Amount `db:"net"`
+		Frozen string       `db:"policy"`
+	}
+	err := narrowed(tx, &rows, `SELECT p.id, p.amount, t.net, t.policy FROM payments p JOIN transfers t ON t.id = p.transfer_id
 		WHERE p.purpose = 'credit' AND p.state <> 'void' AND t.direction = 'withdrawal' AND p.amount <> t.net`, ofTransfer, n)
-	if err != nil || rows == nil {
+	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	var out []string
-	for rows.Next() && len(out) < breachLimit {
-		var id uint64
-		var paid, net chain.Amount
-		var frozen string
-		if err := rows.Scan(&id, &paid, &net, &frozen); err != nil {
-			return nil, err
+	for _, r := range rows {
+		var p records.Policy
+		if err := json.Unmarshal([]byte(r.Frozen), &p); err != nil {
+			return nil, fmt.Errorf("the policy of payment %d: %w", r.ID, err)
 		}
-		var p Policy
-		if err := json.Unmarshal([]byte(frozen), &p); err != nil {
-			return nil, fmt.Errorf("the policy of payment %d: %w", id, err)
-		}
-		if owed, _, err := net.Rescale(p.Decimals, p.AssetDecimals); err != nil || owed != paid {
-			out = append(out, fmt.Sprintf(wrongCredit, id))
+		if owed, _, err := r.Net.Rescale(p.Decimals, p.AssetDecimals); (err != nil || owed != r.Paid) && len(out) < breachLimit {
+			out = append(out, fmt.Sprintf(wrongCredit, r.ID))
 		}
 	}
-	return out, rows.Err()
+	return out, nil
 }

@@ -1,4 +1,4 @@
-package records_test
+package view_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/gateway/view"
 	"gatewayd/records"
 )
 
@@ -45,9 +46,9 @@ func TestPublicState(t *testing.T) {
 		r := records.Record{At: now, Credit: tt.credit, CreditTx: tt.tx}
 		r.State, r.Reason, r.ChangedAt = tt.state, tt.reason, now
 		r.Direction = records.Deposit
-		require.Equal(t, tt.deposit, records.PublicState(&r), "deposit %+v", tt.record)
+		require.Equal(t, tt.deposit, view.PublicState(&r), "deposit %+v", tt.record)
 		r.Direction = records.Withdrawal
-		require.Equal(t, tt.withdrawal, records.PublicState(&r), "withdrawal %+v", tt.record)
+		require.Equal(t, tt.withdrawal, view.PublicState(&r), "withdrawal %+v", tt.record)
 	}
 }
 
@@ -67,7 +68,7 @@ func TestGone(t *testing.T) {
 		r := records.Record{At: now, Head: 1000 + tt.blocks}
 		r.Direction, r.State, r.Height, r.ChangedAt = records.Deposit, records.Orphaned, 1000, now.Add(-tt.missing)
 		r.Policy.DepositConfirmations.Count = 12
-		require.Equal(t, tt.want, records.PublicState(&r), "%s, %d blocks", tt.missing, tt.blocks)
+		require.Equal(t, tt.want, view.PublicState(&r), "%s, %d blocks", tt.missing, tt.blocks)
 	}
 }
 
@@ -90,10 +91,10 @@ func TestConfirmations(t *testing.T) {
 		r := records.Record{Head: tt.head}
 		r.Direction, r.State, r.Height = records.Deposit, tt.state, tt.height
 		r.Policy.DepositConfirmations.Count, r.Policy.WithdrawConfirmations.Count = 12, 30
-		have, want := records.Confirmations(&r)
+		have, want := view.Confirmations(&r)
 		require.Equal(t, []uint64{tt.have, 12}, []uint64{have, want}, "%+v", tt)
 		r.Direction = records.Withdrawal
-		_, want = records.Confirmations(&r)
+		_, want = view.Confirmations(&r)
 		require.Equal(t, uint64(30), want)
 	}
 }

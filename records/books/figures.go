@@ -1,13 +1,12 @@
-package records
+package books
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // Figures are counts for operators' instruments, which ask every few seconds: they look at what is not done with, and of the history at what is new
@@ -16,14 +15,14 @@ import (
 // OpenTransfers are the transfers of a direction that are not decided: seen or held.
 type OpenTransfers struct {
 	Network   string
-	Direction Direction
-	State     TransferState
+	Direction records.Direction
+	State     records.TransferState
 	Count     uint64
 	Oldest    time.Duration // since the oldest of them was seen
 }
 
-// OpenTransfers counts transfers that wait for their depth or for an operator.
-func (tx *Tx) OpenTransfers() ([]OpenTransfers, error) {
+// OpenTransfersOf counts transfers that wait for their depth or for an operator.
+func OpenTransfersOf(tx *records.Tx) ([]OpenTransfers, error) {
 	var rows []struct {
 		Network   string `db:"network"`
 		Direction string `db:"direction"`
@@ -31,14 +30,14 @@ func (tx *Tx) OpenTransfers() ([]OpenTransfers, error) {
 		Count     uint64 `db:"count"`
 		Since     int64  `db:"since"`
 	}
-	err := tx.list(&rows, `SELECT network, direction, state, COUNT(*) AS count, MIN(seen_at) AS since FROM transfers
+	err := tx.SQL().List(&rows, `SELECT network, direction, state, COUNT(*) AS count, MIN(seen_at) AS since FROM transfers
 		WHERE state IN ('seen','held') AND state <> 'final' GROUP BY network, direction, state`)
 	if err != nil {
 		return nil, fmt.Errorf("counting open transfers: %w", err)
 	}
 	out := make([]OpenTransfers, len(rows))
 	for i, r := range rows {
-		out[i] = OpenTransfers{r.Network, Direction(r.Direction), TransferState(r.State), r.Count, tx.since(r.Since)}
+		out[i] = OpenTransfers{r.Network, records.Direction(r.Direction), records.TransferState(r.State), r.Count, since(tx, r.Since)}
 	}
 	return out, nil
 }
@@ -48,13 +47,13 @@ type OpenPayments struct {
 	Network string
 	Chain   chain.ID
 	Purpose chain.Purpose
-	State   PaymentState
+	State   records.PaymentState
 	Count   uint64
 	Oldest  time.Duration // since the oldest of them was ordered
 }
 
-// OpenPayments counts payments on a chain that are not done with.
-func (tx *Tx) OpenPayments(id chain.ID) ([]OpenPayments, error) {
+// OpenPaymentsOf counts payments on a chain that are not done with.
+func OpenPaymentsOf(tx *records.Tx, id chain.ID) ([]OpenPayments, error) {
 	var rows []struct {
 		Network string `db:"network"`
 		Purpose string `db:"purpose"`
@@ -62,14 +61,14 @@ func (tx *Tx) OpenPayments(id chain.ID) ([]OpenPayments, error) {
 		Count   uint64 `db:"count"`
 		Since   int64  `db:"since"`
 	}
-	err := tx.list(&rows, `SELECT network, purpose, state, COUNT(*) AS count, MIN(created_at) AS since FROM payments
+	err := tx.SQL().List(&rows, `SELECT network, purpose, state, COUNT(*) AS count, MIN(created_at) AS since FROM payments
 		WHERE chain = ? AND state IN ('queued','held','bound') GROUP BY network, purpose, state`, string(id))
 	if err != nil {
 		return nil, fmt.Errorf("counting open payments of %s: %w", id, err)
 	}
 	out := make([]OpenPayments, len(rows))
 	for i, r := range rows {
-		out[i] = OpenPayments{r.Network, id, chain.Purpose(r.Purpose), PaymentState(r.State), r.Count, tx.since(r.Since)}
+		out[i] = OpenPayments{r.Network, id, chain.Purpose(r.Purpose), records.PaymentState(r.State), r.Count, since(tx, r.Since)}
 	}
 	return out, nil
 }
@@ -81,33 +80,33 @@ type UndecidedSlots struct {
 	Oldest time.Duration // since the oldest of them was bound
 }
 
-// UndecidedSlots counts the slots of a chain whose outcome is open.
-func (tx *Tx) UndecidedSlots(id chain.ID) ([]UndecidedSlots, error) {
+// UndecidedSlotsOf counts the slots of a chain whose outcome is open.
+func UndecidedSlotsOf(tx *records.Tx, id chain.ID) ([]UndecidedSlots, error) {
 	var rows []struct {
 		State string `db:"state"`
 		Count uint64 `db:"count"`
 		Since int64  `db:"since"`
 	}
-	err := tx.list(&rows, `SELECT CASE WHEN state = 'forked' THEN 'forked' WHEN mined_in = '' THEN 'unmined' ELSE 'mined' END AS state,
+	err := tx.SQL().List(&rows, `SELECT CASE WHEN state = 'forked' THEN 'forked' WHEN mined_in = '' THEN 'unmined' ELSE 'mined' END AS state,
 		COUNT(*) AS count, MIN(created_at) AS since FROM slots WHERE chain = ? AND state IN ('open','forked') GROUP BY 1`, string(id))
 	if err != nil {
 		return nil, fmt.Errorf("counting undecided slots of %s: %w", id, err)
 	}
 	out := make([]UndecidedSlots, len(rows))
 	for i, r := range rows {
-		out[i] = UndecidedSlots{r.State, r.Count, tx.since(r.Since)}
+		out[i] = UndecidedSlots{r.State, r.Count, since(tx, r.Since)}
 	}
 	return out, nil
 }
 
 // Events are so many lines of the history about transfers or payments alike.
 type Events struct {
-	Network   string    `db:"network"`
-	Direction Direction `db:"direction"` // of transfers
-	Chain     string    `db:"chain"`     // of payments: where they are paid
-	Purpose   string    `db:"purpose"`
-	Event     string    `db:"event"`
-	Count     uint64    `db:"count"`
+	Network   string            `db:"network"`
+	Direction records.Direction `db:"direction"` // of transfers
+	Chain     string            `db:"chain"`     // of payments: where they are paid
+	Purpose   string            `db:"purpose"`
+	Event     string            `db:"event"`
+	Count     uint64            `db:"count"`
 }
 
 // eventWindow bounds how many lines of the history one call counts.
@@ -115,15 +114,15 @@ const eventWindow = 10_000
 
 // EventsSince counts what became of transfers and payments after a line of the history, and answers the line up to which it has looked: with it the
 // next call goes on. One call looks through ten thousand lines at most.
-func (tx *Tx) EventsSince(seq uint64) (transfers, payments []Events, upTo uint64, err error) {
-	if upTo, err = tx.HistoryEnd(); err == nil {
+func EventsSince(tx *records.Tx, seq uint64) (transfers, payments []Events, upTo uint64, err error) {
+	if upTo, err = HistoryEnd(tx); err == nil {
 		upTo = min(upTo, seq+eventWindow)
-		err = tx.list(&transfers, `SELECT t.network, t.direction, h.event, COUNT(*) AS count FROM history h
+		err = tx.SQL().List(&transfers, `SELECT t.network, t.direction, h.event, COUNT(*) AS count FROM history h
 			JOIN transfers t ON t.id = CASE WHEN h.subject = 'transfer' THEN CAST(h.subject_id AS BIGINT) END
 			WHERE h.seq > ? AND h.seq <= ? AND h.subject = 'transfer' GROUP BY t.network, t.direction, h.event`, seq, upTo)
 	}
 	if err == nil {
-		err = tx.list(&payments, `SELECT p.network, p.chain, p.purpose, h.event, COUNT(*) AS count FROM history h
+		err = tx.SQL().List(&payments, `SELECT p.network, p.chain, p.purpose, h.event, COUNT(*) AS count FROM history h
 			JOIN payments p ON p.id = CASE WHEN h.subject = 'payment' THEN CAST(h.subject_id AS BIGINT) END
 			WHERE h.seq > ? AND h.seq <= ? AND h.subject = 'payment' GROUP BY p.network, p.chain, p.purpose, h.event`, seq, upTo)
 	}
@@ -134,8 +133,8 @@ func (tx *Tx) EventsSince(seq uint64) (transfers, payments []Events, upTo uint64
 }
 
 // FeesBetween sums what our own transactions paid for their blocks, of the canonical blocks of a chain above one height up to another.
-func (tx *Tx) FeesBetween(id chain.ID, above, upTo uint64) (sum chain.Amount, err error) {
-	_, err = tx.get(&sum, `SELECT amount_sum(e.fee) FROM effects e JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
+func FeesBetween(tx *records.Tx, id chain.ID, above, upTo uint64) (sum chain.Amount, err error) {
+	_, err = tx.SQL().Get(&sum, `SELECT amount_sum(e.fee) FROM effects e JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
 		WHERE e.chain = ? AND e.height > ? AND e.height <= ? GROUP BY e.chain`, string(id), above, upTo)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("summing the fees on %s from block %d on: %w", id, above, err)
@@ -144,21 +143,6 @@ func (tx *Tx) FeesBetween(id chain.ID, above, upTo uint64) (sum chain.Amount, er
 }
 
 // since is how long ago a stored time is.
-func (tx *Tx) since(millis int64) time.Duration { return tx.now.Sub(fromMillis(millis)) }
-
-// Size is how many bytes the database takes on its disk: the file with its log, or what the server says.
-func (s *Store) Size(ctx context.Context) (bytes int64, err error) {
-	if s.engine.file == "" {
-		err = s.db.Reads.GetContext(ctx, &bytes, "SELECT pg_database_size(current_database())")
-		return bytes, err
-	}
-	for _, name := range []string{s.engine.file, s.engine.file + "-wal"} {
-		info, failed := os.Stat(name)
-		if failed != nil && !os.IsNotExist(failed) {
-			err = cmp.Or(err, failed)
-		} else if failed == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes, err
+func since(tx *records.Tx, millis int64) time.Duration {
+	return tx.SQL().Now().Sub(sqlstore.FromMillis(millis))
 }

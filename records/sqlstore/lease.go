@@ -1,4 +1,4 @@
-package records
+package sqlstore
 
 import (
 	"context"
@@ -77,13 +77,13 @@ type leaseRow struct {
 }
 
 func (tx *Tx) leaseOf(role string) (row leaseRow, found bool, err error) {
-	found, err = tx.get(&row, `SELECT holder, epoch, expires_at FROM leases WHERE role = ?`, role)
+	found, err = tx.Get(&row, `SELECT holder, epoch, expires_at FROM leases WHERE role = ?`, role)
 	return row, found, err
 }
 
 // takeLease makes l the holder. inherit says that whoever stands in the row is known to be dead.
 func (tx *Tx) takeLease(l *Lease, inherit bool) error {
-	now, err := tx.clock()
+	now, err := tx.Clock()
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 		return fmt.Errorf("%w: %s", ErrLeased, row.Holder)
 	}
 	l.Epoch = row.Epoch + 1
-	_, err = tx.exec(`INSERT INTO leases (role, holder, epoch, expires_at) VALUES (?, ?, ?, ?)
+	_, err = tx.Exec(`INSERT INTO leases (role, holder, epoch, expires_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, expires_at = excluded.expires_at`,
 		l.Role, l.Holder, l.Epoch, now+l.ttl.Milliseconds())
 	return err
@@ -118,7 +118,7 @@ func (l *Lease) until(ctx context.Context, d time.Duration) error {
 		if err := tx.checkFence(l); err != nil {
 			return err
 		}
-		now, err := tx.clock()
+		now, err := tx.Clock()
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (l *Lease) until(ctx context.Context, d time.Duration) error {
 		if d == 0 {
 			expires = 0
 		}
-		return tx.change(`UPDATE leases SET expires_at = ? WHERE role = ? AND holder = ? AND epoch = ?`, expires, l.Role, l.Holder, l.Epoch)
+		return tx.Change(`UPDATE leases SET expires_at = ? WHERE role = ? AND holder = ? AND epoch = ?`, expires, l.Role, l.Holder, l.Epoch)
 	})
 	if err != nil {
 		return fmt.Errorf("the lease %s: %w", l.Role, err)
@@ -136,7 +136,7 @@ func (l *Lease) until(ctx context.Context, d time.Duration) error {
 
 // checkFence is ErrFenced, with what became of the lease, unless it is held now.
 func (tx *Tx) checkFence(l *Lease) error {
-	now, err := tx.clock()
+	now, err := tx.Clock()
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (tx *Tx) checkFence(l *Lease) error {
 	if l.alone != nil { // until Release its time does not end
 		ends = 0
 	}
-	held, err := tx.exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, ends)
+	held, err := tx.Exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, ends)
 	if err == nil && !held {
 		return tx.lost(l, now)
 	}
@@ -166,8 +166,8 @@ func (tx *Tx) lost(l *Lease, now int64) error {
 }
 
 // clock is the database's own time in Unix milliseconds.
-func (tx *Tx) clock() (ms int64, err error) {
-	err = tx.one(&ms, "SELECT "+tx.engine.clock)
+func (tx *Tx) Clock() (ms int64, err error) {
+	err = tx.One(&ms, "SELECT "+tx.engine.clock)
 	return ms, err
 }
 
@@ -185,11 +185,11 @@ func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 		return !free, nil
 	}
 	err = s.View(ctx, func(tx *Tx) error {
-		now, err := tx.clock()
+		now, err := tx.Clock()
 		if err != nil {
 			return err
 		}
-		led, err = tx.exists("SELECT 1 FROM leases WHERE role = ? AND expires_at > ?", role, now) // only where leases have no lock file
+		led, err = tx.Exists("SELECT 1 FROM leases WHERE role = ? AND expires_at > ?", role, now) // only where leases have no lock file
 		return err
 	})
 	if err != nil {

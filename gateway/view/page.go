@@ -1,15 +1,14 @@
-package records
+// Package view is what wallets are shown of the records: pages of lines, and the public names of their states. It changes nothing.
+package view
 
 import (
-	"database/sql"
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common/lru"
-
 	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // Line is a record as wallets list it.
@@ -24,13 +23,13 @@ type Line struct {
 	State     string    // public
 	At        time.Time // of its block, or when it was first seen
 	RefundTx  string
-	Refund    PaymentState // empty without a refund
+	Refund    records.PaymentState // empty without a refund
 
 	settled bool // nothing of it changes any more; see settledCache
 }
 
 // LineOf is what wallets are told of a record.
-func LineOf(r *Record) Line {
+func LineOf(r *records.Record) Line {
 	l := Line{ID: r.ID, Tx: r.Tx, OutTx: r.CreditTx, Net: r.Net, Fee: r.Fee, State: PublicState(r), At: r.BlockAt}
 	l.Confirmed, l.Wanted = Confirmations(r)
 	if l.At.IsZero() {
@@ -39,19 +38,31 @@ func LineOf(r *Record) Line {
 	if r.Refund != nil {
 		l.RefundTx, l.Refund = r.RefundTx, r.Refund.State
 	}
-	l.settled = r.settled()
+	l.settled = settled(r)
 	return l
 }
 
+// Pages reads pages of wallets, and keeps what it needs again. It is safe for use by many goroutines; each store wants one of its own.
+type Pages struct {
+	depths *depthCache
+	kept   *settledCache
+}
+
+// NewPages makes pages of a store of which nothing is kept yet.
+func NewPages() *Pages { return &Pages{newDepthCache(), newSettledCache()} }
+
+// maxPage bounds what one page shows.
+const maxPage = 1000
+
 // Page answers a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
 // nothing was received. limit is cut to 1..1000. The lines are for reading only: others may be reading them too.
-func (tx *Tx) Page(network, token, owner string, d Direction, offset, limit int) ([]Line, int, error) {
-	if !storable(token) || !storable(owner) {
+func (v *Pages) Page(tx *records.Tx, network, token, owner string, d records.Direction, offset, limit int) ([]Line, int, error) {
+	if !sqlstore.Storable(token) || !sqlstore.Storable(owner) {
 		return nil, 0, nil // no row holds such a text
 	}
-	p := page{tx: tx, wallet: wallet{network, token, owner, d}, offset: max(offset, 0), limit: clampLimit(limit)}
+	p := page{Pages: v, tx: tx, wallet: wallet{network, token, owner, d}, offset: max(offset, 0), limit: min(max(limit, 1), maxPage)}
 	p.args = []any{network, token, owner, string(d)}
-	if d == Withdrawal {
+	if d == records.Withdrawal {
 		p.but = ` AND t.state <> 'orphaned'`
 	}
 	total, err := p.read()
@@ -71,13 +82,14 @@ const (
 // wallet is whose records a page lists.
 type wallet struct {
 	network, token, owner string
-	direction             Direction
+	direction             records.Direction
 }
 
 // page is one reading of a page. Wallets ask for it all day, so it reads only what they are shown: one query, and others only for records that
 // are still on their way.
 type page struct {
-	tx *Tx
+	*Pages
+	tx *records.Tx
 	wallet
 	offset, limit int
 	but           string // what is left out, behind pageWhere
@@ -88,12 +100,12 @@ type page struct {
 	more bool     // there are records behind the page
 
 	// Room for what a line is made of; each line uses it again.
-	record  Record
-	payment Payment
+	record  records.Record
+	payment records.Payment
 }
 
 func (p *page) read() (total int, err error) {
-	if kept := p.kept(); kept != nil {
+	if kept := p.known(); kept != nil {
 		err = p.readChanged(kept)
 	} else {
 		err = p.readAll()
@@ -103,7 +115,7 @@ func (p *page) read() (total int, err error) {
 	}
 	total = p.offset + len(p.out)
 	if p.more || len(p.out) == 0 && p.offset > 0 { // else the page is the last one and tells the total
-		if err := p.tx.one(&total, `SELECT COUNT(*) FROM transfers t`+pageWhere+p.but, p.args...); err != nil {
+		if err := p.tx.SQL().One(&total, `SELECT COUNT(*) FROM transfers t`+pageWhere+p.but, p.args...); err != nil {
 			return 0, err
 		}
 	}
@@ -132,29 +144,14 @@ func (p *page) readAll() error {
 // rows hands each row of a query that begins with pageSelect to f.
 func (p *page) rows(query string, args []any, f func(*listed)) error {
 	var l listed
-	if p.tx.rawRead != nil {
-		return p.tx.rawRead.rows(query, args, func(row []driver.Value) error {
-			l = listed{direction: p.direction}
-			err := l.read(row, p.tx.depths)
-			if err == nil {
-				f(&l)
-			}
-			return err
-		})
-	}
-	rows, err := p.tx.tx.QueryContext(p.tx.ctx, p.tx.tx.Rebind(query), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return p.tx.SQL().Rows(query, args, func(row []driver.Value) error {
 		l = listed{direction: p.direction}
-		if err := l.scan(rows, p.tx.depths); err != nil {
-			return err
+		err := l.read(row, p.depths)
+		if err == nil {
+			f(&l)
 		}
-		f(&l)
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 // put makes the line of a record at its place.
@@ -172,20 +169,20 @@ const usualPage = 30
 // finish completes the lines of records on their way: how far their chain has come, and the newest attempt of a payment that is not paid.
 func (p *page) finish() (err error) {
 	var unpaid []uint64
-	var heads map[chain.ID]Cursor
+	var heads map[chain.ID]records.Cursor
 	for _, l := range p.open {
 		if l.unpaid() {
 			unpaid = append(unpaid, l.id)
 		}
 		if heads == nil && l.waits() {
-			if heads, err = p.tx.heads(); err != nil {
+			if heads, err = p.tx.Heads(); err != nil {
 				return err
 			}
 		}
 	}
 	var newest map[uint64]string
 	if len(unpaid) > 0 {
-		if newest, err = p.tx.newestAttempts(unpaid); err != nil {
+		if newest, err = p.tx.NewestAttempts(unpaid); err != nil {
 			return err
 		}
 	}
@@ -198,14 +195,14 @@ func (p *page) finish() (err error) {
 
 // listed is a record as a page reads it.
 type listed struct {
-	direction                  Direction
+	direction                  records.Direction
 	place                      int // on its page
 	id                         uint64
 	chain                      chain.ID
 	tx                         string
 	net, fee                   chain.Amount
 	depths                     depths
-	state                      TransferState
+	state                      records.TransferState
 	reason                     string
 	height                     uint64
 	blockAt, seenAt, changedAt int64
@@ -213,24 +210,14 @@ type listed struct {
 	// The live credit or refund: there is one at most, and payment is 0 for none.
 	payment  uint64
 	purpose  chain.Purpose
-	payout   PaymentState
+	payout   records.PaymentState
 	payoutTx string
 	newest   string // hash of its newest attempt, if it is not paid
 
 	head uint64 // of the chain, if the record waits for it
 }
 
-func (l *listed) scan(rows *sql.Rows, known *depthCache) error {
-	var text string
-	err := rows.Scan(&l.id, &l.chain, &l.tx, &l.net, &l.fee, &text, &l.state, &l.reason, &l.height, &l.blockAt, &l.seenAt, &l.changedAt,
-		&l.payment, &l.purpose, &l.payout, &l.payoutTx)
-	if err != nil {
-		return err
-	}
-	return l.freeze(text, known)
-}
-
-// read is scan of a row of SQLite, whose columns hold what they are declared to.
+// read takes over a row, whose columns hold what they are declared to.
 func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
 	number := func(i int) uint64 { return uint64(row[i].(int64)) }
 	text := func(i int) string { return row[i].(string) }
@@ -241,9 +228,9 @@ func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
 	if l.fee, err = chain.ParseAmount(text(4)); err != nil {
 		return err
 	}
-	l.state, l.reason, l.height = TransferState(text(6)), text(7), number(8)
+	l.state, l.reason, l.height = records.TransferState(text(6)), text(7), number(8)
 	l.blockAt, l.seenAt, l.changedAt = int64(number(9)), int64(number(10)), int64(number(11))
-	l.payment, l.purpose, l.payout, l.payoutTx = number(12), chain.Purpose(text(13)), PaymentState(text(14)), text(15)
+	l.payment, l.purpose, l.payout, l.payoutTx = number(12), chain.Purpose(text(13)), records.PaymentState(text(14)), text(15)
 	return l.freeze(text(5), known)
 }
 
@@ -256,7 +243,7 @@ func (l *listed) freeze(policy string, known *depthCache) (err error) {
 }
 
 // waits tells whether the record is shown by how far its chain has come.
-func (l *listed) waits() bool { return l.state == Seen || l.state == Orphaned }
+func (l *listed) waits() bool { return l.state == records.Seen || l.state == records.Orphaned }
 
 // unpaid tells whether it has a payment on its way.
 func (l *listed) unpaid() bool { return l.payment > 0 && l.payoutTx == "" }
@@ -264,138 +251,13 @@ func (l *listed) unpaid() bool { return l.payment > 0 && l.payoutTx == "" }
 // line is what wallets are told of a record; as much of the whole record is put together for it as LineOf looks at.
 func (p *page) line(l *listed) Line {
 	r := &p.record
-	*r = Record{Head: l.head, At: p.tx.now}
+	*r = records.Record{Head: l.head, At: p.tx.SQL().Now()}
 	r.ID, r.Direction, r.Tx, r.Net, r.Fee, r.State, r.Reason, r.Height = l.id, l.direction, l.tx, l.net, l.fee, l.state, l.reason, l.height
-	r.BlockAt, r.SeenAt, r.ChangedAt = timeOrZero(l.blockAt), fromMillis(l.seenAt), fromMillis(l.changedAt)
+	r.BlockAt, r.SeenAt, r.ChangedAt = sqlstore.TimeOrZero(l.blockAt), sqlstore.FromMillis(l.seenAt), sqlstore.FromMillis(l.changedAt)
 	r.Policy.DepositConfirmations, r.Policy.WithdrawConfirmations = l.depths.Deposit, l.depths.Withdrawal
 	if l.payment > 0 {
-		p.payment = Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx}
-		r.add(&p.payment, l.newest)
+		p.payment = records.Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx}
+		r.Add(&p.payment, l.newest)
 	}
 	return LineOf(r)
-}
-
-// depths is what a page needs of a policy.
-type depths struct {
-	Deposit    Depth `json:"depositConfirmations"`
-	Withdrawal Depth `json:"withdrawConfirmations"`
-}
-
-// depthCache keeps the depths of policies by their texts: there are few policies and many records.
-type depthCache struct{ known *lru.Cache[string, depths] }
-
-// knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee follows the network has a policy for each cost.
-const knownPolicies = 1000
-
-func newDepthCache() *depthCache { return &depthCache{lru.NewCache[string, depths](knownPolicies)} }
-
-func (c *depthCache) of(policy string) (depths, error) {
-	if d, ok := c.known.Get(policy); ok {
-		return d, nil
-	}
-	var d depths
-	if err := json.Unmarshal([]byte(policy), &d); err != nil {
-		return depths{}, err
-	}
-	c.known.Add(policy, d)
-	return d, nil
-}
-
-// Public names of record states, as wallets know them. "Opposite" is the source chain, "TOT" the
-// token on the exchange chain.
-const (
-	OppositeProcessing    = "OPPOSITE_PROCESSING"
-	OppositeConfirmed     = "OPPOSITE_CONFIRMED"
-	OppositeConfirmedFail = "OPPOSITE_CONFIRMED_FAIL"
-	BelowMinimum          = "BELOW_MINIMUM"
-	TotProcessing         = "TOT_PROCESSING"
-	TotConfirmed          = "TOT_CONFIRMED"
-	TotExceedTheLimit     = "TOT_EXCEED_THE_LIMIT"
-	WrongWithdrawAddress  = "WRONG_WITHDRAW_ADDRESS"
-	Failed                = "FAILED"
-)
-
-// goneFor is how long a transfer must be missing from the line, at least, before wallets are told that it failed (docs/records.md#what-wallets-are-told).
-const goneFor = 24 * time.Hour
-
-// PublicState is what wallets are told about a deposit or a withdrawal; docs/records.md has the table.
-func PublicState(r *Record) string {
-	if r.Direction == Withdrawal {
-		return withdrawalState(r)
-	}
-	return depositState(r)
-}
-
-func depositState(r *Record) string {
-	switch r.State {
-	case Seen:
-		return OppositeProcessing
-	case Orphaned:
-		if r.gone() {
-			return OppositeConfirmedFail
-		}
-		return OppositeProcessing
-	case Refused:
-		switch r.Reason {
-		case ReasonFailed:
-			return OppositeConfirmedFail
-		case ReasonBelowMinimum:
-			return BelowMinimum
-		}
-		return Failed
-	}
-	return r.payout(OppositeConfirmed, TotProcessing, TotConfirmed)
-}
-
-func withdrawalState(r *Record) string {
-	switch r.State {
-	case Seen, Orphaned:
-		return TotProcessing
-	case Refused:
-		switch r.Reason {
-		case ReasonWrongAddress, ReasonWrongComment:
-			return WrongWithdrawAddress
-		case ReasonOverMaximum:
-			return TotExceedTheLimit
-		}
-		return Failed
-	}
-	return r.payout(TotConfirmed, OppositeProcessing, OppositeConfirmed)
-}
-
-// payout tells how far the credit is: not signed yet, sent, or final.
-func (r *Record) payout(waiting, sent, done string) string {
-	switch {
-	case r.Credit != nil && r.Credit.State == Paid:
-		return done
-	case r.CreditTx != "":
-		return sent
-	}
-	return waiting
-}
-
-// gone tells whether an orphaned transfer has been missing for twice its confirmations and for a day.
-func (r *Record) gone() bool {
-	return r.At.Sub(r.ChangedAt) > goneFor && r.Head > r.Height+2*r.depth().Count
-}
-
-func (r *Record) depth() Depth {
-	if r.Direction == Withdrawal {
-		return r.Policy.WithdrawConfirmations
-	}
-	return r.Policy.DepositConfirmations
-}
-
-// Confirmations is how many blocks confirm the transfer and how many are wanted, as wallets show it: "have of want".
-func Confirmations(r *Record) (have, want uint64) {
-	want = r.depth().Count
-	switch {
-	case r.State == Orphaned:
-		return 0, want
-	case r.State != Seen:
-		return want, want
-	case r.Head < r.Height:
-		return 0, want
-	}
-	return min(r.Head-r.Height+1, want), want
 }

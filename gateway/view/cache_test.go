@@ -1,18 +1,25 @@
-package records
+package view
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+
+	"gatewayd/records"
 )
 
 // TestPlans: a wallet's page is found in one index, and its rows without looking through others.
 func TestPlans(t *testing.T) {
-	s, err := Open(t.Context(), Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db")})
+	path := filepath.Join(t.TempDir(), "records.db")
+	s, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + path})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	db, err := sqlx.Open("sqlite3", path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	for query, want := range map[string]string{
 		pageMarks + pageWhere + pageMarksOrder: "SEARCH t USING COVERING INDEX transfers_of_owner (network=? AND token=? AND owner=? AND direction=?)",
 		pageSelect + pageOfRows:                "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)",
@@ -21,7 +28,7 @@ func TestPlans(t *testing.T) {
 			ID, Parent, NotUsed int
 			Detail              string
 		}
-		require.NoError(t, s.db.Reads.Select(&plan, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...))
+		require.NoError(t, db.Select(&plan, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...))
 		var steps []string
 		for _, step := range plan {
 			steps = append(steps, step.Detail)

@@ -1,15 +1,16 @@
-package records
+package books
 
 import (
 	"fmt"
 	"slices"
 
 	"gatewayd/chain"
+	"gatewayd/records"
 )
 
 // PoolAccount is one of the accounts that pay on a chain of a network, with what the books say of it, per asset.
 type PoolAccount struct {
-	Account
+	records.Account
 	Owed    map[chain.Asset]chain.Amount // to users, and not in a block of the line yet
 	Leaving map[chain.Asset]chain.Amount // to other accounts of ours, not in a block yet
 	Coming  map[chain.Asset]chain.Amount // from other accounts of the pool that may sign: not in a block yet, or not received
@@ -18,15 +19,15 @@ type PoolAccount struct {
 }
 
 // Pool answers all accounts of a kind that a network has or had on a chain, in order of their making.
-func (tx *Tx) Pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount, error) {
-	pool, err := tx.pool(network, id, kind)
+func Pool(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {
+	pool, err := poolOf(tx, network, id, kind)
 	if err != nil {
 		return nil, fmt.Errorf("reading the paying accounts of %s on %s: %w", network, id, err)
 	}
 	return pool, nil
 }
 
-func (tx *Tx) pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount, error) {
+func poolOf(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {
 	all, err := tx.Accounts(id, kind)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (tx *Tx) pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount
 		if a.Network != network {
 			continue
 		}
-		owed, err := tx.Owed(id, a.Account)
+		owed, err := Owed(tx, id, a.Account)
 		if err != nil {
 			return nil, err
 		}
@@ -48,10 +49,10 @@ func (tx *Tx) pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount
 		return pool, nil
 	}
 	for i := range pool {
-		if err := tx.poolSweeps(pool, &pool[i]); err != nil {
+		if err := addSweeps(tx, pool, &pool[i]); err != nil {
 			return nil, err
 		}
-		if err := tx.poolTransit(&pool[i]); err != nil {
+		if err := addTransit(tx, &pool[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +60,7 @@ func (tx *Tx) pool(network string, id chain.ID, kind AccountKind) ([]PoolAccount
 }
 
 // poolSweeps adds what an account sends to others of ours and no block shows yet.
-func (tx *Tx) poolSweeps(pool []PoolAccount, from *PoolAccount) error {
+func addSweeps(tx *records.Tx, pool []PoolAccount, from *PoolAccount) error {
 	var rows []struct {
 		ID     uint64       `db:"id"`
 		State  string       `db:"state"`
@@ -67,20 +68,20 @@ func (tx *Tx) poolSweeps(pool []PoolAccount, from *PoolAccount) error {
 		Amount chain.Amount `db:"amount"`
 		Payee  string       `db:"payee"`
 	}
-	err := tx.list(&rows, `SELECT p.id, p.state, p.asset, p.amount, p.payee FROM payments p
+	err := tx.SQL().List(&rows, `SELECT p.id, p.state, p.asset, p.amount, p.payee FROM payments p
 		WHERE p.chain = ? AND p.account = ? AND p.purpose = 'sweep' AND p.state IN ('queued','bound','held') AND p.state <> 'held'
 		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '') ORDER BY p.id`,
 		string(from.Chain), from.Account.Account)
 	for _, r := range rows {
 		asset := chain.Asset(r.Asset)
-		if r.State == string(Queued) {
+		if r.State == string(records.Queued) {
 			from.Waiting = append(from.Waiting, r.ID)
 		}
 		if err := plus(from.Leaving, asset, r.Amount); err != nil {
 			return err
 		}
 		to := slices.IndexFunc(pool, func(a PoolAccount) bool { return a.Account.Account == r.Payee })
-		if to < 0 || from.State == AccountHalted || from.State == AccountRecovering {
+		if to < 0 || from.State == records.AccountHalted || from.State == records.AccountRecovering {
 			continue
 		}
 		if err := plus(pool[to].Coming, asset, r.Amount); err != nil {
@@ -91,18 +92,18 @@ func (tx *Tx) poolSweeps(pool []PoolAccount, from *PoolAccount) error {
 }
 
 // poolTransit adds what has come to an account from others of ours and is not received.
-func (tx *Tx) poolTransit(a *PoolAccount) error {
+func addTransit(tx *records.Tx, a *PoolAccount) error {
 	type part struct {
 		Asset  string       `db:"asset"`
 		Amount chain.Amount `db:"amount"`
 	}
 	var seen, decided []part
-	err := tx.list(&seen, `SELECT asset, amount FROM transfers WHERE chain = ? AND account = ? AND state = 'seen' AND reason = 'internal'`,
+	err := tx.SQL().List(&seen, `SELECT asset, amount FROM transfers WHERE chain = ? AND account = ? AND state = 'seen' AND reason = 'internal'`,
 		string(a.Chain), a.Account.Account)
 	if err != nil {
 		return err
 	}
-	err = tx.list(&decided, `SELECT t.asset, t.amount FROM payments p CROSS JOIN transfers t
+	err = tx.SQL().List(&decided, `SELECT t.asset, t.amount FROM payments p CROSS JOIN transfers t
 		WHERE p.chain = ? AND p.account = ? AND p.purpose = 'receive' AND p.state IN ('queued','bound','held') AND t.id = p.transfer_id AND t.reason = 'internal'
 		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(a.Chain), a.Account.Account)
 	for _, r := range append(seen, decided...) {

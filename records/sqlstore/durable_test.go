@@ -1,4 +1,4 @@
-package records
+package sqlstore
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // TestSQLiteCommitsAreDurable: a commit that a power cut undoes is a database behind its chain. 2 is FULL.
 func TestSQLiteCommitsAreDurable(t *testing.T) {
-	s, err := Open(t.Context(), Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db")})
+	s, err := Open(t.Context(), Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db"), Migrations: os.DirFS("../migrations")})
 	require.NoError(t, err)
 	defer s.Close()
 	var synchronous, foreignKeys int

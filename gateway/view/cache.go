@@ -1,0 +1,159 @@
+package view
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"strconv"
+
+	"github.com/ethereum/go-ethereum/common/lru"
+
+	"gatewayd/policy"
+	"gatewayd/records"
+)
+
+// settledCache are the first pages that wallets were shown, for the lines of records that are settled. What may still change is read each time. Only
+// SQLite's lines are kept: a server's standby that takes over may have lost commits that were read already, and give an id again.
+type settledCache struct{ known *lru.Cache[wallet, []Line] }
+
+// maxKept bounds the memory: a page has 30 lines at most, a line some 400 bytes.
+const maxKept = 4096
+
+func newSettledCache() *settledCache { return &settledCache{lru.NewCache[wallet, []Line](maxKept)} }
+
+// settled tells whether the record is final and its payment paid. The guards of the database let nothing change then that a line shows, but the
+// state and the time of the block (docs/adr/016-what-may-be-kept.md).
+func settled(r *records.Record) bool {
+	paid := r.Credit != nil && r.Credit.State == records.Paid || r.Refund != nil && r.Refund.State == records.Paid
+	return paid && r.State == records.Final && !r.BlockAt.IsZero()
+}
+
+// known is what is kept of the page; nil if it has to be read.
+func (p *page) known() []Line {
+	if !p.keeps() {
+		return nil
+	}
+	lines, _ := p.kept.known.Get(p.wallet)
+	return lines
+}
+
+func (p *page) keeps() bool { return p.tx.SQL().Raw() && p.offset == 0 && p.limit <= usualPage }
+
+// keep keeps the page if there is something to keep.
+func (p *page) keep() {
+	if !p.keeps() {
+		return
+	}
+	for i := range p.out {
+		if p.out[i].settled {
+			p.kept.known.Add(p.wallet, p.out)
+			return
+		}
+	}
+}
+
+// mark is what the index tells of a record.
+type mark struct {
+	row     int64 // SQLite's own name of the row
+	id      uint64
+	final   bool
+	blockAt int64
+}
+
+const (
+	pageMarks      = `SELECT t.rowid, t.id, t.state = 'final', t.block_at FROM transfers t`
+	pageMarksOrder = ` ORDER BY t.id DESC LIMIT ? + 0`
+	// The signs keep SQLite from taking the index, which would look through all records of the wallet.
+	pageOfRows = ` WHERE t.rowid IN (SELECT value FROM json_each(?)) AND +t.network = ? AND +t.token = ? AND +t.owner = ? AND +t.direction = ?`
+)
+
+// readChanged reads the page's lines but for those that are kept: which records there are, and whether these are as they were, the index tells.
+func (p *page) readChanged(kept []Line) error {
+	marks, err := p.marks()
+	if err != nil {
+		return err
+	}
+	p.out = make([]Line, len(marks))
+	var missing []byte
+	places := map[uint64]int(nil)
+	for i, m := range marks {
+		for len(kept) > 0 && kept[0].ID > m.id {
+			kept = kept[1:]
+		}
+		if len(kept) > 0 && m.is(&kept[0]) {
+			p.out[i] = kept[0]
+			continue
+		}
+		if places == nil {
+			places = make(map[uint64]int, len(marks))
+		}
+		places[m.id] = i
+		missing = strconv.AppendInt(append(missing, ','), m.row, 10)
+	}
+	if missing == nil {
+		return nil
+	}
+	return p.readMissing(missing, places)
+}
+
+// is tells whether the record's line is still this one.
+func (m mark) is(l *Line) bool {
+	return l.settled && l.ID == m.id && m.final && l.At.UnixMilli() == m.blockAt
+}
+
+// readMissing reads the rows of a list with commas in front into their places. Where one of them is not the wallet's any more since the
+// marks were read, the whole page is read.
+func (p *page) readMissing(list []byte, places map[uint64]int) error {
+	list[0] = '['
+	args := append([]any{string(append(list, ']'))}, p.args...)
+	found := 0
+	err := p.rows(pageSelect+pageOfRows+p.but, args, func(l *listed) {
+		found++
+		p.put(l, places[l.id])
+	})
+	if err == nil && found != len(places) {
+		p.open = nil
+		return p.readAll()
+	}
+	p.keep()
+	return err
+}
+
+// marks reads which records are on the page, newest first, as they are at this moment.
+func (p *page) marks() ([]mark, error) {
+	args := append(p.args[:len(p.args):len(p.args)], int64(p.limit)+1)
+	marks := make([]mark, 0, p.limit+1)
+	err := p.tx.SQL().RowsNow(pageMarks+pageWhere+p.but+pageMarksOrder, args, func(row []driver.Value) error {
+		marks = append(marks, mark{row[0].(int64), uint64(row[1].(int64)), row[2].(int64) == 1, row[3].(int64)})
+		return nil
+	})
+	if p.more = len(marks) > p.limit; p.more {
+		marks = marks[:p.limit]
+	}
+	return marks, err
+}
+
+// depths is what a page needs of a policy.
+type depths struct {
+	Deposit    policy.Depth `json:"depositConfirmations"`
+	Withdrawal policy.Depth `json:"withdrawConfirmations"`
+}
+
+// depthCache keeps the depths of policies by their texts: there are few policies and many records.
+type depthCache struct{ known *lru.Cache[string, depths] }
+
+// knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee follows the network has a policy for each cost.
+const knownPolicies = 1000
+
+func newDepthCache() *depthCache { return &depthCache{lru.NewCache[string, depths](knownPolicies)} }
+
+func (c *depthCache) of(policy string) (depths, error) {
+	if d, ok := c.known.Get(policy); ok {
+		return d, nil
+	}
+	var d depths
+	if err := json.Unmarshal([]byte(policy), &d); err != nil {
+		return depths{}, err
+	}
+	c.known.Add(policy, d)
+	return d, nil
+}

@@ -1,0 +1,211 @@
+// Package books adds up what the records say of money: totals of a token, what must be held and is owed, the paying accounts, and which rows do
+// not fit together. It changes nothing but the openings and losses of tokens, which only it reads.
+package books
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// TransferSum adds up the transfers of one direction and state that moved value: failed transactions and what went from one
+// account of ours to another are left out. Amount counts units of the asset on the
+// transfer's ledger, Net and Fee units of the gateway token.
+type TransferSum struct {
+	Direction records.Direction     `json:"direction"`
+	State     records.TransferState `json:"state"`
+	Count     uint64                `json:"count"`
+	Amount    chain.Amount          `json:"amount"`
+	Net       chain.Amount          `json:"net"`
+	Fee       chain.Amount          `json:"fee"`
+}
+
+// PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset. A sweep counts with what it brought.
+type PaymentSum struct {
+	Purpose chain.Purpose        `json:"purpose"`
+	Chain   chain.ID             `json:"chain"`
+	Asset   chain.Asset          `json:"asset"`
+	State   records.PaymentState `json:"state"`
+	Count   uint64               `json:"count"`
+	Amount  chain.Amount         `json:"amount"`
+}
+
+// Totals are the books of one token on one network, exact to the unit. They hold for every token, whose decimals need not be equal on both chains:
+//
+//	deposits:    amount of final + held + refused = (net + fee) of the same + dust
+//	withdrawals: amount of final + held + refused = (net + fee) of the same
+//	what is owed on a chain = credits and refunds there that are queued, bound or held
+type Totals struct {
+	Transfers   []TransferSum             `json:"transfers"`
+	Payments    []PaymentSum              `json:"payments"`
+	NetworkFees map[chain.ID]chain.Amount `json:"networkFees"` // native coin burnt by our own transactions for this token, in blocks of the line
+}
+
+// TotalsOf adds up the books of a token on a network.
+func TotalsOf(tx *records.Tx, network, token string) (Totals, error) {
+	t := Totals{NetworkFees: make(map[chain.ID]chain.Amount)}
+	err := sumTransfers(tx, &t, network, token)
+	if err == nil {
+		err = sumPayments(tx, &t, network, token)
+	}
+	if err == nil {
+		err = sumFees(tx, &t, network, token)
+	}
+	if err != nil {
+		return Totals{}, fmt.Errorf("adding up %s on %s: %w", token, network, err)
+	}
+	return t, nil
+}
+
+func sumTransfers(tx *records.Tx, t *Totals, network, token string) error {
+	var rows []struct {
+		Direction string       `db:"direction"`
+		State     string       `db:"state"`
+		Count     uint64       `db:"count"`
+		Amount    chain.Amount `db:"amount"`
+		Net       chain.Amount `db:"net"`
+		Fee       chain.Amount `db:"fee"`
+	}
+	err := tx.SQL().List(&rows, `SELECT direction, state, COUNT(*) AS count, amount_sum(amount) AS amount, amount_sum(net) AS net, amount_sum(fee) AS fee
+		FROM transfers WHERE network = ? AND token = ? AND failed = 0 AND reason <> 'internal' GROUP BY direction, state ORDER BY direction, state`, network, token)
+	for _, r := range rows {
+		t.Transfers = append(t.Transfers, TransferSum{records.Direction(r.Direction), records.TransferState(r.State), r.Count, r.Amount, r.Net, r.Fee})
+	}
+	return err
+}
+
+func sumPayments(tx *records.Tx, t *Totals, network, token string) error {
+	var rows []struct {
+		Purpose string       `db:"purpose"`
+		Chain   string       `db:"chain"`
+		Asset   string       `db:"asset"`
+		State   string       `db:"state"`
+		Count   uint64       `db:"count"`
+		Amount  chain.Amount `db:"amount"`
+	}
+	err := tx.SQL().List(&rows, `SELECT purpose, chain, asset, state, COUNT(*) AS count, amount_sum(COALESCE(w.brought, p.amount)) AS amount
+		FROM payments p LEFT JOIN swept w ON w.payment_id = p.id WHERE network = ? AND token = ? GROUP BY purpose, chain, asset, state ORDER BY purpose, chain, asset, state`, network, token)
+	for _, r := range rows {
+		t.Payments = append(t.Payments, PaymentSum{chain.Purpose(r.Purpose), chain.ID(r.Chain), chain.Asset(r.Asset), records.PaymentState(r.State), r.Count, r.Amount})
+	}
+	return err
+}
+
+func sumFees(tx *records.Tx, t *Totals, network, token string) error {
+	var rows []struct {
+		Chain string       `db:"chain"`
+		Fee   chain.Amount `db:"fee"`
+	}
+	err := tx.SQL().List(&rows, `SELECT e.chain, amount_sum(e.fee) AS fee FROM payments p JOIN slots s ON s.payment_id = p.id
+		JOIN attempts a ON a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
+		JOIN effects e ON e.chain = a.chain AND e.tx = a.hash
+		WHERE p.network = ? AND p.token = ? AND (e.settled = 1 OR EXISTS
+			(SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))
+		GROUP BY e.chain`, network, token)
+	for _, r := range rows {
+		t.NetworkFees[chain.ID(r.Chain)] = r.Fee
+	}
+	return err
+}
+
+// String is the books as lines of text, for operators.
+func (t Totals) String() string {
+	var b strings.Builder
+	for _, s := range t.Transfers {
+		fmt.Fprintf(&b, "  %-10s %-8s %6d  amount %s  net %s  fee %s\n", s.Direction, s.State, s.Count, s.Amount, s.Net, s.Fee)
+	}
+	for _, s := range t.Payments {
+		fmt.Fprintf(&b, "  %-10s %-8s %6d  amount %s  of %s on %s\n", s.Purpose, s.State, s.Count, s.Amount, s.Asset, s.Chain)
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.NetworkFees)) {
+		fmt.Fprintf(&b, "  network fees on %s: %s\n", id, t.NetworkFees[id])
+	}
+	return b.String()
+}
+
+// Moved adds up transfers of a direction in the states given. ErrAmount above 2^256-1.
+func (t Totals) Moved(d records.Direction, states ...records.TransferState) (sum TransferSum, err error) {
+	sum.Direction = d
+	for _, s := range t.Transfers {
+		if s.Direction != d || !slices.Contains(states, s.State) {
+			continue
+		}
+		sum.Count += s.Count
+		for _, add := range []struct {
+			to *chain.Amount
+			a  chain.Amount
+		}{{&sum.Amount, s.Amount}, {&sum.Net, s.Net}, {&sum.Fee, s.Fee}} {
+			if *add.to, err = add.to.Add(add.a); err != nil {
+				return TransferSum{}, err
+			}
+		}
+	}
+	return sum, nil
+}
+
+// Pays adds up payments of a purpose on a chain in the states given.
+func (t Totals) Pays(p chain.Purpose, id chain.ID, states ...records.PaymentState) (sum chain.Amount, err error) {
+	for _, s := range t.Payments {
+		if s.Purpose != p || s.Chain != id || !slices.Contains(states, s.State) {
+			continue
+		}
+		if sum, err = sum.Add(s.Amount); err != nil {
+			return chain.Amount{}, err
+		}
+	}
+	return sum, nil
+}
+
+// Owed is what users are owed on a chain: credits and refunds that are queued, bound or held, in units of the token's asset there.
+func (t Totals) Owed(id chain.ID) (chain.Amount, error) {
+	credits, err := t.Pays(chain.Credit, id, records.Queued, records.Bound, records.HeldPayment)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	refunds, err := t.Pays(chain.Refund, id, records.Queued, records.Bound, records.HeldPayment)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return credits.Add(refunds)
+}
+
+// Dust is what deposits left over because the gateway token has fewer decimals than its source asset, in units of the asset.
+func (t Totals) Dust(decimals, assetDecimals uint8) (chain.Amount, error) {
+	in, err := t.Moved(records.Deposit, records.Final, records.Held, records.Refused)
+	if err != nil || assetDecimals <= decimals {
+		return chain.Amount{}, err
+	}
+	given, err := in.Net.Add(in.Fee)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	if given, _, err = given.Rescale(decimals, assetDecimals); err != nil {
+		return chain.Amount{}, err
+	}
+	return in.Amount.Sub(given)
+}
+
+// Owed sums per asset what an account still has to pay to users: credits and refunds that are queued, held, or bound and not standing in a
+// block of the line.
+func Owed(tx *records.Tx, id chain.ID, account string) (map[chain.Asset]chain.Amount, error) {
+	var rows []struct {
+		Asset  string       `db:"asset"`
+		Amount chain.Amount `db:"amount"`
+	}
+	err := tx.SQL().List(&rows, `SELECT p.asset, amount_sum(p.amount) AS amount FROM payments p
+		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
+		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')
+		GROUP BY p.asset`, string(id), account)
+	if err != nil {
+		return nil, fmt.Errorf("summing what %s owes on %s: %w", account, id, err)
+	}
+	owed := make(map[chain.Asset]chain.Amount, len(rows))
+	for _, r := range rows {
+		owed[chain.Asset(r.Asset)] = r.Amount
+	}
+	return owed, nil
+}

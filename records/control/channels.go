@@ -1,0 +1,141 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// Names of channel states, worst last.
+const (
+	ChannelOpen     = "OPEN"
+	ChannelMaintain = "MAINTAIN"
+	ChannelClosed   = "CLOSED"
+)
+
+// Channel is whether a token may go one way on a network. What operators say and what the daemon found are kept apart: neither overwrites
+// the other (docs/gateway-api.md#channel-states).
+type Channel struct {
+	Network   string
+	Token     string
+	Direction records.Direction
+	Operator  string
+	Automatic string
+	Why       string // of the automatic flag while that is not OPEN, else the operator's
+	ChangedAt time.Time
+}
+
+// State is the worse of both.
+func (c Channel) State() string {
+	switch {
+	case c.Operator == ChannelClosed:
+		return ChannelClosed
+	case c.Operator == ChannelMaintain || c.Automatic == ChannelMaintain:
+		return ChannelMaintain
+	}
+	return ChannelOpen
+}
+
+type channelRow struct {
+	Network   string `db:"network"`
+	Token     string `db:"token"`
+	Direction string `db:"direction"`
+	Operator  string `db:"operator"`
+	Automatic string `db:"automatic"`
+	ByHand    string `db:"operator_why"`
+	Found     string `db:"automatic_why"`
+	ChangedAt int64  `db:"changed_at"`
+}
+
+const channelColumns = `network, token, direction, operator, automatic, operator_why, automatic_why, changed_at`
+
+func (r channelRow) channel() Channel {
+	c := Channel{r.Network, r.Token, records.Direction(r.Direction), r.Operator, r.Automatic, r.ByHand, sqlstore.TimeOrZero(r.ChangedAt)}
+	if r.Automatic != ChannelOpen {
+		c.Why = r.Found
+	}
+	return c
+}
+
+// ChannelOf answers a channel; one that was never set is open.
+func ChannelOf(tx *records.Tx, network, token string, d records.Direction) (Channel, error) {
+	r, err := readChannel(tx, network, token, d)
+	if err != nil {
+		return Channel{}, fmt.Errorf("reading the channel %s %s %s: %w", network, token, d, err)
+	}
+	return r.channel(), nil
+}
+
+func readChannel(tx *records.Tx, network, token string, d records.Direction) (channelRow, error) {
+	r := channelRow{Network: network, Token: token, Direction: string(d), Operator: ChannelOpen, Automatic: ChannelOpen}
+	_, err := tx.SQL().Get(&r, `SELECT `+channelColumns+` FROM channels WHERE network = ? AND token = ? AND direction = ?`, network, token, string(d))
+	return r, err
+}
+
+// Channels answers all channels that were ever set.
+func Channels(tx *records.Tx) ([]Channel, error) {
+	var rows []channelRow
+	if err := tx.SQL().List(&rows, `SELECT `+channelColumns+` FROM channels ORDER BY network, token, direction`); err != nil {
+		return nil, fmt.Errorf("reading the channels: %w", err)
+	}
+	out := make([]Channel, len(rows))
+	for i, r := range rows {
+		out[i] = r.channel()
+	}
+	return out, nil
+}
+
+// SetChannel stores what an operator says: OPEN, MAINTAIN or CLOSED. An empty actor is the transaction's.
+func SetChannel(tx *records.Tx, network, token string, d records.Direction, operator, why, actor string) error {
+	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
+		return fmt.Errorf("channel state %q: OPEN, MAINTAIN or CLOSED is wanted", operator)
+	}
+	return setChannel(tx, network, token, d, actor, func(r *channelRow) { r.Operator, r.ByHand = operator, sqlstore.Note(why) })
+}
+
+// SetAutomatic stores what the daemon found: OPEN or MAINTAIN.
+func SetAutomatic(tx *records.Tx, network, token string, d records.Direction, state, why string) error {
+	if state != ChannelOpen && state != ChannelMaintain {
+		return fmt.Errorf("automatic channel state %q: OPEN or MAINTAIN is wanted", state)
+	}
+	return setChannel(tx, network, token, d, "", func(r *channelRow) {
+		if r.Automatic != state { // the first cause is the one to tell
+			r.Automatic, r.Found = state, sqlstore.Note(why)
+		}
+	})
+}
+
+// StopChannel stops a channel for what only an operator can end. Its cause takes the place of one that would end by itself.
+func StopChannel(tx *records.Tx, network, token string, d records.Direction, why string) error {
+	return setChannel(tx, network, token, d, "", func(r *channelRow) { r.Automatic, r.Found = ChannelMaintain, sqlstore.Note(why) })
+}
+
+// setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may set the same again.
+func setChannel(tx *records.Tx, network, token string, d records.Direction, actor string, set func(*channelRow)) error {
+	if d != records.Deposit && d != records.Withdrawal {
+		return errors.New("channel direction: deposit or withdrawal is wanted")
+	}
+	r, err := readChannel(tx, network, token, d)
+	if err != nil {
+		return fmt.Errorf("reading the channel %s %s %s: %w", network, token, d, err)
+	}
+	before := r
+	set(&r)
+	if r == before {
+		return nil
+	}
+	_, err = tx.SQL().Exec(`INSERT INTO channels (`+channelColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (network, token, direction) DO UPDATE SET operator = excluded.operator, automatic = excluded.automatic,
+		operator_why = excluded.operator_why, automatic_why = excluded.automatic_why, changed_at = excluded.changed_at`,
+		network, token, string(d), r.Operator, r.Automatic, r.ByHand, r.Found, tx.SQL().Millis())
+	if err != nil {
+		return fmt.Errorf("setting the channel %s %s %s: %w", network, token, d, err)
+	}
+	return tx.Log(records.Event{
+		Actor: actor, Subject: "channel", SubjectID: fmt.Sprintf("%s/%s/%s", network, token, d), Event: r.channel().State(),
+		Detail: fmt.Sprintf("operator %s (%s), automatic %s (%s)", r.Operator, r.ByHand, r.Automatic, r.Found),
+	})
+}

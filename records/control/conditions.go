@@ -1,0 +1,121 @@
+// Package control is what the running daemon and its operators tell each other by the database: what stops money and what waits, which channels
+// are open, and orders to read a block or the configuration again. No money moves by it.
+package control
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// Condition is something that keeps money from moving, or may soon, as a part of the running daemon sees it. Empty fields stand for all: of
+// every network of the chain, of every token of the network.
+type Condition struct {
+	Kind      string            `json:"kind"`
+	Subject   string            `json:"subject,omitempty"` // what it is about, for operators: a node, an account
+	Chain     chain.ID          `json:"chain,omitempty"`
+	Network   string            `json:"network,omitempty"`
+	Token     string            `json:"token,omitempty"`
+	Direction records.Direction `json:"direction,omitempty"` // empty for both
+	Stops     bool              `json:"stops"`               // money does not move because of it
+	Detail    string            `json:"detail"`              // in words, for operators
+	Since     time.Time         `json:"since,omitzero"`
+	Seen      time.Time         `json:"-"`
+}
+
+// maxConditions bounds what one source may tell.
+const maxConditions = 100
+
+type conditionRow struct {
+	Kind      string `db:"kind"`
+	Subject   string `db:"subject"`
+	Chain     string `db:"chain"`
+	Network   string `db:"network"`
+	Token     string `db:"token"`
+	Direction string `db:"direction"`
+	Stops     bool   `db:"stops"`
+	Detail    string `db:"detail"`
+	Since     int64  `db:"since"`
+	Seen      int64  `db:"seen"`
+}
+
+// NoteConditions replaces what a source has told before. A condition that goes on keeps the time since when. Of more than a hundred the
+// rest is left out.
+func NoteConditions(tx *records.Tx, source string, now []Condition) error {
+	now = now[:min(len(now), maxConditions)]
+	for _, c := range now {
+		_, err := tx.SQL().Exec(`INSERT INTO conditions (source, kind, subject, chain, network, token, direction, stops, detail, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (source, kind, subject) DO UPDATE SET chain = excluded.chain, network = excluded.network, token = excluded.token,
+			direction = excluded.direction, stops = excluded.stops, detail = excluded.detail, seen = excluded.seen`,
+			source, c.Kind, sqlstore.Note(c.Subject), string(c.Chain), c.Network, c.Token, string(c.Direction), sqlstore.Bit(c.Stops), sqlstore.Note(c.Detail), tx.SQL().Millis(), tx.SQL().Millis())
+		if err != nil {
+			return fmt.Errorf("noting the condition %s of %s: %w", c.Kind, source, err)
+		}
+	}
+	if err := forgetConditions(tx, source, now); err != nil {
+		return fmt.Errorf("forgetting conditions of %s: %w", source, err)
+	}
+	return nil
+}
+
+// forgetConditions drops what a source does not tell any more.
+func forgetConditions(tx *records.Tx, source string, now []Condition) error {
+	var before []conditionRow
+	if err := tx.SQL().List(&before, `SELECT kind, subject FROM conditions WHERE source = ?`, source); err != nil {
+		return err
+	}
+	for _, b := range before {
+		if slices.ContainsFunc(now, func(c Condition) bool { return c.Kind == b.Kind && sqlstore.Note(c.Subject) == b.Subject }) {
+			continue
+		}
+		if _, err := tx.SQL().Exec(`DELETE FROM conditions WHERE source = ? AND kind = ? AND subject = ?`, source, b.Kind, b.Subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Conditions answers what all sources told last, the oldest first.
+func Conditions(tx *records.Tx) ([]Condition, error) {
+	var rows []conditionRow
+	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)
+	if err != nil {
+		return nil, fmt.Errorf("reading the conditions: %w", err)
+	}
+	out := make([]Condition, len(rows))
+	for i, r := range rows {
+		out[i] = Condition{r.Kind, r.Subject, chain.ID(r.Chain), r.Network, r.Token, records.Direction(r.Direction), r.Stops, r.Detail, sqlstore.FromMillis(r.Since), sqlstore.FromMillis(r.Seen)}
+	}
+	return out, nil
+}
+
+// Beat records that a part of the daemon is at work, by the database's clock.
+func Beat(tx *records.Tx, role string) error {
+	now, err := tx.SQL().Clock()
+	if err == nil {
+		_, err = tx.SQL().Exec(`INSERT INTO heartbeats (role, at) VALUES (?, ?) ON CONFLICT (role) DO UPDATE SET at = excluded.at`, role, now)
+	}
+	if err != nil {
+		return fmt.Errorf("noting the heartbeat of %s: %w", role, err)
+	}
+	return nil
+}
+
+// SinceBeat answers how long ago a part of the daemon was last at work, by the database's clock; false when it never was.
+func SinceBeat(tx *records.Tx, role string) (age time.Duration, ever bool, err error) {
+	var at int64
+	ever, err = tx.SQL().Get(&at, `SELECT at FROM heartbeats WHERE role = ?`, role)
+	if err == nil && ever {
+		var now int64
+		now, err = tx.SQL().Clock()
+		age = time.Duration(now-at) * time.Millisecond
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("reading the heartbeat of %s: %w", role, err)
+	}
+	return age, ever, nil
+}

@@ -1,0 +1,109 @@
+package control
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// ReloadState is how far an order to read the configuration again has come.
+type ReloadState string
+
+// The states of a reload. Refused: nothing of the file was taken.
+const (
+	ReloadOpen    ReloadState = "open"
+	ReloadDone    ReloadState = "done"
+	ReloadRefused ReloadState = "refused"
+)
+
+// Reload is one reading of the configuration file by the daemon.
+type Reload struct {
+	ID          uint64
+	State       ReloadState
+	Fingerprint string // of what the file said; empty while it is open or where the file could not be read
+	Report      string // in JSON, for whoever ordered it
+	Actor       string
+	ChangedAt   time.Time
+}
+
+type reloadRow struct {
+	ID          uint64 `db:"id"`
+	State       string `db:"state"`
+	Fingerprint string `db:"fingerprint"`
+	Report      string `db:"report"`
+	Actor       string `db:"actor"`
+	ChangedAt   int64  `db:"changed_at"`
+}
+
+const reloadColumns = `id, state, fingerprint, report, actor, changed_at`
+
+func (r reloadRow) reload() Reload {
+	return Reload{r.ID, ReloadState(r.State), r.Fingerprint, r.Report, r.Actor, sqlstore.FromMillis(r.ChangedAt)}
+}
+
+// OrderReload asks the running daemon to read its configuration again, and answers the order's number.
+func OrderReload(tx *records.Tx) (id uint64, err error) {
+	if id, err = newReload(tx); err != nil {
+		return 0, fmt.Errorf("ordering the configuration to be read again: %w", err)
+	}
+	return id, nil
+}
+
+func newReload(tx *records.Tx) (id uint64, err error) {
+	if id, err = tx.SQL().NextID("reloads"); err == nil {
+		_, err = tx.SQL().Exec(`INSERT INTO reloads (id, state, actor, created_at, changed_at) VALUES (?, 'open', ?, ?, ?)`, id, sqlstore.Note(tx.SQL().Actor()), tx.SQL().Millis(), tx.SQL().Millis())
+	}
+	return id, err
+}
+
+// OpenReload answers the oldest order that waits; false when there is none.
+func OpenReload(tx *records.Tx) (Reload, bool, error) {
+	var r reloadRow
+	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'open' ORDER BY id LIMIT 1`)
+	if err != nil {
+		return Reload{}, false, fmt.Errorf("looking for orders to read the configuration again: %w", err)
+	}
+	return r.reload(), found, nil
+}
+
+// EndReload says what became of an order. ErrConflict: it is not open.
+func EndReload(tx *records.Tx, r Reload) error {
+	err := tx.SQL().Change(`UPDATE reloads SET state = ?, fingerprint = ?, report = ?, changed_at = ? WHERE id = ? AND state = 'open'`,
+		string(r.State), r.Fingerprint, r.Report, tx.SQL().Millis(), r.ID)
+	if err == nil {
+		err = tx.SQL().LogEvent("configuration", r.Fingerprint, string(r.State), r.Report)
+	}
+	if err != nil {
+		return fmt.Errorf("noting that the configuration was read again: %w", err)
+	}
+	return nil
+}
+
+// NoteReload is EndReload of a reading that nobody has ordered here.
+func NoteReload(tx *records.Tx, r Reload) (err error) {
+	if r.ID, err = newReload(tx); err != nil {
+		return fmt.Errorf("noting that the configuration was read: %w", err)
+	}
+	return EndReload(tx, r)
+}
+
+// ReloadByID answers an order, or ErrNotFound.
+func ReloadByID(tx *records.Tx, id uint64) (Reload, error) {
+	var r reloadRow
+	if err := tx.SQL().One(&r, `SELECT `+reloadColumns+` FROM reloads WHERE id = ?`, id); err != nil {
+		return Reload{}, fmt.Errorf("reading the order %d: %w", id, err)
+	}
+	return r.reload(), nil
+}
+
+// Configured answers the reading by whose configuration the daemon works, or worked last; false when none was noted.
+func Configured(tx *records.Tx) (Reload, bool, error) {
+	var r reloadRow
+	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'done' ORDER BY id DESC LIMIT 1`)
+	if err != nil {
+		return Reload{}, false, fmt.Errorf("reading which configuration the daemon has: %w", err)
+	}
+	return r.reload(), found, nil
+}

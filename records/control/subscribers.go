@@ -1,0 +1,84 @@
+package control
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// Subscriber is somebody outside who is told what the history says.
+type Subscriber struct {
+	Name     string
+	Seq      uint64        // the last line of the history that it has taken
+	Attempts int           // without success, at the line after it
+	Fault    string        // why the last one failed
+	NextAt   time.Time     // when it is tried again
+	For      time.Duration // since it took the last line, or began to take none
+}
+
+type subscriberRow struct {
+	Name      string `db:"name"`
+	Seq       uint64 `db:"seq"`
+	Attempts  int    `db:"attempts"`
+	Fault     string `db:"fault"`
+	NextAt    int64  `db:"next_at"`
+	ChangedAt int64  `db:"changed_at"`
+}
+
+func (r subscriberRow) subscriber(now time.Time) Subscriber {
+	return Subscriber{r.Name, r.Seq, r.Attempts, r.Fault, sqlstore.TimeOrZero(r.NextAt), now.Sub(sqlstore.FromMillis(r.ChangedAt))}
+}
+
+const subscriberColumns = `name, seq, attempts, fault, next_at, changed_at`
+
+// AddSubscriber lets a new subscriber begin at the end of the history; one that is there already stays where it is.
+func AddSubscriber(tx *records.Tx, name string) error {
+	_, err := tx.SQL().Exec(`INSERT INTO subscribers (name, seq, changed_at) SELECT ?, COALESCE(MAX(seq), 0), ? FROM history WHERE true ON CONFLICT (name) DO NOTHING`, sqlstore.Note(name), tx.SQL().Millis())
+	if err != nil {
+		return fmt.Errorf("adding the subscriber %s: %w", name, err)
+	}
+	return nil
+}
+
+// SubscriberOf answers one by name, or ErrNotFound.
+func SubscriberOf(tx *records.Tx, name string) (Subscriber, error) {
+	var r subscriberRow
+	if err := tx.SQL().One(&r, `SELECT `+subscriberColumns+` FROM subscribers WHERE name = ?`, sqlstore.Note(name)); err != nil {
+		return Subscriber{}, fmt.Errorf("reading the subscriber %s: %w", name, err)
+	}
+	return r.subscriber(tx.SQL().Now()), nil
+}
+
+// Subscribers answers all that there ever were.
+func Subscribers(tx *records.Tx) ([]Subscriber, error) {
+	var rows []subscriberRow
+	if err := tx.SQL().List(&rows, `SELECT `+subscriberColumns+` FROM subscribers ORDER BY name`); err != nil {
+		return nil, fmt.Errorf("reading the subscribers: %w", err)
+	}
+	out := make([]Subscriber, len(rows))
+	for i, r := range rows {
+		out[i] = r.subscriber(tx.SQL().Now())
+	}
+	return out, nil
+}
+
+// Took notes that a subscriber has taken the history up to a line.
+func Took(tx *records.Tx, name string, seq uint64) error {
+	_, err := tx.SQL().Exec(`UPDATE subscribers SET seq = ?, attempts = 0, fault = '', next_at = 0, changed_at = ? WHERE name = ? AND seq < ?`, seq, tx.SQL().Millis(), name, seq)
+	if err != nil {
+		return fmt.Errorf("noting what %s has taken: %w", name, err)
+	}
+	return nil
+}
+
+// Refused notes that a subscriber did not take the next line, why, and when it is tried again.
+func Refused(tx *records.Tx, name, why string, again time.Time) error {
+	_, err := tx.SQL().Exec(`UPDATE subscribers SET attempts = attempts + 1, changed_at = CASE WHEN attempts = 0 THEN ? ELSE changed_at END, fault = ?, next_at = ? WHERE name = ?`,
+		tx.SQL().Millis(), sqlstore.Note(why), sqlstore.ToMillis(again), name)
+	if err != nil {
+		return fmt.Errorf("noting that %s takes nothing: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// What the history says of a condition, as people are told it. The detail is the Condition as JSON.
+const (
+	ConditionSubject = "condition"
+	ConditionBegan   = "began"
+	ConditionOver    = "over"
+)
+
+// TellConditions compares all that is not as it should be with what was told before, also by earlier daemons, and puts into the history what has
+// begun and what is over.
+func TellConditions(tx *records.Tx, now []Condition) error {
+	told, err := toldConditions(tx)
+	if err != nil {
+		return err
+	}
+	for i, c := range now {
+		if slices.ContainsFunc(append(slices.Clone(told), now[:i]...), c.sameAs) {
+			continue
+		}
+		if c.Since.IsZero() {
+			c.Since = tx.SQL().Now()
+		}
+		_, err := tx.SQL().Exec(`INSERT INTO told_conditions (kind, chain, network, token, direction, subject, stops, detail, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.Kind, string(c.Chain), c.Network, c.Token, string(c.Direction), sqlstore.Note(c.Subject), sqlstore.Bit(c.Stops), sqlstore.Note(c.Detail), sqlstore.ToMillis(c.Since))
+		if err == nil {
+			err = logCondition(tx, ConditionBegan, c)
+		}
+		if err != nil {
+			return fmt.Errorf("noting the condition %s: %w", c.Kind, err)
+		}
+	}
+	for _, c := range told {
+		if slices.ContainsFunc(now, c.sameAs) {
+			continue
+		}
+		_, err := tx.SQL().Exec(`DELETE FROM told_conditions WHERE kind = ? AND chain = ? AND network = ? AND token = ? AND direction = ? AND subject = ?`,
+			c.Kind, string(c.Chain), c.Network, c.Token, string(c.Direction), c.Subject)
+		if err == nil {
+			err = logCondition(tx, ConditionOver, c)
+		}
+		if err != nil {
+			return fmt.Errorf("noting that the condition %s is over: %w", c.Kind, err)
+		}
+	}
+	return nil
+}
+
+// sameAs tells whether both are about the same thing, whatever their words.
+func (c Condition) sameAs(o Condition) bool {
+	return c.Kind == o.Kind && c.Chain == o.Chain && c.Network == o.Network && c.Token == o.Token && c.Direction == o.Direction && sqlstore.Note(c.Subject) == sqlstore.Note(o.Subject)
+}
+
+func toldConditions(tx *records.Tx) ([]Condition, error) {
+	var rows []conditionRow
+	if err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since FROM told_conditions ORDER BY since, kind, subject`); err != nil {
+		return nil, fmt.Errorf("reading the conditions that were told: %w", err)
+	}
+	out := make([]Condition, len(rows))
+	for i, r := range rows {
+		out[i] = Condition{
+			Kind: r.Kind, Subject: r.Subject, Chain: chain.ID(r.Chain), Network: r.Network, Token: r.Token, Direction: records.Direction(r.Direction),
+			Stops: r.Stops, Detail: r.Detail, Since: sqlstore.FromMillis(r.Since),
+		}
+	}
+	return out, nil
+}
+
+func logCondition(tx *records.Tx, event string, c Condition) error {
+	c.Detail = strings.ToValidUTF8(c.Detail[:min(len(c.Detail), sqlstore.MaxNote/4)], "") // so that the whole fits a line
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return tx.SQL().LogEvent(ConditionSubject, c.Kind, event, string(text))
+}

@@ -1,0 +1,99 @@
+package control
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// Waiting is what an account has not brought into a block for longest.
+type Waiting struct {
+	Payment uint64
+	Network string
+	Token   string
+	Purpose chain.Purpose
+	Since   time.Time
+	For     time.Duration // by now
+}
+
+// OldestWaiting answers the oldest payment of an account that is queued and the oldest that is signed or bound and stands in no block; at most two.
+func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, error) {
+	type row struct {
+		ID      uint64 `db:"id"`
+		Network string `db:"network"`
+		Token   string `db:"token"`
+		Purpose string `db:"purpose"`
+		At      int64  `db:"at"`
+	}
+	var queued, unmined []row
+	err := tx.SQL().List(&queued, `SELECT id, network, token, purpose, changed_at AS at FROM payments
+		WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') AND state = 'queued' ORDER BY id LIMIT 1`, string(id), account)
+	if err == nil {
+		err = tx.SQL().List(&unmined, `SELECT p.id, p.network, p.token, p.purpose, s.created_at AS at FROM slots s JOIN payments p ON p.id = s.payment_id
+			WHERE s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = '' ORDER BY s.number LIMIT 1`, string(id), account)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for what waits at %s on %s: %w", account, id, err)
+	}
+	var out []Waiting
+	for _, r := range append(queued, unmined...) {
+		at := sqlstore.FromMillis(r.At)
+		out = append(out, Waiting{r.ID, r.Network, r.Token, chain.Purpose(r.Purpose), at, tx.SQL().Now().Sub(at)})
+	}
+	return out, nil
+}
+
+// Wait is what of a token's payouts waits for one reason.
+type Wait struct {
+	Token   string
+	Reason  string // WaitsNoCoin or WaitsFeeCeiling
+	Count   uint64
+	Account string // one of the accounts that they are to be paid from
+	All     bool   // no payout of the token is queued that does not wait
+}
+
+// Waits answers which of a network's payouts on its source chain wait, and for what, by token and reason.
+func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
+	var rows []struct {
+		Token   string `db:"token"`
+		Reason  string `db:"reason"`
+		Count   uint64 `db:"count"`
+		Account string `db:"account"`
+		Asset   string `db:"asset"`
+	}
+	err := tx.SQL().List(&rows, `SELECT token, reason, COUNT(*) AS count, MIN(account) AS account, MIN(asset) AS asset FROM payments
+		WHERE network = ? AND state = 'queued' AND reason <> '' AND reason IN ('no_coin','fee_ceiling') AND purpose = 'credit' AND chain = ?
+		GROUP BY token, reason ORDER BY token, reason`, network, string(source))
+	out := make([]Wait, len(rows))
+	for i, r := range rows {
+		if err != nil {
+			break
+		}
+		out[i] = Wait{Token: r.Token, Reason: r.Reason, Count: r.Count, Account: r.Account}
+		out[i].All, err = allWait(tx, network, source, chain.Asset(r.Asset))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what payouts of %s wait for: %w", network, err)
+	}
+	return out, nil
+}
+
+// allWait tells whether every user's payment of an asset waits, at all accounts that pay on a chain of a network.
+func allWait(tx *records.Tx, network string, id chain.ID, asset chain.Asset) (bool, error) {
+	paying, err := tx.Accounts(id, records.KindHot)
+	for _, a := range paying {
+		if err != nil || a.Network != network {
+			continue
+		}
+		var other bool
+		other, err = tx.SQL().Exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'
+			AND reason NOT IN ('no_coin','fee_ceiling')`, string(id), a.Account, int(records.ClassUser), string(asset))
+		if other {
+			return false, err
+		}
+	}
+	return err == nil, err
+}

@@ -1,0 +1,24 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"os"
+)
+
+// Size is how many bytes the database takes on its disk: the file with its log, or what the server says.
+func (s *Store) Size(ctx context.Context) (bytes int64, err error) {
+	if s.engine.file == "" {
+		err = s.db.Reads.GetContext(ctx, &bytes, "SELECT pg_database_size(current_database())")
+		return bytes, err
+	}
+	for _, name := range []string{s.engine.file, s.engine.file + "-wal"} {
+		info, failed := os.Stat(name)
+		if failed != nil && !os.IsNotExist(failed) {
+			err = cmp.Or(err, failed)
+		} else if failed == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes, err
+}
