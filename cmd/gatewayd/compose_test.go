@@ -71,6 +71,8 @@ func TestCompose(t *testing.T) {
 
 	startService(t, geth, append(replaced(here, services["geth"].Command), "--port=0", "--ipcdisable", "--nodiscover", "--authrpc.port=0"), nil)
 	waitFor(t, "geth", func() bool { return answersPOST("http://" + node) })
+	said, err := exec.CommandContext(t.Context(), geth, replaced(here, services["fund"].Command)...).CombinedOutput()
+	require.NoError(t, err, string(said))
 	command := replaced(strings.NewReplacer("/etc/gatewayd/config.yaml", path), services["gatewayd"].Command)
 	startService(t, lookUp(t, "gatewayd"), command, services["gatewayd"].Environment)
 	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, outside(t)) == nil })
