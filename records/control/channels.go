@@ -75,19 +75,6 @@ func readChannel(tx *records.Tx, network, token string, d records.Direction) (ch
 	return r, err
 }
 
-// Channels answers all channels that were ever set.
-func Channels(tx *records.Tx) ([]Channel, error) {
-	var rows []channelRow
-	if err := tx.SQL().List(&rows, `SELECT `+channelColumns+` FROM channels ORDER BY network, token, direction`); err != nil {
-		return nil, fmt.Errorf("reading the channels: %w", err)
-	}
-	out := make([]Channel, len(rows))
-	for i, r := range rows {
-		out[i] = r.channel()
-	}
-	return out, nil
-}
-
 // SetChannel stores what an operator says: OPEN, MAINTAIN or CLOSED. An empty actor is the transaction's.
 func SetChannel(tx *records.Tx, network, token string, d records.Direction, operator, why, actor string) error {
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
