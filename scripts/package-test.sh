@@ -22,8 +22,10 @@ dpkg -i /root/gatewayd_*.deb >/dev/null
 [ "$(stat -c '%U:%G %a' $config)" = "root:gatewayd 640" ] || fail "$config: $(stat -c '%U:%G %a' $config)"
 ! systemctl -q is-active gatewayd || fail "the package started its service"
 as gatewayd version
-systemd-analyze verify gatewayd.service
-systemd-analyze security --no-pager --threshold=20 gatewayd.service | tail -1
+systemd-analyze verify gatewayd.service gatewayd-backup.service gatewayd-backup.timer
+for unit in gatewayd gatewayd-backup; do
+	systemd-analyze security --no-pager --threshold=20 $unit.service | tail -1
+done
 
 # The example says what is to be filled in.
 as gatewayd config check --quiet -c $config || fail "the example is not sound"
@@ -63,6 +65,8 @@ unfunded() { grep -q 'no_funds eth, no_funds vite' < <(as gatewayd health -c $co
 eventually unfunded
 systemctl reload gatewayd
 eventually logged 'the configuration was read again'
+systemctl start gatewayd-backup || fail "no backup: $(journalctl --no-pager -q -o cat -u gatewayd-backup | tail -5)"
+as gatewayd backup --verify $state/backup/gatewayd-*.tar >/dev/null || fail "the backup is not sound"
 
 # An upgrade keeps the configuration and restarts the service; a removal keeps keys and records.
 sum=$(md5sum <$config) before=$(systemctl show -P MainPID gatewayd)

@@ -54,7 +54,7 @@ package() { # architecture
 	mkdir -p "$root"/{DEBIAN,usr/bin,usr/lib/systemd/system,usr/lib/sysusers.d,etc/gatewayd} \
 		"$share"/{doc/gatewayd,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
 	install -m 755 "$work/$1/gatewayd" "$root/usr/bin/gatewayd"
-	install -m 644 packaging/*.service "$root/usr/lib/systemd/system/"
+	install -m 644 packaging/*.service packaging/*.timer "$root/usr/lib/systemd/system/"
 	install -m 644 packaging/sysusers.conf "$root/usr/lib/sysusers.d/gatewayd.conf"
 	packaged_config >"$root/etc/gatewayd/config.yaml"
 	documents "$share/doc/gatewayd"

@@ -72,7 +72,7 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 
 // Prometheus reads the rules, and each fires when it should and not before.
 func TestAlertRules(t *testing.T) {
-	for _, args := range [][]string{{"check", "rules", "ops/alerts.yml"}, {"test", "rules", "ops/alerts_test.yml"}} {
+	for _, args := range [][]string{{"check", "config", "ops/prometheus.yml"}, {"check", "rules", "ops/alerts.yml"}, {"test", "rules", "ops/alerts_test.yml"}} {
 		c := exec.Command("scripts/promtool.sh", args...)
 		c.Dir = root
 		out, err := c.CombinedOutput()
