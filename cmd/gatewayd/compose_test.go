@@ -56,11 +56,11 @@ func TestCompose(t *testing.T) {
 	services, dir := composeServices(t), t.TempDir()
 	mounts, err := filepath.Abs("../../ops/compose")
 	require.NoError(t, err)
-	node, listen, exchange := freeAddress(t), freeAddress(t), freeAddress(t)
+	node, listen, exchange, operators := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
 	_, port, err := net.SplitHostPort(node)
 	require.NoError(t, err)
 	here := strings.NewReplacer("/data", dir, "/etc/gatewayd", mounts, "geth:8545", node, "=8545", "="+port, "http.addr=0.0.0.0", "http.addr=127.0.0.1",
-		"0.0.0.0:8080", listen, "127.0.0.1:48132", exchange, "postgres://gatewayd@postgres/gatewayd?sslmode=disable", recordstest.Postgres(t).Database(t))
+		"0.0.0.0:8080", listen, "0.0.0.0:8070", operators, "127.0.0.1:48132", exchange, "postgres://gatewayd@postgres/gatewayd?sslmode=disable", recordstest.Postgres(t).Database(t))
 
 	text, err := os.ReadFile(filepath.Join(mounts, "config.yaml"))
 	require.NoError(t, err)
@@ -83,6 +83,15 @@ func TestCompose(t *testing.T) {
 	body, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.Contains(t, string(body), `"code":0`)
+	waitFor(t, "metrics where ops/prometheus.yml asks for them", func() bool {
+		answer, err := http.Get("http://" + operators + "/metrics") //nolint:noctx // of a test
+		if err != nil {
+			return false
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		return err == nil && strings.Contains(string(body), "gatewayd_chain_height{")
+	})
 }
 
 func replaced(by *strings.Replacer, list []string) (out []string) {
