@@ -28,7 +28,8 @@ func backupCommand(w streams) *cobra.Command {
 	}
 	path := configFlag(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		m, err := backup.Manifest{}, error(nil)
+		var m backup.Manifest
+		var err error
 		if verify {
 			m, err = backup.Verify(cmd.Context(), args[0])
 		} else {

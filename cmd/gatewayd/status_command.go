@@ -104,7 +104,7 @@ func printStatus(w io.Writer, cfg config.Config, o overview.Overview) error {
 	if err := printFunds(w, cfg, o); err != nil {
 		return err
 	}
-	if err := printFlow(w, cfg, o); err != nil {
+	if err := printFlow(w, o); err != nil {
 		return err
 	}
 	printNeeds(w, cfg, o)
@@ -146,7 +146,7 @@ func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 	return flushed(t, w)
 }
 
-func printFlow(w io.Writer, cfg config.Config, o overview.Overview) error {
+func printFlow(w io.Writer, o overview.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "CHANNEL\tWAITING\tOLDEST\tPAID IN A DAY\tA MINUTE NOW\tPOSSIBLE")
 	for _, c := range o.Channels {

@@ -33,7 +33,7 @@ func CopySQLite(ctx context.Context, from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { err = errors.Join(err, source.Close()) }()
 	target, err := openConn(to + "?_synchronous=OFF")
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func CheckCopy(ctx context.Context, path string, s Schema) (version int64, err e
 	if err != nil {
 		return 0, err
 	}
-	defer db.Close()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
 		return 0, fmt.Errorf("checking the database: %w", err)

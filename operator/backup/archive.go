@@ -107,7 +107,7 @@ func open(path string) (*archive, error) {
 	case err == nil:
 		err = fmt.Errorf("%w: %s: its digest does not fit it", ErrDamaged, path)
 	default:
-		err = fmt.Errorf("%w: %s: %v", ErrDamaged, path, err) // not what a damaged manifest says
+		err = fmt.Errorf("%w: %s: %s", ErrDamaged, path, err.Error()) // not what a damaged manifest says
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

@@ -37,7 +37,7 @@ func BenchmarkCommitsBesideABackup(b *testing.B) {
 	require.NoError(b, err)
 	defer s.Close()
 	for b.Loop() {
-		commits(b, s, "alone", func() { time.Sleep(5 * time.Second) })
+		commits(b, s, "alone", func() { <-time.After(5 * time.Second) })
 		size, copies, from := int64(0), 0, time.Now()
 		commits(b, s, "beside", func() {
 			for range 3 {
@@ -72,7 +72,7 @@ func commits(b *testing.B, s *records.Store, name string, act func()) {
 			return nil
 		}))
 		took = append(took, time.Since(from))
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	slices.Sort(took)
 	for unit, d := range map[string]time.Duration{"median": took[len(took)/2], "p99": took[len(took)*99/100], "longest": took[len(took)-1]} {

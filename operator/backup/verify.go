@@ -25,12 +25,12 @@ func Verify(ctx context.Context, path string) (m Manifest, err error) {
 	return verify(ctx, path, work)
 }
 
-func verify(ctx context.Context, path, work string) (Manifest, error) {
+func verify(ctx context.Context, path, work string) (m Manifest, err error) {
 	a, err := open(path)
 	if err != nil {
-		return Manifest{}, err
+		return m, err
 	}
-	defer a.Close()
+	defer func() { err = errors.Join(err, a.Close()) }()
 	for _, f := range a.Files {
 		p, _ := find(f.Name)
 		if err := a.checkFile(ctx, p, f, work); err != nil {

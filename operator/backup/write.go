@@ -90,7 +90,7 @@ func (m *Manifest) copyPart(ctx context.Context, w *writer, p part, work string)
 	if p.kind.database() {
 		from = filepath.Join(work, "copy.db")
 		if err := database.CopySQLite(ctx, p.path, from); err != nil {
-			return f, absentDatabase(p, err)
+			return f, absentDatabase(err)
 		}
 		defer func() { err = errors.Join(err, os.Remove(from)) }()
 		if f.Schema, err = database.CheckCopy(ctx, from, p.schema()); err != nil {
@@ -121,7 +121,7 @@ func (m *Manifest) copyPart(ctx context.Context, w *writer, p part, work string)
 	return f, err
 }
 
-func absentDatabase(p part, err error) error {
+func absentDatabase(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: the daemon makes it at its first start. Is this the daemon's configuration, and its working directory?", err)
 	}
@@ -134,7 +134,7 @@ func cursors(ctx context.Context, path string) (list []Cursor, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	rows, err := db.QueryContext(ctx, "SELECT chain, height, hash, final_height FROM cursors ORDER BY chain")
 	if err != nil {
 		return nil, fmt.Errorf("reading the cursors: %w", err)

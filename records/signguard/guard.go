@@ -191,7 +191,10 @@ func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error
 	if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ? AS other", other); err != nil {
 		return "", fmt.Errorf("comparing the sign-guard with %s: %w", other, err)
 	}
-	defer conn.ExecContext(context.WithoutCancel(ctx), "DETACH DATABASE other")
+	defer func() {
+		_, detached := conn.ExecContext(context.WithoutCancel(ctx), "DETACH DATABASE other")
+		err = errors.Join(err, detached)
+	}()
 	var missing []string
 	err = conn.SelectContext(ctx, &missing, `SELECT * FROM (
 		SELECT 'the signature ' || chain || ' ' || account || ' ' || lineage || '/' || number FROM

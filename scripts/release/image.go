@@ -46,7 +46,7 @@ func imageCommand(args []string) error {
 		return err
 	}
 	if flags.NArg() < 2 || m.version == "" {
-		return errors.New("usage: release image --version V --commit C --created SECONDS OUT.tar linux/amd64=ROOT ...")
+		return errors.New("usage: release image --version V --commit C --created SECONDS OUT.tar linux/amd64=ROOT, for each platform")
 	}
 	m.created = time.Unix(*created, 0).UTC()
 	var index v1.ImageIndex = empty.Index
