@@ -33,7 +33,8 @@ func States() []string {
 	return []string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}
 }
 
-func directions() []string {
+// Directions are the words that a query may have.
+func Directions() []string {
 	return []string{string(records.Deposit), string(records.Withdrawal), string(records.Funding)}
 }
 
@@ -41,7 +42,7 @@ func directions() []string {
 func (d *Session) Filter(ctx context.Context, q Query) (f records.Filter, err error) {
 	token, tokenErr := anyToken(d.Config, q.Token)
 	wallet, walletErr := walletAddress(q.Wallet)
-	err = errors.Join(oneOf("network", q.Network, d.Config.NetworkNames()), tokenErr, oneOf("direction", q.Direction, directions()), oneOf("state", q.State, States()),
+	err = errors.Join(oneOf("network", q.Network, d.Config.NetworkNames()), tokenErr, oneOf("direction", q.Direction, Directions()), oneOf("state", q.State, States()),
 		oneOf("reason", q.Reason, records.Reasons()), walletErr)
 	if err == nil && (q.Limit < 1 || q.Limit > MaxLimit) {
 		err = Usagef("--limit %d: 1 to %d is wanted", q.Limit, MaxLimit)

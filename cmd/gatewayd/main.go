@@ -60,5 +60,6 @@ func rootCommand(w streams) *cobra.Command {
 		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), healthCommand(w), versionCommand(w),
 	)
 	strict(root)
+	completing(root)
 	return root
 }
