@@ -39,6 +39,7 @@ const EveryMinute = "* * * * *"
 // Options are the flags of `gatewayd dev`.
 type Options struct {
 	Dir, Listen, ExchangeListen, Source string
+	SourceListen                        string        // address of the embedded source chain's JSON-RPC; empty: the system chooses a port
 	API                                 string        // address of the exchange API; empty for none
 	Operators                           string        // address of the operators' listener; empty: the system chooses a port
 	Confirmations, Finality             int64         // depth of final blocks of the exchange chain and of the source chain
@@ -212,7 +213,7 @@ func (d *Env) openSource(ctx context.Context, o Options) (url string, chainID ui
 		return o.Source, u.Chain.Uint64(), nil
 	}
 	d.Source, err = devnode.Start(devnode.Config{
-		Dir: filepath.Join(o.Dir, "source"), Period: o.Period, FinalityDepth: uint64(o.Finality), Legacy: o.Legacy, London: o.London, Public: o.Public,
+		Dir: filepath.Join(o.Dir, "source"), Listen: o.SourceListen, Period: o.Period, FinalityDepth: uint64(o.Finality), Legacy: o.Legacy, London: o.London, Public: o.Public,
 	})
 	if err != nil {
 		return "", 0, fmt.Errorf("embedded source chain: %w", err)

@@ -38,6 +38,7 @@ func devCommand(w streams) *cobra.Command {
 	f.StringVar(&o.Operators, "operators", config.OperatorsListen, "address of the operators' listener: health, readiness, metrics")
 	f.IntVar(&o.Accounts, "accounts", 1, "accounts of the gateway that pay, on each chain")
 	f.StringVar(&o.Source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
+	f.StringVar(&o.SourceListen, "source-listen", "127.0.0.1:0", "address of the embedded source chain's JSON-RPC; port 0 lets the system choose one")
 	depthFlags(&o, f)
 	f.BoolVar(&o.Legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
 	f.BoolVar(&o.Public, "public", false, "the embedded chains answer only what a public node answers")

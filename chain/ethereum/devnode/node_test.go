@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -231,6 +233,24 @@ func TestConfigIsChecked(t *testing.T) {
 			_, err := devnode.Start(c.config)
 			require.ErrorContains(t, err, c.says)
 		})
+	}
+}
+
+// A page of any origin can ask the node, as wallets in a browser do.
+func TestPagesMayAsk(t *testing.T) {
+	b := setup(t)
+	for _, method := range []string{http.MethodOptions, http.MethodPost} {
+		req, err := http.NewRequestWithContext(t.Context(), method, b.URL(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`))
+		require.NoError(t, err)
+		req.Header.Set("Origin", "https://wallet.example")
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Access-Control-Request-Method", http.MethodPost)
+		req.Header.Set("Access-Control-Request-Headers", "content-type")
+		answer, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		answer.Body.Close()
+		require.Less(t, answer.StatusCode, 300, method)
+		require.Equal(t, "*", answer.Header.Get("Access-Control-Allow-Origin"), method)
 	}
 }
 

@@ -61,6 +61,7 @@ func nodeSettings(c Config) (*node.Config, error) {
 		modules = append(modules, "debug")
 	}
 	settings.HTTPHost, settings.HTTPPort, settings.HTTPModules = host, port, modules
+	settings.HTTPCors, settings.WSOrigins = []string{"*"}, []string{"*"} // pages of any origin may try it; its keys are everybody's
 	settings.WSHost, settings.WSPort, settings.WSModules = host, port, modules
 	return &settings, nil
 }
