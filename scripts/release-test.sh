@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "release-test: run it as root" >&2 && exit 1; }
 home=$PWD/build/release-test release=$PWD/build/release
 base=$home/base root=$home/root
+mkdir -p "$home"
 [ -f "$release/SHA256SUMS" ] || { echo "release-test: no release in build/release; make release first" >&2 && exit 1; }
 version=$(basename "$release"/gatewayd_*_image.tar _image.tar) && version=${version#gatewayd_}
 
