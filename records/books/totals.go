@@ -189,23 +189,15 @@ func (t Totals) Dust(decimals, assetDecimals uint8) (chain.Amount, error) {
 	return in.Amount.Sub(given)
 }
 
-// Owed sums per asset what an account still has to pay to users: credits and refunds that are queued, held, or bound and not standing in a
-// block of the line.
+// Owed is the amount of Backlog by asset.
 func Owed(tx *records.Tx, id chain.ID, account string) (map[chain.Asset]chain.Amount, error) {
-	var rows []struct {
-		Asset  string       `db:"asset"`
-		Amount chain.Amount `db:"amount"`
-	}
-	err := tx.SQL().List(&rows, `SELECT p.asset, amount_sum(p.amount) AS amount FROM payments p
-		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
-		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')
-		GROUP BY p.asset`, string(id), account)
+	waiting, err := Backlog(tx, id, account)
 	if err != nil {
-		return nil, fmt.Errorf("summing what %s owes on %s: %w", account, id, err)
+		return nil, err
 	}
-	owed := make(map[chain.Asset]chain.Amount, len(rows))
-	for _, r := range rows {
-		owed[chain.Asset(r.Asset)] = r.Amount
+	owed := make(map[chain.Asset]chain.Amount, len(waiting))
+	for _, w := range waiting {
+		owed[w.Asset] = w.Amount
 	}
 	return owed, nil
 }
