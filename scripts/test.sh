@@ -10,25 +10,25 @@ cd "$(dirname "$0")/.."
 raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
 both=(./watcher/...)
 
-# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the program's own tests and the
+# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests and the
 # drill, which wait for blocks most of their time, run beside all others, which run one package after the other.
 events() {
-	local tests=(go test -json -count=1 -timeout 40m) code=0 beside=() at
+	local tests=(go test -json -count=1 -timeout 80m) code=0 beside=() at
 	if [ $# -gt 0 ]; then
 		"${tests[@]}" -p 2 "$@"
 		return
 	fi
 	"${tests[@]}" -run '^TestDrill$' ./cmd/gatewayd >build/drill.json &
 	beside+=($!)
-	"${tests[@]}" -skip '^TestDrill$' ./cmd/gatewayd >build/program.json &
+	"${tests[@]}" -p 1 -skip '^TestDrill$' ./cmd/... >build/programs.json &
 	beside+=($!)
 	# shellcheck disable=SC2046
-	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/gatewayd)) || code=1
+	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/...)) || code=1
 	"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" || code=1
 	for at in "${beside[@]}"; do
 		wait "$at" || code=1
 	done
-	cat build/drill.json build/program.json
+	cat build/drill.json build/programs.json
 	return $code
 }
 
