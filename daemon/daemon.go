@@ -192,7 +192,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // figures are what the metrics tell of.
 func (d *Daemon) figures() metrics.Bridge {
-	b := metrics.Bridge{Store: d.Store, Chains: d.Chains, CoinDecimals: map[chain.ID]uint8{}, Networks: d.monitor.Networks}
+	b := metrics.Bridge{Store: d.Store, Chains: d.Chains, CoinDecimals: map[chain.ID]uint8{}, Networks: d.monitor.Networks, Every: d.Config.Status.Every}
 	for _, c := range d.Config.Chains() {
 		b.CoinDecimals[c.ID] = c.Decimals
 	}

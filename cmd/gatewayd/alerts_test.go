@@ -20,52 +20,73 @@ import (
 	"gatewayd/operator/notify"
 )
 
-// TestAlertsReachPeople: a dead node and a held deposit are told to a webhook, over a kill of the daemon, while the receiver was away.
-func TestAlertsReachPeople(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
+// receiver is a webhook's receiver that keeps what it was told, in order.
+type receiver struct {
+	server *httptest.Server
+	secret string // path of the file
+	mu     sync.Mutex
+	told   []notify.Event
+	down   bool
+}
+
+// newReceiver listens until the test ends. It takes no event whose signature is wrong.
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
 	secret, err := notify.NewSecret()
 	require.NoError(t, err)
-	file := filepath.Join(dir, "secret")
-	require.NoError(t, os.WriteFile(file, []byte(secret), 0o600))
+	r := &receiver{secret: filepath.Join(t.TempDir(), "secret")}
+	require.NoError(t, os.WriteFile(r.secret, []byte(secret), 0o600))
 	hook, err := standardwebhooks.NewWebhook(secret)
 	require.NoError(t, err)
-	var mu sync.Mutex
-	var told []notify.Event
-	down := false
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		body, err := io.ReadAll(r.Body)
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		body, err := io.ReadAll(q.Body)
 		var e notify.Event
-		if down || err != nil || hook.Verify(body, r.Header) != nil || json.Unmarshal(body, &e) != nil {
+		if r.down || err != nil || hook.Verify(body, q.Header) != nil || json.Unmarshal(body, &e) != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		told = append(told, e)
+		r.told = append(r.told, e)
 	}))
-	t.Cleanup(server.Close)
-	away := func(now bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		down = now
-	}
-	awaitTold := func(what string, is func(notify.Event) bool) {
-		waitFor(t, what, func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return slices.ContainsFunc(told, is)
-		})
-	}
-	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) {
-		c.Alerts = notify.Config{Gateway: "main", Webhooks: []notify.Webhook{{Name: "office", URL: server.URL, SecretFile: file}}}
-	})
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+// config names it as the one that is told of conditions and of what needs an operator.
+func (r *receiver) config() notify.Config {
+	return notify.Config{Gateway: "main", Webhooks: []notify.Webhook{{Name: "office", URL: r.server.URL, SecretFile: r.secret}}}
+}
+
+func (r *receiver) away(now bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = now
+}
+
+// events are those that came after the first so many.
+func (r *receiver) events(after int) []notify.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.told[after:])
+}
+
+func (r *receiver) await(t *testing.T, what string, after int, is func(notify.Event) bool) {
+	t.Helper()
+	waitFor(t, what, func() bool { return slices.ContainsFunc(r.events(after), is) })
+}
+
+// TestAlertsReachPeople: a dead node and a held deposit are told to a webhook, over a kill of the daemon, while the receiver was away.
+func TestAlertsReachPeople(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) { c.Alerts = r.config() })
 	waitFor(t, "the receiver", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "webhook:office  0 ") })
 	w.node.Fail(faultynode.Fault{Dead: true})
-	awaitTold("a dead node", func(e notify.Event) bool {
+	r.await(t, "a dead node", 0, func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == "nodes_unreachable" && e.Condition.Stops
 	})
-	away(true)
+	r.away(true)
 	w.node.Fail(faultynode.Fault{})
 	w.well(t)
 	waitFor(t, "a receiver that is behind", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "it answers 503") })
@@ -73,25 +94,23 @@ func TestAlertsReachPeople(t *testing.T) {
 	require.False(t, ok, out)
 	require.Contains(t, out, "it answers 503")
 	w.kill(t)
-	away(false)
+	r.away(false)
 	w.start(t)
-	awaitTold("the node's return", func(e notify.Event) bool {
+	r.await(t, "the node's return", 0, func(e notify.Event) bool {
 		return e.Type == "condition.over" && e.Condition.Kind == "nodes_unreachable"
 	})
 	require.Contains(t, w.mustCommand(t, "alerts", "test"), "ok     webhook:office")
 
 	dai := w.token(t, "DAI")
-	_, err = w.user.Faucet.Pay(t.Context(), dai.Asset, w.user.Eth.Address(), units(dai, 2000).Uint256().ToBig(), nil)
+	_, err := w.user.Faucet.Pay(t.Context(), dai.Asset, w.user.Eth.Address(), units(dai, 2000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 	stray := w.user.pay(t, dai.Asset, depositAddress(t, w.user), units(dai, 2000), "")
-	awaitTold("a held deposit", func(e notify.Event) bool {
+	r.await(t, "a held deposit", 0, func(e notify.Event) bool {
 		row, _ := e.Record.(map[string]any)
 		return e.Type == "record.attention" && e.Change.State == "held" && row["inTx"] == stray
 	})
-	mu.Lock()
-	defer mu.Unlock()
 	seen := map[string]bool{}
-	for _, e := range told {
+	for _, e := range r.events(0) {
 		require.False(t, seen[e.ID] && e.Type != "test", "%+v came twice, though each was taken at once", e)
 		seen[e.ID] = true
 	}

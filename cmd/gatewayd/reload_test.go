@@ -203,7 +203,7 @@ func (w *limpWorld) refuses(t *testing.T, unchanged func()) {
 	require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
 	refused := func() bool {
 		a := w.ask(t)
-		return a.code == 200 && slices.ContainsFunc(a.Warnings, func(r struct{ Kind, Chain string }) bool { return r.Kind == string(status.ConfigRefused) })
+		return a.code == 200 && slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind == string(status.ConfigRefused) })
 	}
 	waitFor(t, "the refusal in /health", refused)
 	unchanged()

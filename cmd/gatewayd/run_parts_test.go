@@ -32,29 +32,34 @@ import (
 type program struct {
 	cmd    *exec.Cmd
 	exited chan error // its end, once
-
-	mu  sync.Mutex
-	log bytes.Buffer
+	log    logText
 }
 
-// Write takes what the process says on standard error.
-func (p *program) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.Write(text)
+// logText keeps what a process says on standard error.
+type logText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
-func (p *program) logged() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
+func (l *logText) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
 }
+
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (p *program) logged() string { return p.log.String() }
 
 // startProgram runs `gatewayd` until the test ends.
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
 	p := &program{cmd: exec.Command("gatewayd", args...), exited: make(chan error, 1)}
-	p.cmd.Stderr = p
+	p.cmd.Stderr = &p.log
 	require.NoError(t, p.cmd.Start())
 	go func() { p.exited <- p.cmd.Wait() }()
 	t.Cleanup(func() {

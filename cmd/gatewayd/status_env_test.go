@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"math/big"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +56,8 @@ type limpWorld struct {
 	keys            *wallet.Keys
 	user            *testUser
 	gateway, health string
+	told            *receiver // of alerts; nil: nobody is told
+	log             logText   // what the daemon has said
 }
 
 // newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
@@ -79,7 +83,7 @@ func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.
 	w.rich = exchange(t, w.keys)
 	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, w.rich.URL())
 	o := quick(t.TempDir())
-	o.Listen = freeAddress(t)
+	o.Listen, o.Operators = freeAddress(t), freeAddress(t)
 	c := devnet.Config(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
 	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", time.Second, 500*time.Millisecond
 	c.Ethereum[0].Timeout, c.Vite[0].Timeout = 2*time.Second, 2*time.Second
@@ -93,6 +97,7 @@ func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.
 	path := filepath.Join(c.Data, "config.yaml")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	w.cfg, w.info = c, devnet.NewInfo(c, path, "")
+	w.info.Operators = "http://" + o.Operators
 	require.NoError(t, w.info.Write(filepath.Join(c.Data, "dev.json")))
 	w.rig = &rig{Env: &devnet.Env{Info: w.info}, t: t}
 	w.gateway, w.health = w.info.Gateway, devnet.RootOf(w.info.Gateway)+"/health"
@@ -157,7 +162,7 @@ func (w *limpWorld) start(t *testing.T) {
 func (w *limpWorld) launch(t *testing.T) {
 	t.Helper()
 	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
-	w.daemon.Stderr = t.Output()
+	w.daemon.Stderr = io.MultiWriter(t.Output(), &w.log)
 	require.NoError(t, w.daemon.Start())
 	daemon := w.daemon
 	t.Cleanup(func() {
@@ -178,15 +183,21 @@ func (w *limpWorld) kill(t *testing.T) {
 type asked struct {
 	code     int
 	Status   string
-	Reasons  []struct{ Kind, Chain string }
-	Warnings []struct{ Kind, Chain string }
+	Reasons  []reason
+	Warnings []reason
 }
 
-func (w *limpWorld) ask(t *testing.T) (a asked) {
+func (w *limpWorld) ask(t *testing.T) asked {
+	t.Helper()
+	return askHealth(t, w.health)
+}
+
+// askHealth is empty where nobody answers.
+func askHealth(t *testing.T, url string) (a asked) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.health, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -205,17 +216,15 @@ func (w *limpWorld) well(t *testing.T) {
 	waitFor(t, "a daemon that is well", func() bool { a := w.ask(t); return a.code == http.StatusOK && len(a.Warnings) == 0 })
 }
 
+// reason is a condition as /health has it.
+type reason struct{ Kind, Chain string }
+
 // stopped waits until /health tells a kind of condition.
 func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
 	t.Helper()
 	waitFor(t, string(kind)+" in /health", func() bool {
 		a := w.ask(t)
-		for _, r := range a.Reasons {
-			if a.code == http.StatusServiceUnavailable && r.Kind == string(kind) {
-				return true
-			}
-		}
-		return false
+		return a.code == http.StatusServiceUnavailable && slices.ContainsFunc(a.Reasons, func(r reason) bool { return r.Kind == string(kind) })
 	})
 }
 

@@ -2,7 +2,13 @@ package main
 
 import (
 	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -12,25 +18,31 @@ import (
 
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/devnet"
 	"gatewayd/devnet/faultynode"
+	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
 	"gatewayd/records/control"
 	"gatewayd/wallet"
 )
 
-// cell is what a condition makes the surfaces say: docs/operations.md has the same as a table.
+// cell is what a condition makes the surfaces say: docs/operations.md has the same as two tables.
 type cell struct {
 	kind              status.Kind
 	chain             string
 	deposit, withdraw string // of USDT, in meta-info
-	names             string // in channel list, doctor and audit
+	names             string // in channel list, doctor, audit, and what people are told
 	stopsAccount      bool   // account list and records list --needs-operator name it
+	after             int    // as many events had been told before its cause
 }
 
 // surfaces looks at every one of them.
 func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	t.Helper()
 	w.stopped(t, c.kind)
+	documented(t, c)
+	w.pages(t, c)
 	usdt := w.token(t, "USDT")
 	query := "?tokenId=" + usdt.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
@@ -41,6 +53,134 @@ func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	require.Equal(t, c.deposit == control.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
 	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 	w.operators(t, c)
+	w.instruments(t, c, true)
+	w.people(t, c, "condition.began")
+}
+
+// documented finds the condition's lines in docs/operations.md; those of one kind may be about different accounts.
+func documented(t *testing.T, c cell) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	var deposit, withdraw []string
+	for row := range strings.Lines(string(text)) {
+		if column := strings.Split(row, "|"); len(column) == 7 && strings.HasPrefix(row, "| `"+string(c.kind)+"`") {
+			deposit, withdraw = append(deposit, strings.TrimSpace(column[3])), append(withdraw, strings.TrimSpace(column[4]))
+		}
+	}
+	if !slices.Contains(deposit, "that channel") {
+		require.Contains(t, deposit, c.deposit, "the table has of %s and deposits", c.kind)
+		require.Contains(t, withdraw, c.withdraw, "the table has of %s and withdrawals", c.kind)
+	}
+}
+
+// pages asks both listeners how it goes, and whether they serve: they do.
+func (w *limpWorld) pages(t *testing.T, c cell) {
+	t.Helper()
+	of := func(r reason) bool { return r.Kind == string(c.kind) && (c.chain == "" || r.Chain == c.chain) }
+	for _, url := range []string{w.health, w.info.Operators + "/health"} {
+		a := askHealth(t, url)
+		require.Equal(t, http.StatusServiceUnavailable, a.code, url)
+		require.True(t, slices.ContainsFunc(a.Reasons, of), "%s: %+v", url, a)
+	}
+	code, body := fetch(t, devnet.RootOf(w.gateway)+"/ready")
+	require.Equal(t, http.StatusOK, code, body)
+	require.JSONEq(t, `{"ready":true}`, body)
+	var ready struct {
+		Ready bool
+		Role  string
+		Stops []status.Kind
+	}
+	code, body = fetch(t, w.info.Operators+"/ready")
+	require.Equal(t, http.StatusOK, code, body)
+	require.NoError(t, json.Unmarshal([]byte(body), &ready))
+	require.True(t, ready.Ready)
+	require.Equal(t, "leader", ready.Role)
+	require.Contains(t, ready.Stops, c.kind)
+	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", w.info.Config}, outside(t)), string(c.kind), "gatewayd health")
+}
+
+// instruments waits until a scrape has the condition with what it does to the channels, or has it no more.
+func (w *limpWorld) instruments(t *testing.T, c cell, stops bool) {
+	t.Helper()
+	waitFor(t, string(c.kind)+" in /metrics", func() bool {
+		got := series(t, w.info.Operators)
+		for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
+			if got[fmt.Sprintf("gatewayd_channel_state{direction=%s,network=eth,state=%s,token=%s}", direction, state, w.token(t, "USDT").Token)] != 1 {
+				return false
+			}
+		}
+		return scraped(got, c, stops)
+	})
+}
+
+// scraped tells whether a scrape has a condition.
+func scraped(got map[string]float64, c cell, stops bool) bool {
+	for name, n := range got {
+		if n > 0 && strings.HasPrefix(name, "gatewayd_condition{") && strings.Contains(name, "kind="+string(c.kind)+",") &&
+			strings.Contains(name, fmt.Sprintf("stops=%t", stops)) && (c.chain == "" || strings.Contains(name, "chain="+c.chain+",")) {
+			return true
+		}
+	}
+	return false
+}
+
+// people waits until they are told that the condition began, or is over, and the log has it too.
+func (w *limpWorld) people(t *testing.T, c cell, what string) {
+	t.Helper()
+	if w.told == nil {
+		return
+	}
+	w.told.await(t, what+" "+string(c.kind), c.after, func(e notify.Event) bool {
+		return e.Type == what && e.Condition.Kind == string(c.kind) && (c.chain == "" || string(e.Condition.Chain) == c.chain) && e.Condition.Detail != ""
+	})
+	waitFor(t, what+" in the log", func() bool {
+		for l := range strings.Lines(w.log.String()) {
+			if strings.Contains(l, "condition="+string(c.kind)) && strings.Contains(l, "msg=over") == (what == "condition.over") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// passed waits until no surface tells a condition any more.
+func (w *limpWorld) passed(t *testing.T, c cell) {
+	t.Helper()
+	w.well(t)
+	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), control.ChannelMaintain) })
+	waitFor(t, "a scrape without it", func() bool {
+		got := series(t, w.info.Operators)
+		return !scraped(got, c, true) && !scraped(got, c, false)
+	})
+	w.people(t, c, "condition.over")
+	a := askHealth(t, w.info.Operators+"/health")
+	require.Equal(t, http.StatusOK, a.code, "%+v", a)
+	code, body := fetch(t, w.info.Operators+"/ready")
+	require.Equal(t, http.StatusOK, code)
+	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":[]}`, body)
+}
+
+// warns looks at what every surface says of a condition that stops nothing.
+func (w *limpWorld) warns(t *testing.T, c cell) {
+	t.Helper()
+	for _, url := range []string{w.health, w.info.Operators + "/health"} {
+		waitFor(t, string(c.kind)+" in "+url, func() bool {
+			a := askHealth(t, url)
+			return a.code == http.StatusOK && slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind == string(c.kind) })
+		})
+	}
+	w.instruments(t, c, false)
+	told := c.kind != status.ChannelClosed // that the operator knows
+	out, _ := w.operator(t, "doctor")
+	require.Equal(t, told, strings.Contains(out, "FIX  status "+string(c.kind)), "doctor:\n%s", out)
+	out, ok := w.operator(t, "status")
+	require.True(t, ok, "status:\n%s", out)
+	require.Contains(t, out, string(c.kind)+": ", "status:\n%s", out)
+	require.Contains(t, w.mustCommand(t, "health"), "well")
+	if told {
+		w.people(t, c, "condition.began")
+	}
 }
 
 // operators looks at the commands, which work beside the daemon and without it.
@@ -84,7 +224,10 @@ func (w *limpWorld) hot(t *testing.T) string {
 // TestConditionsOnEverySurface makes each condition for real and looks at every surface; then its cause goes, and everything is open again by itself.
 func TestConditionsOnEverySurface(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, nil)
+	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
+		w.told = newReceiver(t)
+		c.Alerts = w.told.config()
+	})
 	const open, maintain = control.ChannelOpen, control.ChannelMaintain
 	both := func(k status.Kind, chain, names string) cell {
 		return cell{kind: k, chain: chain, deposit: maintain, withdraw: maintain, names: names}
@@ -102,29 +245,58 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			c.cell.after = len(w.told.events(0))
 			c.cause()
 			w.surfaces(t, c.cell)
 			c.remedy()
-			w.well(t)
+			w.passed(t, c.cell)
 			require.Equal(t, 2, strings.Count(w.mustCommand(t, "channel", "list"), "USDT-000"))
-			waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), maintain) })
 		})
 	}
+	t.Run("a channel that an operator has closed", func(t *testing.T) {
+		before := len(w.told.events(0))
+		w.mustCommand(t, "channel", "set", "eth", "USDT-000", "withdrawal", maintain, "--why", "a test")
+		w.warns(t, cell{kind: status.ChannelClosed, deposit: open, withdraw: maintain})
+		w.mustCommand(t, "channel", "set", "eth", "USDT-000", "withdrawal", open)
+		w.well(t)
+		for _, e := range w.told.events(before) {
+			require.NotEqual(t, string(status.ChannelClosed), e.Condition.Kind, "the operator knows")
+		}
+	})
+	t.Run("a configuration that is refused", func(t *testing.T) {
+		c := cell{kind: status.ConfigRefused, deposit: open, withdraw: open, after: len(w.told.events(0))}
+		w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].Fee.Kind = "generous" })
+		_, ok := w.operator(t, "reload") // refuses by itself
+		require.False(t, ok)
+		require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
+		waitFor(t, "the refusal", func() bool { return len(w.ask(t).Warnings) > 0 })
+		w.write(t, w.info.Config, func(*config.Config) {})
+		w.warns(t, c)
+		w.mustCommand(t, "reload")
+		w.passed(t, c)
+	})
 	t.Run("coin sent with the hot account's key", func(t *testing.T) {
+		after := len(w.told.events(0))
 		w.steal(t, ether(50))
 		waitFor(t, "the transaction to be final", func() bool { // before, the account is recovering: the ledger is ahead of the records
 			out, _ := w.operator(t, "account", "list")
 			return strings.Contains(out, "was not signed by this daemon")
 		})
-		w.surfaces(t, cell{kind: status.AccountStopped, chain: "eth", deposit: open, withdraw: maintain, names: "was not signed by this daemon", stopsAccount: true})
+		w.surfaces(t, cell{kind: status.AccountStopped, chain: "eth", deposit: open, withdraw: maintain, names: "was not signed by this daemon", stopsAccount: true, after: after})
 	})
 	t.Run("a halted chain", func(t *testing.T) {
+		after := len(w.told.events(0))
 		_, err := w.source.Reorg(20, devnode.Lose)
 		require.NoError(t, err)
-		w.surfaces(t, cell{kind: status.ChainHalted, chain: "eth", deposit: maintain, withdraw: maintain, names: "chain eth is halted", stopsAccount: true})
+		w.surfaces(t, cell{kind: status.ChainHalted, chain: "eth", deposit: maintain, withdraw: maintain, names: "chain eth is halted", stopsAccount: true, after: after})
 	})
 	t.Run("no daemon", func(t *testing.T) {
 		w.kill(t)
+		for _, url := range []string{w.health, w.info.Operators + "/health"} { // what Prometheus' rule GatewaydDown waits for
+			require.Zero(t, askHealth(t, url).code)
+		}
+		require.Error(t, run(t.Context(), []string{"health", "-c", w.info.Config}, outside(t)))
+		documented(t, cell{kind: status.DaemonDown, deposit: maintain, withdraw: maintain})
 		w.operatorsLater(t, time.Minute)
 	})
 }

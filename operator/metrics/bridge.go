@@ -17,7 +17,7 @@ import (
 	"gatewayd/records/control"
 )
 
-// How often the records are read, and how long that may take; the same of balances, quota and the size of the database.
+// How often the records are read unless a Bridge says so, and how long that may take; the same of balances, quota and the size of the database.
 const (
 	readEvery = 10 * time.Second
 	readTime  = 5 * time.Second
@@ -34,6 +34,7 @@ type Bridge struct {
 	Chains       map[chain.ID]chain.Chain
 	CoinDecimals map[chain.ID]uint8
 	Networks     func() []records.Network // as they are served now
+	Every        time.Duration            // how often records and nodes are read; 0: every ten seconds
 }
 
 // Follow reads the bridge's figures until ctx ends; then they are told no more.
@@ -43,7 +44,7 @@ func (m *Metrics) Follow(ctx context.Context, b Bridge) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return every(ctx, slowEvery, f.readSlow) })
 	g.Go(func() error {
-		return every(ctx, readEvery, func(ctx context.Context) {
+		return every(ctx, cmp.Or(b.Every, readEvery), func(ctx context.Context) {
 			p := f.read(ctx)
 			m.page.Store(&p)
 		})

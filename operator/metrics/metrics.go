@@ -1,6 +1,6 @@
 // Package metrics is what operators' instruments read: the daemon's figures in Prometheus' text format, docs/operations.md "Metrics".
 //
-// It owns their names and what each costs: the records and the nodes are read by one loop, in bounded time, at most every ten seconds, and a scrape
+// It owns their names and what each costs: the records and the nodes are read by one loop, in bounded time, every ten seconds (`status.every`), and a scrape
 // shows what that loop has read last. It decides nothing; whether money moves is operator/status's to say, and shown as told there.
 //
 //	requests ──▶ counters, histograms ─┐
