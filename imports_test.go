@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"operator/notify":           {"chain", "internal/secretfile", "operator/status", "records", "records/control"},
 	"operator/overview":         {"chain", "operator", "operator/status", "records", "records/books", "records/control"},
 	"operator/doctor":           {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "vite/client", "vite/core"},
+	"operator/setup":            {"chain", "chain/ethereum", "chain/vite"},
 	"cmd/gatewayd":              {"..."},
 	"cmd/gatewaybench":          {"cmd/gatewaybench/bench", "cmd/gatewaybench/bridge", "cmd/gatewaybench/exchange"},
 	"cmd/gatewaybench/bench":    {},

@@ -15,8 +15,8 @@ import (
 )
 
 func configCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration file"}
-	c.AddCommand(configCheckCommand(w))
+	c := &cobra.Command{Use: "config", Short: "Make or check a configuration file"}
+	c.AddCommand(configInitCommand(w), configCheckCommand(w))
 	return c
 }
 

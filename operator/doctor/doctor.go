@@ -71,18 +71,29 @@ func (d *Doctor) examine(ctx context.Context) {
 		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", fmt.Sprintf("%d addresses", len(n.Funders)),
 			"list the addresses that you top up from in funders: what comes from others is taken for a user's transfer")
 	}
+	d.chains(ctx, accounts)
+	if len(d.Config.Networks) > 0 {
+		d.listener("gateway", d.Config.Gateway.Config)
+		d.certificate("certificate", "gateway.tls", d.Config.Gateway.TLS)
+	}
+}
+
+// Nodes looks at the chains alone, as one can before the daemon has run for the first time.
+func Nodes(ctx context.Context, cfg config.Config) []Finding {
+	d := &Doctor{Config: cfg, Now: time.Now}
+	d.chains(ctx, cfg.NetworkRecords())
+	return d.Findings
+}
+
+func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
 	for _, c := range d.Config.Chains() {
 		adapter, err := c.Open(nil, nil, nil)
 		if err != nil {
 			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's settings")
 			continue
 		}
-		d.chain(ctx, c, adapter, accounts)
+		d.chain(ctx, c, adapter, networks)
 		adapter.Close()
-	}
-	if len(d.Config.Networks) > 0 {
-		d.listener("gateway", d.Config.Gateway.Config)
-		d.certificate("certificate", "gateway.tls", d.Config.Gateway.TLS)
 	}
 }
 
