@@ -28,8 +28,12 @@ drill: build ## breaks three gateways in every way there is and repairs them by 
 	scripts/postgres.sh sh -c 'build/gatewayd demo drill --postgres "$$GATEWAYD_TEST_POSTGRES" "$$@"' - $(ARGS)
 
 .PHONY: bench
-bench: build build/gatewaybench ## every figure of the budgets beside its yardstick; ARGS="--rounds 5 --only matching"
+bench: build build/gatewaybench ## figures of whole programs beside budget and yardstick; ARGS="--rounds 5 --only ws"
 	build/gatewaybench $(ARGS)
+
+.PHONY: benchmarks
+benchmarks: ## figures of single packages beside budget and yardstick; ARGS="-benchtime 9x ./vite/dex"
+	go test -run '^$$' -bench Budget $(or $(ARGS),-benchtime 5x ./chain/ethereum ./records ./vite/dex ./vite/node ./watcher)
 
 .PHONY: build
 build: ## build/gatewayd, one static file

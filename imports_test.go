@@ -68,6 +68,7 @@ var mayImport = map[string][]string{
 	"web":                       {},
 	"httpserver":                {},
 	"httpserver/jsonrpc":        {},
+	"internal/budget":           {},
 	"internal/buildinfo":        {},
 	"internal/secretfile":       {},
 	"config":                    {"chain", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "operator/notify", "operator/status", "records", "vite/core", "wallet", "wallet/rpc", "watcher"},
@@ -101,7 +102,7 @@ var mayImport = map[string][]string{
 // tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
 	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/seed", "records/watch",
-	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/ethtest",
+	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest",
 	"vite/core", "vite/client", "vite/ledger", "vite/node", "vite/rpc",
 }
 

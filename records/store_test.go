@@ -13,7 +13,7 @@ import (
 )
 
 func TestSQLite(t *testing.T) {
-	recordstest.Run(t, func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "records.db") })
+	recordstest.Run(t, func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "records.db") })
 }
 
 func TestPostgres(t *testing.T) {

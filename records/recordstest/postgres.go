@@ -37,7 +37,7 @@ type Server struct {
 
 // Postgres answers the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
 // PostgreSQL is not installed at all.
-func Postgres(t *testing.T) *Server {
+func Postgres(t testing.TB) *Server {
 	t.Helper()
 	if u := os.Getenv(Environment); u != "" {
 		s := &Server{url: u}
@@ -53,7 +53,7 @@ func Postgres(t *testing.T) *Server {
 
 // OwnPostgres starts a throw-away server whatever the environment names, for tests that stop it. Its files are in a new folder of dir, or of
 // the system's place for such when dir is empty.
-func OwnPostgres(t *testing.T, dir string) *Server {
+func OwnPostgres(t testing.TB, dir string) *Server {
 	t.Helper()
 	bin, err := binaries()
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Server) await() error {
 }
 
 // Database makes a database without rows that ends with the test and answers its URL. Not for parallel use.
-func (s *Server) Database(t *testing.T) string {
+func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	if s.template == "" {
 		name := s.name()
@@ -216,12 +216,12 @@ func (s *Server) name() string {
 	return fmt.Sprintf("gatewayd_test_%d_%d", os.Getpid(), s.next)
 }
 
-func (s *Server) create(t *testing.T, name, template string) {
+func (s *Server) create(t testing.TB, name, template string) {
 	t.Helper()
 	s.exec(t, "CREATE DATABASE "+name+" TEMPLATE "+template)
 }
 
-func (s *Server) exec(t *testing.T, statement string) {
+func (s *Server) exec(t testing.TB, statement string) {
 	t.Helper()
 	db, err := sql.Open("pgx", s.url)
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func (s *Server) exec(t *testing.T, statement string) {
 }
 
 // at is the URL of a database of the server.
-func (s *Server) at(t *testing.T, name string) string {
+func (s *Server) at(t testing.TB, name string) string {
 	t.Helper()
 	u, err := url.Parse(s.url)
 	require.NoError(t, err)

@@ -3,7 +3,7 @@ package recordstest
 import "testing"
 
 // Run runs the suite. url makes an empty database that ends with the test and answers its URL.
-func Run(t *testing.T, url func(t *testing.T) string) {
+func Run(t *testing.T, url func(t testing.TB) string) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, url string)

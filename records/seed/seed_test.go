@@ -38,12 +38,12 @@ func open(t *testing.T, url string) *records.Store {
 }
 
 func TestSQLite(t *testing.T) {
-	testFill(t, func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "records.db") })
+	testFill(t, func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "records.db") })
 }
 
 func TestPostgres(t *testing.T) { testFill(t, recordstest.Postgres(t).Database) }
 
-func testFill(t *testing.T, url func(*testing.T) string) {
+func testFill(t *testing.T, url func(testing.TB) string) {
 	t.Run("sound", func(t *testing.T) { testSound(t, url(t)) })
 	t.Run("as the store's own", func(t *testing.T) { testAsOwn(t, url(t), url(t)) })
 }

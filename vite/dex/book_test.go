@@ -103,6 +103,12 @@ func (b *Book) orders() (list []Order) {
 
 func plainBook(t testing.TB) *Book { return bookOf(t, &Market{}) }
 
+func bookOf(t testing.TB, m *Market) *Book {
+	scale, err := NewScale(m.TradeDecimals, m.QuoteDecimals)
+	require.NoError(t, err)
+	return NewBook(scale)
+}
+
 // TestRestore: a book that is put together in any order is the same book.
 func TestRestore(t *testing.T) {
 	chance := rand.New(rand.NewPCG(3, 3))

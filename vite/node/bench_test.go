@@ -2,14 +2,17 @@ package node
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
+	"gatewayd/internal/budget"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 )
@@ -43,99 +46,126 @@ func (l *testChain) sends(u user, n int) []*core.AccountBlock {
 	return list
 }
 
-// perSnapshot is how many transfers the quota of one snapshot block pays for.
-const perSnapshot = core.MaxStakeQuota / core.QuotaPerUT
+// perWindow is how many transfers the quota of a whole window pays for.
+const perWindow = core.MaxStakeQuota * core.QuotaWindow / core.QuotaPerUT
 
-// submitAll submits in order, with a snapshot block where quota needs one.
-func submitAll(b *testing.B, l *testChain, list []*core.AccountBlock) {
-	for i, block := range list {
-		if i%perSnapshot == 0 {
-			l.snapshot()
-		}
-		if err := l.Submit(context.Background(), block); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkVerify(b *testing.B) {
-	l := setup(b)
-	block := l.sends(l.rich, 1)[0]
-	for b.Loop() {
-		if !core.Verify(block.PublicKey, block.Hash[:], block.Signature) {
-			b.Fatal("does not verify")
-		}
-	}
-}
-
-func BenchmarkSubmitInMemory(b *testing.B) {
-	config, users := benchConfig(b, "", 1)
-	l := open(b, config)
-	list := l.sends(users[0], b.N)
-	b.ResetTimer()
-	submitAll(b, l, list)
-}
-
-func BenchmarkSubmitDurable(b *testing.B) {
-	config, users := benchConfig(b, b.TempDir(), 1)
-	l := open(b, config)
-	list := l.sends(users[0], b.N)
-	b.ResetTimer()
-	submitAll(b, l, list)
-}
-
-// BenchmarkSubmitDurable64 has 64 callers share the disk.
-func BenchmarkSubmitDurable64(b *testing.B) {
-	const callers = 64
-	config, users := benchConfig(b, b.TempDir(), callers)
-	l := open(b, config)
-	lists := make([][]*core.AccountBlock, callers)
-	for i, u := range users {
-		lists[i] = l.sends(u, b.N/callers+1)
-	}
+// signedBlocks is a chain in a directory and the signed blocks that it is to take: of each caller a list, n in all.
+func signedBlocks(b *testing.B, dir string, callers, n int) (l *testChain, lists [][]*core.AccountBlock) {
+	each := (n + callers - 1) / callers
+	of := (each + perWindow - 1) / perWindow // accounts of each caller
+	config, users := benchConfig(b, dir, callers*of)
+	l = open(b, config)
 	for range core.QuotaWindow {
 		l.snapshot()
 	}
-	b.ResetTimer()
-	var wg sync.WaitGroup
-	for _, list := range lists {
-		wg.Go(func() {
-			for i, block := range list {
-				if i%perSnapshot == perSnapshot-1 {
-					l.snapshot()
-				}
-				if err := l.Submit(context.Background(), block); err != nil {
-					b.Error(err)
-					return
-				}
+	lists = make([][]*core.AccountBlock, callers)
+	for i := range lists {
+		for _, u := range users[i*of : (i+1)*of] {
+			lists[i] = append(lists[i], l.sends(u, each/of)...)
+		}
+	}
+	return l, lists
+}
+
+// submitting has callers submit n blocks between them, each block taken before the caller's next.
+func submitting(b *testing.B, callers, n int, where func(*testing.B) string) func() budget.Cost {
+	return func() budget.Cost {
+		l, lists := signedBlocks(b, where(b), callers, n)
+		cost := budget.Measure(callers*len(lists[0]), func() {
+			var g errgroup.Group
+			for _, list := range lists {
+				g.Go(func() error {
+					for _, block := range list {
+						if err := l.Submit(context.Background(), block); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			}
+			require.NoError(b, g.Wait())
+		})
+		require.NoError(b, l.Close())
+		return cost
+	}
+}
+
+func onDisk(b *testing.B) string { return b.TempDir() }
+
+// inMemory is a folder whose files need no disk; "" keeps the log in the process.
+func inMemory(b *testing.B) string {
+	dir, err := os.MkdirTemp("/dev/shm", "gatewayd-bench-")
+	if err != nil {
+		return "" // there is no such folder
+	}
+	b.Cleanup(func() { require.NoError(b, os.RemoveAll(dir)) })
+	return dir
+}
+
+// benchBlocks is how many blocks are taken; from a disk by one caller, a tenth of them.
+func benchBlocks() int {
+	if testing.Short() {
+		return 640
+	}
+	return 20_000
+}
+
+// BenchmarkBudgetAccept has a block hashed, verified, applied and logged without waiting for a disk; the yardstick is its signature verified. The
+// signatures of 64 callers are checked together.
+func BenchmarkBudgetAccept(b *testing.B) {
+	config, users := benchConfig(b, "", 1)
+	block := open(b, config).sends(users[0], 1)[0]
+	verify := func() budget.Cost {
+		return budget.Measure(benchBlocks(), func() {
+			for range benchBlocks() {
+				require.True(b, core.Verify(block.PublicKey, block.Hash[:], block.Signature))
 			}
 		})
 	}
-	wg.Wait()
+	b.Run("single", func(b *testing.B) {
+		budget.Compare(b, 1.25, budget.Cost.PerCPU, submitting(b, 1, benchBlocks(), inMemory), verify)
+	})
+	b.Run("batched", func(b *testing.B) {
+		budget.Compare(b, 0.75, budget.Cost.PerCPU, submitting(b, 64, benchBlocks(), inMemory), verify)
+	})
 }
 
-// BenchmarkDisk is the yardstick: a write of a block's size and an fsync.
-func BenchmarkDisk(b *testing.B) {
-	file, err := os.Create(filepath.Join(b.TempDir(), "file"))
+// BenchmarkBudgetIntake has blocks made durable: by 64 callers, who share the disk, five times as many as by one; by one, six for ten pages of 4 KiB
+// that are overwritten and synced.
+func BenchmarkBudgetIntake(b *testing.B) {
+	single := submitting(b, 1, benchBlocks()/10, onDisk)
+	b.Run("grouped", func(b *testing.B) {
+		budget.Compare(b, 1./5, budget.Cost.PerWall, submitting(b, 64, benchBlocks(), onDisk), single)
+	})
+	b.Run("single", func(b *testing.B) {
+		budget.Compare(b, 1/0.6, budget.Cost.PerWall, single, func() budget.Cost { return overwrite(b, benchBlocks()/10) })
+	})
+}
+
+// overwrite is the floor of every durable write: one page, in place, synced.
+func overwrite(b *testing.B, n int) budget.Cost {
+	file, err := os.Create(filepath.Join(b.TempDir(), "page"))
 	require.NoError(b, err)
 	defer file.Close()
-	data := make([]byte, 400)
-	for b.Loop() {
-		_, err := file.Write(data)
-		if err == nil {
-			err = file.Sync()
+	page := make([]byte, 4096)
+	return budget.Measure(n, func() {
+		for range n {
+			_, err := file.WriteAt(page, 0)
+			require.NoError(b, errors.Join(err, unix.Fdatasync(int(file.Fd()))))
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
+	})
 }
 
 func BenchmarkReplay(b *testing.B) {
 	dir := b.TempDir()
 	config, users := benchConfig(b, dir, 1)
 	l := open(b, config)
-	submitAll(b, l, l.sends(users[0], 5000))
+	for i, block := range l.sends(users[0], 5000) {
+		if i%(core.MaxStakeQuota/core.QuotaPerUT) == 0 { // what the quota of one snapshot block pays for
+			l.snapshot()
+		}
+		require.NoError(b, l.Submit(b.Context(), block))
+	}
 	require.NoError(b, l.Close())
 	for b.Loop() {
 		n, err := New(config)

@@ -20,7 +20,7 @@ import (
 
 // Case is one comparison: a part of gatewayd against yardsticks that do the same work in the plainest way, or against a figure that stands for itself.
 type Case struct {
-	Name  string // one word, such as "matching-nw1"
+	Name  string // one word, such as "ws-paced-1000"
 	About string // one line for --list
 	Unit  string // what the work is counted in, such as "order"
 
@@ -63,10 +63,8 @@ type Goal struct {
 	Budget float64 // what is promised
 	Limit  float64 // what is close to the possible
 
-	AtLeast  bool // the ratio is the yardstick's cost through ours: how many times cheaper we are
 	Absolute bool // no ratio: Budget is in the unit of the measure itself (nanoseconds for CPU and Wall)
 	Sum      bool // the yardsticks are parts of the whole, and their sum counts
-	Spread   bool // the dearest side through the cheapest, whichever is ours: all sides are to cost the same
 }
 
 // Figure is what a part measured.

@@ -209,13 +209,5 @@ func (c *Case) outcome(ctx context.Context, r *Run) (o outcome) {
 	return o
 }
 
-// LiveHeap is what is in use after everything else was collected.
-func LiveHeap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // times shows a scale: 1x, 10x, 0.1x.
 func times(scale float64) string { return strconv.FormatFloat(scale, 'g', 4, 64) + "x" }

@@ -66,7 +66,7 @@ func (r *Result) judge() error {
 		}
 		v.Ours, v.Yardstick, v.Median = median(costs), median(yards), median(ratios)
 		v.Least, v.Most = slices.Min(ratios), slices.Max(ratios)
-		v.Met, v.AtLimit = g.within(v.Median, g.Budget), g.within(v.Median, g.Limit)
+		v.Met, v.AtLimit = v.Median <= g.Budget, v.Median <= g.Limit
 		r.Verdict = append(r.Verdict, v)
 	}
 	return nil
@@ -75,20 +75,10 @@ func (r *Result) judge() error {
 // ratio is what the budget is about. A cost too small to be measured counts as the least there is, so that JSON can say it.
 func (g Goal) ratio(cost, yard float64) float64 {
 	const least = 1e-9
-	switch {
-	case g.Absolute:
+	if g.Absolute {
 		return cost
-	case g.AtLeast:
-		return max(yard, least) / max(cost, least)
 	}
 	return max(cost, least) / max(yard, least)
-}
-
-func (g Goal) within(v, bound float64) bool {
-	if g.AtLeast {
-		return v >= bound
-	}
-	return v <= bound
 }
 
 // compare answers the two costs that a goal is about; v takes the unit and whose the second is.
@@ -105,22 +95,11 @@ func (r *Round) compare(v *Verdict) (cost, yard float64, err error) {
 			cost, v.Unit = n.Value, n.Unit
 		case v.Sum:
 			yard, v.Against = yard+n.Value, "sum of parts"
-		case v.Spread:
-			yard, v.Against = min(or(yard, cost), n.Value), "the cheapest"
-			cost = max(cost, n.Value)
 		case i == 1 || n.Value < yard:
 			yard, v.Against = n.Value, s.Name
 		}
 	}
 	return cost, yard, nil
-}
-
-// or is a, or b when there is no a yet.
-func or(a, b float64) float64 {
-	if a == 0 {
-		return b
-	}
-	return a
 }
 
 // same fails when sides disagree about a note that must be the same.

@@ -38,18 +38,15 @@ func (r *Result) lines(w io.Writer) {
 		}
 	}
 	for _, v := range r.Verdict {
-		per, yardstick, sign := v.Of, "-", "<="
+		per, yardstick := v.Of, "-"
 		if v.Of == CPU || v.Of == Wall {
 			per += "/" + r.Unit
 		}
 		if !v.Absolute {
 			yardstick = show(v.Yardstick, v.Unit) + " " + v.Against
 		}
-		if v.AtLeast {
-			sign = ">="
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s [%s..%s]\t%s %s (%s)\t%s\t%d, %d noisy\n", r.Name, per, show(v.Ours, v.Unit), yardstick,
-			v.show(v.Median), v.show(v.Least), v.show(v.Most), sign, v.show(v.Budget), v.show(v.Limit), v.word(), len(r.Rounds), noisy)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s [%s..%s]\t<= %s (%s)\t%s\t%d, %d noisy\n", r.Name, per, show(v.Ours, v.Unit), yardstick,
+			v.show(v.Median), v.show(v.Least), v.show(v.Most), v.show(v.Budget), v.show(v.Limit), v.word(), len(r.Rounds), noisy)
 	}
 }
 
@@ -68,7 +65,7 @@ func (v *Verdict) word() string {
 	case v.Met:
 		return "met"
 	}
-	return fmt.Sprintf("missed by %.0f %%", (max(v.Median/v.Budget, v.Budget/v.Median)-1)*100)
+	return fmt.Sprintf("missed by %.0f %%", (v.Median/v.Budget-1)*100)
 }
 
 // notes prints the medians of all that each side measured.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
@@ -37,6 +40,7 @@ func catchUpCase() bench.Case {
 const (
 	snapshotsADay = 86_400
 	sendEvery     = 20 // snapshot blocks
+	nodeHelper    = "node"
 )
 
 // exchangeDay is an embedded exchange chain whose clock goes on by a second for each snapshot block.
@@ -100,42 +104,73 @@ func serveDay(ctx context.Context, r *bench.Run, say func(string)) error {
 	return errors.Join(err, g.Wait())
 }
 
+// withNode runs f while a process beside this one is the node at an URL.
+func withNode(ctx context.Context, r *bench.Run, f func(url string) error) error {
+	node, err := r.Start(ctx, nodeHelper, "")
+	if err != nil {
+		return err
+	}
+	url, err := node.Line()
+	if err == nil {
+		err = f(url)
+	}
+	return errors.Join(err, node.End())
+}
+
+// nobodys knows no address of ours.
+type nobodys struct{}
+
+func (nobodys) Owned(context.Context, chain.ID, []string) (map[string]bool, error) { return nil, nil }
+
+// Accounts makes nobodys the owner of nothing on the exchange chain, too.
+func (nobodys) Accounts(context.Context, chain.ID) ([]string, error) { return nil, nil }
+
+// countingStore counts what is committed durably.
+type countingStore struct {
+	*records.Store
+	commits atomic.Int64
+}
+
+// Update counts.
+func (s *countingStore) Update(ctx context.Context, f func(*records.Tx) error) error {
+	s.commits.Add(1)
+	return s.Store.Update(ctx, f)
+}
+
+// catchUp starts a new store at the chain's first block and takes one step, which reads all there is. Without networks nothing is signed.
 func catchUp(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
+	store, err := records.Open(ctx, records.Config{URL: "sqlite:" + storeFile(r.Dir)})
+	if err != nil {
+		return bench.Figure{}, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
 	err = withNode(ctx, r, func(url string) error {
-		n := simNetwork()
-		ours, err := vite.New(vite.Config{ID: n.Exchange, Nodes: []string{url}, Confirmations: 180}, nil, nobodys{})
+		c, err := vite.New(vite.Config{ID: "vite", Nodes: []string{url}, Confirmations: 180}, nil, nobodys{})
 		if err != nil {
 			return err
 		}
-		defer ours.Close()
-		source := newSimChain(n.Source, false, chain.Point{Height: 1, Hash: simHash(n.Source, "block", 1)})
-		f, err = catchUpWith(ctx, r, n, ours, map[chain.ID]chain.Chain{n.Exchange: ours, n.Source: source})
+		defer c.Close()
+		f, err = followAll(ctx, r, c, &countingStore{Store: store})
 		return err
 	})
 	return f, err
 }
 
-// catchUpWith starts a new store at the chains' first blocks and takes one step, which reads all there is.
-func catchUpWith(ctx context.Context, r *bench.Run, n records.Network, ours chain.Chain, chains map[chain.ID]chain.Chain) (f bench.Figure, err error) {
-	s := &simRig{dir: r.Dir, network: n}
-	if err := s.openStores(ctx, simEngine{}, chains); err != nil {
+func followAll(ctx context.Context, r *bench.Run, c *vite.Chain, store *countingStore) (f bench.Figure, err error) {
+	first, err := c.Block(ctx, 1)
+	if err != nil {
+		return bench.Figure{}, fmt.Errorf("reading the first block: %w", err)
+	}
+	if err := store.Store.Update(ctx, func(tx *records.Tx) error { return tx.StartCursor(c.ID(), first.Point) }); err != nil {
 		return bench.Figure{}, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	for id, c := range chains {
-		b, err := c.Block(ctx, 1)
-		if err != nil {
-			return bench.Figure{}, fmt.Errorf("reading the first block: %w", err)
-		}
-		if err := s.store.Store.Update(ctx, func(tx *records.Tx) error { return tx.StartCursor(id, b.Point) }); err != nil {
-			return bench.Figure{}, err
-		}
-	}
-	w, err := watcher.New(watcher.Config{}, s.parts)
+	quiet := logrus.New()
+	quiet.SetOutput(io.Discard)
+	w, err := watcher.New(watcher.Config{}, watcher.Parts{Store: store, Chains: map[chain.ID]chain.Chain{c.ID(): c}, Log: quiet})
 	if err != nil {
 		return bench.Figure{}, err
 	}
-	head, err := ours.Head(ctx)
+	head, err := c.Head(ctx)
 	if err != nil {
 		return bench.Figure{}, err
 	}
@@ -144,9 +179,9 @@ func catchUpWith(ctx context.Context, r *bench.Run, n records.Network, ours chai
 		return bench.Figure{}, err
 	}
 	f.Note("a day", float64(f.Wall)/float64(blocks)*snapshotsADay, "ns")
-	f.Note("commits", float64(s.commits())/float64(blocks), "")
-	return f, s.store.View(ctx, func(tx *records.Tx) error {
-		at, err := tx.Cursor(ours.ID())
+	f.Note("commits", float64(store.commits.Load())/float64(blocks), "")
+	return f, store.View(ctx, func(tx *records.Tx) error {
+		at, err := tx.Cursor(c.ID())
 		if err == nil && at.Point != head.Latest {
 			err = fmt.Errorf("at %d of %d blocks", at.Height, blocks)
 		}

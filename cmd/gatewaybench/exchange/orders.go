@@ -28,7 +28,7 @@ func orderCase() bench.Case {
 		Yardsticks: []bench.Side{
 			{Name: "HTTP echo", Part: echoOrders}, {Name: "HMAC", Part: bench.Loop(10*restOrders, authenticate)},
 			{Name: "sign", Part: bench.Loop(2*restOrders, signHash)}, {Name: "verify", Part: bench.Loop(2*restOrders, verifyBlock)},
-			{Name: "match", Part: matchOrders}, {Name: "log append", Part: bench.Loop(restOrders, appendBlock)},
+			{Name: "log append", Part: bench.Loop(restOrders, appendBlock)},
 		},
 		Goals: []bench.Goal{{Of: bench.CPU, Budget: 2.5, Limit: 2, Sum: true}},
 	}
@@ -127,16 +127,6 @@ func signHash(*bench.Run) (func() error, error) {
 		}
 		return nil
 	}, err
-}
-
-// matchOrders matches on a book with real amounts.
-func matchOrders(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
-	s := nw1(r.N(25 * restOrders))
-	b, err := newExchangeBook(s, 10)
-	if err == nil {
-		err = s.play(ctx, b, &f)
-	}
-	return f, err
 }
 
 // appendBlock makes a block of an order's size durable.

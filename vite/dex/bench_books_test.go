@@ -1,4 +1,4 @@
-package exchange
+package dex_test
 
 import (
 	"fmt"
@@ -133,6 +133,7 @@ type exchangeBook struct {
 	book      *dex.Book
 	fills     dex.Result
 	rate      uint32 // orders a second of the chain's clock
+	unit      uint   // a quantity of 1 is 2^unit of the smallest units
 	one, frac uint64 // a price of one in ticks; a tick in the fractions of prices
 
 	numbers  []uint32      // by number: the order's id in the stream
@@ -151,9 +152,15 @@ type prepared struct {
 // realUnit makes a quantity of 1 a seventh of a token of 18 decimals. A power of two is taken out again by a shift.
 const realUnit = 57
 
+// newExchangeBook is a book of tokens of 18 decimals.
 func newExchangeBook(s *stream, rate int) (*exchangeBook, error) {
+	return newBookOf(s, rate, 18, realUnit)
+}
+
+// newBookOf is a book of tokens of so many decimals, in which a quantity of 1 is 2^unit of the smallest units.
+func newBookOf(s *stream, rate int, decimals uint8, unit uint) (*exchangeBook, error) {
 	b := &exchangeBook{
-		market: dex.Market{ID: 1, QuoteType: dex.QuoteVITE, TradeDecimals: 18, QuoteDecimals: 18}, rate: uint32(rate),
+		market: dex.Market{ID: 1, QuoteType: dex.QuoteVITE, TradeDecimals: decimals, QuoteDecimals: decimals}, rate: uint32(rate), unit: unit,
 		one: uint64(math.Pow10(s.decimals)), frac: uint64(math.Pow10(12 - s.decimals)),
 		numbers: []uint32{0}, ids: make([]dex.OrderID, len(s.steps)+1), prepared: make([]prepared, 0, atOnce),
 	}
@@ -187,7 +194,7 @@ func (b *exchangeBook) place(s *step, o *dex.Order) (err error) {
 	if s.immediate {
 		p.Type = dex.ImmediateOrCancel
 	}
-	p.Quantity.Lsh(uint256.NewInt(uint64(s.quantity)), realUnit)
+	p.Quantity.Lsh(uint256.NewInt(uint64(s.quantity)), b.unit)
 	p.Available.Lsh(uint256.NewInt(1), 127)
 	*o, err = b.market.Place(&p)
 	b.ids[s.id] = o.ID
@@ -212,7 +219,7 @@ func (b *exchangeBook) play(i int) {
 	taker := b.id(&p.order.ID)
 	for j := range b.fills.Fills {
 		f := &b.fills.Fills[j]
-		quantity := f.Quantity[0]>>realUnit | f.Quantity[1]<<(64-realUnit)
+		quantity := f.Quantity[0]>>b.unit | f.Quantity[1]<<(64-b.unit)
 		b.trade(taker, b.id(&f.Maker), quantity, f.Price.Units*b.one+f.Price.Frac/b.frac)
 	}
 }

@@ -1,10 +1,12 @@
-package exchange
+package dex_test
 
 import (
 	_ "embed"
 	"encoding/binary"
-	"fmt"
 	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // step is what an order stream asks of a book: an order enters, one leaves, or (a modify) one leaves and enters again as the newest.
@@ -234,7 +236,7 @@ func gaps(steps int) *stream {
 //go:embed testdata/stream-20k.bin
 var recording []byte
 
-func recorded() (*stream, error) {
+func recorded(t testing.TB) *stream {
 	const size = 24
 	s := &stream{prefill: prefilled, decimals: tickDecimals}
 	ids := map[uint64]uint32{}
@@ -244,14 +246,12 @@ func recorded() (*stream, error) {
 			enters: b[0] == 0, leaves: b[0] == 1, sell: b[1] == 1, immediate: b[2] == 1, quantity: binary.LittleEndian.Uint32(b[4:]),
 			price: int64(binary.LittleEndian.Uint64(b[16:])), id: ids[long],
 		}
-		if next.enters == (next.id != 0) {
-			return nil, fmt.Errorf("recorded stream: step %d of order %d, which has number %d", len(s.steps), long, next.id)
-		}
+		require.NotEqual(t, next.enters, next.id != 0, "step %d of order %d, which has number %d", len(s.steps), long, next.id)
 		if next.enters {
 			ids[long] = uint32(len(ids) + 1)
 			next.id = ids[long]
 		}
 		s.steps = append(s.steps, next)
 	}
-	return s, nil
+	return s
 }

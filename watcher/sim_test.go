@@ -1,4 +1,4 @@
-package bridge
+package watcher
 
 import (
 	"context"
@@ -21,35 +21,31 @@ type simChain struct {
 	linked bool
 	tail   int // of what is broadcast, so much stands in a block of its own behind the next one
 
-	mu sync.Mutex
-	simState
+	mu      sync.Mutex
 	heads   int // calls of Head
 	sent    int // attempts taken
 	settled int // of them that stand in a final block
-}
 
-// simState is what a simChain goes on with.
-type simState struct {
-	Base   uint64 // height of Line[0]
-	Line   []chain.Block
-	Final  uint64
-	Next   map[string]uint64 // by account, behind what waits
-	Mined  map[string]chain.AccountHead
-	Pool   []chain.OwnTx
-	Serial uint64
+	base   uint64 // height of line[0]
+	line   []chain.Block
+	final  uint64
+	next   map[string]uint64 // by account, behind what waits
+	mined  map[string]chain.AccountHead
+	pool   []chain.OwnTx
+	serial uint64
 }
 
 // newSimChain begins at a block of which everything is final.
 func newSimChain(id chain.ID, linked bool, at chain.Point) *simChain {
-	return &simChain{id: id, linked: linked, simState: simState{
-		Base: at.Height, Line: []chain.Block{{Point: at}}, Final: at.Height, Next: map[string]uint64{}, Mined: map[string]chain.AccountHead{},
-	}}
+	return &simChain{
+		id: id, linked: linked, base: at.Height, line: []chain.Block{{Point: at}}, final: at.Height, next: map[string]uint64{}, mined: map[string]chain.AccountHead{},
+	}
 }
 
 // stand takes over where an account of ours stands.
 func (c *simChain) stand(tx *records.Tx, account, hash string) error {
 	a, err := tx.Account(c.id, account)
-	c.Next[account], c.Mined[account] = a.Next, chain.AccountHead{Next: a.Next, Hash: hash, Settled: true}
+	c.next[account], c.mined[account] = a.Next, chain.AccountHead{Next: a.Next, Hash: hash, Settled: true}
 	return err
 }
 
@@ -57,8 +53,8 @@ func (c *simChain) stand(tx *records.Tx, account, hash string) error {
 func (c *simChain) mine(transfers ...chain.Transfer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pool := c.Pool
-	c.Pool = nil
+	pool := c.pool
+	c.pool = nil
 	rest := len(pool) - min(c.tail, len(pool))
 	c.add(transfers, pool[:rest])
 	if c.tail > 0 {
@@ -67,66 +63,40 @@ func (c *simChain) mine(transfers ...chain.Transfer) {
 }
 
 func (c *simChain) add(transfers []chain.Transfer, effects []chain.OwnTx) {
-	last := c.Line[len(c.Line)-1]
+	last := c.line[len(c.line)-1]
 	b := chain.Block{Parent: last.Hash, Transfers: transfers, OwnTxs: effects, Time: time.Unix(1_790_000_000+int64(last.Height), 0).UTC()}
 	b.Point = chain.Point{Height: last.Height + 1, Hash: simHash(c.id, "block", last.Height+1)}
 	for _, e := range effects {
-		c.Mined[e.Account] = chain.AccountHead{Next: e.Number + 1, Hash: e.Tx, Settled: true}
+		c.mined[e.Account] = chain.AccountHead{Next: e.Number + 1, Hash: e.Tx, Settled: true}
 	}
-	c.Line = append(c.Line, b)
+	c.line = append(c.line, b)
 }
 
-// notFinal counts what was broadcast and stands in a block that is not final.
-func (c *simChain) notFinal() (n int) {
+// finalize makes everything final that has depth blocks on top; steady: as long as no more of what was broadcast stands in it than was broadcast.
+func (c *simChain) finalize(depth uint64, steady bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, b := range c.Line[c.Final-c.Base+1:] {
-		n += len(b.OwnTxs)
-	}
-	return n
-}
-
-// finalize makes everything final that has depth blocks on top.
-func (c *simChain) finalize(depth uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.Base+uint64(len(c.Line))-1 > depth+c.Final {
-		c.settleNext()
+	for c.base+uint64(len(c.line))-1 > depth+c.final {
+		own := len(c.line[c.final+1-c.base].OwnTxs)
+		if steady && c.settled+own > c.sent {
+			return
+		}
+		c.final++
+		c.settled += own
 	}
 }
 
-// finalizeAsMany makes blocks final that have depth blocks on top, as long as no more of what was broadcast stands in them than was broadcast.
-func (c *simChain) finalizeAsMany(depth uint64) {
+// settleAsSent lets as many become final from now on as are sent from now on.
+func (c *simChain) settleAsSent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.Base+uint64(len(c.Line))-1 > depth+c.Final && c.settled+len(c.Line[c.Final+1-c.Base].OwnTxs) <= c.sent {
-		c.settleNext()
-	}
-}
-
-// settleNext makes one more block final.
-func (c *simChain) settleNext() {
-	c.Final++
-	c.settled += len(c.Line[c.Final-c.Base].OwnTxs)
-}
-
-// count begins to count what is sent and settled.
-func (c *simChain) count() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sent, c.settled = 0, 0
-}
-
-func (c *simChain) settledSoFar() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.settled
+	c.settled = c.sent
 }
 
 // transfer is a movement to an account of ours, for the next block.
 func (c *simChain) transfer(from, to string, asset chain.Asset, amount chain.Amount, memo chain.Memo) chain.Transfer {
-	c.Serial++
-	hash := simHash(c.id, "in", c.Serial)
+	c.serial++
+	hash := simHash(c.id, "in", c.serial)
 	return chain.Transfer{Ref: hash, Tx: hash, From: from, To: to, Asset: asset, Amount: amount, Memo: memo}
 }
 
@@ -155,18 +125,18 @@ func (c *simChain) Head(context.Context) (chain.Head, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heads++
-	last := c.Line[len(c.Line)-1]
-	return chain.Head{Latest: last.Point, Final: c.Line[c.Final-c.Base].Point, Time: last.Time}, nil
+	last := c.line[len(c.line)-1]
+	return chain.Head{Latest: last.Point, Final: c.line[c.final-c.base].Point, Time: last.Time}, nil
 }
 
 // Block is the block at a height.
 func (c *simChain) Block(_ context.Context, height uint64) (chain.Block, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if height < c.Base || height-c.Base >= uint64(len(c.Line)) {
+	if height < c.base || height-c.base >= uint64(len(c.line)) {
 		return chain.Block{}, fmt.Errorf("block %d: %w", height, chain.ErrNotFound)
 	}
-	return c.Line[height-c.Base], nil
+	return c.line[height-c.base], nil
 }
 
 // CheckAddress takes every address.
@@ -181,7 +151,7 @@ func (c *simChain) Balance(context.Context, string, chain.Asset) (chain.Amount, 
 func (c *simChain) AccountHead(_ context.Context, account string) (chain.AccountHead, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.Mined[account], nil
+	return c.mined[account], nil
 }
 
 // simAttempt is what an attempt's bytes hold; the filling is as long as a real one's.
@@ -238,19 +208,19 @@ func (c *simChain) broadcast(a chain.Attempt) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch next := c.Next[in.Account]; {
+	switch next := c.next[in.Account]; {
 	case in.Number < next:
 		return nil
 	case in.Number > next:
 		return fmt.Errorf("%s has number %d next, not %d: %w", in.Account, next, in.Number, chain.ErrUnavailable)
 	}
-	c.Next[in.Account]++
+	c.next[in.Account]++
 	c.sent++
 	fee := chain.NewAmount(21000)
 	if c.linked {
 		fee = chain.Amount{}
 	}
-	c.Pool = append(c.Pool, chain.OwnTx{Account: in.Account, Number: in.Number, Tx: a.Hash, OK: true, Fee: fee})
+	c.pool = append(c.pool, chain.OwnTx{Account: in.Account, Number: in.Number, Tx: a.Hash, OK: true, Fee: fee})
 	return nil
 }
 

@@ -1,0 +1,311 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/internal/budget"
+	"gatewayd/records"
+	"gatewayd/records/recordstest"
+	pastseed "gatewayd/records/seed"
+	"gatewayd/records/signguard"
+)
+
+// What benchmarks begin with and make, in payments; a hundredth of it with -short.
+const (
+	benchPast     = 100_000 // GATEWAYD_PAST makes it another number
+	benchBlock    = 200
+	benchBlocks   = 10
+	benchUsers    = 100 // deposit and withdraw in turn
+	fewWaiting    = 16
+	mostIdle      = 20 // rounds without anything sent, before a side gives up
+	benchToken    = "tti_usd"
+	benchTokenEth = chain.Asset("0xusd")
+)
+
+func scaled(n int) int {
+	if testing.Short() {
+		return max(1, n/100)
+	}
+	return n
+}
+
+// pastPayments are two numbers of payments that were ever made.
+func pastPayments(b *testing.B) []int {
+	past := scaled(benchPast)
+	if text := os.Getenv("GATEWAYD_PAST"); text != "" {
+		var err error
+		past, err = strconv.Atoi(text)
+		require.NoError(b, err)
+	}
+	return []int{0, past}
+}
+
+// BenchmarkBudgetPayments is about what a payment costs, however many wait for a final block (16 to 20,000 each way) and however many were ever made:
+// 3 ms of CPU, the same on all sides within 1.2 times, 200 a second each way by the clock, 0.1 durable commits.
+//
+// It is the real watcher with its store and sign-guard on disk, from the block in which transfers become final to the broadcast of their payouts, and
+// the settling of the payouts that become final meanwhile: as many as are sent. What a ledger and its client cost is not in it.
+func BenchmarkBudgetPayments(b *testing.B) {
+	stores := map[string]func() string{"sqlite": func() string { return "sqlite:" + filepath.Join(b.TempDir(), "records.db") }}
+	if os.Getenv(recordstest.Environment) != "" {
+		server := recordstest.Postgres(b)
+		stores["postgres"] = func() string { return server.Database(b) }
+	}
+	for engine, url := range stores {
+		var costs []float64
+		for _, past := range pastPayments(b) {
+			s := openSim(b, url(), past)
+			for _, waiting := range []int{fewWaiting, scaled(1000), scaled(20_000)} {
+				b.Run(fmt.Sprintf("%s/past=%d/waiting=%d", engine, past, waiting), func(b *testing.B) {
+					s.letWait(b, waiting)
+					costs = append(costs, s.payments(b))
+				})
+			}
+		}
+		if len(costs) > 0 {
+			b.Logf("%s: the dearest through the cheapest is %.2f, budget 1.2", engine, slices.Max(costs)/slices.Min(costs))
+		}
+	}
+}
+
+// simRig is the real watcher on the real store and sign-guard, on disk, between two ledgers in memory.
+type simRig struct {
+	source, exchange *simChain
+	network          records.Network
+	store            *countingStore
+	guard            *countingGuard
+	parts            Parts
+	w                *Watcher
+	users            int // deposits and withdrawals so far, which give each its user
+	depth            int // blocks on top that make a block final
+}
+
+// countingStore counts what is committed durably.
+type countingStore struct {
+	*records.Store
+	commits atomic.Int64
+}
+
+// Update counts.
+func (s *countingStore) Update(ctx context.Context, f func(*records.Tx) error) error {
+	s.commits.Add(1)
+	return s.Store.Update(ctx, f)
+}
+
+// countingGuard counts what the sign-guard commits.
+type countingGuard struct {
+	*signguard.Guard
+	commits atomic.Int64
+}
+
+// Allow counts.
+func (g *countingGuard) Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error {
+	g.commits.Add(1)
+	return g.Guard.Allow(ctx, id, wanted...)
+}
+
+// simNetwork has one token. One block decides a transfer, so that what waits is only what the chains' own final points keep open.
+func simNetwork() records.Network {
+	policy := records.Policy{
+		Decimals: 6, AssetDecimals: 6, MinDeposit: units(10), MinWithdraw: units(10),
+		DepositConfirmations: records.Depth{Count: 1}, WithdrawConfirmations: records.Depth{Count: 1}, Fee: records.Fee{Kind: "flat", Amount: units(fee)},
+	}
+	return records.Network{
+		Name: "eth", Source: "eth", Exchange: "vite", Hot: "0xhot", Shared: "0xshared", Gas: "0xgas", Gateway: "vite_gateway",
+		Tokens: []records.Token{{TokenID: benchToken, Symbol: "USD", Decimals: 6, AssetDecimals: 6, Asset: benchTokenEth, Policy: policy}},
+	}
+}
+
+// openSim fills a database with so many past payments and goes on where their chains then are.
+func openSim(b *testing.B, url string, past int) *simRig {
+	b.Helper()
+	n := simNetwork()
+	end, err := pastseed.Fill(b.Context(), url, pastseed.Plan{Network: n, Payments: past, At: time.Now().Add(-time.Hour * 24 * 365)})
+	require.NoError(b, err)
+	s := &simRig{network: n, source: newSimChain(n.Source, false, end.Source), exchange: newSimChain(n.Exchange, true, end.Exchange)}
+	store, err := records.Open(b.Context(), records.Config{URL: url})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, store.Close()) })
+	guard, err := signguard.Open(filepath.Join(b.TempDir(), "guard.db"))
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, guard.Close()) })
+	require.NoError(b, store.Update(b.Context(), func(tx *records.Tx) error {
+		return errors.Join(s.source.stand(tx, n.Hot, ""), s.exchange.stand(tx, n.Gateway, end.LastSent), bindUsers(tx, n))
+	}))
+	s.store, s.guard = &countingStore{Store: store}, &countingGuard{Guard: guard}
+	s.parts = Parts{
+		Store: s.store, Chains: map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange}, Networks: []records.Network{n}, Guard: s.guard, Log: quiet(),
+	}
+	s.w, err = New(Config{}, s.parts)
+	require.NoError(b, err)
+	return s
+}
+
+func bindUsers(tx *records.Tx, n records.Network) error {
+	for i := range benchUsers {
+		_, err := tx.BindAddress(n.Name, n.Source, benchOwner(i), func(index uint32) (string, string, error) {
+			return benchAddress(i), fmt.Sprintf("user/%d", index), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func benchOwner(i int) string   { return fmt.Sprintf("vite_user_%d", i%benchUsers) }
+func benchAddress(i int) string { return fmt.Sprintf("0xuser%d", i%benchUsers) }
+
+// mine makes a block of each ledger, of users who deposit to their addresses and who withdraw, in turn.
+func (s *simRig) mine(deposits, withdrawals int) {
+	in, out := make([]chain.Transfer, deposits), make([]chain.Transfer, withdrawals)
+	for i := range in {
+		s.users++
+		in[i] = s.source.transfer("0xsender", benchAddress(s.users), benchTokenEth, units(1000), chain.Memo{Type: -1})
+	}
+	for i := range out {
+		s.users++
+		memo := chain.Memo{Raw: []byte{0x0b, 0xc3}, Address: fmt.Sprintf("0xpayee%d", s.users%benchUsers)}
+		out[i] = s.exchange.transfer(benchOwner(s.users), s.network.Gateway, benchToken, units(1000+fee), memo)
+	}
+	s.source.mine(in...)
+	s.exchange.mine(out...)
+}
+
+// finalize makes blocks final that are deep enough; steady: only as long as no more payments become final than were sent, so that every side settles as
+// many as it makes, however many wait.
+func (s *simRig) finalize(steady bool) {
+	s.source.finalize(uint64(s.depth), steady)
+	s.exchange.finalize(uint64(s.depth), steady)
+}
+
+// letWait makes payments in both directions until as many wait as are wanted: a block of deposits, a block of withdrawals, and so on. Fewer than a
+// block of them wait in a block of their own.
+func (s *simRig) letWait(b *testing.B, waiting int) {
+	block := scaled(benchBlock)
+	s.depth = max(1, 2*waiting/block)
+	s.source.tail, s.exchange.tail = 0, 0
+	if waiting == fewWaiting {
+		s.source.tail, s.exchange.tail = waiting, waiting
+	}
+	for i := range s.depth {
+		s.mine(block*(1-i%2), block*(i%2))
+		s.finalize(false)
+		require.NoError(b, s.w.Step(b.Context()))
+	}
+	for before := -1; s.sent() > before; { // until nothing more is sent
+		before = s.sent()
+		s.mine(0, 0)
+		s.finalize(false)
+		require.NoError(b, s.w.Step(b.Context()))
+	}
+}
+
+func (s *simRig) sent() int { return s.source.sentSoFar() + s.exchange.sentSoFar() }
+
+// commits is how many durable commits there were, of the store and of the sign-guard.
+func (s *simRig) commits() int64 { return s.store.commits.Load() + s.guard.commits.Load() }
+
+// payments measures deposits first, then withdrawals, and answers the CPU time of a payment.
+func (s *simRig) payments(b *testing.B) float64 {
+	n := scaled(benchBlock)
+	s.source.settleAsSent()
+	s.exchange.settleAsSent()
+	before := s.commits()
+	var in, out budget.Cost
+	for range b.N {
+		in.Add(s.oneWay(b, n, 0))
+		out.Add(s.oneWay(b, 0, n))
+	}
+	all := in
+	all.Add(out)
+	b.ReportMetric(0, "ns/op") // of a round it says nothing
+	b.ReportMetric(in.PerCPU(), "cpu-ns/deposit")
+	b.ReportMetric(out.PerCPU(), "cpu-ns/withdrawal")
+	b.ReportMetric(in.PerWall(), "ns/deposit")
+	b.ReportMetric(out.PerWall(), "ns/withdrawal")
+	b.ReportMetric(float64(s.commits()-before)/float64(all.Units), "commits/payment")
+	return all.PerCPU()
+}
+
+// oneWay is what payments one way cost, from the first block to the last broadcast. A withdrawal is received, too.
+func (s *simRig) oneWay(b *testing.B, deposits, withdrawals int) budget.Cost {
+	before, want := s.sent(), (deposits+2*withdrawals)*benchBlocks
+	return budget.Measure((deposits+withdrawals)*benchBlocks, func() {
+		for i, idle := 0, 0; s.sent()-before < want; i++ {
+			at := s.sent()
+			if i < benchBlocks {
+				s.mine(deposits, withdrawals)
+			} else {
+				s.mine(0, 0)
+			}
+			s.finalize(true)
+			require.NoError(b, s.w.Step(b.Context()))
+			if idle++; s.sent() > at {
+				idle = 0
+			}
+			require.LessOrEqual(b, idle, mostIdle, "rounds without anything sent: %d of %d were", s.sent()-before, want)
+		}
+	})
+}
+
+// The idle daemon's clocks go ten times as fast as a day's.
+const (
+	idleHaste   = 10
+	idleSeconds = 150
+	sweepEvery  = 600 // seconds
+)
+
+// BenchmarkBudgetIdle is about a daemon that has nothing to do but to follow its chains, a block a second on the exchange chain and one in twelve
+// seconds on the source chain: 2 % of a core. A look for sweeps, which comes every ten minutes, is measured by itself and added.
+func BenchmarkBudgetIdle(b *testing.B) {
+	for _, past := range pastPayments(b) {
+		b.Run(fmt.Sprintf("past=%d", past), func(b *testing.B) {
+			s := openSim(b, "sqlite:"+filepath.Join(b.TempDir(), "records.db"), past)
+			s.depth = 2
+			w, err := New(Config{
+				Poll: time.Second / idleHaste, Reconcile: 30 * time.Second / idleHaste, QuoteEvery: time.Minute / idleHaste, Sweep: "0 0 1 1 *",
+			}, s.parts)
+			require.NoError(b, err)
+			sweep := budget.Measure(sweepEvery, func() { require.NoError(b, w.Sweep(b.Context())) })
+			ctx, stop := context.WithCancel(b.Context())
+			done := make(chan error, 1)
+			go func() { done <- w.Run(ctx) }()
+			s.pass(2 * idleHaste) // what a start does once
+			heads := s.exchange.headsSoFar()
+			idle := budget.Measure(1, func() { s.pass(scaled(idleSeconds) * b.N) })
+			idle.Units = max(1, s.exchange.headsSoFar()-heads) // of which a daemon that cannot keep up has fewer
+			stop()
+			require.NoError(b, <-done)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(idle.PerCPU()+sweep.PerCPU(), "cpu-ns/second")
+			b.ReportMetric(20e6, "budget")
+		})
+	}
+}
+
+// pass makes the ledgers' blocks of so many seconds in time.
+func (s *simRig) pass(seconds int) {
+	tick := time.NewTicker(time.Second / idleHaste)
+	defer tick.Stop()
+	for i := range seconds {
+		<-tick.C
+		s.exchange.mine()
+		if i%12 == 0 {
+			s.source.mine()
+		}
+		s.finalize(false)
+	}
+}
