@@ -19,7 +19,7 @@ import (
 
 // Everything about keys holds on both engines.
 func TestKeysOnSQLite(t *testing.T) {
-	testKeys(t, func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "keys.db") })
+	testKeys(t, func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "keys.db") })
 }
 
 func TestKeysOnPostgres(t *testing.T) {
@@ -27,7 +27,7 @@ func TestKeysOnPostgres(t *testing.T) {
 	testKeys(t, server.Database)
 }
 
-func testKeys(t *testing.T, database func(*testing.T) string) {
+func testKeys(t *testing.T, database func(testing.TB) string) {
 	for name, test := range map[string]func(*testing.T, string){
 		"life": keyLife, "seal": keySeal, "rows": keyRowsDoNotMix, "calls": keyCalls, "race": keyRace, "known": keyKnown, "newer": keyNewer,
 	} {

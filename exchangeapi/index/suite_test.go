@@ -10,7 +10,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-func TestSQLite(t *testing.T) { suite(t, func(t *testing.T) string { return sqliteURL(t) }) }
+func TestSQLite(t *testing.T) { suite(t, func(t testing.TB) string { return sqliteURL(t) }) }
 
 func TestPostgres(t *testing.T) {
 	server := recordstest.Postgres(t)
@@ -18,7 +18,7 @@ func TestPostgres(t *testing.T) {
 }
 
 // suite is what holds on both engines.
-func suite(t *testing.T, database func(*testing.T) string) {
+func suite(t *testing.T, database func(testing.TB) string) {
 	for name, test := range map[string]func(*testing.T, string){
 		"Order":     testOrder,
 		"Lists":     testLists,
