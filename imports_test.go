@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"records/watch":             {"chain", "records", "records/sqlstore"},
 	"gateway/view":              {"chain", "policy", "records", "records/sqlstore"},
 	"records/recordstest":       {"chain", "gateway/view", "records", "records/balances", "records/books", "records/control", "records/signguard", "records/watch"},
-	"records/seed":              {"chain", "records"},
+	"records/recordstest/seed":  {"chain", "records"},
 	"watcher":                   {"chain", "operator/status", "records", "records/books", "records/control", "records/signguard", "watcher/reconcile", "watcher/recovery"},
 	"watcher/reconcile":         {"chain", "operator/status", "records", "records/balances", "records/books", "records/control"},
 	"watcher/recovery":          {"chain", "records"},
@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of it are tested. The
 // tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/seed", "records/watch",
+	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/recordstest/seed", "records/watch",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest",
 	"vite/core", "vite/client", "vite/ledger", "vite/node", "vite/rpc",
 }

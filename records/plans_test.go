@@ -16,7 +16,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	"gatewayd/records/seed"
+	"gatewayd/records/recordstest/seed"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"gatewayd/internal/budget"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
-	pastseed "gatewayd/records/seed"
+	pastseed "gatewayd/records/recordstest/seed"
 	"gatewayd/records/signguard"
 )
 

@@ -14,7 +14,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator/backup"
 	"gatewayd/records"
-	"gatewayd/records/seed"
+	"gatewayd/records/recordstest/seed"
 	"gatewayd/records/signguard"
 )
 

@@ -13,7 +13,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/recordstest"
-	"gatewayd/records/seed"
+	"gatewayd/records/recordstest/seed"
 )
 
 const token = "tti_5649544520544f4b454e6e40"

@@ -1,4 +1,4 @@
-// Package seed fills a records database with payments of the past, as many as a gateway makes in years, so that tests and the bench see what a
+// Package seed fills a records database with payments of the past, as many as a gateway makes in years, so that tests and benchmarks see what a
 // long history costs. Nothing of the daemon imports it.
 //
 // The rows are those that the daemon leaves behind: a user's binding, deposits and withdrawals with their payouts, slots, attempts, own transactions and

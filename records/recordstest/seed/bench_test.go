@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gatewayd/records/seed"
+	"gatewayd/records/recordstest/seed"
 )
 
 // BenchmarkFill reports what a past payment costs to fill in.
