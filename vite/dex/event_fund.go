@@ -1,7 +1,6 @@
 package dex
 
 import (
-	"bytes"
 	"math"
 
 	"github.com/holiman/uint256"
@@ -11,181 +10,82 @@ import (
 )
 
 // Encode is the data of a marketEvent.
-func (k *Market) Encode() []byte {
-	var m message
-	m.uint(1, uint64(k.ID))
-	m.bytes(2, []byte(k.Symbol))
-	m.bytes(3, k.Trade[:])
-	m.bytes(4, k.Quote[:])
-	m.uint(5, uint64(k.QuoteType))
-	m.uint(6, uint64(k.TradeDecimals))
-	m.uint(7, uint64(k.QuoteDecimals))
-	m.uint(8, uint64(k.TakerOperatorRate))
-	m.uint(9, uint64(k.MakerOperatorRate))
-	m.bool(10, k.AllowMining)
-	m.bool(11, k.Valid)
-	m.bytes(12, k.Owner[:])
-	m.bytes(13, k.Creator[:])
-	m.bool(14, k.Stopped)
-	m.uint(15, uint64(k.Time))
-	m.bool(16, k.Stable)
-	return m
-}
-
-var marketNames = []string{
-	"MarketId", "MarketSymbol", "TradeToken", "QuoteToken", "QuoteTokenType", "TradeTokenDecimals", "QuoteTokenDecimals",
-	"TakerOperatorFeeRate", "MakerOperatorFeeRate", "AllowMining", "Valid", "Owner", "Creator", "Stopped", "Timestamp",
-	"StableMarket",
-}
+func (k *Market) Encode() []byte { return write(k.members) }
 
 // DecodeMarket reads the data of a marketEvent. Errors are ErrWire.
-func DecodeMarket(data []byte) (Market, error) {
-	var k Market
-	err := parse(data, marketNames, func(field protowire.Number, v value) {
-		if field < 8 {
-			k.readTokens(field, v)
-		} else {
-			k.readRules(field, v)
-		}
-	})
+func DecodeMarket(data []byte) (k Market, err error) {
+	err = read(data, k.members)
 	return k, err
 }
 
-func (k *Market) readTokens(field protowire.Number, v value) {
-	switch field {
-	case 1:
-		k.ID = uint32(v.uint(MaxMarket))
-	case 2:
-		k.Symbol = v.text()
-	case 3:
-		k.Trade = v.token()
-	case 4:
-		k.Quote = v.token()
-	case 5:
-		k.QuoteType = QuoteType(v.uint(math.MaxUint8))
-	case 6:
-		k.TradeDecimals = uint8(v.uint(math.MaxUint8))
-	case 7:
-		k.QuoteDecimals = uint8(v.uint(math.MaxUint8))
-	}
-}
-
-func (k *Market) readRules(field protowire.Number, v value) {
-	switch field {
-	case 8:
-		k.TakerOperatorRate = v.rate()
-	case 9:
-		k.MakerOperatorRate = v.rate()
-	case 10:
-		k.AllowMining = v.bool()
-	case 11:
-		k.Valid = v.bool()
-	case 12:
-		k.Owner = v.address()
-	case 13:
-		k.Creator = v.address()
-	case 14:
-		k.Stopped = v.bool()
-	case 15:
-		k.Time = int64(v.uint(MaxTime))
-	case 16:
-		k.Stable = v.bool()
-	}
+func (k *Market) members(c *codec) {
+	integer(c, 1, "MarketId", &k.ID, MaxMarket)
+	c.text(2, "MarketSymbol", &k.Symbol)
+	c.fixed(3, "TradeToken", k.Trade[:])
+	c.fixed(4, "QuoteToken", k.Quote[:])
+	integer(c, 5, "QuoteTokenType", &k.QuoteType, math.MaxUint8)
+	integer(c, 6, "TradeTokenDecimals", &k.TradeDecimals, math.MaxUint8)
+	integer(c, 7, "QuoteTokenDecimals", &k.QuoteDecimals, math.MaxUint8)
+	integer(c, 8, "TakerOperatorFeeRate", &k.TakerOperatorRate, RateUnit)
+	integer(c, 9, "MakerOperatorFeeRate", &k.MakerOperatorRate, RateUnit)
+	c.bool(10, "AllowMining", &k.AllowMining)
+	c.bool(11, "Valid", &k.Valid)
+	c.fixed(12, "Owner", k.Owner[:])
+	c.fixed(13, "Creator", k.Creator[:])
+	c.bool(14, "Stopped", &k.Stopped)
+	integer(c, 15, "Timestamp", &k.Time, MaxTime)
+	c.bool(16, "StableMarket", &k.Stable)
 }
 
 // Encode is the data of a tokenEvent.
-func (t *Token) Encode() []byte {
-	var m message
-	m.bytes(1, t.ID[:])
-	m.uint(2, uint64(t.Decimals))
-	m.bytes(3, []byte(t.Symbol))
-	m.uint(4, uint64(t.Index))
-	m.bytes(5, t.Owner[:])
-	m.uint(6, uint64(t.QuoteType))
-	return m
-}
+func (t *Token) Encode() []byte { return write(t.members) }
 
 // DecodeToken reads the data of a tokenEvent. Errors are ErrWire.
-func DecodeToken(data []byte) (Token, error) {
-	var t Token
-	names := []string{"TokenId", "Decimals", "Symbol", "Index", "Owner", "QuoteTokenType"}
-	err := parse(data, names, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			t.ID = v.token()
-		case 2:
-			t.Decimals = uint8(v.uint(math.MaxUint8))
-		case 3:
-			t.Symbol = v.text()
-		case 4:
-			t.Index = uint16(v.uint(math.MaxUint16))
-		case 5:
-			t.Owner = v.address()
-		case 6:
-			t.QuoteType = QuoteType(v.uint(math.MaxUint8))
-		}
-	})
+func DecodeToken(data []byte) (t Token, err error) {
+	err = read(data, t.members)
 	return t, err
+}
+
+func (t *Token) members(c *codec) {
+	c.fixed(1, "TokenId", t.ID[:])
+	integer(c, 2, "Decimals", &t.Decimals, math.MaxUint8)
+	c.text(3, "Symbol", &t.Symbol)
+	integer(c, 4, "Index", &t.Index, math.MaxUint16)
+	c.fixed(5, "Owner", t.Owner[:])
+	integer(c, 6, "QuoteTokenType", &t.QuoteType, math.MaxUint8)
 }
 
 // Encode is the data of a grantMarketToAgentEvent or revokeMarketFromAgentEvent.
-func (g *Grant) Encode() []byte {
-	var m message
-	m.bytes(1, g.Principal[:])
-	m.bytes(2, g.Agent[:])
-	m.uint(3, uint64(g.Market))
-	return m
-}
+func (g *Grant) Encode() []byte { return write(g.members) }
 
 // DecodeGrant reads the data of a grantMarketToAgentEvent or revokeMarketFromAgentEvent. Errors are ErrWire.
-func DecodeGrant(data []byte) (Grant, error) {
-	var g Grant
-	err := parse(data, []string{"Principal", "Agent", "MarketId"}, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			g.Principal = v.address()
-		case 2:
-			g.Agent = v.address()
-		case 3:
-			g.Market = uint32(v.uint(MaxMarket))
-		}
-	})
+func DecodeGrant(data []byte) (g Grant, err error) {
+	err = read(data, g.members)
 	return g, err
 }
 
-// Encode is the data of a transferAssetEvent.
-func (t *Transfer) Encode() []byte {
-	var m message
-	m.uint(1, uint64(t.Kind))
-	m.bytes(2, t.From[:])
-	m.bytes(3, t.To[:])
-	m.bytes(4, t.Token[:])
-	m.amount(5, &t.Amount)
-	m.bytes(6, t.Extra)
-	return m
+func (g *Grant) members(c *codec) {
+	c.fixed(1, "Principal", g.Principal[:])
+	c.fixed(2, "Agent", g.Agent[:])
+	integer(c, 3, "MarketId", &g.Market, MaxMarket)
 }
 
+// Encode is the data of a transferAssetEvent.
+func (t *Transfer) Encode() []byte { return write(t.members) }
+
 // DecodeTransfer reads the data of a transferAssetEvent. Errors are ErrWire.
-func DecodeTransfer(data []byte) (Transfer, error) {
-	var t Transfer
-	names := []string{"BizType", "From", "To", "Token", "Amount", "Extra"}
-	err := parse(data, names, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			t.Kind = TransferKind(v.uint(math.MaxUint8))
-		case 2:
-			t.From = v.address()
-		case 3:
-			t.To = v.address()
-		case 4:
-			t.Token = v.token()
-		case 5:
-			t.Amount = v.amount()
-		case 6:
-			t.Extra = bytes.Clone(v.bytes())
-		}
-	})
+func DecodeTransfer(data []byte) (t Transfer, err error) {
+	err = read(data, t.members)
 	return t, err
+}
+
+func (t *Transfer) members(c *codec) {
+	integer(c, 1, "BizType", &t.Kind, math.MaxUint8)
+	c.fixed(2, "From", t.From[:])
+	c.fixed(3, "To", t.To[:])
+	c.fixed(4, "Token", t.Token[:])
+	c.amount(5, "Amount", &t.Amount)
+	c.bytes(6, "Extra", &t.Extra)
 }
 
 // Encode is the argument of dexFund's SettleOrders (docs/exchange-rules.md 3.3).
@@ -318,41 +218,22 @@ type Reward struct {
 }
 
 // Encode is the event's data.
-func (r *Reward) Encode() []byte {
-	var m message
-	m.bytes(1, r.Address[:])
-	m.bytes(2, r.Token[:])
-	m.amount(3, &r.Amount)
-	m.uint(4, uint64(r.Period))
-	m.amount(5, &r.Weight)
-	m.uint(6, uint64(r.QuoteType))
-	m.uint(7, uint64(r.Market))
-	return m
-}
+func (r *Reward) Encode() []byte { return write(r.members) }
 
 // DecodeReward reads the data of a Reward. Errors are ErrWire.
-func DecodeReward(data []byte) (Reward, error) {
-	var r Reward
-	names := []string{"Address", "TokenId", "Amount", "Period", "Weight", "QuoteTokenType", "MarketId"}
-	err := parse(data, names, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			r.Address = v.address()
-		case 2:
-			r.Token = v.token()
-		case 3:
-			r.Amount = v.amount()
-		case 4:
-			r.Period = int64(v.uint(MaxTime))
-		case 5:
-			r.Weight = v.amount()
-		case 6:
-			r.QuoteType = QuoteType(v.uint(math.MaxUint8))
-		case 7:
-			r.Market = uint32(v.uint(MaxMarket))
-		}
-	})
+func DecodeReward(data []byte) (r Reward, err error) {
+	err = read(data, r.members)
 	return r, err
+}
+
+func (r *Reward) members(c *codec) {
+	c.fixed(1, "Address", r.Address[:])
+	c.fixed(2, "TokenId", r.Token[:])
+	c.amount(3, "Amount", &r.Amount)
+	integer(c, 4, "Period", &r.Period, MaxTime)
+	c.amount(5, "Weight", &r.Weight)
+	integer(c, 6, "QuoteTokenType", &r.QuoteType, math.MaxUint8)
+	integer(c, 7, "MarketId", &r.Market, MaxMarket)
 }
 
 // Invitation announces that an account has taken an inviter's code, for ever.
@@ -362,26 +243,16 @@ type Invitation struct {
 }
 
 // Encode is the data of an inviteRelationEvent.
-func (i *Invitation) Encode() []byte {
-	var m message
-	m.bytes(1, i.Inviter[:])
-	m.bytes(2, i.Invitee[:])
-	m.uint(3, uint64(i.Code))
-	return m
-}
+func (i *Invitation) Encode() []byte { return write(i.members) }
 
 // DecodeInvitation reads the data of an inviteRelationEvent. Errors are ErrWire.
-func DecodeInvitation(data []byte) (Invitation, error) {
-	var i Invitation
-	err := parse(data, []string{"Inviter", "Invitee", "InviteCode"}, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			i.Inviter = v.address()
-		case 2:
-			i.Invitee = v.address()
-		case 3:
-			i.Code = uint32(v.uint(math.MaxUint32))
-		}
-	})
+func DecodeInvitation(data []byte) (i Invitation, err error) {
+	err = read(data, i.members)
 	return i, err
+}
+
+func (i *Invitation) members(c *codec) {
+	c.fixed(1, "Inviter", i.Inviter[:])
+	c.fixed(2, "Invitee", i.Invitee[:])
+	integer(c, 3, "InviteCode", &i.Code, math.MaxUint32)
 }

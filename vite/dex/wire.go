@@ -58,6 +58,16 @@ func (v value) fail(rule string) {
 
 // parse calls f for each member whose number has a name; others are skipped, as protobuf wants.
 func parse(data []byte, names []string, f func(field protowire.Number, v value)) error {
+	return each(data, func(field protowire.Number, v value) {
+		if int(field) <= len(names) {
+			v.name = names[field-1]
+			f(field, v)
+		}
+	})
+}
+
+// each calls f for each member of a message until one is faulty.
+func each(data []byte, f func(field protowire.Number, v value)) error {
 	var err error
 	for len(data) > 0 && err == nil {
 		field, kind, size := protowire.ConsumeTag(data)
@@ -78,10 +88,7 @@ func parse(data []byte, names []string, f func(field protowire.Number, v value))
 			return fmt.Errorf("%w: member %d: %w", ErrWire, field, protowire.ParseError(size))
 		}
 		data = data[size:]
-		if int(field) <= len(names) {
-			v.name = names[field-1]
-			f(field, v)
-		}
+		f(field, v)
 	}
 	return err
 }
