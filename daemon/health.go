@@ -22,19 +22,53 @@ func HealthURL(cfg config.Config) string {
 	if len(cfg.Networks) == 0 && cfg.Exchange != nil {
 		listen, server = cmp.Or(cfg.Exchange.Listen, "127.0.0.1:8090"), cfg.Exchange.Config.Config
 	}
+	return urlHere(listen, server.Secured()) + "/health"
+}
+
+// OperatorsURL is where operators are answered on this machine; empty where the system chooses the port.
+func OperatorsURL(cfg config.Config) string {
+	section := cfg.Operators.WithDefaults()
+	if _, port, _ := net.SplitHostPort(section.Listen); port == "0" {
+		return ""
+	}
+	return urlHere(section.Listen, section.Secured())
+}
+
+// urlHere reaches a listener from this machine.
+func urlHere(listen string, secured bool) string {
 	host, port, _ := net.SplitHostPort(listen) // Check has read it
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	scheme := "http"
-	if server.Secured() {
+	if secured {
 		scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(host, port) + "/health"
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // AskHealth is nil when a daemon says that it is well.
 func AskHealth(ctx context.Context, url string) error {
+	return ask(ctx, url, "asking for health", func(res *http.Response) error {
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s%s", url, res.Status, reasonsOf(io.LimitReader(res.Body, maxHealth)))
+		}
+		return nil
+	})
+}
+
+// AskOperators is nil when the listener at OperatorsURL answers as a daemon does, ready or not.
+func AskOperators(ctx context.Context, url string) error {
+	return ask(ctx, url+"/ready", "asking for readiness", func(res *http.Response) error {
+		var r readiness
+		if err := json.NewDecoder(io.LimitReader(res.Body, maxHealth)).Decode(&r); err != nil || r.Role == "" {
+			return fmt.Errorf("%s is answered by another program", url)
+		}
+		return nil
+	})
+}
+
+func ask(ctx context.Context, url, what string, read func(*http.Response) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
@@ -46,13 +80,10 @@ func AskHealth(ctx context.Context, url string) error {
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking for health: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s%s", url, res.Status, reasonsOf(io.LimitReader(res.Body, maxHealth)))
-	}
-	return nil
+	return read(res)
 }
 
 // maxHealth bounds what is read of an answer.

@@ -30,7 +30,8 @@ func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config
 	if err != nil {
 		return err
 	}
-	parts := rpc.Parts{Wallet: m, Log: w.Log, Tell: w.withOperators().Operators.Metrics.Requests("wallet")}
+	figures := w.withOperators().Operators.Metrics
+	parts := rpc.Parts{Wallet: m, Log: w.Log, Tell: figures.Requests("wallet"), Called: figures.WalletCall}
 	if len(ledger.nodes) > 0 {
 		defer ledger.Close()
 		parts.Ledger = ledger

@@ -81,6 +81,9 @@ const (
 	UserStake    = 100_000
 )
 
+// newcomerWork is the difficulty of the work that pays for a transfer of an account without a stake: a millisecond, on the main network half a minute.
+const newcomerWork = 1000
+
 // Genesis gives the gateway all its tokens, the exchange's operator the exchange's own one, and the exchange's operator and users stakes so that nobody has to grind.
 func Genesis(keys *wallet.Keys) (ledger.Genesis, error) {
 	gateway, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
@@ -93,7 +96,7 @@ func Genesis(keys *wallet.Keys) (ledger.Genesis, error) {
 	if err != nil {
 		return ledger.Genesis{}, err
 	}
-	g := ledger.Genesis{ExchangeOwner: operator, Stakes: []ledger.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *most.Uint256()}}}
+	g := ledger.Genesis{ExchangeOwner: operator, PoWDifficulty: newcomerWork, Stakes: []ledger.GenesisStake{{Staker: gateway, Beneficiary: gateway, Amount: *most.Uint256()}}}
 	for _, t := range Tokens() {
 		t.Owner = operator
 		g.Tokens = append(g.Tokens, t.TokenInfo)

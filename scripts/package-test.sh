@@ -22,6 +22,9 @@ dpkg -i /root/gatewayd_*.deb >/dev/null
 [ "$(stat -c '%U:%G %a' $config)" = "root:gatewayd 640" ] || fail "$config: $(stat -c '%U:%G %a' $config)"
 ! systemctl -q is-active gatewayd || fail "the package started its service"
 as gatewayd version
+for page in gatewayd gatewayd-run gatewayd-backup; do
+	zcat /usr/share/man/man1/$page.1.gz | grep -q '^\.TH "GATEWAYD' || fail "no manual page $page"
+done
 systemd-analyze verify gatewayd.service gatewayd-backup.service gatewayd-backup.timer
 for unit in gatewayd gatewayd-backup; do
 	systemd-analyze security --no-pager --threshold=20 $unit.service | tail -1

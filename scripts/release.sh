@@ -44,7 +44,7 @@ archive() { # architecture
 	cp LICENSE config.example.yaml "$dir"
 	documents "$dir/docs"
 	mv "$dir/docs"/{README.md,CHANGELOG.md,SECURITY.md,NOTICE,THIRD-PARTY-LICENCES} "$dir"
-	cp -r "$work/completions" packaging "$dir"
+	cp -r "$work/completions" "$work/man" packaging "$dir"
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu -C "$work" -c "$name" |
 		gzip -9n >"$out/$name.tar.gz"
 }
@@ -52,7 +52,7 @@ archive() { # architecture
 package() { # architecture
 	local root=$work/deb-$1 share=$work/deb-$1/usr/share
 	mkdir -p "$root"/{DEBIAN,usr/bin,usr/lib/systemd/system,usr/lib/sysusers.d,etc/gatewayd} \
-		"$share"/{doc/gatewayd,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
+		"$share"/{doc/gatewayd,man/man1,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
 	install -m 755 "$work/$1/gatewayd" "$root/usr/bin/gatewayd"
 	install -m 644 packaging/*.service packaging/*.timer "$root/usr/lib/systemd/system/"
 	install -m 644 packaging/sysusers.conf "$root/usr/lib/sysusers.d/gatewayd.conf"
@@ -62,7 +62,8 @@ package() { # architecture
 	cp "$work/completions/gatewayd.bash" "$share/bash-completion/completions/gatewayd"
 	cp "$work/completions/gatewayd.zsh" "$share/zsh/vendor-completions/_gatewayd"
 	cp "$work/completions/gatewayd.fish" "$share/fish/vendor_completions.d/gatewayd.fish"
-	gzip -9n "$share"/doc/gatewayd/{CHANGELOG.md,THIRD-PARTY-LICENCES}
+	cp "$work"/man/*.1 "$share/man/man1/"
+	gzip -9n "$share"/man/man1/*.1 "$share"/doc/gatewayd/{CHANGELOG.md,THIRD-PARTY-LICENCES}
 	echo /etc/gatewayd/config.yaml >"$root/DEBIAN/conffiles"
 	install -m 755 packaging/{postinst,prerm,postrm} "$root/DEBIAN/"
 	sed "s/@VERSION@/$(debian_version "$version")/; s/@ARCH@/$1/; s/@SIZE@/$(du -k -s --apparent-size "$root" | cut -f1)/" packaging/control >"$root/DEBIAN/control"
@@ -83,6 +84,7 @@ for arch in "${archs[@]}"; do
 	platforms+=("linux/$arch=$work/root-$arch")
 done
 $work/release licences "$work/${archs[0]}/gatewayd" >$work/THIRD-PARTY-LICENCES
+"$work/$(go env GOHOSTARCH)/gatewayd" man "$work/man"
 for shell in bash zsh fish; do
 	"$work/$(go env GOHOSTARCH)/gatewayd" completion $shell >"$work/completions/gatewayd.$shell"
 done

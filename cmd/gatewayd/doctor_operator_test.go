@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +80,18 @@ func TestDoctorOfANewGateway(t *testing.T) {
 	found, _ := examined(t, writeConfig(t, dir, cfg))
 	require.Empty(t, faults(found))
 	require.False(t, found["network eth funders"].Warning)
+
+	cfg.Operators.Listen = strings.TrimPrefix(r.Info.Operators, "http://")
+	found, _ = examined(t, writeConfig(t, dir, cfg))
+	require.Equal(t, "answers at "+r.Info.Operators, found["operators listener"].Found)
+	require.False(t, found["operators listener address"].Warning)
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	require.NoError(t, err)
+	cfg.Operators.Listen, cfg.Operators.Plain = "0.0.0.0:"+port, true
+	found, _ = examined(t, writeConfig(t, dir, cfg))
+	require.False(t, found["operators listener"].OK, "a daemon runs, and nobody answers")
+	require.True(t, found["operators listener address"].Warning)
+	cfg.Operators = config.Operators{Config: httpserver.Config{Listen: daemon.AnyPort}}
 
 	cfg.Networks[0].Funders = nil
 	cfg.Networks[0].Tokens[0].Fee = records.Fee{Kind: "network", Rate: decimal.NewFromInt(3100)}

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/config"
+	"gatewayd/daemon"
 	"gatewayd/httpserver"
 	"gatewayd/operator"
 	"gatewayd/operator/status"
@@ -35,6 +37,7 @@ type Doctor struct {
 	Now      func() time.Time
 	Getenv   func(string) string
 	unlock   func(config.Wallet) error // nil when the wallet opens with its password from a file or a variable
+	runs     bool                      // a daemon does, as the records say
 	Findings []Finding
 }
 
@@ -72,6 +75,7 @@ func (d *Doctor) examine(ctx context.Context) {
 			"list the addresses that you top up from in funders: what comes from others is taken for a user's transfer")
 	}
 	d.chains(ctx, accounts)
+	d.operators(ctx)
 	if len(d.Config.Networks) > 0 {
 		d.listener("gateway", d.Config.Gateway.Config)
 		d.certificate("certificate", "gateway.tls", d.Config.Gateway.TLS)
@@ -147,6 +151,7 @@ func (d *Doctor) running(ctx context.Context, k *operator.Session) {
 		return
 	}
 	found := 0
+	d.runs = !slices.ContainsFunc(report.Conditions, func(c status.Condition) bool { return c.Kind == status.DaemonDown })
 	for _, c := range report.Conditions {
 		if c.Kind == status.ChannelClosed { // the operator's own word
 			continue
@@ -401,6 +406,24 @@ func (d *Doctor) quota(ctx context.Context, adapter *vite.Chain, what, account s
 	}
 	d.add(q.Max >= minQuota || pow, what+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
 		"stake VITE for "+account+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
+}
+
+// operators looks at the listener for operators: whether a running daemon answers there, and who else can ask.
+func (d *Doctor) operators(ctx context.Context) {
+	const what = "operators listener"
+	c, url := d.Config.Operators.WithDefaults(), daemon.OperatorsURL(d.Config)
+	if url == "" {
+		return
+	}
+	d.Warn(config.OnThisMachine(c.Listen), what+" address", c.Listen, "it tells accounts and amounts: bind it to 127.0.0.1, or let only machines of your own reach it")
+	switch err := daemon.AskOperators(ctx, url); {
+	case err == nil:
+		d.add(true, what, "answers at "+url, "")
+	case d.runs:
+		d.add(false, what, err.Error(), "a daemon runs and is not answered for here: its log says what has the address; name a free one in operators.listen and restart it")
+	default:
+		d.Warn(false, what, err.Error(), "start `gatewayd run`: /health, /ready and /metrics are there from its first second on")
+	}
 }
 
 // listener looks whether those who can connect to a server are served.

@@ -32,6 +32,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
+	wallet   *prometheus.CounterVec
 
 	page   atomic.Pointer[page] // what Follow has read last; nil while nobody leads
 	totals *totals              // Follow's own
@@ -62,8 +63,11 @@ func New(directory string) *Metrics {
 			Name: "gatewayd_http_request_duration_seconds", Help: "How long answers took, by server and route; WebSockets left out.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"server", "route"}),
+		wallet: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gatewayd_wallet_calls_total", Help: "Calls of the wallet's JSON-RPC over all its transports, by method; other: over HTTP, methods that it does not have.",
+		}, []string{"method", "result"}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.latency, m.wallet, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -80,6 +84,15 @@ func (m *Metrics) Requests(server string) func(httpserver.Request) {
 			m.latency.WithLabelValues(server, r.Route).Observe(r.Took.Seconds())
 		}
 	}
+}
+
+// WalletCall counts a call of the wallet's JSON-RPC. Methods are the wallet's own names, never a caller's.
+func (m *Metrics) WalletCall(method string, failed bool) {
+	result := "ok"
+	if failed {
+		result = "refused"
+	}
+	m.wallet.WithLabelValues(method, result).Inc()
 }
 
 // Exchange adds the exchange API on a network.

@@ -15,6 +15,7 @@ type api struct {
 	wallet *wallet.Manager
 	sender *sender
 	log    logrus.FieldLogger
+	called func(method string, failed bool)
 	life   context.Context // ends with the server: a call over a connection outlives its caller otherwise
 }
 
@@ -25,6 +26,7 @@ func serve[T any](ctx context.Context, a *api, method string, act func(context.C
 	defer cancel()
 	defer context.AfterFunc(a.life, cancel)()
 	result, err := act(ctx)
+	a.called(method, err != nil)
 	if err == nil {
 		return result, nil
 	}
@@ -40,6 +42,12 @@ func serve[T any](ctx context.Context, a *api, method string, act func(context.C
 	}
 	var none T
 	return none, refusal
+}
+
+// answered counts a call that cannot fail.
+func answered[T any](a *api, method string, result T) T {
+	a.called(method, false)
+	return result
 }
 
 // nothing is the result null.
@@ -67,7 +75,9 @@ func orEmpty[T any](list []T) []T {
 }
 
 // ListAllEntropyFiles lists absolute paths.
-func (a *api) ListAllEntropyFiles() []string { return orEmpty(a.wallet.Known()) }
+func (a *api) ListAllEntropyFiles() []string {
+	return answered(a, "listAllEntropyFiles", orEmpty(a.wallet.Known()))
+}
 
 // ExtractMnemonic returns the words of a store, locked or not.
 func (a *api) ExtractMnemonic(ctx context.Context, store, password string) (string, error) {
@@ -174,17 +184,19 @@ func (a *api) DeriveByFullPath(ctx context.Context, store, path string) (derived
 // GlobalCheckAddrUnlocked tells whether any unlocked store has the address.
 func (a *api) GlobalCheckAddrUnlocked(address addressArg) bool {
 	_, err := a.wallet.FindAnywhere(address.Address)
-	return err == nil
+	return answered(a, "globalCheckAddrUnlocked", err == nil)
 }
 
 // IsAddrUnlocked is false for an unknown store, a locked one, and one that does not have the address.
 func (a *api) IsAddrUnlocked(store string, address addressArg) bool {
 	_, err := a.wallet.Find(store, address.Address)
-	return err == nil
+	return answered(a, "isAddrUnlocked", err == nil)
 }
 
 // IsUnlocked is false for an unknown store.
-func (a *api) IsUnlocked(store string) bool { return a.wallet.Unlocked(store) }
+func (a *api) IsUnlocked(store string) bool {
+	return answered(a, "isUnlocked", a.wallet.Unlocked(store))
+}
 
 type locationResult struct {
 	EntropyStoreFile string `json:"entropyStoreFile"`

@@ -12,7 +12,7 @@ import (
 // Methods that a node has although no description names them.
 
 // GetDataDir is the standard directory.
-func (a *api) GetDataDir() string { return a.wallet.Dir() }
+func (a *api) GetDataDir() string { return answered(a, "getDataDir", a.wallet.Dir()) }
 
 // RefreshCache looks at the standard directory anew, and forgets stores whose file has gone.
 func (a *api) RefreshCache(ctx context.Context) (nothing, error) {
@@ -20,7 +20,7 @@ func (a *api) RefreshCache(ctx context.Context) (nothing, error) {
 }
 
 // String is what a node answers to wallet_string.
-func (a *api) String() string { return "WalletApi" }
+func (a *api) String() string { return answered(a, "string", "WalletApi") }
 
 type maybeResult struct {
 	Maybe      bool
@@ -30,6 +30,7 @@ type maybeResult struct {
 // IsMayValidKeystoreFile tells whether a file reads as a store, without a password.
 func (a *api) IsMayValidKeystoreFile(path string) maybeResult {
 	store, err := keystore.ReadFile(path)
+	a.called("isMayValidKeystoreFile", false)
 	if err != nil {
 		return maybeResult{}
 	}

@@ -81,14 +81,17 @@ type Parts struct {
 	Wallet *wallet.Manager
 	Ledger ledger // where transactions go; nil: sending is refused
 	Log    logrus.FieldLogger
-	Tell   func(httpserver.Request) // of every request over HTTP; nil: nobody
-	Now    func() time.Time         // of tokens; nil: time.Now
+	Tell   func(httpserver.Request)         // of every request over HTTP; nil: nobody
+	Called func(method string, failed bool) // of every call, whatever brought it; over HTTP also of OtherMethod; nil: nobody
+	Now    func() time.Time                 // of tokens; nil: time.Now
 }
 
 // Server serves one wallet. Run ends calls in flight when it ends.
 type Server struct {
 	*jsonrpc.Server
 	cfg    Config
+	called func(method string, failed bool)
+	known  map[string]bool // methods
 	geth   *gethrpc.Server
 	now    func() time.Time
 	secret []byte
@@ -102,15 +105,19 @@ func New(cfg Config, p Parts) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
+	if p.Called == nil {
+		p.Called = func(string, bool) {}
+	}
 	life, end := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, geth: gethrpc.NewServer(), now: p.Now}
+	module := &api{wallet: p.Wallet, sender: newSender(p.Ledger), log: p.Log, life: life, called: p.Called}
+	s := &Server{cfg: cfg, called: p.Called, known: methods(module), geth: gethrpc.NewServer(), now: p.Now}
 	s.Server = jsonrpc.New(s.geth, jsonrpc.Config{
 		Name: "wallet RPC", HTTP: cfg.HTTP, WS: cfg.WS, IPC: cfg.IPC,
 		MaxBody: maxBody, MaxMessage: maxBody, MaxBatch: maxBatch, MaxBatchResponse: maxBatchResponse, WriteTimeout: writeTimeout,
 		Origins: []string{"*"}, // refused before
 		Guard:   func(h http.Handler) http.Handler { return httpserver.ObserveHandler(p.Tell, s.guard(h)) }, Limit: func(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }, Stop: end,
 	})
-	if err := s.geth.RegisterName("wallet", &api{wallet: p.Wallet, sender: newSender(p.Ledger), log: p.Log, life: life}); err != nil {
+	if err := s.geth.RegisterName("wallet", module); err != nil {
 		return nil, fmt.Errorf("wallet RPC: %w", err)
 	}
 	return s, nil
@@ -150,6 +157,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			if err := checkToken(s.secret, token, s.now()); err != nil {
 				http.Error(w, err.Error(), http.StatusUnauthorized)
 				return
+			}
+			if r.Method == http.MethodPost {
+				s.countUnknown(r)
 			}
 			next.ServeHTTP(w, r)
 		}

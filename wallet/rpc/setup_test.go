@@ -48,6 +48,7 @@ type rig struct {
 	wallet *wallet.Manager
 	server *Server
 	chain  *chain
+	calls  calls
 	stop   func()
 }
 
@@ -76,7 +77,7 @@ func (r *rig) serve(cfg wallet.Config, l ledger) {
 	require.NoError(r.t, err)
 	r.server, err = New(Config{
 		IPC: filepath.Join(r.root, "w.ipc"), HTTP: "127.0.0.1:0", WS: "127.0.0.1:0", JWTSecretFile: filepath.Join(r.root, "jwt.hex"),
-	}, Parts{Wallet: r.wallet, Ledger: l, Log: seen.logger()})
+	}, Parts{Wallet: r.wallet, Ledger: l, Log: seen.logger(), Called: r.calls.called})
 	require.NoError(r.t, err)
 	require.NoError(r.t, r.server.Listen())
 	ctx, cancel := context.WithCancel(context.Background())
