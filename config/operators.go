@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"gatewayd/httpserver"
+	"gatewayd/operator/traces"
 )
 
 // Operators is the listener for operators and their tools: /health, /ready and /metrics. It tells amounts and accounts, so other machines reach it
 // over HTTPS, through a trusted proxy, or in plain where the section says so.
 type Operators struct {
 	httpserver.Config `yaml:",inline"`
-	Plain             bool `yaml:"plain"` // other machines are served over plain HTTP: for a network of the operators' own
+	Plain             bool          `yaml:"plain"` // other machines are served over plain HTTP: for a network of the operators' own
+	Traces            traces.Config `yaml:"traces"`
 }
 
 // OperatorsListen is where operators are answered unless the configuration says otherwise.
@@ -27,6 +29,9 @@ func (c Operators) WithDefaults() Operators {
 func (c Operators) Check() error {
 	c = c.WithDefaults()
 	faults := []error{c.Config.Check()}
+	if err := c.Traces.Check(); err != nil {
+		faults = append(faults, fmt.Errorf("traces: %w", err))
+	}
 	if !c.Plain && !c.Reachable() {
 		faults = append(faults, fmt.Errorf("listen %s: other machines could read along; tls, acme or trust_proxy is wanted, or `plain: true` in a network of your own", c.Listen))
 	}

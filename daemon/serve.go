@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
+	"gatewayd/internal/buildinfo"
+	"gatewayd/operator/traces"
 	"gatewayd/wallet"
 )
 
@@ -34,10 +36,14 @@ func (w Outside) withOperators() Outside {
 // Serve starts the embedded exchange chain if there is one, and serves what the configuration has until ctx ends: the bridge of its networks, the
 // exchange API, the wallet's RPC.
 func Serve(ctx context.Context, cfg config.Config, w Outside) error {
+	untrace, err := traces.Start(ctx, cfg.Operators.Traces, buildinfo.Read().Version, w.Log)
+	if err != nil {
+		return err
+	}
+	defer untrace()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)
-	var err error
 	if w.Operators, err = NewOperators(cfg, w.Log); err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"gatewayd/internal/tracing"
 )
 
 // Request is what is told of a request that was answered.
@@ -37,7 +39,7 @@ func Observe(tell func(Request)) echo.MiddlewareFunc {
 					known.Store(r.Method+" "+r.Path, true)
 				}
 			})
-			begin := time.Now()
+			begin, done := time.Now(), traced(c)
 			if err := next(c); err != nil {
 				c.Error(err)
 			}
@@ -48,10 +50,24 @@ func Observe(tell func(Request)) echo.MiddlewareFunc {
 					route = PreflightRoute
 				}
 			}
+			done(route, c.Response().Status)
 			tell(Request{Route: route, Status: c.Response().Status, Took: time.Since(begin), Socket: c.IsWebSocket()})
 			return nil
 		}
 	}
+}
+
+// traced begins a request's span. A WebSocket, open for hours, has none.
+func traced(c echo.Context) func(route string, status int) {
+	if c.IsWebSocket() {
+		return func(string, int) {}
+	}
+	asked := c.Request()
+	ctx, done := tracing.Request(asked.Context())
+	if ctx != asked.Context() {
+		c.SetRequest(asked.WithContext(ctx))
+	}
+	return done
 }
 
 // ObserveHandler is Observe for a server of one route, which serves what is asked of it whatever its path.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -78,6 +79,7 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 
 // bindGroup binds payments in one transaction, which checks once more that each may leave.
 func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
+	begun := time.Now()
 	var bound []records.Slot
 	var waits map[uint64]error
 	err := p.Store.Update(ctx, func(tx *records.Tx) error {
@@ -100,6 +102,7 @@ func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 	}
 	for _, s := range bound {
 		p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "account": s.Account, "number": s.Nonce}).Info("payment bound")
+		traced(s, "").Done(ctx, "bind", begun, nil)
 	}
 	return nil
 }

@@ -2,10 +2,12 @@ package watcher
 
 import (
 	"context"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
+	"gatewayd/internal/tracing"
 	"gatewayd/records"
 )
 
@@ -17,24 +19,29 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor)
 	}
 	p.forget(cur)
 	var list []chain.Attempt
-	var payments []uint64
+	var of []records.Slot
 	for _, s := range slots {
 		if len(s.Attempts) == 0 {
 			break // what follows cannot stand in a block before it
 		}
 		if newest := s.Attempts[len(s.Attempts)-1]; p.sent[newest.Hash] != cur.Height {
-			list, payments = append(list, newest.Attempt), append(payments, s.PaymentID)
+			list, of = append(list, newest.Attempt), append(of, s.Slot)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	for i, err := range p.chain.Broadcast(ctx, list) {
+	begun := time.Now()
+	sending, done := tracing.Start(ctx, "send to "+string(p.id))
+	answers := p.chain.Broadcast(sending, list)
+	done(nil)
+	for i, err := range answers {
+		traced(of[i], list[i].Hash).Done(sending, "send", begun, err)
 		if err == nil {
 			p.sent[list[i].Hash] = cur.Height
 			continue
 		}
-		p.log.WithFields(logrus.Fields{"payment": payments[i], "tx": list[i].Hash}).WithError(err).Debug("node's answer to a payment")
+		p.log.WithFields(logrus.Fields{"payment": of[i].PaymentID, "tx": list[i].Hash}).WithError(err).Debug("node's answer to a payment")
 	}
 	return nil
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
 	"gatewayd/records"
 )
+
+// errFailed marks the last step of a payment that failed on its chain.
+var errFailed = errors.New("failed on chain")
 
 // maxGen is how often a payment may fail on its chain, provably, before it is given up.
 const maxGen = 1
@@ -30,6 +34,7 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 		}
 		for _, s := range paid {
 			f.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": s.Tx}).Info("payment paid")
+			traced(s, s.Tx).Done(ctx, "final", time.Now(), nil)
 		}
 		effects = effects[len(paid):]
 		if len(effects) == 0 {
@@ -71,6 +76,7 @@ func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 	}
 	if e.OK && att.Kind != "cancel" {
 		log.Info("payment paid")
+		traced(slot, e.Tx).Done(ctx, "final", time.Now(), nil)
 		return f.paid(tx, slot, att, e)
 	}
 	return f.failed(ctx, tx, slot, att, e)
@@ -128,6 +134,7 @@ func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot
 		}
 	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
+	traced(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
 	if err := f.Guard.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -116,7 +117,9 @@ func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable,
 		if i > 0 && at.Prev == "" && at.Branch != 0 && len(made) > 0 && made[len(made)-1].Slot.Nonce+1 == at.Nonce {
 			at.Prev = made[len(made)-1].Attempt.Hash
 		}
-		att, err := p.signOne(ctx, at, s, funds)
+		step, done := traced(s.slot.Slot, "").Begin(ctx, "sign")
+		att, err := p.signOne(step, at, s, funds)
+		done(err)
 		switch {
 		case len(s.prev) > 0 && keepsAttempt(err):
 			p.sent[noReplacement(s.prev[len(s.prev)-1].Hash)] = cur.Height
@@ -167,6 +170,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 	if len(made) == 0 {
 		return 0, nil
 	}
+	begun := time.Now()
 	var refused error
 	err = p.Store.Update(ctx, func(tx *records.Tx) error {
 		stored, refused, err = tx.AddAttempts(made...)
@@ -180,6 +184,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 	}
 	for _, s := range made[:stored] {
 		p.log.WithFields(logrus.Fields{"payment": s.Slot.PaymentID, "tx": s.Attempt.Hash, "number": s.Slot.Nonce, "attempt": s.Attempt.Seq}).Info("payment signed")
+		traced(s.Slot, s.Attempt.Hash).Done(ctx, "store", begun, nil)
 	}
 	return stored, nil
 }

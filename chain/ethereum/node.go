@@ -20,6 +20,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
+	"gatewayd/internal/tracing"
 )
 
 // keepIdle connections per node serve the blocks that are fetched ahead.
@@ -111,10 +112,12 @@ func (n *node) checkChain(id uint64) error {
 
 // exchange runs one request, of count calls, within the time limit, and keeps count of failures. A node that refuses it for coming too soon is
 // asked again after its pause if there is no other node to ask.
-func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) error {
+func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) (err error) {
 	if err := n.Ready(); err != nil {
 		return err
 	}
+	ctx, done := tracing.Call(ctx, method, n.name)
+	defer func() { done(err) }()
 	waiting, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
 	for {

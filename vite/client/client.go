@@ -74,6 +74,7 @@ func (o Options) withDefaults() Options {
 type Client struct {
 	link     *link
 	http     *http.Client
+	host     string // of the node, for traces
 	timeout  time.Duration
 	fallback *fallback // nil but over a WebSocket
 	called   func(ctx context.Context, failure error)
@@ -100,7 +101,15 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	if _, err := l.get(ctx); err != nil && !(o.Lazy && reachableScheme(target)) {
 		return nil, err
 	}
-	return &Client{link: l, http: over, timeout: o.Timeout, fallback: f, called: o.Called}, nil
+	return &Client{link: l, http: over, host: hostOf(target), timeout: o.Timeout, fallback: f, called: o.Called}, nil
+}
+
+// hostOf is the part of an address that holds no key; empty for a socket.
+func hostOf(target string) string {
+	if u, err := url.Parse(target); err == nil {
+		return u.Host
+	}
+	return ""
 }
 
 // Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.

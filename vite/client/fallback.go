@@ -16,6 +16,8 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 	"github.com/gorilla/websocket"
 	"github.com/sirupsen/logrus"
+
+	"gatewayd/internal/tracing"
 )
 
 // A node, or a proxy before it, may end the WebSocket at a request each time that it is asked: the message is too large for it, or the answer. Asking the
@@ -125,7 +127,9 @@ func (f *fallback) take(w way, posts *rpc.Client) bool {
 
 // do runs a request the way that requests go now, and learns from how it ends.
 func (c *Client) do(ctx context.Context, r request, run func(over *rpc.Client) error) error {
+	ctx, done := tracing.Call(ctx, r.method, c.host)
 	err := c.try(ctx, r, run)
+	done(err)
 	var refused rpc.Error
 	if err == nil || errors.As(err, &refused) || errors.Is(err, ErrTooLarge) {
 		c.called(ctx, nil)

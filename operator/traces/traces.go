@@ -1,0 +1,122 @@
+// Package traces sends the spans of internal/tracing to a collector that operators run, by OTLP over HTTP. A collector that is away or slow costs
+// spans, and a line of the log: they wait in a queue of bounded size, and what does not fit is dropped.
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/embedded"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"gatewayd/internal/tracing"
+)
+
+// Config names the collector. Without one there are no traces.
+type Config struct {
+	URL   string  `yaml:"url"`   // of the collector: http://127.0.0.1:4318
+	Share float64 `yaml:"share"` // of all traces that are sent, up to 1; default 1
+}
+
+// Check names what cannot be used.
+func (c Config) Check() error {
+	u, err := url.Parse(c.URL)
+	switch {
+	case c.URL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")):
+		return errors.New("url: must be http://host:port or https://host:port, without a password")
+	case c.Share < 0 || c.Share > 1:
+		return fmt.Errorf("share: %v must be from 0 to 1", c.Share)
+	}
+	return nil
+}
+
+// Bounds of what waits for the collector, of a request to it, and of the last one when the daemon ends.
+const (
+	queue    = 2048
+	batch    = 256
+	sendTime = 5 * time.Second
+	lastTime = 2 * time.Second
+)
+
+// Start sends spans until the answer is called. It does not wait for the collector.
+func Start(ctx context.Context, c Config, version string, log logrus.FieldLogger) (stop func(), err error) {
+	if c.URL == "" {
+		return func() {}, nil
+	}
+	to, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(c.URL), otlptracehttp.WithURLPath(path(c.URL)), otlptracehttp.WithTimeout(sendTime),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	if err != nil {
+		return nil, fmt.Errorf("operators.traces: %w", err)
+	}
+	share := c.Share
+	if share == 0 {
+		share = 1
+	}
+	sampler := sdk.TraceIDRatioBased(share)
+	provider := sdk.NewTracerProvider(
+		sdk.WithBatcher(to, sdk.WithMaxQueueSize(queue), sdk.WithMaxExportBatchSize(batch), sdk.WithExportTimeout(sendTime)),
+		sdk.WithSampler(sdk.ParentBased(sampler, sdk.WithRemoteParentSampled(sampler))), // a payment's trace has a parent that nobody has sampled
+		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "gatewayd"), attribute.String("service.version", version))),
+	)
+	otel.SetErrorHandler(&quiet{log: log})
+	otel.SetTracerProvider(own{to: provider})
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), lastTime)
+		defer cancel()
+		_ = provider.Shutdown(ctx) // what is not sent by then is lost
+	}, nil
+}
+
+// path is where collectors take traces unless the URL says so.
+func path(text string) string {
+	if u, err := url.Parse(text); err == nil && len(u.Path) > 1 {
+		return u.Path
+	}
+	return "/v1/traces"
+}
+
+// own is a provider that leaves out what libraries would tell.
+type own struct {
+	embedded.TracerProvider
+	to trace.TracerProvider
+}
+
+// Tracer is of trace.TracerProvider.
+func (o own) Tracer(name string, options ...trace.TracerOption) trace.Tracer {
+	if name != tracing.Name {
+		return noop.NewTracerProvider().Tracer(name)
+	}
+	return o.to.Tracer(name, options...)
+}
+
+// tellAgain is how often the log has a collector that takes nothing.
+const tellAgain = 10 * time.Minute
+
+// quiet tells of faults once in a while.
+type quiet struct {
+	log  logrus.FieldLogger
+	mu   sync.Mutex
+	last time.Time
+}
+
+// Handle is of otel.ErrorHandler.
+func (q *quiet) Handle(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.last.IsZero() && time.Since(q.last) < tellAgain {
+		return
+	}
+	q.last = time.Now()
+	q.log.WithError(err).Warn("the collector takes no traces; nothing else is the worse for it")
+}

@@ -1,0 +1,11 @@
+package watcher
+
+import (
+	"gatewayd/internal/tracing"
+	"gatewayd/records"
+)
+
+// traced names a payment in its trace.
+func traced(s records.Slot, tx string) tracing.Payment {
+	return tracing.Payment{Chain: string(s.Chain), Account: s.Account, ID: s.PaymentID, Number: s.Nonce, Tx: tx}
+}
