@@ -84,7 +84,7 @@ func (f Filter) where(now time.Time) (string, []any) {
 		add(`reason = ? AND reason <> ''`, sqlstore.Note(f.Reason))
 	}
 	if f.Tx != "" { // in or out
-		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id FROM payments p WHERE p.tx = ? AND p.tx <> '')`, sqlstore.Note(f.Tx), sqlstore.Note(f.Tx))
+		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+` AND p.tx = a.hash)`, sqlstore.Note(f.Tx), sqlstore.Note(f.Tx))
 	}
 	if f.OlderThan > 0 {
 		add(`seen_at < ?`, now.Add(-f.OlderThan).UnixMilli())
@@ -119,10 +119,9 @@ func (tx *Tx) FindRecords(text string) ([]Record, error) {
 	if err != nil {
 		id = 0 // no transfer has it
 	}
-	found, err := tx.transfers(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ? UNION SELECT r.id FROM transfers r WHERE r.ref = ?
-		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id FROM attempts a
-		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
-		JOIN payments p ON p.id = s.payment_id WHERE a.hash = ?) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxPage)
+	found, err := tx.transfers(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ?
+		UNION SELECT r.id FROM transfers r WHERE r.chain IN (SELECT chain FROM cursors) AND r.ref = ?
+		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+`) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxPage)
 	if err == nil {
 		var out []Record
 		if out, err = tx.records(found); err == nil {
@@ -132,13 +131,19 @@ func (tx *Tx) FindRecords(text string) ([]Record, error) {
 	return nil, fmt.Errorf("looking for records: %w", err)
 }
 
+// paymentsByHash joins the payments p whose attempts a have a hash: the index of hashes begins with the chain.
+const paymentsByHash = `FROM attempts a
+	JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
+	JOIN payments p ON p.id = s.payment_id WHERE a.chain IN (SELECT chain FROM cursors) AND a.hash = ?`
+
 // HashesWith answers the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
 func (tx *Tx) HashesWith(start string, limit int) (found []string, err error) {
 	if !sqlstore.Storable(start) || start == "" {
 		return nil, nil
 	}
 	end := after(start)
-	err = tx.list(&found, `SELECT tx FROM transfers WHERE tx >= ? AND tx < ? UNION SELECT hash FROM attempts WHERE hash >= ? AND hash < ? ORDER BY 1 LIMIT ? + 0`,
+	err = tx.list(&found, `SELECT tx FROM transfers WHERE tx >= ? AND tx < ?
+		UNION SELECT hash FROM attempts WHERE chain IN (SELECT chain FROM cursors) AND hash >= ? AND hash < ? ORDER BY 1 LIMIT ? + 0`,
 		start, end, start, end, limit)
 	if err != nil {
 		return nil, fmt.Errorf("looking for hashes: %w", err)
