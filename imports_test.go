@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 	"records/recordstest":       {"chain", "gateway/view", "records", "records/balances", "records/books", "records/control", "records/signguard", "records/watch"},
 	"records/recordstest/seed":  {"chain", "records"},
 	"watcher":                   {"chain", "internal/tracing", "operator/status", "records", "records/books", "records/control", "records/signguard", "watcher/reconcile", "watcher/recovery"},
+	"signer":                    {"chain", "records/signguard"},
 	"watcher/reconcile":         {"chain", "operator/status", "records", "records/balances", "records/books", "records/control"},
 	"watcher/recovery":          {"chain", "records"},
 	"operator/status":           {"chain", "records", "records/control"},
@@ -74,7 +75,7 @@ var mayImport = map[string][]string{
 	"internal/tracing":          {},
 	"config":                    {"chain", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "operator/notify", "operator/status", "operator/traces", "records", "vite/core", "wallet", "wallet/rpc", "watcher"},
 	"vite/genesis":              {"chain", "vite/core", "vite/ledger"},
-	"daemon":                    {"chain", "chain/ethereum", "config", "exchangeapi", "exchangeapi/apikey", "exchangeapi/rates", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/buildinfo", "internal/database", "internal/secretfile", "operator", "operator/metrics", "operator/notify", "operator/status", "operator/traces", "records", "records/control", "records/signguard", "records/watch", "vite/client", "vite/core", "vite/genesis", "vite/ledger", "vite/node", "vite/rpc", "wallet", "wallet/rpc", "watcher", "web"},
+	"daemon":                    {"chain", "chain/ethereum", "config", "exchangeapi", "exchangeapi/apikey", "exchangeapi/rates", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/buildinfo", "internal/database", "internal/secretfile", "operator", "operator/metrics", "operator/notify", "operator/status", "operator/traces", "records", "records/control", "records/signguard", "records/watch", "signer", "vite/client", "vite/core", "vite/genesis", "vite/ledger", "vite/node", "vite/rpc", "wallet", "wallet/rpc", "watcher", "web"},
 	"devnet":                    {"chain", "chain/ethereum", "chain/ethereum/contracts", "chain/ethereum/devnode", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/rates", "gateway", "httpserver", "records", "vite/client", "vite/core", "vite/dex", "vite/genesis", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
 	"devnet/faultynode":         {},
 	"devnet/demo":               {"devnet", "exchangeapi/client", "internal/ethtest"},
@@ -103,7 +104,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of it are tested. The
 // tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/recordstest/seed", "records/watch",
+	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/recordstest/seed", "records/watch", "signer",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest",
 	"vite/core", "vite/client", "vite/ledger", "vite/node", "vite/rpc",
 }

@@ -124,6 +124,27 @@ type Attempt struct {
 	FeeCap Amount
 }
 
+// Order is what a signer is asked for: a payment, the slot that it is bound to, and the transaction that makes it, as Prepare built it.
+type Order struct {
+	Slot     Slot
+	Payment  Payment
+	Unsigned []byte // Raw of the prepared attempt
+}
+
+// SignedTx is a transaction that its ledger takes.
+type SignedTx struct {
+	Hash string
+	Raw  []byte
+}
+
+// Rules are what signing for a ledger takes, and nothing else: they ask no node and hold no key.
+type Rules interface {
+	// Digest answers what is to be signed, once it is sure that the order's transaction does what its payment says at its slot, and no more.
+	Digest(o Order) ([]byte, error)
+	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's account's is an error.
+	Seal(o Order, public, signature []byte) (SignedTx, error)
+}
+
 // AccountHead is where an account of ours stands on its ledger.
 type AccountHead struct {
 	Next    uint64 // the next free number as the latest block has it
@@ -146,7 +167,7 @@ type Chain interface {
 	Balance(ctx context.Context, account string, asset Asset) (Amount, error)
 	// AccountHead answers where the account's own sequence stands.
 	AccountHead(ctx context.Context, account string) (AccountHead, error)
-	// Estimate tries a payment against the latest block as Sign would make it, and answers the most native coin that its fee may take: zero on a
+	// Estimate tries a payment against the latest block as Prepare would make it, and answers the most native coin that its fee may take: zero on a
 	// ledger without fees, and where the fee comes out of what is moved. ErrRefused and ErrGasLimit: a majority of the nodes sees it fail, for good
 	// as far as anybody can tell. ErrFeeCeiling, ErrNotNow: ask later.
 	Estimate(ctx context.Context, account string, pay Payment) (Amount, error)
@@ -154,9 +175,10 @@ type Chain interface {
 	Cost(a Attempt) (Amount, error)
 	// Underpriced tells whether an attempt waits in a node's pool because blocks ask for more than it offers: only then a replacement helps.
 	Underpriced(ctx context.Context, slot Slot, a Attempt) (bool, error)
-	// Sign builds and signs and sends nothing. With earlier attempts it makes a replacement that the ledger will prefer, or answers
-	// ErrNoReplacement when the same bytes are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
-	Sign(ctx context.Context, slot Slot, pay Payment, prev []Attempt) (Attempt, error)
+	// Prepare builds a transaction; it signs and sends nothing. The attempt's Raw has no signature yet; where the ledger links an account's blocks,
+	// its Hash is final. With earlier attempts it makes a replacement that the ledger will prefer, or answers ErrNoReplacement when the same bytes
+	// are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
+	Prepare(ctx context.Context, slot Slot, pay Payment, prev []Attempt) (Attempt, error)
 	// Broadcast hands stored bytes to all nodes, in order, and answers one error for each, nil where a node has it. Where the ledger links
 	// an account's blocks, what follows a refused one is not tried. The answers are information, never a decision.
 	Broadcast(ctx context.Context, attempts []Attempt) []error

@@ -32,7 +32,7 @@ type Chain struct {
 // Kind is the settings of a chain that has no section in the configuration: an adapter that is linked in, such as a test's.
 type Kind interface {
 	Check() error
-	Open(keys Signer, ours Accounts, log logrus.FieldLogger) (Adapter, error)
+	Open(ours Accounts, log logrus.FieldLogger) (Adapter, error)
 	// Account is the address of the key at a derivation path.
 	Account(path string) (string, error)
 }
@@ -54,13 +54,8 @@ func (c Config) Chains() (list []Chain) {
 // Adapter is what speaks to a chain.
 type Adapter interface {
 	chain.Chain
+	Rules() chain.Rules // by which its payments are signed
 	Close()
-}
-
-// Signer is what adapters sign with.
-type Signer interface {
-	Sign(ctx context.Context, path string, digest []byte) (pub, sig []byte, err error)
-	SignDigest(ctx context.Context, path string, digest []byte) ([]byte, error)
 }
 
 // Accounts tells adapters which accounts are ours.
@@ -69,20 +64,20 @@ type Accounts interface {
 	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
 }
 
-// Open makes the adapter, which connects to nothing yet. Without keys it cannot sign, without our accounts it cannot read blocks.
-func (c Chain) Open(keys Signer, ours Accounts, log logrus.FieldLogger) (Adapter, error) {
+// Open makes the adapter, which connects to nothing yet. Without our accounts it cannot read blocks.
+func (c Chain) Open(ours Accounts, log logrus.FieldLogger) (Adapter, error) {
 	if log != nil {
 		log = log.WithField("chain", c.ID)
 	}
 	switch s := c.Settings.(type) {
 	case ethereum.Config:
 		s.Log = log
-		return ethereum.New(s, keys, ours)
+		return ethereum.New(s, ours)
 	case vite.Config:
 		s.Log = log
-		return vite.New(s, keys, ours)
+		return vite.New(s, ours)
 	case Kind:
-		return s.Open(keys, ours, log)
+		return s.Open(ours, log)
 	}
 	return nil, fmt.Errorf("chain %s: there is no adapter of kind %s", c.ID, c.Kind)
 }

@@ -25,6 +25,7 @@ import (
 	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 	"gatewayd/records/watch"
+	"gatewayd/signer"
 	"gatewayd/wallet"
 	"gatewayd/watcher"
 )
@@ -35,7 +36,7 @@ type Daemon struct {
 	log      *logrus.Logger
 	Store    *records.Store
 	Tenure   *tenure
-	guard    *signguard.Guard
+	signer   *signer.Signer
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network
 	Watcher  *watcher.Watcher
@@ -58,7 +59,7 @@ func New(ctx context.Context, cfg config.Config, w Outside) (*Daemon, error) {
 }
 
 // open fills the daemon; what it has taken when it fails is Close's to give back.
-func (d *Daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
+func (d *Daemon) open(ctx context.Context, keys Keys) (err error) {
 	cfg, log := d.Config, d.log
 	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
@@ -66,31 +67,34 @@ func (d *Daemon) open(ctx context.Context, keys *wallet.Keys) (err error) {
 	if err := d.openStore(ctx); err != nil {
 		return err
 	}
-	if d.guard, err = signguard.Open(filepath.Join(cfg.Data, "guard.db")); err != nil {
+	guard, err := signguard.Open(filepath.Join(cfg.Data, "guard.db"))
+	if err != nil {
 		return fmt.Errorf("opening the sign-guard: %w", err)
 	}
-	d.closers = append(d.closers, d.closing("the sign-guard", d.guard.Close))
+	d.closers = append(d.closers, d.closing("the sign-guard", guard.Close))
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
 	cfg = d.Config
 	watch := watch.New(d.Store)
 	var onDemand []chain.ID
+	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
-		adapter, err := c.Open(keys, watch, log)
+		adapter, err := c.Open(watch, log)
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", c.ID, err)
 		}
-		d.Chains[c.ID] = adapter
+		d.Chains[c.ID], rules[c.ID] = adapter, adapter.Rules()
 		d.closers = append(d.closers, adapter.Close)
 		if c.OnDemand {
 			onDemand = append(onDemand, c.ID)
 		}
 	}
+	d.signer = signer.New(keys, guard, rules)
 	if err := d.ownAccounts(ctx, keys); err != nil {
 		return err
 	}
-	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Guard: d.guard, Log: log})
+	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Signer: d.signer, Log: log})
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 }
 
 // ownAccounts derives the accounts of every network and puts them into the database, with the daemon's first sign of life.
-func (d *Daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
+func (d *Daemon) ownAccounts(ctx context.Context, keys Keys) error {
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, cfg := range d.Config.Networks {
 			n := d.Config.NetworkRecord(cfg)
@@ -153,7 +157,7 @@ func (d *Daemon) ownAccounts(ctx context.Context, keys *wallet.Keys) error {
 	})
 }
 
-func (d *Daemon) newGateway(keys *wallet.Keys) error {
+func (d *Daemon) newGateway(keys Keys) error {
 	routes := make([]gateway.Route, len(d.Networks))
 	for i, n := range d.Networks {
 		source, _ := d.Config.Chain(n.Source)
@@ -161,7 +165,7 @@ func (d *Daemon) newGateway(keys *wallet.Keys) error {
 		routes[i] = gateway.Route{
 			BasePath: d.Config.Networks[i].Path, Network: n, Source: d.Chains[n.Source], Exchange: d.Chains[n.Exchange],
 			Derive: func(index uint32) (address, path string, err error) {
-				if err := d.guard.GiveIndex(context.Background(), n.Source, index); err != nil {
+				if err := d.signer.GiveIndex(context.Background(), n.Source, index); err != nil {
 					return "", "", err
 				}
 				path = paths.Deposit(index)

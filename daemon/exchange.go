@@ -28,7 +28,6 @@ import (
 	"gatewayd/operator/metrics"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
-	"gatewayd/wallet"
 	"gatewayd/web"
 )
 
@@ -75,7 +74,7 @@ func writeNew(path, text string) error {
 // Delegation are the delegation addresses of one network. An account's follows from the wallet and the account alone, so no list of them can be
 // lost, and each network has its own.
 type Delegation struct {
-	Keys    *wallet.Keys
+	Keys    Keys
 	Network string
 }
 
@@ -124,7 +123,7 @@ func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchang
 }
 
 // open leaves what it has opened to Close when it fails.
-func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys *wallet.Keys, getenv func(string) string, log *logrus.Logger) error {
+func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys Keys, getenv func(string) string, log *logrus.Logger) error {
 	store, err := OpenKeys(ctx, cfg, getenv)
 	if err != nil {
 		return err
@@ -303,7 +302,7 @@ func (l *exchangeLimits) apply() error {
 	return l.server.Reconfigure(*l.latest)
 }
 
-func ExchangeAddress(keys *wallet.Keys, path string) (core.Address, error) {
+func ExchangeAddress(keys Keys, path string) (core.Address, error) {
 	text, err := keys.Address(path)
 	if err != nil {
 		return core.Address{}, err

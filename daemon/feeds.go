@@ -45,7 +45,7 @@ func openFeed(chains []config.Chain, id string) (feedReader, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("chain %q is not in the list ethereum", id)
 	}
-	adapter, err := chains[i].Open(nil, nil, nil)
+	adapter, err := chains[i].Open(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: %w", id, err)
 	}

@@ -13,12 +13,18 @@ import (
 	"gatewayd/config"
 	"gatewayd/internal/buildinfo"
 	"gatewayd/operator/traces"
-	"gatewayd/wallet"
+	"gatewayd/signer"
 )
+
+// Keys derive addresses and sign.
+type Keys interface {
+	Address(path string) (string, error)
+	signer.Keys
+}
 
 // Outside is what the daemon is given from outside.
 type Outside struct {
-	Keys    *wallet.Keys
+	Keys    Keys
 	Getenv  func(string) string
 	Hangups chan os.Signal // SIGHUP; nil: nobody listens
 	Log     *logrus.Logger

@@ -28,12 +28,19 @@ func (linked) Check() error { return nil }
 
 func (l linked) Account(path string) (string, error) { return l.Address(path), nil }
 
+// named are keys of which ledgers in memory want nothing but the name.
+type named struct{ *wallet.Keys }
+
+func (named) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
+	return nil, nil, nil
+}
+
 // PayoutCost is 300 of the coin's units, whose decimals are its config.Chain's.
 func (linked) PayoutCost(context.Context, chain.Asset) (chain.Amount, error) {
 	return chain.NewAmount(300), nil
 }
 
-func (l linked) Open(config.Signer, config.Accounts, logrus.FieldLogger) (config.Adapter, error) {
+func (l linked) Open(config.Accounts, logrus.FieldLogger) (config.Adapter, error) {
 	return l, nil
 }
 
@@ -74,7 +81,7 @@ func TestThirdAdapter(t *testing.T) {
 	require.NoError(t, err)
 	log := logrus.New()
 	log.SetOutput(t.Output())
-	d, err := New(t.Context(), cfg, Outside{Keys: keys, Log: log})
+	d, err := New(t.Context(), cfg, Outside{Keys: named{keys}, Log: log})
 	require.NoError(t, err)
 	defer d.Close()
 	ctx, stop := context.WithCancel(t.Context())

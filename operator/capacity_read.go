@@ -115,7 +115,7 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 	}
 	all := map[ChannelID]Capacity{}
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, nil, nil)
+		adapter, err := c.Open(nil, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
 func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
 	chains, watch := map[chain.ID]chain.Chain{}, watch.New(d.Store)
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, watch, nil)
+		adapter, err := c.Open(watch, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -115,8 +115,17 @@ func (k *Keys) Address(path string) (string, error) {
 	return crypto.PubkeyToAddress(key.PublicKey).Hex(), nil
 }
 
-// Sign signs a 32-byte hash of the exchange chain: the public key and the Ed25519-BLAKE2b signature.
-func (k *Keys) Sign(_ context.Context, path string, digest []byte) (pub, sig []byte, err error) {
+// Sign signs a 32-byte hash with the key at a path, on the ledger that the path's coin type names: for the exchange chain public key and
+// Ed25519-BLAKE2b signature, for a source chain the 65 bytes R, S, V with V 0 or 1, which tell the public key.
+func (k *Keys) Sign(_ context.Context, path string, digest []byte) (public, signature []byte, err error) {
+	if !strings.HasPrefix(path, exchangePrefix) {
+		key, err := k.sourceKey(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		signature, err = crypto.Sign(digest, key)
+		return nil, signature, err
+	}
 	key, known := k.signers.Get(path)
 	if !known {
 		if key, err = k.exchangeKey(path); err != nil {
@@ -124,17 +133,8 @@ func (k *Keys) Sign(_ context.Context, path string, digest []byte) (pub, sig []b
 		}
 		k.signers.Add(path, key)
 	}
-	public := key.Public()
-	return public[:], key.Sign(digest), nil
-}
-
-// SignDigest signs a 32-byte hash of the source chain: the 65-byte signature R, S, V with V 0 or 1.
-func (k *Keys) SignDigest(_ context.Context, path string, digest []byte) ([]byte, error) {
-	key, err := k.sourceKey(path)
-	if err != nil {
-		return nil, err
-	}
-	return crypto.Sign(digest, key)
+	of := key.Public()
+	return of[:], key.Sign(digest), nil
 }
 
 // String keeps keys out of logs.

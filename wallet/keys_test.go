@@ -42,8 +42,6 @@ func TestPathsOfOtherLedgersAreRefused(t *testing.T) {
 	for _, path := range []string{"", "m", "m/44'/0'/0'/0/0", "m/44'/666666'/x'", "m/44'/60'/0'/0/-1"} {
 		_, err := keys.Address(path)
 		require.ErrorIs(t, err, ErrPath, path)
-		_, err = keys.SignDigest(context.Background(), path, make([]byte, 32))
-		require.ErrorIs(t, err, ErrPath, path)
 		_, _, err = keys.Sign(context.Background(), path, make([]byte, 32))
 		require.ErrorIs(t, err, ErrPath, path)
 	}
@@ -58,7 +56,7 @@ func TestSignaturesVerify(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, core.Verify(pub, digest, sig))
 
-	sig, err = keys.SignDigest(context.Background(), SourcePaths(60).Hot(0), digest)
+	_, sig, err = keys.Sign(context.Background(), SourcePaths(60).Hot(0), digest)
 	require.NoError(t, err)
 	key, err := crypto.SigToPub(digest, sig)
 	require.NoError(t, err)

@@ -20,6 +20,7 @@ import (
 	"gatewayd/records/recordstest"
 	pastseed "gatewayd/records/recordstest/seed"
 	"gatewayd/records/signguard"
+	"gatewayd/signer"
 )
 
 // What benchmarks begin with and make, in payments; a hundredth of it with -short.
@@ -85,7 +86,7 @@ type simRig struct {
 	source, exchange *simChain
 	network          records.Network
 	store            *countingStore
-	guard            *countingGuard
+	signer           *countingSigner
 	parts            Parts
 	w                *Watcher
 	users            int // deposits and withdrawals so far, which give each its user
@@ -104,16 +105,16 @@ func (s *countingStore) Update(ctx context.Context, f func(*records.Tx) error) e
 	return s.Store.Update(ctx, f)
 }
 
-// countingGuard counts what the sign-guard commits.
-type countingGuard struct {
-	*signguard.Guard
+// countingSigner counts what its sign-guard commits: once for all that is signed together.
+type countingSigner struct {
+	*signer.Signer
 	commits atomic.Int64
 }
 
-// Allow counts.
-func (g *countingGuard) Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error {
-	g.commits.Add(1)
-	return g.Guard.Allow(ctx, id, wanted...)
+// Sign counts.
+func (s *countingSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
+	s.commits.Add(1)
+	return s.Signer.Sign(ctx, id, orders...)
 }
 
 // simNetwork has one token. One block decides a transfer, so that what waits is only what the chains' own final points keep open.
@@ -144,9 +145,10 @@ func openSim(b *testing.B, url string, past int) *simRig {
 	require.NoError(b, store.Update(b.Context(), func(tx *records.Tx) error {
 		return errors.Join(s.source.stand(tx, n.Hot, ""), s.exchange.stand(tx, n.Gateway, end.LastSent), bindUsers(tx, n))
 	}))
-	s.store, s.guard = &countingStore{Store: store}, &countingGuard{Guard: guard}
+	rules := map[chain.ID]chain.Rules{n.Source: simRules{n.Source}, n.Exchange: simRules{n.Exchange}}
+	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(simKeys{}, guard, rules)}
 	s.parts = Parts{
-		Store: s.store, Chains: map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange}, Networks: []records.Network{n}, Guard: s.guard, Log: quiet(),
+		Store: s.store, Chains: map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange}, Networks: []records.Network{n}, Signer: s.signer, Log: quiet(),
 	}
 	s.w, err = New(Config{}, s.parts)
 	require.NoError(b, err)
@@ -216,7 +218,7 @@ func (s *simRig) letWait(b *testing.B, waiting int) {
 func (s *simRig) sent() int { return s.source.sentSoFar() + s.exchange.sentSoFar() }
 
 // commits is how many durable commits there were, of the store and of the sign-guard.
-func (s *simRig) commits() int64 { return s.store.commits.Load() + s.guard.commits.Load() }
+func (s *simRig) commits() int64 { return s.store.commits.Load() + s.signer.commits.Load() }
 
 // payments measures deposits first, then withdrawals, and answers the CPU time of a payment.
 func (s *simRig) payments(b *testing.B) float64 {

@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/signguard"
 )
 
 // recover is all that a recovering account does: what our records know as signed is decided by the ledger as ever, and numbers that only
@@ -20,7 +19,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	if err != nil {
 		return fmt.Errorf("asking where the account stands: %w", err)
 	}
-	_, end, _, err := p.Guard.Next(ctx, p.id, a.Account)
+	_, end, _, err := p.Signer.Next(ctx, p.id, a.Account)
 	if err != nil {
 		return err
 	}
@@ -102,10 +101,6 @@ func (p *payer) cancellations(ctx context.Context, a records.Account, number uin
 
 func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
 	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Nonce: number}
-	pay := chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: a.Account}
-	if err := p.Guard.Allow(ctx, p.id, signguard.Signature{Slot: slot, Digest: digest(pay), Cancel: true}); err != nil {
-		return fmt.Errorf("asking the sign-guard: %w", err)
-	}
 	prev := make([]chain.Attempt, len(known))
 	for i, k := range known {
 		prev[i] = k.Attempt
@@ -115,11 +110,16 @@ func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64
 		return err
 	}
 	cancelled := records.OpenSlot{Payment: records.Payment{Purpose: chain.Cancel, Asset: chain.Native, Payee: a.Account}}
-	att, err := p.signOne(ctx, slot, signing{slot: cancelled, prev: prev}, funds)
+	want := signing{slot: cancelled, prev: prev}
+	att, err := p.prepareOne(ctx, slot, want, funds)
 	if err != nil {
 		return err
 	}
-	att.Seq = len(known)
+	signed, err := p.Signer.Sign(ctx, p.id, prepared{signing: want, at: slot, attempt: att}.order())
+	if err != nil {
+		return fmt.Errorf("asking the signer: %w", err)
+	}
+	att.Seq, att.Hash, att.Raw = len(known), signed[0].Hash, signed[0].Raw
 	p.log.WithFields(logrus.Fields{"account": a.Account, "number": number, "tx": att.Hash}).Warn("cancelling what the records forgot")
 	return p.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddCancel(p.id, a.Account, number, att) })
 }

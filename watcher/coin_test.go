@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/records/signguard"
 )
 
 // payoutFee is what a payout costs at most on the rig's ledger, in its coin.
@@ -73,13 +72,13 @@ func TestCoinForFeesIsNotSpentTwice(t *testing.T) {
 			r.rest()
 		},
 		"not signed": func(r *rig, first func()) {
-			r.parts.Guard = silentGuard{r.guard}
+			r.parts.Signer = silentSigner{r.parts.Signer}
 			r.restart()
 			first()
 			for range 3*finality + 6 {
 				r.eth.Mine(1)
 				r.vite.Mine(1)
-				_ = r.w.Step(r.t.Context()) // the guard does not answer
+				_ = r.w.Step(r.t.Context()) // the signer does not answer
 			}
 		},
 	} {
@@ -101,25 +100,27 @@ func TestCoinForFeesIsNotSpentTwice(t *testing.T) {
 	}
 }
 
-var errSilent = errors.New("the sign-guard does not answer")
+var errSilent = errors.New("the signer does not answer")
 
-// silentGuard lets nothing pass, and refuses nothing.
-type silentGuard struct{ *signguard.Guard }
+// silentSigner signs nothing, and refuses nothing.
+type silentSigner struct{ orderSigner }
 
-func (silentGuard) Allow(context.Context, chain.ID, ...signguard.Signature) error { return errSilent }
+func (silentSigner) Sign(context.Context, chain.ID, ...chain.Order) ([]chain.SignedTx, error) {
+	return nil, errSilent
+}
 
 // While what is bound first cannot be signed, nothing is bound behind it.
 func TestNothingIsBoundBehindWhatCannotBeSigned(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	r.parts.Guard = silentGuard{r.guard}
+	r.parts.Signer = silentSigner{r.parts.Signer}
 	r.restart()
 	payee := r.eth.Address("a contract that changes its mind")
 	first := r.withdraw(owner, payee, 300)
 	steps := func() {
 		for range finality + 2 {
 			r.vite.Mine(1)
-			_ = r.w.Step(t.Context()) // the guard does not answer
+			_ = r.w.Step(t.Context()) // the signer does not answer
 		}
 	}
 	steps()
@@ -129,7 +130,7 @@ func TestNothingIsBoundBehindWhatCannotBeSigned(t *testing.T) {
 	steps()
 	require.Equal(t, records.Queued, r.payment(next).State)
 	r.eth.Reject(payee, false)
-	r.parts.Guard = r.guard
+	r.parts.Signer = signerOf(r.guard, r.eth, r.vite)
 	r.restart()
 	r.rest()
 	require.Equal(t, []records.PaymentState{records.Paid, records.Paid}, []records.PaymentState{r.payment(first).State, r.payment(next).State})

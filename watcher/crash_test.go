@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/signer"
 )
 
 // The daemon dies at any step that is durable or visible: before and after each commit, signature, answer of the sign-guard and
@@ -78,27 +79,43 @@ func (s *crashStore) View(ctx context.Context, fn func(*records.Tx) error) error
 	return s.store.View(ctx, fn)
 }
 
-// crashGuard is the sign-guard under a fuse.
-type crashGuard struct {
-	guard
-	fuse *fuse
+// crashSigner is the signer under a fuse.
+type crashSigner struct {
+	orderSigner
+	fuse  *fuse
+	guard *signguard.Guard // the signer's
 }
 
-func (g *crashGuard) Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error {
+// newCrashSigner is a signer that may also die between its sign-guard's commit and any of its signatures.
+func newCrashSigner(f *fuse, g *signguard.Guard, ledgers ...*chaintest.Chain) *crashSigner {
+	return &crashSigner{orderSigner: signer.New(crashKeys{f}, g, rulesOf(ledgers...)), fuse: f, guard: g}
+}
+
+type crashKeys struct{ fuse *fuse }
+
+func (k crashKeys) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
+	return nil, nil, k.fuse.pass("after the guard")
+}
+
+func (g *crashSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	if err := g.fuse.pass("before the guard"); err != nil {
-		return err
+		return nil, err
 	}
-	if err := g.guard.Allow(ctx, id, wanted...); err != nil {
-		return err
+	signed, err := g.orderSigner.Sign(ctx, id, orders...)
+	if g.fuse.blown {
+		return nil, errCrash // in one process with the daemon: what it has signed is lost as well
 	}
-	return g.fuse.pass("after the guard")
+	if err != nil {
+		return signed, err
+	}
+	return signed, g.fuse.pass("after the signature")
 }
 
-func (g *crashGuard) Free(ctx context.Context, payment uint64) error {
+func (g *crashSigner) Free(ctx context.Context, payment uint64) error {
 	if err := g.fuse.pass("before freeing the guard"); err != nil {
 		return err
 	}
-	if err := g.guard.Free(ctx, payment); err != nil {
+	if err := g.orderSigner.Free(ctx, payment); err != nil {
 		return err
 	}
 	return g.fuse.pass("after freeing the guard")
@@ -141,15 +158,11 @@ func (c *crashChain) AccountHead(ctx context.Context, account string) (chain.Acc
 	return c.Chain.AccountHead(ctx, account)
 }
 
-func (c *crashChain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
-	if err := c.fuse.pass("before the signature"); err != nil {
+func (c *crashChain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if err := c.fuse.pass("before preparing"); err != nil {
 		return chain.Attempt{}, err
 	}
-	a, err := c.Chain.Sign(ctx, slot, pay, prev)
-	if err != nil {
-		return a, err
-	}
-	return a, c.fuse.pass("after the signature")
+	return c.Chain.Prepare(ctx, slot, pay, prev)
 }
 
 func (c *crashChain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {

@@ -340,19 +340,23 @@ func TestNoQuotaDelays(t *testing.T) {
 	r.requireSound()
 }
 
-// guardFunc is a sign-guard that answers one thing.
-type guardFunc func() error
+// faultySigner is a signer that fails as fault says.
+type faultySigner struct {
+	orderSigner
+	fault func() error
+}
 
-func (g guardFunc) Allow(context.Context, chain.ID, ...signguard.Signature) error { return g() }
-func (g guardFunc) Free(context.Context, uint64) error                            { return nil }
-func (g guardFunc) Next(context.Context, chain.ID, string) (lineage, number uint64, ok bool, err error) {
-	return 0, 0, false, nil
+func (s faultySigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
+	if err := s.fault(); err != nil {
+		return nil, err
+	}
+	return s.orderSigner.Sign(ctx, id, orders...)
 }
 
 func TestGuardRefusalHaltsTheAccount(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	r.parts.Guard = guardFunc(func() error { return signguard.ErrRefused })
+	r.parts.Signer = faultySigner{r.parts.Signer, func() error { return signguard.ErrRefused }}
 	r.restart()
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	for range 20 {
@@ -368,12 +372,12 @@ func TestGuardFaultIsWaitedOut(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
 	broken := true
-	r.parts.Guard = guardFunc(func() error {
+	r.parts.Signer = faultySigner{r.parts.Signer, func() error {
 		if broken {
 			return errors.New("disk I/O error")
 		}
 		return nil
-	})
+	}}
 	r.restart()
 	out := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	for range 12 {

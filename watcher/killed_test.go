@@ -85,7 +85,7 @@ func killedAnywhere(t *testing.T, most, accounts int) {
 var steps = [...]string{
 	"begin", "before the commit", "after the commit", "reading a block",
 	"before the guard", "after the guard", "before freeing the guard", "after freeing the guard",
-	"before the signature", "after the signature", "before sending", "after sending",
+	"before preparing", "after the signature", "before sending", "after sending",
 }
 
 // live is one world with so many deaths. It answers how many there were.
@@ -271,18 +271,18 @@ func TestKilledAtEachStep(t *testing.T) {
 // freshNumber is the usual way to send again: at the next free number.
 type freshNumber struct{ chain.Chain }
 
-func (c freshNumber) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+func (c freshNumber) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	if len(prev) > 0 {
 		tip, err := c.AccountHead(ctx, slot.Account)
 		if err != nil {
 			return chain.Attempt{}, err
 		}
 		slot.Nonce = max(tip.Next, slot.Nonce+1)
-		a, err := c.Chain.Sign(ctx, slot, pay, nil)
+		a, err := c.Chain.Prepare(ctx, slot, pay, nil)
 		a.Seq = len(prev)
 		return a, err
 	}
-	return c.Chain.Sign(ctx, slot, pay, prev)
+	return c.Chain.Prepare(ctx, slot, pay, prev)
 }
 
 func (freshNumber) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, error) {
@@ -301,13 +301,13 @@ func (c hasty) Head(ctx context.Context) (chain.Head, error) {
 // doubled pays twice what it is told.
 type doubled struct{ chain.Chain }
 
-func (c doubled) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+func (c doubled) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	twice, err := pay.Amount.Mul(2)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
 	pay.Amount = twice
-	return c.Chain.Sign(ctx, slot, pay, prev)
+	return c.Chain.Prepare(ctx, slot, pay, prev)
 }
 
 // forgetful drops every fifth payment: it is signed and stored and never reaches a node.
@@ -323,22 +323,67 @@ func (c forgetful) Broadcast(ctx context.Context, attempts []chain.Attempt) []er
 	return errs
 }
 
+// blindSigner signs whatever it is given, as keys that sign digests do.
+type blindSigner struct {
+	orderSigner
+	rules map[chain.ID]chain.Rules
+}
+
+func (s blindSigner) Sign(_ context.Context, id chain.ID, orders ...chain.Order) (signed []chain.SignedTx, err error) {
+	for _, o := range orders {
+		tx, err := s.rules[id].Seal(o, nil, nil)
+		if err != nil {
+			return signed, err
+		}
+		signed = append(signed, tx)
+	}
+	return signed, nil
+}
+
+// TestSignerStopsBrokenDaemons: what pays another amount or at another number than was ordered is never signed.
+func TestSignerStopsBrokenDaemons(t *testing.T) {
+	for name, mutate := range map[string]func(chain.Chain) chain.Chain{
+		"pays another amount":           func(c chain.Chain) chain.Chain { return doubled{c} },
+		"sends again at a fresh number": func(c chain.Chain) chain.Chain { return freshNumber{c} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for s := uint64(1); s <= 3; s++ {
+				m := newModel(t, s, map[string]int{})
+				for id, inner := range m.chains {
+					m.parts.Chains[id] = mutate(inner)
+				}
+				for range 60 {
+					m.happen()
+					if m.step() {
+						m.restart(m.rng.IntN(200), "")
+					}
+					require.NoError(t, m.check())
+				}
+			}
+		})
+	}
+}
+
 func TestBrokenDaemonsAreCaught(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		mutate  func(chain.Chain) chain.Chain
+		blind   bool // the signer signs whatever it is given, or else it would stop this daemon
 		reports []string
 	}{
-		{"sends again at a fresh number", func(c chain.Chain) chain.Chain { return freshNumber{c} }, []string{"stands 2 times", "is due", "do not allow it"}},
-		{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, []string{"is due"}},
-		{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, []string{"is due"}},
-		{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, []string{"in the end", "the records at"}},
+		{"sends again at a fresh number", func(c chain.Chain) chain.Chain { return freshNumber{c} }, true, []string{"stands 2 times", "is due", "do not allow it"}},
+		{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, false, []string{"is due"}},
+		{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, true, []string{"is due"}},
+		{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, false, []string{"in the end", "the records at"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for s := uint64(1); s <= 10; s++ {
 				m := newModel(t, s, map[string]int{})
 				for id, inner := range m.chains {
 					m.parts.Chains[id] = c.mutate(inner)
+				}
+				if c.blind {
+					m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
 				}
 				if err := m.suffer(60); err != nil {
 					require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)

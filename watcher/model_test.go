@@ -89,7 +89,7 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 	m.chains = map[chain.ID]*crashChain{}
 	m.parts = Parts{
 		Store: m.store, Chains: map[chain.ID]chain.Chain{}, Networks: []records.Network{n},
-		Guard: &crashGuard{g, m.fuse}, Log: quiet(), Now: func() time.Time { return m.now },
+		Signer: newCrashSigner(m.fuse, g, m.eth, m.vite), Log: quiet(), Now: func() time.Time { return m.now },
 	}
 	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
 		m.chains[c.ID()] = &crashChain{Chain: c, fuse: m.fuse, store: m.inner, sent: map[string]bool{}}

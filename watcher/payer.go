@@ -224,7 +224,7 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 
 // signedMore says what the sign-guard knows of an account and our records do not.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
-	lineage, number, signed, err := p.Guard.Next(ctx, a.Chain, a.Account)
+	lineage, number, signed, err := p.Signer.Next(ctx, a.Chain, a.Account)
 	if err != nil || !signed || !endsBefore(a, lineage, number) {
 		return "", err
 	}
@@ -259,9 +259,4 @@ func (p *payer) haltAccount(ctx context.Context, account string, why error) erro
 // order is the payment as the adapter signs it, at most at so much for its fee; zero leaves that to the adapter.
 func order(p records.Payment, most chain.Amount) chain.Payment {
 	return chain.Payment{ID: p.ID, Purpose: p.Purpose, Asset: p.Asset, To: p.Payee, Amount: p.Amount, Label: p.PayeeLabel, Source: p.Source, MaxFee: most}
-}
-
-// digest is what the sign-guard remembers of a slot: everything that decides who gets what.
-func digest(p chain.Payment) string {
-	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
 }

@@ -9,7 +9,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/signguard"
 	"gatewayd/watcher/recovery"
 )
 
@@ -105,7 +104,7 @@ func (m *model) desk(t *testing.T) *recovery.Recovery {
 	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
 	w, err := New(Config{}, parts)
 	require.NoError(t, err)
-	return w.Recovery(m.parts.Guard.(*crashGuard).guard.(*signguard.Guard))
+	return w.Recovery(m.parts.Signer.(*crashSigner).guard)
 }
 
 func (m *model) stopped(t *testing.T) (list []records.Account) {

@@ -16,7 +16,7 @@ import (
 func (r *rig) desk() *recovery.Recovery {
 	r.t.Helper()
 	parts := r.parts
-	parts.Guard = nil // an operator's command signs nothing
+	parts.Signer = nil // an operator's command signs nothing
 	w, err := New(Config{}, parts)
 	require.NoError(r.t, err)
 	return w.Recovery(r.guard)

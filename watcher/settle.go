@@ -135,7 +135,7 @@ func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot
 	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
 	traced(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
-	if err := f.Guard.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
+	if err := f.Signer.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
 	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 {

@@ -15,6 +15,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/signguard"
+	"gatewayd/signer"
 )
 
 const (
@@ -69,11 +70,24 @@ func setupAt(t *testing.T, source, exchange uint64) *rig {
 
 	r.parts = Parts{
 		Store: r.store, Chains: map[chain.ID]chain.Chain{"eth": r.eth, "vite": r.vite}, Networks: []records.Network{r.net},
-		Guard: r.guard, Log: quiet(), Now: func() time.Time { return r.now },
+		Signer: signerOf(r.guard, r.eth, r.vite), Log: quiet(), Now: func() time.Time { return r.now },
 	}
 	r.restart()
 	r.step() // both cursors start here
 	return r
+}
+
+// signerOf is a signer with a sign-guard for ledgers in memory.
+func signerOf(g *signguard.Guard, ledgers ...*chaintest.Chain) *signer.Signer {
+	return signer.New(chaintest.NoKeys{}, g, rulesOf(ledgers...))
+}
+
+func rulesOf(ledgers ...*chaintest.Chain) map[chain.ID]chain.Rules {
+	rules := map[chain.ID]chain.Rules{}
+	for _, c := range ledgers {
+		rules[c.ID()] = c.Rules()
+	}
+	return rules
 }
 
 func quiet() *logrus.Logger {

@@ -34,13 +34,6 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if len(todo) == 0 {
 		return 0, nil
 	}
-	err := p.allow(ctx, todo)
-	if errors.Is(err, signguard.ErrRefused) {
-		return 0, p.haltAccount(ctx, a.Account, err)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("asking the sign-guard: %w", err)
-	}
 	if err := p.limit(ctx, todo); err != nil {
 		return 0, err
 	}
@@ -48,9 +41,13 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if err != nil {
 		return 0, err
 	}
-	made, fault := p.signGroup(ctx, todo, funds, cur)
+	ready, unprepared := p.prepareGroup(ctx, todo, funds, cur)
+	made, unsigned := p.signGroup(ctx, ready, cur)
+	if errors.Is(unsigned, signguard.ErrRefused) {
+		return 0, p.haltAccount(ctx, a.Account, unsigned)
+	}
 	stored, err := p.storeAttempts(ctx, made)
-	return stored, errors.Join(fault, err)
+	return stored, errors.Join(unprepared, unsigned, err)
 }
 
 // signedOf leaves out slots without an attempt.
@@ -102,42 +99,73 @@ func (p *payer) limit(ctx context.Context, todo []signing) error {
 	})
 }
 
-func (p *payer) allow(ctx context.Context, todo []signing) error {
-	wanted := make([]signguard.Signature, len(todo))
-	for i, s := range todo {
-		wanted[i] = signguard.Signature{Slot: s.place(), Digest: digest(s.payment()), PaymentID: s.slot.PaymentID}
-	}
-	return p.Guard.Allow(ctx, p.id, wanted...)
+// prepared is a transaction that wants a signature.
+type prepared struct {
+	signing
+	at      chain.Slot
+	attempt chain.Attempt
+	done    func(error) // ends the step in its trace
 }
 
-// signGroup signs as far as it can be done now: what cannot be signed stops what follows it.
-func (p *payer) signGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (made []records.Signed, err error) {
+func (r prepared) order() chain.Order {
+	return chain.Order{Slot: r.at, Payment: r.payment(), Unsigned: r.attempt.Raw}
+}
+
+// prepareGroup prepares transactions as far as it can be done now: what cannot be prepared stops what follows it. Where the ledger links blocks, each
+// follows the hash of the one before, which needs no signature.
+func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (ready []prepared, err error) {
 	for i, s := range todo {
 		at := s.place()
-		if i > 0 && at.Prev == "" && at.Branch != 0 && len(made) > 0 && made[len(made)-1].Slot.Nonce+1 == at.Nonce {
-			at.Prev = made[len(made)-1].Attempt.Hash
+		if i > 0 && at.Prev == "" && at.Branch != 0 && len(ready) > 0 && ready[len(ready)-1].at.Nonce+1 == at.Nonce {
+			at.Prev = ready[len(ready)-1].attempt.Hash
 		}
 		step, done := traced(s.slot.Slot, "").Begin(ctx, "sign")
-		att, err := p.signOne(step, at, s, funds)
-		done(err)
+		att, err := p.prepareOne(step, at, s, funds)
+		if err != nil {
+			done(err)
+		}
 		switch {
 		case len(s.prev) > 0 && keepsAttempt(err):
 			p.sent[noReplacement(s.prev[len(s.prev)-1].Hash)] = cur.Height
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, and cannot be signed now")
-			return made, nil
+			return ready, nil
 		case err != nil:
-			return made, fmt.Errorf("signing payment %d: %w", s.slot.PaymentID, err)
+			return ready, fmt.Errorf("preparing payment %d: %w", s.slot.PaymentID, err)
 		}
-		kind := records.AttemptPay
-		if len(s.prev) > 0 {
+		ready = append(ready, prepared{s, at, att, done})
+	}
+	return ready, nil
+}
+
+// signGroup has all of a group signed at once. The signer may refuse one of them and what follows it.
+func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cursor) ([]records.Signed, error) {
+	if len(ready) == 0 {
+		return nil, nil
+	}
+	orders := make([]chain.Order, len(ready))
+	for i, r := range ready {
+		orders[i] = r.order()
+	}
+	signed, err := p.Signer.Sign(ctx, p.id, orders...)
+	if err != nil {
+		err = fmt.Errorf("asking the signer: %w", err)
+	}
+	for _, r := range ready[len(signed):] {
+		r.done(err)
+	}
+	made := make([]records.Signed, len(signed))
+	for i, tx := range signed {
+		r, kind := ready[i], records.AttemptPay
+		r.done(nil)
+		if len(r.prev) > 0 {
 			kind = records.AttemptReplace
 		}
-		att.Seq = len(s.prev)
-		made = append(made, records.Signed{Slot: s.slot.Slot, Attempt: records.Attempt{Attempt: att, Kind: kind, Head: cur.Height}})
+		r.attempt.Seq, r.attempt.Hash, r.attempt.Raw = len(r.prev), tx.Hash, tx.Raw
+		made[i] = records.Signed{Slot: r.slot.Slot, Attempt: records.Attempt{Attempt: r.attempt, Kind: kind, Head: cur.Height}}
 	}
-	return made, nil
+	return made, err
 }
 
 // keepsAttempt tells whether an attempt stays the newest: no replacement would help, or none can be paid.
@@ -145,9 +173,9 @@ func keepsAttempt(err error) bool {
 	return errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin)
 }
 
-// signOne makes an attempt that the account can pay. A replacement is made only of what waits in a pool for too low a fee: what no node has, because
+// prepareOne makes a transaction that the account can pay. A replacement is made only of what waits in a pool for too low a fee: what no node has, because
 // it was refused or cannot be paid, is sent again as it is.
-func (p *payer) signOne(ctx context.Context, at chain.Slot, s signing, funds *spendable) (chain.Attempt, error) {
+func (p *payer) prepareOne(ctx context.Context, at chain.Slot, s signing, funds *spendable) (chain.Attempt, error) {
 	if len(s.prev) > 0 {
 		low, err := p.chain.Underpriced(ctx, at, s.prev[len(s.prev)-1])
 		if err == nil && !low {
@@ -157,7 +185,7 @@ func (p *payer) signOne(ctx context.Context, at chain.Slot, s signing, funds *sp
 			return chain.Attempt{}, err
 		}
 	}
-	att, err := p.chain.Sign(ctx, at, s.payment(), s.prev)
+	att, err := p.chain.Prepare(ctx, at, s.payment(), s.prev)
 	if err != nil {
 		return chain.Attempt{}, err
 	}

@@ -162,8 +162,8 @@ type simAttempt struct {
 	Filling []byte
 }
 
-// Sign makes an attempt out of the slot.
-func (c *simChain) Sign(_ context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+// Prepare makes an attempt out of the slot.
+func (c *simChain) Prepare(_ context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	switch {
 	case len(prev) > 0:
 		return chain.Attempt{}, chain.ErrNoReplacement
@@ -175,6 +175,25 @@ func (c *simChain) Sign(_ context.Context, slot chain.Slot, pay chain.Payment, p
 		return chain.Attempt{}, err
 	}
 	return chain.Attempt{Hash: simHash(c.id, slot.Account, slot.Nonce), Raw: raw}, nil
+}
+
+// simRules let everything pass: keys are not measured.
+type simRules struct{ id chain.ID }
+
+// Digest is the transaction itself.
+func (simRules) Digest(o chain.Order) ([]byte, error) { return o.Unsigned, nil }
+
+// Seal adds nothing.
+func (r simRules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
+	return chain.SignedTx{Hash: simHash(r.id, o.Slot.Account, o.Slot.Nonce), Raw: o.Unsigned}, nil
+}
+
+// simKeys sign nothing.
+type simKeys struct{}
+
+// Sign answers nothing.
+func (simKeys) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
+	return nil, nil, nil
 }
 
 // Estimate, Cost and Underpriced make payments free: it is the gateway that is measured.

@@ -24,7 +24,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/signguard"
 	"gatewayd/watcher/reconcile"
 	"gatewayd/watcher/recovery"
 )
@@ -77,9 +76,10 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// guard is the second memory of what was signed where (docs/payment-rules.md 5). It survives a restored database.
-type guard interface {
-	Allow(ctx context.Context, id chain.ID, wanted ...signguard.Signature) error
+// orderSigner has the keys and the sign-guard, which knows what was signed where and survives a restored database (docs/payment-rules.md 5). It signs
+// orders, as many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
+type orderSigner interface {
+	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 }
@@ -100,7 +100,7 @@ type Parts struct {
 	Store    store
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network // at the start; Reconfigure takes others
-	Guard    guard
+	Signer   orderSigner
 	Log      logrus.FieldLogger
 	Now      func() time.Time // default time.Now
 }

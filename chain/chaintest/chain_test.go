@@ -23,7 +23,7 @@ func harness(linked bool) func(*testing.T) chaintest.Harness {
 		c.Endow(payer.Address, chain.Native, chain.NewAmount(1_000_000))
 		users := 0
 		return chaintest.Harness{
-			Chain: c, Linked: linked, Asset: token, Payer: payer, Inbox: inbox, Depth: 4,
+			Chain: c, Keys: chaintest.NoKeys{}, Linked: linked, Asset: token, Payer: payer, Inbox: inbox, Depth: 4,
 			Addresses: addresses(c, linked),
 			Outsider: func(*testing.T) string {
 				users++

@@ -32,7 +32,7 @@ func (w world) sign(number uint64, prev string, amount uint64, earlier ...chain.
 	w.t.Helper()
 	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: number, Prev: prev}
 	pay := chain.Payment{ID: 1 + number, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(amount)}
-	a, err := w.Sign(w.t.Context(), slot, pay, earlier)
+	a, err := chaintest.Sign(w.t.Context(), w, chaintest.NoKeys{}, slot, pay, earlier)
 	require.NoError(w.t, err)
 	return a
 }
@@ -164,7 +164,7 @@ func TestStuckBelowBaseFee(t *testing.T) {
 	w.Mine(1)
 	w.requirePaid(5)
 	w.SetBaseFee(400)
-	_, err := w.Sign(t.Context(), chain.Slot{Account: w.account(), Key: w.key, Nonce: 1},
+	_, err := chaintest.Sign(t.Context(), w, chaintest.NoKeys{}, chain.Slot{Account: w.account(), Key: w.key, Nonce: 1},
 		chain.Payment{ID: 9, Asset: token, To: w.Address("payee"), MaxFee: chain.NewAmount(100)}, nil)
 	require.ErrorIs(t, err, chain.ErrFeeCeiling)
 }
@@ -235,7 +235,7 @@ func TestLinkedReceiveNeedsItsSend(t *testing.T) {
 	source := w.Deposit(w.Address("user"), w.account(), token, chain.NewAmount(3), chain.Memo{})
 	w.Mine(1)
 	receive := func() chain.Attempt {
-		a, err := w.Sign(t.Context(), chain.Slot{Account: w.account(), Key: w.key, Nonce: 1, Prev: w.tip().Hash},
+		a, err := chaintest.Sign(t.Context(), w, chaintest.NoKeys{}, chain.Slot{Account: w.account(), Key: w.key, Nonce: 1, Prev: w.tip().Hash},
 			chain.Payment{ID: 1, Purpose: chain.Receive, Source: source}, nil)
 		require.NoError(t, err)
 		return a
@@ -294,7 +294,7 @@ func TestStake(t *testing.T) {
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
 	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: w.tip().Next, Prev: w.tip().Hash}
 	sign := func() error {
-		a, err := w.Sign(t.Context(), slot, pay, nil)
+		a, err := chaintest.Sign(t.Context(), w, chaintest.NoKeys{}, slot, pay, nil)
 		if err == nil {
 			slot.Nonce, slot.Prev, pay.ID = slot.Nonce+1, a.Hash, pay.ID+1
 			err = w.Broadcast(t.Context(), []chain.Attempt{a})[0]
@@ -315,10 +315,10 @@ func TestNoQuota(t *testing.T) {
 	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: 1, Prev: w.tip().Hash}
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
 	w.SetQuota(false)
-	_, err := w.Sign(t.Context(), slot, pay, nil)
+	_, err := chaintest.Sign(t.Context(), w, chaintest.NoKeys{}, slot, pay, nil)
 	require.ErrorIs(t, err, chain.ErrNotNow)
 	w.SetQuota(true)
-	_, err = w.Sign(t.Context(), slot, pay, nil)
+	_, err = chaintest.Sign(t.Context(), w, chaintest.NoKeys{}, slot, pay, nil)
 	require.NoError(t, err)
 }
 

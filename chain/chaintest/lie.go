@@ -9,7 +9,7 @@ const (
 	CallBlock     Call = "block"
 	CallBalance   Call = "balance"
 	CallTip       Call = "tip"
-	CallSign      Call = "sign"
+	CallPrepare   Call = "prepare"
 	CallBroadcast Call = "broadcast"
 	CallBalances  Call = "balances"
 	CallEstimate  Call = "estimate"

@@ -195,28 +195,22 @@ func (c *Chain) settled(account string) bool {
 	return true
 }
 
-// Sign builds the transaction of a payment for a slot. The nonce ledger asks for its fee; the linked one needs the block before.
-func (c *Chain) Sign(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+// Prepare builds the transaction of a payment for a slot. The nonce ledger asks for its fee; the linked one needs the block before.
+func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, err := c.begin(ctx, CallSign); err != nil {
+	if _, err := c.begin(ctx, CallPrepare); err != nil {
 		return chain.Attempt{}, err
 	}
 	if got := Address(c.cfg.ID, slot.Key); got != slot.Account {
-		return chain.Attempt{}, fmt.Errorf("signing for %s: key %q belongs to %s", slot.Account, slot.Key, got)
+		return chain.Attempt{}, fmt.Errorf("preparing for %s: key %q belongs to %s", slot.Account, slot.Key, got)
 	}
-	t := &tx{
-		Chain: c.cfg.ID, Key: slot.Key, Number: slot.Nonce, Prev: slot.Prev,
-		Purpose: pay.Purpose, Payment: pay.ID, Asset: pay.Asset, To: pay.To, Amount: pay.Amount, Label: pay.Label, Source: pay.Source,
-	}
-	if pay.Purpose == chain.Cancel {
-		t.Asset, t.To, t.Amount, t.Label = chain.Native, slot.Account, chain.Amount{}, ""
-	}
+	t := ordered(c.cfg.ID, slot, pay)
 	if err := c.price(t, pay.MaxFee, prev); err != nil {
-		return chain.Attempt{}, fmt.Errorf("signing payment %d: %w", pay.ID, err)
+		return chain.Attempt{}, fmt.Errorf("preparing payment %d: %w", pay.ID, err)
 	}
 	if err := c.shrink(t); err != nil {
-		return chain.Attempt{}, fmt.Errorf("signing payment %d: %w", pay.ID, err)
+		return chain.Attempt{}, fmt.Errorf("preparing payment %d: %w", pay.ID, err)
 	}
 	raw, err := t.seal()
 	if err != nil {
@@ -381,6 +375,9 @@ func (c *Chain) broadcast(ctx context.Context, a chain.Attempt) error {
 	t, err := decode(a.Raw)
 	if err != nil {
 		return err
+	}
+	if !t.Signed {
+		return fmt.Errorf("broadcasting %.8s: it is not signed", t.hash)
 	}
 	if !c.known(t.hash) {
 		err = c.admit(t)

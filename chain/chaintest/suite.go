@@ -27,7 +27,8 @@ type AddressCase struct {
 // Harness is one fresh ledger behind the adapter under test, with the controls that the suite needs.
 // Payer holds at least 1,000,000 units of Asset that it can spend at once, and where there are fees enough native coin for a hundred payments.
 type Harness struct {
-	Chain     chain.Chain
+	Chain     Ledger
+	Keys      Keys
 	Linked    bool        // the ledger links an account's blocks: no fees, no replacement, sends are received
 	Asset     chain.Asset // what is deposited and paid; fees must not touch it
 	Payer     Account
@@ -173,7 +174,7 @@ func (b *bench) credit(id uint64, to string, amount uint64) chain.Payment {
 
 func (b *bench) sign(t *testing.T, slot chain.Slot, pay chain.Payment, prev ...chain.Attempt) chain.Attempt {
 	t.Helper()
-	a, err := b.Chain.Sign(b.ctx, slot, pay, prev)
+	a, err := Sign(b.ctx, b.Chain, b.Keys, slot, pay, prev)
 	require.NoError(t, err)
 	require.NotEmpty(t, a.Hash)
 	require.NotEmpty(t, a.Raw)

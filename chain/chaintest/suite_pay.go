@@ -97,7 +97,7 @@ func testUsedSlot(t *testing.T, b *bench) {
 	slot := b.slot(t)
 	b.pay(t, b.Outsider(t))
 	other := b.Outsider(t)
-	a, err := b.Chain.Sign(b.ctx, slot, b.credit(2, other, 500), nil)
+	a, err := Sign(b.ctx, b.Chain, b.Keys, slot, b.credit(2, other, 500), nil)
 	if err == nil {
 		_ = Send(b.ctx, b.Chain, a) // refused, or taken and never mined
 	}
@@ -112,7 +112,7 @@ func testReplacement(t *testing.T, b *bench) {
 	first := b.sign(t, slot, pay)
 	require.NoError(t, Send(b.ctx, b.Chain, first))
 	if b.Linked {
-		_, err := b.Chain.Sign(b.ctx, slot, pay, []chain.Attempt{first})
+		_, err := Sign(b.ctx, b.Chain, b.Keys, slot, pay, []chain.Attempt{first})
 		require.ErrorIs(t, err, chain.ErrNoReplacement)
 		return
 	}
@@ -195,7 +195,7 @@ func testOverdraft(t *testing.T, b *bench) {
 	require.NoError(t, err)
 	pay := b.credit(1, payee, 0)
 	pay.Amount = much
-	a, err := b.Chain.Sign(b.ctx, b.slot(t), pay, nil)
+	a, err := Sign(b.ctx, b.Chain, b.Keys, b.slot(t), pay, nil)
 	if err == nil {
 		_ = Send(b.ctx, b.Chain, a) // refused, or mined as failed
 	}

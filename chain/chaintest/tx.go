@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"gatewayd/chain"
@@ -27,7 +28,7 @@ type Out struct {
 	Taken  bool // nonce ledger: hidden, and it leaves To for nowhere
 }
 
-// tx is a transaction or account block. One of ours is told by its Key, which stands for a signature: the account is derived from it.
+// tx is a transaction or account block. One of ours is told by its Key, which the account is derived from.
 // An outsider's has Outs and a serial number instead.
 type tx struct {
 	Chain   chain.ID
@@ -45,26 +46,28 @@ type tx struct {
 	Cap     chain.Amount
 	Serial  uint64 `json:",omitempty"`
 	Outs    []Out  `json:",omitempty"`
+	Signed  bool   `json:",omitempty"` // not part of the hash
 
 	hash    string // of the encoding; set by seal and decode
 	account string // derived from Chain and Key; empty for an outsider's
 }
 
-// seal fixes the transaction's bytes and answers them.
+// seal fixes the transaction and answers its bytes.
 func (t *tx) seal() ([]byte, error) {
-	raw, err := json.Marshal(t)
+	unsigned := *t
+	unsigned.Signed = false
+	raw, err := json.Marshal(&unsigned)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a transaction: %w", err)
 	}
-	t.settle(raw)
-	return raw, nil
-}
-
-func (t *tx) settle(raw []byte) {
 	t.hash = digest(string(raw))
 	if t.Key != "" {
 		t.account = Address(t.Chain, t.Key)
 	}
+	if !t.Signed {
+		return raw, nil
+	}
+	return json.Marshal(t)
 }
 
 // decode reads what seal wrote.
@@ -77,10 +80,10 @@ func decode(raw []byte) (*tx, error) {
 		return nil, fmt.Errorf("decoding a transaction: %w", err)
 	}
 	if t.Key == "" || len(t.Outs) > 0 {
-		return nil, fmt.Errorf("decoding a transaction: not signed")
+		return nil, errors.New("decoding a transaction: of no account of ours")
 	}
-	t.settle(raw)
-	return t, nil
+	_, err := t.seal()
+	return t, err
 }
 
 // cost is the most native coin the transaction may take from its sender.

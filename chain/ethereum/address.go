@@ -21,7 +21,7 @@ const lastPrecompile = 0x1ff
 
 // CheckAddress answers the EIP-55 form of an address that can be paid. ErrAddress: not 0x and 40 hex digits, a wrong checksum, the zero
 // address, a built-in contract, or one of the bridged token contracts. ErrLabel: not empty and not printable UTF-8 of up to 64 bytes.
-func (c *Chain) CheckAddress(addr, label string) (string, error) {
+func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 	to, err := parseAddress(addr)
 	if err != nil {
 		return "", err

@@ -125,7 +125,7 @@ func BenchmarkBudgetFollow(b *testing.B) {
 	}{"proven": {false, 0.5}, "trusted": {true, 0.25}} {
 		b.Run(name, func(b *testing.B) {
 			keys := newKeyring()
-			adapter, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1337, Nodes: []string{url}, Traces: "off", Unverified: c.unverified}, keys, keys)
+			adapter, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1337, Nodes: []string{url}, Traces: "off", Unverified: c.unverified}, keys)
 			require.NoError(b, err)
 			b.Cleanup(adapter.Close)
 			budget.Compare(b, c.atMost, budget.Cost.PerCPU, reading(b, func() error {

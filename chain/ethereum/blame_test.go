@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 )
 
 // A token payment that failed is told to have failed for want of ours when the account lacked the token then, by itself or by what its own payments
@@ -50,7 +51,7 @@ func TestFailedForGas(t *testing.T) {
 	config := b.config()
 	config.MaxGas, config.TokenGas = enough/2, enough/2
 	tight := b.adapter(config)
-	a, err := tight.Sign(t.Context(), b.hot, pay, nil)
+	a, err := chaintest.Sign(t.Context(), tight, b.keys, b.hot, pay, nil)
 	require.NoError(t, err)
 	require.Equal(t, enough/2, decode(t, a).Gas())
 	b.broadcast(a)

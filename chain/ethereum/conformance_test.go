@@ -45,7 +45,7 @@ func harness(t *testing.T, node source, mine func(t *testing.T, n int), reorg fu
 	usdt := asset(node.Contracts().USDT)
 	adapter, err := ethereum.New(ethereum.Config{
 		ID: "eth", ChainID: node.ChainID(), Nodes: []string{node.URL()}, Tokens: []chain.Asset{usdt}, Finality: "4",
-	}, keys, keys)
+	}, keys)
 	require.NoError(t, err)
 	t.Cleanup(adapter.Close)
 	must(t)(node.SendETH(addr(payer), ether(100)))
@@ -54,7 +54,7 @@ func harness(t *testing.T, node source, mine func(t *testing.T, n int), reorg fu
 	mine(t, 1)
 	outsiders := 0
 	return chaintest.Harness{
-		Chain: adapter, Asset: usdt, Depth: 3, Mine: mine, Reorg: reorg,
+		Chain: adapter, Keys: keys, Asset: usdt, Depth: 3, Mine: mine, Reorg: reorg,
 		Payer:     chaintest.Account{Address: payer.Account, Key: payer.Key},
 		Inbox:     chaintest.Account{Address: inbox.Account, Key: inbox.Key},
 		Addresses: addressTable(usdt),
@@ -176,7 +176,7 @@ func TestOtherClients(t *testing.T) {
 			for _, of := range []chain.Asset{h.Asset, chain.Native} {
 				payee := outsider("payee of " + string(of)).Hex()
 				pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: of, To: payee, Amount: chain.NewAmount(12), Label: "L"}
-				attempt, err := adapter.Sign(t.Context(), slot, pay, nil)
+				attempt, err := chaintest.Sign(t.Context(), adapter, h.Keys, slot, pay, nil)
 				require.NoError(t, err)
 				require.NoError(t, chaintest.Send(t.Context(), adapter, attempt))
 				require.Equal(t, config.Hardfork == "berlin", decode(t, attempt).Type() == types.LegacyTxType)

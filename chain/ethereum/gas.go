@@ -58,16 +58,6 @@ func withMargin(gas uint64) uint64 {
 	return gas + gas/4
 }
 
-// gasBounds are the least that a transaction of this size costs and the most that it may use.
-func (c *Chain) gasBounds(msg message) (least, most uint64) {
-	data := gasPerByte * uint64(len(msg.data))
-	least, most = minGas+data, c.config.MaxNativeGas+data
-	if msg.token {
-		most = c.config.MaxGas
-	}
-	return least, max(least, most)
-}
-
 // estimate asks all nodes. ErrRefused and ErrGasLimit: a majority sees the message fail. ErrNotNow: the account holds too little, or a majority
 // refuses to say.
 func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err error) {
@@ -134,7 +124,7 @@ func answersNo(err error) bool {
 	return errors.As(err, &remote)
 }
 
-// Estimate tries a payment as Sign would make it now, and answers the most that its fee may take, in wei: gas with a margin x the fee cap. The
+// Estimate tries a payment as Prepare would make it now, and answers the most that its fee may take, in wei: gas with a margin x the fee cap. The
 // fee of a native sweep comes out of what it moves, so that is nothing. Errors are those of the port.
 func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
 	fee, err := c.estimateFee(ctx, account, pay)

@@ -61,21 +61,21 @@ func TestLegacyCeiling(t *testing.T) {
 	first := b.sign(b.hot, pay)
 	b.requireKind(first, types.LegacyTxType)
 	require.Equal(t, fees.Price, first.FeeCap)
-	_, err = b.chain.Sign(t.Context(), b.hot, pay, []chain.Attempt{first})
+	_, err = chaintest.Sign(t.Context(), b.chain, b.keys, b.hot, pay, []chain.Attempt{first})
 	require.ErrorIs(t, err, chain.ErrFeeCeiling, "an eighth more is over it")
 	pay.MaxFee, err = pay.MaxFee.Sub(chain.NewAmount(1))
 	require.NoError(t, err)
-	_, err = b.chain.Sign(t.Context(), b.hot, pay, nil)
+	_, err = chaintest.Sign(t.Context(), b.chain, b.keys, b.hot, pay, nil)
 	require.ErrorIs(t, err, chain.ErrFeeCeiling)
 
 	config := b.config()
 	config.MaxFeeGwei = "0.1"
 	own := b.adapter(config)
-	_, err = own.Sign(t.Context(), b.hot, credit(chain.Native, outsider("payee"), 5), nil)
+	_, err = chaintest.Sign(t.Context(), own, b.keys, b.hot, credit(chain.Native, outsider("payee"), 5), nil)
 	require.ErrorIs(t, err, chain.ErrFeeCeiling, "the chain's own")
 	for gwei, reason := range map[string]error{"": nil, "0.1": chain.ErrFeeCeiling, "100": nil} {
 		require.NoError(t, own.SetMaxFee(gwei))
-		_, err = own.Sign(t.Context(), b.hot, credit(chain.Native, outsider("payee"), 5), nil)
+		_, err = chaintest.Sign(t.Context(), own, b.keys, b.hot, credit(chain.Native, outsider("payee"), 5), nil)
 		require.ErrorIs(t, err, reason, gwei)
 	}
 	require.Error(t, own.SetMaxFee("much"))

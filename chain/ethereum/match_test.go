@@ -42,7 +42,7 @@ func TestOnlyTheExactShapeIsATransfer(t *testing.T) {
 // found searches one transaction of an unproven block.
 func found(t *testing.T, tx transaction, ours common.Address, tokens ...common.Address) []chain.Transfer {
 	t.Helper()
-	c, err := New(goodConfig(), nil, nil)
+	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
 	for _, token := range tokens {
 		c.AddTokens(assetOf(token))

@@ -52,7 +52,7 @@ func answers(t *testing.T, handler http.HandlerFunc) ethereum.Config {
 func adapterOf(t *testing.T, config ethereum.Config) *ethereum.Chain {
 	t.Helper()
 	keys := newKeyring()
-	adapter, err := ethereum.New(config, keys, keys)
+	adapter, err := ethereum.New(config, keys)
 	require.NoError(t, err)
 	t.Cleanup(adapter.Close)
 	return adapter
@@ -148,7 +148,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	config := b.config()
 	config.Nodes = []string{b.dev.URL(), b.dev.WSURL()}
 	keys := newKeyring()
-	adapter, err := ethereum.New(config, keys, keys)
+	adapter, err := ethereum.New(config, keys)
 	require.NoError(t, err)
 	_, err = adapter.Head(t.Context())
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ func TestConfigIsChecked(t *testing.T) {
 		config := goodConfig()
 		c.change(&config)
 		require.ErrorContains(t, config.Check(), c.field+": ")
-		_, err := New(config, nil, nil)
+		_, err := New(config, nil)
 		require.ErrorContains(t, err, c.field+": ")
 	}
 }
@@ -79,7 +79,7 @@ func TestParseGwei(t *testing.T) {
 }
 
 func TestAddressesThatNobodyHolds(t *testing.T) {
-	c, err := New(goodConfig(), nil, nil)
+	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
 	for _, last := range []string{"0000", "0001", "000a", "0100", "01ff"} {
 		_, err := c.CheckAddress("0x"+strings.Repeat("0", 36)+last, "")
@@ -91,11 +91,9 @@ func TestAddressesThatNobodyHolds(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrLabel)
 }
 
-func TestWithoutKeysAndAddresses(t *testing.T) {
-	c, err := New(goodConfig(), nil, nil)
+func TestWithoutAddresses(t *testing.T) {
+	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
-	_, err = c.Sign(t.Context(), chain.Slot{}, chain.Payment{}, nil)
-	require.ErrorContains(t, err, "no keys")
 	_, err = c.Block(t.Context(), 1)
 	require.ErrorContains(t, err, "ours")
 }
@@ -243,7 +241,7 @@ func FuzzMemo(f *testing.F) {
 func FuzzBlock(f *testing.F) {
 	f.Add(recorded(f, "block"), recorded(f, "receipts"))
 	f.Add([]byte(`{"number":"0x1","hash":"0x`+strings.Repeat("0", 64)+`","parentHash":"0x`+strings.Repeat("0", 64)+`"}`), []byte(`[{}]`))
-	c, err := New(goodConfig(), nil, nil)
+	c, err := New(goodConfig(), nil)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, blockText, receiptsText []byte) {
 		body, rest := wire.NewScanner(blockText), wire.NewScanner(receiptsText)

@@ -170,7 +170,7 @@ func TestSignSaysWhy(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := b.chain.Sign(t.Context(), c.slot, c.pay, nil)
+			_, err := chaintest.Sign(t.Context(), b.chain, b.keys, c.slot, c.pay, nil)
 			require.ErrorIs(t, err, c.want)
 		})
 	}
@@ -178,12 +178,12 @@ func TestSignSaysWhy(t *testing.T) {
 		"receive":       with(func(p *chain.Payment) { p.Purpose = chain.Receive }),
 		"unknown token": credit(asset(payee), payee, 5),
 	} {
-		_, err := b.chain.Sign(t.Context(), b.hot, pay, nil)
+		_, err := chaintest.Sign(t.Context(), b.chain, b.keys, b.hot, pay, nil)
 		require.Error(t, err, name)
 	}
 	stranger := b.hot
 	stranger.Key = b.inbox.Key
-	_, err := b.chain.Sign(t.Context(), stranger, credit(chain.Native, payee, 5), nil)
+	_, err := chaintest.Sign(t.Context(), b.chain, b.keys, stranger, credit(chain.Native, payee, 5), nil)
 	require.ErrorContains(t, err, "wrong key")
 }
 
@@ -198,7 +198,7 @@ func TestFeesStayUnderTheCeiling(t *testing.T) {
 	pay.MaxFee = chain.MustAmount(new(big.Int).Mul(tight, big.NewInt(21_000)).String())
 	attempt := b.sign(b.next(b.hot), pay)
 	require.Zero(t, decode(t, attempt).GasFeeCap().Cmp(tight))
-	_, err := b.chain.Sign(t.Context(), b.next(b.hot), pay, []chain.Attempt{attempt})
+	_, err := chaintest.Sign(t.Context(), b.chain, b.keys, b.next(b.hot), pay, []chain.Attempt{attempt})
 	require.ErrorIs(t, err, chain.ErrFeeCeiling)
 	b.broadcast(attempt)
 	b.mine(1)
@@ -236,18 +236,18 @@ func TestReplacementRefusesAnotherMessage(t *testing.T) {
 		"label":    change(func(p *chain.Payment) { p.Label = "x" }),
 		"asset":    change(func(p *chain.Payment) { p.Asset = b.usdt }),
 	} {
-		_, err := b.chain.Sign(t.Context(), slot, other, []chain.Attempt{first})
+		_, err := chaintest.Sign(t.Context(), b.chain, b.keys, slot, other, []chain.Attempt{first})
 		require.ErrorContains(t, err, "it pays another", name)
 	}
 	elsewhere := slot
 	elsewhere.Nonce++
-	_, err := b.chain.Sign(t.Context(), elsewhere, pay, []chain.Attempt{first})
+	_, err := chaintest.Sign(t.Context(), b.chain, b.keys, elsewhere, pay, []chain.Attempt{first})
 	require.ErrorContains(t, err, "nonce")
-	_, err = b.chain.Sign(t.Context(), chain.Slot{Account: b.inbox.Account, Key: b.inbox.Key, Nonce: slot.Nonce}, pay, []chain.Attempt{first})
+	_, err = chaintest.Sign(t.Context(), b.chain, b.keys, chain.Slot{Account: b.inbox.Account, Key: b.inbox.Key, Nonce: slot.Nonce}, pay, []chain.Attempt{first})
 	require.ErrorContains(t, err, "not signed by the slot's account")
 	broken := first
 	broken.Raw = broken.Raw[:len(broken.Raw)-1]
-	_, err = b.chain.Sign(t.Context(), slot, pay, []chain.Attempt{broken})
+	_, err = chaintest.Sign(t.Context(), b.chain, b.keys, slot, pay, []chain.Attempt{broken})
 	require.ErrorContains(t, err, "decoding")
 }
 
@@ -265,7 +265,7 @@ func TestCancelTakesTheSlot(t *testing.T) {
 	b.mine(1)
 	require.Zero(t, b.holding(chain.Native, outsider("payee")))
 	require.Equal(t, cancel.Hash, b.newest().OwnTxs[0].Tx)
-	_, err := b.chain.Sign(t.Context(), slot, pay, []chain.Attempt{first, cancel})
+	_, err := chaintest.Sign(t.Context(), b.chain, b.keys, slot, pay, []chain.Attempt{first, cancel})
 	require.Error(t, err)
 }
 
@@ -325,7 +325,7 @@ func TestNativeSweepShrinks(t *testing.T) {
 	half, _, err := amount.MulDiv(1, 2)
 	require.NoError(t, err)
 	require.False(t, brought.Less(half))
-	_, err = b.chain.Sign(t.Context(), slot, sweep, attempts)
+	_, err = chaintest.Sign(t.Context(), b.chain, b.keys, slot, sweep, attempts)
 	require.ErrorIs(t, err, chain.ErrFeeCeiling, "more than half would burn")
 
 	require.NoError(t, b.dev.SetBaseFee(new(big.Int).Mul(base, big.NewInt(3))))
@@ -344,7 +344,7 @@ func TestSweepsGoToUsOnly(t *testing.T) {
 	b := setup(t)
 	for _, of := range []chain.Asset{chain.Native, b.usdt} {
 		sweep := chain.Payment{ID: 7, Purpose: chain.Sweep, Asset: of, To: outsider("thief").Hex(), Amount: chain.NewAmount(50)}
-		_, err := b.chain.Sign(t.Context(), b.next(b.hot), sweep, nil)
+		_, err := chaintest.Sign(t.Context(), b.chain, b.keys, b.next(b.hot), sweep, nil)
 		require.ErrorIs(t, err, chain.ErrAddress)
 	}
 }

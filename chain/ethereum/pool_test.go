@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 )
 
 // waiting puts a transaction with given fees into the pool behind the adapter's back and shows it as an attempt.
@@ -80,7 +81,7 @@ func TestTheCeilingIsNeverPassed(t *testing.T) {
 		pay.MaxFee = chain.NewAmount(perGas*21_000 + 1)
 		var prev []chain.Attempt
 		for range 4 {
-			attempt, err := b.chain.Sign(t.Context(), b.hot, pay, prev)
+			attempt, err := chaintest.Sign(t.Context(), b.chain, b.keys, b.hot, pay, prev)
 			if err != nil {
 				require.ErrorIs(t, err, chain.ErrFeeCeiling)
 				refused++

@@ -26,7 +26,7 @@ func recorded(t testing.TB, name string) []byte {
 }
 
 func TestEveryTransactionTypeIsReadAsItWasSigned(t *testing.T) {
-	c, err := New(goodConfig(), nil, nil)
+	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
 	sender := crypto.PubkeyToAddress(mustKey(t).PublicKey)
 	all, err := ethtest.EveryTransactionType(mustKey(t))
@@ -47,7 +47,7 @@ func TestEveryTransactionTypeIsReadAsItWasSigned(t *testing.T) {
 func TestRecordedBlock(t *testing.T) {
 	raw := wire.ScanBlock(wire.NewScanner(recorded(t, "block")))
 	receipts := wire.ScanReceipts(wire.NewScanner(recorded(t, "receipts")))
-	c, err := New(goodConfig(), nil, nil)
+	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
 	b, err := c.prove(raw, uint64(*raw.Number), raw.Hash)
 	require.NoError(t, err)

@@ -44,13 +44,14 @@ func (k *keyring) add(n int) chain.Slot {
 	return slot
 }
 
-func (k *keyring) SignDigest(_ context.Context, path string, digest []byte) ([]byte, error) {
+func (k *keyring) Sign(_ context.Context, path string, digest []byte) (_, signature []byte, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.keys[path] == nil {
-		return nil, errors.New("no such key")
+		return nil, nil, errors.New("no such key")
 	}
-	return crypto.Sign(digest, k.keys[path])
+	signature, err = crypto.Sign(digest, k.keys[path])
+	return nil, signature, err
 }
 
 func (k *keyring) Owned(_ context.Context, _ chain.ID, candidates []string) (map[string]bool, error) {
@@ -118,7 +119,7 @@ func (b *bundle) config() ethereum.Config {
 
 func (b *bundle) adapter(c ethereum.Config) *ethereum.Chain {
 	b.Helper()
-	adapter, err := ethereum.New(c, b.keys, b.keys)
+	adapter, err := ethereum.New(c, b.keys)
 	require.NoError(b, err)
 	b.Cleanup(adapter.Close)
 	return adapter
@@ -219,7 +220,7 @@ func (b *bundle) next(slot chain.Slot) chain.Slot {
 
 func (b *bundle) sign(slot chain.Slot, pay chain.Payment, prev ...chain.Attempt) chain.Attempt {
 	b.Helper()
-	attempt, err := b.chain.Sign(b.Context(), slot, pay, prev)
+	attempt, err := chaintest.Sign(b.Context(), b.chain, b.keys, slot, pay, prev)
 	require.NoError(b, err)
 	return attempt
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain/chaintest"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -75,7 +76,7 @@ func BenchmarkSignRow(b *testing.B) {
 	for b.Loop() {
 		slot := l.slotOf(l.payer, payerPath)
 		for i := range uint64(256) {
-			a, err := c.Sign(b.Context(), slot, l.credit(i+1, payee, 5), nil)
+			a, err := chaintest.Sign(b.Context(), c, l.keys, slot, l.credit(i+1, payee, 5), nil)
 			require.NoError(b, err)
 			slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
 		}

@@ -16,7 +16,7 @@
 // snapshot block confirmed a send, what a contract sent, that nothing was left out) is believed when the majority of the
 // configured nodes says the same.
 //
-// The package owns: reading and checking, payment data, building and signing of account blocks, quota and proof of work. It owns
+// The package owns: reading and checking, payment data, building of account blocks and the rules of their signing, quota and proof of work. It owns
 // no keys, no database and no decision about money. See docs/payment-rules.md 3, docs/exchange-chain-wire.md 4 and 5.
 package vite
 
@@ -31,12 +31,6 @@ import (
 	"gatewayd/vite/core"
 )
 
-// signer holds the keys. Sign answers the 32-byte public key and the 64-byte Ed25519-BLAKE2b signature of digest under the key at
-// the derivation path.
-type signer interface {
-	Sign(ctx context.Context, path string, digest []byte) (pub, sig []byte, err error)
-}
-
 // accounts tells which accounts of a ledger are ours: a handful.
 type accounts interface {
 	Accounts(ctx context.Context, id chain.ID) ([]string, error)
@@ -44,9 +38,9 @@ type accounts interface {
 
 // Chain is the exchange chain as the gateway sees it. It is safe for concurrent use.
 type Chain struct {
+	SigningRules
 	cfg   Config // checked, with its defaults
 	nodes []*node
-	keys  signer
 	own   accounts
 	now   func() time.Time
 
@@ -61,13 +55,12 @@ var (
 	_ chain.NodeWatcher = (*Chain)(nil)
 )
 
-// New prepares the adapter; it connects to nothing yet. own is asked again for every block. Who only checks addresses may leave out
-// both; keys is needed by Sign, own by Block.
-func New(cfg Config, keys signer, own accounts) (*Chain, error) {
+// New prepares the adapter; it connects to nothing yet. own is asked again for every block. Who reads no Block may leave it out.
+func New(cfg Config, own accounts) (*Chain, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	c := &Chain{cfg: cfg.withDefaults(), keys: keys, own: own, now: time.Now, budgets: make(map[core.Address]budget)}
+	c := &Chain{SigningRules: NewSigningRules(cfg.Signing()), cfg: cfg.withDefaults(), own: own, now: time.Now, budgets: make(map[core.Address]budget)}
 	for i, target := range c.cfg.Nodes {
 		c.nodes = append(c.nodes, newNode(i+1, target, c.cfg))
 	}
@@ -89,6 +82,9 @@ func (c *Chain) Nodes() []chain.NodeState {
 	}
 	return states
 }
+
+// Rules are what its payments are signed by.
+func (c *Chain) Rules() chain.Rules { return c.SigningRules }
 
 // ID names the ledger in records and configuration.
 func (c *Chain) ID() chain.ID { return c.cfg.ID }

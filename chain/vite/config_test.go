@@ -35,7 +35,7 @@ func TestConfigCheck(t *testing.T) {
 			c := sound
 			tt.change(&c)
 			require.EqualError(t, c.Check(), tt.want)
-			_, err := New(c, nil, nil)
+			_, err := New(c, nil)
 			require.EqualError(t, err, tt.want)
 		})
 	}

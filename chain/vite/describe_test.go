@@ -22,7 +22,7 @@ func TestDescribe(t *testing.T) {
 		{Source: sent.String()},
 	}
 	for i, pay := range []chain.Payment{l.credit(1, payee, 50), {ID: 2, Purpose: chain.Receive, Source: sent.String()}} {
-		a, err := c.Sign(t.Context(), l.slot(t), pay, nil)
+		a, err := chaintest.Sign(t.Context(), c, l.keys, l.slot(t), pay, nil)
 		require.NoError(t, err)
 		_, err = c.Describe(t.Context(), a.Hash)
 		require.ErrorIs(t, err, chain.ErrNotFound, "not sent yet")

@@ -74,8 +74,8 @@ func (c *Chain) budgetFor(b *core.AccountBlock) uint64 {
 	return known.left
 }
 
-// signed keeps what is left after a block. The first of a row begins the time.
-func (c *Chain) signed(b *core.AccountBlock, left uint64) {
+// prepared keeps what is left after a block. The first of a row begins the time.
+func (c *Chain) prepared(b *core.AccountBlock, left uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.budgets[b.Address]

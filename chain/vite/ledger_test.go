@@ -172,7 +172,7 @@ func (l *ledger) openWith(t testing.TB, cfg Config, nodes ...string) *Chain {
 		nodes = []string{l.ws}
 	}
 	cfg.ID, cfg.Nodes, cfg.Confirmations = "vite", nodes, depth
-	c, err := New(cfg, l.keys, l.own)
+	c, err := New(cfg, l.own)
 	require.NoError(t, err)
 	c.now = l.clock.Now
 	t.Cleanup(c.Close)

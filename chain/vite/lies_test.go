@@ -242,7 +242,7 @@ func TestBrokenNode(t *testing.T) {
 			_, blockErr := c.Block(t.Context(), 1)
 			_, balanceErr := c.Balance(t.Context(), s.payer.String(), chain.Asset(core.VITE.String()))
 			_, tipErr := c.AccountHead(t.Context(), s.inbox.String())
-			_, signErr := c.Sign(t.Context(), s.slot(t), s.credit(1, s.newUser(t), 5), nil)
+			_, signErr := chaintest.Sign(t.Context(), c, s.keys, s.slot(t), s.credit(1, s.newUser(t), 5), nil)
 			if tt.name == "null result" { // for an account it means that it has no block
 				balanceErr, tipErr, signErr = headErr, headErr, headErr
 			}

@@ -26,7 +26,7 @@ func chainOf(t *testing.T, nodes int) *Chain {
 	for i := range nodes {
 		cfg.Nodes = append(cfg.Nodes, fmt.Sprintf("http://127.0.0.1:1/%d", i)) // never asked: HTTP connects at the first call
 	}
-	c, err := New(cfg, nil, nil)
+	c, err := New(cfg, nil)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
@@ -103,7 +103,7 @@ func TestAgreedEndsWithItsContext(t *testing.T) {
 }
 
 func TestDeadNodeIsNamedByNumberOnly(t *testing.T) {
-	c, err := New(Config{ID: "vite", Nodes: []string{"http://user:secret@127.0.0.1:1/secret"}}, nil, nil)
+	c, err := New(Config{ID: "vite", Nodes: []string{"http://user:secret@127.0.0.1:1/secret"}}, nil)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	_, err = c.Head(t.Context())

@@ -37,7 +37,7 @@ func (l *ledger) credit(id uint64, to core.Address, amount uint64) chain.Payment
 // signed is a payment of the payer on its tip.
 func (l *ledger) signed(t testing.TB) chain.Attempt {
 	t.Helper()
-	a, err := l.open(t).Sign(t.Context(), l.slot(t), l.credit(1, l.newUser(t), 5), nil)
+	a, err := chaintest.Sign(t.Context(), l.open(t), l.keys, l.slot(t), l.credit(1, l.newUser(t), 5), nil)
 	require.NoError(t, err)
 	return a
 }
@@ -50,7 +50,7 @@ func TestPaymentCarriesItsData(t *testing.T) {
 		pay := l.credit(4711, payee, 50)
 		pay.Purpose = purpose
 		slot := l.slot(t)
-		a, err := c.Sign(t.Context(), slot, pay, nil)
+		a, err := chaintest.Sign(t.Context(), c, l.keys, slot, pay, nil)
 		require.NoError(t, err)
 		require.NoError(t, chaintest.Send(t.Context(), c, a))
 		l.mine(t, 1)
@@ -106,7 +106,7 @@ func TestSignRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			slot, pay := l.slot(t), l.credit(1, l.stranger.Address(), 5)
 			tt.change(&slot, &pay)
-			a, err := c.Sign(t.Context(), slot, pay, nil)
+			a, err := chaintest.Sign(t.Context(), c, l.keys, slot, pay, nil)
 			require.Error(t, err)
 			require.Zero(t, a)
 			require.ErrorContains(t, err, tt.text)
@@ -115,14 +115,14 @@ func TestSignRefuses(t *testing.T) {
 			}
 		})
 	}
-	_, err := c.Sign(t.Context(), l.slotOf(l.inbox, inboxPath), chain.Payment{Purpose: chain.Receive, Source: source.String()}, nil)
+	_, err := chaintest.Sign(t.Context(), c, l.keys, l.slotOf(l.inbox, inboxPath), chain.Payment{Purpose: chain.Receive, Source: source.String()}, nil)
 	require.NoError(t, err, "the first block of an account receives")
 }
 
 func TestNoReplacement(t *testing.T) {
 	l := newLedger(t)
 	first := l.signed(t)
-	_, err := l.open(t).Sign(t.Context(), l.slot(t), l.credit(1, l.newUser(t), 5), []chain.Attempt{first})
+	_, err := chaintest.Sign(t.Context(), l.open(t), l.keys, l.slot(t), l.credit(1, l.newUser(t), 5), []chain.Attempt{first})
 	require.ErrorIs(t, err, chain.ErrNoReplacement)
 }
 
@@ -131,19 +131,19 @@ func TestNoQuota(t *testing.T) {
 	l := newLedger(t)
 	c := l.open(t)
 	slot := l.slotOf(l.poor, poorPath)
-	_, err := c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+	_, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow)
 	require.ErrorContains(t, err, "quota")
 
 	ahead := slot
 	ahead.Nonce, ahead.Prev = slot.Nonce+1, strings.Repeat("ab", 32)
 	for _, pow := range []bool{false, true} {
-		_, err = l.openWith(t, Config{PoW: pow}).Sign(t.Context(), ahead, l.credit(2, l.newUser(t), 5), nil)
+		_, err = chaintest.Sign(t.Context(), l.openWith(t, Config{PoW: pow}), l.keys, ahead, l.credit(2, l.newUser(t), 5), nil)
 		require.ErrorIs(t, err, chain.ErrNotNow, "no work can be done before the block before is there")
 	}
 
 	c = l.openWith(t, Config{PoW: true, PoWTimeout: time.Nanosecond})
-	_, err = c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow, "the whole work takes longer than that")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
@@ -155,21 +155,21 @@ func TestProofOfWork(t *testing.T) {
 	l.rest(t)
 	c := l.openWith(t, Config{PoW: true})
 	payee, slot := l.newUser(t), l.slotOf(l.poor, poorPath)
-	_, err := l.open(t).Sign(t.Context(), slot, l.credit(1, payee, 5), nil)
+	_, err := chaintest.Sign(t.Context(), l.open(t), l.keys, slot, l.credit(1, payee, 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow)
 
-	a, err := c.Sign(t.Context(), slot, l.credit(1, payee, 5), nil)
+	a, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, payee, 5), nil)
 	require.NoError(t, err)
 	b, err := core.DecodeBlock(a.Raw)
 	require.NoError(t, err)
 	require.NotNil(t, b.Nonce)
 	require.True(t, core.CheckPoW(core.PoWDataHash(b.Address, b.PreviousHash), b.Nonce, b.Difficulty))
-	again, err := c.Sign(t.Context(), slot, l.credit(1, payee, 5), nil)
+	again, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, payee, 5), nil)
 	require.NoError(t, err)
 	require.Equal(t, a, again)
 	require.NoError(t, chaintest.Send(t.Context(), c, a))
 
-	_, err = c.Sign(t.Context(), l.slotOf(l.poor, poorPath), l.credit(2, payee, 5), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, l.slotOf(l.poor, poorPath), l.credit(2, payee, 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow, "one block with work until the next snapshot")
 	l.mine(t, 1)
 	require.Equal(t, *uint256.NewInt(5), l.holding(payee, core.VITE))
@@ -195,12 +195,12 @@ func TestPipelineOnRestedStake(t *testing.T) {
 	slot := l.slotOf(l.poor, poorPath)
 	slot.Nonce, slot.Prev = slot.Nonce+1, strings.Repeat("ab", 32)
 	for _, pow := range []bool{false, true} {
-		_, err := l.openWith(t, Config{PoW: pow}).Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+		_, err := chaintest.Sign(t.Context(), l.openWith(t, Config{PoW: pow}), l.keys, slot, l.credit(1, l.newUser(t), 5), nil)
 		require.ErrorIs(t, err, chain.ErrNotNow)
 	}
 	l.rest(t)
 	for _, pow := range []bool{false, true} {
-		a, err := l.openWith(t, Config{PoW: pow}).Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+		a, err := chaintest.Sign(t.Context(), l.openWith(t, Config{PoW: pow}), l.keys, slot, l.credit(1, l.newUser(t), 5), nil)
 		require.NoError(t, err)
 		b, err := core.DecodeBlock(a.Raw)
 		require.NoError(t, err)
@@ -224,21 +224,21 @@ func TestRowOfSlotsAsksOnce(t *testing.T) {
 	slot := l.slotOf(l.poor, poorPath)
 	var row []chain.Attempt
 	for len(row) < fits {
-		a, err := c.Sign(t.Context(), slot, l.credit(uint64(len(row)+1), l.newUser(t), 5), nil)
+		a, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(uint64(len(row)+1), l.newUser(t), 5), nil)
 		require.NoError(t, err)
 		row = append(row, a)
 		slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
 	}
 	require.Equal(t, map[string]int{"ledger_getLatestAccountBlock": 1, "contract_getQuotaByAccount": 1}, p.counted())
-	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(99, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow, "out of quota, of which nothing is used on the ledger yet")
 	for _, a := range row {
 		require.NoError(t, chaintest.Send(t.Context(), c, a), "all that was signed is paid for")
 	}
-	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(99, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, chain.ErrNotNow)
 	l.rest(t)
-	_, err = c.Sign(t.Context(), slot, l.credit(99, l.newUser(t), 5), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(99, l.newUser(t), 5), nil)
 	require.NoError(t, err)
 }
 
@@ -249,21 +249,21 @@ func TestBudgetGrowsOld(t *testing.T) {
 	p := newLiar(t, l)
 	c := l.open(t, p.URL)
 	slot := l.slot(t)
-	first, err := c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+	first, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, l.newUser(t), 5), nil)
 	require.NoError(t, err)
 	next := chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: slot.Nonce + 1, Prev: first.Hash}
 	p.counted()
-	_, err = c.Sign(t.Context(), next, l.credit(2, l.newUser(t), 5), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, next, l.credit(2, l.newUser(t), 5), nil)
 	require.NoError(t, err)
 	require.Empty(t, p.counted())
-	_, err = c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 6), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, l.newUser(t), 6), nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, p.counted(), "a block at the place of the first")
-	second, err := c.Sign(t.Context(), next, l.credit(2, l.newUser(t), 5), nil)
+	second, err := chaintest.Sign(t.Context(), c, l.keys, next, l.credit(2, l.newUser(t), 5), nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, p.counted(), "a block after another one")
 	l.clock.tick()
-	_, err = c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: next.Nonce + 1, Prev: second.Hash}, l.credit(3, l.newUser(t), 7), nil)
+	_, err = chaintest.Sign(t.Context(), c, l.keys, chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: next.Nonce + 1, Prev: second.Hash}, l.credit(3, l.newUser(t), 7), nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, p.counted(), "a second later")
 }
@@ -272,9 +272,9 @@ func TestDroppedBlockIsSentAgain(t *testing.T) {
 	l := newLedger(t)
 	c := l.open(t)
 	payee, slot := l.newUser(t), l.slot(t)
-	first, err := c.Sign(t.Context(), slot, l.credit(1, payee, 5), nil)
+	first, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, payee, 5), nil)
 	require.NoError(t, err)
-	second, err := c.Sign(t.Context(), chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: slot.Nonce + 1, Prev: first.Hash}, l.credit(2, payee, 6), nil)
+	second, err := chaintest.Sign(t.Context(), c, l.keys, chain.Slot{Account: slot.Account, Key: slot.Key, Nonce: slot.Nonce + 1, Prev: first.Hash}, l.credit(2, payee, 6), nil)
 	require.NoError(t, err)
 	require.Error(t, chaintest.Send(t.Context(), c, second), "its predecessor is not there")
 	for range 2 {
@@ -332,7 +332,7 @@ func TestBroadcast(t *testing.T) {
 		require.NoError(t, chaintest.Send(t.Context(), l.open(t, dead.URL, l.ws), a))
 	})
 	t.Run("another block stands there", func(t *testing.T) {
-		rival, err := c.Sign(t.Context(), l.slotBefore(t), l.credit(9, l.newUser(t), 1), nil)
+		rival, err := chaintest.Sign(t.Context(), c, l.keys, l.slotBefore(t), l.credit(9, l.newUser(t), 1), nil)
 		require.NoError(t, err)
 		err = chaintest.Send(t.Context(), c, rival)
 		require.ErrorIs(t, err, client.ErrPrevBlock)
@@ -341,10 +341,10 @@ func TestBroadcast(t *testing.T) {
 	t.Run("received already", func(t *testing.T) {
 		source := l.deposit(t, l.payer, 5, "")
 		receive := chain.Payment{ID: 2, Purpose: chain.Receive, Source: source.String()}
-		first, err := c.Sign(t.Context(), l.slot(t), receive, nil)
+		first, err := chaintest.Sign(t.Context(), c, l.keys, l.slot(t), receive, nil)
 		require.NoError(t, err)
 		require.NoError(t, chaintest.Send(t.Context(), c, first))
-		second, err := c.Sign(t.Context(), l.slot(t), receive, nil)
+		second, err := chaintest.Sign(t.Context(), c, l.keys, l.slot(t), receive, nil)
 		require.NoError(t, err)
 		require.NoError(t, chaintest.Send(t.Context(), c, second))
 		require.Equal(t, first.Hash, l.slot(t).Prev)
@@ -352,7 +352,7 @@ func TestBroadcast(t *testing.T) {
 	t.Run("too poor", func(t *testing.T) {
 		pay := l.credit(3, l.newUser(t), 1)
 		pay.Amount = chain.MustAmount("2000000000000000000000000")
-		much, err := c.Sign(t.Context(), l.slot(t), pay, nil)
+		much, err := chaintest.Sign(t.Context(), c, l.keys, l.slot(t), pay, nil)
 		require.NoError(t, err)
 		require.ErrorIs(t, chaintest.Send(t.Context(), c, much), client.ErrBalance)
 	})
@@ -439,8 +439,7 @@ func TestSignerThatFails(t *testing.T) {
 	l := newLedger(t)
 	c := l.open(t)
 	locked := errors.New("the wallet is locked")
-	c.keys = failing{locked}
-	_, err := c.Sign(t.Context(), l.slot(t), l.credit(1, l.newUser(t), 5), nil)
+	_, err := chaintest.Sign(t.Context(), c, failing{locked}, l.slot(t), l.credit(1, l.newUser(t), 5), nil)
 	require.ErrorIs(t, err, locked)
 }
 

@@ -20,7 +20,7 @@ func TestProbeAsksWhatTheAdapterAsks(t *testing.T) {
 		c := l.open(t, node.URL)
 		l.deposit(t, l.inbox, 3, "hello")
 		slot := l.slot(t)
-		a, err := c.Sign(t.Context(), slot, l.credit(1, l.newUser(t), 5), nil)
+		a, err := chaintest.Sign(t.Context(), c, l.keys, slot, l.credit(1, l.newUser(t), 5), nil)
 		require.NoError(t, err)
 		require.NoError(t, chaintest.Send(t.Context(), c, a))
 		require.NoError(t, chaintest.Send(t.Context(), c, a), "again")

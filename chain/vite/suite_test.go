@@ -15,7 +15,7 @@ func TestSuite(t *testing.T) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
 		l := newLedger(t)
 		return chaintest.Harness{
-			Chain: l.open(t), Linked: true, Asset: chain.Asset(core.VITE.String()), Depth: depth,
+			Chain: l.open(t), Keys: l.keys, Linked: true, Asset: chain.Asset(core.VITE.String()), Depth: depth,
 			Payer: chaintest.Account{Address: l.payer.String(), Key: payerPath},
 			Inbox: chaintest.Account{Address: l.inbox.String(), Key: inboxPath},
 			Addresses: []chaintest.AddressCase{

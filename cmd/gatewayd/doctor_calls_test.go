@@ -40,7 +40,7 @@ func TestDoctorOfAPublicPort(t *testing.T) {
 // bridgeFinding is what the doctor finds of the methods of a chain's one node.
 func bridgeFinding(t *testing.T, node string) doctor.Finding {
 	c := vite.Config{ID: "vite", Nodes: []string{node}}
-	adapter, err := vite.New(c, nil, nil)
+	adapter, err := vite.New(c, nil)
 	require.NoError(t, err)
 	defer adapter.Close()
 	d := &doctor.Doctor{Now: time.Now}

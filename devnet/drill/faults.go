@@ -128,7 +128,7 @@ func SendByHand(ctx context.Context, node *ethclient.Client, keys *wallet.Keys, 
 	}
 	signer := types.LatestSignerForChainID(id)
 	tx := types.NewTx(&types.DynamicFeeTx{ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Gas: 21_000, To: &to, Value: amount})
-	signature, err := keys.SignDigest(ctx, wallet.SourcePaths(ethereum.CoinType).Hot(0), signer.Hash(tx).Bytes())
+	_, signature, err := keys.Sign(ctx, wallet.SourcePaths(ethereum.CoinType).Hot(0), signer.Hash(tx).Bytes())
 	if err != nil {
 		return hash, err
 	}

@@ -91,7 +91,7 @@ func Nodes(ctx context.Context, cfg config.Config) []Finding {
 
 func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, nil, nil)
+		adapter, err := c.Open(nil, nil)
 		if err != nil {
 			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's settings")
 			continue

@@ -19,7 +19,7 @@ import (
 func checked(t *testing.T, c ethereum.Config) map[string]Finding {
 	t.Helper()
 	d := &Doctor{Now: time.Now}
-	adapter, err := ethereum.New(c, nil, nil)
+	adapter, err := ethereum.New(c, nil)
 	require.NoError(t, err)
 	defer adapter.Close()
 	d.source(t.Context(), c, adapter, nil)

@@ -32,7 +32,7 @@ func Balances(ctx context.Context, d *operator.Session) (list []Balance, err err
 	defer cancel()
 	var g errgroup.Group
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, nil, nil)
+		adapter, err := c.Open(nil, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -212,7 +212,7 @@ func (o *Overview) askNodes(ctx context.Context, d *operator.Session) error {
 	for i := range o.Chains {
 		c := &o.Chains[i]
 		configured, _ := d.Config.Chain(c.ID)
-		adapter, err := configured.Open(nil, nil, nil)
+		adapter, err := configured.Open(nil, nil)
 		if err != nil {
 			return err
 		}

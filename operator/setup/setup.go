@@ -97,7 +97,7 @@ func Write(ctx context.Context, a Answers) ([]byte, error) {
 		return nil, err
 	}
 	defer source.Close()
-	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: a.Exchange}, nil, nil)
+	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: a.Exchange}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("exchange chain: %w", err)
 	}
@@ -133,7 +133,7 @@ func (d *draft) openSource(ctx context.Context) (*ethereum.Chain, error) {
 		}
 		d.ChainID = id
 	}
-	c, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: d.ChainID, Nodes: d.Source}, nil, nil)
+	c, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: d.ChainID, Nodes: d.Source}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("source chain: %w", err)
 	}

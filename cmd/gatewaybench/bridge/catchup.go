@@ -145,7 +145,7 @@ func catchUp(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	err = withNode(ctx, r, func(url string) error {
-		c, err := vite.New(vite.Config{ID: "vite", Nodes: []string{url}, Confirmations: 180}, nil, nobodys{})
+		c, err := vite.New(vite.Config{ID: "vite", Nodes: []string{url}, Confirmations: 180}, nobodys{})
 		if err != nil {
 			return err
 		}

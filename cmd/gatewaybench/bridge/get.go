@@ -69,11 +69,11 @@ func storedNetwork() records.Network {
 
 // getDeposits asks a gateway over the filled store. Its chains check addresses and are asked for nothing else.
 func getDeposits(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
-	source, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{"http://127.0.0.1:1"}}, nil, nil)
+	source, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{"http://127.0.0.1:1"}}, nil)
 	if err != nil {
 		return bench.Figure{}, err
 	}
-	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: []string{"http://127.0.0.1:1"}}, nil, nil)
+	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: []string{"http://127.0.0.1:1"}}, nil)
 	if err != nil {
 		return bench.Figure{}, err
 	}

@@ -1,0 +1,270 @@
+package ethereum
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"sync/atomic"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/holiman/uint256"
+
+	"gatewayd/chain"
+)
+
+// SigningConfig is what signing for an EVM chain takes of its configuration. Its fields are those of Config.
+type SigningConfig struct {
+	ID           chain.ID      `yaml:"id"`
+	ChainID      uint64        `yaml:"chain_id"`
+	Tokens       []chain.Asset `yaml:"tokens"`
+	MaxFeeGwei   string        `yaml:"max_fee_gwei"`
+	MaxGas       uint64        `yaml:"max_gas"`
+	MaxNativeGas uint64        `yaml:"max_native_gas"`
+}
+
+// Signing is the part of the configuration that signing takes.
+func (c Config) Signing() SigningConfig {
+	return SigningConfig{ID: c.ID, ChainID: c.ChainID, Tokens: c.Tokens, MaxFeeGwei: c.MaxFeeGwei, MaxGas: c.MaxGas, MaxNativeGas: c.MaxNativeGas}
+}
+
+// Check names the first field that cannot be used, and why.
+func (c SigningConfig) Check() error {
+	node := "https://no.node" // signing asks none
+	return Config{
+		ID: c.ID, ChainID: c.ChainID, Nodes: []string{node}, Tokens: c.Tokens, MaxFeeGwei: c.MaxFeeGwei, MaxGas: c.MaxGas, MaxNativeGas: c.MaxNativeGas,
+	}.Check()
+}
+
+// SigningRules say which transactions may be signed for an EVM chain: those that do what their payments ask for, for gas under the chain's ceilings.
+// They are safe for concurrent use.
+type SigningRules struct {
+	chainID      uint64
+	sender       types.Signer
+	tokens       atomic.Pointer[map[common.Address]bool] // exchanged as a whole, never written to
+	maxFee       atomic.Pointer[uint256.Int]             // per gas; exchanged as a whole
+	maxGas       uint64
+	maxNativeGas uint64
+}
+
+// NewSigningRules are the rules of a checked configuration.
+func NewSigningRules(config SigningConfig) (*SigningRules, error) {
+	full := Config{MaxGas: config.MaxGas, MaxNativeGas: config.MaxNativeGas}.withDefaults()
+	r := &SigningRules{chainID: config.ChainID, maxGas: full.MaxGas, maxNativeGas: full.MaxNativeGas}
+	r.sender = types.LatestSignerForChainID(new(big.Int).SetUint64(config.ChainID))
+	r.tokens.Store(&map[common.Address]bool{})
+	r.AddTokens(config.Tokens...)
+	return r, r.SetMaxFee(config.MaxFeeGwei)
+}
+
+// AddTokens lets further contracts be read and paid from the next call on. It must not run beside itself. None is ever taken away: payments of a
+// token that is served no more may be under way, and what comes of it is held instead of passed by.
+func (c *SigningRules) AddTokens(assets ...chain.Asset) {
+	all := maps.Clone(*c.tokens.Load())
+	for _, asset := range assets {
+		all[common.HexToAddress(string(asset))] = true
+	}
+	c.tokens.Store(&all)
+}
+
+// SetMaxFee is the ceiling of the fee per gas from the next call on, in gwei; empty for the default.
+func (c *SigningRules) SetMaxFee(gwei string) error {
+	most, err := parseGwei(or(gwei, defaultMaxFee))
+	if err != nil {
+		return fmt.Errorf("max_fee_gwei: %w", err)
+	}
+	c.maxFee.Store(most)
+	return nil
+}
+
+// isToken tells whether a contract is a bridged token.
+func (c *SigningRules) isToken(contract common.Address) bool { return (*c.tokens.Load())[contract] }
+
+// message is what a payment does on the chain, whatever it pays for gas.
+type message struct {
+	from  common.Address
+	to    common.Address
+	value *uint256.Int
+	data  []byte
+	token bool // a call of a token contract
+	asked *chain.Payment
+}
+
+// gasBounds are the least that a transaction of this size costs and the most that it may use.
+func (c *SigningRules) gasBounds(msg message) (least, most uint64) {
+	data := gasPerByte * uint64(len(msg.data))
+	least, most = minGas+data, c.maxNativeGas+data
+	if msg.token {
+		most = c.maxGas
+	}
+	return least, max(least, most)
+}
+
+// unsigned is the transaction of the kind that the chain takes.
+func (c *SigningRules) unsigned(nonce uint64, msg message, gas uint64, offer fees) types.TxData {
+	if offer.legacy {
+		return &types.LegacyTx{Nonce: nonce, GasPrice: offer.cap.ToBig(), Gas: gas, To: &msg.to, Value: msg.value.ToBig(), Data: msg.data}
+	}
+	return &types.DynamicFeeTx{
+		ChainID: new(big.Int).SetUint64(c.chainID), Nonce: nonce, GasTipCap: offer.tip.ToBig(), GasFeeCap: offer.cap.ToBig(), Gas: gas,
+		To: &msg.to, Value: msg.value.ToBig(), Data: msg.data,
+	}
+}
+
+// message builds what a payment does.
+func (c *SigningRules) message(slot chain.Slot, pay chain.Payment) (message, error) {
+	from, err := parseAddress(slot.Account)
+	if err != nil {
+		return message{}, fmt.Errorf("account %q: %w", slot.Account, err)
+	}
+	msg := message{from: from, value: new(uint256.Int), asked: &pay}
+	switch pay.Purpose {
+	case chain.Cancel:
+		msg.to = from
+		return msg, nil
+	case chain.Credit, chain.Refund, chain.Sweep, chain.Gas:
+	default:
+		return message{}, fmt.Errorf("purpose %q is none of this chain", pay.Purpose)
+	}
+	text, err := c.CheckAddress(pay.To, pay.Label)
+	if err != nil {
+		return message{}, fmt.Errorf("receiver %q: %w", pay.To, err)
+	}
+	if pay.Amount.IsZero() {
+		return message{}, fmt.Errorf("%w: zero is not paid", chain.ErrAmount)
+	}
+	to := common.HexToAddress(text)
+	if pay.Asset == chain.Native {
+		msg.to, msg.value, msg.data = to, pay.Amount.Uint256(), []byte(pay.Label)
+		return msg, nil
+	}
+	if msg.to, err = c.token(pay.Asset); err != nil {
+		return message{}, err
+	}
+	msg.data, msg.token = transferCall(to, pay.Amount.Uint256(), pay.Label), true
+	return msg, nil
+}
+
+// token is the contract of a configured asset; nothing else is ever called.
+func (c *SigningRules) token(asset chain.Asset) (common.Address, error) {
+	token, err := parseAddress(string(asset))
+	if err != nil {
+		return common.Address{}, fmt.Errorf("asset %q: %w", asset, err)
+	}
+	if !c.isToken(token) {
+		return common.Address{}, fmt.Errorf("asset %s is not configured on this chain", asset)
+	}
+	return token, nil
+}
+
+// Digest makes the transaction that the order's payment asks for, with the fees of the one that is to be signed, and answers its hash for signing. Any
+// other transaction is an error that names what differs.
+func (c *SigningRules) Digest(o chain.Order) ([]byte, error) {
+	tx, err := c.ordered(o)
+	if err != nil {
+		return nil, err
+	}
+	return c.sender.Hash(tx).Bytes(), nil
+}
+
+// ordered is the order's transaction, made anew: only gas, fees and the amount of a native sweep are taken over.
+func (c *SigningRules) ordered(o chain.Order) (*types.Transaction, error) {
+	msg, err := c.message(o.Slot, o.Payment)
+	if err != nil {
+		return nil, err
+	}
+	var asked types.Transaction
+	if err := asked.UnmarshalBinary(o.Unsigned); err != nil {
+		return nil, fmt.Errorf("decoding the transaction: %w", err)
+	}
+	if err := c.compare(&asked, o.Slot, msg); err != nil {
+		return nil, err
+	}
+	if err := c.bound(&asked, msg); err != nil {
+		return nil, err
+	}
+	msg.value = uint256.MustFromBig(asked.Value())
+	offer := fees{tip: uint256.MustFromBig(asked.GasTipCap()), cap: uint256.MustFromBig(asked.GasFeeCap()), legacy: asked.Type() == types.LegacyTxType}
+	tx := types.NewTx(c.unsigned(o.Slot.Nonce, msg, asked.Gas(), offer))
+	if c.sender.Hash(tx) != c.sender.Hash(&asked) {
+		return nil, errors.New("the transaction has more in it than the payment asks for")
+	}
+	return tx, nil
+}
+
+// compare names the first field in which a transaction differs from its order.
+func (c *SigningRules) compare(tx *types.Transaction, slot chain.Slot, msg message) error {
+	legacy := tx.Type() == types.LegacyTxType
+	switch {
+	case !legacy && tx.Type() != types.DynamicFeeTxType:
+		return fmt.Errorf("type %d: a transaction of type 0 or 2 is wanted", tx.Type())
+	case !legacy && (!tx.ChainId().IsUint64() || tx.ChainId().Uint64() != c.chainID):
+		return fmt.Errorf("chain id: %s, not %d", tx.ChainId(), c.chainID)
+	case tx.Nonce() != slot.Nonce:
+		return fmt.Errorf("nonce: %d, not %d", tx.Nonce(), slot.Nonce)
+	case tx.To() == nil:
+		return fmt.Errorf("to: a contract would be made, not %s paid", msg.to)
+	case *tx.To() != msg.to:
+		return fmt.Errorf("to: %s, not %s", tx.To(), msg.to)
+	case !bytes.Equal(tx.Data(), msg.data):
+		return errors.New("data: not what the payment asks for")
+	}
+	return msg.compareValue(tx.Value())
+}
+
+// compareValue holds the coin that is moved against the payment: a sweep to ourselves may bring less, down to half.
+func (m message) compareValue(value *big.Int) error {
+	coin, over := uint256.FromBig(value)
+	if !over && coin.Eq(m.value) {
+		return nil
+	}
+	if over || coin.Gt(m.value) || m.asked.Purpose != chain.Sweep || m.token || coin.Lt(m.least()) {
+		return fmt.Errorf("value: %s, not %s", value, m.value.Dec())
+	}
+	return nil
+}
+
+// bound holds gas and fees under the ceilings of the chain and of the payment.
+func (c *SigningRules) bound(tx *types.Transaction, msg message) error {
+	if _, most := c.gasBounds(msg); tx.Gas() > most {
+		return fmt.Errorf("gas: %d is over %d", tx.Gas(), most)
+	}
+	offered, over := uint256.FromBig(tx.GasFeeCap())
+	if most := c.maxFee.Load(); over || offered.Gt(most) {
+		return fmt.Errorf("fee per gas: %s wei is over %s", tx.GasFeeCap(), most.Dec())
+	}
+	if tx.GasTipCap().Cmp(tx.GasFeeCap()) > 0 {
+		return fmt.Errorf("tip per gas: %s wei is over the fee of %s", tx.GasTipCap(), tx.GasFeeCap())
+	}
+	fee, over := new(uint256.Int).MulOverflow(offered, uint256.NewInt(tx.Gas()))
+	if most := msg.asked.MaxFee.Uint256(); over || !most.IsZero() && fee.Gt(most) {
+		return fmt.Errorf("fee: %s wei is over the payment's %s", fee.Dec(), most.Dec())
+	}
+	return nil
+}
+
+// Seal puts a signature of 65 bytes (R, S and the recovery bit) to the order's transaction, and makes sure that it is the account's.
+func (c *SigningRules) Seal(o chain.Order, _, signature []byte) (sealed chain.SignedTx, err error) {
+	tx, err := c.ordered(o)
+	if err != nil {
+		return sealed, err
+	}
+	if len(signature) != crypto.SignatureLength {
+		return sealed, fmt.Errorf("the signature has %d bytes, not %d", len(signature), crypto.SignatureLength)
+	}
+	signed, err := tx.WithSignature(c.sender, signature)
+	if err != nil {
+		return sealed, fmt.Errorf("adding the signature: %w", err)
+	}
+	if signer, err := types.Sender(c.sender, signed); err != nil || signer != common.HexToAddress(o.Slot.Account) {
+		return sealed, errors.New("the signature is not the slot's account's: wrong key")
+	}
+	raw, err := signed.MarshalBinary()
+	if err != nil {
+		return sealed, fmt.Errorf("encoding the transaction: %w", err)
+	}
+	return chain.SignedTx{Hash: signed.Hash().Hex(), Raw: raw}, nil
+}

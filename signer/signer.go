@@ -1,0 +1,117 @@
+// Package signer signs what is ordered and nothing else. An order names a payment, the slot that it is bound to and the unsigned transaction; the
+// transaction must do exactly what the payment says, and the sign-guard must never have seen anything else at that slot.
+//
+//	order ─▶ rules of its ledger: is the transaction the payment? ─▶ sign-guard: the slot's first and only? ─▶ key ─▶ signed transaction
+//
+// It owns the keys and the sign-guard, and is the only part of the program that has them. It asks no node: what a payment is owed for it does not
+// know (docs/custody.md says what that leaves open).
+package signer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records/signguard"
+)
+
+// ErrRefused says that an order is not signed, and why, in one line. The sign-guard's refusals are signguard.ErrRefused.
+var ErrRefused = errors.New("the signer refuses")
+
+// MaxOrders is how many orders are signed at once. They cost one durable commit of the sign-guard.
+const MaxOrders = 256
+
+// Keys sign with the key at a derivation path. The public key may be left out where a signature tells it.
+type Keys interface {
+	Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error)
+}
+
+// Signer has the keys and the sign-guard. It is safe for concurrent use.
+type Signer struct {
+	keys  Keys
+	guard *signguard.Guard
+	rules map[chain.ID]chain.Rules
+}
+
+// New is a signer for the ledgers whose rules it is given.
+func New(keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules) *Signer {
+	return &Signer{keys, guard, rules}
+}
+
+// Sign signs orders of one ledger, in order, as far as the rules pass them: fewer than were asked for come with an error that is ErrRefused. The
+// sign-guard passes all of those or none.
+func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
+	rules, ok := s.rules[id]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
+	case len(orders) > MaxOrders:
+		return nil, fmt.Errorf("%w: %d orders at once, %d are the most", ErrRefused, len(orders), MaxOrders)
+	}
+	digests, refused := digests(rules, orders)
+	orders = orders[:len(digests)]
+	if len(orders) == 0 {
+		return nil, refused
+	}
+	wanted := make([]signguard.Signature, len(orders))
+	for i, o := range orders {
+		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Digest(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
+	}
+	if err := s.guard.Allow(ctx, id, wanted...); err != nil {
+		return nil, err
+	}
+	signed := make([]chain.SignedTx, len(orders))
+	for i, o := range orders {
+		var err error
+		if signed[i], err = s.seal(ctx, rules, o, digests[i]); err != nil {
+			return signed[:i], fmt.Errorf("signing payment %d at %d of %s: %w", o.Payment.ID, o.Slot.Nonce, o.Slot.Account, err)
+		}
+	}
+	return signed, refused
+}
+
+// digests are what is to be signed for the orders, up to the first that is refused.
+func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused error) {
+	for _, o := range orders {
+		digest, err := rules.Digest(o)
+		if err != nil {
+			return list, fmt.Errorf("%w payment %d at %d of %s: %w", ErrRefused, o.Payment.ID, o.Slot.Nonce, o.Slot.Account, err)
+		}
+		list = append(list, digest)
+	}
+	return list, nil
+}
+
+func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, digest []byte) (chain.SignedTx, error) {
+	public, signature, err := s.keys.Sign(ctx, o.Slot.Key, digest)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	return rules.Seal(o, public, signature)
+}
+
+// Digest is what the sign-guard remembers of a slot: everything that decides who gets what.
+func Digest(p chain.Payment) string {
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
+}
+
+// Free tells the sign-guard that a payment lost its slot.
+func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
+	return s.guard.Free(ctx, paymentID)
+}
+
+// Next answers where the signatures of an account end.
+func (s *Signer) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
+	return s.guard.Next(ctx, id, account)
+}
+
+// Release tells the sign-guard that final blocks have used up an account's numbers below next.
+func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
+	return s.guard.Release(ctx, id, account, next)
+}
+
+// GiveIndex gives the address of an index to a user for good, or is signguard.ErrTaken.
+func (s *Signer) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
+	return s.guard.GiveIndex(ctx, id, index)
+}
