@@ -111,6 +111,7 @@ type AccountDetail struct {
 	Account    AccountRow     `json:"account"`
 	Open       []openRow      `json:"open"`
 	UnknownTxs []UnknownTxRow `json:"foreign"`
+	Unread     string         `json:"unread,omitempty"` // what the ledger shows of it in blocks that the records have not read
 }
 
 // openRow is a slot that waits for a final block.
@@ -154,6 +155,9 @@ func (r *Recovery) Detail(ctx context.Context, id chain.ID, account string) (s A
 	s = AccountDetail{Account: r.Row(ctx, standing.Account), Open: []openRow{}, UnknownTxs: []UnknownTxRow{}}
 	for _, f := range foreign {
 		s.UnknownTxs = append(s.UnknownTxs, rowOfUnknownTx(f))
+	}
+	if s.Unread, err = r.Unread(ctx, standing); err != nil {
+		return s, err
 	}
 	var open []records.OpenSlot
 	err = r.Store.View(ctx, func(tx *records.Tx) error {

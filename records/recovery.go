@@ -219,6 +219,8 @@ type Resumption struct {
 	Next   uint64 // the ledger's next free number; nothing of the account waits there below the final point
 	Hash   string // hash of the account's last block, where the ledger links them
 	Branch uint64 // the newest that the sign-guard knows
+	Signed bool   // the sign-guard knows signatures
+	First  uint64 // the number of the first of them
 }
 
 // ResumeAccount lets a stopped account sign again, from where its ledger stands. Slots that final unknown transactions have shut out are void
@@ -293,7 +295,7 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	if len(foreign) > 0 {
 		return fmt.Errorf("%w: %s is not explained, and so %d in all", ErrConflict, foreign[0].Tx, len(foreign))
 	}
-	if err := tx.checkDense(a, at.Next); err != nil {
+	if err := tx.CheckRead(a, at); err != nil {
 		return err
 	}
 	if err := tx.voidBlockedSlots(a); err != nil {
@@ -307,16 +309,26 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	return err
 }
 
-// checkDense wants every number that the ledger has used since the account was adopted to stand in a final block that we have read.
-func (tx *Tx) checkDense(a Account, next uint64) error {
-	if a.Base == 0 && a.Next == 0 { // never adopted: what came before our first block is not known
+// CheckRead wants every number that the ledger has used since the account was adopted to stand in a final block that we have read: what another one
+// paid may be what we owe. Of an account that was never adopted the records know nothing, and the sign-guard's first signature is the beginning. ErrConflict
+// otherwise.
+func (tx *Tx) CheckRead(a Account, at Resumption) error {
+	from, adopted := a.Base, a.Base != 0 || a.Next != 0
+	if !adopted {
+		from = at.First
+	}
+	if !adopted && !at.Signed || at.Next <= from {
 		return nil
 	}
 	var seen uint64
 	err := tx.one(&seen, `SELECT COUNT(DISTINCT number) FROM effects WHERE chain = ? AND account = ? AND settled = 1 AND number >= ? AND number < ?`,
-		string(a.Chain), a.Account, a.Base, next)
-	if err == nil && seen != next-a.Base {
-		err = fmt.Errorf("%w: the ledger used %d numbers since %d, final blocks that we have read show %d", ErrConflict, next-a.Base, a.Base, seen)
+		string(a.Chain), a.Account, from, at.Next)
+	if err != nil || seen == at.Next-from {
+		return err
+	}
+	err = fmt.Errorf("%w: the ledger used %d numbers since %d, final blocks that we have read show %d", ErrConflict, at.Next-from, from, seen)
+	if !adopted {
+		err = fmt.Errorf("%w; these records begin after the account's first signature, and what they owe may be paid: put a backup of them back", err)
 	}
 	return err
 }

@@ -102,7 +102,10 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 	for _, f := range s.UnknownTxs {
 		printUnknownTxs(w, cfg, f)
 	}
-	if len(s.UnknownTxs) == 0 {
+	switch {
+	case s.Unread != "":
+		fmt.Fprintf(w, "Not all of it is known: %s\n", s.Unread)
+	case len(s.UnknownTxs) == 0:
 		fmt.Fprintln(w, "Every final transaction of it is explained.")
 	}
 }

@@ -33,8 +33,21 @@ func accountSettleCommand(w streams, config *string) *cobra.Command {
 			fmt.Fprintf(w.stdout, "Payment %d is paid by %s\n", s.Payment, s.Tx)
 		}
 		fmt.Fprintf(w.stdout, "%d settled.\n", len(done))
-		return nil
+		return unread(ctx, r, id, args[1])
 	})
+}
+
+// unread is an error that names what of an account stands in blocks that the records have not read.
+func unread(ctx context.Context, r *operator.Recovery, id chain.ID, account string) error {
+	s, err := r.Position(ctx, id, account)
+	if err != nil {
+		return err
+	}
+	why, err := r.Unread(ctx, s)
+	if err == nil && why != "" {
+		err = fmt.Errorf("%w: %s", recovery.ErrNothingToDo, why)
+	}
+	return err
 }
 
 func accountResumeCommand(w streams, config *string) *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -128,6 +129,48 @@ func TestRecoveryByCommands(t *testing.T) {
 	})
 	_, err = v.operator(t, "chain", "resume", "eth")
 	require.ErrorContains(t, err, "not halted")
+}
+
+// TestLostRecordsByCommands: an empty database beside the sign-guard of a gateway that has paid. What it paid stands in blocks that the records do not begin
+// at, so no command lets it go on; the backup does.
+func TestLostRecordsByCommands(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t, "--period", "200ms")
+	v.serve(t)
+	v.kill(t)
+	backup := v.database(t)
+	v.restore(t, nil)
+	v.start(t)
+	waitFor(t, "there is a database again", func() bool {
+		_, err := v.operator(t, "account", "list")
+		return err == nil
+	})
+	waitFor(t, "the daemon stops", func() bool { return len(v.accounts(t)) >= 2 })
+	const backedUp = "put a backup of them back"
+	waitFor(t, "what is missing is named", func() bool {
+		stopped := v.accounts(t)
+		for _, a := range stopped {
+			_, err := v.operator(t, "account", "settle", a.Chain, a.Address)
+			if err == nil || !strings.Contains(err.Error(), backedUp) {
+				t.Logf("%s: %v", a.Address, err) // something of it moves, or the daemon has not read that far
+				return false
+			}
+		}
+		return true
+	})
+	for _, a := range v.accounts(t) {
+		out, err := v.operator(t, "account", "show", a.Chain, a.Address)
+		require.NoError(t, err)
+		require.Contains(t, out, backedUp)
+		_, err = v.operator(t, "account", "resume", a.Chain, a.Address)
+		require.Error(t, err)
+	}
+	require.GreaterOrEqual(t, len(v.accounts(t)), 2)
+	v.kill(t)
+	v.restore(t, backup)
+	v.start(t)
+	v.serve(t)
+	require.Empty(t, v.accounts(t))
 }
 
 // paying is the address of a kind on the source chain.

@@ -127,6 +127,25 @@ func (r *Rig) sound() {
 	})
 }
 
+// testResumeUnadopted: of an account that was never adopted the sign-guard's first signature is the beginning. Numbers from there that no block of ours
+// shows may have paid what is owed.
+func testResumeUnadopted(t *testing.T, url string) {
+	r := newRig(t, url)
+	r.Do(func(tx *records.Tx) error {
+		return tx.EnsureAccount(records.Account{Chain: Source, Account: "0xfresh", Kind: records.KindHot, KeyPath: "fresh", Network: Network})
+	})
+	r.stop(Source, "0xfresh", records.AccountRecovering)
+	r.foreign(Source, "0xfresh", 6, "paid-6", true)
+	require.NoError(t, accept(r, Source, "0xfresh", "paid-6"))
+	signed := func(first uint64) records.Resumption { return records.Resumption{Next: 7, Signed: true, First: first} }
+	err := resume(r, Source, "0xfresh", signed(5))
+	require.ErrorIs(t, err, records.ErrConflict)
+	require.ErrorContains(t, err, "used 2 numbers since 5, final blocks that we have read show 1; these records begin after")
+	require.NoError(t, resume(r, Source, "0xfresh", signed(6)))
+	r.stop(Source, "0xfresh", records.AccountRecovering)
+	require.NoError(t, resume(r, Source, "0xfresh", records.Resumption{Next: 7}), "it was adopted by the first one")
+}
+
 // testRecoverOpenSlots: what the ledger has not reached stays bound where nonces are counted: it still pays.
 func testRecoverOpenSlots(t *testing.T, url string) {
 	r := newRig(t, url)

@@ -57,6 +57,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"paid before", testPaidBefore},
 		{"pages of full blocks", testFullBlocks},
 		{"recovery of nonces", testRecoverNonces},
+		{"resuming what was never adopted", testResumeUnadopted},
 		{"recovery with open slots", testRecoverOpenSlots},
 		{"recovery of lines", testRecoverLines},
 		{"recovery with a forked slot", testForkedSlotIsNotSettled},

@@ -125,6 +125,19 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage,
 	return rows[0].Branch, rows[0].Number + 1, true, nil
 }
 
+// First answers the number of the account's first signature; ok is false for an account that never signed.
+func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
+	var numbers []uint64
+	err = g.db.SelectContext(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY lineage, number LIMIT 1`, string(id), account)
+	if err != nil {
+		return 0, false, fmt.Errorf("asking the sign-guard where %s on %s begins: %w", account, id, err)
+	}
+	if len(numbers) == 0 {
+		return 0, false, nil
+	}
+	return numbers[0], true, nil
+}
+
 // GiveIndex remembers for good that the address of an index is given to a user, or is ErrTaken when it was given before: the user of a
 // database restored from a backup, who is forgotten there, must not share an address with the next one.
 func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {

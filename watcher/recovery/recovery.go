@@ -33,6 +33,7 @@ type store interface {
 // Guard is the sign-guard as recovery needs it.
 type Guard interface {
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
+	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 }
 
@@ -64,6 +65,12 @@ type Position struct {
 	Signed  bool   // the sign-guard knows signatures
 	Branch  uint64 // the newest of them
 	Number  uint64 // the number after the highest in it
+	First   uint64 // the number of its first signature
+}
+
+// resumption is where the account goes on.
+func (s Position) resumption() records.Resumption {
+	return records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Branch: s.Branch, Signed: s.Signed, First: s.First}
 }
 
 // UnknownTx is a final transaction of an account that our records do not know.
@@ -88,11 +95,26 @@ func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s
 	if s.Branch, s.Number, s.Signed, err = r.Guard.Next(ctx, id, account); err != nil {
 		return s, err
 	}
+	if s.First, _, err = r.Guard.First(ctx, id, account); err != nil {
+		return s, err
+	}
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
 		s.Account, err = tx.Account(id, account)
 		return err
 	})
 	return s, err
+}
+
+// Unread says which transactions of an account at rest no block shows that the records have read; empty when there are none.
+func (r *Recovery) Unread(ctx context.Context, s Position) (why string, err error) {
+	if s.moving() != "" {
+		return "", nil
+	}
+	err = r.Store.View(ctx, func(tx *records.Tx) error { return tx.CheckRead(s.Account, s.resumption()) })
+	if errors.Is(err, records.ErrConflict) {
+		return err.Error(), nil
+	}
+	return "", err
 }
 
 // moving says what of the account may still be mined or dropped. It is empty when everything is decided: then the ledger's latest, pending

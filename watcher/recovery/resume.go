@@ -226,7 +226,7 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 		if err := r.explained(tx, s.Account); err != nil {
 			return err
 		}
-		if err := tx.ResumeAccount(id, account, records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Branch: s.Branch}); err != nil {
+		if err := tx.ResumeAccount(id, account, s.resumption()); err != nil {
 			return err
 		}
 		if err := releaseSweeps(tx, id, account); err != nil {
