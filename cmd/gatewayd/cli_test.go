@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": devnet.RootOf(r.Info.Gateway) + "/health", "PRIMARY": primary}
 	example, err := filepath.Abs("../../config.example.yaml")
 	require.NoError(t, err)
-	vars["EXAMPLE"], vars["SOURCE"], vars["EXCHANGE"], vars["USDT"] = example, r.Info.Source, r.Info.Exchange, string(u.Token.Asset)
+	vars["EXAMPLE"], vars["SOURCE"], vars["EXCHANGE"], vars["USDT"] = example, r.Info.Source, r.Info.Exchange, u.Token.Asset
 	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
 	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
 	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.Times(5))

@@ -37,6 +37,9 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
 	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
+	waitFor(t, "the credit's hold", func() bool {
+		return strings.Contains(w.mustCommand(t, "records", "show", name(lost)), "held a decided transfer left the chain")
+	})
 	w.source.HoldFinality(false)
 	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
 
@@ -87,11 +90,13 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	w.source.StartMining()
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
 	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
+	waitFor(t, "the credit's hold", func() bool {
+		return strings.Contains(w.mustCommand(t, "records", "show", name(lost)), "held a decided transfer left the chain")
+	})
 	w.source.HoldFinality(false)
 
 	// What an operator finds: it cannot be refunded, and to retry it pays nothing.
 	shown := w.mustCommand(t, "records", "show", name(lost))
-	require.Contains(t, shown, "held a decided transfer left the chain")
 	require.Regexp(t, "(?m)^  next   `gatewayd records write-off "+name(lost)+" ", shown)
 	out, ok := w.operator(t, "records", "refund", name(lost), "--why", "a test")
 	require.False(t, ok)

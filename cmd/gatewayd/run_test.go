@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -89,13 +91,19 @@ func awaited(t *testing.T, dir string) devnet.Info {
 	return info
 }
 
-// freeAddress is a loopback address that nobody listened on a moment ago.
+// freeAddress is a loopback address that nobody listened on a moment ago. Its port is below those that the system gives to whoever asks for any, so
+// that nothing else gets it before the daemon listens there.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000)))
+		if err == nil {
+			require.NoError(t, l.Close())
+			return l.Addr().String()
+		}
+	}
+	require.Fail(t, "no port is free")
+	return ""
 }
 
 func writeGenesis(t *testing.T, path string, g ledger.Genesis) {
