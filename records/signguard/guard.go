@@ -125,10 +125,10 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage,
 	return rows[0].Branch, rows[0].Number + 1, true, nil
 }
 
-// First answers the number of the account's first signature; ok is false for an account that never signed.
+// First answers the lowest number that the account signed at, in any branch; ok is false for an account that never signed.
 func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
 	var numbers []uint64
-	err = g.db.SelectContext(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY lineage, number LIMIT 1`, string(id), account)
+	err = g.db.SelectContext(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY number LIMIT 1`, string(id), account)
 	if err != nil {
 		return 0, false, fmt.Errorf("asking the sign-guard where %s on %s begins: %w", account, id, err)
 	}
