@@ -164,7 +164,7 @@ func chainID(ctx context.Context, node string) (uint64, error) {
 
 // serve asks both chains what a token is.
 func serve(ctx context.Context, t Token, source *ethereum.Chain, exchange *vite.Chain) (servedToken, error) {
-	one := servedToken{Token: t, AssetDecimals: coinDecimals}
+	one := servedToken{Token: t, AssetDecimals: ethereum.CoinDecimals}
 	info, err := exchange.TokenInfo(ctx, chain.Asset(t.ID))
 	if err != nil {
 		return one, fmt.Errorf("token %s: %w", t.ID, err)
@@ -187,6 +187,3 @@ func serve(ctx context.Context, t Token, source *ethereum.Chain, exchange *vite.
 	}
 	return one, nil
 }
-
-// coinDecimals are those of the coin of every chain of Ethereum's kind.
-const coinDecimals = 18
