@@ -37,9 +37,6 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
 	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
-	waitFor(t, "the credit's hold", func() bool {
-		return strings.Contains(w.mustCommand(t, "records", "show", name(lost)), "held a decided transfer left the chain")
-	})
 	w.source.HoldFinality(false)
 	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
 
