@@ -104,6 +104,7 @@ func (d Delegation) SignAgent(ctx context.Context, owner core.Address, digest []
 // Exchange is the wired exchange API. Every open in openExchange has its close in Close.
 type Exchange struct {
 	Server  *exchangeapi.Server
+	keys    *apikey.Store
 	parts   []func(context.Context) error // Run of indexes and hubs
 	waits   []dependency                  // the nodes
 	closers []func() error
@@ -128,6 +129,7 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys Keys, get
 	if err != nil {
 		return err
 	}
+	e.keys = store
 	e.closers = append(e.closers, store.Close)
 	feeds, err := OpenFeeds(cfg.Chains, cfg.Rates.Feeds)
 	if err != nil {
@@ -196,7 +198,7 @@ func (e *Exchange) network(ctx context.Context, name, target string, o client.Op
 		return exchangeapi.Network{}, err
 	}
 	e.closers = append(e.closers, x.Close)
-	hub, err := ws.New(sockets, x)
+	hub, err := ws.New(sockets, x, e.keys, log)
 	if err != nil {
 		return exchangeapi.Network{}, err
 	}

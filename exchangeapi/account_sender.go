@@ -116,23 +116,29 @@ func (a *accountSender) open(ctx context.Context) error {
 	if len(waiting) == 0 {
 		return reject(codeNetwork, "%s: the delegation address %s is not on the chain yet; send it something once and stake for it", textQuota, a.agent)
 	}
-	_, err = a.submit(ctx, &core.AccountBlock{BlockType: core.Receive, SendBlockHash: waiting[0].Hash})
+	_, err = a.submit(ctx, &core.AccountBlock{BlockType: core.Receive, SendBlockHash: waiting[0].Hash}, nil)
 	return err
 }
 
-// call sends a call of dexFund and answers its hash: the id of the order or of the cancel request.
-func (a *accountSender) call(ctx context.Context, data []byte) (core.Hash, error) {
-	return a.submit(ctx, &core.AccountBlock{BlockType: core.SendCall, ToAddress: core.DexFundContract, TokenID: core.VITE, Data: data})
+// call sends a call of dexFund and answers its hash: the id of the order or of the cancel request. It tells each hash that may become that before it
+// is sent; nil tells nobody.
+func (a *accountSender) call(ctx context.Context, data []byte, before func(context.Context, core.Hash) error) (core.Hash, error) {
+	return a.submit(ctx, &core.AccountBlock{BlockType: core.SendCall, ToAddress: core.DexFundContract, TokenID: core.VITE, Data: data}, before)
 }
 
 // maxTries bounds how often a block is built anew because another program has used the head.
 const maxTries = 3
 
-func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock) (core.Hash, error) {
+func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before func(context.Context, core.Hash) error) (core.Hash, error) {
 	var err error
 	for range maxTries {
 		if err = a.sign(ctx, b); err != nil {
 			return core.Hash{}, err
+		}
+		if before != nil {
+			if err = before(ctx, b.Hash); err != nil {
+				return core.Hash{}, err
+			}
 		}
 		err = a.ledger.SendRawTransaction(ctx, b)
 		taken := err == nil
@@ -169,6 +175,9 @@ func (a *accountSender) sign(ctx context.Context, b *core.AccountBlock) error {
 	return nil
 }
 
+// errOutcome: whether the chain has the block is not known.
+var errOutcome = errors.New("the outcome is not known")
+
 // lookTime is how long a node may take to tell what became of a block.
 const lookTime = 5 * time.Second
 
@@ -183,5 +192,5 @@ func (a *accountSender) lookUp(h core.Hash, sent error) (taken bool, err error) 
 	case err == nil && errors.Is(sent, client.ErrPrevBlock):
 		return false, nil
 	}
-	return false, reject(codeNetwork, "The exchange chain did not answer. Look %s up before asking again: it may have been taken", h).because(errors.Join(sent, err))
+	return false, reject(codeNetwork, "The exchange chain did not answer. Look %s up before asking again: it may have been taken", h).because(errors.Join(errOutcome, sent, err))
 }

@@ -3,6 +3,8 @@ package exchangeapi
 import (
 	"context"
 	"errors"
+	"net/http"
+	"strconv"
 
 	"gatewayd/exchangeapi/apikey"
 )
@@ -12,6 +14,7 @@ type private struct {
 	required []string
 	slow     bool // it may take several times a request's time
 	test     bool // it changes nothing
+	cost     int  // what it uses of the key's calls; 0 is 1
 	act      func(ctx context.Context, key apikey.Key, p params) (data any, err error)
 }
 
@@ -26,48 +29,66 @@ func (o private) once(signed string) string {
 
 // authorise checks a private request in the order of docs/exchange-rules.md 1.3: the signature comes before the count, else anybody could use up
 // a known key's calls.
-func (n *network) authorise(ctx context.Context, o private, p params) (apikey.Key, error) {
+func (n *network) authorise(ctx context.Context, o private, p params) (key apikey.Key, u apikey.Usage, err error) {
 	for _, name := range append([]string{"key", "timestamp", apikey.SignatureName}, o.required...) {
 		if _, err := p.required(name); err != nil {
-			return apikey.Key{}, err
+			return apikey.Key{}, u, err
 		}
 	}
 	key, secret, err := n.Keys.Find(ctx, n.Name, p.get("key"))
 	if errors.Is(err, apikey.ErrUnknown) {
-		return apikey.Key{}, reject(codeParameter, "Invalid key")
+		return apikey.Key{}, u, reject(codeParameter, "Invalid key")
 	}
 	if err != nil {
-		return apikey.Key{}, err
+		return apikey.Key{}, u, err
 	}
 	at, ok := apikey.SignedAt(p.get("timestamp"), n.Now())
 	if !ok {
-		return apikey.Key{}, reject(codeParameter, textTimestamp)
+		return apikey.Key{}, u, reject(codeParameter, textTimestamp)
 	}
 	signed, ok := apikey.Request{Query: p.query, Body: p.body}.Signed(secret, p.get(apikey.SignatureName))
 	if !ok {
-		return apikey.Key{}, reject(codeParameter, textSignature)
+		return apikey.Key{}, u, reject(codeParameter, textSignature)
 	}
-	return key, n.countCall(ctx, apikey.Call{Key: key.Key, Text: o.once(signed), At: at}, key.Limit)
+	u, err = n.countCall(ctx, apikey.Call{Key: key.Key, Text: o.once(signed), At: at, Cost: max(1, o.cost)}, key.Limit)
+	return key, u, err
 }
 
-// countCall uses a call up and counts it, by the key's own limit or the configuration's.
-func (n *network) countCall(ctx context.Context, c apikey.Call, limit int) error {
+// countCall uses a call up and counts it, by the key's own limit or the configuration's. A call that costs more than that takes all of it.
+func (n *network) countCall(ctx context.Context, c apikey.Call, limit int) (apikey.Usage, error) {
 	c.Cycle = *n.calls.Load()
 	if limit > 0 {
 		c.Cycle.Limit = limit
 	}
-	wait, err := n.Keys.Count(ctx, c)
+	c.Cost = min(c.Cost, c.Cycle.Limit)
+	u, wait, err := n.Keys.Count(ctx, c)
 	var r *apiError
 	switch {
 	case errors.Is(err, apikey.ErrRepeated):
-		return reject(codeParameter, "Duplicate request")
+		return u, reject(codeParameter, "Duplicate request")
 	case errors.Is(err, apikey.ErrOverrun):
 		r = reject(codeFrequent, textFrequent)
 	case errors.Is(err, apikey.ErrForgotten):
 		r = reject(codeNetwork, "The exchange has just started: sign the request anew")
 	default:
-		return err
+		return u, err
 	}
 	r.retry = wait
-	return r
+	return u, r
+}
+
+// The headers that tell a client what of its key's calls is used.
+const (
+	headerUsed  = "X-RateLimit-Used"
+	headerLimit = "X-RateLimit-Limit"
+	headerReset = "X-RateLimit-Reset" // seconds until the cycle ends
+)
+
+func tellUsage(h http.Header, u apikey.Usage) {
+	if u.Limit == 0 {
+		return
+	}
+	h.Set(headerUsed, strconv.Itoa(u.Used))
+	h.Set(headerLimit, strconv.Itoa(u.Limit))
+	h.Set(headerReset, strconv.Itoa(seconds(u.Reset)))
 }

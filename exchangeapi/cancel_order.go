@@ -2,6 +2,7 @@ package exchangeapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gatewayd/exchangeapi/apikey"
@@ -25,7 +26,10 @@ func (n *network) cancel(ctx context.Context, key apikey.Key, p params) (any, er
 	if err != nil {
 		return nil, err
 	}
-	id, err := p.hash("orderId")
+	id, err := n.orderID(ctx, key.Owner, p)
+	if errors.Is(err, apikey.ErrNoOrder) {
+		return nil, reject(codeFailed, textForeign)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +132,7 @@ func (n *network) cancelEach(ctx context.Context, key apikey.Key, m index.Market
 			if err != nil {
 				return fmt.Errorf("encoding a cancel: %w", err)
 			}
-			request, err := a.call(ctx, data)
+			request, err := a.call(ctx, data, nil)
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ type Config struct {
 	httpserver.Config `yaml:",inline"` // default: 50 requests a second, 200 at once, 16384 connections, WebSockets included
 	RequestTimeout    time.Duration    `yaml:"request_timeout"` // default 5 s; cancelling all orders of a pair may take six times that
 
-	CallLimit int           `yaml:"call_limit"` // private calls of one API key in a cycle; default 10
+	CallLimit int           `yaml:"call_limit"` // what private calls of one API key may cost in a cycle; default 60
 	CallCycle time.Duration `yaml:"call_cycle"` // default 60 s
 	// KeysPerHour bounds how many keys one client may apply for or remove; default 20.
 	KeysPerHour int `yaml:"keys_per_hour"`
@@ -49,7 +49,7 @@ type Operator struct {
 func (c Config) withDefaults() Config {
 	c.Config = c.Config.Or(httpserver.Config{Listen: "127.0.0.1:8090", RatePerSecond: 50, Burst: 200, MaxConnections: 16_384})
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 5*time.Second)
-	c.CallLimit, c.CallCycle = cmp.Or(c.CallLimit, 10), cmp.Or(c.CallCycle, time.Minute)
+	c.CallLimit, c.CallCycle = cmp.Or(c.CallLimit, 60), cmp.Or(c.CallCycle, time.Minute)
 	c.KeysPerHour = cmp.Or(c.KeysPerHour, 20)
 	return c
 }

@@ -2,7 +2,9 @@ package exchangeapi
 
 import (
 	"context"
+	"errors"
 
+	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/vite/core"
 )
@@ -17,6 +19,8 @@ type orders interface {
 type order struct {
 	Address string `json:"address"` // the owner's, not the delegation address
 	OrderID string `json:"orderId"`
+
+	ClientOrderID string `json:"clientOrderId,omitempty"` // only of orders that have one
 	pairNames
 	Side             int          `json:"side"`
 	Price            string       `json:"price"`
@@ -43,6 +47,7 @@ func orderOf(o *index.Order) order {
 		Address: o.Address, OrderID: o.ID, pairNames: namesOf(o.Pair), Side: o.Side, Price: o.Price, Quantity: o.Quantity, Amount: o.Amount,
 		ExecutedQuantity: o.ExecutedQuantity, ExecutedAmount: o.ExecutedAmount, ExecutedPercent: o.ExecutedPercent,
 		ExecutedAvgPrice: o.ExecutedAvgPrice, Fee: o.Fee, Status: o.Status, Type: o.Type, CreateTime: o.CreateTime,
+		ClientOrderID: o.ClientID,
 	}
 }
 
@@ -52,7 +57,10 @@ func (n *network) order(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := p.hash("orderId")
+	id, err := n.orderID(ctx, owner, p)
+	if errors.Is(err, apikey.ErrNoOrder) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +68,11 @@ func (n *network) order(ctx context.Context, p params) (any, error) {
 	if err != nil || o == nil {
 		return nil, err
 	}
-	return orderOf(o), nil
+	one, err := n.named(ctx, []index.Order{*o})
+	if err != nil {
+		return nil, err
+	}
+	return one[0], nil
 }
 
 type orderPage struct {
@@ -84,9 +96,13 @@ func (n *network) openOrders(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := openPage{make([]openOrder, 0, len(found.List)), found.Total}
-	for i := range found.List {
-		out.Order = append(out.Order, openOrder{order: orderOf(&found.List[i])})
+	list, err := n.named(ctx, found.List)
+	if err != nil {
+		return nil, err
+	}
+	out := openPage{make([]openOrder, len(list)), found.Total}
+	for i := range list {
+		out.Order[i].order = list[i]
 	}
 	return out, nil
 }
@@ -111,11 +127,11 @@ func (n *network) orders(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := orderPage{make([]order, 0, len(found.List)), found.Total}
-	for i := range found.List {
-		out.Order = append(out.Order, orderOf(&found.List[i]))
+	list, err := n.named(ctx, found.List)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return orderPage{list, found.Total}, nil
 }
 
 // orders reads what both order lists take.

@@ -30,6 +30,7 @@ type orderRequest struct {
 	side     dex.Side
 	price    dex.Price
 	quantity uint256.Int
+	clientID string // "" for none
 }
 
 // placed is the answer to a placement.
@@ -37,6 +38,8 @@ type placed struct {
 	Symbol  string       `json:"symbol"`
 	OrderID string       `json:"orderId"`
 	Status  index.Status `json:"status"`
+
+	ClientOrderID string `json:"clientOrderId,omitempty"`
 }
 
 // testOrder checks everything that a placement checks; nothing reaches the chain.
@@ -49,6 +52,9 @@ func (n *network) testOrder(ctx context.Context, key apikey.Key, p params) (any,
 func (n *network) acceptable(ctx context.Context, key apikey.Key, p params) (orderRequest, error) {
 	w, err := n.orderRequest(p)
 	if err != nil {
+		return orderRequest{}, err
+	}
+	if err := n.unused(ctx, key, w.clientID); err != nil {
 		return orderRequest{}, err
 	}
 	if w.market.Stopped {
@@ -71,10 +77,12 @@ func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, err
 		return nil, fmt.Errorf("encoding an order: %w", err)
 	}
 	var id core.Hash
+	t := &tie{network: n, ClientOrder: apikey.ClientOrder{Key: key.Key, ClientID: w.clientID}}
 	err = n.sender.run(ctx, key, func(a *accountSender) (err error) {
-		id, err = a.call(ctx, data)
+		id, err = a.call(ctx, data, t.before)
 		return err
 	})
+	t.after(err)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +92,7 @@ func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, err
 			Price: w.price.String(), Quantity: w.quantity,
 		})
 	})
-	return placed{w.market.Symbol, id.String(), index.PendingRequest}, nil
+	return placed{w.market.Symbol, id.String(), index.PendingRequest, w.clientID}, nil
 }
 
 // note writes a note. Without it the order shows a little later, from the chain itself.
@@ -122,6 +130,9 @@ func (n *network) orderRequest(p params) (orderRequest, error) {
 		return orderRequest{}, err
 	}
 	w := orderRequest{market: market}
+	if w.clientID, err = p.clientID(); err != nil {
+		return orderRequest{}, err
+	}
 	if w.price, err = readPrice(p.get("price"), market.PricePrecision); err != nil {
 		return orderRequest{}, err
 	}

@@ -296,16 +296,25 @@ func TestCallLimit(t *testing.T) { // behaviour 12
 		w.clock.pass(time.Second)
 		return w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0"))
 	}
+	usage := func(r reply) [3]string {
+		return [3]string{r.header.Get(headerUsed), r.header.Get(headerLimit), r.header.Get(headerReset)}
+	}
+	require.NoError(t, w.keys.SetLimit(t.Context(), w.key.Key, 10))
 	for i := range 10 {
-		require.Zero(t, test().Code, i)
+		r := test()
+		require.Zero(t, r.Code, i)
+		require.Equal(t, [3]string{strconv.Itoa(i + 1), "10", strconv.Itoa(60 - i)}, usage(r))
 	}
 	eleventh := test()
 	eleventh.refused(t, codeFrequent, textFrequent)
 	require.Equal(t, "50", eleventh.header.Get("Retry-After"))
+	require.Equal(t, [3]string{"10", "10", "50"}, usage(eleventh))
+	require.Equal(t, [3]string{}, usage(w.get(api+"/time")))
 	bad := w.sign("symbol", symbol)
 	bad.Set("signature", strings.Repeat("0", 64))
 	w.form("DELETE", api+"/orders", bad).refused(t, codeParameter, textSignature)
 	w.clock.pass(49 * time.Second)
+	require.NoError(t, w.keys.SetLimit(t.Context(), w.key.Key, 10))
 	for i := range 10 {
 		require.Zero(t, test().Code, i)
 	}
@@ -525,4 +534,16 @@ func TestTestNetwork(t *testing.T) {
 	require.Zero(t, w.form("POST", "/test"+api+"/order/test", v).Code)
 	require.NotEqual(t, main.Agent, agent)
 	require.Equal(t, agent.String(), w.get("/test" + api + "/agent/info?address=" + w.owner.String()).object(t)["agentAddress"])
+}
+
+// TestCallCosts: a key has 60 a minute unless somebody says otherwise, and cancelling all orders of a pair costs five of them, or all where there are fewer.
+func TestCallCosts(t *testing.T) {
+	w := setup(t, func(c *Config, _ *Parts) { c.CallLimit = 0 })
+	require.Equal(t, []string{"1", "60"}, []string{w.buy("100", "1").header.Get(headerUsed), w.buy("100", "1").header.Get(headerLimit)})
+	require.Equal(t, "3", w.cancel(symbol, w.shelve(1, index.Open)).header.Get(headerUsed))
+	require.Equal(t, "8", w.cancelAll().header.Get(headerUsed))
+	require.NoError(t, w.keys.SetLimit(t.Context(), w.key.Key, 3))
+	w.clock.pass(time.Minute)
+	require.Equal(t, "3", w.cancelAll().header.Get(headerUsed))
+	w.cancelAll().refused(t, codeFrequent, textFrequent)
 }

@@ -57,10 +57,13 @@ func (n *network) private() map[string]private {
 	return map[string]private{
 		"POST /order/test": {required: placing, test: true, act: n.testOrder},
 		"POST /order":      {required: placing, act: n.place},
-		"DELETE /order":    {required: []string{"symbol", "orderId"}, act: n.cancel},
-		"DELETE /orders":   {required: []string{"symbol"}, act: n.cancelAll, slow: true},
+		"DELETE /order":    {required: []string{"symbol"}, act: n.cancel},
+		"DELETE /orders":   {required: []string{"symbol"}, act: n.cancelAll, slow: true, cost: costOfMany},
 	}
 }
+
+// costOfMany is what cancelling all orders of a pair costs: it may put a thousand blocks on the chain.
+const costOfMany = 5
 
 // proving is the table of what needs a wallet's signature.
 func (n *network) proving() map[string]endpoint {
@@ -180,7 +183,8 @@ func (n *network) answerPrivate(operation private) echo.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), life)
 		defer cancel()
-		key, err := n.authorise(ctx, operation, p)
+		key, used, err := n.authorise(ctx, operation, p)
+		tellUsage(c.Response().Header(), used)
 		if err != nil {
 			return err
 		}
@@ -233,7 +237,7 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 func pages() httpserver.Pages {
 	return httpserver.Pages{
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions},
-		Expose:  []string{echo.HeaderRetryAfter},
+		Expose:  []string{echo.HeaderRetryAfter, headerUsed, headerLimit, headerReset},
 	}
 }
 

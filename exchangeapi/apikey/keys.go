@@ -1,5 +1,5 @@
-// Package apikey keeps API keys with their sealed secrets, checks what is signed with them, and lets each signed request through once and a key's
-// calls only so often (docs/adr/015-once.md). It knows no HTTP.
+// Package apikey keeps API keys with their sealed secrets and what clients call their orders, checks what is signed with the keys, and lets each signed
+// request through once and a key's calls only so often (docs/adr/015-once.md). It knows no HTTP.
 package apikey
 
 import (
@@ -57,6 +57,8 @@ type Store struct {
 	now   func() time.Time
 	guard replayGuard
 	known *lru.Cache[string, knownKey] // by key, those that were used last
+
+	clientIDs *lru.Cache[string, string] // by order id; "" of an order that has none
 }
 
 // knownKey is a good key as it was read.
@@ -85,7 +87,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the API keys: %w", err)
 	}
-	s := &Store{db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, knownKey](maxKnown)}
+	s := &Store{
+		db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, knownKey](maxKnown),
+		clientIDs: lru.NewCache[string, string](maxClientOrders),
+	}
 	if db.DriverName() == "sqlite3" && !c.Shared {
 		s.guard = newMemoryGuard(db, c.Now)
 	}

@@ -29,7 +29,7 @@ func TestKeysOnPostgres(t *testing.T) {
 
 func testKeys(t *testing.T, database func(testing.TB) string) {
 	for name, test := range map[string]func(*testing.T, string){
-		"life": keyLife, "seal": keySeal, "rows": keyRowsDoNotMix, "calls": keyCalls, "race": keyRace, "known": keyKnown, "newer": keyNewer,
+		"life": keyLife, "seal": keySeal, "rows": keyRowsDoNotMix, "calls": keyCalls, "race": keyRace, "known": keyKnown, "newer": keyNewer, "orders": keyOrders, "plans": keyPlans,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, database(t)) })
 	}
@@ -165,8 +165,10 @@ func keyCalls(t *testing.T, url string) {
 	key, _, err := k.Issue(t.Context(), "main", keyOf("a").Address(), keyOf("b").Address())
 	require.NoError(t, err)
 	two := Cycle{Limit: 2, Length: time.Minute}
-	once := func(text string) (time.Duration, error) {
-		return k.Count(t.Context(), Call{key.Key, text, c.Now().UnixMilli(), two})
+	used := Usage{}
+	once := func(text string) (wait time.Duration, err error) {
+		used, wait, err = k.Count(t.Context(), Call{key.Key, text, c.Now().UnixMilli(), 1, two})
+		return wait, err
 	}
 	_, err = once("a")
 	require.NoError(t, err)
@@ -178,6 +180,7 @@ func keyCalls(t *testing.T, url string) {
 	wait, err := once("c")
 	require.ErrorIs(t, err, ErrOverrun)
 	require.Equal(t, 50*time.Second, wait)
+	require.Equal(t, Usage{2, 2, 50 * time.Second}, used)
 	c.pass(50*time.Second - time.Millisecond)
 	_, err = once("c")
 	require.ErrorIs(t, err, ErrOverrun)
@@ -186,6 +189,11 @@ func keyCalls(t *testing.T, url string) {
 		_, err = once(text)
 		require.NoError(t, err, "a new cycle, and what is old is forgotten")
 	}
+	_, _, err = k.Count(t.Context(), Call{key.Key, "dear", c.Now().UnixMilli(), 2, Cycle{3, time.Minute}})
+	require.ErrorIs(t, err, ErrOverrun, "two are used, and it costs two")
+	seen, _, err := k.Count(t.Context(), Call{key.Key, "dear", c.Now().UnixMilli(), 2, Cycle{4, time.Minute}})
+	require.NoError(t, err)
+	require.Equal(t, Usage{4, 4, time.Minute}, seen)
 	require.NoError(t, k.UseOnce(t.Context(), "proof", time.Second))
 	require.ErrorIs(t, k.UseOnce(t.Context(), "proof", time.Second), ErrRepeated)
 }
@@ -202,7 +210,7 @@ func keyRace(t *testing.T, url string) {
 	for i := range 40 {
 		text := string(rune('a' + i/2))
 		wg.Go(func() {
-			_, err := stores[i%2].Count(t.Context(), Call{key.Key, text, c.Now().UnixMilli(), Cycle{Limit: 12, Length: time.Hour}})
+			_, _, err := stores[i%2].Count(t.Context(), Call{key.Key, text, c.Now().UnixMilli(), 1, Cycle{Limit: 12, Length: time.Hour}})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {

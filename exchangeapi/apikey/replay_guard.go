@@ -24,25 +24,32 @@ type Call struct {
 	Key   string
 	Text  string // what was signed, as it was signed
 	At    int64  // its timestamp, Unix milliseconds, inside the window
+	Cost  int    // what it uses of the cycle, 1 or more
 	Cycle Cycle
 }
 
-// Cycle is how many private calls a key has and for how long they count.
+// Cycle is how much private calls of a key may cost together and for how long they count.
 type Cycle struct {
 	Limit  int
 	Length time.Duration
 }
 
+// Usage is what of a key's cycle is used. It is zero where that was not looked at.
+type Usage struct {
+	Used, Limit int
+	Reset       time.Duration // until the cycle ends
+}
+
 // replayGuard lets every call through once and no more of a key than its cycle has (docs/adr/015-once.md).
 type replayGuard interface {
-	call(ctx context.Context, c Call) (wait time.Duration, err error)
+	call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error)
 	// leave makes what is known durable. There are no calls after it.
 	leave() error
 }
 
 // Count uses a call up and counts it; ErrRepeated, ErrOverrun, ErrForgotten. A call that is refused leaves no trace. wait is when asking again makes
 // sense.
-func (s *Store) Count(ctx context.Context, c Call) (wait time.Duration, err error) {
+func (s *Store) Count(ctx context.Context, c Call) (u Usage, wait time.Duration, err error) {
 	return s.guard.call(ctx, c)
 }
 
@@ -72,15 +79,15 @@ type databaseGuard struct {
 	now func() time.Time
 }
 
-func (g *databaseGuard) call(ctx context.Context, c Call) (wait time.Duration, err error) {
+func (g *databaseGuard) call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error) {
 	err = inTx(ctx, g.db, func(tx *sqlx.Tx) error {
 		if err := remember(ctx, tx, c.Text, g.now(), onceLife); err != nil {
 			return err
 		}
-		wait, err = g.count(ctx, tx, c)
+		u, wait, err = g.count(ctx, tx, c)
 		return err
 	})
-	return wait, err
+	return u, wait, err
 }
 
 func (g *databaseGuard) leave() error { return nil }
@@ -104,32 +111,33 @@ func remember(ctx context.Context, tx *sqlx.Tx, text string, now time.Time, life
 }
 
 // count starts a cycle with its first call and refuses what is beyond the limit until the cycle has passed.
-func (g *databaseGuard) count(ctx context.Context, tx *sqlx.Tx, c Call) (wait time.Duration, err error) {
+func (g *databaseGuard) count(ctx context.Context, tx *sqlx.Tx, c Call) (u Usage, wait time.Duration, err error) {
 	now := g.now().UnixMilli()
 	passed := now - c.Cycle.Length.Milliseconds()
 	var row usedCalls
-	err = tx.GetContext(ctx, &row, tx.Rebind(`INSERT INTO api_cycles (api_key, started, calls) VALUES (?, ?, 1)
+	err = tx.GetContext(ctx, &row, tx.Rebind(`INSERT INTO api_cycles (api_key, started, calls) VALUES (?, ?, ?)
 		ON CONFLICT (api_key) DO UPDATE SET
-			calls = CASE WHEN api_cycles.started > ? THEN api_cycles.calls + 1 ELSE 1 END,
+			calls = CASE WHEN api_cycles.started > ? THEN api_cycles.calls + excluded.calls ELSE excluded.calls END,
 			started = CASE WHEN api_cycles.started > ? THEN api_cycles.started ELSE excluded.started END
 		RETURNING started, calls`),
-		c.Key, now, passed, passed)
+		c.Key, now, c.Cost, passed, passed)
 	if err != nil {
-		return 0, fmt.Errorf("counting a call: %w", err)
+		return Usage{}, 0, fmt.Errorf("counting a call: %w", err)
 	}
 	if row.Calls > c.Cycle.Limit {
-		return row.left(c.Cycle, now), ErrOverrun
+		row.Calls -= c.Cost
+		u = row.usage(c.Cycle, now)
+		return u, u.Reset, ErrOverrun
 	}
-	return 0, nil
+	return row.usage(c.Cycle, now), 0, nil
 }
 
-// usedCalls are how many of a key's cycle are used.
+// usedCalls are what the calls of a key's cycle cost.
 type usedCalls struct {
 	Started int64 `db:"started"` // Unix milliseconds
 	Calls   int   `db:"calls"`
 }
 
-// left is how long the cycle still lasts.
-func (u usedCalls) left(of Cycle, now int64) time.Duration {
-	return time.Duration(u.Started+of.Length.Milliseconds()-now) * time.Millisecond
+func (u usedCalls) usage(of Cycle, now int64) Usage {
+	return Usage{Used: u.Calls, Limit: of.Limit, Reset: time.Duration(u.Started+of.Length.Milliseconds()-now) * time.Millisecond}
 }

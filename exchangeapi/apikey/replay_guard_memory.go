@@ -44,26 +44,26 @@ func newMemoryGuard(db *sqlx.DB, now func() time.Time) *memoryGuard {
 	return &memoryGuard{db: db, now: now, cycles: map[string]usedCalls{}, counted: map[string]bool{}, used: generations{young: newGeneration()}}
 }
 
-func (g *memoryGuard) call(_ context.Context, c Call) (wait time.Duration, err error) {
+func (g *memoryGuard) call(_ context.Context, c Call) (u Usage, wait time.Duration, err error) {
 	digest := sha256.Sum256([]byte(c.Text))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.cover(c.At); err != nil {
-		return 0, err
+		return Usage{}, 0, err
 	}
 	now := g.now().UnixMilli()
 	g.floor = max(g.floor, g.used.forget(now))
 	switch {
 	case c.At < g.floor:
-		return max(0, time.Duration(g.floor-now)*time.Millisecond), ErrForgotten
+		return Usage{}, max(0, time.Duration(g.floor-now)*time.Millisecond), ErrForgotten
 	case g.used.has(digest):
-		return 0, ErrRepeated
+		return Usage{}, 0, ErrRepeated
 	}
-	if wait, err := g.count(c, now); err != nil {
-		return wait, err
+	if u, err = g.count(c, now); err != nil {
+		return u, u.Reset, err
 	}
 	g.used.add(digest, c.At)
-	return 0, nil
+	return u, 0, nil
 }
 
 // cover sees to it that the watermark is above a timestamp, and ours.
@@ -131,23 +131,23 @@ func (g *memoryGuard) move(ctx context.Context, tx *sqlx.Tx, program string, unt
 }
 
 // count is like databaseGuard's, in memory. Cycles of before are read once.
-func (g *memoryGuard) count(c Call, now int64) (wait time.Duration, err error) {
+func (g *memoryGuard) count(c Call, now int64) (Usage, error) {
 	n, known := g.cycles[c.Key]
 	if !known {
 		err := g.db.Get(&n, `SELECT started, calls FROM api_cycles WHERE api_key = ?`, c.Key)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return 0, fmt.Errorf("reading a cycle of calls: %w", err)
+			return Usage{}, fmt.Errorf("reading a cycle of calls: %w", err)
 		}
 	}
 	if n.Started <= now-c.Cycle.Length.Milliseconds() {
 		n = usedCalls{Started: now}
 	}
-	if n.Calls >= c.Cycle.Limit {
-		return n.left(c.Cycle, now), ErrOverrun
+	if n.Calls+c.Cost > c.Cycle.Limit {
+		return n.usage(c.Cycle, now), ErrOverrun
 	}
-	n.Calls++
+	n.Calls += c.Cost
 	g.cycles[c.Key], g.counted[c.Key] = n, true
-	return 0, nil
+	return n.usage(c.Cycle, now), nil
 }
 
 // leave takes the watermark back to what was used, so that the next program need not wait.

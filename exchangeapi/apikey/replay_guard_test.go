@@ -38,11 +38,11 @@ func born(t *testing.T, url string, c *clock) *program {
 // at is a request that was signed so long from now; each has its own text.
 func (p *program) at(d time.Duration) Call {
 	at := p.clock.Now().Add(d).UnixMilli()
-	return Call{p.key, strconv.FormatInt(at, 10), at, Cycle{Limit: 3, Length: time.Minute}}
+	return Call{p.key, strconv.FormatInt(at, 10), at, 1, Cycle{Limit: 3, Length: time.Minute}}
 }
 
 func (p *program) use(c Call) error {
-	_, err := p.Count(context.Background(), c)
+	_, _, err := p.Count(context.Background(), c)
 	return err
 }
 
@@ -80,7 +80,7 @@ func TestOnceAfterAnEnd(t *testing.T) {
 	require.NoError(t, next.use(next.at(time.Millisecond)))
 	require.NoError(t, next.use(next.at(2*time.Millisecond)))
 	require.ErrorIs(t, next.use(next.at(3*time.Millisecond)), ErrOverrun, "the first program's call counts")
-	wait, err := next.Count(t.Context(), used)
+	_, wait, err := next.Count(t.Context(), used)
 	require.ErrorIs(t, err, ErrForgotten)
 	require.Equal(t, time.Millisecond, wait)
 }

@@ -169,6 +169,7 @@ func (m *message) order() PushedOrder {
 		OrderID: m.text(1), PushedPair: m.pair(2), Side: Side(m.number(7)), Price: m.decimal(8), Quantity: m.decimal(9), Amount: m.decimal(10),
 		ExecutedQuantity: m.decimal(11), ExecutedAmount: m.decimal(12), ExecutedPercent: m.decimal(13), ExecutedAvgPrice: m.decimal(14),
 		Fee: m.decimal(15), Status: Status(m.number(16)), Type: int(m.number(17)), CreateTime: m.number(18), Address: m.text(19),
+		ClientOrderID: m.text(20),
 	}
 }
 

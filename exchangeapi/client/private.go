@@ -21,10 +21,13 @@ type NewOrder struct {
 	Symbol        string
 	Side          Side
 	Amount, Price decimal.Decimal
+	ClientOrderID string // the caller's own id, good for one order of the API key; may be empty
 }
 
 func (o NewOrder) params() params {
-	return params{{"symbol", o.Symbol}, {"side", strconv.Itoa(int(o.Side))}, {"amount", o.Amount.String()}, {"price", o.Price.String()}}
+	return params{
+		{"symbol", o.Symbol}, {"side", strconv.Itoa(int(o.Side))}, {"amount", o.Amount.String()}, {"price", o.Price.String()}, {"clientOrderId", o.ClientOrderID},
+	}
 }
 
 // TestOrder has an order checked as Place has it, with its signature, the permission and the balance; nothing is placed.

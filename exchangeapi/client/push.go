@@ -42,6 +42,7 @@ type PushedOrder struct {
 	Status           Status          `json:"st"`
 	Type             int             `json:"tp"`
 	CreateTime       int64           `json:"ct"` // Unix seconds
+	ClientOrderID    string          `json:"cid"`
 }
 
 // PushedTrade is a fill as pushes show it.

@@ -83,6 +83,7 @@ type Order struct {
 	Status           Status          `json:"status"`
 	Type             int             `json:"type"`
 	CreateTime       int64           `json:"createTime"` // Unix seconds
+	ClientOrderID    string          `json:"clientOrderId"`
 }
 
 // Orders is a page of orders. Total is -1 if it was not asked for.
@@ -96,6 +97,8 @@ type Placed struct {
 	Symbol  string `json:"symbol"`
 	OrderID string `json:"orderId"`
 	Status  Status `json:"status"`
+
+	ClientOrderID string `json:"clientOrderId"`
 }
 
 // Cancellation is the answer to a cancel.

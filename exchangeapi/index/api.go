@@ -85,7 +85,8 @@ type Order struct {
 	ExecutedAvgPrice string // executed amount / executed quantity, pp
 	Fee              string // base and operator's fee, pp
 	Status           Status
-	CreateTime       int64 // Unix seconds
+	CreateTime       int64  // Unix seconds
+	ClientID         string // what the client called it; the index does not know it, who shows orders fills it in
 }
 
 // Status is an order's status as REST numbers it (docs/exchange-rules.md 4.3).

@@ -29,7 +29,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add(true, envelope("c", c.name, opSub))
 	}
 	f.Add(false, []byte(`{"command":"\ud800"}`))
-	h, err := New(Config{}, &fakeFeed{books: map[string]index.Depth{"VX_VITE": {}}})
+	h, err := New(Config{}, &fakeFeed{books: map[string]index.Depth{"VX_VITE": {}}}, nil, nil)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, binary bool, data []byte) {
 		c := &conn{hub: h, writing: true} // the answers stay in the queue

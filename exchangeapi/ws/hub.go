@@ -26,6 +26,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/gorilla/websocket"
+	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/exchangeapi/index"
@@ -50,10 +51,17 @@ type books interface {
 	Depth(symbol string, limit int, precision *int) (index.Depth, error)
 }
 
+// Accounts know what clients call their orders: *apikey.Store.
+type Accounts interface {
+	ClientIDs(ctx context.Context, orders []string) (map[string]string, error)
+}
+
 // Hub serves the WebSocket side of the exchange API. Handler serves while Run runs.
 type Hub struct {
 	cfg         Config
 	books       books
+	accounts    Accounts // nil for none
+	log         *logrus.Entry
 	subscribe   func() updates
 	upgrader    websocket.Upgrader
 	description []byte // AsyncAPI, in JSON
@@ -73,8 +81,8 @@ type Hub struct {
 	rounds    atomic.Int64
 }
 
-// New makes a hub that pushes what the feed (*index.Index) tells. It starts nothing.
-func New[S updates](cfg Config, f feed[S]) (*Hub, error) {
+// New makes a hub that pushes what the feed (*index.Index) tells. Without accounts, orders have no client order ids. It starts nothing.
+func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("exchange websocket: %w", err)
 	}
@@ -86,6 +94,8 @@ func New[S updates](cfg Config, f feed[S]) (*Hub, error) {
 	return &Hub{
 		cfg:         cfg,
 		books:       f,
+		accounts:    a,
+		log:         log,
 		description: doc,
 		subscribe:   func() updates { return f.Subscribe(cfg.UpdatesBehind) },
 		upgrader: websocket.Upgrader{

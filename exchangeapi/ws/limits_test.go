@@ -153,7 +153,7 @@ func TestConfigCheck(t *testing.T) {
 	require.ErrorContains(t, Config{Topics: -1}.Check(), "topics: -1 is below zero")
 	require.ErrorContains(t, Config{WriteTimeout: -1}.Check(), "write_timeout")
 	require.ErrorContains(t, Config{Expiry: time.Hour, Close: time.Minute}.Check(), "close: 1m0s is before expiry")
-	_, err := New(Config{Connections: -1}, &fakeFeed{})
+	_, err := New(Config{Connections: -1}, &fakeFeed{}, nil, nil)
 	require.ErrorContains(t, err, "connections")
 }
 
@@ -179,7 +179,7 @@ func TestRunEnds(t *testing.T) {
 // A feed that breaks ends Run with its error.
 func TestRunReportsTheFeed(t *testing.T) {
 	broken := errors.New("broken")
-	h, err := New(Config{}, brokenFeed{broken})
+	h, err := New(Config{}, brokenFeed{broken}, nil, nil)
 	require.NoError(t, err)
 	require.ErrorIs(t, h.Run(context.Background()), broken)
 	answer := httptest.NewRecorder()
@@ -221,7 +221,7 @@ func TestTLS(t *testing.T) {
 
 // The index is a feed. The types are what is tested: New asks nothing of it.
 func TestIndexIsAFeed(t *testing.T) {
-	_, err := New(Config{}, (*index.Index)(nil))
+	_, err := New(Config{}, (*index.Index)(nil), nil, nil)
 	require.NoError(t, err)
 }
 

@@ -19,6 +19,9 @@ type order index.Order
 
 func (o order) appendJSON(b []byte) []byte {
 	b = appendText(b, `{"a":`, o.Amount)
+	if o.ClientID != "" {
+		b = appendText(b, `,"cid":`, o.ClientID)
+	}
 	b = appendInt(b, `,"ct":`, o.CreateTime)
 	b = appendText(b, `,"d":`, o.Address)
 	b = appendText(b, `,"ea":`, o.ExecutedAmount)

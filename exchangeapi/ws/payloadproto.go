@@ -33,7 +33,8 @@ func (o order) appendProto(m []byte) []byte {
 	m = protoInt(m, 16, int64(o.Status))
 	m = protoInt(m, 17, int64(o.Type))
 	m = protoInt(m, 18, o.CreateTime)
-	return protoText(m, 19, o.Address)
+	m = protoText(m, 19, o.Address)
+	return protoText(m, 20, o.ClientID)
 }
 
 // appendProto appends a TradeList of one trade.

@@ -1,10 +1,12 @@
 package ws
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -83,8 +85,10 @@ type push struct {
 // overtaken.
 func (p *publisher) gather(us []index.Update) []push {
 	var list [kinds][]push
+	called := p.clientIDs(us)
 	for _, u := range us {
 		for _, o := range u.Orders {
+			o.ClientID = called[o.ID]
 			gatherOrder(&list, order(o))
 		}
 		for _, t := range u.Trades {
@@ -107,6 +111,27 @@ func (p *publisher) gather(us []index.Update) []push {
 		all = append(all, newest(l)...)
 	}
 	return all
+}
+
+// askTime bounds the question for client order ids, for which all pushes wait. It is answered from memory but for an order's first push.
+const askTime = time.Second
+
+// clientIDs is what clients call the orders that somebody wants to hear of.
+func (p *publisher) clientIDs(us []index.Update) map[string]string {
+	if p.hub.accounts == nil {
+		return nil
+	}
+	ids := p.hub.table.wantedOrders(us)
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	called, err := p.hub.accounts.ClientIDs(ctx, ids)
+	if err != nil {
+		p.hub.log.WithError(err).Warn("orders are pushed without their client order ids")
+	}
+	return called
 }
 
 // gatherOrder adds the pushes of an order's change: to its owner, and to the wallets' two lists. The list of open orders

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/exchangeapi/index"
@@ -26,8 +27,18 @@ const (
 type fakeFeed struct {
 	books map[string]index.Depth // by market; others are unknown
 
-	mu   sync.Mutex
-	subs []*fakeUpdates
+	mu     sync.Mutex
+	subs   []*fakeUpdates
+	called map[string]string // client order ids by order
+	asked  [][]string
+	broken error
+}
+
+func (f *fakeFeed) ClientIDs(_ context.Context, orders []string) (map[string]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, orders)
+	return f.called, f.broken
 }
 
 func (f *fakeFeed) Market(symbol string) (index.Market, error) {
@@ -102,7 +113,7 @@ type rig struct {
 
 func setup(t testing.TB, cfg Config) *rig {
 	feed := &fakeFeed{books: map[string]index.Depth{"VX_VITE": {}, "VITE_BTC-000": {}, "VX_USDT-000": {}}}
-	h, err := New(cfg, feed)
+	h, err := New(cfg, feed, feed, logrus.NewEntry(logrus.New()))
 	require.NoError(t, err)
 	server := httptest.NewServer(h.Handler())
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,6 +1,10 @@
 package ws
 
-import "sync"
+import (
+	"sync"
+
+	"gatewayd/exchangeapi/index"
+)
 
 // table says who gets what: for each topic that somebody wants, the subscriptions of each shape. One goroutine
 // publishes; the readers of all connections subscribe.
@@ -112,6 +116,21 @@ func (t *table) wants(c *conn, wanted func(kind) bool) bool {
 		}
 	}
 	return false
+}
+
+// wantedOrders lists the orders of updates that somebody wants to hear of.
+func (t *table) wantedOrders(us []index.Update) (ids []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, u := range us {
+		for i := range u.Orders {
+			o := &u.Orders[i]
+			if t.groups[orderTopic(o.Address)] != nil || t.groups[openTopic(o.Symbol, o.Address)] != nil || t.groups[historyTopic(o.Symbol, o.Address)] != nil {
+				ids = append(ids, o.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // has says whether anybody wants the topic.

@@ -80,7 +80,7 @@ type ownHub struct {
 
 func newOwnHub(ctx context.Context, pushes int) (*ownHub, error) {
 	t := &publicTrades{updates: make(chan index.Update, pushes), wanted: make(chan struct{})} // publishing never waits
-	hub, err := ws.New(ws.Config{UpdatesBehind: pushes, Expiry: time.Hour}, t)
+	hub, err := ws.New(ws.Config{UpdatesBehind: pushes, Expiry: time.Hour}, t, nil, nil)
 	if err != nil {
 		return nil, err
 	}

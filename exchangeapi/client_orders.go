@@ -1,0 +1,139 @@
+package exchangeapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gatewayd/exchangeapi/apikey"
+	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/core"
+)
+
+// maxClientID is how long a client order id may be: room for a UUID.
+const maxClientID = 36
+
+// clientIDAlphabet has nothing that needs encoding, so that there is one way to sign an id.
+const clientIDAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+// abandonedAfter is when an order that was about to be sent has been sent, or never will be: a request takes a minute at most.
+const abandonedAfter = 2 * time.Minute
+
+// clientID reads a client order id; "" when it is absent.
+func (p params) clientID() (string, error) {
+	id := p.get("clientOrderId")
+	if len(id) > maxClientID || strings.Trim(id, clientIDAlphabet) != "" {
+		return "", reject(codeParameter, "Invalid clientOrderId: at most %d letters, digits, dots, underscores and dashes are wanted", maxClientID)
+	}
+	return id, nil
+}
+
+// orderID reads which order of an account is meant, by its id or by the client's; ErrNoOrder.
+func (n *network) orderID(ctx context.Context, owner core.Address, p params) (core.Hash, error) {
+	clientID, err := p.clientID()
+	switch {
+	case err != nil:
+		return core.Hash{}, err
+	case clientID == "":
+		return p.hash("orderId")
+	case p.get("orderId") != "":
+		return core.Hash{}, reject(codeParameter, "Invalid clientOrderId: either it or orderId is wanted")
+	}
+	return n.Keys.OrderOf(ctx, n.Name, owner, clientID)
+}
+
+// unused refuses an id that the key has used. It is asked first: an order that was placed may be what keeps it from being placed again.
+func (n *network) unused(ctx context.Context, key apikey.Key, clientID string) error {
+	if clientID == "" {
+		return nil
+	}
+	err := n.Keys.Taken(ctx, key.Key, clientID)
+	var taken *apikey.TakenError
+	if errors.As(err, &taken) && n.Now().Sub(taken.Created) >= abandonedAfter {
+		err = n.freeAbandoned(ctx, taken)
+	}
+	return refuseTaken(err)
+}
+
+// freeAbandoned frees an id whose order never reached the chain, because the program ended before it was sent. It was made long ago, so nobody is about to
+// send it any more.
+func (n *network) freeAbandoned(ctx context.Context, taken *apikey.TakenError) error {
+	block, err := n.Node.AccountBlockByHash(ctx, taken.Order)
+	switch {
+	case err != nil:
+		return nodeError(fmt.Errorf("asking for order %s: %w", taken.Order, err))
+	case block != nil:
+		return taken
+	}
+	return n.Keys.UntieOrder(ctx, taken.ClientOrder)
+}
+
+// refuseTaken tells a client which order has the id, so that one whose answer was lost learns what became of it.
+func refuseTaken(err error) error {
+	var taken *apikey.TakenError
+	if errors.As(err, &taken) {
+		return reject(codeFailed, "clientOrderId %s belongs to order %s", taken.ClientID, taken.Order)
+	}
+	return err
+}
+
+// tie ties the client's id to the block that is about to be sent: whatever the chain may have is found by it.
+type tie struct {
+	*network
+	apikey.ClientOrder
+	tied bool
+}
+
+// before is called with each block that may become the order.
+func (t *tie) before(ctx context.Context, order core.Hash) error {
+	if t.ClientID == "" {
+		return nil
+	}
+	if err := t.undo(ctx); err != nil { // the block before this one was not taken
+		return err
+	}
+	t.Order = order
+	err := t.Keys.TieOrder(ctx, t.ClientOrder)
+	t.tied = err == nil
+	return refuseTaken(err)
+}
+
+// after frees the id when the order was plainly refused. Where it may have been taken, the id stays with it.
+func (t *tie) after(err error) {
+	if err == nil || errors.Is(err, errOutcome) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), noteTime)
+	defer cancel()
+	if err := t.undo(ctx); err != nil {
+		t.Log.WithError(err).Warn("freeing the client order id of an order that was refused")
+	}
+}
+
+func (t *tie) undo(ctx context.Context) error {
+	if !t.tied {
+		return nil
+	}
+	t.tied = false
+	return t.Keys.UntieOrder(ctx, t.ClientOrder)
+}
+
+// named adds to orders what their clients call them.
+func (n *network) named(ctx context.Context, list []index.Order) ([]order, error) {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	names, err := n.Keys.ClientIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]order, len(list))
+	for i := range list {
+		list[i].ClientID = names[list[i].ID]
+		out[i] = orderOf(&list[i])
+	}
+	return out, nil
+}
