@@ -67,6 +67,10 @@ contracts: ## test contracts: Solidity to abi, bin and Go
 contracts-check: ## fails if the committed contracts differ from their sources
 	scripts/contracts.sh --check
 
+.PHONY: pages
+pages: ## the pages: web/ui to web/dist
+	scripts/web.sh
+
 .PHONY: image
 image: ## container image (needs a Docker engine)
 	docker build --build-arg VERSION=$(or $(VERSION),dev) --build-arg COMMIT=$(COMMIT) -t gatewayd:$(or $(VERSION),dev) .

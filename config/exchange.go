@@ -31,6 +31,8 @@ type Exchange struct {
 	SecretEnv  string `yaml:"secret_env"`
 	// KeyPage serves the page of API keys at /keys; left out, it is served.
 	KeyPage *bool `yaml:"key_page"`
+	// TradePage serves the trade page at /trade; left out, it is served.
+	TradePage *bool `yaml:"trade_page"`
 	// Test is a test network under the path /test.
 	Test *ExchangeTest `yaml:"test"`
 
@@ -39,6 +41,8 @@ type Exchange struct {
 	Bridged map[string][]exchangeapi.Bridged `yaml:"-"`
 	Dial    Dialer                           `yaml:"-"` // to a node in this process; nil for one elsewhere
 	Nodes   []string                         `yaml:"-"` // of the chain in the list vite
+
+	NoBridgePage bool `yaml:"-"` // the gateway serves none
 }
 
 // ExchangeTest is the exchange of a test network.
@@ -115,6 +119,9 @@ func (c Config) bridged() map[string][]exchangeapi.Bridged {
 	}
 	return all
 }
+
+// Public is where clients reach the exchange API as far as the configuration tells; "" where only its operator knows.
+func (c Exchange) Public() string { return publicURL(c.Config.Config) }
 
 // publicURL is where clients reach a server as far as its configuration tells; "" where only its operator knows.
 func publicURL(c httpserver.Config) string {

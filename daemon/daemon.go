@@ -174,7 +174,10 @@ func (d *Daemon) newGateway(keys Keys) error {
 			},
 		}
 	}
-	server, err := gateway.New(d.Config.Gateway, gateway.Parts{Store: d.Store, Routes: routes, Log: d.log, Tell: d.outside.Operators.Metrics.Requests("gateway")})
+	server, err := gateway.New(d.Config.Gateway, gateway.Parts{
+		Store: d.Store, Routes: routes, Log: d.log, Tell: d.outside.Operators.Metrics.Requests("gateway"),
+		Pages: gatewayPages(d.Config, d.outside.Demo != nil), Demo: d.outside.Demo.gateway(),
+	})
 	d.Gateway = server
 	return err
 }

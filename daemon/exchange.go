@@ -28,7 +28,6 @@ import (
 	"gatewayd/operator/metrics"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
-	"gatewayd/web"
 )
 
 // ExchangeSecret reads the key that secrets are encrypted with, or makes it.
@@ -116,7 +115,7 @@ type Exchange struct {
 func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchange, error) {
 	w = w.withOperators()
 	e := &Exchange{log: w.Log, metrics: w.Operators.Metrics}
-	if err := e.open(ctx, cfg, w.Keys, w.Getenv, w.Log); err != nil {
+	if err := e.open(ctx, cfg, w); err != nil {
 		e.Close()
 		return nil, fmt.Errorf("exchange API: %w", err)
 	}
@@ -124,8 +123,9 @@ func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchang
 }
 
 // open leaves what it has opened to Close when it fails.
-func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys Keys, getenv func(string) string, log *logrus.Logger) error {
-	store, err := OpenKeys(ctx, cfg, getenv)
+func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Outside) error {
+	keys, log, demo := w.Keys, w.Log, w.Demo
+	store, err := OpenKeys(ctx, cfg, w.Getenv)
 	if err != nil {
 		return err
 	}
@@ -136,10 +136,7 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, keys Keys, get
 		return err
 	}
 	e.closers = append(e.closers, func() error { feeds.Close(); return nil })
-	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange")}
-	if cfg.KeyPage == nil || *cfg.KeyPage {
-		parts.Pages = web.Keys()
-	}
+	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange"), Pages: exchangePages(cfg, demo)}
 	add := func(name, base, node string, o client.Options, x index.Config) error {
 		network, err := e.network(ctx, name, node, o, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, Delegation{Keys: keys, Network: name}

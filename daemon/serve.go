@@ -30,6 +30,8 @@ type Outside struct {
 	Log     *logrus.Logger
 	// Operators is told what there is to tell; nil: nobody listens.
 	Operators *Operators
+	// Demo is what a development environment adds to the pages; nil: there is nothing to add.
+	Demo *Demo
 }
 
 func (w Outside) withOperators() Outside {

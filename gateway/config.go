@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ type Config struct {
 	NewBindingsPerSite int `yaml:"new_bindings_per_site"`
 	// NewBindingsPerDay bounds the same in any day for everybody together, on all networks; default 10,000.
 	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
+	// BridgePage serves the start page at /; left out, it is served.
+	BridgePage *bool `yaml:"bridge_page"`
 }
 
 // BindingsPerDay is NewBindingsPerDay or its default.
@@ -60,12 +63,15 @@ func (c Config) Check() error {
 	return errors.Join(faults...)
 }
 
+// own are the paths that no network can have.
+var own = []string{"/health", "/ready", "/openapi.json", "/bridge", "/networks.json", "/site.json"}
+
 // checkBase refuses base paths that routing would read as patterns or that hide our own pages.
 func checkBase(base string) error {
 	if strings.ContainsAny(base, ":*?#%") {
 		return fmt.Errorf("path %q: plain letters, digits and slashes are wanted", base)
 	}
-	if base == "/health" || base == "/ready" || base == "/openapi.json" {
+	if slices.Contains(own, base) {
 		return fmt.Errorf("path %q is the gateway's own", base)
 	}
 	return nil

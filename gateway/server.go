@@ -50,6 +50,8 @@ type Parts struct {
 	Tell   func(httpserver.Request) // of every request that was answered; nil for nobody
 	Now    func() time.Time         // nil means time.Now
 	Label  func() string            // makes a label for a user of a shared address; nil means eight random letters and digits
+	Pages  map[string]http.Handler  // pages for people, by path; none without the list of networks that they begin with
+	Demo   http.Handler             // everything below /demo in a development environment; nil for nothing
 }
 
 // Route is one network under one base path ("/gateway/eth"; "" for the root).
@@ -77,6 +79,7 @@ type addressChecker interface {
 type Server struct {
 	Parts
 	cfg        Config
+	bases      []string                   // of the routes
 	served     atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
 	echo       *echo.Echo
 	server     *httpserver.Server
@@ -138,24 +141,26 @@ func New(cfg Config, parts Parts) (*Server, error) {
 func (s *Server) route() error {
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.Pre(s.before()...)
-	bases := make([]string, len(s.Routes))
+	s.bases = make([]string, len(s.Routes))
 	for i, r := range s.Routes {
-		bases[i] = httpserver.CleanBase(r.BasePath)
-		if err := checkRoute(bases[:i], bases[i], r); err != nil {
+		base := httpserver.CleanBase(r.BasePath)
+		if err := checkRoute(s.bases[:i], base, r); err != nil {
 			return fmt.Errorf("network %s: %w", r.Network.Name, err)
 		}
+		s.bases[i] = base
 		for path, e := range endpoints() {
-			s.get(bases[i]+path, s.serveEndpoint(i, e))
+			s.get(base+path, s.serveEndpoint(i, e))
 		}
 	}
 	s.setNetworks(s.configured())
-	document, err := describe(bases)
+	document, err := describe(s.bases)
 	if err != nil {
 		return err
 	}
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
 	s.get("/health", s.health)
 	s.get("/ready", s.ready)
+	s.routePages()
 	return nil
 }
 

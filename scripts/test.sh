@@ -73,6 +73,7 @@ check "promtool" scripts/promtool.sh
 check "gofmt" formatted
 check "go vet" go vet ./...
 check "contracts are as generated" scripts/contracts.sh --check
+check "pages are as built" scripts/web.sh --check
 
 # The linters are built and run beside the tests, which wait for blocks much of their time.
 nice -n 10 scripts/lint.sh >build/lint.log 2>&1 &

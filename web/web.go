@@ -1,54 +1,144 @@
-// Package web holds the pages that people open in a browser, as files in the program. It owns how they are served: their types, and the headers
-// that keep other pages and other scripts away from them. It owns no data and asks no server: a page's script calls the public API as any client
-// does.
+// Package web holds the pages that people open in a browser, as files in the program. It owns how they are served: their types, what browsers
+// may keep of them, and the headers that keep other pages and other scripts away from them. It owns no data and asks no server: a page's
+// script calls the public API as any client does.
+//
+// The pages are built from ui by scripts/web.sh into dist, which is committed, so that building the program takes no Node; the page of API
+// keys is written by hand and is built by nobody.
 package web
 
 import (
 	"embed"
+	"encoding/json"
+	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"strings"
 )
 
-//go:embed keys
+//go:embed keys dist
 var files embed.FS
 
-// policy lets a page load what this server serves with it, talk to this server, and nothing else; no inline script or style, no frame around it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// Site says where the pages are, as links from the root of the listener that serves it: relative ones on the same listener, whole URLs on
+// another, nothing for a page that is not served or whose address only its operator knows.
+type Site struct {
+	Bridge string `json:"bridge,omitempty"`
+	Trade  string `json:"trade,omitempty"`
+	Keys   string `json:"keys,omitempty"`
+	// Demo tells the pages that this is a development environment, whose demo user they may act for.
+	Demo bool `json:"demo,omitempty"`
+}
 
 // Keys is the page of API keys: what is served at which path. It works below any base path.
 func Keys() map[string]http.Handler {
 	return map[string]http.Handler{
-		"/keys":          page("keys/keys.html", "text/html; charset=utf-8"),
-		"/keys/keys.js":  page("keys/keys.js", "text/javascript; charset=utf-8"),
-		"/keys/keys.css": page("keys/keys.css", "text/css; charset=utf-8"),
-		"/keys/keys.svg": page("keys/keys.svg", "image/svg+xml"),
+		"/keys":          page("keys/keys.html", never),
+		"/keys/keys.js":  page("keys/keys.js", never),
+		"/keys/keys.css": page("keys/keys.css", never),
+		"/keys/keys.svg": page("keys/keys.svg", never),
 	}
 }
 
-// page serves one file. Its links are relative to its path without a slash behind, so with one it moves there.
-func page(name, mime string) http.HandlerFunc {
+// Start is the start page of a listener, at its root, with links to the pages of the site.
+func Start(site Site) map[string]http.Handler {
+	return with(with(built(), "/", page("dist/start.html", asked)), "/site.json", siteHandler(site))
+}
+
+// Join is all of several pages.
+func Join(pages ...map[string]http.Handler) map[string]http.Handler {
+	all := map[string]http.Handler{}
+	for _, p := range pages {
+		maps.Copy(all, p)
+	}
+	return all
+}
+
+func with(pages map[string]http.Handler, at string, h http.Handler) map[string]http.Handler {
+	pages[at] = h
+	return pages
+}
+
+// built are the files that the built pages load. Their names hold a hash of what is in them.
+func built() map[string]http.Handler {
+	list, err := fs.ReadDir(files, "dist/assets")
+	if err != nil {
+		panic(err) // it is in the program
+	}
+	all := map[string]http.Handler{}
+	for _, entry := range list {
+		name := path.Join("assets", entry.Name())
+		all["/"+name] = asset(path.Join("dist", name))
+	}
+	return all
+}
+
+// siteHandler answers the links of the site.
+func siteHandler(site Site) http.HandlerFunc {
+	text, err := json.Marshal(site)
+	if err != nil {
+		panic(err) // strings and a flag
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		asked, _, _ := strings.Cut(r.RequestURI, "?")
-		if strings.HasSuffix(asked, "/") {
-			h.Set("Location", "../"+path.Base(asked))
+		guard(w.Header())
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", asked)
+		_, _ = w.Write(text) // fails when the client has gone
+	}
+}
+
+// mimes are the types of the files, by the end of the name.
+var mimes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".txt":  "text/plain; charset=utf-8",
+}
+
+// What browsers may keep of a file.
+const (
+	never = "no-store" // nothing: who comes back to the page of keys must not find a secret
+	asked = "no-cache" // all, but they ask whether it has changed
+	fixed = "public, max-age=31536000, immutable"
+)
+
+// page serves one file. Its links are relative to its path without a slash behind, so with one it moves there.
+func page(name, cache string) http.HandlerFunc {
+	f := newFile(name, cache)
+	return func(w http.ResponseWriter, r *http.Request) {
+		guard(w.Header())
+		target, _, _ := strings.Cut(r.RequestURI, "?")
+		if strings.HasSuffix(target, "/") && path.Clean(target) != "/" {
+			w.Header().Set("Location", "../"+path.Base(target))
 			w.WriteHeader(http.StatusPermanentRedirect)
 			return
 		}
-		text, err := files.ReadFile(name)
-		if err != nil {
-			http.Error(w, "the page is missing", http.StatusInternalServerError)
-			return
-		}
-		h.Set("Content-Type", mime)
-		_, _ = w.Write(text) // fails when the client has gone
+		f.serve(w, r)
 	}
+}
+
+// asset serves one file that never changes under its name, but for the list of licences, whose name has no hash.
+func asset(name string) http.HandlerFunc {
+	cache := fixed
+	if path.Ext(name) == ".txt" {
+		cache = asked
+	}
+	f := newFile(name, cache)
+	return func(w http.ResponseWriter, r *http.Request) {
+		guard(w.Header())
+		f.serve(w, r)
+	}
+}
+
+// policy lets a page load what this server serves with it, talk to this server, and nothing else; no inline script or style, no frame around it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guard sets the headers that keep others away.
+func guard(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }

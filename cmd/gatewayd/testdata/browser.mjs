@@ -1,0 +1,87 @@
+// What tests of pages share: a browser, and visits to pages that keep an account of everything a clean page has none of.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+
+// launch starts the browser; given: playwright (its module), browser (its program), axe (its script), pictures (a directory).
+export async function launch(given) {
+  const { chromium } = await import(given.playwright);
+  const browser = await chromium.launch({ executablePath: given.browser });
+  return { given, axe: await readFile(given.axe, "utf8"), begin: (options) => Visit.begin(browser, given, options), close: () => browser.close(), browser };
+}
+
+// patience is how long one thing in a page may take: the machine may be busy with other tests.
+export const patience = 150_000;
+
+// Visit is one person's browser window.
+export class Visit {
+  static async begin(browser, given, options = {}) {
+    const v = new Visit();
+    v.given = given;
+    v.context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
+    v.context.setDefaultTimeout(patience);
+    v.page = await v.context.newPage();
+    v.faults = [];
+    v.expected = []; // patterns of faults that a test causes
+    v.listen();
+    await v.context.exposeBinding("violated", (_, what) => v.fault("policy: " + what));
+    await v.context.addInitScript(() => document.addEventListener("securitypolicyviolation",
+      (e) => globalThis.violated(e.violatedDirective + " " + e.blockedURI)));
+    return v;
+  }
+
+  fault(what) {
+    if (!this.expected.some((pattern) => pattern.test(what))) this.faults.push(what);
+  }
+
+  listen() {
+    this.page.on("console", (m) => ["error", "warning"].includes(m.type()) && this.fault("console: " + m.text()));
+    this.page.on("pageerror", (e) => this.fault("script: " + e));
+    this.page.on("requestfailed", (r) => /ERR_ABORTED/.test(r.failure()?.errorText) || this.fault("request: " + r.url() + " " + r.failure()?.errorText));
+    this.page.on("request", (r) => this.given.origins.includes(new URL(r.url()).origin) || this.fault("foreign: " + r.url()));
+    this.page.on("response", (r) => r.status() >= 400 && this.fault(r.status() + ": " + r.url()));
+  }
+
+  async open(url) {
+    await this.page.goto(url);
+    await this.page.locator("main").waitFor();
+    return this;
+  }
+
+  at(selector) { return this.page.locator(selector); }
+  button(name) { return this.page.getByRole("button", { name }); }
+  shot(name) { return this.page.screenshot({ path: `${this.given.pictures}/${name}.png`, fullPage: true }); }
+  copied() { return this.page.evaluate(() => navigator.clipboard.readText()); }
+  sees(text) { return this.page.getByText(text).first().waitFor(); }
+
+  // until waits for something that the page does in its own time.
+  async until(done) {
+    const end = Date.now() + patience;
+    while (!(await done())) {
+      assert.ok(Date.now() < end, "it did not happen: " + done);
+      await this.page.waitForTimeout(100);
+    }
+  }
+
+  // fits finds nothing beyond the window's edge and nothing that axe calls serious.
+  async fits(axe, what) {
+    const width = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(width <= 0, `${what}: wider than the window by ${width}`);
+    await this.page.evaluate(axe); // by the debugger, which the policy does not bind
+    const found = await this.page.evaluate(async () => {
+      const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"], preload: false });
+      return violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => v.id + ": " + v.nodes.map((n) => n.html).slice(0, 5).join(" "));
+    });
+    assert.deepEqual(found, [], what);
+  }
+
+  async end() {
+    assert.deepEqual(this.faults, []);
+    await this.context.close();
+  }
+}
+
+// looks are the windows that pictures are taken of.
+export const looks = ["light", "dark"].flatMap((colorScheme) => [
+  { name: "1440-" + colorScheme, options: { colorScheme, viewport: { width: 1440, height: 900 } } },
+  { name: "390-" + colorScheme, options: { colorScheme, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true } },
+]);

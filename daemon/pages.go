@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"net/http"
+
+	"gatewayd/config"
+	"gatewayd/web"
+)
+
+// Demo is what the pages of a development environment can do besides: act for its demo user. It is for keys that everybody knows.
+type Demo struct {
+	Gateway  http.Handler            // of the paths below /demo on the gateway's listener
+	Exchange map[string]http.Handler // on the exchange API's listener, by path
+}
+
+func (d *Demo) gateway() http.Handler {
+	if d == nil {
+		return nil
+	}
+	return d.Gateway
+}
+
+func (d *Demo) exchange() map[string]http.Handler {
+	if d == nil {
+		return nil
+	}
+	return d.Exchange
+}
+
+// served tells whether a page is: one that nothing is said of is.
+func served(flag *bool) bool { return flag == nil || *flag }
+
+// gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another, so links to them are whole URLs.
+func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
+	if !served(cfg.Gateway.BridgePage) {
+		return nil
+	}
+	site := web.Site{Demo: demo}
+	if x := cfg.Exchange; x != nil && x.Public() != "" {
+		if served(x.KeyPage) {
+			site.Keys = x.Public() + "/keys"
+		}
+	}
+	return web.Start(site)
+}
+
+// exchangePages are the pages on the exchange API's listener.
+func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
+	site := web.Site{Demo: demo != nil}
+	var pages []map[string]http.Handler
+	if served(cfg.KeyPage) {
+		site.Keys = "keys"
+		pages = append(pages, web.Keys())
+	}
+	if len(pages) == 0 {
+		return nil
+	}
+	return web.Join(append(pages, web.Start(site), demo.exchange())...)
+}

@@ -1,0 +1,167 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// every is all that is served on one listener with all pages.
+func every() map[string]http.Handler { return Join(Keys(), Start(Site{Keys: "keys", Demo: true})) }
+
+func request(t *testing.T, method, target string, header ...string) *http.Response {
+	t.Helper()
+	asked := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(header); i += 2 {
+		asked.Header.Set(header[i], header[i+1])
+	}
+	h := every()[path.Clean(asked.URL.Path)]
+	require.NotNil(t, h, target)
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, asked)
+	return answer.Result()
+}
+
+func bodyOf(t *testing.T, answer *http.Response) []byte {
+	t.Helper()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return body
+}
+
+// pages are the built pages and the paths that they are at.
+var pages = []string{"/"}
+
+// The names of what a page loads hold a hash of it: browsers keep it for good, and ask of the page itself whether it has changed.
+func TestWhatBrowsersKeep(t *testing.T) {
+	for at := range every() {
+		answer := request(t, http.MethodGet, at)
+		want := "no-cache"
+		switch {
+		case strings.HasPrefix(at, "/keys"):
+			want = "no-store"
+		case strings.HasPrefix(at, "/assets/") && path.Ext(at) != ".txt":
+			want = "public, max-age=31536000, immutable"
+			require.Regexp(t, `-[\w-]{8}\.\w+$`, at)
+		}
+		require.Equal(t, want, answer.Header.Get("Cache-Control"), at)
+		require.NotEmpty(t, answer.Header.Get("Content-Type"), at)
+		require.Contains(t, answer.Header.Get("Content-Security-Policy"), "script-src 'self'; style-src 'self'", at)
+		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "unsafe", at)
+	}
+}
+
+func TestUnchangedIsNotSentAgain(t *testing.T) {
+	for at := range every() {
+		if at == "/site.json" {
+			continue
+		}
+		tag := request(t, http.MethodGet, at).Header.Get("ETag")
+		require.Regexp(t, `^W/"[0-9a-f]{32}"$`, tag)
+		for _, list := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag, "*"} {
+			answer := request(t, http.MethodGet, at, "If-None-Match", list)
+			require.Equal(t, http.StatusNotModified, answer.StatusCode, list)
+			require.Empty(t, bodyOf(t, answer))
+		}
+		require.Equal(t, http.StatusOK, request(t, http.MethodGet, at, "If-None-Match", `"other"`).StatusCode)
+	}
+}
+
+func TestCompressed(t *testing.T) {
+	for at := range every() {
+		plain := request(t, http.MethodGet, at)
+		require.Empty(t, plain.Header.Get("Content-Encoding"))
+		text := bodyOf(t, plain)
+		require.NotEmpty(t, text, at)
+		if len(text) < 500 {
+			continue
+		}
+		for _, accepts := range []string{"gzip", "br, gzip;q=0.8", "deflate, GZIP"} {
+			zipped := request(t, http.MethodGet, at, "Accept-Encoding", accepts)
+			require.Equal(t, "gzip", zipped.Header.Get("Content-Encoding"), at)
+			require.Equal(t, "Accept-Encoding", zipped.Header.Get("Vary"))
+			r, err := gzip.NewReader(zipped.Body)
+			require.NoError(t, err)
+			whole, err := io.ReadAll(r)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(text, whole), at)
+		}
+		for _, accepts := range []string{"br", "gzip;q=0", "gzip;q=0.0", "xgzip"} {
+			require.Empty(t, request(t, http.MethodGet, at, "Accept-Encoding", accepts).Header.Get("Content-Encoding"), accepts)
+		}
+		head := request(t, http.MethodHead, at, "Accept-Encoding", "gzip")
+		require.Equal(t, request(t, http.MethodGet, at, "Accept-Encoding", "gzip").Header.Get("Content-Length"), head.Header.Get("Content-Length"))
+		require.Empty(t, bodyOf(t, head))
+	}
+}
+
+var (
+	linked   = regexp.MustCompile(`(?:src|href)="\./([^"]*)"`)
+	imported = regexp.MustCompile(`(?:import|from)\s*["']\./([^"']+)["']`)
+)
+
+// firstLoad is what a browser fetches to show a page: the page, what it links, and what the scripts among that import.
+func firstLoad(t *testing.T, at string) []string {
+	t.Helper()
+	loads := map[string]bool{at: true}
+	var follow func(name string, found [][]string, below string)
+	follow = func(name string, found [][]string, below string) {
+		for _, link := range found {
+			next := path.Join(below, link[1])
+			require.NotNil(t, every()[next], "%s loads %s", name, next)
+			if !loads[next] {
+				loads[next] = true
+				if path.Ext(next) == ".js" {
+					follow(next, imported.FindAllStringSubmatch(string(bodyOf(t, request(t, http.MethodGet, next))), -1), path.Dir(next))
+				}
+			}
+		}
+	}
+	follow(at, linked.FindAllStringSubmatch(string(bodyOf(t, request(t, http.MethodGet, at))), -1), "/")
+	return slices.Sorted(maps.Keys(loads))
+}
+
+// mostLoaded is how many bytes the first load of a page may take, compressed.
+const mostLoaded = 300_000
+
+func TestFirstLoadIsSmall(t *testing.T) {
+	for _, at := range pages {
+		total := 0
+		loads := firstLoad(t, at)
+		for _, one := range loads {
+			total += len(bodyOf(t, request(t, http.MethodGet, one, "Accept-Encoding", "gzip")))
+		}
+		t.Logf("%s: %d bytes in %d files", at, total, len(loads))
+		require.Less(t, total, mostLoaded, at)
+		require.Greater(t, len(loads), 2, "script and style")
+	}
+}
+
+// The policy would break a page with anything inline, and a page loads nothing from elsewhere.
+func TestBuiltPagesHaveNothingInline(t *testing.T) {
+	for _, at := range pages {
+		html := string(bodyOf(t, request(t, http.MethodGet, at)))
+		require.NotRegexp(t, `(?i)<style|\sstyle=|\son[a-z]+=|javascript:|<iframe|<base`, html)
+		require.NotRegexp(t, `(?:src|href)="(?:https?:)?//`, html)
+		for _, tag := range regexp.MustCompile(`<script[^>]*>[^<]*`).FindAllString(html, -1) {
+			require.Regexp(t, `src="\./assets/[^"]*">$`, tag)
+		}
+	}
+}
+
+func TestSite(t *testing.T) {
+	var site Site
+	require.NoError(t, json.Unmarshal(bodyOf(t, request(t, http.MethodGet, "/site.json")), &site))
+	require.Equal(t, Site{Keys: "keys", Demo: true}, site)
+}

@@ -1,0 +1,32 @@
+// Asking servers: bounded in time, and every failure is one of two kinds.
+
+// Away: nothing sensible was answered, now. Asking again may help.
+export class Away extends Error {}
+
+// Refused: the server has answered that it does not, in words for people where it has any.
+export class Refused extends Error {
+  constructor(message, code) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const patience = 15_000;
+
+// ask answers the JSON that a URL answers.
+export async function ask(url, options = {}) {
+  const late = AbortSignal.timeout(options.patience ?? patience);
+  const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+  try {
+    const answer = await fetch(url, { cache: "no-store", credentials: "omit", ...options, signal });
+    return await answer.json();
+  } catch (e) {
+    if (options.signal?.aborted) throw e;
+    throw new Away(String(e));
+  }
+}
+
+// base is what stands before the page's last word in its path: "" or the path of a test network.
+export function base(pathname = location.pathname) {
+  return pathname.replace(/\/[^/]*$/, "");
+}

@@ -1,0 +1,41 @@
+// A value that several components show: whoever uses it is drawn again when it changes.
+import { useEffect, useState } from "preact/hooks";
+
+export function store(value) {
+  const listeners = new Set();
+  return {
+    get: () => value,
+    set(next) {
+      if (next === value) return;
+      value = next;
+      for (const tell of [...listeners]) tell(next);
+    },
+    use() {
+      const [, draw] = useState(0);
+      useEffect(() => {
+        const tell = () => draw((n) => n + 1);
+        listeners.add(tell);
+        tell(); // it may have changed since the first drawing
+        return () => listeners.delete(tell);
+      }, []);
+      return value;
+    },
+  };
+}
+
+// remembered is a store whose value outlives the page, in this browser. It is for taste, never for keys.
+export function remembered(name, allowed, first) {
+  let kept = null;
+  try {
+    kept = localStorage.getItem(name);
+  } catch { /* a browser that keeps nothing */ }
+  const held = store(allowed.includes(kept) ? kept : first);
+  const set = held.set;
+  held.set = (next) => {
+    set(next);
+    try {
+      localStorage.setItem(name, next);
+    } catch { /* then it lasts as long as the page */ }
+  };
+  return held;
+}

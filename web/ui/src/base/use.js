@@ -1,0 +1,59 @@
+// Hooks that all pages use.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ask, base } from "./http.js";
+import { store } from "./store.js";
+
+// usePoll asks at once and again so many milliseconds after each answer, but not while nobody looks at the page. What was answered last stays
+// while later answers fail; `error` says so. Changed keys begin anew; `act` null asks nothing.
+export function usePoll(act, every, keys) {
+  const [state, set] = useState({ data: null, error: null, loading: true });
+  const again = useRef(() => {});
+  useEffect(() => {
+    set({ data: null, error: null, loading: act !== null });
+    if (!act) return undefined;
+    const end = new AbortController();
+    let timer = null;
+    const round = async () => {
+      clearTimeout(timer);
+      if (!document.hidden) {
+        try {
+          const data = await act(end.signal);
+          if (!end.signal.aborted) set({ data, error: null, loading: false });
+        } catch (error) {
+          if (!end.signal.aborted) set((before) => ({ data: before.data, error, loading: false }));
+        }
+      }
+      clearTimeout(timer);
+      if (!end.signal.aborted && every) timer = setTimeout(round, every);
+    };
+    const seen = () => document.hidden || round();
+    document.addEventListener("visibilitychange", seen);
+    again.current = round;
+    round();
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", seen);
+    };
+  }, keys);
+  return { ...state, again: useCallback(() => again.current(), []) };
+}
+
+// useLater is a value after it has rested for a while: what is typed is asked about when the typing pauses.
+export function useLater(value, wait = 350) {
+  const [rested, set] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => set(value), wait);
+    return () => clearTimeout(timer);
+  }, [value, wait]);
+  return rested;
+}
+
+// site is where the pages are; {} until it is known.
+export const site = store({});
+
+export async function loadSite() {
+  try {
+    site.set(await ask(base() + "/site.json"));
+  } catch { /* then there are no links to the other pages */ }
+}

@@ -1,0 +1,17 @@
+// How the pages are built: one HTML file each, what they share in files with a hash in their names, nothing inline, because the policy that they
+// are served with forbids that.
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  base: "./", // a page works below any path
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    license: { fileName: "assets/licenses.txt" },
+    chunkSizeWarningLimit: 1000, // the wallet library, which is loaded by those who use the demo wallet
+    rolldownOptions: { input: { start: "start.html" } },
+  },
+});
