@@ -90,7 +90,7 @@ func (d *Daemon) open(ctx context.Context, keys Keys) (err error) {
 			onDemand = append(onDemand, c.ID)
 		}
 	}
-	d.signer = signer.New(keys, guard, rules)
+	d.signer = signer.New(signer.Parts{Keys: keys, Guard: guard, Rules: rules})
 	if err := d.ownAccounts(ctx, keys); err != nil {
 		return err
 	}

@@ -72,6 +72,18 @@ const (
 	WaitsFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
 )
 
+// Reasons of payments that the signer holds. All but the last are asked about again.
+const (
+	HeldLimit    = chain.ReasonLimit
+	HeldApproval = chain.ReasonApproval
+	HeldListed   = chain.ReasonListed
+	HeldUnproven = chain.ReasonUnproven
+	HeldRefused  = chain.ReasonRefused
+)
+
+// AskedAgain are the reasons of held payments that the signer is asked about again.
+func AskedAgain() []string { return []string{HeldLimit, HeldApproval, HeldListed, HeldUnproven} }
+
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.
 // Amount counts the asset's units on its own ledger; Net and Fee count the gateway token's units.
 type Transfer struct {

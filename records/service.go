@@ -54,6 +54,28 @@ func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset cha
 	return paymentsOf(rows), nil
 }
 
+// HeldFor answers the payments that are held for a reason and have a higher number than after, lowest first, at most limit of them.
+func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error) {
+	var rows []paymentRow
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading what is held for %q: %w", reason, err)
+	}
+	return paymentsOf(rows), nil
+}
+
+// NoteHeld stores why a held payment is held now. ErrConflict: it is not held.
+func (tx *Tx) NoteHeld(id uint64, reason string) error {
+	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'held'`, sqlstore.Note(reason), tx.millis(), id)
+	if err == nil {
+		err = tx.logPayment(id, string(HeldPayment), reason)
+	}
+	if err != nil {
+		return fmt.Errorf("noting why payment %d is held: %w", id, err)
+	}
+	return nil
+}
+
 // NoteWaiting stores why a queued payment waits, for people: it changes nothing about the payment, and binding it clears the note. ErrConflict: it
 // is not queued.
 func (tx *Tx) NoteWaiting(id uint64, reason string) error {

@@ -1,7 +1,8 @@
 // Package signer signs what is ordered and nothing else. An order names a payment, the slot that it is bound to and the unsigned transaction; the
 // transaction must do exactly what the payment says, and the sign-guard must never have seen anything else at that slot.
 //
-//	order ─▶ rules of its ledger: is the transaction the payment? ─▶ sign-guard: the slot's first and only? ─▶ key ─▶ signed transaction
+//	claim ─▶ checks: may it be paid? ─▶ sign-guard: its cause's first and only? ─▶ authorization
+//	order ─▶ rules of its ledger: is the transaction the payment? ─▶ sign-guard: authorized, the slot's first and only? ─▶ key ─▶ signed transaction
 //
 // It owns the keys and the sign-guard, and is the only part of the program that has them. It asks no node: what a payment is owed for it does not
 // know (docs/custody.md says what that leaves open).
@@ -11,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
@@ -32,15 +34,26 @@ type Signer struct {
 	keys  Keys
 	guard *signguard.Guard
 	rules map[chain.ID]chain.Rules
+
+	checks      []Check
+	authorizing sync.Mutex // held while claims are checked: what they count stays true until it is written
+}
+
+// Parts is what a Signer works with.
+type Parts struct {
+	Keys   Keys
+	Guard  *signguard.Guard
+	Rules  map[chain.ID]chain.Rules // by ledger
+	Checks []Check                  // of claims, in order
 }
 
 // New is a signer for the ledgers whose rules it is given.
-func New(keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules) *Signer {
-	return &Signer{keys, guard, rules}
+func New(p Parts) *Signer {
+	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks}
 }
 
-// Sign signs orders of one ledger, in order, as far as the rules pass them: fewer than were asked for come with an error that is ErrRefused. The
-// sign-guard passes all of those or none.
+// Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error that is ErrRefused. The
+// sign-guard passes all of those or none, and is signguard.ErrUnauthorized when one has no authorization and was not signed before.
 func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	rules, ok := s.rules[id]
 	switch {
@@ -57,6 +70,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	wanted := make([]signguard.Signature, len(orders))
 	for i, o := range orders {
 		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Digest(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
+		wanted[i].Receive = o.Payment.Purpose == chain.Receive
 	}
 	if err := s.guard.Allow(ctx, id, wanted...); err != nil {
 		return nil, err

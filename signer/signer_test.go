@@ -2,6 +2,7 @@ package signer_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -56,7 +57,7 @@ func setup(t *testing.T) *world {
 	for _, c := range []*chaintest.Chain{w.eth, w.vite} {
 		c.Endow(c.Address("hot"), chain.Native, chain.NewAmount(1_000_000))
 	}
-	w.Signer = signer.New(w, w.guard, map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()})
+	w.Signer = signer.New(signer.Parts{Keys: w, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()}})
 	return w
 }
 
@@ -77,8 +78,27 @@ func (w *world) order(c *chaintest.Chain, number uint64, prev string, pay chain.
 	return chain.Order{Slot: slot, Payment: pay, Unsigned: a.Raw}
 }
 
+// sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them signed.
 func (w *world) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
+	w.t.Helper()
+	w.claim("eth", orders...)
 	return w.Signer.Sign(w.t.Context(), "eth", orders...)
+}
+
+func (w *world) claim(id chain.ID, orders ...chain.Order) {
+	w.t.Helper()
+	var claims []chain.Claim
+	for _, o := range orders {
+		if o.Payment.Purpose != chain.Cancel {
+			claims = append(claims, claimOf(o))
+		}
+	}
+	_, err := w.Authorize(w.t.Context(), id, claims...)
+	require.NoError(w.t, err)
+}
+
+func claimOf(o chain.Order) chain.Claim {
+	return chain.Claim{Account: o.Slot.Account, Payment: o.Payment, Cause: chain.Cause{Chain: "vite", Height: 1, Ref: fmt.Sprint("transfer ", o.Payment.ID)}}
 }
 
 // TestOrdersAreSignedOnce: the same order again is the same signature, another at its slot and the same at another slot are none.
@@ -114,7 +134,7 @@ func TestAlteredTransactionsAreNotSigned(t *testing.T) {
 	require.ErrorContains(t, err, "the signer refuses payment 1 at 0 of "+w.eth.Address("hot"))
 	_, err = w.Signer.Sign(t.Context(), "bsc", o)
 	require.ErrorIs(t, err, signer.ErrRefused)
-	_, err = w.sign(make([]chain.Order, signer.MaxOrders+1)...)
+	_, err = w.Signer.Sign(t.Context(), "eth", make([]chain.Order, signer.MaxOrders+1)...)
 	require.ErrorIs(t, err, signer.ErrRefused)
 	_, _, known, err := w.Next(t.Context(), "eth", w.eth.Address("hot"))
 	require.NoError(t, err)
@@ -159,6 +179,7 @@ func TestLinkedGroupsAreSignedAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		prev = a.Hash
 	}
+	w.claim("vite", orders...)
 	signed, err := w.Signer.Sign(t.Context(), "vite", orders...)
 	require.NoError(t, err)
 	for _, tx := range signed {

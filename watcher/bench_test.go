@@ -146,7 +146,7 @@ func openSim(b *testing.B, url string, past int) *simRig {
 		return errors.Join(s.source.stand(tx, n.Hot, ""), s.exchange.stand(tx, n.Gateway, end.LastSent), bindUsers(tx, n))
 	}))
 	rules := map[chain.ID]chain.Rules{n.Source: simRules{n.Source}, n.Exchange: simRules{n.Exchange}}
-	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(simKeys{}, guard, rules)}
+	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(signer.Parts{Keys: simKeys{}, Guard: guard, Rules: rules})}
 	s.parts = Parts{
 		Store: s.store, Chains: map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange}, Networks: []records.Network{n}, Signer: s.signer, Log: quiet(),
 	}

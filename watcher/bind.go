@@ -23,7 +23,11 @@ func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor)
 		if err != nil {
 			return err
 		}
-		if err := p.bindChosen(ctx, chosen); err != nil || !more {
+		leaving, err := p.authorized(ctx, a, cur, chosen)
+		if err != nil {
+			return err
+		}
+		if err := p.bindChosen(ctx, leaving); err != nil || !more && len(leaving) == len(chosen) {
 			return err
 		}
 	}

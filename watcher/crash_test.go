@@ -88,7 +88,7 @@ type crashSigner struct {
 
 // newCrashSigner is a signer that may also die between its sign-guard's commit and any of its signatures.
 func newCrashSigner(f *fuse, g *signguard.Guard, ledgers ...*chaintest.Chain) *crashSigner {
-	return &crashSigner{orderSigner: signer.New(crashKeys{f}, g, rulesOf(ledgers...)), fuse: f, guard: g}
+	return &crashSigner{orderSigner: signer.New(signer.Parts{Keys: crashKeys{f}, Guard: g, Rules: rulesOf(ledgers...)}), fuse: f, guard: g}
 }
 
 type crashKeys struct{ fuse *fuse }
@@ -109,6 +109,17 @@ func (g *crashSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Ord
 		return signed, err
 	}
 	return signed, g.fuse.pass("after the signature")
+}
+
+func (g *crashSigner) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
+	if err := g.fuse.pass("before the authorization"); err != nil {
+		return nil, err
+	}
+	verdicts, err := g.orderSigner.Authorize(ctx, id, claims...)
+	if err != nil {
+		return nil, err
+	}
+	return verdicts, g.fuse.pass("after the authorization")
 }
 
 func (g *crashSigner) Free(ctx context.Context, payment uint64) error {

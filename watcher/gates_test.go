@@ -192,7 +192,7 @@ func TestCancellationsAskTheSigner(t *testing.T) {
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
 	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77, Receive: true}))
 	r.parts.Signer = noCancels{r.parts.Signer}
 	r.restart()
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
@@ -212,7 +212,7 @@ func TestNothingIsCancelledBesideAnUnknownTransaction(t *testing.T) {
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
 	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next + 1}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77, Receive: true}))
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.eth.SendUnknownTx("hot", r.eth.Address("thief"), usdEth, units(1))
 	r.eth.Mine(1)

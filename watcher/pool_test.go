@@ -293,7 +293,7 @@ func TestRestoredDatabaseStopsThePool(t *testing.T) {
 	a := r.account("vite", lost)
 	require.Equal(t, records.AccountOK, a.State)
 	require.NoError(t, r.guard.Allow(t.Context(), "vite", signguard.Signature{
-		Slot: chain.Slot{Account: lost, Branch: a.Branch, Nonce: a.Next}, Digest: "lost", PaymentID: 1 << 40,
+		Slot: chain.Slot{Account: lost, Branch: a.Branch, Nonce: a.Next}, Digest: "lost", PaymentID: 1 << 40, Receive: true,
 	}))
 	deposits, withdrawals := r.burst(30)
 	r.rest()

@@ -201,7 +201,7 @@ func TestForgottenSignatureIsCancelled(t *testing.T) {
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
 	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}
-	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77}))
+	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{Slot: slot, Digest: "pay somebody", PaymentID: 77, Receive: true}))
 	in := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(finality + 2)
 	a := r.account("eth", r.net.Hot)
@@ -222,7 +222,7 @@ func TestStuckCancellationIsReplaced(t *testing.T) {
 	owner := r.paidBefore()
 	next := r.account("eth", r.net.Hot).Next
 	require.NoError(t, r.guard.Allow(t.Context(), "eth", signguard.Signature{
-		Slot: chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}, Digest: "pay somebody", PaymentID: 77,
+		Slot: chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: next}, Digest: "pay somebody", PaymentID: 77, Receive: true,
 	}))
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.vite.Mine(finality + 2)

@@ -79,7 +79,7 @@ func setupAt(t *testing.T, source, exchange uint64) *rig {
 
 // signerOf is a signer with a sign-guard for ledgers in memory.
 func signerOf(g *signguard.Guard, ledgers ...*chaintest.Chain) *signer.Signer {
-	return signer.New(chaintest.NoKeys{}, g, rulesOf(ledgers...))
+	return signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: g, Rules: rulesOf(ledgers...)})
 }
 
 func rulesOf(ledgers ...*chaintest.Chain) map[chain.ID]chain.Rules {

@@ -149,6 +149,9 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 		orders[i] = r.order()
 	}
 	signed, err := p.Signer.Sign(ctx, p.id, orders...)
+	if errors.Is(err, signguard.ErrUnauthorized) {
+		signed, err = p.signAuthorized(ctx, ready, orders)
+	}
 	if err != nil {
 		err = fmt.Errorf("asking the signer: %w", err)
 	}
@@ -166,6 +169,29 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 		made[i] = records.Signed{Slot: r.slot.Slot, Attempt: records.Attempt{Attempt: r.attempt, Kind: kind, Head: cur.Height}}
 	}
 	return made, err
+}
+
+// signAuthorized asks for leave for what is bound already: it was bound by an earlier version, or the sign-guard is from a backup. What has none stops
+// what follows it.
+func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []chain.Order) ([]chain.SignedTx, error) {
+	list := make([]records.Payment, len(ready))
+	for i, r := range ready {
+		list[i] = r.slot.Payment
+	}
+	verdicts, err := p.claim(ctx, p.id, list)
+	if err != nil {
+		return nil, err
+	}
+	n := slices.IndexFunc(verdicts, func(v chain.Verdict) bool { return v.State != chain.Authorized })
+	if n < 0 {
+		return p.Signer.Sign(ctx, p.id, orders...)
+	}
+	why := fmt.Errorf("payment %d is bound and %s: %s", list[n].ID, verdicts[n].State, verdicts[n].Text)
+	if n == 0 {
+		return nil, why
+	}
+	signed, err := p.Signer.Sign(ctx, p.id, orders[:n]...)
+	return signed, errors.Join(why, err)
 }
 
 // keepsAttempt tells whether an attempt stays the newest: no replacement would help, or none can be paid.

@@ -76,9 +76,10 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// orderSigner has the keys and the sign-guard, which knows what was signed where and survives a restored database (docs/payment-rules.md 5). It signs
+// orderSigner authorizes what may be bound. It has the keys and the sign-guard, which knows what was signed where and survives a restored database (docs/payment-rules.md 5). It signs
 // orders, as many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
 type orderSigner interface {
+	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
@@ -113,6 +114,7 @@ type Watcher struct {
 	followers map[chain.ID]*follower
 	payers    map[chain.ID]*payer
 	wakes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
+	askHeld   chan struct{}              // capacity 1, no data: the signer may answer otherwise now
 	looked    chan struct{}              // closed by look
 	look      func()
 }
@@ -124,7 +126,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
-		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, wakes: map[chain.ID]chan struct{}{}, looked: make(chan struct{}),
+		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), looked: make(chan struct{}),
 	}
 	w.look = sync.OnceFunc(func() { close(w.looked) })
 	w.Reconfigure(p.Networks)
@@ -147,7 +149,18 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 
 // Reconfigure takes other tokens, limits, fees and funders of the same networks. What is decided from then on is decided by them; what a
 // transfer froze at first sight stays.
-func (w *Watcher) Reconfigure(networks []records.Network) { w.served.Store(&networks) }
+func (w *Watcher) Reconfigure(networks []records.Network) {
+	w.served.Store(&networks)
+	w.AskSoon()
+}
+
+// AskSoon makes Run ask the signer about what it holds without waiting for its time.
+func (w *Watcher) AskSoon() {
+	select {
+	case w.askHeld <- struct{}{}:
+	default:
+	}
+}
 
 // networks are the configured networks at this moment. Whoever looks twice may find others.
 func (w *Watcher) networks() []records.Network { return *w.served.Load() }
@@ -165,6 +178,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
 	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
 	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
+	g.Go(func() error { return w.loop(ctx, "held", "", askHeldEvery, w.askHeld, w.AskHeld) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()

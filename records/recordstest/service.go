@@ -104,3 +104,34 @@ func testWaits(t *testing.T, url string) {
 	want.Count = 1
 	require.Equal(t, []control.Wait{want}, waits())
 }
+
+// testHeldFor finds what is held for a reason, a page at a time.
+func testHeldFor(t *testing.T, url string) {
+	r := newRig(t, url)
+	held := func(reason string, after uint64, limit int) (ids []uint64) {
+		r.See(func(tx *records.Tx) error {
+			list, err := tx.HeldFor(reason, after, limit)
+			for _, p := range list {
+				ids = append(ids, p.ID)
+			}
+			return err
+		})
+		return ids
+	}
+	_, one := r.Owe(records.Withdrawal, 500)
+	_, two := r.Owe(records.Withdrawal, 600)
+	_, three := r.Owe(records.Withdrawal, 700)
+	for _, id := range []uint64{one, two, three} {
+		r.Do(func(tx *records.Tx) error {
+			return tx.MovePayment(id, records.Queued, records.HeldPayment, records.HeldLimit)
+		})
+	}
+	require.Equal(t, []uint64{one, two}, held(records.HeldLimit, 0, 2))
+	require.Equal(t, []uint64{three}, held(records.HeldLimit, two, 2))
+	r.Do(func(tx *records.Tx) error { return tx.NoteHeld(two, records.HeldApproval) })
+	require.Equal(t, []uint64{one, three}, held(records.HeldLimit, 0, 9))
+	require.Equal(t, []uint64{two}, held(records.HeldApproval, 0, 9))
+	r.Do(func(tx *records.Tx) error { return tx.MovePayment(two, records.HeldPayment, records.Queued, "") })
+	require.Empty(t, held(records.HeldApproval, 0, 9))
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.NoteHeld(two, records.HeldLimit) }), records.ErrConflict, "it is held no more")
+}

@@ -25,6 +25,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"transfers", testTransfers},
 		{"due transfers", testDue},
 		{"order of service", testService},
+		{"held for a reason", testHeldFor},
 		{"replayed block", testReplayedBlock},
 		{"changed by a re-organisation", testChangedFacts},
 		{"unstorable text", testUnstorableText},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -28,7 +29,7 @@ type Guard struct{ db *sqlx.DB }
 
 const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
-	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)),
+	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)), cause TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (chain, account, lineage, number));
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
 CREATE INDEX IF NOT EXISTS guard_of_payment ON guard (payment_id);
@@ -41,10 +42,30 @@ func Open(path string) (*Guard, error) {
 		return nil, fmt.Errorf("opening the sign-guard: %w", err)
 	}
 	g := &Guard{db: db.Writes}
-	if _, err = g.db.ExecContext(context.Background(), guardSchema); err != nil {
+	if err := g.migrate(context.Background()); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the sign-guard: %w", err), g.Close())
 	}
 	return g, nil
+}
+
+// migrate makes what a new file, or one of an earlier version, lacks. What was signed before there were authorizations may be signed again as it is.
+func (g *Guard) migrate(ctx context.Context) error {
+	return g.update(ctx, func(t *sqlx.Tx) error {
+		if _, err := t.ExecContext(ctx, guardSchema); err != nil {
+			return err
+		}
+		var columns []string
+		if err := t.SelectContext(ctx, &columns, `SELECT name FROM pragma_table_info('guard')`); err != nil {
+			return err
+		}
+		if !slices.Contains(columns, "cause") {
+			if _, err := t.ExecContext(ctx, `ALTER TABLE guard ADD COLUMN cause TEXT NOT NULL DEFAULT ''`); err != nil {
+				return err
+			}
+		}
+		_, err := t.ExecContext(ctx, authorizationSchema)
+		return err
+	})
 }
 
 // Close closes the file.
@@ -61,9 +82,10 @@ type Signature struct {
 	Digest    string
 	PaymentID uint64
 	Cancel    bool // a cancellation, which pays nothing
+	Receive   bool // it pays nobody and needs no authorization
 }
 
-// Allow lets signatures pass, all or none, or is ErrRefused. The first digest of a slot is stored before Allow answers, and only the same passes
+// Allow lets signatures pass, all or none, or is ErrRefused, or ErrUnauthorized for one that nothing was signed for yet and that has no authorization. The first digest of a slot is stored before Allow answers, and only the same passes
 // there again. A payment has one slot in a branch until Free says that it lost it; branches exclude each other on the ledger. A cancellation
 // passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
@@ -92,12 +114,16 @@ func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) error {
 	case len(known) == 1:
 		return fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known[0].PaymentID)
 	}
+	cause, err := causeOf(ctx, t, id, w)
+	if err != nil {
+		return err
+	}
 	live := 1
 	if w.Cancel {
 		w.PaymentID, live = 0, 0
 	}
-	r, err := t.ExecContext(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live)
+	r, err := t.ExecContext(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live, cause)
 	if err != nil {
 		return err
 	}
@@ -208,12 +234,22 @@ func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error
 		_, detached := conn.ExecContext(context.WithoutCancel(ctx), "DETACH DATABASE other")
 		err = errors.Join(err, detached)
 	}()
+	var tables []string
+	if err := conn.SelectContext(ctx, &tables, `SELECT name FROM other.sqlite_master WHERE name = 'authorizations'`); err != nil {
+		return "", fmt.Errorf("comparing the sign-guard with %s: %w", other, err)
+	}
+	authorizations := ""
+	if len(tables) > 0 { // those before it have none
+		authorizations = `UNION ALL SELECT 'the authorization for ' || cause FROM (SELECT cause FROM other.authorizations EXCEPT SELECT cause FROM main.authorizations)
+			UNION ALL SELECT 'the payment for ' || cause FROM (SELECT cause FROM other.authorizations WHERE state = 'spent'
+				EXCEPT SELECT cause FROM main.authorizations WHERE state = 'spent')`
+	}
 	var missing []string
 	err = conn.SelectContext(ctx, &missing, `SELECT * FROM (
 		SELECT 'the signature ' || chain || ' ' || account || ' ' || lineage || '/' || number FROM
 			(SELECT chain, account, lineage, number, digest FROM other.guard EXCEPT SELECT chain, account, lineage, number, digest FROM main.guard)
 		UNION ALL SELECT 'address ' || path_index || ' of ' || chain FROM (SELECT chain, path_index FROM other.given EXCEPT SELECT chain, path_index FROM main.given)
-		) LIMIT 1`)
+		`+authorizations+`) LIMIT 1`)
 	if err != nil {
 		return "", fmt.Errorf("comparing the sign-guard with %s: %w", other, err)
 	}

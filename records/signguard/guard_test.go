@@ -20,7 +20,7 @@ func TestGuard(t *testing.T) {
 	g := open()
 	ask := func(lineage, number uint64, digest string, payment uint64, cancel bool) error {
 		return g.Allow(t.Context(), "eth", signguard.Signature{
-			Slot: chain.Slot{Account: "0xhot", Branch: lineage, Nonce: number}, Digest: digest, PaymentID: payment, Cancel: cancel,
+			Slot: chain.Slot{Account: "0xhot", Branch: lineage, Nonce: number}, Digest: digest, PaymentID: payment, Cancel: cancel, Receive: true,
 		})
 	}
 	require.NoError(t, ask(0, 7, "pay bob 5", 1, false))
@@ -47,7 +47,7 @@ func TestGuard(t *testing.T) {
 	require.ErrorIs(t, ask(2, 2, "pay dan 5", 5, false), signguard.ErrRefused)
 	require.ErrorIs(t, ask(2, 3, "", 6, false), signguard.ErrRefused)
 	require.ErrorIs(t, ask(2, 3, "x", 0, false), signguard.ErrRefused)
-	require.NoError(t, g.Allow(t.Context(), "bsc", signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: 7}, Digest: "pay eve 5", PaymentID: 9}), "another chain")
+	require.NoError(t, g.Allow(t.Context(), "bsc", signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: 7}, Digest: "pay eve 5", PaymentID: 9, Receive: true}), "another chain")
 }
 
 // TestGuardAllowsAllOrNone: a group with one signature that must not be is refused as a whole and remembered in no part.
@@ -56,7 +56,7 @@ func TestGuardAllowsAllOrNone(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, g.Close()) }()
 	at := func(number, payment uint64) signguard.Signature {
-		return signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: number}, Digest: "pay", PaymentID: payment}
+		return signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: number}, Digest: "pay", PaymentID: payment, Receive: true}
 	}
 	require.NoError(t, g.Allow(t.Context(), "eth", at(1, 1)))
 	require.ErrorIs(t, g.Allow(t.Context(), "eth", at(2, 2), at(3, 1)), signguard.ErrRefused)
@@ -77,7 +77,7 @@ func TestGuardNext(t *testing.T) {
 	}
 	require.Equal(t, []any{uint64(0), uint64(0), false}, next("a"))
 	for i, slot := range []chain.Slot{{Account: "a", Branch: 1, Nonce: 40}, {Account: "a", Branch: 2, Nonce: 12}, {Account: "a", Branch: 2, Nonce: 11}, {Account: "b", Nonce: 99}} {
-		require.NoError(t, g.Allow(t.Context(), "vite", signguard.Signature{Slot: slot, Digest: "digest", PaymentID: uint64(i + 1)}))
+		require.NoError(t, g.Allow(t.Context(), "vite", signguard.Signature{Slot: slot, Digest: "digest", PaymentID: uint64(i + 1), Receive: true}))
 	}
 	require.Equal(t, []any{uint64(2), uint64(13), true}, next("a"), "the newest lineage counts")
 	require.Equal(t, []any{uint64(0), uint64(100), true}, next("b"))
@@ -88,7 +88,7 @@ func TestGuardRelease(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, g.Close()) }()
 	ask := func(number uint64, digest string, payment uint64) error {
-		return g.Allow(t.Context(), "eth", signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: number}, Digest: digest, PaymentID: payment})
+		return g.Allow(t.Context(), "eth", signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: number}, Digest: digest, PaymentID: payment, Receive: true})
 	}
 	require.NoError(t, ask(7, "pay bob", 1))
 	require.NoError(t, ask(8, "pay carol", 2))

@@ -1,0 +1,45 @@
+package chain
+
+// Cause is the final transfer that a payment answers, as the daemon names it. It is empty for what moves between our own accounts.
+type Cause struct {
+	Network string // configured network of the payment; also where there is no transfer
+	Token   string // gateway token; empty where the asset is of none
+	User    string // whose money it is: the user's exchange-chain address; empty where nobody can be named
+	Chain   ID     // ledger of the transfer; empty for none
+	Height  uint64 // of the transfer's block
+	Ref     string // of the transfer, see Transfer
+}
+
+// Claim asks for leave to pay from an account, before the payment is bound to a slot.
+type Claim struct {
+	Account string
+	Payment Payment
+	Cause   Cause
+}
+
+// Verdict is what becomes of a claim.
+type Verdict struct {
+	State  VerdictState
+	Reason string // one word, empty when authorized
+	Text   string // one line for people, empty when authorized
+}
+
+// VerdictState says whether a claim's payment may be bound.
+type VerdictState string
+
+// The states of a verdict.
+const (
+	Authorized   VerdictState = "authorized"
+	HeldClaim    VerdictState = "held"    // until somebody decides or time passes: it is asked again
+	RefusedClaim VerdictState = "refused" // it contradicts what was paid or is known
+	LaterClaim   VerdictState = "later"   // nobody can tell yet
+)
+
+// Reasons of verdicts.
+const (
+	ReasonLimit    = "limit"          // a limit is used up
+	ReasonApproval = "approval"       // people must approve it
+	ReasonListed   = "listed"         // payee or sender is on a list
+	ReasonUnproven = "unproven"       // no final transfer proves it
+	ReasonRefused  = "signer_refuses" // it contradicts its cause, or what was signed for the same cause
+)

@@ -1,0 +1,160 @@
+package signer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records/signguard"
+)
+
+// maxText bounds each text of a claim. The longest are gateway comments' addresses.
+const maxText = 512
+
+// Check is a rule that claims must pass before they are authorized. It answers one verdict for each claim, in order, of payments on one ledger. What
+// is authorized already is not asked about again. An error fails the whole group, which is asked again.
+type Check interface {
+	Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error)
+}
+
+// Authorize answers for claims of one ledger, in order, whether their payments may be bound and signed. A cause has one authorization for good, unless
+// nothing of it can be paid any more; the same claim is answered the same again. What is new costs one durable commit for the group.
+func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
+	if _, ok := s.rules[id]; !ok {
+		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
+	}
+	if len(claims) > MaxOrders {
+		return nil, fmt.Errorf("%w: %d claims at once, %d are the most", ErrRefused, len(claims), MaxOrders)
+	}
+	s.authorizing.Lock()
+	defer s.authorizing.Unlock()
+	g := claimGroup{id: id, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}}
+	for i, c := range claims {
+		g.verdicts[i] = wellFormed(c)
+	}
+	if err := g.stand(ctx, s.guard.Standings); err != nil {
+		return nil, err
+	}
+	for _, check := range s.checks {
+		if err := g.pass(ctx, check); err != nil {
+			return nil, err
+		}
+	}
+	return g.verdicts, g.stand(ctx, s.guard.Authorize)
+}
+
+// wellFormed is an empty verdict unless the claim is none that anything could authorize.
+func wellFormed(c chain.Claim) chain.Verdict {
+	p := c.Payment
+	switch {
+	case p.ID == 0 || c.Account == "":
+		return refusal("it names no payment or no account")
+	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Receive:
+		return refusal(fmt.Sprintf("purpose %q is never authorized", p.Purpose))
+	case (p.Purpose == chain.Credit || p.Purpose == chain.Refund) && c.Cause.Ref == "":
+		return refusal("a " + string(p.Purpose) + " names the transfer that it answers")
+	}
+	for _, text := range []string{c.Account, string(p.Asset), p.To, p.Label, p.Source, c.Cause.Network, c.Cause.Token, c.Cause.User, string(c.Cause.Chain), c.Cause.Ref} {
+		if len(text) > maxText {
+			return refusal(fmt.Sprintf("a text of %d bytes is too long", len(text)))
+		}
+	}
+	if p.Purpose == chain.Receive { // it pays nobody
+		return chain.Verdict{State: chain.Authorized}
+	}
+	return chain.Verdict{}
+}
+
+func refusal(text string) chain.Verdict {
+	return chain.Verdict{State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: text}
+}
+
+// claimGroup is claims that are asked for together. An empty verdict is open.
+type claimGroup struct {
+	id       chain.ID
+	claims   []chain.Claim
+	verdicts []chain.Verdict
+	checked  map[int]bool // open claims that were authorized before, under another number
+}
+
+// open are the places of the claims without a verdict, or of those that were never checked.
+func (g *claimGroup) open(unchecked bool) (at []int, claims []chain.Claim) {
+	for i, v := range g.verdicts {
+		if v.State == "" && !(unchecked && g.checked[i]) {
+			at, claims = append(at, i), append(claims, g.claims[i])
+		}
+	}
+	return at, claims
+}
+
+// pass puts the open claims to a check. What passes stays open for the next.
+func (g *claimGroup) pass(ctx context.Context, check Check) error {
+	at, claims := g.open(true)
+	if len(at) == 0 {
+		return nil
+	}
+	verdicts, err := check.Check(ctx, g.id, claims)
+	if err == nil && len(verdicts) != len(claims) {
+		err = fmt.Errorf("%d verdicts for %d claims", len(verdicts), len(claims))
+	}
+	if err != nil {
+		return fmt.Errorf("checking payments: %w", err)
+	}
+	for i, n := range at {
+		if verdicts[i].State != chain.Authorized {
+			g.verdicts[n] = verdicts[i]
+		}
+	}
+	return nil
+}
+
+// stand puts the open claims to the sign-guard. What it does not know stays open.
+func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.Standing, error)) error {
+	at, claims := g.open(false)
+	if len(at) == 0 {
+		return nil
+	}
+	wanted := make([]signguard.Authorization, len(at))
+	for i, c := range claims {
+		wanted[i] = authorization(g.id, c)
+	}
+	standings, err := ask(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	for i, n := range at {
+		g.verdicts[n], g.checked[n] = verdictOf(standings[i]), standings[i] == signguard.Moved
+	}
+	return nil
+}
+
+func verdictOf(s signguard.Standing) chain.Verdict {
+	switch s {
+	case signguard.Living:
+		return chain.Verdict{State: chain.Authorized}
+	case signguard.Waits:
+		return chain.Verdict{State: chain.LaterClaim, Text: "its cause is signed for under another number, which no final block has decided"}
+	case signguard.Taken:
+		return refusal("another payment is signed for the same cause")
+	case signguard.Spent:
+		return refusal("its cause is paid")
+	}
+	return chain.Verdict{}
+}
+
+func authorization(id chain.ID, c chain.Claim) signguard.Authorization {
+	p := c.Payment
+	return signguard.Authorization{
+		Key: causeKey(id, c), Digest: Digest(p), Chain: id, Account: c.Account, PaymentID: p.ID,
+		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: time.Now(),
+	}
+}
+
+// causeKey names what may be paid once: a transfer, which is credited or refunded, or a payment of ours to ourselves.
+func causeKey(id chain.ID, c chain.Claim) string {
+	if c.Payment.Purpose == chain.Credit || c.Payment.Purpose == chain.Refund {
+		return fmt.Sprintf("transfer|%s|%s", c.Cause.Chain, c.Cause.Ref)
+	}
+	return fmt.Sprintf("%s|%s|%s|%d", c.Payment.Purpose, id, c.Account, c.Payment.ID)
+}

@@ -1,0 +1,182 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// askHeldEvery is how often the signer is asked again about what it holds: limits roll on, people approve.
+const askHeldEvery = time.Minute
+
+// errLater is why a payment waits that nobody can authorize or refuse yet.
+var errLater = errors.New("the signer cannot tell yet")
+
+// authorized asks the signer for leave before anything is bound, so that what it holds keeps nobody's line. It sets aside what has none, and answers
+// the rest in the same order.
+func (p *payer) authorized(ctx context.Context, a records.Account, cur records.Cursor, chosen []records.Payment) ([]records.Payment, error) {
+	verdicts, err := p.claim(ctx, p.id, chosen)
+	if err != nil || len(chosen) == 0 {
+		return nil, err
+	}
+	var list []records.Payment
+	var later []aside
+	var stopped []judged
+	for i, v := range verdicts {
+		switch v.State {
+		case chain.Authorized:
+			list = append(list, chosen[i])
+		case chain.LaterClaim:
+			later = append(later, aside{chosen[i], fmt.Errorf("%w: %s", errLater, v.Text)})
+		default:
+			stopped = append(stopped, judged{chosen[i], v})
+		}
+	}
+	return list, errors.Join(p.setAside(ctx, a, cur, later), p.judge(ctx, stopped))
+}
+
+// claim puts payments of one chain to the signer and answers its verdicts, in order. What pays nobody needs no leave.
+func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment) ([]chain.Verdict, error) {
+	verdicts := make([]chain.Verdict, len(list))
+	var at []int
+	var claims []chain.Claim
+	err := w.Store.View(ctx, func(tx *records.Tx) error {
+		transfers, err := tx.TransfersByID(causes(list))
+		for i, q := range list {
+			verdicts[i] = chain.Verdict{State: chain.Authorized}
+			if err == nil && q.Purpose != chain.Receive {
+				at, claims = append(at, i), append(claims, claimOf(q, transfers[q.TransferID]))
+			}
+		}
+		return err
+	})
+	if err != nil || len(claims) == 0 {
+		return verdicts, err
+	}
+	answers, err := w.Signer.Authorize(ctx, id, claims...)
+	if err == nil && len(answers) != len(claims) {
+		err = fmt.Errorf("%d verdicts for %d payments", len(answers), len(claims))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the signer for leave to pay: %w", err)
+	}
+	for i, n := range at {
+		verdicts[n] = answers[i]
+	}
+	return verdicts, nil
+}
+
+// claimOf names a payment and the transfer that it answers, if any.
+func claimOf(q records.Payment, t records.Transfer) chain.Claim {
+	c := chain.Claim{Account: q.Account, Payment: order(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token}}
+	if q.TransferID != 0 {
+		c.Cause.User, c.Cause.Chain, c.Cause.Height, c.Cause.Ref = t.Owner, t.Chain, t.Height, t.Ref
+	}
+	return c
+}
+
+// judged is a payment with the signer's verdict.
+type judged struct {
+	payment records.Payment
+	verdict chain.Verdict
+}
+
+// judge moves payments to the states of their verdicts, each with its reason and its line in the history.
+func (w *Watcher) judge(ctx context.Context, list []judged) error {
+	if len(list) == 0 {
+		return nil
+	}
+	err := w.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, j := range list {
+			if err := j.apply(tx); err != nil && !errors.Is(err, records.ErrConflict) { // an operator was faster
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("noting the signer's verdicts on %d payments: %w", len(list), err)
+	}
+	for _, j := range list {
+		log := w.Log.WithFields(logrus.Fields{"payment": j.payment.ID, "reason": j.verdict.Reason})
+		if j.verdict.State == chain.RefusedClaim {
+			log.Error("refused by the signer, an operator must look: " + j.verdict.Text)
+			continue
+		}
+		log.Info("payment " + string(j.verdict.State) + " by the signer")
+	}
+	return nil
+}
+
+// apply changes nothing for a payment that is held for the same reason.
+func (j judged) apply(tx *records.Tx) error {
+	q, v := j.payment, j.verdict
+	switch {
+	case v.State == chain.Authorized && q.State == records.HeldPayment:
+		return tx.MovePayment(q.ID, records.HeldPayment, records.Queued, "")
+	case v.State == chain.Authorized || v.State == chain.LaterClaim || q.State == records.HeldPayment && q.Reason == v.Reason:
+		return nil
+	}
+	if v.Text != "" {
+		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: "signer", Detail: v.Text}); err != nil {
+			return err
+		}
+	}
+	if q.State == records.HeldPayment {
+		return tx.NoteHeld(q.ID, v.Reason)
+	}
+	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, v.Reason)
+}
+
+// AskHeld asks the signer again about what it holds: what it authorizes now is queued. Run does so by itself.
+func (w *Watcher) AskHeld(ctx context.Context) error {
+	for _, reason := range records.AskedAgain() {
+		if err := w.askHeldFor(ctx, reason); err != nil {
+			return fmt.Errorf("asking about what is held for %q: %w", reason, err)
+		}
+	}
+	return nil
+}
+
+func (w *Watcher) askHeldFor(ctx context.Context, reason string) error {
+	for after := uint64(0); ; {
+		var list []records.Payment
+		err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
+			list, err = tx.HeldFor(reason, after, maxGroup)
+			return err
+		})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		after = list[len(list)-1].ID
+		for id := range w.Chains {
+			if err := w.askAgain(ctx, id, slices.DeleteFunc(slices.Clone(list), func(q records.Payment) bool { return q.Chain != id })); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (w *Watcher) askAgain(ctx context.Context, id chain.ID, list []records.Payment) error {
+	verdicts, err := w.claim(ctx, id, list)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	changed := make([]judged, 0, len(list))
+	for i, q := range list {
+		if v := verdicts[i]; v.State == chain.Authorized || v.State != chain.LaterClaim && v.Reason != q.Reason {
+			changed = append(changed, judged{q, v})
+		}
+	}
+	if len(changed) > 0 {
+		defer w.wake()
+	}
+	return w.judge(ctx, changed)
+}

@@ -1,0 +1,162 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records"
+	"gatewayd/signer"
+)
+
+// judgeOf is a check of the signer that gives everything that is paid to an account one verdict.
+type judgeOf map[string]chain.Verdict
+
+// Check passes the rest.
+func (j judgeOf) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	list := make([]chain.Verdict, len(claims))
+	for i, c := range claims {
+		list[i] = chain.Verdict{State: chain.Authorized}
+		if v, ok := j[c.Payment.To]; ok {
+			list[i] = v
+		}
+	}
+	return list, nil
+}
+
+// countedSigner counts the calls that commit at the sign-guard.
+type countedSigner struct {
+	orderSigner
+	asked, signed int
+}
+
+// Authorize counts.
+func (s *countedSigner) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
+	s.asked++
+	return s.orderSigner.Authorize(ctx, id, claims...)
+}
+
+// Sign counts.
+func (s *countedSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
+	s.signed++
+	return s.orderSigner.Sign(ctx, id, orders...)
+}
+
+// judged restarts the rig with a check in its signer.
+func (r *rig) judged(j judgeOf) *countedSigner {
+	s := &countedSigner{orderSigner: signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{j}})}
+	r.parts.Signer = s
+	r.restart()
+	return s
+}
+
+// TestHeldPaymentsBlockNobody: what the signer holds has no number, so that what comes behind it is paid; what it authorizes later is paid then.
+func TestHeldPaymentsBlockNobody(t *testing.T) {
+	r := setup(t)
+	listed, odd, early := r.eth.Address("listed"), r.eth.Address("odd"), r.eth.Address("early")
+	verdicts := judgeOf{
+		listed: {State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "it is on the list"},
+		odd:    {State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: "its transfer names another payee"},
+		early:  {State: chain.LaterClaim, Text: "the nodes do not show it yet"},
+	}
+	r.judged(verdicts)
+	owner, _ := r.user()
+	held, refused, later := r.withdraw(owner, listed, 1000), r.withdraw(owner, odd, 1000), r.withdraw(owner, early, 1000)
+	paid := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.rest()
+	state := func(hash string) []any { p := r.payment(hash); return []any{p.State, p.Reason} }
+	require.Equal(t, []any{records.Paid, ""}, state(paid))
+	require.Equal(t, []any{records.HeldPayment, records.HeldListed}, state(held))
+	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused))
+	require.Equal(t, []any{records.Queued, ""}, state(later))
+
+	verdicts[listed] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
+	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.Equal(t, []any{records.HeldPayment, records.HeldLimit}, state(held))
+	clear(verdicts)
+	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.Equal(t, []any{records.Queued, ""}, state(held))
+	r.rest()
+	require.Equal(t, []any{records.Paid, ""}, state(held))
+	require.Equal(t, []any{records.Paid, ""}, state(later))
+	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused), "nobody has ordered it again")
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(refused).ID}) })
+	r.rest()
+	require.Equal(t, []any{records.Paid, ""}, state(refused))
+	r.requireSound()
+}
+
+// TestGroupsAreAuthorizedAtOnce: what is bound together costs one question before it, and one signature's commit after.
+func TestGroupsAreAuthorizedAtOnce(t *testing.T) {
+	r := setup(t)
+	s := r.judged(judgeOf{})
+	owner, _ := r.user()
+	for i := range 10 {
+		r.withdraw(owner, r.eth.Address(fmt.Sprint("payee ", i)), 1000)
+	}
+	before := r.account("eth", r.net.Hot).Next
+	r.vite.Mine(finality + 1)
+	for range 5 {
+		r.step()
+	}
+	require.Equal(t, before+10, r.account("eth", r.net.Hot).Next)
+	require.Equal(t, []int{1, 2}, []int{s.asked, s.signed}, "one group of payouts; receives are asked for by nobody, and signed")
+}
+
+// TestBoundBeforeAuthorizations: what an earlier version bound, or a sign-guard from a backup has forgotten, is authorized before it is signed.
+func TestBoundBeforeAuthorizations(t *testing.T) {
+	r := setup(t)
+	late := r.eth.Address("late")
+	owner, _ := r.user()
+	verdicts := judgeOf{}
+	s := r.judged(verdicts)
+	r.parts.Signer = allows{s}
+	r.restart()
+	first, second := r.withdraw(owner, r.eth.Address("payee"), 1000), r.withdraw(owner, late, 1000)
+	verdicts[late] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
+	r.vite.Mine(finality + 1)
+	for range 3 {
+		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+	}
+	require.NoError(t, r.bindOnly("eth", r.net.Hot))
+	require.Equal(t, records.Bound, r.payment(second).State)
+	r.parts.Signer = s
+	r.restart()
+	_ = r.w.Step(t.Context())
+	require.ErrorContains(t, r.w.Step(t.Context()), "too much today")
+	r.view(func(tx *records.Tx) error {
+		slots, err := tx.OpenSlots("eth", r.net.Hot)
+		require.Len(t, slots, 2)
+		require.Equal(t, []int{1, 0}, []int{len(slots[0].Attempts), len(slots[1].Attempts)})
+		return err
+	})
+	clear(verdicts)
+	r.rest()
+	require.Equal(t, []records.PaymentState{records.Paid, records.Paid}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
+	r.requireSound()
+}
+
+// allows says yes without asking the sign-guard.
+type allows struct{ orderSigner }
+
+// Authorize says yes.
+func (allows) Authorize(_ context.Context, _ chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
+	list := make([]chain.Verdict, len(claims))
+	for i := range list {
+		list[i].State = chain.Authorized
+	}
+	return list, nil
+}
+
+// bindOnly gives slots to what waits at an account, and signs nothing.
+func (r *rig) bindOnly(id chain.ID, account string) error {
+	p := r.w.payers[id]
+	if _, err := p.ready(r.t.Context(), r.account(id, account)); err != nil {
+		return err
+	}
+	return p.bind(r.t.Context(), r.account(id, account), r.cursor(id))
+}
