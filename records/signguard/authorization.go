@@ -109,13 +109,16 @@ type authorizationRow struct {
 	Signed    bool   `db:"signed"` // for this cause, and not void
 }
 
+// binding is a signature that may still pay or has paid. Where the ledger links blocks, lines exclude each other, and only the newest counts.
+const binding = `g.live = 1 AND (g.lineage = 0 OR g.lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account))`
+
 func standing(ctx context.Context, db sqlx.QueryerContext, w Authorization) (Standing, error) {
 	if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
 		return "", fmt.Errorf("%w: a cause, a digest and a payment are wanted", ErrRefused)
 	}
 	var rows []authorizationRow
 	err := sqlx.SelectContext(ctx, db, &rows, `SELECT digest, chain, account, payment_id, state,
-		EXISTS (SELECT 1 FROM guard WHERE cause = ? AND live = 1 AND cause <> '') AS signed FROM authorizations WHERE cause = ?`, w.Key, w.Key)
+		EXISTS (SELECT 1 FROM guard g WHERE g.cause = ? AND g.cause <> '' AND `+binding+`) AS signed FROM authorizations WHERE cause = ?`, w.Key, w.Key)
 	if err != nil {
 		return "", err
 	}
@@ -127,8 +130,8 @@ func standing(ctx context.Context, db sqlx.QueryerContext, w Authorization) (Sta
 		return s, nil
 	}
 	var others int // that are signed under the number: it is theirs until they are decided
-	err = sqlx.GetContext(ctx, db, &others, `SELECT COUNT(*) FROM guard WHERE payment_id = ? AND chain = ? AND account = ? AND live = 1
-		AND cause <> ? AND NOT (cause = '' AND digest = ?)`, w.PaymentID, string(w.Chain), w.Account, w.Key, w.Digest)
+	err = sqlx.GetContext(ctx, db, &others, `SELECT COUNT(*) FROM guard g WHERE g.payment_id = ? AND g.chain = ? AND g.account = ?
+		AND g.cause <> ? AND NOT (g.cause = '' AND g.digest = ?) AND `+binding, w.PaymentID, string(w.Chain), w.Account, w.Key, w.Digest)
 	if others > 0 {
 		s = Waits
 	}

@@ -196,10 +196,11 @@ func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 }
 
 // Release frees every payment that was signed at a number of an account below next: final blocks have used those numbers up, so nothing signed
-// there can pay any more. After a restored backup the ids of payments are given anew, and an old signature must not stand for a new payment.
+// there can pay any more. Of an account that goes on in a new line it frees everything: lines exclude each other. After a restored backup the ids of
+// payments are given anew, and an old signature must not stand for a new payment.
 func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	err := g.update(ctx, func(t *sqlx.Tx) error {
-		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND number < ?`, string(id), account, next)
+		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND (number < ? OR lineage > 0)`, string(id), account, next)
 		return err
 	})
 	if err != nil {
