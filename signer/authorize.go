@@ -33,7 +33,7 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	for i, c := range claims {
 		g.verdicts[i] = wellFormed(c)
 	}
-	if err := g.stand(ctx, s.guard.Standings); err != nil {
+	if err := g.stand(ctx, s.guard.States); err != nil {
 		return nil, err
 	}
 	for _, check := range s.checks {
@@ -110,7 +110,7 @@ func (g *claimGroup) pass(ctx context.Context, check Check) error {
 }
 
 // stand puts the open claims to the sign-guard. What it does not know stays open.
-func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.Standing, error)) error {
+func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.State, error)) error {
 	at, claims := g.open(false)
 	if len(at) == 0 {
 		return nil
@@ -119,17 +119,17 @@ func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []sign
 	for i, c := range claims {
 		wanted[i] = authorization(g.id, c)
 	}
-	standings, err := ask(ctx, wanted)
+	states, err := ask(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	for i, n := range at {
-		g.verdicts[n], g.checked[n] = verdictOf(standings[i]), standings[i] == signguard.Moved
+		g.verdicts[n], g.checked[n] = verdictOf(states[i]), states[i] == signguard.Moved
 	}
 	return nil
 }
 
-func verdictOf(s signguard.Standing) chain.Verdict {
+func verdictOf(s signguard.State) chain.Verdict {
 	switch s {
 	case signguard.Living:
 		return chain.Verdict{State: chain.Authorized}

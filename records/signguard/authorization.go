@@ -30,17 +30,17 @@ type Authorization struct {
 	At        time.Time
 }
 
-// Standing is what the sign-guard knows of a cause.
-type Standing string
+// State is what the sign-guard knows of a cause.
+type State string
 
-// The standings of an authorization.
+// The states of an authorization.
 const (
-	Unknown Standing = "unknown" // never authorized, or for something else of which nothing can be paid
-	Living  Standing = "living"  // authorized as it is
-	Moved   Standing = "moved"   // authorized under another number, which nothing is signed for
-	Waits   Standing = "waits"   // authorized under another number, whose signature is not decided
-	Taken   Standing = "taken"   // something else is signed for the same cause, and not proven void
-	Spent   Standing = "spent"   // paid
+	Unknown State = "unknown" // never authorized, or for something else of which nothing can be paid
+	Living  State = "living"  // authorized as it is
+	Moved   State = "moved"   // authorized under another number, which nothing is signed for
+	Waits   State = "waits"   // authorized under another number, whose signature is not decided
+	Taken   State = "taken"   // something else is signed for the same cause, and not proven void
+	Spent   State = "spent"   // paid
 )
 
 const authorizationSchema = `CREATE TABLE IF NOT EXISTS authorizations (
@@ -49,26 +49,27 @@ const authorizationSchema = `CREATE TABLE IF NOT EXISTS authorizations (
 	created_at BIGINT NOT NULL, state TEXT NOT NULL CHECK (state IN ('living','spent')));
 CREATE INDEX IF NOT EXISTS authorizations_of_payment ON authorizations (payment_id);
 CREATE INDEX IF NOT EXISTS authorizations_since ON authorizations (created_at);
-CREATE INDEX IF NOT EXISTS guard_of_cause ON guard (cause) WHERE live = 1 AND cause <> '';`
+CREATE INDEX IF NOT EXISTS guard_of_cause ON guard (cause) WHERE live = 1 AND cause <> '';
+`
 
-// Standings answers what is known of each, in order. It changes nothing.
-func (g *Guard) Standings(ctx context.Context, wanted []Authorization) ([]Standing, error) {
-	list := make([]Standing, len(wanted))
+// States answers what is known of each, in order. It changes nothing.
+func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, error) {
+	list := make([]State, len(wanted))
 	for i, w := range wanted {
 		var err error
-		if list[i], err = standing(ctx, g.db, w); err != nil {
+		if list[i], err = state(ctx, g.db, w); err != nil {
 			return nil, fmt.Errorf("asking the sign-guard for payment %d: %w", w.PaymentID, err)
 		}
 	}
 	return list, nil
 }
 
-// Authorize gives leave for those that may have it, in one durable commit, and answers the standing of each: Living is authorized.
-func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) ([]Standing, error) {
-	list := make([]Standing, len(wanted))
+// Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized.
+func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) ([]State, error) {
+	list := make([]State, len(wanted))
 	err := g.update(ctx, func(t *sqlx.Tx) error {
 		for i, w := range wanted {
-			s, err := standing(ctx, t, w)
+			s, err := state(ctx, t, w)
 			if err == nil && (s == Unknown || s == Moved) {
 				s, err = Living, authorize(ctx, t, w)
 			}
@@ -112,7 +113,7 @@ type authorizationRow struct {
 // binding is a signature that may still pay or has paid. Where the ledger links blocks, lines exclude each other, and only the newest counts.
 const binding = `g.live = 1 AND (g.lineage = 0 OR g.lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account))`
 
-func standing(ctx context.Context, db sqlx.QueryerContext, w Authorization) (Standing, error) {
+func state(ctx context.Context, db sqlx.QueryerContext, w Authorization) (State, error) {
 	if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
 		return "", fmt.Errorf("%w: a cause, a digest and a payment are wanted", ErrRefused)
 	}
@@ -124,7 +125,7 @@ func standing(ctx context.Context, db sqlx.QueryerContext, w Authorization) (Sta
 	}
 	s := Unknown
 	if len(rows) > 0 {
-		s = rows[0].standing(w)
+		s = rows[0].state(w)
 	}
 	if s != Unknown && s != Moved {
 		return s, nil
@@ -138,7 +139,7 @@ func standing(ctx context.Context, db sqlx.QueryerContext, w Authorization) (Sta
 	return s, err
 }
 
-func (r authorizationRow) standing(w Authorization) Standing {
+func (r authorizationRow) state(w Authorization) State {
 	same := r.Digest == w.Digest && r.Chain == string(w.Chain) && r.Account == w.Account
 	switch {
 	case r.State == string(Spent):

@@ -32,18 +32,18 @@ func signature(number uint64, digest string, payment uint64) signguard.Signature
 func TestAuthorizations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "guard.db")
 	g := openGuard(t, path)
-	ask := func(list ...signguard.Authorization) []signguard.Standing {
-		standings, err := g.Authorize(t.Context(), list)
+	ask := func(list ...signguard.Authorization) []signguard.State {
+		states, err := g.Authorize(t.Context(), list)
 		require.NoError(t, err)
-		return standings
+		return states
 	}
-	known := func(a signguard.Authorization) signguard.Standing {
-		standings, err := g.Standings(t.Context(), []signguard.Authorization{a})
+	known := func(a signguard.Authorization) signguard.State {
+		states, err := g.States(t.Context(), []signguard.Authorization{a})
 		require.NoError(t, err)
-		return standings[0]
+		return states[0]
 	}
 	require.Equal(t, signguard.Unknown, known(leave("a", "pay bob 5", 1)))
-	require.Equal(t, []signguard.Standing{signguard.Living, signguard.Living}, ask(leave("a", "pay bob 5", 1), leave("b", "pay bob 5", 2)))
+	require.Equal(t, []signguard.State{signguard.Living, signguard.Living}, ask(leave("a", "pay bob 5", 1), leave("b", "pay bob 5", 2)))
 	require.Equal(t, signguard.Moved, known(leave("a", "pay bob 5", 9)))
 	require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(0, "pay eve 5", 1)), signguard.ErrUnauthorized)
 	require.ErrorIs(t, g.Allow(t.Context(), "bsc", signature(0, "pay bob 5", 1)), signguard.ErrUnauthorized)
@@ -51,10 +51,10 @@ func TestAuthorizations(t *testing.T) {
 
 	require.NoError(t, g.Close())
 	g = openGuard(t, path)
-	require.Equal(t, []signguard.Standing{signguard.Living, signguard.Waits, signguard.Taken, signguard.Waits},
+	require.Equal(t, []signguard.State{signguard.Living, signguard.Waits, signguard.Taken, signguard.Waits},
 		ask(leave("a", "pay bob 5", 1), leave("a", "pay bob 5", 9), leave("a", "pay eve 5", 3), leave("c", "pay bob 5", 1)))
 	require.NoError(t, g.Free(t.Context(), 1))
-	require.Equal(t, []signguard.Standing{signguard.Living}, ask(leave("a", "refund 5", 3)))
+	require.Equal(t, []signguard.State{signguard.Living}, ask(leave("a", "refund 5", 3)))
 	require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(1, "pay bob 5", 1)), signguard.ErrUnauthorized)
 	_, err := g.Authorize(t.Context(), []signguard.Authorization{leave("", "x", 1)})
 	require.ErrorIs(t, err, signguard.ErrRefused)
@@ -84,9 +84,9 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 	require.NoError(t, g.Allow(t.Context(), "eth", signature(7, "pay bob 5", 1)))
 	require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(7, "pay eve 5", 1)), signguard.ErrRefused)
 	require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(8, "pay bob 5", 2)), signguard.ErrUnauthorized)
-	standings, err := g.Standings(t.Context(), []signguard.Authorization{leave("a", "pay bob 5", 1), leave("a", "pay eve 5", 1)})
+	states, err := g.States(t.Context(), []signguard.Authorization{leave("a", "pay bob 5", 1), leave("a", "pay eve 5", 1)})
 	require.NoError(t, err)
-	require.Equal(t, []signguard.Standing{signguard.Unknown, signguard.Waits}, standings, "the number may be the same payment's, and is nobody else's")
+	require.Equal(t, []signguard.State{signguard.Unknown, signguard.Waits}, states, "the number may be the same payment's, and is nobody else's")
 }
 
 // TestLacksAuthorizations: a backup that knows of an authorization is newer than a file that does not.
