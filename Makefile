@@ -23,9 +23,9 @@ demo-exchange: ## an API key, orders, pushes and a withdrawal on the exchange of
 	go run ./cmd/gatewayd demo exchange
 
 .PHONY: drill
-drill: build ## breaks three gateways in every way there is and repairs them by command (three minutes); ARGS="--only halted-account"
+drill: ## breaks three gateways in every way there is and repairs them by command (three minutes); ARGS="-run TestDrill//halted-account"
 	@scripts/npm-install.sh
-	scripts/postgres.sh sh -c 'build/gatewayd demo drill --postgres "$$GATEWAYD_TEST_POSTGRES" "$$@"' - $(ARGS)
+	scripts/postgres.sh go test -count=1 -v -timeout 80m ./devnet/drill $(ARGS)
 
 .PHONY: bench
 bench: build build/gatewaybench ## figures of whole programs beside budget and yardstick; ARGS="--rounds 5 --only ws"

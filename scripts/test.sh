@@ -18,12 +18,12 @@ events() {
 		"${tests[@]}" -p 2 "$@"
 		return
 	fi
-	"${tests[@]}" -run '^TestDrill$' ./cmd/gatewayd >build/drill.json &
+	"${tests[@]}" ./devnet/drill >build/drill.json &
 	beside+=($!)
-	"${tests[@]}" -p 1 -skip '^TestDrill$' ./cmd/... >build/programs.json &
+	"${tests[@]}" -p 1 ./cmd/... >build/programs.json &
 	beside+=($!)
 	# shellcheck disable=SC2046
-	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/...)) || code=1
+	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./devnet/drill)) || code=1
 	"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" || code=1
 	for at in "${beside[@]}"; do
 		wait "$at" || code=1

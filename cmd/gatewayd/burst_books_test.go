@@ -13,13 +13,12 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/devnet"
 	"gatewayd/devnet/burst"
-	"gatewayd/devnet/drill"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
 
 // lazy prints what a variable holds when a test has failed, not before.
-type lazy struct{ h *drill.BridgeHoldings }
+type lazy struct{ h *devnet.Holdings }
 
 func (l lazy) String() string { return l.h.String() }
 
@@ -47,7 +46,7 @@ func sourceAccounts(t *testing.T, b *burst.Burst) map[common.Address]bool {
 }
 
 // holdings asks both chains, and nobody else, for all that the gateway has.
-func (w *burstWorld) holdings(t *testing.T, b *burst.Burst) drill.BridgeHoldings {
+func (w *burstWorld) holdings(t *testing.T, b *burst.Burst) devnet.Holdings {
 	t.Helper()
 	eth, err := devnet.NewEthUser(t.Context(), w.info.Source, devnode.FaucetKey())
 	require.NoError(t, err)
@@ -56,15 +55,15 @@ func (w *burstWorld) holdings(t *testing.T, b *burst.Burst) drill.BridgeHoldings
 	require.NoError(t, err)
 	home, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	h, err := drill.Holdings(t.Context(), w.info, eth.Client, sourceAccounts(t, b), home)
+	h, err := devnet.ReadHoldings(t.Context(), w.info, eth.Client, sourceAccounts(t, b), home)
 	require.NoError(t, err)
 	return h
 }
 
 // owed is what the gateway must have, from what users and sponsors sent and were to get and what its transactions cost.
-func owedBy(t *testing.T, b *burst.Burst, before drill.BridgeHoldings, fees *big.Int) drill.BridgeHoldings {
+func owedBy(t *testing.T, b *burst.Burst, before devnet.Holdings, fees *big.Int) devnet.Holdings {
 	t.Helper()
-	h := drill.BridgeHoldings{}
+	h := devnet.Holdings{}
 	for what, amount := range before {
 		h.Add(what, amount)
 	}
@@ -88,15 +87,15 @@ func owedBy(t *testing.T, b *burst.Burst, before drill.BridgeHoldings, fees *big
 // fees is what the gateway's accounts on the source chain have paid for their transactions.
 func (w *burstWorld) fees(t *testing.T, b *burst.Burst) *big.Int {
 	t.Helper()
-	sum, err := drill.FeesOf(t.Context(), b.Payer.Client, sourceAccounts(t, b))
+	sum, err := devnet.FeesOf(t.Context(), b.Payer.Client, sourceAccounts(t, b))
 	require.NoError(t, err)
 	return sum
 }
 
 // reckon holds what the gateway has on both chains against what users sent and got, and then its own books against the chains.
-func (w *burstWorld) reckon(t *testing.T, b *burst.Burst, before drill.BridgeHoldings) {
+func (w *burstWorld) reckon(t *testing.T, b *burst.Burst, before devnet.Holdings) {
 	t.Helper()
-	var want, have drill.BridgeHoldings
+	var want, have devnet.Holdings
 	require.Eventually(t, func() bool { // a sweep or a receive may be under way
 		want, have = owedBy(t, b, before, w.fees(t, b)), w.holdings(t, b)
 		return want.Equal(have)

@@ -133,3 +133,10 @@ func firstToken(t *testing.T, path string) string {
 	require.NoError(t, err)
 	return cfg.Networks[0].Tokens[0].Token
 }
+
+func lookUp(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	require.NoError(t, err)
+	return path
+}

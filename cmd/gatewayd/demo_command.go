@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/devnet/burst"
 	"gatewayd/devnet/demo"
-	"gatewayd/devnet/drill"
 	"gatewayd/devnet/exchangedemo"
 	"gatewayd/internal/ethtest"
 )
@@ -35,7 +33,7 @@ func demoCommand(w streams) *cobra.Command {
 	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
 	c.Flags().StringVar(&info, "info", devnet.InfoPath(), "description of the development environment")
 	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
-	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w), demoDrillCommand(w))
+	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w))
 	return c
 }
 
@@ -87,44 +85,5 @@ func demoBurstCommand(w streams) *cobra.Command {
 	f.StringVar(&o.URLs.Exchange, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")
 	f.BoolVar(&o.JSON, "json", false, "print one JSON object per event; the last one is the result")
 	f.DurationVar(&o.Patience, "timeout", 30*time.Minute, "give up after this long")
-	return c
-}
-
-func demoDrillCommand(w streams) *cobra.Command {
-	var o drill.Options
-	c := &cobra.Command{
-		Use: "drill", Short: "Break a gateway in every way there is, look at every surface, repair it by command and count the money", Args: cobra.NoArgs,
-		Long: "Start three gateways side by side, each with a source chain (anvil, behind three nodes that can fail), an exchange chain and a daemon; then let\n" +
-			"go wrong what can:\n\n" + drill.List() +
-			"\nAfter each it waits until every surface tells it, repairs it by the command that an operator would use, has users deposit and withdraw, and\n" +
-			"looks for one line of the log when it began and one when it was over. In the end every balance on both chains is compared with what users\n" +
-			"sent. Nothing outside this machine is touched.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.Check(); err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
-			defer cancel()
-			if o.Group == "" {
-				return o.RunGroups(ctx, w.stdout, w.stderr)
-			}
-			return o.RunGroup(ctx, w.stdout)
-		},
-	}
-	self, err := os.Executable()
-	if err != nil {
-		self = "gatewayd"
-	}
-	f := c.Flags()
-	f.StringVar(&o.Binary, "binary", self, "the program that is drilled")
-	f.StringVar(&o.Postgres, "postgres", "", "URL of a PostgreSQL server on this machine where a database may be made and dropped; empty: SQLite")
-	f.StringSliceVar(&o.Only, "only", nil, "names of the drills, separated by commas; empty: all")
-	f.BoolVar(&o.JSON, "json", false, "print one JSON object per event")
-	f.DurationVar(&o.Patience, "timeout", 20*time.Minute, "give up after this long")
-	f.StringVar(&o.Group, "group", "", "")
-	f.BoolVar(&o.Mount, "mount", false, "")
-	for _, inner := range []string{"group", "mount"} {
-		_ = f.MarkHidden(inner) // it was defined above
-	}
 	return c
 }

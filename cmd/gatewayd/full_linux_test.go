@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +16,7 @@ import (
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/devnet"
-	"gatewayd/devnet/drill"
+	"gatewayd/internal/smalldisk"
 	"gatewayd/wallet"
 )
 
@@ -41,10 +39,10 @@ func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	child.Env = append(os.Environ(), inside+"=1")
-	child.SysProcAttr = drill.OwnMounts(user)
+	child.SysProcAttr = smalldisk.OwnMounts(user)
 	child.SysProcAttr.AmbientCaps = caps
 	out, err := child.CombinedOutput()
-	if drill.MountsRefused(err) {
+	if smalldisk.MountsRefused(err) {
 		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
 	}
 	t.Logf("%s", out)
@@ -58,7 +56,7 @@ func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 func smallDisk(t *testing.T, dir, size string) {
 	t.Helper()
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	unmount, err := drill.MountDisk(dir, size)
+	unmount, err := smalldisk.Mount(dir, size)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -100,11 +98,7 @@ func (c *cramped) told(t *testing.T) string {
 // fill takes all room of the disk.
 func (c *cramped) fill(t *testing.T) {
 	t.Helper()
-	f, err := os.Create(filepath.Join(c.disk, "ballast"))
-	require.NoError(t, err)
-	defer f.Close()
-	_, err = io.Copy(f, drill.Zeroes{})
-	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, smalldisk.Fill(filepath.Join(c.disk, "ballast")))
 }
 
 func (c *cramped) free(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/devnet"
-	"gatewayd/devnet/drill"
 	"gatewayd/devnet/faultynode"
 	"gatewayd/operator/status"
 	"gatewayd/vite/ledger"
@@ -231,7 +230,7 @@ func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
 // steal sends coin away with the hot account's key, as somebody does who has it.
 func (w *limpWorld) steal(t *testing.T, wei *big.Int) {
 	t.Helper()
-	hash, err := drill.SendByHand(t.Context(), w.user.Eth.Client, w.keys, common.HexToAddress(goodPayee), wei)
+	hash, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, common.HexToAddress(goodPayee), wei)
 	require.NoError(t, err)
 	require.NoError(t, w.user.Eth.Mined(t.Context(), hash))
 }

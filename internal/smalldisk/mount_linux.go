@@ -1,4 +1,4 @@
-package drill
+package smalldisk
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ func MountsRefused(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL)
 }
 
-// MountDisk makes a directory a disk in memory of a size such as "64m".
-func MountDisk(dir, size string) (unmount func() error, err error) {
+// Mount makes a directory a disk in memory of a size such as "64m".
+func Mount(dir, size string) (unmount func() error, err error) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
 		return nil, fmt.Errorf("mounting a disk of %s: %w", size, err)
 	}

@@ -2,16 +2,14 @@ package drill
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +18,7 @@ import (
 
 	"gatewayd/daemon"
 	"gatewayd/devnet"
+	"gatewayd/internal/smalldisk"
 )
 
 // drillDatabase is a database on a PostgreSQL server to which the daemon goes by a link, so that it can be cut off: the server's Unix socket
@@ -34,15 +33,15 @@ type drillDatabase struct {
 func (w *drillEnv) openDatabase(ctx context.Context, server string) (string, error) {
 	cfg, err := pgx.ParseConfig(server)
 	if err != nil {
-		return "", fmt.Errorf("--postgres: %w", err)
+		return "", fmt.Errorf("GATEWAYD_TEST_POSTGRES: %w", err)
 	}
 	network, socket := pgconn.NetworkAddress(cfg.Host, cfg.Port)
 	if network != "unix" {
-		return "", fmt.Errorf("--postgres: host=%s must be the directory of a Unix socket, which the drill can hide from the daemon", cfg.Host)
+		return "", fmt.Errorf("GATEWAYD_TEST_POSTGRES: host=%s must be the directory of a Unix socket, which the drill can hide from the daemon", cfg.Host)
 	}
 	db, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return "", fmt.Errorf("--postgres: %w", err)
+		return "", fmt.Errorf("GATEWAYD_TEST_POSTGRES: %w", err)
 	}
 	d := &drillDatabase{db: db, name: "gatewayd_drill_" + uuid.NewString()[:8], socket: socket, link: filepath.Join(w.dir, filepath.Base(socket))}
 	w.later(func() error { return db.Close(context.WithoutCancel(ctx)) })
@@ -89,7 +88,7 @@ func (w *drillEnv) joinDatabase(ctx context.Context) error {
 
 func (w *drillEnv) withoutPostgres() string {
 	if w.database == nil {
-		return "--postgres names no server"
+		return "GATEWAYD_TEST_POSTGRES names no server"
 	}
 	return ""
 }
@@ -98,28 +97,12 @@ func (w *drillEnv) withoutPostgres() string {
 func (w *drillEnv) ballast() string { return filepath.Join(w.data, "ballast") }
 
 func (w *drillEnv) fillDisk(context.Context) error {
-	f, err := os.Create(w.ballast())
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := io.Copy(f, Zeroes{}); !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("filling the disk: %w", err)
-	}
-	return nil
+	return smalldisk.Fill(w.ballast())
 }
 
 func (w *drillEnv) freeDisk(context.Context) error {
 	w.log.Note("there is room again")
 	return os.Remove(w.ballast())
-}
-
-// Zeroes never ends.
-type Zeroes struct{}
-
-func (Zeroes) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }
 
 func (w *drillEnv) withoutDisk() string {
@@ -129,12 +112,13 @@ func (w *drillEnv) withoutDisk() string {
 	return ""
 }
 
-// freePort is a loopback address that nobody listened on a moment ago.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", daemon.AnyPort)
-	if err != nil {
-		return "", err
+// freePort is a loopback address that nobody listened on a moment ago. Its port is below those that the system gives to whoever asks for any.
+func freePort() (address string, err error) {
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000))); err == nil {
+			return l.Addr().String(), l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return "", err
 }

@@ -9,9 +9,9 @@ import (
 
 // Groups of drills: each has chains, users and a daemon of its own.
 const (
-	nodesGroup = "nodes and chains"
-	moneyGroup = "money"             // the daemon's data is on a small disk
-	storeGroup = "database and past" // the records are on PostgreSQL, where a server is given
+	nodesGroup = "nodes"
+	moneyGroup = "money"    // the daemon's data is on a small disk
+	storeGroup = "database" // the records are on PostgreSQL, where a server is given
 )
 
 // drill is one thing that goes wrong, what people see of it, and what mends it.

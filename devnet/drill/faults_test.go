@@ -12,17 +12,13 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
-	"github.com/ethereum/go-ethereum/core/types"
-	"github.com/ethereum/go-ethereum/ethclient"
 	"github.com/holiman/uint256"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum"
 	"gatewayd/devnet"
 	"gatewayd/devnet/faultynode"
 	"gatewayd/internal/ethtest"
-	"gatewayd/wallet"
 	"gatewayd/wallet/keystore"
 )
 
@@ -112,39 +108,13 @@ func (w *drillEnv) unforkChain(ctx context.Context) error {
 	return w.orders(ctx, "chain", "resume", "eth")
 }
 
-// SendByHand signs with the hot account's key and sends, as a thief or a colleague would.
-func SendByHand(ctx context.Context, node *ethclient.Client, keys *wallet.Keys, to common.Address, amount *big.Int) (hash common.Hash, err error) {
-	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
-	if err != nil {
-		return hash, err
-	}
-	nonce, err := node.PendingNonceAt(ctx, common.HexToAddress(hot))
-	if err != nil {
-		return hash, err
-	}
-	id, err := node.ChainID(ctx)
-	if err != nil {
-		return hash, err
-	}
-	signer := types.LatestSignerForChainID(id)
-	tx := types.NewTx(&types.DynamicFeeTx{ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Gas: 21_000, To: &to, Value: amount})
-	_, signature, err := keys.Sign(ctx, wallet.SourcePaths(ethereum.CoinType).Hot(0), signer.Hash(tx).Bytes())
-	if err != nil {
-		return hash, err
-	}
-	if tx, err = tx.WithSignature(signer, signature); err != nil {
-		return hash, err
-	}
-	return tx.Hash(), node.SendTransaction(ctx, tx)
-}
-
 func (w *drillEnv) sendWithHotKey(ctx context.Context) error {
 	amount := big.NewInt(1e17)
 	to, err := devnet.NewPayee()
 	if err != nil {
 		return err
 	}
-	hash, err := SendByHand(ctx, w.anvil.Client(), w.keys, to, amount)
+	hash, err := devnet.SendByHand(ctx, w.anvil.Client(), w.keys, to, amount)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"gatewayd/devnet/demo"
 	"gatewayd/devnet/faultynode"
 	"gatewayd/internal/ethtest"
+	"gatewayd/internal/smalldisk"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
@@ -40,11 +41,18 @@ const (
 	drillNodes         = 3
 )
 
+// options are what a group of drills has.
+type options struct {
+	binary   string // the program that is drilled
+	postgres string // URL of a PostgreSQL server where a database may be made and dropped; empty: SQLite
+	mount    bool   // this process may mount the small disk
+}
+
 // drillEnv is what drills damage: anvil behind three nodes that can fail, as those of different owners, an embedded exchange chain behind
 // another one, users, and the daemon as a process of its own.
 type drillEnv struct {
 	log      *demo.Log
-	options  Options
+	options  options
 	dir      string // of the configuration and the log
 	data     string // of the daemon
 	small    bool   // it is a small disk
@@ -65,7 +73,7 @@ type drillEnv struct {
 	users []*drillUser // one for each token
 	rich  []*drillUser // of the first two tokens: they have some that were never deposited
 	mu    sync.Mutex   // of due
-	due   BridgeHoldings
+	due   devnet.Holdings
 	ours  map[string]bool // deposit addresses that users were told
 
 	logFrom int      // where the daemon's log was when the drill began
@@ -75,8 +83,8 @@ type drillEnv struct {
 	strays  []string // hashes of deposits of which nobody knows the owner
 }
 
-func newDrillEnv(dir string, o Options, log *demo.Log) *drillEnv {
-	return &drillEnv{log: log, options: o, dir: dir, data: filepath.Join(dir, "data"), ours: map[string]bool{}}
+func newDrillEnv(dir string, o options) *drillEnv {
+	return &drillEnv{options: o, dir: dir, data: filepath.Join(dir, "data"), ours: map[string]bool{}}
 }
 
 // open starts everything and has users bridge. close is wanted in any case.
@@ -201,8 +209,8 @@ func (w *drillEnv) configure(ctx context.Context) error {
 	}, w.sources[0].URL, w.anvil.ChainID(), w.line.URL)
 	w.cfg.Log = config.Log{Level: "info", Format: "json"}
 	w.cfg.Database.URL = "sqlite:" + filepath.Join(w.data, "records.db")
-	if w.options.Postgres != "" {
-		if w.cfg.Database.URL, err = w.openDatabase(ctx, w.options.Postgres); err != nil {
+	if w.options.postgres != "" {
+		if w.cfg.Database.URL, err = w.openDatabase(ctx, w.options.postgres); err != nil {
 			return err
 		}
 	}
@@ -226,10 +234,10 @@ func (w *drillEnv) configure(ctx context.Context) error {
 
 // openDisk makes the daemon's directory, a small disk where one can be had.
 func (w *drillEnv) openDisk(context.Context) error {
-	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.options.Mount {
+	if err := os.MkdirAll(w.data, 0o700); err != nil || !w.options.mount {
 		return err
 	}
-	unmount, err := MountDisk(w.data, "160m")
+	unmount, err := smalldisk.Mount(w.data, "160m")
 	if w.small = err == nil; w.small {
 		w.later(unmount)
 	}
@@ -258,7 +266,7 @@ func (w *drillEnv) start(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	w.daemon, w.ended = exec.Command(w.options.Binary, "run", "-c", w.info.Config), make(chan error, 1) // room for the one answer
+	w.daemon, w.ended = exec.Command(w.options.binary, "run", "-c", w.info.Config), make(chan error, 1) // room for the one answer
 	w.daemon.Stderr = log
 	if err := w.daemon.Start(); err != nil {
 		return fmt.Errorf("starting the daemon: %w", err)

@@ -85,7 +85,7 @@ func (w *drillEnv) page(ctx context.Context, url string) (string, error) {
 func (w *drillEnv) gatewayd(ctx context.Context, args ...string) (out string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, drillLook)
 	defer cancel()
-	c := exec.CommandContext(ctx, w.options.Binary, append(args, "-c", w.info.Config)...)
+	c := exec.CommandContext(ctx, w.options.binary, append(args, "-c", w.info.Config)...)
 	var both bytes.Buffer
 	c.Stdout, c.Stderr = &both, &both
 	err = c.Run()

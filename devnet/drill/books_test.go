@@ -1,0 +1,103 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/devnet"
+	"gatewayd/wallet"
+)
+
+// openBooks notes what the gateway begins with.
+func (w *drillEnv) openBooks(ctx context.Context) (err error) {
+	w.due, err = w.holdings(ctx)
+	return err
+}
+
+// moves notes that the gateway is due more of one thing, or less.
+func (w *drillEnv) moves(what string, amount *big.Int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due.Add(what, amount)
+}
+
+// learns adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
+func (w *drillEnv) learns(ctx context.Context, address string) error {
+	if ours, err := w.accounts(); err != nil || ours[common.HexToAddress(address)] {
+		return err
+	}
+	have, err := w.anvil.Client().BalanceAt(ctx, common.HexToAddress(address), nil)
+	if err == nil {
+		w.ours[address] = true
+		w.moves("source native", have)
+	}
+	return err
+}
+
+// accounts are the gateway's addresses on the source chain: its own, and those that users were told.
+func (w *drillEnv) accounts() (map[common.Address]bool, error) {
+	gas, err := w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Gas())
+	ours := map[common.Address]bool{common.HexToAddress(w.hot): true, common.HexToAddress(gas): true}
+	for address := range w.ours {
+		ours[common.HexToAddress(address)] = true
+	}
+	return ours, err
+}
+
+func (w *drillEnv) holdings(ctx context.Context) (devnet.Holdings, error) {
+	ours, err := w.accounts()
+	if err != nil {
+		return nil, err
+	}
+	return devnet.ReadHoldings(ctx, w.info, w.anvil.Client(), ours, w.home)
+}
+
+// expected is what the gateway must have now: what it was due, less the fees of its transactions.
+func (w *drillEnv) expected(ctx context.Context) (devnet.Holdings, error) {
+	ours, err := w.accounts()
+	if err != nil {
+		return nil, err
+	}
+	fees, err := devnet.FeesOf(ctx, w.anvil.Client(), ours)
+	if err != nil {
+		return nil, err
+	}
+	h := devnet.Holdings{}
+	for what, amount := range w.due {
+		h.Add(what, amount)
+	}
+	h.Sub("source native", fees)
+	return h, nil
+}
+
+// count holds both chains against what users sent, and then the daemon's own books against the chains.
+func (w *drillEnv) count(ctx context.Context) error {
+	for _, u := range slices.Concat(w.users, w.rich) {
+		var wrong error
+		err := devnet.Within(ctx, drillPatience, "exact balances", func() (bool, error) { wrong = u.exact(ctx); return wrong == nil, w.alive() })
+		if err != nil {
+			return errors.Join(err, wrong)
+		}
+	}
+	var have, want devnet.Holdings
+	err := devnet.Within(ctx, drillPatience, "exact books", func() (_ bool, err error) {
+		if want, err = w.expected(ctx); err != nil {
+			return false, err
+		}
+		have, err = w.holdings(ctx)
+		return want.Equal(have), err
+	})
+	for _, what := range slices.Sorted(maps.Keys(want)) {
+		w.log.Note("%-60s has %s, must have %s", what, have[what], want[what])
+	}
+	if err != nil {
+		return err
+	}
+	return w.orders(ctx, "audit")
+}

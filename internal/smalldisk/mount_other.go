@@ -1,0 +1,15 @@
+//go:build !linux
+
+package smalldisk
+
+import (
+	"errors"
+	"syscall"
+)
+
+// OwnMounts, MountsRefused and Mount have no counterpart here: nobody mounts.
+func OwnMounts(int) *syscall.SysProcAttr { return nil }
+
+func MountsRefused(error) bool { return true }
+
+func Mount(string, string) (unmount func() error, err error) { return nil, errors.ErrUnsupported }
