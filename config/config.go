@@ -137,6 +137,7 @@ func (c Config) Check() error {
 	if c.Wallet.RPC.Enabled() {
 		add("wallet.rpc", c.Wallet.RPC.Check())
 	}
+	add("wallet.pkcs11", c.Wallet.PKCS11.Check())
 	add("networks", c.checkNetworks(chains))
 	return errors.Join(faults...)
 }

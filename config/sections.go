@@ -7,6 +7,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/wallet/hsm"
 	"gatewayd/wallet/rpc"
 )
 
@@ -47,6 +48,8 @@ type Wallet struct {
 	Store        string `yaml:"store"`
 	PasswordFile string `yaml:"password_file"`
 	PasswordEnv  string `yaml:"password_env"`
+
+	PKCS11 hsm.Config `yaml:"pkcs11"` // keys of source chains that are in a hardware security module, not in the store
 
 	RPC WalletRPC `yaml:"rpc"` // JSON-RPC of the stores in the same directory; off unless an address is given
 }

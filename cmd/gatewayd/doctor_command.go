@@ -20,7 +20,10 @@ func doctorCommand(w streams) *cobra.Command {
 			return err
 		}
 		return printFindings(w, f, doctor.Run(cmd.Context(), cfg, w.getenv, func(c config.Wallet) error {
-			_, err := unlock(c, w)
+			_, closeKeys, err := openKeys(c, w)
+			if err == nil {
+				closeKeys()
+			}
 			return err
 		}))
 	}

@@ -27,10 +27,11 @@ func runCommand(w streams) *cobra.Command {
 			return err
 		}
 		log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
-		keys, err := unlock(cfg.Wallet, w)
+		keys, closeKeys, err := openKeys(cfg.Wallet, w)
 		if err != nil {
 			return err
 		}
+		defer closeKeys()
 		hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)

@@ -11,8 +11,10 @@ import (
 	"golang.org/x/term"
 
 	"gatewayd/config"
+	"gatewayd/daemon"
 	"gatewayd/internal/secretfile"
 	"gatewayd/wallet"
+	"gatewayd/wallet/hsm"
 )
 
 // unlock opens the configured store with the password from a file, an environment variable or the terminal.
@@ -29,6 +31,23 @@ func unlock(cfg config.Wallet, w streams) (*wallet.Keys, error) {
 		return nil, fmt.Errorf("unlocking the wallet: %w", err)
 	}
 	return keys, nil
+}
+
+// openKeys unlocks the store, and logs in to the hardware security module if that has some of the keys. Close them.
+func openKeys(cfg config.Wallet, w streams) (keys daemon.Keys, close func(), err error) {
+	store, err := unlock(cfg, w)
+	if err != nil || !cfg.PKCS11.Enabled() {
+		return store, func() {}, err
+	}
+	pin, err := readPassword(passwordSource{cfg.PKCS11.PINFile, cfg.PKCS11.PINEnv, "wallet.pkcs11.pin_file"}, w, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	module, err := hsm.Open(cfg.PKCS11, pin, store)
+	if err != nil {
+		return nil, nil, fmt.Errorf("wallet.pkcs11: %w", err)
+	}
+	return module, func() { _ = module.Close() }, nil // the program ends
 }
 
 // passwordSource is where a password comes from; the terminal where it names neither file nor variable.

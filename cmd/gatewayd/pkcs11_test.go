@@ -1,0 +1,49 @@
+//go:build pkcs11
+
+package main
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/wallet"
+	"gatewayd/wallet/hsm"
+	"gatewayd/wallet/hsm/hsmtest"
+)
+
+// TestHotKeyInAModule has a user deposit and withdraw with the daemon's hot key in a hardware security module.
+func TestHotKeyInAModule(t *testing.T) {
+	path := wallet.SourcePaths(ethereum.CoinType).Hot(0)
+	module := hsmtest.Token(t, "daemon", "secp256k1", path)
+	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { c.Wallet.PKCS11 = module })
+	keys, err := hsm.Open(module, hsmtest.PIN, w.keys)
+	require.NoError(t, err)
+	hot, err := keys.Address(path)
+	require.NoError(t, err)
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil)) // all but the hot account, whose key is another one
+	faucet, err := devnet.NewEthUser(t.Context(), w.info.Source, devnode.FaucetKey())
+	require.NoError(t, err)
+	t.Cleanup(faucet.Client.Close)
+	for _, token := range w.info.Tokens {
+		has, err := faucet.Balance(t.Context(), token.Asset, faucet.Address())
+		require.NoError(t, err)
+		_, err = faucet.Pay(t.Context(), token.Asset, common.HexToAddress(hot), has.Div(has, big.NewInt(1000)), nil)
+		require.NoError(t, err)
+	}
+	w.start(t)
+	w.enter(t)
+	out, err := w.user.SendToGateway(t.Context(), gatewayOf(t, w.user), w.user.Times(6), comment(0, goodPayee))
+	require.NoError(t, err)
+	w.user.mustAwait(t, "/withdraw-records", out.String(), "OPPOSITE_CONFIRMED")
+	w.user.paidOnce(t, goodPayee, w.user.Times(5))
+	nonce, err := faucet.Client.NonceAt(t.Context(), common.HexToAddress(hot), nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, nonce, "the module's account paid")
+}

@@ -1,0 +1,59 @@
+// Package hsm keeps keys of a source chain in a hardware security module that is reached by PKCS#11: it signs, and gives no key away. The program has
+// it when it is built with the tag pkcs11, which wants a dynamic loader (docs/custody.md, "Keys in a hardware security module").
+package hsm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Config says which keys a module has. It has a PIN only by the name of a file or a variable.
+type Config struct {
+	Module  string            `yaml:"module"` // path of the module's shared library
+	Token   string            `yaml:"token"`  // label of the token
+	PINFile string            `yaml:"pin_file"`
+	PINEnv  string            `yaml:"pin_env"`
+	Keys    map[string]string `yaml:"keys"` // derivation path that the gateway asks for to label of the key pair in the module
+}
+
+// sourcePrefix begins the paths of keys on secp256k1.
+const sourcePrefix = "m/44'/60'/"
+
+// Check names the first field that cannot be used, and why.
+func (c Config) Check() error {
+	switch {
+	case c.Module == "" && c.Token == "" && c.PINFile == "" && c.PINEnv == "" && len(c.Keys) == 0:
+		return nil
+	case c.Module == "":
+		return errors.New("module: the path of the module's library is wanted")
+	case c.Token == "":
+		return errors.New("token: the label of a token is wanted")
+	case (c.PINFile == "") == (c.PINEnv == ""):
+		return errors.New("pin_file: this or pin_env is wanted, and not both")
+	case len(c.Keys) == 0:
+		return errors.New("keys: a derivation path with the label of its key is wanted")
+	}
+	for path, label := range c.Keys {
+		if !strings.HasPrefix(path, sourcePrefix) {
+			return fmt.Errorf("keys: %q: a path that begins with %s is wanted: modules sign for source chains only", path, sourcePrefix)
+		}
+		if label == "" {
+			return fmt.Errorf("keys: %q: the label of a key pair is wanted", path)
+		}
+	}
+	return nil
+}
+
+// Enabled tells whether any key is in a module.
+func (c Config) Enabled() bool { return c.Module != "" }
+
+// Software are the keys that are in no module.
+type Software interface {
+	Address(path string) (string, error)
+	Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error)
+}
+
+// ErrModule says that a module cannot be used, and why.
+var ErrModule = errors.New("PKCS#11")
