@@ -100,6 +100,20 @@ func (d Delegation) SignAgent(ctx context.Context, owner core.Address, digest []
 	return d.Keys.Sign(ctx, d.Path(owner), digest)
 }
 
+// pushAccounts lets the pushes know the API keys.
+type pushAccounts struct{ apikey.Accounts }
+
+// SignIn answers whose key has signed.
+func (a pushAccounts) SignIn(ctx context.Context, key, timestamp, signature string) (string, error) {
+	owner, err := a.Accounts.SignIn(ctx, key, timestamp, signature)
+	for _, refused := range []error{apikey.ErrUnknown, apikey.ErrTimestamp, apikey.ErrSignature, apikey.ErrRepeated} {
+		if errors.Is(err, refused) {
+			return "", ws.ErrSignIn
+		}
+	}
+	return owner.String(), err
+}
+
 // Exchange is the wired exchange API. Every open in openExchange has its close in Close.
 type Exchange struct {
 	Server  *exchangeapi.Server
@@ -195,7 +209,7 @@ func (e *Exchange) network(ctx context.Context, name, target string, o client.Op
 		return exchangeapi.Network{}, err
 	}
 	e.closers = append(e.closers, x.Close)
-	hub, err := ws.New(sockets, x, e.keys, log)
+	hub, err := ws.New(sockets, x, pushAccounts{apikey.Accounts{Store: e.keys, Network: name}}, log)
 	if err != nil {
 		return exchangeapi.Network{}, err
 	}

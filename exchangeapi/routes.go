@@ -125,6 +125,7 @@ func (s *Server) routeNetwork(base string, part Network) {
 		return nil
 	}
 	s.echo.GET(base+"/asyncapi.json", sockets)
+	s.echo.GET(base+"/exchange.proto", sockets)
 	for _, path := range []string{"/ws", "/v2/ws", "/websocket"} {
 		s.echo.GET(base+path, n.onceReached(sockets))
 	}

@@ -103,3 +103,27 @@ func keyPlans(t *testing.T, url string) {
 		require.NotContains(t, plan, "Seq Scan on api_client_orders", query)
 	}
 }
+
+// keySignIn: pushes of an account are for who signs with its key, once, and while it is good.
+func keySignIn(t *testing.T, url string) {
+	c := testClock()
+	k, owner := openKeys(t, url, c.Now), keyOf("owner").Address()
+	key, secret, err := k.Issue(t.Context(), "main", owner, keyOf("agent").Address())
+	require.NoError(t, err)
+	main, test := Accounts{k, "main"}, Accounts{k, "test"}
+	signIn := func(a Accounts, key, timestamp, secret string) error {
+		_, err := a.SignIn(t.Context(), key, timestamp, hmacOf(secret, "key="+key+"&timestamp="+timestamp))
+		return err
+	}
+	now := strconv.FormatInt(c.Now().UnixMilli(), 10)
+	require.ErrorIs(t, signIn(test, key.Key, now, secret), ErrUnknown)
+	require.ErrorIs(t, signIn(main, key.Key, now, "another"), ErrSignature)
+	require.ErrorIs(t, signIn(main, key.Key, strconv.FormatInt(c.Now().UnixMilli()-5001, 10), secret), ErrTimestamp)
+	found, err := main.SignIn(t.Context(), key.Key, now, hmacOf(secret, "key="+key.Key+"&timestamp="+now))
+	require.NoError(t, err)
+	require.Equal(t, owner, found)
+	require.ErrorIs(t, signIn(main, key.Key, now, secret), ErrRepeated)
+	require.True(t, must(main.Good(t.Context(), key.Key)))
+	require.NoError(t, k.Revoke(t.Context(), key.Key))
+	require.False(t, must(main.Good(t.Context(), key.Key)))
+}

@@ -29,7 +29,7 @@ func TestKeysOnPostgres(t *testing.T) {
 
 func testKeys(t *testing.T, database func(testing.TB) string) {
 	for name, test := range map[string]func(*testing.T, string){
-		"life": keyLife, "seal": keySeal, "rows": keyRowsDoNotMix, "calls": keyCalls, "race": keyRace, "known": keyKnown, "newer": keyNewer, "orders": keyOrders, "plans": keyPlans,
+		"life": keyLife, "seal": keySeal, "rows": keyRowsDoNotMix, "calls": keyCalls, "race": keyRace, "known": keyKnown, "newer": keyNewer, "orders": keyOrders, "plans": keyPlans, "sign in": keySignIn,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, database(t)) })
 	}

@@ -15,6 +15,9 @@ const (
 	envelopeOpType    protowire.Number = 3
 	envelopeMessage   protowire.Number = 4
 	envelopeErrorCode protowire.Number = 5
+	envelopeKey       protowire.Number = 6
+	envelopeTimestamp protowire.Number = 7
+	envelopeSignature protowire.Number = 8
 )
 
 // parseBinary reads a client's envelope. Members that are not known are skipped; of one that is repeated, the last counts.
@@ -51,6 +54,12 @@ func (r *request) member(field protowire.Number, kind protowire.Type, value []by
 		to = topics
 	case envelopeOpType:
 		to = &r.op
+	case envelopeKey:
+		to = &r.key
+	case envelopeTimestamp:
+		to = &r.timestamp
+	case envelopeSignature:
+		to = &r.signature
 	default:
 		return nil
 	}

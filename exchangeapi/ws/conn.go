@@ -38,10 +38,12 @@ type conn struct {
 	shape    shape     // of the last valid message
 	window   time.Time // a minute began
 	inWindow int       // messages in it
+	signIns  int
 
 	seen atomic.Int64 // when the last frame came, ns of Unix time
 
-	subs map[subKey]*subscription // guarded by hub.table
+	subs     map[subKey]*subscription // guarded by hub.table
+	signedIn map[string]string        // the keys of the accounts' topics that this client may have; guarded by hub.table
 
 	round uint64 // the publisher's own: the last round that had something for it
 

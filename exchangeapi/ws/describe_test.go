@@ -58,14 +58,15 @@ func TestDescriptionFitsMessages(t *testing.T) {
 	doc := served(t)
 	u := everything()
 	payloads := map[string]payload{"Order": order(u.Orders[0]), "Trades": trades(u.Trades[0]), "TickerStatistics": ticker(u.Tickers[0]),
-		"Kline": bar(u.Bars[0]), "Depth": depth(u.Depths[0])}
+		"Kline": bar(u.Bars[0]), "Depth": depth(u.Depths[0]), "DepthUpdate": depthUpdate{symbol: "VX_VITE", asks: u.Depths[0].Asks},
+		"AccountEvent": accountFill{Trade: u.Trades[0], order: &u.Orders[0], fee: "0.1"}}
 	for name, p := range payloads {
 		data := p.appendJSON(nil)
 		doc.check(t, name, string(data))
 		doc.check(t, "CommandPush", string(appendCommandPush(nil, "market.VX_VITE.trade", 1, data)))
 		doc.check(t, "OpTypePush", string(appendOpTypePush(nil, data)))
 	}
-	for _, f := range []fault{fine, illegalClientID, illegalTopic, illegalOp, visitLimit} {
+	for _, f := range []fault{fine, illegalClientID, illegalTopic, illegalOp, notSignedIn, visitLimit, refusedSignIn, unavailable} {
 		for _, op := range []string{opSub, opUnSub, opPong, ""} {
 			r := reply{op: op, topics: []string{"a", "b"}, fault: f}
 			doc.check(t, "CommandAnswer", string(r.command()))

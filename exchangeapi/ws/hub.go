@@ -8,7 +8,7 @@
 // computes no figures: an update of exchangeapi/index says all that a push says.
 //
 // Promises. Pushes leave after the index's commit, and of one update in the order orders, trades, depths, tickers,
-// candles. Orders and trades are all pushed, or the connection is closed with a reason: a client who is too slow, and
+// candles. Orders, trades and changes of books are all pushed, or the connection is closed with a reason: a client who is too slow, and
 // everybody concerned if this process itself fell behind. Of depths, tickers and candles, which are whole states, a
 // newer one may take the place of an older one that was not sent yet.
 package ws
@@ -51,11 +51,6 @@ type books interface {
 	Depth(symbol string, limit int, precision *int) (index.Depth, error)
 }
 
-// Accounts know what clients call their orders: *apikey.Store.
-type Accounts interface {
-	ClientIDs(ctx context.Context, orders []string) (map[string]string, error)
-}
-
 // Hub serves the WebSocket side of the exchange API. Handler serves while Run runs.
 type Hub struct {
 	cfg         Config
@@ -64,7 +59,8 @@ type Hub struct {
 	log         *logrus.Entry
 	subscribe   func() updates
 	upgrader    websocket.Upgrader
-	description []byte // AsyncAPI, in JSON
+	description []byte        // AsyncAPI, in JSON
+	welcome     chan struct{} // capacity 1: somebody waits for a book
 	now         func() time.Time
 
 	table   table
@@ -81,7 +77,7 @@ type Hub struct {
 	rounds    atomic.Int64
 }
 
-// New makes a hub that pushes what the feed (*index.Index) tells. Without accounts, orders have no client order ids. It starts nothing.
+// New makes a hub that pushes what the feed (*index.Index) tells. Without accounts, nobody can sign in, and orders have no client order ids. It starts nothing.
 func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("exchange websocket: %w", err)
@@ -97,6 +93,7 @@ func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub,
 		accounts:    a,
 		log:         log,
 		description: doc,
+		welcome:     make(chan struct{}, 1),
 		subscribe:   func() updates { return f.Subscribe(cfg.UpdatesBehind) },
 		upgrader: websocket.Upgrader{
 			ReadBufferSize:  256, // clients say little, and this is held for each of them
@@ -120,6 +117,7 @@ func (h *Hub) Handler() http.Handler {
 		mux.HandleFunc("GET "+path, h.serve(home))
 	}
 	mux.HandleFunc("GET /asyncapi.json", h.describe)
+	mux.HandleFunc("GET /exchange.proto", serveProto)
 	return mux
 }
 
@@ -160,6 +158,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	g, running := errgroup.WithContext(ctx)
 	g.Go(func() error { return h.follow(running, first, news) })
 	g.Go(func() error { return h.push(running, news) })
+	if h.accounts != nil {
+		g.Go(func() error { return h.recheckKeys(running) })
+	}
 	err := g.Wait()
 	h.setOpen(false)
 	for _, c := range h.connections() {
@@ -214,11 +215,28 @@ func (h *Hub) push(ctx context.Context, from <-chan news) error {
 		select {
 		case n := <-from:
 			p.round(waiting(n, from))
+		case <-h.welcome:
+			p.round(nil, false)
 		case <-look.C:
 			h.expire(h.now())
+			h.wakeWelcome()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// wakeWelcome has those who wait for a book given it.
+func (h *Hub) wakeWelcome() {
+	h.table.mu.Lock()
+	waiting := len(h.table.fresh) > 0
+	h.table.mu.Unlock()
+	if !waiting {
+		return
+	}
+	select {
+	case h.welcome <- struct{}{}:
+	default:
 	}
 }
 
@@ -264,12 +282,24 @@ func (h *Hub) connections() []*conn {
 //go:embed asyncapi.yaml
 var asyncapi []byte
 
-// description is asyncapi.yaml in JSON.
+//go:embed exchange.proto
+var protoFile []byte
+
+// serveProto serves the messages of the binary shape.
+func serveProto(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	_, _ = w.Write(protoFile) // a client who is gone needs none
+}
+
+// description is asyncapi.yaml in JSON, with the messages of the binary shape in their place.
 func description() ([]byte, error) {
 	var doc map[string]any
 	if err := yaml.Unmarshal(asyncapi, &doc); err != nil {
 		return nil, fmt.Errorf("reading the description of the pushes: %w", err)
 	}
+	components, _ := doc["components"].(map[string]any)
+	components["x-proto"] = string(protoFile)
 	return json.Marshal(doc)
 }
 

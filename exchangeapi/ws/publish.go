@@ -28,6 +28,7 @@ type publisher struct {
 	hub      *Hub
 	n        uint64 // of the round
 	at       int64  // of the round, Unix milliseconds
+	books    map[string]*bookState
 	touched  []*conn
 	scratch  [][]byte // room for joining, one for each worker
 	data     []byte   // a payload
@@ -35,7 +36,7 @@ type publisher struct {
 }
 
 func newPublisher(h *Hub) *publisher {
-	p := &publisher{hub: h, scratch: make([][]byte, writers())}
+	p := &publisher{hub: h, scratch: make([][]byte, writers()), books: map[string]*bookState{}}
 	for i := range p.scratch {
 		p.scratch[i] = make([]byte, 0, joined)
 	}
@@ -55,6 +56,7 @@ func (p *publisher) round(us []index.Update, lost bool) {
 	for _, b := range p.bundle(pushes) {
 		p.queue(b)
 	}
+	p.welcome()
 	p.hub.table.mu.Unlock()
 	p.flush()
 	clear(p.touched)
@@ -63,6 +65,7 @@ func (p *publisher) round(us []index.Update, lost bool) {
 
 // resync closes the connections that may have missed an order or a trade. A state that was lost is replaced by the next.
 func (p *publisher) resync() {
+	p.forgetBooks()
 	for _, c := range p.hub.connections() {
 		if p.hub.table.wants(c, kind.lossless) {
 			c.end(websocket.CloseServiceRestart, "pushes were lost: read again and subscribe again")
@@ -71,7 +74,7 @@ func (p *publisher) resync() {
 }
 
 // lossless says whether each push of the kind counts; the others are states, of which the newest counts.
-func (k kind) lossless() bool { return k <= kindTrade }
+func (k kind) lossless() bool { return k <= kindDepthUpdate }
 
 // push is a payload for a topic. Of equal states only the newest counts.
 type push struct {
@@ -85,8 +88,10 @@ type push struct {
 // overtaken.
 func (p *publisher) gather(us []index.Update) []push {
 	var list [kinds][]push
-	called := p.clientIDs(us)
+	called, accounts := p.clientIDs(us)
+	list[kindDepthUpdate] = p.depthUpdates(us)
 	for _, u := range us {
+		gatherAccounts(&list, u, called, accounts)
 		for _, o := range u.Orders {
 			o.ClientID = called[o.ID]
 			gatherOrder(&list, order(o))
@@ -116,14 +121,14 @@ func (p *publisher) gather(us []index.Update) []push {
 // askTime bounds the question for client order ids, for which all pushes wait. It is answered from memory but for an order's first push.
 const askTime = time.Second
 
-// clientIDs is what clients call the orders that somebody wants to hear of.
-func (p *publisher) clientIDs(us []index.Update) map[string]string {
+// clientIDs is what clients call the orders that somebody wants to hear of, and whose owners have signed in.
+func (p *publisher) clientIDs(us []index.Update) (called map[string]string, accounts map[string]bool) {
 	if p.hub.accounts == nil {
-		return nil
+		return nil, nil
 	}
-	ids := p.hub.table.wantedOrders(us)
+	ids, accounts := p.hub.table.wantedOrders(us)
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
@@ -131,7 +136,7 @@ func (p *publisher) clientIDs(us []index.Update) map[string]string {
 	if err != nil {
 		p.hub.log.WithError(err).Warn("orders are pushed without their client order ids")
 	}
-	return called
+	return called, accounts
 }
 
 // gatherOrder adds the pushes of an order's change: to its owner, and to the wallets' two lists. The list of open orders
@@ -255,7 +260,9 @@ func (p *publisher) queue(b bundle) {
 		default:
 			e := entry{frames: p.text(b, shape(s)), state: b.stateIn(shape(s))}
 			for _, sub := range subs {
-				p.give(sub.conn, e)
+				if !sub.fresh {
+					p.give(sub.conn, e)
+				}
 			}
 		}
 	}
@@ -297,6 +304,9 @@ func (p *publisher) queueBinary(b bundle, subs []*subscription) {
 	e := entry{state: b.stateIn(binaryShape)}
 	last := ""
 	for _, sub := range subs {
+		if sub.fresh {
+			continue
+		}
 		if e.frames == nil || sub.clientID != last {
 			e.frames, last = nil, sub.clientID
 			for _, body := range bodies {

@@ -135,6 +135,9 @@ func (c *conn) handle(messageType int, data []byte) {
 	}
 	c.shape = req.shape
 	c.answer(req.shape, c.do(req))
+	if req.op == opSub {
+		c.hub.wakeWelcome()
+	}
 }
 
 // complaintShape is the shape in which a client is told that he cannot be understood: a binary frame gets a binary answer.
@@ -169,6 +172,8 @@ func (c *conn) do(req request) reply {
 		for _, name := range req.topics {
 			c.hub.table.remove(c, name, req.shape)
 		}
+	case opAuth:
+		r.topics, r.fault = nil, c.signIn(req)
 	default:
 		r.fault = illegalOp
 	}
@@ -184,6 +189,9 @@ func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 		t, ok := parseTopic(strings.Clone(name)) // a subscription that lives must not hold the whole message
 		if !ok || !h.known(t, req.shape) {
 			continue
+		}
+		if !h.table.mayHear(c, t) {
+			return req.topics, notSignedIn
 		}
 		if !h.table.add(c, t, req.shape, clientID, h.cfg.Topics) {
 			return req.topics, visitLimit

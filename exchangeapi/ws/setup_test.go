@@ -3,6 +3,7 @@ package ws
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -32,6 +33,28 @@ type fakeFeed struct {
 	called map[string]string // client order ids by order
 	asked  [][]string
 	broken error
+	ended  bool // no key is good any more
+}
+
+// SignIn takes the signature "good" of address.
+func (f *fakeFeed) SignIn(_ context.Context, key, timestamp, signature string) (string, error) {
+	if signature != "good" {
+		return "", ErrSignIn
+	}
+	return address, f.fault(key != "K" || timestamp != "7")
+}
+
+func (f *fakeFeed) Good(context.Context, string) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.ended, f.broken
+}
+
+func (f *fakeFeed) fault(on bool) error {
+	if on {
+		return errors.New("no database")
+	}
+	return nil
 }
 
 func (f *fakeFeed) ClientIDs(_ context.Context, orders []string) (map[string]string, error) {
@@ -55,6 +78,9 @@ func (f *fakeFeed) Depth(symbol string, _ int, precision *int) (index.Depth, err
 	}
 	for i, l := range d.Asks {
 		whole, fraction, _ := strings.Cut(l.Price, ".")
+		if precision == nil {
+			break
+		}
 		d.Asks[i].Price = strings.TrimSuffix(whole+"."+fraction[:min(*precision, len(fraction))], ".")
 	}
 	return d, nil

@@ -27,6 +27,7 @@ const (
 	opPing  = "ping"
 	opPong  = "pong"
 	opPush  = "push"
+	opAuth  = "auth"
 )
 
 // clientIDLength is the longest name that a client may give itself.
@@ -41,7 +42,10 @@ const (
 	illegalClientID fault = 1
 	illegalTopic    fault = 2
 	illegalOp       fault = 3
+	notSignedIn     fault = 4
 	visitLimit      fault = 5
+	refusedSignIn   fault = 6
+	unavailable     fault = 7
 )
 
 // text says the fault in words.
@@ -55,6 +59,12 @@ func (f fault) text() string {
 		return "illegal message or operation"
 	case visitLimit:
 		return "too many topics"
+	case notSignedIn:
+		return "sign in with an API key of the account first"
+	case refusedSignIn:
+		return ErrSignIn.Error()
+	case unavailable:
+		return "service error"
 	}
 	return "ok"
 }
@@ -66,16 +76,19 @@ func (f fault) code() int64 {
 		return 0
 	case visitLimit:
 		return 1001
+	case unavailable:
+		return 1005
 	}
 	return 1002
 }
 
 // request is what a client says, in any shape.
 type request struct {
-	shape    shape
-	op       string
-	topics   []string
-	clientID string
+	shape                     shape
+	op                        string
+	topics                    []string
+	clientID                  string
+	key, timestamp, signature string // of opAuth
 }
 
 // reply is what a client is told about his request. A ping is answered with the operation pong.

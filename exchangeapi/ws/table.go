@@ -13,6 +13,7 @@ type table struct {
 	groups map[string]*group // by topic
 	count  int               // subscriptions in all
 	most   int               // of count
+	fresh  []*subscription   // that wait for a book
 }
 
 // group is the subscriptions to one topic.
@@ -28,6 +29,7 @@ type subscription struct {
 	shape    shape
 	clientID string // goes into each binary push
 	at       int    // in group.subs[shape]
+	fresh    bool   // it waits for a book, and has no updates of it before
 }
 
 // subKey tells a connection's subscriptions apart: the same topic may be wanted in several shapes.
@@ -43,6 +45,7 @@ func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bo
 	key := subKey{what.name, s}
 	if old := c.subs[key]; old != nil {
 		old.clientID = clientID
+		t.refresh(old)
 		return true
 	}
 	if len(c.subs) >= limit || t.count >= t.most {
@@ -60,7 +63,16 @@ func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bo
 	}
 	c.subs[subKey{g.topic.name, s}] = sub
 	t.count++
+	t.refresh(sub)
 	return true
+}
+
+// refresh has a subscriber to a book's updates given the whole book, also one that asks again.
+func (t *table) refresh(sub *subscription) {
+	if sub.group.topic.kind == kindDepthUpdate && !sub.fresh {
+		sub.fresh = true
+		t.fresh = append(t.fresh, sub)
+	}
 }
 
 // remove ends a subscription; ending what never was is harmless.
@@ -118,19 +130,26 @@ func (t *table) wants(c *conn, wanted func(kind) bool) bool {
 	return false
 }
 
-// wantedOrders lists the orders of updates that somebody wants to hear of.
-func (t *table) wantedOrders(us []index.Update) (ids []string) {
+// wantedOrders lists the orders of updates that somebody wants to hear of, and the accounts that somebody has signed in for.
+func (t *table) wantedOrders(us []index.Update) (ids []string, accounts map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, u := range us {
 		for i := range u.Orders {
 			o := &u.Orders[i]
-			if t.groups[orderTopic(o.Address)] != nil || t.groups[openTopic(o.Symbol, o.Address)] != nil || t.groups[historyTopic(o.Symbol, o.Address)] != nil {
+			own := t.groups[accountTopic(o.Address)] != nil
+			if own && !accounts[o.Address] {
+				if accounts == nil {
+					accounts = map[string]bool{}
+				}
+				accounts[o.Address] = true
+			}
+			if own || t.groups[orderTopic(o.Address)] != nil || t.groups[openTopic(o.Symbol, o.Address)] != nil || t.groups[historyTopic(o.Symbol, o.Address)] != nil {
 				ids = append(ids, o.ID)
 			}
 		}
 	}
-	return ids
+	return ids, accounts
 }
 
 // has says whether anybody wants the topic.

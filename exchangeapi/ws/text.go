@@ -14,6 +14,10 @@ type textMessage struct {
 	OpType   *string `json:"opType"`
 	ClientID string  `json:"clientId"`
 	Topics   string  `json:"topics"`
+
+	Key       json.RawMessage `json:"key"` // of auth; others may mean something else by these names
+	Timestamp json.RawMessage `json:"timestamp"`
+	Signature json.RawMessage `json:"signature"`
 }
 
 // parseText reads a text frame. Members that are not known are left alone, for clients send more than they must.
@@ -22,14 +26,20 @@ func parseText(data []byte) (request, error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return request{}, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
+	r := request{key: unquoted(m.Key), timestamp: unquoted(m.Timestamp), signature: unquoted(m.Signature)}
 	switch {
 	case m.Command != nil:
-		return request{shape: commandShape, op: *m.Command, topics: splitTopics(strings.Join(m.Params, ","))}, nil
+		r.shape, r.op, r.topics = commandShape, *m.Command, splitTopics(strings.Join(m.Params, ","))
+		return r, nil
 	case m.OpType != nil:
-		return request{shape: opTypeShape, op: *m.OpType, topics: splitTopics(m.Topics), clientID: m.ClientID}, nil
+		r.shape, r.op, r.topics, r.clientID = opTypeShape, *m.OpType, splitTopics(m.Topics), m.ClientID
+		return r, nil
 	}
 	return request{}, fmt.Errorf("%w: neither command nor opType is given", errUnreadable)
 }
+
+// unquoted is a text, or a number as it stands there.
+func unquoted(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
 
 // splitTopics reads topics that are separated by commas.
 func splitTopics(s string) []string {

@@ -14,7 +14,9 @@ const (
 	kindOrder   kind = iota // order.<address>
 	kindOpen                // market.<symbol>.order.<address>.open: the wallets' list of open orders
 	kindHistory             // market.<symbol>.order.<address>.history: the wallets' list of closed orders
+	kindAccount             // account.<address>: orders and fills, for who has signed in
 	kindTrade
+	kindDepthUpdate // market.<symbol>.depth.updates: the book, and then what changes of it
 	kindDepth
 	kindDepthStep
 	kindTicker
@@ -65,6 +67,9 @@ func parseTopic(name string) (t topic, ok bool) {
 	switch first {
 	case "order":
 		t.kind = kindOrder
+		return t, index.ValidAddress(rest)
+	case "account":
+		t.kind = kindAccount
 		return t, index.ValidAddress(rest)
 	case "market":
 		return t.market(rest)
@@ -119,10 +124,14 @@ func (t topic) pair(what string) (topic, bool) {
 	return topic{}, false
 }
 
-// depth reads what follows "depth": nothing, or a step.
+// depth reads what follows "depth": nothing, the updates, or a step.
 func (t topic) depth(rest string, more bool) (topic, bool) {
 	if !more {
 		t.kind = kindDepth
+		return t, true
+	}
+	if rest == "updates" {
+		t.kind = kindDepthUpdate
 		return t, true
 	}
 	digit, found := strings.CutPrefix(rest, "step")
@@ -179,6 +188,10 @@ func historyTopic(symbol, address string) string {
 }
 
 func tradeTopic(symbol string) string { return "market." + symbol + ".trade" }
+
+func accountTopic(address string) string { return "account." + address }
+
+func updatesTopic(symbol string) string { return "market." + symbol + ".depth.updates" }
 
 func depthTopic(symbol string) string { return "market." + symbol + ".depth" }
 
