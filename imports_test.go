@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 var testsMayImport = []string{
 	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/recordstest/seed", "records/watch", "signer",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest",
-	"vite/core", "vite/client", "vite/ledger", "vite/node", "vite/rpc",
+	"vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }
 
 // pure are packages whose results depend on their arguments alone.
