@@ -43,6 +43,15 @@ func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	w.stopped(t, c.kind)
 	documented(t, c)
 	w.pages(t, c)
+	w.wallets(t, c)
+	w.operators(t, c)
+	w.instruments(t, c, true)
+	w.people(t, c, "condition.began")
+}
+
+// wallets looks at what they are told of USDT.
+func (w *limpWorld) wallets(t *testing.T, c cell) {
+	t.Helper()
 	usdt := w.token(t, "USDT")
 	query := "?tokenId=" + usdt.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
@@ -52,9 +61,6 @@ func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	require.Equal(t, 0, ask(t, w.gateway+"/deposit-info"+query, &info))
 	require.Equal(t, c.deposit == control.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
 	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
-	w.operators(t, c)
-	w.instruments(t, c, true)
-	w.people(t, c, "condition.began")
 }
 
 // documented finds the condition's lines in docs/operations.md; those of one kind may be about different accounts.
@@ -83,6 +89,13 @@ func (w *limpWorld) pages(t *testing.T, c cell) {
 		require.Equal(t, http.StatusServiceUnavailable, a.code, url)
 		require.True(t, slices.ContainsFunc(a.Reasons, of), "%s: %+v", url, a)
 	}
+	require.Contains(t, w.serves(t), c.kind, "/ready")
+	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", w.info.Config}, outside(t)), string(c.kind), "gatewayd health")
+}
+
+// serves looks at /ready of both listeners, which is well whatever stops money, and answers what the operators' says of that.
+func (w *limpWorld) serves(t *testing.T) []status.Kind {
+	t.Helper()
 	code, body := fetch(t, devnet.RootOf(w.gateway)+"/ready")
 	require.Equal(t, http.StatusOK, code, body)
 	require.JSONEq(t, `{"ready":true}`, body)
@@ -96,8 +109,7 @@ func (w *limpWorld) pages(t *testing.T, c cell) {
 	require.NoError(t, json.Unmarshal([]byte(body), &ready))
 	require.True(t, ready.Ready)
 	require.Equal(t, "leader", ready.Role)
-	require.Contains(t, ready.Stops, c.kind)
-	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", w.info.Config}, outside(t)), string(c.kind), "gatewayd health")
+	return ready.Stops
 }
 
 // instruments waits until a scrape has the condition with what it does to the channels, or has it no more.
@@ -131,9 +143,19 @@ func (w *limpWorld) people(t *testing.T, c cell, what string) {
 	if w.told == nil {
 		return
 	}
+	w.receiverHears(t, c, what)
+	w.logHas(t, c, what)
+}
+
+func (w *limpWorld) receiverHears(t *testing.T, c cell, what string) {
+	t.Helper()
 	w.told.await(t, what+" "+string(c.kind), c.after, func(e notify.Event) bool {
 		return e.Type == what && e.Condition.Kind == string(c.kind) && (c.chain == "" || string(e.Condition.Chain) == c.chain) && e.Condition.Detail != ""
 	})
+}
+
+func (w *limpWorld) logHas(t *testing.T, c cell, what string) {
+	t.Helper()
 	waitFor(t, what+" in the log", func() bool {
 		for l := range strings.Lines(w.log.String()) {
 			if strings.Contains(l, "condition="+string(c.kind)) && strings.Contains(l, "msg=over") == (what == "condition.over") {
@@ -147,13 +169,19 @@ func (w *limpWorld) people(t *testing.T, c cell, what string) {
 // passed waits until no surface tells a condition any more.
 func (w *limpWorld) passed(t *testing.T, c cell) {
 	t.Helper()
+	w.quiet(t, c)
+	w.people(t, c, "condition.over")
+}
+
+// quiet waits until no page, command or scrape tells a condition.
+func (w *limpWorld) quiet(t *testing.T, c cell) {
+	t.Helper()
 	w.well(t)
 	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), control.ChannelMaintain) })
 	waitFor(t, "a scrape without it", func() bool {
 		got := series(t, w.info.Operators)
 		return !scraped(got, c, true) && !scraped(got, c, false)
 	})
-	w.people(t, c, "condition.over")
 	a := askHealth(t, w.info.Operators+"/health")
 	require.Equal(t, http.StatusOK, a.code, "%+v", a)
 	code, body := fetch(t, w.info.Operators+"/ready")
@@ -164,23 +192,42 @@ func (w *limpWorld) passed(t *testing.T, c cell) {
 // warns looks at what every surface says of a condition that stops nothing.
 func (w *limpWorld) warns(t *testing.T, c cell) {
 	t.Helper()
+	documentedWarning(t, c.kind)
 	for _, url := range []string{w.health, w.info.Operators + "/health"} {
 		waitFor(t, string(c.kind)+" in "+url, func() bool {
 			a := askHealth(t, url)
 			return a.code == http.StatusOK && slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind == string(c.kind) })
 		})
 	}
+	require.Empty(t, w.serves(t), "/ready")
+	w.wallets(t, c)
 	w.instruments(t, c, false)
 	told := c.kind != status.ChannelClosed // that the operator knows
+	mark := map[bool]string{true: "WARN", false: "FIX "}[c.kind == status.NodeMended]
 	out, _ := w.operator(t, "doctor")
-	require.Equal(t, told, strings.Contains(out, "FIX  status "+string(c.kind)), "doctor:\n%s", out)
+	require.Equal(t, told, strings.Contains(out, mark+" status "+string(c.kind)), "doctor:\n%s", out)
 	out, ok := w.operator(t, "status")
 	require.True(t, ok, "status:\n%s", out)
-	require.Contains(t, out, string(c.kind)+": ", "status:\n%s", out)
+	require.Contains(t, out, "note "+string(c.kind)+": ", "status:\n%s", out)
 	require.Contains(t, w.mustCommand(t, "health"), "well")
+	w.mustCommand(t, "audit")
+	out = w.mustCommand(t, "channel", "list")
+	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
+		require.Equal(t, state == control.ChannelMaintain, strings.Contains(line(out, "USDT-000", direction), control.ChannelMaintain), "channel list:\n%s", out)
+	}
 	if told {
 		w.people(t, c, "condition.began")
 	}
+}
+
+// documentedWarning finds the condition in docs/operations.md, among those that stop nothing.
+func documentedWarning(t *testing.T, k status.Kind) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	_, list, ok := strings.Cut(string(text), "What stops nothing yet:")
+	require.True(t, ok)
+	require.Contains(t, list, "\n| `"+string(k)+"` |")
 }
 
 // operators looks at the commands, which work beside the daemon and without it.
