@@ -14,7 +14,7 @@ eventually() { # command ...
 	done
 	fail "never: $*: $("$@" 2>&1 | tail -3); $(log | tail -5)"
 }
-logged() { log | grep -q "$1"; }
+logged() { grep -q "$1" < <(log); }
 
 ! command -v go >/dev/null && ! command -v node >/dev/null && ! command -v gcc >/dev/null || fail "a compiler is here"
 dpkg -i /root/gatewayd_*.deb >/dev/null
@@ -23,7 +23,7 @@ dpkg -i /root/gatewayd_*.deb >/dev/null
 ! systemctl -q is-active gatewayd || fail "the package started its service"
 as gatewayd version
 for page in gatewayd gatewayd-run gatewayd-backup; do
-	zcat /usr/share/man/man1/$page.1.gz | grep -q '^\.TH "GATEWAYD' || fail "no manual page $page"
+	grep -q '^\.TH "GATEWAYD' < <(zcat /usr/share/man/man1/$page.1.gz) || fail "no manual page $page"
 done
 systemd-analyze verify gatewayd.service gatewayd-backup.service gatewayd-backup.timer
 for unit in gatewayd gatewayd-backup; do

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,9 +22,16 @@ import (
 func (v *victim) operator(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
+	args = append(args, "-c", filepath.Join(v.dir, "config.yaml"))
+	if v.program != "" {
+		cmd := exec.CommandContext(t.Context(), v.program, args...)
+		cmd.Stdout, cmd.Stderr = &out, t.Output()
+		err := cmd.Run()
+		return out.String(), err
+	}
 	w := outside(t)
 	w.stdout = &out
-	err := run(t.Context(), append(args, "-c", filepath.Join(v.dir, "config.yaml")), w)
+	err := run(t.Context(), args, w)
 	return out.String(), err
 }
 

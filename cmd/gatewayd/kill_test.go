@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -23,24 +24,29 @@ import (
 
 // victim is `gatewayd dev --dir` as a process that is killed and started again.
 type victim struct {
-	dir  string
-	args []string
-	cmd  *exec.Cmd
+	dir     string
+	program string // empty: this one
+	args    []string
+	cmd     *exec.Cmd
 }
 
 func newVictim(t *testing.T, args ...string) *victim {
 	t.Helper()
 	dir := t.TempDir()
-	args = append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0"}, args...)
-	v := &victim{dir: dir, args: args}
+	v := &victim{dir: dir, args: devArgs(dir, args...)}
 	v.start(t)
 	t.Cleanup(func() { v.kill(t) })
 	return v
 }
 
+// devArgs run `gatewayd dev` in a directory, at addresses of the system's choice.
+func devArgs(dir string, more ...string) []string {
+	return append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0"}, more...)
+}
+
 func (v *victim) start(t *testing.T) {
 	t.Helper()
-	v.cmd = exec.Command("gatewayd", v.args...)
+	v.cmd = exec.Command(cmp.Or(v.program, "gatewayd"), v.args...)
 	v.cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(v.dir)) // its description is not to hide the one of somebody's own world
 	v.cmd.Stderr = t.Output()
 	require.NoError(t, v.cmd.Start())

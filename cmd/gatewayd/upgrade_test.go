@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An older gatewayd, and where TestUpgrade is to keep the data directory that it makes with it.
+const (
+	olderProgram = "GATEWAYD_OLDER"
+	keepOlder    = "GATEWAYD_OLDER_KEEP"
+)
+
+// TestUpgrade opens a data directory of an older gatewayd by this one: until it is started its commands refuse the database and change nothing, then it finishes
+// what the older one had begun, serves the same users, and everybody has what is theirs to the unit. The directory is testdata/older.tar.gz, made by
+// gatewayd 0.2.0 (schema 68); with GATEWAYD_OLDER, the path of an older program, it is made anew by that one.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	var v *victim
+	var world keptWorld
+	if program := os.Getenv(olderProgram); program != "" {
+		dir := t.TempDir()
+		world = olderWorld(t, program, dir)
+		v = &victim{dir: dir, args: []string{"run", "-c", filepath.Join(dir, "config.yaml")}}
+	} else {
+		v, world = unpacked(t)
+	}
+	source := startSource(t, v.dir)
+	v.moved(t, map[string]string{world.Source: source.URL()})
+	older := v.schema(t)
+	v.refusesOlder(t)
+	v.start(t)
+	t.Cleanup(func() { v.kill(t) })
+	crowd := v.again(t, world.Users)
+	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	defer cancel()
+	require.NoError(t, bridged(patience, crowd))
+	reckon(t, v, crowd)
+	require.Greater(t, v.schema(t), older)
+}
+
+// refusesOlder looks at the commands before a daemon has brought the database up to date.
+func (v *victim) refusesOlder(t *testing.T) {
+	t.Helper()
+	schema := v.schema(t)
+	for _, command := range [][]string{{"audit"}, {"records", "list"}, {"account", "list"}} {
+		_, err := v.operator(t, command...)
+		require.ErrorContains(t, err, "older", "%v", command)
+	}
+	require.Equal(t, schema, v.schema(t), "nothing was changed")
+}
+
+// schema is the number of the newest migration that the records have.
+func (v *victim) schema(t *testing.T) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(v.dir, "gatewayd.db"))
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.QueryRow(`SELECT max(version_id) FROM goose_db_version`).Scan(&n))
+	return n
+}
+
+// TestGoingBack upgrades a gateway of an older program under load, and goes back as docs/operations.md says: the older program refuses the newer database in one
+// line, and goes on from its own backup. In the end, by this program again, everybody has what is theirs to the unit.
+func TestGoingBack(t *testing.T) {
+	older := os.Getenv(olderProgram)
+	if older == "" {
+		t.Skipf("%s names no older gatewayd; TestNewerDatabase has the refusal", olderProgram)
+	}
+	l, seed := layLossy(t), seedOf(t)
+	l.victim.program = older
+	l.start(t)
+	crowd, alive, stop := l.known(t, seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	l.work(alive, rng)
+	backup := filepath.Join(t.TempDir(), "backup.tar")
+	l.mustProgram(t, "backup", backup)
+	l.kill(t)
+	l.victim.program = ""
+	l.start(t)
+	awaited(t, l.dir)
+	l.work(alive, rng)
+	l.kill(t)
+
+	l.victim.program = older
+	for _, command := range [][]string{{"run"}, {"audit"}, {"account", "list"}} {
+		out, err := l.program(t, command...)
+		require.Error(t, err)
+		requireNewer(t, out)
+	}
+	l.mustProgram(t, "restore", backup, "--replace")
+	l.start(t)
+	waitFor(t, "what was signed since is noticed", func() bool { return len(l.accounts(t)) > 0 })
+	l.goOn(t, func() bool { return true })
+	l.work(alive, rng)
+	l.kill(t)
+	l.victim.program = ""
+	l.start(t)
+	t.Cleanup(func() { l.kill(t) })
+	stop()
+	l.goOn(t, func() bool { return l.idle(t) })
+	reckon(t, l.victim, crowd)
+}
+
+// requireNewer says that a program refuses a database of a newer one, and what to do, in the last line that it writes.
+func requireNewer(t *testing.T, out string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	require.Regexp(t, "by a newer gatewayd.*: use (that version, or a backup from before it|the gatewayd that made it, or a later one)", lines[len(lines)-1])
+}
+
+// TestNewerDatabase opens what a program of some later day has left: every command ends with one line that says so, and changes nothing.
+func TestNewerDatabase(t *testing.T) {
+	t.Parallel()
+	v, _ := unpacked(t)
+	db, err := sql.Open("sqlite3", filepath.Join(v.dir, "gatewayd.db"))
+	require.NoError(t, err)
+	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	for _, command := range [][]string{{"run"}, {"audit"}, {"records", "list"}, {"channel", "list"}, {"backup", filepath.Join(v.dir, "b.tar")}} {
+		command = append(command, "-c", filepath.Join(v.dir, "config.yaml"))
+		out, err := exec.CommandContext(t.Context(), "gatewayd", command...).CombinedOutput()
+		require.Error(t, err, "%v", command)
+		requireNewer(t, string(out))
+	}
+	require.Equal(t, 9999, v.schema(t))
+}
