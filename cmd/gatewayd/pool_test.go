@@ -26,9 +26,12 @@ func TestPool(t *testing.T) {
 	r.levelled(t)
 	for _, account := range n.Gateways {
 		for _, k := range n.Tokens {
-			have, err := r.Daemon.Chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
-			require.NoError(t, err)
-			require.False(t, have.IsZero(), "%s of %s", k.Symbol, account)
+			waitFor(t, k.Symbol+" of "+account, func() bool { // what was sent to it is received a block later
+				r.levelled(t)
+				have, err := r.Daemon.Chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
+				require.NoError(t, err)
+				return !have.IsZero()
+			})
 		}
 	}
 	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT")}
