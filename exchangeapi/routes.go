@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gatewayd/httpserver"
+	"gatewayd/httpserver/apidocs"
 
 	"github.com/goccy/go-yaml"
 	"github.com/labstack/echo/v4"
@@ -94,6 +95,11 @@ func (s *Server) route() error {
 	}
 	s.get("/health", s.health)
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
+	page, err := apidocs.Handler(document)
+	if err != nil {
+		return err
+	}
+	s.get("/docs", echo.WrapHandler(page))
 	return nil
 }
 

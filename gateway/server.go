@@ -23,6 +23,7 @@ import (
 
 	"gatewayd/gateway/view"
 	"gatewayd/httpserver"
+	"gatewayd/httpserver/apidocs"
 	"gatewayd/records"
 )
 
@@ -158,6 +159,11 @@ func (s *Server) route() error {
 		return err
 	}
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
+	page, err := apidocs.Handler(document)
+	if err != nil {
+		return err
+	}
+	s.get("/docs", echo.WrapHandler(page))
 	s.get("/health", s.health)
 	s.get("/ready", s.ready)
 	s.routePages()

@@ -276,7 +276,7 @@ func (d *exchangeDemo) handOver(context.Context) error {
 	for _, t := range d.traders() {
 		d.log.Note("%s: address=%s key=%s secret=%s", t.name, t.address(), t.api.Key, t.api.Secret)
 	}
-	d.log.Note("A key has ten private calls a minute, and the demo has used some; gatewayd apikey limit KEY 1000 -c %s gives it more.", d.info.Config)
+	d.log.Note("A key has 60 private calls a minute, and the demo has used some; gatewayd apikey limit KEY 1000 -c %s gives it more.", d.info.Config)
 	return nil
 }
 
