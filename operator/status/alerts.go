@@ -13,46 +13,39 @@ import (
 // the same fields. It outlives a Monitor, so that a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use it.
 type Alerts struct {
 	log   logrus.FieldLogger
-	known []Condition // told, and not over
+	known []control.Condition // told, and not over
 }
 
 // NewAlerts knows of no condition yet.
 func NewAlerts(log logrus.FieldLogger) *Alerts { return &Alerts{log: log} }
 
 // Tell compares all that is not as it should be with what was told before. What an operator has ordered alerts nobody.
-func (a *Alerts) Tell(now time.Time, found []Condition) {
-	var known []Condition
-	for _, c := range found {
-		if c.Kind == ChannelClosed || slices.ContainsFunc(known, c.same) {
-			continue
-		}
-		if i := slices.IndexFunc(a.known, c.same); i >= 0 {
-			known = append(known, a.known[i])
-			continue
-		}
+func (a *Alerts) Tell(now time.Time, found []Condition) { a.tell(now, toldTo(found)) }
+
+func (a *Alerts) tell(now time.Time, found []control.Condition) {
+	began, over := control.Changes(a.known, found)
+	for _, c := range began {
 		if c.Since.IsZero() {
 			c.Since = now
 		}
-		known = append(known, c)
+		a.known = append(a.known, c)
 		a.line(c).Warn(c.Detail)
 	}
-	for _, c := range a.known {
-		if !slices.ContainsFunc(known, c.same) {
-			a.line(c).WithField("lasted", now.Sub(c.Since).Round(time.Second).String()).Info("over")
-		}
+	for _, c := range over {
+		a.known = slices.DeleteFunc(a.known, func(k control.Condition) bool { return k == c })
+		a.line(c).WithField("lasted", now.Sub(c.Since).Round(time.Second).String()).Info("over")
 	}
-	a.known = known
 }
 
 // storeDown tells that the store did not take what was seen. Of everything else nothing new is known.
 func (a *Alerts) storeDown(now time.Time, err error) {
-	down := Down().Conditions[0]
-	down.Detail += ": " + err.Error()
-	a.Tell(now, append(slices.Clone(a.known), down))
+	down := toldTo(Down().Conditions)
+	down[0].Detail += ": " + err.Error()
+	a.tell(now, append(down, a.known...))
 }
 
 // line has a field for all that a condition says.
-func (a *Alerts) line(c Condition) *logrus.Entry {
+func (a *Alerts) line(c control.Condition) *logrus.Entry {
 	fields := logrus.Fields{"condition": c.Kind, "stops": c.Stops, "since": c.Since.UTC().Format(time.RFC3339)}
 	for name, value := range map[string]string{
 		"chain": string(c.Chain), "network": c.Network, "token": c.Token, "direction": string(c.Direction), "subject": c.Subject,
@@ -74,10 +67,4 @@ func toldTo(found []Condition) (list []control.Condition) {
 		}
 	}
 	return list
-}
-
-// same tells whether both are about the same thing, whatever their words.
-func (c Condition) same(other Condition) bool {
-	c.Detail, c.Since, c.Stops = other.Detail, other.Since, other.Stops
-	return c == other
 }

@@ -18,6 +18,21 @@ const (
 	ConditionOver    = "over"
 )
 
+// Changes are the conditions of now that before has not, each once, and those of before that are over.
+func Changes(before, now []Condition) (began, over []Condition) {
+	for i, c := range now {
+		if !slices.ContainsFunc(before, c.sameAs) && !slices.ContainsFunc(now[:i], c.sameAs) {
+			began = append(began, c)
+		}
+	}
+	for _, c := range before {
+		if !slices.ContainsFunc(now, c.sameAs) {
+			over = append(over, c)
+		}
+	}
+	return began, over
+}
+
 // TellConditions compares all that is not as it should be with what was told before, also by earlier daemons, and puts into the history what has
 // begun and what is over.
 func TellConditions(tx *records.Tx, now []Condition) error {
@@ -25,10 +40,8 @@ func TellConditions(tx *records.Tx, now []Condition) error {
 	if err != nil {
 		return err
 	}
-	for i, c := range now {
-		if slices.ContainsFunc(append(slices.Clone(told), now[:i]...), c.sameAs) {
-			continue
-		}
+	began, over := Changes(told, now)
+	for _, c := range began {
 		if c.Since.IsZero() {
 			c.Since = tx.SQL().Now()
 		}
@@ -41,10 +54,7 @@ func TellConditions(tx *records.Tx, now []Condition) error {
 			return fmt.Errorf("noting the condition %s: %w", c.Kind, err)
 		}
 	}
-	for _, c := range told {
-		if slices.ContainsFunc(now, c.sameAs) {
-			continue
-		}
+	for _, c := range over {
 		_, err := tx.SQL().Exec(`DELETE FROM told_conditions WHERE kind = ? AND chain = ? AND network = ? AND token = ? AND direction = ? AND subject = ?`,
 			c.Kind, string(c.Chain), c.Network, c.Token, string(c.Direction), c.Subject)
 		if err == nil {
