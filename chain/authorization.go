@@ -8,6 +8,7 @@ type Cause struct {
 	Chain   ID     // ledger of the transfer; empty for none
 	Height  uint64 // of the transfer's block
 	Ref     string // of the transfer, see Transfer
+	Sender  string // of the transfer
 }
 
 // Claim asks for leave to pay from an account, before the payment is bound to a slot.
@@ -15,6 +16,8 @@ type Claim struct {
 	Account string
 	Payment Payment
 	Cause   Cause
+	// Approvals are what people have said of it. They count only where a check wants them.
+	Approvals []Approval
 }
 
 // Verdict is what becomes of a claim.

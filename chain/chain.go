@@ -141,6 +141,8 @@ type SignedTx struct {
 type Rules interface {
 	// Digest answers what is to be signed, once it is sure that the order's transaction does what its payment says at its slot, and no more.
 	Digest(o Order) ([]byte, error)
+	// Fee answers the most native coin that the transaction of an order may take for its fee.
+	Fee(o Order) (Amount, error)
 	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's account's is an error.
 	Seal(o Order, public, signature []byte) (SignedTx, error)
 }

@@ -18,6 +18,7 @@ func (c Config) Taking(next Config) Config {
 	c.Gateway.RatePerSecond, c.Gateway.Burst = next.Gateway.RatePerSecond, next.Gateway.Burst
 	c.Gateway.NewBindingsPerHour, c.Gateway.NewBindingsPerSite = next.Gateway.NewBindingsPerHour, next.Gateway.NewBindingsPerSite
 	c.Gateway.NewBindingsPerDay = next.Gateway.NewBindingsPerDay
+	c.Signer.Config = next.Signer.Config
 	c.takingChains(next)
 	if c.Exchange != nil && next.Exchange != nil {
 		exchange := *c.Exchange

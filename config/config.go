@@ -31,6 +31,7 @@ type Config struct {
 	Log       Log               `yaml:"log"`
 	Database  records.Config    `yaml:"database"`
 	Wallet    Wallet            `yaml:"wallet"`
+	Signer    Signer            `yaml:"signer"`
 	Ethereum  []ethereum.Config `yaml:"ethereum"`
 	Vite      []vite.Config     `yaml:"vite"`
 	Embedded  *Embedded         `yaml:"embedded"`
@@ -139,5 +140,6 @@ func (c Config) Check() error {
 	}
 	add("wallet.pkcs11", c.Wallet.PKCS11.Check())
 	add("networks", c.checkNetworks(chains))
+	add("signer", c.checkChecks())
 	return errors.Join(faults...)
 }

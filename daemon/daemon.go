@@ -26,6 +26,7 @@ import (
 	"gatewayd/records/signguard"
 	"gatewayd/records/watch"
 	"gatewayd/signer"
+	"gatewayd/signer/checks"
 	"gatewayd/wallet"
 	"gatewayd/watcher"
 )
@@ -37,6 +38,7 @@ type Daemon struct {
 	Store    *records.Store
 	Tenure   *tenure
 	signer   *signer.Signer
+	checks   *checks.Set // of the signer in this process
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network
 	Watcher  *watcher.Watcher
@@ -90,7 +92,13 @@ func (d *Daemon) open(ctx context.Context, keys Keys) (err error) {
 			onDemand = append(onDemand, c.ID)
 		}
 	}
-	d.signer = signer.New(signer.Parts{Keys: keys, Guard: guard, Rules: rules})
+	if d.checks, err = checks.New(ctx, cfg.Signer.Config, cfg.CheckedAssets(), guard, time.Now); err != nil {
+		return fmt.Errorf("signer: %w", err)
+	}
+	d.signer = signer.New(signer.Parts{
+		Keys: keys, Guard: guard, Rules: rules, Fees: d.checks, Authorized: d.checks.Authorized, Now: d.checks.Now, Report: d.checks.Report,
+		Checks: []signer.Check{checks.Func(d.checks.Listed), checks.Func(d.checks.Limited), checks.Func(d.checks.Approved)},
+	})
 	if err := d.ownAccounts(ctx, keys); err != nil {
 		return err
 	}
@@ -193,6 +201,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.notifier.Run(gctx) })
 	g.Go(func() error { return d.serveGateway(gctx) })
 	g.Go(func() error { return d.followConfig(gctx) })
+	g.Go(func() error { return d.followChecks(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
 	return d.Tenure.explain(g.Wait())
 }

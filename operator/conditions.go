@@ -57,6 +57,16 @@ func Remedy(k status.Kind) string {
 		return "`gatewayd alerts test` tries it; correct the section alerts, or the receiver; what waits is sent then"
 	case status.ConfigRefused:
 		return "correct the file, then `gatewayd reload`"
+	case status.LimitReached:
+		return "`gatewayd limits` shows how much is used and when it frees; what is held is paid then, or when signer.limits allows more"
+	case status.ApprovalsWanted:
+		return "`gatewayd records list --needs-operator`, then `gatewayd approve ID`, or `gatewayd records reject ID`"
+	case status.PaymentsListed:
+		return "`gatewayd records show ID` names the list; `gatewayd records reject ID`, or take the address off the list"
+	case status.PaymentsHeld:
+		return "`gatewayd records show ID` says why; `gatewayd approve ID` or `gatewayd records reject ID`"
+	case status.ChecksFail:
+		return "mend the file or the service that it names: until then limits, lists or screening do less than they say, or hold more"
 	case status.ChannelClosed:
 		return ""
 	}

@@ -12,6 +12,9 @@ import (
 // maxText bounds each text of a claim. The longest are gateway comments' addresses.
 const maxText = 512
 
+// maxApprovals bounds what comes with one claim.
+const maxApprovals = 16
+
 // Check is a rule that claims must pass before they are authorized. It answers one verdict for each claim, in order, of payments on one ledger. What
 // is authorized already is not asked about again. An error fails the whole group, which is asked again.
 type Check interface {
@@ -29,7 +32,7 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	}
 	s.authorizing.Lock()
 	defer s.authorizing.Unlock()
-	g := claimGroup{id: id, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}}
+	g := claimGroup{id: id, now: s.now(), claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}}
 	for i, c := range claims {
 		g.verdicts[i] = wellFormed(c)
 	}
@@ -41,7 +44,28 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 			return nil, err
 		}
 	}
-	return g.verdicts, g.stand(ctx, s.guard.Authorize)
+	asked, claims := g.open(true)
+	if err := g.stand(ctx, s.guard.Authorize); err != nil {
+		return nil, err
+	}
+	s.tell(id, g, asked, claims)
+	return g.verdicts, nil
+}
+
+// tell names what was checked and authorized just now.
+func (s *Signer) tell(id chain.ID, g claimGroup, at []int, checked []chain.Claim) {
+	if s.authorized == nil {
+		return
+	}
+	var list []chain.Claim
+	for i, n := range at {
+		if g.verdicts[n].State == chain.Authorized {
+			list = append(list, checked[i])
+		}
+	}
+	if len(list) > 0 {
+		s.authorized(id, list)
+	}
 }
 
 // wellFormed is an empty verdict unless the claim is none that anything could authorize.
@@ -55,10 +79,13 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	case (p.Purpose == chain.Credit || p.Purpose == chain.Refund) && c.Cause.Ref == "":
 		return refusal("a " + string(p.Purpose) + " names the transfer that it answers")
 	}
-	for _, text := range []string{c.Account, string(p.Asset), p.To, p.Label, p.Source, c.Cause.Network, c.Cause.Token, c.Cause.User, string(c.Cause.Chain), c.Cause.Ref} {
+	for _, text := range []string{c.Account, string(p.Asset), p.To, p.Label, p.Source, c.Cause.Network, c.Cause.Token, c.Cause.User, string(c.Cause.Chain), c.Cause.Ref, c.Cause.Sender} {
 		if len(text) > maxText {
 			return refusal(fmt.Sprintf("a text of %d bytes is too long", len(text)))
 		}
+	}
+	if len(c.Approvals) > maxApprovals {
+		return refusal(fmt.Sprintf("%d approvals, %d are the most", len(c.Approvals), maxApprovals))
 	}
 	if p.Purpose == chain.Receive { // it pays nobody
 		return chain.Verdict{State: chain.Authorized}
@@ -73,6 +100,7 @@ func refusal(text string) chain.Verdict {
 // claimGroup is claims that are asked for together. An empty verdict is open.
 type claimGroup struct {
 	id       chain.ID
+	now      time.Time
 	claims   []chain.Claim
 	verdicts []chain.Verdict
 	checked  map[int]bool // open claims that were authorized before, under another number
@@ -117,7 +145,7 @@ func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []sign
 	}
 	wanted := make([]signguard.Authorization, len(at))
 	for i, c := range claims {
-		wanted[i] = authorization(g.id, c)
+		wanted[i] = authorization(g.id, c, g.now)
 	}
 	states, err := ask(ctx, wanted)
 	if err != nil {
@@ -143,11 +171,11 @@ func verdictOf(s signguard.State) chain.Verdict {
 	return chain.Verdict{}
 }
 
-func authorization(id chain.ID, c chain.Claim) signguard.Authorization {
+func authorization(id chain.ID, c chain.Claim, at time.Time) signguard.Authorization {
 	p := c.Payment
 	return signguard.Authorization{
 		Key: causeKey(id, c), Digest: Digest(p), Chain: id, Account: c.Account, PaymentID: p.ID,
-		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: time.Now(),
+		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: at,
 	}
 }
 

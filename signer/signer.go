@@ -13,9 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
+	"gatewayd/signer/checks"
 )
 
 // ErrRefused says that an order is not signed, and why, in one line. The sign-guard's refusals are signguard.ErrRefused.
@@ -36,7 +38,19 @@ type Signer struct {
 	rules map[chain.ID]chain.Rules
 
 	checks      []Check
+	fees        Budget
+	now         func() time.Time
+	authorized  func(id chain.ID, claims []chain.Claim)
+	report      func() checks.Report
 	authorizing sync.Mutex // held while claims are checked: what they count stays true until it is written
+}
+
+// Budget bounds what the fees on a ledger may take over time.
+type Budget interface {
+	// Bounds tells whether a ledger has one.
+	Bounds(id chain.ID) bool
+	// TakeFees counts the most that transactions at slots may take, in order, and answers how many may be signed and why the next may not.
+	TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, most []chain.Amount) (passed int, why string, err error)
 }
 
 // Parts is what a Signer works with.
@@ -45,11 +59,19 @@ type Parts struct {
 	Guard  *signguard.Guard
 	Rules  map[chain.ID]chain.Rules // by ledger
 	Checks []Check                  // of claims, in order
+	Fees   Budget                   // nil for none
+	// Authorized is told what was authorized just now, before the next claims are checked; nil for nobody.
+	Authorized func(id chain.ID, claims []chain.Claim)
+	Now        func() time.Time     // of authorizations; nil means time.Now
+	Report     func() checks.Report // of the checks; nil for none
 }
 
 // New is a signer for the ledgers whose rules it is given.
 func New(p Parts) *Signer {
-	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report}
 }
 
 // Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error that is ErrRefused. The
@@ -72,6 +94,16 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Digest(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
 		wanted[i].Receive = o.Payment.Purpose == chain.Receive
 	}
+	wanted, unpaid, err := s.takeFees(ctx, id, rules, orders, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if orders = orders[:len(wanted)]; unpaid != nil {
+		refused = unpaid
+	}
+	if len(orders) == 0 {
+		return nil, refused
+	}
 	if err := s.guard.Allow(ctx, id, wanted...); err != nil {
 		return nil, err
 	}
@@ -83,6 +115,25 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 		}
 	}
 	return signed, refused
+}
+
+// takeFees leaves out orders from the first on whose fee is over the budget of their ledger: they may be signed later.
+func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, orders []chain.Order, wanted []signguard.Signature) (in []signguard.Signature, unpaid, err error) {
+	if s.fees == nil || !s.fees.Bounds(id) {
+		return wanted, nil, nil
+	}
+	slots, most := make([]chain.Slot, len(orders)), make([]chain.Amount, len(orders))
+	for i, o := range orders {
+		slots[i] = o.Slot
+		if most[i], err = rules.Fee(o); err != nil {
+			return nil, nil, fmt.Errorf("%w payment %d: its fee: %w", ErrRefused, o.Payment.ID, err)
+		}
+	}
+	passed, why, err := s.fees.TakeFees(ctx, id, slots, most)
+	if err != nil || passed == len(orders) {
+		return wanted, nil, err
+	}
+	return wanted[:passed], fmt.Errorf("%w: %s", chain.ErrNotNow, why), nil
 }
 
 // digests are what is to be signed for the orders, up to the first that is refused.
@@ -128,4 +179,12 @@ func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next 
 // GiveIndex gives the address of an index to a user for good, or is signguard.ErrTaken.
 func (s *Signer) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
 	return s.guard.GiveIndex(ctx, id, index)
+}
+
+// Report tells how much of the limits is used, and what the checks cannot do.
+func (s *Signer) Report(context.Context) (checks.Report, error) {
+	if s.report == nil {
+		return checks.Report{}, nil
+	}
+	return s.report(), nil
 }

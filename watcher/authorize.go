@@ -49,10 +49,16 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	var claims []chain.Claim
 	err := w.Store.View(ctx, func(tx *records.Tx) error {
 		transfers, err := tx.TransfersByID(causes(list))
+		if err != nil {
+			return err
+		}
+		approvals, err := tx.Approvals(idsOf(list))
 		for i, q := range list {
 			verdicts[i] = chain.Verdict{State: chain.Authorized}
-			if err == nil && q.Purpose != chain.Receive {
-				at, claims = append(at, i), append(claims, claimOf(q, transfers[q.TransferID]))
+			if q.Purpose != chain.Receive {
+				c := ClaimOf(q, transfers[q.TransferID])
+				c.Approvals = approvals[q.ID]
+				at, claims = append(at, i), append(claims, c)
 			}
 		}
 		return err
@@ -73,11 +79,20 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	return verdicts, nil
 }
 
-// claimOf names a payment and the transfer that it answers, if any.
-func claimOf(q records.Payment, t records.Transfer) chain.Claim {
+func idsOf(list []records.Payment) []uint64 {
+	ids := make([]uint64, len(list))
+	for i, q := range list {
+		ids[i] = q.ID
+	}
+	return ids
+}
+
+// ClaimOf names a payment and the transfer that it answers, if any.
+func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
 	c := chain.Claim{Account: q.Account, Payment: order(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token}}
 	if q.TransferID != 0 {
 		c.Cause.User, c.Cause.Chain, c.Cause.Height, c.Cause.Ref = t.Owner, t.Chain, t.Height, t.Ref
+		c.Cause.Sender = t.From
 	}
 	return c
 }

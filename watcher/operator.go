@@ -203,6 +203,33 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	return w.refundSource(tx, n, t, payee)
 }
 
+// Reject sends a transfer back whose payment waits, for approvals or for whatever else the signer holds it: nothing is kept of it.
+func (w *Watcher) Reject(tx *records.Tx, o Order) error {
+	payments, err := tx.PaymentsOf(o.Record)
+	if err != nil {
+		return err
+	}
+	waits := func(p records.Payment) bool {
+		return p.Purpose == chain.Credit && (p.State == records.HeldPayment || p.State == records.Queued)
+	}
+	if !slices.ContainsFunc(payments, waits) {
+		return fmt.Errorf("%w: no payment of record %d waits", ErrNothingToDo, o.Record)
+	}
+	return w.Refund(tx, o)
+}
+
+// Approve keeps what an approver has signed of a payment that waits, and has the signer asked about it again.
+func Approve(tx *records.Tx, payment uint64, a chain.Approval) error {
+	if err := tx.AddApproval(payment, a); err != nil {
+		return err
+	}
+	p, err := tx.Payment(payment)
+	if err != nil || p.State != records.HeldPayment || !slices.Contains(records.AskedAgain(), p.Reason) {
+		return err
+	}
+	return tx.MovePayment(payment, records.HeldPayment, records.Queued, "approved")
+}
+
 // WriteOff gives up a transfer whose block has left the chain after it was decided: what was paid for it counts as lost, once. When nothing was paid,
 // its payment is void and nothing is lost; it is decided anew if it comes back.
 func (w *Watcher) WriteOff(tx *records.Tx, o Order) error {

@@ -46,6 +46,10 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if errors.Is(unsigned, signguard.ErrRefused) {
 		return 0, p.haltAccount(ctx, a.Account, unsigned)
 	}
+	if errors.Is(unsigned, chain.ErrNotNow) { // the budget of fees is used up; the condition says so
+		p.log.WithError(unsigned).Debug("bound, and may not be signed now")
+		unsigned = nil
+	}
 	stored, err := p.storeAttempts(ctx, made)
 	return stored, errors.Join(unprepared, unsigned, err)
 }

@@ -183,6 +183,9 @@ type simRules struct{ id chain.ID }
 // Digest is the transaction itself.
 func (simRules) Digest(o chain.Order) ([]byte, error) { return o.Unsigned, nil }
 
+// Fee is nothing.
+func (simRules) Fee(chain.Order) (chain.Amount, error) { return chain.Amount{}, nil }
+
 // Seal adds nothing.
 func (r simRules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
 	return chain.SignedTx{Hash: simHash(r.id, o.Slot.Account, o.Slot.Nonce), Raw: o.Unsigned}, nil

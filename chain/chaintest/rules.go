@@ -36,6 +36,15 @@ func (r rules) Digest(o chain.Order) ([]byte, error) {
 	return []byte(asked.hash), nil
 }
 
+// Fee is all gas at the most that the transaction offers; nothing where blocks are linked.
+func (r rules) Fee(o chain.Order) (chain.Amount, error) {
+	t, err := decode(o.Unsigned)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return t.Cap.Mul(gas)
+}
+
 // Seal marks the transaction as signed. The signature is nobody's: keys here are names.
 func (r rules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
 	t, err := decode(o.Unsigned)

@@ -170,6 +170,19 @@ func (c *SigningRules) Digest(o chain.Order) ([]byte, error) {
 	return c.sender.Hash(tx).Bytes(), nil
 }
 
+// Fee is all gas of the order's transaction at the most that it offers.
+func (c *SigningRules) Fee(o chain.Order) (chain.Amount, error) {
+	tx, err := c.ordered(o)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	fee, over := new(uint256.Int).MulOverflow(uint256.MustFromBig(tx.GasFeeCap()), uint256.NewInt(tx.Gas()))
+	if over {
+		return chain.Amount{}, chain.ErrAmount
+	}
+	return chain.AmountOf(fee), nil
+}
+
 // ordered is the order's transaction, made anew: only gas, fees and the amount of a native sweep are taken over.
 func (c *SigningRules) ordered(o chain.Order) (*types.Transaction, error) {
 	msg, err := c.message(o.Slot, o.Payment)

@@ -41,6 +41,9 @@ func (c SigningRules) Digest(o chain.Order) ([]byte, error) {
 	return b.Hash[:], nil
 }
 
+// Fee is zero: blocks take none.
+func (c SigningRules) Fee(chain.Order) (chain.Amount, error) { return chain.Amount{}, nil }
+
 // checked is the order's block, made anew: only the proof of work is taken over.
 func (c SigningRules) checked(o chain.Order) (*core.AccountBlock, error) {
 	b, err := c.ordered(o.Slot, o.Payment)

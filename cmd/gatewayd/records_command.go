@@ -27,6 +27,8 @@ func recordsCommand(w streams) *cobra.Command {
 		recordsRetryCommand(w, config),
 		recordsCreditCommand(w, config),
 		recordsRefundCommand(w, config),
+		recordsApproveCommand(w, config),
+		recordsRejectCommand(w, config),
 		recordsReclassifyCommand(w, config),
 		recordsWriteOffCommand(w, config),
 		recordsSettleCommand(w, config),

@@ -15,6 +15,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"
+	"gatewayd/signer/checks"
 )
 
 // How often the records are read unless a Bridge says so, and how long that may take; the same of balances, quota and the size of the database.
@@ -105,6 +106,9 @@ func (f *follower) records(tx *records.Tx, p *page) error {
 	}
 	tellConditions(p, report.Conditions)
 	tellChannels(p, report.Channels)
+	if err := tellLimits(tx, p); err != nil {
+		return err
+	}
 	if err := f.transfers(tx, p, networks); err != nil {
 		return err
 	}
@@ -136,6 +140,16 @@ func tellChannels(p *page, list []status.Channel) {
 			p.set(channelState, number(c.State() == state), c.Network, c.Token, string(c.Direction), state)
 		}
 	}
+}
+
+// tellLimits shows what the daemon has noted of the signer's limits.
+func tellLimits(tx *records.Tx, p *page) error {
+	var report checks.Report
+	_, _, err := control.ReadReport(tx, "limits", &report)
+	for _, l := range report.Lines {
+		p.set(limitUsed, l.Ratio, l.Window, l.Network, string(l.Chain), l.Token)
+	}
+	return err
 }
 
 // transfers shows nothing as 0, for the states that operators watch.

@@ -35,6 +35,8 @@ var (
 	socketsSlow      = counter("websocket_slow_total", "Connections closed because their client was too slow.", "exchange")
 	socketsOvertaken = counter("websocket_overtaken_total", "States that a newer one replaced in a slow client's queue.", "exchange")
 
+	limitUsed = gauge("limit_used_ratio", "How much of a limit of the signer is used: of an hour, a day, the user who has used most, the whole gateway, fees.", "window", "network", "chain", "token")
+
 	readAt   = gauge("read_timestamp_seconds", "When the records were read last.")
 	readTook = gauge("read_duration_seconds", "How long that took.")
 

@@ -12,6 +12,7 @@ import (
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/signer/limits"
 )
 
 const (
@@ -28,6 +29,7 @@ type Overview struct {
 	NeedsOperator uint64             `json:"needsOperator"` // records that wait for a decision of an operator
 	Chains        []Chain            `json:"chains"`
 	Channels      []Channel          `json:"channels"`
+	Limits        []limits.Line      `json:"limits"` // of the signer; empty where nothing is limited or no daemon has told yet
 }
 
 // Chain is how far a chain is read, and what its nodes say.
@@ -102,6 +104,11 @@ func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []r
 	if o.NeedsOperator, err = tx.CountRecords(records.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
+	used, _, err := operator.LimitsOf(tx)
+	if err != nil {
+		return err
+	}
+	o.Limits = append([]limits.Line{}, used.Lines...)
 	for _, id := range d.Config.ChainIDs() {
 		cur, err := tx.Cursor(id)
 		if err != nil {

@@ -51,6 +51,12 @@ const (
 	ChannelClosed Kind = "channel_closed" // an operator has set the channel to MAINTAIN or CLOSED
 	NotTold       Kind = "not_told"       // somebody who is to be told of conditions or records does not take it
 	ConfigRefused Kind = "config_refused" // the configuration was to be read again and is wrong: the one before stays
+
+	LimitReached    Kind = "limit_reached"    // a limit of the signer is used up or nearly so, or holds payments
+	ApprovalsWanted Kind = "approvals_wanted" // payments wait for people to approve them
+	PaymentsListed  Kind = "payments_listed"  // payments are held because of a list of addresses
+	PaymentsHeld    Kind = "payments_held"    // the signer holds payments that nothing proves, or has refused some
+	ChecksFail      Kind = "checks_fail"      // a list, the screening service or a price that the signer checks by is not there
 )
 
 // Kinds are all that a condition can be, those that stop money first.
@@ -59,6 +65,7 @@ func Kinds() []Kind {
 		StoreDown, DaemonDown, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
 		NoFunds, NoCoin, NoQuota, FeesTooHigh, ChannelStopped,
 		NodeFaulty, NodeMended, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
+		LimitReached, ApprovalsWanted, PaymentsListed, PaymentsHeld, ChecksFail,
 	}
 }
 

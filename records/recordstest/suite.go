@@ -73,6 +73,8 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"reclassification", testReclassify},
 		{"rescans", testRescans},
 		{"reloads", testReloads},
+		{"approvals", testApprovals},
+		{"reports", testReports},
 		{"blocks read again", testRelined},
 		{"late sightings", testLateSightings},
 		{"led", testLed},

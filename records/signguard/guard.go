@@ -63,7 +63,7 @@ func (g *Guard) migrate(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err := t.ExecContext(ctx, authorizationSchema)
+		_, err := t.ExecContext(ctx, authorizationSchema+spendingSchema)
 		return err
 	})
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/operator"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/control"
+	"gatewayd/signer/approval"
+	"gatewayd/signer/blocklist"
+	"gatewayd/signer/checks"
+	"gatewayd/signer/limits"
+)
+
+// custodyWorld is a gateway whose signer limits payments, wants approvals and has a list.
+type custodyWorld struct {
+	*limpWorld
+	key, stranger string // files of an approver's key, and of another one
+	list          string
+	signer        checks.Config
+}
+
+// warned is a condition of the signer's checks: it stops no channel.
+func warned(kind status.Kind) cell {
+	return cell{kind: kind, deposit: control.ChannelOpen, withdraw: control.ChannelOpen}
+}
+
+func newCustodyWorld(t *testing.T) *custodyWorld {
+	t.Helper()
+	dir := t.TempDir()
+	w := &custodyWorld{key: filepath.Join(dir, "ann.key"), stranger: filepath.Join(dir, "eve.key"), list: filepath.Join(dir, "sanctions")}
+	public := strings.TrimSpace(mustRun(t, "approver", "new", w.key))
+	mustRun(t, "approver", "new", w.stranger)
+	require.NoError(t, os.WriteFile(w.list, []byte("# nobody yet\n"), 0o600))
+	w.limpWorld = newLimpWorld(t, func(l *limpWorld, c *config.Config) {
+		l.told = newReceiver(t)
+		c.Alerts = l.told.config()
+		usdt := c.Networks[0].Tokens[1]
+		whole := func(n uint64) chain.Amount { return units(devnet.Token{Decimals: usdt.Decimals}, n) }
+		require.Equal(t, uint8(6), usdt.Decimals)
+		w.signer = checks.Config{
+			Limits: limits.Config{Tokens: []limits.Token{{Network: c.Networks[0].Name, Token: usdt.Token, PerDay: whole(3_000)}}},
+			Approvals: approval.Config{
+				Approvers: []approval.Approver{{Name: "ann", Key: public}},
+				Tokens:    []approval.Token{{Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: whole(2_000)}},
+			},
+			BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: w.list}}},
+		}
+		c.Signer.Config = w.signer
+	})
+	return w
+}
+
+// mustRun runs a command that needs no configuration.
+func mustRun(t *testing.T, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	w := outside(t)
+	w.stdout = &out
+	require.NoError(t, run(t.Context(), args, w))
+	return out.String()
+}
+
+// held waits until the payment of what was sent is held for a reason, and answers its record.
+func (w *custodyWorld) held(t *testing.T, sent, reason string) (record string) {
+	t.Helper()
+	waitFor(t, "a payment held for "+reason, func() bool {
+		for _, row := range w.listed(t, "--needs-operator") {
+			if row.InTx != sent {
+				continue
+			}
+			record = name(row)
+			return slices.ContainsFunc(w.story(t, sent).Payments, func(p operator.PaymentRow) bool { return p.State == string(records.HeldPayment) && p.Reason == reason })
+		}
+		return false
+	})
+	return record
+}
+
+// TestPaymentsAreHeldForPeople makes each cause for real and looks at every surface: approvals, rejections, limits, lists. What people decide is done.
+func TestPaymentsAreHeldForPeople(t *testing.T) {
+	t.Parallel()
+	w := newCustodyWorld(t)
+	net := func(sent string) chain.Amount { return chain.MustAmount(w.story(t, sent).Record.Net) }
+
+	t.Run("approvals", func(t *testing.T) {
+		c := warned(status.ApprovalsWanted)
+		c.after = len(w.told.events(0))
+		to, sent := w.user.payee(t, units(w.user.Token, 2_500))
+		record := w.held(t, sent, records.HeldApproval)
+		w.warns(t, c)
+		out, ok := w.operator(t, "approve", record, "--key", w.stranger, "--yes")
+		require.False(t, ok)
+		require.Contains(t, out, "is none of signer.approvals.approvers")
+		out, ok = w.operator(t, "approve", record, "--key", w.key)
+		require.False(t, ok, "nobody typed yes")
+		require.Contains(t, out, to)
+		require.Contains(t, out, "nothing was approved")
+		out = w.mustCommand(t, "records", "approve", record, "--key", w.key, "--yes")
+		require.Contains(t, out, "Payment ")
+		require.Contains(t, out, to)
+		w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+		w.user.paidOnce(t, to, net(sent))
+		_, ok = w.operator(t, "approve", record, "--key", w.key, "--yes")
+		require.False(t, ok, "nothing waits")
+		w.passed(t, c)
+	})
+	t.Run("rejections", func(t *testing.T) {
+		before := w.user.has(t)
+		_, sent := w.user.payee(t, units(w.user.Token, 2_600))
+		record := w.held(t, sent, records.HeldLimit) // over the limit first, whatever else it wants
+		w.mustCommand(t, "records", "reject", record, "--why", "a test")
+		waitFor(t, "the refund", func() bool { return w.user.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundState == "REFUNDED" })
+		require.Equal(t, before, w.user.has(t), "nothing is kept")
+		_, ok := w.operator(t, "records", "reject", record, "--why", "twice")
+		require.False(t, ok)
+		w.well(t)
+	})
+	t.Run("limits", func(t *testing.T) {
+		c := warned(status.LimitReached)
+		c.after = len(w.told.events(0))
+		to, sent := w.user.payee(t, units(w.user.Token, 1_000))
+		w.held(t, sent, records.HeldLimit)
+		w.warns(t, c)
+		var report checks.Report
+		require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "limits", "--json")), &report))
+		require.Equal(t, []string{"day", "day"}, []string{report.Lines[0].Window, report.Lines[1].Window})
+		require.Contains(t, w.mustCommand(t, "limits"), "3 USDT-000")
+		require.InDelta(t, 0.83, series(t, w.info.Operators)["gatewayd_limit_used_ratio{chain=eth,network=eth,token="+w.token(t, "USDT").Token+",window=day}"], 0.01)
+		require.Contains(t, w.mustCommand(t, "status", "--json"), `"limits"`)
+		w.signer.Limits.Tokens[0].PerDay = units(w.user.Token, 9_000)
+		w.write(t, w.info.Config, func(c *config.Config) { c.Signer.Config = w.signer })
+		w.mustCommand(t, "reload")
+		w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+		w.user.paidOnce(t, to, net(sent))
+		w.passed(t, c)
+	})
+	t.Run("lists", func(t *testing.T) {
+		c := warned(status.PaymentsListed)
+		c.after = len(w.told.events(0))
+		fresh, err := devnet.NewPayee()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(w.list, []byte(strings.ToLower(fresh.Hex())+"\n"), 0o600))
+		hash, err := w.user.Withdraw(t.Context(), common.HexToAddress(fresh.Hex()), units(w.user.Token, 1_000))
+		require.NoError(t, err)
+		w.held(t, hash.String(), records.HeldListed)
+		w.warns(t, c)
+		require.Contains(t, w.mustCommand(t, "records", "show", hash.String()), "is on the list sanctions")
+		require.NoError(t, os.WriteFile(w.list, []byte("# nobody any more\n"), 0o600))
+		w.mustCommand(t, "reload")
+		w.user.mustAwait(t, "/withdraw-records", hash.String(), "OPPOSITE_CONFIRMED")
+		w.passed(t, c)
+	})
+	t.Run("a list that is gone", func(t *testing.T) {
+		c := warned(status.ChecksFail)
+		c.after = len(w.told.events(0))
+		require.NoError(t, os.Rename(w.list, w.list+".away"))
+		w.warns(t, c)
+		require.Contains(t, w.mustCommand(t, "limits"), "list sanctions")
+		require.NoError(t, os.Rename(w.list+".away", w.list))
+		w.passed(t, c)
+	})
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/operator"
+)
+
+func limitsCommand(w streams) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "limits", Short: "How much of the signer's limits is used, and what keeps one from holding anything", Args: cobra.NoArgs,
+		Example: "  gatewayd limits\n  gatewayd limits --json",
+	}
+	path := configFlag(c)
+	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
+		report, at, err := d.Limits(ctx)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return printJSON(w.stdout, report)
+		}
+		if len(report.Lines) == 0 {
+			fmt.Fprintln(w.stdout, "Nothing is limited: signer.limits is empty.")
+		} else {
+			rows := make([][]string, len(report.Lines))
+			for i, l := range report.Lines {
+				rows[i] = []string{l.Window, l.Network, d.Config.Symbol(l.Network, l.Token), string(l.Chain), l.Limit, l.Used, fmt.Sprintf("%.0f%%", 100*l.Ratio)}
+			}
+			if err := f.table(w.stdout, []string{"window", "network", "token", "chain", "limit", "used", "of it"}, rows, nil); err != nil {
+				return err
+			}
+		}
+		for _, token := range report.Unpriced {
+			wrapped(w.stdout, "NOT COUNTED by the limit of the whole gateway: "+token+" has no fresh price")
+		}
+		for _, fault := range []string{report.Fault, report.Lists} {
+			if fault != "" {
+				wrapped(w.stdout, "FIX  "+fault)
+			}
+		}
+		fmt.Fprintf(w.stdout, "As of %s ago.\n", age(time.Now(), at))
+		return nil
+	})
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}

@@ -1,0 +1,109 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gatewayd/operator"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/control"
+	"gatewayd/signer/checks"
+)
+
+// followChecks tells how much of the signer's limits is used and what waits for people, until ctx ends.
+func (d *Daemon) followChecks(ctx context.Context) error {
+	tick := time.NewTicker(cmp.Or(d.Config.Status.Every, 10*time.Second))
+	defer tick.Stop()
+	for {
+		switch err := d.noteChecks(ctx); {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrFenced):
+			return err
+		case err != nil:
+			d.log.WithError(err).Debug("noting the signer's limits")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *Daemon) noteChecks(ctx context.Context) error {
+	report, err := d.signer.Report(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Store.Update(ctx, func(tx *records.Tx) error {
+		found, err := heldConditions(tx)
+		if err != nil {
+			return err
+		}
+		if err := control.NoteConditions(tx, "signer", append(found, checkConditions(report)...)); err != nil {
+			return err
+		}
+		return control.NoteReport(tx, operator.LimitsReport, report)
+	})
+}
+
+// checkConditions are what the signer's report means for operators.
+func checkConditions(r checks.Report) (list []control.Condition) {
+	for _, l := range r.Near() {
+		list = append(list, control.Condition{
+			Kind: string(status.LimitReached), Chain: l.Chain, Network: l.Network, Token: l.Token, Subject: strings.TrimSpace(l.Window + " " + string(l.Chain) + " " + l.Token), Detail: l.String(),
+		})
+	}
+	for subject, fault := range map[string]string{"prices": r.Fault, "lists": r.Lists} {
+		if fault != "" {
+			list = append(list, control.Condition{Kind: string(status.ChecksFail), Subject: subject, Detail: fault})
+		}
+	}
+	if len(r.Unpriced) > 0 {
+		list = append(list, control.Condition{
+			Kind: string(status.ChecksFail), Subject: "gateway_day", Detail: "the limit of the whole gateway does not count " + strings.Join(r.Unpriced, ", ") + ": there is no fresh price",
+		})
+	}
+	return list
+}
+
+// maxHeldRead bounds how many held payments of a reason are counted.
+const maxHeldRead = 100
+
+// heldConditions are what the signer holds, by reason.
+func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
+	for _, h := range []struct {
+		reason string
+		kind   status.Kind
+		what   string
+	}{
+		{records.HeldApproval, status.ApprovalsWanted, "wait for approvals"},
+		{records.HeldLimit, status.LimitReached, "are held by a limit"},
+		{records.HeldListed, status.PaymentsListed, "are held because of a list of addresses"},
+		{records.HeldUnproven, status.PaymentsHeld, "are held, because no final transfer proves them"},
+		{records.HeldRefused, status.PaymentsHeld, "are refused by the signer"},
+	} {
+		held, err := tx.HeldFor(h.reason, 0, maxHeldRead)
+		if err != nil {
+			return nil, err
+		}
+		if len(held) == 0 {
+			continue
+		}
+		count := fmt.Sprint(len(held))
+		if len(held) == maxHeldRead {
+			count = "at least " + count
+		}
+		list = append(list, control.Condition{
+			Kind: string(h.kind), Subject: h.reason,
+			Detail: fmt.Sprintf("%s payments %s; the first is record %d", count, h.what, held[0].TransferID),
+		})
+	}
+	return list, nil
+}

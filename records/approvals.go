@@ -1,0 +1,75 @@
+package records
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
+)
+
+// maxApprovals bounds what is kept for one payment.
+const maxApprovals = 16
+
+type approvalRow struct {
+	PaymentID uint64 `db:"payment_id"`
+	Approver  string `db:"approver"`
+	Expires   int64  `db:"expires"`
+	Nonce     string `db:"nonce"`
+	Signature string `db:"signature"`
+}
+
+// AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not wait, the approver has approved it and that still
+// counts, or too many have.
+func (tx *Tx) AddApproval(id uint64, a chain.Approval) error {
+	if err := tx.addApproval(id, a); err != nil {
+		return fmt.Errorf("approving payment %d: %w", id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
+	p, err := tx.Payment(id)
+	if err != nil {
+		return err
+	}
+	if p.State != Queued && p.State != HeldPayment {
+		return fmt.Errorf("%w: it is %s", ErrConflict, p.State)
+	}
+	known, err := tx.Approvals([]uint64{id})
+	if err != nil {
+		return err
+	}
+	for _, k := range known[id] {
+		if k.Key == a.Key && k.Expires*1000 > tx.millis() {
+			return fmt.Errorf("%w: this approver has approved it before, which counts until %s", ErrConflict, sqlstore.FromMillis(k.Expires*1000).UTC().Format("2006-01-02 15:04 UTC"))
+		}
+	}
+	if len(known[id]) >= maxApprovals {
+		return fmt.Errorf("%w: it has %d approvals", ErrConflict, len(known[id]))
+	}
+	_, err = tx.exec(`INSERT INTO approvals (payment_id, approver, expires, nonce, signature, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (payment_id, approver) DO UPDATE SET expires = excluded.expires, nonce = excluded.nonce, signature = excluded.signature,
+		actor = excluded.actor, created_at = excluded.created_at`,
+		id, a.Key, a.Expires, a.Nonce, a.Signature, sqlstore.Note(tx.sql.Actor()), tx.millis())
+	if err != nil {
+		return err
+	}
+	return tx.logPayment(id, "approved", "by the key "+a.Key)
+}
+
+// Approvals answers what approvers have signed of payments, in the order of their keys.
+func (tx *Tx) Approvals(payments []uint64) (map[uint64][]chain.Approval, error) {
+	out := map[uint64][]chain.Approval{}
+	if len(payments) == 0 {
+		return out, nil
+	}
+	var rows []approvalRow
+	err := tx.listIn(&rows, `SELECT payment_id, approver, expires, nonce, signature FROM approvals WHERE payment_id IN (?) ORDER BY payment_id, approver`, payments)
+	if err != nil {
+		return nil, fmt.Errorf("reading approvals: %w", err)
+	}
+	for _, r := range rows {
+		out[r.PaymentID] = append(out[r.PaymentID], chain.Approval{Key: r.Approver, Expires: r.Expires, Nonce: r.Nonce, Signature: r.Signature})
+	}
+	return out, nil
+}

@@ -1,0 +1,38 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// NoteReport stores what a part of the running daemon says of something that only it knows.
+func NoteReport(tx *records.Tx, name string, report any) error {
+	text, err := json.Marshal(report)
+	if err == nil {
+		_, err = tx.SQL().Exec(`INSERT INTO reports (name, report, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET report = excluded.report, at = excluded.at`,
+			name, string(text), tx.SQL().Millis())
+	}
+	if err != nil {
+		return fmt.Errorf("noting the report %s: %w", name, err)
+	}
+	return nil
+}
+
+// ReadReport reads what was stored last, and when; false when nothing ever was.
+func ReadReport(tx *records.Tx, name string, into any) (at time.Time, ever bool, err error) {
+	var row struct {
+		Report string `db:"report"`
+		At     int64  `db:"at"`
+	}
+	if ever, err = tx.SQL().Get(&row, `SELECT report, at FROM reports WHERE name = ?`, name); err == nil && ever {
+		err = json.Unmarshal([]byte(row.Report), into)
+	}
+	if err != nil {
+		return at, false, fmt.Errorf("reading the report %s: %w", name, err)
+	}
+	return sqlstore.FromMillis(row.At), ever, nil
+}

@@ -1,0 +1,110 @@
+package signguard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/chain"
+)
+
+const spendingSchema = `CREATE INDEX IF NOT EXISTS authorizations_of_payee ON authorizations (payee, chain);
+CREATE TABLE IF NOT EXISTS fees (
+	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL, most TEXT NOT NULL, at BIGINT NOT NULL,
+	PRIMARY KEY (chain, account, lineage, number));
+CREATE INDEX IF NOT EXISTS fees_since ON fees (at);`
+
+// Fee is the most coin that what was signed at a slot may take for its fee.
+type Fee struct {
+	Chain chain.ID
+	Slot  chain.Slot
+	Most  chain.Amount
+	At    time.Time
+}
+
+// CreditsSince answers the credits that were authorized since a time, the oldest first.
+func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization, error) {
+	var rows []struct {
+		Chain   string       `db:"chain"`
+		User    string       `db:"user_account"`
+		Payee   string       `db:"payee"`
+		Asset   string       `db:"asset"`
+		Amount  chain.Amount `db:"amount"`
+		Created int64        `db:"created_at"`
+	}
+	err := g.db.SelectContext(ctx, &rows, `SELECT chain, user_account, payee, asset, amount, created_at FROM authorizations
+		WHERE created_at >= ? AND digest LIKE 'credit|%' ORDER BY created_at`, at.UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("reading what was authorized since %s: %w", at.UTC().Format(time.RFC3339), err)
+	}
+	list := make([]Authorization, len(rows))
+	for i, r := range rows {
+		list[i] = Authorization{Chain: chain.ID(r.Chain), User: r.User, Payee: r.Payee, Asset: chain.Asset(r.Asset), Amount: r.Amount, At: time.UnixMilli(r.Created)}
+	}
+	return list, nil
+}
+
+// PaidTo tells whether a payee was ever paid on a chain, or is to be.
+func (g *Guard) PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error) {
+	var found []int
+	err := g.db.SelectContext(ctx, &found, `SELECT 1 FROM authorizations WHERE payee = ? AND chain = ? LIMIT 1`, payee, string(id))
+	if err != nil {
+		return false, fmt.Errorf("asking the sign-guard whether %s was paid on %s: %w", payee, id, err)
+	}
+	return len(found) > 0, nil
+}
+
+// FeesSince answers the fees that were counted since a time, the oldest first.
+func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
+	var rows []struct {
+		Chain string       `db:"chain"`
+		Most  chain.Amount `db:"most"`
+		At    int64        `db:"at"`
+	}
+	if err := g.db.SelectContext(ctx, &rows, `SELECT chain, most, at FROM fees WHERE at >= ? ORDER BY at`, at.UnixMilli()); err != nil {
+		return nil, fmt.Errorf("reading the fees since %s: %w", at.UTC().Format(time.RFC3339), err)
+	}
+	list := make([]Fee, len(rows))
+	for i, r := range rows {
+		list[i] = Fee{Chain: chain.ID(r.Chain), Most: r.Most, At: time.UnixMilli(r.At)}
+	}
+	return list, nil
+}
+
+// Fees answers what was counted of each slot: zero where nothing was.
+func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]chain.Amount, error) {
+	list := make([]chain.Amount, len(slots))
+	for i, s := range slots {
+		var known []chain.Amount
+		err := g.db.SelectContext(ctx, &known, `SELECT most FROM fees WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
+			string(id), s.Account, s.Branch, s.Nonce)
+		if err != nil {
+			return nil, fmt.Errorf("reading the fee of %s %s %d/%d: %w", id, s.Account, s.Branch, s.Nonce, err)
+		}
+		if len(known) > 0 {
+			list[i] = known[0]
+		}
+	}
+	return list, nil
+}
+
+// NoteFees stores fees as of a time, in one durable commit.
+func (g *Guard) NoteFees(ctx context.Context, id chain.ID, at time.Time, fees []Fee) error {
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		for _, f := range fees {
+			_, err := t.ExecContext(ctx, `INSERT INTO fees (chain, account, lineage, number, most, at) VALUES (?, ?, ?, ?, ?, ?)
+				ON CONFLICT (chain, account, lineage, number) DO UPDATE SET most = excluded.most, at = excluded.at`,
+				string(id), f.Slot.Account, f.Slot.Branch, f.Slot.Nonce, f.Most, at.UnixMilli())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("noting %d fees on %s: %w", len(fees), id, err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+// Package approval is the word of people for single payments: what they sign, the files with their keys, and the rule which payments want how many of
+// them. It knows no network and no database: signatures come with the claim that they are for.
+package approval
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// ErrRefused says why a signature does not count, in one line.
+var ErrRefused = errors.New("the approval does not count")
+
+const (
+	// Lasts is how long an approval counts unless its approver says otherwise.
+	Lasts = 24 * time.Hour
+	// longest is how long one may count.
+	longest = 7 * 24 * time.Hour
+	// MaxSignatures bounds what comes with one claim.
+	MaxSignatures = 16
+)
+
+// Signature is what an approver says of one payment until a time.
+type Signature = chain.Approval
+
+// Text is what approvers sign: everything that decides who gets what, from which account and for which transfer. Each field has its own line and is
+// quoted, so that no two payments have one text.
+func Text(id chain.ID, c chain.Claim, expires int64, nonce string) []byte {
+	var b strings.Builder
+	b.WriteString("gatewayd approval 1\n")
+	for _, field := range []struct{ name, value string }{
+		{"chain", string(id)}, {"account", c.Account}, {"purpose", string(c.Payment.Purpose)}, {"asset", string(c.Payment.Asset)},
+		{"payee", c.Payment.To}, {"label", c.Payment.Label}, {"amount", c.Payment.Amount.String()}, {"source", c.Payment.Source},
+		{"network", c.Cause.Network}, {"cause chain", string(c.Cause.Chain)}, {"cause height", strconv.FormatUint(c.Cause.Height, 10)},
+		{"cause ref", c.Cause.Ref}, {"expires", strconv.FormatInt(expires, 10)}, {"nonce", nonce},
+	} {
+		fmt.Fprintf(&b, "%s: %q\n", field.name, field.value)
+	}
+	return []byte(b.String())
+}
+
+// Sign approves a payment until a time.
+func Sign(key ed25519.PrivateKey, id chain.ID, c chain.Claim, until time.Time) (Signature, error) {
+	nonce := make([]byte, 16)
+	if _, err := rand.Read(nonce); err != nil {
+		return Signature{}, fmt.Errorf("making a nonce: %w", err)
+	}
+	s := Signature{Key: PublicText(key.Public().(ed25519.PublicKey)), Expires: until.Unix(), Nonce: base64.RawURLEncoding.EncodeToString(nonce)}
+	s.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, Text(id, c, s.Expires, s.Nonce)))
+	return s, nil
+}
+
+// verify tells whether a signature of a key is for a payment and counts now.
+func verify(key ed25519.PublicKey, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
+	raw, err := base64.StdEncoding.DecodeString(s.Signature)
+	switch expires := time.Unix(s.Expires, 0); {
+	case err != nil || len(raw) != ed25519.SignatureSize || len(s.Nonce) > 64:
+		return fmt.Errorf("%w: it is no signature", ErrRefused)
+	case !now.Before(expires):
+		return fmt.Errorf("%w: it ended at %s", ErrRefused, expires.UTC().Format(time.RFC3339))
+	case expires.Sub(now) > longest:
+		return fmt.Errorf("%w: it would count until %s, longer than %s", ErrRefused, expires.UTC().Format(time.RFC3339), longest)
+	case !ed25519.Verify(key, Text(id, c, s.Expires, s.Nonce), raw):
+		return fmt.Errorf("%w: it is for something else than this payment", ErrRefused)
+	}
+	return nil
+}

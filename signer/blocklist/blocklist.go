@@ -1,0 +1,102 @@
+package blocklist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config is the section signer.block_list of the configuration. Without lists and a service nobody is listed.
+type Config struct {
+	Files  []List `yaml:"files"`
+	Screen Hook   `yaml:"screen"`
+}
+
+const maxLists = 32
+
+// Check names the first field that cannot be used, and why.
+func (c Config) Check() error {
+	if len(c.Files) > maxLists {
+		return fmt.Errorf("files: %d are the most", maxLists)
+	}
+	names := map[string]bool{}
+	for _, l := range c.Files {
+		if l.Name == "" || len(l.Name) > maxName || names[l.Name] || l.File == "" {
+			return fmt.Errorf("files: %q: name and file are wanted, each name once and of at most %d letters", l.Name, maxName)
+		}
+		names[l.Name] = true
+	}
+	if err := c.Screen.Check(); err != nil {
+		return fmt.Errorf("screen: %w", err)
+	}
+	return nil
+}
+
+// Wanted tells whether anybody is screened at all.
+func (c Config) Wanted() bool { return len(c.Files) > 0 || c.Screen.URL != "" }
+
+// Lists is safe for concurrent use.
+type Lists struct {
+	files  []*list
+	screen *screen // nil for none
+}
+
+// New reads the lists of a checked configuration. A list that cannot be read at first is no error: nobody passes until it can.
+func New(c Config, now func() time.Time) (*Lists, error) {
+	l := &Lists{}
+	for _, f := range c.Files {
+		l.files = append(l.files, &list{List: f})
+	}
+	if c.Screen.URL != "" {
+		var err error
+		if l.screen, err = newScreen(c.Screen, now); err != nil {
+			return nil, err
+		}
+	}
+	l.Refresh()
+	return l, nil
+}
+
+// Refresh reads the files that have changed. One that is missing or broken keeps what was read before; Fault tells.
+func (l *Lists) Refresh() {
+	for _, f := range l.files {
+		f.refresh()
+	}
+}
+
+// Listed answers the name of the list that an address is on; empty for none. An error means that nobody can tell, and that nothing may pass.
+func (l *Lists) Listed(ctx context.Context, q Question) (name string, err error) {
+	if q.Address == "" {
+		return "", nil
+	}
+	for _, f := range l.files {
+		has, err := f.has(q.Address)
+		if err != nil {
+			return "", err
+		}
+		if has {
+			return f.Name, nil
+		}
+	}
+	if l.screen == nil {
+		return "", nil
+	}
+	return l.screen.listed(ctx, q)
+}
+
+// Fault says what does not work: files that cannot be read, or the service.
+func (l *Lists) Fault() error {
+	var faults []error
+	for _, f := range l.files {
+		f.mu.RLock()
+		faults = append(faults, f.fault)
+		f.mu.RUnlock()
+	}
+	if l.screen != nil {
+		l.screen.mu.Lock()
+		faults = append(faults, l.screen.fault)
+		l.screen.mu.Unlock()
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,273 @@
+// Package checks is what a signer holds payments against besides their causes: lists of addresses, limits, and the approvals of people, in this order.
+// What they hold is asked about again: limits roll on, people approve, lists change.
+//
+//	claims ─▶ listed? ─▶ within the limits? ─▶ approved, where that is wanted? ─▶ authorized ─▶ counted
+//
+// It counts what the sign-guard keeps, so that it knows after a start what it knew before.
+package checks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/records/signguard"
+	"gatewayd/signer/approval"
+	"gatewayd/signer/blocklist"
+	"gatewayd/signer/limits"
+)
+
+// Config are the checks' sections of the configuration.
+type Config struct {
+	Limits    limits.Config    `yaml:"limits"`
+	Approvals approval.Config  `yaml:"approvals"`
+	BlockList blocklist.Config `yaml:"block_list"`
+}
+
+// Check names the first field that cannot be used, and why.
+func (c Config) Check() error {
+	if err := c.Limits.Check(); err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	if err := c.Approvals.Check(); err != nil {
+		return fmt.Errorf("approvals: %w", err)
+	}
+	if err := c.BlockList.Check(); err != nil {
+		return fmt.Errorf("block_list: %w", err)
+	}
+	return nil
+}
+
+// Asset is a gateway token as one of its chains has it.
+type Asset = limits.Asset
+
+// history is what the sign-guard keeps.
+type history interface {
+	CreditsSince(ctx context.Context, at time.Time) ([]signguard.Authorization, error)
+	PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error)
+	FeesSince(ctx context.Context, at time.Time) ([]signguard.Fee, error)
+	Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]chain.Amount, error)
+	NoteFees(ctx context.Context, id chain.ID, at time.Time, fees []signguard.Fee) error
+}
+
+// Set is all checks of a signer. It is safe for concurrent use.
+type Set struct {
+	history history
+	now     func() time.Time
+
+	mu    sync.RWMutex
+	rules rules // exchanged as a whole
+}
+
+// rules are the checks by one configuration.
+type rules struct {
+	limits    *limits.Limits
+	fees      *limits.Fees
+	bounded   map[chain.ID]bool // chains with a budget of fees
+	approvals *approval.Rule
+	lists     *blocklist.Lists
+}
+
+// New makes the checks of a checked configuration, and counts what the sign-guard knows of the last day.
+func New(ctx context.Context, cfg Config, assets []Asset, h history, now func() time.Time) (*Set, error) {
+	s := &Set{history: h, now: now}
+	return s, s.Reconfigure(ctx, cfg, assets)
+}
+
+// Reconfigure takes another configuration, or none of it.
+func (s *Set) Reconfigure(ctx context.Context, cfg Config, assets []Asset) error {
+	r := rules{bounded: map[chain.ID]bool{}}
+	var err error
+	if r.lists, err = blocklist.New(cfg.BlockList, s.now); err != nil {
+		return fmt.Errorf("block_list: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.limits, err = s.counted(ctx, cfg.Limits, assets); err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	if r.fees, err = s.countedFees(ctx, cfg.Limits.Fees); err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	for _, f := range cfg.Limits.Fees {
+		r.bounded[f.Chain] = true
+	}
+	list := make([]approval.Asset, len(assets))
+	for i, a := range assets {
+		list[i] = approval.Asset(a)
+	}
+	if r.approvals, err = approval.NewRule(cfg.Approvals, list); err != nil {
+		return fmt.Errorf("approvals: %w", err)
+	}
+	s.rules = r
+	return nil
+}
+
+// counted are limits with what was authorized in the last day, by the greatest time that the sign-guard knows.
+func (s *Set) counted(ctx context.Context, cfg limits.Config, assets []Asset) (*limits.Limits, error) {
+	l, err := limits.New(cfg, assets, s.now)
+	if err != nil {
+		return nil, err
+	}
+	past, err := s.history.CreditsSince(ctx, s.now().Add(-limits.Past))
+	if err != nil {
+		return nil, err
+	}
+	uses := make([]limits.Use, len(past))
+	for i, a := range past {
+		uses[i] = limits.Use{At: a.At, Chain: a.Chain, Asset: a.Asset, Users: usersOf(a.User, a.Payee), Amount: a.Amount}
+	}
+	l.Load(uses)
+	return l, nil
+}
+
+func (s *Set) countedFees(ctx context.Context, budgets []limits.FeeBudget) (*limits.Fees, error) {
+	f := limits.NewFees(budgets, s.now)
+	past, err := s.history.FeesSince(ctx, s.now().Add(-limits.Past))
+	for _, p := range past {
+		f.Load(p.Chain, p.At, p.Most)
+	}
+	return f, err
+}
+
+func usersOf(user, payee string) []string {
+	users := slices.DeleteFunc([]string{user, payee}, func(name string) bool { return name == "" })
+	return slices.Compact(users)
+}
+
+// by are the rules of now.
+func (s *Set) by() rules {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.rules
+}
+
+// Now is the time of what is authorized now: it never goes back.
+func (s *Set) Now() time.Time { return s.by().limits.Now() }
+
+// maxAtOnce bounds the questions to a screening service at one time.
+const maxAtOnce = 16
+
+// Listed holds payments to those on a list and for the money of those on a list, and what nobody can tell of.
+func (s *Set) Listed(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	lists := s.by().lists
+	lists.Refresh()
+	verdicts := make([]chain.Verdict, len(claims))
+	var g errgroup.Group
+	g.SetLimit(maxAtOnce)
+	for i, c := range claims {
+		verdicts[i].State = chain.Authorized
+		if !leaves(c.Payment.Purpose) {
+			continue
+		}
+		g.Go(func() error {
+			if text := listed(ctx, lists, id, c); text != "" {
+				verdicts[i] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonListed, Text: text}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // what fails is a verdict
+	return verdicts, nil
+}
+
+// leaves tells whether a payment goes to others than ourselves.
+func leaves(p chain.Purpose) bool { return p == chain.Credit || p == chain.Refund }
+
+// listed says why a payment is held; empty: it is not.
+func listed(ctx context.Context, lists *blocklist.Lists, id chain.ID, c chain.Claim) string {
+	amount := c.Payment.Amount.String()
+	for _, q := range []struct {
+		who string
+		blocklist.Question
+	}{
+		{"payee", blocklist.Question{Address: c.Payment.To, Chain: string(id), Direction: "out", Amount: amount}},
+		{"sender", blocklist.Question{Address: c.Cause.Sender, Chain: string(c.Cause.Chain), Direction: "in", Amount: amount}},
+	} {
+		switch name, err := lists.Listed(ctx, q.Question); {
+		case err != nil:
+			return err.Error()
+		case name != "":
+			return fmt.Sprintf("the %s %s is on the list %s", q.who, q.Address, name)
+		}
+	}
+	return ""
+}
+
+// Limited holds what is over a limit. Refunds are not limited: they go back to where the money came from.
+func (s *Set) Limited(_ context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	verdicts := make([]chain.Verdict, len(claims))
+	var uses []limits.Use
+	var at []int
+	for i, c := range claims {
+		verdicts[i].State = chain.Authorized
+		if c.Payment.Purpose == chain.Credit {
+			uses, at = append(uses, useOf(id, c)), append(at, i)
+		}
+	}
+	for i, why := range s.by().limits.Check(uses) {
+		if why != "" {
+			verdicts[at[i]] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: why}
+		}
+	}
+	return verdicts, nil
+}
+
+func useOf(id chain.ID, c chain.Claim) limits.Use {
+	return limits.Use{Chain: id, Asset: c.Payment.Asset, Users: usersOf(c.Cause.User, c.Payment.To), Amount: c.Payment.Amount}
+}
+
+// Approved holds what wants approvals and has too few.
+func (s *Set) Approved(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	rule := s.by().approvals
+	verdicts := make([]chain.Verdict, len(claims))
+	for i, c := range claims {
+		verdicts[i].State = chain.Authorized
+		why, err := rule.Wanted(id, c.Payment, func() (bool, error) { return s.history.PaidTo(ctx, id, c.Payment.To) })
+		if err != nil {
+			return nil, err
+		}
+		if why == "" {
+			continue
+		}
+		if ok, missing := rule.Enough(id, c, s.Now()); !ok {
+			verdicts[i] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonApproval, Text: why + ": " + missing}
+		}
+	}
+	return verdicts, nil
+}
+
+// Authorized counts what was authorized just now.
+func (s *Set) Authorized(id chain.ID, claims []chain.Claim) {
+	var uses []limits.Use
+	for _, c := range claims {
+		if c.Payment.Purpose == chain.Credit {
+			uses = append(uses, useOf(id, c))
+		}
+	}
+	s.by().limits.Count(uses)
+}
+
+// Report is how much of the limits is used, and what does not work.
+type Report struct {
+	limits.Report
+	Lists string `json:"lists,omitempty"` // what does not work of lists and screening
+}
+
+// Report tells how it stands.
+func (s *Set) Report() Report {
+	r := s.by()
+	r.lists.Refresh()
+	report := Report{Report: r.limits.Report()}
+	report.Lines = append(report.Lines, r.fees.Lines()...)
+	if err := r.lists.Fault(); err != nil {
+		report.Lists = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return report
+}

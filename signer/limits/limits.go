@@ -1,0 +1,312 @@
+// Package limits bounds what leaves the gateway: of a token by transfer, by payee and day, by hour and by day, of all tokens together by day in a
+// currency, and the coin that fees may take. It counts what the sign-guard keeps for good, so that nothing that a daemon forgets or does gives a
+// limit back.
+//
+//	authorizations of the last day ─Load─▶ windows ─Check─▶ passes, or is held and says until when
+//	                                          ▲──Count── what was authorized
+//
+// A window is the last hour or day, not one of the calendar. It goes by the greatest time that was ever seen: a clock that is set back frees nothing.
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// Asset is a gateway token as one of its chains has it.
+type Asset struct {
+	Network       string
+	Token         string // its token id
+	Symbol        string
+	Chain         chain.ID
+	Asset         chain.Asset
+	Decimals      uint8 // on this chain
+	TokenDecimals uint8 // of the amounts in Config
+}
+
+// Use is a payment that was authorized, or is to be.
+type Use struct {
+	At     time.Time
+	Chain  chain.ID
+	Asset  chain.Asset
+	Users  []string // who gets it: the user and the payee, each once
+	Amount chain.Amount
+}
+
+// key is an asset of a chain.
+type key struct {
+	chain chain.ID
+	asset chain.Asset
+}
+
+// limited is an asset with its limits, in its own units, and what was counted of it.
+type limited struct {
+	Asset
+	most      Token
+	hour, day window
+}
+
+type userKey struct {
+	key
+	user string
+}
+
+// Limits is safe for concurrent use.
+type Limits struct {
+	cfg    Config
+	budget *big.Rat // gateway_day; nil for none
+	now    func() time.Time
+
+	mu     sync.Mutex
+	latest time.Time // the greatest time seen
+	assets map[key]*limited
+	users  map[userKey]*window
+	swept  int64 // minute in which users were looked through last
+	prices prices
+}
+
+// New has counted nothing yet. The configuration was checked; an amount that the asset's units cannot count is an error.
+func New(cfg Config, assets []Asset, now func() time.Time) (*Limits, error) {
+	cfg = cfg.WithDefaults()
+	l := &Limits{cfg: cfg, now: now, assets: map[key]*limited{}, users: map[userKey]*window{}, prices: prices{path: cfg.Prices}}
+	if cfg.GatewayDay != "" {
+		var err error
+		if l.budget, err = parseValue(cfg.GatewayDay); err != nil {
+			return nil, fmt.Errorf("gateway_day: %w", err)
+		}
+	}
+	for _, a := range assets {
+		one, err := cfg.limited(a)
+		if err != nil {
+			return nil, err
+		}
+		at := key{a.Chain, a.Asset}
+		if known, ok := l.assets[at]; ok && !known.most.limits() {
+			*known = *one // two tokens of one asset have one count
+		} else if !ok {
+			l.assets[at] = one
+		}
+	}
+	l.prices.refresh()
+	return l, nil
+}
+
+func (t Token) limits() bool { return t.Token != "" }
+
+// limited finds the limits of an asset, in its units.
+func (c Config) limited(a Asset) (*limited, error) {
+	one := &limited{Asset: a, hour: window{length: time.Hour}, day: window{length: 24 * time.Hour}}
+	at := slices.IndexFunc(c.Tokens, func(t Token) bool { return t.Network == a.Network && t.Token == a.Token })
+	if at < 0 {
+		return one, nil
+	}
+	one.most = c.Tokens[at]
+	for _, amount := range []*chain.Amount{&one.most.PerTransfer, &one.most.PerUserDay, &one.most.PerHour, &one.most.PerDay} {
+		scaled, _, err := amount.Rescale(a.TokenDecimals, a.Decimals)
+		if err == nil && scaled.IsZero() && !amount.IsZero() {
+			err = fmt.Errorf("%w: less than the smallest unit", chain.ErrAmount)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("limits of %s on %s: %w", a.Token, a.Chain, err)
+		}
+		*amount = scaled
+	}
+	return one, nil
+}
+
+// Load counts what was authorized before, the oldest first.
+func (l *Limits) Load(past []Use) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, u := range past {
+		l.advance(u.At)
+		_ = l.count(u) // more than an amount can be has no place in any limit
+	}
+	l.expire()
+}
+
+// Now is the time by which is counted.
+func (l *Limits) Now() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.advance(l.now())
+	return l.latest
+}
+
+func (l *Limits) advance(t time.Time) {
+	if l.latest.Before(t) {
+		l.latest = t
+	}
+}
+
+// Check tells of each payment why it is held; empty: it passes. Those that pass count for those after them, and are forgotten again: Count keeps
+// them once they are authorized.
+func (l *Limits) Check(uses []Use) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	why, passed := make([]string, len(uses)), []Use{}
+	for i, u := range uses {
+		if why[i] = l.exceeds(u); why[i] != "" {
+			continue
+		}
+		if err := l.count(u); err != nil {
+			why[i] = err.Error()
+			continue
+		}
+		passed = append(passed, u)
+	}
+	for _, u := range slices.Backward(passed) {
+		l.uncount(u)
+	}
+	return why
+}
+
+// Count keeps what was authorized, as of now.
+func (l *Limits) Count(uses []Use) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	for _, u := range uses {
+		_ = l.count(u)
+	}
+}
+
+// begin brings all windows to now.
+func (l *Limits) begin() {
+	l.advance(l.now())
+	l.prices.refresh()
+	l.expire()
+}
+
+func (l *Limits) expire() {
+	for _, a := range l.assets {
+		a.hour.expire(l.latest)
+		a.day.expire(l.latest)
+	}
+	if minute := minuteOf(l.latest); minute != l.swept {
+		l.swept = minute
+		for at, w := range l.users {
+			if w.expire(l.latest); len(w.parts) == 0 {
+				delete(l.users, at)
+			}
+		}
+	}
+}
+
+// count adds to every window of a payment. What no token stands for is not counted.
+func (l *Limits) count(u Use) error {
+	a, ok := l.assets[key{u.Chain, u.Asset}]
+	if !ok {
+		return nil
+	}
+	if err := a.day.add(l.latest, u.Amount); err != nil {
+		return err
+	}
+	_ = a.hour.add(l.latest, u.Amount) // no more than the day
+	for _, user := range u.Users {
+		_ = l.user(u, user).add(l.latest, u.Amount)
+	}
+	return nil
+}
+
+func (l *Limits) uncount(u Use) {
+	if a, ok := l.assets[key{u.Chain, u.Asset}]; ok {
+		a.day.take(u.Amount)
+		a.hour.take(u.Amount)
+		for _, user := range u.Users {
+			l.user(u, user).take(u.Amount)
+		}
+	}
+}
+
+func (l *Limits) user(u Use, name string) *window {
+	at := userKey{key{u.Chain, u.Asset}, name}
+	w, ok := l.users[at]
+	if !ok {
+		w = &window{length: 24 * time.Hour}
+		l.users[at] = w
+	}
+	return w
+}
+
+// bound is a limit of a window.
+type bound struct {
+	what string
+	w    *window
+	most chain.Amount
+}
+
+// exceeds names the first limit that a payment is over.
+func (l *Limits) exceeds(u Use) string {
+	a, ok := l.assets[key{u.Chain, u.Asset}]
+	if !ok {
+		return ""
+	}
+	if most := a.most.PerTransfer; !most.IsZero() && most.Less(u.Amount) {
+		return fmt.Sprintf("the limit of a transfer is %s: %s are over it", a.text(most), a.text(u.Amount))
+	}
+	bounds := []bound{}
+	for _, user := range u.Users {
+		bounds = append(bounds, bound{"a user and day", l.user(u, user), a.most.PerUserDay})
+	}
+	for _, bound := range append(bounds, bound{"an hour", &a.hour, a.most.PerHour}, bound{"a day", &a.day, a.most.PerDay}) {
+		if bound.w.over(bound.most, u.Amount) {
+			return fmt.Sprintf("the limit of %s is %s, of which %s are used: %s more %s", bound.what, a.text(bound.most), a.text(bound.w.sum), a.text(u.Amount),
+				frees(bound.w.frees(bound.most, u.Amount)))
+		}
+	}
+	return l.exceedsAll(u, a)
+}
+
+func frees(at time.Time) string {
+	if at.IsZero() {
+		return "never pass it"
+	}
+	return "pass from " + at.UTC().Format("2006-01-02 15:04 UTC") + " on"
+}
+
+// text is an amount for people.
+func (a Asset) text(n chain.Amount) string {
+	return n.Whole(a.Decimals) + " " + cmp.Or(a.Symbol, a.Token)
+}
+
+// exceedsAll holds a payment against the limit of the whole gateway, as far as prices are fresh.
+func (l *Limits) exceedsAll(u Use, a *limited) string {
+	if l.budget == nil {
+		return ""
+	}
+	worth, ok := l.prices.fresh(a.Token, l.latest, l.cfg.PriceAge)
+	if !ok { // Report says so
+		return ""
+	}
+	used, _ := l.value()
+	sum := new(big.Rat).Add(used, valueOf(u.Amount, a.Decimals, worth))
+	if sum.Cmp(l.budget) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("the limit of the whole gateway and day is %s %s, of which %s are used: %s more are over it",
+		l.budget.FloatString(2), l.cfg.Currency, used.FloatString(2), a.text(u.Amount))
+}
+
+// value is what was paid in a day, at the prices of now, and the tokens that have none.
+func (l *Limits) value() (sum *big.Rat, unpriced []string) {
+	sum = new(big.Rat)
+	for _, a := range l.assets {
+		worth, ok := l.prices.fresh(a.Token, l.latest, l.cfg.PriceAge)
+		switch {
+		case ok:
+			sum.Add(sum, valueOf(a.day.sum, a.Decimals, worth))
+		case !slices.Contains(unpriced, cmp.Or(a.Symbol, a.Token)):
+			unpriced = append(unpriced, cmp.Or(a.Symbol, a.Token))
+		}
+	}
+	slices.Sort(unpriced)
+	return sum, unpriced
+}

@@ -1,0 +1,122 @@
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"gatewayd/chain"
+)
+
+// Line is how much of a limit is used.
+type Line struct {
+	Window  string   `json:"window"` // hour, day, user, transfer, gateway or fees
+	Network string   `json:"network,omitempty"`
+	Token   string   `json:"token,omitempty"`
+	Chain   chain.ID `json:"chain,omitempty"`
+	Limit   string   `json:"limit"` // for people: amount and unit
+	Used    string   `json:"used"`
+	User    string   `json:"user,omitempty"` // who has used most, of the limit of a user
+	Ratio   float64  `json:"ratio"`
+}
+
+// Report is all limits, and what keeps one from holding anything.
+type Report struct {
+	Lines    []Line   `json:"limits"`
+	Unpriced []string `json:"unpriced"` // tokens that the limit of the whole gateway does not count: no fresh price
+	Fault    string   `json:"fault,omitempty"`
+}
+
+// nearly is how much of a limit counts as nearly used up.
+const nearly = 0.9
+
+// Report tells how it stands.
+func (l *Limits) Report() Report {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	r := Report{Lines: []Line{}, Unpriced: []string{}}
+	for _, a := range l.assets {
+		r.Lines = append(r.Lines, l.linesOf(a)...)
+	}
+	slices.SortFunc(r.Lines, func(a, b Line) int {
+		return cmp.Or(strings.Compare(a.Network, b.Network), strings.Compare(a.Token, b.Token), strings.Compare(string(a.Chain), string(b.Chain)), strings.Compare(a.Window, b.Window))
+	})
+	if l.budget != nil {
+		used, unpriced := l.value()
+		r.Unpriced = append(r.Unpriced, unpriced...)
+		r.Lines = append(r.Lines, Line{
+			Window: "gateway", Limit: l.budget.FloatString(2) + " " + l.cfg.Currency, Used: used.FloatString(2) + " " + l.cfg.Currency, Ratio: ratio(used, l.budget),
+		})
+	}
+	if l.prices.fault != nil {
+		r.Fault = l.prices.fault.Error()
+	}
+	return r
+}
+
+func (l *Limits) linesOf(a *limited) (list []Line) {
+	add := func(name, user string, most, used chain.Amount) {
+		if !most.IsZero() {
+			list = append(list, Line{
+				Window: name, Network: a.Network, Token: a.Token, Chain: a.Chain, Limit: a.text(most), Used: a.text(used), User: user,
+				Ratio: ratio(new(big.Rat).SetInt(used.Uint256().ToBig()), new(big.Rat).SetInt(most.Uint256().ToBig())),
+			})
+		}
+	}
+	add("hour", "", a.most.PerHour, a.hour.sum)
+	add("day", "", a.most.PerDay, a.day.sum)
+	add("transfer", "", a.most.PerTransfer, chain.Amount{})
+	if !a.most.PerUserDay.IsZero() {
+		user, used := l.most(key{a.Chain, a.Asset.Asset})
+		add("user", user, a.most.PerUserDay, used)
+	}
+	return list
+}
+
+// most is the user who got most of an asset in a day.
+func (l *Limits) most(of key) (user string, used chain.Amount) {
+	for at, w := range l.users {
+		if at.key != of {
+			continue
+		}
+		if w.expire(l.latest); used.Less(w.sum) {
+			user, used = at.user, w.sum
+		}
+	}
+	return user, used
+}
+
+func ratio(used, most *big.Rat) float64 {
+	if most.Sign() == 0 {
+		return 1
+	}
+	f, _ := new(big.Rat).Quo(used, most).Float64()
+	return f
+}
+
+// Near are the lines of which most is used.
+func (r Report) Near() (list []Line) {
+	for _, l := range r.Lines {
+		if l.Ratio >= nearly {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// String is a line for people.
+func (l Line) String() string {
+	what := map[string]string{"hour": "an hour", "day": "a day", "user": "a user and day", "transfer": "a transfer", "gateway": "the whole gateway and day", "fees": "fees and day"}[l.Window]
+	where := ""
+	if l.Chain != "" {
+		where = " on " + string(l.Chain)
+	}
+	return fmt.Sprintf("%s of the limit of %s%s, %s, are used", l.Used, what, where, l.Limit)
+}
+
+// Past is how far back payments count.
+const Past = 24*time.Hour + time.Minute

@@ -1,0 +1,83 @@
+package limits
+
+import (
+	"time"
+
+	"gatewayd/chain"
+)
+
+// window is the sum of what was counted in the last hour or day. It is kept by minutes: a minute leaves as a whole, when all of it is too old, so that
+// a window is never shorter than it says.
+type window struct {
+	length time.Duration
+	parts  []part // oldest first
+	sum    chain.Amount
+}
+
+type part struct {
+	minute int64 // since 1970
+	amount chain.Amount
+}
+
+func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
+
+// leaves is when a part is too old.
+func (w *window) leaves(p part) time.Time { return time.Unix((p.minute+1)*60, 0).Add(w.length) }
+
+// expire forgets what is too old at now.
+func (w *window) expire(now time.Time) {
+	n := 0
+	for n < len(w.parts) && !now.Before(w.leaves(w.parts[n])) {
+		w.sum, _ = w.sum.Sub(w.parts[n].amount) // a part of the sum
+		n++
+	}
+	w.parts = w.parts[n:]
+}
+
+// add counts an amount. Its time is never before what was counted last.
+func (w *window) add(now time.Time, amount chain.Amount) error {
+	sum, err := w.sum.Add(amount)
+	if err != nil {
+		return err
+	}
+	w.sum = sum
+	if last := len(w.parts) - 1; last >= 0 && w.parts[last].minute >= minuteOf(now) {
+		w.parts[last].amount, err = w.parts[last].amount.Add(amount)
+		return err
+	}
+	w.parts = append(w.parts, part{minuteOf(now), amount})
+	return nil
+}
+
+// take gives back what was added last.
+func (w *window) take(amount chain.Amount) {
+	last := len(w.parts) - 1
+	w.sum, _ = w.sum.Sub(amount)
+	if w.parts[last].amount, _ = w.parts[last].amount.Sub(amount); w.parts[last].amount.IsZero() {
+		w.parts = w.parts[:last]
+	}
+}
+
+// over tells whether an amount more is above a limit; zero is no limit.
+func (w *window) over(limit, amount chain.Amount) bool {
+	if limit.IsZero() {
+		return false
+	}
+	sum, err := w.sum.Add(amount)
+	return err != nil || limit.Less(sum)
+}
+
+// frees is when enough is too old for an amount to pass; zero when it never will.
+func (w *window) frees(limit, amount chain.Amount) time.Time {
+	if limit.Less(amount) {
+		return time.Time{}
+	}
+	left := w.sum
+	for _, p := range w.parts {
+		left, _ = left.Sub(p.amount)
+		if sum, err := left.Add(amount); err == nil && !limit.Less(sum) {
+			return w.leaves(p)
+		}
+	}
+	return time.Time{}
+}
