@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the npm packages that tests and code generation use. Without argument into build/npm: the wallet library that
 # serves as a second opinion on the exchange chain's codecs, the Solidity compiler, anvil (a binary inside its package),
-# and what drives a browser through the pages. "redocly" installs the linter of API descriptions into build/redocly.
+# and what drives a browser through the pages. "redocly" installs the linter of API descriptions into build/redocly, "clients"
+# into build/clients what makes clients from descriptions (openapi-typescript) and the library that clients/ccxt is a class of.
 # Nothing of it is needed to build or run gatewayd. Does nothing when all of them are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,8 +18,13 @@ redocly)
 	prefix=build/redocly
 	wanted=(.bin/redocly)
 	;;
+clients)
+	manifest='{"private":true,"dependencies":{"openapi-typescript":"7.13.0","typescript":"5.9.3","ccxt":"4.5.84"}}'
+	prefix=build/clients
+	wanted=(.bin/openapi-typescript .bin/tsc ccxt)
+	;;
 *)
-	echo "usage: $0 [redocly]" >&2
+	echo "usage: $0 [redocly|clients]" >&2
 	exit 2
 	;;
 esac

@@ -68,7 +68,8 @@ mkdir -p build/bin
 check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
-check "geth, abigen and gotestsum" scripts/go-tool.sh geth abigen gotestsum
+check "generators of clients" scripts/npm-install.sh clients
+check "geth, abigen, gotestsum and oapi-codegen" scripts/go-tool.sh geth abigen gotestsum oapi-codegen
 check "promtool" scripts/promtool.sh
 check "gofmt" formatted
 check "go vet" go vet ./...

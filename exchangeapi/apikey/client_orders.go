@@ -49,6 +49,7 @@ func (r clientOrderRow) clientOrder() (ClientOrder, error) {
 
 // TieOrder ties a client order id to an order that is about to be sent; *TakenError when the key has used the id.
 func (s *Store) TieOrder(ctx context.Context, c ClientOrder) error {
+	s.unnamed.Store(false)
 	r, err := s.db.ExecContext(ctx, s.db.Rebind(`INSERT INTO api_client_orders (api_key, client_id, order_id, created) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`), c.Key, c.ClientID, c.Order.String(), s.now().UnixMilli())
 	if err != nil {
@@ -116,6 +117,9 @@ const askedAtOnce = 200
 // ClientIDs answers what clients call orders that are on the chain, by order id. Orders that have no such id are left out: none will ever have one, since
 // an id is stored before its order is sent, so that is remembered, too.
 func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]string, error) {
+	if s.unnamed.Load() {
+		return nil, nil
+	}
 	found := map[string]string{}
 	var unknown []any
 	for _, id := range orders {
@@ -134,6 +138,16 @@ func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]stri
 		unknown = unknown[n:]
 	}
 	return found, nil
+}
+
+// lookForClientIDs spares a program that alone places orders the question for ids while there are none.
+func (s *Store) lookForClientIDs(ctx context.Context) error {
+	var some bool
+	if err := s.db.GetContext(ctx, &some, `SELECT EXISTS (SELECT 1 FROM api_client_orders)`); err != nil {
+		return fmt.Errorf("looking for client order ids: %w", err)
+	}
+	s.unnamed.Store(!some)
+	return nil
 }
 
 func (s *Store) readClientIDs(ctx context.Context, orders []any, found map[string]string) error {

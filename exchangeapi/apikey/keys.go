@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common/lru"
@@ -59,6 +60,7 @@ type Store struct {
 	known *lru.Cache[string, knownKey] // by key, those that were used last
 
 	clientIDs *lru.Cache[string, string] // by order id; "" of an order that has none
+	unnamed   atomic.Bool                // no order has a client order id, which only this program could give it
 }
 
 // knownKey is a good key as it was read.
@@ -93,6 +95,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	if db.DriverName() == "sqlite3" && !c.Shared {
 		s.guard = newMemoryGuard(db, c.Now)
+		if err := s.lookForClientIDs(ctx); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	}
 	if err := s.checkSeal(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the API keys: %w", err), db.Close())

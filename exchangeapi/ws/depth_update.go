@@ -47,8 +47,13 @@ type bookState struct {
 	asks, bids []index.Level
 }
 
-// depthUpdates tells what the updates of a round changed of books, one push for each. Books that nobody follows are remembered, no more.
+// depthUpdates tells what the updates of a round changed of books, one push for each. Books that nobody follows are remembered, no more, and forgotten while
+// nobody follows any.
 func (p *publisher) depthUpdates(us []index.Update) []push {
+	if !p.hub.table.followed() {
+		p.forgetBooks()
+		return nil
+	}
 	var list []push
 	for symbol, d := range newestDepths(us) {
 		book, name := p.book(symbol), updatesTopic(symbol)
@@ -97,11 +102,12 @@ func (p *publisher) book(symbol string) *bookState {
 	return b
 }
 
-// forgetBooks is for when updates were lost. The numbers go on, so that no update seems to follow what came before.
+// forgetBooks is for when updates were lost or not looked at. The numbers go on, so that no update seems to follow what came before.
 func (p *publisher) forgetBooks() {
 	for _, b := range p.books {
-		b.known = false
-		b.number++
+		if b.known {
+			*b = bookState{number: b.number + 1}
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ type table struct {
 	count  int               // subscriptions in all
 	most   int               // of count
 	fresh  []*subscription   // that wait for a book
+	books  int               // subscriptions to updates of books
 }
 
 // group is the subscriptions to one topic.
@@ -63,6 +64,9 @@ func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bo
 	}
 	c.subs[subKey{g.topic.name, s}] = sub
 	t.count++
+	if what.kind == kindDepthUpdate {
+		t.books++
+	}
 	t.refresh(sub)
 	return true
 }
@@ -104,6 +108,9 @@ func (t *table) drop(sub *subscription) {
 	g.subs[sub.shape] = list[:len(list)-1]
 	delete(sub.conn.subs, subKey{g.topic.name, sub.shape})
 	t.count--
+	if g.topic.kind == kindDepthUpdate {
+		t.books--
+	}
 	if g.empty() {
 		delete(t.groups, g.topic.name)
 	}
@@ -128,6 +135,13 @@ func (t *table) wants(c *conn, wanted func(kind) bool) bool {
 		}
 	}
 	return false
+}
+
+// followed says whether anybody follows the updates of a book.
+func (t *table) followed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.books > 0
 }
 
 // wantedOrders lists the orders of updates that somebody wants to hear of, and the accounts that somebody has signed in for.
