@@ -195,12 +195,17 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 
 // seenBefore links attempts with the blocks that have shown them already: a restored database signs the same bytes again.
 func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
-	seen := int64(0)
-	err := sqlstore.InGroups(hashesOf(list), func(set string, in []any, _ int) error {
-		n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND tx IN `+set, append([]any{string(id)}, in...)...)
-		seen += n
-		return err
-	})
+	seen, err := int64(0), error(nil)
+	for account, numbers := range numbersOf(list) {
+		if err == nil {
+			err = sqlstore.InGroups(numbers, func(set string, in []any, _ int) error {
+				n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND account = ?
+					AND EXISTS (SELECT 1 FROM attempts a WHERE a.chain = effects.chain AND a.hash = effects.tx) AND number IN `+set, append([]any{string(id), account}, in...)...)
+				seen += n
+				return err
+			})
+		}
+	}
 	for _, s := range list {
 		if err == nil && seen > 0 && s.Slot.Branch != operatorLine {
 			err = tx.lookAgain(id, s)
@@ -209,15 +214,25 @@ func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
 	return err
 }
 
+// numbersOf are the numbers of what each account has signed.
+func numbersOf(list []Signed) map[string][]uint64 {
+	out := map[string][]uint64{}
+	for _, s := range list {
+		out[s.Slot.Account] = append(out[s.Slot.Account], s.Slot.Nonce)
+	}
+	return out
+}
+
 // lookAgain links an attempt with the block that has shown it already, if one has. A final block that was passed over then is looked at once more.
 func (tx *Tx) lookAgain(id chain.ID, s Signed) error {
 	hash := s.Attempt.Hash
-	if _, err := tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND tx = ? AND settled = 1`, string(id), hash); err != nil {
+	where := []any{string(id), s.Slot.Account, s.Slot.Nonce, hash}
+	if _, err := tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND settled = 1`, where...); err != nil {
 		return err
 	}
 	var block string
-	found, err := tx.get(&block, `SELECT e.block_hash FROM effects e WHERE e.chain = ? AND e.tx = ?
-		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)`, string(id), hash)
+	found, err := tx.get(&block, `SELECT e.block_hash FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ?
+		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)`, where...)
 	if err != nil || !found {
 		return err
 	}

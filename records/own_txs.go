@@ -119,10 +119,10 @@ func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]at) error {
 	return nil
 }
 
-// know marks the own transactions of a transaction as ours, because it is about to be stored as an attempt or a cancellation. It tells whether there are any.
-func (tx *Tx) know(id chain.ID, hash string) (bool, error) {
-	n, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND tx = ?`, string(id), hash)
-	return n > 0, err
+// know marks what an account did at a number as ours, because the transaction is about to be stored as a cancellation.
+func (tx *Tx) know(id chain.ID, account string, number uint64, hash string) error {
+	_, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ?`, string(id), account, number, hash)
+	return err
 }
 
 // UnsettledOwnTxs answers the own transactions in final blocks of the line that were not acted on yet, by account and number: at most limit.
@@ -148,7 +148,8 @@ func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 
 // MarkSettled records that an own transaction was acted on. ErrConflict: it was already, or it is not stored.
 func (tx *Tx) MarkSettled(e OwnTx) error {
-	err := tx.change(`UPDATE effects SET settled = 1 WHERE chain = ? AND tx = ? AND block_hash = ? AND settled = 0`, string(e.Chain), e.Tx, e.BlockHash)
+	err := tx.change(`UPDATE effects SET settled = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ? AND settled = 0`,
+		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
 	if err != nil {
 		return fmt.Errorf("marking the effect %s on %s: %w", e.Tx, e.Chain, err)
 	}
@@ -156,6 +157,7 @@ func (tx *Tx) MarkSettled(e OwnTx) error {
 }
 
 // PaidBefore adds up what the account's transactions before an own transaction moved of an asset in the same block, by the payments that they carried out.
+// They are found by the height: an account may have made any number.
 func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err error) {
 	var rows []struct {
 		Amount chain.Amount `db:"amount"`
@@ -163,7 +165,7 @@ func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err erro
 	err = tx.list(&rows, `SELECT p.amount FROM effects e JOIN attempts a ON a.hash = e.tx AND a.chain = e.chain
 		JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
 		JOIN payments p ON p.id = s.payment_id
-		WHERE e.chain = ? AND e.height = ? AND e.block_hash = ? AND e.account = ? AND e.number < ? AND e.ok = 1 AND p.asset = ? AND a.kind <> 'cancel'`,
+		WHERE e.chain = ? AND e.height = ? AND e.block_hash = ? AND e.account || '' = ? AND e.number < ? AND e.ok = 1 AND p.asset = ? AND a.kind <> 'cancel'`,
 		string(e.Chain), e.Height, e.BlockHash, e.Account, e.Number, string(asset))
 	for _, r := range rows {
 		if err == nil {

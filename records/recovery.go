@@ -336,8 +336,13 @@ func (tx *Tx) CheckRead(a Account, at Resumption) error {
 // OwnTxByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
 func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 	var r effectRow
-	found, err := tx.get(&r, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
-		WHERE chain IN (SELECT c.chain FROM cursors c) AND tx = ? AND settled = 1 LIMIT 1`, hash)
+	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee `
+	found, err := tx.get(&r, columns+`FROM effects e WHERE e.chain IN (SELECT c.chain FROM cursors c) AND e.tx = ? AND e.known = 0 AND e.settled = 1
+		UNION ALL `+columns+`FROM attempts a CROSS JOIN effects e
+		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1
+		UNION ALL `+columns+`FROM cancels a CROSS JOIN effects e
+		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1
+		LIMIT 1`, hash, hash, hash)
 	if err != nil {
 		return OwnTx{}, false, fmt.Errorf("looking for transaction %s: %w", hash, err)
 	}
@@ -422,7 +427,7 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 	_, err = tx.exec(`INSERT INTO cancels (chain, account, number, seq, hash, raw, tip, cap, head, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(id), account, number, a.Seq, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.TipCap, a.FeeCap, c.Height, tx.millis())
 	if err == nil {
-		_, err = tx.know(id, a.Hash)
+		err = tx.know(id, account, number, a.Hash)
 	}
 	if err != nil {
 		return err

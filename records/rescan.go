@@ -33,7 +33,8 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 
 // HasOwnTx tells whether what an account of ours did is stored as a block shows it.
 func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
-	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND tx = ? AND block_hash = ?`, string(e.Chain), e.Tx, e.BlockHash)
+	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
+		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
 	if err != nil {
 		return false, fmt.Errorf("looking for our transaction %s: %w", e.Tx, err)
 	}

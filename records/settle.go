@@ -306,13 +306,13 @@ func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	if err := tx.checkFinal(id, run.blockHash); err != nil {
 		return err
 	}
-	numbers, payments, hashes := make([]uint64, len(slots)), make([]uint64, len(slots)), make([]string, len(slots))
+	numbers, payments := make([]uint64, len(slots)), make([]uint64, len(slots))
 	for i, s := range slots {
-		numbers[i], payments[i], hashes[i] = s.Nonce, s.PaymentID, s.Tx
+		numbers[i], payments[i] = s.Nonce, s.PaymentID
 	}
 	err := sqlstore.ChangeAll(tx.sql, numbers, `UPDATE slots SET state = 'paid', block_hash = ?, mined_in = '', changed_at = ?, tx = (SELECT a.hash FROM attempts a
 			WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number AND a.kind <> 'cancel'
-			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.tx = a.hash AND e.block_hash = ?))
+			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.block_hash = ?))
 		WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `,
 		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.lineage)
 	if err != nil {
@@ -324,5 +324,6 @@ func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	if err != nil {
 		return err
 	}
-	return sqlstore.ChangeAll(tx.sql, hashes, `UPDATE effects SET settled = 1 WHERE chain = ? AND block_hash = ? AND settled = 0 AND tx IN `, string(id), run.blockHash)
+	return sqlstore.ChangeAll(tx.sql, numbers, `UPDATE effects SET settled = 1 WHERE chain = ? AND account = ? AND block_hash = ? AND settled = 0 AND number IN `,
+		string(id), run.account, run.blockHash)
 }

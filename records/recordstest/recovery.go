@@ -23,7 +23,7 @@ func (r *Rig) foreign(id chain.ID, account string, number uint64, hash string, o
 	b := r.Mine(id, "", chain.OwnTx{Account: account, Number: number, Tx: hash, OK: ok})
 	r.Finalize(id)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MarkSettled(records.OwnTx{Chain: id, BlockHash: b.Hash, OwnTx: chain.OwnTx{Tx: hash}})
+		return tx.MarkSettled(records.OwnTx{Chain: id, BlockHash: b.Hash, OwnTx: chain.OwnTx{Account: account, Number: number, Tx: hash}})
 	})
 }
 

@@ -243,7 +243,7 @@ func (r *Rig) Settle(s records.Slot, hash string) {
 		if err := tx.SettlePaid(s, hash, b.Hash); err != nil {
 			return err
 		}
-		return tx.MarkSettled(records.OwnTx{Chain: s.Chain, BlockHash: b.Hash, OwnTx: chain.OwnTx{Tx: hash}})
+		return tx.MarkSettled(records.OwnTx{Chain: s.Chain, BlockHash: b.Hash, OwnTx: chain.OwnTx{Account: s.Account, Number: s.Nonce, Tx: hash}})
 	})
 }
 

@@ -253,7 +253,7 @@ const (
 	settleSlots = `UPDATE slots SET state = 'paid',
 		tx = (SELECT a.hash FROM attempts a WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number),
 		block_hash = (SELECT e.block_hash FROM attempts a CROSS JOIN effects e WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage
-			AND a.number = slots.number AND e.chain = a.chain AND e.tx = a.hash)
+			AND a.number = slots.number AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash)
 		WHERE payment_id BETWEEN ? AND ?`
 	settlePayments = `UPDATE payments SET state = 'paid', tx = (SELECT s.tx FROM slots s WHERE s.payment_id = payments.id) WHERE id BETWEEN ? AND ?`
 	moveCursor     = `UPDATE cursors SET height = ?, head_height = ?, final_height = ?, hash = ?, final_hash = ? WHERE chain = ?`
