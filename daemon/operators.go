@@ -18,12 +18,14 @@ import (
 	"gatewayd/exchangeapi"
 	"gatewayd/httpserver"
 	"gatewayd/internal/database"
+	"gatewayd/operator"
+	"gatewayd/operator/console"
 	"gatewayd/operator/metrics"
 	"gatewayd/operator/status"
 	"gatewayd/records"
 )
 
-// Operators is the listener for operators and their tools: /health, /ready and /metrics. It is there before the database and the nodes are, and
+// Operators is the listener for operators and their tools: /health, /ready, /metrics and the console. It is there before the database and the nodes are, and
 // outlives tenures.
 type Operators struct {
 	Metrics *metrics.Metrics
@@ -32,7 +34,8 @@ type Operators struct {
 	bridge  bool // there are networks; false: the exchange API is all that is served
 
 	mu       sync.Mutex
-	why      string // it does not serve; empty once it does
+	cfg      config.Config // as of the last reload
+	why      string        // it does not serve; empty once it does
 	store    *records.Store
 	networks []records.Network // as they were when the store was opened
 	leads    *Daemon           // nil while another daemon leads
@@ -50,7 +53,7 @@ func NewOperators(cfg config.Config, log *logrus.Logger) (*Operators, error) {
 	if err != nil {
 		return nil, fmt.Errorf("operators: %w", err)
 	}
-	o := &Operators{Metrics: metrics.New(cfg.Data), log: log, bridge: len(cfg.Networks) > 0, why: "it starts"}
+	o := &Operators{Metrics: metrics.New(cfg.Data), log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, why: "it starts"}
 	o.Metrics.Files(files(cfg))
 	e := echo.New()
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
@@ -62,6 +65,9 @@ func NewOperators(cfg config.Config, log *logrus.Logger) (*Operators, error) {
 	for path, h := range map[string]echo.HandlerFunc{"/health": o.answerHealth, "/ready": o.answerReady, "/metrics": scrape} {
 		e.GET(path, h)
 		e.HEAD(path, h)
+	}
+	if o.bridge {
+		console.New(console.Parts{Gateway: o.gateway, Guard: guard, Log: log, Now: time.Now}).Routes(e)
 	}
 	o.server, err = httpserver.New(section.Config, httpserver.Parts{Name: "operators", Handler: e, Answer: 2 * operatorsTime, Log: log})
 	return o, err
@@ -117,6 +123,27 @@ func (o *Operators) lead(d *Daemon) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.leads = d
+}
+
+// works by another configuration from now on.
+func (o *Operators) works(cfg config.Config) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cfg = cfg
+}
+
+// gateway is what the console works with, while the database is open.
+func (o *Operators) gateway() (console.Gateway, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.store == nil {
+		return console.Gateway{}, false
+	}
+	g := console.Gateway{Session: &operator.Session{Config: o.cfg, Store: o.store}}
+	if o.leads != nil {
+		g.Session.Store, g.Rules = o.leads.Store, o.leads.Watcher
+	}
+	return g, true
 }
 
 // leave: the store is about to be closed.

@@ -96,6 +96,7 @@ func (d *Daemon) reread() (next config.Config, report config.Reload, err error) 
 // is told of it, is read.
 func (d *Daemon) take(next config.Config) {
 	d.Config = d.Config.Taking(next)
+	d.outside.Operators.works(d.Config)
 	for _, k := range d.Config.Chains() {
 		if c, ok := d.Chains[k.ID].(interface{ AddTokens(assets ...chain.Asset) }); ok {
 			c.AddTokens(k.Tokens...)

@@ -9,6 +9,7 @@ import (
 	"gatewayd/gateway"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // ChannelRow is one line of `channel list --json`.
@@ -97,4 +98,37 @@ func FindToken(c config.Config, network, name string) (string, error) {
 		return "", Usagef("network %s has no token %q: `gatewayd channel list` shows them", network, name)
 	}
 	return "", Usagef("there is no network %q: one of %s is wanted", network, strings.Join(c.NetworkNames(), ", "))
+}
+
+// ChannelChange sets the operator's state of a channel.
+type ChannelChange struct {
+	Network, Token string // a token id
+	Direction      records.Direction
+	State          string
+	Why            string
+	Clear          bool // the automatic state too
+}
+
+// Check names what is wrong.
+func (c ChannelChange) Check() error {
+	if c.Direction != records.Deposit && c.Direction != records.Withdrawal {
+		return Usagef("direction %q: deposit or withdrawal is wanted", c.Direction)
+	}
+	if c.State != "OPEN" && c.State != "MAINTAIN" && c.State != "CLOSED" {
+		return Usagef("state %q: OPEN, MAINTAIN or CLOSED is wanted", c.State)
+	}
+	return nil
+}
+
+// Apply sets it and answers how the channel is then.
+func (c ChannelChange) Apply(tx *records.Tx) (control.Channel, error) {
+	if err := control.SetChannel(tx, c.Network, c.Token, c.Direction, c.State, c.Why, ""); err != nil {
+		return control.Channel{}, err
+	}
+	if c.Clear {
+		if err := control.SetAutomatic(tx, c.Network, c.Token, c.Direction, "OPEN", ""); err != nil {
+			return control.Channel{}, err
+		}
+	}
+	return control.ChannelOf(tx, c.Network, c.Token, c.Direction)
 }

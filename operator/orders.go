@@ -70,3 +70,35 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 	}
 	return nil
 }
+
+// ErrNoOrder says that there is no such order.
+var ErrNoOrder = errors.New("there is no such order: retry, credit, refund, reclassify or write-off is wanted")
+
+// recordOrders are what an operator may order of a record, by name, each with what is looked at before.
+var recordOrders = map[string]struct {
+	check func(*Session, context.Context, *watcher.Watcher, watcher.Order) error
+	do    func(*watcher.Watcher, *records.Tx, watcher.Order) error
+}{
+	"retry":  {nil, (*watcher.Watcher).Retry},
+	"credit": {nil, (*watcher.Watcher).Credit},
+	"refund": {(*Session).CheckRefund, (*watcher.Watcher).Refund},
+	"reclassify": {func(d *Session, ctx context.Context, _ *watcher.Watcher, _ watcher.Order) error {
+		return d.CheckReloaded(ctx)
+	}, (*watcher.Watcher).Reclassify},
+	"write-off": {nil, (*watcher.Watcher).WriteOff},
+}
+
+// OrderRecord carries out an order of a name, or is ErrNoOrder. It looks at what may ask nodes first, and then does all of it in one transaction, under
+// the actor of ctx.
+func (d *Session) OrderRecord(ctx context.Context, rules *watcher.Watcher, name string, o watcher.Order) error {
+	order, ok := recordOrders[name]
+	if !ok {
+		return ErrNoOrder
+	}
+	if order.check != nil {
+		if err := order.check(d, ctx, rules, o); err != nil {
+			return err
+		}
+	}
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return order.do(rules, tx, o) })
+}

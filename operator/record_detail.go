@@ -132,7 +132,7 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		}
 		for _, a := range attempts {
 			row.Attempts = append(row.Attempts, AttemptRow{
-				Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: stamp(a.CreatedAt),
+				Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: Stamp(a.CreatedAt),
 			})
 		}
 		s.Payments = append(s.Payments, row)
@@ -143,12 +143,13 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		events = append(events, more...)
 	}
 	for _, e := range inOrder(events) {
-		s.History = append(s.History, eventRow{At: stamp(e.At), Actor: e.Actor, What: e.Subject + " " + e.SubjectID + " " + e.Event, Detail: e.Detail})
+		s.History = append(s.History, eventRow{At: Stamp(e.At), Actor: e.Actor, What: e.Subject + " " + e.SubjectID + " " + e.Event, Detail: e.Detail})
 	}
 	return s, nil
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+// Stamp is a moment as the history shows it, in UTC.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
 // inOrder sorts events as they happened.
 func inOrder(events []records.Event) []records.Event {

@@ -63,30 +63,19 @@ func channelSetCommand(w streams, config *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			direction := records.Direction(args[2])
-			if direction != records.Deposit && direction != records.Withdrawal {
-				return operator.Usagef("direction %q: deposit or withdrawal is wanted", args[2])
-			}
-			if args[3] != "OPEN" && args[3] != "MAINTAIN" && args[3] != "CLOSED" {
-				return operator.Usagef("state %q: OPEN, MAINTAIN or CLOSED is wanted", args[3])
+			change := operator.ChannelChange{Network: args[0], Token: token, Direction: records.Direction(args[2]), State: args[3], Why: why, Clear: clear}
+			if err := change.Check(); err != nil {
+				return err
 			}
 			var after control.Channel
 			err = d.Change(ctx, func(tx *records.Tx) error {
-				if err := control.SetChannel(tx, args[0], token, direction, args[3], why, ""); err != nil {
-					return err
-				}
-				if clear {
-					if err := control.SetAutomatic(tx, args[0], token, direction, "OPEN", ""); err != nil {
-						return err
-					}
-				}
-				after, err = control.ChannelOf(tx, args[0], token, direction)
+				after, err = change.Apply(tx)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w.stdout, "%s of %s on %s: %s\n", direction, args[1], args[0], after.State())
+			fmt.Fprintf(w.stdout, "%s of %s on %s: %s\n", change.Direction, args[1], args[0], after.State())
 			if after.Automatic != "OPEN" {
 				fmt.Fprintf(w.stdout, "The automatic state is %s: %s\n", after.Automatic, d.Config.InWholeUnits(after.Why))
 			}

@@ -57,7 +57,7 @@ func rootCommand(w streams) *cobra.Command {
 		devCommand(w), runCommand(w), demoCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
 		backupCommand(w), restoreCommand(w), manCommand(),
-		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),
+		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),
 	)
 	strict(root)
 	completing(root)

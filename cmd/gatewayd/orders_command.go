@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,12 +12,9 @@ import (
 	"gatewayd/watcher"
 )
 
-// orderFunc is what the watcher does on an order.
-type orderFunc func(*watcher.Watcher, *records.Tx, watcher.Order) error
-
 func recordsRetryCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
-	c := orderCommand(w, config, &o, (*watcher.Watcher).Retry, nil, &cobra.Command{
+	c := orderCommand(w, config, &o, "", &cobra.Command{
 		Use: "retry ID", Short: "Send a held payment on its way again, or credit a deposit that was below the minimum",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "reason, kept in the history")
@@ -27,12 +23,7 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 
 func recordsCreditCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
-	c := orderCommand(w, config, &o, (*watcher.Watcher).Credit, func(context.Context, *operator.Session, *watcher.Watcher) error {
-		if o.Why == "" {
-			return operator.Usagef("--why is wanted: who asked for it and what proves it, kept in the history")
-		}
-		return nil
-	}, &cobra.Command{
+	c := orderCommand(w, config, &o, "who asked for it and what proves it", &cobra.Command{
 		Use: "credit ID", Short: "Credit a held deposit to the wallet that you have found to be its owner's",
 		Long: "Credit a held deposit to the wallet that you have found to be its owner's. What holds for the token now, its minimum too, is frozen into\n" +
 			"the record. Where the records know the owner (wrong_type, time_unproven) --wallet may be left out.",
@@ -47,9 +38,7 @@ func recordsCreditCommand(w streams, config *string) *cobra.Command {
 
 func recordsRefundCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
-	c := orderCommand(w, config, &o, (*watcher.Watcher).Refund, func(ctx context.Context, d *operator.Session, rules *watcher.Watcher) error {
-		return d.CheckRefund(ctx, rules, o)
-	}, &cobra.Command{
+	c := orderCommand(w, config, &o, "", &cobra.Command{
 		Use: "refund ID", Short: "Send a transfer back to its sender, or to --to, instead of paying it out",
 		Long: "Send a transfer back to its sender, or to --to, instead of paying it out. A sender that is a contract, or looks like an exchange, is not\n" +
 			"paid unless --to names it: what comes back there may reach nobody.",
@@ -63,12 +52,7 @@ func recordsRefundCommand(w streams, config *string) *cobra.Command {
 
 func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
-	c := orderCommand(w, config, &o, (*watcher.Watcher).Reclassify, func(ctx context.Context, d *operator.Session, _ *watcher.Watcher) error {
-		if o.Why == "" {
-			return operator.Usagef("--why is wanted: what has changed in the configuration, kept in the history")
-		}
-		return d.CheckReloaded(ctx)
-	}, &cobra.Command{
+	c := orderCommand(w, config, &o, "what has changed in the configuration", &cobra.Command{
 		Use: "reclassify ID", Short: "Decide a transfer that is held as a stranger's again, by the configuration of now",
 		Long: "Decide a transfer that is held as a stranger's (unknown_token, unknown_label, unbound_address) again, by the configuration of now: when its sender has been\n" +
 			"added to `funders` since, or its token is served now, or again. What has a payment is not touched.",
@@ -80,12 +64,7 @@ func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
 
 func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
-	c := orderCommand(w, config, &o, (*watcher.Watcher).WriteOff, func(context.Context, *operator.Session, *watcher.Watcher) error {
-		if o.Why == "" {
-			return operator.Usagef("--why is wanted: who bears the loss, kept in the history")
-		}
-		return nil
-	}, &cobra.Command{
+	c := orderCommand(w, config, &o, "who bears the loss", &cobra.Command{
 		Use: "write-off ID", Short: "Give up a transfer that was decided and has left its chain, with what was paid for it",
 		Long: "Give up a transfer that was decided and whose block has left its chain for good (an incident): nobody is asked about it any more, and\n" +
 			"`gatewayd audit` counts what was paid for it as lost. If its block comes back, the write-off is taken back by itself. When its payment is\n" +
@@ -96,12 +75,15 @@ func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
-// orderCommand runs an order in one transaction, after a check that may ask nodes.
-func orderCommand(w streams, config *string, o *watcher.Order, do orderFunc, check func(context.Context, *operator.Session, *watcher.Watcher) error, c *cobra.Command) *cobra.Command {
+// orderCommand carries out the order of the command's name. why is what --why must say; "" where it may be left out.
+func orderCommand(w streams, config *string, o *watcher.Order, why string, c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if o.Record, err = recordID(args[0]); err != nil {
 			return err
+		}
+		if why != "" && o.Why == "" {
+			return operator.Usagef("--why is wanted: %s, kept in the history", why)
 		}
 		d, err := operator.Open(cmd.Context(), *config)
 		if err != nil {
@@ -109,11 +91,8 @@ func orderCommand(w streams, config *string, o *watcher.Order, do orderFunc, che
 		}
 		defer d.Store.Close()
 		rules, err := d.Rules(cmd.Context())
-		if err == nil && check != nil {
-			err = check(cmd.Context(), d, rules)
-		}
 		if err == nil {
-			err = d.Change(cmd.Context(), func(tx *records.Tx) error { return do(rules, tx, *o) })
+			err = d.OrderRecord(operator.AsOperator(cmd.Context()), rules, c.Name(), *o)
 		}
 		if errors.Is(err, records.ErrNotFound) {
 			return fmt.Errorf("there is no record %d", o.Record)

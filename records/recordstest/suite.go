@@ -53,6 +53,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"totals", testTotals},
 		{"flow", testFlow},
 		{"subscribers", testSubscribers},
+		{"access", testAccess},
 		{"work", testWork},
 		{"foreign effect", testUnknownTx},
 		{"paid before", testPaidBefore},

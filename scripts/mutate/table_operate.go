@@ -4,7 +4,13 @@ package main
 func operateRules() []mutant {
 	backup := func(test string) suite { return suite{"./operator/backup", "^" + test + "$"} }
 	told := suite{"./operator/notify", "^TestEveryEventOnce$"}
+	page := func(test string) suite { return suite{"./operator/console", "^" + test + "$"} }
 	return []mutant{
+		{name: "console: role", rule: "who has not the role orders nothing", file: "operator/console/session.go", old: "if role != \"\" && r.user.Role != role {", new: "if role != \"\" && r.user.Role != role && false {", suite: page("TestOrdersWantRoleTokenAndReason")},
+		{name: "console: token", rule: "a request without the session's token changes nothing", file: "operator/console/session.go", old: "subtle.ConstantTimeCompare([]byte(given), []byte(s.CSRF)) != 1", new: "subtle.ConstantTimeCompare([]byte(given), []byte(s.CSRF)) > 1", suite: page("TestOrdersWantRoleTokenAndReason")},
+		{name: "console: code", rule: "nobody signs in without the second factor", file: "operator/console/session.go", old: "if !known || !fits || !ok {", new: "if !known || !fits {", suite: page("TestSignIn")},
+		{name: "console: code once", rule: "a code of the second factor is used once", file: "records/access/access.go", old: "AND totp_step < ?`", new: "AND totp_step < ? + 1000000000`", suite: page("TestSignIn")},
+		{name: "console: other origins", rule: "pages of other origins are not answered", file: "operator/console/console.go", old: "case site != \"\" && site != \"same-origin\" && site != \"none\":", new: "case site == \"no such\":", suite: page("TestStrangersAreTurnedAway")},
 		{name: "backup: every byte", rule: "a backup whose digest does not fit is damaged", file: "operator/backup/archive.go", old: "case err == nil && whole, whole && errors.Is(err, ErrNewer):", new: "case err == nil, whole && errors.Is(err, ErrNewer):", suite: backup("TestFlippedBitIsFound")},
 		{name: "backup: the newest sign-guard", rule: "a sign-guard that lacks a signature of the backup is not taken for the newest", file: "operator/backup/forward.go", old: "if err == nil && lacks != \"\" {", new: "if err == nil && lacks != \"\" && false {", suite: backup("TestRestoreRefusesAnOlderGuard")},
 		{name: "backup: an older guard by order", rule: "the backup's sign-guard goes over one that is there by --older-guard alone", file: "operator/backup/forward.go", old: "if r.o.OlderGuard {", new: "if r.o.OlderGuard || r.o.Replace {", suite: backup("TestRestoreRefusesAnOlderGuard")},

@@ -1,0 +1,139 @@
+// Package console is what the operators' console asks: JSON over HTTP on the operators' listener, below /console/api. People sign in with a password and
+// a code of their authenticator, and do what the commands do, through the same functions, under their names. It has no key and pays nothing by hand.
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/httpserver"
+	"gatewayd/operator"
+	"gatewayd/records"
+	"gatewayd/records/access"
+	"gatewayd/watcher"
+)
+
+// Gateway is what a running daemon lends: its database and its decisions. Rules is nil in a process that does not lead.
+type Gateway struct {
+	Session *operator.Session
+	Rules   *watcher.Watcher
+}
+
+// Parts is what a Console works with.
+type Parts struct {
+	Gateway func() (Gateway, bool) // false: the database is not open
+	Guard   *httpserver.Middleware // who asks, and whether anybody can read along
+	Log     *logrus.Logger
+	Now     func() time.Time
+}
+
+// Console answers people. It is safe for concurrent use.
+type Console struct {
+	Parts
+	tries *httpserver.Limit // to sign in, by name and by client
+	calm  chan struct{}     // room for passwords that are looked at at once: each takes 19 MB
+}
+
+// Tries to sign in that a name, and a client, have: so many at once, then one in ten seconds.
+const (
+	signInBurst = 10
+	signInEvery = 10 * time.Second
+	signIns     = 2
+)
+
+// Root is where the console is. Cookies are sent nowhere else.
+const Root = "/console"
+
+// maxBody bounds a request.
+const maxBody = 16 << 10
+
+// New makes a console that has no routes yet.
+func New(p Parts) *Console {
+	return &Console{Parts: p, tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now), calm: make(chan struct{}, signIns)}
+}
+
+// Routes puts the console on a server.
+func (c *Console) Routes(e *echo.Echo) {
+	api := e.Group(Root+"/api", c.private)
+	api.POST("/sign-in", c.signIn)
+	api.POST("/sign-out", c.signed(c.signOut, ""))
+	for path, read := range map[string]action{
+		"/me": c.me, "/overview": c.overview, "/records": c.records, "/records/:name": c.record, "/channels": c.channels, "/accounts": c.accounts,
+		"/balances": c.balances, "/history": c.history,
+	} {
+		api.GET(path, c.signed(read, ""))
+	}
+	api.POST("/records/:id/:order", c.signed(c.orderRecord, access.Operator))
+	api.POST("/channels/:network/:token/:direction", c.signed(c.setChannel, access.Operator))
+	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "there is no such page of the console") })
+}
+
+// private keeps the console's answers away from others: from caches, from readers on the way and from pages of other origins.
+func (c *Console) private(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(x echo.Context) error {
+		h, r := x.Response().Header(), x.Request()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		r.Body = http.MaxBytesReader(x.Response(), r.Body, maxBody)
+		err := error(nil)
+		switch site := r.Header.Get("Sec-Fetch-Site"); {
+		case !c.Guard.Secure(r):
+			err = refusal(http.StatusForbidden, "the console is served over HTTPS, or to this machine")
+		case site != "" && site != "same-origin" && site != "none":
+			err = refusal(http.StatusForbidden, "the console is asked by its own pages only")
+		default:
+			err = next(x)
+		}
+		return c.answerError(x, err)
+	}
+}
+
+// fault is what a person is told.
+type fault struct {
+	code int
+	text string
+}
+
+func (f fault) Error() string { return f.text }
+
+func refusal(code int, text string) error { return fault{code, text} }
+
+// answerError tells errors in the console's own form: {"error": "..."}.
+func (c *Console) answerError(x echo.Context, err error) error {
+	var f fault
+	var usage operator.UsageError
+	switch {
+	case err == nil || x.Response().Committed:
+		return nil
+	case errors.As(err, &f):
+	case errors.As(err, &usage):
+		f = fault{http.StatusBadRequest, err.Error()}
+	case errors.Is(err, records.ErrNotFound):
+		f = fault{http.StatusNotFound, "there is no such record"}
+	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict):
+		f = fault{http.StatusConflict, operator.PlainError(err).Error()}
+	default:
+		c.Log.WithError(err).WithField("path", x.Path()).Error("the console could not answer")
+		f = fault{http.StatusInternalServerError, "this did not work; the daemon's log says why"}
+	}
+	return x.JSON(f.code, map[string]string{"error": f.text})
+}
+
+// gateway is the daemon's, or an error while there is none.
+func (c *Console) gateway() (Gateway, error) {
+	g, ok := c.Gateway()
+	if !ok {
+		return g, refusal(http.StatusServiceUnavailable, "the database is not open: try again in a moment")
+	}
+	return g, nil
+}
+
+func (c *Console) view(ctx context.Context, g Gateway, f func(*records.Tx) error) error {
+	return g.Session.Store.View(ctx, f)
+}

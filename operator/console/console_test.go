@@ -1,0 +1,246 @@
+package console_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/config"
+	"gatewayd/httpserver"
+	"gatewayd/operator"
+	"gatewayd/operator/console"
+	"gatewayd/records"
+	"gatewayd/records/access"
+)
+
+const password = "correct horse battery"
+
+// page is a console with three users, and a browser that asks it.
+type page struct {
+	t      *testing.T
+	url    string
+	store  *records.Store
+	open   atomic.Bool
+	clock  atomic.Int64
+	secret string
+	cookie *http.Cookie
+	csrf   string
+	header http.Header
+}
+
+func newPage(t *testing.T) *page {
+	t.Helper()
+	p := &page{t: t, header: http.Header{}}
+	p.clock.Store(time.Now().Unix())
+	var err error
+	p.store, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db"), Now: p.now})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.store.Close()) })
+	p.secret, err = console.NewSecret()
+	require.NoError(t, err)
+	kept, err := console.HashPassword(password)
+	require.NoError(t, err)
+	require.NoError(t, p.store.Update(t.Context(), func(tx *records.Tx) error {
+		for _, role := range access.Roles() {
+			if err := access.Put(tx, access.User{Name: string(role), Role: role, Password: kept, TOTP: p.secret}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	cfg := httpserver.Config{TrustProxy: []string{"127.0.0.0/8"}}
+	guard, err := httpserver.NewMiddleware(cfg, p.now)
+	require.NoError(t, err)
+	log := logrus.New()
+	log.SetOutput(t.Output())
+	p.open.Store(true)
+	session := &operator.Session{Config: config.Config{}, Store: p.store}
+	e := echo.New()
+	console.New(console.Parts{Gateway: func() (console.Gateway, bool) { return console.Gateway{Session: session}, p.open.Load() }, Guard: guard, Log: log, Now: p.now}).Routes(e)
+	server := httptest.NewServer(e)
+	t.Cleanup(server.Close)
+	p.url = server.URL + "/console/api"
+	return p
+}
+
+func (p *page) now() time.Time { return time.Unix(p.clock.Load(), 0) }
+
+// pass lets time go by.
+func (p *page) pass(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
+
+func (p *page) code() string {
+	p.t.Helper()
+	code, err := console.CodeAt(p.secret, p.now())
+	require.NoError(p.t, err)
+	return code
+}
+
+// ask answers the status and the text of an answer.
+func (p *page) ask(method, path string, body any) (int, string) {
+	p.t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(p.t, err)
+	if raw, ok := body.(string); ok {
+		text = []byte(raw)
+	}
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, bytes.NewReader(text))
+	require.NoError(p.t, err)
+	r.Header = p.header.Clone()
+	r.Header.Set("X-CSRF-Token", p.csrf)
+	if p.cookie != nil {
+		r.AddCookie(p.cookie)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(p.t, err)
+	defer answer.Body.Close()
+	got, err := io.ReadAll(answer.Body)
+	require.NoError(p.t, err)
+	require.Equal(p.t, "no-store", answer.Header.Get("Cache-Control"))
+	for _, c := range answer.Cookies() {
+		p.cookie = c
+	}
+	if answer.StatusCode >= http.StatusBadRequest {
+		var told struct{ Error string }
+		require.NoError(p.t, json.Unmarshal(got, &told), "%s", got)
+		require.NotEmpty(p.t, told.Error)
+	}
+	return answer.StatusCode, string(got)
+}
+
+// signIn signs somebody in with the next code.
+func (p *page) signIn(name string) {
+	p.t.Helper()
+	p.pass(time.Minute) // another code
+	status, text := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": name, "password": password, "code": p.code()})
+	require.Equal(p.t, http.StatusOK, status, text)
+	var me struct{ Name, Role, CSRF string }
+	require.NoError(p.t, json.Unmarshal([]byte(text), &me))
+	require.Equal(p.t, name, me.Name)
+	p.csrf = me.CSRF
+}
+
+func TestSignIn(t *testing.T) {
+	p := newPage(t)
+	try := func(name, password, code string) int {
+		status, _ := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": name, "password": password, "code": code})
+		return status
+	}
+	require.Equal(t, http.StatusUnauthorized, try("operator", "wrong horse battery", p.code()))
+	require.Equal(t, http.StatusUnauthorized, try("operator", password, "000000"))
+	require.Equal(t, http.StatusUnauthorized, try("nobody", password, p.code()))
+	require.Nil(t, p.cookie)
+	require.Equal(t, http.StatusOK, try("operator", password, p.code()))
+	require.True(t, p.cookie.HttpOnly)
+	require.Equal(t, http.SameSiteStrictMode, p.cookie.SameSite)
+	require.Equal(t, "/console", p.cookie.Path)
+	require.Equal(t, http.StatusUnauthorized, try("operator", password, p.code()), "a code is used once")
+	for _, body := range []string{"", "{", `{"name":"operator","x":1}`, `{} {}`} {
+		status, _ := p.ask(http.MethodPost, "/sign-in", body)
+		require.Equal(t, http.StatusBadRequest, status, body)
+	}
+	status, _ := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": strings.Repeat("x", 20_000)})
+	require.Equal(t, http.StatusRequestEntityTooLarge, status)
+}
+
+// TestGuessesAreBounded: of one name, from wherever they come.
+func TestGuessesAreBounded(t *testing.T) {
+	p := newPage(t)
+	refused := 0
+	for range 15 {
+		if status, _ := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": "viewer", "password": "x", "code": "1"}); status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	require.Equal(t, 5, refused)
+	p.signIn("operator")
+	p.signIn("viewer")
+}
+
+func TestSessions(t *testing.T) {
+	p := newPage(t)
+	status, _ := p.ask(http.MethodGet, "/me", nil)
+	require.Equal(t, http.StatusUnauthorized, status)
+	p.signIn("operator")
+	for _, path := range []string{"/me", "/records", "/channels", "/accounts", "/history", "/balances", "/overview"} {
+		status, text := p.ask(http.MethodGet, path, nil)
+		require.Equal(t, http.StatusOK, status, "%s: %s", path, text)
+	}
+	_, text := p.ask(http.MethodGet, "/history", nil)
+	require.Contains(t, text, `"actor":"operator:operator"`, "who signed in stands in the history")
+	p.pass(access.Idle)
+	status, _ = p.ask(http.MethodGet, "/me", nil)
+	require.Equal(t, http.StatusUnauthorized, status, "nobody was there")
+	p.signIn("operator")
+	kept := p.cookie
+	status, _ = p.ask(http.MethodPost, "/sign-out", nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Empty(t, p.cookie.Value)
+	p.cookie = kept
+	status, _ = p.ask(http.MethodGet, "/me", nil)
+	require.Equal(t, http.StatusUnauthorized, status, "its cookie is worth nothing any more")
+}
+
+func TestOrdersWantRoleTokenAndReason(t *testing.T) {
+	p := newPage(t)
+	order := func(path string, body any) int {
+		status, _ := p.ask(http.MethodPost, path, body)
+		return status
+	}
+	why := map[string]string{"why": "ticket 4711"}
+	for _, role := range []string{"viewer", "approver"} {
+		p.signIn(role)
+		require.Equal(t, http.StatusForbidden, order("/records/1/refund", why), role)
+		require.Equal(t, http.StatusForbidden, order("/channels/eth/ETH/deposit", why), role)
+	}
+	p.signIn("operator")
+	csrf := p.csrf
+	for _, wrong := range []string{"", "x", csrf + "x"} {
+		p.csrf = wrong
+		require.Equal(t, http.StatusForbidden, order("/records/1/refund", why))
+		require.Equal(t, http.StatusForbidden, order("/sign-out", nil))
+	}
+	p.csrf = csrf
+	require.Equal(t, http.StatusBadRequest, order("/records/1/refund", map[string]string{}), "no reason")
+	require.Equal(t, http.StatusBadRequest, order("/records/1/refund", map[string]string{"why": strings.Repeat("x", 501)}))
+	require.Equal(t, http.StatusBadRequest, order("/records/one/refund", why))
+	require.Equal(t, http.StatusServiceUnavailable, order("/records/1/refund", why), "another process leads")
+	require.Equal(t, http.StatusNotFound, order("/channels/eth/ETH/deposit", map[string]string{"state": "OPEN", "why": "x"}))
+	require.Equal(t, http.StatusNotFound, order("/nothing", why))
+	status, text := p.ask(http.MethodGet, "/records?state=lost", nil)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, text, "lost")
+	status, _ = p.ask(http.MethodGet, "/records?limit=2000", nil)
+	require.Equal(t, http.StatusBadRequest, status)
+	status, _ = p.ask(http.MethodGet, "/records/17", nil)
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+// TestStrangersAreTurnedAway: pages of other origins, readers on the way, and anybody while the database is closed.
+func TestStrangersAreTurnedAway(t *testing.T) {
+	p := newPage(t)
+	p.signIn("viewer")
+	for _, site := range []string{"cross-site", "same-site"} {
+		p.header.Set("Sec-Fetch-Site", site)
+		status, _ := p.ask(http.MethodGet, "/me", nil)
+		require.Equal(t, http.StatusForbidden, status, site)
+	}
+	p.header.Del("Sec-Fetch-Site")
+	p.header.Set("X-Forwarded-Proto", "http")
+	status, _ := p.ask(http.MethodGet, "/me", nil)
+	require.Equal(t, http.StatusForbidden, status, "a proxy says that it came over plain HTTP")
+	p.header.Del("X-Forwarded-Proto")
+	p.open.Store(false)
+	status, _ = p.ask(http.MethodGet, "/me", nil)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+}

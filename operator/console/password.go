@@ -1,0 +1,75 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// The cost of a password: time, memory in KiB and threads of Argon2id, by OWASP's second choice.
+const (
+	argonTime    = 2
+	argonMemory  = 19 * 1024
+	argonThreads = 1
+	argonSize    = 32
+	saltSize     = 16
+)
+
+// MinPassword is the shortest password, in bytes; MaxPassword bounds what is hashed.
+const (
+	MinPassword = 12
+	MaxPassword = 256
+)
+
+// ErrPassword says that a password cannot be one.
+var ErrPassword = fmt.Errorf("a password of %d to %d characters is wanted", MinPassword, MaxPassword)
+
+// HashPassword is how a password is kept: $argon2id$v=19$m=…,t=…,p=…$salt$hash, as everybody writes it.
+func HashPassword(password string) (string, error) {
+	if len(password) < MinPassword || len(password) > MaxPassword {
+		return "", ErrPassword
+	}
+	salt := make([]byte, saltSize)
+	if _, err := rand.Read(salt); err != nil {
+		return "", fmt.Errorf("making a salt: %w", err)
+	}
+	return encoded(salt, argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonSize)), nil
+}
+
+func encoded(salt, hash []byte) string {
+	text := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, text.EncodeToString(salt), text.EncodeToString(hash))
+}
+
+var errHash = errors.New("a kept password cannot be read")
+
+// passwordFits takes the same time for any password.
+func passwordFits(kept, password string) (bool, error) {
+	parts := strings.Split(kept, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return false, errHash
+	}
+	var memory, time uint32
+	var threads uint8
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &threads); err != nil || memory > 1<<20 || time > 16 {
+		return false, errHash
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	hash, hashErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if saltErr != nil || hashErr != nil || len(hash) == 0 {
+		return false, errHash
+	}
+	if len(password) > MaxPassword {
+		return false, nil
+	}
+	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(hash)))
+	return subtle.ConstantTimeCompare(got, hash) == 1, nil
+}
+
+// nobody is a kept password that fits none: whoever asks for a name that nobody has waits as long as for any.
+var nobody = encoded(make([]byte, saltSize), make([]byte, argonSize))

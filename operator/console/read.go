@@ -1,0 +1,191 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"gatewayd/operator"
+	"gatewayd/operator/overview"
+	"gatewayd/records"
+)
+
+// readBody reads a request's JSON, of which every member must be known.
+func readBody(x echo.Context, into any) error {
+	d := json.NewDecoder(x.Request().Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return refusal(http.StatusRequestEntityTooLarge, "the request is too long")
+	case err != nil:
+		return refusal(http.StatusBadRequest, "the request is not the JSON that is wanted: "+err.Error())
+	case d.More():
+		return refusal(http.StatusBadRequest, "one JSON object is wanted")
+	}
+	return nil
+}
+
+func (c *Console) overview(r request) error {
+	o, err := overview.Read(r.Request().Context(), r.Session)
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, o)
+}
+
+func (c *Console) balances(r request) error {
+	list, err := overview.Balances(r.Request().Context(), r.Session)
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, list)
+}
+
+// recordPage is a page of records, newest first. Next is what `before` of the following page is; 0 for none.
+type recordPage struct {
+	Records []operator.RecordRow `json:"records"`
+	Next    uint64               `json:"next"`
+}
+
+func (c *Console) records(r request) error {
+	limit, err := number(r, "limit", operator.DefaultLimit)
+	if err != nil {
+		return err
+	}
+	before, err := number(r, "before", 0)
+	if err != nil {
+		return err
+	}
+	f, err := r.Session.Filter(r.Request().Context(), operator.Query{
+		Network: r.QueryParam("network"), Token: r.QueryParam("token"), Direction: r.QueryParam("direction"), State: r.QueryParam("state"),
+		Reason: r.QueryParam("reason"), Wallet: r.QueryParam("wallet"), Hash: r.QueryParam("hash"), NeedsOperator: r.QueryParam("needsOperator") == "true",
+		Limit: int(min(limit, operator.MaxLimit+1)), Before: before,
+	})
+	if err != nil {
+		return refusal(http.StatusBadRequest, err.Error())
+	}
+	list, err := r.Session.Page(r.Request().Context(), f)
+	if err != nil {
+		return err
+	}
+	page := recordPage{Records: make([]operator.RecordRow, len(list))}
+	for i, record := range list {
+		page.Records[i] = operator.RowOf(record)
+	}
+	if len(list) == f.Limit {
+		page.Next = list[len(list)-1].ID
+	}
+	return r.JSON(http.StatusOK, page)
+}
+
+func number(r request, name string, otherwise uint64) (uint64, error) {
+	text := r.QueryParam(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, refusal(http.StatusBadRequest, name+": a whole number is wanted")
+	}
+	return n, nil
+}
+
+// storyOf is a record with what an operator may do about it.
+type storyOf struct {
+	operator.RecordDetail
+	Note   string `json:"note"`
+	Advice string `json:"advice"`
+}
+
+func (c *Console) record(r request) error {
+	list, err := r.Session.Details(r.Request().Context(), r.Param("name"))
+	if err != nil {
+		return refusal(http.StatusNotFound, operator.PlainError(err).Error())
+	}
+	out := make([]storyOf, len(list))
+	for i, d := range list {
+		out[i] = storyOf{d, d.Record.Note(), d.Record.Advice()}
+	}
+	return r.JSON(http.StatusOK, out)
+}
+
+func (c *Console) channels(r request) error {
+	var list []operator.ChannelRow
+	err := c.view(r.Request().Context(), r.Gateway, func(tx *records.Tx) (err error) {
+		list, err = operator.ChannelRows(tx, r.Session.Config)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Why = r.Session.Config.InWholeUnits(list[i].Why)
+	}
+	return r.JSON(http.StatusOK, list)
+}
+
+// account is one that pays, or another that has stopped.
+type account struct {
+	Network string `json:"network"`
+	Chain   string `json:"chain"`
+	Kind    string `json:"kind"`
+	Address string `json:"address"`
+	State   string `json:"state"`
+	Why     string `json:"why"`
+	Next    uint64 `json:"next"`
+}
+
+func (c *Console) accounts(r request) error {
+	list := []account{}
+	err := c.view(r.Request().Context(), r.Gateway, func(tx *records.Tx) error {
+		for _, id := range r.Session.Config.ChainIDs() {
+			rows, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			if err != nil {
+				return err
+			}
+			for _, a := range rows {
+				list = append(list, account{a.Network, string(a.Chain), string(a.Kind), a.Account, string(a.State), a.Why, a.Next})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, list)
+}
+
+// line is one of the history, which is chained by hashes.
+type line struct {
+	Seq     uint64 `json:"seq"`
+	At      string `json:"at"`
+	Actor   string `json:"actor"`
+	Subject string `json:"subject"`
+	ID      string `json:"id"`
+	Event   string `json:"event"`
+	Detail  string `json:"detail"`
+}
+
+func (c *Console) history(r request) error {
+	after, err := number(r, "after", 0)
+	if err != nil {
+		return err
+	}
+	list := []line{}
+	err = c.view(r.Request().Context(), r.Gateway, func(tx *records.Tx) error {
+		rows, err := tx.HistoryAfter(after, operator.DefaultLimit)
+		for _, e := range rows {
+			list = append(list, line{e.Seq, operator.Stamp(e.At), e.Actor, e.Subject, e.SubjectID, e.Event, e.Detail})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, list)
+}

@@ -1,0 +1,206 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"gatewayd/records"
+	"gatewayd/records/access"
+)
+
+// cookieName is the session's cookie, and headerCSRF what a request that changes something carries besides.
+const (
+	cookieName = "gatewayd_console"
+	headerCSRF = "X-CSRF-Token"
+)
+
+// request is what a signed-in user asks.
+type request struct {
+	echo.Context
+	Gateway
+	user  access.User
+	csrf  string
+	token string
+}
+
+// ctx is the request's, under the user's name in the history.
+func (r request) ctx() context.Context {
+	return records.WithActor(r.Request().Context(), "operator:"+r.user.Name)
+}
+
+// action answers a signed-in user.
+type action func(r request) error
+
+// signed lets an action be done by who is signed in, and has a role where one is wanted. What changes something wants the session's CSRF token.
+func (c *Console) signed(do action, role access.Role) echo.HandlerFunc {
+	return func(x echo.Context) error {
+		g, err := c.gateway()
+		if err != nil {
+			return err
+		}
+		r := request{Context: x, Gateway: g}
+		s, err := c.session(&r)
+		if err != nil {
+			return err
+		}
+		r.user, r.csrf = s.User, s.CSRF
+		given := x.Request().Header.Get(headerCSRF)
+		if x.Request().Method != http.MethodGet && subtle.ConstantTimeCompare([]byte(given), []byte(s.CSRF)) != 1 {
+			return refusal(http.StatusForbidden, headerCSRF+": the session's token is wanted; load the page again")
+		}
+		if role != "" && r.user.Role != role {
+			return refusal(http.StatusForbidden, fmt.Sprintf("%s is a %s, and this wants the role %s", r.user.Name, r.user.Role, role))
+		}
+		return do(r)
+	}
+}
+
+var errSignedOut = refusal(http.StatusUnauthorized, "sign in first")
+
+// session finds who is signed in, and notes now and then that they are here.
+func (c *Console) session(r *request) (s access.Session, err error) {
+	cookie, err := r.Cookie(cookieName)
+	if err != nil || cookie.Value == "" {
+		return s, errSignedOut
+	}
+	r.token = cookie.Value
+	var due bool
+	ctx, store := r.Request().Context(), r.Session.Store
+	err = store.View(ctx, func(tx *records.Tx) error {
+		s, due, err = access.SessionOf(tx, r.token)
+		return err
+	})
+	if errors.Is(err, records.ErrNotFound) {
+		return s, errSignedOut
+	}
+	if err == nil && due {
+		err = store.Update(ctx, func(tx *records.Tx) error { return access.Touch(tx, r.token) })
+	}
+	return s, err
+}
+
+// credentials are what a person signs in with.
+type credentials struct {
+	Name     string `json:"name"`
+	Password string `json:"password"`
+	Code     string `json:"code"`
+}
+
+// me is who is signed in, as the page needs it.
+type me struct {
+	Name string      `json:"name"`
+	Role access.Role `json:"role"`
+	CSRF string      `json:"csrf"`
+}
+
+// errCredentials does not say which of them is wrong.
+var errCredentials = refusal(http.StatusUnauthorized, "name, password or code is wrong")
+
+func (c *Console) signIn(x echo.Context) error {
+	g, err := c.gateway()
+	if err != nil {
+		return err
+	}
+	var given credentials
+	if err := readBody(x, &given); err != nil {
+		return err
+	}
+	if err := c.mayTry(x, given.Name); err != nil {
+		return err
+	}
+	u, step, err := c.identify(x.Request().Context(), g, given)
+	if err != nil {
+		return err
+	}
+	token, csrf := newToken(), newToken()
+	err = g.Session.Store.Update(records.WithActor(x.Request().Context(), "operator:"+u.Name), func(tx *records.Tx) error {
+		if err := access.UseCode(tx, u.Name, step); err != nil {
+			return err
+		}
+		return access.SignIn(tx, u.Name, token, csrf)
+	})
+	if errors.Is(err, access.ErrUsed) {
+		return refusal(http.StatusUnauthorized, "this code was used: wait for the next one")
+	}
+	if err != nil {
+		return err
+	}
+	x.SetCookie(cookie(token, x.Request().TLS != nil || x.Request().Header.Get(echo.HeaderXForwardedProto) == "https", access.Longest))
+	return x.JSON(http.StatusOK, me{u.Name, u.Role, csrf})
+}
+
+// mayTry bounds guesses: of one name from anywhere, and of one client with any name.
+func (c *Console) mayTry(x echo.Context, name string) error {
+	client := c.Guard.Client(x.Request())
+	for _, who := range []string{"name " + name, "client " + client} {
+		if wait := c.tries.Take(who); wait > 0 {
+			x.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(wait.Seconds())+1))
+			return refusal(http.StatusTooManyRequests, "too many tries: wait a moment")
+		}
+	}
+	return nil
+}
+
+// identify answers whose credentials these are, and which period the code is of.
+func (c *Console) identify(ctx context.Context, g Gateway, given credentials) (u access.User, step uint64, err error) {
+	err = c.view(ctx, g, func(tx *records.Tx) error {
+		u, err = access.UserOf(tx, given.Name)
+		return err
+	})
+	known := err == nil
+	if !known {
+		if !errors.Is(err, records.ErrNotFound) {
+			return u, 0, err
+		}
+		u.Password = nobody
+	}
+	select {
+	case c.calm <- struct{}{}:
+		defer func() { <-c.calm }()
+	case <-ctx.Done():
+		return u, 0, ctx.Err()
+	}
+	fits, err := passwordFits(u.Password, given.Password)
+	if err != nil {
+		return u, 0, err
+	}
+	step, ok := stepOf(u.TOTP, given.Code, c.Now())
+	if !known || !fits || !ok {
+		return u, 0, errCredentials
+	}
+	return u, step, nil
+}
+
+func (c *Console) signOut(r request) error {
+	if err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return access.SignOut(tx, r.token) }); err != nil {
+		return err
+	}
+	r.SetCookie(cookie("", false, -time.Second))
+	return r.JSON(http.StatusOK, map[string]bool{"signedOut": true})
+}
+
+func (c *Console) me(r request) error {
+	return r.JSON(http.StatusOK, me{r.user.Name, r.user.Role, r.csrf})
+}
+
+func cookie(token string, secure bool, lasts time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: cookieName, Value: token, Path: Root, MaxAge: int(lasts.Seconds()), HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// newToken is 256 random bits.
+func newToken() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	return base64.RawURLEncoding.EncodeToString(raw)
+}

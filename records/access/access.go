@@ -1,0 +1,137 @@
+// Package access keeps who may sign in to the operators' console and who is signed in. What they do stands in the history, under their names.
+package access
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// Role is what a user of the console may do.
+type Role string
+
+// The roles. All of them may look at everything.
+const (
+	Viewer   Role = "viewer"
+	Operator Role = "operator" // orders
+	Approver Role = "approver" // approves
+)
+
+// Roles are all of them.
+func Roles() []Role { return []Role{Viewer, Operator, Approver} }
+
+// What callers test for with errors.Is.
+var (
+	ErrName = errors.New("a name of 2 to 32 lower-case letters, digits, dots, underscores and dashes is wanted")
+	ErrRole = fmt.Errorf("one of the roles %v is wanted", Roles())
+	ErrUsed = errors.New("the code was used before")
+)
+
+// User is somebody who may sign in.
+type User struct {
+	Name     string
+	Role     Role
+	Password string // as password.Hash makes it
+	TOTP     string // secret of the second factor, base32
+	Created  time.Time
+}
+
+var names = regexp.MustCompile(`^[a-z0-9._-]{2,32}$`)
+
+// Put adds a user, or gives one another role, password and second factor. Whoever was signed in under the name no longer is.
+func Put(tx *records.Tx, u User) error {
+	switch {
+	case !names.MatchString(u.Name):
+		return ErrName
+	case !slices.Contains(Roles(), u.Role):
+		return ErrRole
+	}
+	_, err := tx.SQL().Exec(`INSERT INTO console_users (name, role, password, totp, created_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET role = excluded.role, password = excluded.password, totp = excluded.totp, totp_step = 0`,
+		u.Name, string(u.Role), u.Password, u.TOTP, tx.SQL().Millis())
+	if err == nil {
+		_, err = tx.SQL().Exec(`DELETE FROM console_sessions WHERE user_name = ?`, u.Name)
+	}
+	if err == nil {
+		err = logUser(tx, u.Name, "set", string(u.Role))
+	}
+	if err != nil {
+		return fmt.Errorf("setting console user %s: %w", u.Name, err)
+	}
+	return nil
+}
+
+// Remove takes a user away and ends the sessions, or is ErrNotFound.
+func Remove(tx *records.Tx, name string) error {
+	_, err := tx.SQL().Exec(`DELETE FROM console_sessions WHERE user_name = ?`, sqlstore.Note(name))
+	if err == nil {
+		var n int64
+		if n, err = tx.SQL().Exec(`DELETE FROM console_users WHERE name = ?`, sqlstore.Note(name)); err == nil && n == 0 {
+			err = records.ErrNotFound
+		}
+	}
+	if err == nil {
+		err = logUser(tx, name, "removed", "")
+	}
+	if err != nil {
+		return fmt.Errorf("removing console user %s: %w", name, err)
+	}
+	return nil
+}
+
+func logUser(tx *records.Tx, name, event, detail string) error {
+	return tx.Log(records.Event{Subject: "console", SubjectID: name, Event: event, Detail: detail})
+}
+
+type userRow struct {
+	Name      string `db:"name"`
+	Role      string `db:"role"`
+	Password  string `db:"password"`
+	TOTP      string `db:"totp"`
+	CreatedAt int64  `db:"created_at"`
+}
+
+func (r userRow) user() User {
+	return User{r.Name, Role(r.Role), r.Password, r.TOTP, sqlstore.FromMillis(r.CreatedAt)}
+}
+
+const userColumns = `name, role, password, totp, created_at`
+
+// Users are all who may sign in, by name.
+func Users(tx *records.Tx) ([]User, error) {
+	var rows []userRow
+	if err := tx.SQL().List(&rows, `SELECT `+userColumns+` FROM console_users ORDER BY name`); err != nil {
+		return nil, fmt.Errorf("reading the console's users: %w", err)
+	}
+	list := make([]User, len(rows))
+	for i, r := range rows {
+		list[i] = r.user()
+	}
+	return list, nil
+}
+
+// UserOf answers one by name, or ErrNotFound.
+func UserOf(tx *records.Tx, name string) (User, error) {
+	var r userRow
+	if err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, sqlstore.Note(name)); err != nil {
+		return User{}, fmt.Errorf("reading a console user: %w", err)
+	}
+	return r.user(), nil
+}
+
+// UseCode uses a code of a user's second factor up: the same or an earlier one is ErrUsed from then on.
+func UseCode(tx *records.Tx, name string, step uint64) error {
+	n, err := tx.SQL().Exec(`UPDATE console_users SET totp_step = ? WHERE name = ? AND totp_step < ?`, step, name, step)
+	if err != nil {
+		return fmt.Errorf("using a code of console user %s: %w", name, err)
+	}
+	if n == 0 {
+		return ErrUsed
+	}
+	return nil
+}

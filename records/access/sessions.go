@@ -1,0 +1,81 @@
+package access
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// How long somebody stays signed in: without a request, and in any case.
+const (
+	Idle    = 30 * time.Minute
+	Longest = 12 * time.Hour
+)
+
+// seenEvery is how exactly the last request is known.
+const seenEvery = time.Minute
+
+// Session is somebody who is signed in.
+type Session struct {
+	User User
+	CSRF string // what a request that changes something must carry
+}
+
+// SignIn begins a session under a token that only the user has.
+func SignIn(tx *records.Tx, name, token, csrf string) error {
+	now := tx.SQL().Now()
+	_, err := tx.SQL().Exec(`DELETE FROM console_sessions WHERE ends_at < ?`, now.UnixMilli())
+	if err == nil {
+		_, err = tx.SQL().Exec(`INSERT INTO console_sessions (token, user_name, csrf, seen_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
+			hashOf(token), name, csrf, now.UnixMilli(), now.Add(Longest).UnixMilli())
+	}
+	if err == nil {
+		err = logUser(tx, name, "signed in", "")
+	}
+	if err != nil {
+		return fmt.Errorf("signing console user %s in: %w", name, err)
+	}
+	return nil
+}
+
+// SignOut ends the session of a token, if there is one.
+func SignOut(tx *records.Tx, token string) error {
+	if _, err := tx.SQL().Exec(`DELETE FROM console_sessions WHERE token = ?`, hashOf(token)); err != nil {
+		return fmt.Errorf("signing out: %w", err)
+	}
+	return nil
+}
+
+// SessionOf answers the session of a token, or ErrNotFound when there is none or it has ended. due tells that it is to be touched.
+func SessionOf(tx *records.Tx, token string) (s Session, due bool, err error) {
+	var r struct {
+		userRow
+		CSRF   string `db:"csrf"`
+		SeenAt int64  `db:"seen_at"`
+	}
+	now := tx.SQL().Now()
+	err = tx.SQL().One(&r, `SELECT u.name, u.role, u.password, u.totp, u.created_at, s.csrf, s.seen_at FROM console_sessions s
+		JOIN console_users u ON u.name = s.user_name WHERE s.token = ? AND s.seen_at > ? AND s.ends_at > ?`,
+		hashOf(token), now.Add(-Idle).UnixMilli(), now.UnixMilli())
+	if err != nil {
+		return s, false, fmt.Errorf("reading a session: %w", err)
+	}
+	return Session{r.user(), r.CSRF}, now.Sub(sqlstore.FromMillis(r.SeenAt)) >= seenEvery, nil
+}
+
+// Touch notes that the session of a token is used.
+func Touch(tx *records.Tx, token string) error {
+	if _, err := tx.SQL().Exec(`UPDATE console_sessions SET seen_at = ? WHERE token = ?`, tx.SQL().Millis(), hashOf(token)); err != nil {
+		return fmt.Errorf("touching a session: %w", err)
+	}
+	return nil
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
