@@ -72,13 +72,14 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 }
 
 // ErrNoOrder says that there is no such order.
-var ErrNoOrder = errors.New("there is no such order: retry, credit, refund, reclassify or write-off is wanted")
+var ErrNoOrder = errors.New("there is no such order: retry, credit, refund, reject, reclassify or write-off is wanted")
 
 // recordOrders are what an operator may order of a record, by name, each with what is looked at before.
 var recordOrders = map[string]struct {
 	check func(*Session, context.Context, *watcher.Watcher, watcher.Order) error
 	do    func(*watcher.Watcher, *records.Tx, watcher.Order) error
 }{
+	"reject": {(*Session).CheckRefund, (*watcher.Watcher).Reject},
 	"retry":  {nil, (*watcher.Watcher).Retry},
 	"credit": {nil, (*watcher.Watcher).Credit},
 	"refund": {(*Session).CheckRefund, (*watcher.Watcher).Refund},

@@ -113,12 +113,7 @@ func recordsApproveCommand(w streams, config *string) *cobra.Command {
 
 func recordsRejectCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
-	c := orderCommand(w, config, &o, (*watcher.Watcher).Reject, func(ctx context.Context, d *operator.Session, rules *watcher.Watcher) error {
-		if o.Why == "" {
-			return operator.Usagef("--why is wanted: who rejects it and why, kept in the history")
-		}
-		return d.CheckRefund(ctx, rules, o)
-	}, &cobra.Command{
+	c := orderCommand(w, config, &o, "who rejects it and why", &cobra.Command{
 		Use: "reject ID", Short: "Reject a payment that waits: the transfer goes back to its sender whole",
 		Long:    "Reject a payment that waits, for approvals or for whatever else the signer holds it. The transfer goes back to its sender, or to --to, and nothing of it is kept.",
 		Example: "  gatewayd records reject 17 --why 'ticket 4711: the user did not order it'",
