@@ -16,7 +16,6 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/config"
 	"gatewayd/httpserver"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
@@ -65,7 +64,7 @@ func newPage(t *testing.T) *page {
 	log := logrus.New()
 	log.SetOutput(t.Output())
 	p.open.Store(true)
-	session := &operator.Session{Config: config.Config{}, Store: p.store}
+	session := &operator.Session{Store: p.store}
 	e := echo.New()
 	console.New(console.Parts{Gateway: func() (console.Gateway, bool) { return console.Gateway{Session: session}, p.open.Load() }, Guard: guard, Log: log, Now: p.now}).Routes(e)
 	server := httptest.NewServer(e)
@@ -132,13 +131,15 @@ func (p *page) signIn(name string) {
 
 func TestSignIn(t *testing.T) {
 	p := newPage(t)
-	try := func(name, password, code string) int {
-		status, _ := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": name, "password": password, "code": code})
+	told := ""
+	try := func(name, password, code string) (status int) {
+		status, told = p.ask(http.MethodPost, "/sign-in", map[string]string{"name": name, "password": password, "code": code})
 		return status
 	}
-	require.Equal(t, http.StatusUnauthorized, try("operator", "wrong horse battery", p.code()))
-	require.Equal(t, http.StatusUnauthorized, try("operator", password, "000000"))
-	require.Equal(t, http.StatusUnauthorized, try("nobody", password, p.code()))
+	for _, wrong := range [][3]string{{"operator", "wrong horse battery", p.code()}, {"operator", password, "000000"}, {"nobody", password, p.code()}} {
+		require.Equal(t, http.StatusUnauthorized, try(wrong[0], wrong[1], wrong[2]))
+		require.Contains(t, told, "name, password or code is wrong")
+	}
 	require.Nil(t, p.cookie)
 	require.Equal(t, http.StatusOK, try("operator", password, p.code()))
 	require.True(t, p.cookie.HttpOnly)
