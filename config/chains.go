@@ -25,6 +25,8 @@ type Chain struct {
 	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
 	Tokens   []chain.Asset
 
+	MaxFeeGwei string // per gas; empty for the default, and where there are no fees
+
 	// Settings are the adapter's own, for who knows its kind.
 	Settings interface{ Check() error }
 }
@@ -42,7 +44,7 @@ func (c Config) Chains() (list []Chain) {
 	for _, e := range c.Ethereum {
 		e = c.withTokens(e)
 		list = append(list, Chain{
-			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType, Tokens: e.Tokens, Settings: e,
+			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType, Tokens: e.Tokens, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
 		})
 	}
 	for _, v := range c.Vite {

@@ -5,11 +5,14 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/signer/checks"
+	"gatewayd/signer/remote"
 )
 
-// Signer is the section of what signs.
+// Signer is the section of what signs: what payments are held against, and where `gatewayd signer` answers the daemon. A daemon whose wallet names no
+// signer signs by itself.
 type Signer struct {
 	checks.Config `yaml:",inline"`
+	Place         remote.Config `yaml:",inline"`
 }
 
 // CheckedAssets are the gateway tokens as the signer's checks count them, on each of their chains.

@@ -139,6 +139,7 @@ func (c Config) Check() error {
 		add("wallet.rpc", c.Wallet.RPC.Check())
 	}
 	add("wallet.pkcs11", c.Wallet.PKCS11.Check())
+	c.checkSigner(add)
 	add("networks", c.checkNetworks(chains))
 	add("signer", c.checkChecks())
 	return errors.Join(faults...)

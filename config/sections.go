@@ -7,6 +7,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/signer/remote"
 	"gatewayd/wallet/hsm"
 	"gatewayd/wallet/rpc"
 )
@@ -43,8 +44,11 @@ type WalletRPC struct {
 	AutoLock   time.Duration `yaml:"auto_lock"` // see wallet.Config
 }
 
-// Wallet names the entropy store with the daemon's keys and where its password comes from.
+// Wallet names the entropy store with the daemon's keys and where its password comes from; or the signer that has them in a process of its own.
 type Wallet struct {
+	Signer    string     `yaml:"signer"`     // unix:/path of its socket, or https://host:port; then there is no store here
+	SignerTLS remote.TLS `yaml:"signer_tls"` // of https
+
 	Store        string `yaml:"store"`
 	PasswordFile string `yaml:"password_file"`
 	PasswordEnv  string `yaml:"password_env"`

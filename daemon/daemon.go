@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -25,9 +24,7 @@ import (
 	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 	"gatewayd/records/watch"
-	"gatewayd/signer"
 	"gatewayd/signer/checks"
-	"gatewayd/wallet"
 	"gatewayd/watcher"
 )
 
@@ -37,8 +34,8 @@ type Daemon struct {
 	log      *logrus.Logger
 	Store    *records.Store
 	Tenure   *tenure
-	signer   *signer.Signer
-	checks   *checks.Set // of the signer in this process
+	signer   Signing
+	checks   *checks.Set // of the signer in this process; nil for one of its own
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network
 	Watcher  *watcher.Watcher
@@ -53,7 +50,7 @@ type Daemon struct {
 // New opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
 func New(ctx context.Context, cfg config.Config, w Outside) (*Daemon, error) {
 	d := &Daemon{Config: cfg, log: w.Log, outside: w.withOperators(), Chains: map[chain.ID]chain.Chain{}}
-	if err := d.open(ctx, w.Keys); err != nil {
+	if err := d.open(ctx); err != nil {
 		d.Close()
 		return nil, err
 	}
@@ -61,19 +58,18 @@ func New(ctx context.Context, cfg config.Config, w Outside) (*Daemon, error) {
 }
 
 // open fills the daemon; what it has taken when it fails is Close's to give back.
-func (d *Daemon) open(ctx context.Context, keys Keys) (err error) {
+func (d *Daemon) open(ctx context.Context) (err error) {
 	cfg, log := d.Config, d.log
 	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
-	if err := d.openStore(ctx); err != nil {
+	guard, err := d.openGuard()
+	if err != nil {
 		return err
 	}
-	guard, err := signguard.Open(filepath.Join(cfg.Data, "guard.db"))
-	if err != nil {
-		return fmt.Errorf("opening the sign-guard: %w", err)
+	if err := d.openStore(ctx, guard); err != nil {
+		return err
 	}
-	d.closers = append(d.closers, d.closing("the sign-guard", guard.Close))
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
@@ -92,14 +88,13 @@ func (d *Daemon) open(ctx context.Context, keys Keys) (err error) {
 			onDemand = append(onDemand, c.ID)
 		}
 	}
-	if d.checks, err = checks.New(ctx, cfg.Signer.Config, cfg.CheckedAssets(), guard, time.Now); err != nil {
-		return fmt.Errorf("signer: %w", err)
+	if err := d.openSigner(ctx, guard, rules); err != nil {
+		return err
 	}
-	d.signer = signer.New(signer.Parts{
-		Keys: keys, Guard: guard, Rules: rules, Fees: d.checks, Authorized: d.checks.Authorized, Now: d.checks.Now, Report: d.checks.Report,
-		Checks: []signer.Check{checks.Func(d.checks.Listed), checks.Func(d.checks.Limited), checks.Func(d.checks.Approved)},
-	})
-	if err := d.ownAccounts(ctx, keys); err != nil {
+	if err := d.takeGuard(ctx); err != nil {
+		return err
+	}
+	if err := d.ownAccounts(ctx); err != nil {
 		return err
 	}
 	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Signer: d.signer, Log: log})
@@ -107,16 +102,16 @@ func (d *Daemon) open(ctx context.Context, keys Keys) (err error) {
 		return err
 	}
 	d.monitor = status.NewMonitor(status.Parts{
-		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Log: log,
+		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Guard: d.seeGuard, Log: log,
 	})
 	d.notifier = notify.New(notify.Parts{
 		Config: cfg.Alerts, Store: d.Store, Log: log, Row: func(r records.Record) any { return operator.RowOf(r) },
 	})
-	return d.newGateway(keys)
+	return d.newGateway(ctx)
 }
 
-// openStore opens the database and waits for its lease.
-func (d *Daemon) openStore(ctx context.Context) error {
+// openStore opens the database, waits for a signer in another process, sees that its sign-guard is the one that the records go with, and waits for the lease.
+func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	cfg := d.Config.Database
 	cfg.Migrating = func(from, to int64) {
 		what := "bringing the database up to date, which may take minutes"
@@ -135,6 +130,9 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	d.closers = append(d.closers, d.closing("the database", store.Close))
 	operators.standBy(store, d.Config.NetworkRecords())
 	d.closers = append(d.closers, operators.leave)
+	if err := d.fitsGuard(ctx, store, guard); err != nil {
+		return err
+	}
 	if d.Tenure, err = takeTenure(ctx, store, d.log); err != nil {
 		return fmt.Errorf("taking the lease: %w", err)
 	}
@@ -143,17 +141,23 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	return nil
 }
 
-// ownAccounts derives the accounts of every network and puts them into the database, with the daemon's first sign of life.
-func (d *Daemon) ownAccounts(ctx context.Context, keys Keys) error {
+// ownAccounts asks the signer for the accounts of every network and puts them into the database, with the daemon's first sign of life.
+func (d *Daemon) ownAccounts(ctx context.Context) error {
+	lists := make([][]records.Account, len(d.Config.Networks))
+	for i, cfg := range d.Config.Networks {
+		lists[i] = d.Config.OwnAccounts(cfg)
+		for j, a := range lists[i] {
+			of, err := d.signer.Accounts(ctx, a.Chain, a.KeyPath)
+			if err != nil {
+				return fmt.Errorf("asking the signer for %s: %w", a.KeyPath, err)
+			}
+			lists[i][j].Account = of[0]
+		}
+	}
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
-		for _, cfg := range d.Config.Networks {
+		for i, cfg := range d.Config.Networks {
 			n := d.Config.NetworkRecord(cfg)
-			for _, a := range d.Config.OwnAccounts(cfg) {
-				var err error
-				on, _ := d.Config.Chain(a.Chain)
-				if a.Account, err = on.Account(keys, a.KeyPath); err != nil {
-					return fmt.Errorf("deriving %s: %w", a.KeyPath, err)
-				}
+			for _, a := range lists[i] {
 				if err := tx.EnsureAccount(a); err != nil {
 					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", a.Account, err)
 				}
@@ -165,21 +169,15 @@ func (d *Daemon) ownAccounts(ctx context.Context, keys Keys) error {
 	})
 }
 
-func (d *Daemon) newGateway(keys Keys) error {
+func (d *Daemon) newGateway(ctx context.Context) error {
 	routes := make([]gateway.Route, len(d.Networks))
 	for i, n := range d.Networks {
-		source, _ := d.Config.Chain(n.Source)
-		paths := wallet.SourcePaths(source.CoinType)
+		derive, err := d.deriver(ctx, n.Source)
+		if err != nil {
+			return err
+		}
 		routes[i] = gateway.Route{
-			BasePath: d.Config.Networks[i].Path, Network: n, Source: d.Chains[n.Source], Exchange: d.Chains[n.Exchange],
-			Derive: func(index uint32) (address, path string, err error) {
-				if err := d.signer.GiveIndex(context.Background(), n.Source, index); err != nil {
-					return "", "", err
-				}
-				path = paths.Deposit(index)
-				address, err = source.Account(keys, path)
-				return address, path, err
-			},
+			BasePath: d.Config.Networks[i].Path, Network: n, Source: d.Chains[n.Source], Exchange: d.Chains[n.Exchange], Derive: derive,
 		}
 	}
 	server, err := gateway.New(d.Config.Gateway, gateway.Parts{

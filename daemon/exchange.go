@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/crypto/blake2b"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
@@ -26,6 +24,7 @@ import (
 	"gatewayd/exchangeapi/ws"
 	"gatewayd/internal/secretfile"
 	"gatewayd/operator/metrics"
+	"gatewayd/signer"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -70,34 +69,45 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Delegation are the delegation addresses of one network. An account's follows from the wallet and the account alone, so no list of them can be
-// lost, and each network has its own.
+// Agents signs for delegation addresses.
+type Agents interface {
+	Agent(ctx context.Context, network string, owner core.Address) (core.Address, error)
+	SignAgent(ctx context.Context, network string, owner core.Address, block []byte) (public, signature []byte, err error)
+}
+
+// Delegation are the delegation addresses of one network of the exchange API. The signer has their keys, and signs orders and receives with them.
 type Delegation struct {
-	Keys    Keys
+	Signer  Agents
 	Network string
 }
 
-// delegationLevels is how many levels of 31 bits tell accounts apart: together more than an address has entropy against collisions.
-const delegationLevels = 5
-
-// Path is where the account's delegation address is derived.
-func (d Delegation) Path(owner core.Address) string {
-	sum := blake2b.Sum256([]byte("delegation " + d.Network + " " + owner.String()))
-	path := "m/44'/666666'"
-	for i := range delegationLevels {
-		path += fmt.Sprintf("/%d'", binary.BigEndian.Uint32(sum[4*i:])&(1<<31-1))
-	}
-	return path
+// DelegationOf is that of keys in this process.
+func DelegationOf(keys Keys, network string) Delegation {
+	return Delegation{signer.New(signer.Parts{Keys: SigningKeys(keys, config.Config{})}), network}
 }
 
 // Agent is the account's delegation address.
-func (d Delegation) Agent(owner core.Address) (core.Address, error) {
-	return ExchangeAddress(d.Keys, d.Path(owner))
+func (d Delegation) Agent(ctx context.Context, owner core.Address) (core.Address, error) {
+	return d.Signer.Agent(ctx, d.Network, owner)
 }
 
-// SignAgent signs with the delegation address's key.
-func (d Delegation) SignAgent(ctx context.Context, owner core.Address, digest []byte) (public, signature []byte, err error) {
-	return d.Keys.Sign(ctx, d.Path(owner), digest)
+// SignAgent signs a block with the delegation address's key.
+func (d Delegation) SignAgent(ctx context.Context, owner core.Address, b *core.AccountBlock) (public, signature []byte, err error) {
+	unsigned := *b
+	unsigned.PublicKey, unsigned.Signature = make([]byte, core.PublicKeySize), make([]byte, core.SignatureSize)
+	text, err := core.EncodeBlock(&unsigned)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Signer.SignAgent(ctx, d.Network, owner, text)
+}
+
+// delegation is that of the signer in another process, or of this one's keys.
+func (w Outside) delegation(network string) Delegation {
+	if w.Signer != nil {
+		return Delegation{w.Signer, network}
+	}
+	return DelegationOf(w.Keys, network)
 }
 
 // pushAccounts lets the pushes know the API keys.
@@ -138,7 +148,7 @@ func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchang
 
 // open leaves what it has opened to Close when it fails.
 func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Outside) error {
-	keys, log, demo := w.Keys, w.Log, w.Demo
+	log, demo := w.Log, w.Demo
 	store, err := OpenKeys(ctx, cfg, w.Getenv)
 	if err != nil {
 		return err
@@ -153,7 +163,7 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Outside) err
 	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange"), Pages: exchangePages(cfg, demo)}
 	add := func(name, base, node string, o client.Options, x index.Config) error {
 		network, err := e.network(ctx, name, node, o, x, cfg.Sockets, log.WithField("exchange", name))
-		network.Name, network.BasePath, network.Agents = name, base, Delegation{Keys: keys, Network: name}
+		network.Name, network.BasePath, network.Agents = name, base, w.delegation(name)
 		parts.Networks = append(parts.Networks, network)
 		return err
 	}

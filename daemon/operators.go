@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -279,7 +278,10 @@ func codeOf(well bool) int {
 
 // files are the databases beside the records, where they are files.
 func files(cfg config.Config) map[string]string {
-	list := map[string]string{"guard": filepath.Join(cfg.Data, "guard.db")}
+	list := map[string]string{}
+	if !cfg.Wallet.Remote() {
+		list["guard"] = GuardPath(cfg)
+	}
 	if cfg.Exchange != nil {
 		for name, url := range map[string]string{"exchange": cfg.Exchange.Index.URL, "keys": cfg.Exchange.Keys} {
 			if path, is := database.Path(url); is {

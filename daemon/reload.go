@@ -108,7 +108,9 @@ func (d *Daemon) take(next config.Config) {
 		}
 	}
 	d.takeLimits()
-	d.complain(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
+	if d.checks != nil {
+		d.complain(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
+	}
 	networks := make([]records.Network, len(d.Networks))
 	for i, n := range d.Config.Networks {
 		networks[i] = d.Config.NetworkRecord(n).WithAccountsOf(d.Networks[i])

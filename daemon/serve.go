@@ -13,18 +13,13 @@ import (
 	"gatewayd/config"
 	"gatewayd/internal/buildinfo"
 	"gatewayd/operator/traces"
-	"gatewayd/signer"
+	"gatewayd/signer/remote"
 )
-
-// Keys derive addresses and sign.
-type Keys interface {
-	Address(path string) (string, error)
-	signer.Keys
-}
 
 // Outside is what the daemon is given from outside.
 type Outside struct {
-	Keys    Keys
+	Keys    Keys    // of a signer in this process
+	Signer  Signing // the one in another process; nil: there is none
 	Getenv  func(string) string
 	Hangups chan os.Signal // SIGHUP; nil: nobody listens
 	Log     *logrus.Logger
@@ -49,6 +44,14 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 		return err
 	}
 	defer untrace()
+	if cfg.Wallet.Remote() {
+		client, err := remote.Dial(cfg.Wallet.Target())
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		w.Signer = client
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)

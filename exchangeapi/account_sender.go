@@ -25,9 +25,9 @@ type ledger interface {
 // agents are the delegation addresses: one for each account, derived from the daemon's wallet, so that none is ever lost.
 type agents interface {
 	// Agent is the delegation address of an account.
-	Agent(owner core.Address) (core.Address, error)
-	// SignAgent signs 32 bytes with the key of the account's delegation address.
-	SignAgent(ctx context.Context, owner core.Address, digest []byte) (public, signature []byte, err error)
+	Agent(ctx context.Context, owner core.Address) (core.Address, error)
+	// SignAgent signs a block with the key of the account's delegation address: an order, a cancellation or a receive.
+	SignAgent(ctx context.Context, owner core.Address, b *core.AccountBlock) (public, signature []byte, err error)
 }
 
 // sender puts calls of dexFund on the chains of delegation addresses, one request at a time for each.
@@ -164,7 +164,7 @@ func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before
 func (a *accountSender) sign(ctx context.Context, b *core.AccountBlock) error {
 	b.Address, b.Height, b.PreviousHash = a.agent, a.height+1, a.prev
 	b.Hash = b.ComputeHash()
-	public, signature, err := a.agents.SignAgent(ctx, a.owner, b.Hash[:])
+	public, signature, err := a.agents.SignAgent(ctx, a.owner, b)
 	if err != nil {
 		return fmt.Errorf("signing for %s: %w", a.agent, err)
 	}

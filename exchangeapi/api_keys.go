@@ -38,7 +38,7 @@ func (n *network) info(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	agent, err := n.Agents.Agent(owner)
+	agent, err := n.Agents.Agent(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (n *network) grants(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	agent, err := n.Agents.Agent(owner)
+	agent, err := n.Agents.Agent(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (n *network) proved(ctx context.Context, p params, prefix string) (owner, a
 	if owner, err = p.address(); err != nil {
 		return owner, agent, err
 	}
-	if agent, err = n.Agents.Agent(owner); err != nil {
+	if agent, err = n.Agents.Agent(ctx, owner); err != nil {
 		return owner, agent, err
 	}
 	if p.get("agentAddress") != agent.String() {

@@ -322,12 +322,14 @@ func keyOf(text string) core.PrivateKey {
 
 func (p purse) key(owner core.Address) core.PrivateKey { return keyOf(p.salt + owner.String()) }
 
-func (p purse) Agent(owner core.Address) (core.Address, error) { return p.key(owner).Address(), nil }
+func (p purse) Agent(_ context.Context, owner core.Address) (core.Address, error) {
+	return p.key(owner).Address(), nil
+}
 
-func (p purse) SignAgent(_ context.Context, owner core.Address, digest []byte) (public, signature []byte, err error) {
+func (p purse) SignAgent(_ context.Context, owner core.Address, block *core.AccountBlock) (public, signature []byte, err error) {
 	k := p.key(owner)
 	b := k.Public()
-	return b[:], k.Sign(digest), nil
+	return b[:], k.Sign(block.Hash[:]), nil
 }
 
 // clock stands still until it is moved.

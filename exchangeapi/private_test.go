@@ -147,7 +147,7 @@ func TestAuthorisation(t *testing.T) {
 	fields := []string{"symbol", symbol, "amount", "100", "price", "1", "side", "0"}
 	now := w.clock.Now().UnixMilli()
 	stranger := purse{"test"}
-	strangeKey, strangeSecret, err := w.keys.Issue(t.Context(), "test", w.owner, must(stranger.Agent(w.owner)))
+	strangeKey, strangeSecret, err := w.keys.Issue(t.Context(), "test", w.owner, must(stranger.Agent(t.Context(), w.owner)))
 	require.NoError(t, err)
 	tests := []struct {
 		name string
@@ -525,7 +525,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestTestNetwork(t *testing.T) {
 	w := setup(t)
 	main := w.key
-	agent := must(purse{"test"}.Agent(w.owner))
+	agent := must(purse{"test"}.Agent(t.Context(), w.owner))
 	var err error
 	w.key, w.secret, err = w.keys.Issue(t.Context(), "test", w.owner, agent)
 	require.NoError(t, err)

@@ -129,7 +129,7 @@ func openKeys(t testing.TB, url string, now func() time.Time) *apikey.Store {
 
 // equip gives the account a key, its delegation address a first block and quota, the pair's permission and funds.
 func (w *apiEnv) equip(a agents) {
-	agent, err := a.Agent(w.owner)
+	agent, err := a.Agent(w.t.Context(), w.owner)
 	require.NoError(w.t, err)
 	w.key, w.secret, err = w.keys.Issue(w.t.Context(), "main", w.owner, agent)
 	require.NoError(w.t, err)

@@ -9,18 +9,27 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/config"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/signer/remote"
 	"gatewayd/watcher/recovery"
 )
 
 // RecoveryPatience is how long a command waits for the daemon to read up to the chains' present heads.
 const RecoveryPatience = time.Minute
 
+// guard is the sign-guard, or the signer that has it.
+type guard interface {
+	recovery.Guard
+	Identity(ctx context.Context) (signguard.Identity, error)
+	Close() error
+}
+
 // Recovery is a session that also has the sign-guard and the nodes.
 type Recovery struct {
 	*Session
-	guard *signguard.Guard
+	guard guard
 	*recovery.Recovery
 }
 
@@ -38,19 +47,27 @@ func OpenRecovery(ctx context.Context, path string) (*Recovery, error) {
 
 // recovery opens the daemon's own sign-guard and never makes one: an empty one would say that nothing was ever signed.
 func (d *Session) recovery(ctx context.Context) (*Recovery, error) {
-	path := filepath.Join(d.Config.Data, "guard.db")
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("the sign-guard is wanted, run this where the daemon keeps its data: %w", err)
-	}
 	rules, err := d.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := signguard.Open(path)
+	guard, err := openGuard(d.Config)
 	if err != nil {
 		return nil, err
 	}
 	return &Recovery{d, guard, rules.Recovery(guard)}, nil
+}
+
+// openGuard asks the signer where it is another process.
+func openGuard(cfg config.Config) (guard, error) {
+	if cfg.Wallet.Remote() {
+		return remote.Dial(cfg.Wallet.Target())
+	}
+	path := filepath.Join(cfg.Data, "guard.db")
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("the sign-guard is wanted, run this where the daemon keeps its data: %w", err)
+	}
+	return signguard.Open(path)
 }
 
 func (r *Recovery) Close() { _, _ = r.guard.Close(), r.Store.Close() }

@@ -23,6 +23,8 @@ func Remedy(k status.Kind) string {
 		return "start the database server, or correct database.url"
 	case status.DaemonDown:
 		return "start `gatewayd run`; its log says why it ended"
+	case status.SignerAway:
+		return "start `gatewayd signer`; its log says why it ended. Payments go on by themselves"
 	case status.ChainHalted:
 		return "see \"A halted chain\" in docs/operations.md"
 	case status.NodesDown, status.NodeFaulty:

@@ -25,8 +25,8 @@ as gatewayd version
 for page in gatewayd gatewayd-run gatewayd-backup; do
 	grep -q '^\.TH "GATEWAYD' < <(zcat /usr/share/man/man1/$page.1.gz) || fail "no manual page $page"
 done
-systemd-analyze verify gatewayd.service gatewayd-backup.service gatewayd-backup.timer
-for unit in gatewayd gatewayd-backup; do
+systemd-analyze verify gatewayd.service gatewayd-signer.service gatewayd-backup.service gatewayd-backup.timer
+for unit in gatewayd gatewayd-signer gatewayd-backup; do
 	systemd-analyze security --no-pager --threshold=20 $unit.service | tail -1
 done
 

@@ -176,9 +176,12 @@ func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next 
 	return s.guard.Release(ctx, id, account, next)
 }
 
-// GiveIndex gives the address of an index to a user for good, or is signguard.ErrTaken.
-func (s *Signer) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
-	return s.guard.GiveIndex(ctx, id, index)
+// GiveIndex gives the address of an index to a user for good, and answers it as the keys derive it; or is signguard.ErrTaken.
+func (s *Signer) GiveIndex(ctx context.Context, id chain.ID, index uint32) (address string, err error) {
+	if address, err = s.deposit(ctx, id, index); err != nil {
+		return "", err
+	}
+	return address, s.guard.GiveIndex(ctx, id, index)
 }
 
 // Report tells how much of the limits is used, and what the checks cannot do.

@@ -14,6 +14,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/devnet"
 	"gatewayd/exchangeapi/apikey"
+	"gatewayd/signer/remote"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
@@ -48,6 +49,19 @@ func (d *keyCommands) open(ctx context.Context) (config.Config, *apikey.Store, e
 	}
 	keys, err := daemon.OpenKeys(ctx, *cfg.Exchange, d.w.getenv)
 	return cfg, keys, err
+}
+
+// agents are the delegation addresses of the signer, or of the keys where there is none.
+func (d *keyCommands) agents(cfg config.Config) (agents daemon.Delegation, done func(), err error) {
+	if cfg.Wallet.Remote() {
+		client, err := remote.Dial(cfg.Wallet.Target())
+		return daemon.Delegation{Signer: client, Network: d.network}, func() { _ = client.Close() }, err
+	}
+	keys, err := d.wallet(cfg)
+	if err != nil {
+		return agents, nil, err
+	}
+	return daemon.DelegationOf(keys, d.network), func() {}, nil
 }
 
 // wallet unlocks the keys. A development environment has no store of them, but describes itself beside its configuration.
@@ -94,11 +108,12 @@ func (d *keyCommands) issueCommand() *cobra.Command {
 				return err
 			}
 			defer store.Close()
-			keys, err := d.wallet(cfg)
+			agents, done, err := d.agents(cfg)
 			if err != nil {
 				return err
 			}
-			agent, err := daemon.Delegation{Keys: keys, Network: d.network}.Agent(owner)
+			defer done()
+			agent, err := agents.Agent(cmd.Context(), owner)
 			if err != nil {
 				return err
 			}

@@ -169,6 +169,10 @@ func nextSteps(r backup.Restored) (steps []string) {
 	if cfg.Exchange != nil && cfg.Exchange.SecretEnv == "" {
 		missing(cfg.Exchange.SecretFile, "the secret of API keys")
 	}
+	if cfg.Signs() {
+		return append(steps, "start the signer: gatewayd signer -c "+cfg.Path, "start the daemon again: it stops every account that pays if this sign-guard knows less than its records have seen, "+
+			`and "Recovery" in docs/operations.md has the steps from there`)
+	}
 	steps = append(steps, "start the daemon: gatewayd run -c "+cfg.Path)
 	if len(cfg.Networks) > 0 {
 		steps = append(steps,

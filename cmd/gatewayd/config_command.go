@@ -44,7 +44,14 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data\t%s\n", cfg.Data)
 	fmt.Fprintf(t, "records\t%s\n", withoutPassword(cfg.Database.URL))
-	fmt.Fprintf(t, "wallet\t%s\n", cmp.Or(cfg.Wallet.Store, "none: make one with `gatewayd wallet new`, name it in wallet.store"))
+	if cfg.Wallet.Remote() {
+		fmt.Fprintf(t, "signer\t%s\n", cfg.Wallet.Signer)
+	} else {
+		fmt.Fprintf(t, "wallet\t%s\n", cmp.Or(cfg.Wallet.Store, "none: make one with `gatewayd wallet new`, name it in wallet.store"))
+	}
+	if cfg.Signer.Place.Listen != "" {
+		fmt.Fprintf(t, "signs for\t%s (`gatewayd signer`)\n", cfg.Signer.Place.Listen)
+	}
 	for _, c := range cfg.Ethereum {
 		fmt.Fprintf(t, "source chain %s\t%d by %s\n", c.ID, c.ChainID, counted(len(c.Nodes), "node"))
 	}

@@ -86,7 +86,7 @@ func hallHolders(t *testing.T) []core.Address {
 		list = append(list, hallKey(n).Address())
 	}
 	for n := range keyedTraders {
-		agent, err := agents.Agent(hallKey(1 + n).Address())
+		agent, err := agents.Agent(t.Context(), hallKey(1+n).Address())
 		require.NoError(t, err)
 		list = append(list, agent)
 	}

@@ -58,7 +58,7 @@ func hallKey(n int) core.PrivateKey {
 
 func hallAgents() (daemon.Delegation, error) {
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
-	return daemon.Delegation{Keys: keys, Network: config.MainExchange}, err
+	return daemon.DelegationOf(keys, config.MainExchange), err
 }
 
 // hallChain is the configuration of the hall's chain.
@@ -85,7 +85,7 @@ func hallChain(dir string) (node.Config, error) {
 		add(hallKey(n).Address(), balances)
 	}
 	for n := range keyedTraders {
-		agent, err := agents.Agent(hallKey(1 + n).Address())
+		agent, err := agents.Agent(context.Background(), hallKey(1+n).Address())
 		if err != nil {
 			return node.Config{}, err
 		}
@@ -233,7 +233,7 @@ func openHall(t *testing.T, dir, url string) (keys [][2]string) {
 	}
 	for i := range keyedTraders {
 		owner := hallKey(1 + i)
-		agent, err := agents.Agent(owner.Address())
+		agent, err := agents.Agent(t.Context(), owner.Address())
 		require.NoError(t, err)
 		for _, id := range hallTokens {
 			b.call(owner, dex.FundConfigAgents, uint8(1), agent, []core.TokenID{id}, []core.TokenID{core.VITE})

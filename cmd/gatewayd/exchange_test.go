@@ -26,21 +26,22 @@ func TestDelegationAddresses(t *testing.T) {
 		for i := range uint32(20) {
 			owner, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(i))
 			require.NoError(t, err)
-			d := daemon.Delegation{Keys: keys, Network: network}
-			agent, err := d.Agent(owner)
+			d := daemon.DelegationOf(keys, network)
+			agent, err := d.Agent(t.Context(), owner)
 			require.NoError(t, err)
-			again, err := d.Agent(owner)
+			again, err := d.Agent(t.Context(), owner)
 			require.NoError(t, err)
 			require.Equal(t, agent, again)
-			require.Empty(t, seen[agent], "%s and %s", seen[agent], d.Path(owner))
-			seen[agent] = d.Path(owner)
-			public, signature, err := d.SignAgent(t.Context(), owner, bytes.Repeat([]byte{1}, 32))
+			require.Empty(t, seen[agent], "%s and %s", seen[agent], owner)
+			seen[agent] = owner.String()
+			b := &core.AccountBlock{BlockType: core.Receive, Address: agent, Height: 1, SendBlockHash: core.Hash{1}}
+			b.Hash = b.ComputeHash()
+			public, signature, err := d.SignAgent(t.Context(), owner, b)
 			require.NoError(t, err)
 			require.Equal(t, agent, core.UserAddress(core.PublicKey(public)))
-			require.True(t, core.Verify(public, bytes.Repeat([]byte{1}, 32), signature))
+			require.True(t, core.Verify(public, b.Hash[:], signature))
 		}
 	}
-	require.Equal(t, daemon.Delegation{Keys: keys, Network: config.MainExchange}.Path(core.AssetContract), daemon.Delegation{Keys: nil, Network: config.MainExchange}.Path(core.AssetContract), "of the account alone")
 }
 
 func TestNodeOverHTTP(t *testing.T) {
@@ -119,7 +120,7 @@ func TestAPIKeys(t *testing.T) {
 	require.NoError(t, err)
 	account, err := core.ParseAddress(owner)
 	require.NoError(t, err)
-	agent, err := daemon.Delegation{Keys: keys, Network: config.MainExchange}.Agent(account)
+	agent, err := daemon.DelegationOf(keys, config.MainExchange).Agent(t.Context(), account)
 	require.NoError(t, err)
 	require.Equal(t, agent.String(), key.Agent)
 	_, err = issue("issue", owner)

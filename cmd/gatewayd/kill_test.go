@@ -28,6 +28,8 @@ type victim struct {
 	program string // empty: this one
 	args    []string
 	cmd     *exec.Cmd
+
+	signer *signerProcess // nil: it signs by itself
 }
 
 func newVictim(t *testing.T, args ...string) *victim {
@@ -57,6 +59,25 @@ func (v *victim) kill(t *testing.T) {
 	t.Helper()
 	require.NoError(t, v.cmd.Process.Kill())
 	require.Error(t, v.cmd.Wait(), "it ended by itself")
+}
+
+// die kills and starts the process, or its signer, or both.
+func (v *victim) die(t *testing.T, rng *rand.Rand) {
+	t.Helper()
+	whom := 0
+	if v.signer != nil {
+		whom = rng.IntN(3)
+	}
+	if whom != 1 {
+		v.kill(t)
+	}
+	if whom != 0 {
+		v.signer.kill(t)
+		v.signer.start(t)
+	}
+	if whom != 1 {
+		v.start(t)
+	}
 }
 
 // seedOf is GATEWAYD_SEED, or a new one; the test's log has it.
@@ -93,8 +114,12 @@ func TestKilledWithItsChains(t *testing.T) {
 // massacre kills the daemon at random moments between 0.3 and 2 seconds of its life.
 func massacre(t *testing.T, kills, users int, args ...string) {
 	t.Helper()
-	seed := seedOf(t)
-	v := newVictim(t, args...)
+	slaughter(t, newVictim(t, args...), seedOf(t), kills, users)
+}
+
+// slaughter is the massacre of a victim that runs.
+func slaughter(t *testing.T, v *victim, seed uint64, kills, users int) {
+	t.Helper()
 	crowd := gather(t, v, users, seed)
 	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
@@ -110,8 +135,7 @@ func massacre(t *testing.T, kills, users int, args ...string) {
 		case <-time.After(300*time.Millisecond + time.Duration(rng.Int64N(int64(1700*time.Millisecond)))):
 		case <-alive.Done():
 		}
-		v.kill(t)
-		v.start(t)
+		v.die(t, rng)
 	}
 	stop()
 	require.NoError(t, g.Wait())

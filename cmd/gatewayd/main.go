@@ -54,7 +54,7 @@ func rootCommand(w streams) *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		devCommand(w), runCommand(w), demoCommand(w),
+		devCommand(w), runCommand(w), signerCommand(w), demoCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
 		backupCommand(w), restoreCommand(w), manCommand(),
 		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),

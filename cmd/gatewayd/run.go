@@ -26,16 +26,23 @@ func runCommand(w streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
-		keys, closeKeys, err := openKeys(cfg.Wallet, w)
-		if err != nil {
-			return err
+		out := daemon.Outside{Getenv: w.getenv, Log: log}
+		if cfg.Wallet.Remote() {
+			log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
+		} else {
+			log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
+			keys, closeKeys, err := openKeys(cfg.Wallet, w)
+			if err != nil {
+				return err
+			}
+			defer closeKeys()
+			out.Keys = keys
 		}
-		defer closeKeys()
 		hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
-		return daemon.Serve(cmd.Context(), cfg, daemon.Outside{Keys: keys, Getenv: w.getenv, Hangups: hangups, Log: log})
+		out.Hangups = hangups
+		return daemon.Serve(cmd.Context(), cfg, out)
 	}
 	return c
 }

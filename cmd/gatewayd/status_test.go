@@ -271,9 +271,12 @@ func (w *limpWorld) hot(t *testing.T) string {
 // TestConditionsOnEverySurface makes each condition for real and looks at every surface; then its cause goes, and everything is open again by itself.
 func TestConditionsOnEverySurface(t *testing.T) {
 	t.Parallel()
+	var signer *signerProcess
 	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
 		w.told = newReceiver(t)
 		c.Alerts = w.told.config()
+		signer = apart(t, c)
+		signer.start(t)
 	})
 	const open, maintain = control.ChannelOpen, control.ChannelMaintain
 	both := func(k status.Kind, chain, names string) cell {
@@ -289,6 +292,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		{"a dead exchange node", func() { w.exchange.Fail(faultynode.Fault{Dead: true}) }, func() { w.exchange.Fail(faultynode.Fault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
 		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "is the newest for")},
 		{"a follower that is stuck", func() { w.node.Fail(faultynode.Fault{Refuses: wholeBlock.Match}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
+		{"a signer that was killed", func() { signer.kill(t) }, func() { signer.start(t) }, both(status.SignerAway, "", "the signer does not answer")},
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {
 		t.Run(c.name, func(t *testing.T) {

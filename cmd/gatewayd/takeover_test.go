@@ -44,8 +44,28 @@ func newPair(t *testing.T) *pair {
 	return newPairOn(t, recordstest.Postgres(t).Database(t))
 }
 
-// newPairOn is newPair on a database.
+// newPairOn is newPair on a database. Both daemons ask one signer.
 func newPairOn(t *testing.T, database string) *pair {
+	t.Helper()
+	p := newPairApart(t, database)
+	signer := apart(t, &p.configs[0])
+	p.configs[1].Wallet = p.configs[0].Wallet
+	for _, c := range p.configs {
+		writeReplica(t, c)
+	}
+	signer.start(t)
+	return p
+}
+
+func writeReplica(t *testing.T, c config.Config) {
+	t.Helper()
+	text, err := yaml.Marshal(c)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "config.yaml"), text, 0o600))
+}
+
+// newPairApart is a pair of which each signs by itself.
+func newPairApart(t *testing.T, database string) *pair {
 	t.Helper()
 	p := &pair{dir: t.TempDir()}
 	var err error
@@ -62,9 +82,7 @@ func newPairOn(t *testing.T, database string) *pair {
 		c := devnet.Config(o, p.source.URL(), p.source.ChainID(), exchange)
 		c.Log.Level, c.Database.URL = "info", database
 		c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
-		text, err := yaml.Marshal(c)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(c.Data, "config.yaml"), text, 0o600))
+		writeReplica(t, c)
 		p.configs[i] = c
 	}
 	require.NoError(t, devnet.FundSource(t.Context(), p.info(0), keys, nil))

@@ -47,7 +47,18 @@ func openKeys(cfg config.Wallet, w streams) (keys daemon.Keys, close func(), err
 	if err != nil {
 		return nil, nil, fmt.Errorf("wallet.pkcs11: %w", err)
 	}
-	return module, func() { _ = module.Close() }, nil // the program ends
+	return moduleKeys{module, store}, func() { _ = module.Close() }, nil // the program ends
+}
+
+// moduleKeys are a module's keys, with deposit addresses of the store.
+type moduleKeys struct {
+	*hsm.Keys
+	store *wallet.Keys
+}
+
+// DepositKey is the store's.
+func (k moduleKeys) DepositKey(p wallet.SourcePaths) (wallet.DepositKey, error) {
+	return k.store.DepositKey(p)
 }
 
 // passwordSource is where a password comes from; the terminal where it names neither file nor variable.

@@ -140,7 +140,7 @@ func works(where surface, parts ...string) surfaces {
 func well() surfaces {
 	quiet := []string{"status"}
 	for _, kind := range []status.Kind{
-		status.StoreDown, status.DaemonDown, status.ChainHalted, status.NodesDown, status.NodesDisagree, status.NodesStale, status.FollowerStuck,
+		status.StoreDown, status.DaemonDown, status.SignerAway, status.ChainHalted, status.NodesDown, status.NodesDisagree, status.NodesStale, status.FollowerStuck,
 		status.FollowerBehind, status.AccountStopped, status.ChannelStopped,
 	} {
 		quiet = append(quiet, "!FIX  status "+string(kind))

@@ -10,11 +10,15 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +38,10 @@ const (
 // Config says where to listen and what is too much.
 type Config struct {
 	Name          string // of what is served, in errors
-	HTTP, WS, IPC string // addresses, and the path of a Unix socket; empty: not served
+	HTTP, WS, IPC string // addresses, and the path of a Unix socket; empty: not served. HTTP may be unix:PATH, where HTTP is spoken over a socket
+
+	TLS  *tls.Config // of HTTP and WS; nil: plain
+	Mode fs.FileMode // of sockets; 0: their owner's alone, 0600
 
 	MaxBody          int // bytes of a request over HTTP
 	MaxMessage       int // bytes of a message over WebSocket or Unix socket
@@ -83,7 +90,7 @@ func (s *Server) Listen() (err error) {
 		way, at string
 		listen  func(string) (net.Listener, error)
 	}{
-		{&s.http, "HTTP", s.cfg.HTTP, listenTCP}, {&s.ws, "WebSocket", s.cfg.WS, listenTCP}, {&s.ipc, "a Unix socket", s.cfg.IPC, listenUnix},
+		{&s.http, "HTTP", s.cfg.HTTP, s.listen}, {&s.ws, "WebSocket", s.cfg.WS, s.listen}, {&s.ipc, "a Unix socket", s.cfg.IPC, s.listenUnix},
 	} {
 		if l.at == "" {
 			continue
@@ -96,8 +103,18 @@ func (s *Server) Listen() (err error) {
 	return nil
 }
 
-func listenTCP(address string) (net.Listener, error) {
+// UnixScheme begins the address of an HTTP listener that is a Unix socket.
+const UnixScheme = "unix:"
+
+func (s *Server) listen(address string) (net.Listener, error) {
+	if path, unix := strings.CutPrefix(address, UnixScheme); unix {
+		return s.listenUnix(path)
+	}
 	return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+}
+
+func (s *Server) listenUnix(path string) (net.Listener, error) {
+	return listenUnix(path, cmp.Or(s.cfg.Mode, 0o600))
 }
 
 func (s *Server) unlisten() {
@@ -131,16 +148,24 @@ func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	servers := []*http.Server{s.serveHTTP(group, s.peers.listener(s.pipes), s.webSocket())}
 	if s.http != nil {
-		servers = append(servers, s.serveHTTP(group, s.http, s.geth))
+		servers = append(servers, s.serveHTTP(group, s.secured(s.http), s.geth))
 	}
 	if s.ws != nil {
-		servers = append(servers, s.serveHTTP(group, s.peers.listener(s.ws), s.webSocket()))
+		servers = append(servers, s.serveHTTP(group, s.peers.listener(s.secured(s.ws)), s.webSocket()))
 	}
 	if s.ipc != nil {
 		group.Go(func() error { return s.serveUnix(s.cfg.Limit(s.ipc)) })
 	}
 	group.Go(func() error { <-ctx.Done(); s.shutdown(servers); return nil })
 	return group.Wait()
+}
+
+// secured speaks TLS where that is wanted.
+func (s *Server) secured(l net.Listener) net.Listener {
+	if s.cfg.TLS == nil {
+		return l
+	}
+	return tls.NewListener(l, s.cfg.TLS)
 }
 
 func (s *Server) serveHTTP(group *errgroup.Group, l net.Listener, h http.Handler) *http.Server {

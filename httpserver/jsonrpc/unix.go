@@ -15,9 +15,9 @@ import (
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 )
 
-// listenUnix makes a socket that nobody but its owner can reach at any moment: in a private directory first, then moved to
+// listenUnix makes a socket that nobody can reach at any moment whom its mode keeps out: in a private directory first, then moved to
 // its place with its mode, where it replaces the socket of a process that has gone, but nothing else.
-func listenUnix(path string) (net.Listener, error) {
+func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
+	if err := errors.Join(os.Chmod(made, mode), os.Rename(made, path)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return &socket{l, path}, nil

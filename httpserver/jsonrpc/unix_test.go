@@ -15,16 +15,16 @@ import (
 // A dead process's socket is replaced, a live one and any other file are not.
 func TestUnixSocketInPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "s")
-	l, err := listenUnix(path)
+	l, err := listenUnix(path, 0o600)
 	require.NoError(t, err)
-	_, err = listenUnix(path)
+	_, err = listenUnix(path, 0o600)
 	require.ErrorContains(t, err, "in use")
 	require.NoError(t, l.Close())
 	require.NoFileExists(t, path)
 
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err = listenUnix(file)
+	_, err = listenUnix(file, 0o600)
 	require.ErrorContains(t, err, "no socket")
 
 	dead := filepath.Join(t.TempDir(), "dead")
@@ -32,7 +32,7 @@ func TestUnixSocketInPlace(t *testing.T) {
 	require.NoError(t, err)
 	gone.SetUnlinkOnClose(false)
 	require.NoError(t, gone.Close())
-	again, err := listenUnix(dead)
+	again, err := listenUnix(dead, 0o660)
 	require.NoError(t, err)
 	require.NoError(t, again.Close())
 	require.NoFileExists(t, dead)

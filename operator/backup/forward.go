@@ -110,7 +110,11 @@ func (r *restore) stopAccounts(ctx context.Context) error {
 	return nil
 }
 
+// halt leaves the records of a signer's daemon to the daemon: it stops every account when it sees that the sign-guard knows less than before.
 func (r *restore) halt(ctx context.Context) error {
+	if r.cfg.Signs() {
+		return nil
+	}
 	where := r.cfg.Database
 	staged := slices.ContainsFunc(r.list, func(p part) bool { return p.name == recordsName })
 	if path, file := database.Path(where.URL); file && staged {

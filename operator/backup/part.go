@@ -63,6 +63,10 @@ func (k kind) database() bool { return k == derived || k == stored || k == guard
 // parts are the files of a configuration, and what is on a server instead, by the keys that name it.
 func parts(cfg config.Config) (list []part, servers []string) {
 	paths := map[string]string{configName: cfg.Path}
+	if cfg.Signs() {
+		paths[guardName] = filepath.Join(cfg.Data, "guard.db")
+		return listed(paths), nil
+	}
 	add := func(name, key, url string) {
 		path, file := database.Path(url)
 		if !file {
@@ -78,7 +82,9 @@ func parts(cfg config.Config) (list []part, servers []string) {
 	}
 	if len(cfg.Networks) > 0 {
 		add(recordsName, "database.url", cfg.Database.URL)
-		paths[guardName] = filepath.Join(cfg.Data, "guard.db")
+		if !cfg.Wallet.Remote() {
+			paths[guardName] = filepath.Join(cfg.Data, "guard.db")
+		}
 	}
 	if x := cfg.Exchange; x != nil {
 		add(indexName, "exchange.index.url", x.Index.URL)
@@ -90,12 +96,17 @@ func parts(cfg config.Config) (list []part, servers []string) {
 	if e := cfg.Embedded; e != nil {
 		paths[logName], paths[genesisName] = filepath.Join(e.Dir, node.LogName), e.Genesis
 	}
+	return listed(paths), servers
+}
+
+// listed are the parts that have a place, in order.
+func listed(paths map[string]string) (list []part) {
 	for _, p := range known() {
 		if p.path = paths[p.name]; p.path != "" {
 			list = append(list, p)
 		}
 	}
-	return list, servers
+	return list
 }
 
 // absent is what a backup of a configuration does not hold, and why.
@@ -108,13 +119,16 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 		}
 	}
 	const secret = "keys and secrets are never in a backup: keep them apart from it"
+	if cfg.Wallet.Remote() {
+		add("it is the signer's: `gatewayd signer backup` on its machine, after this", "sign-guard")
+	}
 	if cfg.Wallet.Store != "" {
 		add(secret, "wallet.store "+cfg.Wallet.Store)
 	}
 	if f := cfg.Wallet.PasswordFile; f != "" {
 		add(secret, "wallet.password_file "+f)
 	}
-	if x := cfg.Exchange; x != nil && x.SecretEnv == "" {
+	if x := cfg.Exchange; x != nil && x.SecretEnv == "" && !cfg.Signs() {
 		add(secret, "exchange.secret_file "+x.SecretFile)
 	}
 	for _, key := range servers {

@@ -170,7 +170,7 @@ func (r *restore) lock(ctx context.Context) error {
 			return inUse(p.path)
 		}
 	}
-	if _, file := database.Path(r.cfg.Database.URL); !file && len(r.cfg.Networks) > 0 {
+	if _, file := database.Path(r.cfg.Database.URL); !file && len(r.cfg.Networks) > 0 && !r.cfg.Signs() {
 		return r.checkServer(ctx)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/exchangeapi/rates"
+	"gatewayd/signer/remote"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -153,6 +154,9 @@ func (d *Doctor) wallet(ran bool) {
 	const what = "wallet"
 	cfg := d.Config.Wallet
 	switch {
+	case cfg.Remote():
+		d.signer()
+		return
 	case cfg.Store == "" && ran:
 		d.Warn(false, what, "wallet.store is not set: a development environment", "`gatewayd run` wants one")
 		return
@@ -172,8 +176,31 @@ func (d *Doctor) wallet(ran bool) {
 		d.add(false, what, cfg.Store+": "+err.Error(), "wallet.password_file or password_env must hold the password that the store was made with")
 		return
 	}
-	d.add(true, what, cfg.Store+" unlocks", "")
+	d.add(true, what, cfg.Store+" unlocks; the daemon signs by itself", "")
 }
+
+// signer asks the signer of another process.
+func (d *Doctor) signer() {
+	const what = "signer"
+	cfg := d.Config.Wallet
+	client, err := remote.Dial(cfg.Target())
+	if err != nil {
+		d.add(false, what, err.Error(), "correct wallet.signer and wallet.signer_tls")
+		return
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), signerTime)
+	defer cancel()
+	guard, err := client.Identity(ctx)
+	if err != nil {
+		d.add(false, what, cfg.Signer+": "+err.Error(), "start `gatewayd signer` there; its log says why it ended, or whom it refuses")
+		return
+	}
+	d.add(true, what, cfg.Signer+" signs; sign-guard "+guard.ID, "")
+}
+
+// signerTime bounds its answer.
+const signerTime = 10 * time.Second
 
 // plainFileFault says for people why a file cannot be looked at.
 func plainFileFault(path string, err error) string {

@@ -57,9 +57,11 @@ type Parts struct {
 	// OnDemand are chains that make blocks only when there are transactions, so that an old block means nothing.
 	OnDemand []chain.ID
 	Networks []records.Network
-	Alerts   *Alerts
-	Log      logrus.FieldLogger
-	Now      func() time.Time // nil means time.Now
+	// Guard asks the signer for its sign-guard; nil: nobody signs.
+	Guard  func(context.Context) (control.Guard, error)
+	Alerts *Alerts
+	Log    logrus.FieldLogger
+	Now    func() time.Time // nil means time.Now
 }
 
 // Monitor is the part of a running daemon that watches the nodes and the follower from beside: it asks the nodes itself, so that a
@@ -67,6 +69,7 @@ type Parts struct {
 type Monitor struct {
 	Parts
 	watched map[chain.ID]*watched
+	signer  signerSight
 	served  atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
 }
 
@@ -128,11 +131,15 @@ func (m *Monitor) Look(ctx context.Context) error {
 	for v := range views {
 		seen[v.id] = v
 	}
+	guard, away := m.seeSigner(ctx)
 	noting, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	var report Report
 	err := m.Store.Update(noting, func(tx *records.Tx) (err error) {
 		if err := m.note(tx, seen); err != nil {
+			return err
+		}
+		if err := m.noteSigner(tx, guard, away); err != nil {
 			return err
 		}
 		if report, err = Read(tx, *m.served.Load()); err != nil {

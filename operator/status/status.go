@@ -26,6 +26,7 @@ type Kind string
 const (
 	StoreDown      Kind = "store_down"        // the database does not answer
 	DaemonDown     Kind = "daemon_down"       // no daemon has worked on the database for a minute
+	SignerAway     Kind = "signer_away"       // the signer does not answer, or is another one than the records go with
 	ChainHalted    Kind = "chain_halted"      // the chain changed below a final block
 	NodesDown      Kind = "nodes_unreachable" // too few of the nodes answer
 	NodesDisagree  Kind = "nodes_disagree"    // they answer, and no majority says the same
@@ -62,7 +63,7 @@ const (
 // Kinds are all that a condition can be, those that stop money first.
 func Kinds() []Kind {
 	return []Kind{
-		StoreDown, DaemonDown, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
+		StoreDown, DaemonDown, SignerAway, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
 		NoFunds, NoCoin, NoQuota, FeesTooHigh, ChannelStopped,
 		NodeFaulty, NodeMended, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
 		LimitReached, ApprovalsWanted, PaymentsListed, PaymentsHeld, ChecksFail,

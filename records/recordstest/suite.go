@@ -85,7 +85,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"holdings of older rows", testHoldingsOfOlderRows},
 		{"findings", testFindings},
 		{"first looks", testFirstLooks},
-		{"conditions", testConditions},
+		{"conditions", testConditions}, {"guards", testGuards},
 		{"what waits", testWaiting},
 		{"why payouts wait", testWaits},
 		{"sheet", testSheet},

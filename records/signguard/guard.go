@@ -50,7 +50,10 @@ func Open(path string) (*Guard, error) {
 
 // migrate makes what a new file, or one of an earlier version, lacks. What was signed before there were authorizations may be signed again as it is.
 func (g *Guard) migrate(ctx context.Context) error {
-	return g.update(ctx, func(t *sqlx.Tx) error {
+	return g.write(ctx, func(t *sqlx.Tx) error {
+		if err := identify(ctx, t); err != nil {
+			return err
+		}
 		if _, err := t.ExecContext(ctx, guardSchema); err != nil {
 			return err
 		}
@@ -209,7 +212,18 @@ func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next u
 	return nil
 }
 
+// update is a transaction that counts: the records note how many there were.
 func (g *Guard) update(ctx context.Context, f func(*sqlx.Tx) error) error {
+	return g.write(ctx, func(t *sqlx.Tx) error {
+		if err := f(t); err != nil {
+			return err
+		}
+		_, err := t.ExecContext(ctx, `UPDATE identity SET commits = commits + 1`)
+		return err
+	})
+}
+
+func (g *Guard) write(ctx context.Context, f func(*sqlx.Tx) error) error {
 	t, err := g.db.BeginTxx(ctx, nil)
 	if err != nil {
 		return err

@@ -84,14 +84,14 @@ func (s *env) openChain(ctx context.Context, dir string, traders int) (err error
 	if err != nil {
 		return err
 	}
-	s.agents = daemon.Delegation{Keys: keys, Network: "main"}
+	s.agents = daemon.DelegationOf(keys, "main")
 	if s.owner, err = NewSigner(0); err != nil {
 		return err
 	}
 	for i := range traders {
 		t := &trader{}
 		if t.Signer, err = NewSigner(i + 1); err == nil {
-			t.agent, err = s.agents.Agent(t.address)
+			t.agent, err = s.agents.Agent(ctx, t.address)
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/records"
+	"gatewayd/records/recordstest"
+)
+
+// newVictimApart is a daemon on chains that live on, and its signer, each a process.
+func newVictimApart(t *testing.T) *victim {
+	t.Helper()
+	v := &victim{}
+	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { v.signer = apart(t, c) })
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
+	v.signer.start(t)
+	v.start(t)
+	t.Cleanup(func() { v.kill(t) })
+	return v
+}
+
+// TestKilledSigner kills the daemon, its signer or both at random moments while users deposit and withdraw. In the end everybody has what is theirs to the
+// unit, on both chains, and the books agree.
+func TestKilledSigner(t *testing.T) {
+	kills := 30
+	if testing.Short() {
+		kills = 5
+	}
+	slaughter(t, newVictimApart(t), seedOf(t), kills, 4)
+}
+
+// TestDaemonWithoutKeysIsSmall: who has no store to unlock needs no memory for it, and has neither a store nor a sign-guard.
+func TestDaemonWithoutKeysIsSmall(t *testing.T) {
+	t.Parallel()
+	v := newVictimApart(t)
+	awaited(t, v.dir)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
+	if os.IsNotExist(err) {
+		t.Skip("this system does not tell")
+	}
+	require.NoError(t, err)
+	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
+	require.Len(t, found, 2)
+	peak, err := strconv.Atoi(string(found[1]))
+	require.NoError(t, err)
+	t.Logf("%d MB", peak>>10)
+	require.Less(t, peak, 128<<10)
+	require.NoFileExists(t, filepath.Join(v.dir, "guard.db"))
+	require.FileExists(t, filepath.Join(v.signer.data, "guard.db"))
+}
+
+// TestOtherGuardsAreRefused: a second daemon with a sign-guard of its own does not start beside the first, nor does the first without its own; the file
+// that was lost is replaced by order, which stops what pays.
+func TestOtherGuardsAreRefused(t *testing.T) {
+	t.Parallel()
+	p := newPairApart(t, recordstest.Postgres(t).Database(t))
+	first := p.start(t, 0)
+	p.leads(t, 0)
+	serve := func() { (&victim{dir: p.dir}).serve(t) }
+	serve()
+	refused := func(n int) {
+		t.Helper()
+		r := p.start(t, n)
+		require.Error(t, r.cmd.Wait())
+		require.Contains(t, r.told(t), "another sign-guard: these records were signed for with sign-guard")
+		require.Contains(t, r.told(t), "wallet.signer")
+	}
+	refused(1)
+	require.NoError(t, first.cmd.Process.Kill())
+	_ = first.cmd.Wait() // it was killed
+	refused(1)
+
+	lost, err := filepath.Glob(filepath.Join(p.configs[0].Data, "guard.db*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, lost)
+	for _, path := range lost {
+		require.NoError(t, os.Remove(path))
+	}
+	refused(0)
+	v := &victim{dir: p.configs[0].Data}
+	out, err := v.operator(t, "account", "adopt-guard", "--why", "the disk is gone")
+	require.NoError(t, err)
+	require.Contains(t, out, "stopped: ")
+	_, err = v.operator(t, "account", "adopt-guard", "--why", "once more")
+	require.ErrorContains(t, err, "already")
+	p.start(t, 0)
+	waitFor(t, "accounts that are stopped", func() bool {
+		out, err := v.operator(t, "account", "list")
+		return err == nil && strings.Contains(out, string(records.AccountHalted))
+	})
+}

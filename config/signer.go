@@ -1,0 +1,57 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+	"gatewayd/signer/remote"
+)
+
+// Signs tells whether the configuration is that of `gatewayd signer`.
+func (c Config) Signs() bool { return c.Signer.Place.Listen != "" }
+
+// Remote tells whether another process signs.
+func (w Wallet) Remote() bool { return w.Signer != "" }
+
+// Target is where it answers.
+func (w Wallet) Target() remote.Target { return remote.Target{URL: w.Signer, TLS: w.SignerTLS} }
+
+// checkSigner refuses a daemon that has keys beside a signer, and what only who has the keys can serve.
+func (c Config) checkSigner(add func(what string, err error)) {
+	add("signer", c.Signer.Place.Check())
+	if !c.Wallet.Remote() {
+		if c.Wallet.SignerTLS != (remote.TLS{}) {
+			add("wallet.signer_tls", errors.New("stands beside wallet.signer only"))
+		}
+		return
+	}
+	add("wallet", c.Wallet.Target().Check())
+	for key, value := range map[string]string{"store": c.Wallet.Store, "password_file": c.Wallet.PasswordFile, "password_env": c.Wallet.PasswordEnv} {
+		if value != "" {
+			add("wallet."+key, errors.New("the keys are the signer's: name them in its configuration, not beside wallet.signer"))
+		}
+	}
+	if c.Wallet.PKCS11.Enabled() {
+		add("wallet.pkcs11", errors.New("the keys are the signer's: name the module in its configuration"))
+	}
+	if c.Wallet.RPC.Enabled() {
+		add("wallet.rpc", errors.New("the signer serves it: name it in its configuration"))
+	}
+	if c.Signer.Place.Listen != "" {
+		add("signer.listen", errors.New("is for the configuration of `gatewayd signer`, not of a daemon that asks one"))
+	}
+}
+
+// Rules are what signing for the chain takes, without asking a node.
+func (c Chain) Rules() (chain.Rules, error) {
+	switch s := c.Settings.(type) {
+	case ethereum.Config:
+		return ethereum.NewSigningRules(s.Signing())
+	case vite.Config:
+		return vite.NewSigningRules(s.Signing()), nil
+	}
+	return nil, fmt.Errorf("chain %s: nothing is signed for a chain of kind %s in a process of its own", c.ID, c.Kind)
+}

@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/records/signguard"
+	"gatewayd/signer/checks"
+	"gatewayd/signer/remote"
+)
+
+// ServeSigner signs for daemons in other processes until ctx ends, and serves the wallet's RPC: all that has keys, and nothing else. It has the
+// sign-guard, no database and no nodes.
+func ServeSigner(ctx context.Context, cfg config.Config, w Outside) (err error) {
+	if cfg.Signer.Place.Listen == "" {
+		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
+	}
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	guard, err := signguard.Open(GuardPath(cfg))
+	if err != nil {
+		return fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	defer func() { err = errors.Join(err, guard.Close()) }()
+	rules, err := signingRules(cfg)
+	if err != nil {
+		return err
+	}
+	signs, set, err := newSigner(ctx, cfg, w.Keys, guard, rules)
+	if err != nil {
+		return err
+	}
+	server, err := remote.NewServer(cfg.Signer.Place, signs, w.Log)
+	if err != nil {
+		return err
+	}
+	if err := server.Listen(); err != nil {
+		return err
+	}
+	w.Log.WithFields(logrus.Fields{"listen": cfg.Signer.Place.Listen, "address": server.HTTPAddr()}).Info("the signer answers")
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return server.Run(ctx) })
+	g.Go(func() error { return followRules(ctx, cfg, rules, set, w) })
+	g.Go(func() error {
+		return ServeWalletRPC(ctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w)
+	})
+	return g.Wait()
+}
+
+// signingRules are those of every chain.
+func signingRules(cfg config.Config) (map[chain.ID]chain.Rules, error) {
+	rules := map[chain.ID]chain.Rules{}
+	for _, c := range cfg.Chains() {
+		r, err := c.Rules()
+		if err != nil {
+			return nil, err
+		}
+		rules[c.ID] = r
+	}
+	return rules, nil
+}
+
+// adjust gives a chain's rules its tokens and its ceiling of fees.
+func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
+	if r, ok := rules.(interface{ AddTokens(assets ...chain.Asset) }); ok {
+		r.AddTokens(c.Tokens...)
+	}
+	r, ok := rules.(interface{ SetMaxFee(gwei string) error })
+	if !ok {
+		return
+	}
+	if err := r.SetMaxFee(c.MaxFeeGwei); err != nil {
+		log.WithField("chain", c.ID).WithError(err).Error("the signer keeps its ceiling of fees")
+	}
+}
+
+// followRules reads the configuration again at each SIGHUP, and takes over new tokens, ceilings of fees and the checks of payments. What is wrong changes nothing.
+func followRules(ctx context.Context, cfg config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, w Outside) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.Hangups:
+		}
+		next, err := config.Load(cfg.Path)
+		if err != nil {
+			w.Log.WithError(err).Error("the configuration was read again and refused as a whole, the one before stays")
+			continue
+		}
+		cfg = cfg.Taking(next)
+		for _, c := range cfg.Chains() {
+			adjust(c, rules[c.ID], w.Log)
+		}
+		if err := set.Reconfigure(ctx, cfg.Signer.Config, cfg.CheckedAssets()); err != nil {
+			w.Log.WithError(err).Error("the signer keeps its checks")
+		}
+		w.Log.WithField("file", cfg.Path).Info("tokens, ceilings of fees, limits, approvers and lists were read again")
+	}
+}

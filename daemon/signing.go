@@ -1,0 +1,258 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/records"
+	"gatewayd/records/control"
+	"gatewayd/records/signguard"
+	"gatewayd/signer"
+	"gatewayd/signer/checks"
+	"gatewayd/signer/remote"
+	"gatewayd/vite/core"
+	"gatewayd/wallet"
+)
+
+// Signing is what the daemon asks of the signer, in this process or in one of its own. It has every key and the sign-guard; the daemon has neither.
+type Signing interface {
+	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
+	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
+	Free(ctx context.Context, paymentID uint64) error
+	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
+	Report(ctx context.Context) (checks.Report, error)
+	Accounts(ctx context.Context, id chain.ID, paths ...string) ([]string, error)
+	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
+	GiveIndex(ctx context.Context, id chain.ID, index uint32) (address string, err error)
+	Identity(ctx context.Context) (signguard.Identity, error)
+	Agents
+}
+
+// Keys derive addresses and sign.
+type Keys interface {
+	Address(path string) (string, error)
+	DepositKey(p wallet.SourcePaths) (wallet.DepositKey, error)
+	signer.Keys
+}
+
+// signingKeys are keys as the signer uses them: by the chains of a configuration.
+type signingKeys struct {
+	Keys
+	chains func(chain.ID) (config.Chain, bool)
+}
+
+// SigningKeys are the keys of a signer for the chains of a configuration.
+func SigningKeys(keys Keys, cfg config.Config) interface {
+	signer.Keys
+	signer.Wallet
+} {
+	return signingKeys{keys, cfg.Chain}
+}
+
+var errNoChain = errors.New("there is no such chain")
+
+// Account is the address of the key at a path on a ledger.
+func (k signingKeys) Account(id chain.ID, path string) (string, error) {
+	on, ok := k.chains(id)
+	if !ok {
+		return "", errNoChain
+	}
+	return on.Account(k.Keys, path)
+}
+
+// Deposit is the path of a deposit address on a source chain.
+func (k signingKeys) Deposit(id chain.ID, index uint32) (string, error) {
+	on, ok := k.chains(id)
+	if !ok || !on.Source {
+		return "", errNoChain
+	}
+	return wallet.SourcePaths(on.CoinType).Deposit(index), nil
+}
+
+// DepositKey is the extended public key of a source chain's deposit addresses.
+func (k signingKeys) DepositKey(id chain.ID) (out signer.DepositKey, err error) {
+	on, ok := k.chains(id)
+	if !ok || !on.Source {
+		return out, errNoChain
+	}
+	key, err := k.Keys.DepositKey(wallet.SourcePaths(on.CoinType))
+	if err == nil {
+		out.Public, out.Chain = key.Bytes()
+	}
+	return out, err
+}
+
+// Agent is the address of a path on the exchange chain.
+func (k signingKeys) Agent(path string) (core.Address, error) { return ExchangeAddress(k.Keys, path) }
+
+// GuardPath is where the sign-guard of a signer in this process is kept.
+func GuardPath(cfg config.Config) string { return filepath.Join(cfg.Data, "guard.db") }
+
+// openGuard opens the sign-guard of a signer in this process; nil where another process has it.
+func (d *Daemon) openGuard() (*signguard.Guard, error) {
+	if d.outside.Signer != nil {
+		return nil, nil
+	}
+	guard, err := signguard.Open(GuardPath(d.Config))
+	if err != nil {
+		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	d.closers = append(d.closers, d.closing("the sign-guard", guard.Close))
+	return guard, nil
+}
+
+// openSigner takes the signer of another process, or makes one of keys and sign-guard of this one.
+func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules map[chain.ID]chain.Rules) (err error) {
+	if d.outside.Signer != nil {
+		d.signer = d.outside.Signer
+		return nil
+	}
+	d.signer, d.checks, err = newSigner(ctx, d.Config, d.outside.Keys, guard, rules)
+	return err
+}
+
+// newSigner is a signer with all its checks.
+func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules) (*signer.Signer, *checks.Set, error) {
+	set, err := checks.New(ctx, cfg.Signer.Config, cfg.CheckedAssets(), guard, time.Now)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signer: %w", err)
+	}
+	return signer.New(signer.Parts{
+		Keys: SigningKeys(keys, cfg), Guard: guard, Rules: rules, Fees: set, Authorized: set.Authorized, Now: set.Now, Report: set.Report,
+		Checks: []signer.Check{checks.Func(set.Listed), checks.Func(set.Limited), checks.Func(set.Approved)},
+	}), set, nil
+}
+
+// askAgain is how often a signer that is not there yet is asked.
+const askAgain = time.Second
+
+// awaitSigner waits for a signer in another process: nothing can be checked without it.
+func (d *Daemon) awaitSigner(ctx context.Context) error {
+	told := false
+	for {
+		_, err := d.outside.Signer.Identity(ctx)
+		if !errors.Is(err, remote.ErrAway) {
+			d.outside.Operators.stage("")
+			return err
+		}
+		if !told {
+			d.log.WithError(err).Warn("waiting for the signer")
+			d.outside.Operators.stage("it waits for the signer, which does not answer")
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+// fitsGuard is what a daemon looks at before it waits for the lease: a second one that can never lead says so at once.
+func (d *Daemon) fitsGuard(ctx context.Context, store *records.Store, guard *signguard.Guard) error {
+	if d.outside.Signer == nil {
+		now, err := guard.Identity(ctx)
+		if err != nil {
+			return err
+		}
+		return d.checkGuard(ctx, store, now)
+	}
+	if err := d.awaitSigner(ctx); err != nil {
+		return err
+	}
+	now, err := d.outside.Signer.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return d.checkGuard(ctx, store, now)
+}
+
+// checkGuard refuses to work with another sign-guard than the records go with: it may not know what was signed.
+func (d *Daemon) checkGuard(ctx context.Context, store *records.Store, now signguard.Identity) error {
+	return store.View(ctx, func(tx *records.Tx) error {
+		was, found, err := control.GuardOf(tx)
+		if err != nil || !found || was.ID == now.ID {
+			return err
+		}
+		return d.otherGuard(was.ID, now.ID)
+	})
+}
+
+func (d *Daemon) otherGuard(was, now string) error {
+	where := GuardPath(d.Config)
+	if d.outside.Signer != nil {
+		where = d.Config.Wallet.Signer
+	}
+	return fmt.Errorf("%w: these records were signed for with sign-guard %s, and %s has %s, which does not know what was signed. Several daemons on one database want the same "+
+		"wallet.signer; put the sign-guard back, or, where it is lost for good, run `gatewayd account adopt-guard`, which stops every account that pays (docs/operations.md)",
+		control.ErrOtherGuard, was, where, now)
+}
+
+// takeGuard notes the sign-guard at the beginning of a tenure. One that knows less than the records have seen of it stops every account that pays.
+func (d *Daemon) takeGuard(ctx context.Context) error {
+	now, err := d.signer.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.checkGuard(ctx, d.Store, now); err != nil {
+		return err
+	}
+	return d.Store.Update(ctx, func(tx *records.Tx) error {
+		was, found, err := control.GuardOf(tx)
+		if err != nil || !found || now.Commits >= was.Commits {
+			return errors.Join(err, control.NoteGuard(tx, control.Guard(now)))
+		}
+		why := fmt.Sprintf("the sign-guard is older than these records: it knows %d commits of %d", now.Commits, was.Commits)
+		halted, err := control.AdoptGuard(tx, control.Guard(now), d.Config.ChainIDs(), why)
+		d.log.WithField("accounts", len(halted)).Error(why + ": every account that pays is stopped")
+		return err
+	})
+}
+
+// seeGuard is how the monitor asks whether the signer is there.
+func (d *Daemon) seeGuard(ctx context.Context) (control.Guard, error) {
+	now, err := d.signer.Identity(ctx)
+	return control.Guard(now), err
+}
+
+// publicKeys derive the one deposit address that is asked for.
+type publicKeys struct {
+	key   wallet.DepositKey
+	index uint32
+}
+
+// Address is the deposit address.
+func (k publicKeys) Address(string) (string, error) { return k.key.Address(k.index) }
+
+// deriver gives out the deposit addresses of a source chain: the signer remembers for good that it has given one, and both must derive the same.
+func (d *Daemon) deriver(ctx context.Context, id chain.ID) (func(uint32) (address, path string, err error), error) {
+	told, err := d.signer.DepositKey(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("asking the signer for the deposit addresses of %s: %w", id, err)
+	}
+	key, err := wallet.ParseDepositKey(told.Public, told.Chain)
+	if err != nil {
+		return nil, err
+	}
+	source, _ := d.Config.Chain(id)
+	paths := wallet.SourcePaths(source.CoinType)
+	return func(index uint32) (address, path string, err error) {
+		path = paths.Deposit(index)
+		ours, err := source.Account(publicKeys{key, index}, path)
+		if err != nil {
+			return "", "", err
+		}
+		if address, err = d.signer.GiveIndex(context.Background(), id, index); err != nil {
+			return "", "", err
+		}
+		if address != ours {
+			return "", "", fmt.Errorf("the signer derives %s for %s, and its public key is of %s: nothing is shown of it", address, path, ours)
+		}
+		return address, path, nil
+	}, nil
+}

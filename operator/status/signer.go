@@ -1,0 +1,53 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/control"
+)
+
+// signerSight is what the monitor remembers of the signer from one look to the next.
+type signerSight struct {
+	failing time.Time // since when it gives no answer; zero: it does
+}
+
+// seeSigner asks the signer once, for as long as a look may take.
+func (m *Monitor) seeSigner(ctx context.Context) (control.Guard, error) {
+	if m.Guard == nil {
+		return control.Guard{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.Config.Every)
+	defer cancel()
+	return m.Guard(ctx)
+}
+
+// noteSigner notes how far the sign-guard is, and what is wrong with the signer. A lost answer is none yet.
+func (m *Monitor) noteSigner(tx *records.Tx, guard control.Guard, away error) error {
+	if m.Guard == nil {
+		return nil
+	}
+	var wrong []control.Condition
+	add := func(detail string) {
+		wrong = append(wrong, control.Condition{Kind: string(SignerAway), Stops: true, Detail: detail})
+	}
+	switch {
+	case away == nil:
+		m.signer.failing = time.Time{}
+		err := control.NoteGuard(tx, guard)
+		if errors.Is(err, control.ErrOtherGuard) {
+			add("the signer has " + err.Error())
+		} else if err != nil {
+			return err
+		}
+	case m.signer.failing.IsZero():
+		m.signer.failing = m.Now()
+	}
+	if since := m.Now().Sub(m.signer.failing); away != nil && since >= m.Config.Every*3/2 {
+		add(fmt.Sprintf("the signer does not answer, for %s: %s", since.Truncate(time.Second), away))
+	}
+	return control.NoteConditions(tx, "signer_away", wrong)
+}

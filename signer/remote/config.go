@@ -1,0 +1,156 @@
+// Package remote is the signer in another process: a server in front of a signer, and a client that is one to the daemon.
+//
+//	daemon ─ Client ─ JSON-RPC 2.0 over HTTP ─┬─ Unix socket: its mode, and the peer's user ─┬─ Server ─ signer.Signer
+//	                                          └─ HTTPS: certificates on both sides ──────────┘
+//
+// It owns the wire's shapes, the bounds of size and time, and who may connect. What is signed and what is not is for the signer to say.
+package remote
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gatewayd/httpserver/jsonrpc"
+)
+
+// TLS names the PEM files of one side: its own certificate and key, and the authority that has signed the other side's. Certificates are read again
+// for each connection, the authority at the start.
+type TLS struct {
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+	CA   string `yaml:"ca"`
+}
+
+// Config says where a server answers.
+type Config struct {
+	Listen string `yaml:"listen"` // unix:/path of a socket, or https://host:port
+	Mode   string `yaml:"mode"`   // of the socket: 0600 (default) or 0660
+	Peer   string `yaml:"peer"`   // of the socket: the user, by name or number, whose processes may connect; empty: whom the mode lets
+	TLS    TLS    `yaml:"tls"`    // of https
+}
+
+// Target says where a client asks.
+type Target struct {
+	URL string
+	TLS TLS
+}
+
+// Check names the first setting that cannot be used. A server that is not configured is no fault.
+func (c Config) Check() error {
+	if c.Listen == "" {
+		return nil
+	}
+	unix, err := checkPlace("listen", c.Listen, c.TLS)
+	switch {
+	case err != nil:
+		return err
+	case !unix && (c.Mode != "" || c.Peer != ""):
+		return errors.New("mode and peer are a Unix socket's: https has certificates")
+	case c.Mode != "" && c.Mode != "0600" && c.Mode != "0660":
+		return fmt.Errorf("mode %q: 0600 or 0660 is wanted", c.Mode)
+	case c.Peer != "" && !tellsPeers:
+		return errors.New("peer: this system does not tell who connects to a socket")
+	}
+	return nil
+}
+
+// Check names the first setting that cannot be used.
+func (t Target) Check() error {
+	_, err := checkPlace("signer", t.URL, t.TLS)
+	return err
+}
+
+// checkPlace takes unix:/path and https://host:port, and tells which it is.
+func checkPlace(key, place string, files TLS) (unix bool, err error) {
+	path, unix := strings.CutPrefix(place, jsonrpc.UnixScheme)
+	if unix {
+		switch {
+		case !filepath.IsAbs(path):
+			err = fmt.Errorf("%s %q: unix: and an absolute path are wanted", key, place)
+		case files != TLS{}:
+			err = errors.New("tls is for https: a socket has its mode and the peer's user")
+		}
+		return true, err
+	}
+	u, err := url.Parse(place)
+	if err != nil || u.Scheme != "https" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		return false, fmt.Errorf("%s %q: unix:/path of a socket or https://host:port is wanted", key, place)
+	}
+	if files.Cert == "" || files.Key == "" || files.CA == "" {
+		return false, fmt.Errorf("%s %s: tls wants cert, key and ca: both sides show certificates", key, place)
+	}
+	return false, nil
+}
+
+// address is where a checked configuration listens.
+func (c Config) address() string {
+	if u, err := url.Parse(c.Listen); err == nil && u.Scheme == "https" {
+		return net.JoinHostPort(u.Hostname(), u.Port())
+	}
+	return c.Listen
+}
+
+func (c Config) mode() os.FileMode {
+	mode, err := strconv.ParseUint(c.Mode, 8, 32)
+	if err != nil {
+		return 0 // of an empty one
+	}
+	return os.FileMode(mode)
+}
+
+// server is the TLS of a server, which knows its clients by their certificates; nil over a socket.
+func (t TLS) server() (*tls.Config, error) {
+	if t.Cert == "" {
+		return nil, nil
+	}
+	clients, err := t.authority()
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return t.own() },
+	}, nil
+}
+
+// client is the TLS of a client.
+func (t TLS) client() (*tls.Config, error) {
+	servers, err := t.authority()
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, RootCAs: servers,
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return t.own() },
+	}, nil
+}
+
+// own reads the certificate, and with authority sees at the start that the files can be used.
+func (t TLS) own() (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		return nil, fmt.Errorf("tls: reading the certificate: %w", err)
+	}
+	return &pair, nil
+}
+
+func (t TLS) authority() (*x509.CertPool, error) {
+	text, err := os.ReadFile(t.CA)
+	if err != nil {
+		return nil, fmt.Errorf("tls: reading the authority: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("tls: %s holds no certificate", t.CA)
+	}
+	_, err = t.own()
+	return pool, err
+}

@@ -1,0 +1,188 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os/user"
+	"strconv"
+	"time"
+
+	gethrpc "github.com/ethereum/go-ethereum/rpc"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/net/netutil"
+
+	"gatewayd/chain"
+	"gatewayd/httpserver/jsonrpc"
+	"gatewayd/records/signguard"
+	"gatewayd/signer"
+	"gatewayd/signer/checks"
+	"gatewayd/vite/core"
+)
+
+// signTime is how long one call may take: it may read the chains for a whole group.
+const signTime = time.Minute
+
+// Server answers for a signer. Run serves once.
+type Server struct {
+	*jsonrpc.Server
+	log  logrus.FieldLogger
+	peer *uint32 // the user whose processes may connect; nil: any
+}
+
+// NewServer takes a configuration that Check has found no fault with, and reads the certificates. It starts nothing.
+func NewServer(cfg Config, s *signer.Signer, log logrus.FieldLogger) (*Server, error) {
+	secure, err := cfg.TLS.server()
+	if err != nil {
+		return nil, fmt.Errorf("signer: %w", err)
+	}
+	out := &Server{log: log}
+	if cfg.Peer != "" {
+		uid, err := uidOf(cfg.Peer)
+		if err != nil {
+			return nil, fmt.Errorf("signer: peer: %w", err)
+		}
+		out.peer = &uid
+	}
+	geth := gethrpc.NewServer()
+	if err := geth.RegisterName(namespace, &api{s}); err != nil {
+		return nil, fmt.Errorf("signer: %w", err)
+	}
+	out.Server = jsonrpc.New(geth, jsonrpc.Config{
+		Name: "the signer", HTTP: cfg.address(), TLS: secure, Mode: cfg.mode(),
+		MaxBody: maxBody, MaxMessage: maxBody, MaxBatch: maxBatch, MaxBatchResponse: maxBody, WriteTimeout: signTime,
+		Guard: func(h http.Handler) http.Handler { return h },
+		Limit: func(l net.Listener) net.Listener { return netutil.LimitListener(out.known(l), maxConnections) },
+		Stop:  func() {},
+	})
+	return out, nil
+}
+
+// uidOf is a user's number, by name or number.
+func uidOf(name string) (uint32, error) {
+	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return uint32(n), nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(u.Uid, 10, 32)
+	return uint32(n), err
+}
+
+// known lets only the peer's processes connect to a socket.
+func (s *Server) known(l net.Listener) net.Listener {
+	if s.peer == nil {
+		return l
+	}
+	return &knownListener{l, s}
+}
+
+type knownListener struct {
+	net.Listener
+	*Server
+}
+
+// Accept waits for a connection of the peer; others are closed.
+func (l *knownListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		socket, unix := c.(*net.UnixConn)
+		if !unix {
+			return c, nil // over TLS
+		}
+		uid, err := peerOf(socket)
+		if err == nil && uid == *l.peer {
+			return c, nil
+		}
+		l.log.WithField("uid", uid).WithError(err).Warn("a connection of another user than signer.peer is refused")
+		_ = c.Close()
+	}
+}
+
+// api are the methods as go-ethereum's rpc package calls them. Each is a method of the signer.
+type api struct{ signer *signer.Signer }
+
+func (a *api) Sign(ctx context.Context, id chain.ID, orders []chain.Order) signed {
+	txs, err := a.signer.Sign(ctx, id, orders...)
+	return signed{txs, faultOf(err)}
+}
+
+func (a *api) Authorize(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	verdicts, err := a.signer.Authorize(ctx, id, claims...)
+	return verdicts, wired(err)
+}
+
+func (a *api) Report(ctx context.Context) (checks.Report, error) {
+	report, err := a.signer.Report(ctx)
+	return report, wired(err)
+}
+
+func (a *api) Free(ctx context.Context, paymentID uint64) error {
+	return wired(a.signer.Free(ctx, paymentID))
+}
+
+func (a *api) Next(ctx context.Context, id chain.ID, account string) (next, error) {
+	branch, number, known, err := a.signer.Next(ctx, id, account)
+	return next{branch, number, known}, wired(err)
+}
+
+func (a *api) First(ctx context.Context, id chain.ID, account string) (next, error) {
+	number, known, err := a.signer.First(ctx, id, account)
+	return next{Number: number, Known: known}, wired(err)
+}
+
+func (a *api) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
+	return wired(a.signer.Release(ctx, id, account, next))
+}
+
+func (a *api) GiveIndex(ctx context.Context, id chain.ID, index uint32) (string, error) {
+	address, err := a.signer.GiveIndex(ctx, id, index)
+	return address, wired(err)
+}
+
+func (a *api) Accounts(ctx context.Context, id chain.ID, paths []string) ([]string, error) {
+	list, err := a.signer.Accounts(ctx, id, paths...)
+	return list, wired(err)
+}
+
+func (a *api) DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error) {
+	key, err := a.signer.DepositKey(ctx, id)
+	return key, wired(err)
+}
+
+func (a *api) Identity(ctx context.Context) (signguard.Identity, error) {
+	id, err := a.signer.Identity(ctx)
+	return id, wired(err)
+}
+
+func (a *api) Agent(ctx context.Context, network, owner string) (string, error) {
+	of, err := core.ParseAddress(owner)
+	if err != nil {
+		return "", wired(fmt.Errorf("%w: owner: %w", signer.ErrRefused, err))
+	}
+	agent, err := a.signer.Agent(ctx, network, of)
+	return agent.String(), wired(err)
+}
+
+func (a *api) SignAgent(ctx context.Context, network, owner string, block []byte) (sealed, error) {
+	of, err := core.ParseAddress(owner)
+	if err != nil {
+		return sealed{}, wired(fmt.Errorf("%w: owner: %w", signer.ErrRefused, err))
+	}
+	public, signature, err := a.signer.SignAgent(ctx, network, of, block)
+	return sealed{public, signature}, wired(err)
+}
+
+// wired is an error with its code; nil stays nil.
+func wired(err error) error {
+	if err == nil {
+		return nil
+	}
+	return faultOf(err)
+}
