@@ -36,14 +36,20 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 			continue
 		}
 		var list []records.SweepCandidate
+		var listed map[string]bool
 		err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.SweepCandidates(n.Source)
+			if list, err = tx.SweepCandidates(n.Source); err == nil {
+				listed, err = withListed(tx)
+			}
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("finding deposits to sweep: %w", err)
 		}
 		for _, s := range list {
+			if listed[s.Account.Account] {
+				continue
+			}
 			if err := w.sweepOne(ctx, n, c, s); err != nil {
 				return fmt.Errorf("sweeping %s of %s: %w", s.Asset, s.Account.Account, err)
 			}
@@ -51,6 +57,27 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 	}
 	w.wake()
 	return nil
+}
+
+// withListed are the accounts with coin of listed senders that is not credited: it stays where it is, apart from all other coin.
+func withListed(tx *records.Tx) (map[string]bool, error) {
+	accounts := map[string]bool{}
+	for after := uint64(0); ; {
+		held, err := tx.HeldFor(records.HeldListed, after, maxGroup)
+		if err != nil || len(held) == 0 {
+			return accounts, err
+		}
+		after = held[len(held)-1].ID
+		transfers, err := tx.TransfersByID(causes(held))
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range transfers {
+			if t.Direction == records.Deposit {
+				accounts[t.To] = true
+			}
+		}
+	}
 }
 
 // sweepOne queues what one address needs next: gas for a token transfer, or the sweep itself.

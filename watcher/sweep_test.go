@@ -146,3 +146,30 @@ func (r *rig) swept() (sum chain.Amount) {
 	})
 	return sum
 }
+
+// TestListedCoinIsNotSwept: what a listed sender has deposited stays at its address, while others' coin goes on its way; once it is credited, it is swept.
+func TestListedCoinIsNotSwept(t *testing.T) {
+	r := sweepRig(t)
+	listed, at := r.user()
+	_, other := r.user()
+	verdicts := judgeOf{listed: {State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "the sender is on the list"}}
+	r.judged(verdicts)
+	r.deposit(at, 50_000)
+	r.deposit(other, 40_000)
+	r.rest()
+	for range 4 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, at, usdEth, 50_000)
+	r.requireHolding(r.eth, other, usdEth, 0)
+	clear(verdicts)
+	require.NoError(t, r.w.AskHeld(t.Context()))
+	r.rest()
+	for range 4 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, at, usdEth, 0)
+	r.requireSound()
+}
