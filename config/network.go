@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gatewayd/chain"
@@ -20,6 +21,9 @@ func (c Config) NetworkRecord(n Network) records.Network {
 	}
 	for _, t := range n.Tokens {
 		out.Tokens = append(out.Tokens, t.token())
+		if cold, err := canonicalAddress(t.Cold); err == nil && !slices.Contains(out.Funders, cold) {
+			out.Funders = append(slices.Clone(out.Funders), cold)
+		}
 	}
 	return out
 }
@@ -51,6 +55,9 @@ type Token struct {
 	MinWithdraw   chain.Amount  `yaml:"min_withdraw"`
 	MaxWithdraw   chain.Amount  `yaml:"max_withdraw"`
 	MinRefund     *chain.Amount `yaml:"min_refund"` // default: a hundredth of MinWithdraw
+	Cold          string        `yaml:"cold"`       // address on the source chain that the operators keep offline; its transfers are funding
+	HotMin        chain.Amount  `yaml:"hot_min"`    // what the hot accounts should have together; less is told
+	HotMax        chain.Amount  `yaml:"hot_max"`    // the same of more
 	Deposits      records.Depth `yaml:"deposit_confirmations"`
 	Withdrawals   records.Depth `yaml:"withdraw_confirmations"`
 	Fee           records.Fee   `yaml:"fee"`
@@ -136,10 +143,37 @@ func (t Token) Check() error {
 		return errors.New("max_withdraw is below min_withdraw")
 	case t.MinWithdraw.Less(t.minRefund()):
 		return errors.New("min_refund is above min_withdraw")
+	case !t.HotMax.IsZero() && t.HotMax.Less(t.HotMin):
+		return errors.New("hot_max is below hot_min")
+	case t.Cold != "" && !isSourceAddress(t.Cold):
+		return fmt.Errorf("cold: %q is no address of a source chain", t.Cold)
+	case t.badBounds() != nil:
+		return t.badBounds()
 	case t.Deposits.Count == 0 || t.Withdrawals.Count == 0:
 		return errors.New("deposit_confirmations.count and withdraw_confirmations.count must be at least 1")
 	}
 	return t.Fee.Check()
+}
+
+// hotBounds are hot_min and hot_max in the asset's units.
+func (t Token) hotBounds() (least, most chain.Amount, err error) {
+	if least, _, err = t.HotMin.Rescale(t.Decimals, t.AssetDecimals); err != nil {
+		return least, most, fmt.Errorf("hot_min: %w", err)
+	}
+	if most, _, err = t.HotMax.Rescale(t.Decimals, t.AssetDecimals); err != nil {
+		return least, most, fmt.Errorf("hot_max: %w", err)
+	}
+	return least, most, nil
+}
+
+func (t Token) badBounds() error {
+	_, _, err := t.hotBounds()
+	return err
+}
+
+func isSourceAddress(text string) bool {
+	_, err := ethereum.CanonicalAddress(text)
+	return err == nil
 }
 
 func isTokenID(text string) bool {
@@ -158,7 +192,9 @@ func (t Token) minRefund() chain.Amount {
 
 // token is the same in the words of records.
 func (t Token) token() records.Token {
+	least, most, _ := t.hotBounds() // Check has found no fault with them
 	return records.Token{
+		HotMin: least, HotMax: most,
 		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName, Issued: t.Issued,
 		Policy: records.Policy{
 			Type: t.Type, Decimals: t.Decimals, AssetDecimals: t.AssetDecimals,

@@ -200,6 +200,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.serveGateway(gctx) })
 	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return d.followChecks(gctx) })
+	g.Go(func() error { return d.followHot(gctx) })
 	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
 	return d.Tenure.explain(g.Wait())
 }

@@ -67,6 +67,10 @@ func Remedy(k status.Kind) string {
 		return "`gatewayd records show ID` names the list; `gatewayd records reject ID`, or take the address off the list"
 	case status.PaymentsHeld:
 		return "`gatewayd records show ID` says why; `gatewayd approve ID` or `gatewayd records reject ID`"
+	case status.HotBelow:
+		return "send what it says to the hot account, from the cold address or another funder"
+	case status.HotAbove:
+		return "keep less there: raise hot_max, or let payouts use it up; see \"Hot and cold money\" in docs/operations.md before you move any by hand"
 	case status.ChecksFail:
 		return "mend the file or the service that it names: until then limits, lists or screening do less than they say, or hold more"
 	case status.ChannelClosed:

@@ -39,9 +39,11 @@ type Token struct {
 	Decimals      uint8
 	Asset         chain.Asset // on the source chain
 	AssetDecimals uint8
-	Type          int    // binding type
-	LabelName     string // type 1: what wallets call the label
-	Issued        bool   // all of the token that exists is this gateway's to cover
+	Type          int          // binding type
+	LabelName     string       // type 1: what wallets call the label
+	Issued        bool         // all of the token that exists is this gateway's to cover
+	HotMin        chain.Amount // what the hot accounts should have, in the asset's units; zero: not watched
+	HotMax        chain.Amount // the same of more
 	Policy        Policy
 }
 

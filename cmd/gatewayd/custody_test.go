@@ -173,3 +173,42 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 		w.passed(t, c)
 	})
 }
+
+// TestHotMoneyIsBounded makes the hot account have too little and too much of a token. What comes from the cold address is funding.
+func TestHotMoneyIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, func(l *limpWorld, c *config.Config) {
+		l.told = newReceiver(t)
+		c.Alerts = l.told.config()
+		c.Networks[0].Funders = nil
+		c.Networks[0].Tokens[1].Cold = devnet.FaucetAddress() // without which its transfers were strangers' deposits
+	})
+	usdt := w.token(t, "USDT")
+	has, err := w.user.Eth.Balance(t.Context(), usdt.Asset, common.HexToAddress(w.hot(t)))
+	require.NoError(t, err)
+	hot := chain.MustAmount(has.String())
+	bound := func(least, most chain.Amount) {
+		w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].HotMin, c.Networks[0].Tokens[1].HotMax = least, most })
+		w.mustCommand(t, "reload")
+	}
+	more, err := hot.Add(units(usdt, 5_000))
+	require.NoError(t, err)
+	c := warned(status.HotBelow)
+	c.chain, c.after = "eth", len(w.told.events(0))
+	bound(more, multiple(more, 2))
+	w.warns(t, c)
+	out, _ := w.operator(t, "doctor")
+	require.Contains(t, line(out, "status hot_below"), "send at least 5 USDT to "+w.hot(t))
+	_, err = w.user.Faucet.Pay(t.Context(), usdt.Asset, common.HexToAddress(w.hot(t)), units(usdt, 5_000).Uint256().ToBig(), nil)
+	require.NoError(t, err)
+	w.passed(t, c)
+	waitFor(t, "funding", func() bool { return len(w.listed(t, "--direction", "funding")) > 0 })
+	require.Empty(t, w.listed(t, "--needs-operator"))
+
+	c = warned(status.HotAbove)
+	c.chain, c.after = "eth", len(w.told.events(0))
+	bound(chain.Amount{}, hot)
+	w.warns(t, c)
+	bound(chain.Amount{}, chain.Amount{})
+	w.passed(t, c)
+}

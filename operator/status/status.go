@@ -57,6 +57,8 @@ const (
 	ApprovalsWanted Kind = "approvals_wanted" // payments wait for people to approve them
 	PaymentsListed  Kind = "payments_listed"  // payments are held because of a list of addresses
 	PaymentsHeld    Kind = "payments_held"    // the signer holds payments that nothing proves, or has refused some
+	HotBelow        Kind = "hot_below"        // the hot accounts have less of a token than hot_min
+	HotAbove        Kind = "hot_above"        // the hot accounts have more of a token than hot_max
 	ChecksFail      Kind = "checks_fail"      // a list, the screening service or a price that the signer checks by is not there
 )
 
@@ -66,7 +68,7 @@ func Kinds() []Kind {
 		StoreDown, DaemonDown, SignerAway, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
 		NoFunds, NoCoin, NoQuota, FeesTooHigh, ChannelStopped,
 		NodeFaulty, NodeMended, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
-		LimitReached, ApprovalsWanted, PaymentsListed, PaymentsHeld, ChecksFail,
+		LimitReached, ApprovalsWanted, PaymentsListed, PaymentsHeld, HotBelow, HotAbove, ChecksFail,
 	}
 }
 

@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/control"
+)
+
+// hotEvery is how often the hot accounts are held against their bounds.
+const hotEvery = time.Minute
+
+// followHot tells when the hot accounts have less or more of a token than they should, until ctx ends.
+func (d *Daemon) followHot(ctx context.Context) error {
+	tick := time.NewTicker(min(hotEvery, 10*d.monitor.Config.Every))
+	defer tick.Stop()
+	for {
+		err := d.noteHot(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrFenced):
+			return err
+		case err != nil: // nodes that do not answer are a condition of their own
+			d.log.WithError(err).Debug("asking what the hot accounts have")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *Daemon) noteHot(ctx context.Context) error {
+	var found []control.Condition
+	for _, n := range d.monitor.Networks() {
+		for _, t := range n.Tokens {
+			some, err := d.hotBounds(ctx, n, t)
+			if err != nil {
+				return err
+			}
+			found = append(found, some...)
+		}
+	}
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "hot", found) })
+}
+
+// hotBounds is a condition while the hot accounts have less or more of a token than they should.
+func (d *Daemon) hotBounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
+	if t.HotMin.IsZero() && t.HotMax.IsZero() {
+		return nil, nil
+	}
+	have, err := d.hotHas(ctx, n, t.Asset)
+	if err != nil {
+		return nil, err
+	}
+	text := func(a chain.Amount) string { return n.AmountText(n.Source, t.Asset, a) }
+	c := control.Condition{Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: t.TokenID}
+	if missing, err := t.HotMin.Sub(have); err == nil && !missing.IsZero() {
+		c.Kind = string(status.HotBelow)
+		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s: send at least %s to %s", n.Source, text(have), text(t.HotMin), text(missing), n.Hot)
+		found = append(found, c)
+	}
+	if over, err := have.Sub(t.HotMax); err == nil && !over.IsZero() && !t.HotMax.IsZero() {
+		c.Kind = string(status.HotAbove)
+		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s at most: %s are too much", n.Source, text(have), text(t.HotMax), text(over))
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+func (d *Daemon) hotHas(ctx context.Context, n records.Network, asset chain.Asset) (sum chain.Amount, err error) {
+	for _, hot := range n.Hots {
+		have, err := d.Chains[n.Source].Balance(ctx, hot, asset)
+		if err != nil {
+			return sum, err
+		}
+		if sum, err = sum.Add(have); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
