@@ -35,18 +35,21 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 	if !served(cfg.Gateway.BridgePage) {
 		return nil
 	}
-	site := web.Site{Demo: demo}
+	site := web.Site{Bridge: "bridge", Demo: demo}
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
 		if served(x.KeyPage) {
 			site.Keys = x.Public() + "/keys"
 		}
 	}
-	return web.Start(site)
+	return web.Join(web.Start(site), web.Bridge())
 }
 
 // exchangePages are the pages on the exchange API's listener.
 func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
 	site := web.Site{Demo: demo != nil}
+	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
+		site.Bridge = cfg.Gateway.URL + "/bridge"
+	}
 	var pages []map[string]http.Handler
 	if served(cfg.KeyPage) {
 		site.Keys = "keys"

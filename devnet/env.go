@@ -53,6 +53,7 @@ type Options struct {
 	London                              uint64        // the first block with one all the same; 0 for none
 	Public                              bool          // both chains have a public node's methods only
 	Verbose                             bool
+	Demo                                *daemon.Demo // what the pages can do besides; nil for nothing
 
 	BalanceAudit time.Duration   // how often the coin of all accounts is compared with the books; 0: a minute
 	CoinPrice    decimal.Decimal // of the source chain's coin in the other tokens; zero: not known
@@ -117,7 +118,7 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 	}
 	cfg.Path = d.Info.Config
 	cfg = d.Exchange.Inside(cfg)
-	w := daemon.Outside{Keys: keys, Getenv: getenv, Log: log}
+	w := daemon.Outside{Keys: keys, Getenv: getenv, Log: log, Demo: o.Demo}
 	if w.Operators, err = daemon.NewOperators(cfg, log); err != nil {
 		return err
 	}

@@ -131,6 +131,9 @@ func (i Info) Print(w io.Writer, fresh bool) {
 	}
 	fmt.Fprintf(w, `gatewayd is ready. %s Keys are everybody's: never send real money here.
 
+Open in a browser
+%s
+Where the rest is
   gateway         %s
   health          %s
   operators       %s  (/health, /ready, /metrics)
@@ -141,7 +144,7 @@ func (i Info) Print(w io.Writer, fresh bool) {
   final           %d blocks deep on the source chain, %d snapshot blocks on the exchange chain
 
 Tokens
-`, keep, i.Gateway, RootOf(i.Gateway)+"/health", i.Operators, RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
+`, keep, i.pages(), i.Gateway, RootOf(i.Gateway)+"/health", i.Operators, RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
 	}
@@ -154,11 +157,20 @@ Try
 `, i.Gateway, i.Tokens[0].Token, i.Config)
 }
 
-// exchangeAPI says where the exchange API is, with its pushes and the page of keys.
+// pages lists the pages for people.
+func (i Info) pages() string {
+	text := fmt.Sprintf("  start           %s\n  bridge          %[1]s/bridge\n", RootOf(i.Gateway))
+	if i.API != "" {
+		text += fmt.Sprintf("  API keys        %s/keys\n", RootOf(i.API))
+	}
+	return text
+}
+
+// exchangeAPI says where the exchange API is, with its pushes.
 func (i Info) exchangeAPI() string {
 	if i.API == "" {
 		return "none"
 	}
 	root := RootOf(i.API)
-	return fmt.Sprintf("%s  (pushes ws%s/ws, API keys %s/keys)", i.API, strings.TrimPrefix(root, "http"), root)
+	return fmt.Sprintf("%s  (pushes ws%s/ws)", i.API, strings.TrimPrefix(root, "http"))
 }

@@ -21,7 +21,7 @@ type Config struct {
 	NewBindingsPerSite int `yaml:"new_bindings_per_site"`
 	// NewBindingsPerDay bounds the same in any day for everybody together, on all networks; default 10,000.
 	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
-	// BridgePage serves the start page at /; left out, it is served.
+	// BridgePage serves the bridge page at /bridge and the start page at /; left out, they are served.
 	BridgePage *bool `yaml:"bridge_page"`
 }
 

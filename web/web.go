@@ -39,6 +39,11 @@ func Keys() map[string]http.Handler {
 	}
 }
 
+// Bridge is the bridge page, with what it loads.
+func Bridge() map[string]http.Handler {
+	return with(built(), "/bridge", page("dist/bridge.html", asked))
+}
+
 // Start is the start page of a listener, at its root, with links to the pages of the site.
 func Start(site Site) map[string]http.Handler {
 	return with(with(built(), "/", page("dist/start.html", asked)), "/site.json", siteHandler(site))

@@ -11,11 +11,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
+	"gatewayd/daemon"
 	"gatewayd/devnet"
+	"gatewayd/devnet/demouser"
 )
 
 func devCommand(w streams) *cobra.Command {
 	o := devnet.Options{Sweep: devnet.EveryMinute}
+	market := true
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
 		Long: "Run everything on embedded chains: nothing to install or configure. All keys are known to everybody.\n" +
@@ -27,7 +30,7 @@ func devCommand(w streams) *cobra.Command {
 			if err := o.CheckDepths(); err != nil {
 				return err
 			}
-			return runDev(cmd.Context(), o, w)
+			return runDev(cmd.Context(), o, market, w)
 		},
 	}
 	f := c.Flags()
@@ -42,12 +45,13 @@ func devCommand(w streams) *cobra.Command {
 	depthFlags(&o, f)
 	f.BoolVar(&o.Legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
 	f.BoolVar(&o.Public, "public", false, "the embedded chains answer only what a public node answers")
+	f.BoolVar(&market, "market", true, "a demo user for the pages, and a market maker, so that the books are not empty")
 	f.BoolVar(&o.Verbose, "verbose", false, "log every step")
 	return c
 }
 
-// runDev runs a development environment and tells the terminal and the demo where it is.
-func runDev(ctx context.Context, o devnet.Options, w streams) (err error) {
+// runDev runs a development environment and tells the terminal and the demo where it is. With a market, somebody acts in it.
+func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err error) {
 	_ = os.Remove(devnet.InfoPath())                    // of an environment that has gone; there may be none
 	defer func() { _ = os.Remove(devnet.InfoPath()) }() // there is none when it did not get ready
 	fresh := o.Dir == ""
@@ -56,6 +60,15 @@ func runDev(ctx context.Context, o devnet.Options, w streams) (err error) {
 			return fmt.Errorf("making a directory: %w", err)
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
+	}
+	var users *demouser.Users
+	if market {
+		log, err := daemon.NewLog(config.Log{Level: "warn"}, w.stderr)
+		if err != nil {
+			return err
+		}
+		users = demouser.New(demouser.Options{Market: true}, log)
+		o.Demo = users.Demo()
 	}
 	d, err := devnet.Open(ctx, o, w.stderr, w.getenv)
 	if err != nil {
@@ -72,7 +85,10 @@ func runDev(ctx context.Context, o devnet.Options, w streams) (err error) {
 			return err
 		}
 		d.Info.Print(w.stdout, fresh)
-		return nil
+		if users == nil {
+			return nil
+		}
+		return users.Run(ctx, d.Info)
 	})
 	return g.Wait()
 }

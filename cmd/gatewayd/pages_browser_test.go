@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -10,7 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/config"
+	"gatewayd/daemon"
 	"gatewayd/devnet"
+	"gatewayd/devnet/demouser"
 )
 
 // TestStartPageInBrowser opens the start page of both listeners in every look.
@@ -52,4 +56,28 @@ func drive(t *testing.T, script string, given map[string]any) {
 	output, err := exec.CommandContext(t.Context(), node, script, string(text)).CombinedOutput()
 	require.NoError(t, err, string(output))
 	t.Log(string(output))
+}
+
+// TestBridgePageInBrowser deposits and withdraws on the bridge page, with both binding types.
+func TestBridgePageInBrowser(t *testing.T) {
+	t.Parallel()
+	r := livelyRig(t, demouser.Options{})
+	drive(t, "testdata/bridge_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+}
+
+// livelyRig is an environment whose pages have a demo user.
+func livelyRig(t *testing.T, o demouser.Options) *rig {
+	t.Helper()
+	log, err := daemon.NewLog(config.Log{Level: "warn"}, t.Output())
+	require.NoError(t, err)
+	users := demouser.New(o, log)
+	r := pagesRig(t, func(o *devnet.Options) { o.Demo = users.Demo() })
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1) // room for the one answer
+	go func() { ended <- users.Run(ctx, r.Info) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	return r
 }

@@ -14,6 +14,7 @@ import (
 
 	"gatewayd/devnet"
 	"gatewayd/devnet/demo"
+	"gatewayd/devnet/trader"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -33,7 +34,7 @@ type exchangeDemo struct {
 	info       devnet.Info
 	log        *demo.Log
 	api        *client.Client // without a key
-	alice, bob *trader
+	alice, bob *user
 	dollars    core.TokenID // the gateway's token
 	own        core.TokenID // Alice's
 	market     client.Market
@@ -113,14 +114,14 @@ func (d *exchangeDemo) run(ctx context.Context, keep bool) error {
 	return nil
 }
 
-func (d *exchangeDemo) traders() []*trader { return []*trader{d.alice, d.bob} }
+func (d *exchangeDemo) traders() []*user { return []*user{d.alice, d.bob} }
 
 // open makes both users, the last two of the accounts that have quota, and sends Bob's dollars on their way: that takes its time.
 func (d *exchangeDemo) open(ctx context.Context) (err error) {
-	if d.alice, err = d.trader(ctx, "Alice", devnet.Users-2); err != nil {
+	if d.alice, err = d.user(ctx, "Alice", devnet.Users-2); err != nil {
 		return err
 	}
-	if d.bob, err = d.trader(ctx, "Bob", devnet.Users-1); err != nil {
+	if d.bob, err = d.user(ctx, "Bob", devnet.Users-1); err != nil {
 		return err
 	}
 	d.dollars = d.bob.Token.ID()
@@ -149,7 +150,7 @@ func (d *exchangeDemo) openMarket(ctx context.Context) (err error) {
 	if d.own, err = a.issue(ctx); err != nil {
 		return err
 	}
-	if err := a.toExchange(ctx, core.VITE, openMarketFee, 18); err != nil {
+	if err := a.ToExchange(ctx, core.VITE, openMarketFee, 18); err != nil {
 		return err
 	}
 	if err := a.Vite.Call(ctx, dex.FundOpenMarket, d.own, d.dollars); err != nil {
@@ -181,19 +182,19 @@ func (d *exchangeDemo) openMarket(ctx context.Context) (err error) {
 // join gives both an API key and lets its delegation address trade.
 func (d *exchangeDemo) join(ctx context.Context) error {
 	for _, t := range d.traders() {
-		if err := t.apply(ctx); err != nil {
+		if err := t.Apply(ctx); err != nil {
 			return err
 		}
-		if err := t.equip(ctx); err != nil {
+		if err := t.Equip(ctx); err != nil {
 			return err
 		}
-		if err := t.configAgent(ctx, grantPair, d.own, d.dollars); err != nil {
+		if err := t.ConfigAgent(ctx, trader.GrantPair, d.own, d.dollars); err != nil {
 			return err
 		}
-		d.log.Note("%s grants it %s", t.name, d.market.Symbol)
+		d.log.Note("%s grants it %s", t.Name, d.market.Symbol)
 	}
 	for _, t := range d.traders() {
-		if err := t.hasQuota(ctx); err != nil {
+		if err := t.HasQuota(ctx); err != nil {
 			return err
 		}
 	}
@@ -202,7 +203,7 @@ func (d *exchangeDemo) join(ctx context.Context) error {
 
 // fund moves what both trade with to the exchange. Once the API lists that, it knows the permissions, too, which came before.
 func (d *exchangeDemo) fund(ctx context.Context) error {
-	if err := d.alice.toExchange(ctx, d.own, depositedTokens, ownDecimals); err != nil {
+	if err := d.alice.ToExchange(ctx, d.own, depositedTokens, ownDecimals); err != nil {
 		return err
 	}
 	d.log.Note("Alice has deposited %d %s on the exchange", depositedTokens, d.market.TradingCurrency)
@@ -212,7 +213,7 @@ func (d *exchangeDemo) fund(ctx context.Context) error {
 	if err := d.bob.Collect(ctx, d.bob.Whole(bridgedDollars)); err != nil {
 		return err
 	}
-	if err := d.bob.toExchange(ctx, d.dollars, depositedDollars, d.bob.Token.Decimals); err != nil {
+	if err := d.bob.ToExchange(ctx, d.dollars, depositedDollars, d.bob.Token.Decimals); err != nil {
 		return err
 	}
 	d.log.Note("Bob has deposited %d %s on the exchange", depositedDollars, d.market.QuoteCurrency)
@@ -221,7 +222,7 @@ func (d *exchangeDemo) fund(ctx context.Context) error {
 
 // subscribe has both users' and the market's topics pushed.
 func (d *exchangeDemo) subscribe(ctx context.Context) error {
-	topics := topicsOf(d.market, d.alice.address(), d.bob.address())
+	topics := topicsOf(d.market, d.alice.Account(), d.bob.Account())
 	if err := d.pushes.subscribe(ctx, d.api, topics); err != nil {
 		return err
 	}
@@ -253,12 +254,12 @@ func (d *exchangeDemo) read(ctx context.Context) error {
 	check("klines: 12 traded", decimal.Sum(decimal.Zero, bars.V...).Equal(soldTokens), err)
 	depth, err := d.api.Depth(ctx, symbol, 0, nil)
 	check("depth: nothing is left in the book", len(depth.Asks)+len(depth.Bids) == 0, err)
-	for t, placed := range map[*trader]int{d.alice: 4, d.bob: 3} {
-		filter := client.OrderFilter{Address: t.address(), Symbol: symbol}
+	for t, placed := range map[*user]int{d.alice: 4, d.bob: 3} {
+		filter := client.OrderFilter{Address: t.Account(), Symbol: symbol}
 		open, err := d.api.OpenOrders(ctx, filter, client.Page{})
-		check("orders/open: none of "+t.name, len(open.Order) == 0, err)
+		check("orders/open: none of "+t.Name, len(open.Order) == 0, err)
 		mine, err := d.api.Orders(ctx, filter, client.Page{Total: true})
-		check(fmt.Sprintf("orders: %d of %s", placed, t.name), mine.Total == placed, err)
+		check(fmt.Sprintf("orders: %d of %s", placed, t.Name), mine.Total == placed, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -274,7 +275,7 @@ func (d *exchangeDemo) read(ctx context.Context) error {
 func (d *exchangeDemo) handOver(context.Context) error {
 	d.log.Note("symbol=%s", d.market.Symbol)
 	for _, t := range d.traders() {
-		d.log.Note("%s: address=%s key=%s secret=%s", t.name, t.address(), t.api.Key, t.api.Secret)
+		d.log.Note("%s: address=%s key=%s secret=%s", t.Name, t.Account(), t.API.Key, t.API.Secret)
 	}
 	d.log.Note("A key has 60 private calls a minute, and the demo has used some; gatewayd apikey limit KEY 1000 -c %s gives it more.", d.info.Config)
 	return nil
@@ -283,7 +284,7 @@ func (d *exchangeDemo) handOver(context.Context) error {
 // takeOut revokes Alice's permission, withdraws everybody's dollars from the exchange, and sends part of what she earned to the source chain.
 func (d *exchangeDemo) takeOut(ctx context.Context) (err error) {
 	a := d.alice
-	if err := a.configAgent(ctx, revokePair, d.own, d.dollars); err != nil {
+	if err := a.ConfigAgent(ctx, trader.RevokePair, d.own, d.dollars); err != nil {
 		return err
 	}
 	for _, t := range d.traders() {
@@ -301,16 +302,16 @@ func (d *exchangeDemo) takeOut(ctx context.Context) (err error) {
 // leave shows that an order is refused after the permission has gone, and after the key has gone.
 func (d *exchangeDemo) leave(ctx context.Context) error {
 	order := d.request(client.Sell, "5", "1")
-	_, err := d.alice.api.Place(ctx, order)
+	_, err := d.alice.API.Place(ctx, order)
 	if err := d.refusedWith(err, client.CodeParameter, "Alice's order after the permission was revoked"); err != nil {
 		return err
 	}
 	for _, t := range d.traders() {
-		if err := t.api.RemoveKey(ctx, t.wallet()); err != nil {
-			return fmt.Errorf("removing %s's key: %w", t.name, err)
+		if err := t.API.RemoveKey(ctx, t.Wallet()); err != nil {
+			return fmt.Errorf("removing %s's key: %w", t.Name, err)
 		}
-		_, err = t.api.Place(ctx, order)
-		if err := d.refusedWith(err, client.CodeParameter, t.name+"'s order after the key was removed"); err != nil {
+		_, err = t.API.Place(ctx, order)
+		if err := d.refusedWith(err, client.CodeParameter, t.Name+"'s order after the key was removed"); err != nil {
 			return err
 		}
 	}

@@ -28,15 +28,15 @@ func (d *exchangeDemo) request(side client.Side, quantity, price string) client.
 }
 
 // place places an order, which the API answers as pending request.
-func (d *exchangeDemo) place(ctx context.Context, key string, t *trader, side client.Side, quantity, price string) error {
-	placed, err := t.api.Place(ctx, d.request(side, quantity, price))
+func (d *exchangeDemo) place(ctx context.Context, key string, t *user, side client.Side, quantity, price string) error {
+	placed, err := t.API.Place(ctx, d.request(side, quantity, price))
 	if err != nil {
 		return fmt.Errorf("placing %s: %w", key, err)
 	}
 	if placed.Status != client.PendingRequest || placed.Symbol != d.market.Symbol {
 		return fmt.Errorf("placing %s: the answer is %d of %s", key, placed.Status, placed.Symbol)
 	}
-	o := order{id: placed.OrderID, name: fmt.Sprintf("%s, %s %ss %s at %s", key, t.name, sideWord(side), quantity, price), owner: t.address()}
+	o := order{id: placed.OrderID, name: fmt.Sprintf("%s, %s %ss %s at %s", key, t.Name, sideWord(side), quantity, price), owner: t.Account()}
 	d.orders[key] = o
 	d.log.Order(o.id, o.name, placed.Status)
 	return nil
@@ -70,13 +70,13 @@ func (d *exchangeDemo) becomes(ctx context.Context, key string, want client.Stat
 
 // trade has Alice sell 12 tokens to Bob in three fills: one better than his limit, one that ends her order, one that she takes herself.
 func (d *exchangeDemo) trade(ctx context.Context) error {
-	if err := d.alice.api.TestOrder(ctx, d.request(client.Sell, "10", "1")); err != nil {
+	if err := d.alice.API.TestOrder(ctx, d.request(client.Sell, "10", "1")); err != nil {
 		return fmt.Errorf("test order: %w", err)
 	}
 	d.log.Note("a test order is answered: signature, permission and funds are right")
 	for _, o := range []struct {
 		key             string
-		owner           *trader
+		owner           *user
 		side            client.Side
 		quantity, price string
 		status          client.Status
@@ -115,7 +115,7 @@ func (d *exchangeDemo) balances(ctx context.Context, lockedTokens, lockedDollars
 	less, more := decimal.NewFromInt(1).Sub(d.fee), decimal.NewFromInt(1).Add(d.fee)
 	own, dollars := d.market.TradingCurrency, d.market.QuoteCurrency
 	for _, b := range []struct {
-		t            *trader
+		t            *user
 		symbol       string
 		gain, locked decimal.Decimal
 	}{
@@ -128,12 +128,12 @@ func (d *exchangeDemo) balances(ctx context.Context, lockedTokens, lockedDollars
 		want := client.Balance{Available: before.Available.Add(b.gain).Sub(b.locked), Locked: before.Locked.Add(b.locked)}
 		var have client.Balance
 		err := devnet.Within(ctx, devnet.Soon, "balances", func() (bool, error) {
-			all, err := d.api.Balance(ctx, b.t.address())
+			all, err := d.api.Balance(ctx, b.t.Account())
 			have = all[b.symbol]
 			return have.Available.Equal(want.Available) && have.Locked.Equal(want.Locked), err
 		})
 		if err != nil {
-			return fmt.Errorf("%s has %s of %s and %s locked, not %s and %s: %w", b.t.name, have.Available, b.symbol, have.Locked, want.Available, want.Locked, err)
+			return fmt.Errorf("%s has %s of %s and %s locked, not %s and %s: %w", b.t.Name, have.Available, b.symbol, have.Locked, want.Available, want.Locked, err)
 		}
 	}
 	return nil
@@ -141,10 +141,10 @@ func (d *exchangeDemo) balances(ctx context.Context, lockedTokens, lockedDollars
 
 // refused asks for what cannot be.
 func (d *exchangeDemo) refused(ctx context.Context) error {
-	_, poor := d.bob.api.Place(ctx, d.request(client.Buy, "1000", "1"))
-	_, small := d.bob.api.Place(ctx, d.request(client.Buy, "0.5", "1"))
-	_, ended := d.bob.api.Cancel(ctx, d.market.Symbol, d.orders["B1"].id)
-	_, foreign := d.alice.api.Cancel(ctx, d.market.Symbol, d.orders["B3"].id)
+	_, poor := d.bob.API.Place(ctx, d.request(client.Buy, "1000", "1"))
+	_, small := d.bob.API.Place(ctx, d.request(client.Buy, "0.5", "1"))
+	_, ended := d.bob.API.Cancel(ctx, d.market.Symbol, d.orders["B1"].id)
+	_, foreign := d.alice.API.Cancel(ctx, d.market.Symbol, d.orders["B3"].id)
 	return errors.Join(
 		d.refusedWith(poor, client.CodeBalance, "Bob buys for more than he has"),
 		d.refusedWith(small, client.CodeMinimum, "Bob buys for half a dollar"),
@@ -168,7 +168,7 @@ func (d *exchangeDemo) refusedWith(err error, code client.Code, what string) err
 
 // cancel ends Bob's order, which was filled in part, and then all that Alice has.
 func (d *exchangeDemo) cancel(ctx context.Context) error {
-	one, err := d.bob.api.Cancel(ctx, d.market.Symbol, d.orders["B3"].id)
+	one, err := d.bob.API.Cancel(ctx, d.market.Symbol, d.orders["B3"].id)
 	if err != nil {
 		return fmt.Errorf("cancelling B3: %w", err)
 	}
@@ -178,7 +178,7 @@ func (d *exchangeDemo) cancel(ctx context.Context) error {
 	if err := d.becomes(ctx, "B3", client.PartiallyCancelled, "2"); err != nil {
 		return err
 	}
-	all, err := d.alice.api.CancelAll(ctx, d.market.Symbol)
+	all, err := d.alice.API.CancelAll(ctx, d.market.Symbol)
 	if err != nil {
 		return fmt.Errorf("cancelling all: %w", err)
 	}

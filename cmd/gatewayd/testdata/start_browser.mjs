@@ -31,7 +31,7 @@ await v.open(given.exchange + "/");
 await v.sees("网关与交易所");
 await v.until(async () => (await ground()) !== light);
 await v.fits(axe, "start in Chinese");
-await v.at("nav a").first().click();
+await v.at('nav a[href$="/keys"]').click();
 await v.page.waitForURL(/\/keys$/);
 await v.end();
 await close();

@@ -49,7 +49,7 @@ export function Copy({ text, what = "", wide = false }) {
     }
   };
   return wide ? <button type="button" onClick={copy}>{w.copy}<span class="unseen"> {what}</span></button>
-    : <button type="button" class="plain" onClick={copy} aria-label={w.copy + " " + (what || middle(text))} title={w.copy}>⧉</button>;
+    : <button type="button" class="plain" onClick={copy} aria-label={w.copy + " " + (what || middle(text))} title={w.copy}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5.5 5.5h8v8h-8zM10.5 5V2.5h-8v8H5" fill="none" stroke="currentColor" stroke-width="1.4" /></svg></button>;
 }
 
 // Whole is a text that somebody has to take elsewhere: all of it, with a button that copies it.
@@ -142,7 +142,8 @@ export function Field({ id, label, hint, fault, fine, children, ...input }) {
 export function Qr({ text, label }) {
   const code = useMemo(() => encode(text, { ecc: "M", border: 0 }), [text]);
   const path = code.data.map((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : "")).join("")).join("");
-  return <svg class="qr" role="img" aria-label={label} viewBox={`0 0 ${code.size} ${code.size}`} shape-rendering="crispEdges"><path d={path} /></svg>;
+  return <figure><svg class="qr" role="img" aria-label={label} viewBox={`0 0 ${code.size} ${code.size}`} shape-rendering="crispEdges"><path d={path} /></svg>
+    <figcaption class="small faint" aria-hidden="true">{label}</figcaption></figure>;
 }
 
 const said = store("");

@@ -1,0 +1,75 @@
+// The demo user's wallet of a development environment, in the page: it signs with a key that everybody knows. Nothing of it is loaded elsewhere.
+import { ask, base, Refused } from "../base/http.js";
+import { base64 } from "./gateway.js";
+
+const post = (path, body) => ask(base() + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+let calls = 0;
+
+// node is the exchange chain's node as the library wants it.
+const node = {
+  async request(method, ...params) {
+    const answer = await post("/demo/rpc", { jsonrpc: "2.0", id: ++calls, method, params });
+    if (answer.error) throw new Refused(answer.error.message, answer.error.code);
+    return answer.result;
+  },
+};
+
+// openWallet finds the demo user and loads the library that signs.
+export async function openWallet() {
+  const [user, { accountBlock }] = await Promise.all([ask(base() + "/demo/user"), import("@vite/vitejs")]);
+  return new Wallet(user, accountBlock);
+}
+
+class Wallet {
+  constructor(user, accountBlock) {
+    Object.assign(this, { address: user.address, source: user.source, key: user.privateKey, accountBlock, turn: Promise.resolve() });
+  }
+
+  // inTurn makes blocks one after the other: each stands on the one before.
+  inTurn(act) {
+    const done = this.turn.then(act);
+    this.turn = done.catch(() => {});
+    return done;
+  }
+
+  // block makes, signs and sends one. The environment acts for the same account, so another block may come between: then it is made anew.
+  block(kind, fields) {
+    return this.inTurn(async () => {
+      for (let tries = 1; ; tries++) {
+        try {
+          const block = this.accountBlock.createAccountBlock(kind, { address: this.address, ...fields });
+          const sent = await block.setProvider(node).setPrivateKey(this.key).autoSend();
+          return sent.hash;
+        } catch (error) {
+          if (tries === 3) throw error;
+          await new Promise((done) => setTimeout(done, 300));
+        }
+      }
+    });
+  }
+
+  // send transfers smallest units of a token with a comment and answers the block's hash.
+  send(toAddress, tokenId, units, data) {
+    return this.block("send", { toAddress, tokenId, amount: units.toString(), data: base64(data) });
+  }
+
+  // balance takes in what waits for the account, and answers what it has of a token.
+  async balance(tokenId) {
+    const waiting = await node.request("ledger_getUnreceivedBlocksByAddress", this.address, 0, 10);
+    for (const b of waiting ?? []) {
+      try {
+        await this.block("receive", { sendBlockHash: b.hash });
+      } catch { /* another window has taken it, or the account waits for quota: the next round sees */ }
+    }
+    const info = await node.request("ledger_getAccountInfoByAddress", this.address);
+    return BigInt(info?.balanceInfoMap?.[tokenId]?.balance ?? "0");
+  }
+
+  // deposit pays an amount on the source chain, from the demo user's account there, and answers the transaction's hash.
+  async deposit(network, tokenId, to, label, units) {
+    const answer = await post("/demo/pay", { network, tokenId, to, label, amount: units.toString() });
+    if (answer.error) throw new Refused(answer.error, 1);
+    return answer.hash;
+  }
+}
