@@ -37,6 +37,9 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 	}
 	site := web.Site{Bridge: "bridge", Demo: demo}
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
+		if served(x.TradePage) {
+			site.Trade = x.Public() + "/trade"
+		}
 		if served(x.KeyPage) {
 			site.Keys = x.Public() + "/keys"
 		}
@@ -54,6 +57,10 @@ func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
 	if served(cfg.KeyPage) {
 		site.Keys = "keys"
 		pages = append(pages, web.Keys())
+	}
+	if served(cfg.TradePage) {
+		site.Trade = "trade"
+		pages = append(pages, web.Trade())
 	}
 	if len(pages) == 0 {
 		return nil

@@ -161,7 +161,7 @@ Try
 func (i Info) pages() string {
 	text := fmt.Sprintf("  start           %s\n  bridge          %[1]s/bridge\n", RootOf(i.Gateway))
 	if i.API != "" {
-		text += fmt.Sprintf("  API keys        %s/keys\n", RootOf(i.API))
+		text += fmt.Sprintf("  trade           %s/trade\n  API keys        %[1]s/keys\n", RootOf(i.API))
 	}
 	return text
 }

@@ -18,7 +18,9 @@ import (
 )
 
 // every is all that is served on one listener with all pages.
-func every() map[string]http.Handler { return Join(Keys(), Bridge(), Start(Site{Keys: "keys", Demo: true})) }
+func every() map[string]http.Handler {
+	return Join(Keys(), Bridge(), Trade(), Start(Site{Keys: "keys", Demo: true}))
+}
 
 func request(t *testing.T, method, target string, header ...string) *http.Response {
 	t.Helper()
@@ -41,7 +43,7 @@ func bodyOf(t *testing.T, answer *http.Response) []byte {
 }
 
 // pages are the built pages and the paths that they are at.
-var pages = []string{"/", "/bridge"}
+var pages = []string{"/", "/bridge", "/trade"}
 
 // The names of what a page loads hold a hash of it: browsers keep it for good, and ask of the page itself whether it has changed.
 func TestWhatBrowsersKeep(t *testing.T) {

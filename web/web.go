@@ -44,6 +44,9 @@ func Bridge() map[string]http.Handler {
 	return with(built(), "/bridge", page("dist/bridge.html", asked))
 }
 
+// Trade is the trade page, with what it loads. It works below any base path.
+func Trade() map[string]http.Handler { return with(built(), "/trade", page("dist/trade.html", asked)) }
+
 // Start is the start page of a listener, at its root, with links to the pages of the site.
 func Start(site Site) map[string]http.Handler {
 	return with(with(built(), "/", page("dist/start.html", asked)), "/site.json", siteHandler(site))

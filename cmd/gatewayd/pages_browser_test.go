@@ -65,6 +65,13 @@ func TestBridgePageInBrowser(t *testing.T) {
 	drive(t, "testdata/bridge_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
 }
 
+// TestTradePageInBrowser trades on the trade page while the market maker moves the book.
+func TestTradePageInBrowser(t *testing.T) {
+	t.Parallel()
+	r := livelyRig(t, demouser.Options{Market: true})
+	drive(t, "testdata/trade_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+}
+
 // livelyRig is an environment whose pages have a demo user.
 func livelyRig(t *testing.T, o demouser.Options) *rig {
 	t.Helper()

@@ -72,8 +72,8 @@ func (u *Users) makeMarkets(ctx context.Context, source *ecdsa.PrivateKey) error
 		return nil
 	}
 	defer m.Node.Close()
-	for turn := 0; ; turn++ {
-		if err := m.act(ctx, m.books[turn%len(m.books)]); err != nil && ctx.Err() == nil {
+	for turn := 0; ; turn++ { // the first book has two turns of each round: it is the one that the page opens with
+		if err := m.act(ctx, m.books[max(0, turn%(len(m.books)+1)-1)]); err != nil && ctx.Err() == nil {
 			u.log.WithError(err).Warn("making a market")
 		}
 		select {

@@ -1,0 +1,64 @@
+// The exchange's public API, as docs/exchange-api.md says: queries, and calls signed in the page with a key that stays in its memory.
+import { ask, Away, base, Refused } from "../base/http.js";
+
+const api = () => base() + "/api/v2";
+
+async function answered(promise) {
+  const answer = await promise;
+  if (answer.code !== 0) throw answer.code === 1005 ? new Away(answer.msg) : new Refused(answer.msg, answer.code);
+  return answer.data;
+}
+
+// query asks what anybody may read.
+export function query(path, fields = {}, signal) {
+  return answered(ask(api() + path + "?" + new URLSearchParams(fields), { signal }));
+}
+
+// line is what is signed: all parameters in the order of their names.
+export const line = (fields) => Object.keys(fields).sort().map((name) => name + "=" + fields[name]).join("&");
+
+// sign is the HMAC-SHA-256 of a text with the key's secret, in hexadecimal.
+export async function sign(secret, text) {
+  const bytes = (t) => new TextEncoder().encode(t);
+  const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return [...new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(text)))].map((b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+// Session is an account with a key that may trade for it. The clock is the exchange's: the computer's may be wrong.
+export class Session {
+  constructor({ address, key, secret }) {
+    Object.assign(this, { address, key, secret, ahead: null });
+  }
+
+  async call(method, path, fields) {
+    if (this.ahead === null) this.ahead = (await query("/time")) - Date.now();
+    const all = { ...fields, key: this.key, timestamp: String(Math.floor(Date.now() + this.ahead)) };
+    const body = line(all) + "&signature=" + (await sign(this.secret, line(all)));
+    const url = api() + path + (method === "POST" ? "" : "?" + body);
+    const options = method === "POST" ? { body, headers: { "Content-Type": "application/x-www-form-urlencoded" } } : {};
+    return answered(ask(url, { method, ...options }));
+  }
+
+  place(symbol, side, price, amount) { return this.call("POST", "/order", { symbol, side: String(side), price, amount }); }
+  cancel(symbol, orderId) { return this.call("DELETE", "/order", { symbol, orderId }); }
+  cancelAll(symbol) { return this.call("DELETE", "/orders", { symbol }); }
+}
+
+// demoSession is the demo user's, in a development environment.
+export async function demoSession() {
+  const answer = await ask(base() + "/demo/session");
+  if (answer.error) throw new Refused(answer.error, 1);
+  return new Session(answer);
+}
+
+// bars are candles of a pair, oldest first, as the chart wants them.
+export async function bars(symbol, interval, signal) {
+  const k = await query("/klines", { symbol, interval, limit: 500 }, signal);
+  return (k.t ?? []).map((time, i) => ({ time, open: k.p[i], high: k.h[i], low: k.l[i], close: k.c[i], volume: k.v[i] }));
+}
+
+// sums adds up the quantities of a side from its best price on; each row is price, quantity, sum as numbers, for drawing only.
+export function sums(side) {
+  let sum = 0;
+  return side.map(([price, quantity]) => ({ price, quantity, sum: (sum += Number(quantity)) }));
+}
