@@ -8,7 +8,9 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -166,4 +168,18 @@ func TestSite(t *testing.T) {
 	var site Site
 	require.NoError(t, json.Unmarshal(bodyOf(t, request(t, http.MethodGet, "/site.json")), &site))
 	require.Equal(t, Site{Keys: "keys", Demo: true}, site)
+}
+
+// TestSourcesAndBuild builds the pages beside what is committed and compares, and runs under Node what the sources decide.
+func TestSourcesAndBuild(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed: the pages cannot be built")
+	}
+	output, err := exec.CommandContext(t.Context(), "../scripts/web.sh", "--check").CombinedOutput()
+	require.NoError(t, err, string(output))
+	sources, err := filepath.Abs("../build/web/src") // where their packages are found
+	require.NoError(t, err)
+	output, err = exec.CommandContext(t.Context(), node, "testdata/pages.mjs", "file://"+sources).CombinedOutput()
+	require.NoError(t, err, string(output))
 }
