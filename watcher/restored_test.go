@@ -2,9 +2,15 @@ package watcher
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/control"
+	"gatewayd/records/signguard"
 )
 
 // TestRestoredBackupNeverPaysTwice puts the database back to an earlier moment, with what was signed since still in the nodes' memory.
@@ -41,6 +47,52 @@ func restoredNeverPaysTwice(t *testing.T, rounds, accounts int) {
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 	}
 	t.Logf("GATEWAYD_SEED=%d: %d of %d restored daemons asked for an operator", first, stopped, rounds)
+}
+
+// TestOlderGuardNeverPaysTwice puts the sign-guard back to an earlier moment beside newer records, as a daemon does that sees it: every account that pays
+// is halted, and nothing is paid twice.
+func TestOlderGuardNeverPaysTwice(t *testing.T) {
+	rounds := crashes(t)/400 + 1
+	if raced {
+		rounds = 1
+	}
+	first := seed(t)
+	for s := first; s < first+uint64(rounds); s++ {
+		m := newPoolModel(t, s, map[string]int{}, 1+int(s%3))
+		m.restart(immortal, "")
+		m.wander(t, 10+m.rng.IntN(30))
+		path := filepath.Join(filepath.Dir(m.path), "guard.db")
+		guard := m.parts.Signer.(*crashSigner).guard
+		backup := guardFile(t, m, guard, path, nil)
+		m.restart(immortal, "")
+		m.wander(t, 1+m.rng.IntN(40))
+		guardFile(t, m, m.parts.Signer.(*crashSigner).guard, path, backup)
+		require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error {
+			_, err := control.AdoptGuard(tx, control.Guard{ID: "old"}, []chain.ID{"eth", "vite"}, "a test")
+			return err
+		}))
+		m.restart(immortal, "")
+		m.wander(t, 60)
+		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
+	}
+	t.Logf("GATEWAYD_SEED=%d: %d sign-guards", first, rounds)
+}
+
+// guardFile closes a sign-guard, puts other bytes in the place of its file unless they are nil, opens it again for the signer, and answers the bytes
+// that were there.
+func guardFile(t *testing.T, m *model, g *signguard.Guard, path string, other []byte) (was []byte) {
+	t.Helper()
+	require.NoError(t, g.Close())
+	was, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if other != nil {
+		require.NoError(t, os.WriteFile(path, other, 0o600))
+	}
+	again, err := signguard.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, again.Close()) })
+	m.parts.Signer = newCrashSigner(m.fuse, again, m.eth, m.vite)
+	return was
 }
 
 func (m *model) wander(t *testing.T, rounds int) {
