@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"signer/blocklist":          {"internal/secretfile"},
 	"signer/delegation":         {"vite/core", "vite/dex"},
 	"signer/remote":             {"chain", "httpserver/jsonrpc", "records/signguard", "signer", "signer/checks", "signer/delegation", "vite/core", "vite/dex"},
+	"signer/cause":              {"chain", "policy", "records/signguard"},
 	"watcher/reconcile":         {"chain", "operator/status", "records", "records/balances", "records/books", "records/control"},
 	"watcher/recovery":          {"chain", "records"},
 	"operator/status":           {"chain", "records", "records/control"},

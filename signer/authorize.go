@@ -32,7 +32,7 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	}
 	s.authorizing.Lock()
 	defer s.authorizing.Unlock()
-	g := claimGroup{id: id, now: s.now(), claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}}
+	g := claimGroup{id: id, now: s.now(), evidence: s.ledgers != nil, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}}
 	for i, c := range claims {
 		g.verdicts[i] = wellFormed(c)
 	}
@@ -101,6 +101,7 @@ func refusal(text string) chain.Verdict {
 type claimGroup struct {
 	id       chain.ID
 	now      time.Time
+	evidence bool // the signer sees for itself what became of signatures
 	claims   []chain.Claim
 	verdicts []chain.Verdict
 	checked  map[int]bool // open claims that were authorized before, under another number
@@ -145,7 +146,7 @@ func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []sign
 	}
 	wanted := make([]signguard.Authorization, len(at))
 	for i, c := range claims {
-		wanted[i] = authorization(g.id, c, g.now)
+		wanted[i] = g.authorization(c)
 	}
 	states, err := ask(ctx, wanted)
 	if err != nil {
@@ -171,11 +172,11 @@ func verdictOf(s signguard.State) chain.Verdict {
 	return chain.Verdict{}
 }
 
-func authorization(id chain.ID, c chain.Claim, at time.Time) signguard.Authorization {
+func (g *claimGroup) authorization(c chain.Claim) signguard.Authorization {
 	p := c.Payment
 	return signguard.Authorization{
-		Key: causeKey(id, c), Digest: Digest(p), Chain: id, Account: c.Account, PaymentID: p.ID,
-		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: at,
+		Key: causeKey(g.id, c), Digest: Digest(p), Chain: g.id, Account: c.Account, PaymentID: p.ID,
+		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: g.now, Evidence: g.evidence,
 	}
 }
 

@@ -37,6 +37,7 @@ type Signer struct {
 	guard *signguard.Guard
 	rules map[chain.ID]chain.Rules
 
+	ledgers     map[chain.ID]Ledger
 	checks      []Check
 	fees        Budget
 	now         func() time.Time
@@ -64,6 +65,9 @@ type Parts struct {
 	Authorized func(id chain.ID, claims []chain.Claim)
 	Now        func() time.Time     // of authorizations; nil means time.Now
 	Report     func() checks.Report // of the checks; nil for none
+
+	// Ledgers are the chains as the signer's own nodes show them. With them it believes final blocks, not the daemon; nil: it has none.
+	Ledgers map[chain.ID]Ledger
 }
 
 // New is a signer for the ledgers whose rules it is given.
@@ -71,7 +75,7 @@ func New(p Parts) *Signer {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report}
+	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, ledgers: p.Ledgers}
 }
 
 // Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error that is ErrRefused. The
@@ -92,7 +96,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	wanted := make([]signguard.Signature, len(orders))
 	for i, o := range orders {
 		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Digest(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
-		wanted[i].Receive = o.Payment.Purpose == chain.Receive
+		wanted[i].Receive, wanted[i].Evidence = o.Payment.Purpose == chain.Receive, s.ledgers != nil
 	}
 	wanted, unpaid, err := s.takeFees(ctx, id, rules, orders, wanted)
 	if err != nil {
@@ -161,9 +165,16 @@ func Digest(p chain.Payment) string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
 }
 
-// Free tells the sign-guard that a payment lost its slot.
+// Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by Decide.
 func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
-	return s.guard.Free(ctx, paymentID)
+	if s.ledgers == nil {
+		return s.guard.Free(ctx, paymentID)
+	}
+	undecided, err := s.guard.Undecided(ctx, paymentID)
+	if err == nil && undecided {
+		err = fmt.Errorf("%w to free payment %d: no final block that it has read shows that it lost its slot", ErrRefused, paymentID)
+	}
+	return err
 }
 
 // Next answers where the signatures of an account end.
@@ -171,8 +182,11 @@ func (s *Signer) Next(ctx context.Context, id chain.ID, account string) (branch,
 	return s.guard.Next(ctx, id, account)
 }
 
-// Release tells the sign-guard that final blocks have used up an account's numbers below next.
+// Release tells the sign-guard that final blocks have used up an account's numbers below next. A signer with nodes of its own knows by Decide.
 func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
+	if s.ledgers != nil {
+		return nil
+	}
 	return s.guard.Release(ctx, id, account, next)
 }
 

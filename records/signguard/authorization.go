@@ -28,6 +28,7 @@ type Authorization struct {
 	Asset     chain.Asset
 	Amount    chain.Amount
 	At        time.Time
+	Evidence  bool // what is signed stays so until a final block has decided it; otherwise new lines end old ones, and the daemon is believed
 }
 
 // State is what the sign-guard knows of a cause.
@@ -111,13 +112,20 @@ type authorizationRow struct {
 }
 
 // binding is a signature that may still pay or has paid. Where the ledger links blocks, lines exclude each other, and only the newest counts.
-const binding = `g.live = 1 AND (g.lineage = 0 OR g.lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account))`
+const (
+	bindingEver = `g.live = 1`
+	bindingNow  = bindingEver + ` AND (g.lineage = 0 OR g.lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account))`
+)
 
 func state(ctx context.Context, db sqlx.QueryerContext, w Authorization) (State, error) {
 	if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
 		return "", fmt.Errorf("%w: a cause, a digest and a payment are wanted", ErrRefused)
 	}
 	var rows []authorizationRow
+	binding := bindingNow
+	if w.Evidence {
+		binding = bindingEver
+	}
 	err := sqlx.SelectContext(ctx, db, &rows, `SELECT digest, chain, account, payment_id, state,
 		EXISTS (SELECT 1 FROM guard g WHERE g.cause = ? AND g.cause <> '' AND `+binding+`) AS signed FROM authorizations WHERE cause = ?`, w.Key, w.Key)
 	if err != nil {
@@ -144,7 +152,7 @@ func (r authorizationRow) state(w Authorization) State {
 	switch {
 	case r.State == string(Spent):
 		return Spent
-	case same && r.PaymentID == w.PaymentID:
+	case same && r.PaymentID == w.PaymentID && !(w.Evidence && r.Signed):
 		return Living
 	case same && !r.Signed:
 		return Moved
@@ -156,7 +164,7 @@ func (r authorizationRow) state(w Authorization) State {
 	return Unknown
 }
 
-// causeOf finds the authorization of a signature, or is ErrUnauthorized. What pays nobody needs none.
+// causeOf finds the authorization of a signature, or is ErrUnauthorized. What pays nobody needs none. With evidence, no other line may have one for it.
 func causeOf(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) (string, error) {
 	if w.Cancel || w.Receive {
 		return "", nil
@@ -170,5 +178,13 @@ func causeOf(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) (string,
 	if len(causes) == 0 {
 		return "", ErrUnauthorized
 	}
-	return causes[0], nil
+	if !w.Evidence {
+		return causes[0], nil
+	}
+	var others int
+	err = t.GetContext(ctx, &others, `SELECT COUNT(*) FROM guard WHERE cause = ? AND cause <> '' AND live = 1`, causes[0])
+	if err == nil && others > 0 {
+		err = fmt.Errorf("%w again: a signature for it is not decided by a final block", ErrUnauthorized)
+	}
+	return causes[0], err
 }

@@ -66,7 +66,7 @@ func (g *Guard) migrate(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err := t.ExecContext(ctx, authorizationSchema+spendingSchema)
+		_, err := t.ExecContext(ctx, authorizationSchema+spendingSchema+bindingSchema)
 		return err
 	})
 }
@@ -86,6 +86,7 @@ type Signature struct {
 	PaymentID uint64
 	Cancel    bool // a cancellation, which pays nothing
 	Receive   bool // it pays nobody and needs no authorization
+	Evidence  bool // see Authorization
 }
 
 // Allow lets signatures pass, all or none, or is ErrRefused, or ErrUnauthorized for one that nothing was signed for yet and that has no authorization. The first digest of a slot is stored before Allow answers, and only the same passes

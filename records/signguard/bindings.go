@@ -1,0 +1,191 @@
+package signguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/chain"
+)
+
+// Binding says whose a deposit address or a label is. Once written it never changes.
+type Binding struct {
+	Network string   `json:"network" db:"network"`
+	Chain   chain.ID `json:"chain" db:"chain"` // the source chain
+	Index   uint32   `json:"index" db:"path_index"`
+	Address string   `json:"address" db:"address"` // of a deposit address; empty of a label
+	Label   string   `json:"label" db:"label"`
+	User    string   `json:"user" db:"user_account"` // exchange-chain address
+	Since   uint64   `json:"since" db:"since"`       // height of the source chain before which nothing counts for the binding
+}
+
+const bindingSchema = `CREATE TABLE IF NOT EXISTS bindings (
+	network TEXT NOT NULL, chain TEXT NOT NULL, path_index BIGINT NOT NULL, address TEXT NOT NULL, label TEXT NOT NULL,
+	user_account TEXT NOT NULL, since BIGINT NOT NULL, CHECK ((address = '') <> (label = '')));
+CREATE UNIQUE INDEX IF NOT EXISTS bindings_of_address ON bindings (chain, address) WHERE address <> '';
+CREATE UNIQUE INDEX IF NOT EXISTS bindings_of_index ON bindings (chain, path_index) WHERE address <> '';
+CREATE UNIQUE INDEX IF NOT EXISTS bindings_of_label ON bindings (network, label) WHERE label <> '';
+CREATE TABLE IF NOT EXISTS watched (chain TEXT NOT NULL PRIMARY KEY, since BIGINT NOT NULL);`
+
+const bindingColumns = `network, chain, path_index, address, label, user_account, since`
+
+// GiveAddress gives the address of an index to a user for good, or is ErrTaken when the index was given before.
+func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
+	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
+		return fmt.Errorf("giving address %d of %s: %w: address, user and network are wanted", b.Index, b.Chain, ErrRefused)
+	}
+	err := g.update(ctx, func(t *sqlx.Tx) error {
+		if err := once(t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index)); err != nil {
+			return err
+		}
+		return bind(ctx, t, b)
+	})
+	if err != nil {
+		return fmt.Errorf("giving address %d of %s: %w", b.Index, b.Chain, err)
+	}
+	return nil
+}
+
+// GiveLabel gives a label to a user for good, or is ErrTaken when it is another's. The user's own label is given again as it is.
+func (g *Guard) GiveLabel(ctx context.Context, b Binding) error {
+	if b.Label == "" || b.Address != "" || b.User == "" || b.Network == "" {
+		return fmt.Errorf("giving a label on %s: %w: label, user and network are wanted", b.Chain, ErrRefused)
+	}
+	known, found, err := g.OfLabel(ctx, b.Network, b.Label)
+	switch {
+	case err != nil:
+		return err
+	case found && known.User == b.User && known.Chain == b.Chain:
+		return nil
+	}
+	if err = g.update(ctx, func(t *sqlx.Tx) error { return bind(ctx, t, b) }); err != nil {
+		return fmt.Errorf("giving label %s on %s: %w", b.Label, b.Chain, err)
+	}
+	return nil
+}
+
+func bind(ctx context.Context, t *sqlx.Tx, b Binding) error {
+	return once(t.NamedExecContext(ctx, `INSERT INTO bindings (`+bindingColumns+`)
+		VALUES (:network, :chain, :path_index, :address, :label, :user_account, :since) ON CONFLICT DO NOTHING`, b))
+}
+
+// once is ErrTaken unless a row was written.
+func once(r interface{ RowsAffected() (int64, error) }, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return ErrTaken
+}
+
+// Import takes over bindings from before the sign-guard kept them, all or none. What it knows of the same address or label stays, and must be the
+// same, or it is ErrTaken.
+func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err error) {
+	err = g.update(ctx, func(t *sqlx.Tx) error {
+		for _, b := range list {
+			if (b.Address == "") == (b.Label == "") || b.User == "" || b.Network == "" || b.Chain == "" {
+				return fmt.Errorf("%w: network, chain, user and either address or label are wanted", ErrRefused)
+			}
+			known, found, err := lookUp(ctx, t, `chain = ? AND network = ? AND address = ? AND label = ?`, string(b.Chain), b.Network, b.Address, b.Label)
+			switch {
+			case err != nil:
+				return err
+			case found && known.User == b.User && known.Index == b.Index:
+				continue
+			case found:
+				return fmt.Errorf("%w: %s%s is another user's", ErrTaken, b.Address, b.Label)
+			}
+			if err := importOne(ctx, t, b); err != nil {
+				return fmt.Errorf("%s%s: %w", b.Address, b.Label, err)
+			}
+			added++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("importing bindings: %w", err)
+	}
+	return added, nil
+}
+
+func importOne(ctx context.Context, t *sqlx.Tx, b Binding) error {
+	if b.Address != "" {
+		if _, err := t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index); err != nil {
+			return err
+		}
+	}
+	return bind(ctx, t, b)
+}
+
+// OfAddress answers whose deposit address it is.
+func (g *Guard) OfAddress(ctx context.Context, id chain.ID, address string) (Binding, bool, error) {
+	return lookUp(ctx, g.db, `chain = ? AND address = ? AND address <> ''`, string(id), address)
+}
+
+// OfLabel answers whose label it is on a network.
+func (g *Guard) OfLabel(ctx context.Context, network, label string) (Binding, bool, error) {
+	return lookUp(ctx, g.db, `network = ? AND label = ? AND label <> ''`, network, label)
+}
+
+func lookUp(ctx context.Context, db sqlx.QueryerContext, where string, args ...any) (Binding, bool, error) {
+	var rows []Binding
+	if err := sqlx.SelectContext(ctx, db, &rows, `SELECT `+bindingColumns+` FROM bindings WHERE `+where, args...); err != nil {
+		return Binding{}, false, fmt.Errorf("reading a binding: %w", err)
+	}
+	if len(rows) == 0 {
+		return Binding{}, false, nil
+	}
+	return rows[0], true, nil
+}
+
+// addressBatch bounds the parameters of one query.
+const addressBatch = 500
+
+// Owned answers which of the candidates are deposit addresses that were given to users.
+func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
+	owned := map[string]bool{}
+	for len(candidates) > 0 {
+		n := min(len(candidates), addressBatch)
+		query, args, err := sqlx.In(`SELECT address FROM bindings WHERE chain = ? AND address IN (?) AND address <> ''`, string(id), candidates[:n])
+		if err != nil {
+			return nil, err
+		}
+		var found []string
+		if err := g.db.SelectContext(ctx, &found, query, args...); err != nil {
+			return nil, fmt.Errorf("looking for addresses of ours on %s: %w", id, err)
+		}
+		for _, a := range found {
+			owned[a] = true
+		}
+		candidates = candidates[n:]
+	}
+	return owned, nil
+}
+
+// Watched answers the height of a chain from which on causes are checked: the first that it is told, for good.
+func (g *Guard) Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (since uint64, err error) {
+	var known []uint64
+	err = g.db.SelectContext(ctx, &known, `SELECT since FROM watched WHERE chain = ?`, string(id))
+	if err != nil || len(known) > 0 {
+		return first(known), err
+	}
+	if since, err = height(); err != nil {
+		return 0, err
+	}
+	err = g.update(ctx, func(t *sqlx.Tx) error {
+		_, err := t.ExecContext(ctx, `INSERT INTO watched (chain, since) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), since)
+		return errors.Join(err, t.GetContext(ctx, &since, `SELECT since FROM watched WHERE chain = ?`, string(id)))
+	})
+	return since, err
+}
+
+func first(list []uint64) uint64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[0]
+}

@@ -1,0 +1,218 @@
+// Package cause proves payments: it reads the final transfer that a payment answers from the signer's own nodes and derives from it, by the signer's
+// own policy, who may be paid what.
+//
+//	claim ─▶ depth: is the block final for us? ─▶ block: is the transfer in it? ─▶ policy and bindings: payee, asset, at most how much
+//
+// It believes nothing that the daemon says but where to look. It neither signs nor remembers what was paid: the sign-guard does.
+package cause
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gatewayd/chain"
+	"gatewayd/policy"
+	"gatewayd/records/signguard"
+)
+
+// Reader is a ledger as the checks read it: through the signer's own nodes.
+type Reader interface {
+	Head(ctx context.Context) (chain.Head, error)
+	Block(ctx context.Context, height uint64) (chain.Block, error)
+	CheckAddress(addr, label string) (string, error)
+}
+
+// bindings are the deposit addresses and labels that the signer has given out.
+type bindings interface {
+	OfAddress(ctx context.Context, id chain.ID, address string) (signguard.Binding, bool, error)
+	OfLabel(ctx context.Context, network, label string) (signguard.Binding, bool, error)
+	// Watched answers the height from which on causes are checked: what came before may have been paid before the signer kept anything.
+	Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (uint64, error)
+}
+
+// Kind is what an account of ours is for.
+type Kind string
+
+// The kinds of accounts that the configuration names. Deposit addresses are among the bindings.
+const (
+	Hot     Kind = "hot"
+	Gas     Kind = "gas"
+	Gateway Kind = "gateway"
+)
+
+// Account is one of ours, as the signer derives it from its own configuration.
+type Account struct {
+	Chain   chain.ID
+	Address string
+	Network string
+	Kind    Kind
+	Shared  bool // labels at it tell users apart
+}
+
+// Parts is what a Checker works with.
+type Parts struct {
+	Chains   map[chain.ID]Reader
+	Networks func() []policy.Network // as configured now
+	Accounts []Account               // of all networks, also those that paid once
+	Bindings bindings
+	// Approved tells whether people have approved what nothing proves; nil: never.
+	Approved func(ctx context.Context, id chain.ID, c chain.Claim) (bool, error)
+}
+
+// Checker answers claims. It is safe for concurrent use.
+type Checker struct {
+	parts  Parts
+	ours   map[place]Account
+	blocks *blocks
+}
+
+type place struct {
+	chain   chain.ID
+	address string
+}
+
+// New is a checker that has read nothing yet.
+func New(p Parts) *Checker {
+	c := &Checker{parts: p, ours: map[place]Account{}, blocks: newBlocks()}
+	for _, a := range p.Accounts {
+		c.ours[place{a.Chain, a.Address}] = a
+	}
+	return c
+}
+
+// Why a claim does not pass.
+var (
+	errRefused  = errors.New("refused")  // it contradicts its transfer
+	errUnproven = errors.New("unproven") // nothing proves it; people may approve it
+	errLater    = errors.New("later")    // nobody can tell yet
+)
+
+// reason is an error of one of these kinds with its line.
+type reason struct {
+	kind error
+	text string
+}
+
+func (r reason) Error() string { return r.text }
+func (r reason) Unwrap() error { return r.kind }
+
+func refused(format string, args ...any) error {
+	return reason{errRefused, fmt.Sprintf(format, args...)}
+}
+func unproven(format string, args ...any) error {
+	return reason{errUnproven, fmt.Sprintf(format, args...)}
+}
+func later(format string, args ...any) error { return reason{errLater, fmt.Sprintf(format, args...)} }
+
+// Check answers each claim of payments on a ledger: authorized as far as its cause goes, or in one line why not.
+func (c *Checker) Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	look := c.look()
+	verdicts := make([]chain.Verdict, len(claims))
+	for i, claim := range claims {
+		err := c.prove(ctx, look, id, claim)
+		if errors.Is(err, errUnproven) && c.parts.Approved != nil {
+			ok, failed := c.parts.Approved(ctx, id, claim)
+			switch {
+			case failed != nil:
+				return nil, failed
+			case ok:
+				err = nil
+			}
+		}
+		verdict, ok := verdictOf(err)
+		if !ok {
+			return nil, fmt.Errorf("proving payment %d: %w", claim.Payment.ID, err)
+		}
+		verdicts[i] = verdict
+	}
+	return verdicts, nil
+}
+
+func verdictOf(err error) (v chain.Verdict, ok bool) {
+	switch {
+	case err == nil:
+		return chain.Verdict{State: chain.Authorized}, true
+	case errors.Is(err, errRefused):
+		return chain.Verdict{State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: err.Error()}, true
+	case errors.Is(err, errUnproven):
+		return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonUnproven, Text: err.Error()}, true
+	case errors.Is(err, errLater):
+		return chain.Verdict{State: chain.LaterClaim, Text: err.Error()}, true
+	}
+	return v, false
+}
+
+// prove is nil when the claim's cause allows all of it.
+func (c *Checker) prove(ctx context.Context, look *look, id chain.ID, claim chain.Claim) error {
+	n, ok := c.network(claim.Cause.Network)
+	if !ok || id != n.Source && id != n.Exchange {
+		return refused("the signer has no network %q on %s", claim.Cause.Network, id)
+	}
+	payer, ours, err := c.own(ctx, n, id, claim.Account)
+	if err != nil {
+		return err
+	}
+	if !ours {
+		return refused("%s is no account of %s", claim.Account, n.Name)
+	}
+	switch claim.Payment.Purpose {
+	case chain.Credit, chain.Refund:
+	case chain.Sweep, chain.Gas:
+		return c.internal(ctx, n, id, payer, claim)
+	default:
+		return refused("nothing allows a %s", claim.Payment.Purpose)
+	}
+	t, err := c.transfer(ctx, look, n, claim.Cause)
+	if err != nil {
+		return err
+	}
+	if claim.Payment.Purpose == chain.Refund {
+		return c.refund(ctx, n, id, t, claim)
+	}
+	if t.chain == n.Source {
+		return c.deposit(ctx, n, id, t, claim)
+	}
+	return c.withdrawal(ctx, n, id, t, claim)
+}
+
+func (c *Checker) network(name string) (policy.Network, bool) {
+	list := c.parts.Networks()
+	i := slices.IndexFunc(list, func(n policy.Network) bool { return n.Name == name })
+	if i < 0 {
+		return policy.Network{}, false
+	}
+	return list[i], true
+}
+
+// own answers an account of ours of a network: one that the configuration names, or a deposit address, which has no kind.
+func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, address string) (Account, bool, error) {
+	if a, ok := c.ours[place{id, address}]; ok {
+		return a, a.Network == n.Name, nil
+	}
+	if id != n.Source {
+		return Account{}, false, nil
+	}
+	b, ok, err := c.parts.Bindings.OfAddress(ctx, id, address)
+	return Account{Chain: id, Address: address, Network: n.Name}, ok && b.Network == n.Name, err
+}
+
+// internal passes what stays ours: from deposit addresses and between accounts that pay, and coin for fees.
+func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, from Account, claim chain.Claim) error {
+	p := claim.Payment
+	to, ours, err := c.own(ctx, n, id, p.To)
+	switch {
+	case err != nil:
+		return err
+	case !ours:
+		return refused("%s is no account of %s: a %s goes to our own accounts only", p.To, n.Name, p.Purpose)
+	case p.Label != "":
+		return refused("a %s has no label", p.Purpose)
+	case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):
+		return refused("only the gas account pays for gas, in coin")
+	case p.Purpose == chain.Sweep && to.Kind != Hot && to.Kind != Gateway:
+		return refused("a sweep goes to an account that pays")
+	}
+	return nil
+}

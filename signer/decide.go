@@ -1,0 +1,79 @@
+package signer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gatewayd/chain"
+	"gatewayd/records/signguard"
+)
+
+// Ledger is what the signer reads of a chain through its own nodes, to see for itself what became of what it signed.
+type Ledger interface {
+	Head(ctx context.Context) (chain.Head, error)
+	Block(ctx context.Context, height uint64) (chain.Block, error)
+	// Describe answers what a transaction of ours asks for, proven by its hash.
+	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
+}
+
+// Decide looks at a final block that the daemon names, and notes what it shows of the signatures at the numbers that it uses up: what was paid is spent
+// for good, what failed or was overtaken is void. A signer without nodes of its own takes the daemon's word instead, by Free and Release.
+func (s *Signer) Decide(ctx context.Context, id chain.ID, height uint64) error {
+	l, ok := s.ledgers[id]
+	if !ok {
+		return nil
+	}
+	head, err := l.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("reading where %s stands: %w", id, err)
+	}
+	if height > head.Final.Height {
+		return fmt.Errorf("%w: block %d of %s is not final, our nodes are final at %d", chain.ErrNotNow, height, id, head.Final.Height)
+	}
+	block, err := l.Block(ctx, height)
+	if err != nil {
+		return fmt.Errorf("reading block %d of %s: %w", height, id, err)
+	}
+	var list []signguard.Outcome
+	for _, tx := range block.OwnTxs {
+		some, err := s.outcomes(ctx, id, l, tx)
+		if err != nil {
+			return err
+		}
+		list = append(list, some...)
+	}
+	return s.guard.Decide(ctx, list)
+}
+
+// outcomes is what a transaction of ours means for each that was signed at its number. One that moved something else than it says decides nothing.
+func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.OwnTx) (list []signguard.Outcome, err error) {
+	signed, err := s.guard.SignedAt(ctx, id, tx.Account, tx.Number)
+	if err != nil || len(signed) == 0 || !tx.OK && !tx.Void {
+		return nil, err
+	}
+	var did chain.Outgoing
+	if tx.OK {
+		if did, err = l.Describe(ctx, tx.Tx); err != nil {
+			return nil, fmt.Errorf("reading our transaction %s: %w", tx.Tx, err)
+		}
+	}
+	for _, w := range signed {
+		list = append(list, signguard.Outcome{
+			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Paid: tx.OK && does(did, w.Digest),
+		})
+	}
+	return list, nil
+}
+
+// does tells whether a transaction is what was signed: its digest without the purpose, which no block shows. A sweep may have brought less.
+func does(did chain.Outgoing, digest string) bool {
+	purpose, rest, _ := strings.Cut(digest, "|")
+	switch chain.Purpose(purpose) {
+	case chain.Receive:
+		return did.Source != "" && strings.HasSuffix(rest, "|"+did.Source)
+	case chain.Sweep:
+		return strings.HasPrefix(rest, fmt.Sprintf("%s|%s|", did.Asset, did.To))
+	}
+	return rest == fmt.Sprintf("%s|%s|%s|%s|", did.Asset, did.To, did.Amount, did.Label)
+}
