@@ -82,6 +82,21 @@ func New(p Parts) *Checker {
 	return c
 }
 
+// Begin notes from where on each chain is watched, once for good: from its final point at the signer's first start. What was final before may have been
+// paid before the signer kept anything, so that nothing but people proves it.
+func (c *Checker) Begin(ctx context.Context) error {
+	for id, r := range c.parts.Chains {
+		_, err := c.parts.Bindings.Watched(ctx, id, func() (uint64, error) {
+			head, err := r.Head(ctx)
+			return head.Final.Height, err
+		})
+		if err != nil {
+			return fmt.Errorf("beginning to watch %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
 // Why a claim does not pass.
 var (
 	errRefused  = errors.New("refused")  // it contradicts its transfer

@@ -1,0 +1,107 @@
+package signer_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records/signguard"
+	"gatewayd/signer"
+)
+
+// seeing is a world whose signer reads the ledgers itself.
+func seeing(t *testing.T) *world {
+	t.Helper()
+	w := setup(t)
+	w.eth.Own(w.eth.Address("hot"))
+	w.vite.Own(w.vite.Address("hot"))
+	w.Signer = signer.New(signer.Parts{
+		Keys: w, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()},
+		Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite},
+	})
+	return w
+}
+
+// send signs an order, sends it and mines, and answers the height of its block.
+func (w *world) send(c *chaintest.Chain, o chain.Order) uint64 {
+	w.t.Helper()
+	w.claim(c.ID(), o)
+	signed, err := w.Signer.Sign(w.t.Context(), c.ID(), o)
+	require.NoError(w.t, err)
+	require.NoError(w.t, chaintest.Send(w.t.Context(), c, chain.Attempt{Hash: signed[0].Hash, Raw: signed[0].Raw}))
+	c.Mine(1)
+	height, _, ok := c.Find(signed[0].Hash)
+	require.True(w.t, ok)
+	return height
+}
+
+// TestOnlyFinalBlocksFree: the daemon's word frees nothing where the signer has nodes of its own.
+func TestOnlyFinalBlocksFree(t *testing.T) {
+	w := seeing(t)
+	first := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
+	height := w.send(w.eth, first)
+	require.ErrorIs(t, w.Free(t.Context(), 1), signer.ErrRefused)
+	require.NoError(t, w.Release(t.Context(), "eth", first.Slot.Account, 1))
+	renumbered := claimOf(first)
+	renumbered.Payment.ID = 9
+	require.Equal(t, states(chain.LaterClaim, chain.LaterClaim), w.verdicts(claimOf(first), renumbered), "signed, and not decided")
+	require.ErrorIs(t, w.Decide(t.Context(), "eth", height+1), chain.ErrNotNow)
+
+	require.NoError(t, w.Decide(t.Context(), "eth", height))
+	require.ErrorIs(t, w.Free(t.Context(), 1), signer.ErrRefused, "it was paid")
+	require.Equal(t, states(chain.RefusedClaim, chain.RefusedClaim), w.verdicts(claimOf(first), renumbered))
+	refund := claimOf(first)
+	refund.Payment.Purpose = chain.Refund
+	require.Equal(t, states(chain.RefusedClaim), w.verdicts(refund))
+}
+
+// TestVoidByAFinalBlock: what failed on its chain, or was cancelled, may be paid another way.
+func TestVoidByAFinalBlock(t *testing.T) {
+	w := seeing(t)
+	payee := w.eth.Address("payee")
+	w.eth.RejectUnseen(payee, true)
+	failed := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
+	require.NoError(t, w.Decide(t.Context(), "eth", w.send(w.eth, failed)))
+	require.NoError(t, w.Free(t.Context(), 1))
+	refund := claimOf(failed)
+	refund.Payment.ID, refund.Payment.Purpose, refund.Payment.To = 2, chain.Refund, w.eth.Address("sender")
+	require.Equal(t, states(chain.Authorized), w.verdicts(refund))
+
+	lost := w.order(w.eth, 1, "", w.pay(3, "payee", 5))
+	_, err := w.sign(lost)
+	require.NoError(t, err)
+	cancel := w.order(w.eth, 1, "", chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: w.eth.Address("hot")})
+	require.NoError(t, w.Decide(t.Context(), "eth", w.send(w.eth, cancel)))
+	require.NoError(t, w.Free(t.Context(), 3))
+	require.Equal(t, states(chain.Authorized), w.verdicts(claimOf(lost)))
+}
+
+// TestNoOtherLineHasIt: a payment that is signed in one line of a linked ledger is signed in another only when a final block has ended the first.
+func TestNoOtherLineHasIt(t *testing.T) {
+	w := seeing(t)
+	tip, err := w.vite.AccountHead(t.Context(), w.vite.Address("hot"))
+	require.NoError(t, err)
+	pay := func(id, branch, number uint64, prev string) chain.Order {
+		o := w.order(w.vite, number, prev, w.pay(id, "payee", id)) // by their amounts blocks tell them apart
+		o.Slot.Branch = branch
+		return o
+	}
+	first := pay(1, 1, tip.Next, tip.Hash)
+	w.claim("vite", first)
+	signed, err := w.Signer.Sign(t.Context(), "vite", first)
+	require.NoError(t, err)
+	_, err = w.Signer.Sign(t.Context(), "vite", pay(1, 2, tip.Next+1, signed[0].Hash))
+	require.ErrorIs(t, err, signguard.ErrUnauthorized)
+
+	other := pay(2, 2, tip.Next, tip.Hash) // the new line's first block takes the place
+	height := w.send(w.vite, other)
+	require.NoError(t, w.Decide(t.Context(), "vite", height))
+	tip, err = w.vite.AccountHead(t.Context(), w.vite.Address("hot"))
+	require.NoError(t, err)
+	again := pay(1, 2, tip.Next, tip.Hash)
+	w.claim("vite", again)
+	_, err = w.Signer.Sign(t.Context(), "vite", again)
+	require.NoError(t, err)
+}
