@@ -172,12 +172,15 @@ func (d *Daemon) ownAccounts(ctx context.Context) error {
 func (d *Daemon) newGateway(ctx context.Context) error {
 	routes := make([]gateway.Route, len(d.Networks))
 	for i, n := range d.Networks {
-		derive, err := d.deriver(ctx, n.Source)
+		derive, err := d.deriver(ctx, n)
 		if err != nil {
 			return err
 		}
 		routes[i] = gateway.Route{
 			BasePath: d.Config.Networks[i].Path, Network: n, Source: d.Chains[n.Source], Exchange: d.Chains[n.Exchange], Derive: derive,
+			GiveLabel: func(owner, label string) error {
+				return d.signer.GiveLabel(context.Background(), signguard.Binding{Network: n.Name, Chain: n.Source, Label: label, User: owner})
+			},
 		}
 	}
 	server, err := gateway.New(d.Config.Gateway, gateway.Parts{

@@ -17,7 +17,7 @@ import (
 )
 
 // ServeSigner signs for daemons in other processes until ctx ends, and serves the wallet's RPC: all that has keys, and nothing else. It has the
-// sign-guard, no database and no nodes.
+// sign-guard and nodes of its own, and no database.
 func ServeSigner(ctx context.Context, cfg config.Config, w Outside) (err error) {
 	if cfg.Signer.Place.Listen == "" {
 		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
@@ -34,7 +34,12 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Outside) (err error) 
 	if err != nil {
 		return err
 	}
-	signs, set, err := newSigner(ctx, cfg, w.Keys, guard, rules)
+	proofs, err := NewProofs(cfg, w.Keys, guard, w.Log)
+	if err != nil {
+		return err
+	}
+	defer proofs.Close()
+	signs, set, err := newSigner(ctx, cfg, w.Keys, guard, rules, proofs)
 	if err != nil {
 		return err
 	}
@@ -48,7 +53,8 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Outside) (err error) 
 	w.Log.WithFields(logrus.Fields{"listen": cfg.Signer.Place.Listen, "address": server.HTTPAddr()}).Info("the signer answers")
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return server.Run(ctx) })
-	g.Go(func() error { return followRules(ctx, cfg, rules, set, w) })
+	g.Go(func() error { return proofs.Run(ctx) })
+	g.Go(func() error { return followRules(ctx, cfg, rules, set, proofs, w) })
 	g.Go(func() error {
 		return ServeWalletRPC(ctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w)
 	})
@@ -82,8 +88,9 @@ func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
 	}
 }
 
-// followRules reads the configuration again at each SIGHUP, and takes over new tokens, ceilings of fees and the checks of payments. What is wrong changes nothing.
-func followRules(ctx context.Context, cfg config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, w Outside) error {
+// followRules reads the configuration again at each SIGHUP, and takes over new tokens, fees, depths, ceilings and the checks of payments. What is wrong changes
+// nothing.
+func followRules(ctx context.Context, cfg config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Outside) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -96,6 +103,7 @@ func followRules(ctx context.Context, cfg config.Config, rules map[chain.ID]chai
 			continue
 		}
 		cfg = cfg.Taking(next)
+		proofs.Take(cfg)
 		for _, c := range cfg.Chains() {
 			adjust(c, rules[c.ID], w.Log)
 		}

@@ -28,7 +28,9 @@ type Signing interface {
 	Report(ctx context.Context) (checks.Report, error)
 	Accounts(ctx context.Context, id chain.ID, paths ...string) ([]string, error)
 	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
-	GiveIndex(ctx context.Context, id chain.ID, index uint32) (address string, err error)
+	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
+	GiveLabel(ctx context.Context, b signguard.Binding) error
+	Decide(ctx context.Context, id chain.ID, height uint64) error
 	Identity(ctx context.Context) (signguard.Identity, error)
 	Agents
 }
@@ -112,20 +114,25 @@ func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules m
 		d.signer = d.outside.Signer
 		return nil
 	}
-	d.signer, d.checks, err = newSigner(ctx, d.Config, d.outside.Keys, guard, rules)
+	d.signer, d.checks, err = newSigner(ctx, d.Config, d.outside.Keys, guard, rules, nil)
 	return err
 }
 
-// newSigner is a signer with all its checks.
-func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules) (*signer.Signer, *checks.Set, error) {
+// newSigner is a signer with all its checks. Without nodes of its own it believes the daemon what payments answer.
+func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules, proofs *Proofs) (*signer.Signer, *checks.Set, error) {
 	set, err := checks.New(ctx, cfg.Signer.Config, cfg.CheckedAssets(), guard, time.Now)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signer: %w", err)
 	}
-	return signer.New(signer.Parts{
+	p := signer.Parts{
 		Keys: SigningKeys(keys, cfg), Guard: guard, Rules: rules, Fees: set, Authorized: set.Authorized, Now: set.Now, Report: set.Report,
 		Checks: []signer.Check{checks.Func(set.Listed), checks.Func(set.Limited), checks.Func(set.Approved)},
-	}), set, nil
+	}
+	if proofs != nil {
+		p.Checks = append([]signer.Check{set.Unless(proofs.Checker.Check)}, p.Checks...)
+		p.Ledgers = proofs.Ledgers
+	}
+	return signer.New(p), set, nil
 }
 
 // askAgain is how often a signer that is not there yet is asked.
@@ -229,8 +236,9 @@ type publicKeys struct {
 // Address is the deposit address.
 func (k publicKeys) Address(string) (string, error) { return k.key.Address(k.index) }
 
-// deriver gives out the deposit addresses of a source chain: the signer remembers for good that it has given one, and both must derive the same.
-func (d *Daemon) deriver(ctx context.Context, id chain.ID) (func(uint32) (address, path string, err error), error) {
+// deriver gives out the deposit addresses of a network: the signer remembers for good to whom it has given one, and both must derive the same.
+func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(owner string, index uint32) (address, path string, err error), error) {
+	id := n.Source
 	told, err := d.signer.DepositKey(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("asking the signer for the deposit addresses of %s: %w", id, err)
@@ -241,13 +249,14 @@ func (d *Daemon) deriver(ctx context.Context, id chain.ID) (func(uint32) (addres
 	}
 	source, _ := d.Config.Chain(id)
 	paths := wallet.SourcePaths(source.CoinType)
-	return func(index uint32) (address, path string, err error) {
+	return func(owner string, index uint32) (address, path string, err error) {
 		path = paths.Deposit(index)
 		ours, err := source.Account(publicKeys{key, index}, path)
 		if err != nil {
 			return "", "", err
 		}
-		if address, err = d.signer.GiveIndex(context.Background(), id, index); err != nil {
+		b := signguard.Binding{Network: n.Name, Chain: id, Index: index, Address: ours, User: owner}
+		if address, err = d.signer.GiveAddress(context.Background(), b); err != nil {
 			return "", "", err
 		}
 		if address != ours {

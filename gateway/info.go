@@ -100,11 +100,20 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 			return records.Binding{}, err
 		}
 		if token.Type == records.TypeLabel {
-			return tx.BindLabel(n.Name, n.Network.Source, owner, n.Shared, n.Label)
+			return n.bindLabel(tx, owner)
 		}
-		return tx.BindAddress(n.Name, n.Network.Source, owner, n.derive)
+		return tx.BindAddress(n.Name, n.Network.Source, owner, func(index uint32) (string, string, error) { return n.derive(owner, index) })
 	})
 	return b, known.state, err
+}
+
+// bindLabel gives a new user a label. Who else has to know of it is told before it is stored, and may refuse it: then another is tried with the next call.
+func (n *network) bindLabel(tx *records.Tx, owner string) (records.Binding, error) {
+	b, err := tx.BindLabel(n.Name, n.Network.Source, owner, n.Shared, n.Label)
+	if err == nil && n.giveLabel != nil {
+		err = n.giveLabel(owner, b.Label)
+	}
+	return b, err
 }
 
 func (n *network) known(tx *records.Tx, token records.Token, owner string) (k binding, err error) {

@@ -61,8 +61,10 @@ type Route struct {
 	Network  records.Network
 	Source   addressChecker // of the source chain
 	Exchange addressChecker // of the exchange chain
-	// Derive answers the inbound address of an index and its key's derivation path.
-	Derive func(index uint32) (address, keyPath string, err error)
+	// Derive gives the inbound address of an index to a user of the exchange chain, and answers it and its key's derivation path.
+	Derive func(owner string, index uint32) (address, keyPath string, err error)
+	// GiveLabel gives a label to a user; nil: nobody else has to know.
+	GiveLabel func(owner, label string) error
 }
 
 // store is the records as the gateway uses them.
@@ -99,7 +101,8 @@ type network struct {
 	*Server
 	records.Network
 	source, exchange addressChecker
-	derive           func(uint32) (string, string, error)
+	derive           func(string, uint32) (string, string, error)
+	giveLabel        func(owner, label string) error
 }
 
 // New checks configuration and parts, and reads the certificate. It starts nothing.
@@ -188,7 +191,7 @@ func (s *Server) configured() []records.Network {
 func (s *Server) setNetworks(networks []records.Network) {
 	served := make([]*network, len(networks))
 	for i, r := range s.Routes {
-		served[i] = &network{Server: s, Network: networks[i], source: r.Source, exchange: r.Exchange, derive: r.Derive}
+		served[i] = &network{Server: s, Network: networks[i], source: r.Source, exchange: r.Exchange, derive: r.Derive, giveLabel: r.GiveLabel}
 	}
 	s.served.Store(&served)
 }

@@ -157,7 +157,7 @@ func TestVersions(t *testing.T) {
 func TestPanicsEndNothing(t *testing.T) {
 	r := setup(t, func(_ *Config, p *Parts) {
 		p.Routes[0].Source = panicking{}
-		p.Routes[0].Derive = func(uint32) (string, string, error) { panic("in a transaction") }
+		p.Routes[0].Derive = func(string, uint32) (string, string, error) { panic("in a transaction") }
 	})
 	for _, url := range []string{
 		at(eth, "/withdraw-address/verification", "tokenId", token, "withdrawAddress", "0xa"),

@@ -98,6 +98,9 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Digest(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
 		wanted[i].Receive, wanted[i].Evidence = o.Payment.Purpose == chain.Receive, s.ledgers != nil
 	}
+	if err := s.mayCancel(ctx, id, orders); err != nil {
+		return nil, err
+	}
 	wanted, unpaid, err := s.takeFees(ctx, id, rules, orders, wanted)
 	if err != nil {
 		return nil, err
@@ -138,6 +141,23 @@ func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, o
 		return wanted, nil, err
 	}
 	return wanted[:passed], fmt.Errorf("%w: %s", chain.ErrNotNow, why), nil
+}
+
+// mayCancel refuses cancellations at numbers at and above which nothing was ever signed: each costs a fee. A signer that believes the daemon signs them.
+func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) error {
+	for _, o := range orders {
+		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel {
+			continue
+		}
+		_, next, _, err := s.guard.Next(ctx, id, o.Slot.Account)
+		if err == nil && o.Slot.Nonce >= next {
+			err = fmt.Errorf("%w to cancel number %d of %s: its signatures end before %d", ErrRefused, o.Slot.Nonce, o.Slot.Account, next)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // digests are what is to be signed for the orders, up to the first that is refused.
@@ -188,14 +208,6 @@ func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next 
 		return nil
 	}
 	return s.guard.Release(ctx, id, account, next)
-}
-
-// GiveIndex gives the address of an index to a user for good, and answers it as the keys derive it; or is signguard.ErrTaken.
-func (s *Signer) GiveIndex(ctx context.Context, id chain.ID, index uint32) (address string, err error) {
-	if address, err = s.deposit(ctx, id, index); err != nil {
-		return "", err
-	}
-	return address, s.guard.GiveIndex(ctx, id, index)
 }
 
 // Report tells how much of the limits is used, and what the checks cannot do.

@@ -24,6 +24,7 @@ type follower struct {
 
 	settled chain.Head // the head up to which everything was decided; zero after the cursor has moved
 	blame   blame
+	shown   shown
 }
 
 // ranger is a chain that answers many blocks in few calls.
@@ -354,8 +355,13 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 		if err != nil {
 			return err
 		}
-		if !more && !asked {
+		seen, err := f.showBlocks(ctx)
+		if err != nil {
+			return err
+		}
+		if !more && !asked && !seen {
 			f.settled = head
+			clear(f.shown.known)
 			return nil
 		}
 	}

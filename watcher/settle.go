@@ -36,6 +36,7 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 			f.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": s.Tx}).Info("payment paid")
 			traced(s, s.Tx).Done(ctx, "final", time.Now(), nil)
 		}
+		f.showNewLine(paid, effects)
 		effects = effects[len(paid):]
 		if len(effects) == 0 {
 			break
@@ -65,10 +66,12 @@ func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 		return err
 	}
 	if !known {
+		f.shown.show(e.Height)
 		return f.foreign(tx, e)
 	}
 	log := f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height})
 	if slot.State == "forked" {
+		f.shown.show(e.Height)
 		log.Warn("a block of an older line of ours is final: going on from it")
 		if _, err := tx.NewBranch(f.id, e.Account, e.Number+1, e.Tx, "an older line became final"); err != nil {
 			return err
@@ -133,6 +136,9 @@ func (f *follower) failed(ctx context.Context, tx *records.Tx, slot records.Slot
 			return err
 		}
 	}
+	if !f.shown.show(e.Height) {
+		return errNotAsked
+	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
 	traced(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
 	if err := f.Signer.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
@@ -167,8 +173,8 @@ func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, 
 	return queueRefund(tx, w.network(t.Network), t, t.From, back)
 }
 
-// errNotAsked: the chain has not been asked yet for whose want a payout failed.
-var errNotAsked = errors.New("the chain was not asked yet why a payout failed")
+// errNotAsked: the chain has not been asked yet for whose want a payout failed, or the signer has not seen that it did.
+var errNotAsked = errors.New("the chain was not asked yet why a payout failed, or the signer was not shown the block")
 
 // blamer is a chain that can tell for whose want a payment failed in a final block.
 type blamer interface {

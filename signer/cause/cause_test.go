@@ -65,6 +65,12 @@ func setup(t *testing.T) *world {
 		Bindings: w.guard,
 		Approved: func(context.Context, chain.ID, chain.Claim) (bool, error) { return w.approved, nil },
 	})
+	for _, account := range []string{w.eth.Address("hot"), w.eth.Address("gas"), w.address} {
+		w.eth.Endow(account, chain.Native, amount(1_000_000_000))
+		w.eth.Endow(account, "usd", amount(10_000_000))
+	}
+	w.vite.Endow(w.vite.Address("gateway"), usd, amount(1_000_000))
+	w.vite.Endow(w.vite.Address("gateway"), coin, amount(1_000_000))
 	w.eth.Mine(10)
 	w.vite.Mine(10)
 	require.NoError(t, w.guard.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Address: w.address, User: w.user}))

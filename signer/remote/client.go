@@ -168,13 +168,26 @@ func (c *Client) Release(ctx context.Context, id chain.ID, account string, next 
 	return c.call(ctx, callTime, nil, "release", id, account, next)
 }
 
-// GiveIndex is signer.Signer's. Of a signer that did not answer the last call it answers ErrAway at once: who waits holds up the records.
-func (c *Client) GiveIndex(ctx context.Context, id chain.ID, index uint32) (address string, err error) {
+// GiveAddress is signer.Signer's. Of a signer that did not answer the last call it answers ErrAway at once: who waits holds up the records.
+func (c *Client) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
 	if c.away.Load() {
 		return "", ErrAway
 	}
-	err = c.call(ctx, giveTime, &address, "giveIndex", id, index)
+	err = c.call(ctx, giveTime, &address, "giveAddress", b)
 	return address, err
+}
+
+// GiveLabel is signer.Signer's, as GiveAddress.
+func (c *Client) GiveLabel(ctx context.Context, b signguard.Binding) error {
+	if c.away.Load() {
+		return ErrAway
+	}
+	return c.call(ctx, giveTime, nil, "giveLabel", b)
+}
+
+// Decide is signer.Signer's.
+func (c *Client) Decide(ctx context.Context, id chain.ID, height uint64) error {
+	return c.call(ctx, callTime, nil, "decide", id, height)
 }
 
 // Accounts is signer.Signer's.

@@ -141,9 +141,17 @@ func (a *api) Release(ctx context.Context, id chain.ID, account string, next uin
 	return wired(a.signer.Release(ctx, id, account, next))
 }
 
-func (a *api) GiveIndex(ctx context.Context, id chain.ID, index uint32) (string, error) {
-	address, err := a.signer.GiveIndex(ctx, id, index)
+func (a *api) Decide(ctx context.Context, id chain.ID, height uint64) error {
+	return wired(a.signer.Decide(ctx, id, height))
+}
+
+func (a *api) GiveAddress(ctx context.Context, b signguard.Binding) (string, error) {
+	address, err := a.signer.GiveAddress(ctx, b)
 	return address, wired(err)
+}
+
+func (a *api) GiveLabel(ctx context.Context, b signguard.Binding) error {
+	return wired(a.signer.GiveLabel(ctx, b))
 }
 
 func (a *api) Accounts(ctx context.Context, id chain.ID, paths []string) ([]string, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/records/signguard"
 	"gatewayd/signer/remote"
 )
 
@@ -147,7 +148,7 @@ func TestAwayAndBack(t *testing.T) {
 	_, err = client.Identity(t.Context())
 	require.ErrorIs(t, err, remote.ErrAway, "not there yet")
 	require.NotContains(t, err.Error(), path, "no path")
-	_, err = client.GiveIndex(t.Context(), "eth", 1)
+	_, err = client.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: w.eth.Address("deposit 1"), User: "alice"})
 	require.ErrorIs(t, err, remote.ErrAway)
 
 	for range 2 {
@@ -161,7 +162,7 @@ func TestAwayAndBack(t *testing.T) {
 	w.serve(cfg, func(string) remote.Target { return at })
 	_, err = client.Identity(t.Context())
 	require.NoError(t, err)
-	_, err = client.GiveIndex(t.Context(), "eth", 1)
+	_, err = client.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: w.eth.Address("deposit 1"), User: "alice"})
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
 }

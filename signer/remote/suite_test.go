@@ -31,7 +31,9 @@ type service interface {
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
-	GiveIndex(ctx context.Context, id chain.ID, index uint32) (address string, err error)
+	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
+	GiveLabel(ctx context.Context, b signguard.Binding) error
+	Decide(ctx context.Context, id chain.ID, height uint64) error
 	Accounts(ctx context.Context, id chain.ID, paths ...string) ([]string, error)
 	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
 	Identity(ctx context.Context) (signguard.Identity, error)
@@ -290,11 +292,20 @@ func (w *world) testGuard() {
 	_, err = w.sign(w.order(7, 2, "payee", 5))
 	require.NoError(t, err, "number 5 is used up")
 
-	address, err := w.GiveIndex(ctx, "eth", 7)
+	given := signguard.Binding{Network: "main", Chain: "eth", Index: 7, Address: w.eth.Address("deposit 7"), User: "alice"}
+	address, err := w.GiveAddress(ctx, given)
 	require.NoError(t, err)
 	require.Equal(t, w.eth.Address("deposit 7"), address)
-	_, err = w.GiveIndex(ctx, "eth", 7)
+	_, err = w.GiveAddress(ctx, given)
 	require.ErrorIs(t, err, signguard.ErrTaken)
+	given.Index, given.Address = 8, w.eth.Address("thief")
+	_, err = w.GiveAddress(ctx, given)
+	require.ErrorIs(t, err, signer.ErrRefused)
+	label := signguard.Binding{Network: "main", Chain: "eth", Label: "L", User: "alice"}
+	require.NoError(t, w.GiveLabel(ctx, label))
+	label.User = "eve"
+	require.ErrorIs(t, w.GiveLabel(ctx, label), signguard.ErrTaken)
+	require.NoError(t, w.Decide(ctx, "eth", 1), "it has no nodes of its own")
 	after, err := w.Identity(ctx)
 	require.NoError(t, err)
 	require.Equal(t, before.ID, after.ID)

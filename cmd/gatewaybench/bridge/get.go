@@ -82,7 +82,7 @@ func getDeposits(ctx context.Context, r *bench.Run) (f bench.Figure, err error) 
 		return bench.Figure{}, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	noKeys := func(uint32) (string, string, error) { return "", "", errors.New("nobody is new here") }
+	noKeys := func(string, uint32) (string, string, error) { return "", "", errors.New("nobody is new here") }
 	server, err := gateway.New(gateway.Config{}, gateway.Parts{Store: store, Log: logrus.New(), Routes: []gateway.Route{
 		{BasePath: "/gateway/eth", Network: storedNetwork(), Source: source, Exchange: exchange, Derive: noKeys},
 	}})

@@ -1,0 +1,137 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/policy"
+	"gatewayd/records"
+	"gatewayd/records/signguard"
+	"gatewayd/signer"
+	"gatewayd/signer/cause"
+)
+
+// Proofs is what a signer reads through nodes of its own: the causes of payments, and what became of its signatures.
+type Proofs struct {
+	Checker  *cause.Checker
+	Ledgers  map[chain.ID]signer.Ledger
+	networks atomic.Pointer[[]policy.Network]
+	log      logrus.FieldLogger
+	closers  []func()
+}
+
+// addresses derive an account of ours on a chain.
+type addresses interface {
+	Address(path string) (string, error)
+}
+
+// NewProofs connects to nothing yet. Its nodes, tokens, fees and depths are those of the signer's own configuration.
+func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log logrus.FieldLogger) (*Proofs, error) {
+	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, log: log}
+	p.Take(cfg)
+	accounts, err := accountsOf(cfg, keys)
+	if err != nil {
+		return nil, err
+	}
+	readers := map[chain.ID]cause.Reader{}
+	for _, c := range cfg.Chains() {
+		adapter, err := c.Open(watched{guard, accounts}, log)
+		if err != nil {
+			p.Close()
+			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+		}
+		p.closers = append(p.closers, adapter.Close)
+		ledger, ok := adapter.(signer.Ledger)
+		if !ok {
+			p.Close()
+			return nil, fmt.Errorf("chain %s: its adapter does not tell what a transaction of ours asks for", c.ID)
+		}
+		readers[c.ID], p.Ledgers[c.ID] = adapter, ledger
+	}
+	p.Checker = cause.New(cause.Parts{
+		Chains: readers, Accounts: accounts, Bindings: guard, Networks: func() []policy.Network { return *p.networks.Load() },
+	})
+	return p, nil
+}
+
+// Take takes tokens, fees and depths from a configuration.
+func (p *Proofs) Take(cfg config.Config) {
+	networks := cfg.NetworkRecords()
+	p.networks.Store(&networks)
+}
+
+// Run begins to watch the chains, which waits for their nodes.
+func (p *Proofs) Run(ctx context.Context) error {
+	for {
+		err := p.Checker.Begin(ctx)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		p.log.WithError(err).Warn("waiting for the signer's own nodes")
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// Close ends the connections to the nodes.
+func (p *Proofs) Close() {
+	for _, c := range p.closers {
+		c()
+	}
+}
+
+// accountsOf derives the configured accounts of every network. Labels at the first that pays on the source chain tell users apart.
+func accountsOf(cfg config.Config, keys addresses) (list []cause.Account, err error) {
+	kinds := map[records.AccountKind]cause.Kind{records.KindHot: cause.Hot, records.KindGas: cause.Gas, records.KindGateway: cause.Gateway}
+	for _, n := range cfg.Networks {
+		for i, a := range cfg.OwnAccounts(n) {
+			on, _ := cfg.Chain(a.Chain)
+			address, err := on.Account(keys, a.KeyPath)
+			if err != nil {
+				return nil, fmt.Errorf("deriving %s: %w", a.KeyPath, err)
+			}
+			list = append(list, cause.Account{Chain: a.Chain, Address: address, Network: n.Name, Kind: kinds[a.Kind], Shared: i == 0})
+		}
+	}
+	return list, nil
+}
+
+// watched is the accounts that blocks are searched for: those of the configuration, and the deposit addresses that were given out.
+type watched struct {
+	guard    *signguard.Guard
+	accounts []cause.Account
+}
+
+// Accounts are those that every block is searched for.
+func (w watched) Accounts(_ context.Context, id chain.ID) (list []string, err error) {
+	for _, a := range w.accounts {
+		if a.Chain == id {
+			list = append(list, a.Address)
+		}
+	}
+	return list, nil
+}
+
+// Owned answers which of the candidates are ours.
+func (w watched) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
+	owned, err := w.guard.Owned(ctx, id, candidates)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range w.accounts {
+		if a.Chain == id && slices.Contains(candidates, a.Address) {
+			owned[a.Address] = true
+		}
+	}
+	return owned, nil
+}

@@ -1,0 +1,38 @@
+package signer
+
+import (
+	"context"
+	"fmt"
+
+	"gatewayd/records/signguard"
+)
+
+// GiveAddress notes for good that the deposit address of an index is a user's, before it is shown to anybody, and answers it; or is signguard.ErrTaken. Keys
+// that tell their addresses are asked for it: none but theirs is given out.
+func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
+	if _, tells := s.keys.(Wallet); tells {
+		ours, err := s.deposit(ctx, b.Chain, b.Index)
+		if err != nil {
+			return "", err
+		}
+		if b.Address != ours {
+			return "", fmt.Errorf("%w to give %s: address %d of %s is %s", ErrRefused, b.Address, b.Index, b.Chain, ours)
+		}
+	}
+	b.Since = 0
+	return b.Address, s.guard.GiveAddress(ctx, b)
+}
+
+// GiveLabel notes for good that a label is a user's, before it is shown to anybody, or is signguard.ErrTaken. What came before with the label is nobody's,
+// as far as the signer's own nodes tell.
+func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
+	b.Since = 0
+	if l, ok := s.ledgers[b.Chain]; ok {
+		head, err := l.Head(ctx)
+		if err != nil {
+			return fmt.Errorf("reading where %s stands: %w", b.Chain, err)
+		}
+		b.Since = head.Latest.Height
+	}
+	return s.guard.GiveLabel(ctx, b)
+}

@@ -1,0 +1,384 @@
+package cause_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/records/signguard"
+	"gatewayd/signer"
+	"gatewayd/vite/core"
+)
+
+// thief owns the daemon: its process, its database, its configuration and every call of the signer. The signer's keys, sign-guard, configuration and
+// nodes are not his. What he gets signed he sends.
+type thief struct {
+	*world
+	*signer.Signer
+	payee, owner string // his accounts
+	last         uint64 // payment number
+	paid         chain.Claim
+	waiting      chain.Order // of a payment that is signed and in no block
+}
+
+// purse is the signer's keys.
+type purse struct{ *chaintest.Chain }
+
+func (purse) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
+	return nil, nil, nil
+}
+func (p purse) Account(_ chain.ID, path string) (string, error) { return p.Address(path), nil }
+func (purse) Deposit(_ chain.ID, index uint32) (string, error) {
+	return fmt.Sprint("deposit/", index), nil
+}
+func (purse) DepositKey(chain.ID) (key signer.DepositKey, err error) { return key, signer.ErrRefused }
+func (purse) Agent(string) (a core.Address, err error)               { return a, signer.ErrRefused }
+
+func newThief(t *testing.T) *thief {
+	t.Helper()
+	w := setup(t)
+	th := &thief{world: w, payee: w.eth.Address("thief"), owner: w.vite.Address("thief"), last: 100}
+	th.Signer = signer.New(signer.Parts{
+		Keys: purse{w.eth}, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()},
+		Checks: []signer.Check{w.checker}, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite},
+	})
+	w.approved = false
+	th.paid = w.ordered()
+	require.NoError(t, th.take("eth", th.paid), "the honest payment")
+	w.mine()
+	head, err := w.eth.Head(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, th.Decide(t.Context(), "eth", head.Final.Height-1)) // its block
+	return th
+}
+
+// key is the path of an account of ours.
+func (th *thief) key(account string) string {
+	for _, key := range []string{"hot", "hot 2", "gas", "deposit/0", "gateway"} {
+		if th.eth.Address(key) == account || th.vite.Address(key) == account {
+			return key
+		}
+	}
+	return "nobody's"
+}
+
+func (th *thief) ledger(id chain.ID) *chaintest.Chain {
+	if id == "vite" {
+		return th.vite
+	}
+	return th.eth
+}
+
+// order is a payment at the next number of its account.
+func (th *thief) order(id chain.ID, account string, p chain.Payment) chain.Order {
+	th.t.Helper()
+	c := th.ledger(id)
+	head, err := c.AccountHead(th.t.Context(), account)
+	require.NoError(th.t, err)
+	slot := chain.Slot{Account: account, Key: th.key(account), Nonce: head.Next}
+	if id == "vite" {
+		slot.Branch, slot.Prev = 1, head.Hash
+	}
+	a, err := c.Prepare(th.t.Context(), slot, p, nil)
+	require.NoError(th.t, err)
+	return chain.Order{Slot: slot, Payment: p, Unsigned: a.Raw}
+}
+
+// take asks for leave, for signatures whatever the answer is, and sends what it gets. It answers the first refusal.
+func (th *thief) take(id chain.ID, c chain.Claim) error {
+	th.t.Helper()
+	verdicts, err := th.Authorize(th.t.Context(), id, c)
+	if err == nil && verdicts[0].State != chain.Authorized {
+		err = errors.New(verdicts[0].Text)
+	}
+	return errors.Join(err, th.sign(id, th.order(id, c.Account, c.Payment)))
+}
+
+func (th *thief) sign(id chain.ID, orders ...chain.Order) error {
+	th.t.Helper()
+	signed, err := th.Sign(th.t.Context(), id, orders...)
+	for _, tx := range signed {
+		_ = chaintest.Send(th.t.Context(), th.ledger(id), chain.Attempt{Hash: tx.Hash, Raw: tx.Raw})
+	}
+	th.ledger(id).Mine(1)
+	return err
+}
+
+// altered is an honest claim with something of it changed, under a number that was never used.
+func (th *thief) altered(c chain.Claim, change func(*chain.Claim)) chain.Claim {
+	th.last++
+	c.Payment.ID = th.last
+	change(&c)
+	return c
+}
+
+// way is one way to get money out, and what in the refusal stops it.
+type way struct {
+	name, stops string
+	try         func(*thief) error
+}
+
+// payoutWith and the like alter a claim of a fresh honest transfer.
+func payoutWith(change func(*thief, *chain.Claim)) func(*thief) error {
+	return func(th *thief) error {
+		return th.take("eth", th.altered(th.ordered(), func(c *chain.Claim) { change(th, c) }))
+	}
+}
+
+func creditWith(change func(*thief, *chain.Claim)) func(*thief) error {
+	return func(th *thief) error {
+		return th.take("vite", th.altered(th.usd(), func(c *chain.Claim) { change(th, c) }))
+	}
+}
+
+func refundWith(change func(*thief, *chain.Claim)) func(*thief) error {
+	return func(th *thief) error {
+		return th.take("vite", th.altered(th.refunded(), func(c *chain.Claim) { change(th, c) }))
+	}
+}
+
+func sweepWith(change func(*thief, *chain.Claim)) func(*thief) error {
+	return func(th *thief) error {
+		return th.take("eth", th.altered(th.sweep(), func(c *chain.Claim) { change(th, c) }))
+	}
+}
+
+// again is the payment that was made already, with something of it changed.
+func again(change func(*thief, *chain.Claim)) func(*thief) error {
+	return func(th *thief) error {
+		return th.take("eth", th.altered(th.paid, func(c *chain.Claim) { change(th, c) }))
+	}
+}
+
+var ways = []way{
+	{"A withdrawal that no block has", "shows no transfer", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "invented", th.payee })},
+	{"A deposit that no block has", "shows no transfer", creditWith(func(th *thief, c *chain.Claim) {
+		c.Cause.Ref, c.Payment.To, c.Cause.User = "invented", th.owner, th.owner
+	})},
+	{"Coin that only balances show", "shows no transfer", creditWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "audit:a:native:9", th.owner })},
+	{"A withdrawal in a block to come", "not yet at", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1<<40, th.payee })},
+	{"A withdrawal that is not final", "is not final yet", func(th *thief) error { return th.take("eth", th.fresh()) }},
+	{"A withdrawal whose block has left the chain", "shows no transfer", func(th *thief) error {
+		c := th.fresh()
+		th.vite.Reorg(1, false)
+		th.mine()
+		return th.take("eth", c)
+	}},
+	{"A withdrawal from before the signer watched", "before the signer watched", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1, th.payee })},
+	{"A withdrawal paid to another", "names", payoutWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.payee })},
+	{"A withdrawal paid with another label", "names", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Label = "mine" })},
+	{"A withdrawal of another user's claimed as his", "is money of", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.User = th.owner })},
+	{"A larger payout", "pays out 999000 at most", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(999_001) })},
+	{"A payout without its fee", "pays out 999000 at most", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(1_000_000) })},
+	{"A payout in another asset", "is paid out in usd", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Asset = chain.Native })},
+	{"A payout for a transfer without an order", "names no payee", func(th *thief) error {
+		return th.take("eth", th.altered(th.withdrawn(chain.Memo{Type: -1}), func(*chain.Claim) {}))
+	}},
+	{"A deposit credited to another", "came for", creditWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
+	{"A larger credit", "is worth 1234, not 123400", creditWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(123_400) })},
+	{"A credit in another token", "is credited in tti_usd", creditWith(func(_ *thief, c *chain.Claim) { c.Payment.Asset, c.Cause.Token = coin, coin })},
+	{"A credit for our own sweep", "shows no transfer", func(th *thief) error {
+		th.last++
+		s := th.sweep()
+		s.Payment.ID, s.Payment.Asset = th.last, chain.Native
+		o := th.order("eth", s.Account, s.Payment)
+		if _, err := th.Authorize(th.t.Context(), "eth", s); err != nil {
+			return err
+		}
+		signed, err := th.Sign(th.t.Context(), "eth", o)
+		if err != nil {
+			return err
+		}
+		if err := chaintest.Send(th.t.Context(), th.eth, chain.Attempt{Hash: signed[0].Hash, Raw: signed[0].Raw}); err != nil {
+			return err
+		}
+		th.eth.Mine(1)
+		height, _, _ := th.eth.Find(signed[0].Hash)
+		th.mine()
+		return creditWith(func(th *thief, c *chain.Claim) {
+			c.Cause.Ref, c.Cause.Height, c.Payment.To = signed[0].Hash, height, th.owner
+		})(th)
+	}},
+	{"A user's address bound to him", "was given before", func(th *thief) error {
+		_, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 0, Address: th.address, User: th.owner})
+		return errors.Join(err, creditWith(func(th *thief, c *chain.Claim) { c.Payment.To, c.Cause.User = th.owner, th.owner })(th))
+	}},
+	{"A user's label bound to him", "was given before", func(th *thief) error {
+		return th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "LABEL", User: th.owner})
+	}},
+	{"A label bound after its deposit", "before its label was given", func(th *thief) error {
+		c := th.deposited(chain.Memo{Type: -1, Label: "NOBODYS"}, th.eth.Address("hot"), chain.Native, 1234)
+		c.Payment.Asset, c.Payment.To, c.Cause.Token, c.Cause.User = coin, th.owner, coin, th.owner
+		if err := th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "NOBODYS", User: th.owner}); err != nil {
+			return err
+		}
+		return th.take("vite", th.altered(c, func(*chain.Claim) {}))
+	}},
+	{"His own address given out as ours", "address 7 of eth is", func(th *thief) error {
+		_, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 7, Address: th.payee, User: th.owner})
+		return errors.Join(err, sweepWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.payee })(th))
+	}},
+	{"A sweep to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.payee })},
+	{"Coin for gas to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
+		c.Account, c.Payment = th.eth.Address("gas"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: amount(5)}
+	})},
+	{"The same withdrawal again under another number", "its cause is paid", again(func(*thief, *chain.Claim) {})},
+	{"A refund of what was paid out", "its cause is paid", func(th *thief) error {
+		return th.take("vite", th.altered(th.paid, func(c *chain.Claim) {
+			c.Account, c.Payment = th.vite.Address("gateway"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Refund, Asset: usd, To: th.user, Amount: amount(10_000)}
+		}))
+	}},
+	{"A refund to him", "wants people's approval", refundWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
+	{"A larger refund", "is of 10000, not of 10001", refundWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(10_001) })},
+	{"A refund of the operators' own money", "owed nothing", func(th *thief) error {
+		hash := th.eth.Deposit(th.eth.Address("treasury"), th.eth.Address("hot"), chain.Native, amount(50), chain.Memo{Type: -1})
+		th.eth.Mine(1)
+		in, height := th.find(th.eth, hash)
+		th.mine()
+		return th.take("eth", th.altered(th.paid, func(c *chain.Claim) {
+			c.Payment = chain.Payment{ID: c.Payment.ID, Purpose: chain.Refund, Asset: chain.Native, To: in.From, Amount: amount(50)}
+			c.Cause.Chain, c.Cause.Height, c.Cause.Ref = "eth", height, in.Ref
+		}))
+	}},
+	{"A withdrawal signed twice while its first payment waits", "under another number", func(th *thief) error {
+		c := th.altered(th.ordered(), func(*chain.Claim) {})
+		if _, err := th.Authorize(th.t.Context(), "eth", c); err != nil {
+			return err
+		}
+		th.waiting = th.order("eth", c.Account, c.Payment)
+		if _, err := th.Sign(th.t.Context(), "eth", th.waiting); err != nil { // he keeps it
+			return err
+		}
+		th.last++
+		c.Payment.ID = th.last
+		verdicts, err := th.Authorize(th.t.Context(), "eth", c)
+		next := th.waiting
+		next.Slot.Nonce++
+		next.Payment.ID = c.Payment.ID
+		a, prepared := th.eth.Prepare(th.t.Context(), next.Slot, next.Payment, nil)
+		next.Unsigned = a.Raw
+		return errors.Join(err, prepared, errors.New(verdicts[0].Text), th.sign("eth", next))
+	}},
+	{"That payment declared void by word", "no final block that it has read", func(th *thief) error { return th.Free(th.t.Context(), th.waiting.Payment.ID) }},
+	{"That payment declared overtaken by word", "signed for payment", func(th *thief) error {
+		if err := th.Release(th.t.Context(), "eth", th.waiting.Slot.Account, 1<<40); err != nil {
+			return err
+		}
+		o := th.waiting
+		o.Payment.ID, o.Payment.To = o.Payment.ID+1, th.payee
+		a, err := th.eth.Prepare(th.t.Context(), o.Slot, o.Payment, nil)
+		o.Unsigned = a.Raw
+		return errors.Join(err, th.sign("eth", o), th.sign("eth", th.waiting)) // in the end he sends what he kept: the user is paid
+	}},
+	{"An outcome from a block that is not final", "is not final", func(th *thief) error {
+		head, err := th.eth.Head(th.t.Context())
+		return errors.Join(err, th.Decide(th.t.Context(), "eth", head.Latest.Height))
+	}},
+	{"A signature without leave", "not authorized", func(th *thief) error {
+		th.last++
+		return th.sign("eth", th.order("eth", th.eth.Address("hot"), chain.Payment{ID: th.last, Purpose: chain.Credit, Asset: "usd", To: th.payee, Amount: amount(5)}))
+	}},
+	{"A transaction that is not its payment", "the transaction is", func(th *thief) error {
+		c := th.altered(th.ordered(), func(*chain.Claim) {})
+		if _, err := th.Authorize(th.t.Context(), "eth", c); err != nil {
+			return err
+		}
+		o := th.order("eth", c.Account, c.Payment)
+		c.Payment.To = th.payee
+		o.Unsigned = th.order("eth", c.Account, c.Payment).Unsigned
+		return th.sign("eth", o)
+	}},
+	{"The key of another account for an authorized payment", "not authorized", func(th *thief) error {
+		c := th.altered(th.ordered(), func(*chain.Claim) {})
+		if _, err := th.Authorize(th.t.Context(), "eth", c); err != nil {
+			return err
+		}
+		return th.sign("eth", th.order("eth", th.eth.Address("gas"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Credit, Asset: chain.Native, To: th.payee, Amount: amount(5)}))
+	}},
+	{"An order for another chain", "knows no chain", func(th *thief) error {
+		_, err := th.Sign(th.t.Context(), "bsc", th.waiting)
+		return err
+	}},
+	{"A network that is not the signer's", "has no network", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Network, c.Payment.To = "mine", th.payee })},
+	{"A payment as a cancellation", "is never authorized", sweepWith(func(th *thief, c *chain.Claim) { c.Payment.Purpose, c.Payment.To = chain.Cancel, th.payee })},
+	{"Endless cancellations, for their fees", "its signatures end before", func(th *thief) error {
+		hot := th.eth.Address("hot")
+		o := th.order("eth", hot, chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: hot})
+		o.Slot.Nonce += 50
+		a, err := th.eth.Prepare(th.t.Context(), o.Slot, o.Payment, nil)
+		o.Unsigned = a.Raw
+		return errors.Join(err, th.sign("eth", o))
+	}},
+	{"A payment signed in two lines of a linked ledger", "not decided by a final block", func(th *thief) error {
+		c := th.altered(th.usd(), func(*chain.Claim) {})
+		if err := th.take("vite", c); err != nil {
+			return err
+		}
+		o := th.order("vite", c.Account, c.Payment)
+		o.Slot.Branch = 2
+		return th.sign("vite", o)
+	}},
+	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+}
+
+// fresh is a withdrawal of a user's in the newest block, with the thief as its payee.
+func (th *thief) fresh() chain.Claim {
+	c := th.ordered()
+	hash := th.vite.Deposit(th.user, th.vite.Address("gateway"), usd, amount(10_000), chain.Memo{Type: 0, Address: th.eth.Address("payee")})
+	th.vite.Mine(1)
+	in, height := th.find(th.vite, hash)
+	return th.altered(c, func(c *chain.Claim) { c.Cause.Ref, c.Cause.Height, c.Payment.To = in.Ref, height, th.payee })
+}
+
+// has is what somebody has of everything.
+func (th *thief) has(eth, vite string) (sum []chain.Amount) {
+	for _, asset := range []chain.Asset{"usd", chain.Native} {
+		sum = append(sum, th.eth.Holding(eth, asset))
+	}
+	for _, token := range []chain.Asset{usd, coin} {
+		sum = append(sum, th.vite.Holding(vite, token))
+	}
+	return sum
+}
+
+// TestThiefGetsNothing: whoever owns the daemon tries every way of the list. Not one unit leaves that no final transfer of a user's orders, and each refusal
+// is one line with its reason.
+func TestThiefGetsNothing(t *testing.T) {
+	require.GreaterOrEqual(t, len(ways), 30)
+	th := newThief(t)
+	honest := th.has(th.eth.Address("payee"), th.user)
+	for _, w := range ways {
+		err := w.try(th)
+		require.ErrorContains(t, err, w.stops, w.name)
+		th.mine()
+		require.Equal(t, make([]chain.Amount, 4), th.has(th.payee, th.owner), w.name)
+	}
+	twice := amount(2 * 999_000) // what the user ordered and was signed: before, and by the thief's own hand
+	require.Equal(t, []chain.Amount{twice, honest[1]}, th.has(th.eth.Address("payee"), th.user)[:2])
+	for _, c := range []*chaintest.Chain{th.eth, th.vite} {
+		for id, n := range c.Paid() {
+			require.Equal(t, 1, n, "payment %d on %s", id, c.ID())
+		}
+	}
+}
+
+// TestDocumentListsTheWays: docs/custody.md tells the ways that are tried, and what stops each.
+func TestDocumentListsTheWays(t *testing.T) {
+	text, err := os.ReadFile("../../docs/custody.md")
+	require.NoError(t, err)
+	var told, tried []string
+	for _, m := range regexp.MustCompile(`(?m)^\| \d+ \| (.+) \| … (.+) … \|$`).FindAllStringSubmatch(string(text), -1) {
+		told = append(told, m[1]+": "+m[2])
+	}
+	for _, w := range ways {
+		tried = append(tried, w.name+": "+w.stops)
+	}
+	require.Equal(t, tried, told)
+}
