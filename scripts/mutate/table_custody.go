@@ -1,0 +1,49 @@
+package main
+
+// custodyRules are those of the signer that hold when the daemon is not ours any more.
+func custodyRules() []mutant {
+	claims := suite{"./signer/cause", "^(TestAlteredClaims|TestTransfersThatProveNothing|TestDepthIsTheSigners|TestApprovalsProve|TestThiefGetsNothing)$"}
+	leave := suite{"./signer", "^(TestNothingIsSignedWithoutAuthorization|TestCausesAreAuthorizedOnce|TestNumbersOfPaymentsComeAgain|TestMalformedClaims|TestChecksRunInOrder)$"}
+	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestAddressesAreOurs)$"}
+	bound := suite{"./records/signguard", "^(TestBindings|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
+	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
+	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
+	return []mutant{
+		{name: "custody: nothing without leave", rule: "nothing is signed without an authorization", file: guard, old: "\t\treturn \"\", ErrUnauthorized\n", new: "\t\treturn \"\", nil\n", suite: leave},
+		{name: "custody: one for a cause", rule: "a cause has one authorization", file: guard, old: "\tcase r.Signed:\n\t\treturn Taken", new: "\tcase r.Signed:\n\t\treturn Unknown", suite: leave},
+		{name: "custody: a number is one payment's", rule: "a payment's number is not taken over while it is signed for", file: guard, old: "if others > 0 {\n\t\ts = Waits", new: "if false {\n\t\ts = Waits", suite: leave},
+		{name: "custody: paid is paid", rule: "what was paid is never authorized again", file: guard, old: "case r.State == string(Spent):\n\t\treturn Spent", new: "case false:\n\t\treturn Spent", suite: decides},
+		{name: "custody: no second line", rule: "a payment is signed in one line at a time", file: guard, old: "if err == nil && others > 0 {", new: "if err == nil && others > 99 {", suite: decides},
+		{name: "custody: a cause is named", rule: "a credit names its transfer", file: "signer/authorize.go", old: "c.Cause.Ref == \"\":", new: "c.Cause.Ref == \"\" && false:", suite: leave},
+		{name: "custody: every check is asked", rule: "a claim passes all checks", file: "signer/authorize.go", old: "if verdicts[i].State != chain.Authorized {", new: "if verdicts[i].State == chain.RefusedClaim {", suite: leave},
+		{name: "custody: final for us", rule: "outcomes are read from final blocks", file: "signer/decide.go", old: "if height > head.Final.Height {", new: "if false {", suite: decides},
+		{name: "custody: freed by evidence", rule: "the daemon's word frees nothing", file: "signer/signer.go", old: "if s.ledgers == nil {\n\t\treturn s.guard.Free", new: "if true {\n\t\treturn s.guard.Free", suite: decides},
+		{name: "custody: released by evidence", rule: "the daemon's word releases nothing", file: "signer/signer.go", old: "if s.ledgers != nil {\n\t\treturn nil\n\t}\n\treturn s.guard.Release", new: "return s.guard.Release", suite: decides},
+		{name: "custody: cancellations end", rule: "nothing is cancelled where nothing was signed", file: "signer/signer.go", old: "if err == nil && o.Slot.Nonce >= next {", new: "if false {", suite: claims},
+		{name: "custody: what was done counts", rule: "a transaction pays what it says", file: "signer/decide.go", old: "Paid: tx.OK && does(did, w.Digest)", new: "Paid: tx.OK && (true || does(did, w.Digest))", suite: decides},
+		{name: "custody: addresses are ours", rule: "only addresses of our keys are given out", file: "signer/bind.go", old: "if b.Address != ours {", new: "if false {", suite: decides},
+		{name: "custody: a label counts from then on", rule: "nothing that came before counts for a label", file: pay, old: "case t.height < b.Since:", new: "case false:", suite: claims},
+		{name: "custody: a label is one user's", rule: "a binding is written once", file: bindings, old: "case found && known.User == b.User && known.Chain == b.Chain:\n\t\treturn nil", new: "case found && known.Chain == b.Chain:\n\t\treturn nil", suite: bound},
+		{name: "custody: an index is one user's", rule: "an address is given once", file: bindings, old: "); err != nil || n == 1 {\n\t\treturn err\n\t}\n\treturn ErrTaken", new: "); err != nil || n <= 1 {\n\t\treturn err\n\t}\n\treturn ErrTaken", suite: bound},
+		{name: "custody: our own depth", rule: "a transfer is as deep as the signer's policy wants", file: transfer, old: "!depth.Reached(t.height, head.Latest.Height, head.Final.Height)", new: "!depth.Reached(t.height, t.height, t.height)", suite: claims},
+		{name: "custody: watched from then on", rule: "what came before the signer watched proves nothing", file: transfer, old: "case cause.Height < since:", new: "case false:", suite: claims},
+		{name: "custody: failed transfers", rule: "a transfer that moved nothing proves nothing", file: transfer, old: "if t.Failed {", new: "if false {", suite: claims},
+		{name: "custody: the user of a deposit", rule: "a deposit is credited to whom its address was given", file: pay, old: "case p.To != b.User:", new: "case false:", suite: claims},
+		{name: "custody: a deposit's worth", rule: "a credit is at most the deposit's worth", file: pay, old: "case worth.Less(p.Amount):", new: "case false:", suite: claims},
+		{name: "custody: a deposit's token", rule: "a deposit is credited in its token", file: pay, old: "case string(p.Asset) != token.TokenID || claim.Cause.Token != token.TokenID:\n\t\treturn refused(\"transfer %s is credited", new: "case false:\n\t\treturn refused(\"transfer %s is credited", suite: claims},
+		{name: "custody: a payout's payee", rule: "a payout goes to whom the comment names", file: pay, old: "case p.To != named || p.Label != t.Memo.Label:", new: "case p.Label != t.Memo.Label:", suite: claims},
+		{name: "custody: a payout's label", rule: "a payout has the label of the comment", file: pay, old: "case p.To != named || p.Label != t.Memo.Label:", new: "case p.To != named:", suite: claims},
+		{name: "custody: a payout's bound", rule: "a payout is at most the value less the least fee", file: pay, old: "case most.Less(p.Amount):", new: "case false:", suite: claims},
+		{name: "custody: a payout's asset", rule: "a payout is in the token's asset", file: pay, old: "case p.Asset != token.Asset || claim.Cause.Token", new: "case claim.Cause.Token", suite: claims},
+		{name: "custody: the comment is an order", rule: "a transfer without an order is not paid out", file: pay, old: "if t.Memo.Fault != \"\" || t.Memo.Type != token.Type {", new: "if false {", suite: claims},
+		{name: "custody: not to ourselves", rule: "no payout goes to an account of ours", file: pay, old: "\tcase ours:\n\t\treturn refused(\"the comment", new: "\tcase ours && false:\n\t\treturn refused(\"the comment", suite: claims},
+		{name: "custody: money of our own", rule: "what is ours or the operators' is refunded to nobody", file: pay, old: "if ours || configured &&", new: "if ours && configured &&", suite: claims},
+		{name: "custody: a refund's payee", rule: "a refund goes to the sender", file: pay, old: "case err != nil || p.To != sender || p.Label != \"\":", new: "case err != nil || p.To != sender && false:", suite: claims},
+		{name: "custody: a refund's bound", rule: "a refund is at most the transfer", file: pay, old: "case t.Amount.Less(p.Amount):", new: "case false:", suite: claims},
+		{name: "custody: a refund's asset", rule: "a refund is in the transfer's asset", file: pay, old: "case p.Asset != t.Asset:", new: "case false:", suite: claims},
+		{name: "custody: sweeps stay ours", rule: "a sweep goes to an account of ours", file: cause, old: "case !ours:\n\t\treturn refused(\"%s is no account of %s: a", new: "case !ours && false:\n\t\treturn refused(\"%s is no account of %s: a", suite: claims},
+		{name: "custody: sweeps end at payers", rule: "a sweep goes to an account that pays", file: cause, old: "case p.Purpose == chain.Sweep && to.Kind != Hot && to.Kind != Gateway:", new: "case p.Purpose == chain.Sweep && to.Kind != Hot && false:", suite: claims},
+		{name: "custody: gas leaves the gas account", rule: "coin for gas leaves the gas account only", file: cause, old: "case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):", new: "case false:", suite: claims},
+		{name: "custody: people approve what is unproven only", rule: "nobody approves what contradicts its transfer", file: cause, old: "if errors.Is(err, errUnproven) && c.parts.Approved != nil {", new: "if err != nil && c.parts.Approved != nil {", suite: claims},
+	}
+}
