@@ -57,8 +57,6 @@ type Parts struct {
 	Networks func() []policy.Network // as configured now
 	Accounts []Account               // of all networks, also those that paid once
 	Bindings bindings
-	// Approved tells whether people have approved what nothing proves; nil: never.
-	Approved func(ctx context.Context, id chain.ID, c chain.Claim) (bool, error)
 }
 
 // Checker answers claims. It is safe for concurrent use.
@@ -127,15 +125,6 @@ func (c *Checker) Check(ctx context.Context, id chain.ID, claims []chain.Claim) 
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, claim := range claims {
 		err := c.prove(ctx, look, id, claim)
-		if errors.Is(err, errUnproven) && c.parts.Approved != nil {
-			ok, failed := c.parts.Approved(ctx, id, claim)
-			switch {
-			case failed != nil:
-				return nil, failed
-			case ok:
-				err = nil
-			}
-		}
 		verdict, ok := verdictOf(err)
 		if !ok {
 			return nil, fmt.Errorf("proving payment %d: %w", claim.Payment.ID, err)

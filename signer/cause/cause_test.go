@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -27,7 +26,6 @@ type world struct {
 	guard     *signguard.Guard
 	network   policy.Network
 	checker   *cause.Checker
-	approved  bool
 	user      string
 	address   string
 }
@@ -63,7 +61,6 @@ func setup(t *testing.T) *world {
 			{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
 		},
 		Bindings: w.guard,
-		Approved: func(context.Context, chain.ID, chain.Claim) (bool, error) { return w.approved, nil },
 	})
 	for _, account := range []string{w.eth.Address("hot"), w.eth.Address("gas"), w.address} {
 		w.eth.Endow(account, chain.Native, amount(1_000_000_000))
@@ -303,14 +300,4 @@ func TestAddressesGivenLaterAreSeen(t *testing.T) {
 	require.Equal(t, chain.Authorized, w.verdict("vite", c).State)
 	require.Equal(t, chain.Authorized, w.verdict("vite", c).State)
 	require.Equal(t, before+1, w.eth.Calls(chaintest.CallBlock), "what is final is read once")
-}
-
-// TestApprovalsProve: people may approve what nothing proves, and nothing that contradicts its transfer.
-func TestApprovalsProve(t *testing.T) {
-	w := setup(t)
-	w.approved = true
-	other, more := w.refunded(), w.refunded()
-	other.Payment.To, more.Payment.Amount = w.vite.Address("another"), amount(10_001)
-	require.Equal(t, chain.Authorized, w.verdict("vite", other).State)
-	require.Equal(t, chain.RefusedClaim, w.verdict("vite", more).State)
 }

@@ -49,7 +49,6 @@ func newThief(t *testing.T) *thief {
 		Keys: purse{w.eth}, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()},
 		Checks: []signer.Check{w.checker}, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite},
 	})
-	w.approved = false
 	th.paid = w.ordered()
 	require.NoError(t, th.take("eth", th.paid), "the honest payment")
 	w.mine()
