@@ -120,6 +120,7 @@ var mayImport = map[string][]string{
 // tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
 	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/recordstest/seed", "records/watch", "signer",
+	"signer/approval", "signer/blocklist", "signer/checks", "signer/limits",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest",
 	"vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }

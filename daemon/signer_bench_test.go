@@ -46,7 +46,7 @@ func newSigning(b *testing.B) *signing {
 		}
 		pay := chain.Payment{ID: uint64(i + 1), Purpose: chain.Credit, Asset: chain.Native, To: payee, Amount: chain.NewAmount(900)}
 		s.claims = append(s.claims, chain.Claim{
-			Account: hot, Payment: pay, Cause: chain.Cause{Network: "main", Token: "tti", User: user, Chain: "vite", Ref: hash},
+			Account: hot, Payment: pay, Cause: chain.Cause{Network: "main", Token: "tti", User: user, Chain: "vite", Ref: hash, Sender: user},
 		})
 		slot := chain.Slot{Account: hot, Key: "hot", Nonce: uint64(i)}
 		a, err := s.eth.Prepare(b.Context(), slot, pay, nil)

@@ -41,6 +41,7 @@ func custodyRules() []mutant {
 		{name: "custody: a refund's payee", rule: "a refund goes to the sender", file: pay, old: "case err != nil || p.To != sender || p.Label != \"\":", new: "case err != nil || p.To != sender && false:", suite: claims},
 		{name: "custody: a refund's bound", rule: "a refund is at most the transfer", file: pay, old: "case t.Amount.Less(p.Amount):", new: "case false:", suite: claims},
 		{name: "custody: a refund's asset", rule: "a refund is in the transfer's asset", file: pay, old: "case p.Asset != t.Asset:", new: "case false:", suite: claims},
+		{name: "custody: the sender", rule: "the sender that lists are asked for is the transfer's", file: cause, old: "if claim.Cause.Sender != t.From {", new: "if false {", suite: claims},
 		{name: "custody: sweeps stay ours", rule: "a sweep goes to an account of ours", file: cause, old: "case !ours:\n\t\treturn refused(\"%s is no account of %s: a", new: "case !ours && false:\n\t\treturn refused(\"%s is no account of %s: a", suite: claims},
 		{name: "custody: sweeps end at payers", rule: "a sweep goes to an account that pays", file: cause, old: "case p.Purpose == chain.Sweep && to.Kind != Hot && to.Kind != Gateway:", new: "case p.Purpose == chain.Sweep && to.Kind != Hot && false:", suite: claims},
 		{name: "custody: gas leaves the gas account", rule: "coin for gas leaves the gas account only", file: cause, old: "case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):", new: "case false:", suite: claims},

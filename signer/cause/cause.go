@@ -172,6 +172,9 @@ func (c *Checker) prove(ctx context.Context, look *look, id chain.ID, claim chai
 	if err != nil {
 		return err
 	}
+	if claim.Cause.Sender != t.From {
+		return refused("transfer %s came from %s, not from %s", t.Ref, t.From, claim.Cause.Sender)
+	}
 	if claim.Payment.Purpose == chain.Refund {
 		return c.refund(ctx, n, id, t, claim)
 	}

@@ -104,7 +104,7 @@ func (w *world) deposited(memo chain.Memo, to string, asset chain.Asset, units u
 	return chain.Claim{
 		Account: w.vite.Address("gateway"),
 		Payment: chain.Payment{ID: 1, Purpose: chain.Credit, Asset: usd, To: w.user, Amount: amount(1234)},
-		Cause:   chain.Cause{Network: "main", Token: usd, User: w.user, Chain: "eth", Height: height, Ref: t.Ref},
+		Cause:   chain.Cause{Network: "main", Token: usd, User: w.user, Chain: "eth", Height: height, Ref: t.Ref, Sender: t.From},
 	}
 }
 
@@ -122,7 +122,7 @@ func (w *world) withdrawn(memo chain.Memo) chain.Claim {
 	return chain.Claim{
 		Account: w.eth.Address("hot"),
 		Payment: chain.Payment{ID: 2, Purpose: chain.Credit, Asset: "usd", To: w.eth.Address("payee"), Amount: amount(999_000)},
-		Cause:   chain.Cause{Network: "main", Token: usd, User: w.user, Chain: "vite", Height: height, Ref: t.Ref},
+		Cause:   chain.Cause{Network: "main", Token: usd, User: w.user, Chain: "vite", Height: height, Ref: t.Ref, Sender: t.From},
 	}
 }
 
@@ -190,6 +190,7 @@ func TestAlteredClaims(t *testing.T) {
 	}{
 		"credit: payee":           {"vite", deposit, func(c *chain.Claim) { c.Payment.To = viteThief }, chain.RefusedClaim, "came for " + w.user},
 		"credit: user":            {"vite", deposit, func(c *chain.Claim) { c.Cause.User = viteThief }, chain.RefusedClaim, "is money of " + w.user},
+		"credit: sender":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Sender = thief }, chain.RefusedClaim, "came from"},
 		"credit: amount":          {"vite", deposit, func(c *chain.Claim) { c.Payment.Amount = amount(1235) }, chain.RefusedClaim, "is worth 1234, not 1235"},
 		"credit: token":           {"vite", deposit, func(c *chain.Claim) { c.Payment.Asset = coin }, chain.RefusedClaim, "is credited in tti_usd"},
 		"credit: chain":           {"eth", deposit, func(c *chain.Claim) { c.Account = w.eth.Address("hot") }, chain.RefusedClaim, "credited on vite"},
@@ -254,7 +255,7 @@ func TestTransfersThatProveNothing(t *testing.T) {
 	w.mine()
 	refused("eth", chain.Claim{
 		Account: w.eth.Address("hot"), Payment: chain.Payment{ID: 1, Purpose: chain.Refund, Asset: chain.Native, To: in.From, Amount: amount(50)},
-		Cause: chain.Cause{Network: "main", Chain: "eth", Height: height, Ref: in.Ref},
+		Cause: chain.Cause{Network: "main", Chain: "eth", Height: height, Ref: in.Ref, Sender: in.From},
 	}, chain.RefusedClaim, "owed nothing")
 	failed := w.eth.Send(chaintest.Out{From: w.eth.Address("sender"), To: w.address, Asset: "usd", Amount: amount(123_400), Failed: true, Memo: chain.Memo{Type: -1}})
 	w.eth.Mine(1)

@@ -2,11 +2,14 @@ package cause_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +17,10 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
+	"gatewayd/signer/approval"
+	"gatewayd/signer/blocklist"
+	"gatewayd/signer/checks"
+	"gatewayd/signer/limits"
 	"gatewayd/vite/core"
 )
 
@@ -24,6 +31,8 @@ type thief struct {
 	*signer.Signer
 	payee, owner string // his accounts
 	last         uint64 // payment number
+	approver     string // public key of a person whose private key the thief does not have
+	now          time.Time
 	paid         chain.Claim
 	waiting      chain.Order // of a payment that is signed and in no block
 }
@@ -44,11 +53,11 @@ func (purse) Agent(string) (a core.Address, err error)               { return a,
 func newThief(t *testing.T) *thief {
 	t.Helper()
 	w := setup(t)
-	th := &thief{world: w, payee: w.eth.Address("thief"), owner: w.vite.Address("thief"), last: 100}
-	th.Signer = signer.New(signer.Parts{
-		Keys: purse{w.eth}, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()},
-		Checks: []signer.Check{w.checker}, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite},
-	})
+	th := &thief{world: w, payee: w.eth.Address("thief"), owner: w.vite.Address("thief"), last: 100, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
+	public, err := approval.NewKey(filepath.Join(t.TempDir(), "ann.key"))
+	require.NoError(t, err)
+	th.approver = public
+	th.start()
 	th.paid = w.ordered()
 	require.NoError(t, th.take("eth", th.paid), "the honest payment")
 	w.mine()
@@ -56,6 +65,25 @@ func newThief(t *testing.T) *thief {
 	require.NoError(t, err)
 	require.NoError(t, th.Decide(t.Context(), "eth", head.Final.Height-1)) // its block
 	return th
+}
+
+// start makes the signer, as a process that begins: with limits of a day, an approver, and a list that is not empty.
+func (th *thief) start() {
+	th.t.Helper()
+	assets := []checks.Asset{{Network: "main", Token: usd, Symbol: "USD", Chain: "eth", Asset: "usd", Decimals: 4, TokenDecimals: 2}}
+	list := filepath.Join(th.t.TempDir(), "list")
+	require.NoError(th.t, os.WriteFile(list, []byte(th.vite.Address("wanted")+"\n"), 0o600))
+	set, err := checks.New(th.t.Context(), checks.Config{
+		Limits:    limits.Config{Tokens: []limits.Token{{Network: "main", Token: usd, PerDay: amount(200_000)}}, Fees: []limits.FeeBudget{{Chain: "eth", PerDay: amount(20_000)}}},
+		Approvals: approval.Config{Needed: 1, Approvers: []approval.Approver{{Name: "ann", Key: th.approver}}, Tokens: []approval.Token{{Network: "main", Token: usd, ApproveAbove: amount(40_000)}}},
+		BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: list}}},
+	}, assets, th.guard, func() time.Time { return th.now })
+	require.NoError(th.t, err)
+	th.Signer = signer.New(signer.Parts{
+		Keys: purse{th.eth}, Guard: th.guard, Rules: map[chain.ID]chain.Rules{"eth": th.eth.Rules(), "vite": th.vite.Rules()},
+		Checks:  []signer.Check{set.Unless(th.checker.Check), checks.Func(set.Listed), checks.Func(set.Limited), checks.Func(set.Approved)},
+		Ledgers: map[chain.ID]signer.Ledger{"eth": th.eth, "vite": th.vite}, Fees: set, Authorized: set.Authorized, Now: set.Now, Report: set.Report,
+	})
 }
 
 // key is the path of an account of ours.
@@ -243,7 +271,7 @@ var ways = []way{
 		th.mine()
 		return th.take("eth", th.altered(th.paid, func(c *chain.Claim) {
 			c.Payment = chain.Payment{ID: c.Payment.ID, Purpose: chain.Refund, Asset: chain.Native, To: in.From, Amount: amount(50)}
-			c.Cause.Chain, c.Cause.Height, c.Cause.Ref = "eth", height, in.Ref
+			c.Cause.Chain, c.Cause.Height, c.Cause.Ref, c.Cause.Sender = "eth", height, in.Ref, in.From
 		}))
 	}},
 	{"A withdrawal signed twice while its first payment waits", "under another number", func(th *thief) error {
@@ -324,7 +352,63 @@ var ways = []way{
 		o.Slot.Branch = 2
 		return th.sign("vite", o)
 	}},
+	{"A listed sender whose name is changed", "came from", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Sender = th.vite.Address("somebody") })},
+	{"A listed sender", "is on the list", func(th *thief) error { return th.take("eth", th.large("wanted", 10_000)) }},
+	{"A large withdrawal without approval", "approval", func(th *thief) error { return th.take("eth", th.large("rich", 45_000)) }},
+	{"A large withdrawal with a forged approval", "approval", func(th *thief) error {
+		_, key, err := ed25519.GenerateKey(nil)
+		if err != nil {
+			return err
+		}
+		c := th.large("rich", 45_000)
+		forged, err := approval.Sign(key, "eth", c, th.now.Add(time.Hour))
+		c.Approvals = []chain.Approval{forged}
+		c.Approvals[0].Key = th.approver
+		return errors.Join(err, th.take("eth", c))
+	}},
+	{"A refund to him with a forged approval", "approval", refundWith(func(th *thief, c *chain.Claim) {
+		c.Payment.To = th.owner
+		c.Approvals = []chain.Approval{{Key: th.approver, Expires: th.now.Add(time.Hour).Unix(), Nonce: "n", Signature: "c2hvcnQ="}}
+	})},
+	{"More in a day than the limit", "limit of a day", (*thief).overLimit},
+	{"The limit reset by a start with the clock set back", "limit of a day", func(th *thief) error {
+		th.now = th.now.Add(-48 * time.Hour)
+		th.start()
+		return th.overLimit()
+	}},
+	{"Gas paid to a miner, again and again", "fees", func(th *thief) error {
+		for range 200 {
+			if err := sweepWith(func(th *thief, c *chain.Claim) {
+				c.Account, c.Payment.To = th.eth.Address("hot"), th.eth.Address("hot 2")
+			})(th); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
 	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+}
+
+// large is a withdrawal by a user of so much, with all of its net amount to be paid.
+func (th *thief) large(user string, gross uint64) chain.Claim {
+	hash := th.vite.Deposit(th.vite.Address(user), th.vite.Address("gateway"), usd, amount(gross), chain.Memo{Type: 0, Address: th.eth.Address("payee of " + user)})
+	th.vite.Mine(1)
+	in, height := th.find(th.vite, hash)
+	th.mine()
+	return th.altered(th.paid, func(c *chain.Claim) {
+		c.Payment.To, c.Payment.Amount = th.eth.Address("payee of "+user), amount((gross-10)*100)
+		c.Cause = chain.Cause{Network: "main", Token: usd, User: in.From, Chain: "vite", Height: height, Ref: in.Ref, Sender: in.From}
+	})
+}
+
+// overLimit has honest withdrawals paid until one is held.
+func (th *thief) overLimit() error {
+	for range 20 {
+		if err := th.take("eth", th.large("rich", 30_000)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fresh is a withdrawal of a user's in the newest block, with the thief as its payee.
