@@ -46,12 +46,12 @@ type Users struct {
 	paying  sync.Mutex // of the demo user's account on the source chain
 	watched watch
 
-	mu      sync.Mutex
-	session *session
+	opened  chan struct{} // closed when session is known
+	session session
 }
 
 func New(o Options, log *logrus.Logger) *Users {
-	return &Users{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
+	return &Users{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), opened: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
 }
 
 // sourceKey is a key of the source chain that everybody can derive.
@@ -209,9 +209,8 @@ func (u *Users) openSession(ctx context.Context) error {
 	if err := t.HasQuota(ctx); err != nil {
 		return err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.session = &session{Address: t.Account(), Key: t.API.Key, Secret: t.API.Secret}
+	u.session = session{Address: t.Account(), Key: t.API.Key, Secret: t.API.Secret}
+	close(u.opened)
 	return nil
 }
 

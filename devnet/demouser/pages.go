@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -46,7 +47,13 @@ func (u *Users) serve(answer func(ctx context.Context, body *json.Decoder) (any,
 	}
 }
 
+// await waits for what the demo user needs; what is there already is there also for who leaves.
 func (u *Users) await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
 	select {
 	case <-done:
 		return nil
@@ -151,13 +158,16 @@ func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
 
 var errNoSession = errors.New("the demo user's API key is being made")
 
+// sessionPatience is how long a page waits for the key, which is made in the first seconds.
+const sessionPatience = 10 * time.Second
+
 // getSession answers the demo user's API key, and has the market maker know that somebody watches.
-func (u *Users) getSession(context.Context, *json.Decoder) (any, error) {
+func (u *Users) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
 	u.watched.see()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.session == nil {
+	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+	defer cancel()
+	if u.await(ctx, u.opened) != nil {
 		return nil, errNoSession
 	}
-	return *u.session, nil
+	return u.session, nil
 }

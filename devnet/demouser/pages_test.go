@@ -1,6 +1,7 @@
 package demouser
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -54,14 +55,19 @@ func TestDemoAccount(t *testing.T) {
 	require.Regexp(t, `"privateKey":"[0-9a-f]{128}"`, answer)
 }
 
-// Who asks for the key before it is made is told so, and is seen by the market maker.
+// Who leaves before the key is made has waited in vain, and is seen by the market maker.
 func TestSessionBeforeAndAfter(t *testing.T) {
 	u := users()
 	close(u.ready)
 	h := u.Demo().Exchange["/demo/session"]
-	require.Contains(t, asked(h, "GET", "/demo/session", ""), errNoSession.Error())
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/demo/session", http.NoBody).WithContext(gone))
+	require.Contains(t, answer.Body.String(), errNoSession.Error())
 	require.Equal(t, busyPace, u.watched.pace())
-	u.session = &session{Address: "vite_1", Key: "K", Secret: "S"}
+	u.session = session{Address: "vite_1", Key: "K", Secret: "S"}
+	close(u.opened)
 	require.JSONEq(t, `{"address":"vite_1","key":"K","secret":"S"}`, asked(h, "GET", "/demo/session", ""))
 }
 
