@@ -49,7 +49,7 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 		if err != nil {
 			return err
 		}
-		defer client.Close()
+		defer func() { _ = client.Close() }() // nothing is under way any more
 		w.Signer = client
 	}
 	ctx, stop := context.WithCancel(ctx)

@@ -81,7 +81,7 @@ func (c *Console) private(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		r.Body = http.MaxBytesReader(x.Response(), r.Body, maxBody)
-		err := error(nil)
+		var err error
 		switch site := r.Header.Get("Sec-Fetch-Site"); {
 		case !c.Guard.Secure(r):
 			err = refusal(http.StatusForbidden, "the console is served over HTTPS, or to this machine")

@@ -188,7 +188,7 @@ func (d *Doctor) signer() {
 		d.add(false, what, err.Error(), "correct wallet.signer and wallet.signer_tls")
 		return
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), signerTime)
 	defer cancel()
 	guard, err := client.Identity(ctx)
