@@ -55,7 +55,7 @@ assert.match(await look(address.slice(0, -1) + (address.endsWith("0") ? "1" : "0
 assert.equal(await look(" " + address + " "), "");
 assert.equal(at("key").textContent, "none");
 assert.match(at("agent").textContent, /^vite_[0-9a-f]{50}$/);
-assert.match(at("calls").textContent, /^up to 10 orders and cancels a minute$/);
+assert.match(at("calls").textContent, /^up to 60 orders and cancels a minute$/);
 assert.match(at("pairs").textContent, /^none/);
 assert.equal(at("send").textContent, "Get the key");
 await at("copy-text").fire("click");
