@@ -1,0 +1,46 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/signer/approval"
+	"gatewayd/signer/remote"
+	"gatewayd/wallet/hsm"
+)
+
+// TestKeysAreInOnePlace: a daemon that asks a signer names no keys, and nothing that only who has them can hold or serve.
+func TestKeysAreInOnePlace(t *testing.T) {
+	daemon := Config{Wallet: Wallet{Signer: "unix:/run/gatewayd-signer.sock"}}
+	faults := func(c Config) string {
+		var told []string
+		c.checkSigner(func(what string, err error) {
+			if err != nil {
+				told = append(told, fmt.Sprintf("%s: %s", what, err))
+			}
+		})
+		return strings.Join(told, "\n")
+	}
+	require.Empty(t, faults(daemon))
+	require.Empty(t, faults(Config{}))
+	for rule, change := range map[string]func(*Config){
+		"wallet.store: the keys are the signer's":         func(c *Config) { c.Wallet.Store = "data/wallet/store" },
+		"wallet.password_file: the keys are the signer's": func(c *Config) { c.Wallet.PasswordFile = "/etc/gatewayd/password" },
+		"wallet.password_env: the keys are the signer's":  func(c *Config) { c.Wallet.PasswordEnv = "PASSWORD" },
+		"wallet.pkcs11: ":               func(c *Config) { c.Wallet.PKCS11 = hsm.Config{Module: "/lib/m.so"} },
+		"wallet.rpc: the signer serves": func(c *Config) { c.Wallet.RPC.IPC = "data/wallet.ipc" },
+		"signer.listen: ":               func(c *Config) { c.Signer.Place = remote.Config{Listen: "unix:/run/other.sock"} },
+		"signer: limits, approvals and block_list hold where the keys are": func(c *Config) {
+			c.Signer.Approvals = approval.Config{Needed: 2}
+		},
+		"wallet: ": func(c *Config) { c.Wallet.Signer = "http://signer" },
+	} {
+		c := daemon
+		change(&c)
+		require.Contains(t, faults(c), rule)
+	}
+	require.Contains(t, faults(Config{Wallet: Wallet{SignerTLS: remote.TLS{Cert: "a"}}}), "wallet.signer_tls: stands beside wallet.signer only")
+}
