@@ -211,3 +211,30 @@ func rowOfUnknownTx(f recovery.UnknownTx) UnknownTxRow {
 	}
 	return row
 }
+
+// bindingsAtOnce is how many bindings are read in one look.
+const bindingsAtOnce = 1000
+
+// EachBinding hands over who has which deposit address or label, as a sign-guard keeps it.
+func (d *Session) EachBinding(ctx context.Context, tell func(signguard.Binding) error) error {
+	for after := uint64(0); ; {
+		var list []records.Binding
+		err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
+			list, err = tx.Bindings(after, bindingsAtOnce)
+			return err
+		})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		after = list[len(list)-1].ID
+		for _, b := range list {
+			kept := signguard.Binding{Network: b.Network, Chain: b.Chain, Index: b.PathIndex, Address: b.Address, User: b.Owner}
+			if b.Label != "" { // all labels are told at one address
+				kept.Address, kept.Label = "", b.Label
+			}
+			if err := tell(kept); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -184,3 +184,16 @@ func (tx *Tx) binding(where string, args ...any) (Binding, bool, error) {
 	}
 	return r.binding(), found, nil
 }
+
+// Bindings answers those with a higher id than after, lowest first, at most limit of them.
+func (tx *Tx) Bindings(after uint64, limit int) ([]Binding, error) {
+	var rows []bindingRow
+	if err := tx.list(&rows, `SELECT `+bindingColumns+` FROM bindings WHERE id > ? ORDER BY id LIMIT ? + 0`, after, clampLimit(limit)); err != nil {
+		return nil, fmt.Errorf("reading bindings: %w", err)
+	}
+	list := make([]Binding, len(rows))
+	for i, r := range rows {
+		list[i] = r.binding()
+	}
+	return list, nil
+}

@@ -31,7 +31,7 @@ func accountCommand(w streams) *cobra.Command {
 	config := configFlag(c)
 	c.AddCommand(
 		accountListCommand(w, config), accountShowCommand(w, config), accountSettleCommand(w, config),
-		accountResumeCommand(w, config), accountStopCommand(w, config), accountAdoptGuardCommand(w, config),
+		accountResumeCommand(w, config), accountStopCommand(w, config), accountAdoptGuardCommand(w, config), accountBindingsCommand(w, config),
 	)
 	return c
 }

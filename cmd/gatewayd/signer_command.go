@@ -40,7 +40,7 @@ func signerCommand(w streams) *cobra.Command {
 		defer signal.Stop(hangups)
 		return daemon.ServeSigner(cmd.Context(), cfg, daemon.Outside{Keys: keys, Getenv: w.getenv, Hangups: hangups, Log: log})
 	}
-	c.AddCommand(signerBackupCommand(w, path))
+	c.AddCommand(signerBackupCommand(w, path), signerImportCommand(w, path))
 	return c
 }
 

@@ -36,7 +36,7 @@ func apart(t *testing.T, c *config.Config) *signerProcess {
 	text, err := yaml.Marshal(of)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(s.config, text, 0o600))
-	c.Wallet = config.Wallet{Signer: "unix:" + s.socket}
+	c.Wallet, c.Signer = config.Wallet{Signer: "unix:" + s.socket}, config.Signer{}
 	return s
 }
 

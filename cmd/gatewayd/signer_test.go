@@ -15,6 +15,7 @@ import (
 	"gatewayd/devnet"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
+	"gatewayd/records/signguard"
 )
 
 // newVictimApart is a daemon on chains that live on, and its signer, each a process.
@@ -99,4 +100,52 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 		out, err := v.operator(t, "account", "list")
 		return err == nil && strings.Contains(out, string(records.AccountHalted))
 	})
+}
+
+// TestBindingsAreHandedOver: what a daemon has given out before there was a signer, the signer's owner takes over, and nothing that is not of its keys.
+func TestBindingsAreHandedOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	eth, dai := r.customer(t, "ETH"), r.customer(t, "DAI")
+	given := r.mustCommand(t, "account", "bindings")
+	require.Contains(t, given, depositAddress(t, eth))
+	require.Contains(t, given, dai.Vite.Address().String())
+
+	stores, store, password := recovered(t)
+	c := r.Daemon.Config
+	c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
+	s := apart(t, &c)
+	list := filepath.Join(t.TempDir(), "bindings.json")
+	require.NoError(t, os.WriteFile(list, []byte(given), 0o600))
+	imported := func(file string) (string, error) {
+		out := outside(t)
+		var text strings.Builder
+		out.stdout = &text
+		err := run(t.Context(), []string{"signer", "import-bindings", file, "-c", s.config}, out)
+		return text.String(), err
+	}
+	text, err := imported(list)
+	require.NoError(t, err)
+	require.Equal(t, "2 bindings are new, 0 were known.\n", text)
+	text, err = imported(list)
+	require.NoError(t, err)
+	require.Equal(t, "0 bindings are new, 2 were known.\n", text)
+	guard, err := signguard.Open(filepath.Join(s.data, "guard.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, guard.Close()) })
+	b, known, err := guard.OfAddress(t.Context(), "eth", depositAddress(t, eth))
+	require.NoError(t, err)
+	require.True(t, known)
+	require.Equal(t, eth.Vite.Address().String(), b.User)
+
+	for rule, altered := range map[string]string{
+		"the signer's keys have another": strings.ReplaceAll(given, depositAddress(t, eth), goodPayee),
+		"is another user's":              strings.ReplaceAll(given, eth.Vite.Address().String(), dai.Vite.Address().String()),
+		"binding 1: ":                    "{\"user\":1}",
+		"unknown field":                  "{\"secret\":\"x\"}",
+	} {
+		require.NoError(t, os.WriteFile(list, []byte(altered), 0o600))
+		_, err := imported(list)
+		require.ErrorContains(t, err, rule)
+	}
 }

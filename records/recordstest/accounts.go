@@ -139,6 +139,15 @@ func testBindings(t *testing.T, url string) {
 	require.Equal(t, "1001", first.Label)
 	require.Equal(t, "1002", second.Label, "a taken label is made anew")
 	require.Equal(t, first, bindLabel(Alice))
+	r.See(func(tx *records.Tx) error {
+		all, err := tx.Bindings(0, 100)
+		require.NoError(t, err)
+		require.Contains(t, all, a)
+		require.Contains(t, all, second)
+		rest, err := tx.Bindings(all[0].ID, 1)
+		require.Equal(t, all[1:2], rest)
+		return err
+	})
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
 		_, err := tx.BindLabel(Network, Source, "vite_carol", Shared, func() string { return "1001" })
 		return err
