@@ -201,6 +201,29 @@ type shape struct {
 	Required    []string
 	Properties  map[string]json.RawMessage
 	Items       json.RawMessage
+	AllOf       []json.RawMessage
+}
+
+// told is the description, with those of what a list's entries have besides the shape that they are of.
+func (s shape) told() string {
+	var of shape
+	if s.Items == nil || json.Unmarshal(s.Items, &of) != nil {
+		return s.Description
+	}
+	text := []string{}
+	for _, raw := range of.AllOf {
+		var part shape
+		if json.Unmarshal(raw, &part) != nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
+			var m shape
+			if json.Unmarshal(part.Properties[name], &m) == nil && m.Description != "" {
+				text = append(text, name+": "+m.Description)
+			}
+		}
+	}
+	return strings.TrimSpace(s.Description + "\n" + strings.Join(text, "\n"))
 }
 
 func (d *document) members(raw json.RawMessage) (list []member) {
@@ -213,7 +236,7 @@ func (d *document) members(raw json.RawMessage) (list []member) {
 		if json.Unmarshal(s.Properties[name], &m) != nil {
 			continue
 		}
-		list = append(list, member{Name: name, Type: m.kind(), Description: m.Description, Optional: !slices.Contains(s.Required, name)})
+		list = append(list, member{Name: name, Type: m.kind(), Description: m.told(), Optional: !slices.Contains(s.Required, name)})
 	}
 	return list
 }
@@ -223,6 +246,11 @@ func (s shape) kind() string {
 	switch {
 	case s.Ref != "":
 		return s.Ref[strings.LastIndex(s.Ref, "/")+1:]
+	case len(s.AllOf) > 0:
+		var first shape
+		if json.Unmarshal(s.AllOf[0], &first) == nil {
+			return first.kind()
+		}
 	case len(s.Enum) > 0:
 		var words []string
 		for _, one := range s.Enum {
