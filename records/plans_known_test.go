@@ -37,6 +37,7 @@ var excuses = []excuse{
 	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},
 	{by: "balances.HoldingsAt", with: "height <= ", why: "reads the blocks between two comparisons"},
 	{by: "(*Tx).NewHoldings", why: "a page of accounts"},
+	{by: "(*Tx).Bindings", why: "a page of bindings"},
 	{by: "(*Tx).BusyAccounts", step: "accounts_new", why: "PostgreSQL reads a table of a few addresses whole, and one of many by its key"},
 	{by: "(*Tx).NewBranch", with: "number >= ", why: "from a number near the end of the account's line on"},
 	{by: "(*Tx).ResumeAccount", with: "COUNT(DISTINCT number)", why: "operators ask for it; it counts what the account did since it was adopted"},
