@@ -3,12 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
-	"gatewayd/signer/checks"
 	"gatewayd/signer/remote"
 )
 
@@ -42,7 +40,7 @@ func (c Config) checkSigner(add func(what string, err error)) {
 	if c.Wallet.RPC.Enabled() {
 		add("wallet.rpc", errors.New("the signer serves it: name it in its configuration"))
 	}
-	if !reflect.DeepEqual(c.Signer.Config, checks.Config{}) {
+	if c.Signer.Config.Holds() {
 		add("signer", errors.New("limits, approvals and block_list hold where the keys are: name them in the signer's configuration"))
 	}
 	if c.Signer.Place.Listen != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/signer/approval"
+	"gatewayd/signer/limits"
 	"gatewayd/signer/remote"
 	"gatewayd/wallet/hsm"
 )
@@ -26,6 +27,9 @@ func TestKeysAreInOnePlace(t *testing.T) {
 	}
 	require.Empty(t, faults(daemon))
 	require.Empty(t, faults(Config{}))
+	written := daemon // as a file reads that was written with all its keys
+	written.Signer.Limits.Tokens, written.Signer.Approvals.Needed = []limits.Token{}, 1
+	require.Empty(t, faults(written))
 	for rule, change := range map[string]func(*Config){
 		"wallet.store: the keys are the signer's":         func(c *Config) { c.Wallet.Store = "data/wallet/store" },
 		"wallet.password_file: the keys are the signer's": func(c *Config) { c.Wallet.PasswordFile = "/etc/gatewayd/password" },
@@ -34,7 +38,7 @@ func TestKeysAreInOnePlace(t *testing.T) {
 		"wallet.rpc: the signer serves": func(c *Config) { c.Wallet.RPC.IPC = "data/wallet.ipc" },
 		"signer.listen: ":               func(c *Config) { c.Signer.Place = remote.Config{Listen: "unix:/run/other.sock"} },
 		"signer: limits, approvals and block_list hold where the keys are": func(c *Config) {
-			c.Signer.Approvals = approval.Config{Needed: 2}
+			c.Signer.Approvals.Approvers = []approval.Approver{{Name: "anna"}}
 		},
 		"wallet: ": func(c *Config) { c.Wallet.Signer = "http://signer" },
 	} {

@@ -44,6 +44,13 @@ func (c Config) Check() error {
 	return nil
 }
 
+// Holds tells whether any of the sections holds anything.
+func (c Config) Holds() bool {
+	limited := len(c.Limits.Tokens) > 0 || c.Limits.GatewayDay != "" || len(c.Limits.Fees) > 0
+	approved := len(c.Approvals.Approvers) > 0 || len(c.Approvals.Tokens) > 0
+	return limited || approved || len(c.BlockList.Files) > 0 || c.BlockList.Screen.URL != ""
+}
+
 // Asset is a gateway token as one of its chains has it.
 type Asset = limits.Asset
 
