@@ -58,7 +58,7 @@ func signerImportCommand(w streams, path *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer guard.Close()
+			defer func() { _ = guard.Close() }() // what it has imported is durable
 			added, seen, err := importBindings(cmd.Context(), guard, file, ownAddress(cfg, keys))
 			if err != nil {
 				return err
