@@ -4,8 +4,8 @@
 //	claim ─▶ checks: may it be paid? ─▶ sign-guard: its cause's first and only? ─▶ authorization
 //	order ─▶ rules of its ledger: is the transaction the payment? ─▶ sign-guard: authorized, the slot's first and only? ─▶ key ─▶ signed transaction
 //
-// It owns the keys and the sign-guard, and is the only part of the program that has them. It asks no node: what a payment is owed for it does not
-// know (docs/custody.md says what that leaves open).
+// It owns the keys and the sign-guard, and is the only part of the program that has them. It asks no node itself: what a payment is owed for, its checks
+// tell, where it has nodes of its own (package cause); docs/custody.md says what is open without.
 package signer
 
 import (
@@ -78,8 +78,8 @@ func New(p Parts) *Signer {
 	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, ledgers: p.Ledgers}
 }
 
-// Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error that is ErrRefused. The
-// sign-guard passes all of those or none, and is signguard.ErrUnauthorized when one has no authorization and was not signed before.
+// Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error
+// that is ErrRefused. The sign-guard passes all of those or none, and is signguard.ErrUnauthorized when one has no authorization and was not signed before.
 func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	rules, ok := s.rules[id]
 	switch {

@@ -76,8 +76,8 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// orderSigner authorizes what may be bound. It has the keys and the sign-guard, which knows what was signed where and survives a restored database (docs/payment-rules.md 5). It signs
-// orders, as many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
+// orderSigner authorizes what may be bound. It has the keys and the sign-guard, which knows what was signed where and survives a restored database
+// (docs/payment-rules.md 5). It signs orders, as many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
 type orderSigner interface {
 	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,7 +99,7 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 	c.Flags().StringVar(&role, "role", string(access.Viewer), fmt.Sprintf("one of %v", access.Roles()))
 	_ = c.RegisterFlagCompletionFunc("role", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { // the flag is there
 		var names []string
-		for _, r := range slices.All(access.Roles()) {
+		for _, r := range access.Roles() {
 			names = append(names, string(r))
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp

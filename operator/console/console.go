@@ -3,7 +3,6 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -132,8 +131,4 @@ func (c *Console) gateway() (Gateway, error) {
 		return g, refusal(http.StatusServiceUnavailable, "the database is not open: try again in a moment")
 	}
 	return g, nil
-}
-
-func (c *Console) view(ctx context.Context, g Gateway, f func(*records.Tx) error) error {
-	return g.Session.Store.View(ctx, f)
 }

@@ -116,7 +116,7 @@ func (c *Console) record(r request) error {
 
 func (c *Console) channels(r request) error {
 	var list []operator.ChannelRow
-	err := c.view(r.Request().Context(), r.Gateway, func(tx *records.Tx) (err error) {
+	err := r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) (err error) {
 		list, err = operator.ChannelRows(tx, r.Session.Config)
 		return err
 	})
@@ -142,7 +142,7 @@ type account struct {
 
 func (c *Console) accounts(r request) error {
 	list := []account{}
-	err := c.view(r.Request().Context(), r.Gateway, func(tx *records.Tx) error {
+	err := r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
 		for _, id := range r.Session.Config.ChainIDs() {
 			rows, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
@@ -177,7 +177,7 @@ func (c *Console) history(r request) error {
 		return err
 	}
 	list := []line{}
-	err = c.view(r.Request().Context(), r.Gateway, func(tx *records.Tx) error {
+	err = r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
 		rows, err := tx.HistoryAfter(after, operator.DefaultLimit)
 		for _, e := range rows {
 			list = append(list, line{e.Seq, operator.Stamp(e.At), e.Actor, e.Subject, e.SubjectID, e.Event, e.Detail})

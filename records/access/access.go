@@ -36,7 +36,7 @@ var (
 type User struct {
 	Name     string
 	Role     Role
-	Password string // as password.Hash makes it
+	Password string // hashed, with its salt
 	TOTP     string // secret of the second factor, base32
 	Created  time.Time
 }

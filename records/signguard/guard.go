@@ -89,9 +89,10 @@ type Signature struct {
 	Evidence  bool // see Authorization
 }
 
-// Allow lets signatures pass, all or none, or is ErrRefused, or ErrUnauthorized for one that nothing was signed for yet and that has no authorization. The first digest of a slot is stored before Allow answers, and only the same passes
-// there again. A payment has one slot in a branch until Free says that it lost it; branches exclude each other on the ledger. A cancellation
-// passes at any slot; at a slot that nothing was signed for yet, it keeps the slot for itself.
+// Allow lets signatures pass, all or none, or is ErrRefused, or ErrUnauthorized for one that nothing was signed for yet and that has no authorization.
+// The first digest of a slot is stored before Allow answers, and only the same passes there again. A payment has one slot in a branch until Free says
+// that it lost it; branches exclude each other on the ledger. A cancellation passes at any slot; at a slot that nothing was signed for yet, it keeps
+// the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
 	return g.update(ctx, func(t *sqlx.Tx) error {
 		for _, w := range wanted {
