@@ -9,12 +9,14 @@ RUN go mod download
 COPY . .
 RUN scripts/build.sh "$TARGETARCH" "$VERSION" "$COMMIT" /out/gatewayd \
  && scripts/image-root.sh /out/gatewayd /out/root \
- && mkdir -m 700 /out/own
+ && mkdir -m 700 /out/own && mkdir -m 750 /out/shared
 
 FROM scratch
 COPY --from=build /out/root /
 COPY --from=build --chown=65532:65532 /out/own /data
 COPY --from=build --chown=65532:65532 /out/own /home/nonroot
+COPY --from=build --chown=65533:65533 /out/own /var/lib/gatewayd-signer
+COPY --from=build --chown=65533:65533 /out/shared /run/gatewayd-signer
 USER 65532:65532
 WORKDIR /data
 VOLUME /data

@@ -22,6 +22,11 @@ demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil or SOURCE=geth u
 demo-exchange: ## an API key, orders, pushes and a withdrawal on the exchange of a running `make run`
 	go run ./cmd/gatewayd demo exchange
 
+.PHONY: demo-custody
+demo-custody: ## a thief who owns the daemon, limits, approvals, a block list, with the signer as a process; SOURCE=geth uses that node
+	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth) scripts/go-tool.sh geth ;; esac
+	go run ./cmd/gatewayd demo custody --source=$(SOURCE)
+
 .PHONY: drill
 drill: ## breaks three gateways in every way there is and repairs them by command (three minutes); ARGS="-run TestDrill//halted-account"
 	@scripts/npm-install.sh
@@ -70,6 +75,16 @@ contracts-check: ## fails if the committed contracts differ from their sources
 .PHONY: pages
 pages: ## the pages: web/ui to web/dist
 	scripts/web.sh
+
+.PHONY: pictures
+pictures: ## README's pictures, taken of the running pages (docs/pictures)
+	@scripts/npm-install.sh && scripts/browser.sh >/dev/null
+	go test -count=1 -run TestNewcomerInBrowser ./cmd/gatewayd
+	for name in bridge trade phone; do cp build/pictures/readme-$$name.png docs/pictures/$$name.png; done
+
+.PHONY: site
+site: ## the documents as a site: build/site, with every link checked
+	@scripts/site.sh
 
 .PHONY: image
 image: ## container image (needs a Docker engine)

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"fmt"
 	"strings"
@@ -67,6 +68,16 @@ func (a Amount) Whole(decimals uint8) string {
 		return whole
 	}
 	return whole + "." + part
+}
+
+// ParseWhole reads what Whole writes: 1.5 with 6 decimals is 1500000. More digits than the asset has are an error.
+func ParseWhole(text string, decimals uint8) (Amount, error) {
+	whole, part, _ := strings.Cut(text, ".")
+	if whole == "" || len(part) > int(decimals) || strings.HasSuffix(text, ".") {
+		return Amount{}, fmt.Errorf("%q is no number with at most %d digits behind the point", text, decimals)
+	}
+	digits := strings.TrimLeft(whole+part+strings.Repeat("0", int(decimals)-len(part)), "0")
+	return ParseAmount(cmp.Or(digits, "0"))
 }
 
 // IsZero tells whether there is nothing.

@@ -109,5 +109,12 @@ func TestWholeUnits(t *testing.T) {
 		{"0", 18, "0"}, {"1", 0, "1"}, {"1500000", 6, "1.5"}, {"1", 18, "0.000000000000000001"}, {"1000000000000000000", 18, "1"}, {"120", 2, "1.2"}, {"5", 1, "0.5"},
 	} {
 		require.Equal(t, c.want, MustAmount(c.units).Whole(c.decimals), c.units)
+		back, err := ParseWhole(c.want, c.decimals)
+		require.NoError(t, err)
+		require.Equal(t, c.units, back.String())
+	}
+	for _, wrong := range []string{"", ".", "1.", ".5", "1.2345678", "-1", "1e3", "1.2.3", "1,5", strings.Repeat("9", 90)} {
+		_, err := ParseWhole(wrong, 6)
+		require.Error(t, err, wrong)
 	}
 }

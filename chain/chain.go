@@ -89,6 +89,7 @@ const (
 	Credit  Purpose = "credit"
 	Refund  Purpose = "refund"
 	Sweep   Purpose = "sweep"
+	Cold    Purpose = "cold" // from a hot account to the address that the operators keep offline
 	Gas     Purpose = "gas"
 	Receive Purpose = "receive"
 	Cancel  Purpose = "cancel"

@@ -19,7 +19,8 @@ type Chain struct {
 	ID       chain.ID
 	Kind     string // the section of the configuration that it stands in
 	Source   bool   // tokens come from it; false: they are bridged to it
-	Accounts int    // of each network that pay on it, at least one
+	Accounts int    // of each network that pay on it or did, at least one
+	Retired  []int  // the indexes of those that pay no more
 	OnDemand bool   // blocks come only with transactions
 	Decimals uint8  // of its coin
 	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
@@ -44,11 +45,11 @@ func (c Config) Chains() (list []Chain) {
 	for _, e := range c.Ethereum {
 		e = c.withTokens(e)
 		list = append(list, Chain{
-			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType, Tokens: e.Tokens, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
+			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType, Tokens: e.Tokens, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
 		})
 	}
 	for _, v := range c.Vite {
-		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Settings: v})
+		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Retired: v.Retired, Settings: v})
 	}
 	return append(list, c.Linked...)
 }
@@ -115,6 +116,24 @@ func CheckAccounts(n int) error {
 	return nil
 }
 
+// count is how many accounts of each network there are.
+func (c Chain) count() int { return max(1, c.Accounts) }
+
+// checkRetired refuses to retire what is not there, or everything.
+func (c Chain) checkRetired() error {
+	seen := map[int]bool{}
+	for _, i := range c.Retired {
+		if i < 0 || i >= c.count() || seen[i] {
+			return fmt.Errorf("retired: %d is no index of one of %d accounts, counted from 0, or stands twice", i, c.count())
+		}
+		seen[i] = true
+	}
+	if len(seen) == c.count() {
+		return errors.New("retired: nobody would be left to pay: raise accounts by those that take over")
+	}
+	return nil
+}
+
 // checkChains adds what is wrong with each chain, and answers them by their ids.
 func (c Config) checkChains(add func(what string, err error)) map[chain.ID]Chain {
 	known, all := map[chain.ID]Chain{}, c.Chains()
@@ -122,6 +141,7 @@ func (c Config) checkChains(add func(what string, err error)) map[chain.ID]Chain
 		name := k.Kind + " " + string(k.ID)
 		add(name, k.Settings.Check())
 		add(name, CheckAccounts(k.Accounts))
+		add(name, k.checkRetired())
 		known[k.ID] = k
 	}
 	if len(known) != len(all) {
@@ -147,13 +167,22 @@ func (c Config) withTokens(e ethereum.Config) ethereum.Config {
 	return e
 }
 
-// takingChains takes the chains' own lists of tokens and the ceilings of their fees from a newer configuration.
+// takingChains takes the chains' own lists of tokens, the ceilings of their fees, and which accounts pay, from a newer configuration.
 func (c *Config) takingChains(next Config) {
 	c.Ethereum = slices.Clone(c.Ethereum)
 	for i, e := range c.Ethereum {
 		for _, later := range next.Ethereum {
 			if later.ID == e.ID {
 				c.Ethereum[i].Tokens, c.Ethereum[i].MaxFeeGwei = later.Tokens, later.MaxFeeGwei
+				c.Ethereum[i].Accounts, c.Ethereum[i].Retired = later.Accounts, later.Retired
+			}
+		}
+	}
+	c.Vite = slices.Clone(c.Vite)
+	for i, v := range c.Vite {
+		for _, later := range next.Vite {
+			if later.ID == v.ID {
+				c.Vite[i].Accounts, c.Vite[i].Retired = later.Accounts, later.Retired
 			}
 		}
 	}

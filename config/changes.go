@@ -12,13 +12,14 @@ import (
 )
 
 // Taking is the configuration of a running daemon with what it takes over from a newer one: how much clients may ask for, how much is logged, what gas
-// may cost, and of the networks that it serves funders, explorers and tokens. The rest takes a restart.
+// may cost, which accounts pay, and of the networks that it serves funders, explorers and tokens. The rest takes a restart.
 func (c Config) Taking(next Config) Config {
 	c.Log.Level = next.Log.Level
 	c.Gateway.RatePerSecond, c.Gateway.Burst = next.Gateway.RatePerSecond, next.Gateway.Burst
 	c.Gateway.NewBindingsPerHour, c.Gateway.NewBindingsPerSite = next.Gateway.NewBindingsPerHour, next.Gateway.NewBindingsPerSite
 	c.Gateway.NewBindingsPerDay = next.Gateway.NewBindingsPerDay
 	c.Signer.Config = next.Signer.Config
+	c.Wallet.Successors = next.Wallet.Successors
 	c.takingChains(next)
 	if c.Exchange != nil && next.Exchange != nil {
 		exchange := *c.Exchange

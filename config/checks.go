@@ -13,6 +13,8 @@ import (
 type Signer struct {
 	checks.Config `yaml:",inline"`
 	Place         remote.Config `yaml:",inline"`
+	// Guard is the PostgreSQL database of the sign-guard, which several signers share; empty: it is a file beside the signer's data.
+	Guard string `yaml:"guard"`
 }
 
 // CheckedAssets are the gateway tokens as the signer's checks count them, on each of their chains.

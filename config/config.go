@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/goccy/go-yaml"
 
@@ -102,12 +102,14 @@ func (c *Config) Fill() {
 	if c.Database.URL == "" {
 		c.Database.URL = "sqlite:" + filepath.Join(c.Data, "gatewayd.db")
 	}
-	if c.Wallet.Store != "" && !filepath.IsAbs(c.Wallet.Store) && !strings.ContainsRune(c.Wallet.Store, filepath.Separator) {
-		c.Wallet.Store = filepath.Join(c.Data, "wallet", c.Wallet.Store)
+	c.Wallet.Store = storeIn(c.Data, c.Wallet.Store)
+	c.Wallet.Successors = slices.Clone(c.Wallet.Successors)
+	for i, s := range c.Wallet.Successors {
+		c.Wallet.Successors[i].Store = storeIn(c.Data, s.Store)
 	}
 	for _, n := range c.Networks {
 		for i, text := range n.Funders {
-			if address, err := canonicalAddress(text); err == nil { // Check names those that are none
+			if address, err := CanonicalAddress(text); err == nil { // Check names those that are none
 				n.Funders[i] = address
 			}
 		}
@@ -139,6 +141,7 @@ func (c Config) Check() error {
 		add("wallet.rpc", c.Wallet.RPC.Check())
 	}
 	add("wallet.pkcs11", c.Wallet.PKCS11.Check())
+	add("wallet.successors", c.Wallet.checkSuccessors())
 	c.checkSigner(add)
 	add("networks", c.checkNetworks(chains))
 	add("signer", c.checkChecks())

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,4 +68,47 @@ func TestFundersInAnySpelling(t *testing.T) {
 		_, err := load(hex, wrong)
 		require.ErrorContains(t, err, `eth: funders: "`+wrong+`" is no address`)
 	}
+}
+
+// TestRetiredAccountsAreChecked: only what is there is retired, and somebody is left to pay.
+func TestRetiredAccountsAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		accounts int
+		retired  []int
+		says     string
+	}{
+		{0, nil, ""},
+		{2, []int{0}, ""},
+		{3, []int{2, 0}, ""},
+		{0, []int{0}, "nobody would be left to pay"},
+		{2, []int{0, 1}, "nobody would be left to pay"},
+		{2, []int{2}, "2 is no index of one of 2 accounts"},
+		{2, []int{-1}, "-1 is no index of one of 2 accounts"},
+		{3, []int{1, 1}, "stands twice"},
+	} {
+		cfg := liveConfig()
+		cfg.Vite[0].Accounts, cfg.Vite[0].Retired = c.accounts, c.retired
+		if err := cfg.Check(); c.says == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "vite vite: retired: ")
+			require.ErrorContains(t, err, c.says)
+		}
+	}
+}
+
+// TestTheFirstThatPaysIsPublished: retired accounts stay ours, in their places, and are none that pay.
+func TestTheFirstThatPaysIsPublished(t *testing.T) {
+	cfg := liveConfig()
+	cfg.Ethereum[0].Accounts, cfg.Ethereum[0].Retired = 3, []int{0}
+	n := cfg.NetworkRecord(cfg.Networks[0])
+	for i, a := range cfg.OwnAccounts(cfg.Networks[0]) {
+		a.Account.Account = fmt.Sprint(i)
+		n = WithAccount(n, a)
+		require.Equal(t, a.Retired, cfg.Retired(a.Account))
+	}
+	require.Equal(t, []string{"1", "2"}, n.Hots)
+	require.Equal(t, []string{"1", "1", "3"}, []string{n.Hot, n.Shared, n.Gas})
+	require.Equal(t, []string{"4"}, n.Gateways)
+	require.Equal(t, []string{"0"}, n.RetiredHots)
 }

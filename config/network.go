@@ -21,7 +21,7 @@ func (c Config) NetworkRecord(n Network) records.Network {
 	}
 	for _, t := range n.Tokens {
 		out.Tokens = append(out.Tokens, t.token())
-		if cold, err := canonicalAddress(t.Cold); err == nil && !slices.Contains(out.Funders, cold) {
+		if cold := t.coldAddress(); cold != "" && !slices.Contains(out.Funders, cold) {
 			out.Funders = append(slices.Clone(out.Funders), cold)
 		}
 	}
@@ -55,7 +55,7 @@ type Token struct {
 	MinWithdraw   chain.Amount  `yaml:"min_withdraw"`
 	MaxWithdraw   chain.Amount  `yaml:"max_withdraw"`
 	MinRefund     *chain.Amount `yaml:"min_refund"` // default: a hundredth of MinWithdraw
-	Cold          string        `yaml:"cold"`       // address on the source chain that the operators keep offline; its transfers are funding
+	Cold          string        `yaml:"cold"`       // address on the source chain that the operators keep offline; what is above hot_max goes there, its transfers are funding
 	HotMin        chain.Amount  `yaml:"hot_min"`    // what the hot accounts should have together; less is told
 	HotMax        chain.Amount  `yaml:"hot_max"`    // the same of more
 	Deposits      records.Depth `yaml:"deposit_confirmations"`
@@ -63,8 +63,8 @@ type Token struct {
 	Fee           records.Fee   `yaml:"fee"`
 }
 
-// canonicalAddress is an address of either chain as transfers name their senders.
-func canonicalAddress(text string) (string, error) {
+// CanonicalAddress is an address of either chain as transfers name their senders.
+func CanonicalAddress(text string) (string, error) {
 	if strings.HasPrefix(text, "0x") {
 		return ethereum.CanonicalAddress(text)
 	}
@@ -101,7 +101,7 @@ func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 
 func (n Network) checkFunders() (faults []error) {
 	for _, text := range n.Funders {
-		if _, err := canonicalAddress(text); err != nil {
+		if _, err := CanonicalAddress(text); err != nil {
 			faults = append(faults, fmt.Errorf("%s: funders: %q is no address: %w", n.Name, text, err))
 		}
 	}
@@ -109,8 +109,12 @@ func (n Network) checkFunders() (faults []error) {
 }
 
 func (n Network) checkTokens() (faults []error) {
-	seen, assets := map[string]bool{}, map[string]bool{}
+	seen, assets, colds := map[string]bool{}, map[string]bool{}, map[chain.Asset]string{}
 	for _, t := range n.Tokens {
+		if cold, known := colds[t.Asset]; known && cold != t.coldAddress() {
+			faults = append(faults, fmt.Errorf("%s token %s: cold: %q, and another token of the same asset has %q: they share what is hot and what is cold", n.Name, t.Token, t.Cold, cold))
+		}
+		colds[t.Asset] = t.coldAddress()
 		if seen[t.Token] {
 			faults = append(faults, fmt.Errorf("%s: token %s stands twice", n.Name, t.Token))
 		}
@@ -171,6 +175,15 @@ func (t Token) badBounds() error {
 	return err
 }
 
+// coldAddress is Cold as transfers name it; empty for none.
+func (t Token) coldAddress() string {
+	address, err := ethereum.CanonicalAddress(t.Cold)
+	if err != nil {
+		return ""
+	}
+	return address
+}
+
 func isSourceAddress(text string) bool {
 	_, err := ethereum.CanonicalAddress(text)
 	return err == nil
@@ -194,7 +207,7 @@ func (t Token) minRefund() chain.Amount {
 func (t Token) token() records.Token {
 	least, most, _ := t.hotBounds() // Check has found no fault with them
 	return records.Token{
-		HotMin: least, HotMax: most,
+		HotMin: least, HotMax: most, Cold: t.coldAddress(),
 		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName, Issued: t.Issued,
 		Policy: records.Policy{
 			Type: t.Type, Decimals: t.Decimals, AssetDecimals: t.AssetDecimals,
@@ -240,41 +253,64 @@ func (c Config) ChainIDs() (ids []chain.ID) {
 	return ids
 }
 
-// paying is how many accounts of each network pay on a chain.
-func (c Config) paying(id chain.ID) int {
-	k, _ := c.Chain(id)
-	return max(1, k.Accounts)
+// OwnAccount is a configured account. One that is retired is watched, receives, and sends what it has to those that pay.
+type OwnAccount struct {
+	records.Account
+	Retired bool
 }
 
-// OwnAccounts are the configured accounts of a network, without their addresses. Of each kind the published one comes first.
-func (c Config) OwnAccounts(n Network) (list []records.Account) {
-	add := func(id chain.ID, kind records.AccountKind, path string) {
-		list = append(list, records.Account{Chain: id, Kind: kind, Network: n.Name, KeyPath: path, State: records.AccountNew})
+// OwnAccounts are the configured accounts of a network, without their addresses. Of each kind the first that is not retired is the published one.
+func (c Config) OwnAccounts(n Network) (list []OwnAccount) {
+	add := func(id chain.ID, kind records.AccountKind, path string, retired bool) {
+		list = append(list, OwnAccount{records.Account{Chain: id, Kind: kind, Network: n.Name, KeyPath: path, State: records.AccountNew}, retired})
 	}
 	source, _ := c.Chain(n.Source)
+	exchange, _ := c.Chain(n.Exchange)
 	paths := wallet.SourcePaths(source.CoinType)
-	for i := range c.paying(n.Source) {
-		add(n.Source, records.KindHot, paths.Hot(i))
+	for i := range source.count() {
+		add(n.Source, records.KindHot, paths.Hot(i), slices.Contains(source.Retired, i))
 	}
-	add(n.Source, records.KindGas, paths.Gas())
-	for i := range c.paying(n.Exchange) {
-		add(n.Exchange, records.KindGateway, wallet.GatewayPathOf(n.Account, i))
+	add(n.Source, records.KindGas, paths.Gas(), false)
+	for i := range exchange.count() {
+		add(n.Exchange, records.KindGateway, wallet.GatewayPathOf(n.Account, i), slices.Contains(exchange.Retired, i))
 	}
 	return list
 }
 
-// WithAccount adds an account to its network. The first of a kind is the published one.
-func WithAccount(n records.Network, a records.Account) records.Network {
+// Retired tells whether a stored account paid users once and does no more: it is retired, or has left the configuration.
+func (c Config) Retired(a records.Account) bool {
+	if a.Kind != records.KindHot && a.Kind != records.KindGateway && a.Kind != records.KindGas {
+		return false
+	}
+	for _, n := range c.Networks {
+		if n.Name != a.Network {
+			continue
+		}
+		return !slices.ContainsFunc(c.OwnAccounts(n), func(o OwnAccount) bool { return !o.Retired && o.Chain == a.Chain && o.KeyPath == a.KeyPath })
+	}
+	return true
+}
+
+// WithAccount adds an account to its network, with those that pay or with those that are retired. The first of a kind is the published one.
+func WithAccount(n records.Network, a OwnAccount) records.Network {
+	switch {
+	case a.Retired && a.Kind == records.KindHot:
+		n.RetiredHots = append(n.RetiredHots, a.Account.Account)
+		return n
+	case a.Retired:
+		n.RetiredGateways = append(n.RetiredGateways, a.Account.Account)
+		return n
+	}
 	switch a.Kind {
 	case records.KindHot:
-		if n.Hots = append(n.Hots, a.Account); len(n.Hots) == 1 {
-			n.Hot, n.Shared = a.Account, a.Account
+		if n.Hots = append(n.Hots, a.Account.Account); len(n.Hots) == 1 {
+			n.Hot, n.Shared = a.Account.Account, a.Account.Account
 		}
 	case records.KindGas:
-		n.Gas = a.Account
+		n.Gas = a.Account.Account
 	case records.KindGateway:
-		if n.Gateways = append(n.Gateways, a.Account); len(n.Gateways) == 1 {
-			n.Gateway = a.Account
+		if n.Gateways = append(n.Gateways, a.Account.Account); len(n.Gateways) == 1 {
+			n.Gateway = a.Account.Account
 		}
 	}
 	return n

@@ -3,8 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
+	"strings"
 
 	"gatewayd/httpserver"
+	"gatewayd/internal/passkey"
 	"gatewayd/operator/traces"
 )
 
@@ -12,6 +15,7 @@ import (
 // over HTTPS, through a trusted proxy, or in plain where the section says so.
 type Operators struct {
 	httpserver.Config `yaml:",inline"`
+	URL               string        `yaml:"url"`   // of the console, as people open it: what their passkeys are for
 	Plain             bool          `yaml:"plain"` // other machines are served over plain HTTP: for a network of the operators' own
 	Traces            traces.Config `yaml:"traces"`
 }
@@ -25,12 +29,33 @@ func (c Operators) WithDefaults() Operators {
 	return c
 }
 
+// Site is the page that passkeys are for. Without a URL it is the host of the certificate, or localhost where other machines are not answered, at the port
+// that it listens on.
+func (c Operators) Site(listens string) (passkey.Site, error) {
+	if c.URL != "" {
+		return passkey.ParseSite(c.URL)
+	}
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(strings.TrimPrefix(listens, "http://"), "https://"))
+	switch {
+	case err != nil:
+		return passkey.Site{}, errors.New("nothing listens yet")
+	case len(c.ACME.Domains) > 0 && port == "443":
+		return passkey.ParseSite("https://" + c.ACME.Domains[0])
+	case net.ParseIP(host).IsLoopback() && !c.Secured():
+		return passkey.ParseSite("http://localhost:" + port)
+	}
+	return passkey.Site{}, errors.New("it is not set")
+}
+
 // Check refuses a listener whose every request from other machines would be turned away, or read on the way by strangers.
 func (c Operators) Check() error {
 	c = c.WithDefaults()
 	faults := []error{c.Config.Check()}
 	if err := c.Traces.Check(); err != nil {
 		faults = append(faults, fmt.Errorf("traces: %w", err))
+	}
+	if _, err := passkey.ParseSite(c.URL); c.URL != "" && err != nil {
+		faults = append(faults, fmt.Errorf("url: %w", err))
 	}
 	if !c.Plain && !c.Reachable() {
 		faults = append(faults, fmt.Errorf("listen %s: other machines could read along; tls, acme or trust_proxy is wanted, or `plain: true` in a network of your own", c.Listen))

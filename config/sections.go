@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"net"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -46,16 +48,55 @@ type WalletRPC struct {
 
 // Wallet names the entropy store with the daemon's keys and where its password comes from; or the signer that has them in a process of its own.
 type Wallet struct {
-	Signer    string     `yaml:"signer"`     // unix:/path of its socket, or https://host:port; then there is no store here
+	Signer    string     `yaml:"signer"`     // unix:/path of its socket, or https://host:port, several with commas between; then there is no store here
 	SignerTLS remote.TLS `yaml:"signer_tls"` // of https
 
 	Store        string `yaml:"store"`
 	PasswordFile string `yaml:"password_file"`
 	PasswordEnv  string `yaml:"password_env"`
 
+	Successors []Successor `yaml:"successors"` // later seeds, oldest first: the last one's addresses are given to new users
+
 	PKCS11 hsm.Config `yaml:"pkcs11"` // keys of source chains that are in a hardware security module, not in the store
 
 	RPC WalletRPC `yaml:"rpc"` // JSON-RPC of the stores in the same directory; off unless an address is given
+}
+
+// Successor names the entropy store of a later seed, and the paying accounts whose keys are its.
+type Successor struct {
+	Store        string   `yaml:"store"`
+	PasswordFile string   `yaml:"password_file"`
+	PasswordEnv  string   `yaml:"password_env"`
+	Accounts     []string `yaml:"accounts"` // derivation paths
+}
+
+// checkSuccessors refuses seeds that stand twice, and passwords that somebody would have to type: they are read while the program runs.
+func (w Wallet) checkSuccessors() error {
+	stores, paths := map[string]bool{w.Store: true}, map[string]bool{}
+	for i, s := range w.Successors {
+		switch {
+		case s.Store == "" || stores[s.Store]:
+			return fmt.Errorf("%d: store %q is empty or stands twice", i+1, s.Store)
+		case (s.PasswordFile == "") == (s.PasswordEnv == ""):
+			return fmt.Errorf("%d: either password_file or password_env is wanted", i+1)
+		}
+		stores[s.Store] = true
+		for _, path := range s.Accounts {
+			if !strings.HasPrefix(path, "m/") || paths[path] {
+				return fmt.Errorf("%d: accounts: %q is no derivation path, or stands twice", i+1, path)
+			}
+			paths[path] = true
+		}
+	}
+	return nil
+}
+
+// storeIn is a store's file: a name alone is one in the data directory.
+func storeIn(data, store string) string {
+	if store == "" || filepath.IsAbs(store) || strings.ContainsRune(store, filepath.Separator) {
+		return store
+	}
+	return filepath.Join(data, "wallet", store)
 }
 
 // Log says how much is logged and in which form: text for people, json for programs.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
@@ -22,6 +23,7 @@ func (w Wallet) Target() remote.Target { return remote.Target{URL: w.Signer, TLS
 // checkSigner refuses a daemon that has keys beside a signer, and what only who has the keys can serve.
 func (c Config) checkSigner(add func(what string, err error)) {
 	add("signer", c.Signer.Place.Check())
+	add("signer.guard", c.checkGuard())
 	if !c.Wallet.Remote() {
 		if c.Wallet.SignerTLS != (remote.TLS{}) {
 			add("wallet.signer_tls", errors.New("stands beside wallet.signer only"))
@@ -33,6 +35,9 @@ func (c Config) checkSigner(add func(what string, err error)) {
 		if value != "" {
 			add("wallet."+key, errors.New("the keys are the signer's: name them in its configuration, not beside wallet.signer"))
 		}
+	}
+	if len(c.Wallet.Successors) > 0 {
+		add("wallet.successors", errors.New("the keys are the signer's: name them in its configuration"))
 	}
 	if c.Wallet.PKCS11.Enabled() {
 		add("wallet.pkcs11", errors.New("the keys are the signer's: name the module in its configuration"))
@@ -46,6 +51,22 @@ func (c Config) checkSigner(add func(what string, err error)) {
 	if c.Signer.Place.Listen != "" {
 		add("signer.listen", errors.New("is for the configuration of `gatewayd signer`, not of a daemon that asks one"))
 	}
+}
+
+// checkGuard wants a server of its own for a sign-guard that is not a file: with the records', it would be restored as they are.
+func (c Config) checkGuard() error {
+	url := c.Signer.Guard
+	switch {
+	case url == "":
+		return nil
+	case !c.Signs():
+		return errors.New("is for the configuration of `gatewayd signer`: a daemon that signs by itself keeps the sign-guard in its data directory")
+	case !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://"):
+		return errors.New("postgres://user@host/name is wanted, or nothing for a file in the data directory")
+	case url == c.Database.URL:
+		return errors.New("is database.url: the sign-guard wants a server of its own, or what restores the records restores it with them")
+	}
+	return nil
 }
 
 // Rules are what signing for the chain takes, without asking a node.

@@ -46,5 +46,12 @@ func TestKeysAreInOnePlace(t *testing.T) {
 		change(&c)
 		require.Contains(t, faults(c), rule)
 	}
+	signer := Config{Signer: Signer{Place: remote.Config{Listen: "unix:/run/gatewayd-signer.sock"}, Guard: "postgres://signer@guard/guard"}}
+	require.Empty(t, faults(signer))
+	require.Contains(t, faults(Config{Signer: Signer{Guard: signer.Signer.Guard}}), "signer.guard: is for the configuration of `gatewayd signer`")
+	signer.Database.URL = signer.Signer.Guard
+	require.Contains(t, faults(signer), "signer.guard: is database.url")
+	signer.Signer.Guard = "sqlite:guard.db"
+	require.Contains(t, faults(signer), "signer.guard: postgres://")
 	require.Contains(t, faults(Config{Wallet: Wallet{SignerTLS: remote.TLS{Cert: "a"}}}), "wallet.signer_tls: stands beside wallet.signer only")
 }

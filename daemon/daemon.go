@@ -94,7 +94,10 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if err := d.takeGuard(ctx); err != nil {
 		return err
 	}
-	if err := d.ownAccounts(ctx); err != nil {
+	if d.Networks, err = d.withAccounts(ctx, cfg); err != nil {
+		return err
+	}
+	if err := d.Store.Update(ctx, func(tx *records.Tx) error { return control.Beat(tx, status.Role) }); err != nil {
 		return err
 	}
 	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Signer: d.signer, Log: log})
@@ -128,7 +131,7 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the database", store.Close))
-	operators.standBy(store, d.Config.NetworkRecords())
+	operators.standBy(store)
 	d.closers = append(d.closers, operators.leave)
 	if err := d.fitsGuard(ctx, store, guard); err != nil {
 		return err
@@ -141,32 +144,33 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	return nil
 }
 
-// ownAccounts asks the signer for the accounts of every network and puts them into the database, with the daemon's first sign of life.
-func (d *Daemon) ownAccounts(ctx context.Context) error {
-	lists := make([][]records.Account, len(d.Config.Networks))
-	for i, cfg := range d.Config.Networks {
-		lists[i] = d.Config.OwnAccounts(cfg)
+// withAccounts are the networks of a configuration with their accounts. It asks the signer for their addresses, and puts what is new into the database:
+// from then on it is watched, for ever.
+func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records.Network, error) {
+	lists, networks := make([][]config.OwnAccount, len(cfg.Networks)), make([]records.Network, len(cfg.Networks))
+	for i, n := range cfg.Networks {
+		lists[i] = cfg.OwnAccounts(n)
 		for j, a := range lists[i] {
 			of, err := d.signer.Accounts(ctx, a.Chain, a.KeyPath)
 			if err != nil {
-				return fmt.Errorf("asking the signer for %s: %w", a.KeyPath, err)
+				return nil, fmt.Errorf("asking the signer for %s: %w", a.KeyPath, err)
 			}
-			lists[i][j].Account = of[0]
+			lists[i][j].Account.Account = of[0]
 		}
 	}
-	return d.Store.Update(ctx, func(tx *records.Tx) error {
-		for i, cfg := range d.Config.Networks {
-			n := d.Config.NetworkRecord(cfg)
+	err := d.Store.Update(ctx, func(tx *records.Tx) error {
+		for i, n := range cfg.Networks {
+			networks[i] = cfg.NetworkRecord(n)
 			for _, a := range lists[i] {
-				if err := tx.EnsureAccount(a); err != nil {
-					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", a.Account, err)
+				if err := tx.EnsureAccount(a.Account); err != nil {
+					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", a.Account.Account, err)
 				}
-				n = config.WithAccount(n, a)
+				networks[i] = config.WithAccount(networks[i], a)
 			}
-			d.Networks = append(d.Networks, n)
 		}
-		return control.Beat(tx, status.Role)
+		return nil
 	})
+	return networks, err
 }
 
 func (d *Daemon) newGateway(ctx context.Context) error {

@@ -47,6 +47,14 @@ func urlHere(listen string, secured bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
+// AskConfigured is nil when the daemon or the signer of a configuration says that it is well.
+func AskConfigured(ctx context.Context, cfg config.Config) error {
+	if cfg.Signs() {
+		return cfg.Signer.Place.Ask(ctx)
+	}
+	return AskHealth(ctx, HealthURL(cfg))
+}
+
 // AskHealth is nil when a daemon says that it is well.
 func AskHealth(ctx context.Context, url string) error {
 	return ask(ctx, url, "asking for health", func(res *http.Response) error {

@@ -15,12 +15,19 @@ import (
 // hotEvery is how often the hot accounts are held against their bounds.
 const hotEvery = time.Minute
 
+// hotWatch holds the hot accounts against their bounds.
+type hotWatch struct {
+	*Daemon
+	over map[string]bool // tokens of which the last look found too much and nothing on its way to the cold address
+}
+
 // followHot tells when the hot accounts have less or more of a token than they should, until ctx ends.
 func (d *Daemon) followHot(ctx context.Context) error {
+	h := hotWatch{d, map[string]bool{}}
 	tick := time.NewTicker(min(hotEvery, 10*d.monitor.Config.Every))
 	defer tick.Stop()
 	for {
-		err := d.noteHot(ctx)
+		err := h.note(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -37,11 +44,11 @@ func (d *Daemon) followHot(ctx context.Context) error {
 	}
 }
 
-func (d *Daemon) noteHot(ctx context.Context) error {
+func (d hotWatch) note(ctx context.Context) error {
 	var found []control.Condition
 	for _, n := range d.monitor.Networks() {
 		for _, t := range n.Tokens {
-			some, err := d.hotBounds(ctx, n, t)
+			some, err := d.bounds(ctx, n, t)
 			if err != nil {
 				return err
 			}
@@ -51,8 +58,8 @@ func (d *Daemon) noteHot(ctx context.Context) error {
 	return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "hot", found) })
 }
 
-// hotBounds is a condition while the hot accounts have less or more of a token than they should.
-func (d *Daemon) hotBounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
+// bounds is a condition while the hot accounts have less or more of a token than they should.
+func (d hotWatch) bounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
 	if t.HotMin.IsZero() && t.HotMax.IsZero() {
 		return nil, nil
 	}
@@ -67,15 +74,44 @@ func (d *Daemon) hotBounds(ctx context.Context, n records.Network, t records.Tok
 		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s: send at least %s to %s", n.Source, text(have), text(t.HotMin), text(missing), n.Hot)
 		found = append(found, c)
 	}
-	if over, err := have.Sub(t.HotMax); err == nil && !over.IsZero() && !t.HotMax.IsZero() {
+	key := n.Name + " " + t.TokenID
+	over, err := have.Sub(t.HotMax)
+	if err != nil || over.IsZero() || t.HotMax.IsZero() {
+		delete(d.over, key)
+		return found, nil
+	}
+	why, err := d.stays(ctx, n, t, key)
+	if err == nil && why != "" {
 		c.Kind = string(status.HotAbove)
-		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s at most: %s are too much", n.Source, text(have), text(t.HotMax), text(over))
+		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s at most: %s are too much%s", n.Source, text(have), text(t.HotMax), text(over), why)
 		found = append(found, c)
 	}
-	return found, nil
+	return found, err
 }
 
-func (d *Daemon) hotHas(ctx context.Context, n records.Network, asset chain.Asset) (sum chain.Amount, err error) {
+// stays says why what is too much does not go to the cold address, for the end of a sentence; empty: it is on its way, or may be before the next look.
+func (d hotWatch) stays(ctx context.Context, n records.Network, t records.Token, key string) (why string, err error) {
+	if t.Cold == "" {
+		return ", and the token has no cold address", nil
+	}
+	var move records.Payment
+	open := false
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		move, open, err = tx.ColdMove(n.Source, t.Asset)
+		return err
+	})
+	before := d.over[key]
+	d.over[key] = !open
+	switch {
+	case open && move.State == records.HeldPayment:
+		why = fmt.Sprintf("; payment %d to the cold address is held: %s", move.ID, move.Reason)
+	case !open && before:
+		why = "; they go to the cold address when no payment waits for them and no hot account is stopped"
+	}
+	return why, err
+}
+
+func (d hotWatch) hotHas(ctx context.Context, n records.Network, asset chain.Asset) (sum chain.Amount, err error) {
 	for _, hot := range n.Hots {
 		have, err := d.Chains[n.Source].Balance(ctx, hot, asset)
 		if err != nil {

@@ -17,11 +17,14 @@ import (
 	"gatewayd/exchangeapi"
 	"gatewayd/httpserver"
 	"gatewayd/internal/database"
+	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 	"gatewayd/operator/metrics"
 	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/watcher/recovery"
+	"gatewayd/web"
 )
 
 // Operators is the listener for operators and their tools: /health, /ready, /metrics and the console. It is there before the database and the nodes are, and
@@ -36,8 +39,7 @@ type Operators struct {
 	cfg      config.Config // as of the last reload
 	why      string        // it does not serve; empty once it does
 	store    *records.Store
-	networks []records.Network // as they were when the store was opened
-	leads    *Daemon           // nil while another daemon leads
+	leads    *Daemon // nil while another daemon leads
 	exchange *exchangeapi.Server
 	health   singleflight.Group // a store that hangs holds one reader
 }
@@ -45,8 +47,8 @@ type Operators struct {
 // operatorsTime bounds an answer.
 const operatorsTime = 5 * time.Second
 
-// NewOperators takes a configuration that Check has found no fault with. It starts nothing.
-func NewOperators(cfg config.Config, log *logrus.Logger) (*Operators, error) {
+// NewOperators takes a configuration that Check has found no fault with. demo tells the console that this is a development environment. It starts nothing.
+func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators, error) {
 	section := cfg.Operators.WithDefaults()
 	guard, err := httpserver.NewMiddleware(section.Config, time.Now)
 	if err != nil {
@@ -66,7 +68,11 @@ func NewOperators(cfg config.Config, log *logrus.Logger) (*Operators, error) {
 		e.HEAD(path, h)
 	}
 	if o.bridge {
-		console.New(console.Parts{Gateway: o.gateway, Guard: guard, Log: log, Now: time.Now}).Routes(e)
+		console.New(console.Parts{Gateway: o.gateway, Site: o.site, Guard: guard, Log: log, Now: time.Now}).Routes(e)
+		for path, page := range web.Console(demo) {
+			e.GET(path, echo.WrapHandler(page))
+			e.HEAD(path, echo.WrapHandler(page))
+		}
 	}
 	o.server, err = httpserver.New(section.Config, httpserver.Parts{Name: "operators", Handler: e, Answer: 2 * operatorsTime, Log: log})
 	return o, err
@@ -111,10 +117,10 @@ func (o *Operators) stage(why string) {
 }
 
 // standBy: the store answers, and another daemon may lead.
-func (o *Operators) standBy(store *records.Store, networks []records.Network) {
+func (o *Operators) standBy(store *records.Store) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.why, o.store, o.networks, o.leads = "", store, networks, nil
+	o.why, o.store, o.leads = "", store, nil
 }
 
 // lead: this process has the lease.
@@ -141,8 +147,17 @@ func (o *Operators) gateway() (console.Gateway, bool) {
 	g := console.Gateway{Session: &operator.Session{Config: o.cfg, Store: o.store}}
 	if o.leads != nil {
 		g.Session.Store, g.Rules = o.leads.Store, o.leads.Watcher
+		g.Guard, _ = o.leads.signer.(recovery.Guard) // the signer's, in this process or another
 	}
 	return g, true
+}
+
+// site is the page that passkeys are for.
+func (o *Operators) site() (passkey.Site, error) {
+	o.mu.Lock()
+	section := o.cfg.Operators.WithDefaults()
+	o.mu.Unlock()
+	return section.Site(o.URL())
 }
 
 // leave: the store is about to be closed.
@@ -198,10 +213,7 @@ var errNoStore = errors.New("the database is not open")
 
 func (o *Operators) askStore() (h status.Health, err error) {
 	o.mu.Lock()
-	store, networks := o.store, o.networks
-	if o.leads != nil {
-		networks = o.leads.monitor.Networks()
-	}
+	store, cfg := o.store, o.cfg
 	o.mu.Unlock()
 	if store == nil {
 		return h, errNoStore
@@ -209,6 +221,10 @@ func (o *Operators) askStore() (h status.Health, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operatorsTime)
 	defer cancel()
 	err = store.View(ctx, func(tx *records.Tx) error {
+		networks, err := operator.Networks(tx, cfg)
+		if err != nil {
+			return err
+		}
 		h, err = status.ReadHealth(tx, networks)
 		return err
 	})

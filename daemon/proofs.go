@@ -23,6 +23,9 @@ type Proofs struct {
 	Checker  *cause.Checker
 	Ledgers  map[chain.ID]signer.Ledger
 	networks atomic.Pointer[[]policy.Network]
+	accounts atomic.Pointer[[]cause.Account]
+	paths    atomic.Pointer[map[accountPath]bool]
+	keys     addresses
 	log      logrus.FieldLogger
 	closers  []func()
 }
@@ -34,15 +37,13 @@ type addresses interface {
 
 // NewProofs connects to nothing yet. Its nodes, tokens, fees and depths are those of the signer's own configuration.
 func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log logrus.FieldLogger) (*Proofs, error) {
-	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, log: log}
-	p.Take(cfg)
-	accounts, err := accountsOf(cfg, keys)
-	if err != nil {
+	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, keys: keys, log: log}
+	if err := p.Take(cfg); err != nil {
 		return nil, err
 	}
 	readers := map[chain.ID]cause.Reader{}
 	for _, c := range cfg.Chains() {
-		adapter, err := c.Open(watched{guard, accounts}, log)
+		adapter, err := c.Open(watched{guard, &p.accounts}, log)
 		if err != nil {
 			p.Close()
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
@@ -56,15 +57,42 @@ func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log lo
 		readers[c.ID], p.Ledgers[c.ID] = adapter, ledger
 	}
 	p.Checker = cause.New(cause.Parts{
-		Chains: readers, Accounts: accounts, Bindings: guard, Networks: func() []policy.Network { return *p.networks.Load() },
+		Chains: readers, Accounts: *p.accounts.Load(), Bindings: guard, Networks: func() []policy.Network { return *p.networks.Load() },
 	})
 	return p, nil
 }
 
-// Take takes tokens, fees and depths from a configuration.
-func (p *Proofs) Take(cfg config.Config) {
+// Take takes tokens, fees, depths and which accounts pay from a configuration.
+func (p *Proofs) Take(cfg config.Config) error {
+	accounts, err := accountsOf(cfg, p.keys)
+	if err != nil {
+		return err
+	}
+	paths := map[accountPath]bool{}
+	for _, n := range cfg.Networks {
+		for _, a := range cfg.OwnAccounts(n) {
+			paths[accountPath{a.Chain, a.KeyPath}] = true
+		}
+	}
+	p.paths.Store(&paths)
 	networks := cfg.NetworkRecords()
 	p.networks.Store(&networks)
+	p.accounts.Store(&accounts)
+	if p.Checker != nil {
+		p.Checker.Take(accounts)
+	}
+	return nil
+}
+
+// accountPath is where an account's key is derived.
+type accountPath struct {
+	chain chain.ID
+	path  string
+}
+
+// Known tells whether the configuration has an account at a path.
+func (p *Proofs) Known(id chain.ID, path string) bool {
+	return (*p.paths.Load())[accountPath{id, path}]
 }
 
 // Run begins to watch the chains, which waits for their nodes.
@@ -90,17 +118,19 @@ func (p *Proofs) Close() {
 	}
 }
 
-// accountsOf derives the configured accounts of every network. Labels at the first that pays on the source chain tell users apart.
+// accountsOf derives the configured accounts of every network. Labels at those that pay on the source chain, or did, tell users apart.
 func accountsOf(cfg config.Config, keys addresses) (list []cause.Account, err error) {
 	kinds := map[records.AccountKind]cause.Kind{records.KindHot: cause.Hot, records.KindGas: cause.Gas, records.KindGateway: cause.Gateway}
 	for _, n := range cfg.Networks {
-		for i, a := range cfg.OwnAccounts(n) {
+		for _, a := range cfg.OwnAccounts(n) {
 			on, _ := cfg.Chain(a.Chain)
 			address, err := on.Account(keys, a.KeyPath)
 			if err != nil {
 				return nil, fmt.Errorf("deriving %s: %w", a.KeyPath, err)
 			}
-			list = append(list, cause.Account{Chain: a.Chain, Address: address, Network: n.Name, Kind: kinds[a.Kind], Shared: i == 0})
+			list = append(list, cause.Account{
+				Chain: a.Chain, Address: address, Network: n.Name, Kind: kinds[a.Kind], Shared: a.Kind == records.KindHot, Retired: a.Retired,
+			})
 		}
 	}
 	return list, nil
@@ -109,12 +139,12 @@ func accountsOf(cfg config.Config, keys addresses) (list []cause.Account, err er
 // watched is the accounts that blocks are searched for: those of the configuration, and the deposit addresses that were given out.
 type watched struct {
 	guard    *signguard.Guard
-	accounts []cause.Account
+	accounts *atomic.Pointer[[]cause.Account]
 }
 
 // Accounts are those that every block is searched for.
 func (w watched) Accounts(_ context.Context, id chain.ID) (list []string, err error) {
-	for _, a := range w.accounts {
+	for _, a := range *w.accounts.Load() {
 		if a.Chain == id {
 			list = append(list, a.Address)
 		}
@@ -128,7 +158,7 @@ func (w watched) Owned(ctx context.Context, id chain.ID, candidates []string) (m
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range w.accounts {
+	for _, a := range *w.accounts.Load() {
 		if a.Chain == id && slices.Contains(candidates, a.Address) {
 			owned[a.Address] = true
 		}

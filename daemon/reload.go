@@ -56,10 +56,20 @@ func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 		return err
 	}
 	next, report, err := d.reread()
-	if err != nil {
+	var networks []records.Network
+	if err == nil {
+		err = d.takeSuccessors(next)
+	}
+	if err == nil {
+		networks, err = d.withAccounts(ctx, d.Config.Taking(next))
+	}
+	switch {
+	case errors.Is(err, records.ErrFenced) || ctx.Err() != nil:
+		return err
+	case err != nil:
 		report.Refused = err.Error()
-	} else {
-		d.take(next)
+	default:
+		d.take(next, networks)
 	}
 	d.tell(report)
 	return d.noteReload(ctx, order, found, next, report)
@@ -92,9 +102,9 @@ func (d *Daemon) reread() (next config.Config, report config.Reload, err error) 
 	return next, report.Bounded(), err
 }
 
-// take works by another configuration from now on. Chains learn of new tokens first and users last: what a user sends of a new token, when he
+// take works by another configuration, with these networks, from now on. Chains learn of new tokens first and users last: what a user sends of a new token, when he
 // is told of it, is read.
-func (d *Daemon) take(next config.Config) {
+func (d *Daemon) take(next config.Config, networks []records.Network) {
 	d.Config = d.Config.Taking(next)
 	d.outside.Operators.works(d.Config)
 	for _, k := range d.Config.Chains() {
@@ -110,10 +120,6 @@ func (d *Daemon) take(next config.Config) {
 	d.takeLimits()
 	if d.checks != nil {
 		d.complain(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
-	}
-	networks := make([]records.Network, len(d.Networks))
-	for i, n := range d.Config.Networks {
-		networks[i] = d.Config.NetworkRecord(n).WithAccountsOf(d.Networks[i])
 	}
 	d.Networks = networks
 	d.Watcher.Reconfigure(networks)
@@ -185,6 +191,9 @@ func (d *Daemon) refresh(ctx context.Context) error {
 		return nil
 	}
 	next, report, err := d.reread()
+	if err == nil {
+		err = d.takeSuccessors(next)
+	}
 	if err != nil {
 		report.Refused = err.Error()
 		d.tell(report)

@@ -55,7 +55,7 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)
-	if w.Operators, err = NewOperators(cfg, w.Log); err != nil {
+	if w.Operators, err = NewOperators(cfg, w.Demo != nil, w.Log); err != nil {
 		return err
 	}
 	g.Go(func() error { return w.Operators.Run(gctx) })

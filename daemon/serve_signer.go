@@ -17,29 +17,63 @@ import (
 )
 
 // ServeSigner signs for daemons in other processes until ctx ends, and serves the wallet's RPC: all that has keys, and nothing else. It has the
-// sign-guard and nodes of its own, and no database.
-func ServeSigner(ctx context.Context, cfg config.Config, w Outside) (err error) {
+// sign-guard and nodes of its own, and no database. Of several that share a sign-guard one serves, and the others stand by. One that loses it closes
+// everything that it works with, and stands by as well: nothing that it knew is used again.
+func ServeSigner(ctx context.Context, cfg config.Config, w Outside) error {
 	if cfg.Signer.Place.Listen == "" {
 		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
-	guard, err := signguard.Open(GuardPath(cfg))
-	if err != nil {
-		return fmt.Errorf("opening the sign-guard: %w", err)
+	for {
+		err := holdAndServe(ctx, &cfg, w)
+		if ctx.Err() != nil || !errors.Is(err, signguard.ErrLost) {
+			return err
+		}
+		w.Log.WithError(err).Error("signing has stopped: taking the sign-guard again as soon as it is free")
 	}
-	defer func() { err = errors.Join(err, guard.Close()) }()
-	rules, err := signingRules(cfg)
+}
+
+// holdAndServe waits for the sign-guard and serves as long as it is ours.
+func holdAndServe(ctx context.Context, cfg *config.Config, w Outside) (err error) {
+	guard, err := OpenGuard(ctx, *cfg)
 	if err != nil {
 		return err
 	}
-	proofs, err := NewProofs(cfg, w.Keys, guard, w.Log)
+	defer func() { err = errors.Join(err, guard.Close()) }()
+	held, err := guard.Hold(ctx, func(why string) { w.Log.Warn("standing by: the sign-guard is not free: " + why) })
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return held.Keep(ctx) })
+	g.Go(func() error { return serveSigner(ctx, cfg, held.Guard, w) })
+	return g.Wait()
+}
+
+// OpenGuard opens the sign-guard of a signer: a file beside its data, or on a server.
+func OpenGuard(ctx context.Context, cfg config.Config) (guard *signguard.Guard, err error) {
+	if url := cfg.Signer.Guard; url != "" {
+		guard, err = signguard.OpenServer(ctx, url)
+	} else {
+		guard, err = signguard.Open(GuardPath(cfg))
+	}
+	return guard, err
+}
+
+func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard, w Outside) error {
+	rules, err := signingRules(*cfg)
+	if err != nil {
+		return err
+	}
+	proofs, err := NewProofs(*cfg, w.Keys, guard, w.Log)
 	if err != nil {
 		return err
 	}
 	defer proofs.Close()
-	signs, set, err := newSigner(ctx, cfg, w.Keys, guard, rules, proofs)
+	signs, set, err := newSigner(ctx, *cfg, w.Keys, guard, rules, proofs)
 	if err != nil {
 		return err
 	}
@@ -51,13 +85,12 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Outside) (err error) 
 		return err
 	}
 	w.Log.WithFields(logrus.Fields{"listen": cfg.Signer.Place.Listen, "address": server.HTTPAddr()}).Info("the signer answers")
+	rpc, store, ledger := cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes())
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return server.Run(ctx) })
 	g.Go(func() error { return proofs.Run(ctx) })
 	g.Go(func() error { return followRules(ctx, cfg, rules, set, proofs, w) })
-	g.Go(func() error {
-		return ServeWalletRPC(ctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w)
-	})
+	g.Go(func() error { return ServeWalletRPC(ctx, rpc, store, ledger, w) })
 	return g.Wait()
 }
 
@@ -88,9 +121,9 @@ func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
 	}
 }
 
-// followRules reads the configuration again at each SIGHUP, and takes over new tokens, fees, depths, ceilings and the checks of payments. What is wrong changes
+// followRules reads the configuration again at each SIGHUP, and takes over new tokens, accounts, fees, depths, ceilings and the checks of payments. What is wrong changes
 // nothing.
-func followRules(ctx context.Context, cfg config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Outside) error {
+func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Outside) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -102,14 +135,20 @@ func followRules(ctx context.Context, cfg config.Config, rules map[chain.ID]chai
 			w.Log.WithError(err).Error("the configuration was read again and refused as a whole, the one before stays")
 			continue
 		}
-		cfg = cfg.Taking(next)
-		proofs.Take(cfg)
+		if err := takeSuccessors(w.Keys, next.Wallet); err != nil {
+			w.Log.WithError(err).Error("the configuration was read again and refused as a whole, the one before stays")
+			continue
+		}
+		*cfg = cfg.Taking(next)
+		if err := proofs.Take(*cfg); err != nil {
+			w.Log.WithError(err).Error("the signer keeps its accounts, tokens, fees and depths")
+		}
 		for _, c := range cfg.Chains() {
 			adjust(c, rules[c.ID], w.Log)
 		}
 		if err := set.Reconfigure(ctx, cfg.Signer.Config, cfg.CheckedAssets()); err != nil {
 			w.Log.WithError(err).Error("the signer keeps its checks")
 		}
-		w.Log.WithField("file", cfg.Path).Info("tokens, ceilings of fees, limits, approvers and lists were read again")
+		w.Log.WithField("file", cfg.Path).Info("tokens, accounts, successors, ceilings of fees, limits, approvers and lists were read again")
 	}
 }

@@ -67,13 +67,14 @@ func (k signingKeys) Account(id chain.ID, path string) (string, error) {
 	return on.Account(k.Keys, path)
 }
 
-// Deposit is the path of a deposit address on a source chain.
+// Deposit is the path of a deposit address on a source chain, of the newest seed.
 func (k signingKeys) Deposit(id chain.ID, index uint32) (string, error) {
-	on, ok := k.chains(id)
-	if !ok || !on.Source {
-		return "", errNoChain
+	key, err := k.DepositKey(id)
+	if err != nil {
+		return "", err
 	}
-	return wallet.SourcePaths(on.CoinType).Deposit(index), nil
+	on, _ := k.chains(id)
+	return wallet.SeedPath(key.Seed, wallet.SourcePaths(on.CoinType).Deposit(index)), nil
 }
 
 // DepositKey is the extended public key of a source chain's deposit addresses.
@@ -84,6 +85,7 @@ func (k signingKeys) DepositKey(id chain.ID) (out signer.DepositKey, err error) 
 	}
 	key, err := k.Keys.DepositKey(wallet.SourcePaths(on.CoinType))
 	if err == nil {
+		out.Seed = key.Seed
 		out.Public, out.Chain = key.Bytes()
 	}
 	return out, err
@@ -92,7 +94,7 @@ func (k signingKeys) DepositKey(id chain.ID) (out signer.DepositKey, err error) 
 // Agent is the address of a path on the exchange chain.
 func (k signingKeys) Agent(path string) (core.Address, error) { return ExchangeAddress(k.Keys, path) }
 
-// GuardPath is where the sign-guard of a signer in this process is kept.
+// GuardPath is where the sign-guard of a signer is kept, unless it is on a server.
 func GuardPath(cfg config.Config) string { return filepath.Join(cfg.Data, "guard.db") }
 
 // openGuard opens the sign-guard of a signer in this process; nil where another process has it.
@@ -130,7 +132,7 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	}
 	if proofs != nil {
 		p.Checks = append([]signer.Check{set.Unless(proofs.Checker.Check)}, p.Checks...)
-		p.Ledgers = proofs.Ledgers
+		p.Ledgers, p.Known = proofs.Ledgers, proofs.Known
 	}
 	return signer.New(p), set, nil
 }
@@ -225,43 +227,4 @@ func (d *Daemon) takeGuard(ctx context.Context) error {
 func (d *Daemon) seeGuard(ctx context.Context) (control.Guard, error) {
 	now, err := d.signer.Identity(ctx)
 	return control.Guard(now), err
-}
-
-// publicKeys derive the one deposit address that is asked for.
-type publicKeys struct {
-	key   wallet.DepositKey
-	index uint32
-}
-
-// Address is the deposit address.
-func (k publicKeys) Address(string) (string, error) { return k.key.Address(k.index) }
-
-// deriver gives out the deposit addresses of a network: the signer remembers for good to whom it has given one, and both must derive the same.
-func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(owner string, index uint32) (address, path string, err error), error) {
-	id := n.Source
-	told, err := d.signer.DepositKey(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("asking the signer for the deposit addresses of %s: %w", id, err)
-	}
-	key, err := wallet.ParseDepositKey(told.Public, told.Chain)
-	if err != nil {
-		return nil, err
-	}
-	source, _ := d.Config.Chain(id)
-	paths := wallet.SourcePaths(source.CoinType)
-	return func(owner string, index uint32) (address, path string, err error) {
-		path = paths.Deposit(index)
-		ours, err := source.Account(publicKeys{key, index}, path)
-		if err != nil {
-			return "", "", err
-		}
-		b := signguard.Binding{Network: n.Name, Chain: id, Index: index, Address: ours, User: owner}
-		if address, err = d.signer.GiveAddress(context.Background(), b); err != nil {
-			return "", "", err
-		}
-		if address != ours {
-			return "", "", fmt.Errorf("the signer derives %s for %s, and its public key is of %s: nothing is shown of it", address, path, ours)
-		}
-		return address, path, nil
-	}, nil
 }

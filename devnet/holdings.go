@@ -12,7 +12,6 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/ethclient"
 
-	"gatewayd/chain/ethereum"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
@@ -121,13 +120,13 @@ func FeesOf(ctx context.Context, node *ethclient.Client, ours map[common.Address
 	return sum, nil
 }
 
-// SendByHand signs with the hot account's key and sends, as a thief or a colleague would.
-func SendByHand(ctx context.Context, node *ethclient.Client, keys *wallet.Keys, to common.Address, amount *big.Int) (hash common.Hash, err error) {
-	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
+// SendByHand signs with one of the gateway's keys and sends, as a thief or a colleague would.
+func SendByHand(ctx context.Context, node *ethclient.Client, keys *wallet.Keys, path string, to common.Address, amount *big.Int) (hash common.Hash, err error) {
+	from, err := keys.Address(path)
 	if err != nil {
 		return hash, err
 	}
-	nonce, err := node.PendingNonceAt(ctx, common.HexToAddress(hot))
+	nonce, err := node.PendingNonceAt(ctx, common.HexToAddress(from))
 	if err != nil {
 		return hash, err
 	}
@@ -137,7 +136,7 @@ func SendByHand(ctx context.Context, node *ethclient.Client, keys *wallet.Keys, 
 	}
 	signer := types.LatestSignerForChainID(id)
 	tx := types.NewTx(&types.DynamicFeeTx{ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Gas: 21_000, To: &to, Value: amount})
-	_, signature, err := keys.Sign(ctx, wallet.SourcePaths(ethereum.CoinType).Hot(0), signer.Hash(tx).Bytes())
+	_, signature, err := keys.Sign(ctx, path, signer.Hash(tx).Bytes())
 	if err != nil {
 		return hash, err
 	}

@@ -26,8 +26,9 @@ type Info struct {
 	Source     string  `json:"source"`
 	Exchange   string  `json:"exchange"`
 	ExchangeWS string  `json:"exchangeWs"`
-	API        string  `json:"api"`       // base URL of the exchange API
-	Operators  string  `json:"operators"` // URL of the operators' listener
+	API        string  `json:"api"`               // base URL of the exchange API
+	Operators  string  `json:"operators"`         // URL of the operators' listener
+	Console    string  `json:"console,omitempty"` // URL of the console that signs the demo operator in
 	Config     string  `json:"config"`
 	Mnemonic   string  `json:"mnemonic"`
 	FaucetKey  string  `json:"faucetKey"`
@@ -136,7 +137,7 @@ Open in a browser
 Where the rest is
   gateway         %s
   health          %s
-  operators       %s  (/health, /ready, /metrics)
+  operators       %s  (/console, /health, /ready, /metrics)
   API description %s
   source chain    %s
   exchange chain  %s  (WebSocket %s)
@@ -162,6 +163,9 @@ func (i Info) pages() string {
 	text := fmt.Sprintf("  start           %s\n  bridge          %[1]s/bridge\n", RootOf(i.Gateway))
 	if i.API != "" {
 		text += fmt.Sprintf("  trade           %s/trade\n  API keys        %[1]s/keys\n", RootOf(i.API))
+	}
+	if i.Console != "" {
+		text += fmt.Sprintf("  console         %s\n", i.Console)
 	}
 	return text
 }

@@ -112,22 +112,18 @@ type tokenName struct {
 
 // mapped are the tokens that are traded against a quote token.
 func (n *network) mapped(_ context.Context, p params) (any, error) {
-	quote, err := n.quoteToken(p)
-	if err != nil {
-		return nil, err
-	}
-	traded := n.tradedAgainst(quote.ID)
-	list := []tokenName{}
-	for _, t := range n.Index.Tokens() {
-		if traded[t.ID] {
-			list = append(list, tokenName{t.ID, t.Symbol})
-		}
-	}
-	return list, nil
+	return n.namesBeside(p, func(_, _ index.Token, traded bool) bool { return traded })
 }
 
 // unmapped are the tokens that could be, but are not.
 func (n *network) unmapped(_ context.Context, p params) (any, error) {
+	return n.namesBeside(p, func(t, quote index.Token, traded bool) bool {
+		return !traded && t.ID != quote.ID && t.QuoteType <= quote.QuoteType
+	})
+}
+
+// namesBeside names the tokens that are wanted beside the quote token that is asked for.
+func (n *network) namesBeside(p params, wanted func(t, quote index.Token, traded bool) bool) (any, error) {
 	quote, err := n.quoteToken(p)
 	if err != nil {
 		return nil, err
@@ -135,7 +131,7 @@ func (n *network) unmapped(_ context.Context, p params) (any, error) {
 	traded := n.tradedAgainst(quote.ID)
 	list := []tokenName{}
 	for _, t := range n.Index.Tokens() {
-		if !traded[t.ID] && t.ID != quote.ID && t.QuoteType <= quote.QuoteType {
+		if wanted(t, quote, traded[t.ID]) {
 			list = append(list, tokenName{t.ID, t.Symbol})
 		}
 	}

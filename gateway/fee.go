@@ -9,6 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/quotes"
 )
 
 // withdrawFee is the data of /withdraw-fee.
@@ -80,7 +81,7 @@ func (n *network) cost(ctx context.Context, token records.Token, owner string) (
 	}
 	now := n.Now()
 	cost, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (chain.Amount, error) {
-		cost, _, found, err := tx.QuotesSince(n.Name, token.TokenID, now.Truncate(quoteStep))
+		cost, _, found, err := quotes.Since(tx, n.Name, token.TokenID, now.Truncate(quoteStep))
 		if err == nil && !found {
 			err = refuse(feeUnknown)
 		}

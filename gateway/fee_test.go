@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/quotes"
 	"gatewayd/records/recordstest"
 )
 
@@ -95,7 +96,7 @@ func TestAllButton(t *testing.T) {
 func TestNetworkFeeHolds(t *testing.T) {
 	r := setup(t)
 	cost := func(n uint64) {
-		r.Do(func(tx *records.Tx) error { return tx.AddQuote(recordstest.Network, costly, amount(n)) })
+		r.Do(func(tx *records.Tx) error { return quotes.Add(tx, recordstest.Network, costly, amount(n)) })
 	}
 	quoted := func(wallet string) string {
 		got := r.get(at(eth, "/withdraw-fee", "tokenId", costly, "walletAddress", wallet, "amount", "1000"))

@@ -66,6 +66,9 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 		DepositAddress: b.Address, LabelName: token.LabelName, Label: b.Label,
 		MinimumDepositAmount: token.Policy.MinDeposit, ConfirmationCount: token.Policy.DepositConfirmations.Count,
 	}
+	if token.Type == records.TypeLabel { // a label stays its user's, and the address may be another since he got it
+		info.DepositAddress = n.Shared
+	}
 	if state == control.ChannelMaintain {
 		info.NoticeMsg = n.words.say(q.lang, "notice_deposit_maintain")
 	}

@@ -78,6 +78,7 @@ type AccountRow struct {
 	Kind    string `json:"kind"`
 	Address string `json:"address"`
 	State   string `json:"state"`
+	Retired bool   `json:"retired,omitempty"` // it pays users no more, receives, and sends what it has to those that pay
 	Why     string `json:"why"`
 	Next    uint64 `json:"next"`             // number that our records give next
 	Ledger  uint64 `json:"ledger"`           // next free number on the ledger
@@ -110,7 +111,9 @@ func (r *Recovery) Accounts(ctx context.Context) (list []records.Account, err er
 }
 
 func (r *Recovery) Row(ctx context.Context, a records.Account) AccountRow {
-	v := AccountRow{Chain: string(a.Chain), Kind: string(a.Kind), Address: a.Account, State: string(a.State), Why: a.Why, Next: a.Next}
+	v := AccountRow{
+		Chain: string(a.Chain), Kind: string(a.Kind), Address: a.Account, State: string(a.State), Retired: r.Config.Retired(a), Why: a.Why, Next: a.Next,
+	}
 	s, err := r.Position(ctx, a.Chain, a.Account)
 	if err != nil {
 		v.Fault = chain.PlainError(err)
@@ -155,9 +158,10 @@ type UnknownTxRow struct {
 	Label    string   `json:"label,omitempty"`
 	Source   string   `json:"source,omitempty"`
 	Harmless string   `json:"harmless,omitempty"`
-	Pays     []uint64 `json:"pays"`    // records whose payment asks for exactly this
-	Refunds  []uint64 `json:"refunds"` // records that it would refund exactly
-	Others   []uint64 `json:"others"`  // when there are none: records that it would refund to somebody else than their senders
+	Cold     string   `json:"cold,omitempty"` // token that it sent to its cold address
+	Pays     []uint64 `json:"pays"`           // records whose payment asks for exactly this
+	Refunds  []uint64 `json:"refunds"`        // records that it would refund exactly
+	Others   []uint64 `json:"others"`         // when there are none: records that it would refund to somebody else than their senders
 }
 
 func (r *Recovery) Detail(ctx context.Context, id chain.ID, account string) (s AccountDetail, err error) {
@@ -202,7 +206,7 @@ func rowOfOpen(o records.OpenSlot) openRow {
 func rowOfUnknownTx(f recovery.UnknownTx) UnknownTxRow {
 	row := UnknownTxRow{
 		Number: f.Number, Hash: f.Tx, Height: f.Height, OK: f.OK, To: f.Out.To, Asset: string(f.Out.Asset), Amount: f.Out.Amount.String(),
-		Label: f.Out.Label, Source: f.Out.Source, Harmless: f.Harmless, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
+		Label: f.Out.Label, Source: f.Out.Source, Harmless: f.Harmless, Cold: f.Cold, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
 	}
 	for _, p := range f.Pays {
 		if p.TransferID != 0 {

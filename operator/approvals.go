@@ -21,26 +21,26 @@ type Waiting struct {
 	Known    []chain.Approval // what was signed of it
 }
 
+// ErrNothingWaits says that no payment of a record may be approved.
+var ErrNothingWaits = errors.New("there is nothing to approve")
+
 // WaitingPayment answers the payment of a record that may be approved.
 func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		if w.Transfer, err = tx.Transfer(record); err != nil {
-			return err
-		}
 		payments, err := tx.PaymentsOf(record)
 		if err != nil {
 			return err
 		}
 		for _, p := range payments {
-			if p.Purpose == chain.Receive || p.State != records.HeldPayment && p.State != records.Queued {
-				continue
+			if p.Purpose != chain.Receive && (p.State == records.HeldPayment || p.State == records.Queued) {
+				w, err = waitingOf(tx, p)
+				return err
 			}
-			w.Payment, w.Claim = p, watcher.ClaimOf(p, w.Transfer)
-			known, err := tx.Approvals([]uint64{p.ID})
-			w.Known = known[p.ID]
+		}
+		if _, err := tx.Transfer(record); err != nil {
 			return err
 		}
-		return fmt.Errorf("no payment of record %d waits: there is nothing to approve", record)
+		return fmt.Errorf("no payment of record %d waits: %w", record, ErrNothingWaits)
 	})
 	if errors.Is(err, records.ErrNotFound) {
 		return w, plainly(err, "there is no record %d", record)
@@ -48,9 +48,48 @@ func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting,
 	return w, err
 }
 
+func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
+	if w.Transfer, err = tx.Transfer(p.TransferID); err != nil {
+		return w, err
+	}
+	w.Payment, w.Claim = p, watcher.ClaimOf(p, w.Transfer)
+	known, err := tx.Approvals([]uint64{p.ID})
+	w.Known = known[p.ID]
+	return w, err
+}
+
+// WaitingPayments are those that people's approvals would let go, oldest first: at most limit for each reason that holds them.
+func (d *Session) WaitingPayments(ctx context.Context, limit int) (list []Waiting, err error) {
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		for _, reason := range []string{records.HeldApproval, records.HeldUnproven} {
+			held, err := tx.HeldFor(reason, 0, limit)
+			if err != nil {
+				return err
+			}
+			for _, p := range held {
+				if p.TransferID == 0 {
+					continue
+				}
+				w, err := waitingOf(tx, p)
+				if err != nil {
+					return err
+				}
+				list = append(list, w)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// ApproveAs hands the daemon what an approver has signed, under the actor of ctx.
+func (d *Session) ApproveAs(ctx context.Context, w Waiting, a chain.Approval) error {
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return watcher.Approve(tx, w.Payment.ID, a) })
+}
+
 // Approve hands the daemon what an approver has signed.
 func (d *Session) Approve(ctx context.Context, w Waiting, a chain.Approval) error {
-	return d.Change(ctx, func(tx *records.Tx) error { return watcher.Approve(tx, w.Payment.ID, a) })
+	return d.ApproveAs(AsOperator(ctx), w, a)
 }
 
 // Approver is the configured name of a key; false where the configuration names no approvers, as beside a signer of its own.
@@ -60,7 +99,7 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 		return "", false, nil
 	}
 	for _, a := range approvers {
-		if a.Key == key {
+		if a.PublicKey() == key {
 			return a.Name, true, nil
 		}
 	}

@@ -40,7 +40,11 @@ func ChannelRows(tx *records.Tx, cfg config.Config) (list []ChannelRow, err erro
 	if err != nil {
 		return nil, err
 	}
-	report, err := status.Read(tx, cfg.NetworkRecords())
+	networks, err := Networks(tx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	report, err := status.Read(tx, networks)
 	if err != nil {
 		return nil, err
 	}

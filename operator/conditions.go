@@ -10,7 +10,11 @@ import (
 // Conditions answers what keeps money from moving on the configured networks, or may soon.
 func (d *Session) Conditions(ctx context.Context) (report status.Report, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		report, err = status.Read(tx, d.Config.NetworkRecords())
+		networks, err := Networks(tx, d.Config)
+		if err != nil {
+			return err
+		}
+		report, err = status.Read(tx, networks)
 		return err
 	})
 	return report, err
@@ -70,7 +74,7 @@ func Remedy(k status.Kind) string {
 	case status.HotBelow:
 		return "send what it says to the hot account, from the cold address or another funder"
 	case status.HotAbove:
-		return "keep less there: raise hot_max, or let payouts use it up; see \"Hot and cold money\" in docs/operations.md before you move any by hand"
+		return "configure the token's `cold` address, here and for the signer, or raise hot_max; `gatewayd account move CHAIN ADDRESS AMOUNT TOKEN --to cold` sends some at once"
 	case status.ChecksFail:
 		return "mend the file or the service that it names: until then limits, lists or screening do less than they say, or hold more"
 	case status.ChannelClosed:

@@ -77,22 +77,28 @@ func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
 // Networks takes our accounts from the database, where the daemon has put them: an operator's command has no keys.
 func (d *Session) Networks(ctx context.Context) (list []records.Network, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		for _, n := range d.Config.Networks {
-			network := d.Config.NetworkRecord(n)
-			known, err := knownAccounts(tx, n)
-			if err != nil {
-				return err
-			}
-			for _, a := range d.Config.OwnAccounts(n) {
-				if a, ok := known[keyOf(a)]; ok {
-					network = config.WithAccount(network, a)
-				}
-			}
-			list = append(list, network)
-		}
-		return nil
+		list, err = Networks(tx, d.Config)
+		return err
 	})
 	return list, err
+}
+
+// Networks are the networks of a configuration with the accounts that the records have.
+func Networks(tx *records.Tx, cfg config.Config) (list []records.Network, err error) {
+	for _, n := range cfg.Networks {
+		network := cfg.NetworkRecord(n)
+		known, err := knownAccounts(tx, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range cfg.OwnAccounts(n) {
+			if of, ok := known[keyOf(a.Account)]; ok {
+				network = config.WithAccount(network, config.OwnAccount{Account: of, Retired: a.Retired})
+			}
+		}
+		list = append(list, network)
+	}
+	return list, nil
 }
 
 // ChainOf is a configured chain by its name.

@@ -72,7 +72,7 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 }
 
 // ErrNoOrder says that there is no such order.
-var ErrNoOrder = errors.New("there is no such order: retry, credit, refund, reject, reclassify or write-off is wanted")
+var ErrNoOrder = errors.New("there is no such order: retry, hold, credit, refund, reject, reclassify or write-off is wanted")
 
 // recordOrders are what an operator may order of a record, by name, each with what is looked at before.
 var recordOrders = map[string]struct {
@@ -81,6 +81,7 @@ var recordOrders = map[string]struct {
 }{
 	"reject": {(*Session).CheckRefund, (*watcher.Watcher).Reject},
 	"retry":  {nil, (*watcher.Watcher).Retry},
+	"hold":   {nil, (*watcher.Watcher).Hold},
 	"credit": {nil, (*watcher.Watcher).Credit},
 	"refund": {(*Session).CheckRefund, (*watcher.Watcher).Refund},
 	"reclassify": {func(d *Session, ctx context.Context, _ *watcher.Watcher, _ watcher.Order) error {

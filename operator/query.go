@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
+	"gatewayd/records/search"
 	"gatewayd/vite/core"
 )
 
@@ -17,10 +19,14 @@ import (
 type Query struct {
 	Network, Token, Direction, State, Reason, Wallet, Hash string
 
+	Address       string // of anybody: user, sender, payee, or a deposit address
+	Amount        string // that came in, in whole units: 1.5
+	From, Until   string // times of first sight: 2026-11-23, or 2026-11-23T10:00:00Z
 	Older         time.Duration
+	Unattributed  bool
 	NeedsOperator bool
 	Limit         int
-	Before        uint64
+	Before, After uint64
 }
 
 // DefaultLimit is how many records a list shows, and maxLimit how many it can.
@@ -39,7 +45,7 @@ func Directions() []string {
 }
 
 // Filter checks every word of a query: nothing matches one that does not exist, which would look like good news.
-func (d *Session) Filter(ctx context.Context, q Query) (f records.Filter, err error) {
+func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err error) {
 	token, tokenErr := anyToken(d.Config, q.Token)
 	wallet, walletErr := walletAddress(q.Wallet)
 	err = errors.Join(oneOf("network", q.Network, d.Config.NetworkNames()), tokenErr, oneOf("direction", q.Direction, Directions()), oneOf("state", q.State, States()),
@@ -50,12 +56,21 @@ func (d *Session) Filter(ctx context.Context, q Query) (f records.Filter, err er
 	if err == nil && q.Older < 0 {
 		err = Usagef("--older %s: a time above zero is wanted, such as 30m", q.Older)
 	}
+	address, addressErr := anyAddress(q.Address)
+	amounts, amountErr := d.amounts(token, q.Amount)
+	from, fromErr := moment("from", q.From)
+	until, untilErr := moment("until", q.Until)
+	err = errors.Join(err, addressErr, amountErr, fromErr, untilErr)
+	if err == nil && q.Before > 0 && q.After > 0 {
+		err = Usagef("--before and --after: one of them is wanted")
+	}
 	if err == nil && q.Hash != "" {
 		q.Hash, err = d.wholeHash(ctx, q.Hash)
 	}
-	return records.Filter{
+	return search.Filter{
+		Address: address, Amounts: amounts, From: from, Until: until, AfterID: q.After,
 		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Reason: q.Reason, Owner: wallet,
-		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Limit: q.Limit, BeforeID: q.Before,
+		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, Limit: q.Limit, BeforeID: q.Before,
 	}, err
 }
 
@@ -89,6 +104,52 @@ func walletAddress(text string) (string, error) {
 	return a.String(), nil
 }
 
+// anyAddress is the canonical form of an address of either chain.
+func anyAddress(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	canonical, err := config.CanonicalAddress(text)
+	if err != nil {
+		return "", Usagef("--address %q: an address is wanted, vite_ and 50 characters or 0x and 40 digits", text)
+	}
+	return canonical, nil
+}
+
+// amounts are what a number of whole units is in the smallest units of the tokens, and of their assets.
+func (d *Session) amounts(token, text string) (list []chain.Amount, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, n := range d.Config.Networks {
+		for _, t := range n.Tokens {
+			for _, decimals := range []uint8{t.Decimals, t.AssetDecimals} {
+				a, err := chain.ParseWhole(text, decimals)
+				if err == nil && (token == "" || token == t.Token) && !slices.Contains(list, a) {
+					list = append(list, a)
+				}
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, Usagef("--amount %q: a number of whole units is wanted, such as 1.5", text)
+	}
+	return list, nil
+}
+
+// moment is a day, or a moment in UTC.
+func moment(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, Usagef("--%s %q: a day or a moment is wanted, such as 2026-11-23 or 2026-11-23T10:00:00Z", flag, text)
+}
+
 // A short hash is what a table shows of one, or its beginning.
 const (
 	shortest  = 6  // digits that it must have at least
@@ -106,7 +167,7 @@ func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 	}
 	var found []string
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		found, err = tx.HashesWith(start, MaxLimit)
+		found, err = search.HashesWith(tx, start, MaxLimit)
 		return err
 	})
 	if err != nil {

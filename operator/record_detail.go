@@ -10,17 +10,33 @@ import (
 	"strings"
 	"time"
 
+	"gatewayd/chain"
+	"gatewayd/gateway/view"
 	"gatewayd/records"
+	"gatewayd/records/search"
 )
 
 // RecordDetail is one record with everything that happened to it.
 type RecordDetail struct {
 	Record   RecordRow    `json:"record"`
+	In       Incoming     `json:"in"`
 	Payments []PaymentRow `json:"payments"`
 	History  []eventRow   `json:"history"`
 
 	Stored records.Record    `json:"-"`
 	Paid   []records.Payment `json:"-"`
+}
+
+// Incoming is the transaction that came in, and how deep it stands in its chain.
+type Incoming struct {
+	Chain     string `json:"chain"`
+	Tx        string `json:"tx"`
+	Height    uint64 `json:"height"`
+	Block     string `json:"block"`
+	At        string `json:"at"`
+	Confirmed uint64 `json:"confirmations"` // so far
+	Wanted    uint64 `json:"wanted"`        // 0: the chain's own final point decides
+	Final     bool   `json:"final"`         // it is deep enough
 }
 
 type PaymentRow struct {
@@ -33,8 +49,18 @@ type PaymentRow struct {
 	Asset    string       `json:"asset"`
 	Amount   string       `json:"amount"`
 	Payee    string       `json:"payee"`
-	Tx       string       `json:"tx"`
+	Label    string       `json:"label"`
+	Tx       string       `json:"tx"` // that paid it, from a final block; empty until then
+	Mined    *MinedIn     `json:"mined,omitempty"`
 	Attempts []AttemptRow `json:"attempts"`
+}
+
+// MinedIn is where the transaction of a payment stands in its chain: the newest attempt that does.
+type MinedIn struct {
+	Tx        string `json:"tx"`
+	Height    uint64 `json:"height"`
+	Confirmed uint64 `json:"confirmations"`
+	Final     bool   `json:"final"`
 }
 
 type AttemptRow struct {
@@ -83,7 +109,7 @@ func (d *Session) named(ctx context.Context, name string) (string, error) {
 	}
 	var exact []records.Record
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		exact, err = tx.FindRecords(name)
+		exact, err = search.Find(tx, name)
 		return err
 	})
 	if err != nil || len(exact) > 0 {
@@ -103,7 +129,7 @@ func (d *Session) find(tx *records.Tx, name string) ([]records.Record, error) {
 		}
 		return []records.Record{r}, nil
 	}
-	found, err := tx.FindRecords(name)
+	found, err := search.Find(tx, name)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("no record has the hash %q", name)
 	}
@@ -111,7 +137,7 @@ func (d *Session) find(tx *records.Tx, name string) ([]records.Record, error) {
 }
 
 func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
-	s := RecordDetail{Record: RowOf(r), Stored: r}
+	s := RecordDetail{Record: RowOf(r), In: incomingOf(r), Stored: r}
 	payments, err := tx.PaymentsOf(r.ID)
 	s.Paid = payments
 	if err != nil {
@@ -121,19 +147,14 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 	if err != nil {
 		return s, err
 	}
+	heads, err := tx.Heads()
+	if err != nil {
+		return s, err
+	}
 	for _, p := range payments {
-		row := PaymentRow{
-			ID: p.ID, Purpose: string(p.Purpose), State: string(p.State), Reason: p.Reason, Chain: string(p.Chain), Account: p.Account,
-			Asset: string(p.Asset), Amount: p.Amount.String(), Payee: p.Payee, Tx: p.Tx,
-		}
-		attempts, err := tx.AttemptsOf(p.ID)
+		row, err := paymentOf(tx, p, heads[p.Chain])
 		if err != nil {
 			return s, err
-		}
-		for _, a := range attempts {
-			row.Attempts = append(row.Attempts, AttemptRow{
-				Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: Stamp(a.CreatedAt),
-			})
 		}
 		s.Payments = append(s.Payments, row)
 		more, err := tx.History("payment", strconv.FormatUint(p.ID, 10))
@@ -146,6 +167,40 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		s.History = append(s.History, eventRow{At: Stamp(e.At), Actor: e.Actor, What: e.Subject + " " + e.SubjectID + " " + e.Event, Detail: e.Detail})
 	}
 	return s, nil
+}
+
+func incomingOf(r records.Record) Incoming {
+	in := Incoming{Chain: string(r.Chain), Tx: r.Tx, Height: r.Height, Block: r.BlockHash, At: Stamp(r.BlockAt), Final: r.State != records.Seen && r.State != records.Orphaned}
+	in.Confirmed, in.Wanted = view.Confirmations(&r)
+	if r.State != records.Orphaned && r.Head >= r.Height {
+		in.Confirmed = r.Head - r.Height + 1
+	}
+	return in
+}
+
+// paymentOf is a payment with its attempts, as far as its chain has been followed.
+func paymentOf(tx *records.Tx, p records.Payment, at records.Cursor) (PaymentRow, error) {
+	row := PaymentRow{
+		ID: p.ID, Purpose: string(p.Purpose), State: string(p.State), Reason: p.Reason, Chain: string(p.Chain), Account: p.Account,
+		Asset: string(p.Asset), Amount: p.Amount.String(), Payee: p.Payee, Label: p.PayeeLabel, Tx: p.Tx, Attempts: []AttemptRow{},
+	}
+	attempts, err := search.AttemptsOf(tx, p.ID)
+	if err != nil {
+		return row, err
+	}
+	for _, a := range attempts {
+		row.Attempts = append(row.Attempts, AttemptRow{
+			Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: Stamp(a.CreatedAt),
+		})
+		height, found, err := tx.MinedAt(p.Chain, p.Account, a.Number, a.Hash)
+		if err != nil {
+			return row, err
+		}
+		if found && at.Head >= height {
+			row.Mined = &MinedIn{Tx: a.Hash, Height: height, Confirmed: at.Head - height + 1, Final: height <= at.Final.Height}
+		}
+	}
+	return row, nil
 }
 
 // Stamp is a moment as the history shows it, in UTC.
@@ -198,4 +253,31 @@ func (r RecordRow) Advice() string {
 		return fmt.Sprintf("ask the contract's owner, then `gatewayd records refund %d --to ADDR`", r.ID)
 	}
 	return ""
+}
+
+// Moves are payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before; 0 for the newest.
+func (d *Session) Moves(ctx context.Context, purpose string, before uint64, limit int) (list []PaymentRow, err error) {
+	if err := oneOf("purpose", purpose, []string{string(chain.Sweep), string(chain.Gas), string(chain.Cold)}); err != nil || purpose == "" {
+		return nil, cmp.Or(err, Usagef("purpose: sweep, gas or cold is wanted"))
+	}
+	list = []PaymentRow{}
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		found, err := tx.Moves(chain.Purpose(purpose), before, limit)
+		if err != nil {
+			return err
+		}
+		heads, err := tx.Heads()
+		if err != nil {
+			return err
+		}
+		for _, p := range found {
+			row, err := paymentOf(tx, p, heads[p.Chain])
+			if err != nil {
+				return err
+			}
+			list = append(list, row)
+		}
+		return nil
+	})
+	return list, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/gateway/view"
 	"gatewayd/records"
+	"gatewayd/records/search"
 )
 
 // RecordRow is one record as lists, CSV and JSON show it. Amounts are in smallest units.
@@ -86,9 +87,9 @@ func (r RecordRow) Cells() []string {
 	}
 }
 
-func (d *Session) Page(ctx context.Context, f records.Filter) (list []records.Record, err error) {
+func (d *Session) Page(ctx context.Context, f search.Filter) (list []records.Record, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		list, err = tx.Records(f)
+		list, err = search.Records(tx, f)
 		return err
 	})
 	return list, err

@@ -23,8 +23,11 @@ type Network struct {
 	Gas      string   // tops up deposit addresses
 	Gateway  string   // takes withdrawals and pays deposits on the exchange chain
 	Gateways []string // all accounts that pay deposits, Gateway first; empty: Gateway alone
-	Funders  []string // canonical senders on either chain whose transfers are the operators' own money
-	Tokens   []Token
+	// Accounts that paid once and pay no more, of the source chain and the exchange chain.
+	RetiredHots, RetiredGateways []string
+
+	Funders []string // canonical senders on either chain whose transfers are the operators' own money
+	Tokens  []Token
 	// CoinDecimals is what the source chain counts its coin with.
 	CoinDecimals uint8
 	// Explorer templates with {$tx} in place of the hash.
@@ -44,6 +47,7 @@ type Token struct {
 	Issued        bool         // all of the token that exists is this gateway's to cover
 	HotMin        chain.Amount // what the hot accounts should have, in the asset's units; zero: not watched
 	HotMax        chain.Amount // the same of more
+	Cold          string       // canonical address on the source chain where what is more goes, and from where it comes back; empty for none
 	Policy        Policy
 }
 
@@ -97,12 +101,6 @@ func (d Depth) Reached(height, head, final uint64) bool {
 	return head+1 >= height+d.Count
 }
 
-// WithAccountsOf is the network with the accounts of another.
-func (n Network) WithAccountsOf(o Network) Network {
-	n.Hot, n.Hots, n.Shared, n.Gas, n.Gateway, n.Gateways = o.Hot, o.Hots, o.Shared, o.Gas, o.Gateway, o.Gateways
-	return n
-}
-
 // AmountText is an amount of what moves on one of the network's chains, for people: whole units and the symbol, "0.5 ETH". What the network does not serve
 // stays in smallest units.
 func (n Network) AmountText(id chain.ID, asset chain.Asset, a chain.Amount) string {
@@ -139,6 +137,19 @@ func (n Network) Paying(id chain.ID) []string {
 		return []string{first}
 	}
 	return pool
+}
+
+// Pays tells whether an account pays users on a chain of the network. One that is retired does not.
+func (n Network) Pays(id chain.ID, account string) bool {
+	return slices.Contains(n.Paying(id), account)
+}
+
+// RefunderOf is the account of a transfer's own chain that gives it back: the one that it came to, unless that is retired.
+func (n Network) RefunderOf(t chain.Transfer, on chain.ID) string {
+	if n.Pays(on, t.To) {
+		return t.To
+	}
+	return n.PayerOf(on, t, on)
 }
 
 // PayerOf is the account of a chain that pays what a transfer causes. It depends on nothing but the transfer's place on its own ledger and

@@ -16,6 +16,9 @@ type approvalRow struct {
 	Expires   int64  `db:"expires"`
 	Nonce     string `db:"nonce"`
 	Signature string `db:"signature"`
+
+	AuthenticatorData string `db:"authenticator_data"`
+	ClientData        string `db:"client_data"`
 }
 
 // AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not wait, the approver has approved it and that still
@@ -47,10 +50,11 @@ func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
 	if len(known[id]) >= maxApprovals {
 		return fmt.Errorf("%w: it has %d approvals", ErrConflict, len(known[id]))
 	}
-	_, err = tx.exec(`INSERT INTO approvals (payment_id, approver, expires, nonce, signature, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.exec(`INSERT INTO approvals (payment_id, approver, expires, nonce, signature, authenticator_data, client_data, actor, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (payment_id, approver) DO UPDATE SET expires = excluded.expires, nonce = excluded.nonce, signature = excluded.signature,
-		actor = excluded.actor, created_at = excluded.created_at`,
-		id, a.Key, a.Expires, a.Nonce, a.Signature, sqlstore.Note(tx.sql.Actor()), tx.millis())
+		authenticator_data = excluded.authenticator_data, client_data = excluded.client_data, actor = excluded.actor, created_at = excluded.created_at`,
+		id, a.Key, a.Expires, a.Nonce, a.Signature, a.AuthenticatorData, a.ClientData, sqlstore.Note(tx.sql.Actor()), tx.millis())
 	if err != nil {
 		return err
 	}
@@ -64,12 +68,14 @@ func (tx *Tx) Approvals(payments []uint64) (map[uint64][]chain.Approval, error) 
 		return out, nil
 	}
 	var rows []approvalRow
-	err := tx.listIn(&rows, `SELECT payment_id, approver, expires, nonce, signature FROM approvals WHERE payment_id IN (?) ORDER BY payment_id, approver`, payments)
+	err := tx.listIn(&rows, `SELECT payment_id, approver, expires, nonce, signature, authenticator_data, client_data FROM approvals WHERE payment_id IN (?) ORDER BY payment_id, approver`, payments)
 	if err != nil {
 		return nil, fmt.Errorf("reading approvals: %w", err)
 	}
 	for _, r := range rows {
-		out[r.PaymentID] = append(out[r.PaymentID], chain.Approval{Key: r.Approver, Expires: r.Expires, Nonce: r.Nonce, Signature: r.Signature})
+		out[r.PaymentID] = append(out[r.PaymentID], chain.Approval{
+			Key: r.Approver, Expires: r.Expires, Nonce: r.Nonce, Signature: r.Signature, AuthenticatorData: r.AuthenticatorData, ClientData: r.ClientData,
+		})
 	}
 	return out, nil
 }

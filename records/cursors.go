@@ -171,7 +171,7 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 // orphan moves the seen transfers of a left block and answers all transfers of the block. A reason found at first sight stays: it decides
 // what becomes of the transfer when it is mined again.
 func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error) {
-	left, err := tx.transfers(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
+	left, err := tx.TransfersWhere(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,8 @@ package records
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"gatewayd/chain"
-	"gatewayd/records/sqlstore"
 )
 
 // maxPage bounds what one list answers.
@@ -15,153 +11,21 @@ const maxPage = 1000
 
 func clampLimit(limit int) int { return min(max(limit, 1), maxPage) }
 
-// Filter chooses records for operators; an empty field chooses all.
-type Filter struct {
-	Network       string
-	Token         string
-	Direction     Direction
-	State         TransferState
-	Reason        string
-	Owner         string
-	Tx            string
-	OlderThan     time.Duration // first seen longer ago
-	NeedsOperator bool          // held, with a held payment, or decided and gone from its chain; not what is written off
-	Limit         int           // up to 1000, which 0 stands for too
-	BeforeID      uint64        // older than this record; 0 for the newest
-}
-
-// Records answers what a filter chooses, newest first.
-func (tx *Tx) Records(f Filter) ([]Record, error) {
-	where, args := f.where(tx.now)
-	found, err := tx.transfers(`t WHERE `+where+` ORDER BY id DESC LIMIT ? + 0`, append(args, f.limit())...)
-	if err == nil {
-		var out []Record
-		if out, err = tx.records(found); err == nil {
-			return out, nil
-		}
-	}
-	return nil, fmt.Errorf("reading records: %w", err)
-}
-
-// CountRecords answers how many records a filter chooses in all, whatever its limit and page.
-func (tx *Tx) CountRecords(f Filter) (n uint64, err error) {
-	f.BeforeID = 0
-	where, args := f.where(tx.now)
-	if err := tx.one(&n, `SELECT COUNT(*) FROM transfers t WHERE `+where, args...); err != nil {
-		return 0, fmt.Errorf("counting records: %w", err)
-	}
-	return n, nil
-}
-
-func (f Filter) limit() int {
-	if f.Limit == 0 {
-		return maxPage
-	}
-	return clampLimit(f.Limit)
-}
-
-// where chooses rows of transfers t. Each clause can be answered by an index of its own, newest first.
-func (f Filter) where(now time.Time) (string, []any) {
-	clauses, args := []string{`id > 0`}, []any{}
-	add := func(clause string, values ...any) { clauses, args = append(clauses, clause), append(args, values...) }
-	if f.BeforeID > 0 {
-		add(`id < ?`, f.BeforeID)
-	}
-	for _, c := range []struct{ column, value string }{
-		{"network", f.Network}, {"token", f.Token}, {"direction", string(f.Direction)}, {"owner", f.Owner},
-	} {
-		if c.value != "" {
-			add(c.column+` = ?`, sqlstore.Note(c.value))
-		}
-	}
-	if f.State != "" {
-		add(`state = ?`, sqlstore.Note(string(f.State)))
-		if f.State != Final {
-			add(`state <> 'final'`)
-		}
-	}
-	if f.Reason != "" {
-		add(`reason = ? AND reason <> ''`, sqlstore.Note(f.Reason))
-	}
-	if f.Tx != "" { // in or out
-		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+` AND p.tx = a.hash)`, sqlstore.Note(f.Tx), sqlstore.Note(f.Tx))
-	}
-	if f.OlderThan > 0 {
-		add(`seen_at < ?`, now.Add(-f.OlderThan).UnixMilli())
-	}
-	if f.NeedsOperator {
-		add(`id IN (SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held'
-			UNION SELECT g.id FROM transfers g WHERE g.incident <> '')
-			AND NOT EXISTS (SELECT 1 FROM write_offs o WHERE o.transfer_id = t.id)`)
-	}
-	return strings.Join(clauses, " AND "), args
-}
-
 // Record answers one record by the id of its transfer, or ErrNotFound.
 func (tx *Tx) Record(transferID uint64) (Record, error) {
 	t, err := tx.Transfer(transferID)
 	if err != nil {
 		return Record{}, err
 	}
-	out, err := tx.records([]Transfer{t})
+	out, err := tx.RecordsOf([]Transfer{t})
 	if err != nil {
 		return Record{}, fmt.Errorf("reading record %d: %w", transferID, err)
 	}
 	return out[0], nil
 }
 
-// FindRecords answers the records that a text names: an id, a ref, a transaction that came in, or one of ours for it. At most 1000.
-func (tx *Tx) FindRecords(text string) ([]Record, error) {
-	if !sqlstore.Storable(text) {
-		return nil, nil
-	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		id = 0 // no transfer has it
-	}
-	found, err := tx.transfers(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ?
-		UNION SELECT r.id FROM transfers r WHERE r.chain IN (SELECT chain FROM cursors) AND r.ref = ?
-		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+`) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxPage)
-	if err == nil {
-		var out []Record
-		if out, err = tx.records(found); err == nil {
-			return out, nil
-		}
-	}
-	return nil, fmt.Errorf("looking for records: %w", err)
-}
-
-// paymentsByHash joins the payments p whose attempts a have a hash: the index of hashes begins with the chain.
-const paymentsByHash = `FROM attempts a
-	JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
-	JOIN payments p ON p.id = s.payment_id WHERE a.chain IN (SELECT chain FROM cursors) AND a.hash = ?`
-
-// HashesWith answers the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
-func (tx *Tx) HashesWith(start string, limit int) (found []string, err error) {
-	if !sqlstore.Storable(start) || start == "" {
-		return nil, nil
-	}
-	end := after(start)
-	err = tx.list(&found, `SELECT tx FROM transfers WHERE tx >= ? AND tx < ?
-		UNION SELECT hash FROM attempts WHERE chain IN (SELECT chain FROM cursors) AND hash >= ? AND hash < ? ORDER BY 1 LIMIT ? + 0`,
-		start, end, start, end, limit)
-	if err != nil {
-		return nil, fmt.Errorf("looking for hashes: %w", err)
-	}
-	return found, nil
-}
-
-// after is the first text of digits and letters behind all that begin with start, in every collation.
-func after(start string) string {
-	last := start[len(start)-1]
-	if last == '9' {
-		return start[:len(start)-1] + "a"
-	}
-	return start[:len(start)-1] + string(last+1)
-}
-
-// records adds to transfers what became of them, in a fixed number of queries.
-func (tx *Tx) records(transfers []Transfer) ([]Record, error) {
+// RecordsOf adds to transfers what became of them, in a fixed number of queries.
+func (tx *Tx) RecordsOf(transfers []Transfer) ([]Record, error) {
 	if len(transfers) == 0 {
 		return nil, nil
 	}
@@ -305,7 +169,7 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 // TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height and id; of that height only those with ids
 // above after.
 func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
-	out, err := tx.transfers(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
+	out, err := tx.TransfersWhere(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
 		string(id), height, height, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the transfers of %s from block %d: %w", id, height, err)
@@ -326,31 +190,6 @@ func (tx *Tx) OwnTxsFrom(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
 	out := make([]OwnTx, len(rows))
 	for i, r := range rows {
 		out[i] = r.effect()
-	}
-	return out, nil
-}
-
-// SlotAttempt is an attempt with the number of its slot.
-type SlotAttempt struct {
-	Attempt
-	Number uint64
-}
-
-// AttemptsOf answers every attempt made for a payment, in the order they were made.
-func (tx *Tx) AttemptsOf(paymentID uint64) ([]SlotAttempt, error) {
-	slots, err := tx.Slots(paymentID)
-	if err != nil {
-		return nil, err
-	}
-	var out []SlotAttempt
-	for _, s := range slots {
-		attempts, err := tx.Attempts(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range attempts {
-			out = append(out, SlotAttempt{Attempt: a, Number: s.Nonce})
-		}
 	}
 	return out, nil
 }

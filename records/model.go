@@ -145,7 +145,7 @@ const (
 // Payment is one order to pay from an account of ours. Amount counts the asset's own units.
 type Payment struct {
 	ID         uint64
-	TransferID uint64 // 0 for sweeps and gas
+	TransferID uint64 // 0 for what goes between our own accounts and to the cold address
 	Purpose    chain.Purpose
 	Network    string
 	Token      string
@@ -170,14 +170,14 @@ type Class int
 // The classes of service.
 const (
 	ClassUser    Class = iota // what users wait for: credits, and what lets them be paid
-	ClassRefund               // what comes back to its sender
+	ClassRefund               // what comes back to its sender, and what goes to the cold address
 	ClassReceive              // incoming blocks, unless something waits for their value
 )
 
 // ClassOf is the class of a payment's purpose.
 func ClassOf(p chain.Purpose) Class {
 	switch p {
-	case chain.Refund:
+	case chain.Refund, chain.Cold:
 		return ClassRefund
 	case chain.Receive:
 		return ClassReceive
@@ -194,6 +194,7 @@ const (
 	KindShared  AccountKind = "shared"  // inbound address of all users, told apart by labels
 	KindHot     AccountKind = "hot"     // pays withdrawals
 	KindGas     AccountKind = "gas"     // tops up deposit addresses
+	KindCold    AccountKind = "cold"    // the operators' address offline: shown beside ours, never stored
 	KindGateway AccountKind = "gateway" // the gateway's address on the exchange chain: takes withdrawals, pays deposits
 )
 

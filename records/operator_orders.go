@@ -102,7 +102,7 @@ func (tx *Tx) Incidents(id chain.ID) (ids []uint64, err error) {
 
 // MarkLost marks the decided transfers above a height as gone with their blocks: the nodes have another past from there on.
 func (tx *Tx) MarkLost(id chain.ID, above uint64) error {
-	lost, err := tx.transfers(`WHERE chain = ? AND height > ? AND state IN ('final','held','refused') AND incident = '' ORDER BY height, id LIMIT ? + 0`,
+	lost, err := tx.TransfersWhere(`WHERE chain = ? AND height > ? AND state IN ('final','held','refused') AND incident = '' ORDER BY height, id LIMIT ? + 0`,
 		string(id), above, maxPage)
 	for i := range lost {
 		if err != nil {
@@ -126,7 +126,7 @@ func (tx *Tx) markIncident(t *Transfer) error {
 
 // clearIncidents takes back the marks of transfers whose blocks stand on our line: the nodes agree with them again.
 func (tx *Tx) clearIncidents(id chain.ID) error {
-	back, err := tx.transfers(`WHERE chain = ? AND incident <> '' AND EXISTS (SELECT 1 FROM blocks b
+	back, err := tx.TransfersWhere(`WHERE chain = ? AND incident <> '' AND EXISTS (SELECT 1 FROM blocks b
 		WHERE b.chain = transfers.chain AND b.hash = transfers.block_hash AND b.canonical = 1) ORDER BY id LIMIT ? + 0`, string(id), maxPage)
 	for _, t := range back {
 		if err == nil {

@@ -125,6 +125,16 @@ func (tx *Tx) know(id chain.ID, account string, number uint64, hash string) erro
 	return err
 }
 
+// MinedAt answers the height at which a transaction of an account's number stands in the line; false where it stands in none of its blocks.
+func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, found bool, err error) {
+	found, err = tx.get(&height, `SELECT e.height FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
+		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))`, string(id), account, number, hash)
+	if err != nil {
+		return 0, false, fmt.Errorf("looking for the block of %s on %s: %w", hash, id, err)
+	}
+	return height, found, nil
+}
+
 // UnsettledOwnTxs answers the own transactions in final blocks of the line that were not acted on yet, by account and number: at most limit.
 func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	c, err := tx.Cursor(id)

@@ -51,8 +51,8 @@ func paymentsOf(rows []paymentRow) []Payment {
 }
 
 // QueuePayment stores an order to pay, queued or held as its State says (queued when empty), and answers its id. ErrConflict: the transfer has a
-// live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, or the account sweeps to the
-// payee or the payee is topped up already.
+// live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, the account sweeps to the
+// payee or the payee is topped up already, or some of the asset is on its way to the cold address.
 func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
 	if p.State == "" {
 		p.State = Queued
@@ -72,6 +72,11 @@ func (tx *Tx) queuePayment(p Payment) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return tx.storePayment(p, owner)
+}
+
+// storePayment stores a payment that was checked. owner is whose turn it takes.
+func (tx *Tx) storePayment(p Payment, owner string) (uint64, error) {
 	rank, err := tx.rank(p, owner)
 	if err != nil {
 		return 0, err
@@ -122,8 +127,10 @@ func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 			string(p.Chain), p.Account, string(p.Asset), p.Payee)
 	case chain.Gas:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
+	case chain.Cold:
+		_, taken, err = tx.ColdMove(p.Chain, p.Asset)
 	default:
-		return "", fmt.Errorf("payment purpose %q: credit, refund, receive, sweep or gas is wanted", p.Purpose)
+		return "", fmt.Errorf("payment purpose %q: credit, refund, receive, sweep, gas or cold is wanted", p.Purpose)
 	}
 	if err == nil && taken {
 		err = ErrConflict

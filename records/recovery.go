@@ -363,7 +363,7 @@ func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 // Refundable answers the transfers on a chain that brought an amount, or after the fee of a withdrawal have left that, and are neither credited nor
 // refunded yet, oldest first.
 func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
-	out, err := tx.transfers(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
+	out, err := tx.TransfersWhere(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
 		ORDER BY id`, string(id), string(asset), amount, amount)

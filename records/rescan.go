@@ -21,7 +21,7 @@ func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 
 // TransferByRef answers the transfer with a reference, orphaned or not, or ErrNotFound.
 func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
-	found, err := tx.transfers(`WHERE chain = ? AND ref = ?`, string(id), ref)
+	found, err := tx.TransfersWhere(`WHERE chain = ? AND ref = ?`, string(id), ref)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}

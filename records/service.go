@@ -1,7 +1,9 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -60,6 +62,17 @@ func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error)
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading what is held for %q: %w", reason, err)
+	}
+	return paymentsOf(rows), nil
+}
+
+// Moves answers the payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before, which is 0 for the newest.
+func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment, error) {
+	var rows []paymentRow
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IS NULL AND purpose = ? AND id < ? ORDER BY id DESC LIMIT ? + 0`,
+		string(purpose), cmp.Or(before, math.MaxInt64), clampLimit(limit))
+	if err != nil {
+		return nil, fmt.Errorf("reading payments of purpose %s: %w", purpose, err)
 	}
 	return paymentsOf(rows), nil
 }

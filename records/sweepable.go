@@ -47,6 +47,17 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	return out, nil
 }
 
+// Unjudged answers the accounts to which a deposit came whose credit, from an account of a chain, is queued: the signer may not have been asked for leave yet.
+func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
+	var list []string
+	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
+		AND p.purpose = 'credit' AND t.id = p.transfer_id AND t.direction = 'deposit' ORDER BY t.account`, string(id), account, int(ClassUser))
+	if err != nil {
+		return nil, fmt.Errorf("looking for deposits that nobody has judged: %w", err)
+	}
+	return list, nil
+}
+
 // taken tells whether a transfer of this state has come for good.
 func taken(s TransferState) bool { return s == Final || s == Refused }
 

@@ -96,8 +96,8 @@ func (r transferRow) sameFacts(o transferRow) bool {
 		r.Amount == o.Amount && r.Memo == o.Memo && r.Failed == o.Failed
 }
 
-// transfers reads rows by a WHERE clause.
-func (tx *Tx) transfers(where string, args ...any) ([]Transfer, error) {
+// TransfersWhere reads transfers by the end of a statement, for the packages that may write statements.
+func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
 	var rows []transferRow
 	if err := tx.list(&rows, `SELECT `+transferColumns+` FROM transfers `+where, args...); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 
 // Transfer answers one transfer, or ErrNotFound.
 func (tx *Tx) Transfer(id uint64) (Transfer, error) {
-	found, err := tx.transfers(`WHERE id = ?`, id)
+	found, err := tx.TransfersWhere(`WHERE id = ?`, id)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -252,7 +252,7 @@ func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
 	out := make(map[uint64]Transfer, len(ids))
 	err := sqlstore.InGroups(ids, func(set string, in []any, _ int) error {
-		found, err := tx.transfers(`WHERE id IN `+set, in...)
+		found, err := tx.TransfersWhere(`WHERE id IN `+set, in...)
 		for _, t := range found {
 			out[t.ID] = t
 		}
@@ -275,10 +275,10 @@ func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := tx.transfers(`WHERE chain = ? AND state = 'seen' AND due > 0 AND due <= ? ORDER BY due, height LIMIT ? + 0`, string(id), c.Height, limit)
+	found, err := tx.TransfersWhere(`WHERE chain = ? AND state = 'seen' AND due > 0 AND due <= ? ORDER BY due, height LIMIT ? + 0`, string(id), c.Height, limit)
 	if err == nil && len(found) < limit {
 		var tagged []Transfer
-		tagged, err = tx.transfers(`WHERE chain = ? AND state = 'seen' AND due = 0 AND height <= ? ORDER BY height LIMIT ? + 0`,
+		tagged, err = tx.TransfersWhere(`WHERE chain = ? AND state = 'seen' AND due = 0 AND height <= ? ORDER BY height LIMIT ? + 0`,
 			string(id), c.Final.Height, limit-len(found))
 		found = append(found, tagged...)
 	}
@@ -290,7 +290,7 @@ func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 
 // TransfersByTx answers what one transaction moved to us.
 func (tx *Tx) TransfersByTx(hash string) ([]Transfer, error) {
-	found, err := tx.transfers(`WHERE tx = ? ORDER BY id`, hash)
+	found, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
 	if err != nil {
 		return nil, fmt.Errorf("reading the transfers of %s: %w", hash, err)
 	}

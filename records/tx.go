@@ -1,7 +1,9 @@
 package records
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"time"
 
 	"gatewayd/records/sqlstore"
@@ -38,6 +40,11 @@ func (tx *Tx) History(subject, id string) ([]Event, error) { return tx.sql.Histo
 // HistoryAfter answers the lines after one, oldest first.
 func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	return tx.sql.HistoryAfter(seq, clampLimit(limit))
+}
+
+// HistoryBefore answers the lines before one, newest first; before 0 from the end on. people leaves out what the daemon did by itself.
+func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error) {
+	return tx.sql.HistoryBefore(cmp.Or(seq, math.MaxInt64), people, clampLimit(limit))
 }
 
 // VerifyHistory recomputes the chain of digests over the whole history.

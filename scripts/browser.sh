@@ -17,16 +17,24 @@ find_browser() {
 	done
 }
 
+# wanted lists the Debian packages that are not there: a browser, and a font with Chinese characters, without which the pages' pictures have empty boxes.
+wanted() {
+	[ -n "$browser" ] || echo chromium fonts-dejavu-core
+	[ -n "$(fc-list :lang=zh 2>/dev/null)" ] || echo fonts-wqy-microhei
+}
+
 browser=$(find_browser)
-if [ -z "$browser" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+if [ -n "$(wanted)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	exec 9>/tmp/gatewayd-browser.lock
 	flock 9 # two test runs may ask at once
 	browser=$(find_browser)
-	if [ -z "$browser" ]; then
-		echo "browser: installing Debian's chromium" >&2
+	packages=$(wanted)
+	if [ -n "$packages" ]; then
+		echo "browser: installing" $packages >&2
 		export DEBIAN_FRONTEND=noninteractive
 		apt-get update -q >/dev/null
-		apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core >/dev/null
+		# shellcheck disable=SC2086
+		apt-get install -y -q --no-install-recommends $packages >/dev/null
 		browser=$(find_browser)
 	fi
 fi

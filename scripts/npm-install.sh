@@ -2,7 +2,8 @@
 # Installs the npm packages that tests and code generation use. Without argument into build/npm: the wallet library that
 # serves as a second opinion on the exchange chain's codecs, the Solidity compiler, anvil (a binary inside its package),
 # and what drives a browser through the pages. "redocly" installs the linter of API descriptions into build/redocly, "clients"
-# into build/clients what makes clients from descriptions (openapi-typescript) and the library that clients/ccxt is a class of.
+# into build/clients what makes clients from descriptions (openapi-typescript) and the library that clients/ccxt is a class of, "site"
+# into build/site-packages what makes a site of the documents (VitePress) and draws their diagrams (Mermaid).
 # Nothing of it is needed to build or run gatewayd. Does nothing when all of them are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,8 +24,13 @@ clients)
 	prefix=build/clients
 	wanted=(.bin/openapi-typescript .bin/tsc ccxt)
 	;;
+site)
+	manifest='{"private":true,"dependencies":{"vitepress":"1.6.4","mermaid":"12.3.0"}}'
+	prefix=build/site-packages
+	wanted=(vitepress/bin mermaid/dist)
+	;;
 *)
-	echo "usage: $0 [redocly|clients]" >&2
+	echo "usage: $0 [redocly|clients|site]" >&2
 	exit 2
 	;;
 esac

@@ -2,23 +2,32 @@
 # Runs inside a Debian that systemd has started, with the package in /root: installs it, uses it, upgrades and removes it.
 # release-test.sh calls it.
 set -euo pipefail
-config=/etc/gatewayd/config.yaml state=/var/lib/gatewayd
+config=/etc/gatewayd/config.yaml state=/var/lib/gatewayd own=/var/lib/gatewayd-signer
+# shellcheck source=scripts/apart-test.sh
+. "$(dirname "$0")/apart-test.sh"
+folder=$state inside=$state
 
 fail() { echo "package: $*" >&2 && exit 1; }
-as() { setpriv --reuid gatewayd --regid gatewayd --init-groups --no-new-privs --bounding-set=-all env -C $state HOME=$state "$@"; }
-log() { journalctl --no-pager -q -o cat -u gatewayd; }
+user() { echo setpriv --reuid "$1" --regid "$1" --init-groups --no-new-privs --bounding-set=-all env -C "/var/lib/$1" "HOME=/var/lib/$1"; }
+read -ra daemon <<<"$(user gatewayd)" && program=("${daemon[@]}" gatewayd)
+read -ra signer <<<"$(user gatewayd-signer)"
+as() { "${daemon[@]}" "$@"; }
+as_signer() { "${signer[@]}" "$@"; }
+log() { journalctl --no-pager -q -o cat -u "${1:-gatewayd}"; }
+shown() { echo "\$ $*" && "$@"; } # for docs/release.md
 eventually() { # command ...
 	for _ in $(seq 300); do
 		"$@" >/dev/null 2>&1 && return
 		sleep 1
 	done
-	fail "never: $*: $("$@" 2>&1 | tail -3); $(log | tail -5)"
+	fail "never: $*: $("$@" 2>&1 | tail -3); $(log | tail -5); $(log gatewayd-signer | tail -5)"
 }
-logged() { grep -q "$1" < <(log); }
+logged() { grep -q "$1" < <(log "${2:-gatewayd}"); }
 
 ! command -v go >/dev/null && ! command -v node >/dev/null && ! command -v gcc >/dev/null || fail "a compiler is here"
 dpkg -i /root/gatewayd_*.deb >/dev/null
 [ "$(stat -c '%U %a' $state)" = "gatewayd 700" ] || fail "$state: $(stat -c '%U %a' $state)"
+[ "$(stat -c "%U %a" $own)" = "gatewayd-signer 700" ] || fail "$own: $(stat -c "%U %a" $own)"
 [ "$(stat -c '%U:%G %a' $config)" = "root:gatewayd 640" ] || fail "$config: $(stat -c '%U:%G %a' $config)"
 ! systemctl -q is-active gatewayd || fail "the package started its service"
 as gatewayd version
@@ -39,45 +48,63 @@ if said=$(as gatewayd run -c $config 2>&1); then fail "the example ran"; fi
 grep -q "unlocking the wallet: .*$state/wallet/vite_" <<<"$said" || fail "the example said: $said"
 echo "the example: $(tail -1 <<<"$said")"
 
-as gatewayd dev --dir $state/dev >$state/dev.log 2>&1 &
+"${program[@]}" dev --dir $state/dev >$state/dev.log 2>&1 &
 dev=$!
 eventually as gatewayd health
 as gatewayd demo >/root/demo.log 2>&1 || fail "demo: $(tail -5 /root/demo.log)"
 echo "demo: $(grep -c CONFIRMED /root/demo.log) transfers confirmed"
 
-# The service, on the nodes of that one.
-node() { sed -nE "s/.*$1 +(http[^ ]+).*/\1/p" $state/dev.log | head -1; }
-as gatewayd wallet new --dir $state/wallet --password-file /etc/gatewayd/password >/dev/null
-cat >$config <<CONFIG
-data: $state
-wallet: {store: $(basename $state/wallet/vite_*), password_file: /etc/gatewayd/password}
-ethereum: [{id: eth, chain_id: 1337, nodes: ["$(node 'source chain')"], finality: "3"}]
-vite: [{id: vite, nodes: ["$(node 'exchange chain')"], confirmations: 2}]
-gateway: {listen: "127.0.0.1:8081"}
-networks:
-  - name: eth
-    path: /gateway/eth
-    source: eth
-    exchange: vite
-    tokens:
-      - {token: tti_687d8a93915393b219212c73, symbol: ETH-000, decimals: 18, asset: native, asset_decimals: 18, type: 0, min_deposit: "10000000000000000", min_withdraw: "10000000000000000", max_withdraw: "0", deposit_confirmations: {count: 3}, withdraw_confirmations: {count: 2}, fee: {kind: flat, amount: "10000000000000000"}}
-CONFIG
-systemctl start gatewayd || fail "no start: $(log | tail -5)"
-# It is on both chains, and has nothing to pay with.
-unfunded() { grep -q 'no_funds eth, no_funds vite' < <(as gatewayd health -c $config 2>&1); }
-eventually unfunded
-systemctl reload gatewayd
+kill $dev && wait $dev || true
+
+# Both services: the signer has the keys as its own user, the daemon asks it.
+chains
+install -o gatewayd-signer -g gatewayd-signer -m 600 /dev/stdin /etc/gatewayd-signer/password <<<'only for this test'
+printf '%s\n' "$everybody" | as_signer gatewayd wallet recover --dir $own/wallet --password-file /etc/gatewayd-signer/password 2>/dev/null
+configure $state $own "$(echo $own/wallet/vite_*)" /etc/gatewayd-signer/password gatewayd
+shown install -o root -g gatewayd -m 640 $state/config.yaml $config
+shown install -o root -g gatewayd-signer -m 640 $state/signer.yaml /etc/gatewayd-signer/signer.yaml
+shown systemctl enable --now gatewayd-signer 2>/dev/null || fail "no start: $(log gatewayd-signer | tail -5)"
+eventually as_signer gatewayd health -c /etc/gatewayd-signer/signer.yaml
+as gatewayd doctor -c $config >/root/doctor.log 2>&1 || true # it has nothing against the signer
+grep '^ok *signer' /root/doctor.log || fail "doctor: $(cat /root/doctor.log)"
+shown systemctl enable --now gatewayd 2>/dev/null || fail "no start: $(log | tail -5)"
+eventually as gatewayd health -c $config
+bridged >/root/demo.log 2>&1 || fail "demo: $(tail -5 /root/demo.log); $(log | tail -5); $(log gatewayd-signer | tail -5)"
+echo "by daemon and signer: $(grep -c CONFIRMED /root/demo.log) transfers confirmed"
+
+# Who the signer is: another user, whose keys and sign-guard nobody reads, whom the daemon alone asks, and who reaches this machine alone.
+[ "$(stat -c %U "/proc/$(systemctl show -P MainPID gatewayd-signer)")" = gatewayd-signer ] || fail "the signer's user"
+[ "$(stat -c '%U:%G %a' /run/gatewayd-signer/signer.sock)" = "gatewayd-signer:gatewayd-signer 660" ] || fail "$(stat -c '%U:%G %a' /run/gatewayd-signer/signer.sock)"
+[ -f $own/guard.db ] && [ ! -e $state/guard.db ] || fail "the sign-guard: $(ls $own $state)"
+for path in $own /etc/gatewayd-signer/password $own/guard.db; do
+	! as cat "$path" >/dev/null 2>&1 && ! as ls $own >/dev/null 2>&1 || fail "the daemon's user reads $path"
+done
+if said=$(gatewayd health -c /etc/gatewayd-signer/signer.yaml 2>&1); then fail "root asked the signer: $said"; fi
+eventually logged 'another user than signer.peer' gatewayd-signer
+[ "$(systemctl show -P IPAddressDeny gatewayd-signer | xargs -n1 | sort | xargs)" = "0.0.0.0/0 ::/0" ] || fail "the signer's network: $(systemctl show -P IPAddressDeny gatewayd-signer)"
+systemctl reload gatewayd-signer gatewayd
 eventually logged 'the configuration was read again'
+eventually logged 'were read again' gatewayd-signer
+
+# Without its signer the daemon says so, and goes on by itself.
+systemctl stop gatewayd-signer
+away() { grep -q signer_away < <(as gatewayd health -c $config 2>&1); }
+eventually away
+systemctl start gatewayd-signer
+eventually as gatewayd health -c $config
 systemctl start gatewayd-backup || fail "no backup: $(journalctl --no-pager -q -o cat -u gatewayd-backup | tail -5)"
 as gatewayd backup --verify $state/backup/gatewayd-*.tar >/dev/null || fail "the backup is not sound"
+as_signer gatewayd signer backup -c /etc/gatewayd-signer/signer.yaml $own/guard.tar >/dev/null || fail "no backup of the sign-guard"
 
-# An upgrade keeps the configuration and restarts the service; a removal keeps keys and records.
-sum=$(md5sum <$config) before=$(systemctl show -P MainPID gatewayd)
+# An upgrade keeps the configuration and restarts both services; a removal keeps keys, the sign-guard and records.
+pids() { systemctl show -P MainPID gatewayd gatewayd-signer | xargs; }
+sum=$(md5sum <$config) before=$(pids)
 dpkg -i --force-confold /root/gatewayd_*.deb >/dev/null
 [ "$(md5sum <$config)" = "$sum" ] || fail "the upgrade changed $config"
-[ "$(systemctl show -P MainPID gatewayd)" != "$before" ] || fail "the upgrade did not restart the service"
-eventually unfunded
+for pid in $before; do
+	! grep -qw "$pid" <<<"$(pids)" || fail "the upgrade did not restart both services: $before, $(pids)"
+done
+eventually as gatewayd health -c $config
 dpkg --purge gatewayd >/dev/null 2>&1
-! systemctl -q is-active gatewayd || fail "the service runs without its package"
-kill $dev
-[ ! -e /usr/bin/gatewayd ] && ls $state/wallet/vite_* $state/gatewayd.db >/dev/null || fail "purged: $(ls $state /usr/bin/gatewayd 2>&1)"
+! systemctl -q is-active gatewayd && ! systemctl -q is-active gatewayd-signer || fail "a service runs without its package"
+[ ! -e /usr/bin/gatewayd ] && ls $own/wallet/vite_* $own/guard.db $state/gatewayd.db >/dev/null || fail "purged: $(ls $own $state /usr/bin/gatewayd 2>&1)"

@@ -43,7 +43,7 @@ rebuild() {
 
 # The package in a Debian that its systemd has started: the service itself, closed in as its unit says.
 package() {
-	debian && cp "$release"/gatewayd_*_amd64.deb "$root/root/" && install -m 755 scripts/package-test.sh "$root/root/" || return 1
+	debian && cp "$release"/gatewayd_*_amd64.deb "$root/root/" && install -m 755 scripts/package-test.sh scripts/apart-test.sh "$root/root/" || return 1
 	cat >"$root/etc/systemd/system/package-test.service" <<-'UNIT'
 		[Service]
 		ExecStart=/bin/sh -c '/root/package-test.sh >/root/log 2>&1; systemctl exit $$?'
@@ -59,7 +59,7 @@ package() {
 	return $code
 }
 
-# The image's root, read-only but for /data and /tmp, as its user without any rights.
+# The image's root, read-only but for the folders of its users, as them without any rights.
 image() {
 	local at=$home/image
 	rm -rf "$at" && mkdir -p "$at" && go run ./scripts/release unpack "$release/gatewayd_${version}_image.tar" linux/amd64 "$at" || return 1

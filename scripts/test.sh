@@ -69,6 +69,7 @@ check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
 check "generators of clients" scripts/npm-install.sh clients
+check "generator of the site" scripts/npm-install.sh site
 check "geth, abigen, gotestsum and oapi-codegen" scripts/go-tool.sh geth abigen gotestsum oapi-codegen
 check "promtool" scripts/promtool.sh
 check "gofmt" formatted
@@ -77,6 +78,7 @@ check "go vet with PKCS#11" go vet -tags pkcs11 ./wallet/hsm ./cmd/gatewayd
 check "PKCS#11, on SoftHSM2" go test -count=1 -tags pkcs11 -run 'Module|Session' ./wallet/hsm ./cmd/gatewayd
 check "contracts are as generated" scripts/contracts.sh --check
 check "pages are as built" scripts/web.sh --check
+check "site of the documents" scripts/site.sh
 
 # The linters are built and run beside the tests, which wait for blocks much of their time.
 nice -n 10 scripts/lint.sh >build/lint.log 2>&1 &

@@ -14,9 +14,9 @@ import (
 type Wallet interface {
 	// Account is the address of the key at a path on a ledger.
 	Account(id chain.ID, path string) (address string, err error)
-	// Deposit is the path of the deposit address of an index on a source chain.
+	// Deposit is the path of the deposit address of an index on a source chain, of the newest seed.
 	Deposit(id chain.ID, index uint32) (path string, err error)
-	// DepositKey is the extended public key below which a source chain's deposit addresses are derived.
+	// DepositKey is the extended public key below which a source chain's deposit addresses are derived, of the newest seed.
 	DepositKey(id chain.ID) (DepositKey, error)
 	// Agent is the address of a path on the exchange chain.
 	Agent(path string) (core.Address, error)
@@ -24,7 +24,8 @@ type Wallet interface {
 
 // DepositKey derives addresses without a secret (BIP-32).
 type DepositKey struct {
-	Public []byte `json:"public"` // compressed
+	Seed   int    `json:"seed,omitempty"` // which of the wallet's successors it is of; 0: the first seed
+	Public []byte `json:"public"`         // compressed
 	Chain  []byte `json:"chain_code"`
 }
 
@@ -48,7 +49,16 @@ func (s *Signer) Accounts(_ context.Context, id chain.ID, paths ...string) ([]st
 	case len(paths) > MaxPaths:
 		return nil, fmt.Errorf("%w: %d accounts at once, %d are the most", ErrRefused, len(paths), MaxPaths)
 	}
-	list := make([]string, len(paths))
+	for _, path := range paths {
+		if s.known != nil && !s.known(id, path) {
+			return nil, fmt.Errorf("%w: its configuration has no account at %s of %s: raise accounts there too, and have the signer read its file first", ErrRefused, path, id)
+		}
+	}
+	return s.addresses(w, id, paths...)
+}
+
+func (s *Signer) addresses(w Wallet, id chain.ID, paths ...string) (list []string, err error) {
+	list = make([]string, len(paths))
 	for i, path := range paths {
 		if list[i], err = w.Account(id, path); err != nil {
 			return nil, fmt.Errorf("%w: deriving %s on %s: %w", ErrRefused, path, id, err)
@@ -71,7 +81,7 @@ func (s *Signer) DepositKey(_ context.Context, id chain.ID) (DepositKey, error) 
 }
 
 // deposit derives the deposit address of an index.
-func (s *Signer) deposit(ctx context.Context, id chain.ID, index uint32) (string, error) {
+func (s *Signer) deposit(id chain.ID, index uint32) (string, error) {
 	w, err := s.wallet()
 	if err != nil {
 		return "", err
@@ -80,7 +90,7 @@ func (s *Signer) deposit(ctx context.Context, id chain.ID, index uint32) (string
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	list, err := s.Accounts(ctx, id, path)
+	list, err := s.addresses(w, id, path)
 	if err != nil {
 		return "", err
 	}

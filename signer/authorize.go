@@ -3,7 +3,9 @@ package signer
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
@@ -74,7 +76,7 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	switch {
 	case p.ID == 0 || c.Account == "":
 		return refusal("it names no payment or no account")
-	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Receive:
+	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Cold && p.Purpose != chain.Receive:
 		return refusal(fmt.Sprintf("purpose %q is never authorized", p.Purpose))
 	case (p.Purpose == chain.Credit || p.Purpose == chain.Refund) && c.Cause.Ref == "":
 		return refusal("a " + string(p.Purpose) + " names the transfer that it answers")
@@ -82,6 +84,9 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	for _, text := range []string{c.Account, string(p.Asset), p.To, p.Label, p.Source, c.Cause.Network, c.Cause.Token, c.Cause.User, string(c.Cause.Chain), c.Cause.Ref, c.Cause.Sender} {
 		if len(text) > maxText {
 			return refusal(fmt.Sprintf("a text of %d bytes is too long", len(text)))
+		}
+		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+			return refusal(fmt.Sprintf("%q is no text", text)) // a server's sign-guard could not keep it
 		}
 	}
 	if len(c.Approvals) > maxApprovals {

@@ -157,3 +157,11 @@ func TestChecksRunInOrder(t *testing.T) {
 	_, err := w.Authorize(t.Context(), "eth", claims...)
 	require.ErrorIs(t, err, first.err)
 }
+
+// TestTextsAreText: what a sign-guard on a server could not keep fails its own claim, not those beside it.
+func TestTextsAreText(t *testing.T) {
+	w := setup(t)
+	good, bad, worse := claimOf(w.order(w.eth, 0, "", w.pay(1, "payee", 5))), claimOf(w.order(w.eth, 1, "", w.pay(2, "a", 5))), claimOf(w.order(w.eth, 2, "", w.pay(3, "b", 5)))
+	bad.Payment.To, worse.Payment.Label = "a\x00", "\xff"
+	require.Equal(t, states(chain.RefusedClaim, chain.Authorized, chain.RefusedClaim), w.verdicts(bad, good, worse))
+}

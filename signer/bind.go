@@ -11,7 +11,7 @@ import (
 // that tell their addresses are asked for it: none but theirs is given out.
 func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
 	if _, tells := s.keys.(Wallet); tells {
-		ours, err := s.deposit(ctx, b.Chain, b.Index)
+		ours, err := s.deposit(b.Chain, b.Index)
 		if err != nil {
 			return "", err
 		}

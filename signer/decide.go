@@ -61,6 +61,7 @@ func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.O
 	for _, w := range signed {
 		list = append(list, signguard.Outcome{
 			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Paid: tx.OK && does(did, w.Digest),
+			Receive: strings.HasPrefix(w.Digest, string(chain.Receive)+"|"),
 		})
 	}
 	return list, nil

@@ -50,11 +50,27 @@ func TestOnlyFinalBlocksFree(t *testing.T) {
 	require.ErrorIs(t, w.Decide(t.Context(), "eth", height+1), chain.ErrNotNow)
 
 	require.NoError(t, w.Decide(t.Context(), "eth", height))
-	require.ErrorIs(t, w.Free(t.Context(), 1), signer.ErrRefused, "it was paid")
+	require.NoError(t, w.Free(t.Context(), 1), "it frees the number, and not the cause")
 	require.Equal(t, states(chain.RefusedClaim, chain.RefusedClaim), w.verdicts(claimOf(first), renumbered))
 	refund := claimOf(first)
 	refund.Payment.Purpose = chain.Refund
 	require.Equal(t, states(chain.RefusedClaim), w.verdicts(refund))
+}
+
+// TestNumbersComeAgainWhenDecided: records that were restored give the number of what is paid, or taken in, to another payment, which is signed for.
+func TestNumbersComeAgainWhenDecided(t *testing.T) {
+	w := seeing(t)
+	first := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
+	height := w.send(w.eth, first)
+	other := claimOf(w.order(w.eth, 1, "", w.pay(1, "other payee", 5)))
+	other.Cause.Ref = "transfer 2"
+	require.Equal(t, states(chain.LaterClaim), w.verdicts(other), "the number is the first one's as long as it is not decided")
+	require.NoError(t, w.Decide(t.Context(), "eth", height))
+	require.Equal(t, states(chain.Authorized), w.verdicts(other))
+	_, err := w.Signer.Sign(t.Context(), "eth", w.order(w.eth, 1, "", other.Payment))
+	require.NoError(t, err)
+	require.Equal(t, states(chain.RefusedClaim), w.verdicts(claimOf(first)), "what is paid stays so")
+	require.ErrorIs(t, w.Free(t.Context(), 1), signer.ErrRefused, "the number is the other one's now")
 }
 
 // TestVoidByAFinalBlock: what failed on its chain, or was cancelled, may be paid another way.

@@ -38,6 +38,7 @@ type Signer struct {
 	rules map[chain.ID]chain.Rules
 
 	ledgers     map[chain.ID]Ledger
+	known       func(id chain.ID, path string) bool
 	checks      []Check
 	fees        Budget
 	now         func() time.Time
@@ -66,6 +67,9 @@ type Parts struct {
 	Now        func() time.Time     // of authorizations; nil means time.Now
 	Report     func() checks.Report // of the checks; nil for none
 
+	// Known tells which paths are accounts of the configuration; nil: any. Of no other an address is told.
+	Known func(id chain.ID, path string) bool
+
 	// Ledgers are the chains as the signer's own nodes show them. With them it believes final blocks, not the daemon; nil: it has none.
 	Ledgers map[chain.ID]Ledger
 }
@@ -75,7 +79,7 @@ func New(p Parts) *Signer {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, ledgers: p.Ledgers}
+	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known, ledgers: p.Ledgers}
 }
 
 // Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error

@@ -13,6 +13,7 @@ func (p SourcePaths) DepositAccount() string { return fmt.Sprintf("m/44'/%d'/0'"
 
 // DepositKey derives the deposit addresses of a source chain and signs for none: it is the extended public key of their account.
 type DepositKey struct {
+	Seed               int // which successor's; 0 for the first seed
 	account, addresses keystore.ExtendedPublicKey
 }
 
@@ -36,7 +37,7 @@ func ParseDepositKey(public, chain []byte) (DepositKey, error) {
 
 func newDepositKey(account keystore.ExtendedPublicKey) (DepositKey, error) {
 	addresses, err := account.Child(0)
-	return DepositKey{account, addresses}, err
+	return DepositKey{account: account, addresses: addresses}, err
 }
 
 // Bytes are the compressed public key and the chain code.

@@ -29,17 +29,26 @@ func (p *payer) authorized(ctx context.Context, a records.Account, cur records.C
 	var list []records.Payment
 	var later []aside
 	var stopped []judged
+	var stranding []records.Payment
 	for i, v := range verdicts {
 		switch v.State {
 		case chain.Authorized:
 			list = append(list, chosen[i])
 		case chain.LaterClaim:
+			strands, err := p.strands(ctx, chosen[i])
+			if err != nil {
+				return nil, err
+			}
+			if strands {
+				stranding = append(stranding, chosen[i])
+				continue
+			}
 			later = append(later, aside{chosen[i], fmt.Errorf("%w: %s", errLater, v.Text)})
 		default:
 			stopped = append(stopped, judged{chosen[i], v})
 		}
 	}
-	return list, errors.Join(p.setAside(ctx, a, cur, later), p.judge(ctx, stopped))
+	return list, errors.Join(p.setAside(ctx, a, cur, later), p.judge(ctx, stopped), p.recall(ctx, stranding))
 }
 
 // claim puts payments of one chain to the signer and answers its verdicts, in order. What pays nobody needs no leave.
@@ -152,6 +161,11 @@ func (j judged) apply(tx *records.Tx) error {
 
 // AskHeld asks the signer again about what it holds: what it authorizes now is queued. Run does so by itself.
 func (w *Watcher) AskHeld(ctx context.Context) error {
+	for id, p := range w.payers {
+		if err := p.handOverHeld(ctx); err != nil {
+			return fmt.Errorf("handing over what is held on %s: %w", id, err)
+		}
+	}
 	for _, reason := range records.AskedAgain() {
 		if err := w.askHeldFor(ctx, reason); err != nil {
 			return fmt.Errorf("asking about what is held for %q: %w", reason, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,6 +88,40 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(refused).ID}) })
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state(refused))
+	r.requireSound()
+}
+
+// TestOperatorsHold: what an operator holds is paid when an operator says so, and by nothing else. What is paid is not held.
+func TestOperatorsHold(t *testing.T) {
+	r := setup(t)
+	payee := r.eth.Address("payee")
+	verdicts := judgeOf{payee: {State: chain.HeldClaim, Reason: chain.ReasonApproval, Text: "it wants approval"}}
+	r.judged(verdicts)
+	owner, _ := r.user()
+	hash := r.withdraw(owner, payee, 1000)
+	r.rest()
+	hold := func() error {
+		return r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Hold(tx, Order{Record: r.transfer(hash).ID, Why: "ticket 1"}) })
+	}
+	state := func() []any { p := r.payment(hash); return []any{p.State, p.Reason} }
+	require.Equal(t, []any{records.HeldPayment, records.HeldApproval}, state())
+	require.NoError(t, hold())
+	require.ErrorIs(t, hold(), ErrNothingToDo, "it is held")
+	clear(verdicts)
+	require.NoError(t, r.w.AskHeld(t.Context()))
+	approved := chain.Approval{Key: "ann", Expires: time.Now().Add(time.Hour).Unix(), Nonce: "n", Signature: "s"}
+	r.update(func(tx *records.Tx) error { return Approve(tx, r.payment(hash).ID, approved) })
+	r.rest()
+	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
+
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	require.NoError(t, hold(), "before it is bound")
+	r.rest()
+	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	r.rest()
+	require.Equal(t, []any{records.Paid, ""}, state())
+	require.ErrorIs(t, hold(), ErrNothingToDo, "it is paid")
 	r.requireSound()
 }
 

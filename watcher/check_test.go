@@ -160,10 +160,29 @@ func (m *model) checkBooks() error {
 		return fmt.Errorf("the gateway account has %s, %d wanted", have, stock+in-out)
 	}
 	have := m.holding(m.eth, append(slices.Clone(n.Hots), m.deposits...), usdEth)
-	if have != units(stock*100-paid+m.deposited) {
-		return fmt.Errorf("the hot account and the deposit addresses have %s, %d wanted", have, stock*100-paid+m.deposited)
+	cold := m.eth.Holding(n.Tokens[0].Cold, usdEth)
+	if all, err := have.Add(cold); err != nil || all != units(stock*100-paid+m.deposited) {
+		return fmt.Errorf("the hot account, the deposit addresses and the cold one have %s, %d wanted", all, stock*100-paid+m.deposited)
+	}
+	if err := m.checkCold(cold); err != nil {
+		return err
 	}
 	return m.inner.View(m.t.Context(), m.checkRecords)
+}
+
+// checkCold asks that the cold address has what was sent there, each payment once.
+func (m *model) checkCold(have chain.Amount) error {
+	return m.inner.View(m.t.Context(), func(tx *records.Tx) error {
+		totals, err := books.TotalsOf(tx, m.parts.Networks[0].Name, usd)
+		if err != nil {
+			return err
+		}
+		sent, err := totals.Pays(chain.Cold, "eth", records.Paid)
+		if err == nil && sent != have {
+			err = fmt.Errorf("the cold address has %s, %s were sent there", have, sent)
+		}
+		return err
+	})
 }
 
 // level lets the accounts of a pool share what they have now and then.

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/quotes"
 )
 
 // quoteWindow is how long a quoted network cost may be used: a withdrawal is charged the lowest cost quoted this long before it was seen.
@@ -106,7 +107,7 @@ func worth(row *records.Transfer, token records.Token) (net chain.Amount, reason
 func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
 	var b records.Binding
 	var known bool
-	hot := kind == records.KindHot && n.Shared == n.Hot && (row.To == n.Hot || n.Hot == "") // docs/adr/004
+	hot := kind == records.KindHot && n.Shared == n.Hot // docs/adr/004; users have the addresses of retired ones too
 	shared := kind == records.KindShared || hot
 	switch {
 	case kind == records.KindDeposit:
@@ -192,7 +193,7 @@ func (w *Watcher) costs(tx *records.Tx, n records.Network, token records.Token) 
 	if token.Policy.Fee.Kind != "network" {
 		return lowest, highest, nil
 	}
-	lowest, highest, ok, err := tx.QuotesSince(n.Name, token.TokenID, w.Now().Add(-quoteWindow))
+	lowest, highest, ok, err := quotes.Since(tx, n.Name, token.TokenID, w.Now().Add(-quoteWindow))
 	if err == nil && !ok {
 		err = errNoQuote
 	}

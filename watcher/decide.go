@@ -111,12 +111,12 @@ func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Trans
 	return err
 }
 
-// queueRefund orders so much of a withdrawal back, to its sender unless an operator names another, from the account that it came to: all of it,
-// or what a payout that failed has left.
+// queueRefund orders so much of a withdrawal back, to its sender unless an operator names another, from the account that it came to or, where that is
+// retired, one that pays: all of it, or what a payout that failed has left.
 func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee string, amount chain.Amount) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
-		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: amount, Payee: payee,
+		Chain: n.Exchange, Account: n.RefunderOf(t.Transfer, n.Exchange), Asset: t.Asset, Amount: amount, Payee: payee,
 	})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/quotes"
 )
 
 // quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted the newest one, withdrawals are
@@ -37,7 +38,7 @@ func (w *Watcher) quoteToken(ctx context.Context, c coster, n records.Network, t
 	if err != nil {
 		return err
 	}
-	return w.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddQuote(n.Name, t.TokenID, cost) })
+	return w.Store.Update(ctx, func(tx *records.Tx) error { return quotes.Add(tx, n.Name, t.TokenID, cost) })
 }
 
 // ceilings are the most that each payment may cost in native coin, by payment: for the payout of a withdrawal a multiple of the fee that its user

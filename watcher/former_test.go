@@ -16,7 +16,7 @@ func TestFormerGatewayAddressStillWorks(t *testing.T) {
 	current := r.vite.Address("next gateway")
 	r.vite.Own(current)
 	r.update(func(tx *records.Tx) error {
-		return tx.EnsureAccount(records.Account{Chain: "vite", Account: current, Kind: records.KindGateway, Network: r.net.Name, KeyPath: "next"})
+		return tx.EnsureAccount(records.Account{Chain: "vite", Account: current, Kind: records.KindGateway, Network: r.net.Name, KeyPath: "next gateway"})
 	})
 	r.parts.Networks[0].Gateway = current
 	r.restart()
@@ -26,10 +26,12 @@ func TestFormerGatewayAddressStillWorks(t *testing.T) {
 	paid := r.withdraw(owner, payee, 1000)
 	refused := r.order(owner, usd, 1000, chain.Memo{Type: -1})
 	r.rest()
+	r.level()
+	r.rest()
 	r.requireState(paid, records.Final, "")
 	require.Equal(t, records.Paid, r.payment(paid).State)
 	r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
 	r.requireState(refused, records.Refused, records.ReasonWrongComment)
 	refund := r.payment(refused)
-	require.Equal(t, []any{chain.Refund, records.Paid, r.net.Gateway}, []any{refund.Purpose, refund.State, refund.Account}, "from where it came to")
+	require.Equal(t, []any{chain.Refund, records.Paid, current}, []any{refund.Purpose, refund.State, refund.Account}, "what came to the old account has moved on")
 }

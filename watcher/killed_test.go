@@ -161,6 +161,8 @@ func (m *model) order() {
 		m.refused(amount)
 	case 2, 3, 4, 5:
 		m.withdraw(amount)
+	case 6:
+		m.fund(10_000_000 + amount)
 	default:
 		if len(m.owners) == 0 || (m.rng.IntN(2) == 0 && !m.closed) {
 			m.bind()

@@ -24,8 +24,8 @@ type pool struct {
 }
 
 // Level shares what the accounts of each pool hold: who owes more than it has, or has less than half of its part of what is owed to nobody, gets
-// its part from those that have more than theirs. What an account that has left the configuration does not owe goes home to the published one. It only queues
-// payments from account to account. What an earlier round queued and no slot took is counted anew.
+// its part from those that have more than theirs. What a retired account does not owe goes home to the published one, with coin of the gas account for
+// its fees where it has none. It only queues payments from account to account. What an earlier round queued and no slot took is counted anew.
 func (w *Watcher) Level(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.networks() {
@@ -64,7 +64,43 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 		}
 		moves = append(moves, some...)
 	}
+	if moves, err = p.fuelled(ctx, moves); err != nil {
+		return err
+	}
 	return w.queueMoves(ctx, moves)
+}
+
+// fuelled puts coin of the gas account in the place of the moves of retired accounts that have none for their fees: they move in a later round.
+func (p pool) fuelled(ctx context.Context, moves []records.Payment) ([]records.Payment, error) {
+	c, ok := p.chain.(sweeper)
+	if !ok || p.chain.ID() != p.network.Source || p.network.Gas == "" {
+		return moves, nil
+	}
+	for _, a := range p.all {
+		account := a.Account.Account
+		if p.network.Pays(a.Chain, account) || !slices.ContainsFunc(moves, func(m records.Payment) bool { return m.Account == account && m.Asset != chain.Native }) {
+			continue
+		}
+		need, err := c.TokenSweepCost(ctx)
+		if err != nil {
+			return nil, err
+		}
+		have, err := p.chain.Balance(ctx, account, chain.Native)
+		if err != nil {
+			return nil, fmt.Errorf("asking for the balance of %s: %w", account, err)
+		}
+		if have = less(have, a.Leaving[chain.Native]); !have.Less(need) {
+			continue
+		}
+		if need, err = need.Mul(reservedFees); err != nil {
+			return nil, err
+		}
+		moves = slices.DeleteFunc(moves, func(m records.Payment) bool { return m.Account == account })
+		moves = append(moves, records.Payment{
+			Purpose: chain.Gas, Network: p.network.Name, Chain: a.Chain, Account: p.network.Gas, Payee: account, Asset: chain.Native, Amount: less(need, have),
+		})
+	}
+	return moves, nil
 }
 
 // countAnew voids what is queued between the accounts of a pool, and reads them again.

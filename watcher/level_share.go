@@ -78,10 +78,10 @@ func (l level) part() (part chain.Amount, err error) {
 	return part, err
 }
 
-// takers are the accounts that may get something: first those that are short. One that has left the configuration gets what it owes, no more.
+// takers are the accounts that may get something: first those that are short. One that is retired gets nothing.
 func (l level) takers() (list []member) {
 	for _, m := range l.members {
-		if !stopped(m.account) && (!m.retired || m.short()) {
+		if !stopped(m.account) && !m.retired {
 			list = append(list, m)
 		}
 	}

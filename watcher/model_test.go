@@ -68,6 +68,8 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 		fuse: &fuse{left: immortal, census: census},
 	}
 	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
+	n.Tokens[0].Cold, n.Tokens[0].HotMin, n.Tokens[0].HotMax = m.eth.Address("cold"), units(stock*60), units(stock*80)
+	n.Funders = append(n.Funders, n.Tokens[0].Cold)
 	endow(m.eth, m.vite, n)
 	dir := memoryDir(t)
 	m.path = filepath.Join(dir, "records.db")
@@ -150,6 +152,9 @@ func (m *model) step() (died bool) {
 	if m.rng.IntN(6) == 0 {
 		_ = m.w.Sweep(m.t.Context())
 	}
+	if m.rng.IntN(6) == 0 {
+		_ = m.w.Cold(m.t.Context())
+	}
 	if m.pool > 1 && m.rng.IntN(6) == 0 {
 		_ = m.w.Level(m.t.Context())
 	}
@@ -164,6 +169,13 @@ func (m *model) name(what string) string {
 func (m *model) deposit(owner, address string, amount uint64) {
 	hash := m.eth.Deposit(m.eth.Address("depositor"), address, usdEth, units(amount), chain.Memo{Type: -1})
 	m.claims = append(m.claims, &claim{source: m.eth, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: owed(amount / 100)})
+	m.deposited += amount
+}
+
+// fund is money of the operators', so that there is too much of it in the hot account again.
+func (m *model) fund(amount uint64) {
+	n := m.parts.Networks[0]
+	m.eth.Deposit(m.eth.Address("treasury"), n.Hot, usdEth, units(amount), chain.Memo{Type: -1})
 	m.deposited += amount
 }
 

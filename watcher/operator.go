@@ -55,6 +55,29 @@ func (w *Watcher) Retry(tx *records.Tx, o Order) error {
 	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, t.ID, t.State)
 }
 
+// Hold keeps a payment that waits from being paid until an operator orders otherwise: neither time nor people's approvals let it go. What is signed is not
+// held any more.
+func (w *Watcher) Hold(tx *records.Tx, o Order) error {
+	payments, err := tx.PaymentsOf(o.Record)
+	if err != nil {
+		return err
+	}
+	for _, p := range payments {
+		waits := p.State == records.Queued || p.State == records.HeldPayment && p.Reason != records.ReasonOperator
+		if p.Purpose == chain.Receive || !waits {
+			continue
+		}
+		if err := o.note(tx, "hold"); err != nil {
+			return err
+		}
+		if p.State == records.HeldPayment {
+			return tx.NoteHeld(p.ID, records.ReasonOperator)
+		}
+		return tx.MovePayment(p.ID, records.Queued, records.HeldPayment, records.ReasonOperator)
+	}
+	return fmt.Errorf("%w: no payment of record %d waits: it has none yet, is held by an operator, or is signed", ErrNothingToDo, o.Record)
+}
+
 // release credits a deposit whose owner is known.
 func (w *Watcher) release(tx *records.Tx, t records.Transfer) error {
 	if err := tx.MoveTransfer(t.ID, t.State, records.Final, records.ReasonOperator); err != nil {
@@ -303,7 +326,7 @@ func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Tran
 	account := n.PayerOf(n.Source, t.Transfer, t.Chain)
 	known := t.To == n.Shared
 	if a, err := tx.Account(n.Source, t.To); err == nil && a.Kind == records.KindHot {
-		account, known = t.To, true
+		account, known = n.RefunderOf(t.Transfer, n.Source), true
 	}
 	if _, ok := served(n, records.KindDeposit, t.Asset); ok { // what is configured is swept from any address of a user
 		known = true

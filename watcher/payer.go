@@ -85,6 +85,11 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 	if doubtful && paysUsers(a) {
 		return p.carry(ctx, a, cur)
 	}
+	if p.retired(a) {
+		if err := p.handOver(ctx, a); err != nil {
+			return err
+		}
+	}
 	return errors.Join(p.bind(ctx, a, cur), p.carry(ctx, a, cur))
 }
 

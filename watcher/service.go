@@ -104,7 +104,7 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 	return tokens, true
 }
 
-// choose picks what is to be bound next: users' payments first, then refunds, then receives. Receives of an asset that a user's payment waits for
+// choose picks what is to be bound next: users' payments first, then refunds and cold money, then receives. Receives of an asset that a user's payment waits for
 // go with the users' payments. The others get their share and no more, whether somebody waits or not: on a ledger that links an account's blocks
 // what is bound goes before every credit that comes later.
 func choose(ctx context.Context, q queue, t *trial, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
@@ -121,7 +121,7 @@ func choose(ctx context.Context, q queue, t *trial, unmined []records.OpenSlot, 
 			idle[asset] = list
 		}
 	}
-	others, err := t.affordable(ctx, inTurn(q[records.ClassRefund], room))
+	others, err := t.affordable(ctx, inTurn(afterUsers(q, users, room), room))
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func alternate(a, b []records.Payment) []records.Payment {
 	return out
 }
 
-// gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds only need no automatic stop.
+// gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds and cold money only need no automatic stop.
 type gate struct {
 	tx        *records.Tx
 	transfers map[uint64]records.Transfer
@@ -232,6 +232,9 @@ func causes(list []records.Payment) (ids []uint64) {
 }
 
 func (g *gate) mayLeave(q records.Payment) (bool, error) {
+	if q.Purpose == chain.Cold {
+		return g.isOpen(channelKey{q.Network, q.Token, records.Deposit}, records.ClassRefund)
+	}
 	if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
 		return true, nil
 	}

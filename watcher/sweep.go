@@ -39,7 +39,7 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 		var listed map[string]bool
 		err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
 			if list, err = tx.SweepCandidates(n.Source); err == nil {
-				listed, err = withListed(tx)
+				listed, err = apart(tx, n)
 			}
 			return err
 		})
@@ -59,18 +59,40 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// withListed are the accounts with coin of listed senders that is not credited: it stays where it is, apart from all other coin.
-func withListed(tx *records.Tx) (map[string]bool, error) {
+// apart are the accounts with coin of listed senders, or of those of whom nobody knows yet whether they are: it stays where it is, apart from all other
+// coin, until it is credited.
+func apart(tx *records.Tx, n records.Network) (map[string]bool, error) {
 	accounts := map[string]bool{}
+	for _, reason := range []string{records.HeldListed, records.HeldUnproven} {
+		if err := addHeldFor(tx, reason, accounts); err != nil {
+			return nil, err
+		}
+	}
+	paying, err := tx.Accounts(n.Exchange, records.KindGateway)
+	for _, a := range paying {
+		if err != nil {
+			break
+		}
+		var unjudged []string
+		unjudged, err = tx.Unjudged(n.Exchange, a.Account)
+		for _, account := range unjudged {
+			accounts[account] = true
+		}
+	}
+	return accounts, err
+}
+
+// addHeldFor adds the accounts to which deposits came whose credits are held for a reason.
+func addHeldFor(tx *records.Tx, reason string, accounts map[string]bool) error {
 	for after := uint64(0); ; {
-		held, err := tx.HeldFor(records.HeldListed, after, maxGroup)
+		held, err := tx.HeldFor(reason, after, maxGroup)
 		if err != nil || len(held) == 0 {
-			return accounts, err
+			return err
 		}
 		after = held[len(held)-1].ID
 		transfers, err := tx.TransfersByID(causes(held))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, t := range transfers {
 			if t.Direction == records.Deposit {

@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/search"
 )
 
 // sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22, and room for a replacement.
@@ -96,7 +97,7 @@ func TestDustIsNotSwept(t *testing.T) {
 func (r *rig) allTransfers() (list []records.Record) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = tx.Records(records.Filter{})
+		list, err = search.Records(tx, search.Filter{})
 		return err
 	})
 	return list
@@ -107,6 +108,7 @@ func (r *rig) allTransfers() (list []records.Record) {
 func TestSweepBringsLessWhenFeesRise(t *testing.T) {
 	r := sweepRig(t)
 	_, address := r.user()
+	r.vite.Endow(r.net.Gateway, "tti_native", units(stock)) // what is not credited is not swept
 	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(10_000), chain.Memo{Type: -1})
 	r.rest()
 	before := r.eth.Holding(r.net.Hot, chain.Native)
@@ -163,6 +165,38 @@ func TestListedCoinIsNotSwept(t *testing.T) {
 	}
 	r.requireHolding(r.eth, at, usdEth, 50_000)
 	r.requireHolding(r.eth, other, usdEth, 0)
+	clear(verdicts)
+	require.NoError(t, r.w.AskHeld(t.Context()))
+	r.rest()
+	for range 4 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, at, usdEth, 0)
+	r.requireSound()
+}
+
+// TestCoinWaitsForItsVerdict: what is final is not swept before the signer has been asked about its sender, however long that takes.
+func TestCoinWaitsForItsVerdict(t *testing.T) {
+	r := sweepRig(t)
+	owner, at := r.user()
+	verdicts := judgeOf{}
+	r.judged(verdicts)
+	r.setChannel(records.Deposit, "MAINTAIN")
+	r.deposit(at, 50_000)
+	r.rest()
+	for range 4 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, at, usdEth, 50_000)
+	r.requireHolding(r.eth, at, chain.Native, 0)
+	verdicts[owner] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonUnproven, Text: "no block shows it"}
+	r.setChannel(records.Deposit, "OPEN")
+	r.rest()
+	r.sweep()
+	r.rest()
+	r.requireHolding(r.eth, at, chain.Native, 0) // the lists were not asked either
 	clear(verdicts)
 	require.NoError(t, r.w.AskHeld(t.Context()))
 	r.rest()

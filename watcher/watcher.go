@@ -35,7 +35,7 @@ type Config struct {
 	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel while catching up; default 8
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
 	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 15s
-	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold; default 15s
+	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold, and what is above hot_max goes to the cold address; default 15s
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
 	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
 	Solvency     time.Duration `yaml:"solvency"`      // longest time between two comparisons of everything held of each token with the books and with what is owed; default 24h. They are made at each reconciliation as long as they take less than a 200th of the time
@@ -180,6 +180,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
 	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
 	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
+	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.Cold) })
 	g.Go(func() error { return w.loop(ctx, "held", "", askHeldEvery, w.askHeld, w.AskHeld) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
 	g.Go(func() error { return w.calendar(ctx) })

@@ -21,7 +21,7 @@ import (
 
 // every is all that is served on one listener with all pages.
 func every() map[string]http.Handler {
-	return Join(Keys(), Bridge(), Trade(), Start(Site{Keys: "keys", Demo: true}))
+	return Join(Console(true), Keys(), Bridge(), Trade(), Start(Site{Keys: "keys", Demo: true}))
 }
 
 func request(t *testing.T, method, target string, header ...string) *http.Response {
@@ -45,7 +45,7 @@ func bodyOf(t *testing.T, answer *http.Response) []byte {
 }
 
 // pages are the built pages and the paths that they are at.
-var pages = []string{"/", "/bridge", "/trade"}
+var pages = []string{"/", "/bridge", "/trade", "/console", "/keys"}
 
 // The names of what a page loads hold a hash of it: browsers keep it for good, and ask of the page itself whether it has changed.
 func TestWhatBrowsersKeep(t *testing.T) {
@@ -53,7 +53,7 @@ func TestWhatBrowsersKeep(t *testing.T) {
 		answer := request(t, http.MethodGet, at)
 		want := "no-cache"
 		switch {
-		case strings.HasPrefix(at, "/keys"):
+		case at == "/keys":
 			want = "no-store"
 		case strings.HasPrefix(at, "/assets/") && path.Ext(at) != ".txt":
 			want = "public, max-age=31536000, immutable"
@@ -63,6 +63,41 @@ func TestWhatBrowsersKeep(t *testing.T) {
 		require.NotEmpty(t, answer.Header.Get("Content-Type"), at)
 		require.Contains(t, answer.Header.Get("Content-Security-Policy"), "script-src 'self'; style-src 'self'", at)
 		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "unsafe", at)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	for _, at := range pages {
+		answer := request(t, http.MethodGet, at)
+		require.Equal(t, []any{200, "text/html; charset=utf-8", "nosniff", "DENY", "no-referrer"}, []any{
+			answer.StatusCode, answer.Header.Get("Content-Type"), answer.Header.Get("X-Content-Type-Options"), answer.Header.Get("X-Frame-Options"), answer.Header.Get("Referrer-Policy"),
+		})
+		csp := strings.Split(answer.Header.Get("Content-Security-Policy"), "; ")
+		for _, rule := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+			require.Contains(t, csp, rule)
+		}
+	}
+}
+
+// A slash behind would make the page's links point elsewhere.
+func TestSlashBehind(t *testing.T) {
+	for target, want := range map[string]string{"/keys/": "../keys", "/keys/?a=/": "../keys", "/trade/": "../trade"} {
+		answer := request(t, http.MethodGet, target)
+		require.Equal(t, []any{308, want}, []any{answer.StatusCode, answer.Header.Get("Location")}, target)
+	}
+	require.Equal(t, 200, request(t, http.MethodGet, "/keys?a=b/").StatusCode)
+}
+
+// TestNoSecretIsKept: nothing of the page of keys puts anything where a browser keeps it, and nothing of any page makes elements or programs of text.
+func TestNoSecretIsKept(t *testing.T) {
+	for at, kept := range map[string]bool{"/keys": true, "/console": true, "/bridge": false} {
+		script := regexp.MustCompile(`assets/(?:keys|console|bridge)-[\w-]{8}\.js`).FindString(string(bodyOf(t, request(t, http.MethodGet, at))))
+		require.NotEmpty(t, script, at)
+		text := string(bodyOf(t, request(t, http.MethodGet, "/"+script)))
+		require.NotRegexp(t, `innerHTML|document\.write|eval\(`, text, at)
+		if kept {
+			require.NotRegexp(t, `localStorage|sessionStorage|document\.cookie`, text, at)
+		}
 	}
 }
 
@@ -160,6 +195,18 @@ func TestBuiltPagesHaveNothingInline(t *testing.T) {
 		require.NotRegexp(t, `(?:src|href)="(?:https?:)?//`, html)
 		for _, tag := range regexp.MustCompile(`<script[^>]*>[^<]*`).FindAllString(html, -1) {
 			require.Regexp(t, `src="\./assets/[^"]*">$`, tag)
+		}
+	}
+}
+
+// The console's listener has a root of its own, which leads to the console, and links to no other page.
+func TestConsoleListener(t *testing.T) {
+	for at, want := range map[string][]any{"/": {http.StatusFound, "/console"}, "/site.json": {http.StatusOK, ""}} {
+		answer := httptest.NewRecorder()
+		Console(false)[at].ServeHTTP(answer, httptest.NewRequest(http.MethodGet, at, nil))
+		require.Equal(t, want, []any{answer.Code, answer.Header().Get("Location")}, at)
+		if at == "/site.json" {
+			require.JSONEq(t, `{"console":"console"}`, answer.Body.String())
 		}
 	}
 }

@@ -2,8 +2,7 @@
 // may keep of them, and the headers that keep other pages and other scripts away from them. It owns no data and asks no server: a page's
 // script calls the public API as any client does.
 //
-// The pages are built from ui by scripts/web.sh into dist, which is committed, so that building the program takes no Node; the page of API
-// keys is written by hand and is built by nobody.
+// The pages are built from ui by scripts/web.sh into dist, which is committed, so that building the program takes no Node.
 package web
 
 import (
@@ -16,7 +15,7 @@ import (
 	"strings"
 )
 
-//go:embed keys dist
+//go:embed dist
 var files embed.FS
 
 // Site says where the pages are, as links from the root of the listener that serves it: relative ones on the same listener, whole URLs on
@@ -25,19 +24,14 @@ type Site struct {
 	Bridge string `json:"bridge,omitempty"`
 	Trade  string `json:"trade,omitempty"`
 	Keys   string `json:"keys,omitempty"`
+	// Console is told on its own listener alone.
+	Console string `json:"console,omitempty"`
 	// Demo tells the pages that this is a development environment, whose demo user they may act for.
 	Demo bool `json:"demo,omitempty"`
 }
 
-// Keys is the page of API keys: what is served at which path. It works below any base path.
-func Keys() map[string]http.Handler {
-	return map[string]http.Handler{
-		"/keys":          page("keys/keys.html", never),
-		"/keys/keys.js":  page("keys/keys.js", never),
-		"/keys/keys.css": page("keys/keys.css", never),
-		"/keys/keys.svg": page("keys/keys.svg", never),
-	}
-}
+// Keys is the page of API keys, with what it loads. It works below any base path.
+func Keys() map[string]http.Handler { return with(built(), "/keys", page("dist/keys.html", never)) }
 
 // Bridge is the bridge page, with what it loads.
 func Bridge() map[string]http.Handler {
@@ -46,6 +40,13 @@ func Bridge() map[string]http.Handler {
 
 // Trade is the trade page, with what it loads. It works below any base path.
 func Trade() map[string]http.Handler { return with(built(), "/trade", page("dist/trade.html", asked)) }
+
+// Console is the operators' page, with what it loads. Who opens the root of its listener is led there.
+func Console(demo bool) map[string]http.Handler {
+	pages := with(built(), "/console", page("dist/console.html", asked))
+	pages["/"] = http.RedirectHandler("console", http.StatusFound)
+	return with(pages, "/site.json", siteHandler(Site{Console: "console", Demo: demo}))
+}
 
 // Start is the start page of a listener, at its root, with links to the pages of the site.
 func Start(site Site) map[string]http.Handler {

@@ -168,12 +168,17 @@ func (n *node) askFewer(size int, err error) bool {
 
 // callBalances lets the node run balanceProgram.
 func (n *node) callBalances(ctx context.Context, found []uint256.Int, height uint64, owners []common.Address) ([]uint256.Int, error) {
-	input := make([]byte, 0, len(owners)*common.AddressLength)
+	return n.runProgram(ctx, found, height, balanceReader, balanceProgram, nil, owners)
+}
+
+// runProgram lets the node run a program that answers one word for each owner, laid at an address by a state override for this one call. The
+// words are added to found; arguments stand before the owners.
+func (n *node) runProgram(ctx context.Context, found []uint256.Int, height uint64, reader, program string, input []byte, owners []common.Address) ([]uint256.Int, error) {
 	for _, owner := range owners {
 		input = append(input, owner[:]...)
 	}
-	call := map[string]any{"to": balanceReader, "input": hexutil.Bytes(input)}
-	override := map[string]any{balanceReader: map[string]any{"code": balanceProgram}}
+	call := map[string]any{"to": reader, "input": hexutil.Bytes(input)}
+	override := map[string]any{reader: map[string]any{"code": program}}
 	var words []byte
 	if err := n.scan(ctx, func(s *wire.Scanner) { words = s.Bytes() }, "eth_call", call, hexutil.EncodeUint64(height), override); err != nil {
 		return found, err
@@ -334,24 +339,7 @@ func (n *node) tokenBalances(ctx context.Context, height uint64, token common.Ad
 
 // tokenWords lets the node run tokenProgram.
 func (n *node) tokenWords(ctx context.Context, height uint64, token common.Address, owners []common.Address) ([]uint256.Int, error) {
-	input := common.LeftPadBytes(token[:], wordSize)
-	for _, owner := range owners {
-		input = append(input, owner[:]...)
-	}
-	call := map[string]any{"to": tokenReader, "input": hexutil.Bytes(input)}
-	override := map[string]any{tokenReader: map[string]any{"code": tokenProgram}}
-	var words []byte
-	if err := n.scan(ctx, func(s *wire.Scanner) { words = s.Bytes() }, "eth_call", call, hexutil.EncodeUint64(height), override); err != nil {
-		return nil, err
-	}
-	if len(words) != len(owners)*wordSize {
-		return nil, fmt.Errorf("%s: %w: %d bytes for %d accounts", n.name, errNoOverride, len(words), len(owners))
-	}
-	found := make([]uint256.Int, 0, len(owners))
-	for word := range slices.Chunk(words, wordSize) {
-		found = append(found, *new(uint256.Int).SetBytes(word))
-	}
-	return found, nil
+	return n.runProgram(ctx, nil, height, tokenReader, tokenProgram, common.LeftPadBytes(token[:], wordSize), owners)
 }
 
 // singleTokenBalances asks for one balance after the other, many in a request.

@@ -40,8 +40,9 @@ type Config struct {
 	Balances string `yaml:"balances"`
 	// ShowFailed says whether users are shown transactions that failed and would have paid them; default true.
 	ShowFailed *bool `yaml:"show_failed"`
-	// Accounts is how many accounts of ours pay withdrawals, 1 to 64; default 1.
-	Accounts int `yaml:"accounts"`
+	// Accounts is how many accounts of ours pay withdrawals or did, 1 to 64; default 1. Retired are the indexes, from 0 on, of those that pay no more.
+	Accounts int   `yaml:"accounts"`
+	Retired  []int `yaml:"retired"`
 	// OnDemand says that blocks come only with transactions, as development nodes make them: then an old block is no sign of a node that
 	// stands still.
 	OnDemand bool `yaml:"on_demand"`

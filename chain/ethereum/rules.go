@@ -125,7 +125,7 @@ func (c *SigningRules) message(slot chain.Slot, pay chain.Payment) (message, err
 	case chain.Cancel:
 		msg.to = from
 		return msg, nil
-	case chain.Credit, chain.Refund, chain.Sweep, chain.Gas:
+	case chain.Credit, chain.Refund, chain.Sweep, chain.Gas, chain.Cold:
 	default:
 		return message{}, fmt.Errorf("purpose %q is none of this chain", pay.Purpose)
 	}

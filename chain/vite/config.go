@@ -39,7 +39,8 @@ type Config struct {
 	Nodes         []string      `yaml:"nodes"`         // http(s)://, ws(s):// or the path of a Unix socket; each one node, not a balancer. More than half must agree
 	Confirmations uint64        `yaml:"confirmations"` // a snapshot block with this many blocks from itself to the latest is final; 180
 	Timeout       time.Duration `yaml:"timeout"`       // of one call to a node; 20s
-	Accounts      int           `yaml:"accounts"`      // of ours that pay deposits, 1 to 64, each with a quota of its own; 1
+	Accounts      int           `yaml:"accounts"`      // of ours that pay deposits or did, 1 to 64, each with a quota of its own; 1
+	Retired       []int         `yaml:"retired"`       // the indexes, from 0 on, of those that pay no more
 	PoW           bool          `yaml:"pow"`           // grind for blocks that the account's stake does not pay for
 	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
 	Proof         string        `yaml:"proof"`         // of what a node shows of the line: auto (where it can be had), required, off; auto

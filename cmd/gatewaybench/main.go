@@ -47,7 +47,7 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Measure what the budgets promise, each figure beside a yardstick of the same run",
 		Long: "Measure what the budgets promise, each figure beside a yardstick of the same run.\n\n" +
 			"Each side of a round is a process of its own; what counts is CPU time per unit, and of the rounds the median.\n" +
-			"Nothing is needed but this binary and time; the case dev starts the gatewayd beside it.",
+			"Nothing is needed but this binary and time; the cases dev and signer start the gatewayd beside it.",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {

@@ -16,7 +16,12 @@ import (
 )
 
 func approverCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "approver", Short: "Keys of the people who approve payments"}
+	c := &cobra.Command{
+		Use: "approver", Short: "Keys of the people who approve payments",
+		Long: "Keys of the people who approve payments: a key file, which `approver new` makes and `gatewayd approve` signs with, or a passkey, which signs in the\n" +
+			"console. A passkey is registered there, by whoever is signed in; `gatewayd console passkeys` shows its line for signer.approvals.approvers. What signs\n" +
+			"wants signer.approvals.url besides: the console's address as people open it.",
+	}
 	c.AddCommand(&cobra.Command{
 		Use: "new FILE", Short: "Make a key: write it to a file that you alone can read, and print its public key for signer.approvals.approvers", Args: cobra.ExactArgs(1),
 		Long: "Make an approver's Ed25519 key. The file stays with the person, not on the machines of the daemon or of the signer. The public key goes into the\n" +

@@ -6,6 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -118,6 +120,9 @@ func printSheet(w io.Writer, r audit.SheetRow) {
 	line("shared address", r.Shared)
 	line("users' addresses", r.Deposits)
 	line("credited, not final", r.Above)
+	if !r.Cold.IsZero() {
+		line("cold address", r.Cold)
+	}
 	line("HELD", r.Held)
 	line("users have", r.Circulating)
 	if r.Supply != nil {
@@ -141,4 +146,82 @@ func printSheet(w io.Writer, r audit.SheetRow) {
 		line("SENT BY STRANGERS", r.Unexplained)
 	}
 	_ = t.Flush() // a terminal that is gone takes no more
+}
+
+func historyCommand(w streams) *cobra.Command {
+	c := &cobra.Command{
+		Use: "history", Short: "Show who did what and why, and check that nobody has changed what stands there",
+		Long: "Show who did what and why. Each line of the history has a digest that covers it and the line before, so that a line that is changed or taken out is found.",
+	}
+	config := configFlag(c)
+	c.AddCommand(historyListCommand(w, config), historyVerifyCommand(w, config))
+	return c
+}
+
+func historyListCommand(w streams, config *string) *cobra.Command {
+	var f format
+	var before uint64
+	var all bool
+	limit := operator.DefaultLimit
+	c := &cobra.Command{
+		Use: "list", Short: "List what people did, newest first", Args: cobra.NoArgs,
+		Example: "  gatewayd history list\n  gatewayd history list --all --limit 500",
+		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
+			list, err := d.HistoryPage(ctx, before, 0, !all, limit)
+			if err != nil {
+				return err
+			}
+			rows := make([][]string, len(list))
+			for i, l := range list {
+				rows[i] = []string{fmt.Sprint(l.Seq), l.At, l.Actor, l.Subject + " " + l.ID, l.Event, d.Config.InWholeUnits(l.Detail)}
+			}
+			return f.table(w.stdout, []string{"line", "at", "who", "of", "what", "why"}, rows, list)
+		}),
+	}
+	fs := c.Flags()
+	fs.BoolVar(&all, "all", false, "what the daemon did by itself, too")
+	fs.IntVar(&limit, "limit", limit, "at most this many, up to 1000")
+	fs.Uint64Var(&before, "before", 0, "only lines before this one")
+	fs.BoolVar(&f.json, "json", false, "answer JSON, with the lines' digests")
+	return c
+}
+
+func historyVerifyCommand(w streams, config *string) *cobra.Command {
+	var f format
+	var kept string
+	c := &cobra.Command{
+		Use: "verify", Short: "Recompute the digests of the whole history", Args: cobra.NoArgs,
+		Long: "Recompute the digests of the whole history, and print the number and the digest of its newest line. Keep these elsewhere: with --kept they tell later\n" +
+			"that nothing up to that line was cut off or written anew, which the digests alone cannot.",
+		Example: "  gatewayd history verify\n  gatewayd history verify --kept 48213:5f1c…",
+		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
+			seq, digest, err := keptLine(kept)
+			if err != nil {
+				return err
+			}
+			s, err := d.VerifyHistory(ctx, seq, digest)
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return printJSON(w.stdout, s)
+			}
+			fmt.Fprintf(w.stdout, "%s lines, none changed, none missing. The newest is of %s:\n%d:%s\n", operator.Grouped(s.Lines), s.At, s.Lines, s.Digest)
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&kept, "kept", "", "NUMBER:DIGEST of a line, as an earlier verification printed it")
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+func keptLine(text string) (seq uint64, digest string, err error) {
+	if text == "" {
+		return 0, "", nil
+	}
+	number, digest, _ := strings.Cut(text, ":")
+	if seq, err = strconv.ParseUint(number, 10, 63); err != nil || seq == 0 || digest == "" {
+		return 0, "", operator.Usagef("--kept %q: NUMBER:DIGEST is wanted, as `gatewayd history verify` prints it", text)
+	}
+	return seq, digest, nil
 }

@@ -166,6 +166,10 @@ func nextSteps(r backup.Restored) (steps []string) {
 	}
 	missing(cfg.Wallet.Store, "the wallet's store")
 	missing(cfg.Wallet.PasswordFile, "its password")
+	for _, s := range cfg.Wallet.Successors {
+		missing(s.Store, "the store of a successor")
+		missing(s.PasswordFile, "its password")
+	}
 	if cfg.Exchange != nil && cfg.Exchange.SecretEnv == "" {
 		missing(cfg.Exchange.SecretFile, "the secret of API keys")
 	}

@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
+	"gatewayd/internal/buildinfo"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/search"
 )
 
 // completeTime bounds how long a shell waits for a proposal.
@@ -79,7 +83,7 @@ func propose(cmd *cobra.Command, word string, before []string) ([]cobra.Completi
 func recordIDs(ctx context.Context, d *operator.Session, _ []string) (ids []string, err error) {
 	const most = 20
 	known := map[uint64]bool{}
-	for _, f := range []records.Filter{{NeedsOperator: true, Limit: most}, {Limit: most}} {
+	for _, f := range []search.Filter{{NeedsOperator: true, Limit: most}, {Limit: most}} {
 		list, err := d.Page(ctx, f)
 		if err != nil {
 			return nil, err
@@ -135,4 +139,19 @@ func accountsOf(ctx context.Context, d *operator.Session, before []string) (addr
 		return err
 	})
 	return addresses, err
+}
+
+// manCommand is for `make release`: a package has the manual.
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIRECTORY", Short: "Write the manual, a page for each command", Args: cobra.ExactArgs(1), Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true // the same program gives the same pages; their date is SOURCE_DATE_EPOCH's
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "gatewayd " + buildinfo.Read().Version, Manual: "gatewayd"}, args[0])
+		},
+	}
 }

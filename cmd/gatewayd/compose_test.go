@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/devnet/demo"
 	"gatewayd/records/recordstest"
 )
 
@@ -22,6 +26,13 @@ type composeService struct {
 	Command     []string          `yaml:"command"`
 	Environment map[string]string `yaml:"environment"`
 	Volumes     []string          `yaml:"volumes"`
+	Networks    []string          `yaml:"networks"`
+	Ports       []string          `yaml:"ports"`
+	User        string            `yaml:"user"`
+	GroupAdd    []string          `yaml:"group_add"`
+	ReadOnly    bool              `yaml:"read_only"`
+	CapDrop     []string          `yaml:"cap_drop"`
+	SecurityOpt []string          `yaml:"security_opt"`
 }
 
 func composeServices(t *testing.T) map[string]composeService {
@@ -46,45 +57,91 @@ func TestComposeMounts(t *testing.T) {
 	}
 }
 
-// The services' own commands, as processes of this machine: gatewayd reaches PostgreSQL and geth, and is well.
+// here makes a service's files and commands those of processes on this machine: its volumes lie in a directory, the other services are on free ports.
+type here struct {
+	dir, socket                                 string
+	node, port                                  string // of geth
+	exchange, exchangeWS, gateway, operatorsURL string
+	database                                    string
+}
+
+func newHere(t *testing.T) here {
+	h := here{
+		dir: t.TempDir(), socket: filepath.Join(shortDir(t), "signer.sock"), node: freeAddress(t), exchange: freeAddress(t), exchangeWS: freeAddress(t),
+		gateway: freeAddress(t), operatorsURL: freeAddress(t), database: recordstest.Postgres(t).Database(t),
+	}
+	var err error
+	_, h.port, err = net.SplitHostPort(h.node)
+	require.NoError(t, err)
+	return h
+}
+
+// of replaces what is another service's or the machine's. The image's user is this one.
+func (h here) of(service string) *strings.Replacer {
+	return strings.NewReplacer("/run/gatewayd-signer/signer.sock", h.socket, "/var/lib/gatewayd-signer", filepath.Join(h.dir, service), "/etc/gatewayd-signer", filepath.Join(h.dir, "etc", service),
+		"/etc/gatewayd", filepath.Join(h.dir, "etc", service), "/data", filepath.Join(h.dir, service), "http://geth:8545", "http://"+h.node, "=8545", "="+h.port,
+		"http.addr=0.0.0.0", "http.addr=127.0.0.1", "0.0.0.0:8080", h.gateway, "0.0.0.0:8070", h.operatorsURL, "0.0.0.0:48132", h.exchange, "127.0.0.1:48133", h.exchangeWS,
+		"exchange:48132", h.exchange, "postgres://gatewayd@postgres/gatewayd?sslmode=disable", h.database, strconv.Itoa(imageUser), strconv.Itoa(os.Getuid()))
+}
+
+// imageUser is the user of the image, as which all services run but the signer.
+const imageUser = 65532
+
+// mount lays out what a service has of ops/compose, and checks the configuration in it.
+func (h here) mount(t *testing.T, service, configuration string) (path string) {
+	t.Helper()
+	from, to := filepath.Join("../../ops/compose", service), filepath.Join(h.dir, "etc", service)
+	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
+	if configuration == "" {
+		return ""
+	}
+	path = filepath.Join(to, configuration)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(h.of(service).Replace(string(text))), 0o600))
+	_, err = config.Load(path)
+	require.NoError(t, err)
+	return path
+}
+
+// The services' own commands, as processes of this machine: gatewayd reaches PostgreSQL, both nodes and its signer, and a user deposits and withdraws.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	geth := "../../build/bin/geth"
 	if _, err := os.Stat(geth); err != nil {
 		t.Skip("wants build/bin/geth; make test has it")
 	}
-	services, dir := composeServices(t), t.TempDir()
-	mounts, err := filepath.Abs("../../ops/compose")
-	require.NoError(t, err)
-	node, listen, exchange, operators := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
-	_, port, err := net.SplitHostPort(node)
-	require.NoError(t, err)
-	here := strings.NewReplacer("/data", dir, "/etc/gatewayd", mounts, "geth:8545", node, "=8545", "="+port, "http.addr=0.0.0.0", "http.addr=127.0.0.1",
-		"0.0.0.0:8080", listen, "0.0.0.0:8070", operators, "127.0.0.1:48132", exchange, "postgres://gatewayd@postgres/gatewayd?sslmode=disable", recordstest.Postgres(t).Database(t))
-
-	text, err := os.ReadFile(filepath.Join(mounts, "config.yaml"))
-	require.NoError(t, err)
-	path := filepath.Join(dir, "config.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(here.Replace(string(text))), 0o600))
-	_, err = config.Load(path)
-	require.NoError(t, err)
-
-	startService(t, geth, append(replaced(here, services["geth"].Command), "--port=0", "--ipcdisable", "--nodiscover", "--authrpc.port=0"), nil)
-	waitFor(t, "geth", func() bool { return answersPOST("http://" + node) })
-	said, err := exec.CommandContext(t.Context(), geth, replaced(here, services["fund"].Command)...).CombinedOutput()
+	services, h := composeServices(t), newHere(t)
+	program := lookUp(t, "gatewayd")
+	start := func(service string) {
+		startService(t, program, replaced(h.of(service), services[service].Command), services[service].Environment)
+	}
+	startService(t, geth, append(replaced(h.of("geth"), services["geth"].Command), "--port=0", "--ipcdisable", "--nodiscover", "--authrpc.port=0"), nil)
+	waitFor(t, "geth", func() bool { return answersPOST("http://" + h.node) })
+	said, err := exec.CommandContext(t.Context(), geth, replaced(h.of("fund"), services["fund"].Command)...).CombinedOutput()
 	require.NoError(t, err, string(said))
-	command := replaced(strings.NewReplacer("/etc/gatewayd/config.yaml", path), services["gatewayd"].Command)
-	startService(t, lookUp(t, "gatewayd"), command, services["gatewayd"].Environment)
+	h.mount(t, "exchange", "")
+	start("exchange")
+	waitFor(t, "the exchange chain", func() bool { return answersPOST("http://" + h.exchange) })
+	signer := h.mount(t, "signer", "signer.yaml")
+	start("signer")
+	waitFor(t, "the signer", func() bool { return run(t.Context(), []string{"health", "-c", signer}, outside(t)) == nil })
+	path := h.mount(t, "gatewayd", "config.yaml")
+	start("gatewayd")
 	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, outside(t)) == nil })
 
-	answer, err := http.Get("http://" + listen + "/gateway/eth/meta-info?tokenId=" + firstToken(t, path)) //nolint:noctx // of a test
+	cfg, err := config.Load(path)
 	require.NoError(t, err)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	require.NoFileExists(t, filepath.Join(cfg.Data, "guard.db"))
+	require.FileExists(t, filepath.Join(h.dir, "signer", "guard.db"))
+	info := devnet.NewInfo(cfg, path, "")
+	info.FaucetKey = gethDevKey
+	u, err := devnet.NewBridgeUser(t.Context(), info, info.Tokens[0], 0, t.Output())
 	require.NoError(t, err)
-	require.Contains(t, string(body), `"code":0`)
+	defer u.Close()
+	require.NoError(t, demo.Walk(t.Context(), u))
 	waitFor(t, "metrics where ops/prometheus.yml asks for them", func() bool {
-		answer, err := http.Get("http://" + operators + "/metrics") //nolint:noctx // of a test
+		answer, err := http.Get("http://" + h.operatorsURL + "/metrics") //nolint:noctx // of a test
 		if err != nil {
 			return false
 		}
@@ -92,6 +149,41 @@ func TestCompose(t *testing.T) {
 		body, err := io.ReadAll(answer.Body)
 		return err == nil && strings.Contains(string(body), "gatewayd_chain_height{")
 	})
+}
+
+// gethDevKey is the key of the account of geth --dev. Everybody knows it.
+const gethDevKey = "b71c71a67e1177ad4e901695e1b4b9ee17ae16c6668d313eac2f96dbcda3f291"
+
+// TestComposeSignerIsApart: the signer's container is another user's, writes to its own volumes alone, has no rights, and is on a network of the nodes where the
+// daemon is not; the daemon has the socket's group, and no key.
+func TestComposeSignerIsApart(t *testing.T) {
+	services := composeServices(t)
+	signer, daemon := services["signer"], services["gatewayd"]
+	require.True(t, signer.ReadOnly)
+	require.Equal(t, []string{"ALL"}, signer.CapDrop)
+	require.Equal(t, []string{"no-new-privileges:true"}, signer.SecurityOpt)
+	require.NotEmpty(t, signer.User)
+	require.NotEqual(t, daemon.User, signer.User)
+	_, group, _ := strings.Cut(signer.User, ":")
+	require.Equal(t, []string{group}, daemon.GroupAdd)
+	require.Empty(t, signer.Ports)
+	require.Len(t, signer.Networks, 1)
+	for name, s := range services {
+		reached := slices.Contains(s.Networks, signer.Networks[0])
+		require.Equal(t, slices.Contains([]string{"signer", "geth", "exchange"}, name), reached, name)
+		if name == "signer" || name == "gatewayd" {
+			continue
+		}
+		for _, v := range s.Volumes {
+			from, _, _ := strings.Cut(v, ":")
+			require.NotContains(t, []string{"signer", "socket", "./compose/signer"}, from, name)
+		}
+	}
+	require.Contains(t, daemon.Volumes, "socket:/run/gatewayd-signer:ro")
+	for _, v := range daemon.Volumes {
+		require.NotRegexp(t, `^(signer|\./compose|\./compose/signer):`, v)
+	}
+	require.Empty(t, daemon.Environment)
 }
 
 func replaced(by *strings.Replacer, list []string) (out []string) {
@@ -126,12 +218,6 @@ func answersPOST(url string) bool {
 	}
 	defer answer.Body.Close()
 	return answer.StatusCode == http.StatusOK
-}
-
-func firstToken(t *testing.T, path string) string {
-	cfg, err := config.Load(path)
-	require.NoError(t, err)
-	return cfg.Networks[0].Tokens[0].Token
 }
 
 func lookUp(t *testing.T, program string) string {

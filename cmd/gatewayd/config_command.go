@@ -2,16 +2,24 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
+	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"gatewayd/config"
 	"gatewayd/daemon"
+	"gatewayd/operator"
+	"gatewayd/operator/doctor"
+	"gatewayd/operator/setup"
 )
 
 func configCommand(w streams) *cobra.Command {
@@ -43,7 +51,9 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	fmt.Fprintf(to, "configuration %s is sound; `gatewayd doctor` asks its nodes\n", cfg.Path)
 	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data\t%s\n", cfg.Data)
-	fmt.Fprintf(t, "records\t%s\n", withoutPassword(cfg.Database.URL))
+	if !cfg.Signs() { // which has no database
+		fmt.Fprintf(t, "records\t%s\n", withoutPassword(cfg.Database.URL))
+	}
 	if cfg.Wallet.Remote() {
 		fmt.Fprintf(t, "signer\t%s\n", cfg.Wallet.Signer)
 	} else {
@@ -52,11 +62,14 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	if cfg.Signer.Place.Listen != "" {
 		fmt.Fprintf(t, "signs for\t%s (`gatewayd signer`)\n", cfg.Signer.Place.Listen)
 	}
+	for _, s := range cfg.Wallet.Successors {
+		fmt.Fprintf(t, "successor\t%s\n", s.Store)
+	}
 	for _, c := range cfg.Ethereum {
-		fmt.Fprintf(t, "source chain %s\t%d by %s\n", c.ID, c.ChainID, counted(len(c.Nodes), "node"))
+		fmt.Fprintf(t, "source chain %s\t%d by %s%s\n", c.ID, c.ChainID, counted(len(c.Nodes), "node"), paying(c.Accounts, c.Retired))
 	}
 	for _, c := range cfg.Vite {
-		fmt.Fprintf(t, "exchange chain %s\tby %s\n", c.ID, counted(len(c.Nodes), "node"))
+		fmt.Fprintf(t, "exchange chain %s\tby %s%s\n", c.ID, counted(len(c.Nodes), "node"), paying(c.Accounts, c.Retired))
 	}
 	for _, n := range cfg.Networks {
 		var symbols []string
@@ -71,8 +84,18 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	if cfg.Exchange != nil {
 		fmt.Fprintf(t, "exchange API\t%s\n", cmp.Or(cfg.Exchange.Listen, "127.0.0.1:8090"))
 	}
-	fmt.Fprintf(t, "health\t%s\n", daemon.HealthURL(cfg))
+	if !cfg.Signs() {
+		fmt.Fprintf(t, "health\t%s\n", daemon.HealthURL(cfg))
+	}
 	return t.Flush()
+}
+
+// paying tells how many accounts pay where some are retired.
+func paying(accounts int, retired []int) string {
+	if len(retired) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s of ours, retired: %v", counted(accounts, "account"), retired)
 }
 
 // withoutPassword is a database's URL as it may be printed.
@@ -88,4 +111,183 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// question is asked where its flag is not given.
+type question struct {
+	flag, text string
+	many       bool // a line each, until one is empty
+	needed     bool
+	with       string // asked only when this flag has an answer
+}
+
+// questions in the order of asking. What a flag has as its default an empty line takes.
+var questions = []question{
+	{flag: "data", text: "Directory for everything the daemon keeps"},
+	{flag: "source-node", text: "Nodes of the source chain (Ethereum's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
+	{flag: "exchange-node", text: "Nodes of the exchange chain (Vite's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
+	{flag: "token", text: "Tokens to serve, one a line: ASSET,TOKEN,SMALLEST,LARGEST,FEE", many: true, needed: true},
+	{flag: "funder", text: "Addresses of your own money, on either chain, one a line", many: true},
+	{flag: "signer", text: "Socket of a signer in a process of its own, unix:/path (empty: the daemon signs by itself)"},
+	{flag: "signer-config", text: "Configuration file of the signer", with: "signer"},
+	{flag: "signer-data", text: "Directory for the signer's sign-guard", with: "signer"},
+	{flag: "signer-peer", text: "User of the daemon, whose processes alone may ask the signer (empty: whom the socket's mode lets)", with: "signer"},
+	{flag: "signer-source-node", text: "Nodes of the source chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer"},
+	{flag: "signer-exchange-node", text: "Nodes of the exchange chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer"},
+	{flag: "store", text: "Entropy store with the keys, made by `gatewayd wallet new` (empty: later)"},
+	{flag: "password-file", text: "File with the store's password (empty: the terminal is asked at each start)"},
+	{flag: "listen", text: "Address that wallets reach the gateway at"},
+}
+
+func configInitCommand(w streams) *cobra.Command {
+	c := &cobra.Command{
+		Use: "init", Short: "Ask what a gateway needs, write its configuration, and check it against the nodes", Args: cobra.NoArgs,
+		Long: `Ask what a gateway needs, write its configuration, and check it against the nodes.
+
+What a flag gives is not asked; answers are read from standard input, a terminal or not. Nothing is written unless the nodes answer, and no file is
+replaced. A token is ASSET,TOKEN,SMALLEST,LARGEST,FEE: "native" or the contract on the source chain; its id on the exchange chain; the smallest deposit
+and withdrawal, the largest withdrawal (0: no maximum) and the fee, all in whole tokens; the fee of the coin may be "network", what the payout costs.
+With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are asked.`,
+		Example: `  gatewayd config init --source-node https://a.example --source-node https://b.example --source-node https://c.example \
+    --exchange-node http://127.0.0.1:48132 --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null`,
+	}
+	path := configFlag(c)
+	f := c.Flags()
+	f.String("data", "data", "directory for everything the daemon keeps")
+	f.StringArray("source-node", nil, "URL of a node of the source chain; once for each")
+	f.StringArray("exchange-node", nil, "URL of a node of the exchange chain; once for each")
+	f.StringArray("token", nil, "ASSET,TOKEN,SMALLEST,LARGEST,FEE; once for each")
+	f.StringArray("funder", nil, "address of your own money; once for each")
+	f.String("signer", "", "unix:/path of the socket of a signer in a process of its own; empty: the daemon signs by itself")
+	f.String("signer-config", "signer.yaml", "configuration file of the signer")
+	f.String("signer-data", "signer", "directory for the signer's sign-guard")
+	f.String("signer-peer", "", "user of the daemon, whose processes alone may ask the signer")
+	f.StringArray("signer-source-node", nil, "URL of a node of the source chain that the signer reads; once for each; none: the daemon's")
+	f.StringArray("signer-exchange-node", nil, "URL of a node of the exchange chain that the signer reads; once for each; none: the daemon's")
+	f.String("store", "", "entropy store with the keys")
+	f.String("password-file", "", "file with the store's password")
+	f.String("listen", "127.0.0.1:8080", "address that wallets reach the gateway at")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := missing(*path, "-c"); err != nil {
+			return err
+		}
+		answers, err := interview(w, f)
+		if err != nil {
+			return err
+		}
+		made, err := firstConfigs(cmd.Context(), *path, f.Lookup("signer-config").Value.String(), answers)
+		if err != nil {
+			return err
+		}
+		var findings []doctor.Finding
+		for _, cfg := range made {
+			if err := printPlan(w.stdout, cfg); err != nil {
+				return err
+			}
+			findings = append(findings, doctor.Nodes(cmd.Context(), cfg)...)
+		}
+		return printFindings(w, format{}, findings)
+	}
+	return c
+}
+
+// interview asks for what no flag has given.
+func interview(w streams, f *pflag.FlagSet) (a setup.Answers, err error) {
+	for _, q := range questions {
+		if f.Changed(q.flag) || q.with != "" && f.Lookup(q.with).Value.String() == "" {
+			continue
+		}
+		if err := q.ask(w, f.Lookup(q.flag)); err != nil {
+			return a, err
+		}
+	}
+	text := func(name string) string { return f.Lookup(name).Value.String() }
+	list := func(name string) []string { return f.Lookup(name).Value.(pflag.SliceValue).GetSlice() }
+	a = setup.Answers{
+		Data: text("data"), Source: list("source-node"), Exchange: list("exchange-node"), Funders: list("funder"),
+		Store: text("store"), PasswordFile: text("password-file"), Listen: text("listen"),
+		Signer: setup.Signer{
+			Listen: text("signer"), Data: text("signer-data"), Peer: text("signer-peer"), Source: list("signer-source-node"), Exchange: list("signer-exchange-node"),
+		},
+	}
+	for _, one := range list("token") {
+		t, err := setup.ParseToken(one)
+		if err != nil {
+			return a, operator.Usagef("--token %w", err)
+		}
+		a.Tokens = append(a.Tokens, t)
+	}
+	return a, nil
+}
+
+// ask puts what is answered into the flag. The end of the input is an empty line.
+func (q question) ask(w streams, to *pflag.Flag) error {
+	prompt := q.text
+	if to.DefValue != "" && !q.many {
+		prompt += " [" + to.DefValue + "]"
+	}
+	fmt.Fprint(w.stderr, prompt+": ")
+	for n := 0; ; n++ {
+		line, err := readLine(w.stdin)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading from standard input: %w", err)
+		}
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && q.needed && n == 0:
+			return operator.Usagef("--%s: must be answered, or given as a flag", q.flag)
+		case line == "":
+			return nil
+		}
+		if err := to.Value.Set(line); err != nil || !q.many {
+			return err
+		}
+	}
+}
+
+// missing refuses to replace a file.
+func missing(path, flag string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is there already: name another file with %s", path, flag)
+	}
+	return nil
+}
+
+// firstConfigs writes the daemon's file, and the signer's where there is one, and takes both away again if either breaks a rule.
+func firstConfigs(ctx context.Context, daemon, signer string, a setup.Answers) (made []config.Config, err error) {
+	if a.Signer.Listen != "" {
+		if err := missing(signer, "--signer-config"); err != nil {
+			return nil, err
+		}
+	}
+	files, err := setup.Write(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := firstConfig(daemon, files.Daemon)
+	if err != nil || files.Signer == nil {
+		return []config.Config{cfg}, err
+	}
+	own, err := firstConfig(signer, files.Signer)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(daemon))
+	}
+	return []config.Config{cfg, own}, nil
+}
+
+// firstConfig writes a file, and takes it away again if it breaks a rule.
+func firstConfig(path string, text []byte) (config.Config, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return config.Config{}, err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return config.Config{}, errors.Join(err, os.Remove(path))
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		return cfg, errors.Join(err, os.Remove(path))
+	}
+	return cfg, nil
 }

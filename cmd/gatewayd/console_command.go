@@ -1,9 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -19,11 +18,13 @@ import (
 func consoleCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "console", Short: "Say who may sign in to the operators' console",
-		Long: "Say who may sign in to the operators' console: JSON below /console/api of the operators' listener. A user has a name, a role, a password and\n" +
+		Long: "Say who may sign in to the operators' console, the page /console of the operators' listener. A user has a name, a role, a password and\n" +
 			"a second factor. Nobody can sign in before the first is added.",
 	}
 	config := configFlag(c)
-	c.AddCommand(consoleListCommand(w, config), consoleAddCommand(w, config), consoleRemoveCommand(w, config))
+	c.AddCommand(
+		consoleListCommand(w, config), consoleAddCommand(w, config), consoleRemoveCommand(w, config), consolePasskeysCommand(w, config), consoleRemovePasskeyCommand(w, config),
+	)
 	return c
 }
 
@@ -59,9 +60,6 @@ func consoleListCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
-// passwordSize is how many random bytes a password that is made here has.
-const passwordSize = 15
-
 func consoleAddCommand(w streams, config *string) *cobra.Command {
 	var role string
 	c := &cobra.Command{
@@ -70,20 +68,11 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 			"For a name that is there already they are made anew, and whoever is signed in under it no longer is.",
 		Example: "  gatewayd console add anna --role operator",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
-			raw := make([]byte, passwordSize)
-			_, _ = rand.Read(raw) // never fails
-			password := base64.RawURLEncoding.EncodeToString(raw)
-			kept, err := console.HashPassword(password)
+			user, password, err := console.NewUser(args[0], access.Role(role))
 			if err != nil {
 				return err
 			}
-			secret, err := console.NewSecret()
-			if err != nil {
-				return err
-			}
-			err = d.Change(ctx, func(tx *records.Tx) error {
-				return access.Put(tx, access.User{Name: args[0], Role: access.Role(role), Password: kept, TOTP: secret})
-			})
+			err = d.Change(ctx, func(tx *records.Tx) error { return access.Put(tx, user) })
 			switch {
 			case errors.Is(err, access.ErrName):
 				return operator.Usagef("NAME %q: %w", args[0], access.ErrName)
@@ -92,7 +81,7 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 			case err != nil:
 				return err
 			}
-			fmt.Fprintf(w.stdout, "%s may sign in as %s.\npassword       %s\nsecond factor  %s\nfor a QR code  %s\n", args[0], role, password, secret, console.SecretURI(args[0], secret))
+			fmt.Fprintf(w.stdout, "%s may sign in as %s.\npassword       %s\nsecond factor  %s\nfor a QR code  %s\n", args[0], role, password, user.TOTP, console.SecretURI(args[0], user.TOTP))
 			return nil
 		}),
 	}
@@ -117,6 +106,82 @@ func consoleRemoveCommand(w streams, config *string) *cobra.Command {
 			}
 			if err == nil {
 				fmt.Fprintf(w.stdout, "%s signs in no longer.\n", args[0])
+			}
+			return err
+		}),
+	}
+}
+
+// consolePasskey is a line of `console passkeys --json`.
+type consolePasskey struct {
+	User     string `json:"user"`
+	Label    string `json:"label"`
+	ID       string `json:"id"`
+	Created  string `json:"created"`
+	Used     string `json:"used,omitempty"`
+	Approver string `json:"approver"`
+}
+
+func consolePasskeysCommand(w streams, config *string) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "passkeys [NAME]", Short: "List the passkeys of the console's users, each with its line for signer.approvals.approvers", Args: cobra.MaximumNArgs(1),
+		Long: "List the passkeys that the console's users have registered there. A passkey signs in. It approves payments as well once its line stands in\n" +
+			"signer.approvals.approvers of what signs: ask its owner whether it is theirs before you put it there.",
+		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
+			list, err := passkeysOf(ctx, d, args)
+			if err != nil {
+				return err
+			}
+			rows, values := make([][]string, len(list)), make([]consolePasskey, len(list))
+			for i, p := range list {
+				v := consolePasskey{User: p.User, Label: p.Label, ID: p.ID, Created: p.Created.UTC().Format(time.RFC3339), Approver: console.ApproverLine(p)}
+				if !p.Used.IsZero() {
+					v.Used = p.Used.UTC().Format(time.RFC3339)
+				}
+				values[i], rows[i] = v, []string{v.User, v.Label, v.ID, v.Created, cmp.Or(v.Used, "never"), v.Approver}
+			}
+			return f.table(w.stdout, []string{"name", "label", "id", "since", "used", "as an approver"}, rows, values)
+		}),
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+// passkeysOf are those of a user that is named, or of all.
+func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list []access.Passkey, err error) {
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		if len(names) == 0 {
+			users, err := access.Users(tx)
+			if err != nil {
+				return err
+			}
+			for _, u := range users {
+				names = append(names, u.Name)
+			}
+		}
+		for _, name := range names {
+			some, err := access.Passkeys(tx, name)
+			if err != nil {
+				return err
+			}
+			list = append(list, some...)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func consoleRemovePasskeyCommand(w streams, config *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove-passkey NAME ID", Short: "Take a user's passkey away, and sign them out", Args: cobra.ExactArgs(2),
+		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
+			err := d.Change(ctx, func(tx *records.Tx) error { return access.RemovePasskey(tx, args[0], args[1], "") })
+			if errors.Is(err, records.ErrNotFound) {
+				return fmt.Errorf("%s has no passkey %q: `gatewayd console passkeys` shows them", args[0], args[1])
+			}
+			if err == nil {
+				fmt.Fprintln(w.stdout, "Removed: it signs in no longer. If it is an approver's, take its line out of signer.approvals.approvers too.")
 			}
 			return err
 		}),

@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/internal/passkeytest"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 )
@@ -71,6 +74,41 @@ func TestConsole(t *testing.T) {
 	require.Equal(t, "MAINTAIN", after.State)
 	require.Contains(t, r.mustCommand(t, "channel", "list"), "a test")
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/channels/eth/"+r.dai.Token.Token+"/deposit", map[string]any{"state": "OPEN", "why": "over"}, &after))
+
+	var accounts []struct{ Chain, Address, Kind, State string }
+	require.Equal(t, http.StatusOK, ask(http.MethodGet, "/accounts", nil, &accounts))
+	at := slices.IndexFunc(accounts, func(a struct{ Chain, Address, Kind, State string }) bool { return a.Kind == "gas" })
+	for _, order := range []struct{ name, after string }{{"stop", "halted"}, {"resume", "ok"}} {
+		path := "/accounts/" + accounts[at].Chain + "/" + accounts[at].Address + "/" + order.name
+		require.Equal(t, http.StatusOK, ask(http.MethodPost, path, map[string]string{"why": "ticket 4712"}, &accounts), order.name)
+		require.Equal(t, order.after, accounts[at].State)
+	}
+	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+name(held)+"/settle", map[string]string{"hash": held.InTx, "why": "x"}, &refused))
+
+	var options struct{ Challenge string }
+	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/passkeys/challenge", nil, &options))
+	challenge, err := base64.RawURLEncoding.DecodeString(options.Challenge)
+	require.NoError(t, err)
+	key := passkeytest.New(t, "localhost", strings.Replace(r.Info.Operators, "127.0.0.1", "localhost", 1))
+	var row struct{ ID string }
+	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/passkeys", map[string]any{"label": "laptop", "credential": key.Create(challenge, []byte("anna"))}, &row))
+	require.Contains(t, r.mustCommand(t, "console", "passkeys"), "{name: anna, passkey: "+key.Key()+"}")
+	require.Contains(t, r.mustCommand(t, "console", "remove-passkey", "anna", row.ID), "no longer")
+	_, err = r.command(t, "console", "remove-passkey", "anna", row.ID)
+	require.ErrorContains(t, err, "has no passkey")
+
+	log := r.mustCommand(t, "history", "list")
+	for _, line := range []string{"operator:anna", "resume on", "ticket 4712", "passkey added", "credit to"} {
+		require.Contains(t, log, line)
+	}
+	verified := r.mustCommand(t, "history", "verify")
+	kept := regexp.MustCompile(`\d+:[0-9a-f]{64}`).FindString(verified)
+	require.Contains(t, r.mustCommand(t, "history", "verify", "--kept", kept), "none changed, none missing")
+	_, err = r.command(t, "history", "verify", "--kept", "1"+kept)
+	require.ErrorContains(t, err, "cut off")
+	_, err = r.command(t, "history", "verify", "--kept", "x")
+	require.ErrorContains(t, err, "--kept")
+	require.NotContains(t, r.mustCommand(t, "records", "list", "--address", held.From, "--amount", "1", "--from", "2020-01-01"), "usage")
 
 	r.mustCommand(t, "console", "remove", "anna")
 	require.Equal(t, http.StatusUnauthorized, ask(http.MethodGet, "/me", nil, &refused))

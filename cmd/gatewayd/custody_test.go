@@ -174,7 +174,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 	})
 }
 
-// TestHotMoneyIsBounded makes the hot account have too little and too much of a token. What comes from the cold address is funding.
+// TestHotMoneyIsBounded makes the hot account have too little of a token, and too much of one without a cold address. What comes from the cold address is funding.
 func TestHotMoneyIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newLimpWorld(t, func(l *limpWorld, c *config.Config) {
@@ -207,7 +207,8 @@ func TestHotMoneyIsBounded(t *testing.T) {
 
 	c = warned(status.HotAbove)
 	c.chain, c.after = "eth", len(w.told.events(0))
-	bound(chain.Amount{}, hot)
+	w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].Cold, c.Networks[0].Tokens[1].HotMax = "", hot })
+	w.mustCommand(t, "reload")
 	w.warns(t, c)
 	bound(chain.Amount{}, chain.Amount{})
 	w.passed(t, c)

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"gatewayd/devnet"
 	"gatewayd/devnet/burst"
+	"gatewayd/devnet/custody"
 	"gatewayd/devnet/demo"
 	"gatewayd/devnet/exchangedemo"
 	"gatewayd/internal/ethtest"
@@ -33,7 +35,30 @@ func demoCommand(w streams) *cobra.Command {
 	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
 	c.Flags().StringVar(&info, "info", devnet.InfoPath(), "description of the development environment")
 	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
-	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w))
+	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w), demoCustodyCommand(w))
+	return c
+}
+
+func demoCustodyCommand(w streams) *cobra.Command {
+	var o custody.Options
+	var patience time.Duration
+	c := &cobra.Command{
+		Use: "custody", Short: "Show what the signer holds against a stolen daemon, approvals, limits, a block list and rotation", Args: cobra.NoArgs,
+		Long: "Start both chains, the signer and the daemon, each a process of its own, and show one by one: an honest withdrawal, what a thief who owns the daemon gets\n" +
+			"(nothing), a payment that a person approves, a limit of a day, a listed payee, a new hot account. Whatever passes that should not ends it with status 1. docs/custody.md has the rules.",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if o.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+			defer cancel()
+			return custody.Run(ctx, o, w.stdout)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Source, "source", "embedded", "source chain: embedded, anvil or geth")
+	f.DurationVar(&o.Period, "period", devnet.Clock, "time between blocks of both chains")
+	f.DurationVar(&patience, "timeout", 10*time.Minute, "give up after this long")
 	return c
 }
 

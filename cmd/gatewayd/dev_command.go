@@ -38,7 +38,7 @@ func devCommand(w streams) *cobra.Command {
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address of the gateway")
 	f.StringVar(&o.ExchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
 	f.StringVar(&o.API, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
-	f.StringVar(&o.Operators, "operators", config.OperatorsListen, "address of the operators' listener: health, readiness, metrics")
+	f.StringVar(&o.Operators, "operators", config.OperatorsListen, "address of the operators' listener: console, health, readiness, metrics")
 	f.IntVar(&o.Accounts, "accounts", 1, "accounts of the gateway that pay, on each chain")
 	f.StringVar(&o.Source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	f.StringVar(&o.SourceListen, "source-listen", "127.0.0.1:0", "address of the embedded source chain's JSON-RPC; port 0 lets the system choose one")
@@ -79,6 +79,9 @@ func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err 
 	g.Go(func() error { return d.Run(ctx) })
 	g.Go(func() error {
 		if err := d.Ready(ctx); err != nil {
+			return err
+		}
+		if err := d.OpenConsole(ctx); err != nil {
 			return err
 		}
 		if err := d.Info.Write(devnet.InfoPath()); err != nil {

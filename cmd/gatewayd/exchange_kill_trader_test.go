@@ -105,7 +105,7 @@ func (t *trader) trade(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := t.step(ctx); err != nil && ctx.Err() == nil {
+		if err := t.step(ctx); err != nil { // the last one, too, may have placed its order
 			var refusal *api.Error
 			if !errors.As(err, &refusal) {
 				t.hangUp()

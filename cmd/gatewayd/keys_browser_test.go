@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -18,11 +17,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestKeyPageInBrowser uses the page of API keys in Chromium: with mouse and keyboard alone, on a phone, dark and light. `go test -artifacts` keeps
-// the pictures that it takes.
+// TestKeyPageInBrowser uses the page of API keys in Chromium: with mouse and keyboard alone, on a phone, dark and light.
 func TestKeyPageInBrowser(t *testing.T) {
 	t.Parallel()
-	node, browser, playwright := browserTools(t)
 	dir, store, password := recovered(t)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
@@ -31,13 +28,7 @@ func TestKeyPageInBrowser(t *testing.T) {
 	url := serveTestExchange(t, func(c *config.Exchange) {
 		c.Test = &config.ExchangeTest{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
 	})
-	given, err := json.Marshal(map[string]string{
-		"playwright": "file://" + playwright, "browser": browser, "pictures": t.ArtifactDir(),
-		"url": url, "address": address.String(), "store": store, "dir": dir, "password": password,
-	})
-	require.NoError(t, err)
-	output, err := exec.CommandContext(t.Context(), node, "testdata/keys_browser.mjs", string(given)).CombinedOutput()
-	require.NoError(t, err, string(output))
+	drive(t, "testdata/keys_browser.mjs", map[string]any{"url": url, "address": address.String(), "store": store, "dir": dir, "password": password})
 }
 
 // browserTools finds what drives a browser, installed by our scripts where it is not there yet.

@@ -17,7 +17,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestKeyPage uses the page of API keys as a user does, on a real server, with the wallet command that the page shows.
+// TestKeyPage gets a key by what the page of API keys decides, on a real server, with the wallet command that the page shows.
 func TestKeyPage(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
@@ -32,12 +32,12 @@ func TestKeyPage(t *testing.T) {
 	url := serveTestExchange(t, func(c *config.Exchange) {
 		c.Test = &config.ExchangeTest{Node: c.Node, Index: index.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "test.db")}}
 	})
-	module, err := filepath.Abs("../../web/keys/keys.js")
+	module, err := filepath.Abs("../../web/ui/src/keys/exchange.js")
 	require.NoError(t, err)
 	agents := map[string]bool{}
 	for _, base := range []string{"", "/test"} {
 		requireKeyPage(t, url+base+"/keys")
-		cmd := exec.CommandContext(t.Context(), node, "testdata/keys_page.mjs", "file://"+module, url, base, address.String(), store, dir, password)
+		cmd := exec.CommandContext(t.Context(), node, "testdata/keys_page.mjs", "file://"+module, url+base, address.String(), store, dir, password)
 		cmd.Stderr = t.Output()
 		output, err := cmd.Output()
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func requireKeyPage(t *testing.T, url string) {
 	html, err := io.ReadAll(page.Body)
 	require.NoError(t, err)
 	require.NoError(t, page.Body.Close())
-	require.Contains(t, string(html), "<h1>API keys</h1>")
+	require.Contains(t, string(html), "<title>API keys</title>")
 	require.Contains(t, page.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	require.Equal(t, "no-store", page.Header.Get("Cache-Control"))
 }

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatewayd/internal/buildinfo"
 	"gatewayd/operator"
 )
 
@@ -57,9 +59,26 @@ func rootCommand(w streams) *cobra.Command {
 		devCommand(w), runCommand(w), signerCommand(w), demoCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
 		backupCommand(w), restoreCommand(w), manCommand(),
-		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),
+		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), historyCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),
 	)
 	strict(root)
 	completing(root)
 	return root
+}
+
+func versionCommand(w streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "version", Short: "Print the version, its commit and what built it", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			info := buildinfo.Read()
+			if asJSON {
+				return printJSON(w.stdout, info)
+			}
+			fmt.Fprintf(w.stdout, "gatewayd %s\ncommit   %s\nbuilt by %s for %s\n", info.Version, cmp.Or(info.Commit, "unknown"), info.Go, info.Platform)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "answer JSON")
+	return c
 }

@@ -21,6 +21,17 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
+func recordsHoldCommand(w streams, config *string) *cobra.Command {
+	var o watcher.Order
+	c := orderCommand(w, config, &o, "who holds it and why", &cobra.Command{
+		Use: "hold ID", Short: "Keep a payment that waits from being paid, until it is retried, refunded or rejected",
+		Long:    "Keep a payment that waits from being paid, until it is retried, refunded or rejected. Neither time nor people's approvals let it go. What is signed already is not held.",
+		Example: "  gatewayd records hold 17 --why 'ticket 4711: the user asks to wait'",
+	})
+	c.Flags().StringVar(&o.Why, "why", "", "who holds it and why, kept in the history")
+	return c
+}
+
 func recordsCreditCommand(w streams, config *string) *cobra.Command {
 	var o watcher.Order
 	c := orderCommand(w, config, &o, "who asked for it and what proves it", &cobra.Command{

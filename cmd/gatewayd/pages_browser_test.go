@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,13 +32,13 @@ func pagesRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
 	return newRig(t, append(adjust, func(o *devnet.Options) { o.Listen, o.API = freeAddress(t), freeAddress(t) })...)
 }
 
-// drive runs a script in a browser. What it is given besides: the tools, the directory for pictures, and which origins it may ask: those of the
-// URLs that it is given.
-func drive(t *testing.T, script string, given map[string]any) {
+// drive runs a script in a browser. What it is given besides: the tools, the directory for pictures (GATEWAYD_PICTURES, or build/pictures), and which origins it may ask: those of the
+// URLs that it is given. It answers what the script prints.
+func drive(t *testing.T, script string, given map[string]any) []byte {
 	t.Helper()
 	node, browser, playwright := browserTools(t)
 	axe := filepath.Join(filepath.Dir(playwright), "..", "axe-core", "axe.min.js")
-	pictures, err := filepath.Abs("../../build/pictures")
+	pictures, err := filepath.Abs(cmp.Or(os.Getenv("GATEWAYD_PICTURES"), "../../build/pictures"))
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(pictures, 0o755))
 	var origins []string
@@ -53,9 +55,12 @@ func drive(t *testing.T, script string, given map[string]any) {
 	}
 	text, err := json.Marshal(all)
 	require.NoError(t, err)
-	output, err := exec.CommandContext(t.Context(), node, script, string(text)).CombinedOutput()
-	require.NoError(t, err, string(output))
-	t.Log(string(output))
+	cmd := exec.CommandContext(t.Context(), node, script, string(text))
+	var said strings.Builder
+	cmd.Stderr = &said
+	output, err := cmd.Output()
+	require.NoError(t, err, "%s\n%s", output, said.String())
+	return output
 }
 
 // TestBridgePageInBrowser deposits and withdraws on the bridge page, with both binding types.

@@ -15,6 +15,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/records/search"
 )
 
 func recordsCommand(w streams) *cobra.Command {
@@ -25,6 +26,7 @@ func recordsCommand(w streams) *cobra.Command {
 		recordsListCommand(w, config, "export", "Write all matching records as CSV, or JSON with --json", true),
 		recordsShowCommand(w, config),
 		recordsRetryCommand(w, config),
+		recordsHoldCommand(w, config),
 		recordsCreditCommand(w, config),
 		recordsRefundCommand(w, config),
 		recordsApproveCommand(w, config),
@@ -79,7 +81,7 @@ func recordsListCommand(w streams, config *string, use, about string, all bool) 
 }
 
 // listRecords prints a page, and says when there is more than that.
-func listRecords(ctx context.Context, d *operator.Session, w streams, f format, filter records.Filter) error {
+func listRecords(ctx context.Context, d *operator.Session, w streams, f format, filter search.Filter) error {
 	list, err := d.Page(ctx, filter)
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ func listRecords(ctx context.Context, d *operator.Session, w streams, f format, 
 	}
 	var total uint64
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		total, err = tx.CountRecords(filter)
+		total, err = search.Count(tx, filter)
 		return err
 	})
 	if err == nil && total > uint64(len(list)) {
@@ -130,7 +132,7 @@ func printRecords(d *operator.Session, w io.Writer, f format, list []records.Rec
 const exportPage = 1000
 
 // exportRecords writes every matching record, page by page, newest first.
-func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f format, filter records.Filter) error {
+func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f format, filter search.Filter) error {
 	filter.Limit = exportPage
 	rows, values := [][]string{}, []operator.RecordRow{}
 	for {
@@ -170,12 +172,18 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	f.StringVar(&q.Reason, "reason", "", "only this reason: "+strings.Join(records.Reasons(), ", "))
 	f.StringVar(&q.Wallet, "wallet", "", "only this exchange-chain address")
 	f.StringVar(&q.Hash, "hash", "", "only records with this hash, in or out; its beginning will do")
+	f.StringVar(&q.Address, "address", "", "only records with this address: the user's, the sender's, the payee's, or a deposit address")
+	f.StringVar(&q.Amount, "amount", "", "only records of which exactly this came in, in whole units, such as 1.5")
+	f.StringVar(&q.From, "from", "", "only records first seen from this day or moment on (UTC), such as 2026-11-23 or 2026-11-23T10:00:00Z")
+	f.StringVar(&q.Until, "until", "", "only records first seen before this day or moment (UTC)")
+	f.BoolVar(&q.Unattributed, "unattributed", false, "only what is held and nobody is known whose it is")
 	f.DurationVar(&q.Older, "older", 0, "only records seen longer ago than this")
 	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only what waits for an operator: held transfers, held payments, and what was decided and left its chain")
 	q.Limit = operator.MaxLimit
 	if !all {
 		f.IntVar(&q.Limit, "limit", operator.DefaultLimit, "at most this many, up to 1000")
 		f.Uint64Var(&q.Before, "before", 0, "only records before the one with this ID")
+		f.Uint64Var(&q.After, "after", 0, "only records after the one with this ID, those that are nearest to it")
 	}
 }
 

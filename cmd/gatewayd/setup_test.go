@@ -154,9 +154,14 @@ func (r *rig) command(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func (r *rig) mustCommand(t *testing.T, args ...string) string {
+// mustCommand tries again what finds the database locked, as that says: on a machine that is busy enough.
+func (r *rig) mustCommand(t *testing.T, args ...string) (out string) {
 	t.Helper()
-	out, err := r.command(t, args...)
+	var err error
+	waitFor(t, "gatewayd "+strings.Join(args, " "), func() bool {
+		out, err = r.command(t, args...)
+		return err == nil || !strings.Contains(err.Error(), "the database is locked")
+	})
 	require.NoError(t, err, "gatewayd %s", strings.Join(args, " "))
 	return out
 }

@@ -26,9 +26,7 @@ type signerProcess struct {
 // apart moves the keys of a configuration into a signer's, which the daemon asks over a socket. It starts nothing.
 func apart(t *testing.T, c *config.Config) *signerProcess {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "signer") // the name of a socket is short
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	dir := shortDir(t)
 	s := &signerProcess{config: filepath.Join(dir, "signer.yaml"), socket: filepath.Join(dir, "signer.sock"), data: filepath.Join(dir, "data")}
 	of := *c
 	of.Data, of.Wallet.RPC, of.Exchange, of.Embedded = s.data, c.Wallet.RPC, nil, nil
@@ -38,6 +36,15 @@ func apart(t *testing.T, c *config.Config) *signerProcess {
 	require.NoError(t, os.WriteFile(s.config, text, 0o600))
 	c.Wallet, c.Signer = config.Wallet{Signer: "unix:" + s.socket}, config.Signer{}
 	return s
+}
+
+// shortDir is for a socket, whose name is short.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "signer")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
 }
 
 func (s *signerProcess) start(t *testing.T) {

@@ -131,16 +131,19 @@ func printChains(w io.Writer, o overview.Overview) error {
 
 func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tOWED\tOUT IN A DAY\tLASTS")
+	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tOWED\tOUT IN A DAY\tLASTS")
 	for _, c := range o.Channels {
-		holds, lasts := unknownText, "-"
+		holds, cold, lasts := unknownText, "-", "-"
 		if c.Holds != nil {
 			holds = brief(cfg.AssetAmount(c.Chain, c.Asset, *c.Holds))
+		}
+		if c.Cold != nil {
+			cold = brief(cfg.AssetAmount(c.Chain, c.Asset, *c.Cold))
 		}
 		if c.Runway != nil {
 			lasts = roughly(hours(*c.Runway))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds, cold,
 			brief(cfg.AssetAmount(c.Chain, c.Asset, c.Owed)), brief(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
 	}
 	return flushed(t, w)
@@ -207,7 +210,7 @@ func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
 	}
 	for _, c := range o.Chains {
 		if c.Fault != "" {
-			fmt.Fprintf(w, "%s does not answer this command: %s\n", c.ID, c.Fault)
+			wrapped(w, fmt.Sprintf("%s does not answer this command: %s", c.ID, c.Fault))
 		}
 	}
 	for _, c := range o.Conditions {
@@ -277,7 +280,11 @@ func balancesCommand(w streams) *cobra.Command {
 			if b.Amount != nil {
 				has = d.Config.AssetAmount(b.Chain, b.Asset, *b.Amount)
 			}
-			rows[i] = []string{b.Network, string(b.Chain), string(b.Kind), short(b.Account), has, owedText(d.Config, b)}
+			kind := string(b.Kind)
+			if b.Retired {
+				kind += ", retired"
+			}
+			rows[i] = []string{b.Network, string(b.Chain), kind, short(b.Account), has, owedText(d.Config, b)}
 		}
 		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "owed to users"}, rows, list)
 	})
@@ -286,7 +293,7 @@ func balancesCommand(w streams) *cobra.Command {
 
 // owedText leaves an account that pays no user empty.
 func owedText(cfg config.Config, b overview.Balance) string {
-	if b.Kind == records.KindGas {
+	if b.Kind == records.KindGas || b.Kind == records.KindCold {
 		return "-"
 	}
 	return cfg.AssetAmount(b.Chain, b.Asset, b.Owed)

@@ -20,6 +20,7 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
@@ -55,8 +56,9 @@ type limpWorld struct {
 	keys            *wallet.Keys
 	user            *testUser
 	gateway, health string
-	told            *receiver // of alerts; nil: nobody is told
-	log             logText   // what the daemon has said
+	told            *receiver    // of alerts; nil: nobody is told
+	viewer          *http.Client // who has signed in to the console; nil: nobody yet
+	log             logText      // what the daemon has said
 }
 
 // newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
@@ -115,6 +117,11 @@ func (w *limpWorld) enter(t *testing.T) {
 // startRichExchange is startExchangeChain with a thousand USDT for the first user.
 func startRichExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 	t.Helper()
+	return startExchangeOf(t, richGenesis(t, keys))
+}
+
+func richGenesis(t *testing.T, keys *wallet.Keys) ledger.Genesis {
+	t.Helper()
 	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	user, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(devnet.UserBase))
@@ -133,7 +140,7 @@ func startRichExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 			a.Balances[usdt] = *new(uint256.Int).Sub(&have, gift)
 		}
 	}
-	return startExchangeOf(t, genesis)
+	return genesis
 }
 
 // startExchangeOf runs an exchange chain until the test ends.
@@ -230,9 +237,16 @@ func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
 // steal sends coin away with the hot account's key, as somebody does who has it.
 func (w *limpWorld) steal(t *testing.T, wei *big.Int) {
 	t.Helper()
-	hash, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, common.HexToAddress(goodPayee), wei)
+	w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), wei)
+}
+
+// sendWith sends coin away with one of the gateway's keys.
+func (w *limpWorld) sendWith(t *testing.T, path string, wei *big.Int) (hash string) {
+	t.Helper()
+	tx, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, path, common.HexToAddress(goodPayee), wei)
 	require.NoError(t, err)
-	require.NoError(t, w.user.Eth.Mined(t.Context(), hash))
+	require.NoError(t, w.user.Eth.Mined(t.Context(), tx))
+	return tx.Hex()
 }
 
 // operator runs a command and answers what it says and whether it ends well.

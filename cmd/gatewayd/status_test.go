@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,9 +25,13 @@ import (
 	"gatewayd/config"
 	"gatewayd/devnet"
 	"gatewayd/devnet/faultynode"
+	"gatewayd/operator"
+	"gatewayd/operator/console"
 	"gatewayd/operator/notify"
 	"gatewayd/operator/status"
+	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/signer/approval"
 	"gatewayd/wallet"
 )
 
@@ -35,6 +43,7 @@ type cell struct {
 	names             string // in channel list, doctor, audit, and what people are told
 	stopsAccount      bool   // account list and records list --needs-operator name it
 	after             int    // as many events had been told before its cause
+	besides           string // direction that something else stops too
 }
 
 // surfaces looks at every one of them.
@@ -46,7 +55,40 @@ func (w *limpWorld) surfaces(t *testing.T, c cell) {
 	w.wallets(t, c)
 	w.operators(t, c)
 	w.instruments(t, c, true)
+	w.console(t, c, true)
 	w.people(t, c, "condition.began")
+}
+
+// console looks at its first page, as somebody who may look only.
+func (w *limpWorld) console(t *testing.T, c cell, stops bool) {
+	t.Helper()
+	if w.viewer == nil {
+		w.signIn(t)
+	}
+	answer, err := w.viewer.Get(w.info.Operators + "/console/api/overview")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	var page struct{ Conditions []status.Condition }
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&page))
+	require.True(t, slices.ContainsFunc(page.Conditions, func(x status.Condition) bool { return x.Kind == c.kind && x.Stops == stops && x.Detail != "" }), "console: %+v", page)
+}
+
+// signIn makes a user of the console, who signs in.
+func (w *limpWorld) signIn(t *testing.T) {
+	t.Helper()
+	made := w.mustCommand(t, "console", "add", "viewer", "--role", "viewer")
+	given := func(what string) string { return regexp.MustCompile(what + ` +(\S+)`).FindStringSubmatch(made)[1] }
+	code, err := console.CodeAt(given("second factor"), time.Now())
+	require.NoError(t, err)
+	text, err := json.Marshal(map[string]string{"name": "viewer", "password": given("password"), "code": code})
+	require.NoError(t, err)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	w.viewer = &http.Client{Jar: jar}
+	answer, err := w.viewer.Post(w.info.Operators+"/console/api/sign-in", "application/json", bytes.NewReader(text))
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
 }
 
 // wallets looks at what they are told of USDT.
@@ -66,13 +108,9 @@ func (w *limpWorld) wallets(t *testing.T, c cell) {
 // documented finds the condition's lines in docs/operations.md; those of one kind may be about different accounts.
 func documented(t *testing.T, c cell) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operations.md")
-	require.NoError(t, err)
-	var deposit, withdraw []string
-	for row := range strings.Lines(string(text)) {
-		if column := strings.Split(row, "|"); len(column) == 7 && strings.HasPrefix(row, "| `"+string(c.kind)+"`") {
-			deposit, withdraw = append(deposit, strings.TrimSpace(column[3])), append(withdraw, strings.TrimSpace(column[4]))
-		}
+	deposit, withdraw := tabled(t, c.kind)
+	if c.besides == string(records.Deposit) {
+		c.deposit = control.ChannelOpen // for all that this kind does
 	}
 	if !slices.Contains(deposit, "that channel") {
 		require.Contains(t, deposit, c.deposit, "the table has of %s and deposits", c.kind)
@@ -210,7 +248,14 @@ func (w *limpWorld) warns(t *testing.T, c cell) {
 	require.True(t, ok, "status:\n%s", out)
 	require.Contains(t, out, "note "+string(c.kind)+": ", "status:\n%s", out)
 	require.Contains(t, w.mustCommand(t, "health"), "well")
-	w.mustCommand(t, "audit")
+	out, ok = w.operator(t, "audit")
+	require.Equal(t, !c.stopsAccount, ok, "audit:\n%s", out)
+	if c.stopsAccount {
+		require.Contains(t, out, c.names)
+		require.Contains(t, line(w.mustCommand(t, "account", "list"), c.names), "halted")
+		require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "halted")
+	}
+	w.console(t, c, false)
 	out = w.mustCommand(t, "channel", "list")
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
 		require.Equal(t, state == control.ChannelMaintain, strings.Contains(line(out, "USDT-000", direction), control.ChannelMaintain), "channel list:\n%s", out)
@@ -220,14 +265,29 @@ func (w *limpWorld) warns(t *testing.T, c cell) {
 	}
 }
 
-// documentedWarning finds the condition in docs/operations.md, among those that stop nothing.
-func documentedWarning(t *testing.T, k status.Kind) {
+// tabled is what docs/operations.md says that meta-info tells of a kind, in each of its rows: of deposits and of withdrawals.
+func tabled(t *testing.T, k status.Kind) (deposit, withdraw []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
-	_, list, ok := strings.Cut(string(text), "What stops nothing yet:")
-	require.True(t, ok)
-	require.Contains(t, list, "\n| `"+string(k)+"` |")
+	require.Contains(t, string(text), "\n| `"+string(k)+"`")
+	for row := range strings.Lines(string(text)) {
+		column := strings.Split(row, "|")
+		if len(column) < 5 || !strings.HasPrefix(row, "| `"+string(k)+"`") {
+			continue
+		}
+		if in := strings.TrimSpace(column[2]); slices.Contains([]string{control.ChannelOpen, control.ChannelMaintain, "that channel"}, in) {
+			deposit, withdraw = append(deposit, in), append(withdraw, strings.TrimSpace(column[3]))
+		}
+	}
+	return deposit, withdraw
+}
+
+// documentedWarning finds the condition in docs/operations.md, and not among those that stop money.
+func documentedWarning(t *testing.T, k status.Kind) {
+	t.Helper()
+	stops, _ := tabled(t, k)
+	require.Empty(t, stops)
 }
 
 // operators looks at the commands, which work beside the daemon and without it.
@@ -237,7 +297,7 @@ func (w *limpWorld) operators(t *testing.T, c cell) {
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
 		row := line(out, "USDT-000", direction)
 		require.Contains(t, row, state, "channel list:\n%s", out)
-		require.Equal(t, state == control.ChannelMaintain, strings.Contains(row, c.names), "channel list says why:\n%s", out)
+		require.Equal(t, state == control.ChannelMaintain && direction != c.besides, strings.Contains(row, c.names), "channel list says why:\n%s", out)
 		require.Contains(t, row, "OPEN", "the operator's state stays as it is")
 	}
 	out, ok := w.operator(t, "doctor")
@@ -252,7 +312,7 @@ func (w *limpWorld) operators(t *testing.T, c cell) {
 	}
 	out, ok = w.operator(t, "audit")
 	require.False(t, ok, "audit:\n%s", out)
-	if c.names != "" && c.kind != status.NodesDown { // without a node it says that
+	if c.names != "" && c.kind != status.NodesDown && c.kind != status.NodesDisagree { // without an answer it says that
 		require.Contains(t, out, c.names, "audit:\n%s", out)
 	}
 	for _, command := range [][]string{{"account", "list"}, {"records", "list", "--needs-operator"}, {"records", "list", "--needs-operator", "--json"}} {
@@ -272,9 +332,11 @@ func (w *limpWorld) hot(t *testing.T) string {
 func TestConditionsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var signer *signerProcess
+	key := filepath.Join(t.TempDir(), "ann.key")
 	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
 		w.told = newReceiver(t)
 		c.Alerts = w.told.config()
+		c.Signer.Approvals.Approvers = []approval.Approver{{Name: "ann", Key: strings.TrimSpace(mustRun(t, "approver", "new", key))}}
 		signer = apart(t, c)
 		signer.start(t)
 	})
@@ -324,6 +386,16 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		w.write(t, w.info.Config, func(*config.Config) {})
 		w.warns(t, c)
 		w.mustCommand(t, "reload")
+		w.passed(t, c)
+	})
+	t.Run("a payment that no transfer proves", func(t *testing.T) {
+		c := cell{kind: status.PaymentsHeld, deposit: open, withdraw: open, after: len(w.told.events(0))}
+		stray := w.user.pay(t, "native", w.hot(t), units(devnet.Token{Decimals: 17}, 1), "")
+		var held operator.RecordRow
+		waitFor(t, "the stray to be held", func() bool { held = w.needs(t)[stray]; return held.State == "held" })
+		w.mustCommand(t, "records", "refund", name(held), "--to", goodPayee, "--why", "a test") // another than who sent it
+		w.warns(t, c)
+		require.Contains(t, w.mustCommand(t, "approve", name(held), "--key", key, "--yes"), goodPayee)
 		w.passed(t, c)
 	})
 	t.Run("coin sent with the hot account's key", func(t *testing.T) {

@@ -55,6 +55,8 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 		funder, err = devnet.NewViteUser(t.Context(), w.rich.URL(), key)
 		require.NoError(t, err)
 		t.Cleanup(funder.Node.Close)
+		w.told = newReceiver(t)
+		c.Alerts = w.told.config()
 		c.Networks[0].Tokens = c.Networks[0].Tokens[1:2]
 		c.Networks[0].Funders = append(c.Networks[0].Funders, funder.Address().String())
 	})
@@ -78,6 +80,7 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 		row := line(out, "USDT-000", "withdrawal")
 		return line(row, "too little coin for the fees") != "" && line(row, "the smallest payment takes") == ""
 	})
+	w.surfaces(t, cell{kind: status.NoCoin, chain: "eth", deposit: maintain, withdraw: maintain, names: "too little coin for the fees", besides: "deposit"})
 	hash, err := w.user.Faucet.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(1), nil)
 	require.NoError(t, err)
 	require.NoError(t, w.user.Faucet.Mined(t.Context(), hash))

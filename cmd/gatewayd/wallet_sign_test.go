@@ -19,12 +19,17 @@ import (
 // recovered makes a store of the development words with a password file beside it and answers its directory, name and password file.
 func recovered(t *testing.T) (dir, store, password string) {
 	t.Helper()
+	return recoveredOf(t, devnet.Mnemonic)
+}
+
+func recoveredOf(t *testing.T, words string) (dir, store, password string) {
+	t.Helper()
 	dir = t.TempDir()
 	password = filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
 	w := outside(t)
-	w.stdin, w.stdout = strings.NewReader(devnet.Mnemonic+"\n"), &out
+	w.stdin, w.stdout = strings.NewReader(words+"\n"), &out
 	dir = filepath.Join(dir, "wallet")
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", dir, "--password-file", password}, w))
 	found := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())

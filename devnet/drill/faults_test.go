@@ -16,9 +16,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
 	"gatewayd/devnet"
 	"gatewayd/devnet/faultynode"
 	"gatewayd/internal/ethtest"
+	"gatewayd/wallet"
 	"gatewayd/wallet/keystore"
 )
 
@@ -114,7 +116,7 @@ func (w *drillEnv) sendWithHotKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hash, err := devnet.SendByHand(ctx, w.anvil.Client(), w.keys, to, amount)
+	hash, err := devnet.SendByHand(ctx, w.anvil.Client(), w.keys, wallet.SourcePaths(ethereum.CoinType).Hot(0), to, amount)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type SheetRow struct {
 	Shared      chain.Amount  `json:"shared"`
 	Deposits    chain.Amount  `json:"deposits"` // users' own addresses
 	Above       chain.Amount  `json:"above"`    // credited deposits younger than height
+	Cold        chain.Amount  `json:"cold"`     // at the cold address
 	Held        chain.Amount  `json:"held"`
 	Circulating chain.Amount  `json:"circulating"`      // credited less given back
 	Supply      *chain.Amount `json:"supply,omitempty"` // issued tokens: in other hands than the gateway's, by the exchange chain
@@ -84,7 +85,7 @@ func (r SheetRow) unbooked() string {
 func rowOfSheet(b reconcile.BalanceSheet) SheetRow {
 	row := SheetRow{
 		Network: b.Network, Symbol: b.Token.Symbol, Asset: b.Token.Asset, Decimals: b.Token.AssetDecimals, Height: b.Height,
-		Hot: b.Hot, Gas: b.Gas, Shared: b.Shared, Deposits: b.Deposits, Above: b.Above, Held: b.Held,
+		Hot: b.Hot, Gas: b.Gas, Shared: b.Shared, Deposits: b.Deposits, Above: b.Above, Cold: b.Cold, Held: b.Held,
 		Circulating: b.Circulating, Unpaid: b.Unpaid, Owed: b.Owed, WrittenOff: b.WrittenOff, Uncovered: b.Uncovered(), Missing: b.Missing,
 	}
 	if b.Issued {

@@ -22,6 +22,9 @@ import (
 
 // keeps tells whether the file that is in a part's place stays, because it knows all that the backup knows. A sign-guard that lacks something is refused.
 func (r *restore) keeps(ctx context.Context, p part) (bool, error) {
+	if p.server != "" {
+		return keepsServer(ctx, p, stagedPath(p.path))
+	}
 	if _, err := os.Stat(p.path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil

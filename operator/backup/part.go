@@ -30,6 +30,7 @@ type part struct {
 	kind   kind
 	schema func() database.Schema // of databases
 	path   string                 // where the configuration has it
+	server string                 // of a sign-guard: the address of the database that it is in; path is where it is put together then
 }
 
 func noSchema() database.Schema { return database.Schema{} }
@@ -65,7 +66,9 @@ func parts(cfg config.Config) (list []part, servers []string) {
 	paths := map[string]string{configName: cfg.Path}
 	if cfg.Signs() {
 		paths[guardName] = filepath.Join(cfg.Data, "guard.db")
-		return listed(paths), nil
+		list = listed(paths)
+		list[0].server = cfg.Signer.Guard // it is the first
+		return list, nil
 	}
 	add := func(name, key, url string) {
 		path, file := database.Path(url)
@@ -128,6 +131,9 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 	if f := cfg.Wallet.PasswordFile; f != "" {
 		add(secret, "wallet.password_file "+f)
 	}
+	for _, s := range cfg.Wallet.Successors {
+		add(secret, "wallet.successors "+s.Store)
+	}
 	if x := cfg.Exchange; x != nil && x.SecretEnv == "" && !cfg.Signs() {
 		add(secret, "exchange.secret_file "+x.SecretFile)
 	}
@@ -140,4 +146,12 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 // needs tells whether a restore cannot do without a part that the configuration names.
 func (p part) needs() bool { return p.kind == guarded || p.kind == chainLog || p.name == recordsName }
 
-func (p part) String() string { return fmt.Sprintf("%s (%s)", p.name, p.path) }
+func (p part) String() string { return fmt.Sprintf("%s (%s)", p.name, p.place()) }
+
+// place names where a part is, without a password.
+func (p part) place() string {
+	if p.server == "" {
+		return p.path
+	}
+	return "signer.guard " + redacted(p.server)
+}

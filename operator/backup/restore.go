@@ -91,7 +91,7 @@ func Restore(ctx context.Context, path, configPath string, o RestoreOptions) (re
 	if err := r.stopAccounts(ctx); err != nil {
 		return report, err
 	}
-	err = r.replace()
+	err = r.replace(ctx)
 	r.report.Manifest, r.report.Config = a.Manifest, r.cfg
 	return r.report, err
 }
@@ -160,7 +160,7 @@ func (r *restore) lock(ctx context.Context) error {
 		case p.kind == chainLog:
 			used, err = r.take(filepath.Join(filepath.Dir(p.path), node.LockName))
 		}
-		if err == nil && !used && p.kind.database() {
+		if err == nil && !used && p.kind.database() && p.server == "" {
 			used, err = database.InUse(p.path)
 		}
 		if err != nil {
@@ -236,7 +236,7 @@ func (r *restore) stage(ctx context.Context) error {
 			return err
 		}
 		if keep {
-			r.report.Unchanged = append(r.report.Unchanged, p.path)
+			r.report.Unchanged = append(r.report.Unchanged, p.place())
 		} else {
 			list = append(list, p)
 		}
@@ -251,7 +251,7 @@ func (r *restore) refuseExisting(of func(part) bool) error {
 	var there []string
 	r.aside = nil
 	for _, p := range r.list {
-		if !of(p) {
+		if !of(p) || p.server != "" { // those were looked at when they were staged
 			continue
 		}
 		files, err := p.existing(mark)
@@ -304,7 +304,7 @@ func chainFiles(dir, mark string) ([]move, error) {
 }
 
 // replace renames what is there and puts what is staged in its place: the records first, in which accounts are stopped already.
-func (r *restore) replace() error {
+func (r *restore) replace(ctx context.Context) error {
 	for _, f := range r.aside {
 		err := os.MkdirAll(filepath.Dir(f.to), 0o700)
 		if err == nil {
@@ -316,7 +316,7 @@ func (r *restore) replace() error {
 		r.report.Aside = append(r.report.Aside, f.to)
 	}
 	for _, p := range r.list {
-		if err := r.put(p.path); err != nil {
+		if err := r.putPart(ctx, p); err != nil {
 			return halfway(err)
 		}
 	}
@@ -324,6 +324,13 @@ func (r *restore) replace() error {
 		return r.put(r.cfg.Path)
 	}
 	return nil
+}
+
+func (r *restore) putPart(ctx context.Context, p part) error {
+	if p.server != "" {
+		return r.fillServer(ctx, p)
+	}
+	return r.put(p.path)
 }
 
 func halfway(err error) error {

@@ -1,8 +1,10 @@
 package backup_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/operator/backup"
+	"gatewayd/records/recordstest"
 	"gatewayd/records/signguard"
 )
 
@@ -56,4 +59,66 @@ func TestSignerApart(t *testing.T) {
 	_, next, _, err := guard.Next(t.Context(), chain.ID("eth"), "hot")
 	require.NoError(t, err)
 	require.Equal(t, uint64(3), next)
+}
+
+// TestSignerOnAServer: a sign-guard on a PostgreSQL server is in the signer's backup as one that is a file is, goes back into an empty database, also from a
+// file's backup, and never over one that is there.
+func TestSignerOnAServer(t *testing.T) {
+	g := newGateway(t)
+	text, err := os.ReadFile(g.config)
+	require.NoError(t, err)
+	path := filepath.Join(g.dir, "signer.yaml")
+	with := func(guard string) config.Config {
+		section := fmt.Sprintf("\nsigner: {listen: \"unix:/nowhere/s\", guard: %q}\n", guard)
+		require.NoError(t, os.WriteFile(path, append(slices.Clone(text), section...), 0o600))
+		cfg, err := config.Load(path)
+		require.NoError(t, err)
+		return cfg
+	}
+	write := func(cfg config.Config, name string) string {
+		target := filepath.Join(g.dir, name)
+		_, err := backup.Write(t.Context(), cfg, target, backup.Options{})
+		require.NoError(t, err)
+		return target
+	}
+	server := recordstest.Postgres(t)
+	first, second, other := server.Empty(t), server.Empty(t), server.Empty(t)
+	identity := func(url string) signguard.Identity {
+		guard, err := signguard.OpenServer(t.Context(), url)
+		require.NoError(t, err)
+		defer guard.Close()
+		id, err := guard.Identity(t.Context())
+		require.NoError(t, err)
+		return id
+	}
+	ofFile := write(with(""), "file.tar")
+	with(first)
+	r, err := backup.Restore(t.Context(), ofFile, path, backup.RestoreOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"signer.guard " + first}, r.Put)
+	moved := identity(first)
+
+	ofServer := write(with(first), "server.tar")
+	r, err = backup.Restore(t.Context(), ofServer, path, backup.RestoreOptions{})
+	require.NoError(t, err)
+	require.Contains(t, r.Unchanged, "signer.guard "+first)
+	with(second)
+	_, err = backup.Restore(t.Context(), ofServer, path, backup.RestoreOptions{})
+	require.NoError(t, err)
+	require.Equal(t, moved.ID, identity(second).ID)
+	guard, err := signguard.OpenServer(t.Context(), second)
+	require.NoError(t, err)
+	defer guard.Close()
+	_, next, _, err := guard.Next(t.Context(), chain.ID("eth"), "hot")
+	require.NoError(t, err)
+	require.Equal(t, uint64(3), next)
+
+	stranger, err := signguard.OpenServer(t.Context(), other)
+	require.NoError(t, err)
+	defer stranger.Close()
+	require.NoError(t, stranger.GiveIndex(t.Context(), "eth", 0))
+	with(other)
+	_, err = backup.Restore(t.Context(), ofServer, path, backup.RestoreOptions{Replace: true, OlderGuard: true})
+	require.ErrorIs(t, err, backup.ErrExists)
+	require.ErrorContains(t, err, "name an empty database in signer.guard")
 }

@@ -59,9 +59,14 @@ func onServers(cfg config.Config, servers []string) error {
 
 func serverURL(cfg config.Config) string {
 	if _, file := database.Path(cfg.Database.URL); !file && len(cfg.Networks) > 0 {
-		if u, err := url.Parse(cfg.Database.URL); err == nil {
-			return u.Redacted()
-		}
+		return redacted(cfg.Database.URL)
+	}
+	return "postgres://..."
+}
+
+func redacted(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Redacted()
 	}
 	return "postgres://..."
 }
@@ -89,8 +94,8 @@ func (m *Manifest) copyPart(ctx context.Context, w *writer, p part, work string)
 	from := p.path
 	if p.kind.database() {
 		from = filepath.Join(work, "copy.db")
-		if err := database.CopySQLite(ctx, p.path, from); err != nil {
-			return f, absentDatabase(err)
+		if err := p.copyTo(ctx, from); err != nil {
+			return f, err
 		}
 		defer func() { err = errors.Join(err, os.Remove(from)) }()
 		if f.Schema, err = database.CheckCopy(ctx, from, p.schema()); err != nil {
@@ -119,6 +124,14 @@ func (m *Manifest) copyPart(ctx context.Context, w *writer, p part, work string)
 	}
 	f.SHA256, err = w.add(p.name, in, f.Size)
 	return f, err
+}
+
+// copyTo copies a database as it is at one moment into a new file.
+func (p part) copyTo(ctx context.Context, path string) error {
+	if p.server != "" {
+		return copyServer(ctx, p.server, path)
+	}
+	return absentDatabase(database.CopySQLite(ctx, p.path, path))
 }
 
 func absentDatabase(err error) error {

@@ -11,21 +11,25 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/httpserver"
+	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/access"
 	"gatewayd/watcher"
+	"gatewayd/watcher/recovery"
 )
 
 // Gateway is what a running daemon lends: its database and its decisions. Rules is nil in a process that does not lead.
 type Gateway struct {
 	Session *operator.Session
 	Rules   *watcher.Watcher
+	Guard   recovery.Guard // the sign-guard, wherever it is; nil with Rules
 }
 
 // Parts is what a Console works with.
 type Parts struct {
 	Gateway func() (Gateway, bool) // false: the database is not open
+	Site    func() (passkey.Site, error)
 	Guard   *httpserver.Middleware // who asks, and whether anybody can read along
 	Log     *logrus.Logger
 	Now     func() time.Time
@@ -36,6 +40,9 @@ type Console struct {
 	Parts
 	tries *httpserver.Limit // to sign in, by name and by client
 	calm  chan struct{}     // room for passwords that are looked at at once: each takes 19 MB
+
+	asked    *challenges   // what passkeys are to sign
+	verifies chan struct{} // room for one who reads all of the history
 }
 
 // Tries to sign in that a name, and a client, have: so many at once, then one in ten seconds.
@@ -53,21 +60,34 @@ const maxBody = 16 << 10
 
 // New makes a console that has no routes yet.
 func New(p Parts) *Console {
-	return &Console{Parts: p, tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now), calm: make(chan struct{}, signIns)}
+	return &Console{Parts: p, tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now), calm: make(chan struct{}, signIns), asked: newChallenges(p.Now), verifies: make(chan struct{}, 1)}
 }
 
 // Routes puts the console on a server.
 func (c *Console) Routes(e *echo.Echo) {
 	api := e.Group(Root+"/api", c.private)
 	api.POST("/sign-in", c.signIn)
+	api.POST("/sign-in/passkey/challenge", c.askPasskey)
+	api.POST("/sign-in/passkey", c.signInByPasskey)
 	api.POST("/sign-out", c.signed(c.signOut, ""))
 	for path, read := range map[string]action{
 		"/me": c.me, "/overview": c.overview, "/records": c.records, "/records/:name": c.record, "/channels": c.channels, "/accounts": c.accounts,
-		"/balances": c.balances, "/history": c.history,
+		"/balances": c.balances, "/history": c.history, "/history/verify": c.verifyHistory, "/nodes": c.nodes, "/tokens": c.tokens, "/limits": c.limits, "/moves": c.moves,
+		"/passkeys": c.passkeys, "/approvals": c.approvals,
 	} {
 		api.GET(path, c.signed(read, ""))
 	}
+	api.POST("/records/:id/settle", c.signed(c.settle, access.Operator))
+	api.POST("/accounts/:chain/:account/stop", c.signed(c.stopAccount, access.Operator))
+	api.POST("/accounts/:chain/:account/resume", c.signed(c.resumeAccount, access.Operator))
+	api.POST("/chains/:chain/resume", c.signed(c.resumeChain, access.Operator))
 	api.POST("/records/:id/:order", c.signed(c.orderRecord, access.Operator))
+	api.POST("/passkeys/challenge", c.signed(c.createPasskey, ""))
+	api.POST("/passkeys", c.signed(c.addPasskey, ""))
+	api.POST("/passkeys/:id/remove", c.signed(c.removePasskey, ""))
+	api.POST("/approvals/:id/challenge", c.signed(c.askApproval, access.Approver))
+	api.POST("/approvals/:id/reject", c.signed(c.reject, access.Approver))
+	api.POST("/approvals/:id", c.signed(c.approve, access.Approver))
 	api.POST("/channels/:network/:token/:direction", c.signed(c.setChannel, access.Operator))
 	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "there is no such page of the console") })
 }
@@ -115,7 +135,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 		f = fault{http.StatusBadRequest, err.Error()}
 	case errors.Is(err, records.ErrNotFound):
 		f = fault{http.StatusNotFound, "there is no such record"}
-	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict):
+	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNothingToDo), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked):
 		f = fault{http.StatusConflict, operator.PlainError(err).Error()}
 	default:
 		c.Log.WithError(err).WithField("path", x.Path()).Error("the console could not answer")

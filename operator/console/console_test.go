@@ -3,6 +3,7 @@ package console_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +17,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/httpserver"
+	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 	"gatewayd/records"
@@ -35,17 +38,26 @@ type page struct {
 	secret string
 	cookie *http.Cookie
 	csrf   string
+	name   string
 	header http.Header
 }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
-	p := &page{t: t, header: http.Header{}}
+	return newPageOn(t, nil)
+}
+
+// newPageOn works on a store, or on one of its own.
+func newPageOn(t *testing.T, store *records.Store) *page {
+	t.Helper()
+	p := &page{t: t, header: http.Header{}, store: store}
 	p.clock.Store(time.Now().Unix())
 	var err error
-	p.store, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db"), Now: p.now})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.store.Close()) })
+	if store == nil {
+		p.store, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db"), Now: p.now})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, p.store.Close()) })
+	}
 	p.secret, err = console.NewSecret()
 	require.NoError(t, err)
 	kept, err := console.HashPassword(password)
@@ -66,7 +78,7 @@ func newPage(t *testing.T) *page {
 	p.open.Store(true)
 	session := &operator.Session{Store: p.store}
 	e := echo.New()
-	console.New(console.Parts{Gateway: func() (console.Gateway, bool) { return console.Gateway{Session: session}, p.open.Load() }, Guard: guard, Log: log, Now: p.now}).Routes(e)
+	console.New(console.Parts{Gateway: func() (console.Gateway, bool) { return console.Gateway{Session: session}, p.open.Load() }, Site: p.site, Guard: guard, Log: log, Now: p.now}).Routes(e)
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
 	p.url = server.URL + "/console/api"
@@ -74,6 +86,10 @@ func newPage(t *testing.T) *page {
 }
 
 func (p *page) now() time.Time { return time.Unix(p.clock.Load(), 0) }
+
+func (p *page) site() (passkey.Site, error) { return passkey.ParseSite(origin) }
+
+const host, origin = "ops.example.org", "https://ops.example.org"
 
 // pass lets time go by.
 func (p *page) pass(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
@@ -126,7 +142,7 @@ func (p *page) signIn(name string) {
 	var me struct{ Name, Role, CSRF string }
 	require.NoError(p.t, json.Unmarshal([]byte(text), &me))
 	require.Equal(p.t, name, me.Name)
-	p.csrf = me.CSRF
+	p.csrf, p.name = me.CSRF, name
 }
 
 func TestSignIn(t *testing.T) {
@@ -173,7 +189,10 @@ func TestSessions(t *testing.T) {
 	status, _ := p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusUnauthorized, status)
 	p.signIn("operator")
-	for _, path := range []string{"/me", "/records", "/channels", "/accounts", "/history", "/balances", "/overview"} {
+	for _, path := range []string{
+		"/me", "/records", "/channels", "/accounts", "/history", "/history/verify", "/balances", "/overview", "/nodes", "/tokens", "/limits", "/moves?purpose=sweep", "/passkeys", "/approvals",
+		"/records?address=0x52908400098527886E0F7030069857D2E4169EE7&from=2026-01-01&until=2026-11-23T10:00:00Z&unattributed=true",
+	} {
 		status, text := p.ask(http.MethodGet, path, nil)
 		require.Equal(t, http.StatusOK, status, "%s: %s", path, text)
 	}
@@ -203,6 +222,9 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 		p.signIn(role)
 		require.Equal(t, http.StatusForbidden, order("/records/1/refund", why), role)
 		require.Equal(t, http.StatusForbidden, order("/channels/eth/ETH/deposit", why), role)
+		for _, path := range []string{"/records/1/settle", "/records/1/hold", "/accounts/eth/0x1/stop", "/accounts/eth/0x1/resume", "/chains/eth/resume"} {
+			require.Equal(t, http.StatusForbidden, order(path, why), role+path)
+		}
 	}
 	p.signIn("operator")
 	csrf := p.csrf
@@ -215,13 +237,21 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, order("/records/1/refund", map[string]string{}), "no reason")
 	require.Equal(t, http.StatusBadRequest, order("/records/1/refund", map[string]string{"why": strings.Repeat("x", 501)}))
 	require.Equal(t, http.StatusBadRequest, order("/records/one/refund", why))
-	require.Equal(t, http.StatusServiceUnavailable, order("/records/1/refund", why), "another process leads")
+	for _, path := range []string{"/records/1/refund", "/records/1/hold", "/records/1/settle", "/accounts/eth/0x1/resume", "/chains/eth/resume"} {
+		require.Equal(t, http.StatusServiceUnavailable, order(path, why), "another process leads")
+		require.Equal(t, http.StatusBadRequest, order(path, map[string]string{}), "no reason")
+	}
+	require.Equal(t, http.StatusNotFound, order("/accounts/eth/0x1/stop", why))
 	require.Equal(t, http.StatusNotFound, order("/channels/eth/ETH/deposit", map[string]string{"state": "OPEN", "why": "x"}))
 	require.Equal(t, http.StatusNotFound, order("/nothing", why))
 	status, text := p.ask(http.MethodGet, "/records?state=lost", nil)
 	require.Equal(t, http.StatusBadRequest, status)
 	require.Contains(t, text, "lost")
-	status, _ = p.ask(http.MethodGet, "/records?limit=2000", nil)
+	for _, wrong := range []string{"limit=2000", "address=nobody", "amount=1.", "from=yesterday", "until=x", "before=1&after=2", "before=x"} {
+		status, _ = p.ask(http.MethodGet, "/records?"+wrong, nil)
+		require.Equal(t, http.StatusBadRequest, status, wrong)
+	}
+	status, _ = p.ask(http.MethodGet, "/moves?purpose=credit", nil)
 	require.Equal(t, http.StatusBadRequest, status)
 	status, _ = p.ask(http.MethodGet, "/records/17", nil)
 	require.Equal(t, http.StatusNotFound, status)
@@ -244,4 +274,90 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 	p.open.Store(false)
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusServiceUnavailable, status)
+}
+
+// TestPages: one after the other shows each row once, forth and back.
+func TestPages(t *testing.T) {
+	p := newPage(t)
+	require.NoError(t, p.store.Update(t.Context(), func(tx *records.Tx) error {
+		if err := tx.StartCursor("eth", chain.Point{Height: 9, Hash: "h"}); err != nil {
+			return err
+		}
+		for i := range 5 {
+			tr := records.Transfer{Network: "eth", Direction: records.Deposit, Chain: "eth", Height: 9, BlockHash: "h"}
+			tr.Ref, tr.Tx, tr.From, tr.To, tr.Asset, tr.Amount = fmt.Sprint(i), fmt.Sprint("0x", i), "0xuser", "0xours", chain.Native, chain.NewAmount(1)
+			if _, _, err := tx.SeeTransfer(tr); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	p.signIn("viewer")
+	var page struct {
+		Records        []struct{ ID uint64 }
+		Next, Previous uint64
+	}
+	look := func(query string) (ids []uint64) {
+		_, text := p.ask(http.MethodGet, "/records?limit=2"+query, nil)
+		page.Records = nil
+		require.NoError(t, json.Unmarshal([]byte(text), &page), text)
+		for _, r := range page.Records {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []uint64{5, 4}, look(""))
+	require.Zero(t, page.Previous)
+	require.Equal(t, []uint64{3, 2}, look(fmt.Sprint("&before=", page.Next)))
+	require.Equal(t, []uint64{1}, look(fmt.Sprint("&before=", page.Next)))
+	require.Zero(t, page.Next)
+	require.Equal(t, []uint64{3, 2}, look(fmt.Sprint("&after=", page.Previous)))
+	require.Equal(t, []uint64{5, 4}, look(fmt.Sprint("&after=", page.Previous)))
+
+	var lines struct {
+		Lines []operator.HistoryLine
+		Next  uint64
+	}
+	for before, want := uint64(0), 0; ; {
+		_, text := p.ask(http.MethodGet, fmt.Sprintf("/history?limit=3&before=%d", before), nil)
+		lines.Lines, lines.Next = nil, 0
+		require.NoError(t, json.Unmarshal([]byte(text), &lines), text)
+		for _, l := range lines.Lines {
+			require.True(t, want == 0 || int(l.Seq) == want, "line %d", l.Seq)
+			want = int(l.Seq) - 1
+		}
+		if before = lines.Next; before == 0 {
+			require.Zero(t, want)
+			break
+		}
+	}
+	_, text := p.ask(http.MethodGet, "/history?people=true", nil)
+	require.Contains(t, text, "operator:viewer")
+	require.NotContains(t, text, `"actor":"daemon"`)
+}
+
+// TestHistoryIsVerified: a kept line tells that the end was cut off, which the digests alone cannot.
+func TestHistoryIsVerified(t *testing.T) {
+	p := newPage(t)
+	p.signIn("viewer")
+	verify := func(query string) (v struct {
+		Whole          bool
+		Lines          uint64
+		Digest, Broken string
+	}) {
+		status, text := p.ask(http.MethodGet, "/history/verify"+query, nil)
+		require.Equal(t, http.StatusOK, status, text)
+		require.NoError(t, json.Unmarshal([]byte(text), &v))
+		return v
+	}
+	now := verify("")
+	require.True(t, now.Whole)
+	require.NotZero(t, now.Lines)
+	p.signIn("operator")
+	require.True(t, verify(fmt.Sprintf("?seq=%d&digest=%s", now.Lines, now.Digest)).Whole)
+	for _, other := range []string{fmt.Sprintf("?seq=%d&digest=%s", now.Lines+1, now.Digest), fmt.Sprintf("?seq=%d&digest=%s", now.Lines+100, now.Digest)} {
+		v := verify(other)
+		require.False(t, v.Whole)
+		require.Contains(t, v.Broken, "cut off")
+	}
 }

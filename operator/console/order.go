@@ -34,7 +34,7 @@ func (c *Console) orderRecord(r request) error {
 		return err
 	}
 	if r.Rules == nil {
-		return refusal(http.StatusServiceUnavailable, "another process leads: order it there, or by command")
+		return errNotLeading
 	}
 	order := watcher.Order{Record: id, To: o.To, Why: o.Why, Small: o.BelowMinimum}
 	err = r.Session.OrderRecord(r.ctx(), r.Rules, r.Param("order"), order)

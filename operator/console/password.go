@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/argon2"
+
+	"gatewayd/records/access"
 )
 
 // The cost of a password: time, memory in KiB and threads of Argon2id, by OWASP's second choice.
@@ -28,6 +30,21 @@ const (
 
 // ErrPassword says that a password cannot be one.
 var ErrPassword = fmt.Errorf("a password of %d to %d characters is wanted", MinPassword, MaxPassword)
+
+// madeSize is how many random bytes a password that is made here has.
+const madeSize = 15
+
+// NewUser is somebody with a password and a second factor of their own. The password is kept nowhere as it is.
+func NewUser(name string, role access.Role) (u access.User, password string, err error) {
+	raw := make([]byte, madeSize)
+	_, _ = rand.Read(raw) // never fails
+	password = base64.RawURLEncoding.EncodeToString(raw)
+	u = access.User{Name: name, Role: role}
+	if u.Password, err = HashPassword(password); err == nil {
+		u.TOTP, err = NewSecret()
+	}
+	return u, password, err
+}
 
 // HashPassword is how a password is kept: $argon2id$v=19$m=…,t=…,p=…$salt$hash, as everybody writes it.
 func HashPassword(password string) (string, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/operator/overview"
 	"gatewayd/records"
@@ -46,10 +47,11 @@ func (c *Console) balances(r request) error {
 	return r.JSON(http.StatusOK, list)
 }
 
-// recordPage is a page of records, newest first. Next is what `before` of the following page is; 0 for none.
+// recordPage is a page of records, newest first. Next is what `before` of the following page is, Previous what `after` of the one before it is; 0 for none.
 type recordPage struct {
-	Records []operator.RecordRow `json:"records"`
-	Next    uint64               `json:"next"`
+	Records  []operator.RecordRow `json:"records"`
+	Next     uint64               `json:"next"`
+	Previous uint64               `json:"previous"`
 }
 
 func (c *Console) records(r request) error {
@@ -61,10 +63,16 @@ func (c *Console) records(r request) error {
 	if err != nil {
 		return err
 	}
+	after, err := number(r, "after", 0)
+	if err != nil {
+		return err
+	}
 	f, err := r.Session.Filter(r.Request().Context(), operator.Query{
-		Network: r.QueryParam("network"), Token: r.QueryParam("token"), Direction: r.QueryParam("direction"), State: r.QueryParam("state"),
+		Address: r.QueryParam("address"), Amount: r.QueryParam("amount"), From: r.QueryParam("from"), Until: r.QueryParam("until"),
+		Unattributed: r.QueryParam("unattributed") == "true",
+		Network:      r.QueryParam("network"), Token: r.QueryParam("token"), Direction: r.QueryParam("direction"), State: r.QueryParam("state"),
 		Reason: r.QueryParam("reason"), Wallet: r.QueryParam("wallet"), Hash: r.QueryParam("hash"), NeedsOperator: r.QueryParam("needsOperator") == "true",
-		Limit: int(min(limit, operator.MaxLimit+1)), Before: before,
+		Limit: int(min(limit, operator.MaxLimit+1)), Before: before, After: after,
 	})
 	if err != nil {
 		return refusal(http.StatusBadRequest, err.Error())
@@ -77,8 +85,13 @@ func (c *Console) records(r request) error {
 	for i, record := range list {
 		page.Records[i] = operator.RowOf(record)
 	}
-	if len(list) == f.Limit {
-		page.Next = list[len(list)-1].ID
+	if full := len(list) == f.Limit; len(list) > 0 {
+		if full || after > 0 {
+			page.Next = list[len(list)-1].ID
+		}
+		if before > 0 || full && after > 0 {
+			page.Previous = list[0].ID
+		}
 	}
 	return r.JSON(http.StatusOK, page)
 }
@@ -160,32 +173,69 @@ func (c *Console) accounts(r request) error {
 	return r.JSON(http.StatusOK, list)
 }
 
-// line is one of the history, which is chained by hashes.
-type line struct {
-	Seq     uint64 `json:"seq"`
-	At      string `json:"at"`
-	Actor   string `json:"actor"`
-	Subject string `json:"subject"`
-	ID      string `json:"id"`
-	Event   string `json:"event"`
-	Detail  string `json:"detail"`
-}
-
-func (c *Console) history(r request) error {
-	after, err := number(r, "after", 0)
-	if err != nil {
-		return err
+func (c *Console) nodes(r request) error {
+	var running map[chain.ID]chain.Chain
+	if r.Rules != nil {
+		running = r.Rules.Chains
 	}
-	list := []line{}
-	err = r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
-		rows, err := tx.HistoryAfter(after, operator.DefaultLimit)
-		for _, e := range rows {
-			list = append(list, line{e.Seq, operator.Stamp(e.At), e.Actor, e.Subject, e.SubjectID, e.Event, e.Detail})
-		}
-		return err
-	})
+	list, err := overview.Nodes(r.Request().Context(), r.Session, running)
 	if err != nil {
 		return err
 	}
 	return r.JSON(http.StatusOK, list)
+}
+
+// historyPage is a page of the history, newest first. Next is what `before` of the following page is; 0 for none.
+type historyPage struct {
+	Lines []operator.HistoryLine `json:"lines"`
+	Next  uint64                 `json:"next"`
+}
+
+func (c *Console) history(r request) error {
+	before, err := number(r, "before", 0)
+	if err != nil {
+		return err
+	}
+	limit, err := number(r, "limit", operator.DefaultLimit)
+	if err != nil {
+		return err
+	}
+	list, err := r.Session.HistoryPage(r.Request().Context(), before, 0, r.QueryParam("people") == "true", int(min(limit, operator.MaxLimit+1)))
+	if err != nil {
+		return err
+	}
+	page := historyPage{Lines: list}
+	if len(list) == int(limit) {
+		page.Next = list[len(list)-1].Seq
+	}
+	return r.JSON(http.StatusOK, page)
+}
+
+// verification is whether the history is whole. Broken says where it is not.
+type verification struct {
+	operator.HistoryState
+	Whole  bool   `json:"whole"`
+	Broken string `json:"broken,omitempty"`
+}
+
+// verifyHistory reads all of the history: one at a time does.
+func (c *Console) verifyHistory(r request) error {
+	kept, err := number(r, "seq", 0)
+	if err != nil {
+		return err
+	}
+	select {
+	case c.verifies <- struct{}{}:
+		defer func() { <-c.verifies }()
+	default:
+		return refusal(http.StatusTooManyRequests, "the history is being verified: try again when that is done")
+	}
+	s, err := r.Session.VerifyHistory(r.Request().Context(), kept, r.QueryParam("digest"))
+	switch {
+	case errors.Is(err, records.ErrConflict):
+		return r.JSON(http.StatusOK, verification{HistoryState: s, Broken: err.Error()})
+	case err != nil:
+		return err
+	}
+	return r.JSON(http.StatusOK, verification{HistoryState: s, Whole: true})
 }

@@ -121,15 +121,24 @@ func (c *Console) signIn(x echo.Context) error {
 	if err != nil {
 		return err
 	}
+	return c.begin(x, g, u.Name, func(tx *records.Tx) error { return access.UseCode(tx, u.Name, step) })
+}
+
+// begin begins a session of a user, once what proved that it is them is used up.
+func (c *Console) begin(x echo.Context, g Gateway, name string, use func(*records.Tx) error) error {
 	token, csrf := newToken(), newToken()
-	err = g.Session.Store.Update(records.WithActor(x.Request().Context(), "operator:"+u.Name), func(tx *records.Tx) error {
-		if err := access.UseCode(tx, u.Name, step); err != nil {
+	var u access.User
+	err := g.Session.Store.Update(records.WithActor(x.Request().Context(), "operator:"+name), func(tx *records.Tx) (err error) {
+		if err := use(tx); err != nil {
 			return err
 		}
-		return access.SignIn(tx, u.Name, token, csrf)
+		if u, err = access.UserOf(tx, name); err != nil {
+			return err
+		}
+		return access.SignIn(tx, name, token, csrf)
 	})
 	if errors.Is(err, access.ErrUsed) {
-		return refusal(http.StatusUnauthorized, "this code was used: wait for the next one")
+		return refusal(http.StatusUnauthorized, "this was used to sign in before: take the next code, or touch the passkey again")
 	}
 	if err != nil {
 		return err

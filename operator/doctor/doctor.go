@@ -299,6 +299,7 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		for i, account := range n.Paying(n.Source) {
 			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the others")
 		}
+		d.retired(ctx, adapter, n, n.RetiredHots)
 		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeping tokens off deposit addresses")
 	}
 }
@@ -322,6 +323,41 @@ func (d *Doctor) holds(ctx context.Context, c chain.Chain, account string, asset
 		return
 	}
 	d.add(!have.IsZero(), what, have.String(), advice)
+}
+
+// retired tells what accounts that pay no more still hold: a running daemon sends it to those that pay, as far as it is worth its fee.
+func (d *Doctor) retired(ctx context.Context, c chain.Chain, n records.Network, accounts []string) {
+	for _, account := range accounts {
+		what, assets := "network "+n.Name+" retired account "+account, []chain.Asset{chain.Native}
+		if c.ID() == n.Exchange {
+			assets = nil
+		}
+		for _, t := range n.Tokens {
+			if asset := assetOn(n, t, c.ID()); !slices.Contains(assets, asset) {
+				assets = append(assets, asset)
+			}
+		}
+		var holds []string
+		for _, asset := range assets {
+			have, err := c.Balance(ctx, account, asset)
+			if err != nil {
+				d.add(false, what, err.Error(), "the node must answer balances")
+				return
+			}
+			if !have.IsZero() {
+				holds = append(holds, n.AmountText(c.ID(), asset, have))
+			}
+		}
+		d.add(true, what, "is watched and holds "+cmp.Or(strings.Join(holds, ", "), "nothing"), "")
+	}
+}
+
+// assetOn is what a token is on a chain.
+func assetOn(n records.Network, t records.Token, id chain.ID) chain.Asset {
+	if id == n.Exchange {
+		return chain.Asset(t.TokenID)
+	}
+	return t.Asset
 }
 
 // capacity tells how many payments settings and accounts allow.
@@ -384,6 +420,7 @@ func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 	if n.Gateway == "" {
 		return
 	}
+	d.retired(ctx, adapter, n, n.RetiredGateways)
 	for i, account := range n.Paying(n.Exchange) {
 		d.quota(ctx, adapter, "network "+n.Name+ordinal(i), account, c.PoW)
 	}

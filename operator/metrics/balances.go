@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -79,15 +80,19 @@ func (f *follower) places(n records.Network) (list []place) {
 			list = append(list, s)
 		}
 	}
+	hots, gateways := append(slices.Clone(n.Hots), n.RetiredHots...), append(slices.Clone(n.Gateways), n.RetiredGateways...)
 	for _, t := range n.Tokens {
-		for _, a := range n.Hots {
+		for _, a := range hots {
 			add(place{chain: n.Source, kind: records.KindHot, account: a, asset: t.Asset, decimals: t.AssetDecimals, symbol: t.SourceSymbol()})
 		}
-		for _, a := range n.Gateways {
+		if t.Cold != "" {
+			add(place{chain: n.Source, kind: records.KindCold, account: t.Cold, asset: t.Asset, decimals: t.AssetDecimals, symbol: t.SourceSymbol()})
+		}
+		for _, a := range gateways {
 			add(place{chain: n.Exchange, kind: records.KindGateway, account: a, asset: chain.Asset(t.TokenID), decimals: t.Decimals, symbol: t.Symbol})
 		}
 	}
-	for _, a := range n.Hots {
+	for _, a := range hots {
 		add(place{chain: n.Source, kind: records.KindHot, account: a, asset: chain.Native, decimals: f.CoinDecimals[n.Source], symbol: "coin"})
 	}
 	if n.Gas != "" {
@@ -133,7 +138,7 @@ func (f *follower) owed(tx *records.Tx, p *page, networks []records.Network) err
 	sums := map[place]map[chain.Asset]chain.Amount{} // by chain and account
 	for _, n := range networks {
 		for _, s := range f.places(n) {
-			if s.kind == records.KindGas {
+			if s.kind == records.KindGas || s.kind == records.KindCold {
 				continue
 			}
 			key := place{chain: s.chain, account: s.account}

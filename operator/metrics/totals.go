@@ -35,7 +35,7 @@ var (
 	transferStates = []string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}
 	paymentStates  = []string{string(records.Queued), string(records.Bound), string(records.Paid), string(records.HeldPayment), string(records.VoidPayment)}
 	attemptKinds   = []string{records.AttemptPay, records.AttemptReplace, records.AttemptCancel}
-	purposes       = []chain.Purpose{chain.Credit, chain.Refund, chain.Receive, chain.Sweep, chain.Gas}
+	purposes       = []chain.Purpose{chain.Credit, chain.Refund, chain.Receive, chain.Sweep, chain.Gas, chain.Cold}
 )
 
 // read counts what is new and shows all. The first reading counts nothing: what was before is no event of this process.

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -127,6 +129,16 @@ func (r *rig) joined(name string) {
 	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, patient, 10*time.Millisecond)
 }
 
+// noted waits until the records say that the receiver has its last event: what ends before is told again.
+func (r *rig) noted(name string, o *office) {
+	r.T.Helper()
+	o.mu.Lock()
+	last, err := strconv.ParseUint(strings.TrimPrefix(o.events[len(o.events)-1].ID, "h"), 10, 64)
+	o.mu.Unlock()
+	require.NoError(r.T, err)
+	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, patient, 10*time.Millisecond)
+}
+
 func (r *rig) subscriber(name string) (s control.Subscriber) {
 	r.See(func(tx *records.Tx) error {
 		all, err := control.Subscribers(tx)
@@ -165,6 +177,7 @@ func TestEveryEventOnce(t *testing.T) {
 		return tx.MoveTransfer(held.ID, records.Seen, records.Held, records.ReasonOperator)
 	})
 	require.Equal(t, []string{"condition.over", "condition.began", "record.attention"}, o.types(3))
+	r.noted("webhook:office", o)
 	end()
 	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"})
 	end = r.run()

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"context"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,7 @@ type Balance struct {
 	Chain   chain.ID            `json:"chain"`
 	Kind    records.AccountKind `json:"kind"`
 	Account string              `json:"account"`
+	Retired bool                `json:"retired,omitempty"` // it pays no more; what it has moves to those that pay
 	Asset   chain.Asset         `json:"asset"`
 	Amount  *chain.Amount       `json:"amount,omitempty"` // in smallest units; left out where the nodes do not answer
 	Owed    chain.Amount        `json:"owed"`             // of it to users
@@ -75,12 +77,24 @@ func ownBalances(tx *records.Tx, d *operator.Session) (list []Balance, err error
 					return nil, err
 				}
 				for _, asset := range assetsOf(n, a.Kind) {
-					list = append(list, Balance{Network: n.Name, Chain: id, Kind: a.Kind, Account: a.Account, Asset: asset, Owed: owed[asset]})
+					list = append(list, Balance{Network: n.Name, Chain: id, Kind: a.Kind, Account: a.Account, Retired: d.Config.Retired(a), Asset: asset, Owed: owed[asset]})
 				}
 			}
 		}
+		list = append(list, coldBalances(n)...)
 	}
 	return list, nil
+}
+
+// coldBalances are the lines of the cold addresses, each asset once.
+func coldBalances(n records.Network) (list []Balance) {
+	for _, t := range n.Tokens {
+		b := Balance{Network: n.Name, Chain: n.Source, Kind: records.KindCold, Account: t.Cold, Asset: t.Asset}
+		if t.Cold != "" && !slices.Contains(list, b) {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // assetsOf are what an account of a kind works with: a source chain's accounts need its coin for fees.
@@ -99,12 +113,16 @@ func assetsOf(n records.Network, kind records.AccountKind) (assets []chain.Asset
 	return assets
 }
 
-// held adds up what the accounts that pay a channel have; nil where one is not known.
-func held(all []Balance, c Channel) *chain.Amount {
-	kind := records.KindGateway
+// paying is the kind of the accounts that pay a channel.
+func paying(c Channel) records.AccountKind {
 	if c.Direction == records.Withdrawal {
-		kind = records.KindHot
+		return records.KindHot
 	}
+	return records.KindGateway
+}
+
+// held adds up what the accounts of a kind have for a channel; nil where one is not known, or there is none.
+func held(all []Balance, c Channel, kind records.AccountKind) *chain.Amount {
 	var sum *chain.Amount
 	for _, b := range all {
 		if b.Network != c.Network || b.Chain != c.Chain || b.Asset != c.Asset || b.Kind != kind {

@@ -12,6 +12,7 @@ import (
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/search"
 	"gatewayd/signer/limits"
 )
 
@@ -56,6 +57,7 @@ type Channel struct {
 	State     string            `json:"state"`
 	Why       string            `json:"why,omitempty"`
 	Holds     *chain.Amount     `json:"holds,omitempty"` // what the accounts that pay have; left out where the nodes do not answer
+	Cold      *chain.Amount     `json:"cold,omitempty"`  // at the cold address; left out where there is none, or the nodes do not answer
 	Owed      chain.Amount      `json:"owed"`
 	Waiting   uint64            `json:"waiting"` // payments that are in no block yet
 	Oldest    *time.Time        `json:"oldest,omitempty"`
@@ -87,7 +89,7 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 	}
 	for i := range o.Channels {
 		c := &o.Channels[i]
-		c.Holds = held(balances, *c)
+		c.Holds, c.Cold = held(balances, *c, paying(*c)), held(balances, *c, records.KindCold)
 		if a, ok := allowed[operator.ChannelID{Network: c.Network, Token: c.Token, Direction: c.Direction}]; ok {
 			c.Possible = a.PerMinute()
 		}
@@ -101,7 +103,7 @@ func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []r
 		return err
 	}
 	o.Flows, o.Conditions = report.Flows(), append([]status.Condition{}, report.Conditions...)
-	if o.NeedsOperator, err = tx.CountRecords(records.Filter{NeedsOperator: true}); err != nil {
+	if o.NeedsOperator, err = search.Count(tx, search.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
 	used, _, err := operator.LimitsOf(tx)

@@ -4,12 +4,13 @@ package setup
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"text/template"
 	"time"
@@ -32,6 +33,16 @@ type Answers struct {
 	Funders      []string // addresses of the operator's own money
 	Listen       string   // of the gateway
 	Tokens       []Token
+	Signer       Signer
+}
+
+// Signer is what is known of a signer in a process of its own. Without Listen the daemon signs by itself.
+type Signer struct {
+	Listen   string // unix:/path of its socket
+	Data     string // directory
+	Peer     string // the daemon's user; empty: whom the socket's mode lets
+	Source   []string
+	Exchange []string // its own nodes; none: the daemon's
 }
 
 // Token is one that the gateway is to serve, in whole units.
@@ -85,34 +96,90 @@ type draft struct {
 	Tokens  []servedToken
 }
 
-//go:embed config.yaml.tmpl
-var form string
+//go:embed *.tmpl
+var forms embed.FS
 
-// Write asks the nodes for what they know, and answers the text of the file.
-func Write(ctx context.Context, a Answers) ([]byte, error) {
+// Files are the texts of a first configuration.
+type Files struct {
+	Daemon []byte
+	Signer []byte // nil: the daemon signs by itself
+}
+
+// Write asks the nodes for what they know, and answers the texts.
+func Write(ctx context.Context, a Answers) (files Files, err error) {
+	if err := a.Signer.check(); err != nil {
+		return files, err
+	}
 	a.Funders = append([]string{}, a.Funders...) // [] in the file, not null
-	d := draft{Answers: a}
+	d, err := ask(ctx, a)
+	if err != nil {
+		return files, err
+	}
+	page, err := template.New("").Funcs(template.FuncMap{"quoted": quoted}).ParseFS(forms, "*.tmpl")
+	if err != nil {
+		return files, err
+	}
+	if files.Daemon, err = fill(page, "config.yaml.tmpl", d); err != nil || a.Signer.Listen == "" {
+		return files, err
+	}
+	own, err := ask(ctx, a.ofSigner())
+	if err != nil {
+		return files, fmt.Errorf("the signer's nodes: %w", err)
+	}
+	if own.ChainID != d.ChainID {
+		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of one chain", own.ChainID, d.ChainID)
+	}
+	files.Signer, err = fill(page, "signer.yaml.tmpl", own)
+	return files, err
+}
+
+// check takes what one machine has: certificates for another one are written into the files by hand.
+func (s Signer) check() error {
+	if path, unix := strings.CutPrefix(s.Listen, "unix:"); s.Listen != "" && (!unix || !filepath.IsAbs(path)) {
+		return fmt.Errorf("signer %q: unix: and the absolute path of a socket are wanted; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)
+	}
+	return nil
+}
+
+// ofSigner are the answers of which the signer's file is made.
+func (a Answers) ofSigner() Answers {
+	a.Data = a.Signer.Data
+	if len(a.Signer.Source) > 0 {
+		a.Source = a.Signer.Source
+	}
+	if len(a.Signer.Exchange) > 0 {
+		a.Exchange = a.Signer.Exchange
+	}
+	return a
+}
+
+func fill(page *template.Template, name string, d draft) ([]byte, error) {
+	var text bytes.Buffer
+	err := page.ExecuteTemplate(&text, name, d)
+	return text.Bytes(), err
+}
+
+// ask has the nodes tell what they know.
+func ask(ctx context.Context, a Answers) (d draft, err error) {
+	d.Answers = a
 	source, err := d.openSource(ctx)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	defer source.Close()
 	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: a.Exchange}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("exchange chain: %w", err)
+		return d, fmt.Errorf("exchange chain: %w", err)
 	}
 	defer exchange.Close()
 	for _, t := range a.Tokens {
 		one, err := serve(ctx, t, source, exchange)
 		if err != nil {
-			return nil, err
+			return d, err
 		}
 		d.Tokens = append(d.Tokens, one)
 	}
-	var text bytes.Buffer
-	page := template.Must(template.New("config.yaml").Funcs(template.FuncMap{"quoted": quoted}).Parse(form))
-	err = page.Execute(&text, d)
-	return text.Bytes(), err
+	return d, nil
 }
 
 // quoted is a value as JSON has it, which YAML reads too.

@@ -194,22 +194,23 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 	stopped, err := tx.StoppedOwn(id)
 	for _, a := range stopped {
 		if a.Network == n.Name {
-			found = append(found, stoppedAccount(a))
+			found = append(found, stoppedAccount(a, n.Pays(id, a.Account)))
 		}
 	}
 	return found, err
 }
 
-// stoppedAccount stops what the account pays for. One of several does too: which user's payment falls to it nobody can tell beforehand.
-func stoppedAccount(a records.Account) Condition {
+// stoppedAccount stops what the account pays for. One of several does too: which user's payment falls to it nobody can tell beforehand. To one that is
+// retired none falls.
+func stoppedAccount(a records.Account, pays bool) Condition {
 	c := Condition{
 		Kind: AccountStopped, Chain: a.Chain, Network: a.Network, Subject: a.Account, Stops: true,
 		Detail: fmt.Sprintf("%s account %s on %s is %s: %s", a.Kind, a.Account, a.Chain, a.State, a.Why),
 	}
-	switch a.Kind {
-	case records.KindHot:
+	switch {
+	case a.Kind == records.KindHot && pays:
 		c.Direction = records.Withdrawal
-	case records.KindGateway:
+	case a.Kind == records.KindGateway && pays:
 		c.Direction = records.Deposit
 	default:
 		c.Kind, c.Stops = AccountIdle, false

@@ -43,7 +43,7 @@ type User struct {
 
 var names = regexp.MustCompile(`^[a-z0-9._-]{2,32}$`)
 
-// Put adds a user, or gives one another role, password and second factor. Whoever was signed in under the name no longer is.
+// Put adds a user, or gives one another role, password and second factor. Whoever was signed in under the name no longer is, and has no passkeys.
 func Put(tx *records.Tx, u User) error {
 	switch {
 	case !names.MatchString(u.Name):
@@ -54,8 +54,10 @@ func Put(tx *records.Tx, u User) error {
 	_, err := tx.SQL().Exec(`INSERT INTO console_users (name, role, password, totp, created_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET role = excluded.role, password = excluded.password, totp = excluded.totp, totp_step = 0`,
 		u.Name, string(u.Role), u.Password, u.TOTP, tx.SQL().Millis())
-	if err == nil {
-		_, err = tx.SQL().Exec(`DELETE FROM console_sessions WHERE user_name = ?`, u.Name)
+	for _, forget := range []string{`DELETE FROM console_sessions WHERE user_name = ?`, `DELETE FROM console_passkeys WHERE user_name = ?`} {
+		if err == nil {
+			_, err = tx.SQL().Exec(forget, u.Name)
+		}
 	}
 	if err == nil {
 		err = logUser(tx, u.Name, "set", string(u.Role))

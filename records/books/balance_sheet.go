@@ -12,7 +12,7 @@ import (
 type Sheet struct {
 	Height     uint64       // final block of the source chain
 	Came       chain.Amount // of the asset to any account of ours, by Height
-	Paid       chain.Amount // out of them to others, by Height
+	Paid       chain.Amount // out of them to others and to the cold address, by Height
 	Lost       chain.Amount // written off by operators
 	Opening    chain.Amount // held before the books began
 	Opened     bool         // Opening is known
@@ -52,7 +52,7 @@ func sheetMoves(tx *records.Tx, s *Sheet, id chain.ID, asset chain.Asset) error 
 		AND m.state <> 'orphaned' AND m.height <= ? AND NOT `+records.OnLeftBlock, string(id), string(asset), s.Height)
 	if err == nil {
 		err = tx.SQL().One(&s.Paid, `SELECT COALESCE(amount_sum(amount), '0') FROM payments
-			WHERE chain = ? AND asset = ? AND purpose IN ('credit','refund') AND state = 'paid'`, string(id), string(asset))
+			WHERE chain = ? AND asset = ? AND purpose IN ('credit','refund','cold') AND state = 'paid'`, string(id), string(asset))
 	}
 	if err == nil {
 		err = tx.SQL().One(&s.Above, `SELECT COALESCE(amount_sum(amount), '0') FROM transfers

@@ -12,10 +12,10 @@ import (
 type PoolAccount struct {
 	records.Account
 	Owed    map[chain.Asset]chain.Amount // to users, and not in a block of the line yet
-	Leaving map[chain.Asset]chain.Amount // to other accounts of ours, not in a block yet
+	Leaving map[chain.Asset]chain.Amount // to other accounts of ours and to the cold address, not in a block yet
 	Coming  map[chain.Asset]chain.Amount // from other accounts of the pool that may sign: not in a block yet, or not received
 	Transit map[chain.Asset]chain.Amount // the part of Coming that has left its sender for good
-	Waiting []uint64                     // payments to other accounts of ours that are queued
+	Waiting []uint64                     // payments to other accounts of ours that are queued and that no operator ordered
 }
 
 // Pool answers all accounts of a kind that a network has or had on a chain, in order of their making.
@@ -59,7 +59,7 @@ func poolOf(tx *records.Tx, network string, id chain.ID, kind records.AccountKin
 	return pool, nil
 }
 
-// poolSweeps adds what an account sends to others of ours and no block shows yet.
+// addSweeps adds what an account sends to others of ours and to the cold address and no block shows yet.
 func addSweeps(tx *records.Tx, pool []PoolAccount, from *PoolAccount) error {
 	var rows []struct {
 		ID     uint64       `db:"id"`
@@ -67,14 +67,20 @@ func addSweeps(tx *records.Tx, pool []PoolAccount, from *PoolAccount) error {
 		Asset  string       `db:"asset"`
 		Amount chain.Amount `db:"amount"`
 		Payee  string       `db:"payee"`
+
+		Purpose string `db:"purpose"`
+		Ordered bool   `db:"ordered"`
 	}
-	err := tx.SQL().List(&rows, `SELECT p.id, p.state, p.asset, p.amount, p.payee FROM payments p
-		WHERE p.chain = ? AND p.account = ? AND p.purpose = 'sweep' AND p.state IN ('queued','bound','held') AND p.state <> 'held'
-		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '') ORDER BY p.id`,
-		string(from.Chain), from.Account.Account)
+	of := func(purpose chain.Purpose) string {
+		return `SELECT p.id, p.state, p.asset, p.amount, p.payee, EXISTS (SELECT 1 FROM moves m WHERE m.payment_id = p.id) AS ordered, p.purpose FROM payments p
+			WHERE p.chain = ? AND p.account = ? AND p.purpose = '` + string(purpose) + `' AND p.state IN ('queued','bound','held') AND p.state <> 'held'
+			AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`
+	}
+	id, account := string(from.Chain), from.Account.Account
+	err := tx.SQL().List(&rows, of(chain.Sweep)+` UNION ALL `+of(chain.Cold)+` ORDER BY id`, id, account, id, account)
 	for _, r := range rows {
 		asset := chain.Asset(r.Asset)
-		if r.State == string(records.Queued) {
+		if r.State == string(records.Queued) && r.Purpose == string(chain.Sweep) && !r.Ordered {
 			from.Waiting = append(from.Waiting, r.ID)
 		}
 		if err := plus(from.Leaving, asset, r.Amount); err != nil {

@@ -1,6 +1,8 @@
 package recordstest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +80,7 @@ func testAccess(t *testing.T, url string) {
 	_, _, err = session("four")
 	require.ErrorIs(t, err, records.ErrNotFound, "who gets another password is signed out")
 	r.Do(func(tx *records.Tx) error { return access.UseCode(tx, "anna", 1) })
+	testPasskeys(r)
 	signIn("five")
 	r.Do(func(tx *records.Tx) error { return access.Remove(tx, "anna") })
 	_, _, err = session("five")
@@ -87,6 +90,52 @@ func testAccess(t *testing.T, url string) {
 		lines, err := tx.History("console", "anna")
 		require.NoError(t, err)
 		require.Equal(t, []string{"set", "removed"}, []string{lines[0].Event, lines[len(lines)-1].Event})
-		return nil
+		left, err := access.Passkeys(tx, "anna")
+		require.Empty(t, left, "they go with the user")
+		return err
 	})
+}
+
+// testPasskeys: bounded, each of one user, and counted upwards.
+func testPasskeys(r *Rig) {
+	add := func(id, user, label string) error {
+		return r.Try(func(tx *records.Tx) error {
+			return access.AddPasskey(tx, access.Passkey{ID: id, User: user, Label: label, Key: "passkey:" + id, Count: 3})
+		})
+	}
+	require.NoError(r.T, add("k1", "anna", " laptop "))
+	require.ErrorIs(r.T, add("k1", "bert", "the same"), records.ErrConflict)
+	for _, label := range []string{"", " ", "\x00", strings.Repeat("x", 65)} {
+		require.ErrorIs(r.T, add("k2", "anna", label), access.ErrLabel)
+	}
+	for i := range access.MaxPasskeys - 1 {
+		require.NoError(r.T, add(fmt.Sprint("more", i), "anna", "another"))
+	}
+	require.ErrorIs(r.T, add("k2", "anna", "one too many"), access.ErrMany)
+	use := func(id string, count uint32) error {
+		return r.Try(func(tx *records.Tx) error { return access.UsePasskey(tx, id, count) })
+	}
+	require.NoError(r.T, use("k1", 4))
+	for _, count := range []uint32{4, 3, 0} {
+		require.ErrorIs(r.T, use("k1", count), access.ErrUsed)
+	}
+	require.ErrorIs(r.T, use("nobody's", 9), access.ErrUsed)
+	r.See(func(tx *records.Tx) error {
+		p, err := access.PasskeyOf(tx, "k1")
+		require.Equal(r.T, []any{"anna", "laptop", "passkey:k1", uint32(4), r.Now()}, []any{p.User, p.Label, p.Key, p.Count, p.Used.UTC()})
+		return err
+	})
+	remove := func(user, id string) error {
+		return r.Try(func(tx *records.Tx) error { return access.RemovePasskey(tx, user, id, "") })
+	}
+	require.ErrorIs(r.T, remove("bert", "k1"), records.ErrNotFound)
+	require.NoError(r.T, remove("anna", "k1"))
+	require.ErrorIs(r.T, remove("anna", "k1"), records.ErrNotFound)
+	require.NoError(r.T, add("k1", "bert", "bert's now"))
+	r.Do(func(tx *records.Tx) error {
+		return access.AddPasskey(tx, access.Passkey{ID: "k3", User: "bert", Label: "does not count", Key: "passkey:k3"})
+	})
+	for range 2 {
+		require.NoError(r.T, use("k3", 0))
+	}
 }

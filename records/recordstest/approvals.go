@@ -25,6 +25,8 @@ func testApprovals(t *testing.T, url string) {
 	require.NoError(t, approve(id, "ben", time.Hour))
 	require.NoError(t, approve(id, "ann", 2*time.Hour))
 	require.NoError(t, approve(other, "ann", time.Hour))
+	byPasskey := chain.Approval{Key: "carl", Expires: r.Now().Add(time.Minute).Unix(), Nonce: "nonce", Signature: "signature", AuthenticatorData: "data", ClientData: "client"}
+	r.Do(func(tx *records.Tx) error { return tx.AddApproval(other, byPasskey) })
 	require.ErrorIs(t, approve(id, "ann", time.Hour), records.ErrConflict)
 	require.ErrorIs(t, approve(99, "ann", time.Hour), records.ErrNotFound)
 	r.See(func(tx *records.Tx) error {
@@ -32,6 +34,7 @@ func testApprovals(t *testing.T, url string) {
 		require.Len(t, got, 2)
 		require.Equal(t, chain.Approval{Key: "ann", Expires: r.Now().Add(2 * time.Hour).Unix(), Nonce: "nonce", Signature: "signature"}, got[id][0])
 		require.Equal(t, "ben", got[id][1].Key)
+		require.Equal(t, byPasskey, got[other][1])
 		return err
 	})
 	r.Pass(90 * time.Minute)

@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/search"
 )
 
 // testWork: what workers and auditors ask for.
@@ -49,7 +50,7 @@ func testWork(t *testing.T, url string) {
 	require.Empty(t, busy(Exchange), "held is nothing to do")
 
 	r.See(func(tx *records.Tx) error {
-		attempts, err := tx.AttemptsOf(p)
+		attempts, err := search.AttemptsOf(tx, p)
 		require.NoError(t, err)
 		require.Equal(t, []string{first, second}, []string{attempts[0].Hash, attempts[1].Hash})
 		require.Equal(t, []any{uint64(1), 1, records.AttemptReplace, r.Now()}, []any{attempts[1].Number, attempts[1].Seq, attempts[1].Kind, attempts[1].CreatedAt})
@@ -210,6 +211,14 @@ func testSweeps(t *testing.T, url string) {
 	_, err = queue(r, gas)
 	require.NoError(t, err)
 	require.True(t, underWay(gas))
+	r.See(func(tx *records.Tx) error {
+		moves, err := tx.Moves(chain.Sweep, 0, 10)
+		require.Len(t, moves, 1)
+		require.Equal(t, id, moves[0].ID)
+		none, noneErr := tx.Moves(chain.Sweep, id, 10)
+		require.Empty(t, none, "before it")
+		return errors.Join(err, noneErr)
+	})
 	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
 	r.Pay(id)
 	require.Empty(t, candidates())

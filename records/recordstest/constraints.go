@@ -33,6 +33,7 @@ func preparedBreaches() []breach {
 	const label = `INSERT INTO bindings (id, network, type, owner, chain, address, label, created_at) VALUES (`
 	receive := func(id string) string { return insertPayment(id+`, 3, 'receive'`, `'queued'`) }
 	sweep := func(id string) string { return insertPayment(id+`, NULL, 'sweep'`, `'queued'`) }
+	cold := func(id string) string { return insertPayment(id+`, NULL, 'cold'`, `'queued'`) }
 	return []breach{
 		{
 			"slots unique generation", slot + `61, 5, 1, 'open', 0, 0)`,
@@ -44,6 +45,7 @@ func preparedBreaches() []breach {
 		},
 		{"the index payments_received_once", receive(`101`), []string{receive(`100`)}},
 		{"the index payments_sweep_once", sweep(`101`), []string{sweep(`100`)}},
+		{"the index payments_cold_once", cold(`101`), []string{cold(`100`)}},
 		{
 			"the index bindings_label", label + `101, 'eth', 1, 'vite_second', 'eth', '0xShared', '4711', 0)`,
 			[]string{label + `100, 'eth', 1, 'vite_first', 'eth', '0xShared', '4711', 0)`},
@@ -136,6 +138,7 @@ func paymentBreaches() []breach {
 		{"payments once", insertPayment(`100, 1, 'credit'`, `'held'`), nil},
 		{"payments gas once", insertPayment(`100, NULL, 'gas'`, `'queued'`), nil},
 		{"payments cause of a sweep", insertPayment(`100, 5, 'sweep'`, `'queued'`), nil},
+		{"payments cause of cold money", insertPayment(`100, 5, 'cold'`, `'queued'`), nil},
 		{"payments cause of a credit", insertPayment(`100, NULL, 'credit'`, `'queued'`), nil},
 		{"payments_frozen", `UPDATE payments SET amount = '999999' WHERE id = 3`, nil},
 		{"payments_frozen", `UPDATE payments SET payee = 'vite_thief' WHERE id = 3`, nil},

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/search"
 )
 
 func testCursor(t *testing.T, url string) {
@@ -100,7 +101,7 @@ func (r *Rig) incidents(id chain.ID) (ids []uint64) {
 	for _, lost := range ids {
 		found := false
 		r.Do(func(tx *records.Tx) error {
-			list, err := tx.Records(records.Filter{NeedsOperator: true})
+			list, err := search.Records(tx, search.Filter{NeedsOperator: true})
 			for _, l := range list {
 				found = found || l.ID == lost && l.Incident != ""
 			}
@@ -150,7 +151,7 @@ func (r *Rig) writeOff(id uint64) {
 	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err })
 	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err }), records.ErrConflict, "once")
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.Records(records.Filter{NeedsOperator: true})
+		list, err := search.Records(tx, search.Filter{NeedsOperator: true})
 		for _, l := range list {
 			require.NotEqual(r.T, id, l.ID, "nobody is asked about it any more")
 		}
@@ -335,6 +336,17 @@ func testOwnTxs(t *testing.T, url string) {
 	require.Equal(t, want, unsettled())
 	r.Do(func(tx *records.Tx) error { return tx.SeeOwnTx(want[0]) })
 	require.Len(t, unsettled(), 2, "seen twice, stored once")
+	r.See(func(tx *records.Tx) error {
+		for _, c := range []struct {
+			number, want uint64
+			hash         string
+		}{{7, 101, "0xa"}, {9, 102, "0xc"}, {9, 0, "0xa"}, {10, 0, "0xd"}} {
+			height, found, err := tx.MinedAt(Source, Hot, c.number, c.hash)
+			require.NoError(t, err)
+			require.Equal(t, []any{c.want, c.want > 0}, []any{height, found}, c.hash)
+		}
+		return nil
+	})
 	r.Do(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) })
 	require.Equal(t, want[1:], unsettled())
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) }), records.ErrConflict)

@@ -12,6 +12,7 @@ import (
 	"gatewayd/gateway/view"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/search"
 )
 
 // page reads a wallet's page, and holds each line against the whole record.
@@ -162,6 +163,8 @@ func testLists(t *testing.T, url string) {
 	hash := r.Pay(p)
 	held := r.Receive(records.Deposit, 500)
 	r.Do(func(tx *records.Tx) error {
+		_, err := tx.BindAddress(Network, Source, Alice, func(uint32) (string, string, error) { return held.To, "m/0", nil })
+		require.NoError(t, err)
 		return tx.MoveTransfer(held.ID, records.Seen, records.Held, records.ReasonUnbound)
 	})
 	stuck, p := r.Owe(records.Withdrawal, 500)
@@ -173,26 +176,39 @@ func testLists(t *testing.T, url string) {
 
 	tests := []struct {
 		name   string
-		filter records.Filter
+		filter search.Filter
 		want   []uint64
 	}{
-		{"all", records.Filter{}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
-		{"limit", records.Filter{Limit: 2}, []uint64{late.ID, stuck.ID}},
-		{"before", records.Filter{Limit: 2, BeforeID: stuck.ID}, []uint64{held.ID, paid.ID}},
-		{"direction", records.Filter{Limit: 9, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
-		{"state", records.Filter{Limit: 9, State: records.Final}, []uint64{stuck.ID, paid.ID}},
-		{"reason", records.Filter{Limit: 9, Reason: records.ReasonUnbound}, []uint64{held.ID}},
-		{"owner", records.Filter{Limit: 9, Owner: Bob}, []uint64{}},
-		{"network and token", records.Filter{Limit: 9, Network: Network, Token: Token}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
-		{"another network", records.Filter{Limit: 9, Network: "bsc"}, []uint64{}},
-		{"tx in", records.Filter{Limit: 9, Tx: held.Tx}, []uint64{held.ID}},
-		{"tx out", records.Filter{Limit: 9, Tx: hash}, []uint64{paid.ID}},
-		{"older", records.Filter{Limit: 9, OlderThan: 30 * time.Minute}, []uint64{stuck.ID, held.ID, paid.ID}},
-		{"for operators", records.Filter{Limit: 9, NeedsOperator: true}, []uint64{stuck.ID, held.ID}},
+		{"all", search.Filter{}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
+		{"limit", search.Filter{Limit: 2}, []uint64{late.ID, stuck.ID}},
+		{"before", search.Filter{Limit: 2, BeforeID: stuck.ID}, []uint64{held.ID, paid.ID}},
+		{"direction", search.Filter{Limit: 9, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
+		{"state", search.Filter{Limit: 9, State: records.Final}, []uint64{stuck.ID, paid.ID}},
+		{"reason", search.Filter{Limit: 9, Reason: records.ReasonUnbound}, []uint64{held.ID}},
+		{"owner", search.Filter{Limit: 9, Owner: Bob}, []uint64{}},
+		{"network and token", search.Filter{Limit: 9, Network: Network, Token: Token}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
+		{"another network", search.Filter{Limit: 9, Network: "bsc"}, []uint64{}},
+		{"tx in", search.Filter{Limit: 9, Tx: held.Tx}, []uint64{held.ID}},
+		{"tx out", search.Filter{Limit: 9, Tx: hash}, []uint64{paid.ID}},
+		{"older", search.Filter{Limit: 9, OlderThan: 30 * time.Minute}, []uint64{stuck.ID, held.ID, paid.ID}},
+		{"nobody's", search.Filter{Limit: 9, Unattributed: true}, []uint64{}},
+		{"after", search.Filter{Limit: 2, AfterID: paid.ID}, []uint64{stuck.ID, held.ID}},
+		{"sender", search.Filter{Limit: 9, Address: held.From}, []uint64{held.ID, paid.ID}},
+		{"user", search.Filter{Limit: 9, Address: Alice}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
+		{"payee", search.Filter{Limit: 9, Address: late.Payee, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
+		{"deposit address", search.Filter{Limit: 9, Address: paid.To}, []uint64{held.ID, paid.ID}},
+		{"nobody's address", search.Filter{Limit: 9, Address: "0xnobody"}, []uint64{}},
+		{"amount", search.Filter{Limit: 9, Amounts: []chain.Amount{chain.NewAmount(700), chain.NewAmount(7)}}, []uint64{late.ID}},
+		{"from", search.Filter{Limit: 9, From: r.Now()}, []uint64{late.ID}},
+		{"until", search.Filter{Limit: 9, Until: r.Now()}, []uint64{stuck.ID, held.ID, paid.ID}},
+		{"between", search.Filter{Limit: 9, From: r.Now().Add(-time.Hour), Until: r.Now().Add(-time.Minute)}, []uint64{stuck.ID, held.ID, paid.ID}},
+		{"from later on", search.Filter{Limit: 9, From: r.Now().Add(time.Hour)}, []uint64{}},
+		{"until before all", search.Filter{Limit: 9, Until: r.Now().Add(-9 * time.Hour)}, []uint64{}},
+		{"for operators", search.Filter{Limit: 9, NeedsOperator: true}, []uint64{stuck.ID, held.ID}},
 	}
 	for _, tt := range tests {
 		r.See(func(tx *records.Tx) error {
-			got, err := tx.Records(tt.filter)
+			got, err := search.Records(tx, tt.filter)
 			require.Equal(t, tt.want, ids(got), tt.name)
 			return err
 		})
@@ -201,21 +217,21 @@ func testLists(t *testing.T, url string) {
 		fmt.Sprint(stuck.ID): {stuck.ID}, held.Ref: {held.ID}, held.Tx: {held.ID}, hash: {paid.ID}, "nothing": {}, "\x00": {}, "-1": {},
 	} {
 		r.See(func(tx *records.Tx) error {
-			got, err := tx.FindRecords(text)
+			got, err := search.Find(tx, text)
 			require.Equal(t, want, ids(got), text)
 			return err
 		})
 	}
 	r.See(func(tx *records.Tx) error {
-		n, err := tx.CountRecords(records.Filter{Limit: 1, BeforeID: stuck.ID, Direction: records.Withdrawal})
+		n, err := search.Count(tx, search.Filter{Limit: 1, BeforeID: stuck.ID, Direction: records.Withdrawal})
 		require.Equal(t, uint64(2), n, "in all")
 		require.NoError(t, err)
 		for _, whole := range []string{held.Tx, hash} {
-			some, err := tx.HashesWith(whole[:len(whole)-1], 10)
+			some, err := search.HashesWith(tx, whole[:len(whole)-1], 10)
 			require.Contains(t, some, whole)
 			require.NoError(t, err)
 		}
-		some, err := tx.HashesWith("9", 10)
+		some, err := search.HashesWith(tx, "9", 10)
 		require.Empty(t, some)
 		require.NoError(t, err)
 		one, err := tx.Record(paid.ID)

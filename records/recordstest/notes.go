@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/records/quotes"
 )
 
 func testChannels(t *testing.T, url string) {
@@ -74,12 +75,12 @@ func testChannels(t *testing.T, url string) {
 func testQuotes(t *testing.T, url string) {
 	r := newRig(t, url)
 	add := func(cost uint64) {
-		r.Do(func(tx *records.Tx) error { return tx.AddQuote(Network, Token, chain.NewAmount(cost)) })
+		r.Do(func(tx *records.Tx) error { return quotes.Add(tx, Network, Token, chain.NewAmount(cost)) })
 		r.Pass(time.Minute)
 	}
 	lowest := func(since time.Time) (cost chain.Amount, found bool) {
 		r.See(func(tx *records.Tx) (err error) {
-			cost, _, found, err = tx.QuotesSince(Network, Token, since)
+			cost, _, found, err = quotes.Since(tx, Network, Token, since)
 			return err
 		})
 		return cost, found
@@ -91,10 +92,10 @@ func testQuotes(t *testing.T, url string) {
 		add(cost)
 	}
 	r.See(func(tx *records.Tx) error {
-		_, highest, found, err := tx.QuotesSince(Network, Token, start)
+		_, highest, found, err := quotes.Since(tx, Network, Token, start)
 		require.Equal(t, []any{chain.NewAmount(1000), true}, []any{highest, found})
 		require.NoError(t, err)
-		_, _, found, err = tx.QuotesSince(Network, "other", start)
+		_, _, found, err = quotes.Since(tx, Network, "other", start)
 		require.False(t, found)
 		return err
 	})
@@ -140,17 +141,37 @@ func testHistory(t *testing.T, url string) {
 			"daemon queued", "operator:eve held", "operator:eve queued", "daemon bound", "daemon attempt_pay", "daemon paid",
 		}, lines)
 		require.Equal(t, r.Now(), h[0].At)
+		newest, err := tx.HistoryBefore(0, false, 2)
+		require.NoError(t, err)
+		require.Equal(t, h[len(h)-1], newest[0])
+		require.Equal(t, newest[0].Seq-1, newest[1].Seq)
+		people, err := tx.HistoryBefore(newest[0].Seq, true, 10)
+		require.NoError(t, err)
+		require.Equal(t, []records.Event{h[2], h[1]}, people)
 		return tx.VerifyHistory()
 	})
 
 	// Whoever gets past the guards cannot change a line unseen.
 	db := raw(t, url)
-	for _, drop := range []string{`DROP TRIGGER history_no_update`, `DROP TRIGGER history_no_update ON history`} {
-		if _, err := db.Exec(drop); err == nil {
-			break
-		}
+	for _, guard := range []string{"history_no_update", "history_no_delete"} {
+		_, here := db.Exec(`DROP TRIGGER ` + guard)
+		_, there := db.Exec(`DROP TRIGGER ` + guard + ` ON history`)
+		require.True(t, here == nil || there == nil, "%v, %v", here, there)
 	}
-	_, err := db.Exec(`UPDATE history SET detail = 'nothing happened' WHERE event = 'held'`)
-	require.NoError(t, err)
-	require.ErrorIs(t, r.Store.View(t.Context(), func(tx *records.Tx) error { return tx.VerifyHistory() }), records.ErrConflict)
+	verify := func() error {
+		return r.Store.View(t.Context(), func(tx *records.Tx) error { return tx.VerifyHistory() })
+	}
+	for _, change := range []struct{ do, undo string }{
+		{`UPDATE history SET detail = 'nothing happened' WHERE event = 'held'`, `UPDATE history SET detail = 'look at it' WHERE event = 'held'`},
+		{`UPDATE history SET actor = 'daemon' WHERE event = 'held'`, `UPDATE history SET actor = 'operator:eve' WHERE event = 'held'`},
+		{`UPDATE history SET at = at - 1 WHERE event = 'held'`, `UPDATE history SET at = at + 1 WHERE event = 'held'`},
+		{`DELETE FROM history WHERE event = 'held'`, ``},
+	} {
+		require.NoError(t, verify())
+		_, err := db.Exec(change.do)
+		require.NoError(t, err)
+		require.ErrorIs(t, verify(), records.ErrConflict, change.do)
+		_, err = db.Exec(change.undo)
+		require.NoError(t, err)
+	}
 }

@@ -87,12 +87,24 @@ func testPaymentCauses(t *testing.T, url string) {
 	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(5), Payee: Hot}
 	gas := sweep
 	gas.Purpose, gas.Payee = chain.Gas, "0xdeposit0"
-	for _, p := range []records.Payment{sweep, gas} {
+	cold := sweep
+	cold.Purpose, cold.Account, cold.Payee = chain.Cold, Hot, "0xcold"
+	for _, p := range []records.Payment{sweep, gas, cold} {
 		_, err = queue(r, p)
 		require.NoError(t, err)
 		_, err = queue(r, p)
 		require.ErrorIs(t, err, records.ErrConflict, "one %s at a time", p.Purpose)
 	}
+
+	r.See(func(tx *records.Tx) error {
+		open, found, err := tx.ColdMove(Source, chain.Native)
+		require.True(t, found)
+		require.Equal(t, "0xcold", open.Payee)
+		return err
+	})
+	cold.Payee, cold.Account = "0xother", GasTank
+	_, err = queue(r, cold)
+	require.ErrorIs(t, err, records.ErrConflict, "one of an asset at a time, wherever it goes")
 
 	bad := map[string]func(p *records.Payment){
 		"zero amount":     func(p *records.Payment) { p.Amount = chain.Amount{} },

@@ -44,6 +44,34 @@ func testPools(t *testing.T, url string) {
 	require.Equal(t, chain.NewAmount(75), got[Gateway].Leaving[Token])
 	require.Equal(t, chain.NewAmount(70), got[second].Coming[Token])
 	require.Len(t, got[Gateway].Waiting, 2)
+	var ordered uint64 // by an operator, and given up again below
+	r.Do(func(tx *records.Tx) (err error) {
+		back := move(Gateway, 4)
+		back.Account = third
+		ordered, err = tx.OrderMove(back, "a test")
+		return err
+	})
+	require.Empty(t, pool()[third].Waiting, "nobody counts anew what an operator has ordered")
+	require.Equal(t, chain.NewAmount(4), pool()[third].Leaving[Token])
+	r.See(func(tx *records.Tx) error {
+		m, found, err := tx.MoveOrder(ordered)
+		require.True(t, found)
+		require.Equal(t, "a test", m.Why)
+		require.NotEmpty(t, m.Actor)
+		if _, found, _ = tx.MoveOrder(first); found {
+			require.Fail(t, "nobody ordered that")
+		}
+		return err
+	})
+	r.See(func(tx *records.Tx) error {
+		list, err := tx.Moved(9)
+		require.Len(t, list, 1)
+		require.Equal(t, ordered, list[0].ID)
+		return err
+	})
+	r.Do(func(tx *records.Tx) error {
+		return tx.MovePayment(ordered, records.Queued, records.VoidPayment, "a test")
+	})
 
 	r.Do(func(tx *records.Tx) error {
 		return tx.SetAccountState(Exchange, Gateway, records.AccountHalted, "a test")

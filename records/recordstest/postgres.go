@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -28,7 +29,6 @@ const Environment = "GATEWAYD_TEST_POSTGRES"
 // Server is a PostgreSQL server that tests make databases on.
 type Server struct {
 	url      string
-	next     int
 	template string // database with the schema, made for the first test
 
 	launch func() *exec.Cmd // makes the server's process; nil for one that the environment names
@@ -198,23 +198,30 @@ func (s *Server) await() error {
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	if s.template == "" {
-		name := s.name()
+		name := newName()
 		s.create(t, name, "template1")
 		store, err := records.Open(t.Context(), records.Config{URL: s.at(t, name)})
 		require.NoError(t, err)
 		require.NoError(t, store.Close())
 		s.template = name
 	}
-	name := s.name()
+	name := newName()
 	s.create(t, name, s.template)
 	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return s.at(t, name)
 }
 
-func (s *Server) name() string {
-	s.next++
-	return fmt.Sprintf("gatewayd_test_%d_%d", os.Getpid(), s.next)
+// Empty makes a database without tables that ends with the test and answers its URL. Not for parallel use.
+func (s *Server) Empty(t testing.TB) string {
+	t.Helper()
+	name := newName()
+	s.create(t, name, "template1")
+	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return s.at(t, name)
 }
+
+// newName is one that no test beside has, of this process or another.
+func newName() string { return fmt.Sprintf("gatewayd_test_%d_%x", os.Getpid(), rand.Uint64()) }
 
 func (s *Server) create(t testing.TB, name, template string) {
 	t.Helper()
@@ -223,7 +230,13 @@ func (s *Server) create(t testing.TB, name, template string) {
 
 func (s *Server) exec(t testing.TB, statement string) {
 	t.Helper()
-	db, err := sql.Open("pgx", s.url)
+	Do(t, s.url, statement)
+}
+
+// Do runs a statement on the database of a URL.
+func Do(t testing.TB, url, statement string) {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer db.Close()
 	_, err = db.Exec(statement)

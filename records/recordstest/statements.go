@@ -46,7 +46,7 @@ func recorder(t testing.TB) func(string) {
 }
 
 // places are the packages whose statements are planned.
-var places = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|sqlstore|watch))?\.(.*)$`)
+var places = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|quotes|search|sqlstore|watch))?\.(.*)$`)
 
 // entered is the outermost function of these packages on the stack before its caller's: its package, but for records, and its name.
 func entered() (name string) {

@@ -1,3 +1,6 @@
+// Package recordstest tests a store of package records: one suite that runs the same on SQLite and on PostgreSQL, and the databases for it.
+//
+// It is for tests only. Other packages take Open for a fresh store and the steps of this package to bring records into a state.
 package recordstest
 
 import "testing"
@@ -69,6 +72,8 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"taken index", testTakenIndex},
 		{"sweeps", testSweeps},
 		{"pools", testPools},
+		{"cold money", testColdMoney},
+		{"unjudged deposits", testUnjudged},
 		{"breaches", testBreaches},
 		{"attribution", testAttribution},
 		{"reclassification", testReclassify},

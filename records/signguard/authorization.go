@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"gatewayd/chain"
 )
 
@@ -68,7 +66,7 @@ func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, er
 // Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized.
 func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) ([]State, error) {
 	list := make([]State, len(wanted))
-	err := g.update(ctx, func(t *sqlx.Tx) error {
+	err := g.update(ctx, func(t session) error {
 		for i, w := range wanted {
 			s, err := state(ctx, t, w)
 			if err == nil && (s == Unknown || s == Moved) {
@@ -85,13 +83,13 @@ func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) ([]State,
 }
 
 // authorize writes an authorization. Its number may have been another payment's before the records were restored, which has none then.
-func authorize(ctx context.Context, t *sqlx.Tx, w Authorization) error {
-	_, err := t.ExecContext(ctx, `UPDATE authorizations SET payment_id = 0 WHERE payment_id = ? AND chain = ? AND account = ? AND cause <> ?`,
+func authorize(ctx context.Context, t session, w Authorization) error {
+	_, err := t.exec(ctx, `UPDATE authorizations SET payment_id = 0 WHERE payment_id = ? AND chain = ? AND account = ? AND cause <> ?`,
 		w.PaymentID, string(w.Chain), w.Account, w.Key)
 	if err != nil {
 		return err
 	}
-	_, err = t.ExecContext(ctx, `INSERT INTO authorizations
+	_, err = t.exec(ctx, `INSERT INTO authorizations
 		(cause, digest, chain, account, payment_id, network, token, user_account, payee, asset, amount, created_at, state)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'living')
 		ON CONFLICT (cause) DO UPDATE SET digest = excluded.digest, chain = excluded.chain, account = excluded.account, payment_id = excluded.payment_id,
@@ -117,7 +115,7 @@ const (
 	bindingNow  = bindingEver + ` AND (g.lineage = 0 OR g.lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account))`
 )
 
-func state(ctx context.Context, db sqlx.QueryerContext, w Authorization) (State, error) {
+func state(ctx context.Context, db session, w Authorization) (State, error) {
 	if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
 		return "", fmt.Errorf("%w: a cause, a digest and a payment are wanted", ErrRefused)
 	}
@@ -126,7 +124,7 @@ func state(ctx context.Context, db sqlx.QueryerContext, w Authorization) (State,
 	if w.Evidence {
 		binding = bindingEver
 	}
-	err := sqlx.SelectContext(ctx, db, &rows, `SELECT digest, chain, account, payment_id, state,
+	err := db.all(ctx, &rows, `SELECT digest, chain, account, payment_id, state,
 		EXISTS (SELECT 1 FROM guard g WHERE g.cause = ? AND g.cause <> '' AND `+binding+`) AS signed FROM authorizations WHERE cause = ?`, w.Key, w.Key)
 	if err != nil {
 		return "", err
@@ -139,7 +137,7 @@ func state(ctx context.Context, db sqlx.QueryerContext, w Authorization) (State,
 		return s, nil
 	}
 	var others int // that are signed under the number: it is theirs until they are decided
-	err = sqlx.GetContext(ctx, db, &others, `SELECT COUNT(*) FROM guard g WHERE g.payment_id = ? AND g.chain = ? AND g.account = ?
+	err = db.one(ctx, &others, `SELECT COUNT(*) FROM guard g WHERE g.payment_id = ? AND g.chain = ? AND g.account = ?
 		AND g.cause <> ? AND NOT (g.cause = '' AND g.digest = ?) AND `+binding, w.PaymentID, string(w.Chain), w.Account, w.Key, w.Digest)
 	if others > 0 {
 		s = Waits
@@ -165,12 +163,12 @@ func (r authorizationRow) state(w Authorization) State {
 }
 
 // causeOf finds the authorization of a signature, or is ErrUnauthorized. What pays nobody needs none. With evidence, no other line may have one for it.
-func causeOf(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) (string, error) {
+func causeOf(ctx context.Context, t session, id chain.ID, w Signature) (string, error) {
 	if w.Cancel || w.Receive {
 		return "", nil
 	}
 	var causes []string
-	err := t.SelectContext(ctx, &causes, `SELECT cause FROM authorizations WHERE payment_id = ? AND chain = ? AND account = ? AND digest = ? AND state = 'living' LIMIT 1`,
+	err := t.all(ctx, &causes, `SELECT cause FROM authorizations WHERE payment_id = ? AND chain = ? AND account = ? AND digest = ? AND state = 'living' LIMIT 1`,
 		w.PaymentID, string(id), w.Slot.Account, w.Digest)
 	if err != nil {
 		return "", err
@@ -182,7 +180,7 @@ func causeOf(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) (string,
 		return causes[0], nil
 	}
 	var others int
-	err = t.GetContext(ctx, &others, `SELECT COUNT(*) FROM guard WHERE cause = ? AND cause <> '' AND live = 1`, causes[0])
+	err = t.one(ctx, &others, `SELECT COUNT(*) FROM guard WHERE cause = ? AND cause <> '' AND live = 1`, causes[0])
 	if err == nil && others > 0 {
 		err = fmt.Errorf("%w again: a signature for it is not decided by a final block", ErrUnauthorized)
 	}

@@ -12,14 +12,6 @@ import (
 	"gatewayd/records/signguard"
 )
 
-func openGuard(t *testing.T, path string) *signguard.Guard {
-	t.Helper()
-	g, err := signguard.Open(path)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = g.Close() })
-	return g
-}
-
 func leave(cause, digest string, payment uint64) signguard.Authorization {
 	return signguard.Authorization{Key: cause, Digest: digest, Chain: "eth", Account: "0xhot", PaymentID: payment, Amount: chain.NewAmount(5), At: time.Unix(1, 0)}
 }
@@ -30,34 +22,35 @@ func signature(number uint64, digest string, payment uint64) signguard.Signature
 
 // TestAuthorizations: what a cause is authorized for outlives the process, and ends only when nothing of it can be paid.
 func TestAuthorizations(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "guard.db")
-	g := openGuard(t, path)
-	ask := func(list ...signguard.Authorization) []signguard.State {
-		states, err := g.Authorize(t.Context(), list)
-		require.NoError(t, err)
-		return states
-	}
-	known := func(a signguard.Authorization) signguard.State {
-		states, err := g.States(t.Context(), []signguard.Authorization{a})
-		require.NoError(t, err)
-		return states[0]
-	}
-	require.Equal(t, signguard.Unknown, known(leave("a", "pay bob 5", 1)))
-	require.Equal(t, []signguard.State{signguard.Living, signguard.Living}, ask(leave("a", "pay bob 5", 1), leave("b", "pay bob 5", 2)))
-	require.Equal(t, signguard.Moved, known(leave("a", "pay bob 5", 9)))
-	require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(0, "pay eve 5", 1)), signguard.ErrUnauthorized)
-	require.ErrorIs(t, g.Allow(t.Context(), "bsc", signature(0, "pay bob 5", 1)), signguard.ErrUnauthorized)
-	require.NoError(t, g.Allow(t.Context(), "eth", signature(0, "pay bob 5", 1)))
+	onBoth(t, func(t *testing.T, open opener) {
+		g := open()
+		ask := func(list ...signguard.Authorization) []signguard.State {
+			states, err := g.Authorize(t.Context(), list)
+			require.NoError(t, err)
+			return states
+		}
+		known := func(a signguard.Authorization) signguard.State {
+			states, err := g.States(t.Context(), []signguard.Authorization{a})
+			require.NoError(t, err)
+			return states[0]
+		}
+		require.Equal(t, signguard.Unknown, known(leave("a", "pay bob 5", 1)))
+		require.Equal(t, []signguard.State{signguard.Living, signguard.Living}, ask(leave("a", "pay bob 5", 1), leave("b", "pay bob 5", 2)))
+		require.Equal(t, signguard.Moved, known(leave("a", "pay bob 5", 9)))
+		require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(0, "pay eve 5", 1)), signguard.ErrUnauthorized)
+		require.ErrorIs(t, g.Allow(t.Context(), "bsc", signature(0, "pay bob 5", 1)), signguard.ErrUnauthorized)
+		require.NoError(t, g.Allow(t.Context(), "eth", signature(0, "pay bob 5", 1)))
 
-	require.NoError(t, g.Close())
-	g = openGuard(t, path)
-	require.Equal(t, []signguard.State{signguard.Living, signguard.Waits, signguard.Taken, signguard.Waits},
-		ask(leave("a", "pay bob 5", 1), leave("a", "pay bob 5", 9), leave("a", "pay eve 5", 3), leave("c", "pay bob 5", 1)))
-	require.NoError(t, g.Free(t.Context(), 1))
-	require.Equal(t, []signguard.State{signguard.Living}, ask(leave("a", "refund 5", 3)))
-	require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(1, "pay bob 5", 1)), signguard.ErrUnauthorized)
-	_, err := g.Authorize(t.Context(), []signguard.Authorization{leave("", "x", 1)})
-	require.ErrorIs(t, err, signguard.ErrRefused)
+		require.NoError(t, g.Close())
+		g = open()
+		require.Equal(t, []signguard.State{signguard.Living, signguard.Waits, signguard.Taken, signguard.Waits},
+			ask(leave("a", "pay bob 5", 1), leave("a", "pay bob 5", 9), leave("a", "pay eve 5", 3), leave("c", "pay bob 5", 1)))
+		require.NoError(t, g.Free(t.Context(), 1))
+		require.Equal(t, []signguard.State{signguard.Living}, ask(leave("a", "refund 5", 3)))
+		require.ErrorIs(t, g.Allow(t.Context(), "eth", signature(1, "pay bob 5", 1)), signguard.ErrUnauthorized)
+		_, err := g.Authorize(t.Context(), []signguard.Authorization{leave("", "x", 1)})
+		require.ErrorIs(t, err, signguard.ErrRefused)
+	})
 }
 
 // TestFilesOfEarlierVersions are read on: what they know as signed may be signed again, anything else wants an authorization.

@@ -36,8 +36,8 @@ func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("giving address %d of %s: %w: address, user and network are wanted", b.Index, b.Chain, ErrRefused)
 	}
-	err := g.update(ctx, func(t *sqlx.Tx) error {
-		if err := once(t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index)); err != nil {
+	err := g.update(ctx, func(t session) error {
+		if err := once(t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index)); err != nil {
 			return err
 		}
 		return bind(ctx, t, b)
@@ -60,15 +60,15 @@ func (g *Guard) GiveLabel(ctx context.Context, b Binding) error {
 	case found && known.User == b.User && known.Chain == b.Chain:
 		return nil
 	}
-	if err = g.update(ctx, func(t *sqlx.Tx) error { return bind(ctx, t, b) }); err != nil {
+	if err = g.update(ctx, func(t session) error { return bind(ctx, t, b) }); err != nil {
 		return fmt.Errorf("giving label %s on %s: %w", b.Label, b.Chain, err)
 	}
 	return nil
 }
 
-func bind(ctx context.Context, t *sqlx.Tx, b Binding) error {
-	return once(t.NamedExecContext(ctx, `INSERT INTO bindings (`+bindingColumns+`)
-		VALUES (:network, :chain, :path_index, :address, :label, :user_account, :since) ON CONFLICT DO NOTHING`, b))
+func bind(ctx context.Context, t session, b Binding) error {
+	return once(t.exec(ctx, `INSERT INTO bindings (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		b.Network, string(b.Chain), b.Index, b.Address, b.Label, b.User, b.Since))
 }
 
 // once is ErrTaken unless a row was written.
@@ -85,7 +85,7 @@ func once(r interface{ RowsAffected() (int64, error) }, err error) error {
 // Import takes over bindings from before the sign-guard kept them, all or none. What it knows of the same address or label stays, and must be the
 // same, or it is ErrTaken.
 func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err error) {
-	err = g.update(ctx, func(t *sqlx.Tx) error {
+	err = g.update(ctx, func(t session) error {
 		for _, b := range list {
 			if (b.Address == "") == (b.Label == "") || b.User == "" || b.Network == "" || b.Chain == "" {
 				return fmt.Errorf("%w: network, chain, user and either address or label are wanted", ErrRefused)
@@ -112,9 +112,9 @@ func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err erro
 	return added, nil
 }
 
-func importOne(ctx context.Context, t *sqlx.Tx, b Binding) error {
+func importOne(ctx context.Context, t session, b Binding) error {
 	if b.Address != "" {
-		if _, err := t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index); err != nil {
+		if _, err := t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index); err != nil {
 			return err
 		}
 	}
@@ -131,9 +131,9 @@ func (g *Guard) OfLabel(ctx context.Context, network, label string) (Binding, bo
 	return lookUp(ctx, g.db, `network = ? AND label = ? AND label <> ''`, network, label)
 }
 
-func lookUp(ctx context.Context, db sqlx.QueryerContext, where string, args ...any) (Binding, bool, error) {
+func lookUp(ctx context.Context, db session, where string, args ...any) (Binding, bool, error) {
 	var rows []Binding
-	if err := sqlx.SelectContext(ctx, db, &rows, `SELECT `+bindingColumns+` FROM bindings WHERE `+where, args...); err != nil {
+	if err := db.all(ctx, &rows, `SELECT `+bindingColumns+` FROM bindings WHERE `+where, args...); err != nil {
 		return Binding{}, false, fmt.Errorf("reading a binding: %w", err)
 	}
 	if len(rows) == 0 {
@@ -155,7 +155,7 @@ func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 			return nil, err
 		}
 		var found []string
-		if err := g.db.SelectContext(ctx, &found, query, args...); err != nil {
+		if err := g.db.all(ctx, &found, query, args...); err != nil {
 			return nil, fmt.Errorf("looking for addresses of ours on %s: %w", id, err)
 		}
 		for _, a := range found {
@@ -169,16 +169,16 @@ func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 // Watched answers the height of a chain from which on causes are checked: the first that it is told, for good.
 func (g *Guard) Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (since uint64, err error) {
 	var known []uint64
-	err = g.db.SelectContext(ctx, &known, `SELECT since FROM watched WHERE chain = ?`, string(id))
+	err = g.db.all(ctx, &known, `SELECT since FROM watched WHERE chain = ?`, string(id))
 	if err != nil || len(known) > 0 {
 		return first(known), err
 	}
 	if since, err = height(); err != nil {
 		return 0, err
 	}
-	err = g.update(ctx, func(t *sqlx.Tx) error {
-		_, err := t.ExecContext(ctx, `INSERT INTO watched (chain, since) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), since)
-		return errors.Join(err, t.GetContext(ctx, &since, `SELECT since FROM watched WHERE chain = ?`, string(id)))
+	err = g.update(ctx, func(t session) error {
+		_, err := t.exec(ctx, `INSERT INTO watched (chain, since) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), since)
+		return errors.Join(err, t.one(ctx, &since, `SELECT since FROM watched WHERE chain = ?`, string(id)))
 	})
 	return since, err
 }

@@ -2,7 +2,6 @@ package signguard_test
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,80 +11,85 @@ import (
 
 // TestBindings: an address and a label are one user's for good, whoever asks, and also after the file was opened again.
 func TestBindings(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "guard.db")
-	g := openGuard(t, path)
-	address := func(index uint32, place, user string) error {
-		return g.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: index, Address: place, User: user})
-	}
-	label := func(network, name, user string) error {
-		return g.GiveLabel(t.Context(), signguard.Binding{Network: network, Chain: "eth", Label: name, User: user, Since: 7})
-	}
-	require.NoError(t, address(0, "0xa", "alice"))
-	require.ErrorIs(t, address(0, "0xa", "eve"), signguard.ErrTaken)
-	require.ErrorIs(t, address(0, "0xe", "eve"), signguard.ErrTaken)
-	require.ErrorIs(t, address(1, "0xa", "eve"), signguard.ErrTaken)
-	require.NoError(t, g.GiveIndex(t.Context(), "eth", 2))
-	require.ErrorIs(t, address(2, "0xc", "eve"), signguard.ErrTaken, "given before the sign-guard kept to whom")
-	require.ErrorIs(t, address(3, "0xd", ""), signguard.ErrRefused)
-	require.ErrorIs(t, address(3, "", "eve"), signguard.ErrRefused)
+	onBoth(t, func(t *testing.T, open opener) {
+		g := open()
+		address := func(index uint32, place, user string) error {
+			return g.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: index, Address: place, User: user})
+		}
+		label := func(network, name, user string) error {
+			return g.GiveLabel(t.Context(), signguard.Binding{Network: network, Chain: "eth", Label: name, User: user, Since: 7})
+		}
+		require.NoError(t, address(0, "0xa", "alice"))
+		require.ErrorIs(t, address(0, "0xa", "eve"), signguard.ErrTaken)
+		require.ErrorIs(t, address(0, "0xe", "eve"), signguard.ErrTaken)
+		require.ErrorIs(t, address(1, "0xa", "eve"), signguard.ErrTaken)
+		require.NoError(t, g.GiveIndex(t.Context(), "eth", 2))
+		require.ErrorIs(t, address(2, "0xc", "eve"), signguard.ErrTaken, "given before the sign-guard kept to whom")
+		require.ErrorIs(t, address(3, "0xd", ""), signguard.ErrRefused)
+		require.ErrorIs(t, address(3, "", "eve"), signguard.ErrRefused)
 
-	require.NoError(t, label("main", "L", "alice"))
-	require.NoError(t, label("main", "L", "alice"))
-	require.ErrorIs(t, label("main", "L", "eve"), signguard.ErrTaken)
-	require.NoError(t, label("other", "L", "eve"))
-	require.ErrorIs(t, label("main", "", "eve"), signguard.ErrRefused)
+		require.NoError(t, label("main", "L", "alice"))
+		require.NoError(t, label("main", "L", "alice"))
+		require.ErrorIs(t, label("main", "L", "eve"), signguard.ErrTaken)
+		require.NoError(t, label("other", "L", "eve"))
+		require.ErrorIs(t, label("main", "", "eve"), signguard.ErrRefused)
 
-	require.NoError(t, g.Close())
-	g = openGuard(t, path)
-	b, ok, err := g.OfAddress(t.Context(), "eth", "0xa")
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, signguard.Binding{Network: "main", Chain: "eth", Address: "0xa", User: "alice"}, b)
-	b, ok, err = g.OfLabel(t.Context(), "main", "L")
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, []any{"alice", uint64(7)}, []any{b.User, b.Since})
-	owned, err := g.Owned(t.Context(), "eth", append(make([]string, 1200), "0xa", "0xe"))
-	require.NoError(t, err)
-	require.Equal(t, map[string]bool{"0xa": true}, owned)
-	_, ok, err = g.OfAddress(t.Context(), "bsc", "0xa")
-	require.NoError(t, err)
-	require.False(t, ok)
+		require.NoError(t, g.Close())
+		g = open()
+		b, ok, err := g.OfAddress(t.Context(), "eth", "0xa")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, signguard.Binding{Network: "main", Chain: "eth", Address: "0xa", User: "alice"}, b)
+		b, ok, err = g.OfLabel(t.Context(), "main", "L")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, []any{"alice", uint64(7)}, []any{b.User, b.Since})
+		owned, err := g.Owned(t.Context(), "eth", append(make([]string, 1200), "0xa", "0xe"))
+		require.NoError(t, err)
+		require.Equal(t, map[string]bool{"0xa": true}, owned)
+		_, ok, err = g.OfAddress(t.Context(), "bsc", "0xa")
+		require.NoError(t, err)
+		require.False(t, ok)
+	})
 }
 
 // TestImportedBindings are added to what is known, and contradict none of it.
 func TestImportedBindings(t *testing.T) {
-	g := openGuard(t, filepath.Join(t.TempDir(), "guard.db"))
-	require.NoError(t, g.GiveIndex(t.Context(), "eth", 0))
-	list := []signguard.Binding{
-		{Network: "main", Chain: "eth", Index: 0, Address: "0xa", User: "alice"}, {Network: "main", Chain: "eth", Label: "L", User: "bob"},
-	}
-	added, err := g.Import(t.Context(), list)
-	require.NoError(t, err)
-	require.Equal(t, 2, added)
-	added, err = g.Import(t.Context(), list)
-	require.NoError(t, err)
-	require.Zero(t, added)
-	list = append(list, signguard.Binding{Network: "main", Chain: "eth", Label: "M", User: "bob"})
-	list[1].User = "eve"
-	_, err = g.Import(t.Context(), list)
-	require.ErrorIs(t, err, signguard.ErrTaken)
-	_, ok, err := g.OfLabel(t.Context(), "main", "M")
-	require.NoError(t, err)
-	require.False(t, ok, "all or none")
-	_, err = g.Import(t.Context(), []signguard.Binding{{Network: "main", Chain: "eth", Address: "0xb", Label: "B", User: "bob"}})
-	require.ErrorIs(t, err, signguard.ErrRefused)
+	onBoth(t, func(t *testing.T, open opener) {
+		g := open()
+		require.NoError(t, g.GiveIndex(t.Context(), "eth", 0))
+		list := []signguard.Binding{
+			{Network: "main", Chain: "eth", Index: 0, Address: "0xa", User: "alice"}, {Network: "main", Chain: "eth", Label: "L", User: "bob"},
+		}
+		added, err := g.Import(t.Context(), list)
+		require.NoError(t, err)
+		require.Equal(t, 2, added)
+		added, err = g.Import(t.Context(), list)
+		require.NoError(t, err)
+		require.Zero(t, added)
+		list = append(list, signguard.Binding{Network: "main", Chain: "eth", Label: "M", User: "bob"})
+		list[1].User = "eve"
+		_, err = g.Import(t.Context(), list)
+		require.ErrorIs(t, err, signguard.ErrTaken)
+		_, ok, err := g.OfLabel(t.Context(), "main", "M")
+		require.NoError(t, err)
+		require.False(t, ok, "all or none")
+		_, err = g.Import(t.Context(), []signguard.Binding{{Network: "main", Chain: "eth", Address: "0xb", Label: "B", User: "bob"}})
+		require.ErrorIs(t, err, signguard.ErrRefused)
+	})
 }
 
 // TestWatchedFromTheFirstTime: where checking begins is said once.
 func TestWatchedFromTheFirstTime(t *testing.T) {
-	g := openGuard(t, filepath.Join(t.TempDir(), "guard.db"))
-	away := errors.New("the nodes are away")
-	_, err := g.Watched(t.Context(), "eth", func() (uint64, error) { return 0, away })
-	require.ErrorIs(t, err, away)
-	for _, height := range []uint64{40, 10, 90} {
-		since, err := g.Watched(t.Context(), "eth", func() (uint64, error) { return height, nil })
-		require.NoError(t, err)
-		require.Equal(t, uint64(40), since)
-	}
+	onBoth(t, func(t *testing.T, open opener) {
+		g := open()
+		away := errors.New("the nodes are away")
+		_, err := g.Watched(t.Context(), "eth", func() (uint64, error) { return 0, away })
+		require.ErrorIs(t, err, away)
+		for _, height := range []uint64{40, 10, 90} {
+			since, err := g.Watched(t.Context(), "eth", func() (uint64, error) { return height, nil })
+			require.NoError(t, err)
+			require.Equal(t, uint64(40), since)
+		}
+	})
 }

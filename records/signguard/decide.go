@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"gatewayd/chain"
 )
 
@@ -16,9 +14,9 @@ type Signed struct {
 	PaymentID uint64 `db:"payment_id"`
 }
 
-// SignedAt answers what may still pay, or has paid, at a number of an account.
+// SignedAt answers what was signed at a number of an account and is not decided.
 func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []Signed, err error) {
-	err = g.db.SelectContext(ctx, &list, `SELECT lineage, digest, payment_id FROM guard WHERE chain = ? AND account = ? AND number = ? AND live = 1`,
+	err = g.db.all(ctx, &list, `SELECT lineage, digest, payment_id FROM guard WHERE chain = ? AND account = ? AND number = ? AND live = 1`,
 		string(id), account, number)
 	if err != nil {
 		return nil, fmt.Errorf("asking the sign-guard what was signed at %d of %s on %s: %w", number, account, id, err)
@@ -33,23 +31,18 @@ type Outcome struct {
 	Number  uint64
 	Branch  uint64
 	Paid    bool // what was signed there is done; otherwise it never will be, nor what follows it in its line
+	Receive bool // it was signed to take something in
 }
 
-// Decide writes outcomes down. What was paid for is never authorized again, and what never will be leaves its cause free.
+// Decide writes outcomes down. What was paid for is never authorized again, and what never will be leaves its cause free. Either way the number of its
+// payment is free: records that were restored give numbers anew.
 func (g *Guard) Decide(ctx context.Context, list []Outcome) error {
 	if len(list) == 0 {
 		return nil
 	}
-	err := g.update(ctx, func(t *sqlx.Tx) error {
+	err := g.update(ctx, func(t session) error {
 		for _, o := range list {
-			statement := `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND (number = ? OR lineage > 0 AND number >= ?)`
-			args := []any{string(o.Chain), o.Account, o.Branch, o.Number, o.Number}
-			if o.Paid {
-				statement = `UPDATE authorizations SET state = 'spent' WHERE cause IN
-					(SELECT cause FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND live = 1)`
-				args = args[:4]
-			}
-			if _, err := t.ExecContext(ctx, statement, args...); err != nil {
+			if err := decide(ctx, t, o); err != nil {
 				return err
 			}
 		}
@@ -61,10 +54,37 @@ func (g *Guard) Decide(ctx context.Context, list []Outcome) error {
 	return nil
 }
 
+func decide(ctx context.Context, t session, o Outcome) error {
+	slot := []any{string(o.Chain), o.Account, o.Branch, o.Number}
+	switch {
+	case !o.Paid:
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND (number = ? OR lineage > 0 AND number >= ?)`,
+			append(slot, o.Number)...)
+		return err
+	case o.Receive:
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`, slot...)
+		return err
+	}
+	var causes []string
+	err := t.all(ctx, &causes, `SELECT cause FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND live = 1 AND cause <> ''`, slot...)
+	if err != nil || len(causes) == 0 {
+		return err
+	}
+	r, err := t.exec(ctx, `UPDATE authorizations SET state = 'spent' WHERE cause = ?`, causes[0])
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	_, err = t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND live = 1 AND cause = ?`, slot[0], slot[1], causes[0])
+	return err
+}
+
 // Undecided tells whether something that was signed for a payment is not proven void.
 func (g *Guard) Undecided(ctx context.Context, paymentID uint64) (bool, error) {
 	var n int
-	if err := g.db.GetContext(ctx, &n, `SELECT COUNT(*) FROM guard WHERE payment_id = ? AND live = 1`, paymentID); err != nil {
+	if err := g.db.one(ctx, &n, `SELECT COUNT(*) FROM guard WHERE payment_id = ? AND live = 1`, paymentID); err != nil {
 		return false, fmt.Errorf("asking the sign-guard for payment %d: %w", paymentID, err)
 	}
 	return n > 0, nil

@@ -13,6 +13,13 @@ func TestSignaturesAreDurable(t *testing.T) {
 	require.NoError(t, err)
 	defer g.Close()
 	var synchronous int
-	require.NoError(t, g.db.Get(&synchronous, "PRAGMA synchronous"))
+	require.NoError(t, g.pool.Get(&synchronous, "PRAGMA synchronous"))
 	require.Equal(t, 2, synchronous)
+}
+
+// Setting is a setting of the server's sessions.
+func (g *Guard) Setting(t *testing.T, name string) (value string) {
+	t.Helper()
+	require.NoError(t, g.pool.Get(&value, "SHOW "+name))
+	return value
 }

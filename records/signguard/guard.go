@@ -1,17 +1,16 @@
-// Package signguard is the sign-guard: a file of its own beside the keys that knows for good what each slot was first signed for.
+// Package signguard is the sign-guard: a file of its own beside the keys, or a PostgreSQL database of its own, that knows for good what each slot was first
+// signed for.
 package signguard
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"gatewayd/chain"
-	"gatewayd/internal/database"
 )
 
 // What callers test for with errors.Is.
@@ -20,12 +19,16 @@ var (
 	ErrTaken   = errors.New("the index was given before")
 )
 
-// sqliteOptions make each signature durable before it is made (docs/payment-rules.md 5).
-const sqliteOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256&_txlock=immediate"
-
-// Guard is the sign-guard: a file of its own beside the key that remembers for good what each slot was first signed for. It outlives a records
-// database restored from a backup, which may have forgotten what it bound (docs/payment-rules.md 5). Ask it before every signature.
-type Guard struct{ db *sqlx.DB }
+// Guard is the sign-guard, which remembers for good what each slot was first signed for. It outlives a records database restored from a backup, which may
+// have forgotten what it bound (docs/payment-rules.md 5). Ask it before every signature. Several processes may have one open; Hold makes one of them
+// the only one that signs.
+type Guard struct {
+	pool  *sqlx.DB
+	db    session // of the pool
+	url   string
+	file  string // empty: it is on a server
+	epoch uint64 // of who holds it; 0: nobody does, and every commit passes
+}
 
 const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
@@ -34,45 +37,6 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
 CREATE INDEX IF NOT EXISTS guard_of_payment ON guard (payment_id);
 CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;`
-
-// Open opens the sign-guard's file, making it when it is missing.
-func Open(path string) (*Guard, error) {
-	db, err := database.Open(context.Background(), "sqlite:"+path, database.SQLite{Writes: sqliteOptions, Checked: true}, database.Postgres{})
-	if err != nil {
-		return nil, fmt.Errorf("opening the sign-guard: %w", err)
-	}
-	g := &Guard{db: db.Writes}
-	if err := g.migrate(context.Background()); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the sign-guard: %w", err), g.Close())
-	}
-	return g, nil
-}
-
-// migrate makes what a new file, or one of an earlier version, lacks. What was signed before there were authorizations may be signed again as it is.
-func (g *Guard) migrate(ctx context.Context) error {
-	return g.write(ctx, func(t *sqlx.Tx) error {
-		if err := identify(ctx, t); err != nil {
-			return err
-		}
-		if _, err := t.ExecContext(ctx, guardSchema); err != nil {
-			return err
-		}
-		var columns []string
-		if err := t.SelectContext(ctx, &columns, `SELECT name FROM pragma_table_info('guard')`); err != nil {
-			return err
-		}
-		if !slices.Contains(columns, "cause") {
-			if _, err := t.ExecContext(ctx, `ALTER TABLE guard ADD COLUMN cause TEXT NOT NULL DEFAULT ''`); err != nil {
-				return err
-			}
-		}
-		_, err := t.ExecContext(ctx, authorizationSchema+spendingSchema+bindingSchema)
-		return err
-	})
-}
-
-// Close closes the file.
-func (g *Guard) Close() error { return g.db.Close() }
 
 type guardRow struct {
 	Digest    string `db:"digest"`
@@ -94,7 +58,7 @@ type Signature struct {
 // that it lost it; branches exclude each other on the ledger. A cancellation passes at any slot; at a slot that nothing was signed for yet, it keeps
 // the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
-	return g.update(ctx, func(t *sqlx.Tx) error {
+	return g.update(ctx, func(t session) error {
 		for _, w := range wanted {
 			if err := allow(ctx, t, id, w); err != nil {
 				return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", w.PaymentID, id, w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, err)
@@ -104,12 +68,12 @@ func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) err
 	})
 }
 
-func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) error {
+func allow(ctx context.Context, t session, id chain.ID, w Signature) error {
 	if w.Digest == "" || !w.Cancel && w.PaymentID == 0 {
 		return fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused)
 	}
 	var known []guardRow
-	err := t.SelectContext(ctx, &known, `SELECT digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
+	err := t.all(ctx, &known, `SELECT digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
 		string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce)
 	switch {
 	case err != nil:
@@ -127,7 +91,7 @@ func allow(ctx context.Context, t *sqlx.Tx, id chain.ID, w Signature) error {
 	if w.Cancel {
 		w.PaymentID, live = 0, 0
 	}
-	r, err := t.ExecContext(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	r, err := t.exec(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`, string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live, cause)
 	if err != nil {
 		return err
@@ -145,7 +109,7 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage,
 		Branch uint64 `db:"lineage"`
 		Number uint64 `db:"number"`
 	}
-	err = g.db.SelectContext(ctx, &rows, `SELECT lineage, number FROM guard WHERE chain = ? AND account = ? ORDER BY lineage DESC, number DESC LIMIT 1`,
+	err = g.db.all(ctx, &rows, `SELECT lineage, number FROM guard WHERE chain = ? AND account = ? ORDER BY lineage DESC, number DESC LIMIT 1`,
 		string(id), account)
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("asking the sign-guard where %s on %s ends: %w", account, id, err)
@@ -159,7 +123,7 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage,
 // First answers the lowest number that the account signed at, in any branch; ok is false for an account that never signed.
 func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
 	var numbers []uint64
-	err = g.db.SelectContext(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY number LIMIT 1`, string(id), account)
+	err = g.db.all(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY number LIMIT 1`, string(id), account)
 	if err != nil {
 		return 0, false, fmt.Errorf("asking the sign-guard where %s on %s begins: %w", account, id, err)
 	}
@@ -172,8 +136,8 @@ func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number 
 // GiveIndex remembers for good that the address of an index is given to a user, or is ErrTaken when it was given before: the user of a
 // database restored from a backup, who is forgotten there, must not share an address with the next one.
 func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
-	err := g.update(ctx, func(t *sqlx.Tx) error {
-		r, err := t.ExecContext(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index)
+	err := g.update(ctx, func(t session) error {
+		r, err := t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index)
 		if err != nil {
 			return err
 		}
@@ -190,8 +154,8 @@ func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error 
 
 // Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
 func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
-	err := g.update(ctx, func(t *sqlx.Tx) error {
-		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ?`, paymentID)
+	err := g.update(ctx, func(t session) error {
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ?`, paymentID)
 		return err
 	})
 	if err != nil {
@@ -204,8 +168,8 @@ func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 // there can pay any more. Of an account that goes on in a new line it frees everything: lines exclude each other. After a restored backup the ids of
 // payments are given anew, and an old signature must not stand for a new payment.
 func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
-	err := g.update(ctx, func(t *sqlx.Tx) error {
-		_, err := t.ExecContext(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND (number < ? OR lineage > 0)`, string(id), account, next)
+	err := g.update(ctx, func(t session) error {
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND (number < ? OR lineage > 0)`, string(id), account, next)
 		return err
 	})
 	if err != nil {
@@ -214,32 +178,12 @@ func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next u
 	return nil
 }
 
-// update is a transaction that counts: the records note how many there were.
-func (g *Guard) update(ctx context.Context, f func(*sqlx.Tx) error) error {
-	return g.write(ctx, func(t *sqlx.Tx) error {
-		if err := f(t); err != nil {
-			return err
-		}
-		_, err := t.ExecContext(ctx, `UPDATE identity SET commits = commits + 1`)
-		return err
-	})
-}
-
-func (g *Guard) write(ctx context.Context, f func(*sqlx.Tx) error) error {
-	t, err := g.db.BeginTxx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer t.Rollback()
-	if err := f(t); err != nil {
-		return err
-	}
-	return t.Commit()
-}
-
 // Lacks names something that the file of another sign-guard knows and this one does not, or is empty: then this one is at least as new.
 func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error) {
-	conn, err := g.db.Connx(ctx) // the attached file is this connection's
+	if g.file == "" {
+		return "", errors.New("only files of sign-guards are compared")
+	}
+	conn, err := g.pool.Connx(ctx) // the attached file is this connection's
 	if err != nil {
 		return "", err
 	}
@@ -275,12 +219,12 @@ func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error
 
 // PassOver takes the next count addresses of a chain as given: what a guard from a backup has forgotten of them is nobody else's then.
 func (g *Guard) PassOver(ctx context.Context, id chain.ID, count int) error {
-	err := g.update(ctx, func(t *sqlx.Tx) error {
+	err := g.update(ctx, func(t session) error {
 		var next int64
-		if err := t.GetContext(ctx, &next, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM given WHERE chain = ?`, string(id)); err != nil {
+		if err := t.one(ctx, &next, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM given WHERE chain = ?`, string(id)); err != nil {
 			return err
 		}
-		_, err := t.ExecContext(ctx, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+		_, err := t.exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
 			INSERT INTO given (chain, path_index) SELECT ?, ? + i FROM n WHERE ? > 0`, count, string(id), next, count)
 		return err
 	})

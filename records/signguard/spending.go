@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"gatewayd/chain"
 )
 
@@ -34,7 +32,7 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 		Amount  chain.Amount `db:"amount"`
 		Created int64        `db:"created_at"`
 	}
-	err := g.db.SelectContext(ctx, &rows, `SELECT chain, user_account, payee, asset, amount, created_at FROM authorizations
+	err := g.db.all(ctx, &rows, `SELECT chain, user_account, payee, asset, amount, created_at FROM authorizations
 		WHERE created_at >= ? AND digest LIKE 'credit|%' ORDER BY created_at`, at.UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("reading what was authorized since %s: %w", at.UTC().Format(time.RFC3339), err)
@@ -49,7 +47,7 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 // PaidTo tells whether a payee was ever paid on a chain, or is to be.
 func (g *Guard) PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error) {
 	var found []int
-	err := g.db.SelectContext(ctx, &found, `SELECT 1 FROM authorizations WHERE payee = ? AND chain = ? LIMIT 1`, payee, string(id))
+	err := g.db.all(ctx, &found, `SELECT 1 FROM authorizations WHERE payee = ? AND chain = ? LIMIT 1`, payee, string(id))
 	if err != nil {
 		return false, fmt.Errorf("asking the sign-guard whether %s was paid on %s: %w", payee, id, err)
 	}
@@ -63,7 +61,7 @@ func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 		Most  chain.Amount `db:"most"`
 		At    int64        `db:"at"`
 	}
-	if err := g.db.SelectContext(ctx, &rows, `SELECT chain, most, at FROM fees WHERE at >= ? ORDER BY at`, at.UnixMilli()); err != nil {
+	if err := g.db.all(ctx, &rows, `SELECT chain, most, at FROM fees WHERE at >= ? ORDER BY at`, at.UnixMilli()); err != nil {
 		return nil, fmt.Errorf("reading the fees since %s: %w", at.UTC().Format(time.RFC3339), err)
 	}
 	list := make([]Fee, len(rows))
@@ -78,7 +76,7 @@ func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]ch
 	list := make([]chain.Amount, len(slots))
 	for i, s := range slots {
 		var known []chain.Amount
-		err := g.db.SelectContext(ctx, &known, `SELECT most FROM fees WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
+		err := g.db.all(ctx, &known, `SELECT most FROM fees WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
 			string(id), s.Account, s.Branch, s.Nonce)
 		if err != nil {
 			return nil, fmt.Errorf("reading the fee of %s %s %d/%d: %w", id, s.Account, s.Branch, s.Nonce, err)
@@ -92,9 +90,9 @@ func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]ch
 
 // NoteFees stores fees as of a time, in one durable commit.
 func (g *Guard) NoteFees(ctx context.Context, id chain.ID, at time.Time, fees []Fee) error {
-	err := g.update(ctx, func(t *sqlx.Tx) error {
+	err := g.update(ctx, func(t session) error {
 		for _, f := range fees {
-			_, err := t.ExecContext(ctx, `INSERT INTO fees (chain, account, lineage, number, most, at) VALUES (?, ?, ?, ?, ?, ?)
+			_, err := t.exec(ctx, `INSERT INTO fees (chain, account, lineage, number, most, at) VALUES (?, ?, ?, ?, ?, ?)
 				ON CONFLICT (chain, account, lineage, number) DO UPDATE SET most = excluded.most, at = excluded.at`,
 				string(id), f.Slot.Account, f.Slot.Branch, f.Slot.Nonce, f.Most, at.UnixMilli())
 			if err != nil {

@@ -18,6 +18,7 @@ type Event struct {
 	SubjectID string
 	Event     string
 	Detail    string
+	Digest    string // of this line and, by the digest of the line before, of all before it; given by the store
 }
 
 type eventRow struct {
@@ -103,7 +104,15 @@ func writeNumber(h hash.Hash, n uint64) {
 }
 
 func (r eventRow) event() Event {
-	return Event{Seq: r.Seq, At: FromMillis(r.At), Actor: r.Actor, Subject: r.Subject, SubjectID: r.SubjectID, Event: r.Event, Detail: r.Detail}
+	return Event{Seq: r.Seq, At: FromMillis(r.At), Actor: r.Actor, Subject: r.Subject, SubjectID: r.SubjectID, Event: r.Event, Detail: r.Detail, Digest: r.Digest}
+}
+
+func eventsOf(rows []eventRow) []Event {
+	out := make([]Event, len(rows))
+	for i, r := range rows {
+		out[i] = r.event()
+	}
+	return out
 }
 
 // History answers the lines about one subject, oldest first.
@@ -113,11 +122,7 @@ func (tx *Tx) History(subject, id string) ([]Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s %s: %w", subject, id, err)
 	}
-	out := make([]Event, len(rows))
-	for i, r := range rows {
-		out[i] = r.event()
-	}
-	return out, nil
+	return eventsOf(rows), nil
 }
 
 // HistoryAfter answers the lines after one, oldest first.
@@ -126,11 +131,20 @@ func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	if err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, seq, limit); err != nil {
 		return nil, fmt.Errorf("reading the history: %w", err)
 	}
-	out := make([]Event, len(rows))
-	for i, r := range rows {
-		out[i] = r.event()
+	return eventsOf(rows), nil
+}
+
+// HistoryBefore answers the lines before one, newest first; people leaves out what the daemon did by itself.
+func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error) {
+	query := `SELECT ` + eventColumns + ` FROM history WHERE seq < ? ORDER BY seq DESC LIMIT ? + 0`
+	if people {
+		query = `SELECT ` + eventColumns + ` FROM history WHERE actor <> 'daemon' AND seq < ? ORDER BY seq DESC LIMIT ? + 0`
 	}
-	return out, nil
+	var rows []eventRow
+	if err := tx.List(&rows, query, seq, limit); err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	return eventsOf(rows), nil
 }
 
 // VerifyHistory recomputes the chain of digests over the whole history. Lines cut off at its end cannot be told from lines never written:

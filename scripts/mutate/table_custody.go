@@ -4,7 +4,7 @@ package main
 func custodyRules() []mutant {
 	claims := suite{"./signer/cause", "^(TestAlteredClaims|TestTransfersThatProveNothing|TestDepthIsTheSigners|TestThiefGetsNothing)$"}
 	leave := suite{"./signer", "^(TestNothingIsSignedWithoutAuthorization|TestCausesAreAuthorizedOnce|TestNumbersOfPaymentsComeAgain|TestMalformedClaims|TestChecksRunInOrder)$"}
-	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestAddressesAreOurs)$"}
+	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestAddressesAreOurs)$"}
 	bound := suite{"./records/signguard", "^(TestBindings|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
@@ -18,6 +18,7 @@ func custodyRules() []mutant {
 		{name: "custody: every check is asked", rule: "a claim passes all checks", file: "signer/authorize.go", old: "if verdicts[i].State != chain.Authorized {", new: "if verdicts[i].State == chain.RefusedClaim {", suite: leave},
 		{name: "custody: final for us", rule: "outcomes are read from final blocks", file: "signer/decide.go", old: "if height > head.Final.Height {", new: "if false {", suite: decides},
 		{name: "custody: freed by evidence", rule: "the daemon's word frees nothing", file: "signer/signer.go", old: "if s.ledgers == nil {\n\t\treturn s.guard.Free", new: "if true {\n\t\treturn s.guard.Free", suite: decides},
+		{name: "custody: what is decided frees its number", rule: "the number of what is paid may be another payment's after a restore", file: "records/signguard/decide.go", old: "AND account = ? AND live = 1 AND cause = ?`,", new: "AND account = ? AND live = 2 AND cause = ?`,", suite: decides},
 		{name: "custody: released by evidence", rule: "the daemon's word releases nothing", file: "signer/signer.go", old: "if s.ledgers != nil {\n\t\treturn nil\n\t}\n\treturn s.guard.Release", new: "return s.guard.Release", suite: decides},
 		{name: "custody: cancellations end", rule: "nothing is cancelled where nothing was signed", file: "signer/signer.go", old: "if err == nil && o.Slot.Nonce >= next {", new: "if false {", suite: claims},
 		{name: "custody: what was done counts", rule: "a transaction pays what it says", file: "signer/decide.go", old: "Paid: tx.OK && does(did, w.Digest)", new: "Paid: tx.OK && (true || does(did, w.Digest))", suite: decides},
@@ -42,8 +43,13 @@ func custodyRules() []mutant {
 		{name: "custody: a refund's bound", rule: "a refund is at most the transfer", file: pay, old: "case t.Amount.Less(p.Amount):", new: "case false:", suite: claims},
 		{name: "custody: a refund's asset", rule: "a refund is in the transfer's asset", file: pay, old: "case p.Asset != t.Asset:", new: "case false:", suite: claims},
 		{name: "custody: the sender", rule: "the sender that lists are asked for is the transfer's", file: cause, old: "if claim.Cause.Sender != t.From {", new: "if false {", suite: claims},
-		{name: "custody: sweeps stay ours", rule: "a sweep goes to an account of ours", file: cause, old: "case !ours:\n\t\treturn refused(\"%s is no account of %s: a", new: "case !ours && false:\n\t\treturn refused(\"%s is no account of %s: a", suite: claims},
+		{name: "custody: sweeps stay ours", rule: "a sweep goes to an account of ours", file: cause, old: "case !ours:\n\t\treturn refused(\"%s is no account of %s: %s", new: "case !ours && false:\n\t\treturn refused(\"%s is no account of %s: %s", suite: claims},
 		{name: "custody: sweeps end at payers", rule: "a sweep goes to an account that pays", file: cause, old: "case p.Purpose == chain.Sweep && to.Kind != Hot && to.Kind != Gateway:", new: "case p.Purpose == chain.Sweep && to.Kind != Hot && false:", suite: claims},
+		{name: "sweep: unjudged coin stays", rule: "no coin is swept before its sender was looked up", file: "watcher/sweep.go", old: "accounts[account] = true\n\t\t}\n\t}\n\treturn accounts, err", new: "accounts[account] = false\n\t\t}\n\t}\n\treturn accounts, err", suite: watch("TestCoinWaitsForItsVerdict")},
+		{name: "sweep: unproven coin stays", rule: "no coin is swept whose deposit nothing proves", file: "watcher/sweep.go", old: "{records.HeldListed, records.HeldUnproven}", new: "{records.HeldListed}", suite: watch("TestCoinWaitsForItsVerdict")},
+		{name: "custody: cold money's address", rule: "cold money goes to the cold address of the signer's own configuration", file: cause, old: "case p.To != token.Cold || p.Label != \"\":", new: "case p.Label != \"\":", suite: claims},
+		{name: "custody: cold money's account", rule: "cold money leaves a hot account", file: cause, old: "case id != n.Source || from.Kind != Hot:", new: "case id != n.Source:", suite: claims},
+		{name: "custody: cold money's asset", rule: "cold money is in its token's asset", file: cause, old: "case !known || p.Asset != token.Asset:", new: "case !known:", suite: claims},
 		{name: "custody: gas leaves the gas account", rule: "coin for gas leaves the gas account only", file: cause, old: "case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):", new: "case false:", suite: claims},
 	}
 }

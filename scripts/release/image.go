@@ -24,11 +24,23 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// owner is the user that the image runs as, and whose the folders are that it writes to: distroless's nonroot.
-const owner = 65532
+// Users of the image: the one that it runs as, distroless's nonroot, and the one that `gatewayd signer` runs as.
+const (
+	owner  = 65532
+	signer = 65533
+)
 
-// writable are the folders that the image has for it.
-var writable = []string{"data/", "home/nonroot/"}
+// folder is one that a user of the image writes to.
+type folder struct {
+	name string
+	user int
+	mode int64
+}
+
+// writable are all of them. The signer's socket lies where its group comes in.
+var writable = []folder{
+	{"data/", owner, 0o700}, {"home/nonroot/", owner, 0o700}, {"var/lib/gatewayd-signer/", signer, 0o700}, {"run/gatewayd-signer/", signer, 0o750},
+}
 
 // image is one to be made.
 type image struct {
@@ -131,8 +143,8 @@ func (m image) write(index v1.ImageIndex, path string) error {
 	return out.Close()
 }
 
-// pack writes a folder as a tar of the same bytes each time: sorted, of one time, all of it root's; then the folders that are the image's user's.
-func pack(w io.Writer, root string, when time.Time, own []string) error {
+// pack writes a folder as a tar of the same bytes each time: sorted, of one time, all of it root's; then the folders that are its users'.
+func pack(w io.Writer, root string, when time.Time, own []folder) error {
 	t := tar.NewWriter(w)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == root {
@@ -144,8 +156,8 @@ func pack(w io.Writer, root string, when time.Time, own []string) error {
 		}
 		return packOne(t, path, filepath.ToSlash(name), d, when)
 	})
-	for _, name := range own {
-		err = errors.Join(err, t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name, Mode: 0o700, Uid: owner, Gid: owner, ModTime: when, Format: tar.FormatPAX}))
+	for _, f := range own {
+		err = errors.Join(err, t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: f.name, Mode: f.mode, Uid: f.user, Gid: f.user, ModTime: when, Format: tar.FormatPAX}))
 	}
 	return errors.Join(err, t.Close())
 }

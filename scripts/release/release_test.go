@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -81,6 +82,10 @@ func TestImage(t *testing.T) {
 		require.EqualValues(t, 0o1777, files["tmp/"].Mode)
 		require.Equal(t, owner, files["data/"].Uid)
 		require.Equal(t, owner, files["home/nonroot/"].Gid)
+		require.Equal(t, signer, files["var/lib/gatewayd-signer/"].Uid)
+		require.EqualValues(t, 0o700, files["var/lib/gatewayd-signer/"].Mode)
+		require.Equal(t, signer, files["run/gatewayd-signer/"].Gid)
+		require.EqualValues(t, 0o750, files["run/gatewayd-signer/"].Mode)
 	}
 }
 
@@ -116,6 +121,10 @@ func TestDockerfileHasTheSameConfiguration(t *testing.T) {
 	require.NoError(t, err)
 	said := map[string]string{}
 	_, final, _ := strings.Cut(string(text), "FROM scratch\n")
+	for _, f := range writable {
+		require.Regexp(t, fmt.Sprintf("(?m)^COPY --from=build --chown=%d:%[1]d \\S+ /%s$", f.user, strings.TrimSuffix(f.name, "/")), final)
+		require.Contains(t, string(text), fmt.Sprintf("mkdir -m %o ", f.mode))
+	}
 	for line := range strings.Lines(final) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		said[key] = value

@@ -1,23 +1,49 @@
 package approval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/internal/passkey"
 )
 
 // Config is the section signer.approvals of the configuration. Without approvers nothing wants an approval, and nothing can be approved.
 type Config struct {
 	Needed    int        `yaml:"needed"` // how many approvers must sign: 1 or 2; default 1
+	URL       string     `yaml:"url"`    // of the operators' console, where passkeys sign; default http://localhost:8070
 	Approvers []Approver `yaml:"approvers"`
 	Tokens    []Token    `yaml:"tokens"`
 }
 
-// Approver is a person with a key.
+// Approver is a person with a key of one of two kinds.
 type Approver struct {
-	Name string `yaml:"name"`
-	Key  string `yaml:"key"` // public, as `gatewayd approver new` prints it
+	Name    string `yaml:"name"`
+	Key     string `yaml:"key"`     // public, as `gatewayd approver new` prints it
+	Passkey string `yaml:"passkey"` // public, as `gatewayd console passkeys` shows it
+}
+
+// PublicKey is the text of the one that there is.
+func (a Approver) PublicKey() string { return cmp.Or(a.Key, a.Passkey) }
+
+func (c Config) publicKey(a Approver) (publicKey, error) {
+	if a.Key != "" && a.Passkey != "" || a.PublicKey() == "" {
+		return nil, errors.New("key or passkey is wanted, and not both")
+	}
+	if a.Key != "" {
+		public, err := ParsePublic(a.Key)
+		return ed25519Key(public), err
+	}
+	key, err := passkey.ParseKey(a.Passkey)
+	if err != nil {
+		return nil, err
+	}
+	site, err := passkey.ParseSite(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("url: %w", err)
+	}
+	return passkeyOf{site, key}, nil
 }
 
 // Token says which payments of a gateway token want approvals, on each of its chains. Amounts are integers in the token's smallest unit.
@@ -35,6 +61,7 @@ func (c Config) WithDefaults() Config {
 	if c.Needed == 0 {
 		c.Needed = 1
 	}
+	c.URL = cmp.Or(c.URL, DefaultURL)
 	return c
 }
 
@@ -48,6 +75,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("approvers: %d are the most", maxApprovers)
 	case len(c.Tokens) > 0 && len(c.Approvers) < c.Needed:
 		return fmt.Errorf("approvers: %d for %d signatures: nothing could ever be approved", len(c.Approvers), c.Needed)
+	}
+	if _, err := passkey.ParseSite(c.URL); err != nil {
+		return fmt.Errorf("url: %w", err)
 	}
 	if err := c.checkApprovers(); err != nil {
 		return fmt.Errorf("approvers: %w", err)
@@ -74,13 +104,13 @@ func (c Config) checkApprovers() error {
 		if a.Name == "" || names[a.Name] {
 			return fmt.Errorf("name %q is empty or used twice", a.Name)
 		}
-		if _, err := ParsePublic(a.Key); err != nil {
+		if _, err := c.publicKey(a); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}
-		if keys[a.Key] {
+		if keys[a.PublicKey()] {
 			return errors.New(a.Name + ": the key is another approver's as well")
 		}
-		names[a.Name], keys[a.Key] = true, true
+		names[a.Name], keys[a.PublicKey()] = true, true
 	}
 	return nil
 }

@@ -46,29 +46,58 @@ func Text(id chain.ID, c chain.Claim, expires int64, nonce string) []byte {
 	return []byte(b.String())
 }
 
-// Sign approves a payment until a time.
-func Sign(key ed25519.PrivateKey, id chain.ID, c chain.Claim, until time.Time) (Signature, error) {
+// NewNonce makes two approvals of one payment differ.
+func NewNonce() (string, error) {
 	nonce := make([]byte, 16)
 	if _, err := rand.Read(nonce); err != nil {
-		return Signature{}, fmt.Errorf("making a nonce: %w", err)
+		return "", fmt.Errorf("making a nonce: %w", err)
 	}
-	s := Signature{Key: PublicText(key.Public().(ed25519.PublicKey)), Expires: until.Unix(), Nonce: base64.RawURLEncoding.EncodeToString(nonce)}
+	return base64.RawURLEncoding.EncodeToString(nonce), nil
+}
+
+// Sign approves a payment until a time.
+func Sign(key ed25519.PrivateKey, id chain.ID, c chain.Claim, until time.Time) (Signature, error) {
+	nonce, err := NewNonce()
+	if err != nil {
+		return Signature{}, err
+	}
+	s := Signature{Key: PublicText(key.Public().(ed25519.PublicKey)), Expires: until.Unix(), Nonce: nonce}
 	s.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, Text(id, c, s.Expires, s.Nonce)))
 	return s, nil
 }
 
+// publicKey tells whether a signature is its own, of a text.
+type publicKey interface {
+	signed(text, signature []byte, s Signature) error
+}
+
+var (
+	errNoSignature   = fmt.Errorf("%w: it is no signature", ErrRefused)
+	errSomethingElse = fmt.Errorf("%w: it is for something else than this payment", ErrRefused)
+)
+
+type ed25519Key ed25519.PublicKey
+
+func (k ed25519Key) signed(text, signature []byte, _ Signature) error {
+	switch {
+	case len(signature) != ed25519.SignatureSize:
+		return errNoSignature
+	case !ed25519.Verify(ed25519.PublicKey(k), text, signature):
+		return errSomethingElse
+	}
+	return nil
+}
+
 // verify tells whether a signature of a key is for a payment and counts now.
-func verify(key ed25519.PublicKey, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
+func verify(key publicKey, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
 	raw, err := base64.StdEncoding.DecodeString(s.Signature)
 	switch expires := time.Unix(s.Expires, 0); {
-	case err != nil || len(raw) != ed25519.SignatureSize || len(s.Nonce) > 64:
-		return fmt.Errorf("%w: it is no signature", ErrRefused)
+	case err != nil || len(s.Nonce) > 64:
+		return errNoSignature
 	case !now.Before(expires):
 		return fmt.Errorf("%w: it ended at %s", ErrRefused, expires.UTC().Format(time.RFC3339))
 	case expires.Sub(now) > longest:
 		return fmt.Errorf("%w: it would count until %s, longer than %s", ErrRefused, expires.UTC().Format(time.RFC3339), longest)
-	case !ed25519.Verify(key, Text(id, c, s.Expires, s.Nonce), raw):
-		return fmt.Errorf("%w: it is for something else than this payment", ErrRefused)
 	}
-	return nil
+	return key.signed(Text(id, c, s.Expires, s.Nonce), raw, s)
 }

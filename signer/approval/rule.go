@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"crypto/ed25519"
 	"fmt"
 	"strings"
 	"time"
@@ -31,7 +30,7 @@ type threshold struct {
 
 type approver struct {
 	name string
-	key  ed25519.PublicKey
+	key  publicKey
 }
 
 // Rule says which payments want approvals, and whether they have them.
@@ -46,11 +45,11 @@ func NewRule(cfg Config, assets []Asset) (*Rule, error) {
 	cfg = cfg.WithDefaults()
 	r := &Rule{needed: cfg.Needed, approvers: map[string]approver{}, assets: map[key]threshold{}}
 	for _, a := range cfg.Approvers {
-		public, err := ParsePublic(a.Key)
+		public, err := cfg.publicKey(a)
 		if err != nil {
 			return nil, fmt.Errorf("approvers: %s: %w", a.Name, err)
 		}
-		r.approvers[a.Key] = approver{a.Name, public}
+		r.approvers[a.PublicKey()] = approver{a.Name, public}
 	}
 	for _, t := range cfg.Tokens {
 		for _, a := range assets {

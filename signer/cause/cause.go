@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"gatewayd/chain"
 	"gatewayd/policy"
@@ -49,6 +50,7 @@ type Account struct {
 	Network string
 	Kind    Kind
 	Shared  bool // labels at it tell users apart
+	Retired bool // it pays nobody any more, and nothing is brought to it but coin for its fees
 }
 
 // Parts is what a Checker works with.
@@ -62,7 +64,7 @@ type Parts struct {
 // Checker answers claims. It is safe for concurrent use.
 type Checker struct {
 	parts  Parts
-	ours   map[place]Account
+	ours   atomic.Pointer[map[place]Account] // exchanged as a whole, never written to
 	blocks *blocks
 }
 
@@ -73,11 +75,24 @@ type place struct {
 
 // New is a checker that has read nothing yet.
 func New(p Parts) *Checker {
-	c := &Checker{parts: p, ours: map[place]Account{}, blocks: newBlocks()}
-	for _, a := range p.Accounts {
-		c.ours[place{a.Chain, a.Address}] = a
-	}
+	c := &Checker{parts: p, blocks: newBlocks()}
+	c.Take(p.Accounts)
 	return c
+}
+
+// Take takes other accounts, of all networks, for those that it knows.
+func (c *Checker) Take(accounts []Account) {
+	ours := make(map[place]Account, len(accounts))
+	for _, a := range accounts {
+		ours[place{a.Chain, a.Address}] = a
+	}
+	c.ours.Store(&ours)
+}
+
+// at is the account of ours at an address.
+func (c *Checker) at(id chain.ID, address string) (Account, bool) {
+	a, ok := (*c.ours.Load())[place{id, address}]
+	return a, ok
 }
 
 // Begin notes from where on each chain is watched, once for good: from its final point at the signer's first start. What was final before may have been
@@ -163,8 +178,13 @@ func (c *Checker) prove(ctx context.Context, look *look, id chain.ID, claim chai
 	}
 	switch claim.Payment.Purpose {
 	case chain.Credit, chain.Refund:
+		if payer.Retired { // nobody is to be refused because signer and daemon have not learnt of it at one moment
+			return later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
+		}
 	case chain.Sweep, chain.Gas:
 		return c.internal(ctx, n, id, payer, claim)
+	case chain.Cold:
+		return cold(n, id, payer, claim)
 	default:
 		return refused("nothing allows a %s", claim.Payment.Purpose)
 	}
@@ -195,7 +215,7 @@ func (c *Checker) network(name string) (policy.Network, bool) {
 
 // own answers an account of ours of a network: one that the configuration names, or a deposit address, which has no kind.
 func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, address string) (Account, bool, error) {
-	if a, ok := c.ours[place{id, address}]; ok {
+	if a, ok := c.at(id, address); ok {
 		return a, a.Network == n.Name, nil
 	}
 	if id != n.Source {
@@ -205,6 +225,9 @@ func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, addres
 	return Account{Chain: id, Address: address, Network: n.Name}, ok && b.Network == n.Name, err
 }
 
+// ownMoney is what moves between our own accounts, as refusals call it.
+var ownMoney = map[chain.Purpose]string{chain.Sweep: "what is swept", chain.Gas: "coin for gas"}
+
 // internal passes what stays ours: from deposit addresses and between accounts that pay, and coin for fees.
 func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, from Account, claim chain.Claim) error {
 	p := claim.Payment
@@ -213,13 +236,33 @@ func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, f
 	case err != nil:
 		return err
 	case !ours:
-		return refused("%s is no account of %s: a %s goes to our own accounts only", p.To, n.Name, p.Purpose)
+		return refused("%s is no account of %s: %s goes to our own accounts only", p.To, n.Name, ownMoney[p.Purpose])
 	case p.Label != "":
 		return refused("a %s has no label", p.Purpose)
 	case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):
 		return refused("only the gas account pays for gas, in coin")
 	case p.Purpose == chain.Sweep && to.Kind != Hot && to.Kind != Gateway:
 		return refused("a sweep goes to an account that pays")
+	case p.Purpose == chain.Sweep && to.Retired:
+		return later("%s is retired: a sweep goes to an account that pays", p.To)
+	}
+	return nil
+}
+
+// cold passes what a hot account sends to the cold address that the signer's own configuration has for the token. It stays ours, so nothing bounds it
+// but the budget of fees.
+func cold(n policy.Network, id chain.ID, from Account, claim chain.Claim) error {
+	p := claim.Payment
+	token, known := n.Token(claim.Cause.Token)
+	switch {
+	case id != n.Source || from.Kind != Hot:
+		return refused("cold money comes from a hot account of %s", n.Source)
+	case !known || p.Asset != token.Asset:
+		return refused("network %s has no token %q of %s", n.Name, claim.Cause.Token, p.Asset)
+	case token.Cold == "":
+		return refused("token %s has no cold address in the signer's configuration", token.TokenID)
+	case p.To != token.Cold || p.Label != "":
+		return refused("the cold address of %s is %s, not %s %s", token.TokenID, token.Cold, p.To, p.Label)
 	}
 	return nil
 }

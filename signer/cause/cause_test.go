@@ -44,12 +44,12 @@ func setup(t *testing.T) *world {
 	w.network = policy.Network{
 		Name: "main", Source: "eth", Exchange: "vite", Funders: []string{w.eth.Address("treasury"), w.vite.Address("treasury")},
 		Tokens: []policy.Token{
-			{TokenID: usd, Decimals: 2, Asset: "usd", AssetDecimals: 4, Type: 0, Policy: rules},
+			{TokenID: usd, Decimals: 2, Asset: "usd", AssetDecimals: 4, Type: 0, Cold: w.eth.Address("cold"), Policy: rules},
 			{TokenID: coin, Decimals: 2, Asset: chain.Native, AssetDecimals: 2, Type: 1, Policy: rules},
 		},
 	}
 	w.user, w.address = w.vite.Address("user"), w.eth.Address("deposit/0")
-	w.eth.Own(w.eth.Address("hot"), w.eth.Address("gas"), w.address)
+	w.eth.Own(w.eth.Address("old hot"), w.eth.Address("hot"), w.eth.Address("gas"), w.address)
 	w.vite.Own(w.vite.Address("gateway"))
 	w.checker = cause.New(cause.Parts{
 		Chains:   map[chain.ID]cause.Reader{"eth": w.eth, "vite": w.vite},
@@ -57,6 +57,7 @@ func setup(t *testing.T) *world {
 		Accounts: []cause.Account{
 			{Chain: "eth", Address: w.eth.Address("hot"), Network: "main", Kind: cause.Hot, Shared: true},
 			{Chain: "eth", Address: w.eth.Address("hot 2"), Network: "main", Kind: cause.Hot},
+			{Chain: "eth", Address: w.eth.Address("old hot"), Network: "main", Kind: cause.Hot, Shared: true, Retired: true},
 			{Chain: "eth", Address: w.eth.Address("gas"), Network: "main", Kind: cause.Gas},
 			{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
 		},
@@ -137,6 +138,13 @@ func (w *world) sweep() chain.Claim {
 	}
 }
 
+func (w *world) cold() chain.Claim {
+	return chain.Claim{
+		Account: w.eth.Address("hot"), Payment: chain.Payment{ID: 8, Purpose: chain.Cold, Asset: "usd", To: w.eth.Address("cold"), Amount: amount(5)},
+		Cause: chain.Cause{Network: "main", Token: usd},
+	}
+}
+
 func (w *world) refunded() chain.Claim {
 	c := w.ordered()
 	c.Account = w.vite.Address("gateway")
@@ -165,6 +173,7 @@ func TestHonestClaims(t *testing.T) {
 	require.Equal(t, ok, w.verdict("eth", w.ordered()))
 	require.Equal(t, ok, w.verdict("vite", w.refunded()))
 	require.Equal(t, ok, w.verdict("eth", w.sweep()))
+	require.Equal(t, ok, w.verdict("eth", w.cold()))
 	gas := w.sweep()
 	gas.Account, gas.Payment = w.eth.Address("gas"), chain.Payment{ID: 5, Purpose: chain.Gas, Asset: chain.Native, To: w.address, Amount: amount(1)}
 	require.Equal(t, ok, w.verdict("eth", gas))
@@ -180,6 +189,7 @@ func TestHonestClaims(t *testing.T) {
 func TestAlteredClaims(t *testing.T) {
 	w := setup(t)
 	deposit, payout, refund, sweep := w.usd(), w.ordered(), w.refunded(), w.sweep()
+	cold := w.cold()
 	thief, viteThief := w.eth.Address("thief"), w.vite.Address("thief")
 	for name, c := range map[string]struct {
 		chain  chain.ID
@@ -188,6 +198,13 @@ func TestAlteredClaims(t *testing.T) {
 		state  chain.VerdictState
 		text   string
 	}{
+		"cold: payee":             {"eth", cold, func(c *chain.Claim) { c.Payment.To = thief }, chain.RefusedClaim, "the cold address of tti_usd is"},
+		"cold: label":             {"eth", cold, func(c *chain.Claim) { c.Payment.Label = "mine" }, chain.RefusedClaim, "the cold address of tti_usd is"},
+		"cold: asset":             {"eth", cold, func(c *chain.Claim) { c.Payment.Asset = chain.Native }, chain.RefusedClaim, "no token"},
+		"cold: token":             {"eth", cold, func(c *chain.Claim) { c.Cause.Token, c.Payment.Asset = coin, chain.Native }, chain.RefusedClaim, "has no cold address"},
+		"cold: chain":             {"vite", cold, func(c *chain.Claim) { c.Account = w.vite.Address("gateway") }, chain.RefusedClaim, "comes from a hot account"},
+		"cold: account":           {"eth", cold, func(c *chain.Claim) { c.Account = w.address }, chain.RefusedClaim, "comes from a hot account"},
+		"cold: network":           {"eth", cold, func(c *chain.Claim) { c.Cause.Network = "other" }, chain.RefusedClaim, "no network"},
 		"credit: payee":           {"vite", deposit, func(c *chain.Claim) { c.Payment.To = viteThief }, chain.RefusedClaim, "came for " + w.user},
 		"credit: user":            {"vite", deposit, func(c *chain.Claim) { c.Cause.User = viteThief }, chain.RefusedClaim, "is money of " + w.user},
 		"credit: sender":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Sender = thief }, chain.RefusedClaim, "came from"},
@@ -301,4 +318,40 @@ func TestAddressesGivenLaterAreSeen(t *testing.T) {
 	require.Equal(t, chain.Authorized, w.verdict("vite", c).State)
 	require.Equal(t, chain.Authorized, w.verdict("vite", c).State)
 	require.Equal(t, before+1, w.eth.Calls(chaintest.CallBlock), "what is final is read once")
+}
+
+// TestRetiredAccountsAtTheSigner: a retired account sends to those that pay, and nothing is brought to it but coin for gas. None of it is held for people.
+func TestRetiredAccountsAtTheSigner(t *testing.T) {
+	w := setup(t)
+	old, next := w.eth.Address("hot"), w.eth.Address("hot 2")
+	w.checker.Take([]cause.Account{
+		{Chain: "eth", Address: old, Network: "main", Kind: cause.Hot, Shared: true, Retired: true},
+		{Chain: "eth", Address: next, Network: "main", Kind: cause.Hot, Shared: true},
+		{Chain: "eth", Address: w.eth.Address("gas"), Network: "main", Kind: cause.Gas},
+		{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway, Retired: true},
+	})
+	sent := func(purpose chain.Purpose, from, to string) chain.VerdictState {
+		c := w.sweep()
+		c.Account, c.Payment.Purpose, c.Payment.To, c.Payment.Asset = from, purpose, to, chain.Native
+		return w.verdict("eth", c).State
+	}
+	require.Equal(t, chain.Authorized, sent(chain.Sweep, old, next), "what it holds goes to who pays")
+	require.Equal(t, chain.LaterClaim, sent(chain.Sweep, next, old))
+	require.Equal(t, chain.LaterClaim, sent(chain.Sweep, w.address, old))
+	require.Equal(t, chain.Authorized, sent(chain.Gas, w.eth.Address("gas"), old))
+	require.Equal(t, chain.RefusedClaim, sent(chain.Gas, old, next))
+
+	paid := w.ordered()
+	require.Equal(t, chain.LaterClaim, w.verdict("eth", paid).State)
+	paid.Account = next
+	require.Equal(t, chain.Authorized, w.verdict("eth", paid).State, "a withdrawal to a retired address of the gateway is paid")
+	require.Equal(t, chain.LaterClaim, w.verdict("vite", w.refunded()).State)
+	labelled := w.deposited(chain.Memo{Type: -1, Label: "label"}, old, chain.Native, 1234)
+	labelled.Account, labelled.Payment.Asset, labelled.Cause.Token = w.vite.Address("gateway"), coin, coin
+	require.Equal(t, chain.LaterClaim, w.verdict("vite", labelled).State)
+	w.checker.Take([]cause.Account{
+		{Chain: "eth", Address: old, Network: "main", Kind: cause.Hot, Shared: true, Retired: true},
+		{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
+	})
+	require.Equal(t, chain.Authorized, w.verdict("vite", labelled).State, "what came to a retired address with a label is its user's")
 }

@@ -3,6 +3,7 @@ package cause
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"gatewayd/chain"
 	"gatewayd/policy"
@@ -53,7 +54,7 @@ func (c *Checker) deposit(ctx context.Context, n policy.Network, id chain.ID, t 
 // depositor is whose deposit it is, by the bindings that the signer has given out.
 func (c *Checker) depositor(ctx context.Context, n policy.Network, t seen) (b signguard.Binding, bindingType int, err error) {
 	var known bool
-	if a, ok := c.ours[place{t.chain, t.To}]; ok {
+	if a, ok := c.at(t.chain, t.To); ok {
 		if !a.Shared || a.Network != n.Name || t.Memo.Label == "" || t.Memo.Fault != "" {
 			return b, byLabel, unproven("transfer %s came to %s and names nobody", t.Ref, t.To)
 		}
@@ -105,7 +106,7 @@ func (c *Checker) strange(ctx context.Context, n policy.Network, t seen) error {
 	if err != nil {
 		return err
 	}
-	configured := c.ours[place{t.chain, t.To}].Kind != ""
+	_, configured := c.at(t.chain, t.To)
 	if ours || configured && t.Memo.Type < 0 && t.Memo.Label == "" && slices.Contains(n.Funders, t.From) {
 		return refused("transfer %s came from %s, which is owed nothing for it", t.Ref, t.From)
 	}
@@ -118,7 +119,7 @@ func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID,
 	if id != n.Source {
 		return refused("a withdrawal is paid out on %s", n.Source)
 	}
-	if a := c.ours[place{t.chain, t.To}]; a.Kind != Gateway || a.Network != n.Name {
+	if a, _ := c.at(t.chain, t.To); a.Kind != Gateway || a.Network != n.Name {
 		return refused("transfer %s did not come to the gateway's account of %s", t.Ref, n.Name)
 	}
 	if err := c.strange(ctx, n, t); err != nil {
@@ -165,7 +166,7 @@ func (c *Checker) payee(ctx context.Context, n policy.Network, t seen, p chain.P
 	case ours:
 		return refused("the comment of transfer %s names an account of ours", t.Ref)
 	case p.To != named || p.Label != t.Memo.Label:
-		return refused("the comment of transfer %s names %s %s, not %s %s", t.Ref, named, t.Memo.Label, p.To, p.Label)
+		return refused("the comment of transfer %s names %s, not %s", t.Ref, labelled(named, t.Memo.Label), labelled(p.To, p.Label))
 	}
 	return nil
 }
@@ -204,4 +205,12 @@ func (c *Checker) refund(ctx context.Context, n policy.Network, id chain.ID, t s
 		return unproven("transfer %s came from %s: a refund to %s %s wants people's approval", t.Ref, t.From, p.To, p.Label)
 	}
 	return nil
+}
+
+// labelled is a payee with his label, where he has one.
+func labelled(payee, label string) string {
+	if label == "" {
+		return payee
+	}
+	return payee + " with label " + strconv.Quote(label)
 }

@@ -88,7 +88,7 @@ func (th *thief) start() {
 
 // key is the path of an account of ours.
 func (th *thief) key(account string) string {
-	for _, key := range []string{"hot", "hot 2", "gas", "deposit/0", "gateway"} {
+	for _, key := range []string{"hot", "hot 2", "old hot", "gas", "deposit/0", "gateway"} {
 		if th.eth.Address(key) == account || th.vite.Address(key) == account {
 			return key
 		}
@@ -177,6 +177,12 @@ func sweepWith(change func(*thief, *chain.Claim)) func(*thief) error {
 	}
 }
 
+func coldWith(change func(*thief, *chain.Claim)) func(*thief) error {
+	return func(th *thief) error {
+		return th.take("eth", th.altered(th.cold(), func(c *chain.Claim) { change(th, c) }))
+	}
+}
+
 // again is the payment that was made already, with something of it changed.
 func again(change func(*thief, *chain.Claim)) func(*thief) error {
 	return func(th *thief) error {
@@ -256,6 +262,28 @@ var ways = []way{
 	{"Coin for gas to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment = th.eth.Address("gas"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: amount(5)}
 	})},
+	{"Money brought to a retired account of ours", "is retired: a sweep goes", sweepWith(func(th *thief, c *chain.Claim) {
+		c.Account, c.Payment.To = th.eth.Address("hot"), th.eth.Address("old hot")
+	})},
+	{"A deposit swept to a retired account", "is retired: a sweep goes", sweepWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.eth.Address("old hot") })},
+	{"Money of a retired account to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
+		c.Account, c.Payment.To = th.eth.Address("old hot"), th.payee
+	})},
+	{"A withdrawal paid from a retired account", "is retired and pays nobody", payoutWith(func(th *thief, c *chain.Claim) { c.Account = th.eth.Address("old hot") })},
+	{"Coin for gas from a retired account", "only the gas account", sweepWith(func(th *thief, c *chain.Claim) {
+		c.Account, c.Payment = th.eth.Address("old hot"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.eth.Address("hot 2"), Amount: amount(5)}
+	})},
+	{"Cold money to him", "the cold address of tti_usd is", coldWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.payee })},
+	{"Cold money to the cold address of another network", "has no network", coldWith(func(th *thief, c *chain.Claim) {
+		c.Cause.Network, c.Payment.To = "other", th.eth.Address("cold of another network")
+	})},
+	{"Cold money to the cold address of another network, as ours", "the cold address of tti_usd is", coldWith(func(th *thief, c *chain.Claim) {
+		c.Payment.To = th.eth.Address("cold of another network")
+	})},
+	{"Cold money of a token that has no cold address", "has no cold address", coldWith(func(th *thief, c *chain.Claim) {
+		c.Payment.Asset, c.Payment.To, c.Cause.Token = chain.Native, th.payee, coin
+	})},
+	{"A user's deposit as cold money", "comes from a hot account", coldWith(func(th *thief, c *chain.Claim) { c.Account = th.address })},
 	{"The same withdrawal again under another number", "its cause is paid", again(func(*thief, *chain.Claim) {})},
 	{"A refund of what was paid out", "its cause is paid", func(th *thief) error {
 		return th.take("vite", th.altered(th.paid, func(c *chain.Claim) {
@@ -381,6 +409,14 @@ var ways = []way{
 			if err := sweepWith(func(th *thief, c *chain.Claim) {
 				c.Account, c.Payment.To = th.eth.Address("hot"), th.eth.Address("hot 2")
 			})(th); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"Cold money in crumbs, for its fees", "fees", func(th *thief) error {
+		for range 200 {
+			if err := coldWith(func(*thief, *chain.Claim) {})(th); err != nil {
 				return err
 			}
 		}

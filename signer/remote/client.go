@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,34 +33,81 @@ const (
 	giveTime = 2 * time.Second
 )
 
-// Client is the signer to the daemon. It connects when it is first asked and again after a connection broke. It is safe for concurrent use.
+// Client is the signer to the daemon, or several of which one serves and the others stand by. It connects when it is first asked and again after a
+// connection broke, to the one that answered last, or else the next. It is safe for concurrent use.
 type Client struct {
-	rpc  *gethrpc.Client
-	http *http.Transport
-	away atomic.Bool // the last call was not answered
+	rpc    *gethrpc.Client
+	http   *http.Transport
+	places []place
+	at     atomic.Int32 // which of them is asked
+	away   atomic.Bool  // the last call was not answered
+}
+
+// place is where a signer answers.
+type place struct {
+	network, address string
+	secure           *tls.Config // nil over a socket
 }
 
 // Dial takes a target that Check has found no fault with, and reads the certificates. It connects to nothing yet.
 func Dial(t Target) (*Client, error) {
-	c := &Client{http: &http.Transport{MaxIdleConnsPerHost: maxConnections / 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: dialTime}}
-	url := t.URL
-	dialer := net.Dialer{Timeout: dialTime}
-	if path, unix := strings.CutPrefix(t.URL, jsonrpc.UnixScheme); unix {
-		url = "http://signer"
-		c.http.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialer.DialContext(ctx, "unix", path) }
-	} else {
-		secure, err := t.TLS.client()
+	c := &Client{http: &http.Transport{MaxIdleConnsPerHost: maxConnections / 4, IdleConnTimeout: time.Minute}}
+	c.http.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.connect(ctx) }
+	for _, at := range t.all() {
+		p, err := t.place(at)
 		if err != nil {
 			return nil, fmt.Errorf("wallet.signer: %w", err)
 		}
-		c.http.DialContext, c.http.TLSClientConfig = dialer.DialContext, secure
+		c.places = append(c.places, p)
 	}
-	rpc, err := gethrpc.DialOptions(context.Background(), url, gethrpc.WithHTTPClient(&http.Client{Transport: bounded{c.http}}))
+	rpc, err := gethrpc.DialOptions(context.Background(), "http://signer", gethrpc.WithHTTPClient(&http.Client{Transport: bounded{c.http}}))
 	if err != nil {
 		return nil, fmt.Errorf("wallet.signer: %w", err)
 	}
 	c.rpc = rpc
 	return c, nil
+}
+
+func (t Target) place(at string) (p place, err error) {
+	if path, unix := strings.CutPrefix(at, jsonrpc.UnixScheme); unix {
+		return place{network: "unix", address: path}, nil
+	}
+	if p.secure, err = t.TLS.client(); err != nil {
+		return p, err
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return p, err
+	}
+	p.network, p.address, p.secure.ServerName = "tcp", u.Host, u.Hostname()
+	return p, nil
+}
+
+// connect tries each place once, the one that is asked first. Of several the last one's error is answered.
+func (c *Client) connect(ctx context.Context) (conn net.Conn, err error) {
+	first := int(c.at.Load())
+	for i := range c.places {
+		at := (first + i) % len(c.places)
+		if conn, err = c.places[at].connect(ctx); err == nil {
+			c.at.Store(int32(at))
+			return conn, nil
+		}
+	}
+	return nil, err
+}
+
+func (p place) connect(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, p.network, p.address)
+	if err != nil || p.secure == nil {
+		return conn, err
+	}
+	secured := tls.Client(conn, p.secure)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return secured, nil
 }
 
 // Close ends the connections.
@@ -89,6 +137,7 @@ type limited struct {
 func (c *Client) call(ctx context.Context, most time.Duration, into any, method string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	at := c.at.Load()
 	err := c.rpc.CallContext(ctx, into, namespace+"_"+method, args...)
 	told, answers := answered(err)
 	c.away.Store(err != nil && !answers)
@@ -98,6 +147,7 @@ func (c *Client) call(ctx context.Context, most time.Duration, into any, method 
 	case answers:
 		return told
 	}
+	c.at.CompareAndSwap(at, (at+1)%int32(len(c.places))) // it may be connected to one that hangs
 	return fmt.Errorf("%w: %s", ErrAway, plain(err))
 }
 

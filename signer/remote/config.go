@@ -7,6 +7,7 @@
 package remote
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gatewayd/chain"
 	"gatewayd/httpserver/jsonrpc"
 )
 
@@ -33,14 +35,22 @@ type TLS struct {
 type Config struct {
 	Listen string `yaml:"listen"` // unix:/path of a socket, or https://host:port
 	Mode   string `yaml:"mode"`   // of the socket: 0600 (default) or 0660
-	Peer   string `yaml:"peer"`   // of the socket: the user, by name or number, whose processes may connect; empty: whom the mode lets
+	Peer   string `yaml:"peer"`   // of the socket: the user, by name or number, whose processes may connect beside the signer's own; empty: whom the mode lets
 	TLS    TLS    `yaml:"tls"`    // of https
 }
 
-// Target says where a client asks.
+// Target says where a client asks: at one place, or at several with commas between, whose signers stand by for each other.
 type Target struct {
 	URL string
 	TLS TLS
+}
+
+func (t Target) all() []string {
+	list := strings.Split(t.URL, ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
 }
 
 // Check names the first setting that cannot be used. A server that is not configured is no fault.
@@ -64,8 +74,18 @@ func (c Config) Check() error {
 
 // Check names the first setting that cannot be used.
 func (t Target) Check() error {
-	_, err := checkPlace("signer", t.URL, t.TLS)
-	return err
+	kinds := map[bool]bool{}
+	for _, place := range t.all() {
+		unix, err := checkPlace("signer", place, t.TLS)
+		if err != nil {
+			return err
+		}
+		kinds[unix] = true
+	}
+	if len(kinds) > 1 {
+		return errors.New("signer: signers that stand by for each other are all asked over sockets, or all over https")
+	}
+	return nil
 }
 
 // checkPlace takes unix:/path and https://host:port, and tells which it is.
@@ -96,6 +116,35 @@ func (c Config) address() string {
 		return net.JoinHostPort(u.Hostname(), u.Port())
 	}
 	return c.Listen
+}
+
+// Ask is nil when a signer answers where it listens: over its socket with its sign-guard's identity, over https with a certificate, for who asks here has none.
+func (c Config) Ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	if c.TLS.Cert != "" {
+		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // the name in it is the one that daemons use
+		conn, err := dialer.DialContext(ctx, "tcp", here(c.address()))
+		if err != nil {
+			return fmt.Errorf("%w: %s", ErrAway, chain.PlainError(err))
+		}
+		return conn.Close()
+	}
+	client, err := Dial(Target{URL: c.Listen})
+	if err != nil {
+		return err
+	}
+	_, err = client.Identity(ctx)
+	return errors.Join(err, client.Close())
+}
+
+// here is a listener's address as this machine reaches it.
+func here(listen string) string {
+	host, port, _ := net.SplitHostPort(listen) // Check has read it
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func (c Config) mode() os.FileMode {

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,6 +83,50 @@ func (a *authority) files(name string) remote.TLS {
 	}
 }
 
+// TestSeveralPlaces: of signers that stand by for each other the one that answers is asked, over sockets and over https, also after another has taken over.
+func TestSeveralPlaces(t *testing.T) {
+	dir, ours := shortDir(t), newAuthority(t, "ours")
+	server, client := ours.files("server"), ours.files("client")
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, nobody.Close())
+	for name, c := range map[string]struct {
+		first, second remote.Config
+		away          string
+		files         remote.TLS
+	}{
+		"sockets": {remote.Config{Listen: "unix:" + dir + "/a"}, remote.Config{Listen: "unix:" + dir + "/b"}, "unix:" + dir + "/c", remote.TLS{}},
+		"https":   {remote.Config{Listen: "https://127.0.0.1:0", TLS: server}, remote.Config{Listen: "https://" + nobody.Addr().String(), TLS: server}, "", client},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := setup(t)
+			stop := w.serve(c.first, func(at string) remote.Target {
+				first := c.first.Listen
+				if at != "" && c.files.CA != "" {
+					first = "https://" + at
+				}
+				places := []string{c.second.Listen, first}
+				if c.away != "" {
+					places = append(places, c.away)
+				}
+				return remote.Target{URL: strings.Join(places, ", "), TLS: c.files}
+			})
+			both := w.service
+			_, err := both.Identity(t.Context())
+			require.NoError(t, err)
+			stop()
+			_, err = both.Identity(t.Context())
+			require.ErrorIs(t, err, remote.ErrAway)
+			w.serve(c.second, func(string) remote.Target { return remote.Target{URL: c.second.Listen, TLS: c.files} })
+			_, err = both.Identity(t.Context())
+			require.NoError(t, err)
+		})
+	}
+	mixed := remote.Target{URL: "unix:/a,https://b:1", TLS: client}
+	require.Error(t, mixed.Check())
+	require.Error(t, remote.Target{URL: "unix:/a,unix:/b,"}.Check())
+}
+
 // TestStrangersAreRefused: a client of another authority, one without a certificate, and a server of another authority; each in one line.
 func TestStrangersAreRefused(t *testing.T) {
 	ours, theirs := newAuthority(t, "ours"), newAuthority(t, "theirs")
@@ -120,7 +165,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// TestSockets: the file has its mode, and only the peer's user may connect.
+// TestSockets: the file has its mode, and a peer that is this user may connect.
 func TestSockets(t *testing.T) {
 	for mode, want := range map[string]os.FileMode{"": 0o600, "0600": 0o600, "0660": 0o660} {
 		w, path := setup(t), filepath.Join(shortDir(t), "s")
@@ -131,10 +176,27 @@ func TestSockets(t *testing.T) {
 		_, err = w.Identity(t.Context())
 		require.NoError(t, err)
 	}
+}
+
+// TestAskedForHealth: whoever runs the signer learns that it answers, with or without a certificate, and in one line that it does not.
+func TestAskedForHealth(t *testing.T) {
 	w, path := setup(t), filepath.Join(shortDir(t), "s")
-	w.serve(remote.Config{Listen: "unix:" + path, Peer: strconv.Itoa(os.Getuid() + 1)}, func(string) remote.Target { return remote.Target{URL: "unix:" + path} })
-	_, err := w.Identity(t.Context())
-	require.ErrorIs(t, err, remote.ErrAway, "another user")
+	cfg := remote.Config{Listen: "unix:" + path}
+	require.ErrorIs(t, cfg.Ask(t.Context()), remote.ErrAway)
+	stop := w.serve(cfg, func(string) remote.Target { return remote.Target{URL: "unix:" + path} })
+	require.NoError(t, cfg.Ask(t.Context()))
+	stop()
+	require.ErrorIs(t, cfg.Ask(t.Context()), remote.ErrAway)
+
+	ours := newAuthority(t, "ours")
+	cfg = remote.Config{Listen: "https://127.0.0.1:0", TLS: ours.files("server")}
+	stop = w.serve(cfg, func(address string) remote.Target {
+		cfg.Listen = "https://" + address
+		return remote.Target{URL: cfg.Listen, TLS: ours.files("client")}
+	})
+	require.NoError(t, cfg.Ask(t.Context()))
+	stop()
+	require.ErrorIs(t, cfg.Ask(t.Context()), remote.ErrAway)
 }
 
 // TestAwayAndBack: calls of a signer that is away fail as such, addresses at once, and the same client goes on when it is there again.
@@ -184,10 +246,11 @@ func TestBodiesAreBounded(t *testing.T) {
 
 	l, err := net.Listen("unix", filepath.Join(shortDir(t), "s"))
 	require.NoError(t, err)
+	var pages atomic.Int64
 	endless := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		page := bytes.Repeat([]byte(" "), 1<<20)
-		for {
+		for ; ; pages.Add(1) {
 			if _, err := w.Write(page); err != nil {
 				return
 			}
@@ -199,6 +262,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.Identity(t.Context())
 	require.ErrorIs(t, err, remote.ErrAway)
+	require.Less(t, pages.Load(), int64(64), "what was read of an answer without end, in MiB, and what the system had room for")
 }
 
 func TestConfigCheck(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/sirupsen/logrus"
@@ -405,8 +406,13 @@ func delegated(t *testing.T, agent, owner, thief core.Address) map[string]delega
 		"a grant": {call(func(b *core.AccountBlock) {
 			b.Data = pack(dex.FundConfigAgents, uint8(1), thief, []core.TokenID{token}, []core.TokenID{core.VITE})
 		}), "neither"},
-		"no data":           {call(func(b *core.AccountBlock) { b.Data = nil }), "neither"},
-		"more data":         {call(func(b *core.AccountBlock) { b.Data = append(b.Data, 0) }), "data: "},
+		"no data":   {call(func(b *core.AccountBlock) { b.Data = nil }), "neither"},
+		"more data": {call(func(b *core.AccountBlock) { b.Data = append(b.Data, 0) }), "data: "},
+		"written otherwise": {call(func(b *core.AccountBlock) {
+			const price, heads = 4 + 6*32 - 1, 4 + 7*32 // the last byte of where the price stands, and the end of the arguments
+			b.Data[price-1], b.Data[price] = 1, 0       // 32 further than 7*32
+			b.Data = slices.Insert(b.Data, heads, make([]byte, 32)...)
+		}), "not in canonical form"},
 		"another account":   {call(func(b *core.AccountBlock) { b.Address = thief }), "account: "},
 		"a new contract":    {call(func(b *core.AccountBlock) { b.BlockType = core.SendCreate }), "type: 1"},
 		"receive with data": {core.AccountBlock{BlockType: core.Receive, Address: agent, SendBlockHash: core.Hash{1}, Data: []byte{1}}, "data: "},

@@ -347,6 +347,7 @@ func TestCopyOfARunningFolder(t *testing.T) {
 			runtime.Gosched()
 		}
 		acknowledged := view(t, l.Node, func(v *View) ledger.Point { return v.Head() })
+		require.NoError(t, l.log.Flush()) // a view shows what is not durable yet
 		copied := config
 		copied.Dir = t.TempDir()
 		copyFolder(t, config.Dir, copied.Dir, random)

@@ -32,7 +32,7 @@ const solvencyPage = 4_000
 const solvencyPrefix = "solvency: "
 
 // BalanceSheet sets what all our accounts on a source chain hold of a token's asset, by the chain's own answer at a final block, beside what the
-// gateway owes. Amounts count the asset's units. The addresses of users' deposits count as held: nobody but us can move it.
+// gateway owes. Amounts count the asset's units. What the addresses of users' deposits and the cold address have counts as held: nobody but us can move it.
 type BalanceSheet struct {
 	Network  string
 	Token    records.Token
@@ -42,6 +42,7 @@ type BalanceSheet struct {
 	Shared   chain.Amount
 	Deposits chain.Amount // users' own addresses
 	Above    chain.Amount // credited deposits that are younger than Height
+	Cold     chain.Amount // at the cold address, which is the operators'
 	Held     chain.Amount // all of these
 
 	Circulating chain.Amount // credited less given back: what users have of the gateway token, by the books
@@ -112,6 +113,9 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 	if err := b.ask(ctx, s, h, n); err != nil {
 		return b, false, err
 	}
+	if err := b.askCold(ctx, s, h, n); err != nil {
+		return b, false, err
+	}
 	return b, true, b.compare(sheet)
 }
 
@@ -173,6 +177,26 @@ func (b *BalanceSheet) ask(ctx context.Context, s viewer, h holder, n records.Ne
 	}
 }
 
+// askCold asks what the cold address has at the same block. One that is an account of ours is counted there.
+func (b *BalanceSheet) askCold(ctx context.Context, s viewer, h holder, n records.Network) error {
+	if b.Token.Cold == "" {
+		return nil
+	}
+	err := s.View(ctx, func(tx *records.Tx) error {
+		_, err := tx.Account(n.Source, b.Token.Cold)
+		return err
+	})
+	if !errors.Is(err, records.ErrNotFound) {
+		return err
+	}
+	have, err := h.HoldingsAt(ctx, b.Height, b.Token.Asset, []string{b.Token.Cold})
+	if err != nil {
+		return fmt.Errorf("asking what the cold address has of %s: %w", b.Token.Asset, err)
+	}
+	b.Cold = have[0]
+	return nil
+}
+
 func (b *BalanceSheet) add(k records.AccountKind, have chain.Amount) (err error) {
 	sum := map[records.AccountKind]*chain.Amount{
 		records.KindHot: &b.Hot, records.KindGas: &b.Gas, records.KindShared: &b.Shared, records.KindDeposit: &b.Deposits,
@@ -190,6 +214,9 @@ func (b *BalanceSheet) add(k records.AccountKind, have chain.Amount) (err error)
 func (b *BalanceSheet) compare(s books.Sheet) (err error) {
 	there := b.Held
 	if b.Held, err = b.Held.Add(s.Above); err != nil {
+		return err
+	}
+	if b.Held, err = b.Held.Add(b.Cold); err != nil {
 		return err
 	}
 	if b.Circulating, _, err = less(s.Deposited, s.Withdrawn).Rescale(b.Token.Decimals, b.Token.AssetDecimals); err != nil {

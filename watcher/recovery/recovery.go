@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -35,6 +36,30 @@ type Guard interface {
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
+}
+
+// shower is a sign-guard of a signer that believes final blocks which it reads itself.
+type shower interface {
+	Decide(ctx context.Context, id chain.ID, height uint64) error
+}
+
+// show lets the signer look at the blocks of transactions that are to be explained, so that what they decide of its signatures waits for nobody.
+func (r *Recovery) show(ctx context.Context, list ...records.OwnTx) error {
+	s, ok := r.Guard.(shower)
+	if !ok {
+		return nil
+	}
+	seen := map[uint64]bool{}
+	for _, e := range list {
+		if seen[e.Height] {
+			continue
+		}
+		seen[e.Height] = true
+		if err := s.Decide(ctx, e.Chain, e.Height); err != nil {
+			return fmt.Errorf("showing block %d of %s to the signer: %w", e.Height, e.Chain, err)
+		}
+	}
+	return nil
 }
 
 // describer is a chain that can tell what a transaction of ours asks for, proven by its hash.
@@ -78,6 +103,7 @@ type UnknownTx struct {
 	records.OwnTx
 	Out      chain.Outgoing
 	Harmless string            // why it can have paid no user, if that is so
+	Cold     string            // the token that it sent to its cold address, if it did nothing else that our records ask for
 	Pays     []records.Payment // unpaid ones that ask for exactly this, oldest first
 	Refunds  []uint64          // transfers that it would send back exactly
 	Others   []uint64          // when there are none: transfers that it would send to somebody else than their senders, as an operator may have ordered
@@ -240,10 +266,33 @@ func (r *Recovery) judge(ctx context.Context, e records.OwnTx) (f UnknownTx, err
 		if f.Harmless, err = r.harmless(tx, f); err != nil {
 			return err
 		}
-		f.Refunds, f.Others, err = r.refundedBy(tx, f)
+		if f.Refunds, f.Others, err = r.refundedBy(tx, f); err == nil {
+			f.Cold, err = r.coldToken(tx, f)
+		}
 		return err
 	})
+	if f.Cold != "" {
+		f.Others = nil
+	}
 	return f, err
+}
+
+// coldToken is the token that a transaction of a hot account sent to the token's cold address. One that may be a payout or a refund there is for people.
+func (r *Recovery) coldToken(tx *records.Tx, f UnknownTx) (string, error) {
+	if !f.OK || f.Out.Source != "" || f.Out.Label != "" || f.Out.Amount.IsZero() || len(f.Refunds) > 0 ||
+		slices.ContainsFunc(f.Pays, func(p records.Payment) bool { return p.Purpose != chain.Cold }) {
+		return "", nil
+	}
+	a, err := tx.Account(f.Chain, f.Account)
+	if err != nil || a.Kind != records.KindHot {
+		return "", err
+	}
+	for _, t := range r.network(a).Tokens {
+		if t.Cold != "" && t.Cold == f.Out.To && t.Asset == f.Out.Asset {
+			return t.TokenID, nil
+		}
+	}
+	return "", nil
 }
 
 func (r *Recovery) describe(ctx context.Context, e records.OwnTx) (chain.Outgoing, error) {

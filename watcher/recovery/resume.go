@@ -23,6 +23,9 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 		return fmt.Errorf("looking at %s: %w", hash, err)
 	}
 	credited, err := r.credited(ctx, record)
+	if err == nil {
+		err = r.show(ctx, e)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,6 +154,9 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 	if err != nil {
 		return nil, err
 	}
+	if err := r.show(ctx, effects(list)...); err != nil {
+		return nil, err
+	}
 	var done []Settled
 	taken := map[uint64]bool{}
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
@@ -175,6 +181,14 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 	return done, nil
 }
 
+func effects(list []UnknownTx) []records.OwnTx {
+	out := make([]records.OwnTx, len(list))
+	for i, f := range list {
+		out[i] = f.OwnTx
+	}
+	return out
+}
+
 // Accept keeps in the history that an operator knows of a transaction which pays nothing that our records owe. One that fits an unpaid
 // payment or an open refund is not accepted: it must be settled.
 func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why string, patience time.Duration) error {
@@ -191,16 +205,22 @@ func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why s
 }
 
 func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
+	if f.Cold != "" {
+		return fmt.Errorf("%w: %s went to the cold address: resuming the account settles it, without being told", ErrNothingToDo, f.Tx)
+	}
 	if len(f.Pays) > 0 {
 		return fmt.Errorf("%w: %s is what payment %d of record %d asks for: settle it", ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
 	}
 	if len(f.Refunds) > 0 {
 		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", ErrNothingToDo, f.Tx, f.Refunds[0])
 	}
+	if err := r.show(ctx, f.OwnTx); err != nil {
+		return err
+	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, why) })
 }
 
-// Resume lets a stopped account sign again. It first accepts by itself what can have paid no user. Then it wants, in this order:
+// Resume lets a stopped account sign again. It first accepts by itself what can have paid no user, and settles what went to the cold address. Then it wants, in this order:
 // everything of the account on the ledger final; every final transaction of every account on the network's chains explained; and nothing
 // left that only the sign-guard knows, nor at another stopped paying account of the network, whose payments may be this one's refunds.
 // ErrNotAtRest, ErrBehind: ask again later; the daemon works on it. ErrNothingToDo: an operator must explain or decide something first.
@@ -236,7 +256,7 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 	})
 }
 
-// releaseSweeps voids the sweeps of an account that wait for a slot: what they counted on may have been moved since, and the next sweep counts
+// releaseSweeps voids the sweeps and the cold money of an account that wait for a slot: what they counted on may have been moved since, and the next sweep counts
 // anew. Top-ups stay, because a sweep that is signed may wait for its coins.
 func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 	waiting, err := tx.UnpaidPayments(id, account)
@@ -244,7 +264,7 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 		return err
 	}
 	for _, p := range waiting {
-		if p.State == records.Bound || p.Purpose != chain.Sweep {
+		if p.State == records.Bound || p.Purpose != chain.Sweep && p.Purpose != chain.Cold {
 			continue
 		}
 		err := tx.MovePayment(p.ID, p.State, records.VoidPayment, "counted anew after a recovery")
@@ -255,21 +275,40 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 	return nil
 }
 
-// explain accepts what can have paid no user, and names the first transaction that may have.
+// explain accepts what can have paid no user, settles what went to the cold address, and names the first transaction that may have.
 func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	for _, f := range list {
-		if f.Harmless == "" || len(f.Pays) > 0 {
+		if f.Cold == "" && (f.Harmless == "" || len(f.Pays) > 0) {
 			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained: settle or accept it",
 				ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To)
 		}
 	}
+	if err := r.show(ctx, effects(list)...); err != nil {
+		return err
+	}
 	for _, f := range list {
-		err := r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, f.Harmless) })
+		err := r.Store.Update(ctx, func(tx *records.Tx) error {
+			if f.Cold != "" {
+				return r.settleCold(tx, f)
+			}
+			return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, f.Harmless)
+		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settleCold makes a transaction to the cold address a payment there, so that the books know where the money is.
+func (r *Recovery) settleCold(tx *records.Tx, f UnknownTx) error {
+	a, err := tx.Account(f.Chain, f.Account)
+	if err != nil {
+		return err
+	}
+	return tx.SettleUnknownCold(records.Payment{
+		Purpose: chain.Cold, Network: a.Network, Token: f.Cold, Chain: f.Chain, Account: f.Account, Asset: f.Out.Asset, Amount: f.Out.Amount, Payee: f.Out.To,
+	}, f.Tx, "sent by hand, found when the account was resumed")
 }
 
 // atRest is ErrNotAtRest while something of the account, or of another stopped paying account of its network, may still be mined. The account

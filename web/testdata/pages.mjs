@@ -9,6 +9,12 @@ const { say } = await from("base/words.js");
 const bridgeWords = (await from("bridge/words.js")).words;
 const tradeWords = (await from("trade/words.js")).words;
 const { shared } = await from("base/words.js");
+const consoleWords = await from("console/words.js");
+const money = await from("console/money.js");
+const route = await from("console/route.js");
+const demo = await from("console/demo.js");
+const keys = await from("keys/exchange.js");
+const keysWords = (await from("keys/words.js")).words;
 
 // What is typed is an exact number of smallest units, or nothing.
 for (const [text, units] of Object.entries({ 1: 1_000_000n, "1.5": 1_500_000n, ".000001": 1n, "0": 0n, " 7 ": 7_000_000n, "1,000.10": 1_000_100_000n, "1.0000000": 1_000_000n, "2.": 2_000_000n })) {
@@ -50,7 +56,7 @@ assert.equal(gateway.progress({ kind: "deposit", state: "NEW" }).kind, "wait");
 for (let status = 0; status <= 10; status++) assert.ok(tradeWords.en["status_" + status] && tradeWords.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.
-for (const words of [bridgeWords, tradeWords, shared]) {
+for (const words of [bridgeWords, tradeWords, keysWords, shared]) {
   assert.deepEqual(Object.keys(words.zh).sort(), Object.keys(words.en).sort());
   for (const [key, text] of Object.entries(words.en)) {
     const holes = (t) => [...t.matchAll(/\{\w+\}/g)].map(String).sort();
@@ -65,3 +71,83 @@ assert.equal(exchange.line(sample), "amount=10&key=11111111&price=0.1&side=0&sym
 const { createHmac } = await import("node:crypto");
 assert.equal(await exchange.sign("secret é", exchange.line(sample)), createHmac("sha256", "secret é").update(exchange.line(sample)).digest("hex"));
 assert.deepEqual(exchange.sums([["2", "1"], ["1", "0.5"]]).map((l) => l.sum), [1, 1.5]);
+
+// Where in the console somebody is: what a link says is what it leads to.
+for (const [link, where] of [
+  ["", { view: "status", name: "", query: {} }], [route.to("records", "0x/ä"), { view: "records", name: "0x/ä", query: {} }],
+  [route.to("records", "", { state: "held", hash: "", before: 7 }), { view: "records", name: "", query: { state: "held", before: "7" } }],
+]) assert.deepEqual(route.parse(link), where, link);
+
+// What amounts of the console are of, on both chains; what is not configured has no decimals.
+const networks = money.grouped([{ network: "eth", source: "eth", exchange: "vite", sourceExplorer: "https://s/{$tx}", exchangeExplorer: "", coinDecimals: 18,
+  token: "tti_1", symbol: "DAI-000", decimals: 6, asset: "0xda1", assetSymbol: "DAI", assetDecimals: 18 }]);
+assert.deepEqual(money.assetOf(networks, "eth", "tti_1"), { symbol: "DAI-000", decimals: 6 });
+assert.deepEqual(money.assetOf(networks, "eth", "native"), { symbol: "coins", decimals: 18 });
+assert.deepEqual(money.assetOf(networks, "eth", "0xda1"), { symbol: "DAI", decimals: 18 });
+assert.deepEqual([money.assetOf(networks, "eth", "0xother"), money.assetOf(networks, "bsc", "native")], [null, null]);
+assert.deepEqual(money.chainsOf(networks, { network: "eth", direction: "deposit", asset: "0xda1" }), { from: "eth", to: "vite" });
+assert.deepEqual(money.chainsOf(networks, { network: "eth", direction: "withdrawal", asset: "tti_1" }), { from: "vite", to: "eth" });
+assert.deepEqual([money.linkTo(networks, "eth", "0x1"), money.linkTo(networks, "vite", "0x1"), money.networkOf(networks, "vite", "tti_1")], ["https://s/0x1", "", "eth"]);
+
+// A record's steps, and the orders that are offered of it.
+const record = (more) => ({ id: 1, direction: "deposit", state: "final", reason: "", token: "tti_1", incident: "", lost: "", outTx: "", refundTx: "", ...more });
+const pay = (purpose, state) => ({ purpose, state });
+for (const [r, payments, at, failed, offered] of [
+  [record({ state: "seen" }), [], 1, false, []],
+  [record({}), [pay("credit", "queued")], 2, false, ["refund", "hold", "settle"]],
+  [record({}), [pay("credit", "held")], 2, true, ["refund", "retry", "hold", "settle"]],
+  [record({}), [{ ...pay("credit", "held"), reason: "operator" }], 2, true, ["refund", "retry", "settle"]],
+  [record({}), [pay("receive", "paid"), pay("credit", "bound")], 3, false, []],
+  [record({}), [pay("credit", "void"), pay("refund", "paid")], 4, false, []],
+  [record({ state: "held", reason: "unknown_label", token: "" }), [], 1, true, ["credit", "refund", "reclassify"]],
+  [record({ state: "held", direction: "withdrawal" }), [], 1, true, ["refund", "reject"]],
+  [record({ state: "orphaned", incident: "its block has left" }), [], 1, true, ["retry", "write-off"]],
+]) {
+  const way = consoleWords.steps(r, payments);
+  assert.deepEqual([way.at, way.failed], [at, failed], JSON.stringify([r, payments]));
+  assert.deepEqual(consoleWords.ordersFor(r, payments), offered, JSON.stringify([r, payments]));
+}
+assert.deepEqual(["done", "refunded", "orphaned", "held"], [record({ outTx: "x" }), record({ refundTx: "x", state: "refused" }), record({ incident: "x" }), record({ state: "held" })].map(consoleWords.stateOf));
+
+// The demo operator's codes are those of every authenticator (RFC 6238, Appendix B, by their last six digits).
+const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+for (const [seconds, code] of [[59, "287082"], [1111111109, "081804"], [20000000000, "353130"]]) assert.equal(await demo.codeAt(secret, seconds * 1000), code);
+assert.deepEqual(demo.demoOf("#demo=demo:pass_Word-1:" + secret), { name: "demo", password: "pass_Word-1", secret });
+for (const other of ["", "#/status", "#demo=demo:x", "#demo=Demo:x:" + secret]) assert.equal(demo.demoOf(other), null);
+
+// The page of API keys: what is signed, and what is read of what was signed.
+const agent = "vite_" + "0".repeat(50);
+assert.ok(keys.isAddress(agent));
+for (const bad of ["", "vite_", agent + "0", agent.toUpperCase(), " " + agent, "0x" + "0".repeat(40)]) assert.ok(!keys.isAddress(bad), bad);
+assert.equal(keys.challenge(agent, 1614571200, false), agent + "_1614571200");
+assert.equal(keys.challenge(agent, 1614571200, true), "remove_" + agent + "_1614571200");
+assert.match(keys.command(keys.challenge(agent, 1, true)), /^[A-Za-z0-9_ -]+$/, "needs no quotes in any shell");
+const key = "ab".repeat(32), signature = "CD".repeat(64);
+const want = { pubKey: key, signature };
+assert.deepEqual(keys.signed(" " + key + "\n", signature), want);
+assert.deepEqual(keys.signed(`Address: ${agent}\nPublic key: ${key}\nSignature: ${signature}\n`, ""), want);
+assert.deepEqual(keys.signed(JSON.stringify({ address: agent, publicKey: key, signature }), "ignored"), want);
+const base64 = [Buffer.from(key, "hex").toString("base64"), Buffer.from(signature, "hex").toString("base64")];
+assert.deepEqual(keys.signed(...base64), { pubKey: base64[0], signature: base64[1] });
+for (const [first, second] of [["", ""], [key, ""], ["", signature], [key + "0", signature], [key, key], ["{", ""], ["{}", ""], ['{"publicKey":1}', ""], ["null", ""]]) {
+  assert.equal(keys.signed(first, second), null, first);
+}
+
+// What the exchange is asked, and what is made of its answers.
+const asked = [];
+const answers = (answer) => {
+  globalThis.fetch = async (url, options) => {
+    asked.push([url, options]);
+    return { status: 200, json: async () => { if (answer instanceof Error) throw answer; return answer; } };
+  };
+  return new keys.Exchange("/test");
+};
+await answers({ code: 0, data: {} }).issue({ a: "x y", b: "1+1" });
+assert.deepEqual([asked[0][0], asked[0][1].method, asked[0][1].body.toString(), asked[0][1].credentials], ["/test/api/v2/agent/key", "POST", "a=x+y&b=1%2B1", "omit"]);
+assert.equal(await answers({ code: 0, data: 1614571200999 }).seconds(), 1614571200);
+const told = async (answer) => answers(answer).seconds().then(() => assert.fail("it was taken"), (e) => keys.fault(e, { ...shared.en, ...keysWords.en }));
+assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /too old/);
+assert.equal(await told({ code: 1002, msg: "Invalid address" }), "Invalid address");
+assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many requests/);
+assert.match(await told({ code: 5 }), /refuses/);
+await assert.rejects(answers(new Error("no JSON")).seconds(), (e) => e.code === undefined && /no JSON/.test(e.message));

@@ -12,6 +12,6 @@ export default defineConfig({
     cssCodeSplit: false,
     license: { fileName: "assets/licenses.txt" },
     chunkSizeWarningLimit: 1000, // the wallet library, which is loaded by those who use the demo wallet
-    rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html" } },
+    rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html", console: "console.html", keys: "keys.html" } },
   },
 });

@@ -64,6 +64,7 @@ type Goal struct {
 	Limit  float64 // what is close to the possible
 
 	Absolute bool // no ratio: Budget is in the unit of the measure itself (nanoseconds for CPU and Wall)
+	Added    bool // no ratio either: what ours costs more than the yardstick, in the unit of the measure
 	Sum      bool // the yardsticks are parts of the whole, and their sum counts
 }
 

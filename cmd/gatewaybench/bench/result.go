@@ -30,7 +30,7 @@ type Measured struct {
 	Figure
 }
 
-// Verdict is a goal and how the rounds stand to it. Least, Median and Most are ratios, or costs for an absolute goal.
+// Verdict is a goal and how the rounds stand to it. Least, Median and Most are ratios, or costs for an absolute goal, or added costs.
 type Verdict struct {
 	Goal
 	Unit      string  `json:"unit"`
@@ -72,11 +72,14 @@ func (r *Result) judge() error {
 	return nil
 }
 
-// ratio is what the budget is about. A cost too small to be measured counts as the least there is, so that JSON can say it.
+// ratio is what the budget is about, or the cost that is. A cost too small to be measured counts as the least there is, so that JSON can say it.
 func (g Goal) ratio(cost, yard float64) float64 {
 	const least = 1e-9
-	if g.Absolute {
+	switch {
+	case g.Absolute:
 		return cost
+	case g.Added:
+		return cost - yard
 	}
 	return max(cost, least) / max(yard, least)
 }

@@ -74,6 +74,7 @@ func TestGoals(t *testing.T) {
 		0.5:   {Of: CPU},
 		0.125: {Of: CPU, Sum: true},
 		5000:  {Of: "memory", Absolute: true},
+		-100:  {Of: CPU, Added: true},
 	} {
 		g.Budget = want
 		r, _ := script.run(t, fakeCase(g))
@@ -192,13 +193,14 @@ func TestOthers(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	r, _ := costs{ours: {680, 700, 720}, "plain": {400}, "other": {500}}.run(t, fakeCase(Goal{Of: CPU, Budget: 2.5, Limit: 1.5}, Goal{Of: Wall, Budget: 1.5, Limit: 1},
-		Goal{Of: "memory", Budget: 40_000, Limit: 20_000, Absolute: true}))
+		Goal{Of: "memory", Budget: 40_000, Limit: 20_000, Absolute: true}, Goal{Of: CPU, Budget: 400, Limit: 200, Added: true}))
 	var b bytes.Buffer
 	require.NoError(t, Table(&b, []Result{r, {Name: "broken", Error: "ours: boom"}}))
 	require.Equal(t, `CASE    PER         OURS     YARDSTICK     MEDIAN [LEAST..MOST]        BUDGET (LIMIT)        VERDICT         ROUNDS
 fake    cpu/order   700 ns   400 ns plain  1.75x [1.70x..1.80x]        <= 2.50x (1.50x)      met             3, 3 noisy
 fake    wall/order  1.40 µs  800 ns plain  1.75x [1.70x..1.80x]        <= 1.50x (1x)         missed by 17 %  3, 3 noisy
 fake    memory      34.2 KB  -             34.2 KB [33.2 KB..35.2 KB]  <= 39.1 KB (19.5 KB)  met             3, 3 noisy
+fake    cpu/order   700 ns   400 ns plain  300 ns [280 ns..320 ns]     <= 400 ns (200 ns)    met             3, 3 noisy
 broken  ours: boom
 
 fake, per order

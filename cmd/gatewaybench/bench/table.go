@@ -50,9 +50,9 @@ func (r *Result) lines(w io.Writer) {
 	}
 }
 
-// show prints a ratio, or a cost when the goal is absolute.
+// show prints a ratio, or a cost when the goal is about one.
 func (v *Verdict) show(x float64) string {
-	if v.Absolute {
+	if v.Absolute || v.Added {
 		return show(x, v.Unit)
 	}
 	return digits(x) + "x"

@@ -1,4 +1,4 @@
-// Package bridge has the cases of the bridge: reads of wallets, catching up and starting.
+// Package bridge has the cases of the bridge: reads of wallets, catching up, a signer apart and starting.
 package bridge
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Cases are all of this package, in the order in which they are shown.
 func Cases() []bench.Case {
-	return []bench.Case{getCase(), catchUpCase(), startCase()}
+	return []bench.Case{getCase(), catchUpCase(), signerCase(), startCase()}
 }
 
 // getCase is a wallet's reads from a store of a million records.

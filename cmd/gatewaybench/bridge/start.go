@@ -28,13 +28,9 @@ func startCase() bench.Case {
 
 // startDev asks the gateway what `gatewayd dev` says to try first, as soon as it says so.
 func startDev(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
-	self, err := os.Executable()
+	exe, err := gatewayd()
 	if err != nil {
-		return bench.Figure{}, fmt.Errorf("finding this program: %w", err)
-	}
-	exe := filepath.Join(filepath.Dir(self), "gatewayd")
-	if _, err := os.Stat(exe); err != nil {
-		return bench.Figure{}, fmt.Errorf("%w: %s is not there (make build)", bench.ErrSkip, exe)
+		return bench.Figure{}, err
 	}
 	start := time.Now()
 	dev := exec.CommandContext(ctx, exe, "dev", "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0")
@@ -59,6 +55,19 @@ func startDev(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	}
 	f.CPU = dev.ProcessState.UserTime() + dev.ProcessState.SystemTime()
 	return f, nil
+}
+
+// gatewayd is the program beside this one.
+func gatewayd() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	exe := filepath.Join(filepath.Dir(self), "gatewayd")
+	if _, err := os.Stat(exe); err != nil {
+		return "", fmt.Errorf("%w: %s is not there (make build)", bench.ErrSkip, exe)
+	}
+	return exe, nil
 }
 
 // firstURL is what to try, once the environment is ready.

@@ -139,6 +139,7 @@ async function inEveryLook(demo) {
     await v.at("#language").click();
     await v.sees("充值");
     await v.fits(axe, "bridge in Chinese " + look.name);
+    await v.shot("bridge-zh-" + look.name);
     await v.end();
   }
 }

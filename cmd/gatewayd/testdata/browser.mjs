@@ -1,5 +1,6 @@
 // What tests of pages share: a browser, and visits to pages that keep an account of everything a clean page has none of.
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 // launch starts the browser; given: playwright (its module), browser (its program), axe (its script), pictures (a directory).
@@ -15,7 +16,7 @@ export const patience = 150_000;
 // Visit is one person's browser window.
 export class Visit {
   static async begin(browser, given, options = {}) {
-    const v = new Visit();
+    const v = new this();
     v.given = given;
     v.context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
     v.context.setDefaultTimeout(patience);
@@ -85,3 +86,49 @@ export const looks = ["light", "dark"].flatMap((colorScheme) => [
   { name: "1440-" + colorScheme, options: { colorScheme, viewport: { width: 1440, height: 900 } } },
   { name: "390-" + colorScheme, options: { colorScheme, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true } },
 ]);
+
+// codeAt is what the authenticator of a secret shows.
+export function codeAt(secret, ms) {
+  const bits = [...secret].map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0")).join("");
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(ms / 30_000)));
+  const sum = createHmac("sha1", Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2)))).update(step).digest();
+  return String((sum.readUInt32BE(sum[19] & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+// signedOut is the fault of a console that asks who is signed in, when nobody is.
+export const signedOut = /401/;
+
+// fill enters what somebody ({password, secret}) signs in to the console with.
+export async function fill(v, name, { password, secret }, code = codeAt(secret, Date.now())) {
+  await v.at("#name").fill(name);
+  await v.at("#password").fill(password);
+  await v.at("#code").fill(code);
+}
+
+// enter signs somebody in to the console. A code is used once, so nobody does so twice within half a minute: who comes back brings the session along.
+export async function enter(v, page, name, person) {
+  v.expected.push(signedOut);
+  await v.open(page);
+  await fill(v, name, person);
+  await v.at("#sign-in").click();
+  await v.at("#sign-out").waitFor();
+  return v;
+}
+
+// view goes to a view of the console.
+export async function view(v, name) {
+  await v.page.getByRole("navigation", { name: "Console" }).getByRole("link", { name, exact: true }).click();
+  await v.page.getByRole("heading", { level: 1, name }).waitFor();
+}
+
+// order presses an order's button, is refused without a reason, and says why.
+export async function order(v, button, values, why) {
+  await button.click();
+  await v.at("#order-send").click();
+  await v.sees("Say why");
+  for (const [name, value] of Object.entries(values)) await v.at("#order-" + name).fill(value);
+  await v.at("#order-why").fill(why);
+  await v.at("#order-send").click();
+  await v.at("#order-send").waitFor({ state: "detached" });
+}

@@ -16,7 +16,8 @@ for (;;) {
   const equals = async () => {
     const shown = await rest.fetchOrderBook(symbol)
     const live = watcher.orderbooks[symbol].limit()
-    return JSON.stringify([live.asks, live.bids]) === JSON.stringify([shown.asks, shown.bids])
+    return live.asks.length + live.bids.length > 0 && // the index may not have taken the first order yet
+      JSON.stringify([live.asks, live.bids]) === JSON.stringify([shown.asks, shown.bids])
   }
   while (!await equals()) book = await Promise.race([watcher.watchOrderBook(symbol), new Promise((done) => setTimeout(done, 200))])
   console.log('equal', watcher.orderbooks[symbol].asks.length + watcher.orderbooks[symbol].bids.length)

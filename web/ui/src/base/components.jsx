@@ -6,7 +6,7 @@ import { shown } from "./amount.js";
 import { base } from "./http.js";
 import { remembered, store } from "./store.js";
 import { loadSite, site } from "./use.js";
-import { language, useWords } from "./words.js";
+import { language, pin, useWords } from "./words.js";
 import "./style.css";
 
 // Amount is a number of smallest units with its unit; hovering shows all its digits.
@@ -14,14 +14,35 @@ export function Amount({ units, decimals, unit, most = 8 }) {
   return <span class="num" title={shown(units, decimals) + (unit ? " " + unit : "")}>{shown(units, decimals, most)}{unit && <span class="unit">{unit}</span>}</span>;
 }
 
+const utc = (at) => at.toISOString().replace("T", " ").slice(0, 19) + " UTC";
+
 // Time is a moment in the reader's zone; hovering shows it in UTC.
 export function Time({ ms, only }) {
   const { language: lang } = useWords();
   const at = new Date(ms);
   const style = only === "time" ? { timeStyle: "medium" } : { dateStyle: "medium", timeStyle: "medium" };
-  return <time class="num" dateTime={at.toISOString()} title={at.toISOString().replace("T", " ").slice(0, 19) + " UTC"}>
+  return <time class="num" dateTime={at.toISOString()} title={utc(at)}>
     {new Intl.DateTimeFormat(lang === "zh" ? "zh-CN" : "en-GB", style).format(at)}
   </time>;
+}
+
+// spans are units of time, longest first, in seconds.
+const spans = [["d", 86_400], ["h", 3_600], ["min", 60], ["s", 1]];
+
+// lasted is a length of time in its two greatest units: "3 min 12 s".
+export function lasted(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  const first = spans.findIndex(([, size]) => whole >= size);
+  if (first < 0) return "0 s";
+  const [unit, size] = spans[first], next = spans[first + 1];
+  const rest = next ? Math.floor((whole % size) / next[1]) : 0;
+  return `${Math.floor(whole / size)} ${unit}` + (rest ? ` ${rest} ${next[0]}` : "");
+}
+
+// Ago is how long ago a moment was; hovering shows it in UTC.
+export function Ago({ ms }) {
+  const at = new Date(ms);
+  return <time class="num" dateTime={at.toISOString()} title={utc(at)}>{lasted((Date.now() - ms) / 1000)}</time>;
 }
 
 // middle shortens a long text in its middle.
@@ -38,7 +59,7 @@ export function Short({ text, link, what }) {
 }
 
 // Copy puts a text onto the clipboard and says so.
-export function Copy({ text, what = "", wide = false }) {
+export function Copy({ text, what = "", wide = false, id }) {
   const w = useWords();
   const copy = async () => {
     try {
@@ -48,7 +69,7 @@ export function Copy({ text, what = "", wide = false }) {
       tell(w.cannotCopy);
     }
   };
-  return wide ? <button type="button" onClick={copy}>{w.copy}<span class="unseen"> {what}</span></button>
+  return wide ? <button type="button" id={id} onClick={copy}>{w.copy}<span class="unseen"> {what}</span></button>
     : <button type="button" class="plain" onClick={copy} aria-label={w.copy + " " + (what || middle(text))} title={w.copy}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5.5 5.5h8v8h-8zM10.5 5V2.5h-8v8H5" fill="none" stroke="currentColor" stroke-width="1.4" /></svg></button>;
 }
 
@@ -115,6 +136,36 @@ export function Asked({ poll, empty, none = (data) => data.length === 0, childre
   </>;
 }
 
+// Table shows rows of cells below the columns' names; a name that begins with ">" is of figures. On a narrow screen each row is a card of its own. What
+// is wider than its place scrolls by itself.
+export function Table({ label, head, rows, id }) {
+  const names = head.map((name) => ({ name: name.replace(/^>/, ""), side: name.startsWith(">") ? "right" : undefined }));
+  return <div class="scroll" tabIndex={0} role="region" aria-label={label}><table class="cards" id={id}>
+    <thead><tr>{names.map(({ name, side }) => <th key={name} class={side}>{name}</th>)}</tr></thead>
+    <tbody>{rows.map(({ key, cells }) => <tr key={key}>{cells.map((cell, i) =>
+      <td key={i} class={names[i].side} data-label={names[i].name}>{cell && <div>{cell}</div>}</td>)}</tr>)}</tbody>
+  </table></div>;
+}
+
+// Pager turns to newer and older rows; null is a way that does not go.
+export function Pager({ newer, older }) {
+  const w = useWords();
+  return (newer || older) && <div class="row spread after">
+    <button type="button" aria-disabled={!newer} onClick={() => newer?.()}>{w.newer}</button>
+    <button type="button" aria-disabled={!older} onClick={() => older?.()}>{w.older}</button></div>;
+}
+
+// Facts are names with their values; those without a value are left out.
+export const Facts = ({ list }) => <dl class="facts">{list.filter(([, value]) => value !== "" && value !== null && value !== undefined && value !== false).map(([name, value]) =>
+  <><dt>{name}</dt><dd>{value}</dd></>)}</dl>;
+
+// Meter is how much of something is used: a bar, and the words that say so. Nearly all of it is a warning.
+export function Meter({ ratio, children }) {
+  const kind = ratio >= 1 ? "bad" : ratio >= 0.9 ? "warn" : "good";
+  return <div class="meter"><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={Math.min(100, ratio * 100)} height="4" /></svg>
+    <span class="num">{children}</span></div>;
+}
+
 // Tabs lets choose one of several views; arrow keys move.
 export function Tabs({ list, now, choose, label }) {
   const move = (e) => {
@@ -165,10 +216,10 @@ function Top({ active }) {
   const to = (link) => (/^https?:/.test(link) ? link : base() + "/" + link);
   return <header class="top"><div>
     <a class="brand" href={base() + "/"}>gatewayd</a>
-    <nav aria-label={w.pages}>{["bridge", "trade", "keys"].filter((page) => links[page]).map((page) =>
+    <nav aria-label={w.pages}>{["bridge", "trade", "keys", "console"].filter((page) => links[page]).map((page) =>
       <a key={page} href={to(links[page])} aria-current={page === active ? "page" : undefined}>{w[page]}</a>)}</nav>
-    <button type="button" class="plain" lang={w.language === "zh" ? "en" : "zh"} id="language" onClick={() => language.set(w.language === "zh" ? "en" : "zh")}>
-      {w.language === "zh" ? "English" : "中文"}</button>
+    {!w.pinned && <button type="button" class="plain" lang={w.language === "zh" ? "en" : "zh"} id="language" onClick={() => language.set(w.language === "zh" ? "en" : "zh")}>
+      {w.language === "zh" ? "English" : "中文"}</button>}
     <ThemeButton />
   </div></header>;
 }
@@ -198,12 +249,13 @@ function Page({ active, title, wide, children }) {
     <Top active={active} />
     <main class={wide ? "wide" : ""}>{children}</main>
     <footer>{demo && <p>{w.demo}</p>}<p><a href={base() + "/assets/licenses.txt"}>{w.sources}</a></p></footer>
-    <p class="said" role="status">{said.use()}</p>
+    <p class="said" id="said" role="status">{said.use()}</p>
   </>;
 }
 
-// open draws a page and finds out where the others are. `title` is its name by language.
+// open draws a page and finds out where the others are. `title` is its name by language; `only` is the one language of a page that has no other.
 export function open(options, Content) {
+  if (options.only) pin(options.only);
   loadSite();
   render(<Page {...options}><Content /></Page>, document.getElementById("page"));
 }

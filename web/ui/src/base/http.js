@@ -13,18 +13,21 @@ export class Refused extends Error {
 
 const patience = 15_000;
 
-// ask answers the JSON that a URL answers.
-export async function ask(url, options = {}) {
+// request answers the status and the JSON of a URL.
+export async function request(url, options = {}) {
   const late = AbortSignal.timeout(options.patience ?? patience);
   const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
   try {
     const answer = await fetch(url, { cache: "no-store", credentials: "omit", ...options, signal });
-    return await answer.json();
+    return { status: answer.status, data: await answer.json() };
   } catch (e) {
     if (options.signal?.aborted) throw e;
     throw new Away(String(e));
   }
 }
+
+// ask answers the JSON of a URL, whatever the status.
+export const ask = async (url, options) => (await request(url, options)).data;
 
 // base is what stands before the page's last word in its path: "" or the path of a test network.
 export function base(pathname = location.pathname) {

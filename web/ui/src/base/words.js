@@ -7,20 +7,20 @@ export const language = remembered("language", ["en", "zh"], system);
 
 export const shared = {
   en: {
-    bridge: "Bridge", trade: "Trade", keys: "API keys", pages: "Pages", theme: "Colours", auto: "System", light: "Light", dark: "Dark",
+    bridge: "Bridge", trade: "Trade", keys: "API keys", console: "Console", pages: "Pages", theme: "Colours", auto: "System", light: "Light", dark: "Dark",
     copy: "Copy", copied: "Copied.", cannotCopy: "Your browser does not let the page copy: select the text and copy it.",
     loading: "Loading…", again: "Try again", offline: "No answer: the server or your connection is away. The page keeps trying.",
     tooMany: "Too many requests. The page tries again in a moment.", broken: "The page has a problem. Load it again.",
     demo: "Development environment: all keys are known to everybody, no money here is real.", explorer: "Open in the explorer", utc: "UTC",
-    sources: "Sources and licences",
+    sources: "Sources and licences", newer: "Newer", older: "Older",
   },
   zh: {
-    bridge: "跨链桥", trade: "交易", keys: "API 密钥", pages: "页面", theme: "配色", auto: "跟随系统", light: "浅色", dark: "深色",
+    bridge: "跨链桥", trade: "交易", keys: "API 密钥", console: "控制台", pages: "页面", theme: "配色", auto: "跟随系统", light: "浅色", dark: "深色",
     copy: "复制", copied: "已复制。", cannotCopy: "浏览器不允许页面复制：请选中文字后自行复制。",
     loading: "加载中…", again: "重试", offline: "没有响应：服务器或您的网络已断开。页面会继续重试。",
     tooMany: "请求过于频繁，页面稍后会重试。", broken: "页面出现问题，请重新加载。",
     demo: "开发环境：所有密钥都是公开的，这里没有真钱。", explorer: "在区块浏览器中打开", utc: "UTC",
-    sources: "来源与许可证",
+    sources: "来源与许可证", newer: "较新", older: "较早",
   },
 };
 
@@ -29,8 +29,14 @@ export function say(text, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+let pinned = null;
+
+// pin makes a page speak one language, whatever the reader has chosen for the others.
+export const pin = (lang) => { pinned = lang; };
+
 // useWords is a page's words in the reader's language, with the shared ones beneath.
 export function useWords(own = { en: {}, zh: {} }) {
-  const now = language.use();
-  return { ...shared[now], ...own[now], language: now };
+  const chosen = language.use();
+  const now = pinned ?? chosen;
+  return { ...shared[now], ...own[now], language: now, pinned: pinned !== null };
 }

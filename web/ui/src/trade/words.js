@@ -10,7 +10,7 @@ export const words = {
     open: "Open the account", getKey: "Get an API key", addressWrong: "An address begins with vite_ and has 50 digits and letters a to f behind that.", needsKey: "To place orders, open an account with an API key.", needsAccount: "Open an account to see its orders and balances.",
     order: "Order", side: "Side", buy: "Buy", sell: "Sell", share: "Share of what is available", total: "Total", digits: "{what}: a number above zero with at most {n} digits behind the point.", small: "An order of at least {least} {symbol} is wanted.", poor: "Only {have} {symbol} are available.",
     placed: "The order is sent.", cancelled: "The cancel is sent.", balances: "Balances", nothing: "Nothing on the exchange yet.", token: "Token", available: "Available", locked: "In orders",
-    orders: "Orders", openOrders: "Open orders", orderHistory: "All orders", noOrders: "No orders.", cancel: "Cancel", cancelAll: "Cancel all of {pair}", filled: "Filled", state: "State", id: "Order id", newer: "Newer", older: "Older",
+    orders: "Orders", openOrders: "Open orders", orderHistory: "All orders", noOrders: "No orders.", cancel: "Cancel", cancelAll: "Cancel all of {pair}", filled: "Filled", state: "State", id: "Order id",
     status_0: "Unknown", status_1: "Sent", status_2: "Received", status_3: "Open", status_4: "Filled", status_5: "Partly filled", status_6: "Cancel sent", status_7: "Cancelled", status_8: "Partly filled, cancelled", status_9: "Failed", status_10: "Expired",
   },
   zh: {
@@ -23,7 +23,7 @@ export const words = {
     open: "打开账户", getKey: "获取 API 密钥", addressWrong: "地址以 vite_ 开头，后接 50 位数字和字母 a 到 f。", needsKey: "下单需要用 API 密钥打开账户。", needsAccount: "打开账户后可查看委托与余额。",
     order: "下单", side: "方向", buy: "买入", sell: "卖出", share: "可用余额比例", total: "总额", digits: "{what}：请输入大于零的数字，小数点后最多 {n} 位。", small: "订单金额至少为 {least} {symbol}。", poor: "可用余额仅 {have} {symbol}。",
     placed: "订单已发送。", cancelled: "撤单已发送。", balances: "余额", nothing: "交易所内暂无资产。", token: "代币", available: "可用", locked: "委托中",
-    orders: "委托", openOrders: "当前委托", orderHistory: "全部委托", noOrders: "暂无委托。", cancel: "撤单", cancelAll: "撤销 {pair} 全部委托", filled: "成交", state: "状态", id: "委托编号", newer: "较新", older: "较早",
+    orders: "委托", openOrders: "当前委托", orderHistory: "全部委托", noOrders: "暂无委托。", cancel: "撤单", cancelAll: "撤销 {pair} 全部委托", filled: "成交", state: "状态", id: "委托编号",
     status_0: "未知", status_1: "已发送", status_2: "已接收", status_3: "未成交", status_4: "已成交", status_5: "部分成交", status_6: "撤单已发送", status_7: "已撤销", status_8: "部分成交后撤销", status_9: "失败", status_10: "已过期",
   },
 };

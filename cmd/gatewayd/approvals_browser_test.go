@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/records"
+	"gatewayd/records/access"
+	"gatewayd/signer/approval"
+)
+
+// TestApprovalsInBrowser: two approvers register passkeys on the console, what signs is told of these, and both have to approve a payout with them before
+// it is paid. Another payout is held by an operator for a while, and then rejected.
+func TestApprovalsInBrowser(t *testing.T) {
+	t.Parallel()
+	w := &custodyWorld{limpWorld: layLimpWorld(t, startRichExchange, nil)}
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	w.start(t)
+	w.enter(t)
+	given := map[string]any{
+		"operators": strings.Replace(w.info.Operators, "127.0.0.1", "localhost", 1),
+		"users":     map[string]any{"ben": w.consoleLogin(t, "ben", access.Approver), "cyd": w.consoleLogin(t, "cyd", access.Approver)},
+	}
+	var made map[string]struct {
+		Line string
+		Keys json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(drive(t, "testdata/approvals_browser.mjs", given), &made))
+
+	w.kill(t)
+	keys, usdt := map[string]any{}, w.cfg.Networks[0].Tokens[1]
+	w.write(t, w.info.Config, func(c *config.Config) {
+		c.Signer.Approvals = approval.Config{Needed: 2, URL: given["operators"].(string), Tokens: []approval.Token{{
+			Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(devnet.Token{Decimals: usdt.Decimals}, 2_000),
+		}}}
+		for name, one := range made {
+			var line []approval.Approver
+			require.NoError(t, yaml.Unmarshal([]byte(one.Line), &line))
+			c.Signer.Approvals.Approvers, keys[name] = append(c.Signer.Approvals.Approvers, line...), one.Keys
+		}
+	})
+	w.start(t)
+
+	to, sent := w.user.payee(t, units(w.user.Token, 2_500))
+	never, back := w.user.payee(t, units(w.user.Token, 2_600))
+	given["operator"] = w.consoleLogin(t, "dora", access.Operator)
+	given["keys"], given["approve"], given["reject"] = keys, w.held(t, sent, records.HeldApproval), w.held(t, back, records.HeldApproval)
+	drive(t, "testdata/approvals_browser.mjs", given)
+	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	w.user.paidOnce(t, to, chain.MustAmount(w.story(t, sent).Record.Net))
+	waitFor(t, "the refund", func() bool { return w.story(t, back).Record.RefundTx != "" })
+	require.NotEmpty(t, never)
+	var ordered []string
+	for _, e := range w.story(t, back).History {
+		if strings.HasSuffix(e.What, "ordered") {
+			ordered = append(ordered, e.Actor+" "+e.Detail)
+		}
+	}
+	require.Equal(t, []string{"operator:dora hold: who is this?", "operator:dora retry: the user has called", "operator:cyd refund: nobody knows this receiver"}, ordered)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/vite/genesis"
+	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
+	"gatewayd/wallet"
+)
+
+// chainRunOptions are the flags of `gatewayd chain run`.
+type chainRunOptions struct {
+	config.Embedded
+	interval time.Duration
+}
+
+func chainRunCommand(w streams) *cobra.Command {
+	var o chainRunOptions
+	c := &cobra.Command{
+		Use: "run", Short: "Run an embedded exchange chain alone, as a process of its own", Args: cobra.NoArgs,
+		Long: "Run an embedded exchange chain alone, as a process of its own, for others to use like a node elsewhere. Without --genesis it begins as that of\n" +
+			"`gatewayd dev`, whose keys are known to everybody; without --dir nothing of it is kept.",
+		Example: "  gatewayd chain run --public --listen 127.0.0.1:48132 --ws 127.0.0.1:41420",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runChain(cmd.Context(), o, w) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.Dir, "dir", "", "keep the chain in this directory")
+	f.StringVar(&o.Genesis, "genesis", "", "JSON file of the chain's beginning (docs/genesis.md)")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:48132", "address of the JSON-RPC over HTTP")
+	f.StringVar(&o.WS, "ws", "127.0.0.1:41420", "address of the JSON-RPC over WebSocket")
+	f.BoolVar(&o.Public, "public", false, publicUsage)
+	f.DurationVar(&o.interval, "snapshot-interval", time.Second, "time between snapshot blocks")
+	return c
+}
+
+const publicUsage = "the exchange chain answers only what the public port of a real node answers"
+
+// runChain serves the chain until ctx ends.
+func runChain(ctx context.Context, o chainRunOptions, w streams) error {
+	genesis, err := o.genesis()
+	if err != nil {
+		return err
+	}
+	e, err := daemon.StartEmbedded(node.Config{Dir: o.Dir, Genesis: genesis, SnapshotInterval: o.interval}, o.Embedded)
+	if err != nil {
+		return fmt.Errorf("embedded exchange chain: %w", err)
+	}
+	defer e.Close()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return e.Run(ctx) })
+	_, err = fmt.Fprintf(w.stdout, "exchange chain %s (WebSocket %s)\n", e.URL(), e.WSURL())
+	g.Go(func() error { return err })
+	return g.Wait()
+}
+
+// genesis is the file's, or that of a development environment.
+func (o chainRunOptions) genesis() (ledger.Genesis, error) {
+	if o.Genesis != "" {
+		return genesis.Read(o.Genesis)
+	}
+	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	if err != nil {
+		return ledger.Genesis{}, err
+	}
+	return devnet.Genesis(keys)
+}
+
+func genesisCommand(w streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "genesis FILE.yaml", Short: "Write the beginning of an embedded exchange chain", Args: cobra.ExactArgs(1),
+		Long: "Write the beginning of an embedded exchange chain as JSON, from a short description of its accounts, stakes and tokens in YAML\n" +
+			"(docs/genesis.md). FILE.yaml - is the standard input.",
+		Example: "  gatewayd genesis chain.yaml > genesis.json\n  gatewayd chain run --genesis genesis.json",
+		RunE:    func(_ *cobra.Command, args []string) error { return printGenesis(w, args[0]) },
+	}
+}
+
+func printGenesis(w streams, path string) error {
+	text, err := readInput(w, path)
+	if err != nil {
+		return fmt.Errorf("reading the description of the genesis: %w", err)
+	}
+	var plan genesis.Plan
+	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&plan); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s:\n%s", path, yaml.FormatError(err, false, true))
+	}
+	file, err := plan.File()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	out := json.NewEncoder(w.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(file)
+}
+
+func readInput(w streams, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(w.stdin)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/records/access"
+)
+
+// consoleLogin lets somebody sign in, by command, and answers what they sign in with.
+func (r *rig) consoleLogin(t *testing.T, name string, role access.Role) map[string]string {
+	t.Helper()
+	made := r.mustCommand(t, "console", "add", name, "--role", string(role))
+	given := func(what string) string { return regexp.MustCompile(what + ` +(\S+)`).FindStringSubmatch(made)[1] }
+	return map[string]string{"password": given("password"), "secret": given("second factor")}
+}
+
+// TestConsoleInBrowser signs in, looks at everything, credits a held deposit, refunds another one, and stops and opens a channel.
+func TestConsoleInBrowser(t *testing.T) {
+	t.Parallel()
+	r := newOrderRig(t)
+	done := r.dai.pay(t, r.dai.Token.Asset, r.shared.DepositAddress, r.amount, r.shared.Label)
+	r.dai.mustAwait(t, "/deposit-records", done, "TOT_CONFIRMED")
+	credit, refund := r.held(t, r.shared.DepositAddress, "NOBODY99"), r.held(t, r.shared.DepositAddress, "")
+	require.NoError(t, r.OpenConsole(t.Context()))
+	drive(t, "testdata/console_browser.mjs", map[string]any{
+		"demo": r.Info.Console, "operators": r.Info.Operators, "config": r.Info.Config, "wallet": r.wallet(r.dai), "sender": refund.From,
+		"credit": credit.ID, "hash": credit.InTx, "refund": refund.ID, "done": r.story(t, done).Record.ID,
+		"users": map[string]any{
+			"anna": r.consoleLogin(t, "anna", access.Operator), "karl": r.consoleLogin(t, "karl", access.Operator), "vera": r.consoleLogin(t, "vera", access.Viewer),
+		},
+	})
+	require.Equal(t, "operator:anna", actorOf(r.story(t, name(credit)), "ordered"))
+	require.Equal(t, "operator:anna", actorOf(r.story(t, name(refund)), "ordered"))
+	r.settled(t)
+}

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"testing"
+
+	"gatewayd/devnet"
+	"gatewayd/devnet/demouser"
+)
+
+// TestNewcomerInBrowser does what README tells a newcomer to do. The pictures that it takes are README's: `make pictures` renews them.
+func TestNewcomerInBrowser(t *testing.T) {
+	t.Parallel()
+	r := livelyRig(t, demouser.Options{Market: true})
+	drive(t, "testdata/newcomer_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/operator"
+)
+
+func runCommand(w streams) *cobra.Command {
+	c := &cobra.Command{
+		Use: "run", Short: "Run the daemon on the nodes that a configuration file names", Args: cobra.NoArgs,
+		Example: "  gatewayd run -c config.yaml",
+	}
+	path := configFlag(c)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := config.Load(*path)
+		if err != nil {
+			return err
+		}
+		log, err := daemon.NewLog(cfg.Log, w.stderr)
+		if err != nil {
+			return err
+		}
+		out := daemon.Outside{Getenv: w.getenv, Log: log}
+		if cfg.Wallet.Remote() {
+			log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
+		} else {
+			log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
+			keys, closeKeys, err := openKeys(cfg.Wallet, w)
+			if err != nil {
+				return err
+			}
+			defer closeKeys()
+			out.Keys = keys
+		}
+		hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
+		signal.Notify(hangups, syscall.SIGHUP)
+		defer signal.Stop(hangups)
+		out.Hangups = hangups
+		return daemon.Serve(cmd.Context(), cfg, out)
+	}
+	return c
+}
+
+func reloadCommand(w streams) *cobra.Command {
+	var f format
+	c := &cobra.Command{
+		Use: "reload", Short: "Check the configuration and let the running daemon take over what has changed", Args: cobra.NoArgs,
+		Long: "Check the configuration as a whole and let the running daemon read it again. Funders, tokens with their limits and fees, explorers, limits of clients\n" +
+			"and log.level are taken at once; the answer names them, and the keys that wait for a restart. A file that is wrong changes nothing, and neither does a\n" +
+			"SIGHUP to the daemon then, which otherwise does the same.",
+		Example: "  gatewayd reload -c /etc/gatewayd/config.yaml",
+	}
+	path := configFlag(c)
+	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
+		done, err := d.Reload(ctx)
+		if err != nil {
+			return err
+		}
+		report, err := d.Reloaded(done, *path)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return printJSON(w.stdout, report)
+		}
+		return printReload(w.stdout, report)
+	})
+	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	return c
+}
+
+func printReload(w io.Writer, r config.Reload) error {
+	if len(r.Taken)+len(r.Restart) == 0 {
+		_, err := fmt.Fprintf(w, "The daemon works by %s already: nothing has changed.\n", r.File)
+		return err
+	}
+	if len(r.Taken) > 0 {
+		fmt.Fprintf(w, "The daemon has taken from %s:\n", r.File)
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, c := range r.Taken {
+		fmt.Fprintf(t, "  %s\t%s\n", c.Key, c.String())
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(r.Restart) > 0 {
+		fmt.Fprintln(w, "Takes a restart:")
+	}
+	for _, key := range r.Restart {
+		fmt.Fprintf(w, "  %s\n", key)
+	}
+	if r.More > 0 {
+		fmt.Fprintf(w, "and %d more.\n", r.More)
+	}
+	return nil
+}
+
+// healthCommand lets a container's health check use the binary itself.
+func healthCommand(w streams) *cobra.Command {
+	var url, file string
+	c := &cobra.Command{
+		Use: "health", Short: "Ask a running daemon or signer whether it is well; exit code 1 when it is not", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asks := func() error { return daemon.AskHealth(cmd.Context(), url) }
+			if file != "" {
+				cfg, err := config.Load(file)
+				if err != nil {
+					return err
+				}
+				asks = func() error { return daemon.AskConfigured(cmd.Context(), cfg) }
+			}
+			if err := asks(); err != nil {
+				return err
+			}
+			fmt.Fprintln(w.stdout, "well")
+			return nil
+		},
+	}
+	c.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/health", "health address of the daemon")
+	c.Flags().StringVarP(&file, "config", "c", "", "configuration file of the daemon or the signer: where it listens is asked")
+	c.MarkFlagsMutuallyExclusive("url", "config")
+	return c
+}

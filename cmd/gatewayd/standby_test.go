@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/records/recordstest"
+	"gatewayd/records/signguard"
+)
+
+// What a signer's log tells about the sign-guard.
+const (
+	signerAnswers = "the signer answers"
+	signerWaits   = "standing by: the sign-guard is not free"
+	signerLost    = "signing has stopped"
+)
+
+// shared gives a signer a sign-guard on a server, and answers another one beside it. The daemon asks both.
+func (s *signerProcess) shared(t *testing.T, guard string, daemon *config.Config) *signerProcess {
+	t.Helper()
+	text, err := os.ReadFile(s.config)
+	require.NoError(t, err)
+	var c config.Config
+	require.NoError(t, yaml.Unmarshal(text, &c))
+	dir := filepath.Dir(s.config)
+	other := &signerProcess{config: filepath.Join(dir, "other.yaml"), socket: filepath.Join(dir, "other.sock"), data: filepath.Join(dir, "other")}
+	for _, of := range []*signerProcess{s, other} {
+		c.Data, c.Signer.Guard, c.Signer.Place.Listen = of.data, guard, "unix:"+of.socket
+		text, err := yaml.Marshal(c)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(of.config, text, 0o600))
+	}
+	daemon.Wallet.Signer = "unix:" + s.socket + ", unix:" + other.socket
+	return other
+}
+
+func (s *signerProcess) says(t *testing.T, what string, times int) {
+	t.Helper()
+	waitFor(t, what, func() bool { return strings.Count(s.log.String(), what) >= times })
+}
+
+// TestStandbySigner kills the one of two signers on one sign-guard that serves, again and again, and then lets it freeze, while users deposit and withdraw. The
+// other takes over each time, and who wakes without the sign-guard signs nothing more. In the end everybody has what is theirs to the unit.
+func TestStandbySigner(t *testing.T) {
+	t.Parallel()
+	kills := 6
+	if testing.Short() {
+		kills = 2
+	}
+	guard := recordstest.Postgres(t).Empty(t)
+	v := &victim{}
+	var pair [2]*signerProcess
+	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) {
+		pair[0] = apart(t, c)
+		pair[1] = pair[0].shared(t, guard, c)
+	})
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
+	var served, waited [2]int
+	start := func(n int, what string, count *[2]int) {
+		pair[n].start(t)
+		count[n]++
+		pair[n].says(t, what, count[n])
+	}
+	start(0, signerAnswers, &served)
+	start(1, signerWaits, &waited)
+	v.start(t)
+	t.Cleanup(func() { v.kill(t) })
+
+	crowd := gather(t, v, 3, seedOf(t))
+	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	defer cancel()
+	alive, stop := context.WithCancel(patience)
+	defer stop()
+	g, alive := errgroup.WithContext(alive)
+	for _, u := range crowd {
+		g.Go(func() error { return u.live(alive, patience) })
+	}
+	watched, err := signguard.OpenServer(t.Context(), guard)
+	require.NoError(t, err)
+	defer watched.Close()
+	told := func() uint64 {
+		id, err := watched.Identity(t.Context())
+		require.NoError(t, err)
+		return id.Commits
+	}
+	busy := func() {
+		before := told()
+		waitFor(t, "payments", func() bool { return told() > before+3 })
+	}
+	at, longest := 0, time.Duration(0)
+	for range kills {
+		busy()
+		pair[at].kill(t)
+		died := time.Now()
+		served[1-at]++
+		pair[1-at].says(t, signerAnswers, served[1-at])
+		longest = max(longest, time.Since(died))
+		start(at, signerWaits, &waited)
+		at = 1 - at
+	}
+	t.Logf("taken over within %s", longest.Round(time.Millisecond))
+	busy()
+	freeze(t, pair[at].cmd.Process.Pid)
+	served[1-at]++
+	pair[1-at].says(t, signerAnswers, served[1-at])
+	busy()
+	require.NoError(t, pair[at].cmd.Process.Signal(syscall.SIGCONT))
+	pair[at].says(t, signerLost, 1)
+	pair[at].says(t, signerWaits, waited[at]+1)
+	busy()
+	stop()
+	require.NoError(t, g.Wait())
+	reckon(t, v, crowd)
+	require.NoFileExists(t, filepath.Join(pair[0].data, "guard.db"))
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/config"
+	"gatewayd/daemon"
+	"gatewayd/devnet"
+	"gatewayd/devnet/faultynode"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/control"
+	"gatewayd/wallet"
+)
+
+// looks are the methods that look at every surface.
+var looks = []string{"surfaces", "warns", "withoutStore", "operators"}
+
+// judged are the kinds that only the tests of package status make, from what nodes show: no surface is looked at for them.
+var judged = []status.Kind{status.NodesDisagree}
+
+// TestEveryConditionIsMade: each kind of condition has its lines in docs/operations.md, and a test that makes it for real and looks at every surface.
+func TestEveryConditionIsMade(t *testing.T) {
+	kinds := kindNames(t)
+	require.Len(t, status.Kinds(), len(kinds), "Kinds has all of them")
+	made := map[string]bool{}
+	tests, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	for _, name := range tests {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				looked, named := mentions(f)
+				for kind := range named {
+					made[kind] = made[kind] || looked
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	for name, kind := range kinds {
+		require.True(t, made[name] != slices.Contains(judged, status.Kind(kind)), "no test makes %s and looks at every surface", name)
+		require.Contains(t, string(text), "\n| `"+kind+"`", "the tables have no line of %s", name)
+		require.Contains(t, status.Kinds(), status.Kind(kind))
+	}
+}
+
+// mentions tells whether a function looks at every surface, and which names of package status it has.
+func mentions(f *ast.FuncDecl) (looked bool, named map[string]bool) {
+	named = map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			looked = looked || slices.Contains(looks, s.Sel.Name)
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "status" {
+				named[s.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	return looked, named
+}
+
+// kindNames are the constants of type status.Kind, with their values.
+func kindNames(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../operator/status/status.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	kinds := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Values) != 1 {
+			return true
+		}
+		if of, ok := v.Type.(*ast.Ident); ok && of.Name == "Kind" {
+			kinds[v.Names[0].Name] = strings.Trim(v.Values[0].(*ast.BasicLit).Value, `"`)
+		}
+		return true
+	})
+	return kinds
+}
+
+// TestStoppedGasAccountOnEverySurface sends with the gas account's key: no user's money waits for it, and every surface tells.
+func TestStoppedGasAccountOnEverySurface(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
+		w.told = newReceiver(t)
+		c.Alerts = w.told.config()
+		c.Watcher.Sweep = devnet.EveryMinute
+	})
+	path := wallet.SourcePaths(ethereum.CoinType).Gas()
+	gas, err := w.keys.Address(path)
+	require.NoError(t, err)
+	deposit := units(w.user.Token, 50_000)
+	_, err = w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, w.user.Eth.Address(), deposit.Uint256().ToBig(), nil)
+	require.NoError(t, err)
+	w.user.mustDeposit(t, deposit)
+	waitFor(t, "a sweep, for which the gas account pays", func() bool {
+		return !strings.Contains(line(w.mustCommand(t, "account", "list"), gas), string(records.AccountNew))
+	})
+	c := cell{kind: status.AccountIdle, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, names: gas, stopsAccount: true, after: len(w.told.events(0))}
+	hash := w.sendWith(t, path, ether(1))
+	w.warns(t, c)
+	w.mustCommand(t, "account", "resume", "eth", gas, "--accept", hash, "--why", "a test")
+	w.passed(t, c)
+}
+
+// TestCatchingUpOnEverySurface starts a daemon that has missed many blocks, on a node that gives them slowly.
+func TestCatchingUpOnEverySurface(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
+		w.told = newReceiver(t)
+		c.Alerts = w.told.config()
+		c.Status.Every = 5 * time.Second // three looks must see it move
+	})
+	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is caught up with", after: len(w.told.events(0))}
+	w.kill(t)
+	_, err := w.source.Mine(5_000)
+	require.NoError(t, err)
+	w.node.Fail(faultynode.Fault{Refuses: func(asked []byte) bool {
+		if wholeBlock.Match(asked) {
+			<-time.After(50 * time.Millisecond) // a slow node
+		}
+		return false
+	}})
+	w.launch(t)
+	w.surfaces(t, c)
+	w.node.Fail(faultynode.Fault{})
+	w.passed(t, c)
+}
+
+// TestFeesOnEverySurface lets payouts cost more than they may, first all of them, then those of small withdrawals: with a fee in percent a large one may cost
+// more.
+func TestFeesOnEverySurface(t *testing.T) {
+	t.Parallel()
+	const usual, dear, dearer = 3, 3_000_000, 1_000_000_000_000 // tokens that a coin costs; the chain's fees are far below a thousandth of one
+	fee := func(c *config.Config, price int64) {
+		c.Networks[0].Tokens[1].Fee = records.Fee{Kind: "percent", PPM: 100_000, Rate: decimal.NewFromInt(price), Ceiling: 5}
+	}
+	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
+		w.told = newReceiver(t)
+		c.Alerts = w.told.config()
+		c.Ethereum[0].MaxUnmined = 1
+		fee(c, usual)
+	})
+	reload := func(price int64) {
+		w.write(t, w.info.Config, func(c *config.Config) { fee(c, price) })
+		w.mustCommand(t, "reload")
+	}
+	small, large := units(w.user.Token, 2_000), units(w.user.Token, 990_000)
+	reload(dearer)
+	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: "above what payouts may cost", after: len(w.told.events(0))}
+	to, sent := w.user.payee(t, small)
+	w.surfaces(t, all)
+
+	w.node.Fail(faultynode.Fault{Refuses: rawTransaction.Match}) // then one large payout waits for its block, and the next one for that
+	some := cell{kind: status.FeesHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.told.events(0))}
+	first := w.unasked(t, large)
+	reload(dear)
+	waitFor(t, "a large payout that may cost more", func() bool {
+		return w.known(t, first) && paymentOf(t, w.story(t, first), chain.Credit).State == string(records.Bound)
+	})
+	second := w.unasked(t, large)
+	w.warns(t, some)
+	reload(usual)
+	w.node.Fail(faultynode.Fault{})
+	for _, hash := range []string{sent, first, second} {
+		w.user.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
+	}
+	w.user.paidOnce(t, to, small)
+	w.passed(t, some)
+}
+
+// unasked sends a withdrawal without asking the gateway, whose channel may be closed.
+func (w *limpWorld) unasked(t *testing.T, gross chain.Amount) (hash string) {
+	t.Helper()
+	home, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))
+	require.NoError(t, err)
+	to, err := devnet.NewPayee()
+	require.NoError(t, err)
+	data, err := w.user.Token.Withdrawal(to, "")
+	require.NoError(t, err)
+	sent, err := w.user.SendToGateway(t.Context(), home.String(), gross, data)
+	require.NoError(t, err)
+	return sent.String()
+}
+
+// known tells whether the records have a transfer of a hash.
+func (w *limpWorld) known(t *testing.T, hash string) bool {
+	t.Helper()
+	return len(w.listed(t, "--hash", hash)) > 0
+}

@@ -1,0 +1,211 @@
+// Signs in to the operators' console and orders what operators order, by mouse and by keyboard: node console_browser.mjs <JSON of what the test gives>
+// given besides what browser.mjs wants: operators (URL of the listener), users ({name: {password, secret}} of an operator anna and a viewer vera), wallet
+// (an address to credit), credit, refund, done (ids of two held deposits and of one that was paid), hash (of the first), config (of the commands), demo (a link).
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { codeAt, enter, fill, launch, looks, order, signedOut, view } from "./browser.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const { axe, begin, close } = await launch(given);
+const page = given.operators + "/console";
+
+// signingIn: what is wrong is not told apart, and a stranger sees nothing.
+async function signingIn() {
+  const v = await begin();
+  v.expected.push(signedOut);
+  await v.open(page + "#/records");
+  await v.at("#sign-in").waitFor();
+  assert.equal(await v.at(".views").count(), 0);
+  await v.fits(axe, "sign in");
+  await fill(v, "vera", given.users.vera, "000000");
+  await v.at("#sign-in").click();
+  await v.sees("name, password or code is wrong");
+  await v.fits(axe, "sign in refused");
+  await v.end();
+}
+
+// asDemo follows the link that `gatewayd dev` prints. What it signs in with does not stay in the address.
+async function asDemo() {
+  const v = await begin();
+  v.expected.push(signedOut);
+  await v.open(given.demo);
+  await v.at("#demo-sign-in").click();
+  await v.at("#chains").waitFor();
+  assert.equal(new URL(v.page.url()).hash, "#/status");
+  await v.end();
+}
+
+async function asOperator() {
+  const v = await enter(await begin(), page, "anna", given.users.anna);
+  await v.at("#needs-you").getByText("2 records").waitFor();
+  await v.at("#chains").getByText("Follows").first().waitFor();
+  await v.fits(axe, "status");
+
+  await view(v, "Records");
+  await v.at("#search-hash").fill(given.hash.slice(0, 14));
+  await v.at("#search").click();
+  await v.until(async () => (await v.at("#records tbody tr").count()) === 1);
+  await v.at("#records tbody a").first().click();
+  await v.at('#record [data-state="held"]').waitFor();
+  await v.page.goBack();
+  await v.until(async () => (await v.at("#search-hash").inputValue()) === given.hash.slice(0, 14));
+  await v.at("#search-hash").fill("");
+  await v.at("#search-address").fill(given.wallet);
+  await v.at("#search-amount").fill("2");
+  await v.at("#search").click();
+  await v.until(async () => (await v.at("#records tbody tr").count()) === 1);
+  await v.at("#records").getByRole("link", { name: String(given.done), exact: true }).waitFor();
+  await v.at("#search-amount").fill("");
+  await v.at("#search-from").fill("2020-01-01");
+  await v.at("#search-until").fill("2020-01-02");
+  await v.at("#search").click();
+  await v.sees("No record is like that.");
+  await v.page.getByRole("link", { name: "All records" }).click();
+  await v.at("#search-state").selectOption("refused");
+  await v.at("#search").click();
+  await v.sees("No record is like that.");
+
+  await view(v, "Needs you");
+  await v.at("#held tbody tr").nth(1).waitFor();
+  await v.at("#held").getByRole("link", { name: String(given.credit), exact: true }).click();
+  await order(v, v.at("#order-credit"), { to: given.wallet }, "ticket 4711");
+  await v.at('#record [data-state="done"]').waitFor();
+  await v.at("#story").getByText("operator:anna").first().waitFor();
+  await v.at("#story").getByText("ticket 4711").first().waitFor();
+  assert.equal(await v.at("#orders").count(), 0, "nothing is left to order");
+  await v.fits(axe, "credited");
+
+  await v.page.goto(page + "#/records/" + given.refund);
+  await order(v, v.at("#order-refund"), { to: given.sender }, "the user wants it back");
+  await v.at('#record [data-state="refunded"]').waitFor();
+  await v.shot("console-refunded");
+
+  await view(v, "Channels");
+  const channel = v.at("[data-channel]").first();
+  await order(v, channel.getByRole("button", { name: "MAINTAIN" }), {}, "a node is replaced");
+  await channel.locator('[data-state="MAINTAIN"]').waitFor();
+  await channel.getByText("a node is replaced").waitFor();
+  await v.fits(axe, "a channel in MAINTAIN");
+  await v.shot("console-maintain");
+  await order(v, channel.getByRole("button", { name: "OPEN" }), {}, "the node is back");
+  await channel.locator('[data-state="OPEN"]').waitFor();
+  await view(v, "Accounts");
+  const account = v.at("#accounts tbody tr").filter({ hasText: "Pays fees of sweeps" });
+  await order(v, account.getByRole("button", { name: "Stop" }), {}, "its key is moved");
+  await account.locator('[data-state="halted"]').waitFor();
+  await v.fits(axe, "a stopped account");
+  await order(v, account.getByRole("button", { name: "Resume" }), {}, "it was not");
+  await account.locator('[data-state="ok"]').waitFor();
+
+  await view(v, "Log");
+  await v.at("#people").click();
+  await v.at("#log").getByText("ticket 4711").first().waitFor();
+  await v.until(async () => (await v.at("#log tbody tr").filter({ hasText: "daemon" }).count()) === 0);
+  await v.at("#verify").click();
+  await v.at("#chain").getByText(/All [\d,]+ lines fit/).waitFor();
+  await v.fits(axe, "log");
+  await view(v, "Status");
+  await v.at("#needs-you").getByText("Nothing").waitFor();
+  return v;
+}
+
+// byKeyboard signs in and goes from the head of the page to a view and into a form without a mouse, and away again.
+async function byKeyboard() {
+  const v = await begin();
+  v.expected.push(signedOut);
+  await v.open(page);
+  await v.at("#sign-in").waitFor();
+  const press = (key) => v.page.keyboard.press(key);
+  const goTo = async (selector) => {
+    for (let presses = 0; !(await v.page.evaluate((s) => document.activeElement?.matches(s), selector)); presses++) {
+      assert.ok(presses < 60, "Tab does not lead to " + selector);
+      await press("Tab");
+    }
+  };
+  await goTo("#name");
+  await v.page.keyboard.type("karl");
+  await goTo("#password");
+  await v.page.keyboard.type(given.users.karl.password);
+  await goTo("#code");
+  await v.page.keyboard.type(codeAt(given.users.karl.secret, Date.now()));
+  await press("Enter");
+  await v.at("#sign-out").waitFor();
+  await goTo('.views a[href="#/channels"]');
+  await press("Enter");
+  await v.page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
+  assert.equal(await v.page.evaluate(() => document.activeElement.tagName), "H1", "the focus is at the head of the view");
+  await v.at("[data-channel] button").first().waitFor();
+  await goTo("[data-channel] button");
+  await press("Enter");
+  await v.at("#order-why").waitFor();
+  assert.equal(await v.page.evaluate(() => document.activeElement.id), "order-why", "the focus is in the form");
+  await press("Escape");
+  await v.at("#order-why").waitFor({ state: "detached" });
+  await v.end();
+}
+
+// asViewer: no buttons; and the server refuses who presses some all the same, who has no token, and who comes from another page.
+async function asViewer() {
+  const v = await enter(await begin(), page, "vera", given.users.vera);
+  for (const name of ["Needs you", "Channels", "Accounts", "Nodes", "Limits", "Log"]) await view(v, name);
+  await v.page.goto(page + "#/channels");
+  await v.at("[data-channel]").first().waitFor();
+  assert.equal(await v.at("[data-channel] button").count(), 0, "a viewer orders nothing");
+  v.expected.push(/403/);
+  const statuses = await v.page.evaluate(async (id) => {
+    const me = await (await fetch("console/api/me")).json();
+    const ask = async (token) => (await fetch(`console/api/records/${id}/refund`, { method: "POST", headers: { "X-CSRF-Token": token }, body: '{"why":"x"}' })).status;
+    return [await ask(me.csrf), await ask("")];
+  }, given.credit);
+  assert.deepEqual(statuses, [403, 403]);
+  execFileSync("gatewayd", ["console", "remove", "vera", "-c", given.config]);
+  await v.sees("Your session has ended");
+  await v.fits(axe, "session ended");
+  await v.end();
+}
+
+// away shows what is left when the server is gone, and that the page comes back by itself.
+async function away(v) {
+  v.expected.push(/ERR_/);
+  await v.page.route("**/console/api/**", (route) => route.abort("connectionrefused"));
+  await v.sees("the server or your connection is away");
+  await v.at("#chains").waitFor();
+  await v.fits(axe, "away");
+  await v.page.unrouteAll();
+  await v.until(async () => (await v.page.getByText("the server or your connection is away").count()) === 0);
+}
+
+// inEveryLook takes pictures of every view, of somebody who is signed in already.
+async function inEveryLook(storageState) {
+  const visits = [["status", "#chains"], ["held", "main .card"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["log", "#log td"]];
+  for (const look of looks) {
+    const out = await begin(look.options);
+    out.expected.push(signedOut);
+    await out.open(page);
+    await out.at("#sign-in").waitFor();
+    await out.fits(axe, "sign in " + look.name);
+    await out.shot("console-sign-in-" + look.name);
+    await out.end();
+    const v = await begin({ ...look.options, storageState });
+    for (const [at, shown] of visits) {
+      await v.open(page + "#/" + at);
+      await v.at(shown).first().waitFor();
+      const name = at.includes("/") ? "record" : at;
+      await v.fits(axe, name + " " + look.name);
+      await v.shot(`console-${name}-${look.name}`);
+    }
+    await v.end();
+  }
+}
+
+await signingIn();
+await asDemo();
+const anna = await asOperator();
+await byKeyboard();
+await asViewer();
+await inEveryLook(await anna.context.storageState());
+await away(anna);
+await anna.at("#sign-out").click();
+await anna.at("#sign-in").waitFor();
+await anna.end();
+await close();

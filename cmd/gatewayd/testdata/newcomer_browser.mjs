@@ -1,0 +1,66 @@
+// Does what README tells a newcomer to do, by the words that README uses, and takes README's pictures on the way:
+//   node newcomer_browser.mjs <JSON of what the test gives>
+// given besides what browser.mjs wants: gateway (URL of the start page), exchange (its pages are linked from there).
+import { launch } from "./browser.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const { begin, close } = await launch(given);
+const begun = Date.now();
+const seconds = () => Math.round((Date.now() - begun) / 1000) + " s";
+const button = (v, name) => v.page.getByRole("button", { name, exact: true });
+const arrived = (v, kind, amount, state) => v.at("#latest-" + kind).filter({ hasText: amount }).locator(`[data-state="${state}"]`).waitFor();
+
+// picture is what the window shows, not the whole page: README has room for little.
+async function picture(v, name) {
+  await v.page.evaluate(() => scrollTo(0, 0));
+  await v.until(async () => (await v.at("p.said:not(:empty)").count()) === 0);
+  await v.page.screenshot({ path: `${given.pictures}/readme-${name}.png` });
+}
+
+// press presses a button that is there later: the demo user is made after the start.
+async function press(v, name) {
+  await v.until(async () => (await button(v, name).count()) === 1 && (await button(v, name).getAttribute("aria-disabled")) !== "true");
+  await button(v, name).click();
+}
+
+// deposit is README's first step.
+async function deposit(v, amount) {
+  await v.open(given.gateway + "/");
+  await v.page.getByRole("link", { name: "Bridge" }).first().click();
+  await press(v, "Use the demo wallet");
+  await v.page.getByLabel("Amount to deposit").fill(amount);
+  await press(v, "Pay from the demo account");
+  await arrived(v, "deposit", amount, "TOT_CONFIRMED");
+  await v.until(async () => (await button(v, "Pay from the demo account").count()) === 1);
+}
+
+const look = { colorScheme: "light", viewport: { width: 1440, height: 1000 }, deviceScaleFactor: 0.7 };
+const v = await begin(look);
+await deposit(v, "0.5");
+console.log("a deposit after " + seconds());
+await picture(v, "bridge");
+
+await v.page.getByRole("tab", { name: "Withdraw" }).click();
+await v.page.getByLabel("Your address on").fill("0x52908400098527886E0F7030069857D2E4169EE7");
+await v.page.getByLabel("Amount").first().fill("0.2");
+await press(v, "Withdraw");
+await arrived(v, "withdraw", "0.2", "OPPOSITE_CONFIRMED");
+console.log("a withdrawal after " + seconds());
+
+await v.page.getByRole("link", { name: "Trade" }).first().click();
+await press(v, "Use the demo account");
+await v.at("#balances tbody tr").first().waitFor();
+await v.at("#book tr.ask button").last().click();
+await v.page.getByLabel("Quantity").fill("0.001");
+await press(v, "Buy ETH-000");
+await v.page.getByRole("tab", { name: "All orders" }).click();
+await v.at('#order-history [data-status="4"]').first().waitFor();
+console.log("a trade after " + seconds());
+await picture(v, "trade");
+await v.end();
+
+const phone = await begin({ colorScheme: "dark", viewport: { width: 390, height: 820 }, deviceScaleFactor: 1, isMobile: true, hasTouch: true });
+await deposit(phone, "0.7");
+await picture(phone, "phone");
+await phone.end();
+await close();

@@ -1,0 +1,137 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/records"
+	"gatewayd/records/signguard"
+	"gatewayd/signer"
+	"gatewayd/wallet"
+)
+
+// depositAddresses gives out the deposit addresses of a network: the signer remembers for good to whom it has given one, and both must derive the same.
+type depositAddresses struct {
+	network string
+	source  config.Chain
+	signer  Signing
+
+	mu  sync.Mutex
+	key wallet.DepositKey // of the newest seed, as far as is known
+}
+
+// deriver asks the signer for the public key.
+func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(owner string, index uint32) (address, path string, err error), error) {
+	source, _ := d.Config.Chain(n.Source)
+	a := &depositAddresses{network: n.Name, source: source, signer: d.signer}
+	_, err := a.renew(ctx)
+	return a.give, err
+}
+
+// seedPatience bounds the question for a newer seed: who waits holds up the records.
+const seedPatience = 2 * time.Second
+
+// give derives the address of an index. A signer that refuses it may have a newer seed since.
+func (a *depositAddresses) give(owner string, index uint32) (address, path string, err error) {
+	if address, path, err = a.giveOf(owner, index); !errors.Is(err, signer.ErrRefused) {
+		return address, path, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), seedPatience)
+	defer cancel()
+	if newer, asked := a.renew(ctx); asked != nil || !newer {
+		return "", "", errors.Join(err, asked)
+	}
+	return a.giveOf(owner, index)
+}
+
+// renew reads the public key again, and tells whether it is another seed's.
+func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
+	told, err := a.signer.DepositKey(ctx, a.source.ID)
+	if err != nil {
+		return false, fmt.Errorf("asking the signer for the deposit addresses of %s: %w", a.source.ID, err)
+	}
+	key, err := wallet.ParseDepositKey(told.Public, told.Chain)
+	if err != nil {
+		return false, err
+	}
+	key.Seed = told.Seed
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	newer = a.key.Seed != key.Seed
+	a.key = key
+	return newer, nil
+}
+
+func (a *depositAddresses) giveOf(owner string, index uint32) (address, path string, err error) {
+	a.mu.Lock()
+	key := a.key
+	a.mu.Unlock()
+	path = wallet.SeedPath(key.Seed, wallet.SourcePaths(a.source.CoinType).Deposit(index))
+	ours, err := a.source.Account(publicKeys{key, index}, path)
+	if err != nil {
+		return "", "", err
+	}
+	b := signguard.Binding{Network: a.network, Chain: a.source.ID, Index: index, Address: ours, User: owner}
+	if address, err = a.signer.GiveAddress(context.Background(), b); err != nil {
+		return "", "", err
+	}
+	if address != ours {
+		return "", "", fmt.Errorf("the signer derives %s for %s, and its public key is of %s: nothing is shown of it", address, path, ours)
+	}
+	return address, path, nil
+}
+
+// publicKeys derive the one deposit address that is asked for.
+type publicKeys struct {
+	key   wallet.DepositKey
+	index uint32
+}
+
+// Address is the deposit address.
+func (k publicKeys) Address(string) (string, error) { return k.key.Address(k.index) }
+
+// OwnDeposit tells whether an address is the one of an index, of the first seed or a successor.
+func OwnDeposit(keys Keys, cfg config.Config, id chain.ID, index uint32, address string) (bool, error) {
+	on, ok := cfg.Chain(id)
+	if !ok || !on.Source {
+		return false, errNoChain
+	}
+	for seed := range seedsOf(keys) {
+		own, err := on.Account(keys, wallet.SeedPath(seed, wallet.SourcePaths(on.CoinType).Deposit(index)))
+		if err != nil || own == address {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+func seedsOf(keys Keys) int {
+	if ring, ok := keys.(interface{ Seeds() int }); ok {
+		return ring.Seeds()
+	}
+	return 1
+}
+
+// takeSuccessors does so where the keys are in this process.
+func (d *Daemon) takeSuccessors(next config.Config) error {
+	if d.outside.Signer != nil {
+		return nil
+	}
+	return takeSuccessors(d.outside.Keys, next.Wallet)
+}
+
+// takeSuccessors has keys take the successors of a configuration, before anything is derived from them.
+func takeSuccessors(keys Keys, cfg config.Wallet) error {
+	if ring, ok := keys.(interface{ TakeSuccessors(config.Wallet) error }); ok {
+		return ring.TakeSuccessors(cfg)
+	}
+	if len(cfg.Successors) > 0 {
+		return errors.New("wallet.successors: these keys have none")
+	}
+	return nil
+}

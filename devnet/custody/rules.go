@@ -1,0 +1,204 @@
+package custody
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"gatewayd/chain"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/records"
+	"gatewayd/signer/approval"
+	"gatewayd/signer/blocklist"
+	"gatewayd/signer/limits"
+)
+
+// withdraw sends some thousands to a payee whom nobody has paid before.
+func (s *stage) withdraw(ctx context.Context, thousands uint64) (sent string, to common.Address, err error) {
+	if to, err = devnet.NewPayee(); err != nil {
+		return "", to, err
+	}
+	hash, err := s.user.Withdraw(ctx, to, s.user.Times(thousands))
+	return hash.String(), to, err
+}
+
+// paid waits until a withdrawal is paid, and holds the payee's balance against it.
+func (s *stage) paid(ctx context.Context, sent string, to common.Address, thousands uint64) error {
+	if _, err := s.user.Await(ctx, "/withdraw-records", sent, "OPPOSITE_CONFIRMED"); err != nil {
+		return err
+	}
+	return s.user.Paid(ctx, to, s.user.Times(thousands))
+}
+
+// held waits until the payment of a withdrawal is held for a reason, and answers its record.
+func (s *stage) held(ctx context.Context, sent, reason string) (record string, err error) {
+	err = s.find(ctx, sent, func(t records.Transfer, q records.Payment) bool {
+		record = fmt.Sprint(t.ID)
+		return q.State == records.HeldPayment && q.Reason == reason
+	})
+	if err == nil {
+		s.Note("a withdrawal is held, reason %q; nobody else waits for it", reason)
+	}
+	return record, err
+}
+
+// find waits for the payment of what was sent in the daemon's records.
+func (s *stage) find(ctx context.Context, sent string, right func(records.Transfer, records.Payment) bool) error {
+	store, err := records.OpenExisting(ctx, s.daemonConfig.Database)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return devnet.Poll(ctx, func() (found bool, err error) {
+		err = store.View(ctx, func(tx *records.Tx) error {
+			t, q, err := paymentOf(tx, sent)
+			found = err == nil && q.ID != 0 && right(t, q)
+			return err
+		})
+		return found, err
+	})
+}
+
+// paymentOf is the transfer that was sent, and its newest payment.
+func paymentOf(tx *records.Tx, sent string) (t records.Transfer, q records.Payment, err error) {
+	list, err := tx.TransfersFrom("vite", 0, 0, 1000)
+	at := slices.IndexFunc(list, func(t records.Transfer) bool { return t.Tx == sent })
+	if err != nil || at < 0 {
+		return t, q, err
+	}
+	payments, err := tx.PaymentsOf(list[at].ID)
+	if err == nil && len(payments) > 0 {
+		q = payments[len(payments)-1]
+	}
+	return list[at], q, err
+}
+
+func (s *stage) approvals(ctx context.Context) error {
+	key, err := approval.NewKey(s.key)
+	if err != nil {
+		return err
+	}
+	s.Note("gatewayd approver new ann.key    %s", key)
+	err = s.reload(ctx, func(c *config.Config) {
+		c.Signer.Approvals = approval.Config{
+			Needed: 1, Approvers: []approval.Approver{{Name: "ann", Key: key}},
+			Tokens: []approval.Token{{Network: "eth", Token: s.user.Token.Token, ApproveAbove: s.user.Times(10)}},
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.approver = key
+	if s.waiting, s.payee, err = s.withdraw(ctx, 12); err != nil {
+		return err
+	}
+	s.record, err = s.held(ctx, s.waiting, records.HeldApproval)
+	return err
+}
+
+func (s *stage) approve(ctx context.Context) error {
+	if out, err := s.operator(ctx, "approve", s.record, "--key", s.key, "--yes"); err != nil {
+		return fmt.Errorf("approving: %w: %s", err, out)
+	}
+	s.Note("gatewayd approve %s --key ann.key", s.record)
+	if err := s.paid(ctx, s.waiting, s.payee, 12); err != nil {
+		return err
+	}
+	s.Note("paid: %s to %s", s.amount(s.user.Times(12)), s.payee)
+	return nil
+}
+
+func (s *stage) limits(ctx context.Context) error {
+	perDay := func(thousands uint64) error {
+		s.Note("signer.limits: per_day of %s is %s now", s.user.Token.Symbol, s.amount(s.user.Times(thousands)))
+		return s.reload(ctx, func(c *config.Config) {
+			c.Signer.Limits = limits.Config{Tokens: []limits.Token{{Network: "eth", Token: s.user.Token.Token, PerDay: s.user.Times(thousands)}}}
+		})
+	}
+	if err := perDay(20); err != nil {
+		return err
+	}
+	sent, to, err := s.withdraw(ctx, 8)
+	if err != nil {
+		return err
+	}
+	if _, err := s.held(ctx, sent, records.HeldLimit); err != nil {
+		return err
+	}
+	if err := s.shown(ctx, chain.ReasonLimit, sent); err != nil {
+		return err
+	}
+	if err := perDay(1000); err != nil {
+		return err
+	}
+	if err := s.paid(ctx, sent, to, 8); err != nil {
+		return err
+	}
+	s.Note("paid: %s to %s", s.amount(s.user.Times(8)), to)
+	return nil
+}
+
+func (s *stage) blockList(ctx context.Context) error {
+	err := s.reload(ctx, func(c *config.Config) {
+		c.Signer.BlockList = blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: s.list}}}
+	})
+	if err != nil {
+		return err
+	}
+	to, err := devnet.NewPayee()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.list, []byte(strings.ToLower(to.Hex())+"\n"), 0o600); err != nil {
+		return err
+	}
+	s.Note("the file sanctions has %s", to)
+	hash, err := s.user.Withdraw(ctx, to, s.user.Times(6))
+	if err != nil {
+		return err
+	}
+	record, err := s.held(ctx, hash.String(), records.HeldListed)
+	if err != nil {
+		return err
+	}
+	if err := s.shown(ctx, chain.ReasonListed, hash.String()); err != nil {
+		return err
+	}
+	if out, err := s.operator(ctx, "records", "reject", record, "--why", "a listed payee"); err != nil {
+		return fmt.Errorf("rejecting: %w: %s", err, out)
+	}
+	r, err := s.user.Await(ctx, "/withdraw-records", hash.String(), "FAILED")
+	if err == nil && r.RefundState != "REFUNDED" {
+		err = devnet.Poll(ctx, func() (bool, error) {
+			r, _, err := s.user.Gateway.Record(ctx, "/withdraw-records", s.user.Token.Token, s.user.Vite.Address().String(), hash.String())
+			return r.RefundState == "REFUNDED", err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	s.Note("gatewayd records reject %s: refunded, all of it", record)
+	return nil
+}
+
+// shown tells what the signer said of a payment that it holds.
+func (s *stage) shown(ctx context.Context, reason, sent string) error {
+	v, err := s.asks(ctx, sent)
+	if err != nil {
+		return err
+	}
+	if v.State != chain.HeldClaim || v.Reason != reason {
+		return fmt.Errorf("%w: the signer answers %s %s", errPassed, v.State, v.Text)
+	}
+	s.Note("the signer: %s", v.Text)
+	return nil
+}
+
+// errPassed says that the signer did not hold against what it must.
+var errPassed = errors.New("it was not held")

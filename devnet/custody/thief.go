@@ -1,0 +1,232 @@
+package custody
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"gatewayd/chain"
+	"gatewayd/devnet"
+	"gatewayd/records"
+	"gatewayd/records/signguard"
+	"gatewayd/signer/approval"
+	"gatewayd/signer/remote"
+	"gatewayd/watcher"
+)
+
+// thief has what the daemon has: its records, its configuration, and the socket.
+type thief struct {
+	*stage
+	signer  *remote.Client
+	paid    chain.Claim // for the withdrawal that was paid
+	waits   chain.Claim // for the one that waits for Ann
+	payee   string      // his own account
+	refused int
+}
+
+// claimOf reads the daemon's claim for what was sent.
+func (s *stage) claimOf(ctx context.Context, sent string) (c chain.Claim, err error) {
+	err = s.find(ctx, sent, func(t records.Transfer, q records.Payment) bool {
+		c = watcher.ClaimOf(q, t)
+		return true
+	})
+	return c, err
+}
+
+// asks puts a claim to the signer as the daemon does.
+func (s *stage) asks(ctx context.Context, sent string) (v chain.Verdict, err error) {
+	c, err := s.claimOf(ctx, sent)
+	if err != nil {
+		return v, err
+	}
+	signer, err := remote.Dial(s.daemonConfig.Wallet.Target())
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, signer.Close()) }()
+	verdicts, err := signer.Authorize(ctx, "eth", c)
+	if err != nil {
+		return v, err
+	}
+	return verdicts[0], nil
+}
+
+func (s *stage) thief(ctx context.Context) (err error) {
+	to, err := devnet.NewPayee()
+	if err != nil {
+		return err
+	}
+	th := &thief{stage: s, payee: to.Hex()}
+	if th.signer, err = remote.Dial(s.daemonConfig.Wallet.Target()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, th.signer.Close()) }()
+	if err := th.look(ctx); err != nil {
+		return err
+	}
+	s.hot = th.paid.Account
+	for _, way := range []struct {
+		what  string
+		of    chain.Claim
+		alter func(*chain.Claim)
+	}{
+		{"a withdrawal that nobody made", th.waits, func(c *chain.Claim) { c.Cause.Ref = strings.Repeat("ab", 32) }},
+		{"the withdrawal that waits, paid to him", th.waits, func(c *chain.Claim) { c.Payment.To = th.payee }},
+		{"a larger payout", th.waits, func(c *chain.Claim) { c.Payment.Amount, _ = c.Payment.Amount.Mul(100) }},
+		{"a payout in coin instead", th.waits, func(c *chain.Claim) { c.Payment.Asset = chain.Native }},
+		{"a withdrawal of his user's claimed for another", th.waits, func(c *chain.Claim) { c.Cause.User = "vite_thief" }},
+		{"another sender, who is on no list", th.waits, func(c *chain.Claim) { c.Cause.Sender = "vite_nobody" }},
+		{"a block that is not final", th.waits, func(c *chain.Claim) { c.Cause.Height += 1_000_000 }},
+		{"a network that is not the signer's", th.waits, func(c *chain.Claim) { c.Cause.Network = "his" }},
+		{"the withdrawal that was paid, under a new number", th.paid, func(*chain.Claim) {}},
+		{"a refund of what was paid", th.paid, func(c *chain.Claim) { c.Payment.Purpose = chain.Refund }},
+		{"a sweep to him", th.paid, func(c *chain.Claim) { c.Payment.Purpose, c.Payment.To, c.Cause.Ref = chain.Sweep, th.payee, "" }},
+		{"coin for gas to him", th.paid, func(c *chain.Claim) {
+			c.Payment.Purpose, c.Payment.Asset, c.Payment.To, c.Cause.Ref = chain.Gas, chain.Native, th.payee, ""
+		}},
+	} {
+		if err := th.claims(ctx, way.what, way.of, way.alter); err != nil {
+			return err
+		}
+	}
+	if err := th.forged(ctx); err != nil {
+		return err
+	}
+	return th.orders(ctx)
+}
+
+// look takes the claims of both withdrawals out of the records.
+func (th *thief) look(ctx context.Context) error {
+	store, err := records.OpenExisting(ctx, th.daemonConfig.Database)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return store.View(ctx, func(tx *records.Tx) error {
+		list, err := tx.TransfersFrom("vite", 0, 0, 1000)
+		for _, t := range list {
+			payments, err := tx.PaymentsOf(t.ID)
+			if err != nil {
+				return err
+			}
+			for _, q := range payments {
+				switch {
+				case q.Chain != "eth" || q.Purpose != chain.Credit:
+				case t.Tx == th.waiting:
+					th.waits = watcher.ClaimOf(q, t)
+				default:
+					th.paid = watcher.ClaimOf(q, t)
+				}
+			}
+		}
+		if err == nil && (th.paid.Account == "" || th.waits.Account == "") {
+			err = errors.New("the records have no payments of the withdrawals")
+		}
+		return err
+	})
+}
+
+// claims asks for leave in one way, which must be refused.
+func (th *thief) claims(ctx context.Context, what string, c chain.Claim, alter func(*chain.Claim)) error {
+	c.Payment.ID += 1_000_000
+	alter(&c)
+	verdicts, err := th.signer.Authorize(ctx, "eth", c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if verdicts[0].State == chain.Authorized {
+		return fmt.Errorf("%s: %w", what, errPassed)
+	}
+	th.told(what, verdicts[0].Text)
+	return nil
+}
+
+func (th *thief) told(what, answer string) {
+	th.refused++
+	th.Note("%s", what)
+	th.Note("  the signer: %s", answer)
+}
+
+// orders asks for signatures without leave, of transactions that are no payments, and for addresses.
+func (th *thief) orders(ctx context.Context) error {
+	chainID := new(big.Int).SetUint64(th.daemonConfig.Ethereum[0].ChainID)
+	to := common.HexToAddress(th.payee)
+	pay := chain.Payment{ID: 2_000_000, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: chain.NewAmount(1_000_000)}
+	tx := types.DynamicFeeTx{ChainID: chainID, Nonce: 99, Gas: 21_000, GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(1_000_000_000), To: &to, Value: big.NewInt(1_000_000)}
+	for _, way := range []struct {
+		what  string
+		alter func(*types.DynamicFeeTx)
+	}{
+		{"a signature without leave", func(*types.DynamicFeeTx) {}},
+		{"a transaction that pays more than its payment", func(t *types.DynamicFeeTx) { t.Value = big.NewInt(1_000_000_000) }},
+		{"a transaction for another chain", func(t *types.DynamicFeeTx) { t.ChainID = big.NewInt(1) }},
+		{"gas as payment: a fee for his own miner", func(t *types.DynamicFeeTx) {
+			t.GasFeeCap, t.GasTipCap = big.NewInt(1e18), big.NewInt(1e18)
+		}},
+	} {
+		altered := tx
+		way.alter(&altered)
+		raw, err := types.NewTx(&altered).MarshalBinary()
+		if err != nil {
+			return err
+		}
+		slot := chain.Slot{Account: th.paid.Account, Key: "m/44'/60'/1'/0/0", Nonce: 99}
+		signed, err := th.signer.Sign(ctx, "eth", chain.Order{Slot: slot, Payment: pay, Unsigned: raw})
+		if err == nil || len(signed) > 0 {
+			return fmt.Errorf("%s: %w", way.what, errPassed)
+		}
+		th.told(way.what, err.Error())
+	}
+	address, err := th.signer.GiveAddress(ctx, signguard.Binding{Network: "eth", Chain: "eth", Index: 0, Address: th.payee, User: "vite_thief"})
+	if err == nil {
+		return fmt.Errorf("an address of his own: %w: %s", errPassed, address)
+	}
+	th.told("his own address given out as a deposit address", err.Error())
+	has, err := th.user.Eth.Balance(ctx, string(chain.Native), to)
+	if err != nil {
+		return err
+	}
+	if has.Sign() != 0 {
+		return fmt.Errorf("%w: the thief has %s", errPassed, has)
+	}
+	th.Note("%d ways, not one unit", th.refused)
+	return nil
+}
+
+// forged shows that an approval of somebody else does not count, whosever name it bears.
+func (th *thief) forged(ctx context.Context) error {
+	path := filepath.Join(th.dir, "thief.key")
+	if _, err := approval.NewKey(path); err != nil {
+		return err
+	}
+	key, err := approval.ReadKey(path)
+	if err != nil {
+		return err
+	}
+	signature, err := approval.Sign(key, "eth", th.waits, time.Now().Add(time.Hour))
+	if err != nil {
+		return err
+	}
+	for _, way := range [][2]string{{"an approval of his own", approval.PublicText(key.Public().(ed25519.PublicKey))}, {"an approval in Ann's name", th.approver}} {
+		signature.Key = way[1]
+		c := th.waits
+		c.Approvals = []chain.Approval{signature}
+		verdicts, err := th.signer.Authorize(ctx, "eth", c)
+		switch {
+		case err != nil:
+			return err
+		case verdicts[0].State == chain.Authorized:
+			return fmt.Errorf("%s: %w", way[0], errPassed)
+		}
+		th.told(way[0], verdicts[0].Text)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+// Package passkey verifies what the authenticators of people sign (WebAuthn, Level 3): that one was there, was verified by finger, face or PIN, and meant
+// exactly one challenge, on one page. It keeps nothing and asks nobody: who uses it says which challenge was given out, and whose key it is.
+package passkey
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
+)
+
+// ErrRefused says why a signature or a new key is not taken, in one line.
+var ErrRefused = errors.New("the passkey's signature does not count")
+
+// Bounds of what comes from a browser, in bytes.
+const (
+	maxID         = 1023 // by the standard
+	maxSigned     = 4096 // authenticator's data, and the browser's
+	maxSignature  = 512
+	maxUserHandle = 64 // by the standard
+)
+
+// Site is the page that passkeys are for.
+type Site struct {
+	RP     string // host name; the key is of this one
+	Origin string // scheme, host and port
+}
+
+// ParseSite reads the URL of the page. Browsers know passkeys on HTTPS, and on http://localhost; never at an IP address.
+func ParseSite(text string) (Site, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
+		return Site{}, fmt.Errorf("%q: https://host, with a port if it has one, is wanted", text)
+	case net.ParseIP(u.Hostname()) != nil:
+		return Site{}, fmt.Errorf("%q: browsers know passkeys of host names only, not of addresses", text)
+	case u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost"):
+		return Site{}, fmt.Errorf("%q: browsers know passkeys over https only, or of http://localhost", text)
+	}
+	return Site{RP: strings.ToLower(u.Hostname()), Origin: u.Scheme + "://" + strings.ToLower(u.Host)}, nil
+}
+
+// keyPrefix tells the public key of a passkey from other texts.
+const keyPrefix = "passkey:"
+
+// Key is the public key of a passkey. The zero Key verifies nothing.
+type Key struct{ cose []byte }
+
+// ParseKey reads what String writes. Keys are of ECDSA with P-256 and SHA-256 (ES256), or of Ed25519.
+func ParseKey(text string) (Key, error) {
+	digits, is := strings.CutPrefix(text, keyPrefix)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(digits)
+	k, keyErr := keyOf(raw)
+	if !is || err != nil || keyErr != nil {
+		return Key{}, fmt.Errorf("%.40q is no public key of a passkey: passkey: and base64, as `gatewayd console passkeys` shows it", text)
+	}
+	return k, nil
+}
+
+func keyOf(cose []byte) (Key, error) {
+	public, err := webauthncose.ParsePublicKey(cose)
+	if err == nil {
+		switch k := public.(type) {
+		case webauthncose.EC2PublicKeyData:
+			if k.Algorithm == int64(webauthncose.AlgES256) {
+				return Key{bytes.Clone(cose)}, nil
+			}
+		case webauthncose.OKPPublicKeyData:
+			if k.Algorithm == int64(webauthncose.AlgEdDSA) {
+				return Key{bytes.Clone(cose)}, nil
+			}
+		}
+	}
+	return Key{}, fmt.Errorf("%w: a key of ES256 or EdDSA is wanted", ErrRefused)
+}
+
+// String is the key as configurations name it.
+func (k Key) String() string { return keyPrefix + base64.RawURLEncoding.EncodeToString(k.cose) }
+
+// Parameters are the kinds of keys that are taken, as browsers are asked for them.
+func Parameters() []protocol.CredentialParameter {
+	return []protocol.CredentialParameter{
+		{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.AlgES256},
+		{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.AlgEdDSA},
+	}
+}
+
+// Assertion is what an authenticator signs: its own data and the browser's, which names the challenge and the page.
+type Assertion struct {
+	AuthenticatorData []byte
+	ClientData        []byte
+	Signature         []byte
+}
+
+// Verify tells whether an assertion is of a key, for a page and a challenge, by somebody who was there and was verified. It answers the key's counter.
+func (s Site) Verify(k Key, challenge []byte, a Assertion) (count uint32, err error) {
+	if len(k.cose) == 0 || len(challenge) == 0 {
+		return 0, fmt.Errorf("%w: there is no key, or no challenge", ErrRefused)
+	}
+	if len(a.AuthenticatorData) > maxSigned || len(a.ClientData) > maxSigned || len(a.Signature) > maxSignature {
+		return 0, fmt.Errorf("%w: it is too long", ErrRefused)
+	}
+	p := protocol.ParsedCredentialAssertionData{Response: protocol.ParsedAssertionResponse{Signature: a.Signature}}
+	p.Raw.AssertionResponse = protocol.AuthenticatorAssertionResponse{AuthenticatorData: a.AuthenticatorData, Signature: a.Signature}
+	p.Raw.AssertionResponse.ClientDataJSON = a.ClientData
+	if err := json.Unmarshal(a.ClientData, &p.Response.CollectedClientData); err != nil {
+		return 0, fmt.Errorf("%w: the browser's data cannot be read", ErrRefused)
+	}
+	if err := p.Response.AuthenticatorData.Unmarshal(a.AuthenticatorData); err != nil {
+		return 0, fmt.Errorf("%w: the authenticator's data cannot be read", ErrRefused)
+	}
+	err = p.Verify(base64.RawURLEncoding.EncodeToString(challenge), s.RP, "", []string{s.Origin}, nil, nil, protocol.TopOriginExplicitVerificationMode,
+		false, true, true, k.cose, protocol.SignaturePolicy{})
+	if err != nil {
+		return 0, refused(err)
+	}
+	return p.Response.AuthenticatorData.Counter, nil
+}
+
+// refused says what the library found, without its own prose about it.
+func refused(err error) error {
+	var detail *protocol.Error
+	if errors.As(err, &detail) {
+		return fmt.Errorf("%w: %s", ErrRefused, detail.Details)
+	}
+	return fmt.Errorf("%w: %w", ErrRefused, err)
+}
+
+// Credential is a signature as a browser hands it over.
+type Credential struct {
+	ID         string // base64url; which passkey it is
+	UserHandle []byte // that the page gave at registration; may be empty
+	Assertion
+}
+
+// ParseCredential reads what PublicKeyCredential.toJSON() of a browser writes for a signature.
+func ParseCredential(text []byte) (c Credential, err error) {
+	p, err := protocol.ParseCredentialRequestResponseBytes(text)
+	if err != nil {
+		return c, refused(err)
+	}
+	if len(p.RawID) > maxID || len(p.Response.UserHandle) > maxUserHandle {
+		return c, fmt.Errorf("%w: its id is too long", ErrRefused)
+	}
+	raw := p.Raw.AssertionResponse
+	return Credential{p.ID, p.Response.UserHandle, Assertion{raw.AuthenticatorData, raw.ClientDataJSON, raw.Signature}}, nil
+}
+
+// Registered is a new passkey.
+type Registered struct {
+	ID    string // base64url
+	Key   Key
+	Count uint32
+}
+
+// Register reads what toJSON() writes for a new passkey, and tells whether it was made for a page and a challenge, by somebody who was verified. Who made
+// the authenticator is not asked.
+func (s Site) Register(challenge, text []byte) (r Registered, err error) {
+	p, err := protocol.ParseCredentialCreationResponseBytes(text)
+	if err != nil {
+		return r, refused(err)
+	}
+	_, err = p.Verify(base64.RawURLEncoding.EncodeToString(challenge), s.RP, []string{s.Origin}, nil, nil, protocol.TopOriginExplicitVerificationMode,
+		false, true, true, nil, Parameters(), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	if err != nil {
+		return r, refused(err)
+	}
+	data := p.Response.AttestationObject.AuthData
+	if len(data.AttData.CredentialID) == 0 || len(data.AttData.CredentialID) > maxID || !slices.Equal(data.AttData.CredentialID, p.RawID) {
+		return r, fmt.Errorf("%w: its id is not the one that it signed", ErrRefused)
+	}
+	key, err := keyOf(data.AttData.CredentialPublicKey)
+	if err != nil {
+		return r, err
+	}
+	return Registered{p.ID, key, data.Counter}, nil
+}

@@ -1,0 +1,72 @@
+package console
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"sync"
+	"time"
+)
+
+// challengeLasts is how long somebody may take to touch a passkey, and maxChallenges how many are open at once.
+const (
+	challengeLasts = 5 * time.Minute
+	maxChallenges  = 1000
+)
+
+// challenges are what passkeys were asked to sign, each for one use: to sign in, or to register for one user. They end with the process; who was asked by it asks
+// again.
+type challenges struct {
+	mu   sync.Mutex
+	now  func() time.Time
+	open map[string]challenge // by its text
+}
+
+type challenge struct {
+	user string // whose registration it is; empty for signing in
+	ends time.Time
+}
+
+func newChallenges(now func() time.Time) *challenges {
+	return &challenges{now: now, open: map[string]challenge{}}
+}
+
+// give makes one. When too many are open, those that have ended go, and if none has, the one that ends first.
+func (c *challenges) give(user string) []byte {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= maxChallenges {
+		c.makeRoom()
+	}
+	c.open[textOf(raw)] = challenge{user, c.now().Add(challengeLasts)}
+	return raw
+}
+
+func (c *challenges) makeRoom() {
+	first := ""
+	for text, x := range c.open {
+		if !c.now().Before(x.ends) {
+			delete(c.open, text)
+		} else if first == "" || x.ends.Before(c.open[first].ends) {
+			first = text
+		}
+	}
+	if len(c.open) >= maxChallenges {
+		delete(c.open, first)
+	}
+}
+
+// take uses one up; false when it was not given for this, was used before, or has ended.
+func (c *challenges) take(raw []byte, user string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x, ok := c.open[textOf(raw)]
+	if !ok || x.user != user {
+		return false
+	}
+	delete(c.open, textOf(raw))
+	return c.now().Before(x.ends)
+}
+
+func textOf(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }

@@ -1,0 +1,262 @@
+package console
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/labstack/echo/v4"
+
+	"gatewayd/internal/passkey"
+	"gatewayd/operator"
+	"gatewayd/records"
+	"gatewayd/records/access"
+)
+
+// site is the page that passkeys are for.
+func (c *Console) site() (passkey.Site, error) {
+	s, err := c.Site()
+	if err != nil {
+		return s, refusal(http.StatusConflict, "passkeys want operators.url, the console's address as people open it: "+err.Error())
+	}
+	return s, nil
+}
+
+// passkeyRow is a passkey of the user who asks.
+type passkeyRow struct {
+	ID       string `json:"id"`
+	Label    string `json:"label"`
+	Created  string `json:"created"`
+	Used     string `json:"used,omitempty"`
+	Approver string `json:"approver"` // its line in signer.approvals.approvers
+}
+
+func rowOf(p access.Passkey) passkeyRow {
+	row := passkeyRow{ID: p.ID, Label: p.Label, Created: p.Created.UTC().Format(time.RFC3339), Approver: ApproverLine(p)}
+	if !p.Used.IsZero() {
+		row.Used = p.Used.UTC().Format(time.RFC3339)
+	}
+	return row
+}
+
+// ApproverLine is what lets a passkey approve, in the configuration of what signs.
+func ApproverLine(p access.Passkey) string { return "- {name: " + p.User + ", passkey: " + p.Key + "}" }
+
+func passkeysOf(r request) (list []access.Passkey, err error) {
+	err = r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
+		list, err = access.Passkeys(tx, r.user.Name)
+		return err
+	})
+	return list, err
+}
+
+func (c *Console) passkeys(r request) error {
+	list, err := passkeysOf(r)
+	if err != nil {
+		return err
+	}
+	rows := make([]passkeyRow, len(list))
+	for i, p := range list {
+		rows[i] = rowOf(p)
+	}
+	return r.JSON(http.StatusOK, rows)
+}
+
+// descriptors name passkeys to a browser.
+func descriptors(list []access.Passkey) []protocol.CredentialDescriptor {
+	out := make([]protocol.CredentialDescriptor, 0, len(list))
+	for _, p := range list {
+		if id, err := base64.RawURLEncoding.DecodeString(p.ID); err == nil {
+			out = append(out, protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: id})
+		}
+	}
+	return out
+}
+
+// createPasskey answers what navigator.credentials.create() is asked for, as PublicKeyCredential.parseCreationOptionsFromJSON() reads it.
+func (c *Console) createPasskey(r request) error {
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	list, err := passkeysOf(r)
+	if err != nil {
+		return err
+	}
+	name := protocol.CredentialEntity{Name: r.user.Name}
+	return r.JSON(http.StatusOK, protocol.PublicKeyCredentialCreationOptions{
+		RelyingParty: protocol.RelyingPartyEntity{CredentialEntity: protocol.CredentialEntity{Name: "gatewayd"}, ID: site.RP},
+		User:         protocol.UserEntity{CredentialEntity: name, DisplayName: r.user.Name, ID: protocol.URLEncodedBase64(r.user.Name)},
+		Challenge:    c.asked.give(r.user.Name), Parameters: passkey.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
+		Attestation:            protocol.PreferNoAttestation,
+	})
+}
+
+// newPasskey is what a browser answers, and how its owner calls it.
+type newPasskey struct {
+	Label      string          `json:"label"`
+	Credential json.RawMessage `json:"credential"`
+}
+
+func (c *Console) addPasskey(r request) error {
+	var given newPasskey
+	if err := readBody(r, &given); err != nil {
+		return err
+	}
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	raw, err := challengeIn(given.Credential)
+	if err != nil || !c.asked.take(raw, r.user.Name) {
+		return errChallenge
+	}
+	made, err := site.Register(raw, given.Credential)
+	if err != nil {
+		return refusal(http.StatusBadRequest, err.Error())
+	}
+	p := access.Passkey{ID: made.ID, User: r.user.Name, Label: given.Label, Key: made.Key.String(), Count: made.Count}
+	err = r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error {
+		if err := access.AddPasskey(tx, p); err != nil {
+			return err
+		}
+		p, err = access.PasskeyOf(tx, p.ID)
+		return err
+	})
+	if errors.Is(err, access.ErrLabel) || errors.Is(err, access.ErrMany) {
+		return refusal(http.StatusBadRequest, err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, rowOf(p))
+}
+
+// challengeIn is the challenge that a browser says it has asked an authenticator to sign. What it says is proven afterwards.
+func challengeIn(credential json.RawMessage) ([]byte, error) {
+	var c struct {
+		Response struct {
+			ClientData string `json:"clientDataJSON"`
+		} `json:"response"`
+	}
+	if err := json.Unmarshal(credential, &c); err != nil {
+		return nil, err
+	}
+	text, err := base64.RawURLEncoding.DecodeString(c.Response.ClientData)
+	if err != nil {
+		return nil, err
+	}
+	var client struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(text, &client); err != nil {
+		return nil, err
+	}
+	return base64.RawURLEncoding.DecodeString(client.Challenge)
+}
+
+var errChallenge = refusal(http.StatusUnauthorized, "this was not asked for, was used before, or took too long: begin again")
+
+func (c *Console) removePasskey(r request) error {
+	err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return access.RemovePasskey(tx, r.user.Name, r.Param("id"), r.token) })
+	if errors.Is(err, records.ErrNotFound) {
+		return refusal(http.StatusNotFound, "you have no such passkey")
+	}
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, map[string]bool{"removed": true})
+}
+
+// askPasskey answers what navigator.credentials.get() is asked for, as PublicKeyCredential.parseRequestOptionsFromJSON() reads it. Anybody may ask.
+func (c *Console) askPasskey(x echo.Context) error {
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	if err := c.mayTry(x, "passkey "+c.Guard.Client(x.Request())); err != nil {
+		return err
+	}
+	return x.JSON(http.StatusOK, protocol.PublicKeyCredentialRequestOptions{
+		Challenge: c.asked.give(""), Timeout: int(challengeLasts.Milliseconds()), RelyingPartyID: site.RP, UserVerification: protocol.VerificationRequired,
+	})
+}
+
+// touched is what a browser answers.
+type touched struct {
+	Credential json.RawMessage `json:"credential"`
+}
+
+var errPasskey = refusal(http.StatusUnauthorized, "nobody signs in with this passkey here")
+
+func (c *Console) signInByPasskey(x echo.Context) error {
+	g, err := c.gateway()
+	if err != nil {
+		return err
+	}
+	var given touched
+	if err := readBody(x, &given); err != nil {
+		return err
+	}
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	if err := c.mayTry(x, "passkey "+c.Guard.Client(x.Request())); err != nil {
+		return err
+	}
+	raw, err := challengeIn(given.Credential)
+	if err != nil || !c.asked.take(raw, "") {
+		return errChallenge
+	}
+	var p access.Passkey
+	err = g.Session.Store.View(x.Request().Context(), func(tx *records.Tx) error {
+		p, err = ownerOf(tx, given.Credential)
+		return err
+	})
+	if errors.Is(err, records.ErrNotFound) {
+		return errPasskey
+	}
+	if err != nil {
+		return err
+	}
+	count, err := c.verified(site, p, raw, given.Credential)
+	if err != nil {
+		return err
+	}
+	return c.begin(x, g, p.User, func(tx *records.Tx) error { return access.UsePasskey(tx, p.ID, count) })
+}
+
+// ownerOf is the passkey that a browser says has signed, or ErrNotFound; also where the authenticator has it for somebody else.
+func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error) {
+	given, err := passkey.ParseCredential(credential)
+	if err != nil {
+		return access.Passkey{}, refusal(http.StatusBadRequest, err.Error())
+	}
+	p, err := access.PasskeyOf(tx, given.ID)
+	if err == nil && len(given.UserHandle) > 0 && string(given.UserHandle) != p.User {
+		err = records.ErrNotFound
+	}
+	return p, err
+}
+
+// verified tells whether a passkey has signed a challenge, and how often it has signed.
+func (c *Console) verified(site passkey.Site, p access.Passkey, raw []byte, credential json.RawMessage) (uint32, error) {
+	given, err := passkey.ParseCredential(credential)
+	if err != nil {
+		return 0, refusal(http.StatusBadRequest, err.Error())
+	}
+	key, err := passkey.ParseKey(p.Key)
+	if err != nil {
+		return 0, err
+	}
+	count, err := site.Verify(key, raw, given.Assertion)
+	if err != nil {
+		return 0, refusal(http.StatusUnauthorized, operator.PlainError(err).Error())
+	}
+	return count, nil
+}

@@ -1,0 +1,138 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/records/sqlstore"
+)
+
+// Passkey is a key of a user's authenticator.
+type Passkey struct {
+	ID      string // base64url, as browsers name it
+	User    string
+	Label   string // that its owner gave it
+	Key     string // public, as configurations name it
+	Count   uint32 // of its signatures, where its authenticator counts
+	Created time.Time
+	Used    time.Time // zero before the first time
+}
+
+// MaxPasskeys is how many a user may have.
+const MaxPasskeys = 10
+
+const maxLabel = 64
+
+// What callers test for with errors.Is.
+var (
+	ErrLabel = fmt.Errorf("a label of 1 to %d characters is wanted", maxLabel)
+	ErrMany  = fmt.Errorf("%d passkeys are the most: remove one first", MaxPasskeys)
+)
+
+// AddPasskey gives a user another one. ErrConflict: it is registered already.
+func AddPasskey(tx *records.Tx, p Passkey) error {
+	p.Label = strings.TrimSpace(p.Label)
+	if p.Label == "" || len(p.Label) > maxLabel || sqlstore.Note(p.Label) != p.Label {
+		return ErrLabel
+	}
+	list, err := Passkeys(tx, p.User)
+	if err == nil && len(list) >= MaxPasskeys {
+		return ErrMany
+	}
+	if err == nil {
+		_, err = PasskeyOf(tx, p.ID)
+	}
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: this passkey is registered already", records.ErrConflict)
+	case !errors.Is(err, records.ErrNotFound):
+		return err
+	}
+	_, err = tx.SQL().Exec(`INSERT INTO console_passkeys (id, user_name, label, public_key, sign_count, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		p.ID, p.User, p.Label, p.Key, p.Count, tx.SQL().Millis())
+	if err == nil {
+		err = logUser(tx, p.User, "passkey added", p.Label+" "+p.Key)
+	}
+	if err != nil {
+		return fmt.Errorf("adding a passkey of console user %s: %w", p.User, err)
+	}
+	return nil
+}
+
+// RemovePasskey takes a passkey of a user away, and ends the user's sessions but the one of a token; ErrNotFound where the user has no such passkey.
+func RemovePasskey(tx *records.Tx, user, id, but string) error {
+	n, err := tx.SQL().Exec(`DELETE FROM console_passkeys WHERE id = ? AND user_name = ?`, sqlstore.Note(id), sqlstore.Note(user))
+	if err == nil && n == 0 {
+		err = records.ErrNotFound
+	}
+	if err == nil {
+		_, err = tx.SQL().Exec(`DELETE FROM console_sessions WHERE user_name = ? AND token <> ?`, sqlstore.Note(user), hashOf(but))
+	}
+	if err == nil {
+		err = logUser(tx, user, "passkey removed", id)
+	}
+	if err != nil {
+		return fmt.Errorf("removing a passkey of console user %s: %w", user, err)
+	}
+	return nil
+}
+
+type passkeyRow struct {
+	ID        string `db:"id"`
+	UserName  string `db:"user_name"`
+	Label     string `db:"label"`
+	PublicKey string `db:"public_key"`
+	SignCount uint32 `db:"sign_count"`
+	CreatedAt int64  `db:"created_at"`
+	UsedAt    int64  `db:"used_at"`
+}
+
+func (r passkeyRow) passkey() Passkey {
+	p := Passkey{ID: r.ID, User: r.UserName, Label: r.Label, Key: r.PublicKey, Count: r.SignCount, Created: sqlstore.FromMillis(r.CreatedAt)}
+	if r.UsedAt > 0 {
+		p.Used = sqlstore.FromMillis(r.UsedAt)
+	}
+	return p
+}
+
+// Passkeys are a user's, oldest first.
+func Passkeys(tx *records.Tx, user string) ([]Passkey, error) {
+	var rows []passkeyRow
+	err := tx.SQL().List(&rows, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys
+		WHERE user_name = ? ORDER BY created_at, id`, sqlstore.Note(user))
+	if err != nil {
+		return nil, fmt.Errorf("reading the passkeys of console user %s: %w", user, err)
+	}
+	list := make([]Passkey, len(rows))
+	for i, r := range rows {
+		list[i] = r.passkey()
+	}
+	return list, nil
+}
+
+// PasskeyOf answers one by its id, or ErrNotFound.
+func PasskeyOf(tx *records.Tx, id string) (Passkey, error) {
+	var r passkeyRow
+	err := tx.SQL().One(&r, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys WHERE id = ?`, sqlstore.Note(id))
+	if err != nil {
+		return Passkey{}, fmt.Errorf("reading a passkey: %w", err)
+	}
+	return r.passkey(), nil
+}
+
+// UsePasskey notes the counter of a signature. One that is not above the last is ErrUsed: it was used before, or another authenticator has the key. Those that do
+// not count stay at zero.
+func UsePasskey(tx *records.Tx, id string, count uint32) error {
+	n, err := tx.SQL().Exec(`UPDATE console_passkeys SET sign_count = ?, used_at = ? WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND ? = 0))`,
+		count, tx.SQL().Millis(), sqlstore.Note(id), count, count)
+	if err != nil {
+		return fmt.Errorf("using a passkey: %w", err)
+	}
+	if n == 0 {
+		return ErrUsed
+	}
+	return nil
+}

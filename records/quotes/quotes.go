@@ -1,0 +1,52 @@
+// Package quotes keeps what paying a token out has cost in the last day, so that a wallet and the watcher go by the same figure.
+package quotes
+
+import (
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// life is how long quotes are kept: far longer than any wallet holds one.
+const life = 24 * time.Hour
+
+type row struct {
+	At   int64        `db:"at"`
+	Cost chain.Amount `db:"cost"`
+}
+
+// Add stores what paying a token out costs on its network now, in units of the token. Quotes older than a day are forgotten.
+func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
+	now := tx.SQL().Millis()
+	_, err := tx.SQL().Exec(`INSERT INTO quotes (network, token, at, cost) VALUES (?, ?, ?, ?) ON CONFLICT (network, token, at) DO UPDATE SET cost = excluded.cost`,
+		network, token, now, cost)
+	if err == nil {
+		_, err = tx.SQL().Exec(`DELETE FROM quotes WHERE network = ? AND token = ? AND at < ?`, network, token, now-life.Milliseconds())
+	}
+	if err != nil {
+		return fmt.Errorf("storing a quote for %s on %s: %w", token, network, err)
+	}
+	return nil
+}
+
+// Since answers the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;
+// false when there is none. It is what a wallet may have been told: a user is charged the lowest, and may have sent what fits the highest.
+func Since(tx *records.Tx, network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
+	var rows []row
+	err = tx.SQL().List(&rows, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? AND at >= COALESCE(
+		(SELECT MAX(at) FROM quotes WHERE network = ? AND token = ? AND at <= ?), 0)`, network, token, network, token, since.UnixMilli())
+	if err != nil {
+		return lowest, highest, false, fmt.Errorf("reading the quotes for %s on %s: %w", token, network, err)
+	}
+	for i, r := range rows {
+		if i == 0 || r.Cost.Less(lowest) {
+			lowest = r.Cost
+		}
+		if highest.Less(r.Cost) {
+			highest = r.Cost
+		}
+	}
+	return lowest, highest, len(rows) > 0, nil
+}

@@ -1,0 +1,188 @@
+package recordstest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/control"
+)
+
+func testConditions(t *testing.T, url string) {
+	r := newRig(t, url)
+	told := func() (list []control.Condition) {
+		r.See(func(tx *records.Tx) (err error) { list, err = control.Conditions(tx); return err })
+		return list
+	}
+	note := func(source string, list ...control.Condition) {
+		r.Do(func(tx *records.Tx) error { return control.NoteConditions(tx, source, list) })
+	}
+	require.Empty(t, told())
+	down := control.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "nobody answers"}
+	slow := control.Condition{Kind: "node_faulty", Subject: "a:1", Chain: Source, Detail: "slow"}
+	short := control.Condition{Kind: "insolvent", Network: Network, Token: Token, Stops: true, Detail: "5 missing"}
+	begun := r.Now()
+	note("eth", down, slow)
+	note("books", short)
+	r.Pass(time.Minute)
+	down.Detail = "nobody answers for a minute"
+	note("eth", down)
+	down.Since, down.Seen, short.Since, short.Seen = begun, r.Now(), begun, begun
+	require.Equal(t, []control.Condition{short, down}, told(), "what goes on keeps its time, what is over is gone, another source's stays")
+	note("eth")
+	note("books")
+	require.Empty(t, told())
+
+	many := make([]control.Condition, 150)
+	for i := range many {
+		many[i] = control.Condition{Kind: "node_faulty", Subject: fmt.Sprint(i)}
+	}
+	note("eth", many...)
+	require.Len(t, told(), 100)
+
+	r.See(func(tx *records.Tx) error {
+		_, ever, err := control.SinceBeat(tx, "daemon")
+		require.False(t, ever)
+		return err
+	})
+	r.Do(func(tx *records.Tx) error { return control.Beat(tx, "daemon") })
+	r.Pass(time.Hour)
+	r.See(func(tx *records.Tx) error {
+		age, ever, err := control.SinceBeat(tx, "daemon")
+		require.True(t, ever)
+		require.Less(t, age, 30*time.Minute, "by the database's clock, not ours")
+		return err
+	})
+}
+
+// testWaiting: what waits longest is told by account, and stops being told once it stands in a block.
+func testWaiting(t *testing.T, url string) {
+	r := newRig(t, url)
+	waiting := func() (ids []uint64) {
+		r.See(func(tx *records.Tx) error {
+			list, err := control.OldestWaiting(tx, Exchange, Gateway)
+			for _, w := range list {
+				require.Equal(t, []any{Network, Token}, []any{w.Network, w.Token})
+				ids = append(ids, w.Payment)
+			}
+			return err
+		})
+		return ids
+	}
+	require.Empty(t, waiting())
+	_, first := r.Owe(records.Deposit, 500)
+	_, second := r.Owe(records.Deposit, 70)
+	require.Equal(t, []uint64{first}, waiting())
+	s := r.Bind(first)
+	require.Equal(t, []uint64{second, first}, waiting(), "one that is queued, one that is bound")
+	r.Settle(s, r.Sign(s, records.AttemptPay))
+	require.Equal(t, []uint64{second}, waiting())
+
+	own := func() (list []records.Account) {
+		r.See(func(tx *records.Tx) (err error) { list, err = tx.StoppedOwn(Source); return err })
+		return list
+	}
+	require.Empty(t, own())
+	r.stop(Source, Hot, records.AccountHalted)
+	require.Len(t, own(), 1)
+	require.Equal(t, Hot, own()[0].Account)
+}
+
+// testGuards: the first sign-guard is taken, another one is not, and one that is adopted stops every account that pays.
+func testGuards(t *testing.T, url string) {
+	r := newRig(t, url)
+	read := func() (g control.Guard, found bool) {
+		r.See(func(tx *records.Tx) (err error) { g, found, err = control.GuardOf(tx); return err })
+		return g, found
+	}
+	note := func(g control.Guard) error {
+		return r.Store.Update(context.Background(), func(tx *records.Tx) error { return control.NoteGuard(tx, g) })
+	}
+	_, found := read()
+	require.False(t, found)
+	require.NoError(t, note(control.Guard{ID: "a", Commits: 3}))
+	require.NoError(t, note(control.Guard{ID: "a", Commits: 2}))
+	require.ErrorIs(t, note(control.Guard{ID: "b", Commits: 9}), control.ErrOtherGuard)
+	g, found := read()
+	require.True(t, found)
+	require.Equal(t, control.Guard{ID: "a", Commits: 3}, g, "it never falls by itself")
+
+	fresh := records.Account{Chain: Source, Account: "0xNew", Kind: records.KindGas, Network: Network, KeyPath: "m/9", State: records.AccountNew}
+	var halted []records.Account
+	r.Do(func(tx *records.Tx) (err error) {
+		if err := tx.EnsureAccount(fresh); err != nil {
+			return err
+		}
+		halted, err = control.AdoptGuard(tx, control.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
+		return err
+	})
+	require.Len(t, halted, 2)
+	g, _ = read()
+	require.Equal(t, control.Guard{ID: "b"}, g)
+	r.See(func(tx *records.Tx) error {
+		for _, a := range halted {
+			now, err := tx.Account(a.Chain, a.Account)
+			require.NoError(t, err)
+			require.Equal(t, []any{records.AccountHalted, "a test"}, []any{now.State, now.Why})
+		}
+		now, err := tx.Account(fresh.Chain, fresh.Account)
+		require.Equal(t, records.AccountNew, now.State, "it has signed nothing")
+		return err
+	})
+}
+
+// testReloads: an order to read the configuration again is open until it is ended, once; what was done last is what the daemon works by.
+func testReloads(t *testing.T, url string) {
+	r := newRig(t, url)
+	order := func() (id uint64) {
+		require.NoError(t, r.Store.Update(records.WithActor(context.Background(), "operator:ann"), func(tx *records.Tx) (err error) {
+			id, err = control.OrderReload(tx)
+			return err
+		}))
+		return id
+	}
+	open := func() (o control.Reload, found bool) {
+		r.See(func(tx *records.Tx) (err error) { o, found, err = control.OpenReload(tx); return err })
+		return o, found
+	}
+	configured := func() (c control.Reload, found bool) {
+		r.See(func(tx *records.Tx) (err error) { c, found, err = control.Configured(tx); return err })
+		return c, found
+	}
+	_, found := open()
+	require.False(t, found)
+	_, found = configured()
+	require.False(t, found)
+	r.Do(func(tx *records.Tx) error {
+		return control.NoteReload(tx, control.Reload{State: control.ReloadDone, Fingerprint: "f0"})
+	})
+
+	first, second := order(), order()
+	o, found := open()
+	require.True(t, found)
+	require.Equal(t, []any{first, control.ReloadOpen, "operator:ann"}, []any{o.ID, o.State, o.Actor})
+	o.State, o.Fingerprint, o.Report = control.ReloadDone, "f1", `{"file":"config.yaml"}`
+	r.Do(func(tx *records.Tx) error { return control.EndReload(tx, o) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return control.EndReload(tx, o) }), records.ErrConflict)
+
+	o, _ = open()
+	require.Equal(t, second, o.ID)
+	o.State, o.Report = control.ReloadRefused, `{"refused":"no"}`
+	r.Do(func(tx *records.Tx) error { return control.EndReload(tx, o) })
+	c, found := configured()
+	require.True(t, found)
+	require.Equal(t, []any{first, "f1", `{"file":"config.yaml"}`, "operator:ann"}, []any{c.ID, c.Fingerprint, c.Report, c.Actor})
+	r.See(func(tx *records.Tx) error {
+		got, err := control.ReloadByID(tx, second)
+		require.Equal(t, []any{control.ReloadRefused, `{"refused":"no"}`}, []any{got.State, got.Report})
+		require.NoError(t, err)
+		_, err = control.ReloadByID(tx, 99)
+		require.ErrorIs(t, err, records.ErrNotFound)
+		return nil
+	})
+}

@@ -1,0 +1,177 @@
+package signguard
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"gatewayd/internal/database"
+)
+
+// fileOptions make each signature durable before it is made (docs/payment-rules.md 5).
+const fileOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256&_txlock=immediate"
+
+// serverConnections is more than ever work at once: a signer authorizes one group at a time, and signs for each paying account.
+const serverConnections = 8
+
+// makeLock is the advisory lock under which the tables are made: two signers may start at once.
+const makeLock = "SELECT pg_advisory_xact_lock(7310293847)"
+
+// txLimit bounds one transaction from BEGIN to the answer of COMMIT.
+const txLimit = time.Minute
+
+// Open opens the sign-guard's file, making it when it is missing.
+func Open(path string) (*Guard, error) { return openAt(context.Background(), "sqlite:"+path) }
+
+// OpenServer opens a sign-guard on a PostgreSQL server, making it in an empty database. The records' own database is refused: what restores that one
+// would restore the sign-guard with it.
+func OpenServer(ctx context.Context, url string) (*Guard, error) {
+	if _, file := database.Path(url); file {
+		return nil, errors.New("opening the sign-guard: postgres://... is wanted")
+	}
+	return openAt(ctx, url)
+}
+
+func openAt(ctx context.Context, url string) (*Guard, error) {
+	g, err := connect(ctx, url)
+	if err == nil {
+		if err = g.make(ctx); err != nil {
+			err = errors.Join(err, g.Close())
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+	}
+	return g, nil
+}
+
+// connect opens the database as it is.
+func connect(ctx context.Context, url string) (*Guard, error) {
+	db, err := database.Open(ctx, url, database.SQLite{Writes: fileOptions, Checked: true}, database.Postgres{
+		Writers: serverConnections,
+		Params: map[string]string{
+			"application_name": "gatewayd signer", "synchronous_commit": "on", "statement_timeout": "30s", "timezone": "UTC",
+			"idle_in_transaction_session_timeout": "10s", // a signer that froze keeps nobody else from the sign-guard
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Guard{pool: db.Writes, db: session{db.Writes}, url: url, file: db.File}, nil
+}
+
+// make makes what a new sign-guard, or one of an earlier version, lacks. What was signed before there were authorizations may be signed again as it is.
+func (g *Guard) make(ctx context.Context) error {
+	return g.write(ctx, func(t session) error {
+		if g.file == "" {
+			if err := prepareServer(ctx, t); err != nil {
+				return err
+			}
+		}
+		if err := g.identify(ctx, t); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, guardSchema); err != nil {
+			return err
+		}
+		if err := g.addColumn(ctx, t, "guard", "cause", "TEXT NOT NULL DEFAULT ''"); err != nil {
+			return err
+		}
+		_, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema)
+		return err
+	})
+}
+
+// prepareServer keeps other signers out and refuses a database that is the records'.
+func prepareServer(ctx context.Context, t session) error {
+	if _, err := t.exec(ctx, makeLock); err != nil {
+		return err
+	}
+	var records bool
+	if err := t.one(ctx, &records, `SELECT to_regclass('payments') IS NOT NULL`); err != nil {
+		return err
+	}
+	if records {
+		return errors.New("this database has the gateway's records: the sign-guard wants one of its own, on another server")
+	}
+	return nil
+}
+
+// addColumn adds what files of earlier versions lack. Servers have none of those.
+func (g *Guard) addColumn(ctx context.Context, t session, table, column, kind string) error {
+	if g.file == "" {
+		return nil
+	}
+	var columns []string
+	if err := t.all(ctx, &columns, `SELECT name FROM pragma_table_info('`+table+`')`); err != nil || slices.Contains(columns, column) {
+		return err
+	}
+	_, err := t.exec(ctx, `ALTER TABLE `+table+` ADD COLUMN `+column+` `+kind)
+	return err
+}
+
+// Close closes the file, or the connections to the server. A guard that Hold answered shares them with the one that it was asked of.
+func (g *Guard) Close() error { return g.pool.Close() }
+
+// session runs statements in or outside a transaction. They are written with ? for both engines.
+type session struct {
+	q interface {
+		sqlx.ExtContext
+		Rebind(query string) string
+	}
+}
+
+func (s session) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	return s.q.ExecContext(ctx, s.q.Rebind(statement), args...)
+}
+
+// all reads rows into a slice.
+func (s session) all(ctx context.Context, into any, query string, args ...any) error {
+	return sqlx.SelectContext(ctx, s.q, into, s.q.Rebind(query), args...)
+}
+
+// one reads the one row that there is.
+func (s session) one(ctx context.Context, into any, query string, args ...any) error {
+	return sqlx.GetContext(ctx, s.q, into, s.q.Rebind(query), args...)
+}
+
+// update is a transaction that counts: the records note how many there were. Its first statement makes it the only one, and is ErrLost when another
+// signer has taken the sign-guard since this one took it.
+func (g *Guard) update(ctx context.Context, f func(session) error) error {
+	return g.write(ctx, func(t session) error {
+		if err := g.enter(ctx, t); err != nil {
+			return err
+		}
+		return f(t)
+	})
+}
+
+func (g *Guard) enter(ctx context.Context, t session) error {
+	r, err := t.exec(ctx, `UPDATE identity SET commits = commits + 1 WHERE epoch = ? OR ? = 0`, g.epoch, g.epoch)
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return fmt.Errorf("%w: another signer has taken it", ErrLost)
+}
+
+func (g *Guard) write(ctx context.Context, f func(session) error) error {
+	ctx, cancel := context.WithTimeout(ctx, txLimit)
+	defer cancel()
+	t, err := g.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if err := f(session{t}); err != nil {
+		return err
+	}
+	return t.Commit()
+}

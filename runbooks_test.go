@@ -1,0 +1,31 @@
+package gatewayd_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var kindOfCondition = regexp.MustCompile(`(?m)^\t\w+\s+Kind = "(\w+)"`)
+
+// TestEveryConditionHasARunbook: whoever is woken by a condition finds a row that says what to do.
+func TestEveryConditionHasARunbook(t *testing.T) {
+	code, err := os.ReadFile("operator/status/status.go")
+	require.NoError(t, err)
+	page, err := os.ReadFile("docs/operations.md")
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(page), "\n## Runbooks\n")
+	require.True(t, found)
+	runbooks, _, _ := strings.Cut(after, "\n## ")
+	kinds := kindOfCondition.FindAllSubmatch(code, -1)
+	require.NotEmpty(t, kinds)
+	for _, kind := range kinds {
+		row := regexp.MustCompile("(?m)^\\| `" + string(kind[1]) + "`[^|]*\\| [^|]+ \\| [^|]+ \\|")
+		if !row.MatchString(runbooks) {
+			t.Errorf("docs/operations.md has no row for %s in \"Runbooks\" that says what it means and what to do", kind[1])
+		}
+	}
+}

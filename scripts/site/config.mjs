@@ -1,0 +1,52 @@
+// The site of the documents, made by scripts/site.sh: README is its first page, every other keeps its path.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+const page = (text, name) => ({ text, link: `/docs/${name}` });
+const part = (text, ...items) => ({ text, items });
+
+// decisions are the pages of docs/adr by their titles.
+const decisions = () => {
+  const folder = new URL('../docs/adr/', import.meta.url);
+  return readdirSync(folder).sort().map((name) => page(readFileSync(new URL(name, folder), 'utf8').match(/^# (.*)$/m)[1], `adr/${name.replace(/\.md$/, '')}`));
+};
+
+const sidebar = [
+  part('Quick start', { text: 'What it is', link: '/' }, page('Quick start', 'quick-start')),
+  part('Wallet author', page('Overview', 'wallet-author'), page('Gateway API', 'gateway-api'), page('What wallets send', 'gateway-clients')),
+  part('Operator', page('Overview', 'operator'), page('Operations', 'operations'), page('Custody', 'custody'), page('Console API', 'console'), page('Exchange API', 'exchange-operations'),
+    page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'), page('Releases', 'release'),
+    { text: 'Changes', link: '/CHANGELOG' }, { text: 'Security', link: '/SECURITY' }),
+  part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api')),
+  part('Developer', page('Overview', 'developer'), { text: 'Contributing', link: '/CONTRIBUTING' }, page('Architecture', 'architecture'), page('Payment rules', 'payment-rules'),
+    page('Records', 'records'), page('Glossary', 'glossary'), page('Exchange rules', 'exchange-rules'), page('Exchange chain on the wire', 'exchange-chain-wire'),
+    page('Differences: node', 'node-differences'), page('Differences: wallet', 'wallet-differences'), page('Performance', 'performance'), page('Mutation tests', 'mutation'),
+    { text: 'Decisions', collapsed: true, items: decisions() }),
+];
+
+// anchor makes the name of a heading as GitHub does, so that links hold on both.
+const anchor = (heading) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+
+// diagrams leaves mermaid's text to the theme, which draws it.
+function diagrams(md) {
+  const fence = md.renderer.rules.fence;
+  md.renderer.rules.fence = (tokens, i, ...rest) => (tokens[i].info.trim() === 'mermaid'
+    ? `<pre class="mermaid" v-pre>${md.utils.escapeHtml(tokens[i].content)}</pre>` : fence(tokens, i, ...rest));
+  md.renderer.rules.code_block = (tokens, i, ...rest) => fence(tokens, i, ...rest); // what is indented looks like what is fenced
+}
+
+export default {
+  title: 'gatewayd',
+  description: 'A gateway between Ethereum and the Vite exchange chain',
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  rewrites: { 'README.md': 'index.md' },
+  outDir: '../out',
+  cacheDir: '../cache',
+  markdown: { html: false, anchor: { slugify: anchor }, config: diagrams },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [page('Quick start', 'quick-start'), page('Wallet author', 'wallet-author'), page('Operator', 'operator'), page('Trader', 'trader'), page('Developer', 'developer')],
+    sidebar,
+  },
+};

@@ -1,0 +1,179 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/records/books"
+)
+
+// Cold sends what the hot accounts have of a token above hot_max to its cold address, down to the middle between hot_min and hot_max
+// (docs/adr/046-cold-money.md). It only queues payments, one of an asset at a time. What waits for its slot is counted anew in each round.
+func (w *Watcher) Cold(ctx context.Context) error {
+	var faults []error
+	for _, n := range w.networks() {
+		for _, t := range n.Tokens {
+			if err := w.cool(ctx, n, t); err != nil {
+				faults = append(faults, fmt.Errorf("bringing %s of %s to its cold address: %w", t.Symbol, n.Name, err))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// coldMove is a payment to the cold address that is neither paid nor void.
+type coldMove struct {
+	records.Payment
+	open    bool
+	ordered bool // by an operator
+}
+
+func (w *Watcher) cool(ctx context.Context, n records.Network, t records.Token) error {
+	p := pool{network: n, chain: w.Chains[n.Source]}
+	var m coldMove
+	halted := false
+	err := w.Store.View(ctx, func(tx *records.Tx) error {
+		cur, err := tx.Cursor(n.Source)
+		if halted = cur.Halted; err != nil || halted {
+			return err
+		}
+		if m.Payment, m.open, err = tx.ColdMove(n.Source, t.Asset); err == nil && m.open {
+			_, m.ordered, err = tx.MoveOrder(m.ID)
+		}
+		if err == nil {
+			p.all, err = books.Pool(tx, n.Name, n.Source, records.KindHot)
+		}
+		return err
+	})
+	if err != nil || halted || m.open && m.Token != t.TokenID {
+		return err
+	}
+	switch {
+	case m.open && m.State == records.HeldPayment && (m.ordered || m.Payee == t.Cold):
+		return w.askCold(ctx, m)
+	case m.open && (m.State == records.Bound || m.ordered):
+		return nil
+	}
+	want, err := p.excess(ctx, t)
+	if err != nil || m.open && m.State == records.Queued && m.stands(want) || !m.open && want.Amount.IsZero() {
+		return err
+	}
+	return w.queueCold(ctx, m, want)
+}
+
+// askCold asks the signer again for what it has refused: that rests on its configuration, which may be another one by now.
+func (w *Watcher) askCold(ctx context.Context, m coldMove) error {
+	if m.Reason != records.HeldRefused {
+		return nil
+	}
+	return w.askAgain(ctx, m.Chain, []records.Payment{m.Payment})
+}
+
+// stands tells whether what waits is no more than what would be sent now.
+func (m coldMove) stands(want records.Payment) bool {
+	return m.Account == want.Account && m.Payee == want.Payee && !want.Amount.Less(m.Amount)
+}
+
+// queueCold queues a payment to the cold address, if there is to be one, in place of the one that waits.
+func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.Payment) error {
+	var id uint64
+	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
+		if before.open {
+			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "counted anew")
+		}
+		if err == nil && !want.Amount.IsZero() {
+			id, err = tx.QueuePayment(want)
+		}
+		return err
+	})
+	if errors.Is(err, records.ErrConflict) { // the payer was faster, or an operator
+		return nil
+	}
+	if err == nil && id != 0 {
+		w.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("cold money queued")
+		w.wake()
+	}
+	return err
+}
+
+// excess is the payment that brings the hot accounts down to the middle of their bounds; without an amount: they are not above them. What they owe,
+// and what is leaving them, does not count, and what stopped accounts have is left alone.
+func (p pool) excess(ctx context.Context, t records.Token) (pay records.Payment, err error) {
+	if t.Cold == "" || t.HotMax.IsZero() {
+		return pay, nil
+	}
+	worth, reserve, err := p.costs(ctx, t.Asset)
+	if err != nil {
+		return pay, err
+	}
+	var has, owes chain.Amount
+	var from member
+	for _, a := range p.all {
+		m, err := p.member(ctx, a, t.Asset)
+		if err == nil {
+			m.owes, err = m.owes.Add(reserve)
+		}
+		if err != nil {
+			return pay, err
+		}
+		if stopped(m.account) || m.account.State == records.AccountNew || m.retired {
+			continue
+		}
+		if has, err = has.Add(m.has); err == nil {
+			owes, err = owes.Add(m.owes)
+		}
+		if err != nil {
+			return pay, err
+		}
+		if less(from.has, from.owes).Less(less(m.has, m.owes)) {
+			from = m
+		}
+	}
+	free := less(has, owes)
+	if !t.HotMax.Less(free) {
+		return pay, nil
+	}
+	amount, err := aboveMiddle(t, free)
+	if amount = smaller(amount, less(from.has, from.owes)); err != nil || amount.IsZero() || amount.Less(worth) {
+		return pay, err
+	}
+	return records.Payment{
+		Purpose: chain.Cold, Network: p.network.Name, Token: t.TokenID, Chain: p.network.Source, Account: from.account.Account,
+		Asset: t.Asset, Amount: amount, Payee: t.Cold,
+	}, nil
+}
+
+// aboveMiddle is what hot accounts have above the middle of their bounds.
+func aboveMiddle(t records.Token, free chain.Amount) (chain.Amount, error) {
+	sum, err := t.HotMin.Add(t.HotMax)
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	middle, _, err := sum.MulDiv(1, 2)
+	return less(free, middle), err
+}
+
+// afterUsers are refunds, and what goes to the cold address unless users' payments of the same asset are left over: the money is theirs first.
+func afterUsers(q queue, users []records.Payment, room int) map[chain.Asset][]records.Payment {
+	out := map[chain.Asset][]records.Payment{}
+	for asset, list := range q[records.ClassRefund] {
+		leaving := 0
+		for _, u := range users {
+			if u.Asset == asset {
+				leaving++
+			}
+		}
+		waiting := len(q[records.ClassUser][asset])
+		if waiting > leaving || waiting >= room {
+			list = slices.DeleteFunc(slices.Clone(list), func(p records.Payment) bool { return p.Purpose == chain.Cold })
+		}
+		out[asset] = list
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// retired tells whether an account pays users no more. It is watched, receives, and sends what it has to those that pay.
+func (w *Watcher) retired(a records.Account) bool {
+	n := w.network(a.Network)
+	return paysUsers(a) && n.Name != "" && !n.Pays(a.Chain, a.Account)
+}
+
+// handOver gives what a retired account was to pay, and has not begun, to accounts that pay. What an older line of it may still carry out stays its own.
+func (p *payer) handOver(ctx context.Context, a records.Account) error {
+	var list []records.Payment
+	err := p.Store.View(ctx, func(tx *records.Tx) error {
+		for _, class := range []records.Class{records.ClassUser, records.ClassRefund} {
+			assets, err := tx.QueuedAssets(p.id, a.Account, class)
+			if err != nil {
+				return err
+			}
+			for _, asset := range assets {
+				some, err := tx.QueuedPayments(p.id, a.Account, class, asset, maxGroup)
+				if err != nil {
+					return err
+				}
+				list = append(list, some...)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.giveOver(ctx, list)
+}
+
+// handOverHeld does the same with what the signer holds.
+func (p *payer) handOverHeld(ctx context.Context) error {
+	var list []records.Payment
+	var from []records.Account
+	err := p.Store.View(ctx, func(tx *records.Tx) error {
+		all, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
+		if err != nil {
+			return err
+		}
+		from = slices.DeleteFunc(all, func(a records.Account) bool { return a.State != records.AccountOK || !p.retired(a) })
+		for _, reason := range records.AskedAgain() {
+			if len(from) == 0 {
+				return nil
+			}
+			held, err := tx.HeldFor(reason, 0, maxGroup)
+			if err != nil {
+				return err
+			}
+			list = append(list, held...)
+		}
+		return nil
+	})
+	if err != nil || len(from) == 0 {
+		return err
+	}
+	doubtful, err := p.doubtful(ctx, from)
+	if err != nil {
+		return err
+	}
+	return p.giveOver(ctx, slices.DeleteFunc(list, func(q records.Payment) bool {
+		return doubtful[q.Network] || !slices.ContainsFunc(from, func(a records.Account) bool { return a.Chain == q.Chain && a.Account == q.Account })
+	}))
+}
+
+// giveOver makes each payment void and queues it again, at the account that its transfer falls to now.
+func (p *payer) giveOver(ctx context.Context, list []records.Payment) error {
+	for _, q := range list {
+		if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
+			continue
+		}
+		var id uint64
+		next := q
+		err := p.Store.Update(ctx, func(tx *records.Tx) error {
+			t, err := tx.Transfer(q.TransferID)
+			if err != nil {
+				return err
+			}
+			next.Account, next.State, next.Reason = p.network(q.Network).PayerOf(q.Chain, t.Transfer, t.Chain), "", ""
+			if err := tx.MovePayment(q.ID, q.State, records.VoidPayment, "its account is retired"); err != nil {
+				return err
+			}
+			id, err = tx.QueuePayment(next)
+			return err
+		})
+		switch {
+		case errors.Is(err, records.ErrConflict):
+		case err != nil:
+			return fmt.Errorf("handing payment %d over: %w", q.ID, err)
+		default:
+			p.log.WithFields(logrus.Fields{"payment": id, "before": q.ID, "from": q.Account, "account": next.Account}).Info("payment handed over by a retired account")
+		}
+	}
+	return nil
+}
+
+// recall makes sweeps void whose payee has been retired since: the next sweep goes to an account that pays.
+func (p *payer) recall(ctx context.Context, list []records.Payment) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return p.Store.Update(ctx, func(tx *records.Tx) error {
+		for _, q := range list {
+			err := tx.MovePayment(q.ID, records.Queued, records.VoidPayment, "its payee is retired")
+			if err != nil && !errors.Is(err, records.ErrConflict) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// strands tells whether a payment between our own accounts would bring money to one that is retired.
+func (p *payer) strands(ctx context.Context, q records.Payment) (yes bool, err error) {
+	if q.Purpose != chain.Sweep || p.network(q.Network).Pays(q.Chain, q.Payee) {
+		return false, nil
+	}
+	err = p.Store.View(ctx, func(tx *records.Tx) error {
+		to, err := tx.Account(q.Chain, q.Payee)
+		if errors.Is(err, records.ErrNotFound) {
+			return nil
+		}
+		yes = p.retired(to)
+		return err
+	})
+	return yes, err
+}

@@ -1,0 +1,48 @@
+// What amounts are of: the networks' tokens, and where explorers show a transaction.
+import { store } from "../base/store.js";
+
+// networks are those of the configuration, with their tokens; [] until they are known.
+export const networks = store([]);
+
+// grouped are the networks of what the server tells of each token.
+export function grouped(tokens) {
+  const list = [];
+  for (const t of tokens) {
+    if (list.at(-1)?.name !== t.network) list.push({ name: t.network, source: t.source, exchange: t.exchange, sourceExplorer: t.sourceExplorer, exchangeExplorer: t.exchangeExplorer, coinDecimals: t.coinDecimals, tokens: [] });
+    list.at(-1).tokens.push(t);
+  }
+  return list;
+}
+
+// assetOf is what moves on a chain, for people: a gateway token on the exchange chain, else what the source chain calls it. null: not configured.
+export function assetOf(list, network, asset) {
+  const n = list.find((one) => one.name === network);
+  for (const t of n?.tokens ?? []) {
+    if (t.token === asset) return { symbol: t.symbol, decimals: t.decimals };
+    if (t.asset === asset) return { symbol: t.assetSymbol, decimals: t.assetDecimals };
+  }
+  return n && asset === "native" ? { symbol: "coins", decimals: n.coinDecimals } : null;
+}
+
+// networkOf is the network that a chain and one of its assets belong to.
+export function networkOf(list, chain, asset) {
+  const ofChain = list.filter((n) => n.source === chain || n.exchange === chain);
+  return (ofChain.find((n) => n.tokens.some((t) => t.asset === asset || t.token === asset)) ?? ofChain[0])?.name ?? "";
+}
+
+// chainsOf are the chains that a record came in on and is paid on.
+export function chainsOf(list, record) {
+  const n = list.find((one) => one.name === record.network);
+  if (!n) return { from: "", to: "" };
+  const exchange = record.direction === "withdrawal" || /^tti_/.test(record.asset);
+  return exchange ? { from: n.exchange, to: n.source } : { from: n.source, to: n.exchange };
+}
+
+// linkTo is a transaction in the explorer of its chain; "" where none is configured.
+export function linkTo(list, chain, hash) {
+  for (const n of list) {
+    const format = n.source === chain ? n.sourceExplorer : n.exchange === chain ? n.exchangeExplorer : "";
+    if (format && hash) return format.replaceAll("{$tx}", encodeURIComponent(hash));
+  }
+  return "";
+}

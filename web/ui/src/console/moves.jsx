@@ -1,0 +1,25 @@
+// What moved between our own accounts: sweeps of deposit addresses, coin for their fees, and what went to the cold addresses.
+import { useState } from "preact/hooks";
+import { Asked, Pager, Short, Table, Tabs } from "../base/components.jsx";
+import { usePoll } from "../base/use.js";
+import { get } from "./api.js";
+import { networkOf, networks } from "./money.js";
+import { Money, Reason, Standing, Tx } from "./parts.jsx";
+
+const kinds = [{ id: "sweep", name: "Sweeps" }, { id: "gas", name: "Coin for fees" }, { id: "cold", name: "To cold" }];
+
+export function Moves() {
+  const [purpose, choose] = useState("sweep"), [pages, turn] = useState([""]);
+  const before = pages.at(-1);
+  const known = networks.use();
+  const poll = usePoll((signal) => get("/moves", { purpose, before }, signal), 10_000, [purpose, before]);
+  return <section class="card" id="moves"><h2>Between our accounts</h2>
+    <Tabs label="Between our accounts" list={kinds} now={purpose} choose={(id) => { choose(id); turn([""]); }} />
+    <Asked poll={poll} empty="Nothing has moved." none={(page) => page.moves.length === 0}>{(page) => <>
+      <Table label="Moves" head={["Payment", "Chain", "From", "To", ">Amount", "State", "Transaction"]} rows={page.moves.map((m) => ({
+        key: m.id, cells: [<span class="num">{m.id}</span>, m.chain, <Short text={m.account} />, <Short text={m.payee} />, <Money network={networkOf(known, m.chain, m.asset)} asset={m.asset} amount={m.amount} />,
+          <><Standing of="payment" state={m.state} /> <Reason word={m.reason} /></>, <Tx chain={m.chain} hash={m.tx || m.mined?.tx} />],
+      }))} />
+      <Pager newer={pages.length > 1 ? () => turn(pages.slice(0, -1)) : null} older={page.next ? () => turn([...pages, page.next]) : null} />
+    </>}</Asked></section>;
+}

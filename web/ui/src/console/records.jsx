@@ -1,0 +1,78 @@
+// Records: found by what somebody knows of them, and those that wait for somebody.
+import { useState } from "preact/hooks";
+import { Asked, Pager, Short, Table, Time } from "../base/components.jsx";
+import { usePoll } from "../base/use.js";
+import { get } from "./api.js";
+import { chainsOf, networks } from "./money.js";
+import { Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
+import { go, route, to } from "./route.js";
+import { stateOf } from "./words.js";
+
+const often = 5_000;
+
+export function Records() {
+  const { query } = route.use();
+  return <><Heading>Records</Heading><Search key={JSON.stringify(query)} query={query} /><List query={query} empty="No record is like that." id="records" /></>;
+}
+
+export function Held() {
+  const { query } = route.use();
+  return <><Heading>Needs you</Heading>
+    <p class="faint">Records that wait for a decision: nobody can be named, a payment is held, or a block has left its chain.{" "}
+      {query.unattributed ? <a href={to("held")}>All of them</a> : <a href={to("held", "", { unattributed: true })}>Only those that nobody can be named for</a>}</p>
+    <List query={query.unattributed ? query : { ...query, needsOperator: true }} view="held" empty="Nothing waits for you." id="held" /></>;
+}
+
+// choices are what a search can choose from; "" is all.
+const choices = {
+  state: ["", "seen", "final", "held", "refused", "orphaned"],
+  direction: ["", "deposit", "withdrawal", "funding"],
+};
+
+function Search({ query }) {
+  const list = networks.use();
+  const [values, set] = useState(query);
+  const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
+  const submit = (e) => {
+    e.preventDefault();
+    go("records", "", Object.fromEntries(Object.entries(values).filter(([name]) => name !== "before" && name !== "after")));
+  };
+  const Text = ({ name, label, ...more }) => <div class={more.wide ? "wide-field" : ""}><label for={"search-" + name}>{label}</label>
+    <input id={"search-" + name} autocomplete="off" spellcheck={false} value={values[name] ?? ""} onInput={entered(name)} {...more} /></div>;
+  const Choice = ({ name, label, options }) => <div><label for={"search-" + name}>{label}</label>
+    <select id={"search-" + name} value={values[name] ?? ""} onChange={entered(name)}>{options.map(([value, text]) => <option key={value} value={value}>{text || "all"}</option>)}</select></div>;
+  const tokens = [...new Set(list.flatMap((n) => n.tokens.map((t) => t.symbol)))];
+  return <form class="card search" role="search" aria-label="Records" onSubmit={submit}>
+    {Text({ name: "hash", label: "Hash of a transaction", class: "code", wide: true, placeholder: "all of it, or its beginning" })}
+    {Text({ name: "address", label: "Address", class: "code", wide: true, placeholder: "user, sender, payee or deposit address" })}
+    {Text({ name: "amount", label: "Amount in", inputMode: "decimal", placeholder: "1.5" })}
+    {Choice({ name: "state", label: "State", options: choices.state.map((s) => [s, s]) })}
+    {Choice({ name: "direction", label: "Direction", options: choices.direction.map((d) => [d, d]) })}
+    {Choice({ name: "token", label: "Token", options: ["", ...tokens].map((t) => [t, t]) })}
+    {Text({ name: "from", label: "Seen from (UTC)", type: "date" })}
+    {Text({ name: "until", label: "Seen before (UTC)", type: "date" })}
+    <p class="row"><button class="main" id="search">Search</button><a href={to("records")}>All records</a></p>
+  </form>;
+}
+
+function List({ query, empty, id, view = "records" }) {
+  const poll = usePoll((signal) => get("/records", query, signal), often, [JSON.stringify(query)]);
+  return <section class="card"><Asked poll={poll} empty={empty} none={(page) => page.records.length === 0}>{(page) => <>
+    <RecordTable list={page.records} id={id} />
+    <Turn query={query} page={page} view={view} />
+  </>}</Asked></section>;
+}
+
+function Turn({ query, page, view }) {
+  const { before, after, needsOperator, ...rest } = query;
+  return <Pager newer={page.previous ? () => go(view, "", { ...rest, after: page.previous }) : null} older={page.next ? () => go(view, "", { ...rest, before: page.next }) : null} />;
+}
+
+export function RecordTable({ list, id }) {
+  const known = networks.use();
+  return <Table id={id} label="Records" head={["Record", "Seen", "Direction", ">Amount", "State", "User", "In", "Out"]} rows={list.map((r) => {
+    const { from, to: paid } = chainsOf(known, r);
+    return { key: r.id, cells: [<a href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, r.direction, <Money network={r.network} asset={r.asset} amount={r.amount} />,
+      <><Standing of="record" state={stateOf(r)} /> {stateOf(r) !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
+  })} />;
+}

@@ -1,0 +1,90 @@
+// What the page of API keys asks the exchange, and what it decides: functions of plain values.
+import { ask, Refused } from "../base/http.js";
+
+// life is how long the exchange takes a signed text, in seconds, less what sending takes.
+export const life = 280;
+
+// Exchange is the part of the exchange's API that the page needs.
+export class Exchange {
+  constructor(base) {
+    this.base = base + "/api/v2";
+  }
+
+  async ask(path, options) {
+    const answer = await ask(this.base + path, options);
+    if (answer.code !== 0) throw new Refused(answer.msg ?? "", answer.code);
+    return answer.data;
+  }
+
+  post(path, fields) {
+    return this.ask(path, { method: "POST", body: new URLSearchParams(fields) });
+  }
+
+  // seconds is the exchange's clock: the computer's may be wrong.
+  async seconds() {
+    return Math.floor((await this.ask("/time")) / 1000);
+  }
+
+  // account is all that the page shows of an account.
+  async account(address) {
+    const query = "?address=" + encodeURIComponent(address);
+    const [info, pairs, packages] = await Promise.all([
+      this.ask("/agent/info" + query), this.ask("/agent/grants" + query), this.ask("/agent/package"),
+    ]);
+    return { address, info, pairs, cycle: packages[0].cycle };
+  }
+
+  issue(proof) { return this.post("/agent/key", proof); }
+
+  remove(proof) { return this.post("/agent/removal", proof); }
+}
+
+// advice is the page's word for what the exchange says is wrong, where that is not enough to know what to do.
+const advice = { "Invalid timestamp": "tooOld", "Invalid signature": "notSigned", "Invalid pubKey: not the account's": "otherKey" };
+
+// fault is why the exchange has refused, in the page's words where it has some.
+export function fault(error, w) {
+  if (error.code === 1001) return w.tooMany;
+  return w[advice[error.message]] ?? (error.message || w.refuses);
+}
+
+// isAddress tells whether a text has the form of an address; the exchange checks the rest.
+export function isAddress(text) {
+  return /^vite_[0-9a-f]{50}$/.test(text);
+}
+
+// challenge is the text that proves an account to the exchange. The one that removes a key makes none.
+export function challenge(agent, seconds, removal) {
+  return (removal ? "remove_" : "") + agent + "_" + seconds;
+}
+
+// command signs a text with a wallet file of this program. The text has letters, digits and underscores alone, so it needs no quotes.
+export function command(text) {
+  return "gatewayd wallet sign STORE --json --text " + text;
+}
+
+// signed reads what a user has pasted: what the command has printed, as JSON or as lines, or a public key and a signature by themselves.
+// Anything else is null.
+export function signed(first, second) {
+  const lines = /Public key:\s*(\S+)\s+Signature:\s*(\S+)/.exec(first);
+  let found = lines ? { publicKey: lines[1], signature: lines[2] } : { publicKey: first.trim(), signature: second.trim() };
+  if (first.trim().startsWith("{")) {
+    try {
+      found = JSON.parse(first);
+    } catch {
+      return null;
+    }
+  }
+  const ok = isBytes(found.publicKey, 32) && isBytes(found.signature, 64);
+  return ok ? { pubKey: found.publicKey, signature: found.signature } : null;
+}
+
+// isBytes tells whether a text is so many bytes in hexadecimal or base64.
+function isBytes(text, size) {
+  if (typeof text !== "string") return false;
+  const base64 = 4 * Math.ceil(size / 3);
+  return new RegExp("^[0-9a-fA-F]{" + 2 * size + "}$").test(text) || (text.length === base64 && /^[A-Za-z0-9+/]+={0,2}$/.test(text));
+}
+
+// enough is the quota that an order takes.
+export const enough = 30_000;
