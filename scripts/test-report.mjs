@@ -1,7 +1,8 @@
 // Ends a test run: test-report.mjs EVENTS VECTORS PASSED FAILED
 //
 // EVENTS is a file of `go test -json` events. No test may have printed a mnemonic, seed or private key of VECTORS, logs
-// included. PASSED and FAILED are checks made before. The last line is "N passed, N failed".
+// included. PASSED and FAILED are checks made before. What a failed test printed last is shown. The last line is
+// "N passed, N failed".
 import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -25,18 +26,25 @@ let failed = Number(broken)
 let tests = 0
 const blamed = new Set() // packages one of whose tests failed
 const leaks = new Set()
+const shown = 60 // lines of a failed test
+const printed = new Map() // test: its last lines, until it has passed
 for await (const line of createInterface({ input: createReadStream(events), crlfDelay: Infinity })) {
   if (!line.startsWith('{')) continue
   const { Action, Package, Test, Output } = JSON.parse(line)
   if (Action === 'output') {
     for (const secret of secrets) if (Output.includes(secret)) leaks.add(`${Package} ${Test ?? ''}`)
+    const lines = printed.get(`${Package} ${Test}`) ?? []
+    lines.push(Output.slice(0, 400))
+    printed.set(`${Package} ${Test}`, lines.slice(-shown))
   } else if (Action === 'pass' && Test) {
     passed++
     tests++
+    printed.delete(`${Package} ${Test}`)
   } else if (Action === 'fail' && (Test || !blamed.has(Package))) {
     failed++
     blamed.add(Package)
     console.log(`failed: ${Package} ${Test ?? '(did not build, or died between tests)'}`)
+    console.log((printed.get(`${Package} ${Test}`) ?? []).map((l) => `    ${l.trimEnd()}`).join('\n'))
   }
 }
 for (const where of leaks) console.log(`failed: a secret was printed by ${where}`)
