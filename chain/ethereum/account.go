@@ -17,7 +17,7 @@ import (
 )
 
 // Balance answers what the latest block leaves an account, in wei or the token's units. Of several nodes' answers it takes what a majority
-// says, else the middle one, the lower of two: one node alone cannot raise or lower it.
+// says, else the middle one, the lower of two: one node alone cannot raise or lower it. chain.ErrUnavailable: also while the nodes agree on no block.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -30,6 +30,9 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 			return chain.Amount{}, fmt.Errorf("balance of asset %q: %w", asset, err)
 		}
 		question = func(ctx context.Context, n *node) (*uint256.Int, error) { return tokenBalance(ctx, n, token, owner) }
+	}
+	if err := c.onePast(ctx); err != nil {
+		return chain.Amount{}, fmt.Errorf("reading the balance of %s: %w", account, err)
 	}
 	balance, err := c.middle(ctx, question)
 	if err != nil {

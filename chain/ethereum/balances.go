@@ -49,7 +49,7 @@ func (c *Chain) AuditsBalances() bool { return c.config.Balances != balancesOff 
 func (c *Chain) BalancePage() int { return balancePage }
 
 // BalancesAt answers the native coin of some accounts, in wei and in their order, after the block at a final height. A majority of the
-// nodes must say the same of each account. chain.ErrUnavailable: they do not, or keep no state of that block.
+// nodes must say the same of each account. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error) {
 	owners := make([]common.Address, len(accounts))
 	for i, account := range accounts {
@@ -58,6 +58,9 @@ func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string
 			return nil, fmt.Errorf("balance of %q: %w", account, err)
 		}
 		owners[i] = owner
+	}
+	if err := c.onePast(ctx); err != nil {
+		return nil, fmt.Errorf("reading balances at block %d: %w", height, err)
 	}
 	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return n.balances(ctx, height, owners) }
 	enough := func(answers []answer[[]uint256.Int]) bool {
@@ -227,6 +230,9 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 		}
 		moments[i] = moment{owner, m.Height}
 	}
+	if err := c.onePast(ctx); err != nil {
+		return nil, fmt.Errorf("reading past balances: %w", err)
+	}
 	question := func(ctx context.Context, n *node) ([]*uint256.Int, error) { return n.pastBalances(ctx, moments) }
 	good, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
 	if len(good) < c.majority() {
@@ -289,7 +295,7 @@ const tokenProgram = "0x6370a0823160e01b600052604060205b803560601c60045260208260
 	"5afa3d60201416156043579060200190601401368110600f5750604090036040f35b60006000fd"
 
 // HoldingsAt answers what accounts hold of an asset after the block at a final height, in the asset's smallest unit and in their order. A
-// majority of the nodes must say the same of each. chain.ErrUnavailable: they do not, or keep no state of that block.
+// majority of the nodes must say the same of each. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error) {
 	if asset == chain.Native {
 		return c.BalancesAt(ctx, height, accounts)
@@ -303,6 +309,9 @@ func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset
 		if owners[i], err = parseAddress(account); err != nil {
 			return nil, fmt.Errorf("balance of %q: %w", account, err)
 		}
+	}
+	if err := c.onePast(ctx); err != nil {
+		return nil, fmt.Errorf("reading balances of %s at block %d: %w", asset, height, err)
 	}
 	question := func(ctx context.Context, n *node) ([]uint256.Int, error) {
 		return n.tokenBalances(ctx, height, token, owners)

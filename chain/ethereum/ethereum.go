@@ -33,6 +33,7 @@ type Chain struct {
 	minTip        *uint256.Int
 
 	untraced atomic.Uint64
+	united   atomic.Bool // the last Head found a block that a majority has
 
 	mu     sync.Mutex
 	used   map[chain.Asset][]uint64 // gas that our last payments used

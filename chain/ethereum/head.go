@@ -62,16 +62,35 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if len(views) < c.majority() {
 		return chain.Head{}, fmt.Errorf("reading the head: %w", unavailable(faults))
 	}
-	latest, err := c.agreedBelow(ctx, views, nthHighest(views, c.majority(), view.latestHeight))
-	if err != nil {
-		return chain.Head{}, fmt.Errorf("agreeing on the head: %w", err)
+	latest, final, err := c.agreedHead(ctx, views)
+	if ctx.Err() == nil {
+		c.united.Store(err == nil)
 	}
-	final, err := c.finalBlock(ctx, views, uint64(*latest.Number))
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("agreeing on the final block: %w", err)
+		return chain.Head{}, err
 	}
 	accuse(views, latest, final)
 	return chain.Head{Latest: latest.point(), Final: final.point(), Time: time.Unix(int64(latest.Time), 0).UTC()}, nil
+}
+
+func (c *Chain) agreedHead(ctx context.Context, views []answer[view]) (latest, final *headerRef, err error) {
+	if latest, err = c.agreedBelow(ctx, views, nthHighest(views, c.majority(), view.latestHeight)); err != nil {
+		return nil, nil, fmt.Errorf("agreeing on the head: %w", err)
+	}
+	if final, err = c.finalBlock(ctx, views, uint64(*latest.Number)); err != nil {
+		return nil, nil, fmt.Errorf("agreeing on the final block: %w", err)
+	}
+	return latest, final, nil
+}
+
+// onePast is an error unless the nodes agree on a block: of several pasts, two may have left an account the same by chance, and what a majority says of it then is
+// not what any block says. The last Head tells; while it found none, and before the first, the nodes are asked.
+func (c *Chain) onePast(ctx context.Context) error {
+	if len(c.nodes) == 1 || c.united.Load() {
+		return nil
+	}
+	_, err := c.Head(ctx)
+	return err
 }
 
 // farAhead is how many blocks a node may be ahead of a majority before it is called wrong rather than quick.
@@ -153,20 +172,15 @@ func nthHighest(views []answer[view], n int, of func(view) uint64) uint64 {
 	return numbers[len(numbers)-n]
 }
 
-// agreedBelow walks down from a height to the first block on which a majority agrees: at the top of a chain nodes differ for a moment.
+// agreedBelow goes down from a height, further with each step, to a block on which a majority agrees: at the top of a chain nodes differ for a moment. Where they
+// differ for long, each look at the head asks them a few times only.
 func (c *Chain) agreedBelow(ctx context.Context, views []answer[view], height uint64) (*headerRef, error) {
-	var last error
-	for range min(maxWalk, height+1) {
-		ref, err := c.agreed(ctx, views, height)
-		if err == nil {
-			return ref, nil
+	for step := uint64(0); ; step = max(1, 2*step) {
+		ref, err := c.agreed(ctx, views, height-step)
+		if err == nil || len(c.nodes) == 1 || ctx.Err() != nil || max(1, 2*step) > min(maxWalk, height) {
+			return ref, err
 		}
-		if last = err; len(c.nodes) == 1 || ctx.Err() != nil {
-			break
-		}
-		height--
 	}
-	return nil, last
 }
 
 // agreed is the block at a height on which a majority agrees, from the views if they tell, else by asking. A block that is gone again is

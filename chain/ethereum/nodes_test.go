@@ -14,6 +14,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
+	"gatewayd/chain/ethereum/devnode"
 )
 
 // watched is an adapter of some nodes and what it logged.
@@ -118,4 +119,75 @@ func TestAHangingNodeIsNotUp(t *testing.T) {
 	require.Eventually(t, func() bool { b.everything(adapter); return len(hook.AllEntries()) > 0 }, time.Minute, time.Millisecond)
 	require.Contains(t, hook.LastEntry().Message, "the node does not answer")
 	require.True(t, adapter.Nodes()[1].Up)
+}
+
+// on makes a node follow another chain.
+func on(dev *devnode.Node) lie {
+	return func(q request, result any) any {
+		result = nil
+		if err := dev.Client().Client().Call(&result, q.Method, q.Params...); err != nil {
+			return rpcError{-32000, err.Error()}
+		}
+		return result
+	}
+}
+
+// TestDisagreementEndsByItself: three nodes that show three pasts say nothing, not what accounts hold either, though two of them say the same of that. Once two are
+// on one chain again all of it is told as before, be the third one on its own for ever.
+func TestDisagreementEndsByItself(t *testing.T) {
+	b := setup(t)
+	b.mine(10)
+	strangers := []*liar{newLiar(t, b.dev.URL(), truth), newLiar(t, b.dev.URL(), truth)}
+	adapter, _ := b.watched(b.dev.URL(), strangers[0].url, strangers[1].url)
+	b.everything(adapter)
+	held, err := adapter.Balance(t.Context(), b.hot.Account, chain.Native)
+	require.NoError(t, err)
+	require.False(t, held.IsZero())
+	for i, s := range strangers {
+		other, err := devnode.Start(devnode.Config{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, other.Close()) })
+		mineOn(t, other, 100+i)
+		s.tell(on(other))
+	}
+	for range 20 {
+		_, err := adapter.Head(t.Context())
+		require.ErrorIs(t, err, chain.ErrUnavailable)
+		require.ErrorContains(t, err, "no majority of the nodes agrees")
+		_, err = adapter.AccountHead(t.Context(), b.hot.Account)
+		require.ErrorIs(t, err, chain.ErrUnavailable)
+		for _, asset := range []chain.Asset{chain.Native, b.usdt} {
+			_, err = adapter.Balance(t.Context(), b.hot.Account, asset)
+			require.ErrorIs(t, err, chain.ErrUnavailable)
+			_, err = adapter.HoldingsAt(t.Context(), 5, asset, []string{b.hot.Account})
+			require.ErrorIs(t, err, chain.ErrUnavailable)
+		}
+	}
+	fresh, _ := b.watched(b.dev.URL(), strangers[0].url, strangers[1].url)
+	_, err = fresh.Balance(t.Context(), b.hot.Account, chain.Native)
+	require.ErrorIs(t, err, chain.ErrUnavailable, "before it was asked for a head")
+	_, err = fresh.PastBalances(t.Context(), []chain.Moment{{Account: b.hot.Account, Height: 5}})
+	require.ErrorIs(t, err, chain.ErrUnavailable)
+	for _, n := range adapter.Nodes() {
+		require.True(t, n.Up)
+		require.Zero(t, n.Faults, "nobody can tell who is wrong")
+	}
+	strangers[0].tell(truth)
+	b.must(b.dev.Reorg(2, devnode.Keep)) // the chain has not stood still
+	for range 20 {
+		b.mine(1)
+		require.Equal(t, b.head(b.chain), b.head(adapter))
+		b.everything(adapter)
+		now, err := adapter.Balance(t.Context(), b.hot.Account, chain.Native)
+		require.NoError(t, err)
+		require.Equal(t, held, now)
+	}
+	states := adapter.Nodes()
+	require.Zero(t, states[0].Faults+states[1].Faults)
+	require.True(t, states[2].LeftOut, "a majority contradicts it")
+	strangers[1].tell(truth)
+	b.everything(adapter)
+	now, err := fresh.Balance(t.Context(), b.hot.Account, chain.Native)
+	require.NoError(t, err, "though nobody asks it for a head")
+	require.Equal(t, held, now)
 }
