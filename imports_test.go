@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"internal/database":         {"internal/secretfile"},
 	"policy":                    {"chain"},
 	"records":                   {"chain", "policy", "records/sqlstore", "records/signguard", "internal/database"},
-	"records/signguard":         {"chain", "internal/database"},
+	"records/signguard":         {"chain", "internal/database", "records/sqlstore"},
 	"records/sqlstore":          {"chain", "internal/database"},
 	"records/balances":          {"chain", "records", "records/sqlstore"},
 	"records/books":             {"chain", "policy", "records", "records/sqlstore"},

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // ErrUnauthorized says that nothing has authorized the payment of a signature.
@@ -53,96 +55,155 @@ CREATE INDEX IF NOT EXISTS guard_of_cause ON guard (cause) WHERE live = 1 AND ca
 
 // States answers what is known of each, in order. It changes nothing.
 func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, error) {
-	list := make([]State, len(wanted))
-	for i, w := range wanted {
-		var err error
-		if list[i], err = state(ctx, g.db, w); err != nil {
-			return nil, fmt.Errorf("asking the sign-guard for payment %d: %w", w.PaymentID, err)
-		}
-	}
-	return list, nil
+	return states(ctx, g.db, wanted)
 }
 
 // Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized.
-func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) ([]State, error) {
-	list := make([]State, len(wanted))
-	err := g.update(ctx, func(t session) error {
-		for i, w := range wanted {
-			s, err := state(ctx, t, w)
-			if err == nil && (s == Unknown || s == Moved) {
-				s, err = Living, authorize(ctx, t, w)
-			}
+func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []State, err error) {
+	err = g.update(ctx, func(t session) error {
+		for _, group := range groups(wanted, Authorization.place) {
+			some, err := states(ctx, t, group)
 			if err != nil {
-				return fmt.Errorf("authorizing payment %d: %w", w.PaymentID, err)
+				return err
 			}
-			list[i] = s
+			var granted []Authorization
+			for i, s := range some {
+				if s == Unknown || s == Moved {
+					some[i], granted = Living, append(granted, group[i])
+				}
+			}
+			if err := authorize(ctx, t, granted); err != nil {
+				return fmt.Errorf("authorizing %d payments: %w", len(granted), err)
+			}
+			list = append(list, some...)
 		}
 		return nil
 	})
 	return list, err
 }
 
-// authorize writes an authorization. Its number may have been another payment's before the records were restored, which has none then.
-func authorize(ctx context.Context, t session, w Authorization) error {
-	_, err := t.exec(ctx, `UPDATE authorizations SET payment_id = 0 WHERE payment_id = ? AND chain = ? AND account = ? AND cause <> ?`,
-		w.PaymentID, string(w.Chain), w.Account, w.Key)
+// place is the account of an authorization, and what only one authorization of a group is about.
+func (w Authorization) place() (account any, cause, payment any) {
+	return [2]string{string(w.Chain), w.Account}, w.Key, w.PaymentID
+}
+
+// authorize writes authorizations of one account. A number may have been another payment's before the records were restored, which has none then.
+func authorize(ctx context.Context, t session, granted []Authorization) error {
+	rows, payments := make([][]any, len(granted)), make([]uint64, len(granted))
+	for i, w := range granted {
+		payments[i], rows[i] = w.PaymentID, []any{w.Key, w.Digest, string(w.Chain), w.Account, w.PaymentID, w.Network, w.Token, w.User, w.Payee, string(w.Asset),
+			w.Amount, w.At.UnixMilli(), "living"}
+	}
+	err := sqlstore.InGroups(payments, func(set string, in []any, _ int) error {
+		_, err := t.exec(ctx, `UPDATE authorizations SET payment_id = 0 WHERE chain = ? AND account = ? AND payment_id IN `+set,
+			append([]any{string(granted[0].Chain), granted[0].Account}, in...)...)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO authorizations
-		(cause, digest, chain, account, payment_id, network, token, user_account, payee, asset, amount, created_at, state)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'living')
+	_, err = t.insert(ctx, `authorizations
+		(cause, digest, chain, account, payment_id, network, token, user_account, payee, asset, amount, created_at, state)`, rows, `
 		ON CONFLICT (cause) DO UPDATE SET digest = excluded.digest, chain = excluded.chain, account = excluded.account, payment_id = excluded.payment_id,
 			network = excluded.network, token = excluded.token, user_account = excluded.user_account, payee = excluded.payee, asset = excluded.asset,
-			amount = excluded.amount, created_at = CASE WHEN authorizations.digest = excluded.digest THEN authorizations.created_at ELSE excluded.created_at END`,
-		w.Key, w.Digest, string(w.Chain), w.Account, w.PaymentID, w.Network, w.Token, w.User, w.Payee, string(w.Asset), w.Amount, w.At.UnixMilli())
+			amount = excluded.amount, created_at = CASE WHEN authorizations.digest = excluded.digest THEN authorizations.created_at ELSE excluded.created_at END`)
 	return err
 }
 
-// authorizationRow is what is known of a cause, and of the payment's number.
+// authorizationRow is what is known of a cause.
 type authorizationRow struct {
+	Cause     string `db:"cause"`
 	Digest    string `db:"digest"`
 	Chain     string `db:"chain"`
 	Account   string `db:"account"`
 	PaymentID uint64 `db:"payment_id"`
 	State     string `db:"state"`
-	Signed    bool   `db:"signed"` // for this cause, and not void
+	Signed    bool   `db:"-"` // for this cause, and not void
 }
 
-// binding is a signature that may still pay or has paid. Where the ledger links blocks, lines exclude each other, and only the newest counts.
-const (
-	bindingEver = `g.live = 1`
-	bindingNow  = bindingEver + ` AND (g.lineage = 0 OR g.lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account))`
-)
+// liveRow is a signature that may still pay or has paid. Where the ledger links blocks, lines exclude each other, and only the newest counts.
+type liveRow struct {
+	authorizationRow
+	Newest bool `db:"newest"`
+}
 
-func state(ctx context.Context, db session, w Authorization) (State, error) {
-	if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
-		return "", fmt.Errorf("%w: a cause, a digest and a payment are wanted", ErrRefused)
+// binds tells whether a signature stands against another one.
+func (r liveRow) binds(w Authorization) bool { return w.Evidence || r.Newest }
+
+// known is what the sign-guard knows of some causes, and of their payments' numbers.
+type known struct {
+	causes   map[string]authorizationRow
+	signed   map[string][]liveRow // for the causes
+	payments map[uint64][]liveRow // under the numbers
+}
+
+// states answers what is known of each, in order.
+func states(ctx context.Context, db session, wanted []Authorization) ([]State, error) {
+	keys, payments := make([]string, len(wanted)), make([]uint64, len(wanted))
+	for i, w := range wanted {
+		if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
+			return nil, fmt.Errorf("asking the sign-guard for payment %d: %w: a cause, a digest and a payment are wanted", w.PaymentID, ErrRefused)
+		}
+		keys[i], payments[i] = w.Key, w.PaymentID
 	}
-	var rows []authorizationRow
-	binding := bindingNow
-	if w.Evidence {
-		binding = bindingEver
+	k := known{map[string]authorizationRow{}, map[string][]liveRow{}, map[uint64][]liveRow{}}
+	if err := errors.Join(k.readCauses(ctx, db, keys), k.readPayments(ctx, db, payments)); err != nil {
+		return nil, fmt.Errorf("asking the sign-guard for %d payments: %w", len(wanted), err)
 	}
-	err := db.all(ctx, &rows, `SELECT digest, chain, account, payment_id, state,
-		EXISTS (SELECT 1 FROM guard g WHERE g.cause = ? AND g.cause <> '' AND `+binding+`) AS signed FROM authorizations WHERE cause = ?`, w.Key, w.Key)
-	if err != nil {
-		return "", err
+	list := make([]State, len(wanted))
+	for i, w := range wanted {
+		list[i] = k.state(w)
 	}
+	return list, nil
+}
+
+const liveColumns = `SELECT cause, digest, chain, account, payment_id,
+	lineage = 0 OR lineage = (SELECT MAX(m.lineage) FROM guard m WHERE m.chain = g.chain AND m.account = g.account) AS newest FROM guard g WHERE live = 1 AND `
+
+func (k *known) readCauses(ctx context.Context, db session, keys []string) error {
+	return sqlstore.InGroups(keys, func(set string, in []any, _ int) error {
+		var rows []authorizationRow
+		var signed []liveRow
+		err := errors.Join(
+			db.all(ctx, &rows, `SELECT cause, digest, chain, account, payment_id, state FROM authorizations WHERE cause IN `+set, in...),
+			db.all(ctx, &signed, liveColumns+`cause <> '' AND cause IN `+set, in...))
+		for _, r := range rows {
+			k.causes[r.Cause] = r
+		}
+		for _, r := range signed {
+			k.signed[r.Cause] = append(k.signed[r.Cause], r)
+		}
+		return err
+	})
+}
+
+func (k *known) readPayments(ctx context.Context, db session, payments []uint64) error {
+	return sqlstore.InGroups(payments, func(set string, in []any, _ int) error {
+		var signed []liveRow
+		err := db.all(ctx, &signed, liveColumns+`payment_id IN `+set, in...)
+		for _, r := range signed {
+			k.payments[r.PaymentID] = append(k.payments[r.PaymentID], r)
+		}
+		return err
+	})
+}
+
+func (k *known) state(w Authorization) State {
 	s := Unknown
-	if len(rows) > 0 {
-		s = rows[0].state(w)
+	if r, found := k.causes[w.Key]; found {
+		r.Signed = slices.ContainsFunc(k.signed[w.Key], func(g liveRow) bool { return g.binds(w) })
+		s = r.state(w)
 	}
 	if s != Unknown && s != Moved {
-		return s, nil
+		return s
 	}
-	var others int // that are signed under the number: it is theirs until they are decided
-	err = db.one(ctx, &others, `SELECT COUNT(*) FROM guard g WHERE g.payment_id = ? AND g.chain = ? AND g.account = ?
-		AND g.cause <> ? AND NOT (g.cause = '' AND g.digest = ?) AND `+binding, w.PaymentID, string(w.Chain), w.Account, w.Key, w.Digest)
-	if others > 0 {
-		s = Waits
+	for _, g := range k.payments[w.PaymentID] { // what is signed under the number has it until it is decided
+		own := g.Cause == w.Key || g.Cause == "" && g.Digest == w.Digest
+		if g.Chain == string(w.Chain) && g.Account == w.Account && !own && g.binds(w) {
+			return Waits
+		}
 	}
-	return s, err
+	return s
 }
 
 func (r authorizationRow) state(w Authorization) State {
@@ -162,27 +223,59 @@ func (r authorizationRow) state(w Authorization) State {
 	return Unknown
 }
 
-// causeOf finds the authorization of a signature, or is ErrUnauthorized. What pays nobody needs none. With evidence, no other line may have one for it.
-func causeOf(ctx context.Context, t session, id chain.ID, w Signature) (string, error) {
-	if w.Cancel || w.Receive {
-		return "", nil
-	}
-	var causes []string
-	err := t.all(ctx, &causes, `SELECT cause FROM authorizations WHERE payment_id = ? AND chain = ? AND account = ? AND digest = ? AND state = 'living' LIMIT 1`,
-		w.PaymentID, string(id), w.Slot.Account, w.Digest)
+// causesOf finds the authorizations of signatures of one account, in order, or is ErrUnauthorized. What pays nobody needs none. With evidence, no other
+// line may have one for it.
+func causesOf(ctx context.Context, t session, id chain.ID, group []Signature) ([]string, error) {
+	causes := make([]string, len(group))
+	living, undecided, err := authorizationsOf(ctx, t, id, group)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if len(causes) == 0 {
-		return "", ErrUnauthorized
+	for i, w := range group {
+		if w.Cancel || w.Receive {
+			continue
+		}
+		cause, found := living[guardRow{w.Digest, w.PaymentID}]
+		if !found {
+			return nil, w.asked(id, ErrUnauthorized)
+		}
+		if w.Evidence && undecided[cause] {
+			return nil, w.asked(id, fmt.Errorf("%w again: a signature for it is not decided by a final block", ErrUnauthorized))
+		}
+		causes[i] = cause
 	}
-	if !w.Evidence {
-		return causes[0], nil
+	return causes, nil
+}
+
+// authorizationsOf answers the causes that are authorized for a group, and for which of them something is signed that is not void.
+func authorizationsOf(ctx context.Context, t session, id chain.ID, group []Signature) (living map[guardRow]string, undecided map[string]bool, err error) {
+	living, undecided = map[guardRow]string{}, map[string]bool{}
+	var payments []uint64
+	var causes []string
+	for _, w := range group {
+		if !w.Cancel && !w.Receive {
+			payments = append(payments, w.PaymentID)
+		}
 	}
-	var others int
-	err = t.one(ctx, &others, `SELECT COUNT(*) FROM guard WHERE cause = ? AND cause <> '' AND live = 1`, causes[0])
-	if err == nil && others > 0 {
-		err = fmt.Errorf("%w again: a signature for it is not decided by a final block", ErrUnauthorized)
+	err = sqlstore.InGroups(payments, func(set string, in []any, _ int) error {
+		var rows []authorizationRow
+		err := t.all(ctx, &rows, `SELECT cause, digest, payment_id FROM authorizations WHERE chain = ? AND account = ? AND state = 'living' AND payment_id IN `+set,
+			append([]any{string(id), group[0].Slot.Account}, in...)...)
+		for _, r := range rows {
+			living[guardRow{r.Digest, r.PaymentID}] = r.Cause
+			causes = append(causes, r.Cause)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	return causes[0], err
+	return living, undecided, sqlstore.InGroups(causes, func(set string, in []any, _ int) error {
+		var signed []string
+		err := t.all(ctx, &signed, `SELECT cause FROM guard WHERE live = 1 AND cause <> '' AND cause IN `+set, in...)
+		for _, cause := range signed {
+			undecided[cause] = true
+		}
+		return err
+	})
 }

@@ -3,6 +3,7 @@ package signguard
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gatewayd/chain"
 )
@@ -58,8 +59,11 @@ func decide(ctx context.Context, t session, o Outcome) error {
 	slot := []any{string(o.Chain), o.Account, o.Branch, o.Number}
 	switch {
 	case !o.Paid:
-		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND (number = ? OR lineage > 0 AND number >= ?)`,
-			append(slot, o.Number)...)
+		last := o.Number
+		if o.Branch > 0 {
+			last = math.MaxInt64
+		}
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number >= ? AND number <= ?`, append(slot, last)...)
 		return err
 	case o.Receive:
 		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`, slot...)
@@ -77,7 +81,7 @@ func decide(ctx context.Context, t session, o Outcome) error {
 	if n, err := r.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	_, err = t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND live = 1 AND cause = ?`, slot[0], slot[1], causes[0])
+	_, err = t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND live = 1 AND cause <> '' AND cause = ?`, slot[0], slot[1], causes[0])
 	return err
 }
 

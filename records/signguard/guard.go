@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // What callers test for with errors.Is.
@@ -35,8 +36,10 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)), cause TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (chain, account, lineage, number));
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
-CREATE INDEX IF NOT EXISTS guard_of_payment ON guard (payment_id);
-CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;`
+CREATE UNIQUE INDEX IF NOT EXISTS guard_live_payment ON guard (payment_id, chain, account, lineage) WHERE live = 1;
+CREATE INDEX IF NOT EXISTS guard_live_number ON guard (chain, account, number) WHERE live = 1;
+DROP INDEX IF EXISTS guard_of_payment;
+DROP INDEX IF EXISTS guard_payment;`
 
 type guardRow struct {
 	Digest    string `db:"digest"`
@@ -59,47 +62,93 @@ type Signature struct {
 // the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
 	return g.update(ctx, func(t session) error {
-		for _, w := range wanted {
-			if err := allow(ctx, t, id, w); err != nil {
-				return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", w.PaymentID, id, w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, err)
+		for _, group := range groups(wanted, Signature.place) {
+			if err := allow(ctx, t, id, group); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 }
 
-func allow(ctx context.Context, t session, id chain.ID, w Signature) error {
-	if w.Digest == "" || !w.Cancel && w.PaymentID == 0 {
-		return fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused)
-	}
-	var known []guardRow
-	err := t.all(ctx, &known, `SELECT digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
-		string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce)
-	switch {
-	case err != nil:
-		return err
-	case len(known) == 1 && (w.Cancel || known[0] == guardRow{w.Digest, w.PaymentID}):
-		return nil
-	case len(known) == 1:
-		return fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known[0].PaymentID)
-	}
-	cause, err := causeOf(ctx, t, id, w)
+// place is the account's line of a signature, and what only one signature of a group is about.
+func (w Signature) place() (line any, number, payment any) {
+	return [2]any{w.Slot.Account, w.Slot.Branch}, w.Slot.Nonce, w.PaymentID
+}
+
+// asked says of which signature an error is.
+func (w Signature) asked(id chain.ID, err error) error {
+	return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", w.PaymentID, id, w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, err)
+}
+
+// allow passes a group of signatures of one line.
+func allow(ctx context.Context, t session, id chain.ID, group []Signature) error {
+	signed, err := signedAt(ctx, t, id, group)
 	if err != nil {
 		return err
 	}
-	live := 1
-	if w.Cancel {
-		w.PaymentID, live = 0, 0
+	var fresh []Signature
+	for _, w := range group {
+		known, found := signed[w.Slot.Nonce]
+		switch {
+		case w.Digest == "" || !w.Cancel && w.PaymentID == 0:
+			return w.asked(id, fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused))
+		case found && (w.Cancel || known == guardRow{w.Digest, w.PaymentID}):
+		case found:
+			return w.asked(id, fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known.PaymentID))
+		default:
+			fresh = append(fresh, w)
+		}
 	}
-	r, err := t.exec(ctx, `INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live, cause)
+	causes, err := causesOf(ctx, t, id, fresh)
 	if err != nil {
 		return err
 	}
-	if n, err := r.RowsAffected(); err != nil || n == 1 {
+	return note(ctx, t, id, fresh, causes)
+}
+
+// note writes the first signatures of slots, with their causes. What is not written is refused.
+func note(ctx context.Context, t session, id chain.ID, fresh []Signature, causes []string) error {
+	rows := make([][]any, len(fresh))
+	for i, w := range fresh {
+		live := 1
+		if w.Cancel {
+			w.PaymentID, live = 0, 0
+		}
+		rows[i] = []any{string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live, causes[i]}
+	}
+	n, err := t.insert(ctx, `guard (chain, account, lineage, number, digest, payment_id, live, cause)`, rows, ` ON CONFLICT DO NOTHING`)
+	if err != nil || n == len(fresh) {
 		return err
 	}
-	return fmt.Errorf("%w: the payment was signed for another slot", ErrRefused)
+	signed, err := signedAt(ctx, t, id, fresh)
+	for _, w := range fresh {
+		if _, written := signed[w.Slot.Nonce]; !written && err == nil {
+			return w.asked(id, fmt.Errorf("%w: the payment was signed for another slot", ErrRefused))
+		}
+	}
+	return errors.Join(err, fmt.Errorf("%w: %d of %d signatures were written", ErrRefused, n, len(fresh)))
+}
+
+// signedAt answers what was first signed at the numbers of a group, which is not empty.
+func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (map[uint64]guardRow, error) {
+	numbers := make([]uint64, len(group))
+	for i, w := range group {
+		numbers[i] = w.Slot.Nonce
+	}
+	signed, at := make(map[uint64]guardRow, len(group)), group[0].Slot
+	return signed, sqlstore.InGroups(numbers, func(set string, in []any, _ int) error {
+		var rows []struct {
+			guardRow
+			Number uint64 `db:"number"`
+		}
+		err := t.all(ctx, &rows, `SELECT number, digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number IN `+set,
+			append([]any{string(id), at.Account, at.Branch}, in...)...)
+		for _, r := range rows {
+			signed[r.Number] = r.guardRow
+		}
+		return err
+	})
 }
 
 // Next answers where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
@@ -155,7 +204,7 @@ func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error 
 // Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
 func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 	err := g.update(ctx, func(t session) error {
-		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ?`, paymentID)
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ? AND live = 1`, paymentID)
 		return err
 	})
 	if err != nil {

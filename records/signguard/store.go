@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"gatewayd/internal/database"
+	"gatewayd/records/sqlstore"
 )
 
 // fileOptions make each signature durable before it is made (docs/payment-rules.md 5).
@@ -138,6 +139,35 @@ func (s session) all(ctx context.Context, into any, query string, args ...any) e
 // one reads the one row that there is.
 func (s session) one(ctx context.Context, into any, query string, args ...any) error {
 	return sqlx.GetContext(ctx, s.q, into, s.q.Rebind(query), args...)
+}
+
+// insert adds rows to a table and answers how many it added.
+func (s session) insert(ctx context.Context, into string, rows [][]any, or string) (added int, err error) {
+	return sqlstore.Insert(into, rows, or, func(statement string, args ...any) (int64, error) {
+		r, err := s.exec(ctx, statement, args...)
+		if err != nil {
+			return 0, err
+		}
+		return r.RowsAffected()
+	})
+}
+
+// groups cuts a list, in order, where the line changes or where something comes for the second time: no entry of a group has to do with another one.
+func groups[T any](list []T, of func(T) (line, one, other any)) (cut [][]T) {
+	begin, at, ones, others := 0, any(nil), map[any]bool{}, map[any]bool{}
+	for i, e := range list {
+		line, one, other := of(e)
+		if i > begin && (line != at || ones[one] || others[other]) {
+			cut, begin = append(cut, list[begin:i]), i
+			clear(ones)
+			clear(others)
+		}
+		at, ones[one], others[other] = line, true, true
+	}
+	if begin < len(list) {
+		cut = append(cut, list[begin:])
+	}
+	return cut
 }
 
 // update is a transaction that counts: the records note how many there were. Its first statement makes it the only one, and is ErrLost when another

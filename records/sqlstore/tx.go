@@ -212,16 +212,22 @@ var rowsAtOnce = [...]int{Group, 16, 4, 1}
 
 // Insert adds rows to a table, many in a statement. All of them have a value for each column; or is what a statement says of rows that are there.
 func (tx *Tx) Insert(into string, rows [][]any, or string) error {
+	_, err := Insert(into, rows, or, tx.Exec)
+	return err
+}
+
+// Insert is Tx.Insert by another way to run statements. It answers how many rows were added.
+func Insert(into string, rows [][]any, or string, exec func(statement string, args ...any) (int64, error)) (added int, err error) {
 	for len(rows) > 0 {
 		n := atOnce(len(rows))
 		row := "(?" + strings.Repeat(", ?", len(rows[0])-1) + ")"
-		_, err := tx.Exec("INSERT INTO "+into+" VALUES "+row+strings.Repeat(", "+row, n-1)+or, slices.Concat(rows[:n]...)...)
+		some, err := exec("INSERT INTO "+into+" VALUES "+row+strings.Repeat(", "+row, n-1)+or, slices.Concat(rows[:n]...)...)
 		if err != nil {
-			return err
+			return added, err
 		}
-		rows = rows[n:]
+		added, rows = added+int(some), rows[n:]
 	}
-	return nil
+	return added, nil
 }
 
 // atOnce is how many of n rows the next statement takes.

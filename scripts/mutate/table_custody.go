@@ -9,16 +9,16 @@ func custodyRules() []mutant {
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
 	return []mutant{
-		{name: "custody: nothing without leave", rule: "nothing is signed without an authorization", file: guard, old: "\t\treturn \"\", ErrUnauthorized\n", new: "\t\treturn \"\", nil\n", suite: leave},
+		{name: "custody: nothing without leave", rule: "nothing is signed without an authorization", file: guard, old: "\t\tif !found {\n\t\t\treturn nil, w.asked(id, ErrUnauthorized)", new: "\t\tif !found && false {\n\t\t\treturn nil, w.asked(id, ErrUnauthorized)", suite: leave},
 		{name: "custody: one for a cause", rule: "a cause has one authorization", file: guard, old: "\tcase r.Signed:\n\t\treturn Taken", new: "\tcase r.Signed:\n\t\treturn Unknown", suite: leave},
-		{name: "custody: a number is one payment's", rule: "a payment's number is not taken over while it is signed for", file: guard, old: "if others > 0 {\n\t\ts = Waits", new: "if false {\n\t\ts = Waits", suite: leave},
+		{name: "custody: a number is one payment's", rule: "a payment's number is not taken over while it is signed for", file: guard, old: "!own && g.binds(w) {", new: "!own && false {", suite: leave},
 		{name: "custody: paid is paid", rule: "what was paid is never authorized again", file: guard, old: "case r.State == string(Spent):\n\t\treturn Spent", new: "case false:\n\t\treturn Spent", suite: decides},
-		{name: "custody: no second line", rule: "a payment is signed in one line at a time", file: guard, old: "if err == nil && others > 0 {", new: "if err == nil && others > 99 {", suite: decides},
+		{name: "custody: no second line", rule: "a payment is signed in one line at a time", file: guard, old: "if w.Evidence && undecided[cause] {", new: "if w.Evidence && undecided[cause] && false {", suite: decides},
 		{name: "custody: a cause is named", rule: "a credit names its transfer", file: "signer/authorize.go", old: "c.Cause.Ref == \"\":", new: "c.Cause.Ref == \"\" && false:", suite: leave},
 		{name: "custody: every check is asked", rule: "a claim passes all checks", file: "signer/authorize.go", old: "if verdicts[i].State != chain.Authorized {", new: "if verdicts[i].State == chain.RefusedClaim {", suite: leave},
 		{name: "custody: final for us", rule: "outcomes are read from final blocks", file: "signer/decide.go", old: "if height > head.Final.Height {", new: "if false {", suite: decides},
 		{name: "custody: freed by evidence", rule: "the daemon's word frees nothing", file: "signer/signer.go", old: "if s.ledgers == nil {\n\t\treturn s.guard.Free", new: "if true {\n\t\treturn s.guard.Free", suite: decides},
-		{name: "custody: what is decided frees its number", rule: "the number of what is paid may be another payment's after a restore", file: "records/signguard/decide.go", old: "AND account = ? AND live = 1 AND cause = ?`,", new: "AND account = ? AND live = 2 AND cause = ?`,", suite: decides},
+		{name: "custody: what is decided frees its number", rule: "the number of what is paid may be another payment's after a restore", file: "records/signguard/decide.go", old: "AND account = ? AND live = 1 AND cause <> '' AND cause = ?`,", new: "AND account = ? AND live = 2 AND cause <> '' AND cause = ?`,", suite: decides},
 		{name: "custody: released by evidence", rule: "the daemon's word releases nothing", file: "signer/signer.go", old: "if s.ledgers != nil {\n\t\treturn nil\n\t}\n\treturn s.guard.Release", new: "return s.guard.Release", suite: decides},
 		{name: "custody: cancellations end", rule: "nothing is cancelled where nothing was signed", file: "signer/signer.go", old: "if err == nil && o.Slot.Nonce >= next {", new: "if false {", suite: claims},
 		{name: "custody: what was done counts", rule: "a transaction pays what it says", file: "signer/decide.go", old: "Paid: tx.OK && does(did, w.Digest)", new: "Paid: tx.OK && (true || does(did, w.Digest))", suite: decides},

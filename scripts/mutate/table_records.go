@@ -108,10 +108,10 @@ func guardRules() []mutant {
 	tests := suite{"./records/signguard", "^TestGuard"}
 	const file = "records/signguard/guard.go"
 	return []mutant{
-		{name: "guard: one payee at a slot", rule: "a slot is signed for one payment", file: file, old: "case len(known) == 1:\n\t\treturn fmt.Errorf", new: "case len(known) == 2:\n\t\treturn fmt.Errorf", suite: tests, survives: "the primary key of the guard refuses a second signature at a slot; only the words of the refusal differ"},
-		{name: "guard: the digest counts", rule: "the same payment at a slot is the same order", file: file, old: "known[0] == guardRow{w.Digest, w.PaymentID})", new: "known[0].PaymentID == w.PaymentID)", suite: tests},
-		{name: "guard: a payment has one slot", rule: "a payment is signed at one slot of a line", file: file, old: "CREATE UNIQUE INDEX IF NOT EXISTS guard_payment ON guard (chain, account, lineage, payment_id) WHERE live = 1;", new: "", suite: tests},
-		{name: "guard: a digest is wanted", rule: "nothing is signed without knowing what", file: file, old: "if w.Digest == \"\" || !w.Cancel && w.PaymentID == 0 {", new: "if false {", suite: tests},
+		{name: "guard: one payee at a slot", rule: "a slot is signed for one payment", file: file, old: "case found:\n\t\t\treturn w.asked", new: "case found && false:\n\t\t\treturn w.asked", suite: tests, survives: "the primary key of the guard refuses a second signature at a slot; only the words of the refusal differ"},
+		{name: "guard: the digest counts", rule: "the same payment at a slot is the same order", file: file, old: "known == guardRow{w.Digest, w.PaymentID})", new: "known.PaymentID == w.PaymentID)", suite: tests},
+		{name: "guard: a payment has one slot", rule: "a payment is signed at one slot of a line", file: file, old: "CREATE UNIQUE INDEX IF NOT EXISTS guard_live_payment ON guard (payment_id, chain, account, lineage) WHERE live = 1;", new: "", suite: tests},
+		{name: "guard: a digest is wanted", rule: "nothing is signed without knowing what", file: file, old: "case w.Digest == \"\" || !w.Cancel && w.PaymentID == 0:", new: "case false:", suite: tests},
 		{name: "guard: cancellations are no payments", rule: "a cancellation keeps its slot for itself", file: file, old: "w.PaymentID, live = 0, 0", new: "live = 0", suite: tests,
 			survives: "a cancellation has no payment: nothing passes one with a number"},
 		{name: "guard: next is behind the highest", rule: "the guard tells where signatures end", file: file, old: "return rows[0].Branch, rows[0].Number + 1, true, nil", new: "return rows[0].Branch, rows[0].Number, true, nil", suite: tests},

@@ -1,0 +1,141 @@
+package signguard_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/records/signguard"
+)
+
+// historyOfPlans is how many payments were signed before: enough for a planner to care.
+const historyOfPlans = 2000
+
+// TestStatementPlans: nothing that is asked of the sign-guard for a payment costs more with every payment that was ever signed: each table is searched
+// by causes, numbers or payments, or at the end of an index.
+func TestStatementPlans(t *testing.T) {
+	t.Run("file", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "guard.db")
+		db, run := observed(t, openGuard(t, path), path)
+		for _, statistics := range []string{"SELECT 1", "ANALYZE"} {
+			_, err := db.Exec(statistics)
+			require.NoError(t, err)
+			for _, text := range run {
+				requireFewSQLite(t, db, text)
+			}
+		}
+	})
+	t.Run("server", func(t *testing.T) {
+		url := emptyDatabase(t)
+		db, run := observed(t, openServer(t, url), url)
+		db.SetMaxOpenConns(1)
+		for _, s := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off"} {
+			_, err := db.Exec(s)
+			require.NoError(t, err)
+		}
+		for _, text := range run {
+			requireFewPostgres(t, db, text)
+		}
+	})
+}
+
+// observed signs many payments and answers what was run for the last ones, and for what else is asked for payments.
+func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run []string) {
+	t.Helper()
+	pay := func(from, count uint64, chain0 chain.ID, branch uint64) {
+		var leaves []signguard.Authorization
+		var signatures []signguard.Signature
+		for id := from; id < from+count; id++ {
+			a, s := leave(fmt.Sprint("cause ", id), "credit|bob", id), signature(id, "credit|bob", id)
+			a.Chain, a.Payee, s.Slot.Branch, s.Evidence = chain0, fmt.Sprint("payee ", id), branch, id%2 == 0
+			leaves, signatures = append(leaves, a), append(signatures, s)
+		}
+		_, err := g.States(t.Context(), leaves)
+		require.NoError(t, err)
+		states, err := g.Authorize(t.Context(), leaves)
+		require.NoError(t, err)
+		require.NotContains(t, states, signguard.Waits)
+		require.NoError(t, g.Allow(t.Context(), chain0, signatures...))
+	}
+	pay(1, historyOfPlans, "eth", 0)
+	pay(historyOfPlans+1, historyOfPlans, "vite", 1)
+	db = g.Observe(t, name, func(text string) {
+		if !slices.Contains(run, text) {
+			run = append(run, text)
+		}
+	})
+	pay(3*historyOfPlans, 200, "vite", 1)
+	pay(4*historyOfPlans, 1, "eth", 0)
+	for _, paid := range []bool{true, false} {
+		_, err := g.SignedAt(t.Context(), "eth", "0xhot", 4*historyOfPlans)
+		require.NoError(t, err)
+		require.NoError(t, g.Decide(t.Context(), []signguard.Outcome{{Chain: "eth", Account: "0xhot", Number: 4 * historyOfPlans, Paid: paid}}))
+	}
+	_, err := g.Undecided(t.Context(), 7)
+	require.NoError(t, err)
+	_, err = g.PaidTo(t.Context(), "eth", "payee 7")
+	require.NoError(t, err)
+	_, _, _, err = g.Next(t.Context(), "eth", "0xhot")
+	require.NoError(t, err)
+	require.NoError(t, g.Free(t.Context(), 7))
+	return db, run
+}
+
+var (
+	// few is what a row is found by, or few of them are.
+	few = regexp.MustCompile(`\b(cause|number|payment_id|payee|only)\b`)
+	// line is the end of an account's line, of which one row is read.
+	line   = regexp.MustCompile(`^SEARCH (m|guard) USING COVERING INDEX sqlite_autoindex_guard_1 \(chain=\? AND account=\?\)$`)
+	places = regexp.MustCompile(`\$(\d+)`)
+)
+
+func requireFewSQLite(t *testing.T, db *sqlx.DB, text string) {
+	t.Helper()
+	var steps []struct {
+		ID, Parent, NotUsed int
+		Detail              string
+	}
+	require.NoError(t, db.Select(&steps, "EXPLAIN QUERY PLAN "+text, make([]any, strings.Count(text, "?"))...), text)
+	for _, s := range steps {
+		require.NotContains(t, s.Detail, "TEMP B-TREE", text)
+		scans, searches := strings.HasPrefix(s.Detail, "SCAN "), strings.HasPrefix(s.Detail, "SEARCH ")
+		if scans && !strings.HasSuffix(s.Detail, "-ROW VALUES CLAUSE") && s.Detail != "SCAN identity" || searches && !few.MatchString(after(s.Detail, " (")) {
+			require.Regexp(t, line, s.Detail, text)
+			require.True(t, strings.HasPrefix(s.Detail, "SEARCH m ") || strings.HasSuffix(text, "DESC LIMIT 1"), text)
+		}
+	}
+}
+
+func after(s, sep string) string {
+	_, s, _ = strings.Cut(s, sep)
+	return s
+}
+
+func requireFewPostgres(t *testing.T, db *sqlx.DB, text string) {
+	t.Helper()
+	_, err := db.Exec("PREPARE planned AS " + text)
+	require.NoError(t, err, text)
+	defer db.Exec("DEALLOCATE planned")
+	arguments := ""
+	if n := len(places.FindAllString(text, -1)); n > 0 {
+		arguments = "(" + strings.TrimSuffix(strings.Repeat("NULL, ", n), ", ") + ")"
+	}
+	var steps []string
+	require.NoError(t, db.Select(&steps, "EXPLAIN EXECUTE planned"+arguments), text)
+	for i, s := range steps {
+		require.False(t, strings.Contains(s, "Seq Scan") && !strings.Contains(s, "on identity"), "%s\n%s", text, strings.Join(steps, "\n"))
+		if strings.Contains(s, "Scan using") || strings.Contains(s, "Bitmap Index Scan") {
+			require.Contains(t, steps[i+1], "Index Cond", "%s\n%s", text, strings.Join(steps, "\n"))
+			if !strings.Contains(text, "DESC LIMIT 1") {
+				require.Regexp(t, `\((cause|number|payment_id|payee|only|lineage IS NOT NULL)\b`, strings.ReplaceAll(steps[i+1], `"`, ""), "%s\n%s", text, strings.Join(steps, "\n"))
+			}
+		}
+	}
+}
