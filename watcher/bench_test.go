@@ -145,6 +145,8 @@ func openSim(b *testing.B, url string, past int) *simRig {
 	require.NoError(b, store.Update(b.Context(), func(tx *records.Tx) error {
 		return errors.Join(s.source.stand(tx, n.Hot, ""), s.exchange.stand(tx, n.Gateway, end.LastSent), bindUsers(tx, n))
 	}))
+	signedBefore(b, guard, n.Source, n.Hot, 0, s.source.next[n.Hot])
+	signedBefore(b, guard, n.Exchange, n.Gateway, 1, s.exchange.next[n.Gateway])
 	rules := map[chain.ID]chain.Rules{n.Source: simRules{n.Source}, n.Exchange: simRules{n.Exchange}}
 	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(signer.Parts{Keys: simKeys{}, Guard: guard, Rules: rules})}
 	s.parts = Parts{
@@ -153,6 +155,23 @@ func openSim(b *testing.B, url string, past int) *simRig {
 	s.w, err = New(Config{}, s.parts)
 	require.NoError(b, err)
 	return s
+}
+
+// signedBefore has the sign-guard know signatures at all numbers of an account below next, as that of a gateway does that has paid for long.
+func signedBefore(b *testing.B, guard *signguard.Guard, id chain.ID, account string, branch, next uint64) {
+	b.Helper()
+	for number := uint64(1); number < next; {
+		var leaves []signguard.Authorization
+		var list []signguard.Signature
+		for ; number < next && len(list) < signer.MaxOrders; number++ {
+			cause := fmt.Sprintf("transfer|%s|past %d", id, number)
+			leaves = append(leaves, signguard.Authorization{Key: cause, Digest: cause, Chain: id, Account: account, PaymentID: number, Payee: cause, At: time.Unix(0, 0)})
+			list = append(list, signguard.Signature{Slot: chain.Slot{Account: account, Branch: branch, Nonce: number}, Digest: cause, PaymentID: number})
+		}
+		_, err := guard.Authorize(b.Context(), leaves)
+		require.NoError(b, err)
+		require.NoError(b, guard.Allow(b.Context(), id, list...))
+	}
 }
 
 func bindUsers(tx *records.Tx, n records.Network) error {
