@@ -45,6 +45,7 @@ type Chain struct {
 	now   func() time.Time
 
 	reader atomic.Int64 // index of the node that proved the line last
+	united atomic.Bool  // the last Head found a block that more than half of the nodes have
 
 	mu      sync.Mutex
 	budgets map[core.Address]budget // of our accounts

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/vite/core"
 )
 
 func head(t testing.TB, c *Chain) chain.Head {
@@ -156,5 +157,68 @@ func TestNodeInfo(t *testing.T) {
 	require.Equal(t, time.Hour, all[2].Age)
 	for i, status := range all {
 		require.Equal(t, i+1, status.Number)
+	}
+}
+
+// follow makes a node follow another ledger; nil: its own.
+func (p *liar) follow(other *ledger) {
+	if other == nil {
+		p.serveInstead(nil)
+		return
+	}
+	p.serveInstead(func(w http.ResponseWriter, r *http.Request) {
+		answer, err := post(other.url, []byte(readAll(r.Body)))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(answer)
+	})
+}
+
+// TestDisagreementEndsByItself: three nodes that show three pasts say nothing of the line. Once two are on one ledger again, everything is told as before, with what
+// came meanwhile, be the third one on its own for ever; whatever a node had gathered of another past is forgotten.
+func TestDisagreementEndsByItself(t *testing.T) {
+	for name, node := range map[string]func(testing.TB, *ledger) *liar{"chunks": newLiar, "lists": newListNode} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(t)
+			strangers := []*liar{node(t, l), node(t, l)}
+			c := l.open(t, node(t, l).URL, strangers[0].URL, strangers[1].URL)
+			l.deposit(t, l.inbox, 11, "")
+			l.mine(t, 8)
+			before := line(t, c, 1)
+			for i, s := range strangers {
+				other := newLedger(t)
+				other.deposit(t, other.inbox, uint64(20+i), "")
+				other.mine(t, 40+i)
+				s.follow(other)
+			}
+			for range 5 {
+				_, err := c.Head(t.Context())
+				require.ErrorIs(t, err, chain.ErrUnavailable)
+				_, err = c.Block(t.Context(), 5)
+				require.ErrorIs(t, err, chain.ErrUnavailable)
+				_, err = c.Balance(t.Context(), l.payer.String(), chain.Asset(core.VITE.String()))
+				require.ErrorIs(t, err, chain.ErrUnavailable, "though two say the same")
+				_, err = c.AccountHead(t.Context(), l.payer.String())
+				require.ErrorIs(t, err, chain.ErrUnavailable)
+			}
+			l.reorg(t, 2, true)
+			l.deposit(t, l.inbox, 12, "")
+			l.mine(t, 8)
+			strangers[0].follow(nil)
+			want := line(t, l.open(t), 1)
+			require.Len(t, transfersIn(want), 2)
+			for range 3 {
+				require.Equal(t, head(t, l.open(t)), head(t, c))
+				require.Equal(t, want, line(t, c, 1))
+			}
+			require.Equal(t, before[:5], want[:5])
+			strangers[1].follow(nil)
+			require.Equal(t, want, line(t, c, 1))
+			_, err := c.AccountHead(t.Context(), l.payer.String())
+			require.NoError(t, err)
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 )
 
 // Balance answers what the account has received and not spent, confirmed or not; what waits to be received does not count.
+// ErrUnavailable: also while the nodes have no block in common.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
@@ -22,6 +23,9 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	token, err := core.ParseTokenID(string(asset))
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("reading a balance: %w", err)
+	}
+	if err := c.onePast(ctx); err != nil {
+		return chain.Amount{}, fmt.Errorf("reading the balance of %s: %w", account, err)
 	}
 	amount, err := agreed(ctx, c, chain.Amount.String,
 		func(ctx context.Context, _ *node, nc *client.Client) (chain.Amount, error) {
@@ -41,6 +45,9 @@ func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountH
 	owner, err := core.ParseAddress(account)
 	if err != nil {
 		return chain.AccountHead{}, fmt.Errorf("reading the head of an account: %w", err)
+	}
+	if err := c.onePast(ctx); err != nil {
+		return chain.AccountHead{}, fmt.Errorf("reading the head of %s: %w", account, err)
 	}
 	tip, err := agreed(ctx, c,
 		func(t chain.AccountHead) string {
