@@ -3,6 +3,7 @@ package devnet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -43,8 +44,33 @@ type (
 	}
 )
 
-// Get asks one endpoint and reads data into an answer; an application error carries the gateway's message.
+// A gateway that is busy wants to be asked again later: this often, and no longer than that.
+const (
+	busyPause = time.Second
+	busyLimit = time.Minute
+)
+
+// errBusy is the gateway's answer when it could not answer in time; its subCode is busyCode.
+var errBusy = errors.New("the gateway is busy")
+
+const busyCode = 2002
+
+// Get asks one endpoint and reads data into an answer; an application error carries the gateway's message. A busy gateway is asked again for a minute.
 func (g *GatewayUser) Get(ctx context.Context, path string, query map[string]string, into any) error {
+	for end := time.Now().Add(busyLimit); ; {
+		err := g.ask(ctx, path, query, into)
+		if !errors.Is(err, errBusy) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+func (g *GatewayUser) ask(ctx context.Context, path string, query map[string]string, into any) error {
 	values := url.Values{}
 	for k, v := range query {
 		values.Set(k, v)
@@ -61,12 +87,15 @@ func (g *GatewayUser) Get(ctx context.Context, path string, query map[string]str
 	}
 	defer res.Body.Close()
 	var envelope struct {
-		Code int
-		Msg  string
-		Data json.RawMessage
+		Code, SubCode int
+		Msg           string
+		Data          json.RawMessage
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, 4<<20)).Decode(&envelope); err != nil {
 		return fmt.Errorf("reading the answer of %s (%s): %w", path, res.Status, err)
+	}
+	if envelope.SubCode == busyCode {
+		return fmt.Errorf("%s: %w: %s", path, errBusy, envelope.Msg)
 	}
 	if envelope.Code != 0 {
 		return fmt.Errorf("%s answers code %d: %s", path, envelope.Code, envelope.Msg)
