@@ -3,10 +3,11 @@
 token=tti_687d8a93915393b219212c73 everybody='test test test test test test test test test test test junk'
 source=http://127.0.0.1:18545 exchange=http://127.0.0.1:18133 gateway=127.0.0.1:8081
 
-# chains starts them as processes of their own; everybody's accounts have coins there, and nobody uses the gateway that comes with the first.
+# chains starts them as processes of their own; everybody's accounts have coins there, and nobody uses the gateway that comes with the first:
+# it has the same keys, and halts its account when the other one has paid with it, which only its log need say.
 chains() {
 	"${program[@]}" dev --market=false --dir "$inside/source-chain" --source-listen "${source#http://}" --listen 127.0.0.1:18080 --operators 127.0.0.1:18070 \
-		--exchange-listen 127.0.0.1:18132 --api '' >/dev/null &
+		--exchange-listen 127.0.0.1:18132 --api '' >/dev/null 2>"$folder/source-chain.log" &
 	"${program[@]}" chain run --dir "$inside/exchange-chain" --listen "${exchange#http://}" --ws 127.0.0.1:18134 --snapshot-interval 200ms >/dev/null &
 	eventually "${program[@]}" health --url http://127.0.0.1:18080/health
 }
