@@ -110,7 +110,7 @@ var mayImport = map[string][]string{
 	"operator/overview":         {"chain", "operator", "operator/status", "records", "records/books", "records/control", "records/search", "signer/limits"},
 	"operator/doctor":           {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "signer/remote", "vite/client", "vite/core"},
 	"operator/traces":           {"internal/tracing"},
-	"operator/console":          {"chain", "httpserver", "internal/passkey", "operator", "operator/overview", "records", "records/access", "records/quotes", "records/control", "signer/approval", "signer/checks", "watcher", "watcher/recovery"},
+	"operator/console":          {"chain", "config", "httpserver", "internal/passkey", "operator", "operator/overview", "operator/status", "records", "records/access", "records/quotes", "records/control", "signer/approval", "signer/checks", "watcher", "watcher/recovery"},
 	"operator/setup":            {"chain", "chain/ethereum", "chain/vite"},
 	"cmd/gatewayd":              {"..."},
 	"cmd/gatewaybench":          {"cmd/gatewaybench/bench", "cmd/gatewaybench/bridge", "cmd/gatewaybench/exchange"},

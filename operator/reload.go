@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"gatewayd/config"
@@ -15,22 +16,27 @@ import (
 	"gatewayd/records/control"
 )
 
-// reloadPatience is how long the command waits for the daemon to read its configuration.
-const reloadPatience = 30 * time.Second
+// ReloadPatience is how long the command waits for the daemon to read its configuration.
+const ReloadPatience = 30 * time.Second
 
-// Reload orders the daemon to read its configuration, and waits until it has.
-func (d *Session) Reload(ctx context.Context) (r control.Reload, err error) {
+// ErrNoDaemon says that no daemon works on the database, so that nobody would carry out an order.
+var ErrNoDaemon = errors.New("no daemon works on the database")
+
+// Reload orders the daemon to read its configuration, under the actor of ctx, and waits until it has. An order that is still open then stands.
+func (d *Session) Reload(ctx context.Context, why string, patience time.Duration) (r control.Reload, err error) {
 	if led, err := d.Store.Led(ctx, status.Role); err != nil || !led {
-		return r, cmp.Or(err, errors.New("the file is right, but no daemon works on its database: it is read when one starts"))
+		return r, cmp.Or(err, plainly(ErrNoDaemon, "the file is right, but no daemon works on its database: it is read when one starts"))
 	}
-	err = d.Change(ctx, func(tx *records.Tx) error {
-		r.ID, err = control.OrderReload(tx)
-		return err
+	err = d.Store.Update(ctx, func(tx *records.Tx) error {
+		if r.ID, err = control.OrderReload(tx); err != nil {
+			return err
+		}
+		return tx.Log(records.Event{Subject: "configuration", SubjectID: strconv.FormatUint(r.ID, 10), Event: "ordered", Detail: because("reload", why)})
 	})
 	if err != nil {
 		return r, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, reloadPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -44,14 +50,29 @@ func (d *Session) Reload(ctx context.Context) (r control.Reload, err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return r, fmt.Errorf("the daemon has not answered within %s; the order stands, its log will say what came of it", reloadPatience)
+			return r, nil
 		case <-tick.C:
 		}
 	}
 }
 
+// LastReload is the reading by which the daemon works, or worked last; false when none was noted.
+func (d *Session) LastReload(ctx context.Context) (r control.Reload, report config.Reload, found bool, err error) {
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		r, found, err = control.Configured(tx)
+		return err
+	})
+	if err == nil && found {
+		err = json.Unmarshal([]byte(r.Report), &report)
+	}
+	return r, report, found, err
+}
+
 // Reloaded is what came of an order; that nothing came of it is an error.
 func (d *Session) Reloaded(r control.Reload, path string) (report config.Reload, err error) {
+	if r.State == control.ReloadOpen {
+		return report, fmt.Errorf("the daemon has not answered within %s; the order stands, its log will say what came of it", ReloadPatience)
+	}
 	if err := json.Unmarshal([]byte(r.Report), &report); err != nil {
 		return report, fmt.Errorf("reading the daemon's answer: %w", err)
 	}

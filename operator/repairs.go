@@ -12,12 +12,17 @@ import (
 
 // ordered writes into the history that an operator has ordered something, once it is done.
 func (d *Session) ordered(ctx context.Context, subject, id, what, why string) error {
-	if why != "" {
-		what += ": " + why
-	}
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.Log(records.Event{Subject: subject, SubjectID: id, Event: "ordered", Detail: what})
+		return tx.Log(records.Event{Subject: subject, SubjectID: id, Event: "ordered", Detail: because(what, why)})
 	})
+}
+
+// because is an order with its reason, where one is given.
+func because(what, why string) string {
+	if why == "" {
+		return what
+	}
+	return what + ": " + why
 }
 
 // SettleRecord says that a final transaction of ours, which the records do not know, paid a record, under the actor of ctx.

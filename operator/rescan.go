@@ -21,12 +21,13 @@ const (
 	maxShown   = 10_000
 )
 
-// Rescan is what reading a range again has shown.
+// Rescan is what reading a range again has shown so far.
 type Rescan struct {
 	*Session
 	ID        chain.ID
 	From, To  uint64
-	Forgotten int // blocks whose hash is not in the records any more
+	Next      uint64 // the first block that is not read yet; To+1 when all are
+	Forgotten int    // blocks whose hash is not in the records any more
 	Found     []watcher.BlockDifference
 	Booked    map[uint64]control.Rescan // what became of the ordered blocks, by height
 }
@@ -47,14 +48,46 @@ type DifferenceRow struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Rescan reads a range and compares it. Progress goes to a terminal that waits.
-func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer) (*Rescan, error) {
-	id, err := ChainOf(d.Config, args[0])
+// NewRescan is to read a chain's blocks from one to another, or to the newest that the daemon has followed. It has read none yet.
+func (d *Session) NewRescan(ctx context.Context, name string, bounds ...string) (*Rescan, error) {
+	id, err := ChainOf(d.Config, name)
 	if err != nil {
 		return nil, err
 	}
 	r := &Rescan{Session: d, ID: id, Booked: map[uint64]control.Rescan{}}
-	if err := r.bounds(ctx, args[1:]); err != nil {
+	if err := r.bounds(ctx, bounds); err != nil {
+		return nil, err
+	}
+	r.Next = r.From
+	return r, nil
+}
+
+// Read reads the range on and compares it, until all of it is read or `more` has enough.
+func (r *Rescan) Read(ctx context.Context, rules *watcher.Watcher, more func() bool) error {
+	for r.Next <= r.To {
+		blocks, err := rules.ReadBlocks(ctx, r.ID, r.Next, r.To)
+		if err != nil {
+			return r.unreadable(err)
+		}
+		found, forgotten, err := rules.Compare(ctx, r.ID, blocks)
+		if err != nil {
+			return err
+		}
+		r.Found, r.Forgotten, r.Next = append(r.Found, found...), r.Forgotten+forgotten, r.Next+uint64(len(blocks))
+		if len(r.Found) > maxShown {
+			return plainly(ErrTooMany, "more than %s differences up to block %d: read fewer blocks at a time", Grouped(maxShown), r.Next-1)
+		}
+		if !more() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Rescan reads a range and compares it. Progress goes to a terminal that waits.
+func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer) (*Rescan, error) {
+	r, err := d.NewRescan(ctx, args[0], args[1:]...)
+	if err != nil {
 		return nil, err
 	}
 	rules, err := d.Rules(ctx)
@@ -62,34 +95,28 @@ func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer)
 		return nil, err
 	}
 	told := time.Now()
-	for at := r.From; at <= r.To; {
-		blocks, err := rules.ReadBlocks(ctx, r.ID, at, r.To)
-		if err != nil {
-			return nil, r.unreadable(at, err)
-		}
-		found, forgotten, err := rules.Compare(ctx, r.ID, blocks)
-		if err != nil {
-			return nil, err
-		}
-		r.Found, r.Forgotten, at = append(r.Found, found...), r.Forgotten+forgotten, at+uint64(len(blocks))
-		if len(r.Found) > maxShown {
-			return nil, fmt.Errorf("more than %s differences up to block %d: read fewer blocks at a time", Grouped(maxShown), at-1)
-		}
+	return r, r.Read(ctx, rules, func() bool {
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
-			fmt.Fprintf(progress, "%s of %s blocks read\n", Grouped(at-r.From), Grouped(r.To-r.From+1))
+			fmt.Fprintf(progress, "%s of %s blocks read\n", Grouped(r.Next-r.From), Grouped(r.To-r.From+1))
 		}
-	}
-	return r, nil
+		return true
+	})
 }
 
 // unreadable says why a block cannot be read, and what helps.
-func (r *Rescan) unreadable(at uint64, err error) error {
+func (r *Rescan) unreadable(err error) error {
 	if errors.Is(err, chain.ErrNotFound) {
-		return fmt.Errorf("the nodes of %s do not have block %d any more, so nothing at or below it can be read again: configure a node that keeps old blocks", r.ID, at)
+		return plainly(ErrUnreadable, "the nodes of %s do not have block %d any more, so nothing at or below it can be read again: configure a node that keeps old blocks", r.ID, r.Next)
 	}
-	return fmt.Errorf("the nodes of %s give no agreed and proven answer for blocks from %d on, old ones may be pruned there: %s; `gatewayd doctor` looks at the nodes", r.ID, at, chain.PlainError(err))
+	return plainly(ErrUnreadable, "the nodes of %s give no agreed and proven answer for blocks from %d on, old ones may be pruned there: %s; `gatewayd doctor` looks at the nodes", r.ID, r.Next, chain.PlainError(err))
 }
+
+// Why a range is not read, or not booked: the nodes do not give a block, or too much of it differs.
+var (
+	ErrUnreadable = errors.New("the nodes do not give this block")
+	ErrTooMany    = errors.New("too many differences")
+)
 
 // bounds reads FROM and TO and holds them against what the daemon has followed.
 func (r *Rescan) bounds(ctx context.Context, args []string) error {
@@ -124,8 +151,8 @@ func (r *Rescan) bounds(ctx context.Context, args []string) error {
 	return nil
 }
 
-// Book orders the blocks that show something missing, and waits until the daemon has done it.
-func (r *Rescan) Book(ctx context.Context) error {
+// Book orders the blocks that show something missing, under the actor of ctx, and waits until the daemon has done it.
+func (r *Rescan) Book(ctx context.Context, why string, patience time.Duration) error {
 	var wanted []chain.Point
 	for _, d := range r.Found {
 		if d.Mends() && (len(wanted) == 0 || wanted[len(wanted)-1] != d.Point) {
@@ -133,27 +160,30 @@ func (r *Rescan) Book(ctx context.Context) error {
 		}
 	}
 	if len(wanted) > maxOrdered {
-		return fmt.Errorf("%s blocks miss something: book at most %s at a time, in smaller ranges", Grouped(uint64(len(wanted))), Grouped(maxOrdered))
+		return plainly(ErrTooMany, "%s blocks miss something: book at most %s at a time, in smaller ranges", Grouped(uint64(len(wanted))), Grouped(maxOrdered))
 	}
-	err := r.Change(ctx, func(tx *records.Tx) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	err := r.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, p := range wanted {
 			if err := control.OrderRescan(tx, r.ID, p); err != nil {
 				return err
 			}
 		}
-		return nil
+		return tx.Log(records.Event{Subject: "chain", SubjectID: string(r.ID), Event: "ordered", Detail: because(fmt.Sprintf("rescan of blocks %d to %d", r.From, r.Next-1), why)})
 	})
 	if err != nil {
 		return err
 	}
-	return r.await(ctx, wanted)
+	return r.await(ctx, wanted, patience)
 }
 
-// bookPatience is how long the command waits for the daemon to book what it was ordered to.
-const bookPatience = 30 * time.Second
+// BookPatience is how long the command waits for the daemon to book what it was ordered to.
+const BookPatience = 30 * time.Second
 
-func (r *Rescan) await(ctx context.Context, wanted []chain.Point) error {
-	ctx, cancel := context.WithTimeout(ctx, bookPatience)
+func (r *Rescan) await(ctx context.Context, wanted []chain.Point, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -53,15 +53,24 @@ func (f Fee) FromNative(native chain.Amount, coinDecimals uint8, t Token) (chain
 // defaultCeiling is above what fees rise by between a quote and its payout on most days.
 const defaultCeiling = 5
 
-// Ceiling is the most native coin, of so many decimals, that a payout may cost whose user paid a fee, in units of the token. It is zero, for no
-// ceiling of its own, where the fee is nothing or the coin's price in the token is not known.
-func (t Token) Ceiling(fee chain.Amount, coinDecimals uint8) chain.Amount {
-	f, times := t.Policy.Fee, t.Policy.Fee.Ceiling
-	if times == 0 && f.Kind != "percent" {
-		times = defaultCeiling
+// CeilingTimes is how many times the fee that its user paid a payout may cost; 0 where the fee sets no bound, or the coin's price in the token is
+// not known.
+func (t Token) CeilingTimes() uint64 {
+	f := t.Policy.Fee
+	switch {
+	case !f.rateOf(t).IsPositive():
+		return 0
+	case f.Ceiling == 0 && f.Kind != "percent":
+		return defaultCeiling
 	}
-	rate := f.rateOf(t)
-	if times == 0 || fee.IsZero() || !rate.IsPositive() {
+	return f.Ceiling
+}
+
+// Ceiling is the most native coin, of so many decimals, that a payout may cost whose user paid a fee, in units of the token. It is zero, for no
+// ceiling of its own, where the fee is nothing or CeilingTimes is.
+func (t Token) Ceiling(fee chain.Amount, coinDecimals uint8) chain.Amount {
+	times, rate := t.CeilingTimes(), t.Policy.Fee.rateOf(t)
+	if times == 0 || fee.IsZero() {
 		return chain.Amount{}
 	}
 	coins := decimal.NewFromBigInt(fee.Uint256().ToBig(), int32(coinDecimals)-int32(t.Decimals)).Mul(decimal.NewFromUint64(times)).Div(rate)

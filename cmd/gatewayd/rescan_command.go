@@ -17,6 +17,7 @@ import (
 func rescanCommand(w streams) *cobra.Command {
 	var f format
 	var book bool
+	var why string
 	c := &cobra.Command{
 		Use: "rescan CHAIN FROM [TO]", Short: "Read blocks again from the nodes, show how the records differ, and book what they miss",
 		Long: "Read blocks FROM to TO (the newest that the daemon has followed, if left out) again from the nodes, agreed and proven as the daemon reads them, and show how\n" +
@@ -35,7 +36,7 @@ func rescanCommand(w streams) *cobra.Command {
 				return err
 			}
 			if book {
-				if err := r.Book(cmd.Context()); err != nil {
+				if err := r.Book(operator.AsOperator(cmd.Context()), why, operator.BookPatience); err != nil {
 					return err
 				}
 			}
@@ -47,6 +48,7 @@ func rescanCommand(w streams) *cobra.Command {
 	}
 	configFlag(c)
 	c.Flags().BoolVar(&book, "book", false, "order the daemon to book what is missing")
+	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
 	return c
 }

@@ -54,6 +54,7 @@ func runCommand(w streams) *cobra.Command {
 
 func reloadCommand(w streams) *cobra.Command {
 	var f format
+	var why string
 	c := &cobra.Command{
 		Use: "reload", Short: "Check the configuration and let the running daemon take over what has changed", Args: cobra.NoArgs,
 		Long: "Check the configuration as a whole and let the running daemon read it again. Funders, tokens with their limits and fees, explorers, limits of clients\n" +
@@ -63,7 +64,7 @@ func reloadCommand(w streams) *cobra.Command {
 	}
 	path := configFlag(c)
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
-		done, err := d.Reload(ctx)
+		done, err := d.Reload(operator.AsOperator(ctx), why, operator.ReloadPatience)
 		if err != nil {
 			return err
 		}
@@ -76,6 +77,7 @@ func reloadCommand(w streams) *cobra.Command {
 		}
 		return printReload(w.stdout, report)
 	})
+	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
 	return c
 }

@@ -73,7 +73,7 @@ func (c *Console) Routes(e *echo.Echo) {
 	for path, read := range map[string]action{
 		"/me": c.me, "/overview": c.overview, "/records": c.records, "/records/:name": c.record, "/channels": c.channels, "/accounts": c.accounts,
 		"/balances": c.balances, "/history": c.history, "/history/verify": c.verifyHistory, "/nodes": c.nodes, "/tokens": c.tokens, "/limits": c.limits, "/moves": c.moves,
-		"/passkeys": c.passkeys, "/approvals": c.approvals,
+		"/passkeys": c.passkeys, "/approvals": c.approvals, "/configuration": c.configuration,
 	} {
 		api.GET(path, c.signed(read, ""))
 	}
@@ -81,6 +81,8 @@ func (c *Console) Routes(e *echo.Echo) {
 	api.POST("/accounts/:chain/:account/stop", c.signed(c.stopAccount, access.Operator))
 	api.POST("/accounts/:chain/:account/resume", c.signed(c.resumeAccount, access.Operator))
 	api.POST("/chains/:chain/resume", c.signed(c.resumeChain, access.Operator))
+	api.POST("/chains/:chain/rescan", c.signed(c.rescan, access.Operator))
+	api.POST("/configuration/reload", c.signed(c.reload, access.Operator))
 	api.POST("/records/:id/:order", c.signed(c.orderRecord, access.Operator))
 	api.POST("/passkeys/challenge", c.signed(c.createPasskey, ""))
 	api.POST("/passkeys", c.signed(c.addPasskey, ""))
@@ -135,13 +137,22 @@ func (c *Console) answerError(x echo.Context, err error) error {
 		f = fault{http.StatusBadRequest, err.Error()}
 	case errors.Is(err, records.ErrNotFound):
 		f = fault{http.StatusNotFound, "there is no such record"}
-	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNothingToDo), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked):
-		f = fault{http.StatusConflict, operator.PlainError(err).Error()}
+	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNothingToDo), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked),
+		errors.Is(err, operator.ErrNoDaemon), errors.Is(err, operator.ErrUnreadable), errors.Is(err, operator.ErrTooMany):
+		f = fault{http.StatusConflict, c.inWholeUnits(operator.PlainError(err).Error())}
 	default:
 		c.Log.WithError(err).WithField("path", x.Path()).Error("the console could not answer")
 		f = fault{http.StatusInternalServerError, "this did not work; the daemon's log says why"}
 	}
 	return x.JSON(f.code, map[string]string{"error": f.text})
+}
+
+// inWholeUnits tells amounts as people read them.
+func (c *Console) inWholeUnits(text string) string {
+	if g, ok := c.Gateway(); ok {
+		return g.Session.Config.InWholeUnits(text)
+	}
+	return text
 }
 
 // gateway is the daemon's, or an error while there is none.

@@ -190,7 +190,7 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status)
 	p.signIn("operator")
 	for _, path := range []string{
-		"/me", "/records", "/channels", "/accounts", "/history", "/history/verify", "/balances", "/overview", "/nodes", "/tokens", "/limits", "/moves?purpose=sweep", "/passkeys", "/approvals",
+		"/me", "/records", "/channels", "/accounts", "/history", "/history/verify", "/balances", "/overview", "/nodes", "/tokens", "/limits", "/moves?purpose=sweep", "/passkeys", "/approvals", "/configuration",
 		"/records?address=0x52908400098527886E0F7030069857D2E4169EE7&from=2026-01-01&until=2026-11-23T10:00:00Z&unattributed=true",
 	} {
 		status, text := p.ask(http.MethodGet, path, nil)
@@ -222,7 +222,7 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 		p.signIn(role)
 		require.Equal(t, http.StatusForbidden, order("/records/1/refund", why), role)
 		require.Equal(t, http.StatusForbidden, order("/channels/eth/ETH/deposit", why), role)
-		for _, path := range []string{"/records/1/settle", "/records/1/hold", "/accounts/eth/0x1/stop", "/accounts/eth/0x1/resume", "/chains/eth/resume"} {
+		for _, path := range []string{"/records/1/settle", "/records/1/hold", "/accounts/eth/0x1/stop", "/accounts/eth/0x1/resume", "/chains/eth/resume", "/chains/eth/rescan", "/configuration/reload"} {
 			require.Equal(t, http.StatusForbidden, order(path, why), role+path)
 		}
 	}
@@ -232,6 +232,8 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 		p.csrf = wrong
 		require.Equal(t, http.StatusForbidden, order("/records/1/refund", why))
 		require.Equal(t, http.StatusForbidden, order("/sign-out", nil))
+		require.Equal(t, http.StatusForbidden, order("/configuration/reload", why))
+		require.Equal(t, http.StatusForbidden, order("/chains/eth/rescan", map[string]any{"from": 1}))
 	}
 	p.csrf = csrf
 	require.Equal(t, http.StatusBadRequest, order("/records/1/refund", map[string]string{}), "no reason")
@@ -241,6 +243,13 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 		require.Equal(t, http.StatusServiceUnavailable, order(path, why), "another process leads")
 		require.Equal(t, http.StatusBadRequest, order(path, map[string]string{}), "no reason")
 	}
+	rescan := map[string]any{"from": 1, "book": true}
+	require.Equal(t, http.StatusBadRequest, order("/chains/eth/rescan", rescan), "no reason")
+	rescan["why"] = "ticket 4711"
+	require.Equal(t, http.StatusServiceUnavailable, order("/chains/eth/rescan", rescan), "another process leads")
+	require.Equal(t, http.StatusBadRequest, order("/chains/eth/rescan", map[string]any{"from": -1}))
+	require.Equal(t, http.StatusBadRequest, order("/configuration/reload", map[string]string{}), "no reason")
+	require.Equal(t, http.StatusConflict, order("/configuration/reload", why), "no daemon works on the database")
 	require.Equal(t, http.StatusNotFound, order("/accounts/eth/0x1/stop", why))
 	require.Equal(t, http.StatusNotFound, order("/channels/eth/ETH/deposit", map[string]string{"state": "OPEN", "why": "x"}))
 	require.Equal(t, http.StatusNotFound, order("/nothing", why))

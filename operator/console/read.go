@@ -122,6 +122,9 @@ func (c *Console) record(r request) error {
 	}
 	out := make([]storyOf, len(list))
 	for i, d := range list {
+		for j := range d.History {
+			d.History[j].Detail = r.Session.Config.InWholeUnits(d.History[j].Detail)
+		}
 		out[i] = storyOf{d, d.Record.Note(), d.Record.Advice()}
 	}
 	return r.JSON(http.StatusOK, out)

@@ -29,6 +29,8 @@ type token struct {
 	HotMin        chain.Amount `json:"hotMin"`
 	HotMax        chain.Amount `json:"hotMax"`
 	Cold          string       `json:"cold"`
+	Fee           records.Fee  `json:"fee"`            // of withdrawals, in the token's units
+	Ceiling       uint64       `json:"ceilingTimes"`   // how many times its fee a payout may cost; 0: as the chain's ceiling allows
 	SourceTx      string       `json:"sourceExplorer"` // templates of explorers' pages
 	ExchangeTx    string       `json:"exchangeExplorer"`
 }
@@ -38,9 +40,10 @@ func (c *Console) tokens(r request) error {
 	for _, n := range r.Session.Config.Networks {
 		source, _ := r.Session.Config.Chain(n.Source) // Check has found it
 		for i, t := range n.Tokens {
+			of := r.Session.Config.NetworkRecord(n).Tokens[i]
 			list = append(list, token{
-				n.Name, t.Token, t.Symbol, t.Decimals, n.Source, n.Exchange, t.Asset, t.AssetDecimals, r.Session.Config.NetworkRecord(n).Tokens[i].SourceSymbol(), source.Decimals,
-				t.MinDeposit, t.MinWithdraw, t.MaxWithdraw, t.HotMin, t.HotMax, t.Cold, n.SourceExplorer, n.ExchangeExplorer,
+				n.Name, t.Token, t.Symbol, t.Decimals, n.Source, n.Exchange, t.Asset, t.AssetDecimals, of.SourceSymbol(), source.Decimals,
+				t.MinDeposit, t.MinWithdraw, t.MaxWithdraw, t.HotMin, t.HotMax, t.Cold, t.Fee, of.CeilingTimes(), n.SourceExplorer, n.ExchangeExplorer,
 			})
 		}
 	}

@@ -151,9 +151,11 @@ func TestTheWholeGatewayIsLimited(t *testing.T) {
 	require.Empty(t, w.pays(payout("a", 300), limits.Use{Chain: "vite", Asset: "tti_1", Users: []string{"v"}, Amount: units(80)}))
 	require.Equal(t, []string{"the limit of the whole gateway and day is 1000.00 USD, of which 950.00 are used: 21 USDT more are over it"}, w.pays(payout("b", 21)))
 	require.Empty(t, w.Report().Unpriced)
+	require.Equal(t, []limits.Price{{Token: "tti_1", Worth: "2.5 USD", At: time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC), Fresh: true}}, w.Report().Prices)
 	w.now = begin.Add(12 * time.Hour)
 	require.Empty(t, w.pays(payout("b", 21)), "no fresh price")
 	require.Equal(t, []string{"USDT"}, w.Report().Unpriced)
+	require.False(t, w.Report().Prices[0].Fresh)
 
 	priced("tti_1 2.40 2026-11-23T23:59:00Z\n")
 	require.Empty(t, w.Report().Unpriced)

@@ -27,7 +27,16 @@ type Line struct {
 type Report struct {
 	Lines    []Line   `json:"limits"`
 	Unpriced []string `json:"unpriced"` // tokens that the limit of the whole gateway does not count: no fresh price
+	Prices   []Price  `json:"prices,omitempty"`
 	Fault    string   `json:"fault,omitempty"`
+}
+
+// Price is what the limit of the whole gateway reckons a token by.
+type Price struct {
+	Token string    `json:"token"`
+	Worth string    `json:"worth"` // of a whole one, with the currency
+	At    time.Time `json:"at"`
+	Fresh bool      `json:"fresh"` // one that is too old does not count
 }
 
 // nearly is how much of a limit counts as nearly used up.
@@ -47,7 +56,7 @@ func (l *Limits) Report() Report {
 	})
 	if l.budget != nil {
 		used, unpriced := l.value()
-		r.Unpriced = append(r.Unpriced, unpriced...)
+		r.Unpriced, r.Prices = append(r.Unpriced, unpriced...), l.priced()
 		r.Lines = append(r.Lines, Line{
 			Window: "gateway", Limit: l.budget.FloatString(2) + " " + l.cfg.Currency, Used: used.FloatString(2) + " " + l.cfg.Currency, Ratio: ratio(used, l.budget),
 		})
@@ -56,6 +65,25 @@ func (l *Limits) Report() Report {
 		r.Fault = l.prices.fault.Error()
 	}
 	return r
+}
+
+// priced are the prices of the tokens that are paid out, each once.
+func (l *Limits) priced() (list []Price) {
+	for _, a := range l.assets {
+		one, ok := l.prices.known[a.Token]
+		if ok && !slices.ContainsFunc(list, func(p Price) bool { return p.Token == a.Token }) {
+			_, fresh := l.prices.fresh(a.Token, l.latest, l.cfg.PriceAge)
+			list = append(list, Price{Token: a.Token, Worth: decimal(one.worth) + " " + l.cfg.Currency, At: one.at, Fresh: fresh})
+		}
+	}
+	slices.SortFunc(list, func(a, b Price) int { return strings.Compare(a.Token, b.Token) })
+	return list
+}
+
+// decimal writes a price as its file does, in so many digits as it needs.
+func decimal(r *big.Rat) string {
+	digits, _ := r.FloatPrec()
+	return r.FloatString(digits)
 }
 
 func (l *Limits) linesOf(a *limited) (list []Line) {

@@ -10,6 +10,7 @@ const bridgeWords = (await from("bridge/words.js")).words;
 const tradeWords = (await from("trade/words.js")).words;
 const { shared } = await from("base/words.js");
 const consoleWords = await from("console/words.js");
+const consoleTexts = (await from("console/texts.js")).texts;
 const money = await from("console/money.js");
 const route = await from("console/route.js");
 const demo = await from("console/demo.js");
@@ -56,7 +57,7 @@ assert.equal(gateway.progress({ kind: "deposit", state: "NEW" }).kind, "wait");
 for (let status = 0; status <= 10; status++) assert.ok(tradeWords.en["status_" + status] && tradeWords.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.
-for (const words of [bridgeWords, tradeWords, keysWords, shared]) {
+for (const words of [bridgeWords, tradeWords, keysWords, consoleTexts, shared]) {
   assert.deepEqual(Object.keys(words.zh).sort(), Object.keys(words.en).sort());
   for (const [key, text] of Object.entries(words.en)) {
     const holes = (t) => [...t.matchAll(/\{\w+\}/g)].map(String).sort();
@@ -82,7 +83,7 @@ for (const [link, where] of [
 const networks = money.grouped([{ network: "eth", source: "eth", exchange: "vite", sourceExplorer: "https://s/{$tx}", exchangeExplorer: "", coinDecimals: 18,
   token: "tti_1", symbol: "DAI-000", decimals: 6, asset: "0xda1", assetSymbol: "DAI", assetDecimals: 18 }]);
 assert.deepEqual(money.assetOf(networks, "eth", "tti_1"), { symbol: "DAI-000", decimals: 6 });
-assert.deepEqual(money.assetOf(networks, "eth", "native"), { symbol: "coins", decimals: 18 });
+assert.deepEqual(money.assetOf(networks, "eth", "native"), { symbol: null, decimals: 18 });
 assert.deepEqual(money.assetOf(networks, "eth", "0xda1"), { symbol: "DAI", decimals: 18 });
 assert.deepEqual([money.assetOf(networks, "eth", "0xother"), money.assetOf(networks, "bsc", "native")], [null, null]);
 assert.deepEqual(money.chainsOf(networks, { network: "eth", direction: "deposit", asset: "0xda1" }), { from: "eth", to: "vite" });
@@ -99,15 +100,26 @@ for (const [r, payments, at, failed, offered] of [
   [record({}), [{ ...pay("credit", "held"), reason: "operator" }], 2, true, ["refund", "retry", "settle"]],
   [record({}), [pay("receive", "paid"), pay("credit", "bound")], 3, false, []],
   [record({}), [pay("credit", "void"), pay("refund", "paid")], 4, false, []],
-  [record({ state: "held", reason: "unknown_label", token: "" }), [], 1, true, ["credit", "refund", "reclassify"]],
-  [record({ state: "held", direction: "withdrawal" }), [], 1, true, ["refund", "reject"]],
+  [record({ state: "held", reason: "unknown_label", token: "" }), [], 1, true, ["credit", "refund", "settle", "reclassify"]],
+  [record({ state: "held", direction: "withdrawal" }), [], 1, true, ["refund", "reject", "settle"]],
   [record({ state: "orphaned", incident: "its block has left" }), [], 1, true, ["retry", "write-off"]],
 ]) {
-  const way = consoleWords.steps(r, payments);
+  const way = consoleWords.steps(r, payments, { ...consoleTexts.en, language: "en" });
   assert.deepEqual([way.at, way.failed], [at, failed], JSON.stringify([r, payments]));
   assert.deepEqual(consoleWords.ordersFor(r, payments), offered, JSON.stringify([r, payments]));
+  for (const order of offered) for (const text of ["order_" + order, "lead_" + order]) assert.ok(consoleTexts.en[text] && consoleTexts.zh[text], text);
 }
 assert.deepEqual(["done", "refunded", "orphaned", "held"], [record({ outTx: "x" }), record({ refundTx: "x", state: "refused" }), record({ incident: "x" }), record({ state: "held" })].map(consoleWords.stateOf));
+
+assert.equal(consoleWords.steps(record({ state: "held", reason: "unknown_label" }), [], { ...consoleTexts.zh, language: "zh" }).list[1], "已搁置：未知标签");
+
+// What the program says in one word is told in the reader's language, and as it is where nobody has translated it.
+assert.deepEqual([consoleWords.called("zh", "reason", "below_minimum"), consoleWords.called("en", "reason", "below_minimum"), consoleWords.called("zh", "reason", "new_reason"), consoleWords.called("en", "kind", "hot")],
+  ["低于最低金额", "below minimum", "new reason", "Pays withdrawals"]);
+assert.deepEqual([consoleWords.standing("account", "halted", "zh"), consoleWords.standing("account", "halted"), consoleWords.standing("account", "else", "zh")], [["bad", "已停用"], ["bad", "Halted"], ["wait", "else"]]);
+for (const list of Object.values(consoleWords.states)) for (const [kind, en, zh] of Object.values(list)) assert.ok(["wait", "run", "good", "warn", "bad"].includes(kind) && en && /[\u4e00-\u9fff]/.test(zh), en);
+const chinese = (text) => !/[A-Za-z]{3,}/.test(text.replace(/`[^`]*`|\{\w+\}|https?:\S+|gatewayd|signer\.limits|signer\.approvals\.\w+|docs\/\S+|HTTPS|UTC/g, ""));
+for (const text of [...Object.values(consoleTexts.zh), ...Object.values(consoleWords.chinese).flatMap(Object.values), ...Object.values(consoleWords.refusals)]) assert.ok(chinese(text), text);
 
 // The demo operator's codes are those of every authenticator (RFC 6238, Appendix B, by their last six digits).
 const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";

@@ -17,6 +17,13 @@ async function signingIn() {
   await v.at("#sign-in").waitFor();
   assert.equal(await v.at(".views").count(), 0);
   await v.fits(axe, "sign in");
+  await v.at("#language").click();
+  await v.at("#sign-in").getByText("登录").waitFor();
+  assert.equal(await v.page.title(), "控制台");
+  await fill(v, "vera", given.users.vera, "000000");
+  await v.at("#sign-in").click();
+  await v.sees("名称、密码或验证码错误");
+  await v.at("#language").click();
   await fill(v, "vera", given.users.vera, "000000");
   await v.at("#sign-in").click();
   await v.sees("name, password or code is wrong");
@@ -147,7 +154,9 @@ async function byKeyboard() {
 // asViewer: no buttons; and the server refuses who presses some all the same, who has no token, and who comes from another page.
 async function asViewer() {
   const v = await enter(await begin(), page, "vera", given.users.vera);
-  for (const name of ["Needs you", "Channels", "Accounts", "Nodes", "Limits", "Log"]) await view(v, name);
+  for (const name of ["Needs you", "Channels", "Accounts", "Nodes", "Limits", "Log", "Upkeep"]) await view(v, name);
+  await v.at("#configuration code").first().waitFor();
+  assert.equal(await v.at("#rescan, #reload").count(), 0, "a viewer orders nothing");
   await v.page.goto(page + "#/channels");
   await v.at("[data-channel]").first().waitFor();
   assert.equal(await v.at("[data-channel] button").count(), 0, "a viewer orders nothing");
@@ -175,10 +184,19 @@ async function away(v) {
   await v.until(async () => (await v.page.getByText("the server or your connection is away").count()) === 0);
 }
 
+// inChinese are looks of somebody whose browser speaks Chinese.
+const inChinese = looks.filter(({ name }) => ["1440-light", "390-dark"].includes(name)).map((look) => ({ name: "zh-" + look.name, options: { ...look.options, locale: "zh-CN" } }));
+
+// untranslated are words of the page's frame, headings, names of columns and fields, and buttons that are not in Chinese. What the daemon or people have written is in none.
+const untranslated = (v) => v.page.evaluate(() => [...document.querySelectorAll("main h1, main h2, main th, main label, main dt, main button, main option, nav[aria-label] a, .state > span, .blank")]
+  .filter((at) => !at.querySelector("svg") && !at.closest("dd, td:not(:has(.state, button))"))
+  .map((at) => at.textContent.trim())
+  .filter((text) => /[A-Za-z]{3,}/.test(text.replace(/gatewayd|signer\.[\w.]+|UTC|\b(eth|vite|ETH|USDT|DAI|VITE|VX)\b|-000|0x\w+|vite_\w+/g, ""))));
+
 // inEveryLook takes pictures of every view, of somebody who is signed in already.
 async function inEveryLook(storageState) {
-  const visits = [["status", "#chains"], ["held", "main .card"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["log", "#log td"]];
-  for (const look of looks) {
+  const visits = [["status", "#chains"], ["held", "main .card"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["upkeep", "#configuration code"], ["log", "#log td"], ["you", "#passkey-label, main .card"]];
+  for (const look of [...looks, ...inChinese]) {
     const out = await begin(look.options);
     out.expected.push(signedOut);
     await out.open(page);
@@ -192,6 +210,7 @@ async function inEveryLook(storageState) {
       await v.at(shown).first().waitFor();
       const name = at.includes("/") ? "record" : at;
       await v.fits(axe, name + " " + look.name);
+      if (inChinese.includes(look)) assert.deepEqual(await untranslated(v), [], name);
       await v.shot(`console-${name}-${look.name}`);
     }
     await v.end();

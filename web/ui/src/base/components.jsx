@@ -6,7 +6,7 @@ import { shown } from "./amount.js";
 import { base } from "./http.js";
 import { remembered, store } from "./store.js";
 import { loadSite, site } from "./use.js";
-import { language, pin, useWords } from "./words.js";
+import { language, useWords } from "./words.js";
 import "./style.css";
 
 // Amount is a number of smallest units with its unit; hovering shows all its digits.
@@ -26,23 +26,23 @@ export function Time({ ms, only }) {
   </time>;
 }
 
-// spans are units of time, longest first, in seconds.
-const spans = [["d", 86_400], ["h", 3_600], ["min", 60], ["s", 1]];
+// spans are units of time, longest first, in seconds, with their names by language.
+const spans = [[86_400, { en: "d", zh: "天" }], [3_600, { en: "h", zh: "小时" }], [60, { en: "min", zh: "分" }], [1, { en: "s", zh: "秒" }]];
 
 // lasted is a length of time in its two greatest units: "3 min 12 s".
-export function lasted(seconds) {
+export function lasted(seconds, lang) {
   const whole = Math.max(0, Math.floor(seconds));
-  const first = spans.findIndex(([, size]) => whole >= size);
-  if (first < 0) return "0 s";
-  const [unit, size] = spans[first], next = spans[first + 1];
-  const rest = next ? Math.floor((whole % size) / next[1]) : 0;
-  return `${Math.floor(whole / size)} ${unit}` + (rest ? ` ${rest} ${next[0]}` : "");
+  const first = spans.findIndex(([size]) => whole >= size || size === 1);
+  const [size, unit] = spans[first], next = spans[first + 1];
+  const rest = next ? Math.floor((whole % size) / next[0]) : 0;
+  return `${Math.floor(whole / size)} ${unit[lang]}` + (rest ? ` ${rest} ${next[1][lang]}` : "");
 }
 
 // Ago is how long ago a moment was; hovering shows it in UTC.
 export function Ago({ ms }) {
+  const { language: lang } = useWords();
   const at = new Date(ms);
-  return <time class="num" dateTime={at.toISOString()} title={utc(at)}>{lasted((Date.now() - ms) / 1000)}</time>;
+  return <time class="num" dateTime={at.toISOString()} title={utc(at)}>{lasted((Date.now() - ms) / 1000, lang)}</time>;
 }
 
 // middle shortens a long text in its middle.
@@ -218,8 +218,8 @@ function Top({ active }) {
     <a class="brand" href={base() + "/"}>gatewayd</a>
     <nav aria-label={w.pages}>{["bridge", "trade", "keys", "console"].filter((page) => links[page]).map((page) =>
       <a key={page} href={to(links[page])} aria-current={page === active ? "page" : undefined}>{w[page]}</a>)}</nav>
-    {!w.pinned && <button type="button" class="plain" lang={w.language === "zh" ? "en" : "zh"} id="language" onClick={() => language.set(w.language === "zh" ? "en" : "zh")}>
-      {w.language === "zh" ? "English" : "中文"}</button>}
+    <button type="button" class="plain" lang={w.language === "zh" ? "en" : "zh"} id="language" onClick={() => language.set(w.language === "zh" ? "en" : "zh")}>
+      {w.language === "zh" ? "English" : "中文"}</button>
     <ThemeButton />
   </div></header>;
 }
@@ -253,9 +253,8 @@ function Page({ active, title, wide, children }) {
   </>;
 }
 
-// open draws a page and finds out where the others are. `title` is its name by language; `only` is the one language of a page that has no other.
+// open draws a page and finds out where the others are. `title` is its name by language.
 export function open(options, Content) {
-  if (options.only) pin(options.only);
   loadSite();
   render(<Page {...options}><Content /></Page>, document.getElementById("page"));
 }

@@ -29,14 +29,8 @@ export function say(text, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-let pinned = null;
-
-// pin makes a page speak one language, whatever the reader has chosen for the others.
-export const pin = (lang) => { pinned = lang; };
-
 // useWords is a page's words in the reader's language, with the shared ones beneath.
 export function useWords(own = { en: {}, zh: {} }) {
-  const chosen = language.use();
-  const now = pinned ?? chosen;
-  return { ...shared[now], ...own[now], language: now, pinned: pinned !== null };
+  const now = language.use();
+  return { ...shared[now], ...own[now], language: now };
 }

@@ -1,6 +1,6 @@
 // The operators' console: who is not signed in signs in; who is chooses a view.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Blank, Fault, Loading, Note, open, tell } from "../base/components.jsx";
+import { Blank, Fault, Loading, Note, open, tell, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { Accounts } from "./accounts.jsx";
 import { get, me, signed, signOut } from "./api.js";
@@ -15,19 +15,23 @@ import { Held, Records } from "./records.jsx";
 import { go, route, to } from "./route.js";
 import { SignIn } from "./signin.jsx";
 import { Status } from "./status.jsx";
+import { texts } from "./texts.js";
+import { Upkeep } from "./upkeep.jsx";
+import { called, useTexts } from "./words.js";
 import { You } from "./you.jsx";
 
 const views = [
-  { id: "status", name: "Status", View: Status },
-  { id: "held", name: "Needs you", View: Held },
-  { id: "approvals", name: "Approvals", View: Approvals },
-  { id: "records", name: "Records", View: Records, One: RecordView },
-  { id: "channels", name: "Channels", View: Channels },
-  { id: "accounts", name: "Accounts", View: Accounts },
-  { id: "nodes", name: "Nodes", View: Nodes },
-  { id: "limits", name: "Limits", View: Limits },
-  { id: "log", name: "Log", View: Log },
-  { id: "you", name: "You", View: You },
+  { id: "status", View: Status },
+  { id: "held", View: Held },
+  { id: "approvals", View: Approvals },
+  { id: "records", View: Records, One: RecordView },
+  { id: "channels", View: Channels },
+  { id: "accounts", View: Accounts },
+  { id: "nodes", View: Nodes },
+  { id: "limits", View: Limits },
+  { id: "upkeep", View: Upkeep },
+  { id: "log", View: Log },
+  { id: "you", View: You },
 ];
 
 function Console() {
@@ -64,20 +68,21 @@ function useResting() {
 }
 
 function SignedIn({ who }) {
+  const w = useTexts();
   const at = route.use();
   const known = usePoll((signal) => get("/tokens", {}, signal).then((list) => { networks.set(grouped(list)); return list; }), 60_000, []);
   const resting = useResting();
   useEffect(() => { if (location.hash.startsWith("#demo=")) location.replace(to("status")); }, []);
   const view = views.find((v) => v.id === at.view);
   const View = at.name ? view?.One : view?.View;
-  const leave = () => signOut().then(() => go("status"), (error) => tell(error.message));
+  const leave = () => signOut().then(() => go("status"), (error) => tell(trouble(error, w)));
   return <>
-    <nav class="views" aria-label="Console">{views.map((v) => <a key={v.id} href={to(v.id)} aria-current={v.id === at.view ? "page" : undefined}>{v.name}</a>)}
-      <span class="who small"><span>{who.name}, {who.role}</span> <button type="button" id="sign-out" onClick={leave}>Sign out</button></span></nav>
-    {resting ? <Note live>Nobody was here for twenty minutes, so the page has stopped asking. Move the pointer or press a key to go on.</Note>
+    <nav class="views" aria-label={w.title}>{views.map((v) => <a key={v.id} href={to(v.id)} aria-current={v.id === at.view ? "page" : undefined}>{w["view_" + v.id]}</a>)}
+      <span class="who small"><span>{who.name}, {called(w.language, "role", who.role)}</span> <button type="button" id="sign-out" onClick={leave}>{w.signOut}</button></span></nav>
+    {resting ? <Note live>{w.resting}</Note>
       : known.data === null ? (known.error ? <Fault error={known.error} again={known.again} /> : <Loading />)
-        : View ? <View key={at.view + at.name} /> : <Blank>There is no such view.</Blank>}
+        : View ? <View key={at.view + at.name} /> : <Blank>{w.noView}</Blank>}
   </>;
 }
 
-open({ active: "console", title: () => "Console", only: "en", wide: true }, Console);
+open({ active: "console", title: (lang) => texts[lang].title, wide: true }, Console);

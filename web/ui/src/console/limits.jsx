@@ -1,31 +1,72 @@
-// Limits and rates: what may be paid and how much of that is used, what a payout costs, and the rules of each token.
-import { Ago, Asked, Blank, Note, Table } from "../base/components.jsx";
+// Limits and rates: what may be paid and how much of that is used, what payouts and their users' fees are reckoned by, and the rules of each token.
+import { grouped } from "../base/amount.js";
+import { Ago, Asked, Blank, Note, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
+import { say } from "../base/words.js";
 import { get } from "./api.js";
 import { networks } from "./money.js";
-import { Heading, Money } from "./parts.jsx";
+import { Heading, Money, Told } from "./parts.jsx";
 import { LimitTable } from "./status.jsx";
+import { useTexts } from "./words.js";
 
 export function Limits() {
+  const w = useTexts();
   const poll = usePoll((signal) => get("/limits", {}, signal), 5_000, []);
-  return <><Heading>Limits and rates</Heading><Asked poll={poll}>{(l) => <>
-    <section class="card" id="limits"><h2>Limits of the signer</h2>
-      {l.at && <p class="small faint">As the daemon told <Ago ms={Date.parse(l.at)} /> ago.</p>}
+  const [before, after] = w.toldAgo.split("{ago}");
+  return <><Heading>{w.limitsTitle}</Heading><Asked poll={poll}>{(l) => <>
+    <section class="card" id="limits"><h2>{w.signerLimits}</h2>
+      {l.at && <p class="small faint">{before}<Ago ms={Date.parse(l.at)} />{after}</p>}
       {l.fault && <Note kind="bad">{l.fault}</Note>}
       {l.lists && <Note kind="warn">{l.lists}</Note>}
-      {(l.unpriced ?? []).length > 0 && <Note kind="warn">No fresh price, so the limit of the whole gateway does not count: {l.unpriced.join(", ")}</Note>}
-      {(l.limits ?? []).length === 0 ? <Blank>Nothing is limited: <code>signer.limits</code> in the configuration.</Blank> : <LimitTable list={l.limits} />}</section>
-    <Rules quotes={l.quotes ?? []} /></>}</Asked></>;
+      {(l.unpriced ?? []).length > 0 && <Note kind="warn">{say(w.unpriced, { tokens: l.unpriced.join(", ") })}</Note>}
+      {(l.limits ?? []).length === 0 ? <Blank><Told>{w.unlimited}</Told></Blank> : <LimitTable list={l.limits} />}</section>
+    <Prices list={l.prices ?? []} />
+    <Fees quotes={l.quotes ?? []} />
+    <Rules /></>}</Asked></>;
 }
 
-function Rules({ quotes }) {
-  const list = networks.use().flatMap((n) => n.tokens.map((t) => ({ ...t, network: n.name })));
+const useTokens = () => networks.use().flatMap((n) => n.tokens.map((t) => ({ ...t, network: n.name })));
+
+const Name = ({ token: t }) => <><strong>{t.symbol}</strong> <span class="faint">{t.network}</span></>;
+
+const Own = ({ token: t, amount }) => <Money network={t.network} asset={t.token} amount={amount} />;
+
+const none = <span class="faint">–</span>;
+
+// Prices are what the limit of the whole gateway reckons by.
+function Prices({ list }) {
+  const w = useTexts();
+  const known = useTokens();
+  return <section class="card" id="prices"><h2>{w.prices}</h2>
+    {list.length === 0 ? <Blank><Told>{w.noPrices}</Told></Blank> : <><p class="small faint">{w.pricesLead}</p>
+      <Table label={w.prices} head={[w.token, ">" + w.price, ">" + w.priceAge, w.state]} rows={list.map((p) => ({
+        key: p.token, cells: [<strong>{known.find((t) => t.token === p.token)?.symbol ?? p.token}</strong>, <span class="num">{p.worth}</span>, <Ago ms={Date.parse(p.at)} />,
+          p.fresh ? <State kind="good">{w.counts}</State> : <State kind="warn">{w.tooOld}</State>],
+      }))} /></>}</section>;
+}
+
+// percent is a number of millionths.
+const percent = (ppm) => String(ppm / 10_000);
+
+// Fees are what users pay for a payout, what it costs now, and the rate between coin and token that both are reckoned by.
+function Fees({ quotes }) {
+  const w = useTexts();
   const cost = (t) => quotes.find((q) => q.network === t.network && q.token === t.token)?.cost;
-  return <section class="card"><h2>Tokens</h2>
-    <Table id="rules" label="Tokens" head={["Token", ">Deposit from", ">Withdraw from", ">Withdraw up to", ">A payout costs", ">Hot at least", ">Hot at most"]} rows={list.map((t) => {
-      const own = (amount) => <Money network={t.network} asset={t.token} amount={amount} />;
-      const hot = (amount) => (amount !== "0" ? own(amount) : <span class="faint">–</span>);
-      return { key: t.network + t.token, cells: [<><strong>{t.symbol}</strong> <span class="faint">{t.network}</span></>, own(t.minDeposit), own(t.minWithdraw), t.maxWithdraw === "0" ? "any" : own(t.maxWithdraw),
-        own(cost(t)), hot(t.hotMin), hot(t.hotMax)] };
-    })} /></section>;
+  const rule = (t) => (t.fee.kind === "flat" ? <Own token={t} amount={t.fee.amount} /> : say(w["fee_" + t.fee.kind], { percent: percent(t.fee.ppm) }));
+  const bound = (t, amount) => (t.fee.kind === "flat" || amount === "0" ? none : <Own token={t} amount={amount} />);
+  const rate = (t) => (t.asset === "native" ? w.isCoin : t.fee.rate ? <span class="num">{grouped(t.fee.rate)}<span class="unit">{t.symbol}</span></span> : none);
+  return <section class="card" id="fees"><h2>{w.fees}</h2>
+    <Table label={w.fees} head={[w.token, ">" + w.feeRule, ">" + w.feeLeast, ">" + w.feeMost, ">" + w.payoutCosts, ">" + w.ceiling, ">" + w.coinRate]} rows={useTokens().map((t) => ({
+      key: t.network + t.token, cells: [<Name token={t} />, rule(t), bound(t, t.fee.min), bound(t, t.fee.max), <Own token={t} amount={cost(t)} />,
+        t.ceilingTimes ? say(w.ceilingTimes, { n: t.ceilingTimes }) : w.ceilingChain, rate(t)],
+    }))} /></section>;
+}
+
+function Rules() {
+  const w = useTexts();
+  return <section class="card"><h2>{w.tokens}</h2>
+    <Table id="rules" label={w.tokens} head={[w.token, ">" + w.depositFrom, ">" + w.withdrawFrom, ">" + w.withdrawUpTo, ">" + w.hotLeast, ">" + w.hotMost]} rows={useTokens().map((t) => ({
+      key: t.network + t.token, cells: [<Name token={t} />, <Own token={t} amount={t.minDeposit} />, <Own token={t} amount={t.minWithdraw} />, t.maxWithdraw === "0" ? w.any : <Own token={t} amount={t.maxWithdraw} />,
+        t.hotMin === "0" ? none : <Own token={t} amount={t.hotMin} />, t.hotMax === "0" ? none : <Own token={t} amount={t.hotMax} />],
+    }))} /></section>;
 }

@@ -14,14 +14,14 @@ export function grouped(tokens) {
   return list;
 }
 
-// assetOf is what moves on a chain, for people: a gateway token on the exchange chain, else what the source chain calls it. null: not configured.
+// assetOf is what moves on a chain, for people: a gateway token on the exchange chain, else what the source chain calls it. null: not configured. A coin has no symbol of its own.
 export function assetOf(list, network, asset) {
   const n = list.find((one) => one.name === network);
   for (const t of n?.tokens ?? []) {
     if (t.token === asset) return { symbol: t.symbol, decimals: t.decimals };
     if (t.asset === asset) return { symbol: t.assetSymbol, decimals: t.assetDecimals };
   }
-  return n && asset === "native" ? { symbol: "coins", decimals: n.coinDecimals } : null;
+  return n && asset === "native" ? { symbol: null, decimals: n.coinDecimals } : null;
 }
 
 // networkOf is the network that a chain and one of its assets belong to.

@@ -5,18 +5,19 @@ import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { networkOf, networks } from "./money.js";
 import { Money, Reason, Standing, Tx } from "./parts.jsx";
-
-const kinds = [{ id: "sweep", name: "Sweeps" }, { id: "gas", name: "Coin for fees" }, { id: "cold", name: "To cold" }];
+import { useTexts } from "./words.js";
 
 export function Moves() {
   const [purpose, choose] = useState("sweep"), [pages, turn] = useState([""]);
+  const w = useTexts();
+  const kinds = [{ id: "sweep", name: w.sweeps }, { id: "gas", name: w.feeCoin }, { id: "cold", name: w.toCold }];
   const before = pages.at(-1);
   const known = networks.use();
   const poll = usePoll((signal) => get("/moves", { purpose, before }, signal), 10_000, [purpose, before]);
-  return <section class="card" id="moves"><h2>Between our accounts</h2>
-    <Tabs label="Between our accounts" list={kinds} now={purpose} choose={(id) => { choose(id); turn([""]); }} />
-    <Asked poll={poll} empty="Nothing has moved." none={(page) => page.moves.length === 0}>{(page) => <>
-      <Table label="Moves" head={["Payment", "Chain", "From", "To", ">Amount", "State", "Transaction"]} rows={page.moves.map((m) => ({
+  return <section class="card" id="moves"><h2>{w.between}</h2>
+    <Tabs label={w.between} list={kinds} now={purpose} choose={(id) => { choose(id); turn([""]); }} />
+    <Asked poll={poll} empty={w.noMoves} none={(page) => page.moves.length === 0}>{(page) => <>
+      <Table label={w.movesLabel} head={[w.payment, w.chain, w.from, w.to, ">" + w.amount, w.state, w.transaction]} rows={page.moves.map((m) => ({
         key: m.id, cells: [<span class="num">{m.id}</span>, m.chain, <Short text={m.account} />, <Short text={m.payee} />, <Money network={networkOf(known, m.chain, m.asset)} asset={m.asset} amount={m.amount} />,
           <><Standing of="payment" state={m.state} /> <Reason word={m.reason} /></>, <Tx chain={m.chain} hash={m.tx || m.mined?.tx} />],
       }))} />

@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Note, Short, State, tell, trouble } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
-import { useWords } from "../base/words.js";
+import { say } from "../base/words.js";
 import { me } from "./api.js";
 import { assetOf, linkTo, networks } from "./money.js";
-import { plainly, standing } from "./words.js";
+import { called, standing, useTexts } from "./words.js";
 
 // Heading is a view's name. It gets the focus when the view opens, so that who hears the page hears where he is.
 export function Heading({ children }) {
@@ -14,19 +14,26 @@ export function Heading({ children }) {
   return <h1 tabIndex={-1} ref={at}>{children}</h1>;
 }
 
+// Told is a text whose parts between backticks are what a person types elsewhere.
+export const Told = ({ children }) => children.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part));
+
+// Call is a word of the program in the reader's language.
+export const Call = ({ of, word }) => called(useTexts().language, of, word);
+
 // Standing is a state as a word of its list.
 export function Standing({ of, state }) {
-  const [kind, word] = standing(of, state);
+  const [kind, word] = standing(of, state, useTexts().language);
   return <State kind={kind}><span data-state={state}>{word}</span></State>;
 }
 
 // Money is an amount of what moves on a chain.
 export function Money({ network, asset, amount }) {
+  const w = useTexts();
   const known = assetOf(networks.use(), network, asset);
   if (amount === undefined || amount === null || amount === "") return <span class="faint">–</span>;
-  if (!known) return <span class="num">{shown(BigInt(amount), 0)}<span class="unit">units of {asset || "an unknown token"}</span></span>;
-  const whole = shown(BigInt(amount), known.decimals);
-  return <span class="num" title={whole + " " + known.symbol}>{shown(BigInt(amount), known.decimals, 8)}<span class="unit">{known.symbol}</span></span>;
+  if (!known) return <span class="num">{shown(BigInt(amount), 0)}<span class="unit">{say(w.unknownUnits, { asset: asset || w.unknownToken })}</span></span>;
+  const whole = shown(BigInt(amount), known.decimals), unit = known.symbol ?? w.coins;
+  return <span class="num" title={whole + " " + unit}>{shown(BigInt(amount), known.decimals, 8)}<span class="unit">{unit}</span></span>;
 }
 
 // Tx is a transaction's hash, with its explorer.
@@ -35,27 +42,27 @@ export function Tx({ chain, hash }) {
   return hash ? <Short text={hash} link={link} /> : null;
 }
 
-// Reason is a word of the program in the page's.
-export const Reason = ({ word }) => (word ? <span class="small">{plainly(word)}</span> : null);
+// Reason is why something is held or refused.
+export const Reason = ({ word }) => (word ? <span class="small"><Call of="reason" word={word} /></span> : null);
 
 // may tells whether who is signed in has a role. The server decides; this only keeps away buttons that it would refuse.
 export const may = (role) => me.get()?.role === role;
 
 // Order is a form that orders something: what it asks besides, and always why. `act` gets the values and is done when it returns.
 export function Order({ title, lead, fields = [], action, danger, act, done, cancel }) {
-  const w = useWords();
+  const w = useTexts();
   const [values, set] = useState({}), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
   const first = useRef(null);
   useEffect(() => { first.current.querySelector("input, textarea, select").focus(); }, []);
   const submit = async (e) => {
     e.preventDefault();
     if (busy) return;
-    if (!values.why?.trim()) return setFault("Say why: it stands in the log beside your name.");
+    if (!values.why?.trim()) return setFault(w.sayWhy);
     setBusy(true);
     setFault("");
     try {
       await act({ ...values, why: values.why.trim() });
-      tell("Done: " + action + ".");
+      tell(say(w.done, { what: action }));
       done();
     } catch (error) {
       setFault(trouble(error, w));
@@ -67,10 +74,10 @@ export function Order({ title, lead, fields = [], action, danger, act, done, can
     <h3>{title}</h3>{lead && <p class="small">{lead}</p>}
     {fields.map(({ name, label, ...input }) => <div key={name}><label for={"order-" + name}>{label}</label>
       <input id={"order-" + name} autocomplete="off" spellcheck={false} value={values[name] ?? ""} onInput={entered(name)} {...input} /></div>)}
-    <label for="order-why">Why</label>
+    <label for="order-why">{w.why}</label>
     <textarea id="order-why" rows="2" maxLength={500} value={values.why ?? ""} onInput={entered("why")} />
     {fault && <Note kind="bad" live>{fault}</Note>}
-    <p class="row after"><button class={"main" + (danger ? " danger" : "")} id="order-send" aria-disabled={busy}>{busy ? "Working…" : action}</button>
-      <button type="button" onClick={cancel}>Cancel</button></p>
+    <p class="row after"><button class={"main" + (danger ? " danger" : "")} id="order-send" aria-disabled={busy}>{busy ? w.working : action}</button>
+      <button type="button" onClick={cancel}>{w.cancel}</button></p>
   </form>;
 }

@@ -4,23 +4,25 @@ import { Asked, Pager, Short, Table, Time } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
-import { Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
+import { Call, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
 import { go, route, to } from "./route.js";
-import { stateOf } from "./words.js";
+import { called, stateOf, useTexts } from "./words.js";
 
 const often = 5_000;
 
 export function Records() {
+  const w = useTexts();
   const { query } = route.use();
-  return <><Heading>Records</Heading><Search key={JSON.stringify(query)} query={query} /><List query={query} empty="No record is like that." id="records" /></>;
+  return <><Heading>{w.records}</Heading><Search key={JSON.stringify(query)} query={query} /><List query={query} empty={w.noRecord} id="records" /></>;
 }
 
 export function Held() {
+  const w = useTexts();
   const { query } = route.use();
-  return <><Heading>Needs you</Heading>
-    <p class="faint">Records that wait for a decision: nobody can be named, a payment is held, or a block has left its chain.{" "}
-      {query.unattributed ? <a href={to("held")}>All of them</a> : <a href={to("held", "", { unattributed: true })}>Only those that nobody can be named for</a>}</p>
-    <List query={query.unattributed ? query : { ...query, needsOperator: true }} view="held" empty="Nothing waits for you." id="held" /></>;
+  return <><Heading>{w.view_held}</Heading>
+    <p class="faint">{w.heldLead}{" "}
+      {query.unattributed ? <a href={to("held")}>{w.allOfThem}</a> : <a href={to("held", "", { unattributed: true })}>{w.onlyUnattributed}</a>}</p>
+    <List query={query.unattributed ? query : { ...query, needsOperator: true }} view="held" empty={w.noneHeld} id="held" /></>;
 }
 
 // choices are what a search can choose from; "" is all.
@@ -30,6 +32,7 @@ const choices = {
 };
 
 function Search({ query }) {
+  const w = useTexts();
   const list = networks.use();
   const [values, set] = useState(query);
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
@@ -40,18 +43,18 @@ function Search({ query }) {
   const Text = ({ name, label, ...more }) => <div class={more.wide ? "wide-field" : ""}><label for={"search-" + name}>{label}</label>
     <input id={"search-" + name} autocomplete="off" spellcheck={false} value={values[name] ?? ""} onInput={entered(name)} {...more} /></div>;
   const Choice = ({ name, label, options }) => <div><label for={"search-" + name}>{label}</label>
-    <select id={"search-" + name} value={values[name] ?? ""} onChange={entered(name)}>{options.map(([value, text]) => <option key={value} value={value}>{text || "all"}</option>)}</select></div>;
+    <select id={"search-" + name} value={values[name] ?? ""} onChange={entered(name)}>{options.map(([value, text]) => <option key={value} value={value}>{text || w.all}</option>)}</select></div>;
   const tokens = [...new Set(list.flatMap((n) => n.tokens.map((t) => t.symbol)))];
-  return <form class="card search" role="search" aria-label="Records" onSubmit={submit}>
-    {Text({ name: "hash", label: "Hash of a transaction", class: "code", wide: true, placeholder: "all of it, or its beginning" })}
-    {Text({ name: "address", label: "Address", class: "code", wide: true, placeholder: "user, sender, payee or deposit address" })}
-    {Text({ name: "amount", label: "Amount in", inputMode: "decimal", placeholder: "1.5" })}
-    {Choice({ name: "state", label: "State", options: choices.state.map((s) => [s, s]) })}
-    {Choice({ name: "direction", label: "Direction", options: choices.direction.map((d) => [d, d]) })}
-    {Choice({ name: "token", label: "Token", options: ["", ...tokens].map((t) => [t, t]) })}
-    {Text({ name: "from", label: "Seen from (UTC)", type: "date" })}
-    {Text({ name: "until", label: "Seen before (UTC)", type: "date" })}
-    <p class="row"><button class="main" id="search">Search</button><a href={to("records")}>All records</a></p>
+  return <form class="card search" role="search" aria-label={w.records} onSubmit={submit}>
+    {Text({ name: "hash", label: w.hashOf, class: "code", wide: true, placeholder: w.hashHint })}
+    {Text({ name: "address", label: w.address, class: "code", wide: true, placeholder: w.addressHint })}
+    {Text({ name: "amount", label: w.amountIn, inputMode: "decimal", placeholder: "1.5" })}
+    {Choice({ name: "state", label: w.state, options: choices.state.map((s) => [s, called(w.language, "filter", s)]) })}
+    {Choice({ name: "direction", label: w.direction, options: choices.direction.map((d) => [d, called(w.language, "direction", d)]) })}
+    {Choice({ name: "token", label: w.token, options: ["", ...tokens].map((t) => [t, t]) })}
+    {Text({ name: "from", label: w.seenFrom, type: "date" })}
+    {Text({ name: "until", label: w.seenBefore, type: "date" })}
+    <p class="row"><button class="main" id="search">{w.search}</button><a href={to("records")}>{w.allRecords}</a></p>
   </form>;
 }
 
@@ -69,10 +72,11 @@ function Turn({ query, page, view }) {
 }
 
 export function RecordTable({ list, id }) {
+  const w = useTexts();
   const known = networks.use();
-  return <Table id={id} label="Records" head={["Record", "Seen", "Direction", ">Amount", "State", "User", "In", "Out"]} rows={list.map((r) => {
+  return <Table id={id} label={w.records} head={[w.record, w.seen, w.direction, ">" + w.amount, w.state, w.user, w.in, w.out]} rows={list.map((r) => {
     const { from, to: paid } = chainsOf(known, r);
-    return { key: r.id, cells: [<a href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, r.direction, <Money network={r.network} asset={r.asset} amount={r.amount} />,
+    return { key: r.id, cells: [<a href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, <Call of="direction" word={r.direction} />, <Money network={r.network} asset={r.asset} amount={r.amount} />,
       <><Standing of="record" state={stateOf(r)} /> {stateOf(r) !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
   })} />;
 }

@@ -2,13 +2,15 @@
 import { useState } from "preact/hooks";
 import { Field, Note, trouble } from "../base/components.jsx";
 import { site } from "../base/use.js";
-import { useWords } from "../base/words.js";
+import { say } from "../base/words.js";
 import { post, signed } from "./api.js";
 import { codeAt, demoOf } from "./demo.js";
+import { Told } from "./parts.jsx";
 import { possible, sign, why } from "./passkey.js";
+import { useTexts } from "./words.js";
 
 export function SignIn({ ended }) {
-  const w = useWords();
+  const w = useTexts();
   const { demo: development } = site.use();
   const demo = development ? demoOf(location.hash) : null;
   const [values, set] = useState({ name: "", password: "", code: "" }), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
@@ -20,7 +22,7 @@ export function SignIn({ ended }) {
     try {
       signed(await post(path, await given()));
     } catch (error) {
-      setFault(trouble(why(error), w));
+      setFault(trouble(why(error, w), w));
       set({ ...values, code: "" });
       setBusy(false);
     }
@@ -31,19 +33,19 @@ export function SignIn({ ended }) {
   };
   const byPasskey = () => attempt(async () => ({ credential: await sign(await post("/sign-in/passkey/challenge")) }), "/sign-in/passkey");
   return <section class="card narrow" aria-labelledby="sign-in-title">
-    <h1 id="sign-in-title" tabIndex={-1}>Sign in to the console</h1>
-    {ended && <Note kind="warn" live>Your session has ended. Sign in again.</Note>}
-    {demo && <Note><div class="row spread"><span>Development environment: the demo operator may sign in with one press.</span>
-      <button type="button" id="demo-sign-in" onClick={() => attempt(async () => ({ name: demo.name, password: demo.password, code: await codeAt(demo.secret, Date.now()) }))}>Sign in as {demo.name}</button></div></Note>}
-    {possible() && <p><button type="button" class="main" id="passkey-sign-in" aria-disabled={busy} onClick={byPasskey}>Sign in with a passkey</button></p>}
+    <h1 id="sign-in-title" tabIndex={-1}>{w.signInTitle}</h1>
+    {ended && <Note kind="warn" live>{w.ended}</Note>}
+    {demo && <Note><div class="row spread"><span>{w.demoLead}</span>
+      <button type="button" id="demo-sign-in" onClick={() => attempt(async () => ({ name: demo.name, password: demo.password, code: await codeAt(demo.secret, Date.now()) }))}>{say(w.demoSignIn, { name: demo.name })}</button></div></Note>}
+    {possible() && <p><button type="button" class="main" id="passkey-sign-in" aria-disabled={busy} onClick={byPasskey}>{w.byPasskey}</button></p>}
     <form onSubmit={submit}>
-      <Field id="name" label="Name" autocomplete="username" autocapitalize="off" required value={values.name} onInput={entered("name")} />
-      <Field id="password" label="Password" type="password" autocomplete="current-password" required value={values.password} onInput={entered("password")} />
-      <Field id="code" label="Code of your authenticator" class="code" inputMode="numeric" autocomplete="one-time-code" required maxLength={8} value={values.code} onInput={entered("code")}
-        hint="Six digits. A new one every thirty seconds; each works once." />
+      <Field id="name" label={w.name} autocomplete="username" autocapitalize="off" required value={values.name} onInput={entered("name")} />
+      <Field id="password" label={w.password} type="password" autocomplete="current-password" required value={values.password} onInput={entered("password")} />
+      <Field id="code" label={w.code} class="code" inputMode="numeric" autocomplete="one-time-code" required maxLength={8} value={values.code} onInput={entered("code")}
+        hint={w.codeHint} />
       {fault && <Note kind="bad" live>{fault}</Note>}
-      <p class="after"><button class="main" id="sign-in" aria-disabled={busy}>{busy ? "Working…" : "Sign in"}</button></p>
+      <p class="after"><button class="main" id="sign-in" aria-disabled={busy}>{busy ? w.working : w.signIn}</button></p>
     </form>
-    <p class="small faint">Somebody with access to the daemon adds you: <code>gatewayd console add NAME --role operator</code></p>
+    <p class="small faint"><Told>{w.whoAdds}</Told></p>
   </section>;
 }

@@ -1,20 +1,73 @@
-// States and kinds as words, each with how it is shown: wait, run, good, warn, bad. What is not in a list is shown as it is.
-const words = {
+// States and kinds as words, and what may be ordered of a record.
+import { say, useWords } from "../base/words.js";
+import { texts } from "./texts.js";
+
+export const useTexts = () => useWords(texts);
+
+// states are how things stand: how that is shown (wait, run, good, warn, bad), and its word in both languages. What is not in a list is shown as it is.
+export const states = {
   record: {
-    seen: ["run", "Seen, not final"], final: ["run", "Final"], orphaned: ["warn", "Left the chain"], held: ["warn", "Held"], refused: ["bad", "Refused"], done: ["good", "Done"],
-    refunded: ["good", "Refunded"],
+    seen: ["run", "Seen, not final", "已发现，未终定"], final: ["run", "Final", "已终定"], orphaned: ["warn", "Left the chain", "已脱离链"], held: ["warn", "Held", "已搁置"], refused: ["bad", "Refused", "已拒绝"],
+    done: ["good", "Done", "已完成"], refunded: ["good", "Refunded", "已退款"],
   },
-  payment: { queued: ["wait", "Waits"], bound: ["run", "Signed"], paid: ["good", "Paid"], held: ["warn", "Held"], void: ["wait", "Void"] },
-  channel: { OPEN: ["good", "OPEN"], MAINTAIN: ["warn", "MAINTAIN"], CLOSED: ["bad", "CLOSED"] },
-  account: { new: ["wait", "New"], ok: ["good", "Works"], halted: ["bad", "Halted"], recovering: ["run", "Recovers"] },
-  chain: { following: ["good", "Follows"], halted: ["bad", "Halted"], "not started": ["wait", "Not started"] },
+  payment: { queued: ["wait", "Waits", "等待"], bound: ["run", "Signed", "已签名"], paid: ["good", "Paid", "已付款"], held: ["warn", "Held", "已搁置"], void: ["wait", "Void", "作废"] },
+  channel: { OPEN: ["good", "OPEN", "开放"], MAINTAIN: ["warn", "MAINTAIN", "维护"], CLOSED: ["bad", "CLOSED", "关闭"] },
+  account: { new: ["wait", "New", "新"], ok: ["good", "Works", "正常"], halted: ["bad", "Halted", "已停用"], recovering: ["run", "Recovers", "恢复中"] },
+  chain: { following: ["good", "Follows", "跟随中"], halted: ["bad", "Halted", "已停止"], "not started": ["wait", "Not started", "未开始"] },
 };
 
 // standing is how a state is shown, and its word.
-export const standing = (of, state) => words[of]?.[state] ?? ["wait", state];
+export function standing(of, state, language = "en") {
+  const [kind, en, zh] = states[of]?.[state] ?? ["wait", state, state];
+  return [kind, language === "zh" ? zh : en];
+}
 
 // plainly is a word of the program with spaces: "below_minimum" is "below minimum".
 export const plainly = (word) => word.replaceAll("_", " ");
+
+// chinese are words of the program, by what they are words of.
+export const chinese = {
+  // What keeps money from moving, or an operator should know of: `Kinds` of operator/status.
+  condition: {
+    store_down: "数据库无响应", daemon_down: "守护进程未运行", signer_away: "签名器无响应", chain_halted: "链已停止", nodes_unreachable: "节点无法访问", nodes_disagree: "节点不一致", nodes_stale: "节点停滞", follower_stuck: "跟随停滞",
+    follower_behind: "跟随落后", account_stopped: "账户已停用", no_funds: "资金不足", no_coin: "手续费币不足", no_quota: "配额不足", fees_too_high: "手续费过高", channel_stopped: "通道已停止", node_faulty: "节点故障", node_mended: "节点已恢复",
+    funds_unswept: "资金未归集", fees_high: "手续费偏高", payments_late: "付款延迟", account_idle: "账户闲置", channel_closed: "通道已关闭", not_told: "通知未送达", config_refused: "配置被拒绝", limit_reached: "达到限额",
+    approvals_wanted: "等待审批", payments_listed: "付款命中名单", payments_held: "付款被搁置", hot_below: "热账户低于下限", hot_above: "热账户高于上限", checks_fail: "检查失效",
+  },
+  // Why a transfer or a payment is held or refused: `Reason…` and `Held…` of records.
+  reason: {
+    below_minimum: "低于最低金额", over_maximum: "超过最高金额", wrong_address: "地址错误", wrong_comment: "备注错误", failed_on_chain: "链上失败", payout_failed: "付款失败", payee_refuses: "收款方拒收", payee_gas: "收款方耗费过高",
+    payout_differs: "付款内容不符", unknown_label: "未知标签", unbound_address: "地址未绑定", unknown_token: "未知代币", unknown_sender: "未知付款人", wrong_type: "充值方式错误", operator: "操作员", internal: "内部转账", dust: "金额过小",
+    before_address: "早于地址分配", time_unproven: "时间无法证明", found_by_audit: "审计发现", limit: "限额", approval: "待审批", listed: "命中名单", unproven: "无法证明", signer_refuses: "签名器拒绝",
+  },
+  direction: { deposit: "充值", withdrawal: "提现", funding: "注资" },
+  filter: { seen: "已发现", final: "已终定", held: "已搁置", refused: "已拒绝", orphaned: "已脱离链" },
+  kind: { hot: "支付提现", gas: "支付归集手续费", gateway: "交易所链上的网关账户", cold: "离线保管" },
+  purpose: { credit: "付给用户", refund: "退款", receive: "接收区块", sweep: "归集", gas: "手续费币", cancel: "替换另一笔", cold: "转入冷存储" },
+  window: { hour: "每小时", day: "每天", user: "每用户每天", transfer: "每笔", gateway: "整个网关每天", fees: "每天手续费" },
+  role: { viewer: "查看者", operator: "操作员", approver: "审批人" },
+  attempt: { pay: "付款", replace: "加价替换", cancel: "取消" },
+  difference: { missing_transfer: "缺少转账", missing_own: "缺少我方交易", other_block: "所在区块不同", other_facts: "内容不同", not_on_chain: "链上没有", other_line: "区块不同" },
+};
+
+// english are words of the program that its own form does not tell well.
+const english = {
+  kind: { hot: "Pays withdrawals", gas: "Pays fees of sweeps", gateway: "Gateway's on the exchange chain", cold: "Kept offline" },
+  purpose: { credit: "Pays the user", refund: "Refund", receive: "Takes the block in", sweep: "Sweep", gas: "Coin for fees", cancel: "Takes the place of another", cold: "To cold storage" },
+};
+
+// called is a word of the program in the reader's language; one that has none there stays as it is.
+export const called = (language, of, word) => (language === "zh" ? chinese : english)[of]?.[word] ?? plainly(word ?? "");
+
+// refusals are what the server says often, in Chinese. What else it says is told in its own words.
+export const refusals = {
+  "name, password or code is wrong": "名称、密码或验证码错误", "too many tries: wait a moment": "尝试次数过多，请稍候", "sign in first": "请先登录",
+  "nobody signs in with this passkey here": "没有人用此通行密钥在这里登录", "this was not asked for, was used before, or took too long: begin again": "请求无效、已使用或已超时：请重新开始",
+  "this was used to sign in before: take the next code, or touch the passkey again": "已用于登录：请使用下一个验证码，或再次使用通行密钥",
+  "the database is not open: try again in a moment": "数据库未打开：请稍后重试", "another process leads: order it there, or by command": "由另一进程主导：请在那里或用命令下达",
+  "this did not work; the daemon's log says why": "未能完成；原因见守护进程日志", "there is no such record": "没有这条记录", "the history is being verified: try again when that is done": "正在验证日志，请稍后再试",
+  "this is no passkey of yours": "这不是您的通行密钥", "this passkey approves nothing: its line is not in signer.approvals.approvers": "此通行密钥不能审批：它不在 signer.approvals.approvers 中",
+};
 
 // stateOf is what became of a record as a whole.
 export function stateOf(record) {
@@ -23,20 +76,8 @@ export function stateOf(record) {
   return record.state === "final" && record.outTx ? "done" : record.state;
 }
 
-// purposes are what payments are for.
-export const purposes = { credit: "Pays the user", refund: "Refund", receive: "Takes the block in", sweep: "Sweep", gas: "Coin for fees", cancel: "Takes the place of another", cold: "To cold storage" };
-
-// orders are what an operator may order of a record: whether it says where to, and what it does.
-export const orders = {
-  credit: { name: "Credit", to: "wallet", lead: "Pays it to a user's address on the exchange chain. Leave the address empty when its owner is known." },
-  refund: { name: "Refund", to: "address", lead: "Sends it back to its sender, or to the address that you name." },
-  reject: { name: "Reject", lead: "Refuses it: a withdrawal goes back to its sender." },
-  hold: { name: "Hold", lead: "Keeps its payment from being paid until an operator orders otherwise. What is signed is not held any more." },
-  settle: { name: "Settle", to: "hash", lead: "Says that a final transaction of ours, which the records do not know, has paid it." },
-  retry: { name: "Try again", lead: "Makes a held or failed payment wait for its turn again." },
-  reclassify: { name: "Decide again", lead: "Decides it by today's configuration, once." },
-  "write-off": { name: "Write off", lead: "Its block has left the chain and does not come back: what was paid for it is lost." },
-};
+// asks is what an order asks besides the reason.
+export const asks = { credit: "wallet", refund: "address", settle: "hash" };
 
 // ordersFor are the orders that may fit a record; the server decides.
 export function ordersFor(record, payments) {
@@ -48,18 +89,18 @@ export function ordersFor(record, payments) {
   if (live.some((p) => p.state === "held") || record.incident) list.push("retry");
   const waiting = live.filter((p) => ["queued", "held"].includes(p.state));
   if (waiting.some((p) => p.state === "queued" || p.reason !== "operator")) list.push("hold");
-  if (waiting.length > 0) list.push("settle");
+  if (waiting.length > 0 || record.state === "held") list.push("settle");
   if (record.state === "held" && !record.token) list.push("reclassify");
   if (record.incident && !record.lost) list.push("write-off");
   return list;
 }
 
 // steps is a record's way: the steps, and the index of the one that is going on; as many as there are when it is over.
-export function steps(record, payments) {
+export function steps(record, payments, w) {
   const back = payments.some((p) => p.purpose === "refund" && p.state !== "void");
   const payment = payments.filter((p) => p.purpose === (back ? "refund" : "credit") && p.state !== "void").at(-1);
-  const decided = { held: "Held: " + plainly(record.reason), refused: "Refused: " + plainly(record.reason) }[record.state] ?? "Final";
-  const list = ["Seen", decided, back ? "Refund signed" : "Payment signed", back ? "Refund final" : "Payment final"];
+  const decided = ["held", "refused"].includes(record.state) ? say(w["step_" + record.state], { reason: called(w.language, "reason", record.reason) }) : w.step_final;
+  const list = [w.step_seen, decided, back ? w.step_refundSigned : w.step_paymentSigned, back ? w.step_refundFinal : w.step_paymentFinal];
   const failed = Boolean(record.incident) || ["held", "refused", "orphaned"].includes(record.state) && !payment;
   if (!payment) return { list, at: ["seen", "orphaned"].includes(record.state) || failed ? 1 : 2, failed };
   return { list, at: { queued: 2, held: 2, bound: 3, paid: 4 }[payment.state] ?? 2, failed: payment.state === "held" };

@@ -2,46 +2,46 @@
 import { useState } from "preact/hooks";
 import { Asked, Copy, Facts, Field, Note, Table, tell, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { useWords } from "../base/words.js";
+import { say } from "../base/words.js";
 import { get, me, post } from "./api.js";
-import { Heading } from "./parts.jsx";
+import { Call, Heading, Told } from "./parts.jsx";
 import { make, possible, why } from "./passkey.js";
-
-const roles = { viewer: "looks at everything", operator: "looks at everything and orders", approver: "looks at everything and approves payments" };
+import { useTexts } from "./words.js";
 
 export function You() {
+  const w = useTexts();
   const who = me.use();
   const poll = usePoll((signal) => get("/passkeys", {}, signal), 0, []);
-  return <><Heading>You</Heading>
-    <section class="card"><Facts list={[["Name", who.name], ["Role", `${who.role}: ${roles[who.role] ?? ""}`]]} /></section>
-    <section class="card"><h2>Passkeys</h2>
-      <p>A passkey signs you in by itself, and lets an approver approve payments. It stays in your device, your phone or your security key.</p>
-      <Asked poll={poll} empty="You have no passkey.">{(list) => <Passkeys list={list} again={poll.again} />}</Asked>
-      {possible() ? <Add again={poll.again} /> : <Note kind="warn">This browser has no passkeys here: open the console over HTTPS by its name, or as http://localhost.</Note>}</section></>;
+  return <><Heading>{w.view_you}</Heading>
+    <section class="card"><Facts list={[[w.name, who.name], [w.role, <><Call of="role" word={who.role} />: {w["role_" + who.role]}</>]]} /></section>
+    <section class="card"><h2>{w.passkeys}</h2>
+      <p>{w.passkeysLead}</p>
+      <Asked poll={poll} empty={w.noPasskey}>{(list) => <Passkeys list={list} again={poll.again} />}</Asked>
+      {possible() ? <Add again={poll.again} /> : <Note kind="warn">{w.noPasskeys}</Note>}</section></>;
 }
 
 function Passkeys({ list, again }) {
-  const w = useWords();
+  const w = useTexts();
   const remove = async (p) => {
     try {
       await post(`/passkeys/${encodeURIComponent(p.id)}/remove`);
-      tell("Removed: " + p.label + ".");
+      tell(w.removed);
       again();
     } catch (error) {
       tell(trouble(error, w));
     }
   };
   return <>
-    <Table id="passkeys" label="Passkeys" head={["Passkey", "Made", "Last used", "Remove"]} rows={list.map((p) => ({
-      key: p.id, cells: [<strong>{p.label}</strong>, <Time ms={Date.parse(p.created)} />, p.used ? <Time ms={Date.parse(p.used)} /> : "never", <button type="button" onClick={() => remove(p)}>Remove<span class="unseen"> {p.label}</span></button>],
+    <Table id="passkeys" label={w.passkeys} head={[w.name, w.added, w.usedLast, w.remove]} rows={list.map((p) => ({
+      key: p.id, cells: [<strong>{p.label}</strong>, <Time ms={Date.parse(p.created)} />, p.used ? <Time ms={Date.parse(p.used)} /> : w.never, <button type="button" onClick={() => remove(p)}>{w.remove}<span class="unseen"> {p.label}</span></button>],
     }))} />
-    {me.get().role === "approver" && list.map((p) => <div key={p.id} class="after"><p class="small">What lets <strong>{p.label}</strong> approve payments, in <code>signer.approvals.approvers</code> of what signs:</p>
-      <div class="joined"><div class="whole" data-approver={p.label}>{p.approver}</div><Copy text={p.approver} what={"line of " + p.label} wide /></div></div>)}
+    {me.get().role === "approver" && list.map((p) => <div key={p.id} class="after"><p class="small"><Told>{say(w.approverLine, { label: p.label })}</Told></p>
+      <div class="joined"><div class="whole" data-approver={p.label}>{p.approver}</div><Copy text={p.approver} what={say(w.lineOf, { label: p.label })} wide /></div></div>)}
   </>;
 }
 
 function Add({ again }) {
-  const w = useWords();
+  const w = useTexts();
   const [label, setLabel] = useState(""), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
   const add = async (e) => {
     e.preventDefault();
@@ -52,14 +52,14 @@ function Add({ again }) {
       const credential = await make(await post("/passkeys/challenge"));
       await post("/passkeys", { label: label.trim(), credential });
       setLabel("");
-      tell("The passkey is added.");
+      tell(w.passkeyAdded);
       again();
     } catch (error) {
-      setFault(trouble(why(error), w));
+      setFault(trouble(why(error, w), w));
     }
     setBusy(false);
   };
-  return <form onSubmit={add}><Field id="passkey-label" label="Name of a new passkey" hint="Such as: laptop, blue security key" maxLength={64} required value={label} onInput={(e) => setLabel(e.currentTarget.value)}>
-    <button class="main" id="passkey-add" aria-disabled={busy}>{busy ? "Waiting…" : "Add a passkey"}</button></Field>
+  return <form onSubmit={add}><Field id="passkey-label" label={w.newPasskey} hint={w.newPasskeyHint} maxLength={64} required value={label} onInput={(e) => setLabel(e.currentTarget.value)}>
+    <button class="main" id="passkey-add" aria-disabled={busy}>{busy ? w.waitingShort : w.addPasskey}</button></Field>
     {fault && <Note kind="bad" live>{fault}</Note>}</form>;
 }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/config"
+	"gatewayd/operator/status"
+	"gatewayd/records/access"
+	"gatewayd/wallet"
+)
+
+// TestConsoleRepairsInBrowser: a chain that has halted, a deposit that the records have lost, a refund that they do not know and the account that has
+// stopped because of it, and a configuration that has changed, first to something wrong. An operator mends all of it in the console.
+func TestConsoleRepairsInBrowser(t *testing.T) {
+	t.Parallel()
+	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances
+	w.user.payee(t, units(w.user.Token, 5000))                                                     // the hot account's past begins
+	lost, height := w.loseDeposit(t)
+	head := w.haltSource(t)
+	require.NoError(t, w.source.Fork(common.HexToHash(head), true))
+	stray, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(3), nil)
+	require.NoError(t, err)
+	refund := w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), ether(3)) // to goodPayee
+	w.write(t, w.info.Config, func(c *config.Config) {
+		c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 2)
+	})
+
+	drive(t, "testdata/console_repairs_browser.mjs", map[string]any{
+		"operators": w.info.Operators, "config": w.info.Config, "height": height, "lost": lost, "stray": stray.Hex(), "settles": refund,
+		"users": map[string]any{"anna": w.consoleLogin(t, "anna", access.Operator)},
+	})
+	w.user.mustAwait(t, "/deposit-records", lost, "TOT_CONFIRMED")
+	require.Equal(t, refund, w.story(t, stray.Hex()).Record.RefundTx)
+	said := w.mustCommand(t, "history", "list", "--limit", "200")
+	for _, want := range []string{
+		"chain eth ordered resume: the nodes agree again", "settle by " + refund + ": the refund of Monday", "account " + w.hot(t) + " ordered resume on eth: its refund is explained",
+		"rescan of blocks " + strconv.FormatUint(height, 10) + " to " + strconv.FormatUint(height, 10) + ": a user asks", "reload: a wrong file", "reload: a new minimum",
+	} {
+		require.Contains(t, strings.Join(strings.Fields(said), " "), want)
+	}
+	w.well(t)
+	w.settledBooks(t)
+}
+
+// loseDeposit has the user deposit, and takes the record away.
+func (w *limpWorld) loseDeposit(t *testing.T) (hash string, height uint64) {
+	t.Helper()
+	db := patched(t, w.cfg)
+	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
+	require.NoError(t, err)
+	w.source.HoldFinality(true)
+	hash = w.user.pay(t, w.user.Token.Asset, depositAddress(t, w.user), w.user.Times(7), "")
+	lose(t, db, loseTransfer, hash)
+	w.source.HoldFinality(false)
+	mined, err := w.source.Client().TransactionReceipt(t.Context(), common.HexToHash(hash))
+	require.NoError(t, err)
+	height = mined.BlockNumber.Uint64()
+	waitFor(t, "its block to be final", func() bool { return w.cursor(t, "eth").Final.Height >= height })
+	return hash, height
+}
+
+// haltSource replaces final blocks of the source chain, and answers the head that was.
+func (w *limpWorld) haltSource(t *testing.T) (hash string) {
+	t.Helper()
+	from := w.cursor(t, "eth").Final.Height
+	waitFor(t, "more final blocks", func() bool { return w.cursor(t, "eth").Final.Height >= from+2 })
+	w.source.StopMining()
+	number := w.cursor(t, "eth").Final.Height - 1 // below what is final, above all that was paid
+	head, err := w.source.Client().BlockByNumber(t.Context(), nil)
+	require.NoError(t, err)
+	depth := new(big.Int).Sub(head.Number(), new(big.Int).SetUint64(number)).Int64()
+	_, err = w.source.Reorg(int(depth), devnode.Lose)
+	require.NoError(t, err)
+	w.source.StartMining()
+	w.stopped(t, status.ChainHalted)
+	return head.Hash().Hex()
+}

@@ -1,0 +1,94 @@
+// Mends in the console what has stopped or is missing: node console_repairs_browser.mjs <JSON of what the test gives>
+// given besides what browser.mjs wants: operators (URL of the listener), users ({anna: {password, secret}}), config (the daemon's file, in which the
+// minimum of a deposit has changed), height and lost (block and hash of a deposit that the records have lost), stray (hash of a deposit that nobody is
+// known for), settles (hash of a transaction of ours that has refunded it), while the source chain has halted.
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { enter, launch, order, patience, view } from "./browser.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const { axe, begin, close } = await launch(given);
+const page = given.operators + "/console";
+
+// insist gives an order again until it is carried out: what has to be read or explained first is refused in words.
+async function insist(v, button, values, why) {
+  await button.click();
+  for (const [name, value] of Object.entries({ ...values, why })) await v.at("#order-" + name).fill(value);
+  for (const end = Date.now() + patience; await v.at("#order-send").count();) {
+    assert.ok(Date.now() < end, "the order is refused: " + (await v.at(".order").innerText().catch(() => "")));
+    await v.page.evaluate(() => document.querySelector('#order-send:not([aria-disabled="true"])')?.click());
+    await v.page.waitForTimeout(500);
+  }
+}
+
+const v = await enter(await begin(), page, "anna", given.users.anna);
+v.expected.push(/409/, /404/, /400/); // what is refused, and records that are not there yet
+
+// The chain.
+await v.at('#chains [data-state="halted"]').waitFor();
+await v.at('#conditions [data-condition="chain_halted"]').waitFor();
+await v.fits(axe, "a halted chain");
+await v.shot("console-halted");
+await insist(v, v.button("Resume eth"), {}, "the nodes agree again");
+await v.until(async () => (await v.at('#chains [data-state="following"]').count()) === 2);
+
+// The refund that the records do not know: it is settled, and then the account goes on.
+await v.page.goto(page + "#/records/" + given.stray);
+await v.at('#record [data-state="held"]').waitFor();
+await view(v, "Accounts");
+const hot = v.at("#accounts tbody tr").filter({ hasText: "Pays withdrawals" });
+await hot.locator('[data-state="halted"]').waitFor();
+await hot.getByRole("button", { name: "Resume" }).click();
+await v.at("#order-why").fill("too early");
+await v.at("#order-send").click();
+await v.at(".order .note.bad").waitFor(); // its transaction is not explained yet
+await v.fits(axe, "an order that is refused");
+await v.shot("console-refused");
+await v.page.goto(page + "#/records/" + given.stray);
+await insist(v, v.at("#order-settle"), { hash: given.settles }, "the refund of Monday");
+await v.at('#record [data-state="refunded"]').waitFor();
+await view(v, "Accounts");
+await insist(v, hot.getByRole("button", { name: "Resume" }), {}, "its refund is explained");
+await hot.locator('[data-state="ok"]').waitFor();
+
+// Blocks that are read again: what is written wrongly is said, a look changes nothing, and what is missing is booked.
+await view(v, "Upkeep");
+await v.at("#rescan-look").click();
+await v.sees("The number of a block is wanted.");
+await v.at("#rescan-chain").selectOption("eth");
+await v.at("#rescan-from").fill("99999999");
+await v.at("#rescan-look").click();
+await v.at("#rescan .note.bad").getByText("99999999").waitFor();
+await v.at("#rescan-from").fill(String(given.height));
+await v.at("#rescan-to").fill(String(given.height));
+await v.at("#rescan-look").click();
+await v.at('#found [data-difference="missing_transfer"]').waitFor();
+await v.fits(axe, "a difference");
+await v.shot("console-rescan");
+assert.match((await v.page.evaluate(async (hash) => (await fetch("console/api/records/" + hash)).status, given.lost)).toString(), /404/, "nothing is booked yet");
+await order(v, v.at("#rescan-book"), {}, "a user asks");
+await v.until(async () => {
+  if (await v.at('#found [data-booked="done"]').count()) return true;
+  await v.at("#rescan-look").click(); // it was ordered, and the daemon had not done it yet
+  return (await v.at("#found .note.good").count()) === 1;
+});
+await v.page.goto(page + "#/records/" + given.lost);
+await v.at('#record [data-state="done"]').waitFor();
+await view(v, "Upkeep");
+await v.at("#rescan-from").fill(String(given.height));
+await v.at("#rescan-look").click();
+await v.sees("The records miss nothing.");
+
+// The configuration: a wrong file changes nothing, the right one is taken.
+const good = await readFile(given.config, "utf8");
+await writeFile(given.config, good + "\nnothing_like_it: 1\n");
+await order(v, v.at("#reload"), {}, "a wrong file");
+await v.at('[data-reload="refused"]').getByText("nothing_like_it").waitFor();
+await writeFile(given.config, good);
+await order(v, v.at("#reload"), {}, "a new minimum");
+await v.at('[data-reload="taken"]').getByText("min_deposit").waitFor();
+await v.at("#configuration").getByText("operator:anna").waitFor();
+await v.fits(axe, "a configuration that was taken");
+await v.shot("console-reload");
+await v.end();
+await close();

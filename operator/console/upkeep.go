@@ -1,0 +1,120 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"gatewayd/config"
+	"gatewayd/operator"
+	"gatewayd/records/control"
+)
+
+// rescanPatience is how long a request begins to read further blocks, and readPatience how long nodes have to give them.
+const (
+	rescanPatience = 2 * time.Second
+	readPatience   = 5 * time.Second
+)
+
+// rescanOrder says which blocks are read again. To is left out for the newest that the daemon has followed. Book orders what they miss to be booked.
+type rescanOrder struct {
+	From uint64  `json:"from"`
+	To   *uint64 `json:"to"`
+	Book bool    `json:"book"`
+	Why  string  `json:"why"`
+}
+
+// rescanned is how blocks and records differ. Next is where the next request reads on; 0 when the range is read.
+type rescanned struct {
+	From        uint64                   `json:"from"`
+	To          uint64                   `json:"to"`
+	Next        uint64                   `json:"next"`
+	Forgotten   int                      `json:"forgotten"`
+	Differences []operator.DifferenceRow `json:"differences"`
+}
+
+// rescan reads as much of a range as a request has time for.
+func (c *Console) rescan(r request) error {
+	var o rescanOrder
+	if err := readBody(r, &o); err != nil {
+		return err
+	}
+	if o.Book {
+		if err := checkWhy(o.Why); err != nil {
+			return err
+		}
+	}
+	if r.Rules == nil {
+		return errNotLeading
+	}
+	bounds := []string{strconv.FormatUint(o.From, 10)}
+	if o.To != nil {
+		bounds = append(bounds, strconv.FormatUint(*o.To, 10))
+	}
+	found, err := r.Session.NewRescan(r.ctx(), r.Param("chain"), bounds...)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.ctx(), readPatience)
+	defer cancel()
+	begun := time.Now()
+	if err := found.Read(ctx, r.Rules, func() bool { return time.Since(begun) < rescanPatience }); err != nil {
+		return err
+	}
+	if o.Book {
+		if err := found.Book(r.ctx(), o.Why, repairPatience); err != nil {
+			return err
+		}
+	}
+	answer := rescanned{From: found.From, To: found.To, Next: found.Next, Forgotten: found.Forgotten, Differences: found.Rows()}
+	if found.Next > found.To {
+		answer.Next = 0
+	}
+	return r.JSON(http.StatusOK, answer)
+}
+
+// configuration is a reading of the configuration by the daemon. State is open for an order that the daemon has not carried out yet.
+type configuration struct {
+	State control.ReloadState `json:"state"`
+	At    *time.Time          `json:"at,omitempty"`
+	Actor string              `json:"actor"`
+	config.Reload
+}
+
+// configuration answers the last reading that the daemon has taken; none where no daemon has noted one.
+func (c *Console) configuration(r request) error {
+	last, report, found, err := r.Session.LastReload(r.Request().Context())
+	if err != nil {
+		return err
+	}
+	list := []configuration{}
+	if found {
+		list = append(list, configuration{last.State, &last.ChangedAt, last.Actor, report})
+	}
+	return r.JSON(http.StatusOK, list)
+}
+
+// reload has the daemon read its configuration again, wherever it runs.
+func (c *Console) reload(r request) error {
+	var o repair
+	if err := readBody(r, &o); err != nil {
+		return err
+	}
+	if err := checkWhy(o.Why); err != nil {
+		return err
+	}
+	done, err := r.Session.Reload(r.ctx(), o.Why, repairPatience)
+	if err != nil {
+		return err
+	}
+	answer := configuration{State: done.State, Actor: done.Actor}
+	if done.State != control.ReloadOpen {
+		answer.At = &done.ChangedAt
+		if err := json.Unmarshal([]byte(done.Report), &answer.Reload); err != nil {
+			return err
+		}
+	}
+	return r.JSON(http.StatusOK, answer)
+}

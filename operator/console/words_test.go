@@ -1,0 +1,63 @@
+package console_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/watcher"
+)
+
+// TestThePageHasWords: what the page is told in one word, it tells in Chinese; and what it has Chinese for, somebody says.
+func TestThePageHasWords(t *testing.T) {
+	page, err := os.ReadFile("../../web/ui/src/console/words.js")
+	require.NoError(t, err)
+	list := func(name string) string {
+		found := regexp.MustCompile(`(?s)\n  ` + name + `: \{(.*?)\}`).FindSubmatch(page)
+		require.NotNil(t, found, name)
+		return string(found[1])
+	}
+	for name, words := range map[string][]string{
+		"condition": kinds(),
+		"reason": {
+			records.ReasonBelowMinimum, records.ReasonOverMaximum, records.ReasonWrongAddress, records.ReasonWrongComment, records.ReasonFailed, records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas,
+			records.ReasonPayoutDiffers, records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender, records.ReasonWrongType, records.ReasonOperator, records.ReasonInternal,
+			records.ReasonDust, records.ReasonBeforeAddress, records.ReasonUnproven, records.ReasonFoundByAudit,
+			records.HeldLimit, records.HeldApproval, records.HeldListed, records.HeldUnproven, records.HeldRefused,
+		},
+		"difference": {string(watcher.MissingTransfer), string(watcher.MissingOwn), string(watcher.OtherBlock), string(watcher.OtherFacts), string(watcher.NotOnChain), string(watcher.OtherLine)},
+	} {
+		for _, word := range words {
+			require.Regexp(t, `\b`+word+`: "`, list(name), name)
+		}
+	}
+	said := ""
+	sources, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, name := range sources {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if !strings.HasSuffix(name, "_test.go") {
+			said += string(text)
+		}
+	}
+	_, refusals, found := strings.Cut(string(page), "export const refusals = {")
+	require.True(t, found)
+	refusals, _, _ = strings.Cut(refusals, "\n};")
+	for _, known := range regexp.MustCompile(`"([^"]+)": "`).FindAllStringSubmatch(refusals, -1) {
+		require.Contains(t, said, known[1])
+	}
+}
+
+func kinds() (list []string) {
+	for _, k := range status.Kinds() {
+		list = append(list, string(k))
+	}
+	return list
+}

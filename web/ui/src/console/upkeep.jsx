@@ -1,0 +1,121 @@
+// Upkeep: blocks that are read again, and the configuration.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Asked, Facts, Note, Short, State, Table, Time, trouble } from "../base/components.jsx";
+import { usePoll } from "../base/use.js";
+import { say } from "../base/words.js";
+import { get, post } from "./api.js";
+import { networkOf, networks } from "./money.js";
+import { Call, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
+import { to } from "./route.js";
+import { useTexts } from "./words.js";
+
+export function Upkeep() {
+  const w = useTexts();
+  return <><Heading>{w.view_upkeep}</Heading><p class="faint">{w.upkeepLead}</p>
+    {may("operator") && <Rescan />}
+    <Configuration /></>;
+}
+
+// readAll has a range read, as much in each request as there is time for. `told` gets what is known so far, `end` ends it between two requests.
+async function readAll(chain, order, told, end) {
+  const all = { chain, forgotten: 0, list: [] };
+  for (let from = order.from; from && !end.aborted;) {
+    const part = await post(`/chains/${encodeURIComponent(chain)}/rescan`, { ...order, from });
+    all.from ??= part.from;
+    all.to = part.next ? part.next - 1 : part.to;
+    all.forgotten += part.forgotten;
+    all.list = [...all.list, ...part.differences];
+    order = { ...order, to: part.to }; // the newest of the first look, not of each
+    from = part.next;
+    told({ ...all, whole: !from });
+  }
+}
+
+function Rescan() {
+  const w = useTexts();
+  const chains = [...new Set(networks.use().flatMap((n) => [n.source, n.exchange]))];
+  const [values, set] = useState({ chain: chains[0] ?? "", from: "", to: "" }), [fault, setFault] = useState(""), [found, tellFound] = useState(null), [busy, setBusy] = useState(false), [booking, book] = useState(null); // booking is the range
+  const running = useRef(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
+  const number = (text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : null);
+  const read = async (order) => {
+    const end = running.current = new AbortController();
+    setBusy(true);
+    setFault("");
+    tellFound(null);
+    try {
+      await readAll(values.chain, order, (part) => end.signal.aborted || tellFound(part), end.signal);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const range = () => {
+    const from = number(values.from), until = values.to.trim() === "" ? undefined : number(values.to);
+    return from === null || until === null ? null : { from, to: until };
+  };
+  const look = (e) => {
+    e.preventDefault();
+    if (busy) return;
+    const order = range();
+    if (!order) return setFault(w.numberWanted);
+    read(order).catch((error) => setFault(trouble(error, w)));
+  };
+  return <section class="card" id="rescan"><h2>{w.rescan}</h2><p class="small">{w.rescanLead}</p>
+    <form class="search" onSubmit={look} aria-label={w.rescan}>
+      <div><label for="rescan-chain">{w.chain}</label><select id="rescan-chain" value={values.chain} onChange={entered("chain")}>{chains.map((c) => <option key={c} value={c}>{c}</option>)}</select></div>
+      <div><label for="rescan-from">{w.fromBlock}</label><input id="rescan-from" inputMode="numeric" autocomplete="off" value={values.from} onInput={entered("from")} /></div>
+      <div><label for="rescan-to">{w.toBlock}</label><input id="rescan-to" inputMode="numeric" autocomplete="off" placeholder={w.toNewest} value={values.to} onInput={entered("to")} /></div>
+      <p class="row"><button class="main" id="rescan-look" aria-disabled={busy}>{busy ? w.reading : w.look}</button>
+        {busy && <button type="button" onClick={() => running.current.abort()}>{w.stopLooking}</button>}</p></form>
+    {fault && <Note kind="bad" live><Told>{fault}</Told></Note>}
+    {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to })} booking={booking} />}
+    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
+  </section>;
+}
+
+// Found is how blocks and records differ.
+function Found({ found, busy, book, booking }) {
+  const w = useTexts();
+  const known = networks.use();
+  const state = (d) => (d.booked ? <State kind={{ done: "good", open: "wait", failed: "bad" }[d.booked] ?? "wait"}><span data-booked={d.booked}>{w["booked_" + d.booked]}</span></State> : d.mends ? <State kind="warn">{w.mends}</State> : "–");
+  const bookable = found.list.some((d) => d.mends && !d.booked);
+  const n = (height) => height.toLocaleString("en");
+  return <div id="found" role="status">
+    <p class="small">{found.whole || !busy ? say(w.readAll, { chain: found.chain, from: n(found.from), to: n(found.to) }) : say(w.readUpTo, { height: n(found.to) })}</p>
+    {found.forgotten > 0 && <p class="small faint">{say(w.forgotten, { n: n(found.forgotten) })}</p>}
+    {found.list.length === 0 ? !busy && <Note kind="good">{w.missNothing}</Note>
+      : <Table label={w.differences} head={[">" + w.height, w.what, w.transaction, w.from, w.to, ">" + w.amount, w.record, w.bookedState]} rows={found.list.map((d, i) => ({
+        key: i, cells: [<span class="num">{n(d.height)}</span>, <strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>, <Tx chain={found.chain} hash={d.tx} />, d.from && <Short text={d.from} />, d.to && <Short text={d.to} />,
+          d.asset && <Money network={networkOf(known, found.chain, d.asset)} asset={d.asset} amount={d.amount} />, d.record && <a href={to("records", d.record)}>{d.record}</a>, <>{state(d)}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
+      }))} />}
+    {!busy && !booking && bookable && <p class="after"><button type="button" id="rescan-book" onClick={book}>{w.book}</button></p>}
+    {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><Told>{w.noMend}</Told></Note>}
+  </div>;
+}
+
+function Configuration() {
+  const w = useTexts();
+  const poll = usePoll((signal) => get("/configuration", {}, signal), 10_000, []);
+  const [ordering, order] = useState(false), [done, set] = useState(null);
+  const reload = async ({ why }) => set(await post("/configuration/reload", { why }));
+  return <section class="card" id="configuration"><h2>{w.configuration}</h2>
+    <Asked poll={poll} empty={w.notRead}>{([last]) => <Facts list={[
+      [w.file, <code>{last.file}</code>], [w.lastRead, <Time ms={Date.parse(last.at)} />], [w.orderedBy, last.actor],
+      [w.waitRestart, (last.restart ?? []).length > 0 && last.restart.map((key, i) => <>{i > 0 && ", "}<code>{key}</code></>)]]} />}</Asked>
+    {done && <Reloaded answer={done} />}
+    {may("operator") && (ordering ? <Order title={w.configuration + ": " + w.reload} lead={w.reloadLead} action={w.reload} act={reload} done={() => { order(false); poll.again(); }} cancel={() => order(false)} />
+      : <p class="after"><button type="button" id="reload" onClick={() => { set(null); order(true); }}>{w.reload}</button></p>)}
+  </section>;
+}
+
+// Reloaded is what came of an order to read it again.
+function Reloaded({ answer: a }) {
+  const w = useTexts();
+  if (a.state === "open") return <Note kind="warn" live>{w.reloadOpen}</Note>;
+  if (a.refused) return <Note kind="bad" live><span data-reload="refused">{say(w.reloadRefused, { why: a.refused })}</span></Note>;
+  if (a.taken.length + a.restart.length === 0) return <Note live><span data-reload="same">{w.nothingChanged}</span></Note>;
+  return <div class="after" data-reload="taken" role="status">{a.taken.length > 0 && <><h3>{w.taken}</h3><Table label={w.taken} head={[w.key, w.was, w.now]} rows={a.taken.map((c) => ({
+    key: c.key, cells: [<code>{c.key}</code>, <span class="wrap">{c.was || "–"}</span>, <span class="wrap">{c.now || "–"}</span>],
+  }))} /></>}{a.more > 0 && <p class="small">{say(w.more, { n: a.more })}</p>}</div>;
+}
