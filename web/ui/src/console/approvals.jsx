@@ -25,7 +25,7 @@ function Waiting({ payment: p, again }) {
     <Facts list={[
       [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.chain, p.chain], [w.to, <Payee address={p.payee} />], [w.label, p.label], [w.ourAccount, <Short text={p.account} />],
       [w.becauseOf, <>{p.came} <Tx chain={p.inChain} hash={p.inTx} /> <span class="faint small">{say(w.block, { chain: p.inChain, height: p.inHeight.toLocaleString("en") })}</span></>],
-      [w.user, p.user && <Short text={p.user} />], [w.sender, p.sender && <Short text={p.sender} />], [w.heldBecause, <Reason word={p.reason} />], [w.when, <Time ms={Date.parse(p.since)} />],
+      [w.user, p.user && <Short text={p.user} />], [w.sender, p.sender && <Short text={p.sender} />], [w.heldBecause, <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
       [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
     ]} />
     {may("approver") && <Decide payment={p} again={again} />}

@@ -41,7 +41,7 @@ export const texts = {
     "order_write-off": "Write off", "lead_write-off": "Its block has left the chain and does not come back: what was paid for it is lost.",
 
     approvalsLead: "Payments that wait for people. An approver's passkey signs one payment with all that is told here; what signs payments verifies that itself, by its own list of approvers.",
-    withKeyFile: "With a key file: `gatewayd approve RECORD --key FILE`.", noApprovals: "No payment waits for approval.", wantsApproval: "Wants approval", isHeld: "Held", becauseOf: "Because of", sender: "Sender", heldBecause: "Held because of",
+    withKeyFile: "With a key file: `gatewayd approve RECORD --key FILE`.", noApprovals: "No payment waits for approval.", wantsApproval: "Wants approval", isHeld: "Held", becauseOf: "Because of", sender: "Sender", heldBecause: "Held because of", heldSince: "Since",
     approvedBy: "Approved by", receiver: "receiver", approved: "Approved: record {id}.", rejectRecord: "Reject record {id}", rejectLead: "Nothing is paid, and what came in goes back to its sender.", reject: "Reject",
     waitingForPasskey: "Waiting for your passkey…", approve: "Approve with a passkey",
 
@@ -57,7 +57,7 @@ export const texts = {
 
     limitsTitle: "Limits and rates", toldAgo: "As the daemon told {ago} ago.", unpriced: "No fresh price, so the limit of the whole gateway does not count: {tokens}", unlimited: "Nothing is limited: `signer.limits` in the configuration.",
     tokens: "Tokens", depositFrom: "Deposit from", withdrawFrom: "Withdraw from", withdrawUpTo: "Withdraw up to", any: "any", payoutCosts: "A payout costs", hotLeast: "Hot at least", hotMost: "Hot at most",
-    fees: "Fees of withdrawals", feeRule: "Fee", coinRate: "A coin is worth", ceiling: "A payout may cost", fee_flat: "{amount}", fee_percent: "{percent} %", fee_network: "what the payout costs", feeLeast: "at least", feeMost: "at most",
+    fees: "Fees of withdrawals", feeRule: "Fee", coinRate: "A coin is worth", ceiling: "A payout may cost", fee_flat: "{amount}", fee_percent: "{percent} %", fee_network: "what the payout costs", feeLeast: "At least", feeMost: "At most",
     ceilingTimes: "{n} times the fee", ceilingChain: "what the chain's ceiling allows", isCoin: "the coin itself",
     prices: "Prices", pricesLead: "What the limit of the whole gateway reckons by.", noPrices: "No prices are configured: only `signer.limits.gateway_day` wants some.", price: "Price of a whole one", priceAge: "Its age", counts: "Counts", tooOld: "Too old",
 
@@ -121,7 +121,7 @@ export const texts = {
     "order_write-off": "核销", "lead_write-off": "其区块已脱离链且不会恢复：为其支付的款项已损失。",
 
     approvalsLead: "等待人工审批的付款。审批人的通行密钥为此处显示的一笔付款签名；签名器按自己的审批人名单独立验证。",
-    withKeyFile: "使用密钥文件：`gatewayd approve RECORD --key FILE`。", noApprovals: "没有付款等待审批。", wantsApproval: "待审批", isHeld: "已搁置", becauseOf: "起因", sender: "付款人", heldBecause: "搁置原因",
+    withKeyFile: "使用密钥文件：`gatewayd approve RECORD --key FILE`。", noApprovals: "没有付款等待审批。", wantsApproval: "待审批", isHeld: "已搁置", becauseOf: "起因", sender: "付款人", heldBecause: "搁置原因", heldSince: "搁置时间",
     approvedBy: "已审批", receiver: "收款方", approved: "已审批：记录 {id}。", rejectRecord: "拒绝记录 {id}", rejectLead: "不付款，转入的款项退回付款人。", reject: "拒绝",
     waitingForPasskey: "等待您的通行密钥…", approve: "使用通行密钥审批",
 
