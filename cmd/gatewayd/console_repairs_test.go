@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
+	"gatewayd/devnet"
 	"gatewayd/operator/status"
 	"gatewayd/records/access"
 	"gatewayd/wallet"
@@ -57,11 +58,16 @@ func (w *limpWorld) loseDeposit(t *testing.T) (hash string, height uint64) {
 	db := patched(t, w.cfg)
 	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
-	w.source.HoldFinality(true)
-	hash = w.user.pay(t, w.user.Token.Asset, depositAddress(t, w.user), w.user.Times(7), "")
+	w.source.StopMining() // it is seen, and not decided
+	target, value, call := devnet.TransferOf(w.user.Token.Asset, common.HexToAddress(depositAddress(t, w.user)), w.user.Times(7).Uint256().ToBig(), nil)
+	sent, err := w.user.Eth.Submit(t.Context(), target, value, call)
+	require.NoError(t, err)
+	_, err = w.source.Mine(1)
+	require.NoError(t, err)
+	hash = sent.Hex()
 	lose(t, db, loseTransfer, hash)
-	w.source.HoldFinality(false)
-	mined, err := w.source.Client().TransactionReceipt(t.Context(), common.HexToHash(hash))
+	w.source.StartMining()
+	mined, err := w.source.Client().TransactionReceipt(t.Context(), sent)
 	require.NoError(t, err)
 	height = mined.BlockNumber.Uint64()
 	waitFor(t, "its block to be final", func() bool { return w.cursor(t, "eth").Final.Height >= height })

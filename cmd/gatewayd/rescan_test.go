@@ -21,7 +21,7 @@ import (
 // patched is a daemon's database in the hand of somebody who damages it.
 func patched(t *testing.T, cfg config.Config) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", strings.TrimPrefix(cfg.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
+	db, err := sql.Open("sqlite3", strings.TrimPrefix(cfg.Database.URL, "sqlite:")+"?_busy_timeout=60000&_txlock=immediate")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db

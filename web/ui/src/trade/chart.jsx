@@ -1,6 +1,7 @@
 // Candles and volumes of a pair, and the depth of its book.
 import { CandlestickSeries, ColorType, createChart, HistogramSeries } from "lightweight-charts";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { grouped } from "../base/amount.js";
 import { Blank, Fault } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { useWords } from "../base/words.js";
@@ -27,8 +28,8 @@ const local = (style) => (seconds) => new Intl.DateTimeFormat(undefined, style).
 function draw(place, precision) {
   const chart = createChart(place, {
     autoSize: true, layout: { attributionLogo: false, fontSize: 11 }, rightPriceScale: { borderVisible: false },
-    timeScale: { timeVisible: true, borderVisible: false, rightOffset: 3, tickMarkFormatter: local({ hour: "2-digit", minute: "2-digit" }) },
-    localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short" }) },
+    timeScale: { timeVisible: true, borderVisible: false, rightOffset: 3, tickMarkFormatter: local({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) },
+    localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
   });
   const candles = chart.addSeries(CandlestickSeries, { priceFormat: { type: "price", precision, minMove: 1 / 10 ** precision } });
   const volumes = chart.addSeries(HistogramSeries, { priceScaleId: "", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
@@ -120,5 +121,5 @@ export function Depth({ book }) {
   };
   return <section class="card" id="depth"><h2>{w.depth}</h2>
     <svg class="depth" viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={w.depthLabel}><path class="bid" d={area(bids)} /><path class="ask" d={area(asks)} /></svg>
-    <div class="row spread small faint"><span>{low}</span><span>{low + wide}</span></div></section>;
+    <div class="row spread small faint"><span>{grouped(String(low))}</span><span>{grouped(String(Math.max(...prices)))}</span></div></section>;
 }
