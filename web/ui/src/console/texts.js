@@ -62,7 +62,7 @@ export const texts = {
     prices: "Prices", pricesLead: "What the limit of the whole gateway reckons by.", noPrices: "No prices are configured: only `signer.limits.gateway_day` wants some.", price: "Price of a whole one", priceAge: "Its age", counts: "Counts", tooOld: "Too old",
 
     upkeepLead: "What keeps the records and the configuration right. Everything here can be ordered by command as well.",
-    rescan: "Read blocks again", rescanLead: "Reads blocks again from the nodes, agreed and proven, and shows how the records differ. Nothing is changed unless you book what is missing.", fromBlock: "From block", toBlock: "To block", toNewest: "the newest that is read",
+    rescan: "Read blocks again", rescanLead: "Reads blocks again from the nodes, agreed and proven, and shows how the records differ. Nothing is changed unless you book what is missing.", fromBlock: "From block", toBlock: "To block", toNewest: "the newest",
     look: "Look", stopLooking: "Stop", readUpTo: "Read up to block {height}…", readAll: "Read blocks {from} to {to} of {chain} again.", forgotten: "The records have forgotten the hashes of {n} of them, which are old: there only transfers and transactions were compared.",
     missNothing: "The records miss nothing.", differences: "Differences", height: "Block", book: "Book what is missing", bookLead: "The daemon reads the blocks that show something missing once more, and books it as it does with new blocks. Doing it twice books nothing twice.",
     noMend: "None of this is mended by booking it again: `gatewayd audit` and docs/operations.md say what to do.", bookedState: "Booked", mends: "can be booked", booked_done: "booked", booked_open: "ordered", booked_failed: "not booked",
@@ -142,7 +142,7 @@ export const texts = {
     prices: "价格", pricesLead: "整个网关的限额按这些价格计算。", noPrices: "没有配置价格：只有 `signer.limits.gateway_day` 需要。", price: "单价", priceAge: "时长", counts: "有效", tooOld: "已过期",
 
     upkeepLead: "使记录与配置保持正确。此处的一切也可以用命令执行。",
-    rescan: "重新读取区块", rescanLead: "从节点重新读取一致且经过证明的区块，并显示与记录的差异。除非您登记遗漏内容，否则不作任何更改。", fromBlock: "起始区块", toBlock: "结束区块", toNewest: "留空为最新已读",
+    rescan: "重新读取区块", rescanLead: "从节点重新读取一致且经过证明的区块，并显示与记录的差异。除非您登记遗漏内容，否则不作任何更改。", fromBlock: "起始区块", toBlock: "结束区块", toNewest: "最新",
     look: "查看", stopLooking: "停止", readUpTo: "已读取至区块 {height}…", readAll: "已重新读取 {chain} 的区块 {from} 至 {to}。", forgotten: "其中 {n} 个旧区块的哈希已不在记录中：只比较了转账与交易。",
     missNothing: "记录没有遗漏。", differences: "差异", height: "区块", book: "登记遗漏内容", bookLead: "守护进程会再次读取有遗漏的区块，并像新区块一样登记。重复执行不会重复登记。",
     noMend: "重新登记无法修复这些差异：请参阅 `gatewayd audit` 与 docs/operations.md。", bookedState: "登记", mends: "可登记", booked_done: "已登记", booked_open: "已下达", booked_failed: "未登记",
