@@ -73,7 +73,8 @@ func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) err
 
 // place is the account's line of a signature, and what only one signature of a group is about.
 func (w Signature) place() (line any, number, payment any) {
-	return [2]any{w.Slot.Account, w.Slot.Branch}, w.Slot.Nonce, w.PaymentID
+	line, number, _ = place(w.Slot)
+	return line, number, w.PaymentID
 }
 
 // asked says of which signature an error is.

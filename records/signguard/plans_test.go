@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -49,12 +50,12 @@ func TestStatementPlans(t *testing.T) {
 // observed signs many payments and answers what was run for the last ones, and for what else is asked for payments.
 func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run []string) {
 	t.Helper()
-	pay := func(from, count uint64, chain0 chain.ID, branch uint64) {
+	pay := func(from, count uint64, on chain.ID, branch uint64) {
 		var leaves []signguard.Authorization
 		var signatures []signguard.Signature
 		for id := from; id < from+count; id++ {
 			a, s := leave(fmt.Sprint("cause ", id), "credit|bob", id), signature(id, "credit|bob", id)
-			a.Chain, a.Payee, s.Slot.Branch, s.Evidence = chain0, fmt.Sprint("payee ", id), branch, id%2 == 0
+			a.Chain, a.Payee, s.Slot.Branch, s.Evidence = on, fmt.Sprint("payee ", id), branch, id%2 == 0
 			leaves, signatures = append(leaves, a), append(signatures, s)
 		}
 		_, err := g.States(t.Context(), leaves)
@@ -62,7 +63,12 @@ func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run [
 		states, err := g.Authorize(t.Context(), leaves)
 		require.NoError(t, err)
 		require.NotContains(t, states, signguard.Waits)
-		require.NoError(t, g.Allow(t.Context(), chain0, signatures...))
+		require.NoError(t, g.Allow(t.Context(), on, signatures...))
+		fees := make([]signguard.Fee, len(signatures))
+		for i, s := range signatures {
+			fees[i].Slot = s.Slot
+		}
+		require.NoError(t, g.NoteFees(t.Context(), on, time.Unix(1, 0), fees))
 	}
 	pay(1, historyOfPlans, "eth", 0)
 	pay(historyOfPlans+1, historyOfPlans, "vite", 1)
@@ -85,6 +91,8 @@ func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run [
 	_, _, _, err = g.Next(t.Context(), "eth", "0xhot")
 	require.NoError(t, err)
 	require.NoError(t, g.Free(t.Context(), 7))
+	_, err = g.Fees(t.Context(), "eth", []chain.Slot{{Account: "0xhot", Nonce: 7}, {Account: "0xhot", Nonce: 8}})
+	require.NoError(t, err)
 	return db, run
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 const spendingSchema = `CREATE INDEX IF NOT EXISTS authorizations_of_payee ON authorizations (payee, chain);
@@ -73,28 +74,55 @@ func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 
 // Fees answers what was counted of each slot: zero where nothing was.
 func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]chain.Amount, error) {
-	list := make([]chain.Amount, len(slots))
-	for i, s := range slots {
-		var known []chain.Amount
-		err := g.db.all(ctx, &known, `SELECT most FROM fees WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`,
-			string(id), s.Account, s.Branch, s.Nonce)
+	var list []chain.Amount
+	for _, group := range groups(slots, place) {
+		known, err := g.feesOf(ctx, id, group)
 		if err != nil {
-			return nil, fmt.Errorf("reading the fee of %s %s %d/%d: %w", id, s.Account, s.Branch, s.Nonce, err)
+			return nil, fmt.Errorf("reading the fees of %d slots of %s on %s: %w", len(group), group[0].Account, id, err)
 		}
-		if len(known) > 0 {
-			list[i] = known[0]
+		for _, s := range group {
+			list = append(list, known[s.Nonce])
 		}
 	}
 	return list, nil
 }
 
+// place is the account's line of a slot, and its number.
+func place(s chain.Slot) (line, number, again any) {
+	return [2]any{s.Account, s.Branch}, s.Nonce, s.Nonce
+}
+
+// feesOf answers what was counted at the numbers of a group of slots.
+func (g *Guard) feesOf(ctx context.Context, id chain.ID, group []chain.Slot) (map[uint64]chain.Amount, error) {
+	numbers := make([]uint64, len(group))
+	for i, s := range group {
+		numbers[i] = s.Nonce
+	}
+	known := map[uint64]chain.Amount{}
+	return known, sqlstore.InGroups(numbers, func(set string, in []any, _ int) error {
+		var rows []struct {
+			Number uint64       `db:"number"`
+			Most   chain.Amount `db:"most"`
+		}
+		err := g.db.all(ctx, &rows, `SELECT number, most FROM fees WHERE chain = ? AND account = ? AND lineage = ? AND number IN `+set,
+			append([]any{string(id), group[0].Account, group[0].Branch}, in...)...)
+		for _, r := range rows {
+			known[r.Number] = r.Most
+		}
+		return err
+	})
+}
+
 // NoteFees stores fees as of a time, in one durable commit.
 func (g *Guard) NoteFees(ctx context.Context, id chain.ID, at time.Time, fees []Fee) error {
 	err := g.update(ctx, func(t session) error {
-		for _, f := range fees {
-			_, err := t.exec(ctx, `INSERT INTO fees (chain, account, lineage, number, most, at) VALUES (?, ?, ?, ?, ?, ?)
-				ON CONFLICT (chain, account, lineage, number) DO UPDATE SET most = excluded.most, at = excluded.at`,
-				string(id), f.Slot.Account, f.Slot.Branch, f.Slot.Nonce, f.Most, at.UnixMilli())
+		for _, group := range groups(fees, func(f Fee) (line, number, again any) { return place(f.Slot) }) {
+			rows := make([][]any, len(group))
+			for i, f := range group {
+				rows[i] = []any{string(id), f.Slot.Account, f.Slot.Branch, f.Slot.Nonce, f.Most, at.UnixMilli()}
+			}
+			_, err := t.insert(ctx, `fees (chain, account, lineage, number, most, at)`, rows,
+				` ON CONFLICT (chain, account, lineage, number) DO UPDATE SET most = excluded.most, at = excluded.at`)
 			if err != nil {
 				return err
 			}
