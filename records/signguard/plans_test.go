@@ -47,38 +47,49 @@ func TestStatementPlans(t *testing.T) {
 	})
 }
 
+// TestFewStatements: a group of payments is authorized and signed for in far fewer statements than it has payments. On a server each is a round trip.
+func TestFewStatements(t *testing.T) {
+	const group = 256
+	path := filepath.Join(t.TempDir(), "guard.db")
+	g, run := openGuard(t, path), 0
+	g.Observe(t, path, func(string) { run++ })
+	pay(t, g, 1, group, "eth", 0)
+	require.LessOrEqual(t, run, group/4)
+	t.Logf("%d statements for %d payments", run, group)
+}
+
+// pay has payments authorized and signed at numbers like theirs.
+func pay(t *testing.T, g *signguard.Guard, from, count uint64, on chain.ID, branch uint64) {
+	t.Helper()
+	var leaves []signguard.Authorization
+	var signatures []signguard.Signature
+	var fees []signguard.Fee
+	for id := from; id < from+count; id++ {
+		a, s := leave(fmt.Sprint("cause ", id), "credit|bob", id), signature(id, "credit|bob", id)
+		a.Chain, a.Payee, s.Slot.Branch, s.Evidence = on, fmt.Sprint("payee ", id), branch, id%2 == 0
+		leaves, signatures, fees = append(leaves, a), append(signatures, s), append(fees, signguard.Fee{Slot: s.Slot})
+	}
+	_, err := g.States(t.Context(), leaves)
+	require.NoError(t, err)
+	states, err := g.Authorize(t.Context(), leaves)
+	require.NoError(t, err)
+	require.NotContains(t, states, signguard.Waits)
+	require.NoError(t, g.NoteFees(t.Context(), on, time.Unix(1, 0), fees))
+	require.NoError(t, g.Allow(t.Context(), on, signatures...))
+}
+
 // observed signs many payments and answers what was run for the last ones, and for what else is asked for payments.
 func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run []string) {
 	t.Helper()
-	pay := func(from, count uint64, on chain.ID, branch uint64) {
-		var leaves []signguard.Authorization
-		var signatures []signguard.Signature
-		for id := from; id < from+count; id++ {
-			a, s := leave(fmt.Sprint("cause ", id), "credit|bob", id), signature(id, "credit|bob", id)
-			a.Chain, a.Payee, s.Slot.Branch, s.Evidence = on, fmt.Sprint("payee ", id), branch, id%2 == 0
-			leaves, signatures = append(leaves, a), append(signatures, s)
-		}
-		_, err := g.States(t.Context(), leaves)
-		require.NoError(t, err)
-		states, err := g.Authorize(t.Context(), leaves)
-		require.NoError(t, err)
-		require.NotContains(t, states, signguard.Waits)
-		require.NoError(t, g.Allow(t.Context(), on, signatures...))
-		fees := make([]signguard.Fee, len(signatures))
-		for i, s := range signatures {
-			fees[i].Slot = s.Slot
-		}
-		require.NoError(t, g.NoteFees(t.Context(), on, time.Unix(1, 0), fees))
-	}
-	pay(1, historyOfPlans, "eth", 0)
-	pay(historyOfPlans+1, historyOfPlans, "vite", 1)
+	pay(t, g, 1, historyOfPlans, "eth", 0)
+	pay(t, g, historyOfPlans+1, historyOfPlans, "vite", 1)
 	db = g.Observe(t, name, func(text string) {
 		if !slices.Contains(run, text) {
 			run = append(run, text)
 		}
 	})
-	pay(3*historyOfPlans, 200, "vite", 1)
-	pay(4*historyOfPlans, 1, "eth", 0)
+	pay(t, g, 3*historyOfPlans, 200, "vite", 1)
+	pay(t, g, 4*historyOfPlans, 1, "eth", 0)
 	for _, paid := range []bool{true, false} {
 		_, err := g.SignedAt(t.Context(), "eth", "0xhot", 4*historyOfPlans)
 		require.NoError(t, err)
