@@ -150,6 +150,7 @@ func BenchmarkSignerBudget(b *testing.B) {
 		without.Add(s.round(signer.New(s.parts(false))))
 	}
 	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(with.PerCPU()/float64(time.Millisecond), "ms/payment")
 	b.ReportMetric((with.PerCPU()-without.PerCPU())/float64(time.Millisecond), "ms-more/payment")
 	b.ReportMetric(3, "budget")
 }
