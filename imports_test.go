@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"signer/remote":             {"chain", "httpserver/jsonrpc", "records/signguard", "signer", "signer/checks", "signer/delegation", "vite/core", "vite/dex"},
 	"signer/cause":              {"chain", "policy", "records/signguard"},
 	"watcher/reconcile":         {"chain", "operator/status", "records", "records/balances", "records/books", "records/control"},
-	"watcher/recovery":          {"chain", "records"},
+	"watcher/recovery":          {"chain", "records", "records/signguard"},
 	"operator/status":           {"chain", "records", "records/control"},
 	"gateway":                   {"chain", "gateway/view", "operator/status", "records", "records/quotes", "records/control", "httpserver", "httpserver/apidocs"},
 	"admin":                     {"chain", "records"},

@@ -1,5 +1,7 @@
 package chain
 
+import "fmt"
+
 // Cause is the final transfer that a payment answers, as the daemon names it. It is empty for what moves between our own accounts.
 type Cause struct {
 	Network string // configured network of the payment; also where there is no transfer
@@ -18,6 +20,15 @@ type Claim struct {
 	Cause   Cause
 	// Approvals are what people have said of it. They count only where a check wants them.
 	Approvals []Approval
+}
+
+// Key names what may be paid once on a ledger: the transfer that is credited or refunded, or a payment of ours to ourselves.
+func (c Claim) Key(on ID) string {
+	p := c.Payment
+	if p.Purpose == Credit || p.Purpose == Refund {
+		return fmt.Sprintf("transfer|%s|%s", c.Cause.Chain, c.Cause.Ref)
+	}
+	return fmt.Sprintf("%s|%s|%s|%d", p.Purpose, on, c.Account, p.ID)
 }
 
 // Verdict is what becomes of a claim.

@@ -1,5 +1,10 @@
 package chain
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Outgoing is what a transaction of an account of ours asks its ledger for, as its own signed bytes say. An adapter reads it for the
 // operators' recovery (Describe): whether it was also done, the OwnTx in its block tells.
 type Outgoing struct {
@@ -8,4 +13,23 @@ type Outgoing struct {
 	Amount Amount
 	Label  string
 	Source string // of a receive: hash of the transfer that it takes in; everything else is empty then
+
+	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
+}
+
+// Did tells whether the transaction is what was signed: a signer's digest without the purpose, which no block shows. A sweep may have brought less.
+func (o Outgoing) Did(digest string) bool {
+	purpose, rest, _ := strings.Cut(digest, "|")
+	switch Purpose(purpose) {
+	case Receive:
+		return o.Source != "" && strings.HasSuffix(rest, "|"+o.Source)
+	case Sweep:
+		return strings.HasPrefix(rest, fmt.Sprintf("%s|%s|", o.Asset, o.To))
+	}
+	return rest == fmt.Sprintf("%s|%s|%s|%s|", o.Asset, o.To, o.Amount, o.Label)
+}
+
+// Is tells whether the transaction is what was signed for a payment.
+func (o Outgoing) Is(digest string, payment uint64) bool {
+	return o.Did(digest) && (o.Payment == 0 || o.Payment == payment)
 }

@@ -157,6 +157,7 @@ type UnknownTxRow struct {
 	Amount   string   `json:"amount"`
 	Label    string   `json:"label,omitempty"`
 	Source   string   `json:"source,omitempty"`
+	Signed   string   `json:"signed,omitempty"` // what the sign-guard knows that it was signed for
 	Harmless string   `json:"harmless,omitempty"`
 	Cold     string   `json:"cold,omitempty"` // token that it sent to its cold address
 	Pays     []uint64 `json:"pays"`           // records whose payment asks for exactly this
@@ -206,7 +207,7 @@ func rowOfOpen(o records.OpenSlot) openRow {
 func rowOfUnknownTx(f recovery.UnknownTx) UnknownTxRow {
 	row := UnknownTxRow{
 		Number: f.Number, Hash: f.Tx, Height: f.Height, OK: f.OK, To: f.Out.To, Asset: string(f.Out.Asset), Amount: f.Out.Amount.String(),
-		Label: f.Out.Label, Source: f.Out.Source, Harmless: f.Harmless, Cold: f.Cold, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
+		Label: f.Out.Label, Source: f.Out.Source, Signed: f.Signed, Harmless: f.Harmless, Cold: f.Cold, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
 	}
 	for _, p := range f.Pays {
 		if p.TransferID != 0 {

@@ -180,15 +180,7 @@ func verdictOf(s signguard.State) chain.Verdict {
 func (g *claimGroup) authorization(c chain.Claim) signguard.Authorization {
 	p := c.Payment
 	return signguard.Authorization{
-		Key: causeKey(g.id, c), Digest: Digest(p), Chain: g.id, Account: c.Account, PaymentID: p.ID,
+		Key: c.Key(g.id), Digest: Digest(p), Chain: g.id, Account: c.Account, PaymentID: p.ID,
 		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: g.now, Evidence: g.evidence,
 	}
-}
-
-// causeKey names what may be paid once: a transfer, which is credited or refunded, or a payment of ours to ourselves.
-func causeKey(id chain.ID, c chain.Claim) string {
-	if c.Payment.Purpose == chain.Credit || c.Payment.Purpose == chain.Refund {
-		return fmt.Sprintf("transfer|%s|%s", c.Cause.Chain, c.Cause.Ref)
-	}
-	return fmt.Sprintf("%s|%s|%s|%d", c.Payment.Purpose, id, c.Account, c.Payment.ID)
 }

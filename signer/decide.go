@@ -46,6 +46,11 @@ func (s *Signer) Decide(ctx context.Context, id chain.ID, height uint64) error {
 	return s.guard.Decide(ctx, list)
 }
 
+// SignedAt answers what was signed at a number of an account, whatever became of it.
+func (s *Signer) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
+	return s.guard.SignedAt(ctx, id, account, number)
+}
+
 // outcomes is what a transaction of ours means for each that was signed at its number. One that moved something else than it says decides nothing.
 func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.OwnTx) (list []signguard.Outcome, err error) {
 	signed, err := s.guard.SignedAt(ctx, id, tx.Account, tx.Number)
@@ -59,22 +64,13 @@ func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.O
 		}
 	}
 	for _, w := range signed {
+		if !w.Live {
+			continue
+		}
 		list = append(list, signguard.Outcome{
-			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Paid: tx.OK && does(did, w.Digest),
+			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Paid: tx.OK && did.Is(w.Digest, w.PaymentID),
 			Receive: strings.HasPrefix(w.Digest, string(chain.Receive)+"|"),
 		})
 	}
 	return list, nil
-}
-
-// does tells whether a transaction is what was signed: its digest without the purpose, which no block shows. A sweep may have brought less.
-func does(did chain.Outgoing, digest string) bool {
-	purpose, rest, _ := strings.Cut(digest, "|")
-	switch chain.Purpose(purpose) {
-	case chain.Receive:
-		return did.Source != "" && strings.HasSuffix(rest, "|"+did.Source)
-	case chain.Sweep:
-		return strings.HasPrefix(rest, fmt.Sprintf("%s|%s|", did.Asset, did.To))
-	}
-	return rest == fmt.Sprintf("%s|%s|%s|%s|", did.Asset, did.To, did.Amount, did.Label)
 }

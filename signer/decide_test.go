@@ -100,7 +100,7 @@ func TestNoOtherLineHasIt(t *testing.T) {
 	tip, err := w.vite.AccountHead(t.Context(), w.vite.Address("hot"))
 	require.NoError(t, err)
 	pay := func(id, branch, number uint64, prev string) chain.Order {
-		o := w.order(w.vite, number, prev, w.pay(id, "payee", id)) // by their amounts blocks tell them apart
+		o := w.order(w.vite, number, prev, w.pay(id, "payee", 5)) // only the numbers that blocks carry tell them apart
 		o.Slot.Branch = branch
 		return o
 	}
@@ -119,5 +119,8 @@ func TestNoOtherLineHasIt(t *testing.T) {
 	again := pay(1, 2, tip.Next, tip.Hash)
 	w.claim("vite", again)
 	_, err = w.Signer.Sign(t.Context(), "vite", again)
+	require.NoError(t, err, "the block was the other one's")
+	paid, err := w.Authorize(t.Context(), "vite", claimOf(other))
 	require.NoError(t, err)
+	require.Equal(t, chain.RefusedClaim, paid[0].State)
 }

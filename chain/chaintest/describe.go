@@ -24,5 +24,9 @@ func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, erro
 	if t.Purpose == chain.Receive {
 		return chain.Outgoing{Source: t.Source}, nil
 	}
-	return chain.Outgoing{Asset: t.Asset, To: t.To, Amount: t.Amount, Label: t.Label}, nil
+	out := chain.Outgoing{Asset: t.Asset, To: t.To, Amount: t.Amount, Label: t.Label}
+	if c.cfg.Linked {
+		out.Payment = t.Payment
+	}
+	return out, nil
 }

@@ -18,7 +18,7 @@ func TestDescribe(t *testing.T) {
 	sent := l.deposit(t, l.payer, 900, "")
 	l.mine(t, 1)
 	want := []chain.Outgoing{
-		{Asset: chain.Asset(core.VITE.String()), To: payee.String(), Amount: chain.NewAmount(50)},
+		{Asset: chain.Asset(core.VITE.String()), To: payee.String(), Amount: chain.NewAmount(50), Payment: 1},
 		{Source: sent.String()},
 	}
 	for i, pay := range []chain.Payment{l.credit(1, payee, 50), {ID: 2, Purpose: chain.Receive, Source: sent.String()}} {

@@ -143,5 +143,9 @@ func describe(ctx context.Context, nc *client.Client, hash core.Hash) (chain.Out
 	if b.BlockType != core.SendCall {
 		return chain.Outgoing{Asset: chain.Asset(b.TokenID.String())}, nil
 	}
-	return chain.Outgoing{Asset: chain.Asset(b.TokenID.String()), To: b.ToAddress.String(), Amount: chain.AmountOf(&b.Amount)}, nil
+	out := chain.Outgoing{Asset: chain.Asset(b.TokenID.String()), To: b.ToAddress.String(), Amount: chain.AmountOf(&b.Amount)}
+	if data, err := DecodePaymentData(b.Data); err == nil {
+		out.Payment = data.ID
+	}
+	return out, nil
 }

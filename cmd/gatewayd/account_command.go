@@ -131,6 +131,9 @@ func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
 	default:
 		fmt.Fprintf(w, "  moved %s to %s %s\n", cfg.InWholeUnits(f.Amount+" "+f.Asset), f.To, f.Label)
 	}
+	if f.Signed != "" {
+		fmt.Fprintf(w, "  was signed for %s\n", f.Signed)
+	}
 	switch {
 	case f.Cold != "":
 		fmt.Fprintln(w, "  went to the cold address: resume settles it as cold money")
@@ -183,8 +186,8 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 func accountSettleCommand(w streams, config *string) *cobra.Command {
 	return recoveryCommand(config, &cobra.Command{
 		Use: "settle CHAIN ADDRESS", Short: "Settle every unknown transaction of a stopped account that is exactly what an unpaid payment asks for", Args: cobra.ExactArgs(2),
-		Long: "Settle every unknown final transaction of a stopped account to the oldest unpaid payment that asks for exactly what it did.\n" +
-			"Read `gatewayd account show` first: it says which that will be.",
+		Long: "Settle every unknown final transaction of a stopped account to the unpaid payment that it was signed for, as the sign-guard knows. Where that does not\n" +
+			"tell, the oldest that asks for exactly what it did is taken. Read `gatewayd account show` first: it says which that will be.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		id, err := r.OwnAccount(ctx, args[0], args[1])
 		if err != nil {
@@ -195,7 +198,11 @@ func accountSettleCommand(w streams, config *string) *cobra.Command {
 			return err
 		}
 		for _, s := range done {
-			fmt.Fprintf(w.stdout, "Payment %d is paid by %s\n", s.Payment, s.Tx)
+			how := "which was signed for it"
+			if !s.Signed {
+				how = "as the oldest alike: the sign-guard does not tell"
+			}
+			fmt.Fprintf(w.stdout, "Payment %d is paid by %s, %s\n", s.Payment, s.Tx, how)
 		}
 		fmt.Fprintf(w.stdout, "%d settled.\n", len(done))
 		return unread(ctx, r, id, args[1])

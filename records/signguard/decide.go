@@ -10,14 +10,16 @@ import (
 
 // Signed is what was signed at a number, in one of an account's lines.
 type Signed struct {
-	Branch    uint64 `db:"lineage"`
-	Digest    string `db:"digest"`
-	PaymentID uint64 `db:"payment_id"`
+	Branch    uint64 `json:"branch" db:"lineage"`
+	Digest    string `json:"digest" db:"digest"`
+	PaymentID uint64 `json:"payment" db:"payment_id"`
+	Cause     string `json:"cause" db:"cause"` // empty: it pays nobody, or was signed before there were authorizations
+	Live      bool   `json:"live" db:"live"`   // not decided
 }
 
-// SignedAt answers what was signed at a number of an account and is not decided.
+// SignedAt answers what was signed at a number of an account, whatever became of it.
 func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []Signed, err error) {
-	err = g.db.all(ctx, &list, `SELECT lineage, digest, payment_id FROM guard WHERE chain = ? AND account = ? AND number = ? AND live = 1`,
+	err = g.db.all(ctx, &list, `SELECT lineage, digest, payment_id, cause, live FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage`,
 		string(id), account, number)
 	if err != nil {
 		return nil, fmt.Errorf("asking the sign-guard what was signed at %d of %s on %s: %w", number, account, id, err)

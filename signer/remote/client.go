@@ -213,6 +213,12 @@ func (c *Client) First(ctx context.Context, id chain.ID, account string) (number
 	return answer.Number, answer.Known, err
 }
 
+// SignedAt is signer.Signer's.
+func (c *Client) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []signguard.Signed, err error) {
+	err = c.call(ctx, callTime, &list, "signedAt", id, account, number)
+	return list, err
+}
+
 // Release is signer.Signer's.
 func (c *Client) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	return c.call(ctx, callTime, nil, "release", id, account, next)

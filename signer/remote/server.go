@@ -138,6 +138,11 @@ func (a *api) First(ctx context.Context, id chain.ID, account string) (next, err
 	return next{Number: number, Known: known}, wired(err)
 }
 
+func (a *api) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
+	list, err := a.signer.SignedAt(ctx, id, account, number)
+	return list, wired(err)
+}
+
 func (a *api) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	return wired(a.signer.Release(ctx, id, account, next))
 }

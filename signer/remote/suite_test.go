@@ -31,6 +31,7 @@ type service interface {
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
+	SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
 	GiveLabel(ctx context.Context, b signguard.Binding) error
@@ -283,6 +284,13 @@ func (w *world) testGuard() {
 	first, known, err := w.First(ctx, "eth", hot)
 	require.NoError(t, err)
 	require.Equal(t, []any{uint64(4), true}, []any{first, known})
+
+	at, err := w.SignedAt(ctx, "eth", hot, 5)
+	require.NoError(t, err)
+	require.Equal(t, []signguard.Signed{{Digest: signer.Digest(w.order(5, 2, "payee", 5).Payment), PaymentID: 2, Cause: "transfer|vite|transfer 2", Live: true}}, at)
+	at, err = w.SignedAt(ctx, "eth", hot, 6)
+	require.NoError(t, err)
+	require.Empty(t, at)
 
 	_, err = w.sign(w.order(6, 1, "payee", 5))
 	require.ErrorIs(t, err, signguard.ErrRefused, "the payment has a slot")

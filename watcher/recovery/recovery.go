@@ -14,6 +14,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // ErrNothingToDo says that an operator's order does not fit the record's state.
@@ -35,6 +36,7 @@ type store interface {
 type Guard interface {
 	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
+	SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 }
 
@@ -102,9 +104,11 @@ func (s Position) resumption() records.Resumption {
 type UnknownTx struct {
 	records.OwnTx
 	Out      chain.Outgoing
+	Signed   string            // what the sign-guard knows that it was signed for; empty where it does not tell
 	Harmless string            // why it can have paid no user, if that is so
 	Cold     string            // the token that it sent to its cold address, if it did nothing else that our records ask for
-	Pays     []records.Payment // unpaid ones that ask for exactly this, oldest first
+	Pays     []records.Payment // unpaid ones that ask for exactly this, oldest first; only what it was signed for, where the sign-guard tells
+	Known    bool              // the sign-guard knows that it was signed for them
 	Refunds  []uint64          // transfers that it would send back exactly
 	Others   []uint64          // when there are none: transfers that it would send to somebody else than their senders, as an operator may have ordered
 }
@@ -259,14 +263,23 @@ func (r *Recovery) judge(ctx context.Context, e records.OwnTx) (f UnknownTx, err
 	if f.Out, err = r.describe(ctx, e); err != nil {
 		return f, err
 	}
+	signed, err := r.trace(ctx, e, f.Out)
+	if err != nil {
+		return f, err
+	}
+	f.Signed = signed.String()
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		if f.Pays, err = r.paidBy(tx, f); err != nil {
+		alike, err := r.paidBy(tx, f)
+		if err != nil {
+			return err
+		}
+		if f.Pays, f.Known, err = signed.pick(tx, alike); err != nil {
 			return err
 		}
 		if f.Harmless, err = r.harmless(tx, f); err != nil {
 			return err
 		}
-		if f.Refunds, f.Others, err = r.refundedBy(tx, f); err == nil {
+		if f.Refunds, f.Others, err = r.refundedBy(tx, f, signed); err == nil && !signed.users() {
 			f.Cold, err = r.coldToken(tx, f)
 		}
 		return err
@@ -337,7 +350,7 @@ func fits(p records.Payment, out chain.Outgoing) bool {
 
 // refundedBy are the transfers that the transaction would send back, while neither a credit nor a refund of them is paid: to their senders, or else to
 // somebody whom an operator may have named.
-func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx) (back, others []uint64, err error) {
+func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx, signed trace) (back, others []uint64, err error) {
 	if !f.OK || f.Out.Source != "" || f.Out.Amount.IsZero() {
 		return nil, nil, nil
 	}
@@ -348,6 +361,12 @@ func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx) (back, others []uint6
 		} else if t.Amount == f.Out.Amount {
 			others = append(others, t.ID)
 		}
+	}
+	if err == nil {
+		back, err = signed.of(tx, back)
+	}
+	if err == nil {
+		others, err = signed.of(tx, others)
 	}
 	if len(back) > 0 || len(f.Pays) > 0 || f.Harmless != "" {
 		others = nil

@@ -1,9 +1,11 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -22,6 +24,10 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	if err != nil {
 		return fmt.Errorf("looking at %s: %w", hash, err)
 	}
+	signed, err := r.trace(ctx, e, out)
+	if err != nil {
+		return err
+	}
 	credited, err := r.credited(ctx, record)
 	if err == nil {
 		err = r.show(ctx, e)
@@ -30,6 +36,9 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 		return err
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
+		if fits, err := signed.of(tx, []uint64{record}); err != nil || len(fits) == 0 {
+			return cmp.Or(err, fmt.Errorf("%w: %s was signed for %s, not for record %d", ErrNothingToDo, hash, signed, record))
+		}
 		p, err := r.settles(tx, record, e, out, credited)
 		if err != nil {
 			return err
@@ -145,10 +154,11 @@ func unpaid(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) 
 type Settled struct {
 	Payment uint64
 	Tx      string
+	Signed  bool // the sign-guard knows that it was signed for this payment; otherwise it is the oldest of those alike
 }
 
-// SettleAll settles every unexplained transaction of a stopped account to the oldest unpaid payment that asks for exactly what it did.
-// Payments alike in everything are the same to their payee.
+// SettleAll settles every unexplained transaction of a stopped account to the unpaid payment that it was signed for. Where the sign-guard does not tell, it is
+// the oldest that asks for exactly what it did: payments alike in everything are the same to their payee.
 func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]Settled, error) {
 	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
@@ -160,17 +170,18 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 	var done []Settled
 	taken := map[uint64]bool{}
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
-		for _, f := range list {
-			for _, p := range f.Pays {
-				if taken[p.ID] {
+		for _, known := range []bool{true, false} { // what is known first, so that nothing else takes its payment
+			for _, f := range list {
+				i := slices.IndexFunc(f.Pays, func(p records.Payment) bool { return !taken[p.ID] })
+				if f.Known != known || i < 0 {
 					continue
 				}
-				if err := tx.SettleUnknownTx(p.ID, f.Tx); err != nil {
+				p := f.Pays[i].ID
+				if err := tx.SettleUnknownTx(p, f.Tx); err != nil {
 					return err
 				}
-				taken[p.ID] = true
-				done = append(done, Settled{p.ID, f.Tx})
-				break
+				taken[p] = true
+				done = append(done, Settled{p, f.Tx, known})
 			}
 		}
 		return nil
@@ -279,8 +290,8 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	for _, f := range list {
 		if f.Cold == "" && (f.Harmless == "" || len(f.Pays) > 0) {
-			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained: settle or accept it",
-				ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To)
+			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained%s: settle or accept it",
+				ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To, signedFor(f.Signed))
 		}
 	}
 	if err := r.show(ctx, effects(list)...); err != nil {
@@ -298,6 +309,14 @@ func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 		}
 	}
 	return nil
+}
+
+// signedFor is what a transaction was signed for, in the middle of a sentence.
+func signedFor(what string) string {
+	if what == "" {
+		return ""
+	}
+	return " (it was signed for " + what + ")"
 }
 
 // settleCold makes a transaction to the cold address a payment there, so that the books know where the money is.
