@@ -11,6 +11,7 @@ type Cause struct {
 	Height  uint64 // of the transfer's block
 	Ref     string // of the transfer, see Transfer
 	Sender  string // of the transfer
+	Mark    string // where there is no transfer: tells the payment from any other that had its number; empty for payments from before there were marks
 }
 
 // Claim asks for leave to pay from an account, before the payment is bound to a slot.
@@ -22,13 +23,18 @@ type Claim struct {
 	Approvals []Approval
 }
 
-// Key names what may be paid once on a ledger: the transfer that is credited or refunded, or a payment of ours to ourselves.
+// Key names what may be paid once on a ledger: the transfer that is credited or refunded, or a payment of ours to ourselves. Records that were restored give a
+// payment's number again, but not its mark.
 func (c Claim) Key(on ID) string {
 	p := c.Payment
 	if p.Purpose == Credit || p.Purpose == Refund {
 		return fmt.Sprintf("transfer|%s|%s", c.Cause.Chain, c.Cause.Ref)
 	}
-	return fmt.Sprintf("%s|%s|%s|%d", p.Purpose, on, c.Account, p.ID)
+	key := fmt.Sprintf("%s|%s|%s|%d", p.Purpose, on, c.Account, p.ID)
+	if c.Cause.Mark != "" {
+		key += "|" + c.Cause.Mark
+	}
+	return key
 }
 
 // Verdict is what becomes of a claim.

@@ -156,6 +156,7 @@ type Payment struct {
 	Payee      string
 	PayeeLabel string
 	Source     string // receive: hash of the send to take in
+	Mark       string // made by chance where there is no transfer: numbers come again in restored records, marks do not
 	State      PaymentState
 	Reason     string
 	Gen        int

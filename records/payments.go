@@ -1,6 +1,7 @@
 package records
 
 import (
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type paymentRow struct {
 	Payee      string        `db:"payee"`
 	PayeeLabel string        `db:"payee_label"`
 	Source     string        `db:"source"`
+	Mark       string        `db:"mark"`
 	State      string        `db:"state"`
 	Reason     string        `db:"reason"`
 	Gen        int           `db:"gen"`
@@ -30,14 +32,14 @@ type paymentRow struct {
 	ChangedAt  int64         `db:"changed_at"`
 }
 
-const paymentColumns = `id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, ` +
+const paymentColumns = `id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, mark, ` +
 	`state, reason, gen, tx, created_at, changed_at`
 
 func (r paymentRow) payment() Payment {
 	return Payment{
 		ID: r.ID, TransferID: uint64(r.TransferID.Int64), Purpose: chain.Purpose(r.Purpose), Network: r.Network, Token: r.Token,
 		Chain: chain.ID(r.Chain), Account: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Payee: r.Payee, PayeeLabel: r.PayeeLabel,
-		Source: r.Source, State: PaymentState(r.State), Reason: r.Reason, Gen: r.Gen, Tx: r.Tx,
+		Source: r.Source, Mark: r.Mark, State: PaymentState(r.State), Reason: r.Reason, Gen: r.Gen, Tx: r.Tx,
 		CreatedAt: sqlstore.FromMillis(r.CreatedAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt),
 	}
 }
@@ -85,9 +87,12 @@ func (tx *Tx) storePayment(p Payment, owner string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`, class, owner, rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?, ?, ?)`,
+	if p.TransferID == 0 {
+		p.Mark = rand.Text()
+	}
+	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`, class, owner, rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?, ?, ?)`,
 		id, sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, string(p.Purpose), p.Network, p.Token, string(p.Chain), p.Account,
-		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, string(p.State), sqlstore.Note(p.Reason), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
+		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, p.Mark, string(p.State), sqlstore.Note(p.Reason), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
 	if err != nil {
 		return 0, err
 	}

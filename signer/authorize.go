@@ -81,7 +81,7 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	case (p.Purpose == chain.Credit || p.Purpose == chain.Refund) && c.Cause.Ref == "":
 		return refusal("a " + string(p.Purpose) + " names the transfer that it answers")
 	}
-	for _, text := range []string{c.Account, string(p.Asset), p.To, p.Label, p.Source, c.Cause.Network, c.Cause.Token, c.Cause.User, string(c.Cause.Chain), c.Cause.Ref, c.Cause.Sender} {
+	for _, text := range []string{c.Account, string(p.Asset), p.To, p.Label, p.Source, c.Cause.Network, c.Cause.Token, c.Cause.User, string(c.Cause.Chain), c.Cause.Ref, c.Cause.Sender, c.Cause.Mark} {
 		if len(text) > maxText {
 			return refusal(fmt.Sprintf("a text of %d bytes is too long", len(text)))
 		}

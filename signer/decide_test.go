@@ -73,6 +73,34 @@ func TestNumbersComeAgainWhenDecided(t *testing.T) {
 	require.ErrorIs(t, w.Free(t.Context(), 1), signer.ErrRefused, "the number is the other one's now")
 }
 
+// TestMarksTellPaymentsApart: a payment between our own accounts that has the number of a paid one, in records that were restored, is another payment. The paid one
+// stays paid, and so does what was authorized before payments had marks.
+func TestMarksTellPaymentsApart(t *testing.T) {
+	w := seeing(t)
+	gas := func(id uint64, to, mark string) chain.Claim {
+		p := w.pay(id, to, 5)
+		p.Purpose = chain.Gas
+		return chain.Claim{Account: w.eth.Address("hot"), Payment: p, Cause: chain.Cause{Network: "main", Mark: mark}}
+	}
+	for number, first := range []chain.Claim{gas(7, "deposit address", "a mark"), gas(8, "deposit address", "")} {
+		require.Equal(t, states(chain.Authorized), w.verdicts(first))
+		o := w.order(w.eth, uint64(number), "", first.Payment)
+		signed, err := w.Signer.Sign(t.Context(), "eth", o)
+		require.NoError(t, err)
+		require.NoError(t, chaintest.Send(t.Context(), w.eth, chain.Attempt{Hash: signed[0].Hash, Raw: signed[0].Raw}))
+		again := gas(first.Payment.ID, "another deposit address", "another mark")
+		require.Equal(t, states(chain.LaterClaim), w.verdicts(again), "the number is the first one's as long as it is not decided")
+		w.eth.Mine(1)
+		height, _, ok := w.eth.Find(signed[0].Hash)
+		require.True(t, ok)
+		require.NoError(t, w.Decide(t.Context(), "eth", height))
+		require.Equal(t, states(chain.RefusedClaim), w.verdicts(first), "it is paid")
+		require.Equal(t, states(chain.Authorized), w.verdicts(again))
+		again.Payment.To = w.eth.Address("deposit address")
+		require.Equal(t, states(chain.Authorized), w.verdicts(again), "also to the same payee")
+	}
+}
+
 // TestVoidByAFinalBlock: what failed on its chain, or was cancelled, may be paid another way.
 func TestVoidByAFinalBlock(t *testing.T) {
 	w := seeing(t)

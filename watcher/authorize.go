@@ -98,7 +98,7 @@ func idsOf(list []records.Payment) []uint64 {
 
 // ClaimOf names a payment and the transfer that it answers, if any.
 func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
-	c := chain.Claim{Account: q.Account, Payment: order(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token}}
+	c := chain.Claim{Account: q.Account, Payment: order(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token, Mark: q.Mark}}
 	if q.TransferID != 0 {
 		c.Cause.User, c.Cause.Chain, c.Cause.Height, c.Cause.Ref = t.Owner, t.Chain, t.Height, t.Ref
 		c.Cause.Sender = t.From

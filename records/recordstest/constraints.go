@@ -134,6 +134,7 @@ func paymentBreaches() []breach {
 	return []breach{
 		{"payments_cause", insertPayment(`100, 4, 'credit'`, `'queued'`), nil},
 		{"payments_cause", insertPayment(`100, 5, 'credit'`, `'bound'`), nil},
+		{"payments_mark", `UPDATE payments SET mark = 'other' WHERE id = 4`, nil},
 		{"payments once", insertPayment(`100, 3, 'refund'`, `'queued'`), nil},
 		{"payments once", insertPayment(`100, 1, 'credit'`, `'held'`), nil},
 		{"payments gas once", insertPayment(`100, NULL, 'gas'`, `'queued'`), nil},

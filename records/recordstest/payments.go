@@ -55,6 +55,21 @@ func testPayments(t *testing.T, url string) {
 		require.Len(t, all, 2)
 		return err
 	})
+
+	// What has no transfer is told apart by its mark, which no other payment ever has, in no copy of the records.
+	marks := map[string]bool{}
+	for _, p := range []records.Payment{
+		{Purpose: chain.Sweep, Chain: Source, Account: Hot, Asset: chain.Native, Amount: chain.NewAmount(5), Payee: Hot},
+		{Purpose: chain.Sweep, Chain: Source, Account: Hot, Asset: chain.Native, Amount: chain.NewAmount(5), Payee: "0xd1", Mark: "chosen"},
+		{Purpose: chain.Gas, Chain: Source, Account: Hot, Asset: chain.Native, Amount: chain.NewAmount(5), Payee: "0xd1"},
+	} {
+		id, err := queue(r, p)
+		require.NoError(t, err)
+		marks[r.Payment(id).Mark] = true
+	}
+	require.Len(t, marks, 3)
+	require.NotContains(t, marks, "")
+	require.NotContains(t, marks, "chosen")
 }
 
 func testPaymentCauses(t *testing.T, url string) {

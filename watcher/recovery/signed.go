@@ -104,7 +104,7 @@ func keyOf(tx *records.Tx, p records.Payment) (string, error) {
 		t, err := tx.Transfer(p.TransferID)
 		return refundKey(t), err
 	}
-	c := chain.Claim{Account: p.Account, Payment: chain.Payment{ID: p.ID, Purpose: p.Purpose}}
+	c := chain.Claim{Account: p.Account, Payment: chain.Payment{ID: p.ID, Purpose: p.Purpose}, Cause: chain.Cause{Mark: p.Mark}}
 	return c.Key(p.Chain), nil
 }
 
