@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
@@ -202,7 +204,8 @@ func (d *Daemon) otherGuard(was, now string) error {
 		control.ErrOtherGuard, was, where, now)
 }
 
-// takeGuard notes the sign-guard at the beginning of a tenure. One that knows less than the records have seen of it stops every account that pays.
+// takeGuard notes the sign-guard at the beginning of a tenure. One that knows less than the records have seen of it stops every account that pays, and one that
+// lacks signatures of theirs the accounts that these are of.
 func (d *Daemon) takeGuard(ctx context.Context) error {
 	now, err := d.signer.Identity(ctx)
 	if err != nil {
@@ -211,9 +214,20 @@ func (d *Daemon) takeGuard(ctx context.Context) error {
 	if err := d.checkGuard(ctx, d.Store, now); err != nil {
 		return err
 	}
+	ends, err := d.signedEnds(ctx)
+	if err != nil {
+		return err
+	}
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
 		was, found, err := control.GuardOf(tx)
-		if err != nil || !found || now.Commits >= was.Commits {
+		if err != nil {
+			return err
+		}
+		if !found || now.Commits >= was.Commits {
+			halted, err := control.HaltLacking(tx, ends)
+			for _, a := range halted {
+				d.log.WithFields(logrus.Fields{"chain": a.Chain, "account": a.Account}).Error("account halted, an operator must look: " + a.Why)
+			}
 			return errors.Join(err, control.NoteGuard(tx, control.Guard(now)))
 		}
 		why := fmt.Sprintf("the sign-guard is older than these records: it knows %d commits of %d", now.Commits, was.Commits)
@@ -221,6 +235,29 @@ func (d *Daemon) takeGuard(ctx context.Context) error {
 		d.log.WithField("accounts", len(halted)).Error(why + ": every account that pays is stopped")
 		return err
 	})
+}
+
+// signedEnds asks the signer where the signatures of each account that pays end.
+func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error) {
+	var accounts []records.Account
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		for _, id := range d.Config.ChainIDs() {
+			some, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			if err != nil {
+				return err
+			}
+			accounts = append(accounts, some...)
+		}
+		return nil
+	})
+	for _, a := range accounts {
+		e := control.End{Account: a}
+		if err == nil {
+			e.Branch, e.Number, e.Known, err = d.signer.Next(ctx, a.Chain, a.Account)
+		}
+		ends = append(ends, e)
+	}
+	return ends, err
 }
 
 // seeGuard is how the monitor asks whether the signer is there.

@@ -25,6 +25,19 @@ type payer struct {
 
 	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
 	short   map[string]bool   // accounts that had too little coin for fees when they last tried
+	ends    map[signedBy]end  // where the sign-guard said last that an account's signatures end: an older one says less
+}
+
+type signedBy struct {
+	chain   chain.ID
+	account string
+}
+
+// end is a branch and the number after the highest that was signed in it.
+type end struct{ branch, number uint64 }
+
+func (e end) before(other end) bool {
+	return e.branch < other.branch || e.branch == other.branch && e.number < other.number
 }
 
 // round works through the accounts that have something to pay, one after the other.
@@ -227,16 +240,33 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 	return slots, err
 }
 
-// signedMore says what the sign-guard knows of an account and our records do not.
+// signedMore says what the sign-guard knows of an account and our records do not, or what it has forgotten since it was last asked.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
 	lineage, number, signed, err := p.Signer.Next(ctx, a.Chain, a.Account)
-	if err != nil || !signed || !endsBefore(a, lineage, number) {
+	if err != nil {
 		return "", err
+	}
+	by, now := signedBy{a.Chain, a.Account}, end{lineage, number}
+	was := p.ends[by]
+	p.ends[by] = now
+	if now.before(was) {
+		return fmt.Sprintf("the sign-guard knew signatures up to %d/%d, and knows only those up to %d/%d now: an older one was put in its place", was.branch, was.number, lineage, number), nil
+	}
+	if !signed || !endsBefore(a, lineage, number) {
+		return "", nil
 	}
 	if a, err = p.again(ctx, a); err != nil || !endsBefore(a, lineage, number) {
 		return "", err
 	}
 	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Branch, a.Next), nil
+}
+
+// signed notes that the sign-guard has passed a slot.
+func (p *payer) signed(at chain.Slot) {
+	by, now := signedBy{p.id, at.Account}, end{at.Branch, at.Nonce + 1}
+	if p.ends[by].before(now) {
+		p.ends[by] = now
+	}
 }
 
 // endsBefore tells whether the records of an account end before a signature of it.

@@ -15,11 +15,16 @@ import (
 // desk is the operator's program beside the daemon.
 func (r *rig) desk() *recovery.Recovery {
 	r.t.Helper()
+	return r.deskWith(r.guard)
+}
+
+func (r *rig) deskWith(g recovery.Guard) *recovery.Recovery {
+	r.t.Helper()
 	parts := r.parts
 	parts.Signer = nil // an operator's command signs nothing
 	w, err := New(Config{}, parts)
 	require.NoError(r.t, err)
-	return w.Recovery(r.guard)
+	return w.Recovery(g)
 }
 
 // foreign is the one unexplained transaction of an account.

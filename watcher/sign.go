@@ -166,6 +166,7 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 	for i, tx := range signed {
 		r, kind := ready[i], records.AttemptPay
 		r.done(nil)
+		p.signed(r.at)
 		if len(r.prev) > 0 {
 			kind = records.AttemptReplace
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
+	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/records/signguard"
 )
 
 // guardSeen is the sign-guard as the records of a victim have last seen it.
@@ -71,4 +75,105 @@ func TestOlderGuardStopsWhatPays(t *testing.T) {
 	})
 	v.serve(t)
 	require.Empty(t, v.accounts(t))
+}
+
+// guardFiles are the files of a victim's sign-guard.
+func (v *victim) guardFiles(t *testing.T) (files map[string][]byte) {
+	t.Helper()
+	files = map[string][]byte{}
+	paths, err := filepath.Glob(filepath.Join(v.dir, "guard.db*"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		files[path], err = os.ReadFile(path)
+		require.NoError(t, err)
+	}
+	return files
+}
+
+// TestOlderGuardOfACommit: a sign-guard that lacks only what the records did not see yet is told apart by the signatures that it lacks. It stops the accounts of
+// these and no other, and each goes on when an operator has looked at it.
+func TestOlderGuardOfACommit(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t, "--period", "200ms")
+	v.serve(t)
+	v.kill(t)
+	backup := v.guardFiles(t)
+	older, err := signguard.Open(filepath.Join(v.dir, "guard.db"))
+	require.NoError(t, err)
+	known, err := older.Identity(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, older.Close())
+	v.start(t)
+	awaited(t, v.dir)
+	ends := v.signedEnds(t)
+	v.serve(t)
+	lacks := map[string]bool{}
+	for account, now := range v.signedEnds(t) {
+		if now != ends[account] {
+			lacks[account] = true
+		}
+	}
+	require.NotEmpty(t, lacks)
+	v.kill(t)
+	for path := range v.guardFiles(t) {
+		require.NoError(t, os.Remove(path))
+	}
+	for path, text := range backup {
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+	}
+	v.forgetCommits(t, known.Commits)
+
+	v.start(t)
+	waitFor(t, "it is noticed", func() bool { return len(v.accounts(t)) > 0 }) // of all at once
+	stopped := map[string]bool{}
+	for _, a := range v.accounts(t) {
+		stopped[a.Address] = true
+		require.Contains(t, a.Why, "the sign-guard is older than these records: of the signatures up to", a.Address)
+	}
+	require.Equal(t, lacks, stopped)
+	waitFor(t, "each goes on by order", func() bool {
+		for _, a := range v.accounts(t) {
+			if _, err := v.operator(t, "account", "resume", a.Chain, a.Address); err != nil {
+				t.Logf("%s: %s", a.Address, strings.TrimSpace(err.Error())) // something of it moves
+			}
+		}
+		return len(v.accounts(t)) == 0
+	})
+	v.serve(t)
+	v.kill(t)
+	v.start(t)
+	awaited(t, v.dir)
+	require.Empty(t, v.accounts(t), "it is told once")
+}
+
+// signedEnds are where the signatures of the accounts end, as the sign-guard knows.
+func (v *victim) signedEnds(t *testing.T) (ends map[string]string) {
+	t.Helper()
+	out, err := v.operator(t, "account", "list", "--json")
+	require.NoError(t, err)
+	var list []operator.AccountRow
+	require.NoError(t, json.Unmarshal([]byte(out), &list), out)
+	ends = map[string]string{}
+	for _, a := range list {
+		ends[a.Address] = a.Signed
+	}
+	return ends
+}
+
+// forgetCommits has the records of a victim that was killed as if they had seen no more of the sign-guard than so many commits.
+func (v *victim) forgetCommits(t *testing.T, commits uint64) {
+	t.Helper()
+	cfg, err := config.Load(filepath.Join(v.dir, "config.yaml"))
+	require.NoError(t, err)
+	store, err := records.OpenExisting(t.Context(), cfg.Database)
+	require.NoError(t, err)
+	defer store.Close()
+	require.NoError(t, store.Update(t.Context(), func(tx *records.Tx) error {
+		g, _, err := control.GuardOf(tx)
+		require.NoError(t, err)
+		require.Greater(t, g.Commits, commits)
+		_, err = tx.SQL().Exec(`UPDATE meta SET value = replace(value, ?, ?) WHERE key = 'sign_guard'`, fmt.Sprintf(`"commits":%d`, g.Commits), fmt.Sprintf(`"commits":%d`, commits))
+		return err
+	}))
+	require.Equal(t, commits, v.guardSeen(t).Commits)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -65,13 +66,113 @@ func AdoptGuard(tx *records.Tx, now Guard, chains []chain.ID, why string) (halte
 			halted = append(halted, a)
 		}
 	}
+	if err := noteLacking(tx, halted); err != nil {
+		return nil, err
+	}
 	return halted, setGuard(tx, now)
 }
 
-func setGuard(tx *records.Tx, g Guard) error {
-	text, err := json.Marshal(g)
+// End is where the signatures of an account end, as its sign-guard knows.
+type End struct {
+	Account records.Account
+	Branch  uint64
+	Number  uint64 // after the highest in the branch
+	Known   bool   // it has signed at all
+}
+
+// lackingKey names what the sign-guard need not know any more: by branch of an account, the number below which operators have looked at what it lacks, or are to.
+const lackingKey = "sign_guard_lacks"
+
+// HaltLacking halts the accounts of which the records have signatures that the sign-guard lacks, and answers them: it is older than these records, however few
+// its commits are behind. What it lacks is told once; when an operator has let the account go on, only more than that halts it again.
+func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err error) {
+	told, err := lacking(tx)
+	if err != nil {
+		return nil, err
+	}
+	still := map[string]uint64{}
+	for _, e := range ends {
+		a, err := tx.Account(e.Account.Chain, e.Account.Account)
+		if err != nil {
+			return nil, err
+		}
+		signed, err := signedTo(tx, a)
+		if err != nil {
+			return nil, err
+		}
+		if signed == 0 || e.Known && (e.Branch > a.Branch || e.Branch == a.Branch && e.Number >= signed) {
+			continue
+		}
+		still[branchOf(a)] = signed
+		if told[branchOf(a)] >= signed {
+			continue
+		}
+		knows := "none of it"
+		if e.Known {
+			knows = fmt.Sprintf("those up to %d/%d", e.Branch, e.Number)
+		}
+		a.State, a.Why = records.AccountHalted, fmt.Sprintf("the sign-guard is older than these records: of the signatures up to %d/%d it knows %s", a.Branch, signed, knows)
+		if err := tx.SetAccountState(a.Chain, a.Account, a.State, a.Why); err != nil {
+			return nil, err
+		}
+		halted = append(halted, a)
+	}
+	if maps.Equal(told, still) {
+		return halted, nil
+	}
+	return halted, setMeta(tx, lackingKey, still)
+}
+
+func branchOf(a records.Account) string { return fmt.Sprintf("%s %s %d", a.Chain, a.Account, a.Branch) }
+
+// signedTo is the number after the highest that the records have a signature of in an account's branch, since it was adopted; 0 for none.
+func signedTo(tx *records.Tx, a records.Account) (next uint64, err error) {
+	var number uint64
+	found, err := tx.SQL().Get(&number, `SELECT number FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number >= ? ORDER BY number DESC LIMIT 1`,
+		string(a.Chain), a.Account, a.Branch, a.Base)
+	if err != nil {
+		return 0, fmt.Errorf("reading where the signatures of %s on %s end: %w", a.Account, a.Chain, err)
+	}
+	if !found {
+		return 0, nil
+	}
+	return number + 1, nil
+}
+
+// noteLacking takes all that accounts have signed as lacking: they are halted for it.
+func noteLacking(tx *records.Tx, accounts []records.Account) error {
+	all := map[string]uint64{}
+	for _, a := range accounts {
+		signed, err := signedTo(tx, a)
+		if err != nil {
+			return err
+		}
+		if signed > 0 {
+			all[branchOf(a)] = signed
+		}
+	}
+	return setMeta(tx, lackingKey, all)
+}
+
+func lacking(tx *records.Tx) (told map[string]uint64, err error) {
+	var text string
+	told = map[string]uint64{}
+	found, err := tx.SQL().Get(&text, `SELECT value FROM meta WHERE key = ?`, lackingKey)
+	if err == nil && found {
+		err = json.Unmarshal([]byte(text), &told)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what the sign-guard lacks: %w", err)
+	}
+	return told, nil
+}
+
+func setGuard(tx *records.Tx, g Guard) error { return setMeta(tx, guardKey, g) }
+
+func setMeta(tx *records.Tx, key string, value any) error {
+	text, err := json.Marshal(value)
 	if err == nil {
-		_, err = tx.SQL().Exec(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, guardKey, string(text))
+		_, err = tx.SQL().Exec(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, string(text))
 	}
 	if err != nil {
 		return fmt.Errorf("noting the sign-guard: %w", err)

@@ -136,6 +136,55 @@ func testGuards(t *testing.T, url string) {
 	})
 }
 
+// testLackingGuards: a sign-guard that lacks signatures of an account halts that account, once, and no other.
+func testLackingGuards(t *testing.T, url string) {
+	r := newRig(t, url)
+	for range 3 {
+		_, id := r.Owe(records.Deposit, 500)
+		r.Sign(r.Bind(id), records.AttemptPay)
+	}
+	_, id := r.Owe(records.Deposit, 500)
+	r.Bind(id) // nothing is signed there
+	account := func(id chain.ID, of string) (a records.Account) {
+		r.See(func(tx *records.Tx) (err error) { a, err = tx.Account(id, of); return err })
+		return a
+	}
+	gateway, hot := account(Exchange, Gateway), account(Source, Hot)
+	halted := func(branch, number uint64, known bool) (list []string) {
+		r.Do(func(tx *records.Tx) error {
+			some, err := control.HaltLacking(tx, []control.End{{Account: gateway, Branch: branch, Number: number, Known: known}, {Account: hot}})
+			for _, a := range some {
+				list = append(list, a.Account)
+				require.Contains(t, a.Why, "the sign-guard is older than these records")
+			}
+			return err
+		})
+		return list
+	}
+	end := gateway.Next - 1
+	require.Empty(t, halted(gateway.Branch, end, true))
+	require.Empty(t, halted(gateway.Branch, end+1, true), "a signature that the records do not have is another story")
+	require.Empty(t, halted(gateway.Branch+1, 3, true), "so is a newer branch")
+	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end-1, true))
+	require.Equal(t, records.AccountHalted, account(Exchange, Gateway).State)
+	require.Equal(t, records.AccountOK, account(Source, Hot).State)
+
+	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	require.Empty(t, halted(gateway.Branch, end-1, true), "it was told")
+	require.Empty(t, halted(gateway.Branch, end, true))
+	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end-1, true), "it knew that once more")
+	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	_, id = r.Owe(records.Deposit, 500)
+	r.Sign(r.Bind(id), records.AttemptPay)
+	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end, true), "it lacks a newer one")
+
+	r.Do(func(tx *records.Tx) error {
+		_, err := control.AdoptGuard(tx, control.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
+		return err
+	})
+	require.Empty(t, halted(0, 0, false), "what an adopted one lacks was told")
+}
+
 // testReloads: an order to read the configuration again is open until it is ended, once; what was done last is what the daemon works by.
 func testReloads(t *testing.T, url string) {
 	r := newRig(t, url)
