@@ -126,12 +126,18 @@ func TestRestoredUnderLoad(t *testing.T) {
 // forgotten by it, as docs/operations.md says.
 func (l *lossy) known(t *testing.T, seed uint64) (crowd []*patient, alive context.Context, stop func()) {
 	t.Helper()
+	return l.knownFor(t, seed, 8*time.Minute)
+}
+
+// knownFor is known for so long at most.
+func (l *lossy) knownFor(t *testing.T, seed uint64, most time.Duration) (crowd []*patient, alive context.Context, stop func()) {
+	t.Helper()
 	crowd = gather(t, l.victim, 4, seed)
 	for _, u := range crowd {
 		var info devnet.DepositInfo
 		require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info))
 	}
-	patience, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	patience, cancel := context.WithTimeout(t.Context(), most)
 	t.Cleanup(cancel)
 	alive, end := context.WithCancel(patience)
 	g, alive := errgroup.WithContext(alive)
@@ -156,9 +162,12 @@ func (l *lossy) idle(t *testing.T) bool {
 }
 
 // work lets users and daemon be for two to six seconds.
-func (l *lossy) work(ctx context.Context, rng *rand.Rand) {
+func (l *lossy) work(ctx context.Context, rng *rand.Rand) { l.workFor(ctx, rng, 4*time.Second) }
+
+// workFor lets users and daemon be for half to three halves of a time.
+func (l *lossy) workFor(ctx context.Context, rng *rand.Rand, about time.Duration) {
 	select {
-	case <-time.After(2*time.Second + time.Duration(rng.Int64N(int64(4*time.Second)))):
+	case <-time.After(about/2 + time.Duration(rng.Int64N(int64(about)))):
 	case <-ctx.Done():
 	}
 }

@@ -6,16 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
 	"gatewayd/operator"
-	"gatewayd/signer/remote"
 )
 
 // timesOf is how often something is done: a few times, or as often as the environment says.
@@ -26,37 +25,44 @@ func timesOf(t *testing.T, variable string, few int) int {
 	return n
 }
 
-// commits is how much the sign-guard of a signer that runs has done.
-func (s *signerProcess) commits(t *testing.T) uint64 {
-	t.Helper()
-	client, err := remote.Dial(remote.Target{URL: "unix:" + s.socket})
-	require.NoError(t, err)
-	defer client.Close()
-	id, err := client.Identity(t.Context())
-	require.NoError(t, err)
-	return id.Commits
-}
-
-// numbers are those that the records give next, of each account.
-func (l *lossy) numbers(t *testing.T) (list []uint64) {
+// standing is where each account stands, by its address.
+func (l *lossy) standing(t *testing.T) map[string]operator.AccountRow {
 	t.Helper()
 	out, err := l.operator(t, "account", "list", "--json")
 	require.NoError(t, err)
 	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
+	list := map[string]operator.AccountRow{}
 	for _, a := range rows {
-		list = append(list, a.Next)
+		list[a.Address] = a
 	}
 	return list
 }
 
-// restoreGuard has an old sign-guard beside newer records: the daemon has seen more of it than it knows.
+// sentBeyond tells whether a ledger shows a transaction of ours that the sign-guard had not signed when accounts stood so: the records have stored it before.
+func (l *lossy) sentBeyond(t *testing.T, known map[string]operator.AccountRow) bool {
+	t.Helper()
+	for address, a := range l.standing(t) {
+		var signed uint64
+		if _, number, ok := strings.Cut(known[address].Signed, "/"); ok {
+			var err error
+			signed, err = strconv.ParseUint(number, 10, 64)
+			require.NoError(t, err)
+		}
+		if a.Ledger > max(signed, known[address].Ledger) {
+			return true
+		}
+	}
+	return false
+}
+
+// restoreGuard has an old sign-guard beside newer records, which may have seen no more commits of the sign-guard than it knows: they have signatures that it lacks.
 func (l *lossy) restoreGuard(t *testing.T, backup string, work func()) {
 	t.Helper()
 	mustRun(t, "signer", "backup", "-c", l.signer.config, backup)
-	known := l.signer.commits(t)
+	known := l.standing(t)
 	work()
-	waitFor(t, "the records have seen the sign-guard go on", func() bool { return l.guardSeen(t).Commits > known+10 })
+	waitFor(t, "something is signed and sent since", func() bool { return l.sentBeyond(t, known) })
 	l.kill(t)
 	l.signer.kill(t)
 	require.Contains(t, mustRun(t, "restore", "-c", l.signer.config, backup, "--replace", "--older-guard"), "put back: "+filepath.Join(l.signer.data, "guard.db"))
@@ -68,9 +74,9 @@ func (l *lossy) restoreGuard(t *testing.T, backup string, work func()) {
 func (l *lossy) restoreRecords(t *testing.T, backup string, work func()) {
 	t.Helper()
 	l.mustProgram(t, "backup", backup)
-	known := l.numbers(t)
+	known := l.standing(t)
 	work()
-	waitFor(t, "something is signed since", func() bool { return !slices.Equal(l.numbers(t), known) })
+	waitFor(t, "something is signed and sent since", func() bool { return l.sentBeyond(t, known) })
 	l.kill(t)
 	require.Contains(t, l.mustProgram(t, "restore", backup, "--replace"), "put back: "+filepath.Join(l.data, "records.db"))
 	l.start(t)
@@ -97,10 +103,10 @@ func TestRestoredBesideASigner(t *testing.T) {
 	s.start(t)
 	l.start(t)
 	t.Cleanup(func() { l.kill(t) })
-	crowd, alive, stop := l.known(t, seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	work := func() { l.work(alive, rng) }
 	records, guards := timesOf(t, "GATEWAYD_RESTORES", 2), timesOf(t, "GATEWAYD_GUARD_RESTORES", 1)
+	crowd, alive, stop := l.knownFor(t, seed, time.Duration(8+records+guards)*time.Minute)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	work := func() { l.workFor(alive, rng, time.Second) }
 	for round := 0; records+guards > 0; round++ {
 		backup := filepath.Join(t.TempDir(), strconv.Itoa(round)+".tar")
 		older := rng.IntN(records+guards) < guards
