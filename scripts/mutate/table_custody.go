@@ -4,7 +4,8 @@ package main
 func custodyRules() []mutant {
 	claims := suite{"./signer/cause", "^(TestAlteredClaims|TestTransfersThatProveNothing|TestDepthIsTheSigners|TestThiefGetsNothing)$"}
 	leave := suite{"./signer", "^(TestNothingIsSignedWithoutAuthorization|TestCausesAreAuthorizedOnce|TestNumbersOfPaymentsComeAgain|TestMalformedClaims|TestChecksRunInOrder)$"}
-	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestAddressesAreOurs)$"}
+	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestMarksTellPaymentsApart|TestAddressesAreOurs)$"}
+	settles := suite{"./watcher", "^(TestSettlesWhatWasSigned|TestSettlesNobodyElses|TestGuardThatForgets)$"}
 	bound := suite{"./records/signguard", "^(TestBindings|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
@@ -22,6 +23,10 @@ func custodyRules() []mutant {
 		{name: "custody: released by evidence", rule: "the daemon's word releases nothing", file: "signer/signer.go", old: "if s.ledgers != nil {\n\t\treturn nil\n\t}\n\treturn s.guard.Release", new: "return s.guard.Release", suite: decides},
 		{name: "custody: cancellations end", rule: "nothing is cancelled where nothing was signed", file: "signer/signer.go", old: "if err == nil && o.Slot.Nonce >= next {", new: "if false {", suite: claims},
 		{name: "custody: what was done counts", rule: "a transaction pays what it says", file: "signer/decide.go", old: "Paid: tx.OK && did.Is(w.Digest, w.PaymentID)", new: "Paid: tx.OK && (true || did.Is(w.Digest, w.PaymentID))", suite: decides},
+		{name: "custody: marks tell payments apart", rule: "a payment of ours to ourselves is not another one that had its number", file: "chain/authorization.go", old: "if c.Cause.Mark != \"\" {", new: "if false {", suite: decides},
+		{name: "custody: settled as it was signed", rule: "a transaction settles the payment that it was signed for", file: "watcher/recovery/signed.go", old: "if slices.ContainsFunc(s, func(one signguard.Signed) bool {\n\t\t\treturn one.Cause == key", new: "if slices.ContainsFunc(s, func(one signguard.Signed) bool {\n\t\t\treturn one.Cause != \"\"", suite: settles},
+		{name: "custody: settled for nobody else", rule: "what was signed for another transfer settles no payment alike", file: "watcher/recovery/signed.go", old: "case !s.exact():\n\t\treturn alike, false, nil", new: "default:\n\t\treturn alike, false, nil", suite: settles},
+		{name: "custody: a sign-guard forgets nothing", rule: "a sign-guard that knows less than before stops the account", file: "watcher/payer.go", old: "if now.before(was) {", new: "if false {", suite: settles},
 		{name: "custody: addresses are ours", rule: "only addresses of our keys are given out", file: "signer/bind.go", old: "if b.Address != ours {", new: "if false {", suite: decides},
 		{name: "custody: a label counts from then on", rule: "nothing that came before counts for a label", file: pay, old: "case t.height < b.Since:", new: "case false:", suite: claims},
 		{name: "custody: a label is one user's", rule: "a binding is written once", file: bindings, old: "case found && known.User == b.User && known.Chain == b.Chain:\n\t\treturn nil", new: "case found && known.Chain == b.Chain:\n\t\treturn nil", suite: bound},
