@@ -84,11 +84,14 @@ func unheard() *Operators { return &Operators{Metrics: metrics.New("."), bridge:
 // takeAgain is how often an address in use is tried again.
 const takeAgain = time.Second
 
+// Serve listens until ctx ends.
+func (o *Operators) Serve(ctx context.Context) error { return o.server.Run(ctx) }
+
 // Run listens until ctx ends. An address that another process has, such as the daemon that this one stands by for, is waited for: money does
 // not wait for that.
 func (o *Operators) Run(ctx context.Context) error {
 	for told := false; ; told = true {
-		err := o.server.Run(ctx)
+		err := o.Serve(ctx)
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return err
 		}

@@ -146,7 +146,12 @@ func (d *Env) Run(ctx context.Context) error {
 	if d.openAPI != nil {
 		g.Go(func() error { return d.serveAPI(ctx) })
 	}
-	g.Go(func() error { return d.told.Run(ctx) })
+	g.Go(func() error {
+		if err := d.told.Serve(ctx); err != nil {
+			return fmt.Errorf("%w (is another `gatewayd dev` running? choose --operators)", err)
+		}
+		return nil
+	})
 	g.Go(func() error { return d.Daemon.Run(ctx) })
 	return g.Wait()
 }

@@ -11,7 +11,7 @@ raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
 both=(./watcher/...)
 
 # events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests and the
-# drill, which wait for blocks most of their time, run beside all others, which run one package after the other.
+# drill, which wait for blocks most of their time, run beside all others, which run one package after the other; four of the programs' at a time.
 events() {
 	local tests=(go test -json -count=1 -timeout 80m) code=0 beside=() at
 	if [ $# -gt 0 ]; then
@@ -20,7 +20,7 @@ events() {
 	fi
 	"${tests[@]}" ./devnet/drill >build/drill.json &
 	beside+=($!)
-	"${tests[@]}" -p 1 ./cmd/... >build/programs.json &
+	"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json &
 	beside+=($!)
 	# shellcheck disable=SC2046
 	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./devnet/drill)) || code=1

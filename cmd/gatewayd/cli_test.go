@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,9 @@ import (
 //	$SOURCE, $EXCHANGE   its nodes
 //	$USDT      the contract of USDT on the source chain
 //	$HEALTH    the daemon's health address
+//	$TAKEN     host and port that the gateway listens on
 //	$DEPOSIT, $WITHDRAWAL, $REFUSED, $STRAY   hashes of records
+//	$FUNDING   number of a record of the operators' own money
 //	$SHORT, $SHOWN   the beginning of $DEPOSIT, and what a table shows of it
 //	$PAYEE     whom the withdrawal paid
 //	$PRIMARY   first address of everybody's mnemonic
@@ -43,11 +46,12 @@ func TestScripts(t *testing.T) {
 	primary, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
 	u := r.customer(t, "USDT")
-	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": devnet.RootOf(r.Info.Gateway) + "/health", "PRIMARY": primary}
+	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": devnet.RootOf(r.Info.Gateway) + "/health", "TAKEN": strings.TrimPrefix(devnet.RootOf(r.Info.Gateway), "http://"), "PRIMARY": primary}
 	example, err := filepath.Abs("../../config.example.yaml")
 	require.NoError(t, err)
 	vars["EXAMPLE"], vars["SOURCE"], vars["EXCHANGE"], vars["USDT"] = example, r.Info.Source, r.Info.Exchange, u.Token.Asset
 	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
+	vars["FUNDING"] = strconv.FormatUint(r.listed(t, "--direction", "funding")[0].ID, 10)
 	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
 	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.Times(5))
 	refused, err := u.SendToGateway(t.Context(), gatewayOf(t, u), u.Times(3), nil)

@@ -43,7 +43,7 @@ func newVictim(t *testing.T, args ...string) *victim {
 
 // devArgs run `gatewayd dev` in a directory, at addresses of the system's choice.
 func devArgs(dir string, more ...string) []string {
-	return append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0", "--market=false"}, more...)
+	return append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0", "--operators", "127.0.0.1:0", "--market=false"}, more...)
 }
 
 func (v *victim) start(t *testing.T) {
