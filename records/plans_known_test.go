@@ -22,6 +22,8 @@ var excuses = []excuse{
 	{by: "books.Breaches", with: "FROM history WHERE seq > ", why: "reads what is new since the last check, ten thousand lines at most"},
 	{by: "watch.(*Watch).Owned", with: "seq > ", why: "reads what is new since the last call"},
 	{by: "(*Tx).BindAddress", with: "MAX(path_index)", why: "both engines look at the end of the index only"},
+	{by: "control.HaltLacking", with: "ORDER BY number DESC LIMIT 1", why: "both engines look at the end of the index only, once when a daemon begins to lead"},
+	{by: "control.AdoptGuard", with: "ORDER BY number DESC LIMIT 1", why: "the same, when a sign-guard is adopted"},
 	{by: "(*Tx).Accounts", without: "kind <> 'deposit'", why: "asked for all addresses of users, it answers them; nothing asks in the course of things"},
 	{by: "books.SignedSince", why: "a day's slots at the end of an account's line; where they begin is found by halving, a row at a time"},
 	{by: "(*Tx).HistoryAfter", why: "reads what is new since the last call, a thousand lines at most"},
