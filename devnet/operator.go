@@ -106,6 +106,9 @@ func (o *Operator) Open(ctx context.Context) error {
 	if err := o.openMarkets(ctx); err != nil {
 		return err
 	}
+	if err := o.allOpened(ctx); err != nil {
+		return err
+	}
 	if err := o.mine(ctx); err != nil {
 		return fmt.Errorf("mining: %w", err)
 	}
@@ -115,7 +118,7 @@ func (o *Operator) Open(ctx context.Context) error {
 	return o.makeQuote(ctx, o.dollar, dex.QuoteUSD)
 }
 
-// openMarkets takes the roles, makes VITE a token that prices are in, and opens a market of every gateway token.
+// openMarkets takes the roles, makes VITE a token that prices are in, and has a market opened of every gateway token, the last one last.
 func (o *Operator) openMarkets(ctx context.Context) error {
 	if opened, err := o.opened(ctx, o.markets[len(o.markets)-1]); err != nil || opened {
 		return err
@@ -142,7 +145,17 @@ func (o *Operator) openMarkets(ctx context.Context) error {
 			return err
 		}
 	}
-	return Poll(ctx, func() (bool, error) { return o.opened(ctx, o.markets[len(o.markets)-1]) })
+	return nil
+}
+
+// allOpened waits for the tokens' contract, which answers for each market when it gets to it.
+func (o *Operator) allOpened(ctx context.Context) error {
+	for _, token := range o.markets {
+		if err := Poll(ctx, func() (bool, error) { return o.opened(ctx, token) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeQuote lets markets have their prices in a token.
