@@ -14,8 +14,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// TestThePageHasWords: what the page is told in one word, it tells in Chinese; and what it has Chinese for, somebody says.
-func TestThePageHasWords(t *testing.T) {
+// TestCodesAreTranslated: what the page is told in one code, it tells in Chinese; and what it has Chinese for, somebody says.
+func TestCodesAreTranslated(t *testing.T) {
 	page, err := os.ReadFile("../../web/ui/src/console/words.js")
 	require.NoError(t, err)
 	list := func(name string) string {
