@@ -53,7 +53,7 @@ func TestRestoredFromADump(t *testing.T) {
 	l.goOn(t, func() bool { return true })
 	stop()
 	l.goOn(t, func() bool { return l.idle(t) })
-	reckon(t, l.victim, crowd)
+	l.reckon(t, crowd)
 }
 
 // postgres runs one of its own tools.
@@ -121,5 +121,5 @@ func TestEmbeddedChainRestored(t *testing.T) {
 	require.Contains(t, out, "put back: "+e.Genesis)
 	l.start(t)
 	l.goOn(t, func() bool { return l.idle(t) })
-	reckon(t, l.victim, crowd)
+	l.reckon(t, crowd)
 }

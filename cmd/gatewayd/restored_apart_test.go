@@ -124,5 +124,5 @@ func TestRestoredBesideASigner(t *testing.T) {
 	}
 	stop()
 	l.goOn(t, func() bool { return l.idle(t) && !l.unsettled(t) })
-	reckon(t, l.victim, crowd)
+	l.reckon(t, crowd)
 }

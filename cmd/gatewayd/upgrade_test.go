@@ -108,7 +108,7 @@ func TestGoingBack(t *testing.T) {
 	t.Cleanup(func() { l.kill(t) })
 	stop()
 	l.goOn(t, func() bool { return l.idle(t) })
-	reckon(t, l.victim, crowd)
+	l.reckon(t, crowd)
 }
 
 // requireNewer says that a program refuses a database of a newer one, and what to do, in the last line that it writes.
