@@ -62,8 +62,10 @@ func TestColdMoney(t *testing.T) {
 	r := coldRig(t, 20, 50)
 	c := r.countHoldings()
 	r.rest()
+	require.NoError(t, r.w.solvency().Round(t.Context())) // from here on the books know what is to be there
 	before, _, err := reconcile.Sheet(t.Context(), r.store, c, r.vite, r.net, r.net.Tokens[0])
 	require.NoError(t, err)
+	require.True(t, before.Opened)
 	for range 4 {
 		r.cool()
 		r.cool()
