@@ -37,7 +37,7 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	PRIMARY KEY (chain, account, lineage, number));
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
 CREATE UNIQUE INDEX IF NOT EXISTS guard_live_payment ON guard (payment_id, chain, account, lineage) WHERE live = 1;
-CREATE INDEX IF NOT EXISTS guard_live_number ON guard (chain, account, number) WHERE live = 1;
+CREATE INDEX IF NOT EXISTS guard_number ON guard (chain, account, number, lineage);
 DROP INDEX IF EXISTS guard_of_payment;
 DROP INDEX IF EXISTS guard_payment;`
 
