@@ -17,11 +17,15 @@ import (
 	"gatewayd/vite/core"
 )
 
-// payee withdraws to a fresh account and answers it with the withdrawal's hash.
+// payee withdraws to a fresh account, as soon as the gateway takes withdrawals, and answers it with the withdrawal's hash.
 func (u *testUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
 	t.Helper()
 	fresh, err := devnet.NewPayee()
 	require.NoError(t, err)
+	waitFor(t, "an open channel", func() bool {
+		query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
+		return u.Gateway.Get(t.Context(), "/withdraw-info", query, &devnet.WithdrawInfo{}) == nil
+	})
 	hash, err := u.Withdraw(t.Context(), fresh, amount)
 	require.NoError(t, err)
 	return fresh.Hex(), hash.String()
