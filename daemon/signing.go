@@ -250,14 +250,17 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error)
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range accounts {
 		e := control.End{Account: a}
-		if err == nil {
-			e.Branch, e.Number, e.Known, err = d.signer.Next(ctx, a.Chain, a.Account)
+		if e.Branch, e.Number, e.Known, err = d.signer.Next(ctx, a.Chain, a.Account); err != nil {
+			return nil, fmt.Errorf("asking the signer where the signatures of %s on %s end: %w", a.Account, a.Chain, err)
 		}
 		ends = append(ends, e)
 	}
-	return ends, err
+	return ends, nil
 }
 
 // seeGuard is how the monitor asks whether the signer is there.

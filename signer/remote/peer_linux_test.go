@@ -17,7 +17,7 @@ import (
 // TestPeers: besides the peer's processes only those of the signer's own user may connect.
 func TestPeers(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("as root it is somebody else too")
+		t.Skip("only root can connect as other users")
 	}
 	dir := shortDir(t)
 	require.NoError(t, os.Chmod(dir, 0o711))
