@@ -20,10 +20,6 @@ type withdrawFee struct {
 // withdrawFee quotes what a withdrawal costs. When the amount contains the fee, the fee is what remains beside the greatest net amount that
 // fits, which is also how the watcher splits what arrives.
 func (n *network) withdrawFee(ctx context.Context, q query) (any, error) {
-	token, err := q.token(n.Network)
-	if err != nil {
-		return nil, err
-	}
 	owner, err := q.wallet(n.exchange)
 	if err != nil {
 		return nil, err
@@ -36,11 +32,11 @@ func (n *network) withdrawFee(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cost, err := n.cost(ctx, token, owner)
+	cost, err := n.cost(ctx, q.token, owner)
 	if err != nil {
 		return nil, err
 	}
-	fee, err := quote(token.Policy.Fee, amount, cost, contains)
+	fee, err := quote(q.token.Policy.Fee, amount, cost, contains)
 	return withdrawFee{fee}, err
 }
 

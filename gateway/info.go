@@ -19,10 +19,7 @@ type metaInfo struct {
 }
 
 func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
-	token, err := q.token(n.Network)
-	if err != nil {
-		return nil, err
-	}
+	token := q.token
 	info, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (metaInfo, error) {
 		deposit, err := status.ReadChannel(tx, n.Network, token.TokenID, records.Deposit)
 		if err != nil {
@@ -50,10 +47,7 @@ type depositInfo struct {
 }
 
 func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
-	token, err := q.token(n.Network)
-	if err != nil {
-		return nil, err
-	}
+	token := q.token
 	owner, err := q.wallet(n.exchange)
 	if err != nil {
 		return nil, err
@@ -125,18 +119,15 @@ func (n *network) known(tx *records.Tx, token records.Token, owner string) (k bi
 		return k, err
 	}
 	k.state = channel.State()
-	if ours, err := isOurs(tx, n.Network.Exchange, owner); err != nil || ours {
-		return k, errors.Join(err, oursFault(ours))
+	ours, err := isOurs(tx, n.Network.Exchange, owner)
+	if err == nil && ours {
+		err = refuse(walletOurs)
+	}
+	if err != nil {
+		return k, err
 	}
 	k.Binding, k.found, err = tx.BindingByOwner(n.Name, token.Type, owner)
 	return k, err
-}
-
-func oursFault(ours bool) error {
-	if ours {
-		return refuse(walletOurs)
-	}
-	return nil
 }
 
 // isOurs tells whether an address is an account of the gateway.
@@ -163,10 +154,7 @@ type withdrawInfo struct {
 const noMaximum = "115792089237316195423570985008687907853269984665640564039457584007913129639935"
 
 func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
-	token, err := q.token(n.Network)
-	if err != nil {
-		return nil, err
-	}
+	token := q.token
 	if _, err := q.wallet(n.exchange); err != nil {
 		return nil, err
 	}

@@ -62,10 +62,6 @@ func (n *network) withdrawRecords(ctx context.Context, q query) (any, error) {
 
 // list answers one page of a user's records, newest first. A user nobody knows has none.
 func (n *network) list(ctx context.Context, q query, d records.Direction) ([]item, int, error) {
-	token, err := q.token(n.Network)
-	if err != nil {
-		return nil, 0, err
-	}
 	owner, err := q.wallet(n.exchange)
 	if err != nil {
 		return nil, 0, err
@@ -79,7 +75,7 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		total int
 	}
 	p, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (p page, err error) {
-		p.lines, p.total, err = n.pages.Page(tx, n.Name, token.TokenID, owner, d, offset, limit)
+		p.lines, p.total, err = n.pages.Page(tx, n.Name, q.token.TokenID, owner, d, offset, limit)
 		return p, err
 	})
 	items := make([]item, len(p.lines))

@@ -19,6 +19,7 @@ type query struct {
 	values url.Values
 	lang   string
 	client string // what limits are counted by; empty for this machine
+	token  records.Token
 }
 
 func readQuery(raw string) (query, error) {
@@ -125,8 +126,8 @@ func (q query) number(field string) (int, error) {
 	return strconv.Atoi(digits)
 }
 
-// token finds the token that tokenId names on a network.
-func (q query) token(n records.Network) (records.Token, error) {
+// tokenOf finds the token that tokenId names on a network.
+func (q query) tokenOf(n records.Network) (records.Token, error) {
 	id, err := q.required("tokenId")
 	if err != nil {
 		return records.Token{}, err

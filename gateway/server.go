@@ -9,10 +9,12 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -113,9 +115,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	if parts.Store == nil {
 		return nil, errors.New("gateway: a store is wanted")
 	}
-	if parts.Log == nil {
-		parts.Log = logrus.New()
-	}
+	parts.Log = cmp.Or(parts.Log, logrus.New())
 	if parts.Now == nil {
 		parts.Now = time.Now
 	}
@@ -146,17 +146,18 @@ func (s *Server) route() error {
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.Pre(s.before()...)
 	s.bases = make([]string, len(s.Routes))
+	networks := make([]records.Network, len(s.Routes))
 	for i, r := range s.Routes {
 		base := httpserver.CleanBase(r.BasePath)
 		if err := checkRoute(s.bases[:i], base, r); err != nil {
 			return fmt.Errorf("network %s: %w", r.Network.Name, err)
 		}
-		s.bases[i] = base
+		s.bases[i], networks[i] = base, r.Network
 		for path, e := range endpoints() {
 			s.get(base+path, s.serveEndpoint(i, e))
 		}
 	}
-	s.setNetworks(s.configured())
+	s.setNetworks(networks)
 	document, err := describe(s.bases)
 	if err != nil {
 		return err
@@ -176,15 +177,6 @@ func (s *Server) route() error {
 func (s *Server) get(path string, h echo.HandlerFunc) {
 	s.echo.GET(path, h)
 	s.echo.HEAD(path, h)
-}
-
-// configured are the networks of the routes as they were at the start.
-func (s *Server) configured() []records.Network {
-	all := make([]records.Network, len(s.Routes))
-	for i, r := range s.Routes {
-		all[i] = r.Network
-	}
-	return all
 }
 
 // setNetworks puts networks, in the order of the routes, in the place of those that are served.
@@ -225,10 +217,8 @@ func checkRoute(before []string, base string, r Route) error {
 	if r.Source == nil || r.Exchange == nil || r.Derive == nil {
 		return errors.New("a part of its route is missing")
 	}
-	for _, other := range before {
-		if other == base {
-			return fmt.Errorf("path %q serves another network already", base)
-		}
+	if slices.Contains(before, base) {
+		return fmt.Errorf("path %q serves another network already", base)
 	}
 	if err := checkTokens(r.Network); err != nil {
 		return err
@@ -259,7 +249,11 @@ func (s *Server) serveEndpoint(route int, e endpoint) echo.HandlerFunc {
 		q.lang, q.client = languageOf(c.Request().Header.Get("lang")), s.middleware.Client(c.Request())
 		ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RequestTimeout)
 		defer cancel()
-		data, err := e((*s.served.Load())[route], ctx, q)
+		n := (*s.served.Load())[route]
+		if q.token, err = q.tokenOf(n.Network); err != nil {
+			return err
+		}
+		data, err := e(n, ctx, q)
 		if err != nil {
 			return err
 		}

@@ -17,15 +17,11 @@ type verification struct {
 // verify judges an address as the watcher will when the money comes. A bad address is an answer, not an error: after an error the web wallet
 // never enables its button again (docs/gateway-clients.md 4.2).
 func (n *network) verify(ctx context.Context, q query) (any, error) {
-	token, err := q.token(n.Network)
-	if err != nil {
-		return nil, err
-	}
 	address, err := q.withdrawAddress()
 	if err != nil {
 		return nil, err
 	}
-	label, err := q.label(token)
+	label, err := q.label()
 	switch {
 	case err != nil:
 		return nil, err
@@ -60,16 +56,16 @@ func (q query) withdrawAddress() (string, error) {
 
 // label reads the value of the user's label. Clients send it as label; the published interface calls the parameter labelName, where a caller may
 // have put the name itself. A token of type 0 has no label, whatever is sent.
-func (q query) label(token records.Token) (string, error) {
+func (q query) label() (string, error) {
 	label, err := q.anyLength("label")
 	if err != nil {
 		return "", err
 	}
 	named, err := q.anyLength("labelName")
 	switch {
-	case err != nil || token.Type != records.TypeLabel:
+	case err != nil || q.token.Type != records.TypeLabel:
 		return "", err
-	case label == "" && named != token.LabelName:
+	case label == "" && named != q.token.LabelName:
 		return named, nil
 	}
 	return label, nil

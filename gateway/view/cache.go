@@ -11,16 +11,11 @@ import (
 	"gatewayd/records"
 )
 
-// settledCache are the first pages that wallets were shown, for the lines of records that are settled. What may still change is read each time. Only
-// SQLite's lines are kept: a server's standby that takes over may have lost commits that were read already, and give an id again.
-type settledCache struct{ known *lru.Cache[wallet, []Line] }
-
 // maxKept bounds the memory: a page has 30 lines at most, a line some 400 bytes.
 const maxKept = 4096
 
-func newSettledCache() *settledCache { return &settledCache{lru.NewCache[wallet, []Line](maxKept)} }
-
-// settled tells whether the record is final and its payment paid. The guards of the database let nothing change then that a line shows, but the
+// settled tells whether the record is final and its payment paid: its line is kept with the first page that its wallet was shown. What may still change is
+// read each time. Only SQLite's lines are kept: a server's standby that takes over may have lost commits that were read already, and give an id again. The guards of the database let nothing change then that a line shows, but the
 // state and the time of the block (docs/adr/016-what-may-be-kept.md).
 func settled(r *records.Record) bool {
 	paid := r.Credit != nil && r.Credit.State == records.Paid || r.Refund != nil && r.Refund.State == records.Paid
@@ -32,7 +27,7 @@ func (p *page) known() []Line {
 	if !p.keeps() {
 		return nil
 	}
-	lines, _ := p.kept.known.Get(p.wallet)
+	lines, _ := p.kept.Get(p.wallet)
 	return lines
 }
 
@@ -45,7 +40,7 @@ func (p *page) keep() {
 	}
 	for i := range p.out {
 		if p.out[i].settled {
-			p.kept.known.Add(p.wallet, p.out)
+			p.kept.Add(p.wallet, p.out)
 			return
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common/lru"
+
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/sqlstore"
@@ -25,7 +27,7 @@ type Line struct {
 	RefundTx  string
 	Refund    records.PaymentState // empty without a refund
 
-	settled bool // nothing of it changes any more; see settledCache
+	settled bool // nothing of it changes any more; see settled
 }
 
 // LineOf is what wallets are told of a record.
@@ -45,11 +47,11 @@ func LineOf(r *records.Record) Line {
 // Pages reads pages of wallets, and keeps what it needs again. It is safe for use by many goroutines; each store wants one of its own.
 type Pages struct {
 	depths *depthCache
-	kept   *settledCache
+	kept   *lru.Cache[wallet, []Line] // see settled
 }
 
 // NewPages makes pages of a store of which nothing is kept yet.
-func NewPages() *Pages { return &Pages{newDepthCache(), newSettledCache()} }
+func NewPages() *Pages { return &Pages{newDepthCache(), lru.NewCache[wallet, []Line](maxKept)} }
 
 // maxPage bounds what one page shows.
 const maxPage = 1000
@@ -231,12 +233,7 @@ func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
 	l.state, l.reason, l.height = records.TransferState(text(6)), text(7), number(8)
 	l.blockAt, l.seenAt, l.changedAt = int64(number(9)), int64(number(10)), int64(number(11))
 	l.payment, l.purpose, l.payout, l.payoutTx = number(12), chain.Purpose(text(13)), records.PaymentState(text(14)), text(15)
-	return l.freeze(text(5), known)
-}
-
-// freeze takes over what the record froze of its policy.
-func (l *listed) freeze(policy string, known *depthCache) (err error) {
-	if l.depths, err = known.of(policy); err != nil {
+	if l.depths, err = known.of(text(5)); err != nil { // what the record froze of its policy
 		return fmt.Errorf("the policy of transfer %d: %w", l.id, err)
 	}
 	return nil
