@@ -87,14 +87,6 @@ func (m *Manager) Addresses(name string, from, to uint32) ([]core.Address, error
 	return list, nil
 }
 
-func (u *unlocked) derive(by func(keystore.Keys) (core.PrivateKey, error)) (key core.PrivateKey, err error) {
-	err = u.with(func(k keystore.Keys) error {
-		key, err = by(k)
-		return err
-	})
-	return key, err
-}
-
 // Derive gives the account at an index. Errors are ErrUnknownStore, ErrLocked and keystore.ErrNotHardened.
 func (m *Manager) Derive(name string, index uint32) (Derived, error) {
 	return m.derive(name, keystore.IndexPath(index), func(k keystore.Keys) (core.PrivateKey, error) { return k.ByIndex(index) })

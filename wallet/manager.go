@@ -9,12 +9,14 @@
 package wallet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -65,18 +67,10 @@ func (c Config) Check() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.AutoLock == 0 {
-		c.AutoLock = defaultAutoLock
-	}
-	if c.Memory == 0 {
-		c.Memory = defaultMemory
-	}
-	if c.Queue == 0 {
-		c.Queue = defaultQueue
-	}
-	if c.Cost == (keystore.Cost{}) {
-		c.Cost = keystore.StandardCost()
-	}
+	c.AutoLock = cmp.Or(c.AutoLock, defaultAutoLock)
+	c.Memory = cmp.Or(c.Memory, defaultMemory)
+	c.Queue = cmp.Or(c.Queue, defaultQueue)
+	c.Cost = cmp.Or(c.Cost, keystore.StandardCost())
 	if c.Random == nil {
 		c.Random = rand.Reader
 	}
@@ -143,11 +137,7 @@ func (m *Manager) Known() []string {
 func (m *Manager) known() []*store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make([]*store, 0, len(m.stores))
-	for _, s := range m.stores {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *store) int {
+	return slices.SortedFunc(maps.Values(m.stores), func(a, b *store) int {
 		if a.standard != b.standard {
 			if a.standard {
 				return -1
@@ -156,7 +146,6 @@ func (m *Manager) known() []*store {
 		}
 		return strings.Compare(a.path, b.path)
 	})
-	return list
 }
 
 // Add makes a store known and returns its absolute path; a known one stays as it is. Errors are keystore.ErrStore and those of

@@ -222,15 +222,15 @@ func (m *Manager) Use(ctx context.Context, name string, a core.Address, password
 }
 
 func (u *unlocked) use(path string, a core.Address, f func(Location, core.PrivateKey) error) error {
-	index, ok := u.index[a]
-	if !ok {
-		return ErrAddressNotFound
-	}
-	key, err := u.keys.ByIndex(index)
+	at, err := u.find(path, a)
 	if err != nil {
 		return err
 	}
-	return f(Location{path, index}, key)
+	key, err := u.keys.ByIndex(at.Index)
+	if err != nil {
+		return err
+	}
+	return f(at, key)
 }
 
 // candidates are the stores that a password is tried on. Without a name these are stores whose first address it is and

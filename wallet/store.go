@@ -75,14 +75,14 @@ func newUnlocked(keys keystore.Keys) (*unlocked, error) {
 	return u, nil
 }
 
-// with lets f derive; the keys are not wiped meanwhile. ErrLocked if they are wiped already.
-func (u *unlocked) with(f func(keystore.Keys) error) error {
+// derive takes a key; the keys are not wiped meanwhile. ErrLocked if they are wiped already.
+func (u *unlocked) derive(by func(keystore.Keys) (core.PrivateKey, error)) (core.PrivateKey, error) {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	if u.wiped {
-		return ErrLocked
+		return core.PrivateKey{}, ErrLocked
 	}
-	return f(u.keys)
+	return by(u.keys)
 }
 
 func (u *unlocked) wipe() {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/crypto"
@@ -179,14 +180,9 @@ func (k *Keys) Sign(ctx context.Context, path string, digest []byte) (public, si
 
 // lost tells whether a new session may help.
 func lost(err error) bool {
-	for _, code := range []pkcs11.Error{
+	return slices.ContainsFunc([]pkcs11.Error{
 		pkcs11.CKR_SESSION_HANDLE_INVALID, pkcs11.CKR_SESSION_CLOSED, pkcs11.CKR_KEY_HANDLE_INVALID, pkcs11.CKR_USER_NOT_LOGGED_IN, pkcs11.CKR_DEVICE_REMOVED,
-	} {
-		if errors.Is(err, code) {
-			return true
-		}
-	}
-	return false
+	}, func(code pkcs11.Error) bool { return errors.Is(err, code) })
 }
 
 func (k *Keys) sign(path string, digest []byte) ([]byte, error) {

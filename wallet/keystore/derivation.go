@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,24 +32,16 @@ func IndexPath(n uint32) string { return fmt.Sprintf("m/44'/666666'/%d'", n) }
 // parseHardened reads the exchange chain's grammar: "m" and one or more levels "/n'", n below 2^31.
 // From 2^31 to 2^32-1 the fault is ErrNotHardened, as on the node; any other is ErrPath.
 func parseHardened(path string) ([]uint32, error) {
-	levels, err := splitPath(path)
-	if err != nil || len(levels) == 0 {
+	levels, err := parseLevels(path)
+	if err != nil || len(levels) == 0 || slices.ContainsFunc(levels, func(l level) bool { return !l.marked }) {
 		return nil, ErrPath
 	}
 	out := make([]uint32, len(levels))
-	for i, level := range levels {
-		digits, marked := strings.CutSuffix(level, "'")
-		n, err := parseLevel(digits)
-		if err != nil || !marked {
-			return nil, ErrPath
-		}
-		out[i] = n
-	}
-	for i, n := range out {
-		if n >= hardened {
+	for i, l := range levels {
+		if l.n >= hardened {
 			return nil, ErrNotHardened
 		}
-		out[i] = n | hardened
+		out[i] = l.n | hardened
 	}
 	return out, nil
 }
@@ -56,43 +49,43 @@ func parseHardened(path string) ([]uint32, error) {
 // parsePath reads the common grammar of BIP-32: "m" and levels "/n" or "/n'", n below 2^31. Errors
 // are ErrPath.
 func parsePath(path string) ([]uint32, error) {
-	levels, err := splitPath(path)
+	levels, err := parseLevels(path)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]uint32, len(levels))
-	for i, level := range levels {
-		digits, marked := strings.CutSuffix(level, "'")
-		n, err := parseLevel(digits)
-		if err != nil || n >= hardened {
+	for i, l := range levels {
+		if out[i] = l.n; l.n >= hardened {
 			return nil, ErrPath
 		}
-		if marked {
-			n |= hardened
+		if l.marked {
+			out[i] |= hardened
 		}
-		out[i] = n
 	}
 	return out, nil
 }
 
-func splitPath(path string) ([]string, error) {
-	levels := strings.Split(path, "/")
-	if levels[0] != "m" || len(levels) > maxDepth+1 {
-		return nil, ErrPath
-	}
-	return levels[1:], nil
+// level is one of a path: its number, and whether the mark of a hardened one stands behind it.
+type level struct {
+	n      uint32
+	marked bool
 }
 
-// parseLevel reads digits only; strconv alone would take a sign.
-func parseLevel(digits string) (uint32, error) {
-	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, ErrPath
+func parseLevels(path string) ([]level, error) {
+	parts := strings.Split(path, "/")
+	if parts[0] != "m" || len(parts) > maxDepth+1 {
+		return nil, ErrPath
 	}
-	n, err := strconv.ParseUint(digits, 10, 32)
-	if err != nil {
-		return 0, ErrPath
+	levels := make([]level, len(parts)-1)
+	for i, part := range parts[1:] {
+		digits, marked := strings.CutSuffix(part, "'")
+		n, err := strconv.ParseUint(digits, 10, 32)
+		if err != nil || strings.Trim(digits, "0123456789") != "" { // strconv alone would take a sign
+			return nil, ErrPath
+		}
+		levels[i] = level{uint32(n), marked}
 	}
-	return uint32(n), nil
+	return levels, nil
 }
 
 // ErrNoChild tells that the rules of BIP-32 give no key at an index or for a seed; it happens once
@@ -150,8 +143,8 @@ func (k ExtendedKey) Derive(path string) (ExtendedKey, error) {
 	if err != nil {
 		return ExtendedKey{}, err
 	}
-	for _, level := range levels {
-		if k, err = k.Child(level); err != nil {
+	for _, index := range levels {
+		if k, err = k.Child(index); err != nil {
 			return ExtendedKey{}, err
 		}
 	}

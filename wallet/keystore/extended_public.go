@@ -57,20 +57,6 @@ func (k ExtendedPublicKey) Child(index uint32) (ExtendedPublicKey, error) {
 	return ExtendedPublicKey{public: secp256k1.NewPublicKey(&sum.X, &sum.Y), chain: n.chain}, nil
 }
 
-// Derive returns the key at a path of levels without hardening below k, such as m/0/7, with k as m.
-func (k ExtendedPublicKey) Derive(path string) (ExtendedPublicKey, error) {
-	levels, err := parsePath(path)
-	if err != nil {
-		return ExtendedPublicKey{}, err
-	}
-	for _, level := range levels {
-		if k, err = k.Child(level); err != nil {
-			return ExtendedPublicKey{}, err
-		}
-	}
-	return k, nil
-}
-
 // Key is the public key itself.
 func (k ExtendedPublicKey) Key() *ecdsa.PublicKey {
 	key := *k.public.ToECDSA()

@@ -2,7 +2,6 @@ package keystore
 
 import (
 	"crypto/pbkdf2"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
 	_ "embed"
@@ -48,13 +47,6 @@ var englishText string
 
 // english is the BIP-39 word list, in order; the place of a word is its value.
 var english = strings.Fields(englishText)
-
-// NewEntropy returns 32 random bytes, which are 24 words.
-func NewEntropy() []byte {
-	b := make([]byte, 32)
-	rand.Read(b) // documented never to fail
-	return b
-}
 
 // Mnemonic returns the English words of the entropy: 12, 15, 18, 21 or 24 for 16, 20, 24, 28 or 32
 // bytes. Another length is ErrSize.

@@ -40,8 +40,7 @@ func serve[T any](ctx context.Context, a *api, method string, act func(context.C
 	default:
 		entry.Debug("wallet call refused")
 	}
-	var none T
-	return none, refusal
+	return *new(T), refusal
 }
 
 // answered counts a call that cannot fail.
@@ -122,15 +121,15 @@ func (a *api) ListEntropyStoreAddresses(ctx context.Context, store string, from,
 
 // storeResult describes a new store.
 type storeResult struct {
-	Mnemonic    string       `json:"mnemonic"`
-	PrimaryAddr core.Address `json:"primaryAddr"`
-	Filename    string       `json:"filename"`
+	Mnemonic string       `json:"mnemonic"`
+	Primary  core.Address `json:"primaryAddr"`
+	Path     string       `json:"filename"`
 }
 
 // NewMnemonicAndEntropyStore makes a store of 24 new words; it stays locked.
 func (a *api) NewMnemonicAndEntropyStore(ctx context.Context, password string) (storeResult, error) {
 	made, err := a.create(ctx, "newMnemonicAndEntropyStore", password)
-	return storeResult{made.Mnemonic, made.Primary, made.Path}, err
+	return storeResult(made), err
 }
 
 func (a *api) create(ctx context.Context, method, password string) (wallet.Created, error) {
@@ -144,7 +143,7 @@ func (a *api) create(ctx context.Context, method, password string) (wallet.Creat
 // RecoverEntropyStoreFromMnemonic makes a store of given words; it stays locked.
 func (a *api) RecoverEntropyStoreFromMnemonic(ctx context.Context, mnemonic, password string) (storeResult, error) {
 	made, err := a.recover(ctx, "recoverEntropyStoreFromMnemonic", mnemonic, password)
-	return storeResult{made.Mnemonic, made.Primary, made.Path}, err
+	return storeResult(made), err
 }
 
 func (a *api) recover(ctx context.Context, method, mnemonic, password string) (wallet.Created, error) {
@@ -199,14 +198,14 @@ func (a *api) IsUnlocked(store string) bool {
 }
 
 type locationResult struct {
-	EntropyStoreFile string `json:"entropyStoreFile"`
-	Index            uint32 `json:"index"`
+	Path  string `json:"entropyStoreFile"`
+	Index uint32 `json:"index"`
 }
 
 // FindAddr gives the index of an address in an unlocked store.
 func (a *api) FindAddr(ctx context.Context, store string, address addressArg) (locationResult, error) {
 	at, err := a.find(ctx, "findAddr", store, address)
-	return locationResult{at.Path, at.Index}, err
+	return locationResult(at), err
 }
 
 func (a *api) find(ctx context.Context, method, store string, address addressArg) (wallet.Location, error) {
@@ -216,7 +215,7 @@ func (a *api) find(ctx context.Context, method, store string, address addressArg
 // GlobalFindAddr looks through all unlocked stores.
 func (a *api) GlobalFindAddr(ctx context.Context, address addressArg) (locationResult, error) {
 	at, err := a.findAnywhere(ctx, "globalFindAddr", address)
-	return locationResult{at.Path, at.Index}, err
+	return locationResult(at), err
 }
 
 func (a *api) findAnywhere(ctx context.Context, method string, address addressArg) (wallet.Location, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/wallet"
@@ -27,16 +28,11 @@ func required(member string) error {
 
 // told are the errors whose text is for the caller. What is not here may carry anything, so it stays in the log.
 func told(err error) bool {
-	for _, known := range []error{
+	return slices.ContainsFunc([]error{
 		wallet.ErrUnknownStore, wallet.ErrLocked, wallet.ErrAddressNotFound, wallet.ErrRangeOrder, wallet.ErrRangeSize,
 		keystore.ErrStore, keystore.ErrAddressMismatch, keystore.ErrPath, keystore.ErrNotHardened,
 		keystore.ErrWordCount, keystore.ErrChecksum,
-	} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
+	}, func(known error) bool { return errors.Is(err, known) })
 }
 
 // onWire gives an error its code and text. ok is false for a fault of our own machine, which is told as a node tells its

@@ -91,7 +91,7 @@ func (a *api) GlobalFindAddrWithPassphrase(ctx context.Context, address addressA
 func (a *api) findWith(ctx context.Context, method, store, password string, address addressArg) (locationResult, error) {
 	return serve(ctx, a, method, func(ctx context.Context) (result locationResult, err error) {
 		err = a.wallet.Use(ctx, store, address.Address, password, func(at wallet.Location, _ core.PrivateKey) error {
-			result = locationResult{at.Path, at.Index}
+			result = locationResult(at)
 			return nil
 		})
 		return result, err

@@ -53,33 +53,19 @@ func newSender(l ledger) *sender {
 
 // v1Order is the parameter of wallet_createTxWithPassphrase.
 type v1Order struct {
-	EntropystoreFile string      `json:"entropystoreFile"`
-	SelfAddr         *addressArg `json:"selfAddr"`
-	ToAddr           *addressArg `json:"toAddr"`
-	TokenTypeID      *tokenArg   `json:"tokenTypeId"`
-	Passphrase       string      `json:"passphrase"`
-	Amount           string      `json:"amount"`     // integer, in the token's smallest unit
-	Data             []byte      `json:"data"`       // Base64
-	Difficulty       *string     `json:"difficulty"` // of a proof of work in place of quota
+	Store      string      `json:"entropystoreFile"`
+	From       *addressArg `json:"selfAddr"`
+	To         *addressArg `json:"toAddr"`
+	Token      *tokenArg   `json:"tokenTypeId"`
+	Passphrase string      `json:"passphrase"`
+	Amount     string      `json:"amount"`     // integer, in the token's smallest unit
+	Data       []byte      `json:"data"`       // Base64
+	Difficulty *string     `json:"difficulty"` // of a proof of work in place of quota
 }
 
 // CreateTxWithPassphrase sends a transfer and answers its hash. The store stays locked or unlocked as it was.
 func (a *api) CreateTxWithPassphrase(ctx context.Context, o v1Order) (core.Hash, error) {
-	return a.send(ctx, "createTxWithPassphrase", wireOrder{
-		store: o.EntropystoreFile, from: o.SelfAddr, to: o.ToAddr, token: o.TokenTypeID, password: o.Passphrase,
-		amount: o.Amount, data: o.Data, difficulty: o.Difficulty, toName: "toAddr", tokenName: "tokenTypeId",
-	})
-}
-
-// wireOrder is what both generations' parameters say, with the names of the members that must be there.
-type wireOrder struct {
-	store, password, amount string
-	from, to                *addressArg
-	token                   *tokenArg
-	data                    []byte
-	difficulty              *string
-
-	toName, tokenName string
+	return a.send(ctx, "createTxWithPassphrase", o, "toAddr", "tokenTypeId")
 }
 
 // order is a checked transfer: a block without its place, and the work that it shall have (nil: none).
@@ -88,42 +74,42 @@ type order struct {
 	difficulty *big.Int
 }
 
-// order checks in the order in which a node does: numbers before names.
-func (w wireOrder) order() (o order, err error) {
-	amount, err := jsonrpc.Integer(w.amount)
+// order checks in the order in which a node does: numbers before names. The members that must be there are named as the caller's generation does.
+func (w v1Order) order(toName, tokenName string) (o order, err error) {
+	amount, err := jsonrpc.Integer(w.Amount)
 	if err != nil {
 		return order{}, err
 	}
-	if w.difficulty != nil {
-		if o.difficulty, err = jsonrpc.Integer(*w.difficulty); err != nil {
+	if w.Difficulty != nil {
+		if o.difficulty, err = jsonrpc.Integer(*w.Difficulty); err != nil {
 			return order{}, err
 		}
 	}
 	value, over := uint256.FromBig(amount)
 	switch {
-	case w.to == nil:
-		return order{}, required(w.toName)
-	case w.token == nil:
-		return order{}, required(w.tokenName)
+	case w.To == nil:
+		return order{}, required(toName)
+	case w.Token == nil:
+		return order{}, required(tokenName)
 	case amount.Sign() < 0 || over:
 		return order{}, jsonrpc.Other("pack send failed, amount out of bounds")
-	case w.token.IsZero() && amount.Sign() > 0:
+	case w.Token.IsZero() && amount.Sign() > 0:
 		return order{}, jsonrpc.Other("pack send failed, tokenId can't be empty when amount have actual value")
 	case o.difficulty != nil && (o.difficulty.Sign() <= 0 || o.difficulty.Cmp(big.NewInt(jsonrpc.MaxWork)) > 0):
 		return order{}, jsonrpc.Other(fmt.Sprintf("difficulty must be from 1 to %d", int64(jsonrpc.MaxWork)))
-	case len(w.data) > maxData:
+	case len(w.Data) > maxData:
 		return order{}, jsonrpc.Other(fmt.Sprintf("data must not be longer than %d bytes", maxData))
 	}
-	o.block = core.AccountBlock{BlockType: core.SendCall, ToAddress: w.to.Address, TokenID: w.token.TokenID, Amount: *value, Data: w.data}
-	if w.from != nil { // without a sender the zero address is looked for, and in no store
-		o.block.Address = w.from.Address
+	o.block = core.AccountBlock{BlockType: core.SendCall, ToAddress: w.To.Address, TokenID: w.Token.TokenID, Amount: *value, Data: w.Data}
+	if w.From != nil { // without a sender the zero address is looked for, and in no store
+		o.block.Address = w.From.Address
 	}
 	return o, nil
 }
 
-func (a *api) send(ctx context.Context, method string, w wireOrder) (core.Hash, error) {
+func (a *api) send(ctx context.Context, method string, w v1Order, toName, tokenName string) (core.Hash, error) {
 	return serve(ctx, a, method, func(ctx context.Context) (core.Hash, error) {
-		o, err := w.order()
+		o, err := w.order(toName, tokenName)
 		if err != nil {
 			return core.Hash{}, err
 		}
@@ -135,7 +121,7 @@ func (a *api) send(ctx context.Context, method string, w wireOrder) (core.Hash, 
 		if err := a.sender.checkToken(ctx, o.block.TokenID); err != nil {
 			return core.Hash{}, err
 		}
-		err = a.wallet.Use(ctx, w.store, o.block.Address, w.password, func(_ wallet.Location, key core.PrivateKey) error {
+		err = a.wallet.Use(ctx, w.Store, o.block.Address, w.Passphrase, func(_ wallet.Location, key core.PrivateKey) error {
 			return a.sender.send(ctx, &o, key)
 		})
 		if err != nil {

@@ -76,16 +76,16 @@ func (r *rig) suite(send func(string) string) {
 func (r *rig) life(send func(string) string) {
 	var made fileResult
 	require.NoError(r.t, json.Unmarshal(call(r.t, send, "createEntropyFile", "second "+password).Result, &made))
-	seen.secret("second "+password, made.Mnemonics)
-	require.Len(r.t, strings.Fields(made.Mnemonics), 24)
-	require.Equal(r.t, filepath.Join(r.wallet.Dir(), made.PrimaryAddress.String()), made.FilePath)
-	info, err := os.Stat(made.FilePath)
+	seen.secret("second "+password, made.Mnemonic)
+	require.Len(r.t, strings.Fields(made.Mnemonic), 24)
+	require.Equal(r.t, filepath.Join(r.wallet.Dir(), made.Primary.String()), made.Path)
+	info, err := os.Stat(made.Path)
 	require.NoError(r.t, err)
 	require.Equal(r.t, os.FileMode(0o600), info.Mode().Perm())
-	require.Equal(r.t, "null", call(r.t, send, "unlock", made.FilePath, "second "+password).String())
+	require.Equal(r.t, "null", call(r.t, send, "unlock", made.Path, "second "+password).String())
 	var d derivedResult
-	require.NoError(r.t, json.Unmarshal(call(r.t, send, "deriveAddressByIndex", made.FilePath, 0).Result, &d))
-	require.Equal(r.t, made.PrimaryAddress, d.Address)
+	require.NoError(r.t, json.Unmarshal(call(r.t, send, "deriveAddressByIndex", made.Path, 0).Result, &d))
+	require.Equal(r.t, made.Primary, d.Address)
 	require.Len(r.t, d.PrivateKey, 64)
 }
 
