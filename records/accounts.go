@@ -9,26 +9,15 @@ import (
 )
 
 type accountRow struct {
-	Chain     string `db:"chain"`
-	Account   string `db:"account"`
-	Kind      string `db:"kind"`
-	Network   string `db:"network"`
-	KeyPath   string `db:"key_path"`
-	State     string `db:"state"`
-	Why       string `db:"why"`
-	Branch    uint64 `db:"lineage"`
-	Base      uint64 `db:"base"`
-	Next      uint64 `db:"next"`
-	CreatedAt int64  `db:"created_at"`
+	Account
+	CreatedAt int64 `db:"created_at"`
 }
 
 const accountColumns = `chain, account, kind, network, key_path, state, why, lineage, base, next, created_at`
 
 func (r accountRow) account() Account {
-	return Account{
-		Chain: chain.ID(r.Chain), Account: r.Account, Kind: AccountKind(r.Kind), Network: r.Network, KeyPath: r.KeyPath,
-		State: AccountState(r.State), Why: r.Why, Branch: r.Branch, Base: r.Base, Next: r.Next, CreatedAt: sqlstore.FromMillis(r.CreatedAt),
-	}
+	r.Account.CreatedAt = sqlstore.FromMillis(r.CreatedAt)
+	return r.Account
 }
 
 // EnsureAccount stores an account of ours in state new. When it is stored already nothing happens, unless its kind or its key path differs:
@@ -40,13 +29,10 @@ func (tx *Tx) EnsureAccount(a Account) error {
 	case err != nil:
 	case !found:
 		err = tx.addAccount(a)
-	case known.Kind != string(a.Kind) || known.KeyPath != a.KeyPath:
+	case known.Kind != a.Kind || known.KeyPath != a.KeyPath:
 		err = fmt.Errorf("%w: stored as %s with key path %s", ErrConflict, known.Kind, known.KeyPath)
 	}
-	if err != nil {
-		return fmt.Errorf("storing the account %s on %s: %w", a.Account, a.Chain, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "storing the account %s on %s", a.Account, a.Chain)
 }
 
 func (tx *Tx) addAccount(a Account) error {
@@ -72,10 +58,8 @@ func (tx *Tx) addAccount(a Account) error {
 // Account answers one account of ours, or ErrNotFound.
 func (tx *Tx) Account(id chain.ID, account string) (Account, error) {
 	var r accountRow
-	if err := tx.one(&r, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(id), account); err != nil {
-		return Account{}, fmt.Errorf("reading the account %s on %s: %w", account, id, err)
-	}
-	return r.account(), nil
+	err := tx.one(&r, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(id), account)
+	return r.account(), sqlstore.Doing(err, "reading the account %s on %s", account, id)
 }
 
 // Accounts answers our accounts on a chain, in order of their making: of the kinds given, else of all kinds.
@@ -83,24 +67,14 @@ func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 	if len(kinds) == 0 {
 		kinds = []AccountKind{KindDeposit, KindShared, KindHot, KindGas, KindGateway}
 	}
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = string(k)
-	}
+	names := sqlstore.Each(kinds, func(k AccountKind) string { return string(k) })
 	var rows []accountRow
 	query := `SELECT ` + accountColumns + ` FROM accounts WHERE chain = ? AND kind IN (?)`
 	if !slices.Contains(kinds, KindDeposit) {
 		query += ` AND kind <> 'deposit'` // the index of the few
 	}
 	err := tx.listIn(&rows, query+` ORDER BY seq`, string(id), names)
-	if err != nil {
-		return nil, fmt.Errorf("reading the accounts on %s: %w", id, err)
-	}
-	out := make([]Account, len(rows))
-	for i, r := range rows {
-		out[i] = r.account()
-	}
-	return out, nil
+	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the accounts on %s", id)
 }
 
 // AdoptAccount takes an account into use from where its ledger stands: base is the next free number, baseHash the hash of the account's last
@@ -110,10 +84,7 @@ func (tx *Tx) AdoptAccount(id chain.ID, account string, base uint64, baseHash st
 	if err != nil {
 		return err
 	}
-	if err := tx.adopt(a, base, baseHash); err != nil {
-		return fmt.Errorf("adopting the account %s on %s at %d: %w", account, id, base, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.adopt(a, base, baseHash), "adopting the account %s on %s at %d", account, id, base)
 }
 
 func (tx *Tx) adopt(a Account, base uint64, baseHash string) error {
@@ -156,22 +127,12 @@ func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why s
 	if err == nil {
 		err = tx.log("account", account, string(s), why)
 	}
-	if err != nil {
-		return fmt.Errorf("setting the account %s on %s to %s: %w", account, id, s, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "setting the account %s on %s to %s", account, id, s)
 }
 
 // StoppedOwn answers the accounts of a chain that sign nothing any more, but for deposit addresses: those that pay, and what they share.
 func (tx *Tx) StoppedOwn(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind <> 'deposit' AND state IN ('halted','recovering') ORDER BY seq`, string(id))
-	if err != nil {
-		return nil, fmt.Errorf("reading the stopped accounts on %s: %w", id, err)
-	}
-	out := make([]Account, len(rows))
-	for i, r := range rows {
-		out[i] = r.account()
-	}
-	return out, nil
+	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the stopped accounts on %s", id)
 }

@@ -24,10 +24,7 @@ type approvalRow struct {
 // AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not wait, the approver has approved it and that still
 // counts, or too many have.
 func (tx *Tx) AddApproval(id uint64, a chain.Approval) error {
-	if err := tx.addApproval(id, a); err != nil {
-		return fmt.Errorf("approving payment %d: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.addApproval(id, a), "approving payment %d", id)
 }
 
 func (tx *Tx) addApproval(id uint64, a chain.Approval) error {

@@ -41,10 +41,7 @@ type balanceAuditRow struct {
 // BalanceAudit answers how far a chain's coin was compared; false when the chain is not followed yet.
 func (tx *Tx) BalanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	a, found, err := tx.balanceAudit(id)
-	if err != nil {
-		return a, false, fmt.Errorf("reading the balance audit of %s: %w", id, err)
-	}
-	return a, found, nil
+	return a, found, sqlstore.Doing(err, "reading the balance audit of %s", id)
 }
 
 func (tx *Tx) balanceAudit(id chain.ID) (BalanceAudit, bool, error) {

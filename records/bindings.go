@@ -24,13 +24,7 @@ const maxIndex = 1<<31 - 1
 const labelTries = 100
 
 type bindingRow struct {
-	ID        uint64        `db:"id"`
-	Network   string        `db:"network"`
-	Type      int           `db:"type"`
-	Owner     string        `db:"owner"`
-	Chain     string        `db:"chain"`
-	Address   string        `db:"address"`
-	Label     string        `db:"label"`
+	Binding
 	PathIndex sql.NullInt64 `db:"path_index"`
 	CreatedAt int64         `db:"created_at"`
 }
@@ -38,10 +32,8 @@ type bindingRow struct {
 const bindingColumns = `id, network, type, owner, chain, address, label, path_index, created_at`
 
 func (r bindingRow) binding() Binding {
-	return Binding{
-		ID: r.ID, Network: r.Network, Type: r.Type, Owner: r.Owner, Chain: chain.ID(r.Chain), Address: r.Address, Label: r.Label,
-		PathIndex: uint32(r.PathIndex.Int64), CreatedAt: sqlstore.FromMillis(r.CreatedAt),
-	}
+	r.Binding.PathIndex, r.Binding.CreatedAt = uint32(r.PathIndex.Int64), sqlstore.FromMillis(r.CreatedAt)
+	return r.Binding
 }
 
 // BindAddress answers the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
@@ -52,10 +44,7 @@ func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func
 	if err == nil && !found {
 		b, err = tx.bindAddress(network, id, owner, derive)
 	}
-	if err != nil {
-		return Binding{}, fmt.Errorf("binding %s on %s: %w", owner, network, err)
-	}
-	return b, nil
+	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
 }
 
 func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func(uint32) (string, string, error)) (Binding, error) {
@@ -70,14 +59,11 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	if err != nil {
 		return Binding{}, err
 	}
-	r := bindingRow{
-		Network: network, Type: TypeAddress, Owner: owner, Chain: string(id), Address: address,
-		PathIndex: sql.NullInt64{Int64: index, Valid: true}, CreatedAt: tx.millis(),
-	}
 	if err := tx.EnsureAccount(Account{Chain: id, Account: address, Kind: KindDeposit, Network: network, KeyPath: path}); err != nil {
 		return Binding{}, err
 	}
-	return tx.addBinding(r)
+	b := Binding{Network: network, Type: TypeAddress, Owner: owner, Chain: id, Address: address}
+	return tx.addBinding(b, sql.NullInt64{Int64: index, Valid: true})
 }
 
 // firstFree derives the address of the lowest index that was never given, from index on.
@@ -102,10 +88,7 @@ func (tx *Tx) BindLabel(network string, id chain.ID, owner, shared string, makeL
 	if err == nil && !found {
 		b, err = tx.bindLabel(network, id, owner, shared, makeLabel)
 	}
-	if err != nil {
-		return Binding{}, fmt.Errorf("binding %s on %s: %w", owner, network, err)
-	}
-	return b, nil
+	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
 }
 
 func (tx *Tx) bindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
@@ -121,25 +104,22 @@ func (tx *Tx) bindLabel(network string, id chain.ID, owner, shared string, makeL
 		if label == "" || taken {
 			continue
 		}
-		return tx.addBinding(bindingRow{
-			Network: network, Type: TypeLabel, Owner: owner, Chain: string(id), Address: shared, Label: label, CreatedAt: tx.millis(),
-		})
+		return tx.addBinding(Binding{Network: network, Type: TypeLabel, Owner: owner, Chain: id, Address: shared, Label: label}, sql.NullInt64{})
 	}
 	return Binding{}, fmt.Errorf("%w: no free label in %d tries", ErrFull, labelTries)
 }
 
-func (tx *Tx) addBinding(r bindingRow) (Binding, error) {
-	id, err := tx.nextID("bindings")
-	if err != nil {
+func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) {
+	if b.ID, err = tx.nextID("bindings"); err != nil {
 		return Binding{}, err
 	}
-	r.ID = id
+	r := bindingRow{Binding: b, PathIndex: index, CreatedAt: tx.millis()}
 	_, err = tx.exec(`INSERT INTO bindings (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Network, r.Type, r.Owner, r.Chain, r.Address, r.Label, r.PathIndex, r.CreatedAt)
+		r.ID, r.Network, r.Type, r.Owner, string(r.Chain), r.Address, r.Label, r.PathIndex, r.CreatedAt)
 	if err != nil {
 		return Binding{}, err
 	}
-	return r.binding(), tx.log("binding", fmt.Sprint(id), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
+	return r.binding(), tx.log("binding", fmt.Sprint(r.ID), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
 }
 
 // NextBinding answers from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
@@ -152,10 +132,8 @@ func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
 		return tx.now, nil
 	}
 	var at int64 // of the oldest of the newest: ids have no gaps
-	if err := tx.one(&at, `SELECT created_at FROM bindings WHERE id = ?`, newest+1-uint64(most)); err != nil {
-		return time.Time{}, fmt.Errorf("reading when a binding was made: %w", err)
-	}
-	return sqlstore.FromMillis(at).Add(span), nil
+	err = tx.one(&at, `SELECT created_at FROM bindings WHERE id = ?`, newest+1-uint64(most))
+	return sqlstore.FromMillis(at).Add(span), sqlstore.Doing(err, "reading when a binding was made")
 }
 
 // BindingByAddress answers whose inbound address it is (type 0).
@@ -179,21 +157,12 @@ func (tx *Tx) BindingByOwner(network string, bindingType int, owner string) (Bin
 func (tx *Tx) binding(where string, args ...any) (Binding, bool, error) {
 	var r bindingRow
 	found, err := tx.get(&r, `SELECT `+bindingColumns+` FROM bindings WHERE `+where, args...)
-	if err != nil {
-		return Binding{}, false, fmt.Errorf("reading a binding: %w", err)
-	}
-	return r.binding(), found, nil
+	return r.binding(), found, sqlstore.Doing(err, "reading a binding")
 }
 
 // Bindings answers those with a higher id than after, lowest first, at most limit of them.
 func (tx *Tx) Bindings(after uint64, limit int) ([]Binding, error) {
 	var rows []bindingRow
-	if err := tx.list(&rows, `SELECT `+bindingColumns+` FROM bindings WHERE id > ? ORDER BY id LIMIT ? + 0`, after, clampLimit(limit)); err != nil {
-		return nil, fmt.Errorf("reading bindings: %w", err)
-	}
-	list := make([]Binding, len(rows))
-	for i, r := range rows {
-		list[i] = r.binding()
-	}
-	return list, nil
+	err := tx.list(&rows, `SELECT `+bindingColumns+` FROM bindings WHERE id > ? ORDER BY id LIMIT ? + 0`, after, clampLimit(limit))
+	return sqlstore.Each(rows, bindingRow.binding), sqlstore.Doing(err, "reading bindings")
 }

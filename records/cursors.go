@@ -63,14 +63,8 @@ func (tx *Tx) runningCursor(id chain.ID) (cursorRow, error) {
 // Cursors answers all cursors, by chain.
 func (tx *Tx) Cursors() ([]Cursor, error) {
 	var rows []cursorRow
-	if err := tx.list(&rows, `SELECT `+cursorColumns+` FROM cursors ORDER BY chain`); err != nil {
-		return nil, fmt.Errorf("reading the cursors: %w", err)
-	}
-	out := make([]Cursor, len(rows))
-	for i, r := range rows {
-		out[i] = r.cursor()
-	}
-	return out, nil
+	err := tx.list(&rows, `SELECT `+cursorColumns+` FROM cursors ORDER BY chain`)
+	return sqlstore.Each(rows, cursorRow.cursor), sqlstore.Doing(err, "reading the cursors")
 }
 
 // startedAfter is how the history tells from where on a chain is followed.
@@ -92,10 +86,7 @@ func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 	if err == nil {
 		err = tx.log("chain", string(id), "started", fmt.Sprintf(startedAfter+" %s", at.Height, at.Hash))
 	}
-	if err != nil {
-		return fmt.Errorf("starting the cursor of %s: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "starting the cursor of %s", id)
 }
 
 // putBlock makes a block canonical; a block that was left before comes back the same way.
@@ -119,10 +110,7 @@ func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 		err = tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND height = ? AND hash = ?`,
 			b.Height, b.Hash, string(id), r.Height, r.Hash)
 	}
-	if err != nil {
-		return fmt.Errorf("advancing %s to block %d %s: %w", id, b.Height, b.Hash, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "advancing %s to block %d %s", id, b.Height, b.Hash)
 }
 
 // StepBack leaves the cursor's block, which is no longer of the line, for the one before. The block's transfers that were only seen become
@@ -134,10 +122,7 @@ func (tx *Tx) StepBack(id chain.ID) ([]Transfer, error) {
 		return nil, fmt.Errorf("stepping back on %s: %w", id, err)
 	}
 	left, err := tx.leaveBlock(id, r)
-	if err != nil {
-		return nil, fmt.Errorf("stepping back on %s from block %d %s: %w", id, r.Height, r.Hash, err)
-	}
-	return left, nil
+	return left, sqlstore.Doing(err, "stepping back on %s from block %d %s", id, r.Height, r.Hash)
 }
 
 func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
@@ -201,10 +186,7 @@ func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
 	if err == nil {
 		err = tx.setHead(r, h)
 	}
-	if err != nil {
-		return fmt.Errorf("storing the head %d of %s: %w", h.Latest.Height, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "storing the head %d of %s", h.Latest.Height, id)
 }
 
 func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
@@ -242,10 +224,7 @@ func (tx *Tx) ResumeChain(id chain.ID) error {
 	if err := tx.setCursorState(id, "ok", ""); err != nil {
 		return err
 	}
-	if err := tx.clearIncidents(id); err != nil {
-		return fmt.Errorf("resuming the chain %s: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.clearIncidents(id), "resuming the chain %s", id)
 }
 
 func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
@@ -253,10 +232,7 @@ func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
 	if err == nil {
 		err = tx.log("chain", string(id), state, why)
 	}
-	if err != nil {
-		return fmt.Errorf("setting the chain %s to %s: %w", id, state, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "setting the chain %s to %s", id, state)
 }
 
 // pruneBatch bounds how many blocks one call of PruneBlocks forgets.
@@ -279,10 +255,7 @@ func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) (more bool, err error) {
 		}
 		more = more || n == pruneBatch
 	}
-	if err != nil {
-		return false, fmt.Errorf("pruning the blocks of %s below %d: %w", id, below, err)
-	}
-	return more, nil
+	return more, sqlstore.Doing(err, "pruning the blocks of %s below %d", id, below)
 }
 
 func (tx *Tx) prune(id chain.ID, which string, below uint64) (int64, error) {

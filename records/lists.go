@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // maxPage bounds what one list answers.
@@ -142,14 +143,7 @@ func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 			SELECT account FROM queued UNION SELECT account FROM unmined UNION
 			SELECT account FROM accounts WHERE chain = ? AND state IN ('halted','recovering') AND state = 'recovering')
 		ORDER BY account`, string(id), string(id), string(id), string(id), string(id), string(id))
-	if err != nil {
-		return nil, fmt.Errorf("reading the busy accounts of %s: %w", id, err)
-	}
-	out := make([]Account, len(rows))
-	for i, r := range rows {
-		out[i] = r.account()
-	}
-	return out, nil
+	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the busy accounts of %s", id)
 }
 
 // UnknownTx answers a transaction of an adopted account that stands in a block of the line, final or not, and that we never signed:
@@ -160,10 +154,7 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
 		AND EXISTS (SELECT 1 FROM accounts a WHERE a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base)
 		LIMIT 1`, string(id), account)
-	if err != nil {
-		return "", false, fmt.Errorf("looking for foreign transactions of %s on %s: %w", account, id, err)
-	}
-	return hash, found, nil
+	return hash, found, sqlstore.Doing(err, "looking for foreign transactions of %s on %s", account, id)
 }
 
 // TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height and id; of that height only those with ids
@@ -171,10 +162,7 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
 	out, err := tx.TransfersWhere(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
 		string(id), height, height, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the transfers of %s from block %d: %w", id, height, err)
-	}
-	return out, nil
+	return out, sqlstore.Doing(err, "reading the transfers of %s from block %d", id, height)
 }
 
 // OwnTxsFrom answers what our accounts did in final blocks of a chain at or above a height, by height, account and number; of that height only
@@ -184,12 +172,5 @@ func (tx *Tx) OwnTxsFrom(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
 		WHERE chain = ? AND settled = 1 AND height >= ? AND (height > ? OR account > ? OR (account = ? AND number > ?))
 		ORDER BY height, account, number LIMIT ? + 0`, string(id), after.Height, after.Height, after.Account, after.Account, after.Number, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the effects of %s from block %d: %w", id, after.Height, err)
-	}
-	out := make([]OwnTx, len(rows))
-	for i, r := range rows {
-		out[i] = r.effect()
-	}
-	return out, nil
+	return sqlstore.Each(rows, effectRow.effect), sqlstore.Doing(err, "reading the effects of %s from block %d", id, after.Height)
 }

@@ -212,16 +212,16 @@ const (
 
 // Account is one of our accounts. Base and Next bound the numbers that we have given to slots: [Base, Next).
 type Account struct {
-	Chain     chain.ID
-	Account   string
-	Kind      AccountKind
-	Network   string
-	KeyPath   string
-	State     AccountState
-	Why       string
-	Branch    uint64
-	Base      uint64
-	Next      uint64
+	Chain     chain.ID     `db:"chain"`
+	Account   string       `db:"account"`
+	Kind      AccountKind  `db:"kind"`
+	Network   string       `db:"network"`
+	KeyPath   string       `db:"key_path"`
+	State     AccountState `db:"state"`
+	Why       string       `db:"why"`
+	Branch    uint64       `db:"lineage"`
+	Base      uint64       `db:"base"`
+	Next      uint64       `db:"next"`
 	CreatedAt time.Time
 }
 
@@ -280,13 +280,13 @@ type Cursor struct {
 
 // Binding ties a user's exchange-chain address to an inbound address (type 0) or a label on the shared address (type 1).
 type Binding struct {
-	ID        uint64
-	Network   string
-	Type      int
-	Owner     string
-	Chain     chain.ID
-	Address   string
-	Label     string
+	ID        uint64   `db:"id"`
+	Network   string   `db:"network"`
+	Type      int      `db:"type"`
+	Owner     string   `db:"owner"`
+	Chain     chain.ID `db:"chain"`
+	Address   string   `db:"address"`
+	Label     string   `db:"label"`
 	PathIndex uint32
 	CreatedAt time.Time
 }

@@ -24,10 +24,7 @@ func (tx *Tx) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, e
 	var r paymentRow
 	found, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments
 		WHERE chain = ? AND asset = ? AND purpose = 'cold' AND state IN ('queued','bound','held') ORDER BY id LIMIT 1`, string(id), string(asset))
-	if err != nil {
-		return p, false, fmt.Errorf("looking for cold money of %s on its way: %w", asset, err)
-	}
-	return r.payment(), found, nil
+	return r.payment(), found, sqlstore.Doing(err, "looking for cold money of %s on its way", asset)
 }
 
 // OrderMove queues a payment as an operator's order: nothing counts it anew. ErrConflict as of QueuePayment.
@@ -36,10 +33,8 @@ func (tx *Tx) OrderMove(p Payment, why string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := tx.noteOrder(id, why); err != nil {
-		return 0, fmt.Errorf("noting who ordered payment %d: %w", id, err)
-	}
-	return id, nil
+	err = tx.noteOrder(id, why)
+	return id, sqlstore.Doing(err, "noting who ordered payment %d", id)
 }
 
 func (tx *Tx) noteOrder(id uint64, why string) error {
@@ -87,10 +82,7 @@ func (tx *Tx) WaitingMove(p Payment) (Payment, bool, error) {
 	var r paymentRow
 	found, err := tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND asset = ? AND payee = ? AND purpose = 'sweep'
 		AND state IN ('queued','bound','held')`, string(p.Chain), p.Account, string(p.Asset), p.Payee)
-	if err != nil {
-		return Payment{}, false, fmt.Errorf("looking for what %s sends to %s already: %w", p.Account, p.Payee, err)
-	}
-	return r.payment(), found, nil
+	return r.payment(), found, sqlstore.Doing(err, "looking for what %s sends to %s already", p.Account, p.Payee)
 }
 
 // SettleUnknownCold records that an unknown transaction of a stopped account, which sent money to the cold address, was a payment there: the payment p is made,

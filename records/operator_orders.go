@@ -19,10 +19,7 @@ type Attribution struct {
 // Attribute makes a held deposit that nobody was named for final, as its owner's. It happens once: no row that has an owner gets another.
 // ErrConflict: it is not such a deposit any more, or its block left the line.
 func (tx *Tx) Attribute(id uint64, a Attribution) error {
-	if err := tx.attribute(id, a); err != nil {
-		return fmt.Errorf("attributing transfer %d: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.attribute(id, a), "attributing transfer %d", id)
 }
 
 func (tx *Tx) attribute(id uint64, a Attribution) error {
@@ -49,20 +46,14 @@ func (tx *Tx) attribute(id uint64, a Attribution) error {
 func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
 	_, err := tx.exec(`INSERT INTO refund_payees (transfer_id, payee, actor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (transfer_id, payee) DO NOTHING`,
 		id, sqlstore.Note(payee), sqlstore.Note(tx.sql.Actor()), tx.millis())
-	if err != nil {
-		return fmt.Errorf("ordering the refund of transfer %d to %s: %w", id, payee, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "ordering the refund of transfer %d to %s", id, payee)
 }
 
 // Reclassify decides a held transfer, which nobody was named for and which was of no token, again: as final or refused, a deposit or a withdrawal
 // of the token and to the owner that t says, or money of the operators' own. It happens once. ErrConflict: it is not such a transfer, a payment
 // for it lives, or its block left the line.
 func (tx *Tx) Reclassify(t Transfer) error {
-	if err := tx.reclassify(t); err != nil {
-		return fmt.Errorf("deciding transfer %d again: %w", t.ID, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.reclassify(t), "deciding transfer %d again", t.ID)
 }
 
 func (tx *Tx) reclassify(t Transfer) error {
@@ -94,10 +85,8 @@ func (tx *Tx) reclassify(t Transfer) error {
 
 // Incidents answers the ids of a chain's transfers that were decided and whose blocks left the chain, oldest first; at most 1000.
 func (tx *Tx) Incidents(id chain.ID) (ids []uint64, err error) {
-	if err := tx.list(&ids, `SELECT id FROM transfers WHERE chain = ? AND incident <> '' ORDER BY id LIMIT ? + 0`, string(id), maxPage); err != nil {
-		return nil, fmt.Errorf("reading the incidents of %s: %w", id, err)
-	}
-	return ids, nil
+	err = tx.list(&ids, `SELECT id FROM transfers WHERE chain = ? AND incident <> '' ORDER BY id LIMIT ? + 0`, string(id), maxPage)
+	return ids, sqlstore.Doing(err, "reading the incidents of %s", id)
 }
 
 // MarkLost marks the decided transfers above a height as gone with their blocks: the nodes have another past from there on.
@@ -110,10 +99,7 @@ func (tx *Tx) MarkLost(id chain.ID, above uint64) error {
 		}
 		err = tx.markIncident(&lost[i])
 	}
-	if err != nil {
-		return fmt.Errorf("marking what %s has lost above block %d: %w", id, above, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "marking what %s has lost above block %d", id, above)
 }
 
 func (tx *Tx) markIncident(t *Transfer) error {
@@ -160,10 +146,7 @@ type Loss struct {
 // of our line still.
 func (tx *Tx) WriteOff(id uint64) (Loss, error) {
 	l, err := tx.writeOffIncident(id)
-	if err != nil {
-		return Loss{}, fmt.Errorf("writing off transfer %d: %w", id, err)
-	}
-	return l, nil
+	return l, sqlstore.Doing(err, "writing off transfer %d", id)
 }
 
 func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {

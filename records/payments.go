@@ -44,13 +44,7 @@ func (r paymentRow) payment() Payment {
 	}
 }
 
-func paymentsOf(rows []paymentRow) []Payment {
-	out := make([]Payment, len(rows))
-	for i, r := range rows {
-		out[i] = r.payment()
-	}
-	return out
-}
+func paymentsOf(rows []paymentRow) []Payment { return sqlstore.Each(rows, paymentRow.payment) }
 
 // QueuePayment stores an order to pay, queued or held as its State says (queued when empty), and answers its id. ErrConflict: the transfer has a
 // live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, the account sweeps to the
@@ -60,10 +54,7 @@ func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
 		p.State = Queued
 	}
 	id, err := tx.queuePayment(p)
-	if err != nil {
-		return 0, fmt.Errorf("queueing a %s for transfer %d: %w", p.Purpose, p.TransferID, err)
-	}
-	return id, nil
+	return id, sqlstore.Doing(err, "queueing a %s for transfer %d", p.Purpose, p.TransferID)
 }
 
 func (tx *Tx) queuePayment(p Payment) (uint64, error) {
@@ -173,28 +164,21 @@ func (tx *Tx) checkCause(transferID uint64, excludes string) (owner string, err 
 // Payment answers one payment, or ErrNotFound.
 func (tx *Tx) Payment(id uint64) (Payment, error) {
 	var r paymentRow
-	if err := tx.one(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ?`, id); err != nil {
-		return Payment{}, fmt.Errorf("reading payment %d: %w", id, err)
-	}
-	return r.payment(), nil
+	err := tx.one(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ?`, id)
+	return r.payment(), sqlstore.Doing(err, "reading payment %d", id)
 }
 
 // PaymentsOf answers all payments that a transfer caused, oldest first.
 func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 	var rows []paymentRow
-	if err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id = ? ORDER BY id`, transferID); err != nil {
-		return nil, fmt.Errorf("reading the payments of transfer %d: %w", transferID, err)
-	}
-	return paymentsOf(rows), nil
+	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id = ? ORDER BY id`, transferID)
+	return paymentsOf(rows), sqlstore.Doing(err, "reading the payments of transfer %d", transferID)
 }
 
 // MovePayment takes a payment between queued and held, or from either to void, which frees its transfer for another payment. Binding and
 // settling have their own methods. ErrConflict: it is in another state, the arrow does not exist, or a slot of it is not decided.
 func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason string) error {
-	if err := tx.movePayment(id, from, to, reason); err != nil {
-		return fmt.Errorf("moving payment %d from %s to %s: %w", id, from, to, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.movePayment(id, from, to, reason), "moving payment %d from %s to %s", id, from, to)
 }
 
 func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // operatorLine is the branch of slots that an operator has settled: they stand on the ledger's line and on none that we signed.
@@ -20,10 +21,7 @@ const accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AN
 // settled or accepted; by number. What the account did before it was adopted is history.
 func (tx *Tx) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
 	out, err := tx.unknownTxs(id, account, `AND NOT `+accepted)
-	if err != nil {
-		return nil, fmt.Errorf("reading the foreign transactions of %s on %s: %w", account, id, err)
-	}
-	return out, nil
+	return out, sqlstore.Doing(err, "reading the foreign transactions of %s on %s", account, id)
 }
 
 func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
@@ -31,11 +29,7 @@ func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
 	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee, e.payee, COALESCE(e.value, '0') AS value FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 1 `+but+` ORDER BY e.number`, string(id), account)
-	out := make([]OwnTx, len(rows))
-	for i, r := range rows {
-		out[i] = r.effect()
-	}
-	return out, err
+	return sqlstore.Each(rows, effectRow.effect), err
 }
 
 // Unexplained answers the accounts of a chain that have UnknownTxs.
@@ -44,10 +38,7 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.known = 0 AND e.settled = 1 AND NOT `+accepted+` ORDER BY e.account`, string(id))
-	if err != nil {
-		return nil, fmt.Errorf("looking for foreign transactions on %s: %w", id, err)
-	}
-	return accounts, nil
+	return accounts, sqlstore.Doing(err, "looking for foreign transactions on %s", id)
 }
 
 // unknownTx is the unexplained effect of a stopped account with a hash.
@@ -77,10 +68,7 @@ func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
 	if err == nil {
 		err = tx.log("account", account, "accepted", hash+" "+why)
 	}
-	if err != nil {
-		return fmt.Errorf("accepting %s: %w", hash, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "accepting %s", hash)
 }
 
 // SettleUnknownTx records that a unknown transaction of the payment's account paid the payment: the payment gets a slot with the transaction as
@@ -88,10 +76,7 @@ func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
 // has shut out are void first. ErrConflict: the account is not stopped, the transaction is none of its UnknownTxs or failed, or the
 // payment is not queued or held, or a slot of it is not decided.
 func (tx *Tx) SettleUnknownTx(paymentID uint64, hash string) error {
-	if err := tx.settleUnknownTx(paymentID, hash); err != nil {
-		return fmt.Errorf("settling payment %d by %s: %w", paymentID, hash, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.settleUnknownTx(paymentID, hash), "settling payment %d by %s", paymentID, hash)
 }
 
 func (tx *Tx) settleUnknownTx(paymentID uint64, hash string) error {
@@ -159,10 +144,7 @@ func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
 	if err == nil {
 		err = tx.voidBlockedSlots(a)
 	}
-	if err != nil {
-		return fmt.Errorf("voiding what was shut out of %s on %s: %w", account, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "voiding what was shut out of %s on %s", account, id)
 }
 
 // voidBlockedSlots voids every undecided slot of an account that can never be used any more: a final unknown transaction has its number or, where
@@ -232,10 +214,7 @@ func (tx *Tx) ResumeAccount(id chain.ID, account string, at Resumption) error {
 	if err == nil {
 		err = tx.resumeAccount(a, at)
 	}
-	if err != nil {
-		return fmt.Errorf("resuming the account %s on %s at %d: %w", account, id, at.Next, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "resuming the account %s on %s at %d", account, id, at.Next)
 }
 
 func (tx *Tx) resumeAccount(a Account, at Resumption) error {
@@ -343,10 +322,7 @@ func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 		UNION ALL `+columns+`FROM cancels a CROSS JOIN effects e
 		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1
 		LIMIT 1`, hash, hash, hash)
-	if err != nil {
-		return OwnTx{}, false, fmt.Errorf("looking for transaction %s: %w", hash, err)
-	}
-	return r.effect(), found, nil
+	return r.effect(), found, sqlstore.Doing(err, "looking for transaction %s", hash)
 }
 
 // UnpaidPayments answers the payments of an account that are queued, held or bound, oldest first.
@@ -354,10 +330,7 @@ func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') ORDER BY id`,
 		string(id), account)
-	if err != nil {
-		return nil, fmt.Errorf("reading the unpaid payments of %s on %s: %w", account, id, err)
-	}
-	return paymentsOf(rows), nil
+	return paymentsOf(rows), sqlstore.Doing(err, "reading the unpaid payments of %s on %s", account, id)
 }
 
 // Refundable answers the transfers on a chain that brought an amount, or after the fee of a withdrawal have left that, and are neither credited nor
@@ -367,42 +340,26 @@ func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
 		ORDER BY id`, string(id), string(asset), amount, amount)
-	if err != nil {
-		return nil, fmt.Errorf("looking for refunds of %s %s on %s: %w", amount, asset, id, err)
-	}
-	return out, nil
+	return out, sqlstore.Doing(err, "looking for refunds of %s %s on %s", amount, asset, id)
 }
 
 // StoppedAccounts answers the accounts of a chain that are halted or recovering, by account.
 func (tx *Tx) StoppedAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND state IN ('halted','recovering') ORDER BY account`, string(id))
-	if err != nil {
-		return nil, fmt.Errorf("reading the stopped accounts of %s: %w", id, err)
-	}
-	out := make([]Account, len(rows))
-	for i, r := range rows {
-		out[i] = r.account()
-	}
-	return out, nil
+	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the stopped accounts of %s", id)
 }
 
 // BlockAt answers the hash of our line's block at a height; false when it is not known.
 func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, string(id), height)
-	if err != nil {
-		return "", false, fmt.Errorf("reading block %d of %s: %w", height, id, err)
-	}
-	return hash, found, nil
+	return hash, found, sqlstore.Doing(err, "reading block %d of %s", height, id)
 }
 
 // AddCancel stores a signed cancellation of a number that no slot of ours has, before it is sent. Seq counts from 0 without gaps. Only an account
 // that is recovering has some; ErrConflict otherwise.
 func (tx *Tx) AddCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
-	if err := tx.addCancel(id, account, number, a); err != nil {
-		return fmt.Errorf("storing cancellation %d of number %d of %s on %s: %w", a.Seq, number, account, id, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.addCancel(id, account, number, a), "storing cancellation %d of number %d of %s on %s", a.Seq, number, account, id)
 }
 
 func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // Began answers the block after which a chain has been followed: nothing at or below it was ever booked. ErrNotFound when it was never started.
@@ -13,10 +14,7 @@ func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	if err == nil {
 		_, err = fmt.Sscanf(detail, startedAfter, &height)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking where %s began: %w", id, err)
-	}
-	return height, nil
+	return height, sqlstore.Doing(err, "looking where %s began", id)
 }
 
 // TransferByRef answers the transfer with a reference, orphaned or not, or ErrNotFound.
@@ -35,19 +33,13 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
-	if err != nil {
-		return false, fmt.Errorf("looking for our transaction %s: %w", e.Tx, err)
-	}
-	return found, nil
+	return found, sqlstore.Doing(err, "looking for our transaction %s", e.Tx)
 }
 
 // Relined makes sure that a block which is read again is one of the line that was followed, and known until what it shows is settled.
 // ErrConflict: the chain was not followed there. ErrParent: our line has another block. ErrNotFinal: our line's block is forgotten and this one is not final.
 func (tx *Tx) Relined(id chain.ID, b chain.Block) error {
-	if err := tx.relined(id, b); err != nil {
-		return fmt.Errorf("reading block %d of %s again: %w", b.Height, id, err)
-	}
-	return nil
+	return sqlstore.Doing(tx.relined(id, b), "reading block %d of %s again", b.Height, id)
 }
 
 func (tx *Tx) relined(id chain.ID, b chain.Block) error {

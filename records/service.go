@@ -2,7 +2,6 @@ package records
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"gatewayd/chain"
@@ -34,10 +33,7 @@ func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.As
 		UNION ALL SELECT (SELECT p.asset FROM payments p WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued' AND p.asset > queued.asset
 			ORDER BY p.asset LIMIT 1) FROM queued WHERE queued.asset IS NOT NULL)
 		SELECT asset FROM queued WHERE asset IS NOT NULL`, string(id), account, int(class), string(id), account, int(class))
-	if err != nil {
-		return nil, fmt.Errorf("reading the queued assets of %s on %s: %w", account, id, err)
-	}
-	return assets, nil
+	return assets, sqlstore.Doing(err, "reading the queued assets of %s on %s", account, id)
 }
 
 // QueuedPayments answers what of a class and an asset waits to be bound to a slot of an account, in the order of service: round robin by user,
@@ -50,20 +46,14 @@ func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset cha
 	}
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'`+passed+`
 		ORDER BY rank, id LIMIT ? + 0`, append(args, limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("reading the queued payments of %s on %s: %w", account, id, err)
-	}
-	return paymentsOf(rows), nil
+	return paymentsOf(rows), sqlstore.Doing(err, "reading the queued payments of %s on %s", account, id)
 }
 
 // HeldFor answers the payments that are held for a reason and have a higher number than after, lowest first, at most limit of them.
 func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading what is held for %q: %w", reason, err)
-	}
-	return paymentsOf(rows), nil
+	return paymentsOf(rows), sqlstore.Doing(err, "reading what is held for %q", reason)
 }
 
 // Moves answers the payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before, which is 0 for the newest.
@@ -71,10 +61,7 @@ func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment,
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IS NULL AND purpose = ? AND id < ? ORDER BY id DESC LIMIT ? + 0`,
 		string(purpose), cmp.Or(before, math.MaxInt64), clampLimit(limit))
-	if err != nil {
-		return nil, fmt.Errorf("reading payments of purpose %s: %w", purpose, err)
-	}
-	return paymentsOf(rows), nil
+	return paymentsOf(rows), sqlstore.Doing(err, "reading payments of purpose %s", purpose)
 }
 
 // NoteHeld stores why a held payment is held now. ErrConflict: it is not held.
@@ -83,10 +70,7 @@ func (tx *Tx) NoteHeld(id uint64, reason string) error {
 	if err == nil {
 		err = tx.logPayment(id, string(HeldPayment), reason)
 	}
-	if err != nil {
-		return fmt.Errorf("noting why payment %d is held: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting why payment %d is held", id)
 }
 
 // NoteWaiting stores why a queued payment waits, for people: it changes nothing about the payment, and binding it clears the note. ErrConflict: it
@@ -96,8 +80,5 @@ func (tx *Tx) NoteWaiting(id uint64, reason string) error {
 	if err == nil {
 		err = tx.logPayment(id, string(Queued), reason)
 	}
-	if err != nil {
-		return fmt.Errorf("noting why payment %d waits: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting why payment %d waits", id)
 }

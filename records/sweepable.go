@@ -52,10 +52,7 @@ func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 	var list []string
 	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
 		AND p.purpose = 'credit' AND t.id = p.transfer_id AND t.direction = 'deposit' ORDER BY t.account`, string(id), account, int(ClassUser))
-	if err != nil {
-		return nil, fmt.Errorf("looking for deposits that nobody has judged: %w", err)
-	}
-	return list, nil
+	return list, sqlstore.Doing(err, "looking for deposits that nobody has judged")
 }
 
 // taken tells whether a transfer of this state has come for good.
@@ -143,10 +140,7 @@ func (tx *Tx) Swept(paymentID uint64, brought chain.Amount) error {
 	if err == nil && p.Amount != brought {
 		err = tx.swept(p, brought)
 	}
-	if err != nil {
-		return fmt.Errorf("noting what payment %d brought: %w", paymentID, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting what payment %d brought", paymentID)
 }
 
 func (tx *Tx) swept(p Payment, brought chain.Amount) error {
@@ -173,10 +167,7 @@ func (tx *Tx) SweepUnderWay(p Payment) (busy bool, err error) {
 	} else {
 		busy, err = tx.sweepUnderWay(p)
 	}
-	if err != nil {
-		return false, fmt.Errorf("looking for a %s under way: %w", p.Purpose, err)
-	}
-	return busy, nil
+	return busy, sqlstore.Doing(err, "looking for a %s under way", p.Purpose)
 }
 
 func (tx *Tx) sweepUnderWay(p Payment) (bool, error) {

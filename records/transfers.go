@@ -47,10 +47,8 @@ func (r transferRow) transfer() (Transfer, error) {
 	if err := json.Unmarshal([]byte(r.Memo), &t.Memo); err != nil {
 		return t, fmt.Errorf("the memo of transfer %d: %w", r.ID, err)
 	}
-	if err := json.Unmarshal([]byte(r.Policy), &t.Policy); err != nil {
-		return t, fmt.Errorf("the policy of transfer %d: %w", r.ID, err)
-	}
-	return t, nil
+	err := json.Unmarshal([]byte(r.Policy), &t.Policy)
+	return t, sqlstore.Doing(err, "the policy of transfer %d", r.ID)
 }
 
 // plain is the transfer without what its columns hold as JSON.
@@ -124,10 +122,7 @@ func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
 // already only notes the incident in the history. A seen row with other facts in a block of the same line is ErrConflict.
 func (tx *Tx) SeeTransfer(t Transfer) (Transfer, bool, error) {
 	out, changed, err := tx.seeTransfer(t)
-	if err != nil {
-		return Transfer{}, false, fmt.Errorf("storing the transfer %s on %s: %w", t.Ref, t.Chain, err)
-	}
-	return out, changed, nil
+	return out, changed, sqlstore.Doing(err, "storing the transfer %s on %s", t.Ref, t.Chain)
 }
 
 func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
@@ -282,29 +277,20 @@ func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 			string(id), c.Final.Height, limit-len(found))
 		found = append(found, tagged...)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the due transfers of %s: %w", id, err)
-	}
-	return found, nil
+	return found, sqlstore.Doing(err, "reading the due transfers of %s", id)
 }
 
 // TransfersByTx answers what one transaction moved to us.
 func (tx *Tx) TransfersByTx(hash string) ([]Transfer, error) {
 	found, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
-	if err != nil {
-		return nil, fmt.Errorf("reading the transfers of %s: %w", hash, err)
-	}
-	return found, nil
+	return found, sqlstore.Doing(err, "reading the transfers of %s", hash)
 }
 
 // MoveTransfer takes a transfer from one state to another; docs/records.md has the arrows. ErrConflict: it is in another state, the arrow does
 // not exist, its block is not of the line, or it is to be orphaned while a payment for it lives or, once decided, without an incident.
 func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) error {
 	err := tx.moveTransfer(id, from, to, reason)
-	if err != nil {
-		return fmt.Errorf("moving transfer %d from %s to %s: %w", id, from, to, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "moving transfer %d from %s to %s", id, from, to)
 }
 
 func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) error {

@@ -34,10 +34,10 @@ var (
 
 // User is somebody who may sign in.
 type User struct {
-	Name     string
-	Role     Role
-	Password string // hashed, with its salt
-	TOTP     string // secret of the second factor, base32
+	Name     string `db:"name"`
+	Role     Role   `db:"role"`
+	Password string `db:"password"` // hashed, with its salt
+	TOTP     string `db:"totp"`     // secret of the second factor, base32
 	Created  time.Time
 }
 
@@ -62,10 +62,7 @@ func Put(tx *records.Tx, u User) error {
 	if err == nil {
 		err = logUser(tx, u.Name, "set", string(u.Role))
 	}
-	if err != nil {
-		return fmt.Errorf("setting console user %s: %w", u.Name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "setting console user %s", u.Name)
 }
 
 // Remove takes a user away and ends the sessions, or is ErrNotFound.
@@ -80,10 +77,7 @@ func Remove(tx *records.Tx, name string) error {
 	if err == nil {
 		err = logUser(tx, name, "removed", "")
 	}
-	if err != nil {
-		return fmt.Errorf("removing console user %s: %w", name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "removing console user %s", name)
 }
 
 func logUser(tx *records.Tx, name, event, detail string) error {
@@ -91,15 +85,13 @@ func logUser(tx *records.Tx, name, event, detail string) error {
 }
 
 type userRow struct {
-	Name      string `db:"name"`
-	Role      string `db:"role"`
-	Password  string `db:"password"`
-	TOTP      string `db:"totp"`
-	CreatedAt int64  `db:"created_at"`
+	User
+	CreatedAt int64 `db:"created_at"`
 }
 
 func (r userRow) user() User {
-	return User{r.Name, Role(r.Role), r.Password, r.TOTP, sqlstore.FromMillis(r.CreatedAt)}
+	r.Created = sqlstore.FromMillis(r.CreatedAt)
+	return r.User
 }
 
 const userColumns = `name, role, password, totp, created_at`
@@ -107,23 +99,15 @@ const userColumns = `name, role, password, totp, created_at`
 // Users are all who may sign in, by name.
 func Users(tx *records.Tx) ([]User, error) {
 	var rows []userRow
-	if err := tx.SQL().List(&rows, `SELECT `+userColumns+` FROM console_users ORDER BY name`); err != nil {
-		return nil, fmt.Errorf("reading the console's users: %w", err)
-	}
-	list := make([]User, len(rows))
-	for i, r := range rows {
-		list[i] = r.user()
-	}
-	return list, nil
+	err := tx.SQL().List(&rows, `SELECT `+userColumns+` FROM console_users ORDER BY name`)
+	return sqlstore.Each(rows, userRow.user), sqlstore.Doing(err, "reading the console's users")
 }
 
 // UserOf answers one by name, or ErrNotFound.
 func UserOf(tx *records.Tx, name string) (User, error) {
 	var r userRow
-	if err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, sqlstore.Note(name)); err != nil {
-		return User{}, fmt.Errorf("reading a console user: %w", err)
-	}
-	return r.user(), nil
+	err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, sqlstore.Note(name))
+	return r.user(), sqlstore.Doing(err, "reading a console user")
 }
 
 // UseCode uses a code of a user's second factor up: the same or an earlier one is ErrUsed from then on.

@@ -12,11 +12,11 @@ import (
 
 // Passkey is a key of a user's authenticator.
 type Passkey struct {
-	ID      string // base64url, as browsers name it
-	User    string
-	Label   string // that its owner gave it
-	Key     string // public, as configurations name it
-	Count   uint32 // of its signatures, where its authenticator counts
+	ID      string `db:"id"` // base64url, as browsers name it
+	User    string `db:"user_name"`
+	Label   string `db:"label"`      // that its owner gave it
+	Key     string `db:"public_key"` // as configurations name it
+	Count   uint32 `db:"sign_count"` // of its signatures, where its authenticator counts
 	Created time.Time
 	Used    time.Time // zero before the first time
 }
@@ -56,10 +56,7 @@ func AddPasskey(tx *records.Tx, p Passkey) error {
 	if err == nil {
 		err = logUser(tx, p.User, "passkey added", p.Label+" "+p.Key)
 	}
-	if err != nil {
-		return fmt.Errorf("adding a passkey of console user %s: %w", p.User, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "adding a passkey of console user %s", p.User)
 }
 
 // RemovePasskey takes a passkey of a user away, and ends the user's sessions but the one of a token; ErrNotFound where the user has no such passkey.
@@ -74,28 +71,18 @@ func RemovePasskey(tx *records.Tx, user, id, but string) error {
 	if err == nil {
 		err = logUser(tx, user, "passkey removed", id)
 	}
-	if err != nil {
-		return fmt.Errorf("removing a passkey of console user %s: %w", user, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "removing a passkey of console user %s", user)
 }
 
 type passkeyRow struct {
-	ID        string `db:"id"`
-	UserName  string `db:"user_name"`
-	Label     string `db:"label"`
-	PublicKey string `db:"public_key"`
-	SignCount uint32 `db:"sign_count"`
-	CreatedAt int64  `db:"created_at"`
-	UsedAt    int64  `db:"used_at"`
+	Passkey
+	CreatedAt int64 `db:"created_at"`
+	UsedAt    int64 `db:"used_at"`
 }
 
 func (r passkeyRow) passkey() Passkey {
-	p := Passkey{ID: r.ID, User: r.UserName, Label: r.Label, Key: r.PublicKey, Count: r.SignCount, Created: sqlstore.FromMillis(r.CreatedAt)}
-	if r.UsedAt > 0 {
-		p.Used = sqlstore.FromMillis(r.UsedAt)
-	}
-	return p
+	r.Created, r.Used = sqlstore.FromMillis(r.CreatedAt), sqlstore.TimeOrZero(r.UsedAt)
+	return r.Passkey
 }
 
 // Passkeys are a user's, oldest first.
@@ -103,24 +90,14 @@ func Passkeys(tx *records.Tx, user string) ([]Passkey, error) {
 	var rows []passkeyRow
 	err := tx.SQL().List(&rows, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys
 		WHERE user_name = ? ORDER BY created_at, id`, sqlstore.Note(user))
-	if err != nil {
-		return nil, fmt.Errorf("reading the passkeys of console user %s: %w", user, err)
-	}
-	list := make([]Passkey, len(rows))
-	for i, r := range rows {
-		list[i] = r.passkey()
-	}
-	return list, nil
+	return sqlstore.Each(rows, passkeyRow.passkey), sqlstore.Doing(err, "reading the passkeys of console user %s", user)
 }
 
 // PasskeyOf answers one by its id, or ErrNotFound.
 func PasskeyOf(tx *records.Tx, id string) (Passkey, error) {
 	var r passkeyRow
 	err := tx.SQL().One(&r, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys WHERE id = ?`, sqlstore.Note(id))
-	if err != nil {
-		return Passkey{}, fmt.Errorf("reading a passkey: %w", err)
-	}
-	return r.passkey(), nil
+	return r.passkey(), sqlstore.Doing(err, "reading a passkey")
 }
 
 // UsePasskey notes the counter of a signature. One that is not above the last is ErrUsed: it was used before, or another authenticator has the key. Those that do

@@ -3,7 +3,6 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"gatewayd/records"
@@ -36,18 +35,13 @@ func SignIn(tx *records.Tx, name, token, csrf string) error {
 	if err == nil {
 		err = logUser(tx, name, "signed in", "")
 	}
-	if err != nil {
-		return fmt.Errorf("signing console user %s in: %w", name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "signing console user %s in", name)
 }
 
 // SignOut ends the session of a token, if there is one.
 func SignOut(tx *records.Tx, token string) error {
-	if _, err := tx.SQL().Exec(`DELETE FROM console_sessions WHERE token = ?`, hashOf(token)); err != nil {
-		return fmt.Errorf("signing out: %w", err)
-	}
-	return nil
+	_, err := tx.SQL().Exec(`DELETE FROM console_sessions WHERE token = ?`, hashOf(token))
+	return sqlstore.Doing(err, "signing out")
 }
 
 // SessionOf answers the session of a token, or ErrNotFound when there is none or it has ended. due tells that it is to be touched.
@@ -61,18 +55,13 @@ func SessionOf(tx *records.Tx, token string) (s Session, due bool, err error) {
 	err = tx.SQL().One(&r, `SELECT u.name, u.role, u.password, u.totp, u.created_at, s.csrf, s.seen_at FROM console_sessions s
 		JOIN console_users u ON u.name = s.user_name WHERE s.token = ? AND s.seen_at > ? AND s.ends_at > ?`,
 		hashOf(token), now.Add(-Idle).UnixMilli(), now.UnixMilli())
-	if err != nil {
-		return s, false, fmt.Errorf("reading a session: %w", err)
-	}
-	return Session{r.user(), r.CSRF}, now.Sub(sqlstore.FromMillis(r.SeenAt)) >= seenEvery, nil
+	return Session{r.user(), r.CSRF}, now.Sub(sqlstore.FromMillis(r.SeenAt)) >= seenEvery, sqlstore.Doing(err, "reading a session")
 }
 
 // Touch notes that the session of a token is used.
 func Touch(tx *records.Tx, token string) error {
-	if _, err := tx.SQL().Exec(`UPDATE console_sessions SET seen_at = ? WHERE token = ?`, tx.SQL().Millis(), hashOf(token)); err != nil {
-		return fmt.Errorf("touching a session: %w", err)
-	}
-	return nil
+	_, err := tx.SQL().Exec(`UPDATE console_sessions SET seen_at = ? WHERE token = ?`, tx.SQL().Millis(), hashOf(token))
+	return sqlstore.Doing(err, "touching a session")
 }
 
 func hashOf(token string) string {

@@ -5,6 +5,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // CreditSurplus turns a surplus that two final blocks show into the transfers that the caller has made of it, which add up to it, and books
@@ -18,10 +19,7 @@ func CreditSurplus(tx *records.Tx, f Finding, height uint64, look Look, transfer
 	if err == nil {
 		err = keepRest(tx, f, height, look)
 	}
-	if err != nil {
-		return fmt.Errorf("crediting %s found at %s on %s: %w", f.Amount, f.Account, f.Chain, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "crediting %s found at %s on %s", f.Amount, f.Account, f.Chain)
 }
 
 func checkSurplus(tx *records.Tx, f Finding, height uint64, look Look) error {
@@ -122,10 +120,7 @@ func AcceptShortage(tx *records.Tx, id chain.ID, account, why string) (chain.Amo
 	if err == nil {
 		err = writeOff(tx, f, why)
 	}
-	if err != nil {
-		return chain.Amount{}, fmt.Errorf("accepting the shortage of %s on %s: %w", account, id, err)
-	}
-	return f.Amount, nil
+	return f.Amount, sqlstore.Doing(err, "accepting the shortage of %s on %s", account, id)
 }
 
 func writeOff(tx *records.Tx, f Finding, why string) error {

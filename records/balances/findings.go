@@ -22,29 +22,24 @@ const (
 
 // Finding is an account whose coin differed from the books when it was compared last.
 type Finding struct {
-	Chain     chain.ID
-	Account   string
-	Kind      FindingKind
-	Amount    chain.Amount
-	Height    uint64 // of the comparison
-	Clean     int64  // the account fitted at this height; -1: it was never seen to fit
-	Confirmed bool   // a shortage that two final blocks show
+	Chain     chain.ID     `db:"chain"`
+	Account   string       `db:"account"`
+	Kind      FindingKind  `db:"kind"`
+	Amount    chain.Amount `db:"amount"`
+	Height    uint64       `db:"height"`    // of the comparison
+	Clean     int64        `db:"clean"`     // the account fitted at this height; -1: it was never seen to fit
+	Confirmed bool         `db:"confirmed"` // a shortage that two final blocks show
 	CreatedAt time.Time
 }
 
 type findingRow struct {
-	Chain     string       `db:"chain"`
-	Account   string       `db:"account"`
-	Kind      string       `db:"kind"`
-	Amount    chain.Amount `db:"amount"`
-	Height    uint64       `db:"height"`
-	Clean     int64        `db:"clean"`
-	Confirmed bool         `db:"confirmed"`
-	CreatedAt int64        `db:"created_at"`
+	Finding
+	CreatedAt int64 `db:"created_at"`
 }
 
 func (r findingRow) finding() Finding {
-	return Finding{chain.ID(r.Chain), r.Account, FindingKind(r.Kind), r.Amount, r.Height, r.Clean, r.Confirmed, sqlstore.FromMillis(r.CreatedAt)}
+	r.Finding.CreatedAt = sqlstore.FromMillis(r.CreatedAt)
+	return r.Finding
 }
 
 const findingColumns = `chain, account, kind, amount, height, clean, confirmed, created_at`
@@ -52,14 +47,8 @@ const findingColumns = `chain, account, kind, amount, height, clean, confirmed, 
 // Findings answers what differs on a chain, by account.
 func Findings(tx *records.Tx, id chain.ID) ([]Finding, error) {
 	var rows []findingRow
-	if err := tx.SQL().List(&rows, `SELECT `+findingColumns+` FROM balance_findings WHERE chain = ? ORDER BY account`, string(id)); err != nil {
-		return nil, fmt.Errorf("reading the findings on %s: %w", id, err)
-	}
-	out := make([]Finding, len(rows))
-	for i, r := range rows {
-		out[i] = r.finding()
-	}
-	return out, nil
+	err := tx.SQL().List(&rows, `SELECT `+findingColumns+` FROM balance_findings WHERE chain = ? ORDER BY account`, string(id))
+	return sqlstore.Each(rows, findingRow.finding), sqlstore.Doing(err, "reading the findings on %s", id)
 }
 
 func findingOf(tx *records.Tx, id chain.ID, account string) (Finding, bool, error) {
@@ -180,18 +169,12 @@ func noteShortage(tx *records.Tx, id chain.ID, height uint64, l Look, f Finding,
 // NoteLooked records that every account that was there at a height has been compared once.
 func NoteLooked(tx *records.Tx, id chain.ID, height uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE balance_audits SET looked = ? WHERE chain = ? AND looked < ?`, height, string(id), height)
-	if err != nil {
-		return fmt.Errorf("noting the first look at accounts of %s: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting the first look at accounts of %s", id)
 }
 
 // NoteAudited records that every account that was there at a height has been compared at that height or above.
 func NoteAudited(tx *records.Tx, id chain.ID, height uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE balance_audits SET audited = ?, audited_at = ?, looked = CASE WHEN looked < ? THEN ? ELSE looked END WHERE chain = ? AND audited <= ?`,
 		height, tx.SQL().Millis(), height, height, string(id), height)
-	if err != nil {
-		return fmt.Errorf("noting the balance audit of %s: %w", id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting the balance audit of %s", id)
 }

@@ -5,6 +5,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // Sheet is what the books say of a token on one network: what our accounts on the source chain must hold, and what the gateway owes. Amounts
@@ -40,10 +41,7 @@ func SheetOf(tx *records.Tx, n records.Network, t records.Token) (s Sheet, err e
 	if err == nil {
 		err = sheetLosses(tx, &s, n, t)
 	}
-	if err != nil {
-		return Sheet{}, fmt.Errorf("adding up what is held of %s on %s: %w", t.TokenID, n.Name, err)
-	}
-	return s, nil
+	return s, sqlstore.Doing(err, "adding up what is held of %s on %s", t.TokenID, n.Name)
 }
 
 // sheetMoves adds up what came and went of an asset, and what has come above the final block and counts already.
@@ -122,10 +120,7 @@ func OpenToken(tx *records.Tx, id chain.ID, asset chain.Asset, opening chain.Amo
 	if err == nil {
 		err = tx.SQL().LogEvent("chain", string(id), "tokens_counted", fmt.Sprintf("%s of %s from before block %d's books", opening, asset, height))
 	}
-	if err != nil {
-		return fmt.Errorf("opening the books of %s on %s: %w", asset, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "opening the books of %s on %s", asset, id)
 }
 
 // WriteOffTokens is an operator's word that our accounts hold so much less of a token than the books say, for good.
@@ -141,8 +136,5 @@ func WriteOffTokens(tx *records.Tx, id chain.ID, asset chain.Asset, amount chain
 	if err == nil {
 		err = tx.SQL().LogEvent("chain", string(id), "shortage_accepted", fmt.Sprintf("%s of %s: %s", amount, asset, why))
 	}
-	if err != nil {
-		return fmt.Errorf("writing off %s of %s on %s: %w", amount, asset, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "writing off %s of %s on %s", amount, asset, id)
 }

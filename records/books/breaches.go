@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // breachLimit bounds how many breaches of a kind are told: one is enough to stop.
@@ -66,10 +67,7 @@ func Breaches(tx *records.Tx, seq uint64) (found []string, upTo uint64, err erro
 		upTo = min(upTo, seq+touchedLimit)
 		found, err = breachesSince(tx, seq, upTo)
 	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("checking the books: %w", err)
-	}
-	return found, upTo, nil
+	return found, upTo, sqlstore.Doing(err, "checking the books")
 }
 
 // HistoryEnd is the newest line of the history; 0 when there is none.
@@ -107,10 +105,7 @@ func BreachesBelow(tx *records.Tx, id uint64, limit int) (found []string, next u
 	if err == nil {
 		found, err = broken(tx, func(by string) (string, []any) { return by + " >= ? AND " + by + " < ?", []any{next, id} })
 	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("checking the books below %d: %w", id, err)
-	}
-	return found, next, nil
+	return found, next, sqlstore.Doing(err, "checking the books below %d", id)
 }
 
 func breachesSince(tx *records.Tx, seq, upTo uint64) ([]string, error) {

@@ -126,20 +126,14 @@ func EventsSince(tx *records.Tx, seq uint64) (transfers, payments []Events, upTo
 			JOIN payments p ON p.id = CASE WHEN h.subject = 'payment' THEN CAST(h.subject_id AS BIGINT) END
 			WHERE h.seq > ? AND h.seq <= ? AND h.subject = 'payment' GROUP BY p.network, p.chain, p.purpose, h.event`, seq, upTo)
 	}
-	if err != nil {
-		return nil, nil, 0, fmt.Errorf("counting the events after line %d: %w", seq, err)
-	}
-	return transfers, payments, upTo, nil
+	return transfers, payments, upTo, sqlstore.Doing(err, "counting the events after line %d", seq)
 }
 
 // FeesBetween sums what our own transactions paid for their blocks, of the canonical blocks of a chain above one height up to another.
 func FeesBetween(tx *records.Tx, id chain.ID, above, upTo uint64) (sum chain.Amount, err error) {
 	_, err = tx.SQL().Get(&sum, `SELECT amount_sum(e.fee) FROM effects e JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
 		WHERE e.chain = ? AND e.height > ? AND e.height <= ? GROUP BY e.chain`, string(id), above, upTo)
-	if err != nil {
-		return chain.Amount{}, fmt.Errorf("summing the fees on %s from block %d on: %w", id, above, err)
-	}
-	return sum, nil
+	return sum, sqlstore.Doing(err, "summing the fees on %s from block %d on", id, above)
 }
 
 // since is how long ago a stored time is.

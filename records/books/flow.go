@@ -1,7 +1,6 @@
 package books
 
 import (
-	"fmt"
 	"time"
 
 	"gatewayd/chain"
@@ -39,10 +38,7 @@ func Backlog(tx *records.Tx, id chain.ID, account string) ([]AssetSum, error) {
 	sums, err := sumAssets(tx, `FROM payments p
 		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
 		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(id), account)
-	if err != nil {
-		return nil, fmt.Errorf("summing what waits at %s on %s: %w", account, id, err)
-	}
-	return sums, nil
+	return sums, sqlstore.Doing(err, "summing what waits at %s on %s", account, id)
 }
 
 // SignedSince answers the credits and refunds that an account has signed since a moment. Its cost depends on how many they are.
@@ -53,10 +49,7 @@ func SignedSince(tx *records.Tx, id chain.ID, account string, since time.Time) (
 			WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number >= ? AND s.state IN ('open','paid') AND p.purpose IN ('credit','refund')`,
 			string(id), account, first.Branch, first.Number)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("summing what %s on %s has signed: %w", account, id, err)
-	}
-	return sums, nil
+	return sums, sqlstore.Doing(err, "summing what %s on %s has signed", account, id)
 }
 
 type slotPlace struct {

@@ -1,11 +1,11 @@
 package books
 
 import (
-	"fmt"
 	"slices"
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // PoolAccount is one of the accounts that pay on a chain of a network, with what the books say of it, per asset.
@@ -21,10 +21,7 @@ type PoolAccount struct {
 // Pool answers all accounts of a kind that a network has or had on a chain, in order of their making.
 func Pool(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {
 	pool, err := poolOf(tx, network, id, kind)
-	if err != nil {
-		return nil, fmt.Errorf("reading the paying accounts of %s on %s: %w", network, id, err)
-	}
-	return pool, nil
+	return pool, sqlstore.Doing(err, "reading the paying accounts of %s on %s", network, id)
 }
 
 func poolOf(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {

@@ -10,28 +10,29 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // TransferSum adds up the transfers of one direction and state that moved value: failed transactions and what went from one
 // account of ours to another are left out. Amount counts units of the asset on the
 // transfer's ledger, Net and Fee units of the gateway token.
 type TransferSum struct {
-	Direction records.Direction     `json:"direction"`
-	State     records.TransferState `json:"state"`
-	Count     uint64                `json:"count"`
-	Amount    chain.Amount          `json:"amount"`
-	Net       chain.Amount          `json:"net"`
-	Fee       chain.Amount          `json:"fee"`
+	Direction records.Direction     `json:"direction" db:"direction"`
+	State     records.TransferState `json:"state" db:"state"`
+	Count     uint64                `json:"count" db:"count"`
+	Amount    chain.Amount          `json:"amount" db:"amount"`
+	Net       chain.Amount          `json:"net" db:"net"`
+	Fee       chain.Amount          `json:"fee" db:"fee"`
 }
 
 // PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset. A sweep counts with what it brought.
 type PaymentSum struct {
-	Purpose chain.Purpose        `json:"purpose"`
-	Chain   chain.ID             `json:"chain"`
-	Asset   chain.Asset          `json:"asset"`
-	State   records.PaymentState `json:"state"`
-	Count   uint64               `json:"count"`
-	Amount  chain.Amount         `json:"amount"`
+	Purpose chain.Purpose        `json:"purpose" db:"purpose"`
+	Chain   chain.ID             `json:"chain" db:"chain"`
+	Asset   chain.Asset          `json:"asset" db:"asset"`
+	State   records.PaymentState `json:"state" db:"state"`
+	Count   uint64               `json:"count" db:"count"`
+	Amount  chain.Amount         `json:"amount" db:"amount"`
 }
 
 // Totals are the books of one token on one network, exact to the unit. They hold for every token, whose decimals need not be equal on both chains:
@@ -55,44 +56,17 @@ func TotalsOf(tx *records.Tx, network, token string) (Totals, error) {
 	if err == nil {
 		err = sumFees(tx, &t, network, token)
 	}
-	if err != nil {
-		return Totals{}, fmt.Errorf("adding up %s on %s: %w", token, network, err)
-	}
-	return t, nil
+	return t, sqlstore.Doing(err, "adding up %s on %s", token, network)
 }
 
 func sumTransfers(tx *records.Tx, t *Totals, network, token string) error {
-	var rows []struct {
-		Direction string       `db:"direction"`
-		State     string       `db:"state"`
-		Count     uint64       `db:"count"`
-		Amount    chain.Amount `db:"amount"`
-		Net       chain.Amount `db:"net"`
-		Fee       chain.Amount `db:"fee"`
-	}
-	err := tx.SQL().List(&rows, `SELECT direction, state, COUNT(*) AS count, amount_sum(amount) AS amount, amount_sum(net) AS net, amount_sum(fee) AS fee
+	return tx.SQL().List(&t.Transfers, `SELECT direction, state, COUNT(*) AS count, amount_sum(amount) AS amount, amount_sum(net) AS net, amount_sum(fee) AS fee
 		FROM transfers WHERE network = ? AND token = ? AND failed = 0 AND reason <> 'internal' GROUP BY direction, state ORDER BY direction, state`, network, token)
-	for _, r := range rows {
-		t.Transfers = append(t.Transfers, TransferSum{records.Direction(r.Direction), records.TransferState(r.State), r.Count, r.Amount, r.Net, r.Fee})
-	}
-	return err
 }
 
 func sumPayments(tx *records.Tx, t *Totals, network, token string) error {
-	var rows []struct {
-		Purpose string       `db:"purpose"`
-		Chain   string       `db:"chain"`
-		Asset   string       `db:"asset"`
-		State   string       `db:"state"`
-		Count   uint64       `db:"count"`
-		Amount  chain.Amount `db:"amount"`
-	}
-	err := tx.SQL().List(&rows, `SELECT purpose, chain, asset, state, COUNT(*) AS count, amount_sum(COALESCE(w.brought, p.amount)) AS amount
+	return tx.SQL().List(&t.Payments, `SELECT purpose, chain, asset, state, COUNT(*) AS count, amount_sum(COALESCE(w.brought, p.amount)) AS amount
 		FROM payments p LEFT JOIN swept w ON w.payment_id = p.id WHERE network = ? AND token = ? GROUP BY purpose, chain, asset, state ORDER BY purpose, chain, asset, state`, network, token)
-	for _, r := range rows {
-		t.Payments = append(t.Payments, PaymentSum{chain.Purpose(r.Purpose), chain.ID(r.Chain), chain.Asset(r.Asset), records.PaymentState(r.State), r.Count, r.Amount})
-	}
-	return err
 }
 
 func sumFees(tx *records.Tx, t *Totals, network, token string) error {

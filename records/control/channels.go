@@ -63,10 +63,7 @@ func (r channelRow) channel() Channel {
 // ChannelOf answers a channel; one that was never set is open.
 func ChannelOf(tx *records.Tx, network, token string, d records.Direction) (Channel, error) {
 	r, err := readChannel(tx, network, token, d)
-	if err != nil {
-		return Channel{}, fmt.Errorf("reading the channel %s %s %s: %w", network, token, d, err)
-	}
-	return r.channel(), nil
+	return r.channel(), sqlstore.Doing(err, "reading the channel %s %s %s", network, token, d)
 }
 
 func readChannel(tx *records.Tx, network, token string, d records.Direction) (channelRow, error) {

@@ -15,14 +15,14 @@ import (
 // Condition is something that keeps money from moving, or may soon, as a part of the running daemon sees it. Empty fields stand for all: of
 // every network of the chain, of every token of the network.
 type Condition struct {
-	Kind      string            `json:"kind"`
-	Subject   string            `json:"subject,omitempty"` // what it is about, for operators: a node, an account
-	Chain     chain.ID          `json:"chain,omitempty"`
-	Network   string            `json:"network,omitempty"`
-	Token     string            `json:"token,omitempty"`
-	Direction records.Direction `json:"direction,omitempty"` // empty for both
-	Stops     bool              `json:"stops"`               // money does not move because of it
-	Detail    string            `json:"detail"`              // in words, for operators
+	Kind      string            `json:"kind" db:"kind"`
+	Subject   string            `json:"subject,omitempty" db:"subject"` // what it is about, for operators: a node, an account
+	Chain     chain.ID          `json:"chain,omitempty" db:"chain"`
+	Network   string            `json:"network,omitempty" db:"network"`
+	Token     string            `json:"token,omitempty" db:"token"`
+	Direction records.Direction `json:"direction,omitempty" db:"direction"` // empty for both
+	Stops     bool              `json:"stops" db:"stops"`                   // money does not move because of it
+	Detail    string            `json:"detail" db:"detail"`                 // in words, for operators
 	Since     time.Time         `json:"since,omitzero"`
 	Seen      time.Time         `json:"-"`
 }
@@ -31,16 +31,14 @@ type Condition struct {
 const maxConditions = 100
 
 type conditionRow struct {
-	Kind      string `db:"kind"`
-	Subject   string `db:"subject"`
-	Chain     string `db:"chain"`
-	Network   string `db:"network"`
-	Token     string `db:"token"`
-	Direction string `db:"direction"`
-	Stops     bool   `db:"stops"`
-	Detail    string `db:"detail"`
-	Since     int64  `db:"since"`
-	Seen      int64  `db:"seen"`
+	Condition
+	Since int64 `db:"since"`
+	Seen  int64 `db:"seen"`
+}
+
+func (r conditionRow) condition() Condition {
+	r.Condition.Since, r.Condition.Seen = sqlstore.FromMillis(r.Since), sqlstore.TimeOrZero(r.Seen)
+	return r.Condition
 }
 
 // NoteConditions replaces what a source has told before. A condition that goes on keeps the time since when. Of more than a hundred the
@@ -56,10 +54,7 @@ func NoteConditions(tx *records.Tx, source string, now []Condition) error {
 			return fmt.Errorf("noting the condition %s of %s: %w", c.Kind, source, err)
 		}
 	}
-	if err := forgetConditions(tx, source, now); err != nil {
-		return fmt.Errorf("forgetting conditions of %s: %w", source, err)
-	}
-	return nil
+	return sqlstore.Doing(forgetConditions(tx, source, now), "forgetting conditions of %s", source)
 }
 
 // forgetConditions drops what a source does not tell any more.
@@ -83,14 +78,7 @@ func forgetConditions(tx *records.Tx, source string, now []Condition) error {
 func Conditions(tx *records.Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)
-	if err != nil {
-		return nil, fmt.Errorf("reading the conditions: %w", err)
-	}
-	out := make([]Condition, len(rows))
-	for i, r := range rows {
-		out[i] = Condition{r.Kind, r.Subject, chain.ID(r.Chain), r.Network, r.Token, records.Direction(r.Direction), r.Stops, r.Detail, sqlstore.FromMillis(r.Since), sqlstore.FromMillis(r.Seen)}
-	}
-	return out, nil
+	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the conditions")
 }
 
 // Beat records that a part of the daemon is at work, by the database's clock.
@@ -99,10 +87,7 @@ func Beat(tx *records.Tx, role string) error {
 	if err == nil {
 		_, err = tx.SQL().Exec(`INSERT INTO heartbeats (role, at) VALUES (?, ?) ON CONFLICT (role) DO UPDATE SET at = excluded.at`, role, now)
 	}
-	if err != nil {
-		return fmt.Errorf("noting the heartbeat of %s: %w", role, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting the heartbeat of %s", role)
 }
 
 // SinceBeat answers how long ago a part of the daemon was last at work, by the database's clock; false when it never was.
@@ -114,8 +99,5 @@ func SinceBeat(tx *records.Tx, role string) (age time.Duration, ever bool, err e
 		now, err = tx.SQL().Clock()
 		age = time.Duration(now-at) * time.Millisecond
 	}
-	if err != nil {
-		return 0, false, fmt.Errorf("reading the heartbeat of %s: %w", role, err)
-	}
-	return age, ever, nil
+	return age, ever, sqlstore.Doing(err, "reading the heartbeat of %s", role)
 }

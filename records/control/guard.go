@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // ErrOtherGuard says that the records were signed for with another sign-guard than the one that is there now.
@@ -28,10 +29,7 @@ func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
 	if err == nil && found {
 		err = json.Unmarshal([]byte(text), &g)
 	}
-	if err != nil {
-		return Guard{}, false, fmt.Errorf("reading which sign-guard the records go with: %w", err)
-	}
-	return g, found, nil
+	return g, found, sqlstore.Doing(err, "reading which sign-guard the records go with")
 }
 
 // NoteGuard notes how far a sign-guard is; ErrOtherGuard for another one than the records go with. The first is taken.
@@ -161,10 +159,7 @@ func lacking(tx *records.Tx) (told map[string]uint64, err error) {
 	if err == nil && found {
 		err = json.Unmarshal([]byte(text), &told)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what the sign-guard lacks: %w", err)
-	}
-	return told, nil
+	return told, sqlstore.Doing(err, "reading what the sign-guard lacks")
 }
 
 func setGuard(tx *records.Tx, g Guard) error { return setMeta(tx, guardKey, g) }
@@ -174,8 +169,5 @@ func setMeta(tx *records.Tx, key string, value any) error {
 	if err == nil {
 		_, err = tx.SQL().Exec(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, string(text))
 	}
-	if err != nil {
-		return fmt.Errorf("noting the sign-guard: %w", err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting the sign-guard")
 }

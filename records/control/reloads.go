@@ -20,35 +20,30 @@ const (
 
 // Reload is one reading of the configuration file by the daemon.
 type Reload struct {
-	ID          uint64
-	State       ReloadState
-	Fingerprint string // of what the file said; empty while it is open or where the file could not be read
-	Report      string // in JSON, for whoever ordered it
-	Actor       string
+	ID          uint64      `db:"id"`
+	State       ReloadState `db:"state"`
+	Fingerprint string      `db:"fingerprint"` // of what the file said; empty while it is open or where the file could not be read
+	Report      string      `db:"report"`      // in JSON, for whoever ordered it
+	Actor       string      `db:"actor"`
 	ChangedAt   time.Time
 }
 
 type reloadRow struct {
-	ID          uint64 `db:"id"`
-	State       string `db:"state"`
-	Fingerprint string `db:"fingerprint"`
-	Report      string `db:"report"`
-	Actor       string `db:"actor"`
-	ChangedAt   int64  `db:"changed_at"`
+	Reload
+	ChangedAt int64 `db:"changed_at"`
 }
 
 const reloadColumns = `id, state, fingerprint, report, actor, changed_at`
 
 func (r reloadRow) reload() Reload {
-	return Reload{r.ID, ReloadState(r.State), r.Fingerprint, r.Report, r.Actor, sqlstore.FromMillis(r.ChangedAt)}
+	r.Reload.ChangedAt = sqlstore.FromMillis(r.ChangedAt)
+	return r.Reload
 }
 
 // OrderReload asks the running daemon to read its configuration again, and answers the order's number.
 func OrderReload(tx *records.Tx) (id uint64, err error) {
-	if id, err = newReload(tx); err != nil {
-		return 0, fmt.Errorf("ordering the configuration to be read again: %w", err)
-	}
-	return id, nil
+	id, err = newReload(tx)
+	return id, sqlstore.Doing(err, "ordering the configuration to be read again")
 }
 
 func newReload(tx *records.Tx) (id uint64, err error) {
@@ -62,10 +57,7 @@ func newReload(tx *records.Tx) (id uint64, err error) {
 func OpenReload(tx *records.Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'open' ORDER BY id LIMIT 1`)
-	if err != nil {
-		return Reload{}, false, fmt.Errorf("looking for orders to read the configuration again: %w", err)
-	}
-	return r.reload(), found, nil
+	return r.reload(), found, sqlstore.Doing(err, "looking for orders to read the configuration again")
 }
 
 // EndReload says what became of an order. ErrConflict: it is not open.
@@ -75,10 +67,7 @@ func EndReload(tx *records.Tx, r Reload) error {
 	if err == nil {
 		err = tx.SQL().LogEvent("configuration", r.Fingerprint, string(r.State), r.Report)
 	}
-	if err != nil {
-		return fmt.Errorf("noting that the configuration was read again: %w", err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting that the configuration was read again")
 }
 
 // NoteReload is EndReload of a reading that nobody has ordered here.
@@ -92,18 +81,13 @@ func NoteReload(tx *records.Tx, r Reload) (err error) {
 // ReloadByID answers an order, or ErrNotFound.
 func ReloadByID(tx *records.Tx, id uint64) (Reload, error) {
 	var r reloadRow
-	if err := tx.SQL().One(&r, `SELECT `+reloadColumns+` FROM reloads WHERE id = ?`, id); err != nil {
-		return Reload{}, fmt.Errorf("reading the order %d: %w", id, err)
-	}
-	return r.reload(), nil
+	err := tx.SQL().One(&r, `SELECT `+reloadColumns+` FROM reloads WHERE id = ?`, id)
+	return r.reload(), sqlstore.Doing(err, "reading the order %d", id)
 }
 
 // Configured answers the reading by whose configuration the daemon works, or worked last; false when none was noted.
 func Configured(tx *records.Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'done' ORDER BY id DESC LIMIT 1`)
-	if err != nil {
-		return Reload{}, false, fmt.Errorf("reading which configuration the daemon has: %w", err)
-	}
-	return r.reload(), found, nil
+	return r.reload(), found, sqlstore.Doing(err, "reading which configuration the daemon has")
 }

@@ -2,7 +2,6 @@ package control
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"gatewayd/records"
@@ -16,10 +15,7 @@ func NoteReport(tx *records.Tx, name string, report any) error {
 		_, err = tx.SQL().Exec(`INSERT INTO reports (name, report, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET report = excluded.report, at = excluded.at`,
 			name, string(text), tx.SQL().Millis())
 	}
-	if err != nil {
-		return fmt.Errorf("noting the report %s: %w", name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting the report %s", name)
 }
 
 // ReadReport reads what was stored last, and when; false when nothing ever was.
@@ -31,8 +27,5 @@ func ReadReport(tx *records.Tx, name string, into any) (at time.Time, ever bool,
 	if ever, err = tx.SQL().Get(&row, `SELECT report, at FROM reports WHERE name = ?`, name); err == nil && ever {
 		err = json.Unmarshal([]byte(row.Report), into)
 	}
-	if err != nil {
-		return at, false, fmt.Errorf("reading the report %s: %w", name, err)
-	}
-	return sqlstore.FromMillis(row.At), ever, nil
+	return sqlstore.FromMillis(row.At), ever, sqlstore.Doing(err, "reading the report %s", name)
 }

@@ -21,29 +21,22 @@ const (
 
 // Rescan is a block that an operator has ordered to be read and booked again: the one with the hash that was shown to him.
 type Rescan struct {
-	Chain chain.ID
-	chain.Point
-	State     RescanState
-	Detail    string
-	Actor     string
-	ChangedAt time.Time
+	Chain       chain.ID    `db:"chain"`
+	chain.Point             // columns height and hash
+	State       RescanState `db:"state"`
+	Detail      string      `db:"detail"`
+	Actor       string      `db:"actor"`
+	ChangedAt   time.Time
 }
 
 type rescanRow struct {
-	Chain     string `db:"chain"`
-	Height    uint64 `db:"height"`
-	Hash      string `db:"hash"`
-	State     string `db:"state"`
-	Detail    string `db:"detail"`
-	Actor     string `db:"actor"`
-	ChangedAt int64  `db:"changed_at"`
+	Rescan
+	ChangedAt int64 `db:"changed_at"`
 }
 
 func (r rescanRow) rescan() Rescan {
-	return Rescan{
-		Chain: chain.ID(r.Chain), Point: chain.Point{Height: r.Height, Hash: r.Hash}, State: RescanState(r.State),
-		Detail: r.Detail, Actor: r.Actor, ChangedAt: sqlstore.FromMillis(r.ChangedAt),
-	}
+	r.Rescan.ChangedAt = sqlstore.FromMillis(r.ChangedAt)
+	return r.Rescan
 }
 
 // OrderRescan asks the daemon to read a block again and to book what the records miss of it. An order for the same height is taken anew.
@@ -54,34 +47,21 @@ func OrderRescan(tx *records.Tx, id chain.ID, p chain.Point) error {
 	if err == nil {
 		err = tx.SQL().LogEvent("chain", string(id), "rescan_ordered", fmt.Sprintf("block %d %s", p.Height, p.Hash))
 	}
-	if err != nil {
-		return fmt.Errorf("ordering block %d of %s to be read again: %w", p.Height, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "ordering block %d of %s to be read again", p.Height, id)
 }
 
 // OpenRescans answers the lowest blocks of a chain that wait to be read again: at most limit.
 func OpenRescans(tx *records.Tx, id chain.ID, limit int) ([]Rescan, error) {
 	var rows []rescanRow
 	err := tx.SQL().List(&rows, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND state = 'open' ORDER BY height LIMIT ? + 0`, string(id), limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the ordered rescans of %s: %w", id, err)
-	}
-	out := make([]Rescan, len(rows))
-	for i, r := range rows {
-		out[i] = r.rescan()
-	}
-	return out, nil
+	return sqlstore.Each(rows, rescanRow.rescan), sqlstore.Doing(err, "reading the ordered rescans of %s", id)
 }
 
 // RescanAt answers the order for a height, or ErrNotFound.
 func RescanAt(tx *records.Tx, id chain.ID, height uint64) (Rescan, error) {
 	var r rescanRow
 	err := tx.SQL().One(&r, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND height = ?`, string(id), height)
-	if err != nil {
-		return Rescan{}, fmt.Errorf("reading the rescan of block %d of %s: %w", height, id, err)
-	}
-	return r.rescan(), nil
+	return r.rescan(), sqlstore.Doing(err, "reading the rescan of block %d of %s", height, id)
 }
 
 // EndRescan says what became of an open order. ErrConflict: it is not open.
@@ -91,8 +71,5 @@ func EndRescan(tx *records.Tx, r Rescan, state RescanState, detail string) error
 	if err == nil {
 		err = tx.SQL().LogEvent("chain", string(r.Chain), "rescan_"+string(state), fmt.Sprintf("block %d %s: %s", r.Height, r.Hash, detail))
 	}
-	if err != nil {
-		return fmt.Errorf("ending the rescan of block %d of %s: %w", r.Height, r.Chain, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "ending the rescan of block %d of %s", r.Height, r.Chain)
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"fmt"
 	"time"
 
 	"gatewayd/records"
@@ -36,49 +35,32 @@ const subscriberColumns = `name, seq, attempts, fault, next_at, changed_at`
 // AddSubscriber lets a new subscriber begin at the end of the history; one that is there already stays where it is.
 func AddSubscriber(tx *records.Tx, name string) error {
 	_, err := tx.SQL().Exec(`INSERT INTO subscribers (name, seq, changed_at) SELECT ?, COALESCE(MAX(seq), 0), ? FROM history WHERE true ON CONFLICT (name) DO NOTHING`, sqlstore.Note(name), tx.SQL().Millis())
-	if err != nil {
-		return fmt.Errorf("adding the subscriber %s: %w", name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "adding the subscriber %s", name)
 }
 
 // SubscriberOf answers one by name, or ErrNotFound.
 func SubscriberOf(tx *records.Tx, name string) (Subscriber, error) {
 	var r subscriberRow
-	if err := tx.SQL().One(&r, `SELECT `+subscriberColumns+` FROM subscribers WHERE name = ?`, sqlstore.Note(name)); err != nil {
-		return Subscriber{}, fmt.Errorf("reading the subscriber %s: %w", name, err)
-	}
-	return r.subscriber(tx.SQL().Now()), nil
+	err := tx.SQL().One(&r, `SELECT `+subscriberColumns+` FROM subscribers WHERE name = ?`, sqlstore.Note(name))
+	return r.subscriber(tx.SQL().Now()), sqlstore.Doing(err, "reading the subscriber %s", name)
 }
 
 // Subscribers answers all that there ever were.
 func Subscribers(tx *records.Tx) ([]Subscriber, error) {
 	var rows []subscriberRow
-	if err := tx.SQL().List(&rows, `SELECT `+subscriberColumns+` FROM subscribers ORDER BY name`); err != nil {
-		return nil, fmt.Errorf("reading the subscribers: %w", err)
-	}
-	out := make([]Subscriber, len(rows))
-	for i, r := range rows {
-		out[i] = r.subscriber(tx.SQL().Now())
-	}
-	return out, nil
+	err := tx.SQL().List(&rows, `SELECT `+subscriberColumns+` FROM subscribers ORDER BY name`)
+	return sqlstore.Each(rows, func(r subscriberRow) Subscriber { return r.subscriber(tx.SQL().Now()) }), sqlstore.Doing(err, "reading the subscribers")
 }
 
 // Took notes that a subscriber has taken the history up to a line.
 func Took(tx *records.Tx, name string, seq uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE subscribers SET seq = ?, attempts = 0, fault = '', next_at = 0, changed_at = ? WHERE name = ? AND seq < ?`, seq, tx.SQL().Millis(), name, seq)
-	if err != nil {
-		return fmt.Errorf("noting what %s has taken: %w", name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting what %s has taken", name)
 }
 
 // Refused notes that a subscriber did not take the next line, why, and when it is tried again.
 func Refused(tx *records.Tx, name, why string, again time.Time) error {
 	_, err := tx.SQL().Exec(`UPDATE subscribers SET attempts = attempts + 1, changed_at = CASE WHEN attempts = 0 THEN ? ELSE changed_at END, fault = ?, next_at = ? WHERE name = ?`,
 		tx.SQL().Millis(), sqlstore.Note(why), sqlstore.ToMillis(again), name)
-	if err != nil {
-		return fmt.Errorf("noting that %s takes nothing: %w", name, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting that %s takes nothing", name)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
@@ -74,17 +73,8 @@ func (c Condition) sameAs(o Condition) bool {
 
 func toldConditions(tx *records.Tx) ([]Condition, error) {
 	var rows []conditionRow
-	if err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since FROM told_conditions ORDER BY since, kind, subject`); err != nil {
-		return nil, fmt.Errorf("reading the conditions that were told: %w", err)
-	}
-	out := make([]Condition, len(rows))
-	for i, r := range rows {
-		out[i] = Condition{
-			Kind: r.Kind, Subject: r.Subject, Chain: chain.ID(r.Chain), Network: r.Network, Token: r.Token, Direction: records.Direction(r.Direction),
-			Stops: r.Stops, Detail: r.Detail, Since: sqlstore.FromMillis(r.Since),
-		}
-	}
-	return out, nil
+	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since FROM told_conditions ORDER BY since, kind, subject`)
+	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the conditions that were told")
 }
 
 func logCondition(tx *records.Tx, event string, c Condition) error {

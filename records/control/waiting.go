@@ -75,10 +75,7 @@ func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
 		out[i] = Wait{Token: r.Token, Reason: r.Reason, Count: r.Count, Account: r.Account}
 		out[i].All, err = allWait(tx, network, source, chain.Asset(r.Asset))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what payouts of %s wait for: %w", network, err)
-	}
-	return out, nil
+	return out, sqlstore.Doing(err, "reading what payouts of %s wait for", network)
 }
 
 // allWait tells whether every user's payment of an asset waits, at all accounts that pay on a chain of a network.

@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/sqlstore"
 )
 
 // life is how long quotes are kept: far longer than any wallet holds one.
@@ -25,10 +26,7 @@ func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
 	if err == nil {
 		_, err = tx.SQL().Exec(`DELETE FROM quotes WHERE network = ? AND token = ? AND at < ?`, network, token, now-life.Milliseconds())
 	}
-	if err != nil {
-		return fmt.Errorf("storing a quote for %s on %s: %w", token, network, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "storing a quote for %s on %s", token, network)
 }
 
 // Since answers the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;

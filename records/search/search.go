@@ -66,10 +66,8 @@ func Count(tx *records.Tx, f Filter) (n uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("counting records: %w", err)
 	}
-	if err := tx.SQL().One(&n, `SELECT COUNT(*) FROM transfers t WHERE `+where, args...); err != nil {
-		return 0, fmt.Errorf("counting records: %w", err)
-	}
-	return n, nil
+	err = tx.SQL().One(&n, `SELECT COUNT(*) FROM transfers t WHERE `+where, args...)
+	return n, sqlstore.Doing(err, "counting records")
 }
 
 func (f Filter) limit() int {
@@ -207,10 +205,7 @@ func HashesWith(tx *records.Tx, start string, limit int) (found []string, err er
 	err = tx.SQL().List(&found, `SELECT tx FROM transfers WHERE tx >= ? AND tx < ?
 		UNION SELECT hash FROM attempts WHERE chain IN (SELECT chain FROM cursors) AND hash >= ? AND hash < ? ORDER BY 1 LIMIT ? + 0`,
 		start, end, start, end, limit)
-	if err != nil {
-		return nil, fmt.Errorf("looking for hashes: %w", err)
-	}
-	return found, nil
+	return found, sqlstore.Doing(err, "looking for hashes")
 }
 
 // after is the first text of digits and letters behind all that begin with start, in every collation.

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // Binding says whose a deposit address or a label is. Once written it never changes.
@@ -42,10 +43,7 @@ func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 		}
 		return bind(ctx, t, b)
 	})
-	if err != nil {
-		return fmt.Errorf("giving address %d of %s: %w", b.Index, b.Chain, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "giving address %d of %s", b.Index, b.Chain)
 }
 
 // GiveLabel gives a label to a user for good, or is ErrTaken when it is another's. The user's own label is given again as it is.
@@ -106,10 +104,7 @@ func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err erro
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, fmt.Errorf("importing bindings: %w", err)
-	}
-	return added, nil
+	return added, sqlstore.Doing(err, "importing bindings")
 }
 
 func importOne(ctx context.Context, t session, b Binding) error {

@@ -2,10 +2,10 @@ package signguard
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
 )
 
 // Signed is what was signed at a number, in one of an account's lines.
@@ -21,10 +21,7 @@ type Signed struct {
 func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []Signed, err error) {
 	err = g.db.all(ctx, &list, `SELECT lineage, digest, payment_id, cause, live FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage`,
 		string(id), account, number)
-	if err != nil {
-		return nil, fmt.Errorf("asking the sign-guard what was signed at %d of %s on %s: %w", number, account, id, err)
-	}
-	return list, nil
+	return list, sqlstore.Doing(err, "asking the sign-guard what was signed at %d of %s on %s", number, account, id)
 }
 
 // Outcome is what a final block shows of a number of an account.
@@ -51,10 +48,7 @@ func (g *Guard) Decide(ctx context.Context, list []Outcome) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("noting what final blocks show at the sign-guard: %w", err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting what final blocks show at the sign-guard")
 }
 
 func decide(ctx context.Context, t session, o Outcome) error {
@@ -90,8 +84,6 @@ func decide(ctx context.Context, t session, o Outcome) error {
 // Undecided tells whether something that was signed for a payment is not proven void.
 func (g *Guard) Undecided(ctx context.Context, paymentID uint64) (bool, error) {
 	var n int
-	if err := g.db.one(ctx, &n, `SELECT COUNT(*) FROM guard WHERE payment_id = ? AND live = 1`, paymentID); err != nil {
-		return false, fmt.Errorf("asking the sign-guard for payment %d: %w", paymentID, err)
-	}
-	return n > 0, nil
+	err := g.db.one(ctx, &n, `SELECT COUNT(*) FROM guard WHERE payment_id = ? AND live = 1`, paymentID)
+	return n > 0, sqlstore.Doing(err, "asking the sign-guard for payment %d", paymentID)
 }

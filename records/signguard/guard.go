@@ -196,10 +196,7 @@ func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error 
 		}
 		return ErrTaken
 	})
-	if err != nil {
-		return fmt.Errorf("giving address %d of %s: %w", index, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "giving address %d of %s", index, id)
 }
 
 // Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
@@ -208,10 +205,7 @@ func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ? AND live = 1`, paymentID)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("freeing payment %d at the sign-guard: %w", paymentID, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "freeing payment %d at the sign-guard", paymentID)
 }
 
 // Release frees every payment that was signed at a number of an account below next: final blocks have used those numbers up, so nothing signed
@@ -222,10 +216,7 @@ func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next u
 		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND (number < ? OR lineage > 0)`, string(id), account, next)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("releasing %s on %s below %d at the sign-guard: %w", account, id, next, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "releasing %s on %s below %d at the sign-guard", account, id, next)
 }
 
 // Lacks names something that the file of another sign-guard knows and this one does not, or is empty: then this one is at least as new.
@@ -261,10 +252,7 @@ func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error
 			(SELECT chain, account, lineage, number, digest FROM other.guard EXCEPT SELECT chain, account, lineage, number, digest FROM main.guard)
 		UNION ALL SELECT 'address ' || path_index || ' of ' || chain FROM (SELECT chain, path_index FROM other.given EXCEPT SELECT chain, path_index FROM main.given)
 		`+authorizations+`) LIMIT 1`)
-	if err != nil {
-		return "", fmt.Errorf("comparing the sign-guard with %s: %w", other, err)
-	}
-	return strings.Join(missing, ""), nil
+	return strings.Join(missing, ""), sqlstore.Doing(err, "comparing the sign-guard with %s", other)
 }
 
 // PassOver takes the next count addresses of a chain as given: what a guard from a backup has forgotten of them is nobody else's then.
@@ -278,8 +266,5 @@ func (g *Guard) PassOver(ctx context.Context, id chain.ID, count int) error {
 			INSERT INTO given (chain, path_index) SELECT ?, ? + i FROM n WHERE ? > 0`, count, string(id), next, count)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("passing over %d addresses of %s: %w", count, id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "passing over %d addresses of %s", count, id)
 }

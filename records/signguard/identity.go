@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
+	"gatewayd/records/sqlstore"
 )
 
 // Identity tells one sign-guard from another, and how much it has been told. A guard with fewer commits than the records have seen of it is older
@@ -32,8 +32,6 @@ func (g *Guard) identify(ctx context.Context, t session) error {
 
 // Identity answers which sign-guard this is.
 func (g *Guard) Identity(ctx context.Context) (id Identity, err error) {
-	if err = g.db.one(ctx, &id, `SELECT id, commits FROM identity`); err != nil {
-		return Identity{}, fmt.Errorf("reading the sign-guard's id: %w", err)
-	}
-	return id, nil
+	err = g.db.one(ctx, &id, `SELECT id, commits FROM identity`)
+	return id, sqlstore.Doing(err, "reading the sign-guard's id")
 }

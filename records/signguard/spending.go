@@ -49,10 +49,7 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 func (g *Guard) PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error) {
 	var found []int
 	err := g.db.all(ctx, &found, `SELECT 1 FROM authorizations WHERE payee = ? AND chain = ? LIMIT 1`, payee, string(id))
-	if err != nil {
-		return false, fmt.Errorf("asking the sign-guard whether %s was paid on %s: %w", payee, id, err)
-	}
-	return len(found) > 0, nil
+	return len(found) > 0, sqlstore.Doing(err, "asking the sign-guard whether %s was paid on %s", payee, id)
 }
 
 // FeesSince answers the fees that were counted since a time, the oldest first.
@@ -129,8 +126,5 @@ func (g *Guard) NoteFees(ctx context.Context, id chain.ID, at time.Time, fees []
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("noting %d fees on %s: %w", len(fees), id, err)
-	}
-	return nil
+	return sqlstore.Doing(err, "noting %d fees on %s", len(fees), id)
 }

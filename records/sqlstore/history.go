@@ -76,10 +76,7 @@ func (tx *Tx) flush() error {
 	}
 	lines := tx.lines
 	tx.lines = nil
-	if err := tx.Insert(`history (`+eventColumns+`)`, lines, ""); err != nil {
-		return fmt.Errorf("writing the history: %w", err)
-	}
-	return nil
+	return Doing(tx.Insert(`history (`+eventColumns+`)`, lines, ""), "writing the history")
 }
 
 // LogEvent is Log of an event of the transaction's actor.
@@ -107,31 +104,20 @@ func (r eventRow) event() Event {
 	return Event{Seq: r.Seq, At: FromMillis(r.At), Actor: r.Actor, Subject: r.Subject, SubjectID: r.SubjectID, Event: r.Event, Detail: r.Detail, Digest: r.Digest}
 }
 
-func eventsOf(rows []eventRow) []Event {
-	out := make([]Event, len(rows))
-	for i, r := range rows {
-		out[i] = r.event()
-	}
-	return out
-}
+func eventsOf(rows []eventRow) []Event { return Each(rows, eventRow.event) }
 
 // History answers the lines about one subject, oldest first.
 func (tx *Tx) History(subject, id string) ([]Event, error) {
 	var rows []eventRow
 	err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE subject = ? AND subject_id = ? ORDER BY seq`, subject, id)
-	if err != nil {
-		return nil, fmt.Errorf("reading the history of %s %s: %w", subject, id, err)
-	}
-	return eventsOf(rows), nil
+	return eventsOf(rows), Doing(err, "reading the history of %s %s", subject, id)
 }
 
 // HistoryAfter answers the lines after one, oldest first.
 func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	var rows []eventRow
-	if err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, seq, limit); err != nil {
-		return nil, fmt.Errorf("reading the history: %w", err)
-	}
-	return eventsOf(rows), nil
+	err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, seq, limit)
+	return eventsOf(rows), Doing(err, "reading the history")
 }
 
 // HistoryBefore answers the lines before one, newest first; people leaves out what the daemon did by itself.
@@ -141,10 +127,8 @@ func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error)
 		query = `SELECT ` + eventColumns + ` FROM history WHERE actor <> 'daemon' AND seq < ? ORDER BY seq DESC LIMIT ? + 0`
 	}
 	var rows []eventRow
-	if err := tx.List(&rows, query, seq, limit); err != nil {
-		return nil, fmt.Errorf("reading the history: %w", err)
-	}
-	return eventsOf(rows), nil
+	err := tx.List(&rows, query, seq, limit)
+	return eventsOf(rows), Doing(err, "reading the history")
 }
 
 // VerifyHistory recomputes the chain of digests over the whole history. Lines cut off at its end cannot be told from lines never written:

@@ -128,10 +128,7 @@ func (l *Lease) until(ctx context.Context, d time.Duration) error {
 		}
 		return tx.Change(`UPDATE leases SET expires_at = ? WHERE role = ? AND holder = ? AND epoch = ?`, expires, l.Role, l.Holder, l.Epoch)
 	})
-	if err != nil {
-		return fmt.Errorf("the lease %s: %w", l.Role, err)
-	}
-	return nil
+	return Doing(err, "the lease %s", l.Role)
 }
 
 // checkFence is ErrFenced, with what became of the lease, unless it is held now.
@@ -192,8 +189,5 @@ func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 		led, err = tx.Exists("SELECT 1 FROM leases WHERE role = ? AND expires_at > ?", role, now) // only where leases have no lock file
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("looking who holds the lease %s: %w", role, err)
-	}
-	return led, nil
+	return led, Doing(err, "looking who holds the lease %s", role)
 }

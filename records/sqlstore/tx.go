@@ -161,6 +161,23 @@ func constraintError(err error) error {
 	return err
 }
 
+// Doing is an error with what was being done when it came; nil for none.
+func Doing(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), err)
+}
+
+// Each is a list with each of its elements as f makes it.
+func Each[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, element := range list {
+		out[i] = f(element)
+	}
+	return out
+}
+
 // Bit is a truth as columns hold it.
 func Bit(b bool) int {
 	if b {

@@ -4,7 +4,6 @@ package watch
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -56,10 +55,7 @@ func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for our accounts on %s: %w", id, err)
-	}
-	return owned, nil
+	return owned, sqlstore.Doing(err, "looking for our accounts on %s", id)
 }
 
 // hits loads what is new and answers the candidates whose hash is in the set.
@@ -98,8 +94,5 @@ func (w *Watch) Accounts(ctx context.Context, id chain.ID) ([]string, error) {
 	err := w.store.View(ctx, func(tx *records.Tx) error {
 		return tx.SQL().List(&out, `SELECT account FROM accounts WHERE chain = ? AND kind <> 'deposit' ORDER BY seq`, string(id))
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading our accounts on %s: %w", id, err)
-	}
-	return out, nil
+	return out, sqlstore.Doing(err, "reading our accounts on %s", id)
 }
