@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -114,17 +115,9 @@ func compareTrees(key string, was, now any) (found []Change) {
 		}
 		return found
 	}
-	names := make([]string, 0, len(a)+len(b))
-	for name := range a {
-		names = append(names, name)
-	}
-	for name := range b {
-		if _, known := a[name]; !known {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		found = append(found, compareTrees(strings.TrimPrefix(key+"."+name, "."), a[name], b[name])...)
 	}
 	return found

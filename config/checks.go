@@ -36,12 +36,12 @@ func (c Config) checkChecks() error {
 		return err
 	}
 	for _, t := range c.Signer.Limits.Tokens {
-		if !c.serves(t.Network, t.Token) {
+		if _, known := c.token(t.Network, t.Token); !known {
 			return fmt.Errorf("limits: tokens: no network %q has a token %q", t.Network, t.Token)
 		}
 	}
 	for _, t := range c.Signer.Approvals.Tokens {
-		if !c.serves(t.Network, t.Token) {
+		if _, known := c.token(t.Network, t.Token); !known {
 			return fmt.Errorf("approvals: tokens: no network %q has a token %q", t.Network, t.Token)
 		}
 	}
@@ -53,13 +53,14 @@ func (c Config) checkChecks() error {
 	return nil
 }
 
-func (c Config) serves(network, token string) bool {
+// token is a configured token of a network.
+func (c Config) token(network, token string) (Token, bool) {
 	for _, n := range c.Networks {
 		for _, t := range n.Tokens {
 			if n.Name == network && t.Token == token {
-				return true
+				return t, true
 			}
 		}
 	}
-	return false
+	return Token{}, false
 }

@@ -88,9 +88,7 @@ func (e missingError) Unwrap() error { return e.error }
 
 // Fill sets what follows from the data directory.
 func (c *Config) Fill() {
-	if c.Data == "" {
-		c.Data = "data"
-	}
+	c.Data = cmp.Or(c.Data, "data")
 	if c.Exchange != nil {
 		nodes, _ := c.ExchangeNodes()
 		exchange := c.Exchange.WithDefaults(c.Data, nodes)
@@ -99,9 +97,7 @@ func (c *Config) Fill() {
 		exchange.NoBridgePage = len(c.Networks) == 0 || c.Gateway.BridgePage != nil && !*c.Gateway.BridgePage
 		c.Exchange = &exchange
 	}
-	if c.Database.URL == "" {
-		c.Database.URL = "sqlite:" + filepath.Join(c.Data, "gatewayd.db")
-	}
+	c.Database.URL = cmp.Or(c.Database.URL, "sqlite:"+filepath.Join(c.Data, "gatewayd.db"))
 	c.Wallet.Store = storeIn(c.Data, c.Wallet.Store)
 	c.Wallet.Successors = slices.Clone(c.Wallet.Successors)
 	for i, s := range c.Wallet.Successors {

@@ -132,6 +132,7 @@ func (n Network) checkTokens() (faults []error) {
 
 // Check tells what is wrong with a token by itself.
 func (t Token) Check() error {
+	_, _, bounds := t.hotBounds()
 	switch {
 	case t.Token == "" || t.Asset == "":
 		return errors.New("token and asset are wanted")
@@ -149,10 +150,10 @@ func (t Token) Check() error {
 		return errors.New("min_refund is above min_withdraw")
 	case !t.HotMax.IsZero() && t.HotMax.Less(t.HotMin):
 		return errors.New("hot_max is below hot_min")
-	case t.Cold != "" && !isSourceAddress(t.Cold):
+	case t.Cold != "" && t.coldAddress() == "":
 		return fmt.Errorf("cold: %q is no address of a source chain", t.Cold)
-	case t.badBounds() != nil:
-		return t.badBounds()
+	case bounds != nil:
+		return bounds
 	case t.Deposits.Count == 0 || t.Withdrawals.Count == 0:
 		return errors.New("deposit_confirmations.count and withdraw_confirmations.count must be at least 1")
 	}
@@ -170,11 +171,6 @@ func (t Token) hotBounds() (least, most chain.Amount, err error) {
 	return least, most, nil
 }
 
-func (t Token) badBounds() error {
-	_, _, err := t.hotBounds()
-	return err
-}
-
 // coldAddress is Cold as transfers name it; empty for none.
 func (t Token) coldAddress() string {
 	address, err := ethereum.CanonicalAddress(t.Cold)
@@ -182,11 +178,6 @@ func (t Token) coldAddress() string {
 		return ""
 	}
 	return address
-}
-
-func isSourceAddress(text string) bool {
-	_, err := ethereum.CanonicalAddress(text)
-	return err == nil
 }
 
 func isTokenID(text string) bool {
@@ -228,12 +219,8 @@ func (c Config) NetworkRecords() []records.Network {
 
 // Symbol is the token's name for people.
 func (c Config) Symbol(network, token string) string {
-	for _, n := range c.Networks {
-		for _, t := range n.Tokens {
-			if n.Name == network && t.Token == token {
-				return t.Symbol
-			}
-		}
+	if t, known := c.token(network, token); known {
+		return t.Symbol
 	}
 	return token
 }
@@ -293,25 +280,20 @@ func (c Config) Retired(a records.Account) bool {
 
 // WithAccount adds an account to its network, with those that pay or with those that are retired. The first of a kind is the published one.
 func WithAccount(n records.Network, a OwnAccount) records.Network {
+	address := a.Account.Account
 	switch {
 	case a.Retired && a.Kind == records.KindHot:
-		n.RetiredHots = append(n.RetiredHots, a.Account.Account)
-		return n
+		n.RetiredHots = append(n.RetiredHots, address)
 	case a.Retired:
-		n.RetiredGateways = append(n.RetiredGateways, a.Account.Account)
-		return n
-	}
-	switch a.Kind {
-	case records.KindHot:
-		if n.Hots = append(n.Hots, a.Account.Account); len(n.Hots) == 1 {
-			n.Hot, n.Shared = a.Account.Account, a.Account.Account
-		}
-	case records.KindGas:
-		n.Gas = a.Account.Account
-	case records.KindGateway:
-		if n.Gateways = append(n.Gateways, a.Account.Account); len(n.Gateways) == 1 {
-			n.Gateway = a.Account.Account
-		}
+		n.RetiredGateways = append(n.RetiredGateways, address)
+	case a.Kind == records.KindHot:
+		n.Hots = append(n.Hots, address)
+		n.Hot, n.Shared = n.Hots[0], n.Hots[0]
+	case a.Kind == records.KindGas:
+		n.Gas = address
+	case a.Kind == records.KindGateway:
+		n.Gateways = append(n.Gateways, address)
+		n.Gateway = n.Gateways[0]
 	}
 	return n
 }

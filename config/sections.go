@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -117,9 +118,4 @@ func (l Log) Check() error {
 }
 
 // LevelOrInfo is info unless it says otherwise.
-func (l Log) LevelOrInfo() string {
-	if l.Level == "" {
-		return "info"
-	}
-	return l.Level
-}
+func (l Log) LevelOrInfo() string { return cmp.Or(l.Level, "info") }

@@ -51,24 +51,38 @@ type Token struct {
 	Policy        Policy
 }
 
+// Asset is a gateway token as one of its chains has it.
+type Asset struct {
+	Network       string
+	Token         string // its token id
+	Symbol        string
+	Chain         chain.ID
+	Asset         chain.Asset
+	Decimals      uint8 // on this chain
+	TokenDecimals uint8 // of the gateway token, which the amounts of configurations count
+}
+
+// Text is an amount of the asset for people.
+func (a Asset) Text(n chain.Amount) string {
+	return n.Whole(a.Decimals) + " " + cmp.Or(a.Symbol, a.Token)
+}
+
 // Token answers the network's token by id.
 func (n Network) Token(id string) (Token, bool) {
-	for _, t := range n.Tokens {
-		if t.TokenID == id {
-			return t, true
-		}
-	}
-	return Token{}, false
+	return n.find(func(t Token) bool { return t.TokenID == id })
 }
 
 // ByAsset answers the network's token by its source asset and binding type: two tokens may share an asset when their types differ.
 func (n Network) ByAsset(asset chain.Asset, bindingType int) (Token, bool) {
-	for _, t := range n.Tokens {
-		if t.Asset == asset && t.Type == bindingType {
-			return t, true
-		}
+	return n.find(func(t Token) bool { return t.Asset == asset && t.Type == bindingType })
+}
+
+func (n Network) find(is func(Token) bool) (Token, bool) {
+	i := slices.IndexFunc(n.Tokens, is)
+	if i < 0 {
+		return Token{}, false
 	}
-	return Token{}, false
+	return n.Tokens[i], true
 }
 
 // Policy is what holds for a token at a moment. A transfer freezes it at first sight.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/policy"
 	"gatewayd/signer/approval"
 )
 
@@ -45,7 +46,7 @@ func rule(t *testing.T, needed int, tokens []approval.Token, people ...person) *
 		c.Approvers = append(c.Approvers, approval.Approver{Name: p.name, Key: p.public})
 	}
 	require.NoError(t, c.Check())
-	r, err := approval.NewRule(c, []approval.Asset{{Network: "eth", Token: "tti_1", Symbol: "USDT", Chain: "eth", Asset: "0xusdt", Decimals: 8, TokenDecimals: 6}})
+	r, err := approval.NewRule(c, []policy.Asset{{Network: "eth", Token: "tti_1", Symbol: "USDT", Chain: "eth", Asset: "0xusdt", Decimals: 8, TokenDecimals: 6}})
 	require.NoError(t, err)
 	return r
 }

@@ -58,9 +58,7 @@ const maxApprovers = 32
 
 // WithDefaults is the section with every empty field filled.
 func (c Config) WithDefaults() Config {
-	if c.Needed == 0 {
-		c.Needed = 1
-	}
+	c.Needed = cmp.Or(c.Needed, 1)
 	c.URL = cmp.Or(c.URL, DefaultURL)
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"gatewayd/internal/secretfile"
 )
@@ -23,11 +24,9 @@ func PublicText(key ed25519.PublicKey) string {
 
 // ParsePublic reads what PublicText writes.
 func ParsePublic(text string) (ed25519.PublicKey, error) {
-	if len(text) > len(keyPrefix) && text[:len(keyPrefix)] == keyPrefix {
-		raw, err := base64.StdEncoding.DecodeString(text[len(keyPrefix):])
-		if err == nil && len(raw) == ed25519.PublicKeySize {
-			return raw, nil
-		}
+	digits, marked := strings.CutPrefix(text, keyPrefix)
+	if raw, err := base64.StdEncoding.DecodeString(digits); err == nil && marked && len(raw) == ed25519.PublicKeySize {
+		return raw, nil
 	}
 	return nil, fmt.Errorf("%q is no public key: ed25519: and 44 digits of base64, as `gatewayd approver new` prints it", text)
 }

@@ -6,16 +6,8 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/policy"
 )
-
-// Asset is a gateway token as one of its chains has it.
-type Asset struct {
-	Network, Token, Symbol string
-	Chain                  chain.ID
-	Asset                  chain.Asset
-	Decimals               uint8 // on this chain
-	TokenDecimals          uint8 // of the amounts in Config
-}
 
 type key struct {
 	chain chain.ID
@@ -24,7 +16,7 @@ type key struct {
 
 // threshold is what a payment of an asset may be without approval, in its own units.
 type threshold struct {
-	Asset
+	policy.Asset
 	above, first chain.Amount // zero: none
 }
 
@@ -41,7 +33,7 @@ type Rule struct {
 }
 
 // NewRule takes a checked configuration.
-func NewRule(cfg Config, assets []Asset) (*Rule, error) {
+func NewRule(cfg Config, assets []policy.Asset) (*Rule, error) {
 	cfg = cfg.WithDefaults()
 	r := &Rule{needed: cfg.Needed, approvers: map[string]approver{}, assets: map[key]threshold{}}
 	for _, a := range cfg.Approvers {
@@ -78,7 +70,7 @@ func (r *Rule) Wanted(id chain.ID, p chain.Payment, paidBefore func() (bool, err
 		return "", nil
 	}
 	if !t.above.IsZero() && t.above.Less(p.Amount) {
-		return fmt.Sprintf("%s are above %s", t.text(p.Amount), t.text(t.above)), nil
+		return fmt.Sprintf("%s are above %s", t.Text(p.Amount), t.Text(t.above)), nil
 	}
 	if t.first.IsZero() || !t.first.Less(p.Amount) {
 		return "", nil
@@ -87,15 +79,7 @@ func (r *Rule) Wanted(id chain.ID, p chain.Payment, paidBefore func() (bool, err
 	if err != nil || before {
 		return "", err
 	}
-	return fmt.Sprintf("%s are above %s, and %s was never paid before", t.text(p.Amount), t.text(t.first), p.To), nil
-}
-
-func (a Asset) text(n chain.Amount) string {
-	name := a.Symbol
-	if name == "" {
-		name = a.Token
-	}
-	return n.Whole(a.Decimals) + " " + name
+	return fmt.Sprintf("%s are above %s, and %s was never paid before", t.Text(p.Amount), t.Text(t.first), p.To), nil
 }
 
 // Enough tells whether a claim has the signatures that it wants; if not, what is missing or wrong, in one line.

@@ -2,6 +2,7 @@ package blocklist
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,12 +26,8 @@ type Hook struct {
 
 // WithDefaults is the section with every empty field filled.
 func (h Hook) WithDefaults() Hook {
-	if h.Timeout == 0 {
-		h.Timeout = 5 * time.Second
-	}
-	if h.Keep == 0 {
-		h.Keep = time.Minute
-	}
+	h.Timeout = cmp.Or(h.Timeout, 5*time.Second)
+	h.Keep = cmp.Or(h.Keep, time.Minute)
 	return h
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
+	"gatewayd/policy"
 	"gatewayd/records/signguard"
 	"gatewayd/signer/approval"
 	"gatewayd/signer/blocklist"
@@ -48,11 +49,11 @@ func (c Config) Check() error {
 func (c Config) Holds() bool {
 	limited := len(c.Limits.Tokens) > 0 || c.Limits.GatewayDay != "" || len(c.Limits.Fees) > 0
 	approved := len(c.Approvals.Approvers) > 0 || len(c.Approvals.Tokens) > 0
-	return limited || approved || len(c.BlockList.Files) > 0 || c.BlockList.Screen.URL != ""
+	return limited || approved || c.BlockList.Wanted()
 }
 
 // Asset is a gateway token as one of its chains has it.
-type Asset = limits.Asset
+type Asset = policy.Asset
 
 // history is what the sign-guard keeps.
 type history interface {
@@ -105,11 +106,7 @@ func (s *Set) Reconfigure(ctx context.Context, cfg Config, assets []Asset) error
 	for _, f := range cfg.Limits.Fees {
 		r.bounded[f.Chain] = true
 	}
-	list := make([]approval.Asset, len(assets))
-	for i, a := range assets {
-		list[i] = approval.Asset(a)
-	}
-	if r.approvals, err = approval.NewRule(cfg.Approvals, list); err != nil {
+	if r.approvals, err = approval.NewRule(cfg.Approvals, assets); err != nil {
 		return fmt.Errorf("approvals: %w", err)
 	}
 	s.rules = r

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -42,12 +43,8 @@ const (
 
 // WithDefaults is the section with every empty field filled that has a default.
 func (c Config) WithDefaults() Config {
-	if c.PriceAge == 0 {
-		c.PriceAge = defaultPriceAge
-	}
-	if c.Currency == "" {
-		c.Currency = defaultCurrency
-	}
+	c.PriceAge = cmp.Or(c.PriceAge, defaultPriceAge)
+	c.Currency = cmp.Or(c.Currency, defaultCurrency)
 	return c
 }
 

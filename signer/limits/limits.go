@@ -17,18 +17,8 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/policy"
 )
-
-// Asset is a gateway token as one of its chains has it.
-type Asset struct {
-	Network       string
-	Token         string // its token id
-	Symbol        string
-	Chain         chain.ID
-	Asset         chain.Asset
-	Decimals      uint8 // on this chain
-	TokenDecimals uint8 // of the amounts in Config
-}
 
 // Use is a payment that was authorized, or is to be.
 type Use struct {
@@ -47,7 +37,7 @@ type key struct {
 
 // limited is an asset with its limits, in its own units, and what was counted of it.
 type limited struct {
-	Asset
+	policy.Asset
 	most      Token
 	hour, day window
 }
@@ -72,7 +62,7 @@ type Limits struct {
 }
 
 // New has counted nothing yet. The configuration was checked; an amount that the asset's units cannot count is an error.
-func New(cfg Config, assets []Asset, now func() time.Time) (*Limits, error) {
+func New(cfg Config, assets []policy.Asset, now func() time.Time) (*Limits, error) {
 	cfg = cfg.WithDefaults()
 	l := &Limits{cfg: cfg, now: now, assets: map[key]*limited{}, users: map[userKey]*window{}, prices: prices{path: cfg.Prices}}
 	if cfg.GatewayDay != "" {
@@ -100,7 +90,7 @@ func New(cfg Config, assets []Asset, now func() time.Time) (*Limits, error) {
 func (t Token) limits() bool { return t.Token != "" }
 
 // limited finds the limits of an asset, in its units.
-func (c Config) limited(a Asset) (*limited, error) {
+func (c Config) limited(a policy.Asset) (*limited, error) {
 	one := &limited{Asset: a, hour: window{length: time.Hour}, day: window{length: 24 * time.Hour}}
 	at := slices.IndexFunc(c.Tokens, func(t Token) bool { return t.Network == a.Network && t.Token == a.Token })
 	if at < 0 {
@@ -250,7 +240,7 @@ func (l *Limits) exceeds(u Use) string {
 		return ""
 	}
 	if most := a.most.PerTransfer; !most.IsZero() && most.Less(u.Amount) {
-		return fmt.Sprintf("the limit of a transfer is %s: %s are over it", a.text(most), a.text(u.Amount))
+		return fmt.Sprintf("the limit of a transfer is %s: %s are over it", a.Text(most), a.Text(u.Amount))
 	}
 	bounds := []bound{}
 	for _, user := range u.Users {
@@ -258,7 +248,7 @@ func (l *Limits) exceeds(u Use) string {
 	}
 	for _, bound := range append(bounds, bound{"an hour", &a.hour, a.most.PerHour}, bound{"a day", &a.day, a.most.PerDay}) {
 		if bound.w.over(bound.most, u.Amount) {
-			return fmt.Sprintf("the limit of %s is %s, of which %s are used: %s more %s", bound.what, a.text(bound.most), a.text(bound.w.sum), a.text(u.Amount),
+			return fmt.Sprintf("the limit of %s is %s, of which %s are used: %s more %s", bound.what, a.Text(bound.most), a.Text(bound.w.sum), a.Text(u.Amount),
 				frees(bound.w.frees(bound.most, u.Amount)))
 		}
 	}
@@ -270,11 +260,6 @@ func frees(at time.Time) string {
 		return "never pass it"
 	}
 	return "pass from " + at.UTC().Format("2006-01-02 15:04 UTC") + " on"
-}
-
-// text is an amount for people.
-func (a Asset) text(n chain.Amount) string {
-	return n.Whole(a.Decimals) + " " + cmp.Or(a.Symbol, a.Token)
 }
 
 // exceedsAll holds a payment against the limit of the whole gateway, as far as prices are fresh.
@@ -292,7 +277,7 @@ func (l *Limits) exceedsAll(u Use, a *limited) string {
 		return ""
 	}
 	return fmt.Sprintf("the limit of the whole gateway and day is %s %s, of which %s are used: %s more are over it",
-		l.budget.FloatString(2), l.cfg.Currency, used.FloatString(2), a.text(u.Amount))
+		l.budget.FloatString(2), l.cfg.Currency, used.FloatString(2), a.Text(u.Amount))
 }
 
 // value is what was paid in a day, at the prices of now, and the tokens that have none.

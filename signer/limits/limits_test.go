@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/policy"
 	"gatewayd/signer/limits"
 )
 
@@ -23,7 +24,7 @@ type world struct {
 	cfg limits.Config
 }
 
-var usdt = []limits.Asset{
+var usdt = []policy.Asset{
 	{Network: "eth", Token: "tti_1", Symbol: "USDT", Chain: "eth", Asset: "0xusdt", Decimals: 8, TokenDecimals: 6},
 	{Network: "eth", Token: "tti_1", Symbol: "USDT", Chain: "vite", Asset: "tti_1", Decimals: 6, TokenDecimals: 6},
 }
@@ -222,7 +223,7 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		require.ErrorContains(t, c.Check(), want)
 	}
 	require.NoError(t, limits.Config{Tokens: []limits.Token{one}, GatewayDay: "1.5", Prices: "p"}.Check())
-	_, err := limits.New(with(func(t *limits.Token) { t.PerDay = chain.NewAmount(1) }), []limits.Asset{{Network: "eth", Token: "tti_1", Decimals: 2, TokenDecimals: 6}}, time.Now)
+	_, err := limits.New(with(func(t *limits.Token) { t.PerDay = chain.NewAmount(1) }), []policy.Asset{{Network: "eth", Token: "tti_1", Decimals: 2, TokenDecimals: 6}}, time.Now)
 	require.ErrorContains(t, err, "less than the smallest unit")
 }
 

@@ -90,7 +90,7 @@ func (l *Limits) linesOf(a *limited) (list []Line) {
 	add := func(name, user string, most, used chain.Amount) {
 		if !most.IsZero() {
 			list = append(list, Line{
-				Window: name, Network: a.Network, Token: a.Token, Chain: a.Chain, Limit: a.text(most), Used: a.text(used), User: user,
+				Window: name, Network: a.Network, Token: a.Token, Chain: a.Chain, Limit: a.Text(most), Used: a.Text(used), User: user,
 				Ratio: ratio(new(big.Rat).SetInt(used.Uint256().ToBig()), new(big.Rat).SetInt(most.Uint256().ToBig())),
 			})
 		}

@@ -164,7 +164,7 @@ func plain(err error) string {
 	return chain.PlainError(err)
 }
 
-// Sign is signer.Signer's.
+// Sign and the methods below are signer.Signer's.
 func (c *Client) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	var answer signed
 	if err := c.call(ctx, signTime, &answer, "sign", id, append([]chain.Order{}, orders...)); err != nil {
@@ -179,7 +179,6 @@ func (c *Client) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	return answer.Txs, nil
 }
 
-// Authorize is signer.Signer's.
 func (c *Client) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) (verdicts []chain.Verdict, err error) {
 	err = c.call(ctx, signTime, &verdicts, "authorize", id, append([]chain.Claim{}, claims...))
 	if err == nil && len(verdicts) != len(claims) {
@@ -188,38 +187,34 @@ func (c *Client) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	return verdicts, err
 }
 
-// Report is signer.Signer's.
-func (c *Client) Report(ctx context.Context) (report checks.Report, err error) {
-	err = c.call(ctx, callTime, &report, "report")
-	return report, err
+// ask is call for one value.
+func ask[T any](ctx context.Context, c *Client, method string, args ...any) (answer T, err error) {
+	err = c.call(ctx, callTime, &answer, method, args...)
+	return answer, err
 }
 
-// Free is signer.Signer's.
+func (c *Client) Report(ctx context.Context) (checks.Report, error) {
+	return ask[checks.Report](ctx, c, "report")
+}
+
 func (c *Client) Free(ctx context.Context, paymentID uint64) error {
 	return c.call(ctx, callTime, nil, "free", paymentID)
 }
 
-// Next is signer.Signer's.
 func (c *Client) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
-	var answer next
-	err = c.call(ctx, callTime, &answer, "next", id, account)
+	answer, err := ask[next](ctx, c, "next", id, account)
 	return answer.Branch, answer.Number, answer.Known, err
 }
 
-// First is signer.Signer's.
 func (c *Client) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
-	var answer next
-	err = c.call(ctx, callTime, &answer, "first", id, account)
+	answer, err := ask[next](ctx, c, "first", id, account)
 	return answer.Number, answer.Known, err
 }
 
-// SignedAt is signer.Signer's.
-func (c *Client) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []signguard.Signed, err error) {
-	err = c.call(ctx, callTime, &list, "signedAt", id, account, number)
-	return list, err
+func (c *Client) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
+	return ask[[]signguard.Signed](ctx, c, "signedAt", id, account, number)
 }
 
-// Release is signer.Signer's.
 func (c *Client) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	return c.call(ctx, callTime, nil, "release", id, account, next)
 }
@@ -241,43 +236,34 @@ func (c *Client) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	return c.call(ctx, giveTime, nil, "giveLabel", b)
 }
 
-// Decide is signer.Signer's.
 func (c *Client) Decide(ctx context.Context, id chain.ID, height uint64) error {
 	return c.call(ctx, callTime, nil, "decide", id, height)
 }
 
-// Accounts is signer.Signer's.
 func (c *Client) Accounts(ctx context.Context, id chain.ID, paths ...string) (list []string, err error) {
-	if err = c.call(ctx, callTime, &list, "accounts", id, append([]string{}, paths...)); err == nil && len(list) != len(paths) {
+	if list, err = ask[[]string](ctx, c, "accounts", id, append([]string{}, paths...)); err == nil && len(list) != len(paths) {
 		err = fmt.Errorf("%w: %d addresses for %d paths", ErrAway, len(list), len(paths))
 	}
 	return list, err
 }
 
-// DepositKey is signer.Signer's.
-func (c *Client) DepositKey(ctx context.Context, id chain.ID) (key signer.DepositKey, err error) {
-	err = c.call(ctx, callTime, &key, "depositKey", id)
-	return key, err
+func (c *Client) DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error) {
+	return ask[signer.DepositKey](ctx, c, "depositKey", id)
 }
 
-// Identity is signer.Signer's.
-func (c *Client) Identity(ctx context.Context) (id signguard.Identity, err error) {
-	err = c.call(ctx, callTime, &id, "identity")
-	return id, err
+func (c *Client) Identity(ctx context.Context) (signguard.Identity, error) {
+	return ask[signguard.Identity](ctx, c, "identity")
 }
 
-// Agent is signer.Signer's.
 func (c *Client) Agent(ctx context.Context, network string, owner core.Address) (core.Address, error) {
-	var text string
-	if err := c.call(ctx, callTime, &text, "agent", network, owner.String()); err != nil {
+	text, err := ask[string](ctx, c, "agent", network, owner.String())
+	if err != nil {
 		return core.Address{}, err
 	}
 	return core.ParseAddress(text)
 }
 
-// SignAgent is signer.Signer's.
 func (c *Client) SignAgent(ctx context.Context, network string, owner core.Address, block []byte) (public, signature []byte, err error) {
-	var answer sealed
-	err = c.call(ctx, callTime, &answer, "signAgent", network, owner.String(), block)
+	answer, err := ask[sealed](ctx, c, "signAgent", network, owner.String(), block)
 	return answer.Public, answer.Signature, err
 }

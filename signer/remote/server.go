@@ -115,13 +115,11 @@ func (a *api) Sign(ctx context.Context, id chain.ID, orders []chain.Order) signe
 }
 
 func (a *api) Authorize(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
-	verdicts, err := a.signer.Authorize(ctx, id, claims...)
-	return verdicts, wired(err)
+	return answer(a.signer.Authorize(ctx, id, claims...))
 }
 
 func (a *api) Report(ctx context.Context) (checks.Report, error) {
-	report, err := a.signer.Report(ctx)
-	return report, wired(err)
+	return answer(a.signer.Report(ctx))
 }
 
 func (a *api) Free(ctx context.Context, paymentID uint64) error {
@@ -139,8 +137,7 @@ func (a *api) First(ctx context.Context, id chain.ID, account string) (next, err
 }
 
 func (a *api) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
-	list, err := a.signer.SignedAt(ctx, id, account, number)
-	return list, wired(err)
+	return answer(a.signer.SignedAt(ctx, id, account, number))
 }
 
 func (a *api) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
@@ -152,8 +149,7 @@ func (a *api) Decide(ctx context.Context, id chain.ID, height uint64) error {
 }
 
 func (a *api) GiveAddress(ctx context.Context, b signguard.Binding) (string, error) {
-	address, err := a.signer.GiveAddress(ctx, b)
-	return address, wired(err)
+	return answer(a.signer.GiveAddress(ctx, b))
 }
 
 func (a *api) GiveLabel(ctx context.Context, b signguard.Binding) error {
@@ -161,18 +157,15 @@ func (a *api) GiveLabel(ctx context.Context, b signguard.Binding) error {
 }
 
 func (a *api) Accounts(ctx context.Context, id chain.ID, paths []string) ([]string, error) {
-	list, err := a.signer.Accounts(ctx, id, paths...)
-	return list, wired(err)
+	return answer(a.signer.Accounts(ctx, id, paths...))
 }
 
 func (a *api) DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error) {
-	key, err := a.signer.DepositKey(ctx, id)
-	return key, wired(err)
+	return answer(a.signer.DepositKey(ctx, id))
 }
 
 func (a *api) Identity(ctx context.Context) (signguard.Identity, error) {
-	id, err := a.signer.Identity(ctx)
-	return id, wired(err)
+	return answer(a.signer.Identity(ctx))
 }
 
 func (a *api) Agent(ctx context.Context, network, owner string) (string, error) {
@@ -192,6 +185,9 @@ func (a *api) SignAgent(ctx context.Context, network, owner string, block []byte
 	public, signature, err := a.signer.SignAgent(ctx, network, of, block)
 	return sealed{public, signature}, wired(err)
 }
+
+// answer is a value with its error as callers get it.
+func answer[T any](value T, err error) (T, error) { return value, wired(err) }
 
 // wired is an error with its code; nil stays nil.
 func wired(err error) error {
