@@ -1,6 +1,7 @@
 package ethereum
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -99,26 +100,18 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	c.Finality = or(c.Finality, tagFinalized)
-	c.Traces = or(c.Traces, tracesAuto)
-	c.Balances = or(c.Balances, balancesAuto)
-	c.MaxFeeGwei = or(c.MaxFeeGwei, defaultMaxFee)
-	c.MinTipGwei = or(c.MinTipGwei, "0.01")
-	c.MaxGas = or(c.MaxGas, 500_000)
-	c.MaxNativeGas = or(c.MaxNativeGas, 300_000)
-	c.TokenGas = or(c.TokenGas, 80_000)
-	c.Timeout = or(c.Timeout, 10*time.Second)
-	c.MaxResponse = or(c.MaxResponse, 64<<20)
-	c.MaxUnmined = or(c.MaxUnmined, 16)
+	c.Finality = cmp.Or(c.Finality, tagFinalized)
+	c.Traces = cmp.Or(c.Traces, tracesAuto)
+	c.Balances = cmp.Or(c.Balances, balancesAuto)
+	c.MaxFeeGwei = cmp.Or(c.MaxFeeGwei, defaultMaxFee)
+	c.MinTipGwei = cmp.Or(c.MinTipGwei, "0.01")
+	c.MaxGas = cmp.Or(c.MaxGas, 500_000)
+	c.MaxNativeGas = cmp.Or(c.MaxNativeGas, 300_000)
+	c.TokenGas = cmp.Or(c.TokenGas, 80_000)
+	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
+	c.MaxResponse = cmp.Or(c.MaxResponse, 64<<20)
+	c.MaxUnmined = cmp.Or(c.MaxUnmined, 16)
 	return c
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // Check names the first field that cannot be used, and why.

@@ -2,6 +2,7 @@ package ethereum
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -72,7 +73,7 @@ func (c *SigningRules) AddTokens(assets ...chain.Asset) {
 
 // SetMaxFee is the ceiling of the fee per gas from the next call on, in gwei; empty for the default.
 func (c *SigningRules) SetMaxFee(gwei string) error {
-	most, err := parseGwei(or(gwei, defaultMaxFee))
+	most, err := parseGwei(cmp.Or(gwei, defaultMaxFee))
 	if err != nil {
 		return fmt.Errorf("max_fee_gwei: %w", err)
 	}

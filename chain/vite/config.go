@@ -1,6 +1,7 @@
 package vite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,24 +136,12 @@ func checkTag(tag string) error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Confirmations == 0 {
-		c.Confirmations = defaultConfirmations
-	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
-	if c.PoWTimeout == 0 {
-		c.PoWTimeout = defaultPoWTimeout
-	}
-	if c.Proof == "" {
-		c.Proof = defaultProof
-	}
-	if c.MaxUnmined == 0 {
-		c.MaxUnmined = defaultMaxUnmined
-	}
-	if c.Tag == "" {
-		c.Tag = defaultTag
-	}
+	c.Confirmations = cmp.Or(c.Confirmations, defaultConfirmations)
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.PoWTimeout = cmp.Or(c.PoWTimeout, defaultPoWTimeout)
+	c.Proof = cmp.Or(c.Proof, defaultProof)
+	c.MaxUnmined = cmp.Or(c.MaxUnmined, defaultMaxUnmined)
+	c.Tag = cmp.Or(c.Tag, defaultTag)
 	return c
 }
 
