@@ -75,9 +75,8 @@ func (u *ViteUser) works(t *testing.T, b *core.AccountBlock) {
 		return err == nil, nil
 	}))
 	require.EqualValues(t, newcomerWork, need.Difficulty.Uint64())
-	nonce, err := u.Node.PoWNonce(t.Context(), need.Difficulty, core.PoWDataHash(u.Address(), intent.PreviousHash))
-	require.NoError(t, err)
-	b.Nonce, b.Difficulty = nonce, need.Difficulty
-	_, err = u.Submit(t.Context(), b)
+	require.NoError(t, u.Node.Call(t.Context(), &b.Nonce, "util_getPoWNonce", need.Difficulty.String(), core.PoWDataHash(u.Address(), intent.PreviousHash)))
+	b.Difficulty = need.Difficulty
+	_, err := u.Submit(t.Context(), b)
 	require.NoError(t, err)
 }

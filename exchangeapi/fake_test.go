@@ -254,7 +254,7 @@ func (l *line) take(b *core.AccountBlock) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := b.Verify(); err != nil {
-		return client.ErrSignature
+		return &client.Error{Code: -36003, Message: "verify signature failed"}
 	}
 	chain := l.blocks[b.Address]
 	var prev core.Hash
@@ -265,7 +265,7 @@ func (l *line) take(b *core.AccountBlock) error {
 	case b.Height != uint64(len(chain))+1 || b.PreviousHash != prev:
 		return client.ErrPrevBlock
 	case b.Height == 1 && b.IsSend():
-		return client.ErrFirstBlock
+		return &client.Error{Code: -36001, Message: "general account's sendBlock.Height must be larger than 1"}
 	case l.quota[b.Address] == 0:
 		return client.ErrOutOfQuota
 	}

@@ -472,7 +472,7 @@ func TestUnclearAnswers(t *testing.T) {
 				return &client.Error{Code: -32002, Message: "trade market not granted"}
 			}
 		}, codeParameter, "No permission", 0},
-		{"refused", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return client.ErrField } }, codeNetwork, "did not take", 0},
+		{"refused", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return &client.Error{Code: -36010} } }, codeNetwork, "did not take", 0},
 		{"tip used elsewhere", func(w *apiEnv) {
 			once := false
 			w.line.before = func(b *core.AccountBlock) error {

@@ -354,7 +354,7 @@ func TestBroadcast(t *testing.T) {
 		pay.Amount = chain.MustAmount("2000000000000000000000000")
 		much, err := chaintest.Sign(t.Context(), c, l.keys, l.slot(t), pay, nil)
 		require.NoError(t, err)
-		require.ErrorIs(t, chaintest.Send(t.Context(), c, much), client.ErrBalance)
+		require.ErrorIs(t, chaintest.Send(t.Context(), c, much), &client.Error{Code: -35001})
 	})
 }
 

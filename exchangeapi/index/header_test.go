@@ -54,7 +54,11 @@ func TestHeaders(t *testing.T) {
 		require.NoError(t, h.differs(&full[i]))
 	}
 	var pickedEvents []logEntry
-	var fullEvents []client.LogEntry
+	var fullEvents []struct {
+		Log    client.VMLog `json:"vmlog"`
+		Block  core.Hash    `json:"accountBlockHash"`
+		Height uint64       `json:"accountBlockHeight,string"`
+	}
 	require.NoError(t, json.Unmarshal(events, &pickedEvents))
 	require.NoError(t, json.Unmarshal(events, &fullEvents))
 	require.Len(t, pickedEvents, len(fullEvents))

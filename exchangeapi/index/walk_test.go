@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,11 +84,13 @@ func (r *rig) same(x *Index) {
 func (r *rig) matchesNode(x *Index) {
 	r.t.Helper()
 	for _, sell := range []bool{false, true} {
-		page, err := r.client.OpenOrders(r.t.Context(), coin, core.VITE, sell, 0, 1000)
-		require.NoError(r.t, err)
+		var page struct {
+			Orders []struct{ ID, ExecutedQuantity, ExecutedAmount, ExecutedBaseFee string }
+		}
+		require.NoError(r.t, r.client.Call(r.t.Context(), &page, "dextrade_getOrdersFromMarket", coin, core.VITE, sell, 0, 1000))
 		var want, got []string
 		for _, o := range page.Orders {
-			want = append(want, o.ID+" "+o.ExecutedQuantity.Dec()+" "+o.ExecutedAmount.Dec()+" "+o.ExecutedBaseFee.Dec())
+			want = append(want, o.ID+" "+cmp.Or(o.ExecutedQuantity, "0")+" "+cmp.Or(o.ExecutedAmount, "0")+" "+cmp.Or(o.ExecutedBaseFee, "0"))
 		}
 		var rows []orderRow
 		require.NoError(r.t, x.store.view(r.t.Context(), func(tx *tx) error {

@@ -50,9 +50,6 @@ type AccountBlock struct {
 // IsSend tells whether the block debits its account.
 func (b *AccountBlock) IsSend() bool { return b.BlockType.IsSend() }
 
-// IsReceive tells whether the block takes a send.
-func (b *AccountBlock) IsReceive() bool { return b.BlockType.IsReceive() }
-
 // blockWire has both generations of member names; a node gives both, old ones only the older.
 type blockWire struct {
 	BlockType           core.BlockType  `json:"blockType"`

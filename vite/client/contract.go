@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"math/big"
-	"time"
 
 	"github.com/holiman/uint256"
 
@@ -53,15 +51,6 @@ func (c *Client) TokenInfo(ctx context.Context, id core.TokenID) (*TokenInfo, er
 	return ask[*TokenInfo](ctx, c, "contract_getTokenInfoById", id)
 }
 
-// TokenInfoList is one page of all tokens, by name, and their total number. The size is at most MaxPage.
-func (c *Client) TokenInfoList(ctx context.Context, page, size int) ([]TokenInfo, int, error) {
-	w, err := ask[struct {
-		Total int         `json:"totalCount"`
-		List  []TokenInfo `json:"tokenInfoList"`
-	}](ctx, c, "contract_getTokenInfoList", page, size)
-	return w.List, w.Total, err
-}
-
 // TokensByOwner lists the tokens that an account owns.
 func (c *Client) TokensByOwner(ctx context.Context, owner core.Address) ([]TokenInfo, error) {
 	return ask[[]TokenInfo](ctx, c, "contract_getTokenInfoListByOwner", owner)
@@ -83,61 +72,6 @@ func (c *Client) Quota(ctx context.Context, a core.Address) (Quota, error) {
 	return Quota{uint64(w.Current), uint64(w.Max), uint256.Int(w.Stake)}, err
 }
 
-// RequiredStakeAmount is the stake (VITE, smallest unit) that yields quota per snapshot block. ErrMethodParam above 999880.
-func (c *Client) RequiredStakeAmount(ctx context.Context, quotaPerSnapshot uint64) (uint256.Int, error) {
-	n, err := ask[amount](ctx, c, "contract_getRequiredStakeAmount", decimal(quotaPerSnapshot))
-	return uint256.Int(n), err
-}
-
-// Stake is VITE locked for a beneficiary's quota.
-type Stake struct {
-	Amount           uint256.Int
-	Beneficiary      core.Address
-	ExpirationHeight uint64
-	Expiration       time.Time
-	Staker           core.Address
-	ID               *core.Hash // the staking send block; nil for the older kind, which is cancelled by beneficiary
-}
-
-// UnmarshalJSON reads an entry of contract_getStakeList.
-func (s *Stake) UnmarshalJSON(raw []byte) error {
-	var w struct {
-		Amount      amount       `json:"stakeAmount"`
-		Beneficiary core.Address `json:"beneficiary"`
-		Height      count        `json:"expirationHeight"`
-		Time        int64        `json:"expirationTime"`
-		Staker      core.Address `json:"stakeAddress"`
-		ID          *core.Hash   `json:"id"`
-	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return err
-	}
-	*s = Stake{uint256.Int(w.Amount), w.Beneficiary, uint64(w.Height), time.Unix(w.Time, 0).UTC(), w.Staker, w.ID}
-	return nil
-}
-
-// StakeList is one page of what an account has staked, with the totals over all pages.
-type StakeList struct {
-	Total uint256.Int
-	Count int
-	List  []Stake
-}
-
-// StakeList of a staking account, by page from 0.
-func (c *Client) StakeList(ctx context.Context, a core.Address, page, size int) (StakeList, error) {
-	w, err := ask[struct {
-		Total amount  `json:"totalStakeAmount"`
-		Count int     `json:"totalStakeCount"`
-		List  []Stake `json:"stakeList"`
-	}](ctx, c, "contract_getStakeList", a, page, size)
-	return StakeList{uint256.Int(w.Total), w.Count, w.List}, err
-}
-
-// CreateContractAddress is the address that a type 1 block of an account at this height with this previous hash creates.
-func (c *Client) CreateContractAddress(ctx context.Context, a core.Address, height uint64, previous core.Hash) (core.Address, error) {
-	return ask[core.Address](ctx, c, "contract_createContractAddress", a, decimal(height), previous)
-}
-
 // ContractInfo describes a contract.
 type ContractInfo struct {
 	Code            []byte `json:"code"`
@@ -150,54 +84,4 @@ type ContractInfo struct {
 // ContractInfo is nil for an address that is no contract.
 func (c *Client) ContractInfo(ctx context.Context, a core.Address) (*ContractInfo, error) {
 	return ask[*ContractInfo](ctx, c, "contract_getContractInfo", a)
-}
-
-// CallOffChain runs off-chain code of a contract over its state; data is the encoded call, the result nil without an
-// answer. ErrNotSupported on the embedded chain, which runs no contract code.
-func (c *Client) CallOffChain(ctx context.Context, contract core.Address, code, data []byte) ([]byte, error) {
-	return ask[[]byte](ctx, c, "contract_callOffChainMethod", map[string]any{"address": contract, "code": code, "data": data})
-}
-
-// Query runs on-chain code of a contract read-only, with the same result and error as CallOffChain.
-func (c *Client) Query(ctx context.Context, contract core.Address, data []byte) ([]byte, error) {
-	return ask[[]byte](ctx, c, "contract_query", map[string]any{"address": contract, "data": data})
-}
-
-// SyncInfo tells how far a node is behind; State 2 is synchronised.
-type SyncInfo struct {
-	From, To, Current uint64
-	State             int
-	Status            string
-}
-
-// SyncInfo of the node.
-func (c *Client) SyncInfo(ctx context.Context) (SyncInfo, error) {
-	w, err := ask[struct {
-		From    count  `json:"from"`
-		To      count  `json:"to"`
-		Current count  `json:"current"`
-		State   int    `json:"state"`
-		Status  string `json:"status"`
-	}](ctx, c, "net_syncInfo")
-	return SyncInfo{uint64(w.From), uint64(w.To), uint64(w.Current), w.State, w.Status}, err
-}
-
-// NodeInfo names a node and its peers.
-type NodeInfo struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	NetID     int    `json:"netId"`
-	PeerCount int    `json:"peerCount"`
-	Height    uint64 `json:"height"`
-}
-
-// NodeInfo of the node.
-func (c *Client) NodeInfo(ctx context.Context) (NodeInfo, error) {
-	return ask[NodeInfo](ctx, c, "net_nodeInfo")
-}
-
-// PoWNonce has the node find a nonce for a difficulty; h is the hash of the account's address and its previous block.
-// ErrNotSupported on a node without a work server. It may take minutes: Options.Timeout counts.
-func (c *Client) PoWNonce(ctx context.Context, difficulty *big.Int, h core.Hash) ([]byte, error) {
-	return ask[[]byte](ctx, c, "util_getPoWNonce", difficulty.String(), h)
 }

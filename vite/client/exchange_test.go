@@ -85,30 +85,3 @@ func refusing(method, params string, code int, message string) (e exchange) {
 	e.Response.Error, _ = json.Marshal(map[string]any{"code": code, "message": message})
 	return e
 }
-
-func TestExchangeOrders(t *testing.T) {
-	ctx, gtt := t.Context(), token(t, traded)
-	send := hash(t, "d47306b1a58299d016c4872ff3d621283f024a87baaa2deb811940dfa822511a")
-	order, err := recorded(t, "maker order partially filled").OrderBySend(ctx, send)
-	require.NoError(t, err)
-	require.Equal(t, "000001010000000002746a528800006b012c7f000002", order.ID)
-	require.Equal(t, addr(t, seller), order.Address)
-	require.True(t, order.Sell)
-	require.Equal(t, "2.5", order.Price)
-	require.Equal(t, uint8(1), order.Status)
-	require.Equal(t, "100000000000", order.Quantity.Dec())
-	require.Equal(t, "2500000000000000000000", order.Amount.Dec())
-	require.Equal(t, "20000000000", order.ExecutedQuantity.Dec())
-	require.Equal(t, "500000000000000000000", order.ExecutedAmount.Dec())
-	require.Equal(t, "1000000000000000000", order.ExecutedBaseFee.Dec())
-	require.Equal(t, send, order.SendHash)
-
-	_, err = recorded(t, "cancelled order by id").OrderByID(ctx, "00000100fffffffffe8b95ad77ff006b012c7f000004")
-	require.ErrorIs(t, err, ErrNoOrder)
-
-	page, err := recorded(t, "market orders sell").OpenOrders(ctx, gtt, core.VITE, true, 0, 10)
-	require.NoError(t, err)
-	require.Len(t, page.Orders, 3)
-	require.Equal(t, uint64(4), page.From.Height)
-	require.Equal(t, page.From, page.To)
-}

@@ -44,27 +44,10 @@ func (c *Client) AccountBlocks(ctx context.Context, a core.Address, origin *core
 	return ask[[]AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
 }
 
-// AccountBlocksByAddress lists an account's blocks newest first, by page from 0; nil beyond the end.
-func (c *Client) AccountBlocksByAddress(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
-	return ask[[]AccountBlock](ctx, c, "ledger_getAccountBlocksByAddress", a, page, size)
-}
-
 // UnreceivedBlocks lists the sends that wait for an account, sends outside any snapshot included. They are ordered by
 // send hash, not by time, and pages shift when one is received: take page 0, or read all of them.
 func (c *Client) UnreceivedBlocks(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
 	return ask[[]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
-}
-
-// UnreceivedPage asks for one page of one account in UnreceivedBlocksInBatch.
-type UnreceivedPage struct {
-	Address core.Address `json:"address"`
-	Page    int          `json:"pageNumber"`
-	Size    int          `json:"pageCount"`
-}
-
-// UnreceivedBlocksInBatch is UnreceivedBlocks for several accounts; accounts with none are left out.
-func (c *Client) UnreceivedBlocksInBatch(ctx context.Context, pages []UnreceivedPage) (map[core.Address][]AccountBlock, error) {
-	return ask[map[core.Address][]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksInBatch", pages)
 }
 
 // AccountInfo is an account's balances: received ones, or in a summary the unreceived ones.
@@ -115,30 +98,9 @@ func (c *Client) AccountInfo(ctx context.Context, a core.Address) (AccountInfo, 
 	return ask[AccountInfo](ctx, c, "ledger_getAccountInfoByAddress", a)
 }
 
-// UnreceivedSummary sums what waits for an account. It needs a node with open plug-ins.
-func (c *Client) UnreceivedSummary(ctx context.Context, a core.Address) (AccountInfo, error) {
-	return ask[AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryByAddress", a)
-}
-
 // UnreceivedSummaries is UnreceivedSummary for several accounts, in their order.
 func (c *Client) UnreceivedSummaries(ctx context.Context, accounts []core.Address) ([]AccountInfo, error) {
 	return ask[[]AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryInBatch", accounts)
-}
-
-// ConfirmedBalances are the balances of accounts as of a snapshot block; what an account does not hold is left out.
-func (c *Client) ConfirmedBalances(ctx context.Context, snapshot core.Hash, accounts []core.Address, tokens []core.TokenID) (map[core.Address]map[core.TokenID]uint256.Int, error) {
-	wire, err := ask[map[core.Address]map[core.TokenID]amount](ctx, c, "ledger_getConfirmedBalances", snapshot, accounts, tokens)
-	if err != nil {
-		return nil, err
-	}
-	balances := make(map[core.Address]map[core.TokenID]uint256.Int, len(wire))
-	for address, held := range wire {
-		balances[address] = make(map[core.TokenID]uint256.Int, len(held))
-		for token, n := range held {
-			balances[address][token] = uint256.Int(n)
-		}
-	}
-	return balances, nil
 }
 
 // Intent describes a block that is about to be made, for RequiredQuota and PoWDifficulty.
@@ -157,14 +119,6 @@ type intentWire struct {
 	BlockType    core.BlockType `json:"blockType"`
 	ToAddress    *core.Address  `json:"toAddress,omitempty"`
 	Data         []byte         `json:"data,omitempty"`
-}
-
-// RequiredQuota is what a block would cost.
-func (c *Client) RequiredQuota(ctx context.Context, i Intent) (uint64, error) {
-	w, err := ask[struct {
-		RequiredQuota count `json:"requiredQuota"`
-	}](ctx, c, "ledger_getRequiredQuota", intentWire{i.Address, nil, i.BlockType, i.ToAddress, i.Data})
-	return uint64(w.RequiredQuota), err
 }
 
 // PoW says how a block can be paid for.
@@ -191,29 +145,14 @@ func (c *Client) SnapshotHeight(ctx context.Context) (uint64, error) {
 	return uint64(n), err
 }
 
-// LatestSnapshotHash is the hash of the newest snapshot block.
-func (c *Client) LatestSnapshotHash(ctx context.Context) (core.Hash, error) {
-	return ask[core.Hash](ctx, c, "ledger_getLatestSnapshotHash")
-}
-
 // LatestSnapshotBlock is the newest snapshot block.
 func (c *Client) LatestSnapshotBlock(ctx context.Context) (*SnapshotBlock, error) {
 	return ask[*SnapshotBlock](ctx, c, "ledger_getLatestSnapshotBlock")
 }
 
-// SnapshotBlockByHash is nil for an unknown hash.
-func (c *Client) SnapshotBlockByHash(ctx context.Context, h core.Hash) (*SnapshotBlock, error) {
-	return ask[*SnapshotBlock](ctx, c, "ledger_getSnapshotBlockByHash", h)
-}
-
 // SnapshotBlockByHeight is nil beyond the newest.
 func (c *Client) SnapshotBlockByHeight(ctx context.Context, height uint64) (*SnapshotBlock, error) {
 	return ask[*SnapshotBlock](ctx, c, "ledger_getSnapshotBlockByHeight", decimal(height))
-}
-
-// SnapshotBlocks lists up to n snapshot blocks from height downwards.
-func (c *Client) SnapshotBlocks(ctx context.Context, height uint64, n int) ([]SnapshotBlock, error) {
-	return ask[[]SnapshotBlock](ctx, c, "ledger_getSnapshotBlocks", decimal(height), n)
 }
 
 // Upgrades lists the rule changes of the chain, oldest first.
@@ -225,11 +164,6 @@ func (c *Client) Upgrades(ctx context.Context) ([]Upgrade, error) {
 type VMLog struct {
 	Topics []core.Hash `json:"topics"`
 	Data   []byte      `json:"data"`
-}
-
-// VMLogs are the events of a contract's receive block; nil for a block without any.
-func (c *Client) VMLogs(ctx context.Context, block core.Hash) ([]VMLog, error) {
-	return ask[[]VMLog](ctx, c, "ledger_getVmLogs", block)
 }
 
 // HeightRange is a range of an account's heights, both ends included; To 0 means the newest.
@@ -246,39 +180,6 @@ type LogFilter struct {
 	Topics [][]core.Hash                `json:"topics,omitempty"`
 	Page   int                          `json:"pageIndex"`
 	Size   int                          `json:"pageSize"` // 0 means MaxPage
-}
-
-// LogEntry is an event with its place.
-type LogEntry struct {
-	Log     VMLog
-	Block   core.Hash
-	Height  uint64
-	Address core.Address
-	Removed bool // in subscriptions only: the block was rolled back
-}
-
-// UnmarshalJSON reads either generation of member names.
-func (e *LogEntry) UnmarshalJSON(raw []byte) error {
-	var w struct {
-		VMLog   *VMLog        `json:"vmlog"`
-		Log     *VMLog        `json:"log"`
-		Block   core.Hash     `json:"accountBlockHash"`
-		Height  *count        `json:"accountBlockHeight"`
-		Older   *count        `json:"accountHeight"`
-		Address *core.Address `json:"address"`
-		Addr    *core.Address `json:"addr"`
-		Removed bool          `json:"removed"`
-	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return err
-	}
-	*e = LogEntry{either(w.VMLog, w.Log), w.Block, uint64(either(w.Height, w.Older)), either(w.Address, w.Addr), w.Removed}
-	return nil
-}
-
-// VMLogsByFilter lists events of contracts, oldest first.
-func (c *Client) VMLogsByFilter(ctx context.Context, f LogFilter) ([]LogEntry, error) {
-	return ask[[]LogEntry](ctx, c, "ledger_getVmLogsByFilter", f)
 }
 
 // ask runs a method and gives its result; the zero value for null.

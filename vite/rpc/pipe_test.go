@@ -18,12 +18,11 @@ func TestPipeSubscriberIsDropped(t *testing.T) {
 	c, err := client.Dial(t.Context(), "ws://127.0.0.1", client.Options{Dial: f.server.Dial})
 	require.NoError(t, err)
 	defer c.Close()
-	snapshots := make(chan []client.SnapshotEvent, 8) // 8: more than come here
-	sub, err := c.SubscribeSnapshotBlocks(t.Context(), snapshots)
+	blocks := make(chan []client.BlockEvent, 8) // 8: more than come here
+	sub, err := c.SubscribeAccount(t.Context(), f.alice.Address(), blocks)
 	require.NoError(t, err)
 	defer sub.Close()
-	f.advance(2)
-	require.Equal(t, f.head().Hash, (<-snapshots)[0].Hash)
+	require.Equal(t, f.send(f.alice, f.bob.Address(), 5, nil), (<-blocks)[0].Hash)
 
 	f.server.Drop("pipe-1")
 	require.Error(t, <-sub.Err())

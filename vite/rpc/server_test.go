@@ -59,13 +59,13 @@ func TestClientOverEachTransport(t *testing.T) {
 			require.Len(t, many, 200)
 			require.Equal(t, got, many[199])
 
-			downwards, err := c.SnapshotBlocks(t.Context(), 9, 3)
-			require.NoError(t, err)
+			var downwards []client.SnapshotBlock
+			require.NoError(t, c.Call(t.Context(), &downwards, "ledger_getSnapshotBlocks", "9", 3))
 			require.Len(t, downwards, 3)
 			require.EqualValues(t, 7, downwards[2].Height)
 			require.Equal(t, downwards[2].Hash, downwards[1].PreviousHash)
-			_, err = c.Query(t.Context(), core.AssetContract, []byte{1})
-			require.ErrorIs(t, err, client.ErrNotSupported)
+			query := map[string]any{"address": core.AssetContract, "data": []byte{1}}
+			require.ErrorIs(t, c.Call(t.Context(), nil, "contract_query", query), &client.Error{Code: -32002, Message: "not supported"})
 
 			again := &core.AccountBlock{
 				BlockType: core.SendCall, Height: got.Height, PreviousHash: got.PreviousHash, Address: got.Address,
@@ -77,34 +77,47 @@ func TestClientOverEachTransport(t *testing.T) {
 	}
 }
 
+// subscribe streams what a topic announces, as JSON, from a server at a WebSocket or Unix socket.
+func subscribe(t *testing.T, target string, topic ...any) <-chan []json.RawMessage {
+	over, err := gethrpc.DialContext(t.Context(), target)
+	require.NoError(t, err)
+	t.Cleanup(over.Close)
+	items := make(chan []json.RawMessage, 8) // 8: more than come anywhere here
+	sub, err := over.Subscribe(t.Context(), "subscribe", items, topic...)
+	require.NoError(t, err)
+	t.Cleanup(sub.Unsubscribe)
+	return items
+}
+
 func TestClientSubscribes(t *testing.T) {
 	f := start(t, nil)
-	c, err := client.Dial(t.Context(), "ws://"+f.server.WSAddr(), client.Options{})
+	target := "ws://" + f.server.WSAddr()
+	c, err := client.Dial(t.Context(), target, client.Options{})
 	require.NoError(t, err)
 	defer c.Close()
 	bob := f.bob.Address()
-	arrivals, snapshots := make(chan []client.UnreceivedEvent, 8), make(chan []client.SnapshotEvent, 8) // 8: all that come here
-	blocks, mine := make(chan []client.BlockEvent, 8), make(chan []client.BlockEvent, 8)
-	for _, subscribe := range []func() (*client.Subscription, error){
-		func() (*client.Subscription, error) { return c.SubscribeUnreceived(t.Context(), bob, arrivals) },
-		func() (*client.Subscription, error) { return c.SubscribeSnapshotBlocks(t.Context(), snapshots) },
-		func() (*client.Subscription, error) { return c.SubscribeAccountBlocks(t.Context(), blocks) },
-		func() (*client.Subscription, error) { return c.SubscribeAccount(t.Context(), f.alice.Address(), mine) },
-	} {
-		sub, err := subscribe()
-		require.NoError(t, err)
-		defer sub.Close()
-	}
+	arrivals, snapshots := subscribe(t, target, "newUnreceivedBlockByAddress", bob), subscribe(t, target, "newSnapshotBlock")
+	blocks, mine := subscribe(t, target, "newAccountBlock"), make(chan []client.BlockEvent, 8) // 8: all that come here
+	sub, err := c.SubscribeAccount(t.Context(), f.alice.Address(), mine)
+	require.NoError(t, err)
+	defer sub.Close()
 	hash := f.send(f.alice, bob, 5, nil)
 	f.advance(2)
-	require.Equal(t, []client.UnreceivedEvent{{Hash: hash}}, <-arrivals)
-	require.Equal(t, []client.BlockEvent{{Hash: hash}}, <-blocks)
+	expect := func(from <-chan []json.RawMessage, format string, args ...any) {
+		t.Helper()
+		items := <-from
+		require.Len(t, items, 1)
+		require.JSONEq(t, fmt.Sprintf(format, args...), string(items[0]))
+	}
+	expect(arrivals, `{"hash":%q,"received":false,"removed":false}`, hash)
+	expect(blocks, `{"hash":%q,"removed":false}`, hash)
 	require.Equal(t, []client.BlockEvent{{Hash: hash, Height: 2}}, <-mine)
-	require.Equal(t, []client.SnapshotEvent{{Hash: f.head().Hash, Height: 2}}, <-snapshots)
+	head := f.head().Hash
+	expect(snapshots, `{"hash":%q,"height":"2","removed":false}`, head)
 
 	require.NoError(t, f.node.Rollback(1))
-	require.True(t, (<-snapshots)[0].Removed)
-	require.Equal(t, []client.UnreceivedEvent{{Hash: hash, Removed: true}}, <-arrivals)
+	expect(snapshots, `{"hash":%q,"height":"2","removed":true}`, head)
+	expect(arrivals, `{"hash":%q,"received":false,"removed":true}`, hash)
 }
 
 // A contract's events reach the client as a stream, by block and by filter, and name the token that was issued.
@@ -115,10 +128,7 @@ func TestClientSeesContractEvents(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	filter := client.LogFilter{Ranges: map[core.Address]client.HeightRange{core.AssetContract: {From: 2}}}
-	events := make(chan []client.LogEntry, 1) // the one that comes
-	sub, err := c.SubscribeVMLogs(t.Context(), filter, events)
-	require.NoError(t, err)
-	defer sub.Close()
+	events := subscribe(t, f.server.cfg.IPC, "newVmLog", filter)
 
 	issue := &core.AccountBlock{BlockType: core.SendCall, Address: f.alice.Address(), ToAddress: core.AssetContract, TokenID: core.VITE, Fee: vite(1000)}
 	for _, l := range recording(t, "ledger") {
@@ -133,11 +143,17 @@ func TestClientSeesContractEvents(t *testing.T) {
 
 	streamed := <-events
 	require.Len(t, streamed, 1)
-	found, err := c.VMLogsByFilter(t.Context(), filter)
-	require.NoError(t, err)
-	require.Equal(t, streamed, found)
-	logs, err := c.VMLogs(t.Context(), found[0].Block)
-	require.NoError(t, err)
+	var found []struct {
+		Log    client.VMLog `json:"vmlog"`
+		Block  core.Hash    `json:"accountBlockHash"`
+		Height uint64       `json:"accountBlockHeight,string"`
+	}
+	require.NoError(t, c.Call(t.Context(), &found, "ledger_getVmLogsByFilter", filter))
+	announced := found[0]
+	require.NoError(t, json.Unmarshal(streamed[0], &announced))
+	require.Equal(t, found[0], announced)
+	var logs []client.VMLog
+	require.NoError(t, c.Call(t.Context(), &logs, "ledger_getVmLogs", found[0].Block))
 	require.Equal(t, []client.VMLog{found[0].Log}, logs)
 	id := core.TokenID(found[0].Log.Topics[1][core.HashSize-core.TokenIDSize:])
 	token, err := c.TokenInfo(t.Context(), id)
