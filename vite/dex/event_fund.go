@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/holiman/uint256"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"gatewayd/vite/core"
 )
@@ -89,109 +88,61 @@ func (t *Transfer) members(c *codec) {
 }
 
 // Encode is the argument of dexFund's SettleOrders (docs/exchange-rules.md 3.3).
-func (s *Settlement) Encode() []byte {
-	var m message
-	m.bytes(1, s.Trade[:])
-	m.bytes(2, s.Quote[:])
-	for i := range s.Accounts {
-		a := &s.Accounts[i]
-		var account message
-		account.bytes(1, a.Owner[:])
-		account.change(true, &a.Trade)
-		account.change(false, &a.Quote)
-		m.item(3, account)
-	}
-	for i := range s.Fees {
-		f := &s.Fees[i]
-		var paid message
-		paid.bytes(1, f.Payer[:])
-		paid.amount(2, &f.BaseFee)
-		paid.amount(3, &f.OperatorFee)
-		m.item(4, paid)
-	}
-	return m
-}
-
-func (m *message) change(trade bool, c *Change) {
-	if *c == (Change{}) {
-		return
-	}
-	var inner message
-	inner.bool(1, trade)
-	inner.amount(2, &c.Inc)
-	inner.amount(3, &c.Reduce)
-	inner.amount(4, &c.Release)
-	m.item(2, inner)
-}
+func (s *Settlement) Encode() []byte { return write(s.members) }
 
 // DecodeSettlement is the inverse of Encode. Errors are ErrWire.
-func DecodeSettlement(data []byte) (Settlement, error) {
-	var s Settlement
-	names := []string{"TradeToken", "QuoteToken", "FundActions", "FeeActions"}
-	err := parse(data, names, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			s.Trade = v.token()
-		case 2:
-			s.Quote = v.token()
-		case 3:
-			s.Accounts = append(s.Accounts, v.account())
-		case 4:
-			s.Fees = append(s.Fees, v.paid())
-		}
-	})
+func DecodeSettlement(data []byte) (s Settlement, err error) {
+	err = read(data, s.members)
 	return s, err
 }
 
-func (v value) inner(names []string, f func(protowire.Number, value)) {
-	if err := parse(v.bytes(), names, f); err != nil && *v.err == nil {
-		*v.err = err
+func (s *Settlement) members(c *codec) {
+	c.fixed(1, "TradeToken", s.Trade[:])
+	c.fixed(2, "QuoteToken", s.Quote[:])
+	list(c, 3, "FundActions", &s.Accounts, (*AccountSettlement).members)
+	list(c, 4, "FeeActions", &s.Fees, (*FeeSettlement).members)
+}
+
+func (a *AccountSettlement) members(c *codec) {
+	c.fixed(1, "Address", a.Owner[:])
+	changes := a.changes()
+	list(c, 2, "AccountSettles", &changes, (*tokenChange).members)
+	for _, k := range changes {
+		if k.trade {
+			a.Trade = k.Change
+		} else {
+			a.Quote = k.Change
+		}
 	}
 }
 
-func (v value) account() (a AccountSettlement) {
-	v.inner([]string{"Address", "AccountSettles"}, func(field protowire.Number, v value) {
-		if field == 1 {
-			a.Owner = v.address()
-			return
-		}
-		if c, trade := v.change(); trade {
-			a.Trade = c
-		} else {
-			a.Quote = c
-		}
-	})
-	return a
+// tokenChange is the change of an account's trade or quote token.
+type tokenChange struct {
+	trade bool
+	Change
 }
 
-func (v value) change() (c Change, trade bool) {
-	v.inner([]string{"IsTradeToken", "IncAvailable", "ReduceLocked", "ReleaseLocked"}, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			trade = v.bool()
-		case 2:
-			c.Inc = v.amount()
-		case 3:
-			c.Reduce = v.amount()
-		case 4:
-			c.Release = v.amount()
-		}
-	})
-	return c, trade
+func (a *AccountSettlement) changes() (list []tokenChange) {
+	if a.Trade != (Change{}) {
+		list = append(list, tokenChange{true, a.Trade})
+	}
+	if a.Quote != (Change{}) {
+		list = append(list, tokenChange{false, a.Quote})
+	}
+	return list
 }
 
-func (v value) paid() (f FeeSettlement) {
-	v.inner([]string{"Address", "BaseFee", "OperatorFee"}, func(field protowire.Number, v value) {
-		switch field {
-		case 1:
-			f.Payer = v.address()
-		case 2:
-			f.BaseFee = v.amount()
-		case 3:
-			f.OperatorFee = v.amount()
-		}
-	})
-	return f
+func (k *tokenChange) members(c *codec) {
+	c.bool(1, "IsTradeToken", &k.trade)
+	c.amount(2, "IncAvailable", &k.Inc)
+	c.amount(3, "ReduceLocked", &k.Reduce)
+	c.amount(4, "ReleaseLocked", &k.Release)
+}
+
+func (f *FeeSettlement) members(c *codec) {
+	c.fixed(1, "Address", f.Payer[:])
+	c.amount(2, "BaseFee", &f.BaseFee)
+	c.amount(3, "OperatorFee", &f.OperatorFee)
 }
 
 // Events of mining, dividends and invitations, all of dexFund. Three of the names are a real chain's; no public source

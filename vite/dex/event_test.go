@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/vite/core"
@@ -150,6 +151,39 @@ func TestBadMessages(t *testing.T) {
 }
 
 // FuzzEvents: what decodes, encodes and decodes to the same.
+// TestSettlementInAnyOrder: members may come in any order, unknown ones are skipped, and a fault inside an item is the message's.
+func TestSettlementInAnyOrder(t *testing.T) {
+	var want Settlement
+	want.Trade[0], want.Quote[0] = 1, 2
+	want.Accounts = make([]AccountSettlement, 2)
+	want.Accounts[1].Owner[0] = 3
+	want.Accounts[1].Trade.Inc.SetUint64(4)
+	want.Accounts[1].Quote.Reduce.SetUint64(5)
+	want.Fees = []FeeSettlement{{BaseFee: *uint256.NewInt(6)}}
+	got, err := DecodeSettlement(want.Encode())
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	var backwards []byte
+	for _, part := range [][]byte{
+		write(func(c *codec) { list(c, 4, "", &want.Fees, (*FeeSettlement).members) }),
+		write(func(c *codec) { c.putNumber(9, 1) }),
+		write(func(c *codec) { list(c, 3, "", &want.Accounts, (*AccountSettlement).members) }),
+		write(func(c *codec) { c.fixed(2, "", want.Quote[:]); c.put(9, []byte("x")) }),
+		write(func(c *codec) { c.fixed(1, "", want.Trade[:]) }),
+	} {
+		backwards = append(backwards, part...)
+	}
+	got, err = DecodeSettlement(backwards)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	short := write(func(c *codec) { c.inner(4, "", func(c *codec) { c.put(1, []byte{1}) }) })
+	_, err = DecodeSettlement(append(short, backwards...))
+	require.ErrorIs(t, err, ErrWire)
+	require.ErrorContains(t, err, "Address is 1 bytes long, not 21")
+}
+
 func FuzzEvents(f *testing.F) {
 	for _, l := range recordedLogs(f) {
 		data, err := hex.DecodeString(l.Data)
