@@ -34,11 +34,7 @@ type agentInfo struct {
 
 // info answers for any account: its delegation address follows from the daemon's wallet and needs no key to exist.
 func (n *network) info(ctx context.Context, p params) (any, error) {
-	owner, err := p.address()
-	if err != nil {
-		return nil, err
-	}
-	agent, err := n.Agents.Agent(ctx, owner)
+	owner, agent, err := n.accountOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +73,7 @@ func (n *network) packages(context.Context, params) (any, error) {
 
 // grants lists the pairs that an account lets its delegation address trade, as the exchange chain has them.
 func (n *network) grants(ctx context.Context, p params) (any, error) {
-	owner, err := p.address()
-	if err != nil {
-		return nil, err
-	}
-	agent, err := n.Agents.Agent(ctx, owner)
+	owner, agent, err := n.accountOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +126,17 @@ func (n *network) remove(ctx context.Context, p params) (any, error) {
 	return nil, nil
 }
 
+// accountOf reads which account is meant, and derives its delegation address.
+func (n *network) accountOf(ctx context.Context, p params) (owner, agent core.Address, err error) {
+	if owner, err = p.address(); err == nil {
+		agent, err = n.Agents.Agent(ctx, owner)
+	}
+	return owner, agent, err
+}
+
 // proved checks a wallet's proof and uses it up.
 func (n *network) proved(ctx context.Context, p params, prefix string) (owner, agent core.Address, err error) {
-	if owner, err = p.address(); err != nil {
-		return owner, agent, err
-	}
-	if agent, err = n.Agents.Agent(ctx, owner); err != nil {
+	if owner, agent, err = n.accountOf(ctx, p); err != nil {
 		return owner, agent, err
 	}
 	if p.get("agentAddress") != agent.String() {

@@ -92,19 +92,12 @@ func (n *network) openOrders(ctx context.Context, p params) (any, error) {
 		return nil, err
 	}
 	f.OpenOnly = true
-	found, err := n.Index.Orders(ctx, f, page)
-	if err != nil {
-		return nil, err
+	found, err := n.orderPage(ctx, f, page)
+	out := openPage{make([]openOrder, len(found.Order)), found.Total}
+	for i := range found.Order {
+		out.Order[i].order = found.Order[i]
 	}
-	list, err := n.named(ctx, found.List)
-	if err != nil {
-		return nil, err
-	}
-	out := openPage{make([]openOrder, len(list)), found.Total}
-	for i := range list {
-		out.Order[i].order = list[i]
-	}
-	return out, nil
+	return out, err
 }
 
 func (n *network) orders(ctx context.Context, p params) (any, error) {
@@ -123,15 +116,16 @@ func (n *network) orders(ctx context.Context, p params) (any, error) {
 		return nil, err
 	}
 	f.Status = (*index.Status)(status)
+	return n.orderPage(ctx, f, page)
+}
+
+func (n *network) orderPage(ctx context.Context, f index.OrderFilter, page index.Page) (orderPage, error) {
 	found, err := n.Index.Orders(ctx, f, page)
 	if err != nil {
-		return nil, err
+		return orderPage{}, err
 	}
 	list, err := n.named(ctx, found.List)
-	if err != nil {
-		return nil, err
-	}
-	return orderPage{list, found.Total}, nil
+	return orderPage{list, found.Total}, err
 }
 
 // orders reads what both order lists take.

@@ -140,9 +140,7 @@ func (p params) bars() (f index.BarFilter, err error) {
 	if err != nil {
 		return f, err
 	}
-	switch f.Interval = index.Interval(interval); f.Interval {
-	case index.Minute, index.Minute30, index.Hour, index.Hour6, index.Hour12, index.Day, index.Week:
-	default:
+	if f.Interval = index.Interval(interval); !f.Interval.Valid() {
 		return f, reject(codeParameter, "Invalid interval: one of minute, minute30, hour, hour6, hour12, day, week is wanted")
 	}
 	if f.Start, f.End, err = p.span(); err != nil {

@@ -77,15 +77,8 @@ func (f *OrderFilter) where(r *rules) (*where, error) {
 	if f.Symbol != "" || f.TradeSymbol != "" || f.QuoteSymbol != "" {
 		w.in("market", r.matching(f))
 	}
-	if f.Start > 0 {
-		w.and("created >= ?", f.Start)
-	}
-	if f.End > 0 {
-		w.and("created <= ?", f.End)
-	}
-	if f.Side != nil {
-		w.and("side = ?", int64(*f.Side))
-	}
+	w.between("created", f.Start, f.End)
+	w.side(f.Side)
 	if f.Status != nil {
 		w.in("status", f.Status.set())
 	}
@@ -142,15 +135,8 @@ func (f *TradeFilter) where(m *market) *where {
 	if f.Order != nil {
 		w = newWhere(tradesOfOrder, f.Order.String(), f.Order.String(), int64(m.ID))
 	}
-	if f.Start > 0 {
-		w.and("at >= ?", f.Start)
-	}
-	if f.End > 0 {
-		w.and("at <= ?", f.End)
-	}
-	if f.Side != nil {
-		w.and("side = ?", int64(*f.Side))
-	}
+	w.between("at", f.Start, f.End)
+	w.side(f.Side)
 	return w
 }
 
@@ -165,12 +151,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 		return nil, fmt.Errorf("interval %.20q is none of the seven", f.Interval)
 	}
 	w := newWhere("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
-	if f.Start > 0 {
-		w.and("start >= ?", f.Start)
-	}
-	if f.End > 0 {
-		w.and("start <= ?", f.End)
-	}
+	w.between("start", f.Start, f.End)
 	p := Page{Limit: f.Limit}
 	bars := make([]Bar, 0, room(p))
 	var row barRow
@@ -298,6 +279,22 @@ func (w *where) and(condition string, args ...any) {
 	w.text.WriteString(" AND ")
 	w.text.WriteString(condition)
 	w.args = append(w.args, args...)
+}
+
+// between is and of a time with its bounds, both included; 0 is none.
+func (w *where) between(column string, start, end int64) {
+	if start > 0 {
+		w.and(column+" >= ?", start)
+	}
+	if end > 0 {
+		w.and(column+" <= ?", end)
+	}
+}
+
+func (w *where) side(side *int) {
+	if side != nil {
+		w.and("side = ?", int64(*side))
+	}
 }
 
 // in is and of a column with a list, which is not empty.

@@ -228,15 +228,13 @@ func (a *applier) rebuildBars(market uint32, from int64) error {
 		return fmt.Errorf("reading trades for bars: %w", err)
 	}
 	for i := range trades {
-		if err := a.rebuildWith(&trades[i], from); err != nil {
-			return err
-		}
+		a.rebuildWith(&trades[i], from)
 	}
 	return nil
 }
 
 // rebuildWith takes a trade into the bars that rebuildBars has deleted, not into those that were left.
-func (a *applier) rebuildWith(t *tradeRow, from int64) error {
+func (a *applier) rebuildWith(t *tradeRow, from int64) {
 	for _, i := range intervals {
 		if k := (barKey{t.Market, i.span, barStart(i.span, t.At)}); k.start >= barStart(i.span, from) {
 			bar, loaded := a.bars[k]
@@ -247,5 +245,4 @@ func (a *applier) rebuildWith(t *tradeRow, from int64) error {
 			a.bars[k] = bar
 		}
 	}
-	return nil
 }

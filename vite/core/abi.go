@@ -173,12 +173,6 @@ func MustEvent(signature string) Event {
 	return e
 }
 
-// Name returns the event's name.
-func (e Event) Name() string { return e.name }
-
-// Topic returns the first topic of the event's logs: BLAKE2b-256 of its signature.
-func (e Event) Topic() Hash { return e.topic }
-
 // Pack returns a log's topics and data for one value per argument. Errors are ErrABI.
 func (e Event) Pack(values ...any) (topics []Hash, data []byte, err error) {
 	if len(values) != len(e.inputs) {
@@ -212,33 +206,4 @@ func (e Event) plainInputs() Arguments {
 		}
 	}
 	return plain
-}
-
-// Unpack returns the values of a log, one per argument. A log of another event is ErrMethod, the
-// rest ErrABI.
-func (e Event) Unpack(topics []Hash, data []byte) ([]any, error) {
-	if len(topics) == 0 || topics[0] != e.topic {
-		return nil, fmt.Errorf("%w: log is no %s", ErrMethod, e.name)
-	}
-	topics = topics[1:]
-	plain := e.plainInputs()
-	if len(topics) != len(e.inputs)-len(plain) {
-		return nil, fmt.Errorf("%w: %d topics on %s", ErrABI, len(topics)+1, e.name)
-	}
-	rest, err := plain.Unpack(data)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking %s: %w", e.name, err)
-	}
-	values := make([]any, len(e.inputs))
-	for i, t := range e.inputs {
-		if !e.indexed[i] {
-			values[i], rest = rest[0], rest[1:]
-			continue
-		}
-		if values[i], err = t.decodeWord(topics[0][:]); err != nil {
-			return nil, fmt.Errorf("unpacking %s, argument %d: %w", e.name, i, err)
-		}
-		topics = topics[1:]
-	}
-	return values, nil
 }

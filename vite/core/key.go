@@ -61,22 +61,6 @@ func NewPrivateKey(seed []byte) (PrivateKey, error) {
 	return PrivateKey{func() *secret { return hidden }}, nil
 }
 
-// PrivateKeyFromBytes reads the external form of 64 bytes. A public half that is not the seed's
-// own is ErrKey: signing under it would betray the secret.
-func PrivateKeyFromBytes(b []byte) (PrivateKey, error) {
-	if len(b) != PrivateKeySize {
-		return PrivateKey{}, fmt.Errorf("%w: %d bytes, want %d", ErrKey, len(b), PrivateKeySize)
-	}
-	k, err := NewPrivateKey(b[:SeedSize])
-	if err != nil {
-		return PrivateKey{}, err
-	}
-	if public := k.Public(); subtle.ConstantTimeCompare(public[:], b[SeedSize:]) != 1 {
-		return PrivateKey{}, fmt.Errorf("%w: public half does not belong to the seed", ErrKey)
-	}
-	return k, nil
-}
-
 // Public returns the public key.
 func (k PrivateKey) Public() PublicKey { return k.secret().public }
 

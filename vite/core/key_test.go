@@ -52,10 +52,6 @@ func TestVerifyRefusesForeignShapes(t *testing.T) {
 func TestPrivateKeyRefusesBadBytes(t *testing.T) {
 	_, err := NewPrivateKey(make([]byte, 31))
 	require.ErrorIs(t, err, ErrKey)
-	_, err = PrivateKeyFromBytes(make([]byte, 63))
-	require.ErrorIs(t, err, ErrKey)
-	_, err = PrivateKeyFromBytes(make([]byte, PrivateKeySize))
-	require.ErrorIs(t, err, ErrKey, "public half of another seed")
 }
 
 func TestPrivateKeyDoesNotPrint(t *testing.T) {

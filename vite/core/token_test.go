@@ -47,9 +47,10 @@ func TestNewTokenIDOfALiveNode(t *testing.T) {
 	require.Equal(t, "tti_6b894977b69ad0b7f2e86469", id.String())
 	logged, err := ParseHash("000000000000000000000000000000000000000000006b894977b69ad0b7f2e8")
 	require.NoError(t, err)
-	values, err := IssueTokenEvent.Unpack([]Hash{IssueTokenEvent.Topic(), logged}, nil)
+	topics, data, err := IssueTokenEvent.Pack(id)
 	require.NoError(t, err)
-	require.Equal(t, []any{id}, values)
+	require.Empty(t, data)
+	require.Equal(t, []Hash{IssueTokenEvent.topic, logged}, topics)
 }
 
 func TestNewTokenIDDependsOnEveryPart(t *testing.T) {

@@ -27,7 +27,8 @@ func unhex(t testing.TB, s string) []byte {
 
 func testKey(t testing.TB, external string) PrivateKey {
 	t.Helper()
-	k, err := PrivateKeyFromBytes(unhex(t, external))
+	k, err := NewPrivateKey(unhex(t, external)[:SeedSize])
 	require.NoError(t, err)
+	require.Equal(t, external, hex.EncodeToString(k.Bytes()))
 	return k
 }
