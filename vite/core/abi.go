@@ -173,6 +173,9 @@ func MustEvent(signature string) Event {
 	return e
 }
 
+// Topic returns the first topic of the event's logs: BLAKE2b-256 of its signature.
+func (e Event) Topic() Hash { return e.topic }
+
 // Pack returns a log's topics and data for one value per argument. Errors are ErrABI.
 func (e Event) Pack(values ...any) (topics []Hash, data []byte, err error) {
 	if len(values) != len(e.inputs) {
