@@ -197,9 +197,9 @@ func TestBurn(t *testing.T) {
 	require.Equal(t, byte(ledger.StatusOK), received.Data[32])
 	require.Equal(t, "993", l.token(open).TotalSupply.Dec())
 	require.Equal(t, "3", l.balance(l.staked.addr, open))
-	args, err := core.BurnEvent.Unpack(l.logs(received)[0].Topics, l.logs(received)[0].Data)
+	topics, data, err := core.BurnEvent.Pack(open, l.staked.addr, *uint256.NewInt(7))
 	require.NoError(t, err)
-	require.Equal(t, []any{open, l.staked.addr, *uint256.NewInt(7)}, args)
+	require.Equal(t, []ledger.VMLog{{Topics: topics, Data: data}}, l.logs(received))
 
 	refused := burn(l.staked, closed)
 	require.Equal(t, byte(ledger.StatusFailed), refused.Data[32])

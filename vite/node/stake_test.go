@@ -109,8 +109,7 @@ func TestQuotaWindow(t *testing.T) {
 // TestWork uses the nonce that a live node has taken: at height 1 it depends on the account alone.
 func TestWork(t *testing.T) {
 	l := setup(t)
-	key, err := core.PrivateKeyFromBytes(unhex(t, "3aca2712c2e6c04b8761b414ff16b3ade0a2cd79ef33a29d62860a720876e002"+
-		"5a11b2c40dd06970da27dcf550dc75860030e3a01f78aac58aa8b41324afbbd9"))
+	key, err := core.NewPrivateKey(unhex(t, "3aca2712c2e6c04b8761b414ff16b3ade0a2cd79ef33a29d62860a720876e002"))
 	require.NoError(t, err)
 	worker := user{key, key.Address()}
 	h := l.do(l.rich, l.transfer(l.rich, worker.addr, 5))
