@@ -144,23 +144,23 @@ const (
 
 // Payment is one order to pay from an account of ours. Amount counts the asset's own units.
 type Payment struct {
-	ID         uint64
-	TransferID uint64 // 0 for what goes between our own accounts and to the cold address
-	Purpose    chain.Purpose
-	Network    string
-	Token      string
-	Chain      chain.ID
-	Account    string
-	Asset      chain.Asset
-	Amount     chain.Amount
-	Payee      string
-	PayeeLabel string
-	Source     string // receive: hash of the send to take in
-	Mark       string // made by chance where there is no transfer: numbers come again in restored records, marks do not
-	State      PaymentState
-	Reason     string
-	Gen        int
-	Tx         string // the transaction that paid it, from a final block
+	ID         uint64        `db:"id"`
+	TransferID uint64        // 0 for what goes between our own accounts and to the cold address
+	Purpose    chain.Purpose `db:"purpose"`
+	Network    string        `db:"network"`
+	Token      string        `db:"token"`
+	Chain      chain.ID      `db:"chain"`
+	Account    string        `db:"account"`
+	Asset      chain.Asset   `db:"asset"`
+	Amount     chain.Amount  `db:"amount"`
+	Payee      string        `db:"payee"`
+	PayeeLabel string        `db:"payee_label"`
+	Source     string        `db:"source"` // receive: hash of the send to take in
+	Mark       string        `db:"mark"`   // made by chance where there is no transfer: numbers come again in restored records, marks do not
+	State      PaymentState  `db:"state"`
+	Reason     string        `db:"reason"`
+	Gen        int           `db:"gen"`
+	Tx         string        `db:"tx"` // the transaction that paid it, from a final block
 	CreatedAt  time.Time
 	ChangedAt  time.Time
 }

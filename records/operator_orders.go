@@ -134,9 +134,9 @@ func (tx *Tx) clearIncident(transfer uint64) error {
 
 // Loss is what was paid for a transfer that has left its chain.
 type Loss struct {
-	Chain  chain.ID
-	Asset  chain.Asset
-	Amount chain.Amount
+	Chain  chain.ID     `db:"chain"`
+	Asset  chain.Asset  `db:"asset"`
+	Amount chain.Amount `db:"amount"`
 }
 
 // WriteOff is an operator's word that a transfer's block has left the chain for good. What was paid for it is lost then: nobody is asked about it
@@ -245,17 +245,15 @@ func (tx *Tx) incidentLosses(transfers []Transfer) (map[uint64]Loss, error) {
 // losses answers what was written off of transfers.
 func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
 	var rows []struct {
-		ID     uint64       `db:"transfer_id"`
-		Chain  string       `db:"chain"`
-		Asset  string       `db:"asset"`
-		Amount chain.Amount `db:"amount"`
+		Loss
+		ID uint64 `db:"transfer_id"`
 	}
 	if err := tx.listIn(&rows, `SELECT transfer_id, chain, asset, amount FROM write_offs WHERE transfer_id IN (?)`, ids); err != nil {
 		return nil, fmt.Errorf("reading what was written off: %w", err)
 	}
 	out := make(map[uint64]Loss, len(rows))
 	for _, r := range rows {
-		out[r.ID] = Loss{chain.ID(r.Chain), chain.Asset(r.Asset), r.Amount}
+		out[r.ID] = r.Loss
 	}
 	return out, nil
 }

@@ -11,23 +11,8 @@ import (
 )
 
 type paymentRow struct {
-	ID         uint64        `db:"id"`
+	Payment
 	TransferID sql.NullInt64 `db:"transfer_id"`
-	Purpose    string        `db:"purpose"`
-	Network    string        `db:"network"`
-	Token      string        `db:"token"`
-	Chain      string        `db:"chain"`
-	Account    string        `db:"account"`
-	Asset      string        `db:"asset"`
-	Amount     chain.Amount  `db:"amount"`
-	Payee      string        `db:"payee"`
-	PayeeLabel string        `db:"payee_label"`
-	Source     string        `db:"source"`
-	Mark       string        `db:"mark"`
-	State      string        `db:"state"`
-	Reason     string        `db:"reason"`
-	Gen        int           `db:"gen"`
-	Tx         string        `db:"tx"`
 	CreatedAt  int64         `db:"created_at"`
 	ChangedAt  int64         `db:"changed_at"`
 }
@@ -36,12 +21,9 @@ const paymentColumns = `id, transfer_id, purpose, network, token, chain, account
 	`state, reason, gen, tx, created_at, changed_at`
 
 func (r paymentRow) payment() Payment {
-	return Payment{
-		ID: r.ID, TransferID: uint64(r.TransferID.Int64), Purpose: chain.Purpose(r.Purpose), Network: r.Network, Token: r.Token,
-		Chain: chain.ID(r.Chain), Account: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Payee: r.Payee, PayeeLabel: r.PayeeLabel,
-		Source: r.Source, Mark: r.Mark, State: PaymentState(r.State), Reason: r.Reason, Gen: r.Gen, Tx: r.Tx,
-		CreatedAt: sqlstore.FromMillis(r.CreatedAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt),
-	}
+	p := r.Payment
+	p.TransferID, p.CreatedAt, p.ChangedAt = uint64(r.TransferID.Int64), sqlstore.FromMillis(r.CreatedAt), sqlstore.FromMillis(r.ChangedAt)
+	return p
 }
 
 func paymentsOf(rows []paymentRow) []Payment { return sqlstore.Each(rows, paymentRow.payment) }

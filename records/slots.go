@@ -183,7 +183,7 @@ func (tx *Tx) bindable(payments []uint64) ([]bindRow, error) {
 func (p bindRow) waits(a Account) error {
 	transfer := uint64(p.TransferID.Int64)
 	switch {
-	case p.State != string(Queued):
+	case p.State != Queued:
 		return fmt.Errorf("%w: %w: the payment is %s", ErrWaits, ErrConflict, p.State)
 	case a.State != AccountOK:
 		return fmt.Errorf("%w: %w: the account is %s", ErrWaits, ErrConflict, a.State)

@@ -280,12 +280,6 @@ func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 	return found, sqlstore.Doing(err, "reading the due transfers of %s", id)
 }
 
-// TransfersByTx answers what one transaction moved to us.
-func (tx *Tx) TransfersByTx(hash string) ([]Transfer, error) {
-	found, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
-	return found, sqlstore.Doing(err, "reading the transfers of %s", hash)
-}
-
 // MoveTransfer takes a transfer from one state to another; docs/records.md has the arrows. ErrConflict: it is in another state, the arrow does
 // not exist, its block is not of the line, or it is to be orphaned while a payment for it lives or, once decided, without an incident.
 func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) error {

@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/recordstest"
 )
 
 // due is what each payee may have by now (final transfers only), or in the end (all of them).
@@ -177,7 +178,7 @@ func (m *model) checkCold(have chain.Amount) error {
 		if err != nil {
 			return err
 		}
-		sent, err := totals.Pays(chain.Cold, "eth", records.Paid)
+		sent, err := recordstest.Pays(totals, chain.Cold, "eth", records.Paid)
 		if err == nil && sent != have {
 			err = fmt.Errorf("the cold address has %s, %s were sent there", have, sent)
 		}

@@ -144,7 +144,7 @@ func TestFailedTransactionsThatWouldNotBeCreditedAreNotTold(t *testing.T) {
 		hash := r.eth.Send(out)
 		r.rest()
 		r.view(func(tx *records.Tx) error {
-			list, err := tx.TransfersByTx(hash)
+			list, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
 			require.Empty(t, list, out)
 			return err
 		})

@@ -232,7 +232,7 @@ func (r *rig) order(owner string, token chain.Asset, amount uint64, memo chain.M
 func (r *rig) transfer(hash string) (t records.Transfer) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		list, err := tx.TransfersByTx(hash)
+		list, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
 		require.Len(r.t, list, 1)
 		t = list[0]
 		return err

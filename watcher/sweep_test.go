@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/recordstest"
 	"gatewayd/records/search"
 )
 
@@ -143,7 +144,7 @@ func (r *rig) swept() (sum chain.Amount) {
 	r.view(func(tx *records.Tx) error {
 		totals, err := books.TotalsOf(tx, r.net.Name, "")
 		require.NoError(r.t, err)
-		sum, err = totals.Pays(chain.Sweep, "eth", records.Paid)
+		sum, err = recordstest.Pays(totals, chain.Sweep, "eth", records.Paid)
 		return err
 	})
 	return sum

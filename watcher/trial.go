@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -61,12 +62,7 @@ func (t *trial) affordable(ctx context.Context, list []records.Payment) (out []r
 
 // waitsOrFails tells what the ledger says to one payment from the fault of a node, which concerns all.
 func waitsOrFails(err error) bool {
-	for _, why := range []error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow} {
-		if errors.Is(err, why) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow}, func(why error) bool { return errors.Is(err, why) })
 }
 
 // reason is the word for it in the records; empty for what passes by itself.

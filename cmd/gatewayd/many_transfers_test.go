@@ -15,6 +15,7 @@ import (
 	"gatewayd/internal/ethtest"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/recordstest"
 )
 
 // spender is the code of a contract that calls transfer of its own tokens as often as its caller says: with a count, a receiver and an amount.
@@ -112,7 +113,7 @@ func (r *rig) deposits(t *testing.T, u *testUser, state records.TransferState) u
 		totals, err = books.TotalsOf(tx, r.Daemon.Config.Networks[0].Name, u.Token.Token)
 		return err
 	}))
-	sum, err := totals.Moved(records.Deposit, state)
+	sum, err := recordstest.Moved(totals, records.Deposit, state)
 	require.NoError(t, err)
 	return sum.Count
 }

@@ -14,21 +14,18 @@ import (
 
 // OpenTransfers are the transfers of a direction that are not decided: seen or held.
 type OpenTransfers struct {
-	Network   string
-	Direction records.Direction
-	State     records.TransferState
-	Count     uint64
-	Oldest    time.Duration // since the oldest of them was seen
+	Network   string                `db:"network"`
+	Direction records.Direction     `db:"direction"`
+	State     records.TransferState `db:"state"`
+	Count     uint64                `db:"count"`
+	Oldest    time.Duration         // since the oldest of them was seen
 }
 
 // OpenTransfersOf counts transfers that wait for their depth or for an operator.
 func OpenTransfersOf(tx *records.Tx) ([]OpenTransfers, error) {
 	var rows []struct {
-		Network   string `db:"network"`
-		Direction string `db:"direction"`
-		State     string `db:"state"`
-		Count     uint64 `db:"count"`
-		Since     int64  `db:"since"`
+		OpenTransfers
+		Since int64 `db:"since"`
 	}
 	err := tx.SQL().List(&rows, `SELECT network, direction, state, COUNT(*) AS count, MIN(seen_at) AS since FROM transfers
 		WHERE state IN ('seen','held') AND state <> 'final' GROUP BY network, direction, state`)
@@ -37,29 +34,27 @@ func OpenTransfersOf(tx *records.Tx) ([]OpenTransfers, error) {
 	}
 	out := make([]OpenTransfers, len(rows))
 	for i, r := range rows {
-		out[i] = OpenTransfers{r.Network, records.Direction(r.Direction), records.TransferState(r.State), r.Count, since(tx, r.Since)}
+		out[i] = r.OpenTransfers
+		out[i].Oldest = since(tx, r.Since)
 	}
 	return out, nil
 }
 
 // OpenPayments are the payments of one purpose that are not paid: queued, bound or held.
 type OpenPayments struct {
-	Network string
-	Chain   chain.ID
-	Purpose chain.Purpose
-	State   records.PaymentState
-	Count   uint64
-	Oldest  time.Duration // since the oldest of them was ordered
+	Network string               `db:"network"`
+	Chain   chain.ID             `db:"chain"`
+	Purpose chain.Purpose        `db:"purpose"`
+	State   records.PaymentState `db:"state"`
+	Count   uint64               `db:"count"`
+	Oldest  time.Duration        // since the oldest of them was ordered
 }
 
 // OpenPaymentsOf counts payments on a chain that are not done with.
 func OpenPaymentsOf(tx *records.Tx, id chain.ID) ([]OpenPayments, error) {
 	var rows []struct {
-		Network string `db:"network"`
-		Purpose string `db:"purpose"`
-		State   string `db:"state"`
-		Count   uint64 `db:"count"`
-		Since   int64  `db:"since"`
+		OpenPayments
+		Since int64 `db:"since"`
 	}
 	err := tx.SQL().List(&rows, `SELECT network, purpose, state, COUNT(*) AS count, MIN(created_at) AS since FROM payments
 		WHERE chain = ? AND state IN ('queued','held','bound') GROUP BY network, purpose, state`, string(id))
@@ -68,24 +63,24 @@ func OpenPaymentsOf(tx *records.Tx, id chain.ID) ([]OpenPayments, error) {
 	}
 	out := make([]OpenPayments, len(rows))
 	for i, r := range rows {
-		out[i] = OpenPayments{r.Network, id, chain.Purpose(r.Purpose), records.PaymentState(r.State), r.Count, since(tx, r.Since)}
+		out[i] = r.OpenPayments
+		out[i].Chain, out[i].Oldest = id, since(tx, r.Since)
 	}
 	return out, nil
 }
 
 // UndecidedSlots are slots that no final block has decided.
 type UndecidedSlots struct {
-	State  string // unmined, mined, forked
-	Count  uint64
+	State  string        `db:"state"` // unmined, mined, forked
+	Count  uint64        `db:"count"`
 	Oldest time.Duration // since the oldest of them was bound
 }
 
 // UndecidedSlotsOf counts the slots of a chain whose outcome is open.
 func UndecidedSlotsOf(tx *records.Tx, id chain.ID) ([]UndecidedSlots, error) {
 	var rows []struct {
-		State string `db:"state"`
-		Count uint64 `db:"count"`
-		Since int64  `db:"since"`
+		UndecidedSlots
+		Since int64 `db:"since"`
 	}
 	err := tx.SQL().List(&rows, `SELECT CASE WHEN state = 'forked' THEN 'forked' WHEN mined_in = '' THEN 'unmined' ELSE 'mined' END AS state,
 		COUNT(*) AS count, MIN(created_at) AS since FROM slots WHERE chain = ? AND state IN ('open','forked') GROUP BY 1`, string(id))
@@ -94,7 +89,8 @@ func UndecidedSlotsOf(tx *records.Tx, id chain.ID) ([]UndecidedSlots, error) {
 	}
 	out := make([]UndecidedSlots, len(rows))
 	for i, r := range rows {
-		out[i] = UndecidedSlots{r.State, r.Count, since(tx, r.Since)}
+		out[i] = r.UndecidedSlots
+		out[i].Oldest = since(tx, r.Since)
 	}
 	return out, nil
 }

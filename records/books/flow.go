@@ -10,25 +10,24 @@ import (
 
 // AssetSum adds up payments of an account to users in one asset.
 type AssetSum struct {
-	Asset  chain.Asset
-	Count  uint64
-	Amount chain.Amount
-	Oldest time.Time // when the first of them was queued
+	Asset  chain.Asset  `db:"asset"`
+	Count  uint64       `db:"count"`
+	Amount chain.Amount `db:"amount"`
+	Oldest time.Time    // when the first of them was queued
 }
 
 const assetSums = `SELECT p.asset, COUNT(*) AS count, amount_sum(p.amount) AS amount, MIN(p.created_at) AS oldest `
 
 func sumAssets(tx *records.Tx, from string, args ...any) ([]AssetSum, error) {
 	var rows []struct {
-		Asset  string       `db:"asset"`
-		Count  uint64       `db:"count"`
-		Amount chain.Amount `db:"amount"`
-		Oldest int64        `db:"oldest"`
+		AssetSum
+		Oldest int64 `db:"oldest"`
 	}
 	err := tx.SQL().List(&rows, assetSums+from+` GROUP BY p.asset ORDER BY p.asset`, args...)
 	out := make([]AssetSum, len(rows))
 	for i, r := range rows {
-		out[i] = AssetSum{chain.Asset(r.Asset), r.Count, r.Amount, sqlstore.FromMillis(r.Oldest)}
+		out[i] = r.AssetSum
+		out[i].Oldest = sqlstore.FromMillis(r.Oldest)
 	}
 	return out, err
 }

@@ -19,12 +19,12 @@ const (
 // Channel is whether a token may go one way on a network. What operators say and what the daemon found are kept apart: neither overwrites
 // the other (docs/gateway-api.md#channel-states).
 type Channel struct {
-	Network   string
-	Token     string
-	Direction records.Direction
-	Operator  string
-	Automatic string
-	Why       string // of the automatic flag while that is not OPEN, else the operator's
+	Network   string            `db:"network"`
+	Token     string            `db:"token"`
+	Direction records.Direction `db:"direction"`
+	Operator  string            `db:"operator"`
+	Automatic string            `db:"automatic"`
+	Why       string            // of the automatic flag while that is not OPEN, else the operator's
 	ChangedAt time.Time
 }
 
@@ -40,11 +40,7 @@ func (c Channel) State() string {
 }
 
 type channelRow struct {
-	Network   string `db:"network"`
-	Token     string `db:"token"`
-	Direction string `db:"direction"`
-	Operator  string `db:"operator"`
-	Automatic string `db:"automatic"`
+	Channel
 	ByHand    string `db:"operator_why"`
 	Found     string `db:"automatic_why"`
 	ChangedAt int64  `db:"changed_at"`
@@ -53,7 +49,8 @@ type channelRow struct {
 const channelColumns = `network, token, direction, operator, automatic, operator_why, automatic_why, changed_at`
 
 func (r channelRow) channel() Channel {
-	c := Channel{r.Network, r.Token, records.Direction(r.Direction), r.Operator, r.Automatic, r.ByHand, sqlstore.TimeOrZero(r.ChangedAt)}
+	c := r.Channel
+	c.Why, c.ChangedAt = r.ByHand, sqlstore.TimeOrZero(r.ChangedAt)
 	if r.Automatic != ChannelOpen {
 		c.Why = r.Found
 	}
@@ -67,7 +64,7 @@ func ChannelOf(tx *records.Tx, network, token string, d records.Direction) (Chan
 }
 
 func readChannel(tx *records.Tx, network, token string, d records.Direction) (channelRow, error) {
-	r := channelRow{Network: network, Token: token, Direction: string(d), Operator: ChannelOpen, Automatic: ChannelOpen}
+	r := channelRow{Channel: Channel{Network: network, Token: token, Direction: d, Operator: ChannelOpen, Automatic: ChannelOpen}}
 	_, err := tx.SQL().Get(&r, `SELECT `+channelColumns+` FROM channels WHERE network = ? AND token = ? AND direction = ?`, network, token, string(d))
 	return r, err
 }

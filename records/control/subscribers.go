@@ -9,25 +9,24 @@ import (
 
 // Subscriber is somebody outside who is told what the history says.
 type Subscriber struct {
-	Name     string
-	Seq      uint64        // the last line of the history that it has taken
-	Attempts int           // without success, at the line after it
-	Fault    string        // why the last one failed
+	Name     string        `db:"name"`
+	Seq      uint64        `db:"seq"`      // the last line of the history that it has taken
+	Attempts int           `db:"attempts"` // without success, at the line after it
+	Fault    string        `db:"fault"`    // why the last one failed
 	NextAt   time.Time     // when it is tried again
 	For      time.Duration // since it took the last line, or began to take none
 }
 
 type subscriberRow struct {
-	Name      string `db:"name"`
-	Seq       uint64 `db:"seq"`
-	Attempts  int    `db:"attempts"`
-	Fault     string `db:"fault"`
-	NextAt    int64  `db:"next_at"`
-	ChangedAt int64  `db:"changed_at"`
+	Subscriber
+	NextAt    int64 `db:"next_at"`
+	ChangedAt int64 `db:"changed_at"`
 }
 
 func (r subscriberRow) subscriber(now time.Time) Subscriber {
-	return Subscriber{r.Name, r.Seq, r.Attempts, r.Fault, sqlstore.TimeOrZero(r.NextAt), now.Sub(sqlstore.FromMillis(r.ChangedAt))}
+	s := r.Subscriber
+	s.NextAt, s.For = sqlstore.TimeOrZero(r.NextAt), now.Sub(sqlstore.FromMillis(r.ChangedAt))
+	return s
 }
 
 const subscriberColumns = `name, seq, attempts, fault, next_at, changed_at`

@@ -11,10 +11,10 @@ import (
 
 // Waiting is what an account has not brought into a block for longest.
 type Waiting struct {
-	Payment uint64
-	Network string
-	Token   string
-	Purpose chain.Purpose
+	Payment uint64        `db:"id"`
+	Network string        `db:"network"`
+	Token   string        `db:"token"`
+	Purpose chain.Purpose `db:"purpose"`
 	Since   time.Time
 	For     time.Duration // by now
 }
@@ -22,11 +22,8 @@ type Waiting struct {
 // OldestWaiting answers the oldest payment of an account that is queued and the oldest that is signed or bound and stands in no block; at most two.
 func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, error) {
 	type row struct {
-		ID      uint64 `db:"id"`
-		Network string `db:"network"`
-		Token   string `db:"token"`
-		Purpose string `db:"purpose"`
-		At      int64  `db:"at"`
+		Waiting
+		At int64 `db:"at"`
 	}
 	var queued, unmined []row
 	err := tx.SQL().List(&queued, `SELECT id, network, token, purpose, changed_at AS at FROM payments
@@ -40,29 +37,27 @@ func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, erro
 	}
 	var out []Waiting
 	for _, r := range append(queued, unmined...) {
-		at := sqlstore.FromMillis(r.At)
-		out = append(out, Waiting{r.ID, r.Network, r.Token, chain.Purpose(r.Purpose), at, tx.SQL().Now().Sub(at)})
+		r.Since = sqlstore.FromMillis(r.At)
+		r.For = tx.SQL().Now().Sub(r.Since)
+		out = append(out, r.Waiting)
 	}
 	return out, nil
 }
 
 // Wait is what of a token's payouts waits for one reason.
 type Wait struct {
-	Token   string
-	Reason  string // WaitsNoCoin or WaitsFeeCeiling
-	Count   uint64
-	Account string // one of the accounts that they are to be paid from
+	Token   string `db:"token"`
+	Reason  string `db:"reason"` // WaitsNoCoin or WaitsFeeCeiling
+	Count   uint64 `db:"count"`
+	Account string `db:"account"` // one of the accounts that they are to be paid from
 	All     bool   // no payout of the token is queued that does not wait
 }
 
 // Waits answers which of a network's payouts on its source chain wait, and for what, by token and reason.
 func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
 	var rows []struct {
-		Token   string `db:"token"`
-		Reason  string `db:"reason"`
-		Count   uint64 `db:"count"`
-		Account string `db:"account"`
-		Asset   string `db:"asset"`
+		Wait
+		Asset chain.Asset `db:"asset"`
 	}
 	err := tx.SQL().List(&rows, `SELECT token, reason, COUNT(*) AS count, MIN(account) AS account, MIN(asset) AS asset FROM payments
 		WHERE network = ? AND state = 'queued' AND reason <> '' AND reason IN ('no_coin','fee_ceiling') AND purpose = 'credit' AND chain = ?
@@ -72,8 +67,8 @@ func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
 		if err != nil {
 			break
 		}
-		out[i] = Wait{Token: r.Token, Reason: r.Reason, Count: r.Count, Account: r.Account}
-		out[i].All, err = allWait(tx, network, source, chain.Asset(r.Asset))
+		out[i] = r.Wait
+		out[i].All, err = allWait(tx, network, source, r.Asset)
 	}
 	return out, sqlstore.Doing(err, "reading what payouts of %s wait for", network)
 }

@@ -246,7 +246,7 @@ func testSwept(t *testing.T, r *Rig, sweep records.Payment, candidates func() []
 	require.Equal(t, chain.NewAmount(5), r.Payment(id).Amount, "what was asked for")
 	var totals books.Totals
 	r.See(func(tx *records.Tx) (err error) { totals, err = books.TotalsOf(tx, Network, Token); return err })
-	sum, err := totals.Pays(chain.Sweep, Source, records.Paid)
+	sum, err := Pays(totals, chain.Sweep, Source, records.Paid)
 	require.NoError(t, err)
 	require.Equal(t, chain.NewAmount(100+3), sum)
 	require.Equal(t, chain.NewAmount(2), candidates()[0].Booked)

@@ -32,7 +32,7 @@ func testTransfers(t *testing.T, url string) {
 		pending, err := tx.DueTransfers(Exchange, 10)
 		require.Equal(t, []records.Transfer{want}, pending)
 		require.NoError(t, err)
-		byTx, err := tx.TransfersByTx(in.Tx)
+		byTx, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, in.Tx)
 		require.Equal(t, []records.Transfer{want}, byTx)
 		require.NoError(t, err)
 		_, err = tx.Transfer(99)

@@ -187,14 +187,7 @@ func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number 
 // database restored from a backup, who is forgotten there, must not share an address with the next one.
 func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
 	err := g.update(ctx, func(t session) error {
-		r, err := t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index)
-		if err != nil {
-			return err
-		}
-		if n, err := r.RowsAffected(); err != nil || n == 1 {
-			return err
-		}
-		return ErrTaken
+		return once(t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index))
 	})
 	return sqlstore.Doing(err, "giving address %d of %s", index, id)
 }

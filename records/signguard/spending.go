@@ -26,10 +26,10 @@ type Fee struct {
 // CreditsSince answers the credits that were authorized since a time, the oldest first.
 func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization, error) {
 	var rows []struct {
-		Chain   string       `db:"chain"`
+		Chain   chain.ID     `db:"chain"`
 		User    string       `db:"user_account"`
 		Payee   string       `db:"payee"`
-		Asset   string       `db:"asset"`
+		Asset   chain.Asset  `db:"asset"`
 		Amount  chain.Amount `db:"amount"`
 		Created int64        `db:"created_at"`
 	}
@@ -40,7 +40,7 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 	}
 	list := make([]Authorization, len(rows))
 	for i, r := range rows {
-		list[i] = Authorization{Chain: chain.ID(r.Chain), User: r.User, Payee: r.Payee, Asset: chain.Asset(r.Asset), Amount: r.Amount, At: time.UnixMilli(r.Created)}
+		list[i] = Authorization{Chain: r.Chain, User: r.User, Payee: r.Payee, Asset: r.Asset, Amount: r.Amount, At: time.UnixMilli(r.Created)}
 	}
 	return list, nil
 }
@@ -55,7 +55,7 @@ func (g *Guard) PaidTo(ctx context.Context, id chain.ID, payee string) (bool, er
 // FeesSince answers the fees that were counted since a time, the oldest first.
 func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 	var rows []struct {
-		Chain string       `db:"chain"`
+		Chain chain.ID     `db:"chain"`
 		Most  chain.Amount `db:"most"`
 		At    int64        `db:"at"`
 	}
@@ -64,7 +64,7 @@ func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 	}
 	list := make([]Fee, len(rows))
 	for i, r := range rows {
-		list[i] = Fee{Chain: chain.ID(r.Chain), Most: r.Most, At: time.UnixMilli(r.At)}
+		list[i] = Fee{Chain: r.Chain, Most: r.Most, At: time.UnixMilli(r.At)}
 	}
 	return list, nil
 }

@@ -11,14 +11,14 @@ import (
 
 // Event is one line of the history.
 type Event struct {
-	Seq       uint64
+	Seq       uint64 `db:"seq"`
 	At        time.Time
-	Actor     string // daemon, or operator:<name>
-	Subject   string // transfer, payment, account, chain, channel, binding
-	SubjectID string
-	Event     string
-	Detail    string
-	Digest    string // of this line and, by the digest of the line before, of all before it; given by the store
+	Actor     string `db:"actor"`   // daemon, or operator:<name>
+	Subject   string `db:"subject"` // transfer, payment, account, chain, channel, binding
+	SubjectID string `db:"subject_id"`
+	Event     string `db:"event"`
+	Detail    string `db:"detail"`
+	Digest    string `db:"digest"` // of this line and, by the digest of the line before, of all before it; given by the store
 }
 
 type eventRow struct {

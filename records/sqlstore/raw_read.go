@@ -115,7 +115,6 @@ func (g *rawRead) rowsNow(query string, args []any, f func(row []driver.Value) e
 	return g.conn.Raw(func(c any) error { return rawRows(c, query, args, f) })
 }
 
-// ExecContext runs a statement.
 func (g *rawRead) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if err := g.begin(); err != nil {
 		return nil, err
@@ -123,7 +122,6 @@ func (g *rawRead) ExecContext(ctx context.Context, query string, args ...any) (s
 	return g.conn.ExecContext(ctx, query, args...)
 }
 
-// GetContext reads one row.
 func (g *rawRead) GetContext(ctx context.Context, into any, query string, args ...any) error {
 	if err := g.begin(); err != nil {
 		return err
@@ -131,7 +129,6 @@ func (g *rawRead) GetContext(ctx context.Context, into any, query string, args .
 	return g.conn.GetContext(ctx, into, query, args...)
 }
 
-// SelectContext reads all rows.
 func (g *rawRead) SelectContext(ctx context.Context, into any, query string, args ...any) error {
 	if err := g.begin(); err != nil {
 		return err
@@ -139,7 +136,6 @@ func (g *rawRead) SelectContext(ctx context.Context, into any, query string, arg
 	return g.conn.SelectContext(ctx, into, query, args...)
 }
 
-// QueryContext begins to read rows.
 func (g *rawRead) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := g.begin(); err != nil {
 		return nil, err
@@ -147,7 +143,6 @@ func (g *rawRead) QueryContext(ctx context.Context, query string, args ...any) (
 	return g.conn.QueryContext(ctx, query, args...)
 }
 
-// Rebind puts the engine's placeholders in.
 func (g *rawRead) Rebind(query string) string { return g.conn.Rebind(query) }
 
 func rawExec(c any, statement string) error {

@@ -9,7 +9,7 @@ func paymentRules() []mutant {
 	settle := engine("settle|settle_void|branch|older_line_wins")
 	groups := engine("groups|not_plain")
 	return []mutant{
-		{name: "bind: only what is queued", rule: "a payment that is not queued is not bound", file: "records/slots.go", old: "case p.State != string(Queued):", new: "case false:", suite: bind},
+		{name: "bind: only what is queued", rule: "a payment that is not queued is not bound", file: "records/slots.go", old: "case p.State != Queued:", new: "case false:", suite: bind},
 		{name: "bind: only by an account that is ok", rule: "a stopped account binds nothing", file: "records/slots.go", old: "case a.State != AccountOK:", new: "case false:", suite: bind},
 		{name: "bind: no halted chain", rule: "a halted chain stops binding", file: "records/slots.go", old: "case p.Halted != \"\":", new: "case false:", suite: bind},
 		{name: "bind: the transfer's chain counts", rule: "the chain that a payment is owed for counts too", file: "records/slots.go", old: "(c.chain = p.chain OR c.chain = (SELECT t.chain FROM transfers t WHERE t.id = p.transfer_id))", new: "c.chain = p.chain", suite: bind},

@@ -77,11 +77,11 @@ func testSound(t *testing.T, url string) {
 		totals, err := books.TotalsOf(tx, "main", token)
 		require.NoError(t, err)
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			sum, err := totals.Moved(d, records.Final)
+			sum, err := recordstest.Moved(totals, d, records.Final)
 			require.NoError(t, err)
 			require.EqualValues(t, payments/2, sum.Count)
 		}
-		owed, err := totals.Owed("vite")
+		owed, err := recordstest.Owed(totals, "vite")
 		require.True(t, owed.IsZero())
 		return err
 	}))
