@@ -140,14 +140,14 @@ type disk interface {
 func write(d disk, path string, s *Store, place func(temporary string) error) error {
 	dir := filepath.Dir(path)
 	temporary, err := d.Fill(dir, s.Encode())
+	if err == nil {
+		defer func() { _ = d.Remove(temporary) }() // already gone after a rename
+		err = place(temporary)
+	}
+	if err == nil {
+		err = d.Settle(dir)
+	}
 	if err != nil {
-		return fmt.Errorf("writing store: %w", err)
-	}
-	defer func() { _ = d.Remove(temporary) }() // already gone after a rename
-	if err := place(temporary); err != nil {
-		return fmt.Errorf("writing store: %w", err)
-	}
-	if err := d.Settle(dir); err != nil {
 		return fmt.Errorf("writing store: %w", err)
 	}
 	return nil

@@ -44,19 +44,22 @@ type signedResult struct {
 	PubKey     string `json:"pubkey"`
 }
 
-func signed(key core.PrivateKey, h core.Hash) signedResult {
-	return signedResult{h.String(), hex.EncodeToString(key.Sign(h[:])), key.Public().String()}
-}
-
 // SignData signs 32 bytes, given in hexadecimal, with the key of an address in any unlocked store.
 func (a *api) SignData(ctx context.Context, address addressArg, message string) (signedResult, error) {
-	return serve(ctx, a, "signData", func(context.Context) (result signedResult, err error) {
+	return a.sign(ctx, "signData", message, func(_ context.Context, with func(core.PrivateKey) error) error {
+		return a.wallet.SignWith(address.Address, with)
+	})
+}
+
+// sign serves a method that signs 32 bytes with the key that lend lends.
+func (a *api) sign(ctx context.Context, method, message string, lend func(context.Context, func(core.PrivateKey) error) error) (signedResult, error) {
+	return serve(ctx, a, method, func(ctx context.Context) (result signedResult, err error) {
 		h, err := hash32(message)
 		if err != nil {
 			return signedResult{}, err
 		}
-		err = a.wallet.SignWith(address.Address, func(key core.PrivateKey) error {
-			result = signed(key, h)
+		err = lend(ctx, func(key core.PrivateKey) error {
+			result = signedResult{h.String(), hex.EncodeToString(key.Sign(h[:])), key.Public().String()}
 			return nil
 		})
 		return result, err
@@ -65,16 +68,8 @@ func (a *api) SignData(ctx context.Context, address addressArg, message string) 
 
 // SignDataWithPassphrase is SignData for an address in a locked store.
 func (a *api) SignDataWithPassphrase(ctx context.Context, address addressArg, message, password string) (signedResult, error) {
-	return serve(ctx, a, "signDataWithPassphrase", func(ctx context.Context) (result signedResult, err error) {
-		h, err := hash32(message)
-		if err != nil {
-			return signedResult{}, err
-		}
-		err = a.wallet.Use(ctx, "", address.Address, password, func(_ wallet.Location, key core.PrivateKey) error {
-			result = signed(key, h)
-			return nil
-		})
-		return result, err
+	return a.sign(ctx, "signDataWithPassphrase", message, func(ctx context.Context, with func(core.PrivateKey) error) error {
+		return a.wallet.Use(ctx, "", address.Address, password, func(_ wallet.Location, key core.PrivateKey) error { return with(key) })
 	})
 }
 
