@@ -31,9 +31,7 @@ func (c Config) BindingsPerDay() int { return cmp.Or(c.NewBindingsPerDay, 10_000
 // withDefaults is the configuration with every empty field filled.
 func (c Config) withDefaults() Config {
 	c.Config = c.Config.Or(httpserver.Config{Listen: "127.0.0.1:8080", RatePerSecond: 20, Burst: 60, MaxConnections: 4096})
-	if c.RequestTimeout == 0 {
-		c.RequestTimeout = 5 * time.Second
-	}
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 5*time.Second)
 	c.NewBindingsPerHour = cmp.Or(c.NewBindingsPerHour, 30)
 	c.NewBindingsPerSite = cmp.Or(c.NewBindingsPerSite, 300)
 	c.NewBindingsPerDay = c.BindingsPerDay()

@@ -1,6 +1,7 @@
 package devnode
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"errors"
 	"fmt"
@@ -71,28 +72,16 @@ func (c Config) Check() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Listen == "" {
-		c.Listen = defaultListen
-	}
-	if c.ChainID == 0 {
-		c.ChainID = DefaultChainID
-	}
-	if c.FinalityDepth == 0 {
-		c.FinalityDepth = DefaultFinalityDepth
-	}
-	if c.FaucetKey == nil {
-		c.FaucetKey = FaucetKey()
-	}
+	c.Listen = cmp.Or(c.Listen, defaultListen)
+	c.ChainID = cmp.Or(c.ChainID, DefaultChainID)
+	c.FinalityDepth = cmp.Or(c.FinalityDepth, DefaultFinalityDepth)
+	c.FaucetKey = cmp.Or(c.FaucetKey, FaucetKey())
 	return c
 }
 
 // endpoint splits Listen.
 func (c Config) endpoint() (host string, port int, err error) {
-	listen := c.Listen
-	if listen == "" {
-		listen = defaultListen
-	}
-	host, portText, err := net.SplitHostPort(listen)
+	host, portText, err := net.SplitHostPort(cmp.Or(c.Listen, defaultListen))
 	if err != nil {
 		return "", 0, fmt.Errorf("listen: %w", err)
 	}
