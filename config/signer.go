@@ -31,25 +31,23 @@ func (c Config) checkSigner(add func(what string, err error)) {
 		return
 	}
 	add("wallet", c.Wallet.Target().Check())
-	for key, value := range map[string]string{"store": c.Wallet.Store, "password_file": c.Wallet.PasswordFile, "password_env": c.Wallet.PasswordEnv} {
-		if value != "" {
-			add("wallet."+key, errors.New("the keys are the signer's: name them in its configuration, not beside wallet.signer"))
+	const theirs = "the keys are the signer's: name them in its configuration"
+	for _, f := range []struct {
+		set      bool
+		key, why string
+	}{
+		{c.Wallet.Store != "", "wallet.store", theirs + ", not beside wallet.signer"},
+		{c.Wallet.PasswordFile != "", "wallet.password_file", theirs + ", not beside wallet.signer"},
+		{c.Wallet.PasswordEnv != "", "wallet.password_env", theirs + ", not beside wallet.signer"},
+		{len(c.Wallet.Successors) > 0, "wallet.successors", theirs},
+		{c.Wallet.PKCS11.Enabled(), "wallet.pkcs11", "the keys are the signer's: name the module in its configuration"},
+		{c.Wallet.RPC.Enabled(), "wallet.rpc", "the signer serves it: name it in its configuration"},
+		{c.Signer.Config.Holds(), "signer", "limits, approvals and block_list hold where the keys are: name them in the signer's configuration"},
+		{c.Signs(), "signer.listen", "is for the configuration of `gatewayd signer`, not of a daemon that asks one"},
+	} {
+		if f.set {
+			add(f.key, errors.New(f.why))
 		}
-	}
-	if len(c.Wallet.Successors) > 0 {
-		add("wallet.successors", errors.New("the keys are the signer's: name them in its configuration"))
-	}
-	if c.Wallet.PKCS11.Enabled() {
-		add("wallet.pkcs11", errors.New("the keys are the signer's: name the module in its configuration"))
-	}
-	if c.Wallet.RPC.Enabled() {
-		add("wallet.rpc", errors.New("the signer serves it: name it in its configuration"))
-	}
-	if c.Signer.Config.Holds() {
-		add("signer", errors.New("limits, approvals and block_list hold where the keys are: name them in the signer's configuration"))
-	}
-	if c.Signer.Place.Listen != "" {
-		add("signer.listen", errors.New("is for the configuration of `gatewayd signer`, not of a daemon that asks one"))
 	}
 }
 

@@ -29,7 +29,9 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 		if err != nil {
 			return chain.Amount{}, fmt.Errorf("balance of asset %q: %w", asset, err)
 		}
-		question = func(ctx context.Context, n *node) (*uint256.Int, error) { return tokenBalance(ctx, n, token, owner) }
+		question = func(ctx context.Context, n *node) (*uint256.Int, error) {
+			return tokenWord(ctx, n, token, balanceCall(owner))
+		}
 	}
 	if err := c.onePast(ctx); err != nil {
 		return chain.Amount{}, fmt.Errorf("reading the balance of %s: %w", account, err)
@@ -73,11 +75,7 @@ func nativeBalance(ctx context.Context, n *node, owner common.Address) (*uint256
 	return wire.Word(balance), nil
 }
 
-// tokenBalance is balanceOf(owner). A contract that answers anything but one word is no token.
-func tokenBalance(ctx context.Context, n *node, token, owner common.Address) (*uint256.Int, error) {
-	return tokenWord(ctx, n, token, balanceCall(owner))
-}
-
+// tokenWord calls a token. A contract that answers anything but one word is none.
 func tokenWord(ctx context.Context, n *node, token common.Address, data []byte) (*uint256.Int, error) {
 	var result hexutil.Bytes
 	call := map[string]any{"to": token, "input": hexutil.Bytes(data)}

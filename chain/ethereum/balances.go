@@ -51,30 +51,39 @@ func (c *Chain) BalancePage() int { return balancePage }
 // BalancesAt answers the native coin of some accounts, in wei and in their order, after the block at a final height. A majority of the
 // nodes must say the same of each account. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error) {
+	all, answers, err := c.electBalances(ctx, "balances", height, accounts, func(ctx context.Context, n *node, owners []common.Address) ([]uint256.Int, error) {
+		return n.balances(ctx, height, owners)
+	})
+	if err == nil {
+		blameBalances(height, all, answers)
+	}
+	return all, err
+}
+
+// electBalances asks the nodes what accounts had at a height, and answers what a majority says of each. what is the balances' name in errors.
+func (c *Chain) electBalances(ctx context.Context, what string, height uint64, accounts []string,
+	ask func(context.Context, *node, []common.Address) ([]uint256.Int, error),
+) (all []chain.Amount, answers []answer[[]uint256.Int], err error) {
 	owners := make([]common.Address, len(accounts))
 	for i, account := range accounts {
-		owner, err := parseAddress(account)
-		if err != nil {
-			return nil, fmt.Errorf("balance of %q: %w", account, err)
+		if owners[i], err = parseAddress(account); err != nil {
+			return nil, nil, fmt.Errorf("balance of %q: %w", account, err)
 		}
-		owners[i] = owner
 	}
 	if err := c.onePast(ctx); err != nil {
-		return nil, fmt.Errorf("reading balances at block %d: %w", height, err)
+		return nil, nil, fmt.Errorf("reading %s at block %d: %w", what, height, err)
 	}
-	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return n.balances(ctx, height, owners) }
+	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return ask(ctx, n, owners) }
 	enough := func(answers []answer[[]uint256.Int]) bool {
 		_, err := c.elected(answers, len(owners))
 		return err == nil
 	}
-	answers := quorum.Ask(ctx, c.nodes, question, enough)
-	all, err := c.elected(answers, len(owners))
-	if err != nil {
+	answers = quorum.Ask(ctx, c.nodes, question, enough)
+	if all, err = c.elected(answers, len(owners)); err != nil {
 		_, faults := quorum.Good(answers)
-		return nil, fmt.Errorf("reading balances at block %d: %w", height, unavailable(append(faults, err)))
+		return nil, nil, fmt.Errorf("reading %s at block %d: %w", what, height, unavailable(append(faults, err)))
 	}
-	blameBalances(height, all, answers)
-	return all, nil
+	return all, answers, nil
 }
 
 // blameBalances counts the answers that differ from the agreed one anywhere.
@@ -138,7 +147,7 @@ func (n *node) balances(ctx context.Context, height uint64, owners []common.Addr
 		}
 		var err error
 		before := len(found)
-		found, err = n.callBalances(ctx, found, height, owners[:size])
+		found, err = n.runProgram(ctx, found, height, balanceReader, balanceProgram, nil, owners[:size])
 		switch {
 		case err == nil:
 			owners = owners[size:]
@@ -167,11 +176,6 @@ func (n *node) askFewer(size int, err error) bool {
 		n.perCall.Store(int32(size / 2))
 	}
 	return true
-}
-
-// callBalances lets the node run balanceProgram.
-func (n *node) callBalances(ctx context.Context, found []uint256.Int, height uint64, owners []common.Address) ([]uint256.Int, error) {
-	return n.runProgram(ctx, found, height, balanceReader, balanceProgram, nil, owners)
 }
 
 // runProgram lets the node run a program that answers one word for each owner, laid at an address by a state override for this one call. The
@@ -304,36 +308,17 @@ func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset
 	if err != nil {
 		return nil, fmt.Errorf("balances of asset %q: %w", asset, err)
 	}
-	owners := make([]common.Address, len(accounts))
-	for i, account := range accounts {
-		if owners[i], err = parseAddress(account); err != nil {
-			return nil, fmt.Errorf("balance of %q: %w", account, err)
-		}
-	}
-	if err := c.onePast(ctx); err != nil {
-		return nil, fmt.Errorf("reading balances of %s at block %d: %w", asset, height, err)
-	}
-	question := func(ctx context.Context, n *node) ([]uint256.Int, error) {
+	all, _, err := c.electBalances(ctx, "balances of "+string(asset), height, accounts, func(ctx context.Context, n *node, owners []common.Address) ([]uint256.Int, error) {
 		return n.tokenBalances(ctx, height, token, owners)
-	}
-	enough := func(answers []answer[[]uint256.Int]) bool {
-		_, err := c.elected(answers, len(owners))
-		return err == nil
-	}
-	answers := quorum.Ask(ctx, c.nodes, question, enough)
-	all, err := c.elected(answers, len(owners))
-	if err != nil {
-		_, faults := quorum.Good(answers)
-		return nil, fmt.Errorf("reading balances of %s at block %d: %w", asset, height, unavailable(append(faults, err)))
-	}
-	return all, nil
+	})
+	return all, err
 }
 
 // tokenBalances asks one node, in as few calls as it takes. Where the program cannot run, each account is asked for by itself.
 func (n *node) tokenBalances(ctx context.Context, height uint64, token common.Address, owners []common.Address) ([]uint256.Int, error) {
 	found := make([]uint256.Int, 0, len(owners))
 	for page := range slices.Chunk(owners, tokenPage) {
-		words, err := n.tokenWords(ctx, height, token, page)
+		words, err := n.runProgram(ctx, nil, height, tokenReader, tokenProgram, common.LeftPadBytes(token[:], wordSize), page)
 		var remote rpc.Error
 		if err != nil && ctx.Err() == nil && (errors.As(err, &remote) || errors.Is(err, errNoOverride)) {
 			words, err = n.singleTokenBalances(ctx, height, token, page)
@@ -344,11 +329,6 @@ func (n *node) tokenBalances(ctx context.Context, height uint64, token common.Ad
 		found = append(found, words...)
 	}
 	return found, nil
-}
-
-// tokenWords lets the node run tokenProgram.
-func (n *node) tokenWords(ctx context.Context, height uint64, token common.Address, owners []common.Address) ([]uint256.Int, error) {
-	return n.runProgram(ctx, nil, height, tokenReader, tokenProgram, common.LeftPadBytes(token[:], wordSize), owners)
 }
 
 // singleTokenBalances asks for one balance after the other, many in a request.

@@ -231,25 +231,20 @@ func (c Config) checkFees() error {
 }
 
 func (c Config) checkBounds() error {
-	if c.MaxGas < minGas || c.MaxGas > maxGasBound {
+	switch {
+	case c.MaxGas < minGas || c.MaxGas > maxGasBound:
 		return fmt.Errorf("max_gas: must be from %d to %d", minGas, maxGasBound)
-	}
-	if c.MaxNativeGas < minGas || c.MaxNativeGas > maxGasBound {
+	case c.MaxNativeGas < minGas || c.MaxNativeGas > maxGasBound:
 		return fmt.Errorf("max_native_gas: must be from %d to %d", minGas, maxGasBound)
-	}
-	if c.TokenGas < minGas || c.TokenGas > c.MaxGas {
+	case c.TokenGas < minGas || c.TokenGas > c.MaxGas:
 		return fmt.Errorf("token_gas: must be from %d to max_gas", minGas)
-	}
-	if c.Timeout < 10*time.Millisecond || c.Timeout > 10*time.Minute {
+	case c.Timeout < 10*time.Millisecond || c.Timeout > 10*time.Minute:
 		return errors.New("timeout: must be from 10 ms to 10 min")
-	}
-	if c.MaxUnmined < 1 || c.MaxUnmined > 1024 {
+	case c.MaxUnmined < 1 || c.MaxUnmined > 1024:
 		return errors.New("max_unmined: must be from 1 to 1024")
-	}
-	if c.RequestsPerSecond < 0 || c.RequestsPerSecond > 100_000 {
+	case c.RequestsPerSecond < 0 || c.RequestsPerSecond > 100_000:
 		return errors.New("requests_per_second: must be from 0 (no bound) to 100000")
-	}
-	if c.MaxResponse < 1<<16 || c.MaxResponse > 1<<30 {
+	case c.MaxResponse < 1<<16 || c.MaxResponse > 1<<30:
 		return errors.New("max_response: must be from 64 KiB to 1 GiB")
 	}
 	return nil

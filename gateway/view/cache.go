@@ -139,8 +139,6 @@ type depthCache struct{ known *lru.Cache[string, depths] }
 // knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee follows the network has a policy for each cost.
 const knownPolicies = 1000
 
-func newDepthCache() *depthCache { return &depthCache{lru.NewCache[string, depths](knownPolicies)} }
-
 func (c *depthCache) of(policy string) (depths, error) {
 	if d, ok := c.known.Get(policy); ok {
 		return d, nil

@@ -51,7 +51,9 @@ type Pages struct {
 }
 
 // NewPages makes pages of a store of which nothing is kept yet.
-func NewPages() *Pages { return &Pages{newDepthCache(), lru.NewCache[wallet, []Line](maxKept)} }
+func NewPages() *Pages {
+	return &Pages{&depthCache{lru.NewCache[string, depths](knownPolicies)}, lru.NewCache[wallet, []Line](maxKept)}
+}
 
 // maxPage bounds what one page shows.
 const maxPage = 1000
