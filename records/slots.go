@@ -80,7 +80,7 @@ func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits 
 	if err != nil || len(payments) == 0 {
 		return nil, nil, err
 	}
-	a, err := tx.Account(chain.ID(found[0].Chain), found[0].Account)
+	a, err := tx.Account(found[0].Chain, found[0].Account)
 	if err != nil {
 		return nil, nil, err
 	}
