@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,14 +30,22 @@ type exchangeChain struct {
 	chainClock        *clock // of node and index
 	gold, btc         core.TokenID
 	admin, user, poor wallet // poor's delegation address has no quota
+	traders           []wallet
+	indexFile         string
+	unfollow          func() // ends the index's following
 }
 
 func onChain(t testing.TB, changes ...change) *exchangeChain {
-	c := &exchangeChain{gold: core.TokenID([]byte("gold......")), btc: core.TokenID([]byte("bitcoin...")), admin: walletOf("admin"), user: walletOf("user"), poor: walletOf("poor")}
+	return onChainIn(t, "", nil, changes...)
+}
+
+// onChainIn keeps the chain in a directory, in memory without one, and has more users.
+func onChainIn(t testing.TB, dir string, traders []wallet, changes ...change) *exchangeChain {
+	c := &exchangeChain{traders: traders, gold: core.TokenID([]byte("gold......")), btc: core.TokenID([]byte("bitcoin...")), admin: walletOf("admin"), user: walletOf("user"), poor: walletOf("poor")}
 	clock := &clock{now: time.UnixMilli(1614571200000)}
-	c.chainClock = clock
+	c.chainClock, c.indexFile = clock, filepath.Join(t.TempDir(), "index.db")
 	var err error
-	c.node, err = embedded.New(embedded.Config{Genesis: c.genesis(), SnapshotInterval: -1, Now: clock.Now})
+	c.node, err = embedded.New(embedded.Config{Dir: dir, Genesis: c.genesis(), SnapshotInterval: -1, Now: clock.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.node.Close()) })
 	socket := filepath.Join(t.TempDir(), "node.ipc")
@@ -48,7 +57,7 @@ func onChain(t testing.TB, changes ...change) *exchangeChain {
 	require.NoError(t, err)
 	t.Cleanup(link.Close)
 	x, err := index.New(t.Context(), index.Config{
-		URL: "sqlite:" + filepath.Join(t.TempDir(), "index.db"), Now: clock.Now, Poll: 10 * time.Millisecond,
+		URL: "sqlite:" + c.indexFile, Now: clock.Now, Poll: 10 * time.Millisecond,
 		Precisions: map[string]index.Precision{pairOnChain: {Price: 4, Quantity: 2}},
 	}, link, quiet())
 	require.NoError(t, err)
@@ -59,21 +68,23 @@ func onChain(t testing.TB, changes ...change) *exchangeChain {
 	c.apiEnv = setup(t, append([]change{network}, changes...)...)
 	c.clock.now = clock.now
 	c.openExchange()
-	run(t, x.Run)
+	c.unfollow = run(t, x.Run)
 	require.Eventually(t, x.Reached, waiting, tick)
 	require.Eventually(t, func() bool { return len(c.get(api+"/markets").list(t)) == 1 }, waiting, tick)
 	return c
 }
 
-// run runs a part until the test ends, and then it must end well.
-func run(t testing.TB, part func(context.Context) error) {
+// run runs a part until end is called or the test ends, and then it must end well.
+func run(t testing.TB, part func(context.Context) error) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- part(ctx) }()
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		stop()
 		require.NoError(t, <-done)
 	})
+	t.Cleanup(end)
+	return end
 }
 
 func (c *exchangeChain) genesis() viteledger.Genesis {
@@ -83,13 +94,15 @@ func (c *exchangeChain) genesis() viteledger.Genesis {
 		{ID: dex.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: admin, TotalSupply: whole(1e6)},
 		{ID: c.btc, Name: "Bitcoin", Symbol: "BTC", Decimals: 8, Owner: admin, TotalSupply: *uint256.NewInt(21e14)},
 	}}
-	for _, w := range []wallet{c.admin, c.user, c.poor} {
+	for _, w := range append([]wallet{c.admin, c.user, c.poor}, c.traders...) {
 		a := w.key.Address()
 		g.Accounts = append(g.Accounts, viteledger.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: whole(1e7), c.gold: whole(1e7), c.btc: *uint256.NewInt(1e14)}})
 		g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: admin, Beneficiary: a, Amount: whole(1e6)})
 	}
 	g.Accounts[0].Balances[dex.VX] = whole(1e6)
-	g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: admin, Beneficiary: c.user.agent, Amount: whole(1e6)})
+	for _, w := range append([]wallet{c.user}, c.traders...) {
+		g.Stakes = append(g.Stakes, viteledger.GenesisStake{Staker: admin, Beneficiary: w.agent, Amount: whole(1e6)})
+	}
 	return g
 }
 
@@ -99,7 +112,7 @@ func (c *exchangeChain) openExchange() {
 	c.do(c.admin, dex.FundNotifyTime, c.clock.Now().Unix())
 	c.do(c.admin, dex.FundTradeAdmin, uint8(2), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
 	c.snapshot()
-	for _, w := range []wallet{c.admin, c.user, c.poor} {
+	for _, w := range append([]wallet{c.admin, c.user, c.poor}, c.traders...) {
 		c.send(w, core.DexFundContract, core.VITE, whole(100_000), dex.FundDeposit)
 		c.send(w, core.DexFundContract, c.gold, whole(100_000), dex.FundDeposit)
 	}

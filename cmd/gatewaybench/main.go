@@ -60,7 +60,7 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 	f.IntVar(&config.Rounds, "rounds", 5, "rounds of each case")
 	f.StringSliceVar(&config.Only, "only", nil, "only cases whose names begin so")
 	f.Float64Var(&config.Scale, "scale", 1, "how much of the usual work")
-	f.StringVar(&config.Dir, "dir", "", "work in this directory, and keep what cases prepare for the next run (default: the system's temporary directory)")
+	f.StringVar(&config.Dir, "dir", "", "work in this directory (default: the system's temporary directory)")
 	f.StringVar(&config.Profile, "profile", "", "write a CPU profile of each side of the last round to this directory")
 	f.BoolVar(&asJSON, "json", false, "print every round as JSON")
 	f.BoolVar(&list, "list", false, "list the cases")
@@ -97,7 +97,7 @@ func partCommand(stdout, stderr io.Writer) *cobra.Command {
 	}
 	f := c.Flags()
 	f.Float64Var(&r.Scale, "scale", 1, "how much of the usual work")
-	for name, value := range map[string]*string{"dir": &r.Dir, "data": &r.Data, "argument": &r.Argument, "profile": &r.Profile} {
+	for name, value := range map[string]*string{"dir": &r.Dir, "argument": &r.Argument, "profile": &r.Profile} {
 		f.StringVar(value, name, "", "of the part, see package bench")
 	}
 	return c

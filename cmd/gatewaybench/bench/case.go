@@ -29,8 +29,6 @@ type Case struct {
 	Goals      []Goal
 	// Same names notes that must read the same on every side of a round, or the case fails: a fast answer that is wrong is no answer.
 	Same []string
-	// Prepare fills Run.Data once, before the rounds. It may be nil.
-	Prepare func(context.Context, *Run) error
 	// Helpers are processes that a side starts beside itself, see Run.Start. It may be nil.
 	Helpers map[string]Helper
 }
@@ -65,7 +63,6 @@ type Goal struct {
 
 	Absolute bool // no ratio: Budget is in the unit of the measure itself (nanoseconds for CPU and Wall)
 	Added    bool // no ratio either: what ours costs more than the yardstick, in the unit of the measure
-	Sum      bool // the yardsticks are parts of the whole, and their sum counts
 }
 
 // Figure is what a part measured.
@@ -105,8 +102,5 @@ func (f *Figure) cost(of string) (n Note, ok bool) {
 // sides are what a round measures, ours first.
 func (c *Case) sides() []Side { return append([]Side{{ours, c.Ours}}, c.Yardsticks...) }
 
-// Names of what a case's processes do, besides yardsticks and helpers.
-const (
-	ours    = "ours"
-	prepare = "prepare"
-)
+// ours is the name of the side that is measured.
+const ours = "ours"

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -24,7 +22,6 @@ type Run struct {
 	Case, Side string
 	Scale      float64 // how much of the usual work
 	Dir        string  // the part's own, gone when it is done
-	Data       string  // what Prepare has filled; "" when the case prepares nothing
 	Argument   string  // what a helper was started with
 	Profile    string  // folder for a CPU profile of what is measured, or ""
 	Stderr     io.Writer
@@ -32,9 +29,7 @@ type Run struct {
 
 // arguments are the command line that asks the program for the part.
 func (r *Run) arguments() []string {
-	return []string{
-		"part", r.Case, r.Side, "--scale", fmt.Sprint(r.Scale), "--dir", r.Dir, "--data", r.Data, "--argument", r.Argument, "--profile", r.Profile,
-	}
+	return []string{"part", r.Case, r.Side, "--scale", fmt.Sprint(r.Scale), "--dir", r.Dir, "--argument", r.Argument, "--profile", r.Profile}
 }
 
 // N is n at the run's scale, at least 1.
@@ -42,11 +37,6 @@ func (r *Run) N(n int) int { return max(1, int(math.Round(float64(n)*r.Scale))) 
 
 // UpTo is n, or less at scales below 1: for what makes a figure no better, or another one, when there is more of it.
 func (r *Run) UpTo(n int) int { return min(n, r.N(n)) }
-
-// Progress tells the user what takes time.
-func (r *Run) Progress(format string, args ...any) {
-	fmt.Fprintf(r.Stderr, "    "+format+"\n", args...)
-}
 
 // Measure does the work and returns what it cost: CPU of the whole process and time by the clock, with the note "allocs", allocations per unit.
 func (r *Run) Measure(units int, work func() error) (Figure, error) {
@@ -57,9 +47,9 @@ func (r *Run) Measure(units int, work func() error) (Figure, error) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	start, cpu := time.Now(), CPUTime()
+	start, cpu := time.Now(), cpuTime()
 	err = work()
-	f := Figure{Units: units, CPU: CPUTime() - cpu, Wall: time.Since(start)}
+	f := Figure{Units: units, CPU: cpuTime() - cpu, Wall: time.Since(start)}
 	runtime.ReadMemStats(&after)
 	f.Note("allocs", math.Floor(float64(after.Mallocs-before.Mallocs)/float64(units)*100)/100, "")
 	return f, errors.Join(err, stop())
@@ -70,8 +60,7 @@ func (r *Run) profile() (stop func() error, err error) {
 	if r.Profile == "" {
 		return func() error { return nil }, nil
 	}
-	name := strings.NewReplacer(" ", "-", ",", "").Replace(r.Case + "-" + r.Side + ".pprof")
-	f, err := os.Create(filepath.Join(r.Profile, name))
+	f, err := os.Create(filepath.Join(r.Profile, r.Case+"-"+r.Side+".pprof"))
 	if err == nil {
 		err = pprof.StartCPUProfile(f)
 	}
@@ -84,32 +73,8 @@ func (r *Run) profile() (stop func() error, err error) {
 	}, nil
 }
 
-// Loop measures n calls of what begin returns, after one that does not count.
-func Loop(n int, begin func(*Run) (func() error, error)) Part {
-	return func(_ context.Context, r *Run) (Figure, error) {
-		f, err := begin(r)
-		if err == nil {
-			err = f()
-		}
-		if err != nil {
-			return Figure{}, err
-		}
-		return r.Measure(r.N(n), func() error { return Repeat(r.N(n), f) })
-	}
-}
-
-// Repeat calls f n times.
-func Repeat(n int, f func() error) error {
-	for range n {
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// CPUTime is the user and system time that this process has used.
-func CPUTime() time.Duration {
+// cpuTime is the user and system time that this process has used.
+func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err) // the only errors are wrong arguments
@@ -124,7 +89,7 @@ type Process struct {
 	lines *bufio.Scanner
 }
 
-// Start starts a helper of the run's case, in the run's directory and with its data.
+// Start starts a helper of the run's case, in the run's directory.
 func (r *Run) Start(ctx context.Context, helper, argument string) (*Process, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -192,9 +157,6 @@ func RunPart(ctx context.Context, cases []Case, r *Run, w io.Writer) error {
 
 func (c *Case) outcome(ctx context.Context, r *Run) (o outcome) {
 	err := fmt.Errorf("case %s has no side %q", c.Name, r.Side)
-	if r.Side == prepare {
-		err = c.Prepare(ctx, r)
-	}
 	for _, s := range c.sides() {
 		if s.Name == r.Side {
 			o.Figure, err = s.Part(ctx, r)
@@ -208,6 +170,3 @@ func (c *Case) outcome(ctx context.Context, r *Run) (o outcome) {
 	}
 	return o
 }
-
-// times shows a scale: 1x, 10x, 0.1x.
-func times(scale float64) string { return strconv.FormatFloat(scale, 'g', 4, 64) + "x" }

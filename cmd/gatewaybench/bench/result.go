@@ -96,8 +96,6 @@ func (r *Round) compare(v *Verdict) (cost, yard float64, err error) {
 			return 0, 0, fmt.Errorf("%s reports no %s", s.Name, v.Of)
 		case i == 0:
 			cost, v.Unit = n.Value, n.Unit
-		case v.Sum:
-			yard, v.Against = yard+n.Value, "sum of parts"
 		case i == 1 || n.Value < yard:
 			yard, v.Against = n.Value, s.Name
 		}

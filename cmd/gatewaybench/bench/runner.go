@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -16,7 +15,7 @@ type Config struct {
 	Only    []string // names of cases, or beginnings of names; empty for all
 	Rounds  int
 	Scale   float64 // how much of the usual work
-	Dir     string  // where parts work, on a disk; keeps what cases prepare. "" for a temporary one that goes when all is done
+	Dir     string  // where parts work, "" for the system's temporary directory
 	Profile string  // folder that a CPU profile of each side is written to, of its last round; "" for none
 
 	Stderr io.Writer // progress
@@ -78,7 +77,7 @@ func measureWith(ctx context.Context, cases []Case, config Config, l launch) (re
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	r := runner{config, l, work}
 	for i := range chosen {
-		r.progress("%s %s: case %d of %d", chosen[i].Name, times(r.Scale), i+1, len(chosen))
+		r.progress("%s %gx: case %d of %d", chosen[i].Name, r.Scale, i+1, len(chosen))
 		result := r.one(ctx, &chosen[i])
 		if ctx.Err() != nil {
 			return results, context.Cause(ctx)
@@ -91,15 +90,12 @@ func measureWith(ctx context.Context, cases []Case, config Config, l launch) (re
 // one measures a case.
 func (r *runner) one(ctx context.Context, c *Case) Result {
 	result := Result{Case: c, Name: c.Name, Unit: c.Unit}
-	data, err := r.prepare(ctx, c)
+	var err error
 	for n := 0; n < r.Rounds && err == nil; n++ {
 		var round Round
-		if round, err = r.round(ctx, c, n, data); err == nil {
+		if round, err = r.round(ctx, c, n); err == nil {
 			result.Rounds = append(result.Rounds, round)
 		}
-	}
-	if r.Dir == "" && data != "" { // some have gigabytes
-		err = errors.Join(err, os.RemoveAll(data))
 	}
 	if err == nil {
 		err = result.judge()
@@ -111,39 +107,8 @@ func (r *runner) one(ctx context.Context, c *Case) Result {
 	return result
 }
 
-// prepare returns the case's data, made now unless an earlier run has left it.
-func (r *runner) prepare(ctx context.Context, c *Case) (string, error) {
-	if c.Prepare == nil {
-		return "", nil
-	}
-	dir := r.Dir
-	if dir == "" {
-		dir = r.work
-	}
-	data := filepath.Join(dir, c.Name+"-"+times(r.Scale))
-	if _, err := os.Stat(data); err == nil {
-		return data, nil
-	}
-	r.progress("    preparing")
-	half := data + ".part"
-	err := os.RemoveAll(half)
-	if err == nil {
-		err = os.MkdirAll(half, 0o700)
-	}
-	if err == nil {
-		_, _, err = r.side(ctx, c, prepare, half)
-	}
-	if err == nil {
-		err = os.Rename(half, data)
-	}
-	if err != nil {
-		return "", fmt.Errorf("preparing: %w", errors.Join(err, os.RemoveAll(half)))
-	}
-	return data, nil
-}
-
 // round does every side once, every second time in reverse.
-func (r *runner) round(ctx context.Context, c *Case, n int, data string) (Round, error) {
+func (r *runner) round(ctx context.Context, c *Case, n int) (Round, error) {
 	sides := c.sides()
 	round := Round{Sides: make([]Measured, len(sides))}
 	for k := range sides {
@@ -151,7 +116,7 @@ func (r *runner) round(ctx context.Context, c *Case, n int, data string) (Round,
 		if n%2 == 1 {
 			i = len(sides) - 1 - k
 		}
-		f, others, err := r.side(ctx, c, sides[i].Name, data)
+		f, others, err := r.side(ctx, c, sides[i].Name)
 		if err != nil {
 			return Round{}, fmt.Errorf("%s: %w", sides[i].Name, err)
 		}
@@ -163,13 +128,13 @@ func (r *runner) round(ctx context.Context, c *Case, n int, data string) (Round,
 }
 
 // side runs one part in a directory that goes with it.
-func (r *runner) side(ctx context.Context, c *Case, side, data string) (f Figure, others float64, err error) {
+func (r *runner) side(ctx context.Context, c *Case, side string) (f Figure, others float64, err error) {
 	dir, err := os.MkdirTemp(r.work, "part-")
 	if err != nil {
 		return Figure{}, 0, fmt.Errorf("making a directory for a part: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return r.launch(ctx, &Run{Case: c.Name, Side: side, Scale: r.Scale, Dir: dir, Data: data, Profile: r.Profile})
+	return r.launch(ctx, &Run{Case: c.Name, Side: side, Scale: r.Scale, Dir: dir, Profile: r.Profile})
 }
 
 func (r *runner) progress(format string, args ...any) { fmt.Fprintf(r.Stderr, format+"\n", args...) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 // TestMain lets this test binary be the process of a part, as the program is outside tests.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "part" {
-		r := &Run{Case: os.Args[2], Side: os.Args[3], Scale: 1, Dir: os.Args[7], Argument: os.Args[11], Stderr: os.Stderr}
+		r := &Run{Case: os.Args[2], Side: os.Args[3], Scale: 1, Dir: os.Args[7], Argument: os.Args[9], Stderr: os.Stderr}
 		if err := RunPart(context.Background(), tinyCases(), r, os.Stdout); err != nil {
 			panic(err)
 		}
@@ -71,10 +70,9 @@ func TestRoundsGoForthAndBack(t *testing.T) {
 func TestGoals(t *testing.T) {
 	script := costs{ours: {100}, "plain": {600}, "other": {200}}
 	for want, g := range map[float64]Goal{
-		0.5:   {Of: CPU},
-		0.125: {Of: CPU, Sum: true},
-		5000:  {Of: "memory", Absolute: true},
-		-100:  {Of: CPU, Added: true},
+		0.5:  {Of: CPU},
+		5000: {Of: "memory", Absolute: true},
+		-100: {Of: CPU, Added: true},
 	} {
 		g.Budget = want
 		r, _ := script.run(t, fakeCase(g))
@@ -98,31 +96,6 @@ func TestFailures(t *testing.T) {
 		r, _ := c.script.run(t, c.of)
 		require.Equal(t, want, r.Error)
 		require.Empty(t, r.Verdict)
-	}
-}
-
-func TestPrepareOnce(t *testing.T) {
-	dir, prepared := t.TempDir(), 0
-	c := fakeCase(Goal{Of: CPU, Budget: 1})
-	c.Prepare = func(context.Context, *Run) error { return nil }
-	fails := errors.New("boom")
-	launch := func(_ context.Context, r *Run) (Figure, float64, error) {
-		if r.Side == prepare {
-			prepared++
-			return Figure{}, 0, errors.Join(fails, os.WriteFile(filepath.Join(r.Data, "file"), nil, 0o600))
-		}
-		require.FileExists(t, filepath.Join(r.Data, "file"))
-		return Figure{Units: 1, CPU: 1}, 0, nil
-	}
-	for want := range 3 { // the first fails, the third finds what the second has left
-		results, err := measureWith(t.Context(), []Case{c}, Config{Rounds: 2, Scale: 1, Dir: dir, Stderr: io.Discard}, launch)
-		require.NoError(t, err)
-		require.Equal(t, want == 0, results[0].Error == "preparing: boom", results[0].Error)
-		require.Equal(t, min(want+1, 2), prepared)
-		entries, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		require.Len(t, entries, min(want, 1), "no half preparations")
-		fails = nil
 	}
 }
 

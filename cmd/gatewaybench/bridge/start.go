@@ -1,7 +1,9 @@
+// Package bridge has the cases of the bridge: a signer apart and starting.
 package bridge
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +18,9 @@ import (
 
 	"gatewayd/cmd/gatewaybench/bench"
 )
+
+// Cases are all of this package, in the order in which they are shown.
+func Cases() []bench.Case { return []bench.Case{signerCase(), startCase()} }
 
 // startCase is what a newcomer waits for.
 func startCase() bench.Case {
@@ -45,7 +50,7 @@ func startDev(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	}
 	url, err := firstURL(out)
 	if err == nil {
-		_, err = bench.Get(ctx, http.DefaultClient, url)
+		err = answers(ctx, url)
 	}
 	f = bench.Figure{Units: 1, Wall: time.Since(start)}
 	err = errors.Join(err, dev.Process.Signal(syscall.SIGINT)) // as Ctrl-C does
@@ -55,6 +60,24 @@ func startDev(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	}
 	f.CPU = dev.ProcessState.UserTime() + dev.ProcessState.SystemTime()
 	return f, nil
+}
+
+// answers fails unless the gateway answers with a success.
+func answers(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("asking for %s: %w", url, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && (response.StatusCode != http.StatusOK || !bytes.HasPrefix(body, []byte(`{"code":0,`))) {
+		err = fmt.Errorf("asking for %s: the answer is %d %.200s", url, response.StatusCode, body)
+	}
+	return err
 }
 
 // gatewayd is the program beside this one.

@@ -1,3 +1,4 @@
+// Package exchange has the cases of the exchange: pushes to many clients.
 package exchange
 
 import (
@@ -18,8 +19,8 @@ import (
 	"gatewayd/devnet"
 )
 
-// wsCases are pushes to many WebSocket clients, who are a process beside the hub's: what counts is what the hub's process uses.
-func wsCases() []bench.Case {
+// Cases are pushes to many WebSocket clients, who are a process beside the hub's: what counts is what the hub's process uses.
+func Cases() []bench.Case {
 	burst, paced := []bench.Goal{{Of: bench.CPU, Budget: 0.1, Limit: 0.05}}, []bench.Goal{{Of: bench.CPU, Budget: 1, Limit: 0.9}}
 	memory := bench.Goal{Of: "idle", Budget: 12 << 10, Limit: 8 << 10, Absolute: true}
 	return []bench.Case{
