@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	vars["EXAMPLE"], vars["SOURCE"], vars["EXCHANGE"], vars["USDT"] = example, r.Info.Source, r.Info.Exchange, u.Token.Asset
 	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
+	waitFor(t, "funding in the records", func() bool { return len(r.listed(t, "--direction", "funding")) > 0 })
 	vars["FUNDING"] = strconv.FormatUint(r.listed(t, "--direction", "funding")[0].ID, 10)
 	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
 	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.Times(5))

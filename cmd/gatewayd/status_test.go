@@ -220,11 +220,13 @@ func (w *limpWorld) quiet(t *testing.T, c cell) {
 		got := series(t, w.info.Operators)
 		return !scraped(got, c, true) && !scraped(got, c, false)
 	})
-	a := askHealth(t, w.info.Operators+"/health")
-	require.Equal(t, http.StatusOK, a.code, "%+v", a)
-	code, body := fetch(t, w.info.Operators+"/ready")
-	require.Equal(t, http.StatusOK, code)
-	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":[]}`, body)
+	var ready string
+	waitFor(t, "a daemon that is well and ready", func() bool {
+		var code int
+		code, ready = fetch(t, w.info.Operators+"/ready")
+		return code == http.StatusOK && askHealth(t, w.info.Operators+"/health").code == http.StatusOK
+	})
+	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":[]}`, ready)
 }
 
 // warns looks at what every surface says of a condition that stops nothing.

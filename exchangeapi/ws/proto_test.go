@@ -81,13 +81,15 @@ func TestProtoFile(t *testing.T) {
 		depthTopic("VX_VITE"): "DepthList", updatesTopic("VX_VITE"): "DepthUpdate", tickerTopic("VX_VITE"): "TickerStatistics", klineTopic("VX_VITE", "minute"): "Kline",
 	}
 	seen := map[string]map[string]any{}
-	push := func(wanted int) {
-		for heard := 0; heard < wanted; {
+	hearUntil := func(pushes, subscribed int) {
+		for pushes > 0 || subscribed > 0 {
 			e := hear()
 			if e["op_type"] != "push" {
+				require.Equal(t, "sub", e["op_type"])
+				subscribed--
 				continue
 			}
-			heard++
+			pushes--
 			data, err := json.Marshal(e["message"])
 			require.NoError(t, err)
 			var raw []byte // protojson has bytes in base64, as encoding/json does
@@ -99,11 +101,11 @@ func TestProtoFile(t *testing.T) {
 	for topic := range topics {
 		say(c, `{"client_id":"w","op_type":"sub","topics":"`+topic+`"}`)
 	}
-	push(1) // the book
+	hearUntil(1, len(topics)) // the book
 	u := everything()
 	u.Orders[0] = o
 	r.feed.tell(u)
-	push(len(topics) + 1) // the account's topic has an order and a fill
+	hearUntil(len(topics)+1, 0) // the account's topic has an order and a fill
 	require.Len(t, seen, len(topics))
 	require.Equal(t, "mine", seen[orderTopic(address)]["clientOrderId"])
 	require.Equal(t, sampleTrade().ID, seen[accountTopic(address)]["fill"].(map[string]any)["tradeId"])

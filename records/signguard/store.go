@@ -14,8 +14,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// fileOptions make each signature durable before it is made (docs/payment-rules.md 5).
-const fileOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256&_txlock=immediate"
+// fileOptions make each signature durable before it is made (docs/payment-rules.md 5). The cache (KiB) holds the index pages that a group's
+// causes are spread over: with SQLite's own 2 MiB they were read again for each group, once 20,000 had been signed.
+const fileOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256&_txlock=immediate&_cache_size=-32768"
 
 // serverConnections is more than ever work at once: a signer authorizes one group at a time, and signs for each paying account.
 const serverConnections = 8
