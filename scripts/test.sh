@@ -86,7 +86,7 @@ lint=$!
 scripts/postgres.sh build/bin/gotestsum --format pkgname --hide-summary=output --jsonfile build/tests.json --raw-command -- \
 	scripts/test.sh --events "$@"
 tests=$?
-check "benchmarks of budgets run" make -s benchmarks ARGS="-short -benchtime 1x ./chain/ethereum ./records ./vite/dex ./vite/node ./watcher"
+check "benchmarks of budgets run" make -s benchmarks ARGS="-short -benchtime 1x ./chain/ethereum ./devnet ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./watcher"
 check "lint" linted
 echo "slowest:"
 build/bin/gotestsum tool slowest --jsonfile build/tests.json --threshold 10s --num 20
