@@ -95,27 +95,9 @@ func BenchmarkBudgetGet(b *testing.B) {
 			return "/orders?" + url.Values{"address": {indexedOwner(i)}, "limit": {"20"}}.Encode()
 		},
 	} {
-		ask := func(h http.Handler, i int) string {
-			answer := httptest.NewRecorder()
-			request := httptest.NewRequest(http.MethodGet, api+target(i), http.NoBody)
-			request.RemoteAddr = "127.0.0.1:1"
-			h.ServeHTTP(answer, request)
-			return answer.Body.String()
-		}
 		b.Run(name, func(b *testing.B) {
-			want := ask(plain, 1)
-			require.Contains(b, want, `{"code":0,`)
-			require.Equal(b, want, ask(c.server.Handler(), 1))
-			side := func(h http.Handler) func() budget.Cost {
-				return func() budget.Cost {
-					return budget.Measure(requests, func() {
-						for i := range requests {
-							ask(h, i)
-						}
-					})
-				}
-			}
-			budget.Compare(b, 1, budget.Cost.PerCPU, side(c.server.Handler()), side(plain))
+			at := func(i int) string { return api + target(i) }
+			budget.CompareHandlers(b, 1, requests, at, c.server.Handler(), plain)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -53,27 +52,9 @@ func BenchmarkBudgetGet(b *testing.B) {
 		size   int
 		budget float64
 	}{"one row": {1, 0.8}, "20 rows": {20, 0.5}} {
-		ask := func(h http.Handler, i int) string {
-			answer := httptest.NewRecorder()
-			request := httptest.NewRequest(http.MethodGet, list("/deposit-records", owners[i%len(owners)], 1, page.size), http.NoBody)
-			request.RemoteAddr = "127.0.0.1:1"
-			h.ServeHTTP(answer, request)
-			return answer.Body.String()
-		}
 		b.Run(name, func(b *testing.B) {
-			want := ask(plain, 0)
-			require.Contains(b, want, `{"code":0,`)
-			require.Equal(b, want, ask(own.server.Handler(), 0))
-			side := func(h http.Handler) func() budget.Cost {
-				return func() budget.Cost {
-					return budget.Measure(requests, func() {
-						for i := range requests {
-							ask(h, i)
-						}
-					})
-				}
-			}
-			budget.Compare(b, page.budget, budget.Cost.PerCPU, side(own.server.Handler()), side(plain))
+			at := func(i int) string { return list("/deposit-records", owners[i%len(owners)], 1, page.size) }
+			budget.CompareHandlers(b, page.budget, requests, at, own.server.Handler(), plain)
 		})
 	}
 }
