@@ -213,9 +213,6 @@ func (c *Chain) finalBlock(ctx context.Context, views []answer[view], latest uin
 	return c.agreed(ctx, views, height)
 }
 
-// intervalBlocks is over how many of the newest blocks the time between blocks is measured.
-const intervalBlocks = 100
-
 // BlockInterval is the usual time between two blocks, by the newest ones; that of the first block of all is made up and does not count.
 // chain.ErrNotFound: there are too few to tell.
 func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
@@ -223,16 +220,14 @@ func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("time between blocks: %w", err)
 	}
-	from := uint64(1)
-	if head.Latest.Height > intervalBlocks {
-		from = head.Latest.Height - intervalBlocks
-	}
-	if head.Latest.Height <= from {
-		return 0, fmt.Errorf("time between blocks: %w", chain.ErrNotFound)
-	}
-	early, _, err := c.agreeAt(ctx, from)
-	if err != nil {
-		return 0, fmt.Errorf("time between blocks: %w", err)
-	}
-	return head.Time.Sub(time.Unix(int64(early.Time), 0)) / time.Duration(head.Latest.Height-from), nil
+	return chain.UsualInterval(1, head.Latest.Height, func(height uint64) (time.Time, error) {
+		if height == head.Latest.Height {
+			return head.Time, nil
+		}
+		ref, _, err := c.agreeAt(ctx, height)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return time.Unix(int64(ref.Time), 0), nil
+	})
 }

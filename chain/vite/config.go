@@ -145,9 +145,6 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// intervalBlocks is over how many of the newest snapshot blocks the time between them is measured.
-const intervalBlocks = 100
-
 // BlockInterval is the usual time between two snapshot blocks, by the newest ones; that of the genesis is made up and does not count.
 // chain.ErrNotFound: there are too few to tell.
 func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
@@ -155,16 +152,11 @@ func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("time between snapshot blocks: %w", err)
 	}
-	from := uint64(genesisHeight + 1)
-	if latest.Height > intervalBlocks+genesisHeight {
-		from = latest.Height - intervalBlocks
-	}
-	if latest.Height <= from {
-		return 0, fmt.Errorf("time between snapshot blocks: %w", chain.ErrNotFound)
-	}
-	early, err := c.headerAt(ctx, from)
-	if err != nil {
-		return 0, fmt.Errorf("time between snapshot blocks: %w", err)
-	}
-	return latest.time.Sub(early.time) / time.Duration(latest.Height-from), nil
+	return chain.UsualInterval(genesisHeight+1, latest.Height, func(height uint64) (time.Time, error) {
+		if height == latest.Height {
+			return latest.time, nil
+		}
+		h, err := c.headerAt(ctx, height)
+		return h.time, err
+	})
 }

@@ -27,7 +27,7 @@ func TestBlockInterval(t *testing.T) {
 	got, err := c.BlockInterval(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 4*time.Second, got)
-	every(1, intervalBlocks)
+	every(1, 100)
 	got, err = c.BlockInterval(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, time.Second, got, "the newest count")

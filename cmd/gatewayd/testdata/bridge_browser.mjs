@@ -33,7 +33,7 @@ async function asDemoUser(symbol, label) {
   const address = await v.at("#deposit-address").innerText();
   assert.match(address, /^0x[0-9a-fA-F]{40}$/);
   await v.at("#deposit .whole + button").first().click();
-  assert.equal(await v.copied(), address);
+  await v.until(async () => (await v.copied()) === address, "the address is copied");
   if (label) await v.sees("exactly as it stands here");
   await v.at("#pay-amount").fill("nonsense");
   await v.at("#pay").click();
@@ -71,7 +71,7 @@ async function asDemoUser(symbol, label) {
 
   await tab(v, "History");
   await v.at("#history-deposit tbody tr").first().waitFor();
-  assert.match(await v.at("#history-withdraw tbody").innerText(), /Arrived/);
+  await v.until(async () => /Arrived/.test(await v.at("#history-withdraw tbody").innerText()), "the withdrawal is in the history");
   await v.fits(axe, "history " + symbol);
   await v.end();
 }

@@ -55,10 +55,10 @@ export class Visit {
   sees(text) { return this.page.getByText(text).first().waitFor(); }
 
   // until waits for something that the page does in its own time.
-  async until(done) {
+  async until(done, what = String(done)) {
     const end = Date.now() + patience;
     while (!(await done())) {
-      assert.ok(Date.now() < end, "it did not happen: " + done);
+      assert.ok(Date.now() < end, "it did not happen: " + what);
       await this.page.waitForTimeout(100);
     }
   }

@@ -140,12 +140,12 @@ async function byKeyboard() {
   await goTo('.views a[href="#/channels"]');
   await press("Enter");
   await v.page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
-  assert.equal(await v.page.evaluate(() => document.activeElement.tagName), "H1", "the focus is at the head of the view");
+  await v.until(async () => (await v.page.evaluate(() => document.activeElement.tagName)) === "H1", "the focus is at the head of the view");
   await v.at("[data-channel] button").first().waitFor();
   await goTo("[data-channel] button");
   await press("Enter");
   await v.at("#order-why").waitFor();
-  assert.equal(await v.page.evaluate(() => document.activeElement.id), "order-why", "the focus is in the form");
+  await v.until(async () => (await v.page.evaluate(() => document.activeElement.id)) === "order-why", "the focus is in the form");
   await press("Escape");
   await v.at("#order-why").waitFor({ state: "detached" });
   await v.end();

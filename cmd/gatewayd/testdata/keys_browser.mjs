@@ -19,12 +19,17 @@ function sign(command) {
 class KeyVisit extends Visit {
   static async begin(options, path = "/keys") {
     const v = await super.begin(browser, given, options);
+    await v.context.addInitScript(() => { // what the page has told: it stands there for some seconds only
+      globalThis.told = [];
+      new MutationObserver(() => globalThis.told.push(document.getElementById("said")?.textContent ?? "")).observe(document, { subtree: true, childList: true, characterData: true });
+    });
     await v.page.goto(given.url + path);
     return v;
   }
 
   at(id) { return this.page.locator("#" + id); }
   text(id) { return this.at(id).innerText(); }
+  says(id, pattern) { return this.until(async () => pattern.test(await this.text(id)), id + " says " + pattern); }
   shot(name) { return super.shot("keys-" + name); }
 
   async look(address) {
@@ -32,6 +37,8 @@ class KeyVisit extends Visit {
     await this.page.getByRole("button", { name: "Look up" }).click();
     await this.idle();
   }
+
+  tells(text) { return this.until(async () => (await this.page.evaluate(() => globalThis.told)).some((told) => told.includes(text)), "the page tells " + text); }
 
   // idle waits until the page has done what it was asked for.
   idle() { return this.page.waitForSelector("#page[aria-busy=false]"); }
@@ -57,21 +64,21 @@ async function works(key, secret) {
 async function withMouse() {
   const v = await KeyVisit.begin({ viewport: { width: 1200, height: 900 } });
   await v.look("vite_1");
-  assert.match(await v.text("fault"), /begins with vite_/);
+  await v.says("fault", /begins with vite_/);
   await v.look(given.address);
   assert.equal(await v.text("fault"), "");
   assert.equal(await v.text("key"), "none");
-  assert.match(await v.text("agent"), /^vite_[0-9a-f]{50}$/);
+  await v.says("agent", /^vite_[0-9a-f]{50}$/);
   await v.shot("looked-up");
   await v.at("copy-text").click();
-  assert.equal(await v.copied(), await v.at("text").inputValue());
-  assert.equal(await v.text("said"), "Copied.");
+  await v.until(async () => (await v.copied()) === (await v.at("text").inputValue()), "the text is copied");
+  await v.tells("Copied.");
 
   const wrong = JSON.parse(sign("gatewayd wallet sign STORE --json --text something_else"));
   await v.prove(JSON.stringify(wrong));
-  assert.match(await v.text("refused"), /not this account's signature/);
+  await v.says("refused", /not this account's signature/);
   await v.prove("nonsense");
-  assert.match(await v.text("refused"), /32 bytes/);
+  await v.says("refused", /32 bytes/);
   await v.shot("refused");
   await old(v);
 
@@ -82,17 +89,17 @@ async function withMouse() {
   assert.equal(await v.at("proof").isVisible(), false, "nobody removes the key by the button that is next");
   await v.shot("issued");
   await v.at("copy-secret").click();
-  assert.equal(await v.copied(), secret);
+  await v.until(async () => (await v.copied()) === secret, "the secret is copied");
   assert.match(await works(key, secret), /symbol/i);
   await leave(v, key, secret);
 
   await v.look(given.address);
   assert.equal(await v.text("key"), key);
-  assert.match(await v.text("created"), /^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d$/);
+  await v.says("created", /^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d$/);
   assert.equal(await v.at("send").innerText(), "Remove the key");
   await v.shot("has-a-key");
   await v.prove();
-  assert.equal(await v.text("said"), "The key is removed.");
+  await v.tells("The key is removed.");
   assert.equal(await v.text("key"), "none");
   assert.match(await works(key, secret), /key/i);
   await v.end();
@@ -108,7 +115,7 @@ async function old(v) {
   await v.at("again").click();
   await v.idle();
   await v.prove();
-  assert.match(await v.text("refused"), /too old/);
+  await v.says("refused", /too old/);
   await v.page.unroute("**/api/v2/time", late);
   await v.at("again").click();
   await v.idle();
@@ -134,6 +141,7 @@ async function withKeyboard() {
   await v.page.evaluate(() => Object.defineProperty(navigator.clipboard, "writeText", { value: () => Promise.reject(new Error("no")) }));
   const press = (...keys) => keys.reduce((done, key) => done.then(() => v.page.keyboard.press(key)), Promise.resolve());
   const focused = () => v.page.evaluate(() => document.activeElement.id);
+  const focuses = (id, why) => v.until(async () => (await focused()) === id, why);
   const goTo = async (id) => {
     for (let presses = 0; (await focused()) !== id; presses++) {
       assert.ok(presses < 20, "Tab does not lead to " + id);
@@ -144,26 +152,26 @@ async function withKeyboard() {
   await v.page.keyboard.type(given.address);
   await press("Enter");
   await v.at("proof").waitFor();
-  assert.equal(await focused(), "found", "the focus is where the news are");
+  await focuses("found", "the focus is where the news are");
   await goTo("copy-text");
   await press("Space");
-  assert.match(await v.text("said"), /select the text/);
+  await v.tells("select the text");
   await goTo("public");
   await v.page.keyboard.insertText(sign(await v.at("command").inputValue()));
   await goTo("send");
   assert.ok(await v.at("send").evaluate((e) => parseFloat(getComputedStyle(e).outlineWidth) >= 2), "one sees where the focus is");
   await press("Enter");
   await v.at("issued").waitFor();
-  assert.equal(await focused(), "yours");
+  await focuses("yours", "the focus goes to yours");
   await v.idle();
   await goTo("address");
   await press("Enter");
-  assert.match(await v.text("fault"), /Save the new key/);
+  await v.says("fault", /Save the new key/);
   await goTo("done");
   await press("Enter");
   assert.equal(await v.at("issued").isVisible(), false);
   assert.equal(await v.at("new-secret").textContent(), "");
-  assert.equal(await focused(), "found");
+  await focuses("found", "the focus goes to found");
   await v.end();
 }
 
