@@ -25,6 +25,8 @@ type Chain struct {
 	Decimals uint8  // of its coin
 	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
 	Tokens   []chain.Asset
+	ChainID  uint64 // of EIP-155; 0: it has none
+	Nodes    int    // that it is reached by
 
 	MaxFeeGwei string // per gas; empty for the default, and where there are no fees
 
@@ -45,11 +47,12 @@ func (c Config) Chains() (list []Chain) {
 	for _, e := range c.Ethereum {
 		e = c.withTokens(e)
 		list = append(list, Chain{
-			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType, Tokens: e.Tokens, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
+			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType,
+			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: len(e.Nodes), MaxFeeGwei: e.MaxFeeGwei, Settings: e,
 		})
 	}
 	for _, v := range c.Vite {
-		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Retired: v.Retired, Settings: v})
+		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Retired: v.Retired, Nodes: len(v.Nodes), Settings: v})
 	}
 	return append(list, c.Linked...)
 }

@@ -111,10 +111,8 @@ func (d *Daemon) take(next config.Config, networks []records.Network) {
 		if c, ok := d.Chains[k.ID].(interface{ AddTokens(assets ...chain.Asset) }); ok {
 			c.AddTokens(k.Tokens...)
 		}
-	}
-	for _, e := range d.Config.Ethereum {
-		if c, ok := d.Chains[e.ID].(interface{ SetMaxFee(gwei string) error }); ok {
-			d.complain(c.SetMaxFee(e.MaxFeeGwei), "the chain keeps its ceiling of fees")
+		if c, ok := d.Chains[k.ID].(interface{ SetMaxFee(gwei string) error }); ok {
+			d.complain(c.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
 		}
 	}
 	d.takeLimits()

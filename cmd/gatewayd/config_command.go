@@ -65,11 +65,12 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	for _, s := range cfg.Wallet.Successors {
 		fmt.Fprintf(t, "successor\t%s\n", s.Store)
 	}
-	for _, c := range cfg.Ethereum {
-		fmt.Fprintf(t, "source chain %s\t%d by %s%s\n", c.ID, c.ChainID, counted(len(c.Nodes), "node"), paying(c.Accounts, c.Retired))
-	}
-	for _, c := range cfg.Vite {
-		fmt.Fprintf(t, "exchange chain %s\tby %s%s\n", c.ID, counted(len(c.Nodes), "node"), paying(c.Accounts, c.Retired))
+	for _, c := range cfg.Chains() {
+		what, id := "exchange chain", ""
+		if c.Source {
+			what, id = "source chain", fmt.Sprintf("%d ", c.ChainID)
+		}
+		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(c.Nodes, "node"), paying(c.Accounts, c.Retired))
 	}
 	for _, n := range cfg.Networks {
 		var symbols []string
