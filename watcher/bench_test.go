@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,16 +70,16 @@ func pastPayments(b *testing.B) []int { return numbers(b, "GATEWAYD_PAST", 0, sc
 //
 // Each round measures all sides by turns, so that what else the machine does is the same for all; what counts are the medians.
 func BenchmarkBudgetPayments(b *testing.B) {
-	stores := map[string]func() string{"sqlite": func() string { return "sqlite:" + filepath.Join(b.TempDir(), "records.db") }}
+	engines := map[string]benchEngine{"sqlite": sqliteFiles{b}}
 	if os.Getenv(recordstest.Environment) != "" {
-		server := recordstest.Postgres(b)
-		stores["postgres"] = func() string { return server.Database(b) }
+		engines["postgres"] = postgresDatabases{b, recordstest.Postgres(b)}
 	}
-	for engine, url := range stores {
+	for engine, databases := range engines {
 		var sides []*side
 		for _, past := range pastPayments(b) {
+			h := fillHistory(b, databases.fresh(), past)
 			for _, waiting := range numbers(b, "GATEWAYD_WAITING", fewWaiting, scaled(1000), scaled(20_000)) {
-				s := &side{name: fmt.Sprintf("%s/past=%d/waiting=%d", engine, past, waiting), simRig: openSim(b, url(), past)}
+				s := &side{name: fmt.Sprintf("%s/past=%d/waiting=%d", engine, past, waiting), simRig: openSim(b, h.copy(b, databases))}
 				s.letWait(b, waiting)
 				sides = append(sides, s)
 			}
@@ -193,24 +194,97 @@ func simNetwork() records.Network {
 	}
 }
 
-// openSim fills a database with so many past payments and goes on where their chains then are.
-func openSim(b *testing.B, url string, past int) *simRig {
+// benchEngine makes databases, and copies of one that is closed.
+type benchEngine interface {
+	fresh() string
+	copy(url string) string
+}
+
+type sqliteFiles struct{ *testing.B }
+
+func (f sqliteFiles) fresh() string { return "sqlite:" + filepath.Join(f.TempDir(), "records.db") }
+
+func (f sqliteFiles) copy(url string) string {
+	to := f.fresh()
+	copyDatabase(f.B, strings.TrimPrefix(url, "sqlite:"), strings.TrimPrefix(to, "sqlite:"))
+	return to
+}
+
+// copyDatabase copies a closed SQLite database's file.
+func copyDatabase(b *testing.B, from, to string) {
+	b.Helper()
+	require.NoFileExists(b, from+"-wal", "it is closed")
+	source, err := os.Open(from)
+	require.NoError(b, err)
+	defer source.Close()
+	target, err := os.Create(to)
+	require.NoError(b, err)
+	_, err = io.Copy(target, source)
+	require.NoError(b, errors.Join(err, target.Close()))
+}
+
+type postgresDatabases struct {
+	*testing.B
+	server *recordstest.Server
+}
+
+func (d postgresDatabases) fresh() string          { return d.server.Database(d.B) }
+func (d postgresDatabases) copy(url string) string { return d.server.Copy(d.B, url) }
+
+// history is the records and the sign-guard of a gateway that has made many payments; they are filled once and copied for each side.
+type history struct {
+	url, guard string
+	end        pastseed.End
+}
+
+// fillHistory fills a database, and a sign-guard, with so many past payments.
+func fillHistory(b *testing.B, url string, past int) history {
 	b.Helper()
 	n := simNetwork()
 	end, err := pastseed.Fill(b.Context(), url, pastseed.Plan{Network: n, Payments: past, At: time.Now().Add(-time.Hour * 24 * 365)})
 	require.NoError(b, err)
-	s := &simRig{network: n, source: newSimChain(n.Source, false, end.Source), exchange: newSimChain(n.Exchange, true, end.Exchange)}
+	h := history{url: url, guard: filepath.Join(b.TempDir(), "guard.db"), end: end}
 	store, err := records.Open(b.Context(), records.Config{URL: url})
 	require.NoError(b, err)
+	guard, err := signguard.Open(h.guard)
+	require.NoError(b, err)
+	source, exchange := h.chains(b, store, n)
+	signedBefore(b, guard, n.Source, n.Hot, 0, source.next[n.Hot])
+	signedBefore(b, guard, n.Exchange, n.Gateway, 1, exchange.next[n.Gateway])
+	require.NoError(b, errors.Join(store.Update(b.Context(), func(tx *records.Tx) error { return bindUsers(tx, n) }), store.Close(), guard.Close()))
+	return h
+}
+
+// chains are the ledgers where the past ended.
+func (h history) chains(b *testing.B, store *records.Store, n records.Network) (source, exchange *simChain) {
+	b.Helper()
+	source, exchange = newSimChain(n.Source, false, h.end.Source), newSimChain(n.Exchange, true, h.end.Exchange)
+	require.NoError(b, store.View(b.Context(), func(tx *records.Tx) error {
+		return errors.Join(source.stand(tx, n.Hot, ""), exchange.stand(tx, n.Gateway, h.end.LastSent))
+	}))
+	return source, exchange
+}
+
+// copy copies both.
+func (h history) copy(b *testing.B, databases benchEngine) history {
+	b.Helper()
+	guard := filepath.Join(b.TempDir(), "guard.db")
+	copyDatabase(b, h.guard, guard)
+	return history{url: databases.copy(h.url), guard: guard, end: h.end}
+}
+
+// openSim goes on after the past, where its chains then are.
+func openSim(b *testing.B, h history) *simRig {
+	b.Helper()
+	n := simNetwork()
+	store, err := records.Open(b.Context(), records.Config{URL: h.url})
+	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, store.Close()) })
-	guard, err := signguard.Open(filepath.Join(b.TempDir(), "guard.db"))
+	guard, err := signguard.Open(h.guard)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, guard.Close()) })
-	require.NoError(b, store.Update(b.Context(), func(tx *records.Tx) error {
-		return errors.Join(s.source.stand(tx, n.Hot, ""), s.exchange.stand(tx, n.Gateway, end.LastSent), bindUsers(tx, n))
-	}))
-	signedBefore(b, guard, n.Source, n.Hot, 0, s.source.next[n.Hot])
-	signedBefore(b, guard, n.Exchange, n.Gateway, 1, s.exchange.next[n.Gateway])
+	s := &simRig{network: n}
+	s.source, s.exchange = h.chains(b, store, n)
 	rules := map[chain.ID]chain.Rules{n.Source: simRules{n.Source}, n.Exchange: simRules{n.Exchange}}
 	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(signer.Parts{Keys: simKeys{}, Guard: guard, Rules: rules})}
 	s.parts = Parts{
@@ -346,7 +420,7 @@ const (
 func BenchmarkBudgetIdle(b *testing.B) {
 	for _, past := range pastPayments(b) {
 		b.Run(fmt.Sprintf("past=%d", past), func(b *testing.B) {
-			s := openSim(b, "sqlite:"+filepath.Join(b.TempDir(), "records.db"), past)
+			s := openSim(b, fillHistory(b, sqliteFiles{b}.fresh(), past))
 			s.depth = 2
 			w, err := New(Config{
 				Poll: time.Second / idleHaste, Reconcile: 30 * time.Second / idleHaste, QuoteEvery: time.Minute / idleHaste, Sweep: "0 0 1 1 *",

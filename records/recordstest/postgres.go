@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -207,6 +208,15 @@ func (s *Server) Database(t testing.TB) string {
 	}
 	name := newName()
 	s.create(t, name, s.template)
+	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return s.at(t, name)
+}
+
+// Copy makes a database with all that the one at url has, to which nobody is connected, that ends with the test, and answers its URL. Not for parallel use.
+func (s *Server) Copy(t testing.TB, url string) string {
+	t.Helper()
+	name := newName()
+	s.create(t, name, path.Base(url))
 	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return s.at(t, name)
 }
