@@ -1,12 +1,23 @@
-// Ends a test run: test-report.mjs EVENTS VECTORS PASSED FAILED
+// Ends a test run: test-report.mjs EVENTS VECTORS PASSED FAILED AGAIN
 //
 // EVENTS is a file of `go test -json` events. No test may have printed a mnemonic, seed or private key of VECTORS, logs
-// included. PASSED and FAILED are checks made before. What a failed test printed last is shown. The last line is
-// "N passed, N failed".
-import { createReadStream, readFileSync } from 'node:fs'
+// included. PASSED and FAILED are checks made before. AGAIN, which need not be there, has the events of failed tests that
+// were run once more: one that passed then counts as passed, and is told. What a failed test printed last is shown. The
+// last line is "N passed, N failed".
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-const [events, vectors, before, broken] = process.argv.slice(2)
+const [events, vectors, before, broken, again] = process.argv.slice(2)
+
+const later = new Set() // tests that passed when they were run again
+if (existsSync(again)) {
+  for (const line of readFileSync(again, 'utf8').split('\n').filter((l) => l.startsWith('{'))) {
+    const { Action, Package, Test } = JSON.parse(line)
+    if (Action === 'pass') later.add(Test ? `${Package} ${Test}` : Package)
+  }
+}
+// excused tells whether a test, or the tests of a package, passed later.
+const excused = (pkg, test) => later.has(test ? `${pkg} ${test.split('/')[0]}` : pkg)
 
 const secrets = new Set()
 const collect = (key, value) => {
@@ -41,9 +52,11 @@ for await (const line of createInterface({ input: createReadStream(events), crlf
     tests++
     printed.delete(`${Package} ${Test}`)
   } else if (Action === 'fail' && (Test || !blamed.has(Package))) {
-    failed++
+    const passedLater = excused(Package, Test)
+    if (passedLater) passed++
+    else failed++
     blamed.add(Package)
-    console.log(`failed: ${Package} ${Test ?? '(did not build, or died between tests)'}`)
+    console.log(`${passedLater ? 'failed once, passed alone' : 'failed'}: ${Package} ${Test ?? '(did not build, or died between tests)'}`)
     console.log((printed.get(`${Package} ${Test}`) ?? []).map((l) => `    ${l.trimEnd()}`).join('\n'))
   }
 }
