@@ -87,8 +87,8 @@ func (n *Node) blockTime(parent *types.Header) uint64 {
 // build executes a new block on parent. Its randomness makes it differ from every other block, so that a re-organisation
 // with the same content is one.
 func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Block, error) {
-	if err := n.backend.TxPool().Sync(); err != nil {
-		return nil, fmt.Errorf("waiting for the pool: %w", err)
+	if err := n.promote(); err != nil {
+		return nil, err
 	}
 	args := &miner.BuildPayloadArgs{
 		Parent:       parent.Hash(),

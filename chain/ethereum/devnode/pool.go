@@ -69,6 +69,22 @@ func (n *Node) forget(lost map[common.Hash]bool) error {
 	return nil
 }
 
+// promote waits until the pool has ready what it accepted. A transaction that follows one that is ready, and comes while the pool takes over a block, stays
+// queued in go-ethereum's pool until the one before it is mined: it is given to the pool again.
+func (n *Node) promote() error {
+	pool := n.backend.TxPool()
+	if err := pool.Sync(); err != nil {
+		return fmt.Errorf("waiting for the pool: %w", err)
+	}
+	_, queued := pool.Content()
+	for account, txs := range queued {
+		if txs[0].Nonce() == pool.PoolNonce(account) {
+			return n.forget(nil)
+		}
+	}
+	return nil
+}
+
 // SetMinTip makes blocks leave out transactions whose tip per gas is lower. They stay in the pool: stuck, not refused.
 func (n *Node) SetMinTip(wei *big.Int) error {
 	if wei == nil || wei.Sign() < 0 {

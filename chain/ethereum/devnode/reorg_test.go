@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rpc"
 	"github.com/ethereum/go-ethereum/trie"
 	"github.com/stretchr/testify/require"
@@ -178,4 +180,27 @@ func TestBaseFeeRisesAndFalls(t *testing.T) {
 	require.LessOrEqual(t, b.BaseFee().Cmp(low), 0)
 	b.mine(1)
 	require.True(t, b.has(waiting))
+}
+
+// The pool takes over each block while transactions come.
+func TestWhatThePoolAcceptedIsInTheNextBlock(t *testing.T) {
+	b := setup(t)
+	key, id := devnode.FaucetKey(), big.NewInt(devnode.DefaultChainID)
+	nonce, err := b.web.PendingNonceAt(t.Context(), crypto.PubkeyToAddress(key.PublicKey))
+	require.NoError(t, err)
+	send := func() common.Hash {
+		to := someone(1)
+		tx := types.MustSignNewTx(key, types.LatestSignerForChainID(id), &types.DynamicFeeTx{
+			ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(1e11), Gas: 21_000, To: &to, Value: big.NewInt(5),
+		})
+		nonce++
+		require.NoError(t, b.web.SendTransaction(t.Context(), tx))
+		return tx.Hash()
+	}
+	for range 200 {
+		first, second := send(), send()
+		b.mine(1)
+		require.True(t, b.has(first))
+		require.True(t, b.has(second))
+	}
 }
