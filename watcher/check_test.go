@@ -152,7 +152,7 @@ func (m *model) checkBooks() error {
 			in += c.amount/100 + fee
 			paid += c.amount
 		case c.source == m.vite: // a refund: in and out again, but for its fee
-			in += c.kept
+			in += c.chargedFee
 		default:
 			out += c.amount
 		}

@@ -19,7 +19,7 @@ const payoutFee = 220
 // leaves puts the hot account's coin at an amount.
 func (r *rig) leaves(coin uint64) {
 	r.t.Helper()
-	r.drain()
+	r.emptyHot()
 	r.topUp(units(coin))
 	r.run(1)
 }

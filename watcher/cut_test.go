@@ -49,7 +49,7 @@ func (s *cutStore) Update(ctx context.Context, fn func(*records.Tx) error) error
 	return err
 }
 
-// cuts is how many worlds TestLostCommits goes through; GATEWAYD_CUTS asks for more. The law's number is 1,000.
+// cuts is how many models TestLostCommits runs; GATEWAYD_CUTS asks for another number. A full run takes 1,000.
 func cuts(t *testing.T) uint64 {
 	t.Helper()
 	if text := os.Getenv("GATEWAYD_CUTS"); text != "" {
@@ -73,7 +73,7 @@ func TestLostCommits(t *testing.T) {
 		m.parts.Store = cutting
 		m.restart(immortal, "")
 		for range 60 {
-			m.happen()
+			m.randomEvents()
 			if m.step() {
 				m.restart(immortal, "")
 			}

@@ -47,11 +47,11 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 	}
 	w.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": state, "reason": t.Reason}).Info("transfer decided")
 	t.State = state
-	return w.follows(tx, n, t)
+	return w.queueFollowing(tx, n, t)
 }
 
-// follows queues what follows from a transfer that was decided just now.
-func (w *Watcher) follows(tx *records.Tx, n records.Network, t records.Transfer) error {
+// queueFollowing queues what follows from a transfer that was decided just now.
+func (w *Watcher) queueFollowing(tx *records.Tx, n records.Network, t records.Transfer) error {
 	if t.State == records.Held || t.Reason == records.ReasonDust {
 		return nil
 	}

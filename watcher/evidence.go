@@ -6,33 +6,33 @@ import (
 	"gatewayd/records"
 )
 
-// maxShown bounds how many blocks wait to be shown to the signer.
-const maxShown = 1024
+// maxSignerBlocks bounds how many blocks wait to be shown to the signer.
+const maxSignerBlocks = 1024
 
-// shown is the final blocks that the signer is to look at, because they show of a signature something else than that it paid: it believes blocks that
-// it reads itself, not us. They are shown outside the database transaction that settles.
-type shown struct {
-	open  map[uint64]bool // heights
-	known map[uint64]bool // that it has seen since the newest head
+// signerBlocks is a queue of final blocks that the signer must read itself: in each of them a transaction that it signed did something else than pay. The
+// signer does not take the daemon's word for that. The queue is worked off outside the database transaction that settles.
+type signerBlocks struct {
+	pending map[uint64]bool // heights that the signer has not read yet
+	shown   map[uint64]bool // heights that it has read since the newest head
 }
 
-// show puts a block on the list, and tells whether the signer has seen it.
-func (s *shown) show(height uint64) (seen bool) {
-	if s.known[height] {
+// add queues a block, unless the signer has read it already: then it returns true.
+func (s *signerBlocks) add(height uint64) (seen bool) {
+	if s.shown[height] {
 		return true
 	}
-	if s.open == nil {
-		s.open, s.known = map[uint64]bool{}, map[uint64]bool{}
+	if s.pending == nil {
+		s.pending, s.shown = map[uint64]bool{}, map[uint64]bool{}
 	}
-	if len(s.open) < maxShown {
-		s.open[height] = true
+	if len(s.pending) < maxSignerBlocks {
+		s.pending[height] = true
 	}
 	return false
 }
 
-// showBlocks shows the signer what is on the list, and tells whether it has seen one. What its nodes cannot tell yet stays on the list.
+// showBlocks has the signer read the queued blocks and reports whether it has read any. A block that its nodes do not have yet stays in the queue.
 func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
-	for height := range f.shown.open {
+	for height := range f.signerBlocks.pending {
 		if err := f.Signer.Decide(ctx, f.id, height); err != nil {
 			if ctx.Err() != nil {
 				return false, err
@@ -40,17 +40,17 @@ func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
 			f.log.WithField("height", height).WithError(err).Warn("showing a final block to the signer")
 			continue
 		}
-		delete(f.shown.open, height)
-		f.shown.known[height], seen = true, true
+		delete(f.signerBlocks.pending, height)
+		f.signerBlocks.shown[height], seen = true, true
 	}
 	return seen, nil
 }
 
-// showNewLine shows the blocks in which a line pays that has taken the place of another: what was signed in that one is void then.
-func (f *follower) showNewLine(paid []records.Slot, effects []records.OwnTx) {
+// addBranchBlocks queues the blocks of payments made in a later branch of an account: what was signed in the branch before it is void then.
+func (f *follower) addBranchBlocks(paid []records.Slot, ownTxs []records.OwnTx) {
 	for i, s := range paid {
 		if s.Branch > 1 {
-			f.shown.show(effects[i].Height)
+			f.signerBlocks.add(ownTxs[i].Height)
 		}
 	}
 }

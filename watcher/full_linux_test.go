@@ -48,12 +48,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	first := seed(t)
 	for s := first; s < first+5; s++ {
-		t.Run(strconv.FormatUint(s, 10), func(t *testing.T) { fullWorld(t, s) })
+		t.Run(strconv.FormatUint(s, 10), func(t *testing.T) { fillDiskSixTimes(t, s) })
 	}
 }
 
-// fullWorld is one world whose disk gets full six times.
-func fullWorld(t *testing.T, s uint64) {
+// fillDiskSixTimes runs one model whose disk gets full six times.
+func fillDiskSixTimes(t *testing.T, s uint64) {
 	m := newModel(t, s, map[string]int{})
 	require.True(t, strings.HasPrefix(m.path, "/dev/shm/"))
 	for range 3 {
@@ -70,7 +70,7 @@ func fullWorld(t *testing.T, s uint64) {
 func (m *model) livesFull(t *testing.T) {
 	t.Helper()
 	for range 8 {
-		m.happen()
+		m.randomEvents()
 		m.step()
 	}
 	ballast := filepath.Join(filepath.Dir(m.path), "ballast")
@@ -102,7 +102,7 @@ func (m *model) fullLife(t *testing.T) {
 	full := 0
 	for range 400 {
 		m.withdraw(minimum + fee + m.rng.Uint64N(500))
-		m.happen()
+		m.randomEvents()
 		m.eth.Lie(chaintest.Honest)
 		m.vite.Lie(chaintest.Honest)
 		m.eth.Mine(1)

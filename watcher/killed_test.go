@@ -111,7 +111,7 @@ func (m *model) live(t *testing.T, s uint64, lives int) (deaths int) {
 // liveOnce is one life: until its end, or until it gets long.
 func (m *model) liveOnce() (died bool) {
 	for range 12 {
-		m.happen()
+		m.randomEvents()
 		if m.step() {
 			return true
 		}
@@ -119,8 +119,8 @@ func (m *model) liveOnce() (died bool) {
 	return false
 }
 
-// happen is what the world does between two looks of the daemon.
-func (m *model) happen() {
+// randomEvents is what happens on the chains between two steps of the daemon.
+func (m *model) randomEvents() {
 	m.now = m.now.Add(10 * time.Second)
 	c := m.eth
 	if m.rng.IntN(2) == 0 {
@@ -199,8 +199,8 @@ func pick(n, each int, faults ...chaintest.Fault) chaintest.Fault {
 	return chaintest.None
 }
 
-// story is one fixed course of events with everything in it: deposits, withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
-func (m *model) story(round int) {
+// scriptedRound makes the events of one round of a fixed script with everything in it: deposits, withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
+func (m *model) scriptedRound(round int) {
 	m.now = m.now.Add(10 * time.Second)
 	switch round {
 	case 0:
@@ -231,12 +231,12 @@ func (m *model) story(round int) {
 	m.vite.Mine(1)
 }
 
-// tell runs the story with a death after so many steps; the next life goes on where the story is.
-func (m *model) tell(t *testing.T, left int) {
+// runScript runs the script with a crash after so many steps; the restarted daemon goes on where the script is.
+func (m *model) runScript(t *testing.T, left int) {
 	t.Helper()
 	m.restart(left, "")
 	for round := range 16 {
-		m.story(round)
+		m.scriptedRound(round)
 		for m.step() {
 			require.NoError(t, m.check(), "died %s", m.fuse.where)
 			m.restart(immortal, "")
@@ -249,7 +249,7 @@ func (m *model) tell(t *testing.T, left int) {
 func TestKilledAtEachStep(t *testing.T) {
 	census := map[string]int{}
 	whole := newModel(t, 1, census)
-	whole.tell(t, immortal)
+	whole.runScript(t, immortal)
 	told := slices.Clone(whole.fuse.steps)
 	require.NoError(t, whole.settle())
 	require.Greater(t, len(told), 200)
@@ -262,7 +262,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			continue
 		}
 		m := newModel(t, 1, census)
-		m.tell(t, left)
+		m.runScript(t, left)
 		require.NoError(t, m.settle(), "died at step %d, %s", left, step)
 	}
 	t.Logf("deaths: %v", census)
@@ -355,7 +355,7 @@ func TestSignerStopsBrokenDaemons(t *testing.T) {
 					m.parts.Chains[id] = mutate(inner)
 				}
 				for range 60 {
-					m.happen()
+					m.randomEvents()
 					if m.step() {
 						m.restart(m.rng.IntN(200), "")
 					}
@@ -387,7 +387,7 @@ func TestBrokenDaemonsAreCaught(t *testing.T) {
 				if c.blind {
 					m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
 				}
-				if err := m.suffer(60); err != nil {
+				if err := m.runToFault(60); err != nil {
 					require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
 					return
 				}
@@ -397,11 +397,11 @@ func TestBrokenDaemonsAreCaught(t *testing.T) {
 	}
 }
 
-// suffer is live and settle with the first broken promise as its answer.
-func (m *model) suffer(rounds int) error {
+// runToFault is live and settle, but returns the first broken promise as an error.
+func (m *model) runToFault(rounds int) error {
 	m.restart(m.rng.IntN(200), "")
 	for range rounds {
-		m.happen()
+		m.randomEvents()
 		if m.step() {
 			m.restart(m.rng.IntN(200), "")
 		}

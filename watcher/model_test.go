@@ -18,14 +18,14 @@ import (
 
 // claim is what the world owes for one transfer to us once that transfer is final.
 type claim struct {
-	source *chaintest.Chain // where the transfer is
-	hash   string
-	ledger *chaintest.Chain // where it is owed
-	payee  string
-	asset  chain.Asset
-	amount uint64
-	kept   uint64 // of a refund: the fee of the payout that failed
-	final  bool   // seen final once
+	source     *chaintest.Chain // where the transfer is
+	hash       string
+	ledger     *chaintest.Chain // where it is owed
+	payee      string
+	asset      chain.Asset
+	amount     uint64
+	chargedFee uint64 // of a refund: the fee of the payout that failed
+	final      bool   // seen final once
 }
 
 // model is two ledgers, lying nodes and a daemon that dies. All of it follows from one seed.
@@ -219,11 +219,11 @@ func (m *model) refused(amount uint64) {
 // bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the end, less its fee when only the payment itself told.
 func (m *model) bounced(amount uint64) {
 	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
-	kept := uint64(0)
+	chargedFee := uint64(0)
 	if m.eth.Reject(payee, true); m.serial%4 < 2 {
 		m.eth.RejectUnseen(payee, true)
-		kept = fee
+		chargedFee = fee
 	}
 	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: payee})
-	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount - kept, kept: kept})
+	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount - chargedFee, chargedFee: chargedFee})
 }

@@ -138,10 +138,10 @@ func TestRetiredAccountWithoutCoin(t *testing.T) {
 	r.requireSound()
 }
 
-// tell is a check of the signer that answers claims, as a test wants.
-type tell func(c chain.Claim) chain.Verdict
+// claimCheck is a check of the signer that answers claims, as a test wants.
+type claimCheck func(c chain.Claim) chain.Verdict
 
-func (f tell) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+func (f claimCheck) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	list := make([]chain.Verdict, len(claims))
 	for i, c := range claims {
 		list[i] = f(c)
@@ -150,7 +150,7 @@ func (f tell) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chai
 }
 
 // checked lets the signer check by f.
-func (r *rig) checked(f tell) {
+func (r *rig) checked(f claimCheck) {
 	r.t.Helper()
 	r.parts.Signer = signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{f}})
 	r.restart()
