@@ -281,7 +281,7 @@ type showing struct {
 	fails error
 }
 
-func (s *showing) Decide(_ context.Context, _ chain.ID, height uint64) error {
+func (s *showing) ReadOutcomes(_ context.Context, _ chain.ID, height uint64) error {
 	if s.fails == nil {
 		s.shown = append(s.shown, height)
 	}

@@ -32,7 +32,7 @@ func (r *rig) signedAtTheNext(claim chain.Claim) (hash string) {
 	require.NoError(r.t, err)
 	require.Equal(r.t, chain.Authorized, verdicts[0].State)
 	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: r.account("eth", r.net.Hot).Next}
-	require.NoError(r.t, r.guard.Allow(r.t.Context(), "eth", signguard.Signature{Slot: slot, Digest: signer.Digest(claim.Payment), PaymentID: claim.Payment.ID}))
+	require.NoError(r.t, r.guard.Allow(r.t.Context(), "eth", signguard.Signature{Slot: slot, Digest: signer.Fingerprint(claim.Payment), PaymentID: claim.Payment.ID}))
 	hash = r.eth.SendUnknownTx("hot", claim.Payment.To, claim.Payment.Asset, claim.Payment.Amount)
 	r.run(finality + 3)
 	require.Equal(r.t, records.AccountHalted, r.account("eth", r.net.Hot).State)

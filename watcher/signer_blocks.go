@@ -33,7 +33,7 @@ func (s *signerBlocks) add(height uint64) (seen bool) {
 // showBlocks has the signer read the queued blocks and reports whether it has read any. A block that its nodes do not have yet stays in the queue.
 func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
 	for height := range f.signerBlocks.pending {
-		if err := f.Signer.Decide(ctx, f.id, height); err != nil {
+		if err := f.Signer.ReadOutcomes(ctx, f.id, height); err != nil {
 			if ctx.Err() != nil {
 				return false, err
 			}

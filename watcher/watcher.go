@@ -81,8 +81,8 @@ func setDefault[T comparable](v *T, d T) {
 type orderSigner interface {
 	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
-	// Decide lets the signer see for itself what a final block shows of its signatures.
-	Decide(ctx context.Context, id chain.ID, height uint64) error
+	// ReadOutcomes lets the signer see for itself what a final block shows of its signatures.
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 }

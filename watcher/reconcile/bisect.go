@@ -30,8 +30,8 @@ type arrival struct {
 	when   when
 }
 
-// span is a range of blocks in which a surplus grew: above low, up to high. blurred: nobody knows the balances at low any more, only that
-// the surplus was floor at some block below.
+// span is a range of blocks in which a surplus grew from floor to ceiling: above low, up to high. lowUnknown: no node has the balance at low any more; the
+// surplus was floor at some block below it.
 type span struct {
 	low, high      uint64
 	floor, ceiling chain.Amount

@@ -42,7 +42,7 @@ type Guard interface {
 
 // blockReader is a Guard whose signer reads final blocks itself instead of believing the daemon.
 type blockReader interface {
-	Decide(ctx context.Context, id chain.ID, height uint64) error
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 }
 
 // showToSigner has the signer read the blocks of transactions that are to be explained, so that it knows what became of its signatures.
@@ -57,7 +57,7 @@ func (r *Recovery) showToSigner(ctx context.Context, list ...records.OwnTx) erro
 			continue
 		}
 		seen[e.Height] = true
-		if err := s.Decide(ctx, e.Chain, e.Height); err != nil {
+		if err := s.ReadOutcomes(ctx, e.Chain, e.Height); err != nil {
 			return fmt.Errorf("showing block %d of %s to the signer: %w", e.Height, e.Chain, err)
 		}
 	}
