@@ -7,10 +7,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// SettlePaid records that an attempt of the slot, hash tx, stands in the final block and did what it says: slot and payment are paid, for good.
-// Slots of other branches with the same number are thereby void. A forked slot may turn out to be the one that pays, after NewBranch has taken
-// its payment out of every other slot. ErrNotFinal: the block is not a final block of the line. ErrConflict: the slot is decided, tx is
-// not an attempt of it that pays, or the payment is bound elsewhere.
+// SettlePaid records that the slot's attempt with a hash is in a final block and did what it says: slot and payment are paid, for good. Slots of other branches
+// with the same number become void. The slot may be forked, if NewBranch has taken its payment out of every other slot. ErrNotFinal: the block is not a final
+// block of the line. ErrConflict: the slot is decided, the hash is not that of an attempt of it that pays, or the payment is bound elsewhere.
 func (tx *Tx) SettlePaid(s Slot, hash, blockHash string) error {
 	if err := tx.settlePaid(s, hash, blockHash); err != nil {
 		return fmt.Errorf("settling slot %s as paid by %s: %w", s.name(), hash, err)
@@ -209,8 +208,8 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 	return nil
 }
 
-// plainRow is the slot of an attempt that stands in a final block, with what decides whether there is more to it than that it is paid.
-type plainRow struct {
+// paidRow is the slot of an attempt in a final block, with what decides whether it can be settled as paid and nothing else follows.
+type paidRow struct {
 	slotRow
 	Hash    string `db:"hash"` // of the attempt
 	Kind    string `db:"kind"`
@@ -219,19 +218,20 @@ type plainRow struct {
 	Sibling bool   `db:"sibling"` // another line has an undecided slot with the number
 }
 
-// plain tells whether the slot is paid and nothing else follows: it is open, no other line has its number, and no books of a sweep are kept of it.
-func (r plainRow) plain() bool {
+// onlyPaid reports whether settling the slot has no other consequence: it is open, no other branch has an undecided slot with its number, and its payment is no
+// sweep.
+func (r paidRow) onlyPaid() bool {
 	return r.State == SlotOpen && !r.Sibling && r.Kind != AttemptCancel && r.Payment == string(Bound) && r.Purpose != string(chain.Sweep)
 }
 
-// SettlePlain settles unsettled own transactions in final blocks of a chain as SettlePaid and MarkSettled do, many at a time: from the beginning of the list
-// as far as they are plain, which is that an open slot is paid and nothing else follows from it. It answers those slots; what comes behind them
-// is the caller's to look at. ErrNotFinal as SettlePaid's.
-func (tx *Tx) SettlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+// SettlePaidPrefix settles own transactions in final blocks of a chain as SettlePaid and MarkSettled do, many at a time: from the beginning of the list up to the
+// first from which something else follows than that an open slot is paid. It returns the slots that it settled; the caller settles the next transaction itself.
+// ErrNotFinal as of SettlePaid.
+func (tx *Tx) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	for len(list) > 0 && err == nil {
 		some := list[:min(len(list), sqlstore.Group)]
 		var slots []Slot
-		slots, err = tx.settlePlain(id, some)
+		slots, err = tx.settlePaidPrefix(id, some)
 		paid, list = append(paid, slots...), list[len(slots):]
 		if len(slots) < len(some) {
 			break
@@ -243,15 +243,15 @@ func (tx *Tx) SettlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	return paid, nil
 }
 
-func (tx *Tx) settlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
-	found, err := tx.plainRows(id, list)
+func (tx *Tx) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+	found, err := tx.paidRows(id, list)
 	if err != nil {
 		return nil, err
 	}
 	runs := map[settleRun][]Slot{}
 	for _, e := range list {
 		r, ok := found[e.Tx]
-		if !ok || !e.OK || !r.plain() {
+		if !ok || !e.OK || !r.onlyPaid() {
 			break
 		}
 		s := r.slot()
@@ -273,14 +273,14 @@ func (tx *Tx) settlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	return paid, nil
 }
 
-func (tx *Tx) plainRows(id chain.ID, list []OwnTx) (map[string]plainRow, error) {
+func (tx *Tx) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) {
 	hashes := make([]string, len(list))
 	for i, e := range list {
 		hashes[i] = e.Tx
 	}
-	out := make(map[string]plainRow, len(list))
+	out := make(map[string]paidRow, len(list))
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
-		var rows []plainRow
+		var rows []paidRow
 		err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+`, a.hash, a.kind, p.purpose, p.state AS payment,
 			COALESCE((SELECT 1 FROM slots o WHERE o.chain = s.chain AND o.account = s.account AND o.number = s.number AND o.lineage + 0 <> s.lineage
 				AND o.state IN ('open','forked') LIMIT 1), 0) AS sibling
@@ -298,7 +298,7 @@ func (tx *Tx) plainRows(id chain.ID, list []OwnTx) (map[string]plainRow, error) 
 // settleRun is slots of one line of an account whose attempts stand in the same block.
 type settleRun struct {
 	blockHash, account string
-	lineage            uint64
+	branch             uint64
 }
 
 // settleRun writes that slots are paid: the slots, their payments and the own transactions, each all or none.
@@ -314,7 +314,7 @@ func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 			WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number AND a.kind <> 'cancel'
 			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.block_hash = ?))
 		WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `,
-		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.lineage)
+		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.branch)
 	if err != nil {
 		return err
 	}

@@ -215,7 +215,7 @@ func (f *follower) endRescan(ctx context.Context, o control.Rescan, state contro
 
 // bookAgain stores what the records miss of a block of the line, as the follower does with a new one. It changes nothing the second time.
 func (f *follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err error) {
-	if err := tx.Relined(f.id, b); err != nil {
+	if err := tx.EnsureBlock(f.id, b); err != nil {
 		return 0, err
 	}
 	for _, t := range b.Transfers {

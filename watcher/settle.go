@@ -28,7 +28,7 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 	}
 	more = len(ownTxs) == maxSettled
 	for len(ownTxs) > 0 {
-		paid, err := tx.SettlePlain(f.id, ownTxs)
+		paid, err := tx.SettlePaidPrefix(f.id, ownTxs)
 		if err != nil {
 			return false, err
 		}

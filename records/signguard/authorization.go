@@ -61,7 +61,7 @@ func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, er
 // Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized.
 func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []State, err error) {
 	err = g.update(ctx, func(t session) error {
-		for _, group := range groups(wanted, Authorization.place) {
+		for _, group := range groups(wanted, Authorization.groupKey) {
 			some, err := states(ctx, t, group)
 			if err != nil {
 				return err
@@ -82,8 +82,8 @@ func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []S
 	return list, err
 }
 
-// place is the account of an authorization, and what only one authorization of a group is about.
-func (w Authorization) place() (account any, cause, payment any) {
+// groupKey is the account of an authorization, and what only one authorization of a group is about.
+func (w Authorization) groupKey() (account any, cause, payment any) {
 	return [2]string{string(w.Chain), w.Account}, w.Key, w.PaymentID
 }
 

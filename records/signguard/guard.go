@@ -62,7 +62,7 @@ type Signature struct {
 // the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
 	return g.update(ctx, func(t session) error {
-		for _, group := range groups(wanted, Signature.place) {
+		for _, group := range groups(wanted, Signature.groupKey) {
 			if err := allow(ctx, t, id, group); err != nil {
 				return err
 			}
@@ -71,9 +71,9 @@ func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) err
 	})
 }
 
-// place is the account's line of a signature, and what only one signature of a group is about.
-func (w Signature) place() (line any, number, payment any) {
-	line, number, _ = place(w.Slot)
+// groupKey is the account's line of a signature, and what only one signature of a group is about.
+func (w Signature) groupKey() (line any, number, payment any) {
+	line, number, _ = slotKey(w.Slot)
 	return line, number, w.PaymentID
 }
 
@@ -105,11 +105,11 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 	if err != nil {
 		return err
 	}
-	return note(ctx, t, id, fresh, causes)
+	return storeSignatures(ctx, t, id, fresh, causes)
 }
 
-// note writes the first signatures of slots, with their causes. What is not written is refused.
-func note(ctx context.Context, t session, id chain.ID, fresh []Signature, causes []string) error {
+// storeSignatures writes the first signatures of slots, with their causes. What is not written is refused.
+func storeSignatures(ctx context.Context, t session, id chain.ID, fresh []Signature, causes []string) error {
 	rows := make([][]any, len(fresh))
 	for i, w := range fresh {
 		live := 1
@@ -154,7 +154,7 @@ func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (m
 
 // Next answers where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
 // account that never signed. Records that know less were restored from a backup.
-func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error) {
+func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
 	var rows []struct {
 		Branch uint64 `db:"lineage"`
 		Number uint64 `db:"number"`
