@@ -236,7 +236,7 @@ func (tx *Tx) linkSeenOne(id chain.ID, s Signed) error {
 	if err != nil || !found {
 		return err
 	}
-	return tx.mine(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]attemptSlot{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
+	return tx.markMined(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]attemptSlot{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
 }
 
 // Attempts answers the attempts of a slot in order.

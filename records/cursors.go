@@ -144,7 +144,7 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 	if err := tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND hash = ?`, r.Height-1, before, string(id), r.Hash); err != nil {
 		return nil, err
 	}
-	if err := tx.unmine(id, r.Hash); err != nil {
+	if err := tx.unmarkMined(id, r.Hash); err != nil {
 		return nil, err
 	}
 	if err := tx.log("chain", string(id), "stepped_back", fmt.Sprintf("from block %d %s", r.Height, r.Hash)); err != nil {

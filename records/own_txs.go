@@ -45,7 +45,7 @@ func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	for i, e := range list {
 		hashes[i] = e.Tx
 	}
-	known, err := tx.ours(id, hashes)
+	known, err := tx.ourHashes(id, hashes)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	if err != nil {
 		return err
 	}
-	return tx.mine(id, list, known)
+	return tx.markMined(id, list, known)
 }
 
 // attemptSlot is the slot of an attempt of ours; empty for a cancellation, which has none.
@@ -67,8 +67,8 @@ type attemptSlot struct {
 	Number  uint64 `db:"number"`
 }
 
-// ours answers those of a chain's hashes that we signed.
-func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]attemptSlot, error) {
+// ourHashes answers those of a chain's hashes that we signed.
+func (tx *Tx) ourHashes(id chain.ID, hashes []string) (map[string]attemptSlot, error) {
 	out := map[string]attemptSlot{}
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
 		in = append([]any{string(id)}, in...)
@@ -92,8 +92,8 @@ func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]attemptSlot, error)
 	return out, err
 }
 
-// mine marks the open slots of attempts as standing in the blocks that show them.
-func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]attemptSlot) error {
+// markMined marks the open slots of attempts as standing in the blocks that show them.
+func (tx *Tx) markMined(id chain.ID, list []OwnTx, known map[string]attemptSlot) error {
 	type run struct {
 		account   string
 		branch    uint64

@@ -251,7 +251,7 @@ func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 		next, hash = next+1, o.Attempts[len(o.Attempts)-1].Hash
 	}
 	const why = "an operator resumed the account"
-	if err := tx.fork(a, next, hash, why); err != nil {
+	if err := tx.forkSlots(a, next, hash, why); err != nil {
 		return err
 	}
 	a.Branch, a.Next = max(a.Branch, at.Branch)+1, next

@@ -39,7 +39,7 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 	if elsewhere {
 		return fmt.Errorf("%w: payment %d is bound elsewhere", ErrConflict, s.PaymentID)
 	}
-	if err := tx.decide(s, SlotPaid, hash, blockHash); err != nil {
+	if err := tx.decideSlot(s, SlotPaid, hash, blockHash); err != nil {
 		return err
 	}
 	err = tx.change(`UPDATE payments SET state = 'paid', reason = '', tx = ?, changed_at = ? WHERE id = ? AND state IN ('bound','queued','held')`,
@@ -84,17 +84,17 @@ func (tx *Tx) voidSlot(s Slot, hash, blockHash, reason string, to PaymentState) 
 	if err != nil {
 		return err
 	}
-	if err := tx.decide(s, SlotVoid, hash, blockHash); err != nil {
+	if err := tx.decideSlot(s, SlotVoid, hash, blockHash); err != nil {
 		return err
 	}
 	if err := tx.logPayment(s.PaymentID, "slot_void", fmt.Sprintf("%s by %s in block %s", s.name(), hash, blockHash)); err != nil || !open {
 		return err
 	}
-	return tx.free(s.PaymentID, to, reason)
+	return tx.freePayment(s.PaymentID, to, reason)
 }
 
-// free takes a bound payment out of its slot, under a new generation.
-func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
+// freePayment takes a bound payment out of its slot, under a new generation.
+func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason string) error {
 	err := tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
 		string(to), sqlstore.Note(reason), tx.millis(), paymentID)
 	if err != nil {
@@ -103,8 +103,8 @@ func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
 	return tx.logPayment(paymentID, string(to), reason)
 }
 
-// decide writes the outcome of an undecided slot.
-func (tx *Tx) decide(s Slot, state, hash, blockHash string) error {
+// decideSlot writes the outcome of an undecided slot.
+func (tx *Tx) decideSlot(s Slot, state, hash, blockHash string) error {
 	return tx.change(`UPDATE slots SET state = ?, tx = ?, block_hash = ?, mined_in = '', changed_at = ?
 		WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND payment_id = ? AND state IN ('open','forked')`,
 		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID)
@@ -141,7 +141,7 @@ func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
 	a, err := tx.Account(id, account)
 	if err == nil {
-		err = tx.branch(&a, base, baseHash, why)
+		err = tx.startBranch(&a, base, baseHash, why)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("branching the account %s on %s at %d: %w", account, id, base, err)
@@ -149,7 +149,7 @@ func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why 
 	return a.Branch, nil
 }
 
-func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
+func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 	if a.Branch == 0 || baseHash == "" || base == 0 {
 		return fmt.Errorf("%w: the account's blocks are not linked, or no base is given", ErrConflict)
 	}
@@ -162,7 +162,7 @@ func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
 	if decided {
 		return fmt.Errorf("%w: a final block stands there", ErrConflict)
 	}
-	if err := tx.fork(a, base, baseHash, why); err != nil {
+	if err := tx.forkSlots(a, base, baseHash, why); err != nil {
 		return err
 	}
 	a.Branch++
@@ -177,9 +177,9 @@ func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
 	return tx.log("account", a.Account, "branched", fmt.Sprintf("on %s, lineage %d, base %d %s: %s", a.Chain, a.Branch, base, baseHash, why))
 }
 
-// fork excludes the open slots that the new line does not contain. Those below base stay when baseHash is an attempt of a slot of their
+// forkSlots excludes the open slots that the new line does not contain. Those below base stay when baseHash is an attempt of a slot of their
 // branch or of a later one; when baseHash is none of our attempts, no open slot can be told to be on the line.
-func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
+func (tx *Tx) forkSlots(a *Account, base uint64, baseHash, why string) error {
 	onLine := int64(-1)
 	_, err := tx.get(&onLine, `SELECT lineage FROM attempts WHERE chain = ? AND account = ? AND hash = ? AND number = ?`,
 		string(a.Chain), a.Account, baseHash, base-1)
@@ -199,7 +199,7 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 			err = tx.logPayment(r.PaymentID, "slot_forked", s.name()+": "+why)
 		}
 		if err == nil {
-			err = tx.free(r.PaymentID, Queued, why)
+			err = tx.freePayment(r.PaymentID, Queued, why)
 		}
 		if err != nil {
 			return err

@@ -355,8 +355,8 @@ func (tx *Tx) prev(s Slot) (hash string, err error) {
 	return hash, err
 }
 
-// unmine takes the marks of a block that has left the line back.
-func (tx *Tx) unmine(id chain.ID, blockHash string) error {
+// unmarkMined takes the marks of a block that has left the line back.
+func (tx *Tx) unmarkMined(id chain.ID, blockHash string) error {
 	_, err := tx.exec(`UPDATE slots SET mined_in = '' WHERE chain = ? AND mined_in = ? AND mined_in <> '' AND state = 'open'`, string(id), blockHash)
 	return err
 }

@@ -32,7 +32,7 @@ func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
 	return g, found, sqlstore.Doing(err, "reading which sign-guard the records go with")
 }
 
-// NoteGuard notes how far a sign-guard is; ErrOtherGuard for another one than the records go with. The first is taken.
+// NoteGuard stores how many commits the sign-guard has made. It is ErrOtherGuard for another one than the records go with; records without one adopt it.
 func NoteGuard(tx *records.Tx, now Guard) error {
 	was, found, err := GuardOf(tx)
 	switch {

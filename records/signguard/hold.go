@@ -22,9 +22,9 @@ const holdLock = "SELECT pg_try_advisory_lock(7310293846)"
 // A signer that waits tries to take the sign-guard at every askEvery, and the holder sends a query at every beatEvery. The server ends a session that was idle
 // for holdIdle, and with it the lock, so no signer's clock decides who holds.
 const (
-	askEvery  = 500 * time.Millisecond
-	beatEvery = 2 * time.Second
-	holdIdle  = "10s"
+	retryEvery = 500 * time.Millisecond
+	beatEvery  = 2 * time.Second
+	holdIdle   = "10s"
 )
 
 // Held is a sign-guard that one signer holds, of all that have it open. Fencing decides, not the lock: each holder has an epoch of its own, and what an
@@ -51,7 +51,7 @@ func (g *Guard) Hold(ctx context.Context, waits func(why string)) (*Held, error)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(askEvery):
+		case <-time.After(retryEvery):
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (g *Guard) tryHold(ctx context.Context) (h *Held, why string, err error) {
 		return nil, g.heldBy(ctx), nil
 	}
 	next := *g
-	if next.epoch, err = g.take(ctx); err != nil {
+	if next.epoch, err = g.beginEpoch(ctx); err != nil {
 		h.Release()
 		return nil, "", fmt.Errorf("taking the sign-guard: %w", err)
 	}
@@ -107,8 +107,8 @@ func (g *Guard) heldBy(ctx context.Context) string {
 	return holder + " holds it"
 }
 
-// take begins an epoch: from its commit on, nothing of an earlier one is committed.
-func (g *Guard) take(ctx context.Context) (epoch uint64, err error) {
+// beginEpoch begins an epoch: from its commit on, nothing of an earlier one is committed.
+func (g *Guard) beginEpoch(ctx context.Context) (epoch uint64, err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"

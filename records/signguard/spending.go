@@ -84,7 +84,7 @@ func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]ch
 	return list, nil
 }
 
-// slotKey is the account's line of a slot, and its number.
+// slotKey is the branch of the account by which slots are grouped, and the slot's number.
 func slotKey(s chain.Slot) (line, number, again any) {
 	return [2]any{s.Account, s.Branch}, s.Nonce, s.Nonce
 }

@@ -102,18 +102,18 @@ func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 }
 
 // Renew holds the lease for its time from now on. ErrFenced: it is lost, and so is everything done under it that is not stored.
-func (l *Lease) Renew(ctx context.Context) error { return l.until(ctx, l.ttl) }
+func (l *Lease) Renew(ctx context.Context) error { return l.extend(ctx, l.ttl) }
 
 // Release gives the role back at once.
 func (l *Lease) Release(ctx context.Context) error {
-	err := l.until(ctx, 0)
+	err := l.extend(ctx, 0)
 	if l.fileLock != nil {
 		err = errors.Join(err, l.fileLock.Close())
 	}
 	return err
 }
 
-func (l *Lease) until(ctx context.Context, d time.Duration) error {
+func (l *Lease) extend(ctx context.Context, d time.Duration) error {
 	err := l.store.unfenced().Update(ctx, func(tx *Tx) error {
 		if err := tx.checkFence(l); err != nil {
 			return err
@@ -143,13 +143,13 @@ func (tx *Tx) checkFence(l *Lease) error {
 	}
 	held, err := tx.Exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, ends)
 	if err == nil && !held {
-		return tx.lost(l, now)
+		return tx.lostLease(l, now)
 	}
 	return err
 }
 
-// lost says why a lease is not held any more: it ran out because nobody renewed it in time, or somebody else has the role.
-func (tx *Tx) lost(l *Lease, now int64) error {
+// lostLease is ErrFenced with the reason: the lease ran out because nobody renewed it in time, it was given back, or somebody else has the role.
+func (tx *Tx) lostLease(l *Lease, now int64) error {
 	row, found, err := tx.leaseOf(l.Role)
 	switch {
 	case err != nil:
