@@ -300,7 +300,7 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 			return err
 		}
 		for _, t := range left {
-			if err := f.incident(tx, t); err != nil {
+			if err := f.recordIncident(tx, t); err != nil {
 				return err
 			}
 		}
@@ -313,8 +313,8 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 	return cur, err
 }
 
-// incident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (docs/records.md#transfer-something-came-in).
-func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
+// recordIncident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (docs/records.md#transfer-something-came-in).
+func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 	if t.State == records.Seen || t.State == records.Orphaned {
 		return nil
 	}

@@ -93,7 +93,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	if err != nil {
 		return 0, err
 	}
-	id, err := unpaid(tx, record, e, out)
+	id, err := unpaidPayment(tx, record, e, out)
 	if err != nil || id != 0 {
 		return id, err
 	}
@@ -110,7 +110,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	if err := r.OrderRefund(tx, t, out.To, out.Amount); err != nil {
 		return 0, err
 	}
-	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {
+	if id, err = unpaidPayment(tx, record, e, out); err == nil && id == 0 {
 		err = fmt.Errorf("%w: a refund of record %d would leave another account than %s", ErrNothingToDo, record, e.Account)
 	}
 	return id, err
@@ -138,8 +138,8 @@ func voidBlockedSlots(tx *records.Tx, record uint64) error {
 	return nil
 }
 
-// unpaid is the payment of a record that waits for what a transaction did, or 0.
-func unpaid(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) (uint64, error) {
+// unpaidPayment is the payment of a record that waits for what a transaction did, or 0.
+func unpaidPayment(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) (uint64, error) {
 	payments, err := tx.PaymentsOf(record)
 	for _, p := range payments {
 		waits := p.State == records.Queued || p.State == records.HeldPayment || p.State == records.Bound
