@@ -106,13 +106,13 @@ func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
 	return c
 }
 
-// judgement is a payment with the signer's verdict.
+// judgement is a payment and the signer's verdict on it.
 type judgement struct {
 	payment records.Payment
 	verdict chain.Verdict
 }
 
-// applyVerdicts moves payments to the states of their verdicts, each with its reason and its line in the history.
+// applyVerdicts moves payments to the states of their verdicts and stores the reasons, also in the history.
 func (w *Watcher) applyVerdicts(ctx context.Context, list []judgement) error {
 	if len(list) == 0 {
 		return nil

@@ -57,7 +57,7 @@ func cuts(t *testing.T) uint64 {
 		require.NoError(t, err)
 		return n
 	}
-	if brief() {
+	if shortRun() {
 		return 5
 	}
 	return 25
@@ -71,11 +71,11 @@ func TestLostCommits(t *testing.T) {
 		m := newModel(t, s, map[string]int{})
 		cutting := &cutStore{store: m.store, rng: rand.New(rand.NewPCG(s, 2))}
 		m.parts.Store = cutting
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		for range 60 {
 			m.randomEvents()
 			if m.step() {
-				m.restart(immortal, "")
+				m.restart(neverCrashes, "")
 			}
 			if m.rng.IntN(25) == 0 {
 				m.restart(m.rng.IntN(200), "")

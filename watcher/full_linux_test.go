@@ -61,13 +61,13 @@ func fillDiskSixTimes(t *testing.T, s uint64) {
 	}
 	m.closed = true
 	for range 6 {
-		m.livesFull(t)
+		m.runWithFullDisk(t)
 	}
 	require.NoError(t, m.settle(), "GATEWAYD_SEED=%d", s)
 }
 
-// livesFull is a while with room, a while with little or none, and room again.
-func (m *model) livesFull(t *testing.T) {
+// runWithFullDisk runs for a while with free space, for a while with little or none, and with free space again.
+func (m *model) runWithFullDisk(t *testing.T) {
 	t.Helper()
 	for range 8 {
 		m.randomEvents()
@@ -75,7 +75,7 @@ func (m *model) livesFull(t *testing.T) {
 	}
 	ballast := filepath.Join(filepath.Dir(m.path), "ballast")
 	m.fill(t, ballast, m.rng.Int64N(200)<<10)
-	m.fullLife(t)
+	m.runOnFullDisk(t)
 	require.NoError(t, os.Remove(ballast))
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error { return tx.VerifyHistory() }))
 }
@@ -95,9 +95,9 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// fullLife goes on until the disk has shown that it is full, and some rounds more. Whatever fails then says why, nothing is sent that is not
+// runOnFullDisk runs until the disk has shown that it is full, and some rounds more. Whatever fails then says why, nothing is sent that is not
 // stored, and nobody gets more than is due.
-func (m *model) fullLife(t *testing.T) {
+func (m *model) runOnFullDisk(t *testing.T) {
 	t.Helper()
 	full := 0
 	for range 400 {
@@ -113,7 +113,7 @@ func (m *model) fullLife(t *testing.T) {
 		}
 		require.NoError(t, m.check())
 		if full == 5 {
-			m.restart(immortal, "")
+			m.restart(neverCrashes, "")
 			m.requireOpenSaysWhy(t)
 		}
 		if full == 10 {

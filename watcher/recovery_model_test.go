@@ -28,7 +28,7 @@ func recoveryEndsWhole(t *testing.T, rounds, accounts int) {
 	resumed, cancels := 0, 0
 	for s := first; s < first+uint64(rounds); s++ {
 		m := newPoolModel(t, s, map[string]int{}, accounts)
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 10+m.rng.IntN(60))
 		m.bind()
 		m.closed = true // a user whose binding the backup does not have is another story
@@ -39,7 +39,7 @@ func recoveryEndsWhole(t *testing.T, rounds, accounts int) {
 			for _, c := range m.chains {
 				c.sent = map[string]bool{} // the backup does not have them
 			}
-			m.restart(immortal, "")
+			m.restart(neverCrashes, "")
 			m.runAtRandom(t, m.rng.IntN(30))
 			resumed += m.recover(t, s)
 		}
@@ -65,7 +65,7 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 		m.vite.LoseDropped()
 	}
 	hasty := m.rng.IntN(3) == 0
-	m.restart(immortal, "")
+	m.restart(neverCrashes, "")
 	ops, quiet := m.operatorRecovery(t), 0
 	for i := range 400 {
 		require.NoError(t, m.level(i))

@@ -32,14 +32,14 @@ func restoredPaysOnce(t *testing.T, rounds, accounts int) {
 	stopped := 0
 	for s := first; s < first+uint64(rounds); s++ {
 		m := newPoolModel(t, s, map[string]int{}, accounts)
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 20+m.rng.IntN(40))
 		m.bind()
 		m.closed = true // a user whose binding the backup does not have is another story
 		backup := m.backup(t)
 		m.runAtRandom(t, 1+m.rng.IntN(40))
 		m.restore(t, backup)
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 60)
 		if m.settle() != nil {
 			stopped++
@@ -59,19 +59,19 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 	first := seed(t)
 	for s := first; s < first+uint64(rounds); s++ {
 		m := newPoolModel(t, s, map[string]int{}, 1+int(s%3))
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 10+m.rng.IntN(30))
 		path := filepath.Join(filepath.Dir(m.path), "guard.db")
 		guard := m.parts.Signer.(*crashSigner).guard
 		backup := guardFile(t, m, guard, path, nil)
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 1+m.rng.IntN(40))
 		guardFile(t, m, m.parts.Signer.(*crashSigner).guard, path, backup)
 		require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error {
 			_, err := control.AdoptGuard(tx, control.Guard{ID: "old"}, []chain.ID{"eth", "vite"}, "a test")
 			return err
 		}))
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 60)
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 	}
