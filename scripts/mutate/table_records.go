@@ -108,7 +108,7 @@ func guardRules() []mutant {
 	tests := suite{"./records/signguard", "^TestGuard"}
 	const file = "records/signguard/guard.go"
 	return []mutant{
-		{name: "guard: one payee at a slot", rule: "a slot is signed for one payment", file: file, old: "case found:\n\t\t\treturn w.asked", new: "case found && false:\n\t\t\treturn w.asked", suite: tests, survives: "the primary key of the guard refuses a second signature at a slot; only the words of the refusal differ"},
+		{name: "guard: one payee at a slot", rule: "a slot is signed for one payment", file: file, old: "case found:\n\t\t\treturn w.withSlot", new: "case found && false:\n\t\t\treturn w.withSlot", suite: tests, survives: "the primary key of the guard refuses a second signature at a slot; only the words of the refusal differ"},
 		{name: "guard: the digest counts", rule: "the same payment at a slot is the same order", file: file, old: "known == guardRow{w.Digest, w.PaymentID})", new: "known.PaymentID == w.PaymentID)", suite: tests},
 		{name: "guard: a payment has one slot", rule: "a payment is signed at one slot of a line", file: file, old: "CREATE UNIQUE INDEX IF NOT EXISTS guard_live_payment ON guard (payment_id, chain, account, lineage) WHERE live = 1;", new: "", suite: tests},
 		{name: "guard: a digest is wanted", rule: "nothing is signed without knowing what", file: file, old: "case w.Digest == \"\" || !w.Cancel && w.PaymentID == 0:", new: "case false:", suite: tests},
