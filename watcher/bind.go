@@ -52,15 +52,15 @@ func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error 
 
 // chooseNext returns what can be bound now and defers what cannot. more is set when there may be payments behind the deferred ones.
 func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor) (chosen []records.Payment, more bool, err error) {
-	most := p.chain.MaxUnmined()
+	maxUnmined := p.chain.MaxUnmined()
 	var unmined []records.OpenSlot
 	var waiting queue
 	t := &fundsCheck{short: map[chain.Asset]bool{}}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= most {
+		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= maxUnmined {
 			return err
 		}
-		if waiting, err = p.readQueue(tx, a, min(most-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
+		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
 			return err
 		}
 		t.ceilings, err = p.ceilings(tx, waiting.all())
@@ -75,7 +75,7 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	if priced, err := t.funds.reserve(ctx, unmined); err != nil || !priced {
 		return nil, false, err
 	}
-	if chosen, err = choose(ctx, waiting, t, unmined, most); err != nil {
+	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined); err != nil {
 		return nil, false, err
 	}
 	return chosen, len(t.deferrals) > 0 && !t.noCoin, p.deferAll(ctx, a, cur, t.deferrals)

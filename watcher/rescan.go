@@ -219,18 +219,18 @@ func (f *follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err err
 		return 0, err
 	}
 	for _, t := range b.Transfers {
-		fresh, err := f.storeLateTransfer(tx, t, b)
+		changed, err := f.storeLateTransfer(tx, t, b)
 		if err != nil {
 			return 0, fmt.Errorf("transfer %s: %w", t.Ref, err)
 		}
-		booked += countIf(fresh)
+		booked += countIf(changed)
 	}
 	for _, e := range b.OwnTxs {
-		fresh, err := tx.SeeLateOwnTx(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
+		changed, err := tx.SeeLateOwnTx(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
 		if err != nil {
 			return 0, fmt.Errorf("our transaction %s: %w", e.Tx, err)
 		}
-		booked += countIf(fresh)
+		booked += countIf(changed)
 	}
 	return booked, nil
 }

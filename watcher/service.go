@@ -127,11 +127,11 @@ func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenS
 	}
 	first := interleave(users, roundRobin(wanted, room))
 	others = append(others, roundRobin(idle, room)...)
-	most := lowBound(maxUnmined)
+	lowSlots := lowBound(maxUnmined)
 	if len(first) == 0 {
-		most = max(most, 1)
+		lowSlots = max(lowSlots, 1)
 	}
-	share := min(max(most-lowUnmined(unmined), 0), len(others), room)
+	share := min(max(lowSlots-lowUnmined(unmined), 0), len(others), room)
 	return append(first[:min(len(first), room-share)], others[:share]...), nil
 }
 

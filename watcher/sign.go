@@ -41,17 +41,17 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if err != nil {
 		return 0, err
 	}
-	ready, unprepared := p.prepareGroup(ctx, todo, funds, cur)
-	made, unsigned := p.signGroup(ctx, ready, cur)
-	if errors.Is(unsigned, signguard.ErrRefused) {
-		return 0, p.haltAccount(ctx, a.Account, unsigned)
+	ready, prepareErr := p.prepareGroup(ctx, todo, funds, cur)
+	made, signErr := p.signGroup(ctx, ready, cur)
+	if errors.Is(signErr, signguard.ErrRefused) {
+		return 0, p.haltAccount(ctx, a.Account, signErr)
 	}
-	if errors.Is(unsigned, chain.ErrNotNow) { // the budget of fees is used up; the condition says so
-		p.log.WithError(unsigned).Debug("bound, and may not be signed now")
-		unsigned = nil
+	if errors.Is(signErr, chain.ErrNotNow) { // the budget of fees is used up; the condition says so
+		p.log.WithError(signErr).Debug("bound, and may not be signed now")
+		signErr = nil
 	}
 	stored, err := p.storeAttempts(ctx, made)
-	return stored, errors.Join(unprepared, unsigned, err)
+	return stored, errors.Join(prepareErr, signErr, err)
 }
 
 // signedOf leaves out slots without an attempt.
