@@ -127,8 +127,8 @@ func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.Acco
 	return bindingType, b.Owner, "", nil
 }
 
-// bindingOf finds whose label a sender wrote: as it stands, else in capitals. Those are all that labels of ours are made of, and people type them.
-// Letters of other scripts stay what they are.
+// bindingOf finds the binding of the label that a sender wrote: as written, else in capitals, because our labels have capitals only and people type them. Letters
+// of other scripts are not changed.
 func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, error) {
 	b, known, err := tx.BindingByLabel(network, label)
 	capitals := strings.Map(func(r rune) rune {

@@ -171,8 +171,8 @@ func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.
 	return errors.Join(err, p.send(ctx, a, cur))
 }
 
-// ready compares the account with its ledger. A new account is adopted once everything of it is final there; one that the ledger
-// knows further than we do has been used by somebody else, or our database is behind: it never signs again by itself (R5, E9).
+// ready compares the account with its ledger and reports whether it may pay. A new account is adopted once all its transactions are final. An account with more
+// transactions than our records know was used by somebody else, or our database is behind: it stops until an operator resumes it (R5, E9).
 func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	if a.State != records.AccountNew && a.State != records.AccountOK {
 		return false, nil

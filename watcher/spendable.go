@@ -15,8 +15,8 @@ var (
 	errNoCoin = errors.New("the account holds too little coin for the fee")
 )
 
-// spendable counts what an account may still bind: its balance less what is bound and stands in no block yet, fees at their dearest included.
-// What stands in a block is taken off the balance by the ledger; when a re-org takes it out of its block, it counts here again.
+// spendable is what an account may still bind: its balance less the payments that are bound and in no block yet, with the highest fees that they may cost. The
+// ledger's balance already lacks what is in a block; when a re-org removes the block, the payment counts here again.
 type spendable struct {
 	chain   chain.Chain
 	account string

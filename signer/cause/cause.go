@@ -95,8 +95,8 @@ func (c *Checker) at(id chain.ID, address string) (Account, bool) {
 	return a, ok
 }
 
-// Begin notes from where on each chain is watched, once for good: from its final point at the signer's first start. What was final before may have been
-// paid before the signer kept anything, so that nothing but people proves it.
+// Begin stores from which block on each chain is watched: the final point at the signer's first start, for good. Transfers that were final before may have been
+// paid before the signer kept records, so that only people can approve payments for them.
 func (c *Checker) Begin(ctx context.Context) error {
 	for id, r := range c.parts.Chains {
 		_, err := c.parts.Bindings.Watched(ctx, id, func() (uint64, error) {

@@ -61,8 +61,8 @@ func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
 	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period}
 }
 
-// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same transaction: also where nobody wants them
-// compared, so that whoever wants it later finds them complete.
+// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same transaction. It does so also where the audit is switched off,
+// so that the books are complete when it is switched on.
 func FoldCoin(tx *records.Tx, c chain.Chain) error {
 	if _, ok := c.(balanceReader); !ok {
 		return nil

@@ -23,8 +23,8 @@ type quotaReader interface {
 	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
 }
 
-// unfunded finds directions that can serve nobody: their accounts together lack what one smallest payment takes, as those of a new gateway do. It
-// looks at no payments: what is owed and not there is the reconciler's to find.
+// unfunded finds directions that cannot make even the smallest payment, because their accounts together hold too little, as those of a new gateway do. It reads no
+// payments: Books finds what is owed and not held.
 type unfunded struct {
 	Parts
 	short    map[string]int // what was once enough -> rounds in a row in which it is not
