@@ -227,7 +227,7 @@ const firstLook = 10 * time.Second
 // serveGateway opens the pages when it is known whether there is anything to pay with: a new gateway invites nobody before.
 func (d *Daemon) serveGateway(ctx context.Context) error {
 	select {
-	case <-d.Watcher.Looked():
+	case <-d.Watcher.FundsChecked():
 	case <-ctx.Done():
 	case <-time.After(firstLook):
 	}

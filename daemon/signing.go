@@ -32,7 +32,7 @@ type Signing interface {
 	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
 	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
 	GiveLabel(ctx context.Context, b signguard.Binding) error
-	Decide(ctx context.Context, id chain.ID, height uint64) error
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 	Identity(ctx context.Context) (signguard.Identity, error)
 	Agents
 }

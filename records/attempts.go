@@ -113,8 +113,8 @@ func mayAdd(id chain.ID, s Signed, open map[slotKey]int, known map[string]bool) 
 
 // slotKey is what tells slots apart.
 type slotKey struct {
-	chain, account             string
-	lineage, number, paymentID uint64
+	chain, account            string
+	branch, number, paymentID uint64
 }
 
 func (s Slot) key() slotKey {
@@ -182,7 +182,7 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 	if err := tx.insert(`attempts (`+attemptColumns+`)`, rows, ""); err != nil {
 		return err
 	}
-	if err := tx.seenBefore(id, list); err != nil {
+	if err := tx.linkSeen(id, list); err != nil {
 		return err
 	}
 	for _, s := range list {
@@ -193,8 +193,8 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 	return nil
 }
 
-// seenBefore links attempts with the blocks that have shown them already: a restored database signs the same bytes again.
-func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
+// linkSeen links attempts with the blocks that have shown them already: a restored database signs the same bytes again.
+func (tx *Tx) linkSeen(id chain.ID, list []Signed) error {
 	seen, err := int64(0), error(nil)
 	for account, numbers := range numbersOf(list) {
 		if err == nil {
@@ -208,7 +208,7 @@ func (tx *Tx) seenBefore(id chain.ID, list []Signed) error {
 	}
 	for _, s := range list {
 		if err == nil && seen > 0 && s.Slot.Branch != operatorLine {
-			err = tx.lookAgain(id, s)
+			err = tx.linkSeenOne(id, s)
 		}
 	}
 	return err
@@ -223,8 +223,8 @@ func numbersOf(list []Signed) map[string][]uint64 {
 	return out
 }
 
-// lookAgain links an attempt with the block that has shown it already, if one has. A final block that was passed over then is looked at once more.
-func (tx *Tx) lookAgain(id chain.ID, s Signed) error {
+// linkSeenOne links an attempt with the block that has shown it already, if one has. A final block that was passed over then is looked at once more.
+func (tx *Tx) linkSeenOne(id chain.ID, s Signed) error {
 	hash := s.Attempt.Hash
 	where := []any{string(id), s.Slot.Account, s.Slot.Nonce, hash}
 	if _, err := tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND settled = 1`, where...); err != nil {
@@ -236,7 +236,7 @@ func (tx *Tx) lookAgain(id chain.ID, s Signed) error {
 	if err != nil || !found {
 		return err
 	}
-	return tx.mine(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]at{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
+	return tx.markMined(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]attemptSlot{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
 }
 
 // Attempts answers the attempts of a slot in order.

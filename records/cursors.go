@@ -144,7 +144,7 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 	if err := tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND hash = ?`, r.Height-1, before, string(id), r.Hash); err != nil {
 		return nil, err
 	}
-	if err := tx.unmine(id, r.Hash); err != nil {
+	if err := tx.unmarkMined(id, r.Hash); err != nil {
 		return nil, err
 	}
 	if err := tx.log("chain", string(id), "stepped_back", fmt.Sprintf("from block %d %s", r.Height, r.Hash)); err != nil {
@@ -238,7 +238,7 @@ func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
 // pruneBatch bounds how many blocks one call of PruneBlocks forgets.
 const pruneBatch = 10_000
 
-// PruneBlocks forgets blocks that are both final and more than keep below the cursor, unless an undecided effect stands in them: the oldest
+// PruneBlocks deletes blocks that are both final and more than keep below the cursor, unless an undecided own transaction stands in them: the oldest
 // pruneBatch of them. It tells whether there are more.
 func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) (more bool, err error) {
 	r, found, err := tx.cursorRow(id)

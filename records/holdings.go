@@ -15,7 +15,7 @@ type Holding struct {
 	Account string
 	Kind    AccountKind
 	Network string
-	Since   int64 // blocks above this one count; -1: all that were followed, and nobody noted from which on the account was known
+	Since   int64 // only blocks above this one count; -1: all that were followed count, because it is not known since when the account was
 	Opened  bool  // what the account held at Since is known, and part of In
 	In, Out chain.Amount
 }

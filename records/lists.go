@@ -168,9 +168,9 @@ func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Tra
 // OwnTxsFrom answers what our accounts did in final blocks of a chain at or above a height, by height, account and number; of that height only
 // what comes after a row of it. A zero row but for its height begins there.
 func (tx *Tx) OwnTxsFrom(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
-	var rows []effectRow
+	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
 		WHERE chain = ? AND settled = 1 AND height >= ? AND (height > ? OR account > ? OR (account = ? AND number > ?))
 		ORDER BY height, account, number LIMIT ? + 0`, string(id), after.Height, after.Height, after.Account, after.Account, after.Number, limit)
-	return sqlstore.Each(rows, effectRow.effect), sqlstore.Doing(err, "reading the effects of %s from block %d", id, after.Height)
+	return sqlstore.Each(rows, ownTxRow.ownTx), sqlstore.Doing(err, "reading the effects of %s from block %d", id, after.Height)
 }

@@ -94,7 +94,7 @@ func (p *proxy) answers(client, server net.Conn) {
 	}
 }
 
-// rounds is how many connections TestLostCommit cuts; GATEWAYD_CUTS asks for more. The law's number is 1,000.
+// rounds is how many connections TestLostCommit cuts; GATEWAYD_CUTS asks for more. A full run takes 1,000.
 func rounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("GATEWAYD_CUTS")

@@ -7,7 +7,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-type effectRow struct {
+type ownTxRow struct {
 	Chain     string       `db:"chain"`
 	Tx        string       `db:"tx"`
 	BlockHash string       `db:"block_hash"`
@@ -21,7 +21,7 @@ type effectRow struct {
 	Value     chain.Amount `db:"value"`
 }
 
-func (r effectRow) effect() OwnTx {
+func (r ownTxRow) ownTx() OwnTx {
 	return OwnTx{
 		Chain: chain.ID(r.Chain), BlockHash: r.BlockHash, Height: r.Height,
 		OwnTx: chain.OwnTx{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee, To: r.Payee, Value: r.Value},
@@ -45,7 +45,7 @@ func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	for i, e := range list {
 		hashes[i] = e.Tx
 	}
-	known, err := tx.ours(id, hashes)
+	known, err := tx.ourHashes(id, hashes)
 	if err != nil {
 		return err
 	}
@@ -57,19 +57,19 @@ func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	if err != nil {
 		return err
 	}
-	return tx.mine(id, list, known)
+	return tx.markMined(id, list, known)
 }
 
-// at is where an attempt of ours stands; no place for a cancellation, which has no slot.
-type at struct {
+// attemptSlot is the slot of an attempt of ours; empty for a cancellation, which has none.
+type attemptSlot struct {
 	Account string `db:"account"`
 	Branch  uint64 `db:"lineage"`
 	Number  uint64 `db:"number"`
 }
 
-// ours answers those of a chain's hashes that we signed.
-func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]at, error) {
-	out := map[string]at{}
+// ourHashes answers those of a chain's hashes that we signed.
+func (tx *Tx) ourHashes(id chain.ID, hashes []string) (map[string]attemptSlot, error) {
+	out := map[string]attemptSlot{}
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
 		in = append([]any{string(id)}, in...)
 		var cancelled []string
@@ -77,26 +77,26 @@ func (tx *Tx) ours(id chain.ID, hashes []string) (map[string]at, error) {
 			return err
 		}
 		for _, hash := range cancelled {
-			out[hash] = at{}
+			out[hash] = attemptSlot{}
 		}
 		var rows []struct {
-			at
+			attemptSlot
 			Hash string `db:"hash"`
 		}
 		err := tx.list(&rows, `SELECT account, lineage, number, hash FROM attempts WHERE chain = ? AND hash IN `+set, in...)
 		for _, r := range rows {
-			out[r.Hash] = r.at
+			out[r.Hash] = r.attemptSlot
 		}
 		return err
 	})
 	return out, err
 }
 
-// mine marks the open slots of attempts as standing in the blocks that show them.
-func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]at) error {
+// markMined marks the open slots of attempts as standing in the blocks that show them.
+func (tx *Tx) markMined(id chain.ID, list []OwnTx, known map[string]attemptSlot) error {
 	type run struct {
 		account   string
-		lineage   uint64
+		branch    uint64
 		blockHash string
 	}
 	numbers := map[run][]uint64{}
@@ -109,7 +109,7 @@ func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]at) error {
 	for r, some := range numbers {
 		err := sqlstore.InGroups(some, func(set string, in []any, _ int) error {
 			_, err := tx.exec(`UPDATE slots SET mined_in = ? WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `+set,
-				append([]any{r.blockHash, string(id), r.account, r.lineage}, in...)...)
+				append([]any{r.blockHash, string(id), r.account, r.branch}, in...)...)
 			return err
 		})
 		if err != nil {
@@ -119,8 +119,8 @@ func (tx *Tx) mine(id chain.ID, list []OwnTx, known map[string]at) error {
 	return nil
 }
 
-// know marks what an account did at a number as ours, because the transaction is about to be stored as a cancellation.
-func (tx *Tx) know(id chain.ID, account string, number uint64, hash string) error {
+// markKnown marks what an account did at a number as ours, because the transaction is about to be stored as a cancellation.
+func (tx *Tx) markKnown(id chain.ID, account string, number uint64, hash string) error {
 	_, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ?`, string(id), account, number, hash)
 	return err
 }
@@ -141,7 +141,7 @@ func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []effectRow
+	var rows []ownTxRow
 	err = tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM effects e
 		WHERE e.chain = ? AND e.settled = 0 AND e.height <= ?
 		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
@@ -151,7 +151,7 @@ func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	}
 	out := make([]OwnTx, len(rows))
 	for i, r := range rows {
-		out[i] = r.effect()
+		out[i] = r.ownTx()
 	}
 	return out, nil
 }

@@ -2,19 +2,19 @@ package records_test
 
 import "strings"
 
-// excuse is why statements of a method may visit more rows the more payments were ever made. An empty field stands for all.
-type excuse struct {
+// knownScan is a reason why statements of a method may visit more rows the more payments were ever made. An empty field stands for all.
+type knownScan struct {
 	by            string // the method
 	with, without string // what is in their texts, and what is not
 	step          string // what is in the step of the plan
 	why           string
 }
 
-func (e excuse) covers(v visit) bool {
+func (e knownScan) covers(v visit) bool {
 	return e.by == v.by && strings.Contains(v.text, e.with) && strings.Contains(v.step, e.step) && (e.without == "" || !strings.Contains(v.text, e.without))
 }
 
-var excuses = []excuse{
+var knownScans = []knownScan{
 	{by: "(*Tx).VerifyHistory", why: "operators ask for it; it reads the history in batches"},
 	{by: "books.TotalsOf", why: "operators ask for it"},
 	{by: "books.SheetOf", why: "once a day, and when operators ask for it"},

@@ -53,13 +53,13 @@ type postgresPlanner struct {
 	counts  map[string]int
 }
 
-var place = regexp.MustCompile(`\$(\d+)`)
+var placeholder = regexp.MustCompile(`\$(\d+)`)
 
 func (p *postgresPlanner) plan(text string) planNode {
 	p.t.Helper()
 	// A place may have lost its neighbours where a list of them was cut.
 	next := 0
-	text = place.ReplaceAllStringFunc(text, func(string) string { next++; return fmt.Sprintf("$%d", next) })
+	text = placeholder.ReplaceAllStringFunc(text, func(string) string { next++; return fmt.Sprintf("$%d", next) })
 	conn, err := p.db.Connx(p.t.Context())
 	require.NoError(p.t, err)
 	defer conn.Close()

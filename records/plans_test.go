@@ -38,7 +38,7 @@ func TestStatementPlans(t *testing.T) {
 	check := func(name string, plan func(t *testing.T) []visit) {
 		all = t.Run(name, func(t *testing.T) {
 			for _, v := range plan(t) {
-				if i := slices.IndexFunc(excuses, func(e excuse) bool { return e.covers(v) }); i >= 0 {
+				if i := slices.IndexFunc(knownScans, func(e knownScan) bool { return e.covers(v) }); i >= 0 {
 					needed[i] = true
 				} else {
 					t.Errorf("%s visits %d rows: %s\n%s", v.by, v.rows, v.step, v.text)
@@ -54,7 +54,7 @@ func TestStatementPlans(t *testing.T) {
 	require.NoError(t, err)
 	check("SQLite with statistics", func(t *testing.T) []visit { return planSQLite(t, db, sqlite) })
 	check("PostgreSQL", func(t *testing.T) []visit { return planPostgres(t, statements(t, "TestPostgres")) })
-	for i, e := range excuses {
+	for i, e := range knownScans {
 		if all && !needed[i] {
 			t.Errorf("%s %q need not be excused any more: %s", e.by, e.with, e.why)
 		}
@@ -77,7 +77,7 @@ func statements(t *testing.T, suite string) (list []recordstest.Statement) {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var s recordstest.Statement
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &s))
-		s.Text = manyPlaces.ReplaceAllString(spaces.ReplaceAllString(s.Text, " "), " IN ($1)")
+		s.Text = placeholderList.ReplaceAllString(spaces.ReplaceAllString(s.Text, " "), " IN ($1)")
 		if !known[s] {
 			known[s] = true
 			list = append(list, s)
@@ -88,9 +88,9 @@ func statements(t *testing.T, suite string) (list []recordstest.Statement) {
 }
 
 var (
-	spaces     = regexp.MustCompile(`\s+`)
-	manyPlaces = regexp.MustCompile(` IN \((\?|\$\d+)(, (\?|\$\d+))+\)`) // a list is one place, however long
-	literal    = regexp.MustCompile("`((?:SELECT|INSERT|UPDATE|DELETE)[^`]*)`")
+	spaces          = regexp.MustCompile(`\s+`)
+	placeholderList = regexp.MustCompile(` IN \((\?|\$\d+)(, (\?|\$\d+))+\)`) // a list is one place, however long
+	literal         = regexp.MustCompile("`((?:SELECT|INSERT|UPDATE|DELETE)[^`]*)`")
 )
 
 // requireWhole: every statement that their sources spell out is among those that were run.
@@ -110,7 +110,7 @@ func requireWhole(t *testing.T, run []recordstest.Statement) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, m := range literal.FindAllStringSubmatch(string(source), -1) {
-			text := manyPlaces.ReplaceAllString(spaces.ReplaceAllString(m[1], " "), " IN (?)")
+			text := placeholderList.ReplaceAllString(spaces.ReplaceAllString(m[1], " "), " IN (?)")
 			was := slices.ContainsFunc(run, func(s recordstest.Statement) bool { return strings.Contains(s.Text, strings.TrimSpace(text)) })
 			if !was {
 				t.Errorf("%s: the suite does not run %s", file, text)

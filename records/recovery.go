@@ -25,11 +25,11 @@ func (tx *Tx) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
 }
 
 func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
-	var rows []effectRow
+	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee, e.payee, COALESCE(e.value, '0') AS value FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 1 `+but+` ORDER BY e.number`, string(id), account)
-	return sqlstore.Each(rows, effectRow.effect), err
+	return sqlstore.Each(rows, ownTxRow.ownTx), err
 }
 
 // Unexplained answers the accounts of a chain that have UnknownTxs.
@@ -41,7 +41,7 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	return accounts, sqlstore.Doing(err, "looking for foreign transactions on %s", id)
 }
 
-// unknownTx is the unexplained effect of a stopped account with a hash.
+// unknownTx is the unexplained transaction of a stopped account with a hash.
 func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
 	if a.State != AccountHalted && a.State != AccountRecovering {
 		return OwnTx{}, fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
@@ -150,11 +150,11 @@ func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
 // voidBlockedSlots voids every undecided slot of an account that can never be used any more: a final unknown transaction has its number or, where
 // the ledger links blocks, a lower one: every line of ours has another block there. The payments are queued again.
 func (tx *Tx) voidBlockedSlots(a Account) error {
-	foreign, err := tx.unknownTxs(a.Chain, a.Account, "")
+	unknown, err := tx.unknownTxs(a.Chain, a.Account, "")
 	if err != nil {
 		return err
 	}
-	for _, e := range foreign {
+	for _, e := range unknown {
 		rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND state IN ('open','forked') AND (number = ? OR number > ? AND lineage > 0)
 			ORDER BY number, lineage`, string(a.Chain), a.Account, e.Number, e.Number)
 		if err != nil {
@@ -178,13 +178,13 @@ func (tx *Tx) CanSettleUnknownTx(p Payment) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	foreign, err := tx.unknownTxs(p.Chain, p.Account, "")
+	unknown, err := tx.unknownTxs(p.Chain, p.Account, "")
 	if err != nil {
 		return false, fmt.Errorf("reading the foreign transactions of %s on %s: %w", p.Account, p.Chain, err)
 	}
 	for _, s := range slots {
 		undecided := s.State == SlotOpen || s.State == SlotForked
-		if undecided && !slices.ContainsFunc(foreign, func(e OwnTx) bool { return blocks(e, s) }) {
+		if undecided && !slices.ContainsFunc(unknown, func(e OwnTx) bool { return blocks(e, s) }) {
 			return false, nil
 		}
 	}
@@ -251,7 +251,7 @@ func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 		next, hash = next+1, o.Attempts[len(o.Attempts)-1].Hash
 	}
 	const why = "an operator resumed the account"
-	if err := tx.fork(a, next, hash, why); err != nil {
+	if err := tx.forkSlots(a, next, hash, why); err != nil {
 		return err
 	}
 	a.Branch, a.Next = max(a.Branch, at.Branch)+1, next
@@ -267,12 +267,12 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	case at.Next < a.Base:
 		return fmt.Errorf("%w: it was adopted at %d, the ledger stands at %d", ErrConflict, a.Base, at.Next)
 	}
-	foreign, err := tx.UnknownTxs(a.Chain, a.Account)
+	unknown, err := tx.UnknownTxs(a.Chain, a.Account)
 	if err != nil {
 		return err
 	}
-	if len(foreign) > 0 {
-		return fmt.Errorf("%w: %s is not explained, and so %d in all", ErrConflict, foreign[0].Tx, len(foreign))
+	if len(unknown) > 0 {
+		return fmt.Errorf("%w: %s is not explained, and so %d in all", ErrConflict, unknown[0].Tx, len(unknown))
 	}
 	if err := tx.CheckRead(a, at); err != nil {
 		return err
@@ -314,7 +314,7 @@ func (tx *Tx) CheckRead(a Account, at Resumption) error {
 
 // OwnTxByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
 func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
-	var r effectRow
+	var r ownTxRow
 	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee `
 	found, err := tx.get(&r, columns+`FROM effects e WHERE e.chain IN (SELECT c.chain FROM cursors c) AND e.tx = ? AND e.known = 0 AND e.settled = 1
 		UNION ALL `+columns+`FROM attempts a CROSS JOIN effects e
@@ -322,7 +322,7 @@ func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 		UNION ALL `+columns+`FROM cancels a CROSS JOIN effects e
 		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1
 		LIMIT 1`, hash, hash, hash)
-	return r.effect(), found, sqlstore.Doing(err, "looking for transaction %s", hash)
+	return r.ownTx(), found, sqlstore.Doing(err, "looking for transaction %s", hash)
 }
 
 // UnpaidPayments answers the payments of an account that are queued, held or bound, oldest first.
@@ -384,7 +384,7 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 	_, err = tx.exec(`INSERT INTO cancels (chain, account, number, seq, hash, raw, tip, cap, head, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(id), account, number, a.Seq, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.TipCap, a.FeeCap, c.Height, tx.millis())
 	if err == nil {
-		err = tx.know(id, account, number, a.Hash)
+		err = tx.markKnown(id, account, number, a.Hash)
 	}
 	if err != nil {
 		return err

@@ -36,13 +36,14 @@ func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	return found, sqlstore.Doing(err, "looking for our transaction %s", e.Tx)
 }
 
-// Relined makes sure that a block which is read again is one of the line that was followed, and known until what it shows is settled.
+// EnsureBlock makes sure that a block which is read again belongs to the line that was followed, and stores it where it was pruned, so that what it shows can
+// be settled.
 // ErrConflict: the chain was not followed there. ErrParent: our line has another block. ErrNotFinal: our line's block is forgotten and this one is not final.
-func (tx *Tx) Relined(id chain.ID, b chain.Block) error {
-	return sqlstore.Doing(tx.relined(id, b), "reading block %d of %s again", b.Height, id)
+func (tx *Tx) EnsureBlock(id chain.ID, b chain.Block) error {
+	return sqlstore.Doing(tx.ensureBlock(id, b), "reading block %d of %s again", b.Height, id)
 }
 
-func (tx *Tx) relined(id chain.ID, b chain.Block) error {
+func (tx *Tx) ensureBlock(id chain.ID, b chain.Block) error {
 	c, err := tx.runningCursor(id)
 	if err != nil {
 		return err

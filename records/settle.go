@@ -7,10 +7,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// SettlePaid records that an attempt of the slot, hash tx, stands in the final block and did what it says: slot and payment are paid, for good.
-// Slots of other branches with the same number are thereby void. A forked slot may turn out to be the one that pays, after NewBranch has taken
-// its payment out of every other slot. ErrNotFinal: the block is not a final block of the line. ErrConflict: the slot is decided, tx is
-// not an attempt of it that pays, or the payment is bound elsewhere.
+// SettlePaid records that the slot's attempt with a hash is in a final block and did what it says: slot and payment are paid, for good. Slots of other branches
+// with the same number become void. The slot may be forked, if NewBranch has taken its payment out of every other slot. ErrNotFinal: the block is not a final
+// block of the line. ErrConflict: the slot is decided, the hash is not that of an attempt of it that pays, or the payment is bound elsewhere.
 func (tx *Tx) SettlePaid(s Slot, hash, blockHash string) error {
 	if err := tx.settlePaid(s, hash, blockHash); err != nil {
 		return fmt.Errorf("settling slot %s as paid by %s: %w", s.name(), hash, err)
@@ -40,7 +39,7 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 	if elsewhere {
 		return fmt.Errorf("%w: payment %d is bound elsewhere", ErrConflict, s.PaymentID)
 	}
-	if err := tx.decide(s, SlotPaid, hash, blockHash); err != nil {
+	if err := tx.decideSlot(s, SlotPaid, hash, blockHash); err != nil {
 		return err
 	}
 	err = tx.change(`UPDATE payments SET state = 'paid', reason = '', tx = ?, changed_at = ? WHERE id = ? AND state IN ('bound','queued','held')`,
@@ -85,17 +84,17 @@ func (tx *Tx) voidSlot(s Slot, hash, blockHash, reason string, to PaymentState) 
 	if err != nil {
 		return err
 	}
-	if err := tx.decide(s, SlotVoid, hash, blockHash); err != nil {
+	if err := tx.decideSlot(s, SlotVoid, hash, blockHash); err != nil {
 		return err
 	}
 	if err := tx.logPayment(s.PaymentID, "slot_void", fmt.Sprintf("%s by %s in block %s", s.name(), hash, blockHash)); err != nil || !open {
 		return err
 	}
-	return tx.free(s.PaymentID, to, reason)
+	return tx.freePayment(s.PaymentID, to, reason)
 }
 
-// free takes a bound payment out of its slot, under a new generation.
-func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
+// freePayment takes a bound payment out of its slot, under a new generation.
+func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason string) error {
 	err := tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
 		string(to), sqlstore.Note(reason), tx.millis(), paymentID)
 	if err != nil {
@@ -104,8 +103,8 @@ func (tx *Tx) free(paymentID uint64, to PaymentState, reason string) error {
 	return tx.logPayment(paymentID, string(to), reason)
 }
 
-// decide writes the outcome of an undecided slot.
-func (tx *Tx) decide(s Slot, state, hash, blockHash string) error {
+// decideSlot writes the outcome of an undecided slot.
+func (tx *Tx) decideSlot(s Slot, state, hash, blockHash string) error {
 	return tx.change(`UPDATE slots SET state = ?, tx = ?, block_hash = ?, mined_in = '', changed_at = ?
 		WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND payment_id = ? AND state IN ('open','forked')`,
 		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID)
@@ -142,7 +141,7 @@ func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
 	a, err := tx.Account(id, account)
 	if err == nil {
-		err = tx.branch(&a, base, baseHash, why)
+		err = tx.startBranch(&a, base, baseHash, why)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("branching the account %s on %s at %d: %w", account, id, base, err)
@@ -150,7 +149,7 @@ func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why 
 	return a.Branch, nil
 }
 
-func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
+func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 	if a.Branch == 0 || baseHash == "" || base == 0 {
 		return fmt.Errorf("%w: the account's blocks are not linked, or no base is given", ErrConflict)
 	}
@@ -163,7 +162,7 @@ func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
 	if decided {
 		return fmt.Errorf("%w: a final block stands there", ErrConflict)
 	}
-	if err := tx.fork(a, base, baseHash, why); err != nil {
+	if err := tx.forkSlots(a, base, baseHash, why); err != nil {
 		return err
 	}
 	a.Branch++
@@ -178,9 +177,9 @@ func (tx *Tx) branch(a *Account, base uint64, baseHash, why string) error {
 	return tx.log("account", a.Account, "branched", fmt.Sprintf("on %s, lineage %d, base %d %s: %s", a.Chain, a.Branch, base, baseHash, why))
 }
 
-// fork excludes the open slots that the new line does not contain. Those below base stay when baseHash is an attempt of a slot of their
+// forkSlots excludes the open slots that the new line does not contain. Those below base stay when baseHash is an attempt of a slot of their
 // branch or of a later one; when baseHash is none of our attempts, no open slot can be told to be on the line.
-func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
+func (tx *Tx) forkSlots(a *Account, base uint64, baseHash, why string) error {
 	onLine := int64(-1)
 	_, err := tx.get(&onLine, `SELECT lineage FROM attempts WHERE chain = ? AND account = ? AND hash = ? AND number = ?`,
 		string(a.Chain), a.Account, baseHash, base-1)
@@ -200,7 +199,7 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 			err = tx.logPayment(r.PaymentID, "slot_forked", s.name()+": "+why)
 		}
 		if err == nil {
-			err = tx.free(r.PaymentID, Queued, why)
+			err = tx.freePayment(r.PaymentID, Queued, why)
 		}
 		if err != nil {
 			return err
@@ -209,8 +208,8 @@ func (tx *Tx) fork(a *Account, base uint64, baseHash, why string) error {
 	return nil
 }
 
-// plainRow is the slot of an attempt that stands in a final block, with what decides whether there is more to it than that it is paid.
-type plainRow struct {
+// paidRow is the slot of an attempt in a final block, with what decides whether it can be settled as paid and nothing else follows.
+type paidRow struct {
 	slotRow
 	Hash    string `db:"hash"` // of the attempt
 	Kind    string `db:"kind"`
@@ -219,19 +218,20 @@ type plainRow struct {
 	Sibling bool   `db:"sibling"` // another line has an undecided slot with the number
 }
 
-// plain tells whether the slot is paid and nothing else follows: it is open, no other line has its number, and no books of a sweep are kept of it.
-func (r plainRow) plain() bool {
+// onlyPaid reports whether settling the slot has no other consequence: it is open, no other branch has an undecided slot with its number, and its payment is no
+// sweep.
+func (r paidRow) onlyPaid() bool {
 	return r.State == SlotOpen && !r.Sibling && r.Kind != AttemptCancel && r.Payment == string(Bound) && r.Purpose != string(chain.Sweep)
 }
 
-// SettlePlain settles unsettled own transactions in final blocks of a chain as SettlePaid and MarkSettled do, many at a time: from the beginning of the list
-// as far as they are plain, which is that an open slot is paid and nothing else follows from it. It answers those slots; what comes behind them
-// is the caller's to look at. ErrNotFinal as SettlePaid's.
-func (tx *Tx) SettlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+// SettlePaidPrefix settles own transactions in final blocks of a chain as SettlePaid and MarkSettled do, many at a time: from the beginning of the list up to the
+// first from which something else follows than that an open slot is paid. It returns the slots that it settled; the caller settles the next transaction itself.
+// ErrNotFinal as of SettlePaid.
+func (tx *Tx) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	for len(list) > 0 && err == nil {
 		some := list[:min(len(list), sqlstore.Group)]
 		var slots []Slot
-		slots, err = tx.settlePlain(id, some)
+		slots, err = tx.settlePaidPrefix(id, some)
 		paid, list = append(paid, slots...), list[len(slots):]
 		if len(slots) < len(some) {
 			break
@@ -243,15 +243,15 @@ func (tx *Tx) SettlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	return paid, nil
 }
 
-func (tx *Tx) settlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
-	found, err := tx.plainRows(id, list)
+func (tx *Tx) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+	found, err := tx.paidRows(id, list)
 	if err != nil {
 		return nil, err
 	}
 	runs := map[settleRun][]Slot{}
 	for _, e := range list {
 		r, ok := found[e.Tx]
-		if !ok || !e.OK || !r.plain() {
+		if !ok || !e.OK || !r.onlyPaid() {
 			break
 		}
 		s := r.slot()
@@ -273,14 +273,14 @@ func (tx *Tx) settlePlain(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	return paid, nil
 }
 
-func (tx *Tx) plainRows(id chain.ID, list []OwnTx) (map[string]plainRow, error) {
+func (tx *Tx) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) {
 	hashes := make([]string, len(list))
 	for i, e := range list {
 		hashes[i] = e.Tx
 	}
-	out := make(map[string]plainRow, len(list))
+	out := make(map[string]paidRow, len(list))
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
-		var rows []plainRow
+		var rows []paidRow
 		err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+`, a.hash, a.kind, p.purpose, p.state AS payment,
 			COALESCE((SELECT 1 FROM slots o WHERE o.chain = s.chain AND o.account = s.account AND o.number = s.number AND o.lineage + 0 <> s.lineage
 				AND o.state IN ('open','forked') LIMIT 1), 0) AS sibling
@@ -298,7 +298,7 @@ func (tx *Tx) plainRows(id chain.ID, list []OwnTx) (map[string]plainRow, error) 
 // settleRun is slots of one line of an account whose attempts stand in the same block.
 type settleRun struct {
 	blockHash, account string
-	lineage            uint64
+	branch             uint64
 }
 
 // settleRun writes that slots are paid: the slots, their payments and the own transactions, each all or none.
@@ -314,7 +314,7 @@ func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 			WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number AND a.kind <> 'cancel'
 			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.block_hash = ?))
 		WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `,
-		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.lineage)
+		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.branch)
 	if err != nil {
 		return err
 	}

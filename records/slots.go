@@ -50,9 +50,9 @@ func (s Slot) name() string {
 
 // BindSlot is BindSlots of one payment: what it waits for is the error.
 func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
-	bound, waits, err := tx.BindSlots([]uint64{paymentID}, maxUnmined)
+	bound, waiting, err := tx.BindSlots([]uint64{paymentID}, maxUnmined)
 	if err == nil && len(bound) == 0 {
-		err = waits[paymentID]
+		err = waiting[paymentID]
 	}
 	if err != nil {
 		return Slot{}, err
@@ -60,22 +60,22 @@ func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
 	return bound[0], nil
 }
 
-// BindSlots gives queued payments of one account the account's next numbers, for good and in the order given (rule R2). What must wait is left out
-// and told by payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with ErrConflict: the payment is not queued, the
+// BindSlots gives queued payments of one account the account's next numbers, for good and in the order given (rule R2). A payment that must wait gets none;
+// waiting says why, by payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with ErrConflict: the payment is not queued, the
 // account may not sign, the payment's transfer is not decided or left the line, an older line of ours may still pay it, or, with ErrHalted too, its
 // chain or its transfer's chain is halted. After any other error the transaction must not be committed.
-func (tx *Tx) BindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits map[uint64]error, err error) {
-	bound, waits, err = tx.bindSlots(payments, maxUnmined)
+func (tx *Tx) BindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+	bound, waiting, err = tx.bindSlots(payments, maxUnmined)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binding payments %v: %w", payments, err)
 	}
-	for id, why := range waits {
-		waits[id] = fmt.Errorf("binding payment %d: %w", id, why)
+	for id, why := range waiting {
+		waiting[id] = fmt.Errorf("binding payment %d: %w", id, why)
 	}
-	return bound, waits, nil
+	return bound, waiting, nil
 }
 
-func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits map[uint64]error, err error) {
+func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
 	found, err := tx.bindable(payments)
 	if err != nil || len(payments) == 0 {
 		return nil, nil, err
@@ -88,14 +88,14 @@ func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits 
 	if err != nil {
 		return nil, nil, err
 	}
-	waits = map[uint64]error{}
+	waiting = map[uint64]error{}
 	for _, p := range found {
-		why := p.waits(a)
+		why := p.checkBindable(a)
 		if why == nil && unmined+len(bound) >= maxUnmined {
 			why = ErrFull
 		}
 		if why != nil {
-			waits[p.ID] = why
+			waiting[p.ID] = why
 			continue
 		}
 		bound = append(bound, Slot{
@@ -103,7 +103,7 @@ func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waits 
 			CreatedAt: tx.now, ChangedAt: tx.now,
 		})
 	}
-	return bound, waits, tx.bind(a, bound)
+	return bound, waiting, tx.bind(a, bound)
 }
 
 // bind takes the numbers of an account's new slots and stores them.
@@ -179,8 +179,8 @@ func (tx *Tx) bindable(payments []uint64) ([]bindRow, error) {
 	return out, err
 }
 
-// waits is the last gate before money may leave: why the payment cannot be bound now.
-func (p bindRow) waits(a Account) error {
+// checkBindable returns why the payment cannot be bound now. It is the last check before money may leave.
+func (p bindRow) checkBindable(a Account) error {
 	transfer := uint64(p.TransferID.Int64)
 	switch {
 	case p.State != Queued:
@@ -270,7 +270,7 @@ func (tx *Tx) openWith(which string, id chain.ID, account string) ([]OpenSlot, e
 	out := make([]OpenSlot, len(slots))
 	for i, r := range slots {
 		out[i] = OpenSlot{
-			Slot: r.slot(), KeyPath: a.KeyPath, Payment: payments[r.PaymentID], Attempts: attempts[place{r.Branch, r.Number}], Mined: r.MinedIn != "",
+			Slot: r.slot(), KeyPath: a.KeyPath, Payment: payments[r.PaymentID], Attempts: attempts[branchNumber{r.Branch, r.Number}], Mined: r.MinedIn != "",
 		}
 	}
 	return out, tx.link(out)
@@ -281,8 +281,8 @@ func qualified(table, columns string) string {
 	return table + "." + strings.Join(strings.Split(columns, ", "), ", "+table+".")
 }
 
-// place is a slot of one account.
-type place struct{ lineage, number uint64 }
+// branchNumber identifies a slot of one account.
+type branchNumber struct{ branch, number uint64 }
 
 func (tx *Tx) paymentsOfSlots(which string, id chain.ID, account string) (map[uint64]Payment, error) {
 	var rows []paymentRow
@@ -295,7 +295,7 @@ func (tx *Tx) paymentsOfSlots(which string, id chain.ID, account string) (map[ui
 	return out, err
 }
 
-func (tx *Tx) attemptsOfSlots(which string, id chain.ID, account string) (map[place][]Attempt, error) {
+func (tx *Tx) attemptsOfSlots(which string, id chain.ID, account string) (map[branchNumber][]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT `+qualified("a", attemptColumns)+` FROM slots s CROSS JOIN attempts a WHERE `+which+`
 		AND a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number ORDER BY a.lineage, a.number, a.seq`,
@@ -303,13 +303,13 @@ func (tx *Tx) attemptsOfSlots(which string, id chain.ID, account string) (map[pl
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[place][]Attempt, len(rows))
+	out := make(map[branchNumber][]Attempt, len(rows))
 	for _, r := range rows {
 		a, err := r.attempt()
 		if err != nil {
 			return nil, err
 		}
-		at := place{r.Branch, r.Number}
+		at := branchNumber{r.Branch, r.Number}
 		out[at] = append(out[at], a)
 	}
 	return out, nil
@@ -355,8 +355,8 @@ func (tx *Tx) prev(s Slot) (hash string, err error) {
 	return hash, err
 }
 
-// unmine takes the marks of a block that has left the line back.
-func (tx *Tx) unmine(id chain.ID, blockHash string) error {
+// unmarkMined takes the marks of a block that has left the line back.
+func (tx *Tx) unmarkMined(id chain.ID, blockHash string) error {
 	_, err := tx.exec(`UPDATE slots SET mined_in = '' WHERE chain = ? AND mined_in = ? AND mined_in <> '' AND state = 'open'`, string(id), blockHash)
 	return err
 }

@@ -47,7 +47,7 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	return out, nil
 }
 
-// Unjudged answers the accounts to which a deposit came whose credit, from an account of a chain, is queued: the signer may not have been asked for leave yet.
+// Unjudged returns the deposit addresses with deposits whose credit is queued at an account of a chain: the signer may not have given its verdict on them yet.
 func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 	var list []string
 	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
@@ -55,8 +55,8 @@ func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 	return list, sqlstore.Doing(err, "looking for deposits that nobody has judged")
 }
 
-// taken tells whether a transfer of this state has come for good.
-func taken(s TransferState) bool { return s == Final || s == Refused }
+// hasCome reports whether a transfer in this state is final on its chain.
+func hasCome(s TransferState) bool { return s == Final || s == Refused }
 
 // bookDeposit adds a transfer that was decided to what came to its address, if that is a user's own, or takes it back. Tokens that somebody sent
 // to the gas account are swept like those of a user's address; its coins stay.

@@ -43,7 +43,7 @@ const transferColumns = `id, network, direction, chain, ref, tx, sender, account
 	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident`
 
 func (r transferRow) transfer() (Transfer, error) {
-	t := r.plain()
+	t := r.withoutJSON()
 	if err := json.Unmarshal([]byte(r.Memo), &t.Memo); err != nil {
 		return t, fmt.Errorf("the memo of transfer %d: %w", r.ID, err)
 	}
@@ -51,8 +51,8 @@ func (r transferRow) transfer() (Transfer, error) {
 	return t, sqlstore.Doing(err, "the policy of transfer %d", r.ID)
 }
 
-// plain is the transfer without what its columns hold as JSON.
-func (r transferRow) plain() Transfer {
+// withoutJSON is the transfer without what its columns hold as JSON.
+func (r transferRow) withoutJSON() Transfer {
 	return Transfer{
 		ID: r.ID, Network: r.Network, Direction: Direction(r.Direction), Chain: chain.ID(r.Chain),
 		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
@@ -104,7 +104,7 @@ func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
 	for i, r := range rows {
 		// Neighbours mostly share their policy and have no memo: what was read once is not read again.
 		if i > 0 && r.Policy == rows[i-1].Policy && r.Memo == rows[i-1].Memo && out[i-1].Memo.Raw == nil {
-			out[i] = r.plain()
+			out[i] = r.withoutJSON()
 			out[i].Policy, out[i].Memo = out[i-1].Policy, out[i-1].Memo
 			continue
 		}
@@ -136,7 +136,7 @@ func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
 		return t, false, err
 	}
 	if !found || known.State == string(Orphaned) {
-		by, err := tx.late(fresh)
+		by, err := tx.bookLateCoin(fresh)
 		switch {
 		case err != nil:
 			return t, false, err
@@ -302,8 +302,8 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 		}
 	}
 	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(reason), tx.millis(), id, string(from))
-	if err == nil && taken(from) != taken(to) {
-		err = tx.bookDeposit(id, taken(to))
+	if err == nil && hasCome(from) != hasCome(to) {
+		err = tx.bookDeposit(id, hasCome(to))
 	}
 	if err != nil {
 		return err

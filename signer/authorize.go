@@ -14,11 +14,11 @@ import (
 // maxText bounds each text of a claim. The longest are gateway comments' addresses.
 const maxText = 512
 
-// maxApprovals bounds what comes with one claim.
+// maxApprovals bounds how many approvals may come with one claim.
 const maxApprovals = 16
 
-// Check is a rule that claims must pass before they are authorized. It answers one verdict for each claim, in order, of payments on one ledger. What
-// is authorized already is not asked about again. An error fails the whole group, which is asked again.
+// Check is a rule that claims must pass before they are authorized. It returns one verdict for each claim, in order, of payments on one ledger. Claims that are
+// authorized already are not checked again. An error fails the whole group, and the caller asks for all of it again.
 type Check interface {
 	Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error)
 }
@@ -38,24 +38,24 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	for i, c := range claims {
 		g.verdicts[i] = wellFormed(c)
 	}
-	if err := g.stand(ctx, s.guard.States); err != nil {
+	if err := g.askGuard(ctx, s.guard.States); err != nil {
 		return nil, err
 	}
 	for _, check := range s.checks {
-		if err := g.pass(ctx, check); err != nil {
+		if err := g.runCheck(ctx, check); err != nil {
 			return nil, err
 		}
 	}
 	asked, claims := g.open(true)
-	if err := g.stand(ctx, s.guard.Authorize); err != nil {
+	if err := g.askGuard(ctx, s.guard.Authorize); err != nil {
 		return nil, err
 	}
-	s.tell(id, g, asked, claims)
+	s.reportAuthorized(id, g, asked, claims)
 	return g.verdicts, nil
 }
 
-// tell names what was checked and authorized just now.
-func (s *Signer) tell(id chain.ID, g claimGroup, at []int, checked []chain.Claim) {
+// reportAuthorized passes the claims that were checked and authorized just now to Parts.Authorized.
+func (s *Signer) reportAuthorized(id chain.ID, g claimGroup, at []int, checked []chain.Claim) {
 	if s.authorized == nil {
 		return
 	}
@@ -112,7 +112,7 @@ type claimGroup struct {
 	checked  map[int]bool // open claims that were authorized before, under another number
 }
 
-// open are the places of the claims without a verdict, or of those that were never checked.
+// open returns the claims without a verdict and their indexes; unchecked leaves out those that were authorized before.
 func (g *claimGroup) open(unchecked bool) (at []int, claims []chain.Claim) {
 	for i, v := range g.verdicts {
 		if v.State == "" && !(unchecked && g.checked[i]) {
@@ -122,8 +122,8 @@ func (g *claimGroup) open(unchecked bool) (at []int, claims []chain.Claim) {
 	return at, claims
 }
 
-// pass puts the open claims to a check. What passes stays open for the next.
-func (g *claimGroup) pass(ctx context.Context, check Check) error {
+// runCheck has a check judge the open claims. A claim that passes stays open for the next check.
+func (g *claimGroup) runCheck(ctx context.Context, check Check) error {
 	at, claims := g.open(true)
 	if len(at) == 0 {
 		return nil
@@ -143,8 +143,8 @@ func (g *claimGroup) pass(ctx context.Context, check Check) error {
 	return nil
 }
 
-// stand puts the open claims to the sign-guard. What it does not know stays open.
-func (g *claimGroup) stand(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.State, error)) error {
+// askGuard asks the sign-guard about the open claims. A claim that it does not know stays open.
+func (g *claimGroup) askGuard(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.State, error)) error {
 	at, claims := g.open(false)
 	if len(at) == 0 {
 		return nil
@@ -180,7 +180,7 @@ func verdictOf(s signguard.State) chain.Verdict {
 func (g *claimGroup) authorization(c chain.Claim) signguard.Authorization {
 	p := c.Payment
 	return signguard.Authorization{
-		Key: c.Key(g.id), Digest: Digest(p), Chain: g.id, Account: c.Account, PaymentID: p.ID,
+		Key: c.Key(g.id), Digest: Fingerprint(p), Chain: g.id, Account: c.Account, PaymentID: p.ID,
 		Network: c.Cause.Network, Token: c.Cause.Token, User: c.Cause.User, Payee: p.To, Asset: p.Asset, Amount: p.Amount, At: g.now, Evidence: g.evidence,
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // verdicts are the states that claims of one ledger get.
-func (w *world) verdicts(claims ...chain.Claim) (states []chain.VerdictState) {
+func (w *env) verdicts(claims ...chain.Claim) (states []chain.VerdictState) {
 	w.t.Helper()
 	list, err := w.Authorize(w.t.Context(), "eth", claims...)
 	require.NoError(w.t, err)

@@ -14,24 +14,26 @@ import (
 	"gatewayd/vite/core"
 )
 
-// telling are keys that tell their addresses.
-type telling struct{ *world }
+// testKeys are keys that tell their addresses.
+type testKeys struct{ *env }
 
-func (k telling) Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error) {
-	return k.world.Sign(ctx, path, digest)
+func (k testKeys) Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error) {
+	return k.env.Sign(ctx, path, digest)
 }
-func (k telling) Account(_ chain.ID, path string) (string, error) { return k.eth.Address(path), nil }
-func (telling) Deposit(_ chain.ID, index uint32) (string, error) {
+func (k testKeys) Account(_ chain.ID, path string) (string, error) { return k.eth.Address(path), nil }
+func (testKeys) Deposit(_ chain.ID, index uint32) (string, error) {
 	return fmt.Sprint("deposit ", index), nil
 }
-func (telling) DepositKey(chain.ID) (key signer.DepositKey, err error) { return key, signer.ErrRefused }
-func (telling) Agent(string) (a core.Address, err error)               { return a, signer.ErrRefused }
+func (testKeys) DepositKey(chain.ID) (key signer.DepositKey, err error) {
+	return key, signer.ErrRefused
+}
+func (testKeys) Agent(string) (a core.Address, err error) { return a, signer.ErrRefused }
 
 // TestAddressesAreOurs: only an address of a key of ours is given out, to one user; a label counts from the block at which it was given.
 func TestAddressesAreOurs(t *testing.T) {
 	w := seeing(t)
 	w.Signer = signer.New(signer.Parts{
-		Keys: telling{w}, Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth},
+		Keys: testKeys{w}, Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth},
 	})
 	b := signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: w.eth.Address("deposit 1"), User: "alice", Since: 99}
 	other := b

@@ -17,9 +17,9 @@ type Ledger interface {
 	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
 }
 
-// Decide looks at a final block that the daemon names, and notes what it shows of the signatures at the numbers that it uses up: what was paid is spent
-// for good, what failed or was overtaken is void. A signer without nodes of its own takes the daemon's word instead, by Free and Release.
-func (s *Signer) Decide(ctx context.Context, id chain.ID, height uint64) error {
+// ReadOutcomes reads a final block that the daemon names, and stores what became of the signatures at the numbers which it uses up: what was paid is spent for
+// good, what failed or was overtaken is void. A signer without nodes of its own takes the daemon's word instead, by Free and Release.
+func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error {
 	l, ok := s.ledgers[id]
 	if !ok {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"gatewayd/signer"
 )
 
-// seeing is a world whose signer reads the ledgers itself.
-func seeing(t *testing.T) *world {
+// seeing is an env whose signer reads the ledgers itself.
+func seeing(t *testing.T) *env {
 	t.Helper()
 	w := setup(t)
 	w.eth.Own(w.eth.Address("hot"))
@@ -25,7 +25,7 @@ func seeing(t *testing.T) *world {
 }
 
 // send signs an order, sends it and mines, and answers the height of its block.
-func (w *world) send(c *chaintest.Chain, o chain.Order) uint64 {
+func (w *env) send(c *chaintest.Chain, o chain.Order) uint64 {
 	w.t.Helper()
 	w.claim(c.ID(), o)
 	signed, err := w.Signer.Sign(w.t.Context(), c.ID(), o)
@@ -47,9 +47,9 @@ func TestOnlyFinalBlocksFree(t *testing.T) {
 	renumbered := claimOf(first)
 	renumbered.Payment.ID = 9
 	require.Equal(t, states(chain.LaterClaim, chain.LaterClaim), w.verdicts(claimOf(first), renumbered), "signed, and not decided")
-	require.ErrorIs(t, w.Decide(t.Context(), "eth", height+1), chain.ErrNotNow)
+	require.ErrorIs(t, w.ReadOutcomes(t.Context(), "eth", height+1), chain.ErrNotNow)
 
-	require.NoError(t, w.Decide(t.Context(), "eth", height))
+	require.NoError(t, w.ReadOutcomes(t.Context(), "eth", height))
 	require.NoError(t, w.Free(t.Context(), 1), "it frees the number, and not the cause")
 	require.Equal(t, states(chain.RefusedClaim, chain.RefusedClaim), w.verdicts(claimOf(first), renumbered))
 	refund := claimOf(first)
@@ -65,7 +65,7 @@ func TestNumbersComeAgainWhenDecided(t *testing.T) {
 	other := claimOf(w.order(w.eth, 1, "", w.pay(1, "other payee", 5)))
 	other.Cause.Ref = "transfer 2"
 	require.Equal(t, states(chain.LaterClaim), w.verdicts(other), "the number is the first one's as long as it is not decided")
-	require.NoError(t, w.Decide(t.Context(), "eth", height))
+	require.NoError(t, w.ReadOutcomes(t.Context(), "eth", height))
 	require.Equal(t, states(chain.Authorized), w.verdicts(other))
 	_, err := w.Signer.Sign(t.Context(), "eth", w.order(w.eth, 1, "", other.Payment))
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestMarksTellPaymentsApart(t *testing.T) {
 		w.eth.Mine(1)
 		height, _, ok := w.eth.Find(signed[0].Hash)
 		require.True(t, ok)
-		require.NoError(t, w.Decide(t.Context(), "eth", height))
+		require.NoError(t, w.ReadOutcomes(t.Context(), "eth", height))
 		require.Equal(t, states(chain.RefusedClaim), w.verdicts(first), "it is paid")
 		require.Equal(t, states(chain.Authorized), w.verdicts(again))
 		again.Payment.To = w.eth.Address("deposit address")
@@ -107,7 +107,7 @@ func TestVoidByAFinalBlock(t *testing.T) {
 	payee := w.eth.Address("payee")
 	w.eth.RejectUnseen(payee, true)
 	failed := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
-	require.NoError(t, w.Decide(t.Context(), "eth", w.send(w.eth, failed)))
+	require.NoError(t, w.ReadOutcomes(t.Context(), "eth", w.send(w.eth, failed)))
 	require.NoError(t, w.Free(t.Context(), 1))
 	refund := claimOf(failed)
 	refund.Payment.ID, refund.Payment.Purpose, refund.Payment.To = 2, chain.Refund, w.eth.Address("sender")
@@ -117,7 +117,7 @@ func TestVoidByAFinalBlock(t *testing.T) {
 	_, err := w.sign(lost)
 	require.NoError(t, err)
 	cancel := w.order(w.eth, 1, "", chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: w.eth.Address("hot")})
-	require.NoError(t, w.Decide(t.Context(), "eth", w.send(w.eth, cancel)))
+	require.NoError(t, w.ReadOutcomes(t.Context(), "eth", w.send(w.eth, cancel)))
 	require.NoError(t, w.Free(t.Context(), 3))
 	require.Equal(t, states(chain.Authorized), w.verdicts(claimOf(lost)))
 }
@@ -141,7 +141,7 @@ func TestNoOtherLineHasIt(t *testing.T) {
 
 	other := pay(2, 2, tip.Next, tip.Hash) // the new line's first block takes the place
 	height := w.send(w.vite, other)
-	require.NoError(t, w.Decide(t.Context(), "vite", height))
+	require.NoError(t, w.ReadOutcomes(t.Context(), "vite", height))
 	tip, err = w.vite.AccountHead(t.Context(), w.vite.Address("hot"))
 	require.NoError(t, err)
 	again := pay(1, 2, tip.Next, tip.Hash)

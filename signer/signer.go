@@ -99,7 +99,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	}
 	wanted := make([]signguard.Signature, len(orders))
 	for i, o := range orders {
-		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Digest(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
+		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Fingerprint(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
 		wanted[i].Receive, wanted[i].Evidence = o.Payment.Purpose == chain.Receive, s.ledgers != nil
 	}
 	if err := s.mayCancel(ctx, id, orders); err != nil {
@@ -147,7 +147,8 @@ func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, o
 	return wanted[:passed], fmt.Errorf("%w: %s", chain.ErrNotNow, why), nil
 }
 
-// mayCancel refuses cancellations at numbers at and above which nothing was ever signed: each costs a fee. A signer that believes the daemon signs them.
+// mayCancel refuses to cancel a number at and above which the signer has signed nothing, because each cancellation costs a fee. A signer without nodes of its
+// own believes the daemon and refuses none.
 func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) error {
 	for _, o := range orders {
 		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel {
@@ -184,12 +185,12 @@ func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, dig
 	return rules.Seal(o, public, signature)
 }
 
-// Digest is what the sign-guard remembers of a slot: everything that decides who gets what.
-func Digest(p chain.Payment) string {
+// Fingerprint is the text by which the sign-guard tells payments at a slot apart: everything that decides who gets what. It is not what is signed.
+func Fingerprint(p chain.Payment) string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
 }
 
-// Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by Decide.
+// Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by ReadOutcomes.
 func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
 	if s.ledgers == nil {
 		return s.guard.Free(ctx, paymentID)
@@ -206,7 +207,7 @@ func (s *Signer) Next(ctx context.Context, id chain.ID, account string) (branch,
 	return s.guard.Next(ctx, id, account)
 }
 
-// Release tells the sign-guard that final blocks have used up an account's numbers below next. A signer with nodes of its own knows by Decide.
+// Release tells the sign-guard that final blocks have used up an account's numbers below next. A signer with nodes of its own knows by ReadOutcomes.
 func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	if s.ledgers != nil {
 		return nil

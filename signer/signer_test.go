@@ -16,7 +16,7 @@ import (
 
 func TestDigestTellsOrdersApart(t *testing.T) {
 	first := chain.Payment{Purpose: chain.Credit, Asset: "a", To: "b", Amount: chain.NewAmount(1), Label: "c", Source: "d"}
-	seen := map[string]bool{signer.Digest(first): true}
+	seen := map[string]bool{signer.Fingerprint(first): true}
 	for _, change := range []func(*chain.Payment){
 		func(p *chain.Payment) { p.Purpose = chain.Refund },
 		func(p *chain.Payment) { p.Asset = "x" },
@@ -27,13 +27,13 @@ func TestDigestTellsOrdersApart(t *testing.T) {
 	} {
 		other := first
 		change(&other)
-		require.False(t, seen[signer.Digest(other)], "%+v", other)
-		seen[signer.Digest(other)] = true
+		require.False(t, seen[signer.Fingerprint(other)], "%+v", other)
+		seen[signer.Fingerprint(other)] = true
 	}
 }
 
-// world is a signer with a real sign-guard for two ledgers in memory.
-type world struct {
+// env is a signer with a real sign-guard for two ledgers in memory.
+type env struct {
 	*signer.Signer
 	t         *testing.T
 	guard     *signguard.Guard
@@ -42,14 +42,14 @@ type world struct {
 }
 
 // Sign counts.
-func (w *world) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
+func (w *env) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
 	w.signed++
 	return nil, nil, nil
 }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *env {
 	t.Helper()
-	w := &world{t: t, eth: chaintest.New(chaintest.Config{ID: "eth"}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true})}
+	w := &env{t: t, eth: chaintest.New(chaintest.Config{ID: "eth"}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true})}
 	var err error
 	w.guard, err = signguard.Open(filepath.Join(t.TempDir(), "guard.db"))
 	require.NoError(t, err)
@@ -62,12 +62,12 @@ func setup(t *testing.T) *world {
 }
 
 // pay is payment id of an amount to somebody.
-func (w *world) pay(id uint64, to string, amount uint64) chain.Payment {
+func (w *env) pay(id uint64, to string, amount uint64) chain.Payment {
 	return chain.Payment{ID: id, Purpose: chain.Credit, Asset: chain.Native, To: w.eth.Address(to), Amount: chain.NewAmount(amount)}
 }
 
 // order is a payment as the adapter of a ledger prepares it.
-func (w *world) order(c *chaintest.Chain, number uint64, prev string, pay chain.Payment) chain.Order {
+func (w *env) order(c *chaintest.Chain, number uint64, prev string, pay chain.Payment) chain.Order {
 	w.t.Helper()
 	slot := chain.Slot{Account: c.Address("hot"), Key: "hot", Nonce: number, Prev: prev}
 	if prev != "" {
@@ -79,13 +79,13 @@ func (w *world) order(c *chaintest.Chain, number uint64, prev string, pay chain.
 }
 
 // sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them signed.
-func (w *world) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
+func (w *env) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
 	w.t.Helper()
 	w.claim("eth", orders...)
 	return w.Signer.Sign(w.t.Context(), "eth", orders...)
 }
 
-func (w *world) claim(id chain.ID, orders ...chain.Order) {
+func (w *env) claim(id chain.ID, orders ...chain.Order) {
 	w.t.Helper()
 	var claims []chain.Claim
 	for _, o := range orders {

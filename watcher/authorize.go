@@ -19,39 +19,39 @@ const askHeldEvery = time.Minute
 // errLater is why a payment waits that nobody can authorize or refuse yet.
 var errLater = errors.New("the signer cannot tell yet")
 
-// authorized asks the signer for leave before anything is bound, so that what it holds keeps nobody's line. It sets aside what has none, and answers
-// the rest in the same order.
+// authorized asks the signer to authorize payments before they are bound, so that a payment it holds does not block those behind it. It defers what the
+// signer does not authorize and returns the rest in the same order.
 func (p *payer) authorized(ctx context.Context, a records.Account, cur records.Cursor, chosen []records.Payment) ([]records.Payment, error) {
 	verdicts, err := p.claim(ctx, p.id, chosen)
 	if err != nil || len(chosen) == 0 {
 		return nil, err
 	}
 	var list []records.Payment
-	var later []aside
-	var stopped []judged
-	var stranding []records.Payment
+	var deferrals []deferral
+	var stopped []judgement
+	var sweepsToRetired []records.Payment
 	for i, v := range verdicts {
 		switch v.State {
 		case chain.Authorized:
 			list = append(list, chosen[i])
 		case chain.LaterClaim:
-			strands, err := p.strands(ctx, chosen[i])
+			toRetired, err := p.goesToRetired(ctx, chosen[i])
 			if err != nil {
 				return nil, err
 			}
-			if strands {
-				stranding = append(stranding, chosen[i])
+			if toRetired {
+				sweepsToRetired = append(sweepsToRetired, chosen[i])
 				continue
 			}
-			later = append(later, aside{chosen[i], fmt.Errorf("%w: %s", errLater, v.Text)})
+			deferrals = append(deferrals, deferral{chosen[i], fmt.Errorf("%w: %s", errLater, v.Text)})
 		default:
-			stopped = append(stopped, judged{chosen[i], v})
+			stopped = append(stopped, judgement{chosen[i], v})
 		}
 	}
-	return list, errors.Join(p.setAside(ctx, a, cur, later), p.judge(ctx, stopped), p.recall(ctx, stranding))
+	return list, errors.Join(p.deferAll(ctx, a, cur, deferrals), p.applyVerdicts(ctx, stopped), p.voidSweeps(ctx, sweepsToRetired))
 }
 
-// claim puts payments of one chain to the signer and answers its verdicts, in order. What pays nobody needs no leave.
+// claim asks the signer about payments of one chain and returns its verdicts in the same order. Receives pay nobody and need no authorization.
 func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment) ([]chain.Verdict, error) {
 	verdicts := make([]chain.Verdict, len(list))
 	var at []int
@@ -98,7 +98,7 @@ func idsOf(list []records.Payment) []uint64 {
 
 // ClaimOf names a payment and the transfer that it answers, if any.
 func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
-	c := chain.Claim{Account: q.Account, Payment: order(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token, Mark: q.Mark}}
+	c := chain.Claim{Account: q.Account, Payment: chainPayment(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token, Mark: q.Mark}}
 	if q.TransferID != 0 {
 		c.Cause.User, c.Cause.Chain, c.Cause.Height, c.Cause.Ref = t.Owner, t.Chain, t.Height, t.Ref
 		c.Cause.Sender = t.From
@@ -106,14 +106,14 @@ func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
 	return c
 }
 
-// judged is a payment with the signer's verdict.
-type judged struct {
+// judgement is a payment and the signer's verdict on it.
+type judgement struct {
 	payment records.Payment
 	verdict chain.Verdict
 }
 
-// judge moves payments to the states of their verdicts, each with its reason and its line in the history.
-func (w *Watcher) judge(ctx context.Context, list []judged) error {
+// applyVerdicts moves payments to the states of their verdicts and stores the reasons, also in the history.
+func (w *Watcher) applyVerdicts(ctx context.Context, list []judgement) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (w *Watcher) judge(ctx context.Context, list []judged) error {
 }
 
 // apply changes nothing for a payment that is held for the same reason.
-func (j judged) apply(tx *records.Tx) error {
+func (j judgement) apply(tx *records.Tx) error {
 	q, v := j.payment, j.verdict
 	switch {
 	case v.State == chain.Authorized && q.State == records.HeldPayment:
@@ -198,14 +198,14 @@ func (w *Watcher) askAgain(ctx context.Context, id chain.ID, list []records.Paym
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	changed := make([]judged, 0, len(list))
+	changed := make([]judgement, 0, len(list))
 	for i, q := range list {
 		if v := verdicts[i]; v.State == chain.Authorized || v.State != chain.LaterClaim && v.Reason != q.Reason {
-			changed = append(changed, judged{q, v})
+			changed = append(changed, judgement{q, v})
 		}
 	}
 	if len(changed) > 0 {
 		defer w.wake()
 	}
-	return w.judge(ctx, changed)
+	return w.applyVerdicts(ctx, changed)
 }

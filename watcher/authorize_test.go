@@ -14,11 +14,11 @@ import (
 	"gatewayd/signer"
 )
 
-// judgeOf is a check of the signer that gives everything that is paid to an account one verdict.
-type judgeOf map[string]chain.Verdict
+// claimVerdicts is a check of the signer that gives everything that is paid to an account one verdict.
+type claimVerdicts map[string]chain.Verdict
 
 // Check passes the rest.
-func (j judgeOf) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+func (j claimVerdicts) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	list := make([]chain.Verdict, len(claims))
 	for i, c := range claims {
 		list[i] = chain.Verdict{State: chain.Authorized}
@@ -47,8 +47,8 @@ func (s *countedSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.O
 	return s.orderSigner.Sign(ctx, id, orders...)
 }
 
-// judged restarts the rig with a check in its signer.
-func (r *rig) judged(j judgeOf) *countedSigner {
+// restartWithCheck restarts the rig with a signer that has one check.
+func (r *rig) restartWithCheck(j claimVerdicts) *countedSigner {
 	s := &countedSigner{orderSigner: signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{j}})}
 	r.parts.Signer = s
 	r.restart()
@@ -59,12 +59,12 @@ func (r *rig) judged(j judgeOf) *countedSigner {
 func TestHeldPaymentsBlockNobody(t *testing.T) {
 	r := setup(t)
 	listed, odd, early := r.eth.Address("listed"), r.eth.Address("odd"), r.eth.Address("early")
-	verdicts := judgeOf{
+	verdicts := claimVerdicts{
 		listed: {State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "it is on the list"},
 		odd:    {State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: "its transfer names another payee"},
 		early:  {State: chain.LaterClaim, Text: "the nodes do not show it yet"},
 	}
-	r.judged(verdicts)
+	r.restartWithCheck(verdicts)
 	owner, _ := r.user()
 	held, refused, later := r.withdraw(owner, listed, 1000), r.withdraw(owner, odd, 1000), r.withdraw(owner, early, 1000)
 	paid := r.withdraw(owner, r.eth.Address("payee"), 1000)
@@ -95,8 +95,8 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 func TestOperatorsHold(t *testing.T) {
 	r := setup(t)
 	payee := r.eth.Address("payee")
-	verdicts := judgeOf{payee: {State: chain.HeldClaim, Reason: chain.ReasonApproval, Text: "it wants approval"}}
-	r.judged(verdicts)
+	verdicts := claimVerdicts{payee: {State: chain.HeldClaim, Reason: chain.ReasonApproval, Text: "it wants approval"}}
+	r.restartWithCheck(verdicts)
 	owner, _ := r.user()
 	hash := r.withdraw(owner, payee, 1000)
 	r.rest()
@@ -128,7 +128,7 @@ func TestOperatorsHold(t *testing.T) {
 // TestGroupsAreAuthorizedAtOnce: what is bound together costs one question before it, and one signature's commit after.
 func TestGroupsAreAuthorizedAtOnce(t *testing.T) {
 	r := setup(t)
-	s := r.judged(judgeOf{})
+	s := r.restartWithCheck(claimVerdicts{})
 	owner, _ := r.user()
 	for i := range 10 {
 		r.withdraw(owner, r.eth.Address(fmt.Sprint("payee ", i)), 1000)
@@ -147,8 +147,8 @@ func TestBoundBeforeAuthorizations(t *testing.T) {
 	r := setup(t)
 	late := r.eth.Address("late")
 	owner, _ := r.user()
-	verdicts := judgeOf{}
-	s := r.judged(verdicts)
+	verdicts := claimVerdicts{}
+	s := r.restartWithCheck(verdicts)
 	r.parts.Signer = allows{s}
 	r.restart()
 	first, second := r.withdraw(owner, r.eth.Address("payee"), 1000), r.withdraw(owner, late, 1000)

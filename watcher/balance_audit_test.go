@@ -32,12 +32,12 @@ func newCoinRig(t *testing.T) *coinRig {
 	r := &coinRig{rig: sweepRig(t)}
 	r.vite.Deposit(r.vite.Address("treasury"), r.net.Gateway, "tti_native", units(1_000_000), chain.Memo{Type: -1})
 	r.rest()
-	r.again()
+	r.restartDaemon()
 	return r
 }
 
-// again begins a new life of the daemon.
-func (r *coinRig) again() {
+// restartDaemon restarts the daemon with a new auditor.
+func (r *coinRig) restartDaemon() {
 	r.restart()
 	r.auditor = r.w.balanceAuditor("eth")
 	r.audit()
@@ -48,8 +48,8 @@ func (r *coinRig) audit() {
 	require.NoError(r.t, r.auditor.Round(r.t.Context()))
 }
 
-// hour lets an audit period pass.
-func (r *coinRig) hour() { r.now = r.now.Add(time.Hour) }
+// passHour lets an audit period pass.
+func (r *coinRig) passHour() { r.now = r.now.Add(time.Hour) }
 
 // settle lets blocks pass, with the auditor looking at each.
 func (r *coinRig) settle(blocks int) {
@@ -105,7 +105,7 @@ func TestHiddenCoinIsCredited(t *testing.T) {
 	height := r.head()
 	r.settle(finality)
 	require.Empty(t, r.findings(), "only once in a period")
-	r.hour()
+	r.passHour()
 	r.settle(1)
 	require.Len(t, r.findings(), 1)
 	require.Empty(t, r.found(), "one audit is not enough")
@@ -120,7 +120,7 @@ func TestHiddenCoinIsCredited(t *testing.T) {
 	r.settle(3*finality + 6)
 	r.requireHolding(r.vite, owner, "tti_native", 3000)
 	for range 5 {
-		r.hour()
+		r.passHour()
 		r.settle(2)
 	}
 	require.Len(t, r.found(), 1, "once")
@@ -129,7 +129,7 @@ func TestHiddenCoinIsCredited(t *testing.T) {
 	r.sweep()
 	r.settle(3*finality + 6)
 	require.True(t, r.eth.Holding(address, chain.Native).Less(units(sweepCost)), "it is swept like any deposit")
-	r.hour()
+	r.passHour()
 	r.settle(2)
 	require.Empty(t, r.findings())
 	r.requireSound()
@@ -157,7 +157,7 @@ func TestHiddenCoinOutcomes(t *testing.T) {
 			r.settle(finality + 2)
 			r.eth.Hide(c.to(r, address), units(c.amount))
 			r.settle(finality + 1)
-			r.hour()
+			r.passHour()
 			r.settle(3*finality + 8)
 			found := r.found()
 			require.Len(t, found, 1)
@@ -188,7 +188,7 @@ func TestSeveralHiddenCoins(t *testing.T) {
 		}
 	}
 	r.settle(finality)
-	r.hour()
+	r.passHour()
 	r.settle(2)
 	var got []uint64
 	for _, f := range r.found() {
@@ -214,7 +214,7 @@ func TestHundredHiddenCoins(t *testing.T) {
 		owners[owner] = uint64(1000 + i)
 	}
 	r.settle(finality + 2)
-	r.hour()
+	r.passHour()
 	r.settle(2)
 	require.Len(t, r.found(), 100)
 	r.rest()
@@ -236,7 +236,7 @@ func TestCoinFromBeforeTheAddressIsNobodys(t *testing.T) {
 	r.settle(1)
 	r.eth.Hide(address, units(900))
 	r.settle(2*finality + 2)
-	r.hour()
+	r.passHour()
 	r.settle(3*finality + 8)
 	found := r.found()
 	require.Len(t, found, 2)
@@ -279,7 +279,7 @@ func TestPrunedNodesPlaceCoinLater(t *testing.T) {
 	r.eth.KeepBalances(finality + 4)
 	r.eth.Hide(address, units(900))
 	r.settle(30)
-	r.hour()
+	r.passHour()
 	r.settle(3*finality + 8)
 	found := r.found()
 	require.Len(t, found, 1)
@@ -295,7 +295,7 @@ func TestShortageClosesTheChannels(t *testing.T) {
 	r.settle(2)
 	r.eth.Take(r.net.Hot, units(12))
 	r.settle(finality + 1)
-	r.hour()
+	r.passHour()
 	r.settle(1)
 	require.Equal(t, control.ChannelOpen, r.channel(records.Deposit).State(), "one block is not enough")
 	r.settle(1)
@@ -304,7 +304,7 @@ func TestShortageClosesTheChannels(t *testing.T) {
 		require.Equal(t, control.ChannelMaintain, c.State())
 		require.Contains(t, c.Why, r.net.Hot+" on eth holds 0.12 COIN less than the books say")
 	}
-	r.again()
+	r.restartDaemon()
 	r.settle(2)
 	require.Equal(t, control.ChannelMaintain, r.channel(records.Deposit).State(), "also after a restart")
 	r.update(func(tx *records.Tx) error {
@@ -329,14 +329,14 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	r.settle(1)
 	height := r.head()
 	r.settle(finality + 1)
-	r.hour()
+	r.passHour()
 	r.settle(3*finality + 8)
 	r.requireHolding(r.vite, owner, "tti_native", 3000)
 	b, err := r.eth.Block(t.Context(), height)
 	require.NoError(t, err)
 	traced := func(ref string, amount uint64) {
 		r.update(func(tx *records.Tx) error {
-			return r.w.followers["eth"].see(tx, chain.Transfer{
+			return r.w.followers["eth"].storeTransfer(tx, chain.Transfer{
 				Ref: ref, Tx: "0xforwarded", From: r.eth.Address("contract"), To: address, Asset: chain.Native, Amount: units(amount), Memo: chain.Memo{Type: -1},
 			}, b)
 		})
@@ -353,7 +353,7 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 		require.ErrorContains(t, err, "was credited before")
 	}
 	traced("0xforwarded:call:0", 3000)
-	r.hour()
+	r.passHour()
 	r.settle(3)
 	require.Empty(t, r.findings())
 	require.Len(t, r.found(), 1)
@@ -369,18 +369,18 @@ func TestTraceBeforeTheSecondAudit(t *testing.T) {
 	r.settle(1)
 	height := r.head()
 	r.settle(finality)
-	r.hour()
+	r.passHour()
 	r.settle(1)
 	require.Len(t, r.findings(), 1)
 	b, err := r.eth.Block(t.Context(), height)
 	require.NoError(t, err)
 	r.update(func(tx *records.Tx) error {
-		return r.w.followers["eth"].see(tx, chain.Transfer{
+		return r.w.followers["eth"].storeTransfer(tx, chain.Transfer{
 			Ref: "0xforwarded:call:0", Tx: "0xforwarded", From: "c", To: address, Asset: chain.Native, Amount: units(3000), Memo: chain.Memo{Type: -1},
 		}, b)
 	})
 	r.settle(3*finality + 8)
-	r.hour()
+	r.passHour()
 	r.settle(3)
 	require.Empty(t, r.found())
 	require.Empty(t, r.findings())
@@ -401,7 +401,7 @@ func TestNodesThatIgnoreTheBlock(t *testing.T) {
 		return &have
 	})
 	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(3000), chain.Memo{Type: -1})
-	r.hour()
+	r.passHour()
 	r.settle(finality + 1)
 	r.eth.BendBalances(nil)
 	r.settle(3*finality + 8)
@@ -415,7 +415,7 @@ func TestCleanRounds(t *testing.T) {
 	r := newCoinRig(t)
 	r.eth.SetBalancePage(3)
 	rounds := 60
-	if brief() {
+	if shortRun() {
 		rounds = 15
 	}
 	owner, address := r.user()
@@ -443,7 +443,7 @@ func TestCleanRounds(t *testing.T) {
 			r.eth.Reorg(1+i%(finality-1), i%4 == 1)
 			r.eth.Gossip()
 		}
-		r.hour()
+		r.passHour()
 		r.settle(2)
 		require.Empty(t, r.findings(), "round %d", i)
 	}
@@ -479,10 +479,10 @@ func auditDies(t *testing.T, left int) (died bool) {
 	r.eth.Hide(address, units(500))
 	r.eth.Hide(r.net.Shared, units(40))
 	r.settle(finality + 1)
-	r.hour()
+	r.passHour()
 
 	f := &fuse{census: map[string]int{}}
-	f.light(left, "")
+	f.reset(left, "")
 	r.parts.Store = &crashStore{r.store, f}
 	r.restart()
 	mortal := r.w.balanceAuditor("eth")
@@ -495,9 +495,9 @@ func auditDies(t *testing.T, left int) (died bool) {
 		}
 		r.run(1)
 	}
-	r.again()
+	r.restartDaemon()
 	r.settle(2*finality + 8)
-	r.hour()
+	r.passHour()
 	r.settle(finality)
 	require.Len(t, r.found(), 3, "died at step %d: %s", left, f.where)
 	require.Empty(t, r.findings())
@@ -513,10 +513,10 @@ func TestRefusedBalances(t *testing.T) {
 	r.settle(finality + 2)
 	r.eth.Hide(address, units(3000))
 	r.settle(finality + 1)
-	r.hour()
+	r.passHour()
 	for i := range 12 {
 		if i%2 == 0 {
-			r.hour()
+			r.passHour()
 			r.eth.Lie(chaintest.Times(1, chaintest.Refuse, chaintest.CallBalances))
 			require.ErrorIs(t, r.auditor.Round(t.Context()), chain.ErrUnavailable)
 		}

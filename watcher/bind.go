@@ -12,13 +12,13 @@ import (
 	"gatewayd/records"
 )
 
-// maxLooks bounds how often a round looks further down the queue, past what it has set aside.
-const maxLooks = 8
+// maxPasses bounds how often a round reads the queue again, past the payments that it has deferred.
+const maxPasses = 8
 
 // bind gives slots to queued payments in the order of service, as far as the account's balance, its channels and the bound of what is in no
 // block yet allow.
 func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor) error {
-	for range maxLooks {
+	for range maxPasses {
 		chosen, more, err := p.chooseNext(ctx, a, cur)
 		if err != nil {
 			return err
@@ -50,17 +50,17 @@ func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error 
 	return errors.Join(faults...)
 }
 
-// chooseNext answers what can be bound now, and sets aside what cannot. more tells that what comes behind that may be looked at.
+// chooseNext returns what can be bound now and defers what cannot. more is set when there may be payments behind the deferred ones.
 func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor) (chosen []records.Payment, more bool, err error) {
-	most := p.chain.MaxUnmined()
+	maxUnmined := p.chain.MaxUnmined()
 	var unmined []records.OpenSlot
 	var waiting queue
-	t := &trial{short: map[chain.Asset]bool{}}
+	t := &fundsCheck{short: map[chain.Asset]bool{}}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= most {
+		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= maxUnmined {
 			return err
 		}
-		if waiting, err = p.readQueue(tx, a, min(most-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
+		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
 			return err
 		}
 		t.ceilings, err = p.ceilings(tx, waiting.all())
@@ -75,10 +75,10 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	if priced, err := t.funds.reserve(ctx, unmined); err != nil || !priced {
 		return nil, false, err
 	}
-	if chosen, err = choose(ctx, waiting, t, unmined, most); err != nil {
+	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined); err != nil {
 		return nil, false, err
 	}
-	return chosen, len(t.aside) > 0 && !t.noCoin, p.setAside(ctx, a, cur, t.aside)
+	return chosen, len(t.deferrals) > 0 && !t.noCoin, p.deferAll(ctx, a, cur, t.deferrals)
 }
 
 // bindGroup binds payments in one transaction, which checks once more that each may leave.
@@ -106,7 +106,7 @@ func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 	}
 	for _, s := range bound {
 		p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "account": s.Account, "number": s.Nonce}).Info("payment bound")
-		traced(s, "").Done(ctx, "bind", begun, nil)
+		paymentTrace(s, "").Done(ctx, "bind", begun, nil)
 	}
 	return nil
 }

@@ -214,10 +214,10 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 		return tx.SetAccountState("eth", r.net.Hot, records.AccountRecovering, "a test")
 	})
 	r.restart()
-	require.ErrorIs(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest, "they wait for their final block")
+	require.ErrorIs(t, r.operatorRecovery().Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest, "they wait for their final block")
 	r.run(sourceDepth + 2)
 	require.Zero(t, open())
-	require.NoError(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, r.operatorRecovery().Resume(t.Context(), "eth", r.net.Hot, 0))
 	late := r.withdraw(r.vite.Address("user 1"), r.eth.Address("payee"), 1000)
 	r.run(sourceDepth + 8)
 	for _, hash := range append(withdrawals, late) {

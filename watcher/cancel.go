@@ -11,9 +11,9 @@ import (
 	"gatewayd/records"
 )
 
-// recover is all that a recovering account does: what our records know as signed is decided by the ledger as ever, and numbers that only
-// the sign-guard knows are used up by transactions that move nothing. What our records forgot is thereby mined or never will be, and
-// nothing new is bound (docs/payment-rules.md 5). While the ledger shows something that nobody has explained, nothing is signed at all.
+// recover is the round of a recovering account. It signs and sends what our records have bound, and cancels the numbers at which only the sign-guard knows a
+// signature. After that each transaction that our records lost is either mined or never will be. It binds nothing new (docs/payment-rules.md 5), and signs
+// nothing while the ledger shows a transaction of the account that nobody has explained.
 func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
 	tip, err := p.chain.AccountHead(ctx, a.Account)
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	if unknown, err := p.unknown(ctx, a); err != nil || unknown {
 		return err
 	}
-	return errors.Join(p.carry(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
+	return errors.Join(p.signAndSend(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
 }
 
 // unknown tells whether blocks show transactions of the account that our records do not know and nobody has explained.

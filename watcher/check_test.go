@@ -64,7 +64,7 @@ func (m *model) settle() error {
 	m.eth.Lie(chaintest.Honest)
 	m.vite.Lie(chaintest.Honest)
 	m.eth.SetBaseFee(10)
-	m.restart(immortal, "")
+	m.restart(neverCrashes, "")
 	m.eth.LoseDropped() // the daemon itself must send again what was dropped
 	m.vite.LoseDropped()
 	for i := range patienceOf(m.pool) {
@@ -91,7 +91,7 @@ func (m *model) settle() error {
 	return m.checkBooks()
 }
 
-// patienceOf is how many blocks a world may take to come to rest. The accounts of a pool may have to wait for each other's money several times.
+// patienceOf is how many blocks a model may take to come to rest. The accounts of a pool may have to wait for each other's money several times.
 func patienceOf(accounts int) int { return 150 + 300*(accounts-1) }
 
 // atRest tells whether every claim is final, paid, and the payments themselves are final.
@@ -152,7 +152,7 @@ func (m *model) checkBooks() error {
 			in += c.amount/100 + fee
 			paid += c.amount
 		case c.source == m.vite: // a refund: in and out again, but for its fee
-			in += c.kept
+			in += c.chargedFee
 		default:
 			out += c.amount
 		}
@@ -248,7 +248,7 @@ func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error 
 	return err
 }
 
-// dump is where everything stands, for the log of a failed world.
+// dump is the state of everything, for the log of a failed run.
 func (m *model) dump() {
 	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
 		head, _ := c.Head(m.t.Context())

@@ -71,7 +71,7 @@ func (w *Watcher) deposit(tx *records.Tx, n records.Network, kind records.Accoun
 		return nil
 	}
 	row.Token, row.Owner, row.Payee, row.Policy = token.TokenID, owner, owner, token.Policy
-	if row.Net, row.Reason = worth(row, token); other && row.Reason == "" {
+	if row.Net, row.Reason = valueOf(row, token); other && row.Reason == "" {
 		row.Reason = records.ReasonWrongType
 	}
 	return nil
@@ -89,8 +89,8 @@ func served(n records.Network, kind records.AccountKind, asset chain.Asset) (rec
 	return n.ByAsset(asset, second)
 }
 
-// worth is what a deposit is worth in the gateway token's units, what is too small for a unit cut, and why it is refused, if it is.
-func worth(row *records.Transfer, token records.Token) (net chain.Amount, reason string) {
+// valueOf is what a deposit is worth in the gateway token's units, what is too small for a unit cut, and why it is refused, if it is.
+func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reason string) {
 	net, _, err := row.Amount.Rescale(token.AssetDecimals, token.Decimals)
 	switch {
 	case err != nil:
@@ -127,8 +127,8 @@ func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.Acco
 	return bindingType, b.Owner, "", nil
 }
 
-// bindingOf finds whose label a sender wrote: as it stands, else in capitals. Those are all that labels of ours are made of, and people type them.
-// Letters of other scripts stay what they are.
+// bindingOf finds the binding of the label that a sender wrote: as written, else in capitals, because our labels have capitals only and people type them. Letters
+// of other scripts are not changed.
 func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, error) {
 	b, known, err := tx.BindingByLabel(network, label)
 	capitals := strings.Map(func(r rune) rune {
@@ -167,7 +167,7 @@ func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Tra
 	if err := w.price(tx, n, token, row); err != nil || row.Reason != "" {
 		return err
 	}
-	return w.address(tx, n, token, row)
+	return w.payoutAddress(tx, n, token, row)
 }
 
 // price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (docs/gateway-clients.md 4.2).
@@ -226,8 +226,8 @@ func limits(p records.Policy, net chain.Amount) string {
 	return ""
 }
 
-// address reads where the money is to go. Nothing is guessed: a comment of the wrong type or shape is refused (docs/gateway-clients.md 4.3).
-func (w *Watcher) address(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
+// payoutAddress reads the payee from the withdrawal's comment. A comment of the wrong type or shape is refused, not guessed (docs/gateway-clients.md 4.3).
+func (w *Watcher) payoutAddress(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	if row.Memo.Fault != "" || row.Memo.Type != token.Type {
 		row.Reason = records.ReasonWrongComment
 		return nil

@@ -19,7 +19,7 @@ const payoutFee = 220
 // leaves puts the hot account's coin at an amount.
 func (r *rig) leaves(coin uint64) {
 	r.t.Helper()
-	r.drain()
+	r.emptyHot()
 	r.topUp(units(coin))
 	r.run(1)
 }
@@ -54,7 +54,7 @@ func TestCoinPaysItsValueAndItsFee(t *testing.T) {
 func TestLargePaymentIsNotOvertaken(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	r.parts.Chains["eth"] = poor{r.eth, r.net.Hot, usdEth, (1000-fee)*100 - 1}
+	r.parts.Chains["eth"] = limitedBalance{r.eth, r.net.Hot, usdEth, (1000-fee)*100 - 1}
 	r.restart()
 	large := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	small := r.withdraw(owner, r.eth.Address("payee"), 200)

@@ -19,7 +19,7 @@ func (w *Watcher) Cold(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.networks() {
 		for _, t := range n.Tokens {
-			if err := w.cool(ctx, n, t); err != nil {
+			if err := w.moveToCold(ctx, n, t); err != nil {
 				faults = append(faults, fmt.Errorf("bringing %s of %s to its cold address: %w", t.Symbol, n.Name, err))
 			}
 		}
@@ -34,7 +34,7 @@ type coldMove struct {
 	ordered bool // by an operator
 }
 
-func (w *Watcher) cool(ctx context.Context, n records.Network, t records.Token) error {
+func (w *Watcher) moveToCold(ctx context.Context, n records.Network, t records.Token) error {
 	p := pool{network: n, chain: w.Chains[n.Source]}
 	var m coldMove
 	halted := false
@@ -61,7 +61,7 @@ func (w *Watcher) cool(ctx context.Context, n records.Network, t records.Token) 
 		return nil
 	}
 	want, err := p.excess(ctx, t)
-	if err != nil || m.open && m.State == records.Queued && m.stands(want) || !m.open && want.Amount.IsZero() {
+	if err != nil || m.open && m.State == records.Queued && m.stillFits(want) || !m.open && want.Amount.IsZero() {
 		return err
 	}
 	return w.queueCold(ctx, m, want)
@@ -75,8 +75,8 @@ func (w *Watcher) askCold(ctx context.Context, m coldMove) error {
 	return w.askAgain(ctx, m.Chain, []records.Payment{m.Payment})
 }
 
-// stands tells whether what waits is no more than what would be sent now.
-func (m coldMove) stands(want records.Payment) bool {
+// stillFits reports whether the queued payment is no more than what would be sent now.
+func (m coldMove) stillFits(want records.Payment) bool {
 	return m.Account == want.Account && m.Payee == want.Payee && !want.Amount.Less(m.Amount)
 }
 

@@ -251,16 +251,16 @@ func TestColdMoneyByHand(t *testing.T) {
 	r.update(func(tx *records.Tx) error { _, err := tx.OrderMove(order, "counted on other money"); return err })
 	require.Equal(t, units(700), sheet().Missing)
 
-	desk, g := r.desk(), &showing{Guard: r.guard}
-	desk.Guard = g
-	f := r.foreign(desk, "eth", r.net.Hot)
+	ops, g := r.operatorRecovery(), &showing{Guard: r.guard}
+	ops.Guard = g
+	f := r.unknownTx(ops, "eth", r.net.Hot)
 	require.Equal(t, usd, f.Cold)
-	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), ErrNothingToDo, "the books want to know where it went")
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), ErrNothingToDo, "the books want to know where it went")
 	g.fails = chain.ErrNotNow
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrNotNow, "the signer's nodes are behind")
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrNotNow, "the signer's nodes are behind")
 	require.Len(t, r.coldMoves(), 1)
 	g.fails = nil
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	require.Equal(t, []uint64{f.Height}, g.shown, "what it decides of the signer's own signatures waits for nobody")
 	moves := r.coldMoves()
 	require.Len(t, moves, 2)
@@ -281,7 +281,7 @@ type showing struct {
 	fails error
 }
 
-func (s *showing) Decide(_ context.Context, _ chain.ID, height uint64) error {
+func (s *showing) ReadOutcomes(_ context.Context, _ chain.ID, height uint64) error {
 	if s.fails == nil {
 		s.shown = append(s.shown, height)
 	}
@@ -296,13 +296,13 @@ func TestPayoutToTheColdAddressIsNoColdMoney(t *testing.T) {
 	hash := r.withdraw(owner, r.cold(), 1000)
 	r.rest()
 	r.strangerPays(r.cold(), (1000-fee)*100)
-	desk := r.desk()
-	require.Empty(t, r.foreign(desk, "eth", r.net.Hot).Cold)
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
-	done, err := desk.SettleAll(t.Context(), "eth", r.net.Hot, 0)
+	ops := r.operatorRecovery()
+	require.Empty(t, r.unknownTx(ops, "eth", r.net.Hot).Cold)
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
+	done, err := ops.SettleAll(t.Context(), "eth", r.net.Hot, 0)
 	require.NoError(t, err)
 	require.Len(t, done, 1)
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	require.Equal(t, records.Paid, r.payment(hash).State)
 	require.Empty(t, r.coldMoves())
 	r.requireSound()

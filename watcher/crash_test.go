@@ -27,8 +27,8 @@ type fuse struct {
 	census map[string]int // deaths by step, over all lives
 }
 
-// pass is a step that has been reached.
-func (f *fuse) pass(step string) error {
+// reach counts a step, and is the crash when it is the last of this life.
+func (f *fuse) reach(step string) error {
 	if f.blown {
 		return errCrash
 	}
@@ -45,8 +45,8 @@ func (f *fuse) pass(step string) error {
 	return nil
 }
 
-// light starts the next life, which ends after so many steps of a kind.
-func (f *fuse) light(left int, only string) {
+// reset starts the next life of the daemon, which ends after so many steps of a kind.
+func (f *fuse) reset(left int, only string) {
 	*f = fuse{left: left, only: only, census: f.census}
 }
 
@@ -57,19 +57,19 @@ type crashStore struct {
 }
 
 func (s *crashStore) Update(ctx context.Context, fn func(*records.Tx) error) error {
-	if err := s.fuse.pass("begin"); err != nil {
+	if err := s.fuse.reach("begin"); err != nil {
 		return err
 	}
 	err := s.store.Update(ctx, func(tx *records.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return s.fuse.pass("before the commit")
+		return s.fuse.reach("before the commit")
 	})
 	if err != nil {
 		return err
 	}
-	return s.fuse.pass("after the commit")
+	return s.fuse.reach("after the commit")
 }
 
 func (s *crashStore) View(ctx context.Context, fn func(*records.Tx) error) error {
@@ -94,11 +94,11 @@ func newCrashSigner(f *fuse, g *signguard.Guard, ledgers ...*chaintest.Chain) *c
 type crashKeys struct{ fuse *fuse }
 
 func (k crashKeys) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
-	return nil, nil, k.fuse.pass("after the guard")
+	return nil, nil, k.fuse.reach("after the guard")
 }
 
 func (g *crashSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
-	if err := g.fuse.pass("before the guard"); err != nil {
+	if err := g.fuse.reach("before the guard"); err != nil {
 		return nil, err
 	}
 	signed, err := g.orderSigner.Sign(ctx, id, orders...)
@@ -108,28 +108,28 @@ func (g *crashSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Ord
 	if err != nil {
 		return signed, err
 	}
-	return signed, g.fuse.pass("after the signature")
+	return signed, g.fuse.reach("after the signature")
 }
 
 func (g *crashSigner) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
-	if err := g.fuse.pass("before the authorization"); err != nil {
+	if err := g.fuse.reach("before the authorization"); err != nil {
 		return nil, err
 	}
 	verdicts, err := g.orderSigner.Authorize(ctx, id, claims...)
 	if err != nil {
 		return nil, err
 	}
-	return verdicts, g.fuse.pass("after the authorization")
+	return verdicts, g.fuse.reach("after the authorization")
 }
 
 func (g *crashSigner) Free(ctx context.Context, payment uint64) error {
-	if err := g.fuse.pass("before freeing the guard"); err != nil {
+	if err := g.fuse.reach("before freeing the guard"); err != nil {
 		return err
 	}
 	if err := g.orderSigner.Free(ctx, payment); err != nil {
 		return err
 	}
-	return g.fuse.pass("after freeing the guard")
+	return g.fuse.reach("after freeing the guard")
 }
 
 // crashChain is a ledger under a fuse. It also holds the daemon to rule R1: what is sent stands in the database.
@@ -149,7 +149,7 @@ func (c *crashChain) Head(ctx context.Context) (chain.Head, error) {
 }
 
 func (c *crashChain) Block(ctx context.Context, height uint64) (chain.Block, error) {
-	if err := c.fuse.pass("reading a block"); err != nil {
+	if err := c.fuse.reach("reading a block"); err != nil {
 		return chain.Block{}, err
 	}
 	return c.Chain.Block(ctx, height)
@@ -170,7 +170,7 @@ func (c *crashChain) AccountHead(ctx context.Context, account string) (chain.Acc
 }
 
 func (c *crashChain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
-	if err := c.fuse.pass("before preparing"); err != nil {
+	if err := c.fuse.reach("before preparing"); err != nil {
 		return chain.Attempt{}, err
 	}
 	return c.Chain.Prepare(ctx, slot, pay, prev)
@@ -185,14 +185,14 @@ func (c *crashChain) Broadcast(ctx context.Context, attempts []chain.Attempt) []
 }
 
 func (c *crashChain) send(ctx context.Context, a chain.Attempt) error {
-	if err := c.fuse.pass("before sending"); err != nil {
+	if err := c.fuse.reach("before sending"); err != nil {
 		return err
 	}
 	c.requireStored(ctx, a)
 	if err := chaintest.Send(ctx, c.Chain, a); err != nil {
 		return err
 	}
-	return c.fuse.pass("after sending")
+	return c.fuse.reach("after sending")
 }
 
 // requireStored looks for an attempt, or a cancellation of a recovering account, and remembers attempts as sent.

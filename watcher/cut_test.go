@@ -49,7 +49,7 @@ func (s *cutStore) Update(ctx context.Context, fn func(*records.Tx) error) error
 	return err
 }
 
-// cuts is how many worlds TestLostCommits goes through; GATEWAYD_CUTS asks for more. The law's number is 1,000.
+// cuts is how many models TestLostCommits runs; GATEWAYD_CUTS asks for another number. A full run takes 1,000.
 func cuts(t *testing.T) uint64 {
 	t.Helper()
 	if text := os.Getenv("GATEWAYD_CUTS"); text != "" {
@@ -57,7 +57,7 @@ func cuts(t *testing.T) uint64 {
 		require.NoError(t, err)
 		return n
 	}
-	if brief() {
+	if shortRun() {
 		return 5
 	}
 	return 25
@@ -71,11 +71,11 @@ func TestLostCommits(t *testing.T) {
 		m := newModel(t, s, map[string]int{})
 		cutting := &cutStore{store: m.store, rng: rand.New(rand.NewPCG(s, 2))}
 		m.parts.Store = cutting
-		m.restart(immortal, "")
+		m.restart(neverCrashes, "")
 		for range 60 {
-			m.happen()
+			m.randomEvents()
 			if m.step() {
-				m.restart(immortal, "")
+				m.restart(neverCrashes, "")
 			}
 			if m.rng.IntN(25) == 0 {
 				m.restart(m.rng.IntN(200), "")

@@ -13,8 +13,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// drain takes all coin from the hot account without a transaction of ours.
-func (r *rig) drain() chain.Amount {
+// emptyHot takes all coin from the hot account without a transaction of ours.
+func (r *rig) emptyHot() chain.Amount {
 	r.t.Helper()
 	had := r.eth.Holding(r.net.Hot, chain.Native)
 	r.eth.Send(chaintest.Out{To: r.net.Hot, Asset: chain.Native, Amount: had, Taken: true})
@@ -58,7 +58,7 @@ func (r *rig) requireWaiting(token, reason string) {
 func TestNoCoinForFees(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	had := r.drain()
+	had := r.emptyHot()
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(40)
 	bad := r.withdraw(owner, "nowhere", 700)
@@ -94,7 +94,7 @@ func TestUnaffordableAttemptIsNotReplaced(t *testing.T) {
 	require.Len(t, waiting, 1)
 	require.True(t, r.eth.Drop(waiting[0]))
 	r.eth.LoseDropped()
-	had := r.drain()
+	had := r.emptyHot()
 	r.run(40)
 	require.Equal(t, records.Bound, r.payment(hash).State)
 	require.Len(t, r.attempts(r.payment(hash)), 1)
@@ -112,7 +112,7 @@ func TestReplacementIsAffordable(t *testing.T) {
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.vite.Mine(finality + 2)
 	r.step()
-	had := r.drain()
+	had := r.emptyHot()
 	r.topUp(units(400)) // 220 for the attempt, 620 for one at the new price
 	r.eth.Hold(r.net.Hot, true)
 	r.eth.Mine(1)

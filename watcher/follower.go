@@ -22,13 +22,13 @@ type follower struct {
 	chain chain.Chain
 	log   logrus.FieldLogger
 
-	settled chain.Head // the head up to which everything was decided; zero after the cursor has moved
-	blame   blame
-	shown   shown
+	settled      chain.Head // the head up to which everything was decided; zero after the cursor has moved
+	failures     failureQueries
+	signerBlocks signerBlocks
 }
 
-// ranger is a chain that answers many blocks in few calls.
-type ranger interface {
+// rangeReader is a chain that answers many blocks in few calls.
+type rangeReader interface {
 	// Blocks answers consecutive blocks of the line from a height on, at least one and none above to.
 	Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error)
 }
@@ -58,23 +58,23 @@ func (f *follower) round(ctx context.Context) error {
 	if cur, err = f.cursor(ctx, head); err != nil {
 		return err
 	}
-	if err := f.settleOrLeave(ctx, cur, head); err != nil {
+	if err := f.settleOrStepBack(ctx, cur, head); err != nil {
 		return f.haltOn(ctx, err, head)
 	}
 	f.wake()
 	if head.Latest.Height < cur.Final.Height {
-		return shorter(head.Latest.Height, cur)
+		return shorterLine(head.Latest.Height, cur)
 	}
 	return nil
 }
 
-// shorter is a line that ends below what was settled. It is waited out: its nodes may not have caught up yet.
-func shorter(height uint64, cur records.Cursor) error {
+// shorterLine is a line that ends below what was settled. It is waited out: its nodes may not have caught up yet.
+func shorterLine(height uint64, cur records.Cursor) error {
 	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
 }
 
-// follow goes to the head. It turns round once at most: a node that lags behind on a left branch would lead it to and fro for ever, and
-// the next round may ask a better one.
+// follow applies blocks up to the head. It changes direction once at most: a node that lags behind on a fork would otherwise make it step forward and back
+// for ever, and the next round may ask a better node.
 func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	back, again := false, false
 	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
@@ -96,11 +96,11 @@ func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.He
 	return nil
 }
 
-// settleOrLeave settles; when our block at the new final height is not the final one, we stand on a branch and leave it block by block.
-func (f *follower) settleOrLeave(ctx context.Context, cur records.Cursor, head chain.Head) error {
+// settleOrStepBack settles. When our block at the new final height is not the final one, our line is a fork and is undone block by block.
+func (f *follower) settleOrStepBack(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	err := f.settle(ctx, head)
 	if errors.Is(err, records.ErrParent) {
-		_, err = f.leave(ctx, cur, head)
+		_, err = f.stepBackIfProven(ctx, cur, head)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cur
 // node's line ends here for now.
 func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
 	if cur.Height >= head.Latest.Height {
-		return f.leave(ctx, cur, head)
+		return f.stepBackIfProven(ctx, cur, head)
 	}
 	blocks, err := f.fetch(ctx, cur.Height+1, min(head.Latest.Height, cur.Height+maxBlocks))
 	if errors.Is(err, chain.ErrNotFound) {
@@ -142,13 +142,13 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	}
 	line := linked(blocks, cur.Hash)
 	if len(line) == 0 {
-		return f.leave(ctx, cur, head)
+		return f.stepBackIfProven(ctx, cur, head)
 	}
 	if err := f.applyAll(ctx, line); err != nil {
 		return cur, err
 	}
 	cur.Point = line[len(line)-1].Point
-	if err := f.settleOrLeave(ctx, cur, head); err != nil {
+	if err := f.settleOrStepBack(ctx, cur, head); err != nil {
 		return cur, err
 	}
 	return f.cursor(ctx, head)
@@ -167,7 +167,7 @@ func linked(blocks []chain.Block, hash string) []chain.Block {
 
 // fetch reads blocks in order of height: in one go where the chain can, else in parallel.
 func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	if r, ok := f.chain.(ranger); ok {
+	if r, ok := f.chain.(rangeReader); ok {
 		blocks, err := r.Blocks(ctx, from, to)
 		if err != nil {
 			return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
@@ -193,7 +193,7 @@ func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, e
 // is kept and the fault named.
 func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 	for len(blocks) > 0 {
-		n := group(blocks)
+		n := groupSize(blocks)
 		if err := f.apply(ctx, blocks[:n]); err != nil {
 			if n == 1 {
 				return fmt.Errorf("applying block %d: %w", blocks[0].Height, err)
@@ -208,8 +208,8 @@ func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 	return nil
 }
 
-// group is how many of the blocks one transaction takes: at least one.
-func group(blocks []chain.Block) int {
+// groupSize is how many of the blocks one transaction takes: at least one.
+func groupSize(blocks []chain.Block) int {
 	rows := 0
 	for i, b := range blocks {
 		rows += len(b.Transfers) + len(b.OwnTxs)
@@ -238,28 +238,28 @@ func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 		return err
 	}
 	for _, t := range b.Transfers {
-		if err := f.see(tx, t, b); err != nil {
+		if err := f.storeTransfer(tx, t, b); err != nil {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)
 		}
 	}
-	effects := make([]records.OwnTx, len(b.OwnTxs))
+	ownTxs := make([]records.OwnTx, len(b.OwnTxs))
 	for i, e := range b.OwnTxs {
-		effects[i] = records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
+		ownTxs[i] = records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
-	return tx.SeeOwnTxs(f.id, effects)
+	return tx.SeeOwnTxs(f.id, ownTxs)
 }
 
-func (f *follower) see(tx *records.Tx, t chain.Transfer, b chain.Block) error {
+func (f *follower) storeTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) error {
 	row, ok, err := f.classify(tx, f.id, t)
 	if err != nil || !ok {
 		return err
 	}
-	_, err = f.book(tx, row, b)
+	_, err = f.storeRow(tx, row, b)
 	return err
 }
 
-// book keeps a classified transfer as its block shows it, and tells whether something changed.
-func (f *follower) book(tx *records.Tx, row records.Transfer, b chain.Block) (changed bool, err error) {
+// storeRow stores a classified transfer as its block shows it and reports whether anything changed.
+func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block) (changed bool, err error) {
 	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
 	row, changed, err = tx.SeeTransfer(row)
 	if err == nil && changed {
@@ -268,9 +268,9 @@ func (f *follower) book(tx *records.Tx, row records.Transfer, b chain.Block) (ch
 	return changed, err
 }
 
-// leave steps back when the line seems to have changed. At our final point it first wants proof from the line that the nodes agree on:
-// one that lags behind can show another past, and must not halt the chain.
-func (f *follower) leave(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
+// stepBackIfProven undoes the cursor's block when the line seems to have changed. At our final point it first checks the final line that the nodes agree on,
+// because a single node that lags behind can show another past and must not halt the chain.
+func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
 	if cur.Height > cur.Final.Height {
 		return f.stepBack(ctx, cur)
 	}
@@ -300,7 +300,7 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 			return err
 		}
 		for _, t := range left {
-			if err := f.incident(tx, t); err != nil {
+			if err := f.recordIncident(tx, t); err != nil {
 				return err
 			}
 		}
@@ -313,8 +313,8 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 	return cur, err
 }
 
-// incident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (docs/records.md#transfer-something-came-in).
-func (f *follower) incident(tx *records.Tx, t records.Transfer) error {
+// recordIncident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (docs/records.md#transfer-something-came-in).
+func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 	if t.State == records.Seen || t.State == records.Orphaned {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 		if err != nil {
 			return err
 		}
-		asked, err := f.ask(ctx)
+		asked, err := f.askWhyFailed(ctx)
 		if err != nil {
 			return err
 		}
@@ -361,7 +361,7 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 		}
 		if !more && !asked && !seen {
 			f.settled = head
-			clear(f.shown.known)
+			clear(f.signerBlocks.shown)
 			return nil
 		}
 	}
@@ -380,11 +380,11 @@ func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 		if err != nil {
 			return err
 		}
-		effects, err := f.settleOwnTxs(ctx, tx)
+		ownTxs, err := f.settleOwnTxs(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if more = transfers || effects; more || len(f.blame.open) > 0 {
+		if more = transfers || ownTxs; more || len(f.failures.open) > 0 {
 			return nil
 		}
 		return reconcile.FoldCoin(tx, f.chain)
@@ -398,7 +398,7 @@ func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error
 		return err
 	}
 	why := err.Error()
-	if fork, err := f.lost(ctx, head); err == nil {
+	if fork, err := f.findLost(ctx, head); err == nil {
 		why += "; " + fork.String()
 	} else {
 		f.log.WithError(err).Warn("looking where the pasts part")
@@ -407,8 +407,8 @@ func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error
 	return f.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
 }
 
-// lost finds out where the pasts part and marks what was decided after that.
-func (f *follower) lost(ctx context.Context, head chain.Head) (recovery.Fork, error) {
+// findLost finds out where the pasts part and marks what was decided after that.
+func (f *follower) findLost(ctx context.Context, head chain.Head) (recovery.Fork, error) {
 	var cur records.Cursor
 	err := f.Store.View(ctx, func(tx *records.Tx) (err error) {
 		cur, err = tx.Cursor(f.id)

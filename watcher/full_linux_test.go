@@ -48,12 +48,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	first := seed(t)
 	for s := first; s < first+5; s++ {
-		t.Run(strconv.FormatUint(s, 10), func(t *testing.T) { fullWorld(t, s) })
+		t.Run(strconv.FormatUint(s, 10), func(t *testing.T) { fillDiskSixTimes(t, s) })
 	}
 }
 
-// fullWorld is one world whose disk gets full six times.
-func fullWorld(t *testing.T, s uint64) {
+// fillDiskSixTimes runs one model whose disk gets full six times.
+func fillDiskSixTimes(t *testing.T, s uint64) {
 	m := newModel(t, s, map[string]int{})
 	require.True(t, strings.HasPrefix(m.path, "/dev/shm/"))
 	for range 3 {
@@ -61,21 +61,21 @@ func fullWorld(t *testing.T, s uint64) {
 	}
 	m.closed = true
 	for range 6 {
-		m.livesFull(t)
+		m.runWithFullDisk(t)
 	}
 	require.NoError(t, m.settle(), "GATEWAYD_SEED=%d", s)
 }
 
-// livesFull is a while with room, a while with little or none, and room again.
-func (m *model) livesFull(t *testing.T) {
+// runWithFullDisk runs for a while with free space, for a while with little or none, and with free space again.
+func (m *model) runWithFullDisk(t *testing.T) {
 	t.Helper()
 	for range 8 {
-		m.happen()
+		m.randomEvents()
 		m.step()
 	}
 	ballast := filepath.Join(filepath.Dir(m.path), "ballast")
 	m.fill(t, ballast, m.rng.Int64N(200)<<10)
-	m.fullLife(t)
+	m.runOnFullDisk(t)
 	require.NoError(t, os.Remove(ballast))
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error { return tx.VerifyHistory() }))
 }
@@ -95,14 +95,14 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// fullLife goes on until the disk has shown that it is full, and some rounds more. Whatever fails then says why, nothing is sent that is not
+// runOnFullDisk runs until the disk has shown that it is full, and some rounds more. Whatever fails then says why, nothing is sent that is not
 // stored, and nobody gets more than is due.
-func (m *model) fullLife(t *testing.T) {
+func (m *model) runOnFullDisk(t *testing.T) {
 	t.Helper()
 	full := 0
 	for range 400 {
 		m.withdraw(minimum + fee + m.rng.Uint64N(500))
-		m.happen()
+		m.randomEvents()
 		m.eth.Lie(chaintest.Honest)
 		m.vite.Lie(chaintest.Honest)
 		m.eth.Mine(1)
@@ -113,7 +113,7 @@ func (m *model) fullLife(t *testing.T) {
 		}
 		require.NoError(t, m.check())
 		if full == 5 {
-			m.restart(immortal, "")
+			m.restart(neverCrashes, "")
 			m.requireOpenSaysWhy(t)
 		}
 		if full == 10 {

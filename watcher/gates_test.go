@@ -99,15 +99,15 @@ func TestChannelClosedWhileBalancesAreAsked(t *testing.T) {
 	r.requireSound()
 }
 
-// poor is a ledger on which an account has so much of one asset.
-type poor struct {
+// limitedBalance is a ledger on which an account has a set balance of one asset.
+type limitedBalance struct {
 	chain.Chain
 	account string
 	asset   chain.Asset
 	has     uint64
 }
 
-func (c poor) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+func (c limitedBalance) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	if account == c.account && asset == c.asset {
 		return units(c.has), nil
 	}
@@ -118,7 +118,7 @@ func TestWhatIsBoundIsNotSpentAgain(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
 	const paid = (300 - fee) * 100
-	r.parts.Chains["eth"] = poor{r.eth, r.net.Hot, usdEth, 2*paid - 1}
+	r.parts.Chains["eth"] = limitedBalance{r.eth, r.net.Hot, usdEth, 2*paid - 1}
 	r.restart()
 	r.eth.Hold(r.net.Hot, true) // what is sent gets into no block, so no balance shows it
 	first := r.withdraw(owner, r.eth.Address("payee"), 300)
@@ -149,7 +149,7 @@ func TestRefusedWithdrawalIsTakenInBeforeItGoesBack(t *testing.T) {
 func TestWhatIsChosenIsNotSpentAgain(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	r.parts.Chains["eth"] = poor{r.eth, r.net.Hot, usdEth, 2*(300-fee)*100 - 1}
+	r.parts.Chains["eth"] = limitedBalance{r.eth, r.net.Hot, usdEth, 2*(300-fee)*100 - 1}
 	r.restart()
 	first, second := r.withdraw(owner, r.eth.Address("payee"), 300), r.withdraw(owner, r.eth.Address("payee"), 300)
 	r.vite.Mine(finality + 1)

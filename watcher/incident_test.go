@@ -153,12 +153,12 @@ func TestTwoDaemonsPayOnce(t *testing.T) {
 			r.eth.Reorg(2, i%2 == 0)
 			r.vite.Reorg(2, i%2 == 0)
 		}
-		together(t, r.w, second)
+		stepAtOnce(t, r.w, second)
 	}
 	for range 30 {
 		r.eth.Gossip()
 		r.vite.Gossip()
-		together(t, r.w, second)
+		stepAtOnce(t, r.w, second)
 		r.eth.Mine(1)
 		r.vite.Mine(1)
 	}
@@ -239,8 +239,8 @@ func TestAnotherDaemonsSignaturesAreNoIncident(t *testing.T) {
 	r.requireSound()
 }
 
-// together lets daemons make one pass at the same time. They disturb each other, which may be an error and never a second payment.
-func together(t *testing.T, daemons ...*Watcher) {
+// stepAtOnce lets daemons make one pass at the same time. They disturb each other, which may be an error and never a second payment.
+func stepAtOnce(t *testing.T, daemons ...*Watcher) {
 	t.Helper()
 	var g sync.WaitGroup
 	for _, w := range daemons {

@@ -32,10 +32,10 @@ func crashes(t *testing.T) int {
 	return 2000
 }
 
-// brief tells whether simulations take a few of their steps only.
-func brief() bool { return raced || testing.Short() }
+// shortRun reports whether simulations take a few of their steps only.
+func shortRun() bool { return raced || testing.Short() }
 
-// seed is the world's seed: GATEWAYD_SEED to repeat a run, else the time.
+// seed is the model's seed: GATEWAYD_SEED to repeat a run, else the time.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	if text := os.Getenv("GATEWAYD_SEED"); text != "" {
@@ -64,7 +64,7 @@ func killedAnywhere(t *testing.T, most, accounts int) {
 	deaths := 0
 	for s := first; deaths < most; s++ {
 		m := newPoolModel(t, s, census, accounts)
-		deaths += m.live(t, s, min(120, most-deaths))
+		deaths += m.runWithCrashes(t, s, min(120, most-deaths))
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 		err := m.settle()
 		if err != nil {
@@ -88,8 +88,8 @@ var steps = [...]string{
 	"before preparing", "after the signature", "before sending", "after sending",
 }
 
-// live is one world with so many deaths. It answers how many there were.
-func (m *model) live(t *testing.T, s uint64, lives int) (deaths int) {
+// runWithCrashes runs one model through so many crashes and returns how many there were.
+func (m *model) runWithCrashes(t *testing.T, s uint64, lives int) (deaths int) {
 	t.Helper()
 	for deaths < lives {
 		if m.rng.IntN(20) == 0 {
@@ -100,7 +100,7 @@ func (m *model) live(t *testing.T, s uint64, lives int) (deaths int) {
 		} else {
 			m.restart(m.rng.IntN(3), steps[m.rng.IntN(len(steps))])
 		}
-		if m.liveOnce() {
+		if m.runUntilCrash() {
 			deaths++
 		}
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d, died %s", s, m.fuse.where)
@@ -108,10 +108,10 @@ func (m *model) live(t *testing.T, s uint64, lives int) (deaths int) {
 	return deaths
 }
 
-// liveOnce is one life: until its end, or until it gets long.
-func (m *model) liveOnce() (died bool) {
+// runUntilCrash runs until the daemon crashes, or for a bounded number of rounds.
+func (m *model) runUntilCrash() (died bool) {
 	for range 12 {
-		m.happen()
+		m.randomEvents()
 		if m.step() {
 			return true
 		}
@@ -119,8 +119,8 @@ func (m *model) liveOnce() (died bool) {
 	return false
 }
 
-// happen is what the world does between two looks of the daemon.
-func (m *model) happen() {
+// randomEvents is what happens on the chains between two steps of the daemon.
+func (m *model) randomEvents() {
 	m.now = m.now.Add(10 * time.Second)
 	c := m.eth
 	if m.rng.IntN(2) == 0 {
@@ -128,7 +128,7 @@ func (m *model) happen() {
 	}
 	switch m.rng.IntN(16) {
 	case 0, 1:
-		m.order()
+		m.randomTransfer()
 	case 2:
 		c.Reorg(1+m.rng.IntN(finality), m.rng.IntN(2) == 0)
 	case 3:
@@ -140,7 +140,7 @@ func (m *model) happen() {
 	case 5:
 		m.eth.SetBaseFee(10 + m.rng.Uint64N(60))
 	case 6:
-		c.Lie(m.lies())
+		c.Lie(m.randomFaults())
 	case 7:
 		c.MineEmpty(1 + m.rng.IntN(3))
 	default:
@@ -148,8 +148,8 @@ func (m *model) happen() {
 	}
 }
 
-// order is one more transfer to us, up to what the paying accounts can serve.
-func (m *model) order() {
+// randomTransfer makes one more transfer to us, up to what the paying accounts can serve.
+func (m *model) randomTransfer() {
 	if len(m.claims) >= 120 {
 		return
 	}
@@ -172,35 +172,35 @@ func (m *model) order() {
 	}
 }
 
-// lies is a node that misbehaves in about one call of six for a while.
-func (m *model) lies() chaintest.Lie {
+// randomFaults makes a node misbehave in about one call of six for a while.
+func (m *model) randomFaults() chaintest.Lie {
 	rng := m.rng
 	return func(call chaintest.Call, _ int) chaintest.Fault {
 		n := rng.IntN(100)
 		switch call {
 		case chaintest.CallBroadcast:
-			return pick(n, 15, chaintest.Refuse, chaintest.Cut, chaintest.Fake)
+			return pickFault(n, 15, chaintest.Refuse, chaintest.Cut, chaintest.Fake)
 		case chaintest.CallHead:
-			return pick(n, 5, chaintest.Refuse, chaintest.Stale)
+			return pickFault(n, 5, chaintest.Refuse, chaintest.Stale)
 		case chaintest.CallBlock:
-			return pick(n, 2, chaintest.Refuse, chaintest.Missing, chaintest.Orphan)
+			return pickFault(n, 2, chaintest.Refuse, chaintest.Missing, chaintest.Orphan)
 		case chaintest.CallTip, chaintest.CallBalance:
-			return pick(n, 5, chaintest.Refuse, chaintest.Stale)
+			return pickFault(n, 5, chaintest.Refuse, chaintest.Stale)
 		}
-		return pick(n, 3, chaintest.Refuse)
+		return pickFault(n, 3, chaintest.Refuse)
 	}
 }
 
-// pick is each fault in each percent of the cases.
-func pick(n, each int, faults ...chaintest.Fault) chaintest.Fault {
+// pickFault returns each fault in so many percent of the cases.
+func pickFault(n, each int, faults ...chaintest.Fault) chaintest.Fault {
 	if i := n / each; i < len(faults) {
 		return faults[i]
 	}
 	return chaintest.None
 }
 
-// story is one fixed course of events with everything in it: deposits, withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
-func (m *model) story(round int) {
+// scriptedRound makes the events of one round of a fixed script with everything in it: deposits, withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
+func (m *model) scriptedRound(round int) {
 	m.now = m.now.Add(10 * time.Second)
 	switch round {
 	case 0:
@@ -231,15 +231,15 @@ func (m *model) story(round int) {
 	m.vite.Mine(1)
 }
 
-// tell runs the story with a death after so many steps; the next life goes on where the story is.
-func (m *model) tell(t *testing.T, left int) {
+// runScript runs the script with a crash after so many steps; the restarted daemon goes on where the script is.
+func (m *model) runScript(t *testing.T, left int) {
 	t.Helper()
 	m.restart(left, "")
 	for round := range 16 {
-		m.story(round)
+		m.scriptedRound(round)
 		for m.step() {
 			require.NoError(t, m.check(), "died %s", m.fuse.where)
-			m.restart(immortal, "")
+			m.restart(neverCrashes, "")
 		}
 	}
 }
@@ -249,20 +249,20 @@ func (m *model) tell(t *testing.T, left int) {
 func TestKilledAtEachStep(t *testing.T) {
 	census := map[string]int{}
 	whole := newModel(t, 1, census)
-	whole.tell(t, immortal)
+	whole.runScript(t, neverCrashes)
 	told := slices.Clone(whole.fuse.steps)
 	require.NoError(t, whole.settle())
 	require.Greater(t, len(told), 200)
 	every := 7
-	if brief() {
+	if shortRun() {
 		every = 101
 	}
 	for left, step := range told {
-		if left%every != 0 && (brief() || slices.Contains(steps[:4], step)) {
+		if left%every != 0 && (shortRun() || slices.Contains(steps[:4], step)) {
 			continue
 		}
 		m := newModel(t, 1, census)
-		m.tell(t, left)
+		m.runScript(t, left)
 		require.NoError(t, m.settle(), "died at step %d, %s", left, step)
 	}
 	t.Logf("deaths: %v", census)
@@ -355,7 +355,7 @@ func TestSignerStopsBrokenDaemons(t *testing.T) {
 					m.parts.Chains[id] = mutate(inner)
 				}
 				for range 60 {
-					m.happen()
+					m.randomEvents()
 					if m.step() {
 						m.restart(m.rng.IntN(200), "")
 					}
@@ -387,7 +387,7 @@ func TestBrokenDaemonsAreCaught(t *testing.T) {
 				if c.blind {
 					m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
 				}
-				if err := m.suffer(60); err != nil {
+				if err := m.runToFault(60); err != nil {
 					require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
 					return
 				}
@@ -397,11 +397,11 @@ func TestBrokenDaemonsAreCaught(t *testing.T) {
 	}
 }
 
-// suffer is live and settle with the first broken promise as its answer.
-func (m *model) suffer(rounds int) error {
+// runToFault is live and settle, but returns the first broken promise as an error.
+func (m *model) runToFault(rounds int) error {
 	m.restart(m.rng.IntN(200), "")
 	for range rounds {
-		m.happen()
+		m.randomEvents()
 		if m.step() {
 			m.restart(m.rng.IntN(200), "")
 		}

@@ -23,9 +23,9 @@ type pool struct {
 	all     []books.PoolAccount
 }
 
-// Level shares what the accounts of each pool hold: who owes more than it has, or has less than half of its part of what is owed to nobody, gets
-// its part from those that have more than theirs. What a retired account does not owe goes home to the published one, with coin of the gas account for
-// its fees where it has none. It only queues payments from account to account. What an earlier round queued and no slot took is counted anew.
+// Level shares what the accounts of each pool hold. An account that owes more than it has, or has less than half of its share of what is owed to nobody, gets
+// its part from those that have more than theirs. A retired account sends what it does not owe to the first account that pays, and gets coin for the fees from the
+// gas account where it has none. Level only queues payments from account to account. What an earlier round queued and no slot took is voided and computed again.
 func (w *Watcher) Level(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.networks() {
@@ -52,7 +52,7 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 		return err
 	}
 	if slices.ContainsFunc(p.all, func(a books.PoolAccount) bool { return len(a.Waiting) > 0 }) {
-		if p.all, err = w.countAnew(ctx, n, id, kind); err != nil {
+		if p.all, err = w.voidQueuedMoves(ctx, n, id, kind); err != nil {
 			return err
 		}
 	}
@@ -64,14 +64,14 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 		}
 		moves = append(moves, some...)
 	}
-	if moves, err = p.fuelled(ctx, moves); err != nil {
+	if moves, err = p.addGas(ctx, moves); err != nil {
 		return err
 	}
 	return w.queueMoves(ctx, moves)
 }
 
-// fuelled puts coin of the gas account in the place of the moves of retired accounts that have none for their fees: they move in a later round.
-func (p pool) fuelled(ctx context.Context, moves []records.Payment) ([]records.Payment, error) {
+// addGas replaces the moves of a retired account that has no coin for their fees by a payment of coin from the gas account. The moves follow in a later round.
+func (p pool) addGas(ctx context.Context, moves []records.Payment) ([]records.Payment, error) {
 	c, ok := p.chain.(sweeper)
 	if !ok || p.chain.ID() != p.network.Source || p.network.Gas == "" {
 		return moves, nil
@@ -103,8 +103,8 @@ func (p pool) fuelled(ctx context.Context, moves []records.Payment) ([]records.P
 	return moves, nil
 }
 
-// countAnew voids what is queued between the accounts of a pool, and reads them again.
-func (w *Watcher) countAnew(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []books.PoolAccount, err error) {
+// voidQueuedMoves voids what is queued between the accounts of a pool, and reads them again.
+func (w *Watcher) voidQueuedMoves(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []books.PoolAccount, err error) {
 	err = w.Store.Update(ctx, func(tx *records.Tx) error {
 		if all, err = books.Pool(tx, n.Name, id, kind); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (p pool) costs(ctx context.Context, asset chain.Asset) (worth, reserve chai
 		return worth, reserve, nil
 	}
 	if asset != chain.Native {
-		return p.smallest(asset), reserve, nil
+		return p.smallestPayout(asset), reserve, nil
 	}
 	cost, err := c.SweepCost(ctx)
 	if err != nil {
@@ -229,8 +229,8 @@ func (p pool) costs(ctx context.Context, asset chain.Asset) (worth, reserve chai
 	return worth, reserve, err
 }
 
-// smallest is the smallest payout of an asset: who is to make one holds no less.
-func (p pool) smallest(asset chain.Asset) (least chain.Amount) {
+// smallestPayout is the smallest payout of an asset: who is to make one holds no less.
+func (p pool) smallestPayout(asset chain.Asset) (least chain.Amount) {
 	for _, t := range p.network.Tokens {
 		if t.Asset != asset {
 			continue

@@ -48,9 +48,9 @@ func (l level) moves() ([]records.Payment, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, l.give(to, less(full, to.gets), part)...)
+		out = append(out, l.moveFromRichest(to, less(full, to.gets), part)...)
 	}
-	return append(out, l.home()...), nil
+	return append(out, l.emptyRetired()...), nil
 }
 
 // part is what each account has beside what it owes when all have the same.
@@ -96,15 +96,15 @@ func (l level) takers() (list []member) {
 	return list
 }
 
-// give takes from the richest first.
-func (l level) give(to member, want, part chain.Amount) (out []records.Payment) {
+// moveFromRichest moves what an account lacks to it, from the richest accounts first.
+func (l level) moveFromRichest(to member, want, part chain.Amount) (out []records.Payment) {
 	for !want.IsZero() {
 		i, most := l.richest(part)
 		amount := smaller(want, most)
 		if i < 0 || amount.IsZero() || (amount.Less(l.worth) && !to.short()) {
 			return out
 		}
-		out = append(out, l.take(i, to.account, amount))
+		out = append(out, l.move(i, to.account, amount))
 		want = less(want, amount)
 	}
 	return out
@@ -125,14 +125,14 @@ func (l level) richest(part chain.Amount) (at int, most chain.Amount) {
 	return at, most
 }
 
-func (l level) take(from int, to records.Account, amount chain.Amount) records.Payment {
+func (l level) move(from int, to records.Account, amount chain.Amount) records.Payment {
 	m := &l.members[from]
 	m.has = less(m.has, amount)
 	return records.Payment{Chain: m.account.Chain, Account: m.account.Account, Payee: to.Account, Amount: amount}
 }
 
-// home sends what retired accounts do not owe to the first account that can take it.
-func (l level) home() (out []records.Payment) {
+// emptyRetired moves what retired accounts do not owe to the first account that pays and is not stopped.
+func (l level) emptyRetired() (out []records.Payment) {
 	at := slices.IndexFunc(l.members, func(m member) bool { return !m.retired && !stopped(m.account) })
 	if at < 0 {
 		return nil
@@ -140,7 +140,7 @@ func (l level) home() (out []records.Payment) {
 	for i, m := range l.members {
 		rest := less(m.has, m.owes)
 		if m.retired && !stopped(m.account) && !rest.IsZero() && !rest.Less(l.worth) {
-			out = append(out, l.take(i, l.members[at].account, rest))
+			out = append(out, l.move(i, l.members[at].account, rest))
 		}
 	}
 	return out

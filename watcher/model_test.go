@@ -16,16 +16,16 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// claim is what the world owes for one transfer to us once that transfer is final.
+// claim is what is due for one transfer to us once that transfer is final.
 type claim struct {
-	source *chaintest.Chain // where the transfer is
-	hash   string
-	ledger *chaintest.Chain // where it is owed
-	payee  string
-	asset  chain.Asset
-	amount uint64
-	kept   uint64 // of a refund: the fee of the payout that failed
-	final  bool   // seen final once
+	source     *chaintest.Chain // where the transfer is
+	hash       string
+	ledger     *chaintest.Chain // where it is owed
+	payee      string
+	asset      chain.Asset
+	amount     uint64
+	chargedFee uint64 // of a refund: the fee of the payout that failed
+	final      bool   // seen final once
 }
 
 // model is two ledgers, lying nodes and a daemon that dies. All of it follows from one seed.
@@ -51,13 +51,13 @@ type model struct {
 	now       time.Time
 }
 
-// newModel is a world at rest. Its files lie in memory where the machine has such a place: a commit then costs no disk.
+// newModel is a model at rest. Its files lie in memory where the machine has such a place: a commit then costs no disk.
 func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 	t.Helper()
 	return newPoolModel(t, seed, census, 1)
 }
 
-// newPoolModel is a world with as many paying accounts on each chain.
+// newPoolModel is a model with as many paying accounts on each chain.
 func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int) *model {
 	t.Helper()
 	m := &model{
@@ -65,12 +65,12 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 		t:    t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		eth:  chaintest.New(chaintest.Config{ID: "eth", Finality: finality}),
 		vite: chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true}),
-		fuse: &fuse{left: immortal, census: census},
+		fuse: &fuse{left: neverCrashes, census: census},
 	}
 	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
 	n.Tokens[0].Cold, n.Tokens[0].HotMin, n.Tokens[0].HotMax = m.eth.Address("cold"), units(stock*60), units(stock*80)
 	n.Funders = append(n.Funders, n.Tokens[0].Cold)
-	endow(m.eth, m.vite, n)
+	fundAccounts(m.eth, m.vite, n)
 	dir := memoryDir(t)
 	m.path = filepath.Join(dir, "records.db")
 	m.store = &crashStore{fuse: m.fuse}
@@ -100,7 +100,7 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 	m.parts.Chains["eth"] = sweptChain{m.chains["eth"]}
 	m.eth.Mine(finality + 1)
 	m.vite.Mine(finality + 1)
-	m.restart(immortal, "")
+	m.restart(neverCrashes, "")
 	require.NoError(t, m.w.Step(t.Context()))
 	return m
 }
@@ -133,13 +133,13 @@ func (m *model) reopen() {
 	m.open()
 }
 
-// immortal is a life that nothing ends.
-const immortal = -1
+// neverCrashes is the number of steps of a life that no crash ends.
+const neverCrashes = -1
 
 // restart is a new life, which ends after so many steps: of the kind given, else of any kind.
 func (m *model) restart(left int, only string) {
 	m.t.Helper()
-	m.fuse.light(left, only)
+	m.fuse.reset(left, only)
 	w, err := New(Config{FetchAhead: 1}, m.parts)
 	require.NoError(m.t, err)
 	m.w = w
@@ -219,11 +219,11 @@ func (m *model) refused(amount uint64) {
 // bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the end, less its fee when only the payment itself told.
 func (m *model) bounced(amount uint64) {
 	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
-	kept := uint64(0)
+	chargedFee := uint64(0)
 	if m.eth.Reject(payee, true); m.serial%4 < 2 {
 		m.eth.RejectUnseen(payee, true)
-		kept = fee
+		chargedFee = fee
 	}
 	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: payee})
-	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount - kept, kept: kept})
+	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount - chargedFee, chargedFee: chargedFee})
 }

@@ -37,10 +37,10 @@ func TestGuardThatForgets(t *testing.T) {
 	require.Contains(t, r.account("eth", r.net.Hot).Why, "an older one was put in its place")
 	require.Equal(t, records.AccountOK, r.account("eth", r.net.Gas).State)
 
-	desk := r.deskWith(older)
+	ops := r.operatorRecoveryWith(older)
 	for _, a := range []records.Account{r.account("vite", r.net.Gateway), r.account("eth", r.net.Hot)} {
 		if stopped(a) {
-			require.NoError(t, desk.Resume(t.Context(), a.Chain, a.Account, 0), a.Account)
+			require.NoError(t, ops.Resume(t.Context(), a.Chain, a.Account, 0), a.Account)
 		}
 	}
 	r.rest()

@@ -17,8 +17,8 @@ type Order struct {
 	Small  bool // credit even what is below the minimum
 }
 
-// note writes an order into the record's history, before what it does.
-func (o Order) note(tx *records.Tx, what string) error {
+// log writes an order into the record's history before it is carried out.
+func (o Order) log(tx *records.Tx, what string) error {
 	if o.To != "" {
 		what += " to " + o.To
 	}
@@ -39,7 +39,7 @@ func (w *Watcher) Retry(tx *records.Tx, o Order) error {
 	if err != nil {
 		return err
 	}
-	if err := o.note(tx, "retry"); err != nil {
+	if err := o.log(tx, "retry"); err != nil {
 		return err
 	}
 	for _, p := range payments {
@@ -67,7 +67,7 @@ func (w *Watcher) Hold(tx *records.Tx, o Order) error {
 		if p.Purpose == chain.Receive || !waits {
 			continue
 		}
-		if err := o.note(tx, "hold"); err != nil {
+		if err := o.log(tx, "hold"); err != nil {
 			return err
 		}
 		if p.State == records.HeldPayment {
@@ -99,7 +99,7 @@ func (w *Watcher) Credit(tx *records.Tx, o Order) error {
 	if o.To, err = w.wallet(tx, t, o.To); err != nil {
 		return err
 	}
-	if err := o.note(tx, "credit"); err != nil {
+	if err := o.log(tx, "credit"); err != nil {
 		return err
 	}
 	if t.Owner == "" {
@@ -172,7 +172,7 @@ func (w *Watcher) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	if !ok {
 		return fmt.Errorf("%w: network %s has no token for the asset %s", ErrNothingToDo, n.Name, t.Asset)
 	}
-	net, reason := worth(&t, token)
+	net, reason := valueOf(&t, token)
 	if reason == records.ReasonBelowMinimum && o.Small && !net.IsZero() {
 		reason = ""
 	}
@@ -206,7 +206,7 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	if err := notCreditedBefore(t); err != nil {
 		return err
 	}
-	if err := o.note(tx, "refund"); err != nil {
+	if err := o.log(tx, "refund"); err != nil {
 		return err
 	}
 	payee, err := w.refundee(tx, t, o.To)
@@ -266,7 +266,7 @@ func (w *Watcher) WriteOff(tx *records.Tx, o Order) error {
 	if t.Incident == "" {
 		return fmt.Errorf("%w: record %d stands on its chain, nothing of it is lost", ErrNothingToDo, t.ID)
 	}
-	if err := o.note(tx, "write-off"); err != nil {
+	if err := o.log(tx, "write-off"); err != nil {
 		return err
 	}
 	_, err = tx.WriteOff(t.ID)
@@ -376,7 +376,7 @@ func (w *Watcher) Reclassify(tx *records.Tx, o Order) error {
 	case slices.ContainsFunc(payments, func(p records.Payment) bool { return p.State != records.VoidPayment }):
 		return fmt.Errorf("%w: record %d has a payment", ErrNothingToDo, t.ID)
 	}
-	if err := o.note(tx, "reclassify"); err != nil {
+	if err := o.log(tx, "reclassify"); err != nil {
 		return err
 	}
 	n := w.network(t.Network)
@@ -418,7 +418,7 @@ func (w *Watcher) decideAgain(tx *records.Tx, n records.Network, t records.Trans
 	if err := tx.Reclassify(row); err != nil {
 		return err
 	}
-	return w.follows(tx, n, row)
+	return w.queueFollowing(tx, n, row)
 }
 
 // serveAgain goes on with a transfer whose token had left the configuration when it became final, by the policy of its first sight.
@@ -430,5 +430,5 @@ func (w *Watcher) serveAgain(tx *records.Tx, n records.Network, t records.Transf
 		return err
 	}
 	t.State = records.Final
-	return w.follows(tx, n, t)
+	return w.queueFollowing(tx, n, t)
 }

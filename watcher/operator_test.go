@@ -9,8 +9,8 @@ import (
 	"gatewayd/records"
 )
 
-// stray sends coin to the shared address with a label that nobody has.
-func (r *rig) stray(amount uint64) string {
+// depositWithUnknownLabel sends coin to the shared address with a label that nobody has.
+func (r *rig) depositWithUnknownLabel(amount uint64) string {
 	return r.eth.Deposit(r.eth.Address("depositor"), r.net.Shared, chain.Native, units(amount), chain.Memo{Type: 1, Label: "nobody"})
 }
 
@@ -28,7 +28,7 @@ func (r *rig) refund(hash string, o Order) error {
 func TestCreditOfAStrayDeposit(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
-	hash, small := r.stray(500), r.stray(120)
+	hash, small := r.depositWithUnknownLabel(500), r.depositWithUnknownLabel(120)
 	require.NoError(t, r.w.Step(t.Context()))
 	r.run(1)
 	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is only seen")
@@ -73,7 +73,7 @@ func TestCreditGoesToTheOwnerOnly(t *testing.T) {
 func TestRefundToAnother(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()
-	hash, dust := r.stray(500), r.deposit(address, minimum*100-1)
+	hash, dust := r.depositWithUnknownLabel(500), r.deposit(address, minimum*100-1)
 	r.run(1)
 	require.ErrorIs(t, r.refund(hash, Order{}), ErrNothingToDo, "it is only seen")
 	r.rest()

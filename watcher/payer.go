@@ -42,14 +42,14 @@ func (e end) before(other end) bool {
 
 // round works through the accounts that have something to pay, one after the other.
 func (p *payer) round(ctx context.Context) error {
-	var accounts, fresh []records.Account
+	var accounts, unadopted []records.Account
 	var cur records.Cursor
 	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if cur, err = tx.Cursor(p.id); err != nil || cur.Missing || cur.Halted {
 			return err
 		}
 		if accounts, err = tx.BusyAccounts(p.id); err == nil {
-			fresh, err = p.fresh(tx, accounts)
+			unadopted, err = p.unadopted(tx, accounts)
 		}
 		return err
 	})
@@ -57,19 +57,19 @@ func (p *payer) round(ctx context.Context) error {
 		return err
 	}
 	if !cur.Missing && cur.Head < cur.Final.Height {
-		return shorter(cur.Head, cur) // nothing is signed for a line that is not ours
+		return shorterLine(cur.Head, cur) // nothing is signed for a line that is not ours
 	}
-	doubtful, err := p.doubtful(ctx, accounts)
+	behind, err := p.networksBehind(ctx, accounts)
 	if err != nil {
 		return err
 	}
 	var faults []error
 	for _, a := range accounts {
-		if err := p.pay(ctx, a, cur, doubtful[a.Network]); err != nil {
+		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
 	}
-	for _, a := range fresh {
+	for _, a := range unadopted {
 		if _, err := p.ready(ctx, a); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
@@ -77,16 +77,16 @@ func (p *payer) round(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// fresh is the idle accounts with money of ours that are not adopted yet. They are adopted before they pay, so that from the daemon's first round in
-// which nothing of them moves, everything that leaves them without it is noticed.
-func (p *payer) fresh(tx *records.Tx, busy []records.Account) ([]records.Account, error) {
+// unadopted returns the idle accounts that are not adopted yet. They are adopted before they have anything to pay, so that a transaction which somebody else
+// makes with their keys is noticed from then on.
+func (p *payer) unadopted(tx *records.Tx, busy []records.Account) ([]records.Account, error) {
 	all, err := tx.Accounts(p.id, records.KindHot, records.KindGas, records.KindGateway)
 	return slices.DeleteFunc(all, func(a records.Account) bool {
 		return a.State != records.AccountNew || slices.ContainsFunc(busy, func(b records.Account) bool { return b.Account == a.Account })
 	}), err
 }
 
-func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, doubtful bool) error {
+func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, behind bool) error {
 	if a.State == records.AccountRecovering {
 		return p.recover(ctx, a, cur)
 	}
@@ -95,15 +95,15 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 		return err
 	}
 	// What is signed already is sent whatever keeps new payments back.
-	if doubtful && paysUsers(a) {
-		return p.carry(ctx, a, cur)
+	if behind && paysUsers(a) {
+		return p.signAndSend(ctx, a, cur)
 	}
 	if p.retired(a) {
-		if err := p.handOver(ctx, a); err != nil {
+		if err := p.handOverQueued(ctx, a); err != nil {
 			return err
 		}
 	}
-	return errors.Join(p.bind(ctx, a, cur), p.carry(ctx, a, cur))
+	return errors.Join(p.bind(ctx, a, cur), p.signAndSend(ctx, a, cur))
 }
 
 // mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.
@@ -123,10 +123,10 @@ func paysUsers(a records.Account) bool {
 	return a.Kind == records.KindHot || a.Kind == records.KindGateway
 }
 
-// doubtful tells of which networks the sign-guard knows signatures of a paying account that our records do not: the database was restored, and
-// what it owes may have been paid by any account that was configured then, or on the exchange chain be refunded. None of the network's accounts
+// networksBehind returns the networks of which the sign-guard knows signatures of a paying account that our records do not know. Then the database was
+// restored, and what it owes may have been paid by any account that was configured before, or refunded on the exchange chain. No account of such a network
 // begins a payment until that is settled.
-func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[string]bool, error) {
+func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map[string]bool, error) {
 	found := map[string]bool{}
 	if !slices.ContainsFunc(busy, paysUsers) {
 		return found, nil
@@ -151,15 +151,15 @@ func (p *payer) doubtful(ctx context.Context, busy []records.Account) (map[strin
 		if stopped(a) || a.Chain != p.id {
 			continue
 		}
-		if err := p.distrust(ctx, a, why); err != nil {
+		if err := p.markRecovering(ctx, a, why); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-// carry brings what is bound on its way: signs what is not signed, and sends what stands in no block.
-func (p *payer) carry(ctx context.Context, a records.Account, cur records.Cursor) error {
+// signAndSend signs the bound slots that have no signature, and sends or re-sends those that are in no block.
+func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor) error {
 	slots, err := p.unmined(ctx, a)
 	if err != nil || len(slots) == 0 {
 		return err
@@ -171,8 +171,8 @@ func (p *payer) carry(ctx context.Context, a records.Account, cur records.Cursor
 	return errors.Join(err, p.send(ctx, a, cur))
 }
 
-// ready compares the account with its ledger. A new account is adopted once everything of it is final there; one that the ledger
-// knows further than we do has been used by somebody else, or our database is behind: it never signs again by itself (R5, E9).
+// ready compares the account with its ledger and reports whether it may pay. A new account is adopted once all its transactions are final. An account with more
+// transactions than our records know was used by somebody else, or our database is behind: it stops until an operator resumes it (R5, E9).
 func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	if a.State != records.AccountNew && a.State != records.AccountOK {
 		return false, nil
@@ -186,7 +186,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 		return false, err
 	}
 	if why != "" {
-		return false, p.distrust(ctx, a, why)
+		return false, p.markRecovering(ctx, a, why)
 	}
 	if a.State == records.AccountOK {
 		return true, nil
@@ -199,8 +199,8 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	})
 }
 
-// distrust stops an account that our records do not know all of.
-func (p *payer) distrust(ctx context.Context, a records.Account, why string) error {
+// markRecovering stops an account of which our records may not know every signature.
+func (p *payer) markRecovering(ctx context.Context, a records.Account, why string) error {
 	p.log.WithField("account", a.Account).Error("account stops, an operator must look: " + why)
 	return p.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
@@ -214,7 +214,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 		return why, err
 	}
 	if tip.Next > a.Next {
-		if a, err = p.again(ctx, a); err != nil {
+		if a, err = p.rereadAccount(ctx, a); err != nil {
 			return "", err
 		}
 	}
@@ -242,27 +242,27 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 
 // signedMore says what the sign-guard knows of an account and our records do not, or what it has forgotten since it was last asked.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
-	lineage, number, signed, err := p.Signer.Next(ctx, a.Chain, a.Account)
+	branch, number, signed, err := p.Signer.Next(ctx, a.Chain, a.Account)
 	if err != nil {
 		return "", err
 	}
-	by, now := signedBy{a.Chain, a.Account}, end{lineage, number}
+	by, now := signedBy{a.Chain, a.Account}, end{branch, number}
 	was := p.ends[by]
 	p.ends[by] = now
 	if now.before(was) {
-		return fmt.Sprintf("the sign-guard knew signatures up to %d/%d, and knows only those up to %d/%d now: an older one was put in its place", was.branch, was.number, lineage, number), nil
+		return fmt.Sprintf("the sign-guard knew signatures up to %d/%d, and knows only those up to %d/%d now: an older one was put in its place", was.branch, was.number, branch, number), nil
 	}
-	if !signed || !endsBefore(a, lineage, number) {
+	if !signed || !endsBefore(a, branch, number) {
 		return "", nil
 	}
-	if a, err = p.again(ctx, a); err != nil || !endsBefore(a, lineage, number) {
+	if a, err = p.rereadAccount(ctx, a); err != nil || !endsBefore(a, branch, number) {
 		return "", err
 	}
-	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", lineage, number, a.Branch, a.Next), nil
+	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", branch, number, a.Branch, a.Next), nil
 }
 
-// signed notes that the sign-guard has passed a slot.
-func (p *payer) signed(at chain.Slot) {
+// recordSigned moves the end of an account's signatures past a slot that the sign-guard has passed.
+func (p *payer) recordSigned(at chain.Slot) {
 	by, now := signedBy{p.id, at.Account}, end{at.Branch, at.Nonce + 1}
 	if p.ends[by].before(now) {
 		p.ends[by] = now
@@ -270,13 +270,13 @@ func (p *payer) signed(at chain.Slot) {
 }
 
 // endsBefore tells whether the records of an account end before a signature of it.
-func endsBefore(a records.Account, lineage, number uint64) bool {
-	return a.State == records.AccountNew || lineage > a.Branch || (lineage == a.Branch && number > a.Next)
+func endsBefore(a records.Account, branch, number uint64) bool {
+	return a.State == records.AccountNew || branch > a.Branch || (branch == a.Branch && number > a.Next)
 }
 
-// again reads an account anew. What the ledger and the sign-guard know was stored before they knew it, so records that are read after them
-// are behind only if they have forgotten something; what was read before may have changed meanwhile.
-func (p *payer) again(ctx context.Context, a records.Account) (now records.Account, err error) {
+// rereadAccount reads an account again. What the ledger and the sign-guard know was stored in the records before, so records that are read after asking them
+// are behind only if something was lost. Records that were read earlier may be out of date.
+func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now records.Account, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
 		now, err = tx.Account(a.Chain, a.Account)
 		return err
@@ -291,7 +291,7 @@ func (p *payer) haltAccount(ctx context.Context, account string, why error) erro
 	})
 }
 
-// order is the payment as the adapter signs it, at most at so much for its fee; zero leaves that to the adapter.
-func order(p records.Payment, most chain.Amount) chain.Payment {
-	return chain.Payment{ID: p.ID, Purpose: p.Purpose, Asset: p.Asset, To: p.Payee, Amount: p.Amount, Label: p.PayeeLabel, Source: p.Source, MaxFee: most}
+// chainPayment is a payment as the adapter prepares it, with the most that its fee may be; zero leaves the bound to the adapter.
+func chainPayment(p records.Payment, maxFee chain.Amount) chain.Payment {
+	return chain.Payment{ID: p.ID, Purpose: p.Purpose, Asset: p.Asset, To: p.Payee, Amount: p.Amount, Label: p.PayeeLabel, Source: p.Source, MaxFee: maxFee}
 }

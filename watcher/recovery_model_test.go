@@ -28,19 +28,19 @@ func recoveryEndsWhole(t *testing.T, rounds, accounts int) {
 	resumed, cancels := 0, 0
 	for s := first; s < first+uint64(rounds); s++ {
 		m := newPoolModel(t, s, map[string]int{}, accounts)
-		m.restart(immortal, "")
-		m.wander(t, 10+m.rng.IntN(60))
+		m.restart(neverCrashes, "")
+		m.runAtRandom(t, 10+m.rng.IntN(60))
 		m.bind()
 		m.closed = true // a user whose binding the backup does not have is another story
 		backup := m.backup(t)
 		for range 1 + m.rng.IntN(2) { // the same backup may be wanted again
-			m.wander(t, 1+m.rng.IntN(40))
+			m.runAtRandom(t, 1+m.rng.IntN(40))
 			m.restore(t, backup)
 			for _, c := range m.chains {
 				c.sent = map[string]bool{} // the backup does not have them
 			}
-			m.restart(immortal, "")
-			m.wander(t, m.rng.IntN(30))
+			m.restart(neverCrashes, "")
+			m.runAtRandom(t, m.rng.IntN(30))
 			resumed += m.recover(t, s)
 		}
 		err := m.settle()
@@ -65,8 +65,8 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 		m.vite.LoseDropped()
 	}
 	hasty := m.rng.IntN(3) == 0
-	m.restart(immortal, "")
-	desk, quiet := m.desk(t), 0
+	m.restart(neverCrashes, "")
+	ops, quiet := m.operatorRecovery(t), 0
 	for i := range 400 {
 		require.NoError(t, m.level(i))
 		m.eth.Gossip()
@@ -77,7 +77,7 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 		stopped := m.stopped(t)
 		for _, a := range stopped {
-			if m.resume(t, desk, a, hasty) {
+			if m.resume(t, ops, a, hasty) {
 				resumed++
 			}
 		}
@@ -91,14 +91,14 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 	}
 	m.dump()
 	for _, a := range m.stopped(t) {
-		t.Log(a.Account, a.State, a.Why, desk.Resume(t.Context(), a.Chain, a.Account, 0))
+		t.Log(a.Account, a.State, a.Why, ops.Resume(t.Context(), a.Chain, a.Account, 0))
 	}
 	require.Fail(t, "not whole", "GATEWAYD_SEED=%d: %v", s, m.checkPayees())
 	return 0
 }
 
-// desk is the operator's program: its own Watcher on the same database and nodes, without keys in use.
-func (m *model) desk(t *testing.T) *recovery.Recovery {
+// operatorRecovery is the operator's program: its own Watcher on the same database and nodes, without keys in use.
+func (m *model) operatorRecovery(t *testing.T) *recovery.Recovery {
 	t.Helper()
 	parts := m.parts
 	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
@@ -123,7 +123,7 @@ func (m *model) stopped(t *testing.T) (list []records.Account) {
 }
 
 // resume is one look of the operator at a stopped account. It tells whether the account goes on.
-func (m *model) resume(t *testing.T, desk *recovery.Recovery, a records.Account, hasty bool) bool {
+func (m *model) resume(t *testing.T, ops *recovery.Recovery, a records.Account, hasty bool) bool {
 	t.Helper()
 	wait := func(err error) bool {
 		if err != nil && !errors.Is(err, recovery.ErrBehind) && !errors.Is(err, recovery.ErrNotAtRest) && !errors.Is(err, ErrNothingToDo) && !errors.Is(err, records.ErrConflict) {
@@ -132,25 +132,25 @@ func (m *model) resume(t *testing.T, desk *recovery.Recovery, a records.Account,
 		return err != nil
 	}
 	if hasty {
-		list, err := desk.UnknownTxs(t.Context(), a.Chain, a.Account, 0)
+		list, err := ops.UnknownTxs(t.Context(), a.Chain, a.Account, 0)
 		wait(err)
 		for _, f := range list {
-			wait(desk.Accept(t.Context(), a.Chain, a.Account, f.Tx, "whatever", 0))
+			wait(ops.Accept(t.Context(), a.Chain, a.Account, f.Tx, "whatever", 0))
 		}
 	}
-	if _, err := desk.SettleAll(t.Context(), a.Chain, a.Account, 0); wait(err) {
+	if _, err := ops.SettleAll(t.Context(), a.Chain, a.Account, 0); wait(err) {
 		return false
 	}
-	foreign, err := desk.UnknownTxs(t.Context(), a.Chain, a.Account, 0)
+	unknown, err := ops.UnknownTxs(t.Context(), a.Chain, a.Account, 0)
 	if wait(err) {
 		return false
 	}
-	for _, f := range foreign {
-		if len(f.Refunds) > 0 && wait(desk.Settle(t.Context(), f.Refunds[0], f.Tx)) {
+	for _, f := range unknown {
+		if len(f.Refunds) > 0 && wait(ops.Settle(t.Context(), f.Refunds[0], f.Tx)) {
 			return false
 		}
 	}
-	return !wait(desk.Resume(t.Context(), a.Chain, a.Account, 0))
+	return !wait(ops.Resume(t.Context(), a.Chain, a.Account, 0))
 }
 
 // cancelled counts the numbers of the source chain that a cancellation has used up.

@@ -12,13 +12,13 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// desk is the operator's program beside the daemon.
-func (r *rig) desk() *recovery.Recovery {
+// operatorRecovery is the operator's program beside the daemon.
+func (r *rig) operatorRecovery() *recovery.Recovery {
 	r.t.Helper()
-	return r.deskWith(r.guard)
+	return r.operatorRecoveryWith(r.guard)
 }
 
-func (r *rig) deskWith(g recovery.Guard) *recovery.Recovery {
+func (r *rig) operatorRecoveryWith(g recovery.Guard) *recovery.Recovery {
 	r.t.Helper()
 	parts := r.parts
 	parts.Signer = nil // an operator's command signs nothing
@@ -27,10 +27,10 @@ func (r *rig) deskWith(g recovery.Guard) *recovery.Recovery {
 	return w.Recovery(g)
 }
 
-// foreign is the one unexplained transaction of an account.
-func (r *rig) foreign(desk *recovery.Recovery, id chain.ID, account string) recovery.UnknownTx {
+// unknownTx is the one unexplained transaction of an account.
+func (r *rig) unknownTx(ops *recovery.Recovery, id chain.ID, account string) recovery.UnknownTx {
 	r.t.Helper()
-	list, err := desk.UnknownTxs(r.t.Context(), id, account, 0)
+	list, err := ops.UnknownTxs(r.t.Context(), id, account, 0)
 	require.NoError(r.t, err)
 	require.Len(r.t, list, 1)
 	return list[0]
@@ -62,18 +62,18 @@ func TestAcceptedTransactionLetsTheAccountGoOn(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(waits).State)
 
-	desk := r.desk()
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
-	f := r.foreign(desk, "eth", r.net.Hot)
+	ops := r.operatorRecovery()
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
+	f := r.unknownTx(ops, "eth", r.net.Hot)
 	require.Equal(t, chain.Outgoing{Asset: usdEth, To: r.eth.Address("mallory"), Amount: units(7)}, f.Out)
 	require.Empty(t, f.Pays)
 	require.Empty(t, f.Harmless)
-	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, "other", "why", 0), ErrNothingToDo)
-	require.ErrorIs(t, desk.Settle(t.Context(), r.transfer(waits).ID, hash), ErrNothingToDo, "it paid somebody else")
-	require.ErrorIs(t, desk.Settle(t.Context(), r.transfer(waits).ID, "other"), ErrNothingToDo)
-	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "test of the key by Eve", 0))
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "it goes on already")
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, "other", "why", 0), ErrNothingToDo)
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(waits).ID, hash), ErrNothingToDo, "it paid somebody else")
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(waits).ID, "other"), ErrNothingToDo)
+	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "test of the key by Eve", 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "it goes on already")
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(waits).State)
 	r.requireSound()
@@ -87,11 +87,11 @@ func TestTransactionThatPaysARecordIsSettledNotAccepted(t *testing.T) {
 	r.run(finality + 2)
 	hash := r.strangerPays(r.eth.Address("payee"), (1000-fee)*100) // an operator lost patience and paid by hand
 	r.setChannel(records.Withdrawal, "OPEN")
-	desk := r.desk()
-	require.Equal(t, r.payment(in).ID, r.foreign(desk, "eth", r.net.Hot).Pays[0].ID)
-	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why not", 0), ErrNothingToDo)
-	require.NoError(t, desk.Settle(t.Context(), r.transfer(in).ID, hash))
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	ops := r.operatorRecovery()
+	require.Equal(t, r.payment(in).ID, r.unknownTx(ops, "eth", r.net.Hot).Pays[0].ID)
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why not", 0), ErrNothingToDo)
+	require.NoError(t, ops.Settle(t.Context(), r.transfer(in).ID, hash))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	r.rest()
 	p := r.payment(in)
 	require.Equal(t, []any{records.Paid, hash}, []any{p.State, p.Tx})
@@ -113,12 +113,12 @@ func TestBoundPaymentIsNotSettled(t *testing.T) {
 	r.eth.Drop(r.eth.Waiting()[0]) // the nodes forget the second payout, or not: nobody knows
 	r.eth.Mine(finality + 2)
 	r.step()
-	desk := r.desk()
+	ops := r.operatorRecovery()
 	require.Equal(t, records.AccountHalted, r.account("eth", r.net.Hot).State)
-	require.ErrorIs(t, desk.Settle(t.Context(), r.transfer(second).ID, hash), records.ErrConflict)
-	require.Empty(t, r.foreign(desk, "eth", r.net.Hot).Pays)
-	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "paid by hand, asked back", 0))
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(second).ID, hash), records.ErrConflict)
+	require.Empty(t, r.unknownTx(ops, "eth", r.net.Hot).Pays)
+	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "paid by hand, asked back", 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	r.rest()
 	r.rest()
 	require.Equal(t, []records.PaymentState{records.Paid, records.Paid}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
@@ -136,11 +136,11 @@ func TestForgottenRefundIsOrderedAndSettled(t *testing.T) {
 	hash := r.vite.SendUnknownTx("gateway", owner, usd, units(1000)) // what `records refund` did after the backup
 	r.run(finality + 3)
 	require.Equal(t, records.AccountHalted, r.account("vite", r.net.Gateway).State)
-	desk := r.desk()
-	require.Equal(t, []uint64{r.transfer(in).ID}, r.foreign(desk, "vite", r.net.Gateway).Refunds)
-	require.ErrorIs(t, desk.Accept(t.Context(), "vite", r.net.Gateway, hash, "why", 0), ErrNothingToDo)
-	require.NoError(t, desk.Settle(t.Context(), r.transfer(in).ID, hash))
-	require.NoError(t, desk.Resume(t.Context(), "vite", r.net.Gateway, 0))
+	ops := r.operatorRecovery()
+	require.Equal(t, []uint64{r.transfer(in).ID}, r.unknownTx(ops, "vite", r.net.Gateway).Refunds)
+	require.ErrorIs(t, ops.Accept(t.Context(), "vite", r.net.Gateway, hash, "why", 0), ErrNothingToDo)
+	require.NoError(t, ops.Settle(t.Context(), r.transfer(in).ID, hash))
+	require.NoError(t, ops.Resume(t.Context(), "vite", r.net.Gateway, 0))
 	r.setChannel(records.Withdrawal, "OPEN")
 	r.rest()
 	r.requireState(in, records.Refused, records.ReasonOperator)
@@ -165,15 +165,15 @@ func TestForgottenRefundOfABoundPayout(t *testing.T) {
 			payout := r.eth.SendUnknownTx("hot", r.eth.Address("payee"), usdEth, units((1000-fee)*100))
 			refund := r.vite.SendUnknownTx("gateway", owner, usd, units(1000))
 			r.run(finality + 3)
-			desk := r.desk()
-			err := desk.Settle(t.Context(), r.transfer(in).ID, refund)
+			ops := r.operatorRecovery()
+			err := ops.Settle(t.Context(), r.transfer(in).ID, refund)
 			if !c.failed {
 				require.ErrorContains(t, err, payout, "it cannot have been refunded as well: somebody must look")
 				return
 			}
 			require.NoError(t, err)
-			require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
-			require.NoError(t, desk.Resume(t.Context(), "vite", r.net.Gateway, 0))
+			require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
+			require.NoError(t, ops.Resume(t.Context(), "vite", r.net.Gateway, 0))
 			r.rest()
 			r.requireState(in, records.Refused, records.ReasonOperator)
 			r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, 0)
@@ -186,18 +186,18 @@ func TestNothingIsJudgedBeforeTheChainsAreRead(t *testing.T) {
 	r := setup(t)
 	r.paidBefore()
 	hash := r.strangerPays(r.eth.Address("mallory"), 7)
-	desk := r.desk()
+	ops := r.operatorRecovery()
 	r.vite.Mine(1)
-	_, err := desk.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
+	_, err := ops.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
 	require.ErrorIs(t, err, recovery.ErrBehind, "what it paid for may stand in that block")
-	require.ErrorIs(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), recovery.ErrBehind)
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrBehind)
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), recovery.ErrBehind)
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrBehind)
 	r.step()
-	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0))
+	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0))
 	r.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallTip))
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrUnavailable)
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrUnavailable)
 	r.eth.Lie(chaintest.Honest)
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 }
 
 // What the sign-guard knows and the ledger does not is cancelled before anything is signed again.
@@ -211,10 +211,10 @@ func TestForgottenSignatureIsCancelled(t *testing.T) {
 	r.run(finality + 2)
 	a := r.account("eth", r.net.Hot)
 	require.Equal(t, records.AccountRecovering, a.State)
-	desk := r.desk()
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest)
+	ops := r.operatorRecovery()
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest)
 	r.run(finality + 3)
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	require.Equal(t, next+1, r.account("eth", r.net.Hot).Next)
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(in).State)
@@ -241,7 +241,7 @@ func TestStuckCancellationIsReplaced(t *testing.T) {
 		require.Greater(t, len(known), 1)
 		return err
 	})
-	require.NoError(t, r.desk().Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, r.operatorRecovery().Resume(t.Context(), "eth", r.net.Hot, 0))
 }
 
 func TestStoppedNeighbourIsWaitedFor(t *testing.T) {
@@ -250,23 +250,23 @@ func TestStoppedNeighbourIsWaitedFor(t *testing.T) {
 	hash := r.strangerPays(r.eth.Address("mallory"), 7)
 	r.vite.SendUnknownTx("gateway", r.vite.Address("mallory"), usd, units(7))
 	r.run(finality + 3)
-	desk := r.desk()
-	require.NoError(t, desk.Accept(t.Context(), "eth", r.net.Hot, hash, "known", 0))
-	require.ErrorContains(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), r.net.Gateway, "what the gateway account did may have paid what the hot account owes")
-	f := r.foreign(desk, "vite", r.net.Gateway)
-	require.NoError(t, desk.Accept(t.Context(), "vite", r.net.Gateway, f.Tx, "known", 0))
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
-	require.NoError(t, desk.Resume(t.Context(), "vite", r.net.Gateway, 0))
+	ops := r.operatorRecovery()
+	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "known", 0))
+	require.ErrorContains(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), r.net.Gateway, "what the gateway account did may have paid what the hot account owes")
+	f := r.unknownTx(ops, "vite", r.net.Gateway)
+	require.NoError(t, ops.Accept(t.Context(), "vite", r.net.Gateway, f.Tx, "known", 0))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.NoError(t, ops.Resume(t.Context(), "vite", r.net.Gateway, 0))
 }
 
 func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	r := setup(t)
 	r.run(3 * finality)
-	desk := r.desk()
-	_, err := desk.ResumeChain(t.Context(), "eth")
+	ops := r.operatorRecovery()
+	_, err := ops.ResumeChain(t.Context(), "eth")
 	require.ErrorIs(t, err, ErrNothingToDo)
 	r.update(func(tx *records.Tx) error { return tx.HaltChain("eth", "a lying node") })
-	_, err = desk.ResumeChain(t.Context(), "eth")
+	_, err = ops.ResumeChain(t.Context(), "eth")
 	require.NoError(t, err, "its past is ours")
 	require.False(t, r.cursor("eth").Halted)
 	r.rest()
@@ -276,15 +276,15 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	r.eth.Mine(finality + 4)
 	_ = r.w.Step(t.Context())
 	require.True(t, r.cursor("eth").Halted)
-	fork, err := desk.ResumeChain(t.Context(), "eth")
+	fork, err := ops.ResumeChain(t.Context(), "eth")
 	require.ErrorIs(t, err, recovery.ErrForked)
 	require.Equal(t, final, fork.Ours)
 	require.Equal(t, final.Height-3, fork.Common.Height)
 	require.NotEqual(t, final.Hash, fork.Theirs)
 	require.True(t, r.cursor("eth").Halted)
-	_, err = desk.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
+	_, err = ops.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
 	require.ErrorContains(t, err, "halted")
-	_, err = desk.ResumeChain(t.Context(), "nowhere")
+	_, err = ops.ResumeChain(t.Context(), "nowhere")
 	require.Error(t, err)
 
 	keep := r.cursor("eth").Height - (final.Height - 1)
@@ -292,7 +292,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 		_, err := tx.PruneBlocks("eth", keep)
 		return err
 	})
-	fork, err = desk.ResumeChain(t.Context(), "eth")
+	fork, err = ops.ResumeChain(t.Context(), "eth")
 	require.ErrorIs(t, err, recovery.ErrForked)
 	require.Equal(t, chain.Point{Height: final.Height - 2}, fork.Common, "what is below the first block that the records have is not judged")
 }
@@ -307,14 +307,14 @@ func TestForgottenRefundToAnother(t *testing.T) {
 	r.requireState(in, records.Held, records.ReasonUnknownLabel)
 	id := r.transfer(in).ID
 	hash := r.strangerPays(to, 50_000)
-	desk := r.desk()
-	f := r.foreign(desk, "eth", r.net.Hot)
+	ops := r.operatorRecovery()
+	f := r.unknownTx(ops, "eth", r.net.Hot)
 	require.Empty(t, f.Pays)
 	require.Empty(t, f.Refunds)
 	require.Equal(t, []uint64{id}, f.Others)
-	require.ErrorIs(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "nobody has said what it is")
-	require.NoError(t, desk.Settle(t.Context(), id, hash))
-	require.NoError(t, desk.Resume(t.Context(), "eth", r.net.Hot, 0))
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "nobody has said what it is")
+	require.NoError(t, ops.Settle(t.Context(), id, hash))
+	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	r.rest()
 	r.requireState(in, records.Refused, records.ReasonOperator)
 	r.requireHolding(r.eth, to, usdEth, 50_000)

@@ -15,7 +15,7 @@ import (
 // maxRescans bounds how many ordered blocks a round reads again, so that following goes on meanwhile.
 const maxRescans = 64
 
-// DifferenceKind says in one word how a block and the records differ.
+// DifferenceKind is how a block and the records differ.
 type DifferenceKind string
 
 // The kinds of differences. Only the first three are mended by booking the block again.
@@ -28,7 +28,7 @@ const (
 	OtherLine       DifferenceKind = "other_line"       // the records have another block at this height
 )
 
-// BlockDifference is one thing of a block that the records tell otherwise, or not at all.
+// BlockDifference is a transfer or transaction of a block that the records lack or have otherwise.
 type BlockDifference struct {
 	chain.Point
 	Kind   DifferenceKind
@@ -37,7 +37,7 @@ type BlockDifference struct {
 	To     string // account of ours, but for what it did itself
 	Asset  chain.Asset
 	Amount chain.Amount
-	Record uint64 // of the records, if they have one
+	Record uint64 // id of the transfer in the records; 0 if there is none
 }
 
 // Mends tells whether booking the block again would mend it.
@@ -215,35 +215,35 @@ func (f *follower) endRescan(ctx context.Context, o control.Rescan, state contro
 
 // bookAgain stores what the records miss of a block of the line, as the follower does with a new one. It changes nothing the second time.
 func (f *follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err error) {
-	if err := tx.Relined(f.id, b); err != nil {
+	if err := tx.EnsureBlock(f.id, b); err != nil {
 		return 0, err
 	}
 	for _, t := range b.Transfers {
-		fresh, err := f.seeLate(tx, t, b)
+		changed, err := f.storeLateTransfer(tx, t, b)
 		if err != nil {
 			return 0, fmt.Errorf("transfer %s: %w", t.Ref, err)
 		}
-		booked += count(fresh)
+		booked += countIf(changed)
 	}
 	for _, e := range b.OwnTxs {
-		fresh, err := tx.SeeLateOwnTx(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
+		changed, err := tx.SeeLateOwnTx(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
 		if err != nil {
 			return 0, fmt.Errorf("our transaction %s: %w", e.Tx, err)
 		}
-		booked += count(fresh)
+		booked += countIf(changed)
 	}
 	return booked, nil
 }
 
-func count(yes bool) int {
+func countIf(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-// seeLate is see for a block that is read again: what came to an address before it was given to its user is nobody's.
-func (f *follower) seeLate(tx *records.Tx, t chain.Transfer, b chain.Block) (changed bool, err error) {
+// storeLateTransfer is storeTransfer for a block that is read again: what came to an address before it was given to its user belongs to nobody.
+func (f *follower) storeLateTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) (changed bool, err error) {
 	row, ok, err := f.classify(tx, f.id, t)
 	if err != nil || !ok {
 		return false, err
@@ -255,5 +255,5 @@ func (f *follower) seeLate(tx *records.Tx, t chain.Transfer, b chain.Block) (cha
 	if early && row.Owner != "" {
 		row.Reason, row.Token, row.Owner, row.Payee, row.Net = records.ReasonBeforeAddress, "", "", "", chain.Amount{}
 	}
-	return f.book(tx, row, b)
+	return f.storeRow(tx, row, b)
 }

@@ -16,15 +16,15 @@ import (
 // TestRestoredBackupNeverPaysTwice puts the database back to an earlier moment, with what was signed since still in the nodes' memory.
 // The daemon may stop and ask for an operator; it must not pay twice (docs/payment-rules.md 5). The sign-guard is not restored.
 func TestRestoredBackupNeverPaysTwice(t *testing.T) {
-	restoredNeverPaysTwice(t, crashes(t)/100+4, 1)
+	restoredPaysOnce(t, crashes(t)/100+4, 1)
 }
 
 // TestRestoredPoolNeverPaysTwice is the same with three paying accounts on each chain.
 func TestRestoredPoolNeverPaysTwice(t *testing.T) {
-	restoredNeverPaysTwice(t, crashes(t)/200+2, 3)
+	restoredPaysOnce(t, crashes(t)/200+2, 3)
 }
 
-func restoredNeverPaysTwice(t *testing.T, rounds, accounts int) {
+func restoredPaysOnce(t *testing.T, rounds, accounts int) {
 	if raced {
 		rounds = 1
 	}
@@ -32,15 +32,15 @@ func restoredNeverPaysTwice(t *testing.T, rounds, accounts int) {
 	stopped := 0
 	for s := first; s < first+uint64(rounds); s++ {
 		m := newPoolModel(t, s, map[string]int{}, accounts)
-		m.restart(immortal, "")
-		m.wander(t, 20+m.rng.IntN(40))
+		m.restart(neverCrashes, "")
+		m.runAtRandom(t, 20+m.rng.IntN(40))
 		m.bind()
 		m.closed = true // a user whose binding the backup does not have is another story
 		backup := m.backup(t)
-		m.wander(t, 1+m.rng.IntN(40))
+		m.runAtRandom(t, 1+m.rng.IntN(40))
 		m.restore(t, backup)
-		m.restart(immortal, "")
-		m.wander(t, 60)
+		m.restart(neverCrashes, "")
+		m.runAtRandom(t, 60)
 		if m.settle() != nil {
 			stopped++
 		}
@@ -59,20 +59,20 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 	first := seed(t)
 	for s := first; s < first+uint64(rounds); s++ {
 		m := newPoolModel(t, s, map[string]int{}, 1+int(s%3))
-		m.restart(immortal, "")
-		m.wander(t, 10+m.rng.IntN(30))
+		m.restart(neverCrashes, "")
+		m.runAtRandom(t, 10+m.rng.IntN(30))
 		path := filepath.Join(filepath.Dir(m.path), "guard.db")
 		guard := m.parts.Signer.(*crashSigner).guard
 		backup := guardFile(t, m, guard, path, nil)
-		m.restart(immortal, "")
-		m.wander(t, 1+m.rng.IntN(40))
+		m.restart(neverCrashes, "")
+		m.runAtRandom(t, 1+m.rng.IntN(40))
 		guardFile(t, m, m.parts.Signer.(*crashSigner).guard, path, backup)
 		require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error {
 			_, err := control.AdoptGuard(tx, control.Guard{ID: "old"}, []chain.ID{"eth", "vite"}, "a test")
 			return err
 		}))
-		m.restart(immortal, "")
-		m.wander(t, 60)
+		m.restart(neverCrashes, "")
+		m.runAtRandom(t, 60)
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 	}
 	t.Logf("GATEWAYD_SEED=%d: %d sign-guards", first, rounds)
@@ -95,10 +95,10 @@ func guardFile(t *testing.T, m *model, g *signguard.Guard, path string, other []
 	return was
 }
 
-func (m *model) wander(t *testing.T, rounds int) {
+func (m *model) runAtRandom(t *testing.T, rounds int) {
 	t.Helper()
 	for range rounds {
-		m.happen()
+		m.randomEvents()
 		m.step()
 		require.NoError(t, m.check())
 	}

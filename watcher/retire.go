@@ -18,8 +18,8 @@ func (w *Watcher) retired(a records.Account) bool {
 	return paysUsers(a) && n.Name != "" && !n.Pays(a.Chain, a.Account)
 }
 
-// handOver gives what a retired account was to pay, and has not begun, to accounts that pay. What an older line of it may still carry out stays its own.
-func (p *payer) handOver(ctx context.Context, a records.Account) error {
+// handOverQueued moves the queued payments of a retired account to accounts that pay. A payment that an older branch of the account may still make stays.
+func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 	var list []records.Payment
 	err := p.Store.View(ctx, func(tx *records.Tx) error {
 		for _, class := range []records.Class{records.ClassUser, records.ClassRefund} {
@@ -40,10 +40,10 @@ func (p *payer) handOver(ctx context.Context, a records.Account) error {
 	if err != nil {
 		return err
 	}
-	return p.giveOver(ctx, list)
+	return p.requeueElsewhere(ctx, list)
 }
 
-// handOverHeld does the same with what the signer holds.
+// handOverHeld moves the payments of retired accounts that the signer holds to accounts that pay.
 func (p *payer) handOverHeld(ctx context.Context) error {
 	var list []records.Payment
 	var from []records.Account
@@ -68,17 +68,17 @@ func (p *payer) handOverHeld(ctx context.Context) error {
 	if err != nil || len(from) == 0 {
 		return err
 	}
-	doubtful, err := p.doubtful(ctx, from)
+	behind, err := p.networksBehind(ctx, from)
 	if err != nil {
 		return err
 	}
-	return p.giveOver(ctx, slices.DeleteFunc(list, func(q records.Payment) bool {
-		return doubtful[q.Network] || !slices.ContainsFunc(from, func(a records.Account) bool { return a.Chain == q.Chain && a.Account == q.Account })
+	return p.requeueElsewhere(ctx, slices.DeleteFunc(list, func(q records.Payment) bool {
+		return behind[q.Network] || !slices.ContainsFunc(from, func(a records.Account) bool { return a.Chain == q.Chain && a.Account == q.Account })
 	}))
 }
 
-// giveOver makes each payment void and queues it again, at the account that its transfer falls to now.
-func (p *payer) giveOver(ctx context.Context, list []records.Payment) error {
+// requeueElsewhere voids each payment and queues it again at the account that pays for its transfer now.
+func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) error {
 	for _, q := range list {
 		if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
 			continue
@@ -108,8 +108,8 @@ func (p *payer) giveOver(ctx context.Context, list []records.Payment) error {
 	return nil
 }
 
-// recall makes sweeps void whose payee has been retired since: the next sweep goes to an account that pays.
-func (p *payer) recall(ctx context.Context, list []records.Payment) error {
+// voidSweeps voids sweeps whose payee was retired after they were queued: the next sweep goes to an account that pays.
+func (p *payer) voidSweeps(ctx context.Context, list []records.Payment) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -124,8 +124,8 @@ func (p *payer) recall(ctx context.Context, list []records.Payment) error {
 	})
 }
 
-// strands tells whether a payment between our own accounts would bring money to one that is retired.
-func (p *payer) strands(ctx context.Context, q records.Payment) (yes bool, err error) {
+// goesToRetired reports whether a payment is a sweep to a retired account.
+func (p *payer) goesToRetired(ctx context.Context, q records.Payment) (yes bool, err error) {
 	if q.Purpose != chain.Sweep || p.network(q.Network).Pays(q.Chain, q.Payee) {
 		return false, nil
 	}

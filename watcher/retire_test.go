@@ -138,10 +138,10 @@ func TestRetiredAccountWithoutCoin(t *testing.T) {
 	r.requireSound()
 }
 
-// tell is a check of the signer that answers claims, as a test wants.
-type tell func(c chain.Claim) chain.Verdict
+// claimCheck is a check of the signer that answers claims, as a test wants.
+type claimCheck func(c chain.Claim) chain.Verdict
 
-func (f tell) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+func (f claimCheck) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	list := make([]chain.Verdict, len(claims))
 	for i, c := range claims {
 		list[i] = f(c)
@@ -149,8 +149,8 @@ func (f tell) Check(_ context.Context, _ chain.ID, claims []chain.Claim) ([]chai
 	return list, nil
 }
 
-// checked lets the signer check by f.
-func (r *rig) checked(f tell) {
+// restartChecked lets the signer check by f.
+func (r *rig) restartChecked(f claimCheck) {
 	r.t.Helper()
 	r.parts.Signer = signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{f}})
 	r.restart()
@@ -160,7 +160,7 @@ func (r *rig) checked(f tell) {
 func TestHeldPaymentsAreHandedOver(t *testing.T) {
 	r := poolRig(t)
 	hold, gone := true, []string{}
-	r.checked(func(c chain.Claim) chain.Verdict {
+	r.restartChecked(func(c chain.Claim) chain.Verdict {
 		switch {
 		case c.Payment.Purpose != chain.Credit:
 		case hold:
@@ -218,7 +218,7 @@ func TestStoppedAccountsHandNothingOver(t *testing.T) {
 func TestSweepToARetiredAccountIsMadeAnew(t *testing.T) {
 	r := poolRig(t)
 	old := r.net.Hot
-	r.checked(func(c chain.Claim) chain.Verdict {
+	r.restartChecked(func(c chain.Claim) chain.Verdict {
 		if c.Payment.Purpose == chain.Sweep && c.Payment.To == old {
 			return chain.Verdict{State: chain.LaterClaim, Text: "retired"}
 		}

@@ -59,8 +59,8 @@ func (p *payer) readAsset(tx *records.Tx, gate *gate, a records.Account, class r
 	return gate.open(list[:min(room, len(list))])
 }
 
-// closedTokens names the tokens of an asset whose payments of a class may not leave while those of another token of it may: they are passed over
-// in the queue, where they would fill the room. Where no token of the asset may leave, nothing is worth being searched for behind them.
+// closedTokens returns the tokens of an asset whose channel keeps payments of a class back. The queue is read without them, so that they take no place from
+// payments of other tokens of the same asset. It returns none when all tokens of the asset are closed: then nothing can be paid in it.
 func (p *payer) closedTokens(gate *gate, network string, class records.Class, asset chain.Asset) (closed []string, err error) {
 	if class == records.ClassReceive {
 		return nil, nil
@@ -107,9 +107,9 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 // choose picks what is to be bound next: users' payments first, then refunds and cold money, then receives. Receives of an asset that a user's payment waits for
 // go with the users' payments. The others get their share and no more, whether somebody waits or not: on a ledger that links an account's blocks
 // what is bound goes before every credit that comes later.
-func choose(ctx context.Context, q queue, t *trial, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
+func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
 	room := min(maxUnmined-len(unmined), maxGroup)
-	users, err := t.affordable(ctx, inTurn(q[records.ClassUser], room))
+	users, err := t.affordable(ctx, roundRobin(q[records.ClassUser], room))
 	if err != nil {
 		return nil, err
 	}
@@ -121,17 +121,17 @@ func choose(ctx context.Context, q queue, t *trial, unmined []records.OpenSlot, 
 			idle[asset] = list
 		}
 	}
-	others, err := t.affordable(ctx, inTurn(afterUsers(q, users, room), room))
+	others, err := t.affordable(ctx, roundRobin(afterUsers(q, users, room), room))
 	if err != nil {
 		return nil, err
 	}
-	first := alternate(users, inTurn(wanted, room))
-	others = append(others, inTurn(idle, room)...)
-	most := lowBound(maxUnmined)
+	first := interleave(users, roundRobin(wanted, room))
+	others = append(others, roundRobin(idle, room)...)
+	lowSlots := lowBound(maxUnmined)
 	if len(first) == 0 {
-		most = max(most, 1)
+		lowSlots = max(lowSlots, 1)
 	}
-	share := min(max(most-lowUnmined(unmined), 0), len(others), room)
+	share := min(max(lowSlots-lowUnmined(unmined), 0), len(others), room)
 	return append(first[:min(len(first), room-share)], others[:share]...), nil
 }
 
@@ -152,8 +152,8 @@ func lowUnmined(unmined []records.OpenSlot) (n int) {
 	return n
 }
 
-// inTurn takes one of each asset after the other, up to room.
-func inTurn(lists map[chain.Asset][]records.Payment, room int) (out []records.Payment) {
+// roundRobin takes one of each asset after the other, up to room.
+func roundRobin(lists map[chain.Asset][]records.Payment, room int) (out []records.Payment) {
 	assets := make([]chain.Asset, 0, len(lists))
 	for asset := range lists {
 		assets = append(assets, asset)
@@ -173,8 +173,8 @@ func inTurn(lists map[chain.Asset][]records.Payment, room int) (out []records.Pa
 	return out
 }
 
-// alternate takes one of a and one of b in turn.
-func alternate(a, b []records.Payment) []records.Payment {
+// interleave takes one of a and one of b in turn.
+func interleave(a, b []records.Payment) []records.Payment {
 	out := make([]records.Payment, 0, len(a)+len(b))
 	for i := range max(len(a), len(b)) {
 		if i < len(a) {

@@ -56,7 +56,7 @@ func setupAt(t *testing.T, source, exchange uint64) *rig {
 	r.eth = chaintest.New(chaintest.Config{ID: "eth", Finality: source})
 	r.vite = chaintest.New(chaintest.Config{ID: "vite", Finality: exchange, Linked: true})
 	r.net = network(r.eth, r.vite)
-	endow(r.eth, r.vite, r.net)
+	fundAccounts(r.eth, r.vite, r.net)
 
 	dir := t.TempDir()
 	var err error
@@ -115,8 +115,8 @@ func network(eth, vite *chaintest.Chain) records.Network {
 	}
 }
 
-// endow fills the paying accounts, and makes all of ours known to their ledgers.
-func endow(eth, vite *chaintest.Chain, n records.Network) {
+// fundAccounts fills the paying accounts, and makes all of ours known to their ledgers.
+func fundAccounts(eth, vite *chaintest.Chain, n records.Network) {
 	eth.Own(n.Hot, n.Shared, n.Gas)
 	vite.Own(n.Gateway)
 	for _, a := range []string{n.Hot, n.Gas} {

@@ -16,42 +16,42 @@ import (
 
 // signing is a slot that wants a signature, and what was signed for it before.
 type signing struct {
-	slot records.OpenSlot
-	prev []chain.Attempt
-	most chain.Amount // that it may cost, see Watcher.ceilings
+	slot    records.OpenSlot
+	prev    []chain.Attempt
+	maxCost chain.Amount // see Watcher.ceilings
 }
 
-func (s signing) payment() chain.Payment { return order(s.slot.Payment, s.most) }
+func (s signing) payment() chain.Payment { return chainPayment(s.slot.Payment, s.maxCost) }
 
-func (s signing) place() chain.Slot {
+func (s signing) chainSlot() chain.Slot {
 	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev}
 }
 
 // sign makes and stores the first attempt of bound slots, in order, and replacements for those that stay unmined too long. It answers how
 // many it stored.
 func (p *payer) sign(ctx context.Context, a records.Account, slots []records.OpenSlot, cur records.Cursor) (int, error) {
-	todo := p.unsigned(slots, cur)
+	todo := p.toSign(slots, cur)
 	if len(todo) == 0 {
 		return 0, nil
 	}
-	if err := p.limit(ctx, todo); err != nil {
+	if err := p.setCeilings(ctx, todo); err != nil {
 		return 0, err
 	}
 	funds, err := newSpendable(p.chain, a.Account, signedOf(slots)) // a slot counts with its attempt as soon as that is made
 	if err != nil {
 		return 0, err
 	}
-	ready, unprepared := p.prepareGroup(ctx, todo, funds, cur)
-	made, unsigned := p.signGroup(ctx, ready, cur)
-	if errors.Is(unsigned, signguard.ErrRefused) {
-		return 0, p.haltAccount(ctx, a.Account, unsigned)
+	ready, prepareErr := p.prepareGroup(ctx, todo, funds, cur)
+	made, signErr := p.signGroup(ctx, ready, cur)
+	if errors.Is(signErr, signguard.ErrRefused) {
+		return 0, p.haltAccount(ctx, a.Account, signErr)
 	}
-	if errors.Is(unsigned, chain.ErrNotNow) { // the budget of fees is used up; the condition says so
-		p.log.WithError(unsigned).Debug("bound, and may not be signed now")
-		unsigned = nil
+	if errors.Is(signErr, chain.ErrNotNow) { // the budget of fees is used up; the condition says so
+		p.log.WithError(signErr).Debug("bound, and may not be signed now")
+		signErr = nil
 	}
 	stored, err := p.storeAttempts(ctx, made)
-	return stored, errors.Join(unprepared, unsigned, err)
+	return stored, errors.Join(prepareErr, signErr, err)
 }
 
 // signedOf leaves out slots without an attempt.
@@ -59,8 +59,8 @@ func signedOf(slots []records.OpenSlot) []records.OpenSlot {
 	return slices.DeleteFunc(slices.Clone(slots), func(s records.OpenSlot) bool { return len(s.Attempts) == 0 })
 }
 
-// unsigned is what wants a signature: slots without any, and those whose newest attempt is ReplaceAfter blocks old.
-func (p *payer) unsigned(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
+// toSign returns the slots to sign: those without an attempt, and those whose newest attempt is ReplaceAfter blocks old and is to be replaced.
+func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
 	for _, s := range slots {
 		if len(todo) == maxGroup {
 			break
@@ -70,15 +70,15 @@ func (p *payer) unsigned(slots []records.OpenSlot, cur records.Cursor) (todo []s
 			continue
 		}
 		newest := s.Attempts[len(s.Attempts)-1]
-		if cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.sent[noReplacement(newest.Hash)] != cur.Height {
+		if cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.sent[noReplacementKey(newest.Hash)] != cur.Height {
 			todo = append(todo, signing{slot: s, prev: attempts(s)})
 		}
 	}
 	return todo
 }
 
-// noReplacement keys the height at which the ledger last had nothing better to offer for an attempt.
-func noReplacement(hash string) string { return "same:" + hash }
+// noReplacementKey is the key in p.sent under which the height is kept at which an attempt was last found to need no replacement.
+func noReplacementKey(hash string) string { return "same:" + hash }
 
 func attempts(s records.OpenSlot) []chain.Attempt {
 	list := make([]chain.Attempt, len(s.Attempts))
@@ -88,16 +88,16 @@ func attempts(s records.OpenSlot) []chain.Attempt {
 	return list
 }
 
-// limit sets what each may cost at most.
-func (p *payer) limit(ctx context.Context, todo []signing) error {
+// setCeilings sets the most that each transaction may cost.
+func (p *payer) setCeilings(ctx context.Context, todo []signing) error {
 	list := make([]records.Payment, len(todo))
 	for i, s := range todo {
 		list[i] = s.slot.Payment
 	}
 	return p.Store.View(ctx, func(tx *records.Tx) error {
-		most, err := p.ceilings(tx, list)
+		ceilings, err := p.ceilings(tx, list)
 		for i := range todo {
-			todo[i].most = most[list[i].ID]
+			todo[i].maxCost = ceilings[list[i].ID]
 		}
 		return err
 	})
@@ -119,18 +119,18 @@ func (r prepared) order() chain.Order {
 // follows the hash of the one before, which needs no signature.
 func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (ready []prepared, err error) {
 	for i, s := range todo {
-		at := s.place()
+		at := s.chainSlot()
 		if i > 0 && at.Prev == "" && at.Branch != 0 && len(ready) > 0 && ready[len(ready)-1].at.Nonce+1 == at.Nonce {
 			at.Prev = ready[len(ready)-1].attempt.Hash
 		}
-		step, done := traced(s.slot.Slot, "").Begin(ctx, "sign")
+		step, done := paymentTrace(s.slot.Slot, "").Begin(ctx, "sign")
 		att, err := p.prepareOne(step, at, s, funds)
 		if err != nil {
 			done(err)
 		}
 		switch {
 		case len(s.prev) > 0 && keepsAttempt(err):
-			p.sent[noReplacement(s.prev[len(s.prev)-1].Hash)] = cur.Height
+			p.sent[noReplacementKey(s.prev[len(s.prev)-1].Hash)] = cur.Height
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, and cannot be signed now")
@@ -166,7 +166,7 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 	for i, tx := range signed {
 		r, kind := ready[i], records.AttemptPay
 		r.done(nil)
-		p.signed(r.at)
+		p.recordSigned(r.at)
 		if len(r.prev) > 0 {
 			kind = records.AttemptReplace
 		}
@@ -176,8 +176,8 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 	return made, err
 }
 
-// signAuthorized asks for leave for what is bound already: it was bound by an earlier version, or the sign-guard is from a backup. What has none stops
-// what follows it.
+// signAuthorized asks the signer to authorize payments that are bound already, by an earlier version or before the sign-guard was restored from a backup, and
+// signs them up to the first that is not authorized.
 func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []chain.Order) ([]chain.SignedTx, error) {
 	list := make([]records.Payment, len(ready))
 	for i, r := range ready {
@@ -220,7 +220,7 @@ func (p *payer) prepareOne(ctx context.Context, at chain.Slot, s signing, funds 
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	return att, funds.affords(ctx, s.prev, att)
+	return att, funds.checkAttempt(ctx, s.prev, att)
 }
 
 // storeAttempts stores signatures in one transaction and answers how many. A slot that was settled meanwhile takes none, and what follows it
@@ -243,7 +243,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 	}
 	for _, s := range made[:stored] {
 		p.log.WithFields(logrus.Fields{"payment": s.Slot.PaymentID, "tx": s.Attempt.Hash, "number": s.Slot.Nonce, "attempt": s.Attempt.Seq}).Info("payment signed")
-		traced(s.Slot, s.Attempt.Hash).Done(ctx, "store", begun, nil)
+		paymentTrace(s.Slot, s.Attempt.Hash).Done(ctx, "store", begun, nil)
 	}
 	return stored, nil
 }

@@ -62,11 +62,11 @@ func (c *simChain) mine(transfers ...chain.Transfer) {
 	}
 }
 
-func (c *simChain) add(transfers []chain.Transfer, effects []chain.OwnTx) {
+func (c *simChain) add(transfers []chain.Transfer, ownTxs []chain.OwnTx) {
 	last := c.line[len(c.line)-1]
-	b := chain.Block{Parent: last.Hash, Transfers: transfers, OwnTxs: effects, Time: time.Unix(1_790_000_000+int64(last.Height), 0).UTC()}
+	b := chain.Block{Parent: last.Hash, Transfers: transfers, OwnTxs: ownTxs, Time: time.Unix(1_790_000_000+int64(last.Height), 0).UTC()}
 	b.Point = chain.Point{Height: last.Height + 1, Hash: simHash(c.id, "block", last.Height+1)}
-	for _, e := range effects {
+	for _, e := range ownTxs {
 		c.mined[e.Account] = chain.AccountHead{Next: e.Number + 1, Hash: e.Tx, Settled: true}
 	}
 	c.line = append(c.line, b)

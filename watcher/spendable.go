@@ -15,8 +15,8 @@ var (
 	errNoCoin = errors.New("the account holds too little coin for the fee")
 )
 
-// spendable counts what an account may still bind: its balance less what is bound and stands in no block yet, fees at their dearest included.
-// What stands in a block is taken off the balance by the ledger; when a re-org takes it out of its block, it counts here again.
+// spendable is what an account may still bind: its balance less the payments that are bound and in no block yet, with the highest fees that they may cost. The
+// ledger's balance already lacks what is in a block; when a re-org removes the block, the payment counts here again.
 type spendable struct {
 	chain   chain.Chain
 	account string
@@ -33,7 +33,7 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 			return nil, fmt.Errorf("reading the attempts of payment %d: %w", o.PaymentID, err)
 		}
 		if o.Payment.Asset != chain.Native || cost.IsZero() {
-			s.take(o.Payment, chain.Amount{})
+			s.countPayment(o.Payment, chain.Amount{})
 		}
 		s.add(chain.Native, cost)
 	}
@@ -46,7 +46,7 @@ func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bo
 		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive {
 			continue
 		}
-		fee, err := s.chain.Estimate(ctx, s.account, order(o.Payment, chain.Amount{}))
+		fee, err := s.chain.Estimate(ctx, s.account, chainPayment(o.Payment, chain.Amount{}))
 		if waitsOrFails(err) {
 			return false, nil
 		}
@@ -66,12 +66,12 @@ func (s *spendable) cost(list []chain.Attempt) (chain.Amount, error) {
 	return s.chain.Cost(list[len(list)-1])
 }
 
-// covers answers the fee that a payment may take, or why it cannot be bound now: errShort, errNoCoin, or what the ledger says to it.
-func (s *spendable) covers(ctx context.Context, q records.Payment, asked chain.Payment) (fee chain.Amount, err error) {
+// checkPayment returns the most that a payment's fee may be, or why it cannot be bound now: errShort, errNoCoin, or the ledger's error.
+func (s *spendable) checkPayment(ctx context.Context, q records.Payment, asked chain.Payment) (fee chain.Amount, err error) {
 	if q.Purpose == chain.Receive {
 		return fee, nil
 	}
-	if err := s.holds(ctx, q.Asset, q.Amount, errShort); err != nil {
+	if err := s.checkBalance(ctx, q.Asset, q.Amount, errShort); err != nil {
 		return fee, err
 	}
 	if fee, err = s.chain.Estimate(ctx, s.account, asked); err != nil || fee.IsZero() {
@@ -83,11 +83,11 @@ func (s *spendable) covers(ctx context.Context, q records.Payment, asked chain.P
 			return fee, errNoCoin
 		}
 	}
-	return fee, s.holds(ctx, chain.Native, need, errNoCoin)
+	return fee, s.checkBalance(ctx, chain.Native, need, errNoCoin)
 }
 
-// holds is the error given unless so much more of an asset is there.
-func (s *spendable) holds(ctx context.Context, asset chain.Asset, amount chain.Amount, short error) error {
+// checkBalance returns the error short unless the account has the amount beside what is taken already.
+func (s *spendable) checkBalance(ctx context.Context, asset chain.Asset, amount chain.Amount, short error) error {
 	have, ok := s.have[asset]
 	if !ok {
 		var err error
@@ -102,7 +102,7 @@ func (s *spendable) holds(ctx context.Context, asset chain.Asset, amount chain.A
 	return nil
 }
 
-func (s *spendable) take(q records.Payment, fee chain.Amount) {
+func (s *spendable) countPayment(q records.Payment, fee chain.Amount) {
 	if q.Purpose == chain.Receive {
 		return
 	}
@@ -116,9 +116,9 @@ func (s *spendable) add(asset chain.Asset, amount chain.Amount) {
 	}
 }
 
-// affords is errNoCoin unless the coin suffices for a new attempt in place of a slot's earlier ones. Nodes take no other, and nobody is shown one
-// that no node takes.
-func (s *spendable) affords(ctx context.Context, prev []chain.Attempt, a chain.Attempt) error {
+// checkAttempt counts the cost of a new attempt instead of that of the slot's earlier ones. It is errNoCoin when the account's coin does not cover it, because
+// nodes refuse such a transaction.
+func (s *spendable) checkAttempt(ctx context.Context, prev []chain.Attempt, a chain.Attempt) error {
 	cost, err := s.chain.Cost(a)
 	if err != nil || cost.IsZero() {
 		return err
@@ -129,7 +129,7 @@ func (s *spendable) affords(ctx context.Context, prev []chain.Attempt, a chain.A
 	}
 	rest := less(s.taken[chain.Native], before)
 	s.taken[chain.Native] = rest
-	if err = s.holds(ctx, chain.Native, cost, errNoCoin); err != nil {
+	if err = s.checkBalance(ctx, chain.Native, cost, errNoCoin); err != nil {
 		cost = before
 	}
 	s.add(chain.Native, cost)

@@ -18,8 +18,8 @@ type sweeper interface {
 	TokenSweepCost(ctx context.Context) (chain.Amount, error)
 }
 
-// emptier is a chain where the fee of a sweep of native coin comes out of what is swept: a replacement with a higher fee brings less.
-type emptier interface {
+// sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a replacement with a higher fee brings less.
+type sweptReader interface {
 	// Swept answers the amount in an attempt's bytes. It asks no node.
 	Swept(a chain.Attempt) (chain.Amount, error)
 }
@@ -39,7 +39,7 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 		var listed map[string]bool
 		err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
 			if list, err = tx.SweepCandidates(n.Source); err == nil {
-				listed, err = apart(tx, n)
+				listed, err = notToSweep(tx, n)
 			}
 			return err
 		})
@@ -59,9 +59,9 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// apart are the accounts with coin of listed senders, or of those of whom nobody knows yet whether they are: it stays where it is, apart from all other
-// coin, until it is credited.
-func apart(tx *records.Tx, n records.Network) (map[string]bool, error) {
+// notToSweep returns the accounts that hold money of senders on the blocklist, or of senders that were not checked yet. It is not mixed with other money
+// before it is credited.
+func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 	accounts := map[string]bool{}
 	for _, reason := range []string{records.HeldListed, records.HeldUnproven} {
 		if err := addHeldFor(tx, reason, accounts); err != nil {

@@ -155,8 +155,8 @@ func TestListedCoinIsNotSwept(t *testing.T) {
 	r := sweepRig(t)
 	listed, at := r.user()
 	_, other := r.user()
-	verdicts := judgeOf{listed: {State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "the sender is on the list"}}
-	r.judged(verdicts)
+	verdicts := claimVerdicts{listed: {State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "the sender is on the list"}}
+	r.restartWithCheck(verdicts)
 	r.deposit(at, 50_000)
 	r.deposit(other, 40_000)
 	r.rest()
@@ -181,8 +181,8 @@ func TestListedCoinIsNotSwept(t *testing.T) {
 func TestCoinWaitsForItsVerdict(t *testing.T) {
 	r := sweepRig(t)
 	owner, at := r.user()
-	verdicts := judgeOf{}
-	r.judged(verdicts)
+	verdicts := claimVerdicts{}
+	r.restartWithCheck(verdicts)
 	r.setChannel(records.Deposit, "MAINTAIN")
 	r.deposit(at, 50_000)
 	r.rest()

@@ -12,10 +12,10 @@ import (
 	"gatewayd/records/control"
 )
 
-// poorPayer is poor, and tells what a payout costs.
-type poorPayer struct{ poor }
+// limitedPayer is poor, and tells what a payout costs.
+type limitedPayer struct{ limitedBalance }
 
-func (poorPayer) PayoutCost(context.Context, chain.Asset) (chain.Amount, error) {
+func (limitedPayer) PayoutCost(context.Context, chain.Asset) (chain.Amount, error) {
 	return units(payoutFee), nil
 }
 
@@ -37,7 +37,7 @@ func (r *rig) lacking() (list []string) {
 func TestDepositsToBeSweptAreFunds(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()
-	r.parts.Chains["eth"] = poor{r.eth, r.net.Hot, usdEth, 0}
+	r.parts.Chains["eth"] = limitedBalance{r.eth, r.net.Hot, usdEth, 0}
 	r.restart()
 	books := r.w.books()
 	require.NoError(t, books.Round(t.Context()))
@@ -53,7 +53,7 @@ func TestNoCoinIsToldOnce(t *testing.T) {
 	r := setup(t)
 	r.net.Tokens = r.net.Tokens[:1]
 	r.parts.Networks = []records.Network{r.net}
-	r.parts.Chains["eth"] = poorPayer{poor{r.eth, r.net.Hot, chain.Native, 0}}
+	r.parts.Chains["eth"] = limitedPayer{limitedBalance{r.eth, r.net.Hot, chain.Native, 0}}
 	r.restart()
 	owner, _ := r.user()
 	hash := r.withdraw(owner, r.eth.Address("payee"), 300)

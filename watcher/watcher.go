@@ -81,14 +81,14 @@ func setDefault[T comparable](v *T, d T) {
 type orderSigner interface {
 	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
-	// Decide lets the signer see for itself what a final block shows of its signatures.
-	Decide(ctx context.Context, id chain.ID, height uint64) error
+	// ReadOutcomes lets the signer see for itself what a final block shows of its signatures.
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 	Free(ctx context.Context, paymentID uint64) error
-	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
+	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 }
 
-// coster tells what one payout of an asset costs now, in native coin. Chains with fees offer it.
-type coster interface {
+// costQuoter is a chain with fees: it tells what one payout of an asset costs now, in native coin.
+type costQuoter interface {
 	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
 }
 
@@ -111,14 +111,14 @@ type Parts struct {
 // Watcher runs one follower and one payer per chain and the calendar work beside them.
 type Watcher struct {
 	Parts
-	cfg       Config
-	served    atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
-	followers map[chain.ID]*follower
-	payers    map[chain.ID]*payer
-	wakes     map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
-	askHeld   chan struct{}              // capacity 1, no data: the signer may answer otherwise now
-	looked    chan struct{}              // closed by look
-	look      func()
+	cfg              Config
+	served           atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
+	followers        map[chain.ID]*follower
+	payers           map[chain.ID]*payer
+	wakes            map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
+	askHeld          chan struct{}              // capacity 1, no data: the signer may answer otherwise now
+	fundsChecked     chan struct{}              // closed by markFundsChecked
+	markFundsChecked func()
 }
 
 // New checks that every network names known chains. It starts nothing.
@@ -128,9 +128,9 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
-		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), looked: make(chan struct{}),
+		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), fundsChecked: make(chan struct{}),
 	}
-	w.look = sync.OnceFunc(func() { close(w.looked) })
+	w.markFundsChecked = sync.OnceFunc(func() { close(w.fundsChecked) })
 	w.Reconfigure(p.Networks)
 	for id, c := range p.Chains {
 		log := p.Log.WithField("chain", id)
@@ -192,7 +192,9 @@ func (w *Watcher) reconciling() reconcile.Parts {
 	return reconcile.Parts{Store: w.Store, Chains: w.Chains, Networks: w.networks, Classify: w.classify, Log: w.Log, Now: w.Now}
 }
 
-func (w *Watcher) books() *reconcile.Books { return reconcile.NewBooks(w.reconciling(), w.look) }
+func (w *Watcher) books() *reconcile.Books {
+	return reconcile.NewBooks(w.reconciling(), w.markFundsChecked)
+}
 
 func (w *Watcher) solvency() *reconcile.Solvency {
 	return reconcile.NewSolvency(w.reconciling(), w.cfg.Solvency)
@@ -219,8 +221,8 @@ func (w *Watcher) Recovery(g recovery.Guard) *recovery.Recovery {
 	return recovery.New(recovery.Parts{Store: w.Store, Chains: w.Chains, Networks: w.networks, Guard: g, OrderRefund: w.orderRefund})
 }
 
-// Looked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.
-func (w *Watcher) Looked() <-chan struct{} { return w.looked }
+// FundsChecked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.
+func (w *Watcher) FundsChecked() <-chan struct{} { return w.fundsChecked }
 
 // Step makes one pass of every follower and every payer, in the order of the chains' names. Run does the same with loops of their own.
 func (w *Watcher) Step(ctx context.Context) error {

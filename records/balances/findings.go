@@ -141,7 +141,7 @@ func cleanSince(h records.Holding, a records.BalanceAudit) int64 {
 	return -1
 }
 
-// open notes what an account held before its books began: whatever is there now and did not come since.
+// openBooks stores what an account held before its books began: what it holds now, less what came since.
 func openBooks(tx *records.Tx, id chain.ID, height uint64, l *Look) error {
 	opening, _, err := l.Compare(l.Have)
 	if err != nil {

@@ -17,8 +17,8 @@ const breachLimit = 100
 // touchedLimit bounds how many lines of the history are looked through at a time for what changed.
 const touchedLimit = 10_000
 
-// breach is a kind of rows that do not fit: what to say of the id that the query finds, and which column narrows the query down.
-type breach struct{ say, query, by string }
+// breach is a kind of rows that do not fit: the message for an id that the query finds, and the column by which the query is filtered.
+type breach struct{ text, query, by string }
 
 const (
 	byTransfer  = "t.id"
@@ -103,7 +103,7 @@ func BreachesBelow(tx *records.Tx, id uint64, limit int) (found []string, next u
 		next = id - uint64(limit)
 	}
 	if err == nil {
-		found, err = broken(tx, func(by string) (string, []any) { return by + " >= ? AND " + by + " < ?", []any{next, id} })
+		found, err = breachesIn(tx, func(by string) (string, []any) { return by + " >= ? AND " + by + " < ?", []any{next, id} })
 	}
 	return found, next, sqlstore.Doing(err, "checking the books below %d", id)
 }
@@ -113,7 +113,7 @@ func breachesSince(tx *records.Tx, seq, upTo uint64) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return broken(tx, func(by string) (string, []any) {
+	return breachesIn(tx, func(by string) (string, []any) {
 		if by == byPayment {
 			return by + " IN (?)", []any{c.payments}
 		}
@@ -164,32 +164,32 @@ func unique(ids []uint64) []uint64 {
 	return slices.Compact(ids)
 }
 
-// narrow says which rows of a column to check: a condition and its values, of which one may be a list.
-type narrow func(by string) (condition string, args []any)
+// rowFilter returns the condition on a column that selects the rows to check, and its values, of which one may be a list.
+type rowFilter func(by string) (condition string, args []any)
 
-// broken tells of each kind of breach among the narrowed rows.
-func broken(tx *records.Tx, n narrow) (found []string, err error) {
+// breachesIn returns the messages of all breaches among the rows that a filter selects.
+func breachesIn(tx *records.Tx, n rowFilter) (found []string, err error) {
 	for _, b := range breaches() {
-		ids, err := brokenRows(tx, b, n)
+		ids, err := breachIDs(tx, b, n)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			found = append(found, fmt.Sprintf(b.say, id))
+			found = append(found, fmt.Sprintf(b.text, id))
 		}
 	}
 	wrong, err := wrongPayouts(tx, n)
 	return append(found, wrong...), err
 }
 
-// brokenRows lists the rows of one breach, lowest id first.
-func brokenRows(tx *records.Tx, b breach, n narrow) (ids []uint64, err error) {
-	err = narrowed(tx, &ids, b.query, b.by, n)
+// breachIDs returns the ids of the rows of one kind of breach, lowest first.
+func breachIDs(tx *records.Tx, b breach, n rowFilter) (ids []uint64, err error) {
+	err = listFiltered(tx, &ids, b.query, b.by, n)
 	return ids[:min(len(ids), breachLimit)], err
 }
 
-// narrowed reads a query over the rows to check; nothing if there are none.
-func narrowed(tx *records.Tx, into any, query, by string, n narrow) error {
+// listFiltered runs a query over the rows that a filter selects; it reads nothing if there are none.
+func listFiltered(tx *records.Tx, into any, query, by string, n rowFilter) error {
 	condition, args := n(by)
 	if ids, ok := args[0].([]uint64); ok && len(ids) == 0 {
 		return nil
@@ -199,14 +199,14 @@ func narrowed(tx *records.Tx, into any, query, by string, n narrow) error {
 
 // wrongPayouts finds credits of withdrawals that are not the net amount in the units of the source asset. SQL leaves over those whose
 // decimals differ; the text of 256-bit numbers is no place for arithmetic.
-func wrongPayouts(tx *records.Tx, n narrow) ([]string, error) {
+func wrongPayouts(tx *records.Tx, n rowFilter) ([]string, error) {
 	var rows []struct {
 		ID     uint64       `db:"id"`
 		Paid   chain.Amount `db:"amount"`
 		Net    chain.Amount `db:"net"`
 		Frozen string       `db:"policy"`
 	}
-	err := narrowed(tx, &rows, `SELECT p.id, p.amount, t.net, t.policy FROM payments p JOIN transfers t ON t.id = p.transfer_id
+	err := listFiltered(tx, &rows, `SELECT p.id, p.amount, t.net, t.policy FROM payments p JOIN transfers t ON t.id = p.transfer_id
 		WHERE p.purpose = 'credit' AND p.state <> 'void' AND t.direction = 'withdrawal' AND p.amount <> t.net`, ofTransfer, n)
 	if err != nil {
 		return nil, err

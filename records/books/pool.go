@@ -94,7 +94,7 @@ func addSweeps(tx *records.Tx, pool []PoolAccount, from *PoolAccount) error {
 	return err
 }
 
-// poolTransit adds what has come to an account from others of ours and is not received.
+// addTransit adds what has come to an account from others of ours and is not received.
 func addTransit(tx *records.Tx, a *PoolAccount) error {
 	type part struct {
 		Asset  string       `db:"asset"`

@@ -54,11 +54,11 @@ func NoteConditions(tx *records.Tx, source string, now []Condition) error {
 			return fmt.Errorf("noting the condition %s of %s: %w", c.Kind, source, err)
 		}
 	}
-	return sqlstore.Doing(forgetConditions(tx, source, now), "forgetting conditions of %s", source)
+	return sqlstore.Doing(deleteConditions(tx, source, now), "forgetting conditions of %s", source)
 }
 
-// forgetConditions drops what a source does not tell any more.
-func forgetConditions(tx *records.Tx, source string, now []Condition) error {
+// deleteConditions drops what a source does not tell any more.
+func deleteConditions(tx *records.Tx, source string, now []Condition) error {
 	var before []conditionRow
 	if err := tx.SQL().List(&before, `SELECT kind, subject FROM conditions WHERE source = ?`, source); err != nil {
 		return err

@@ -32,7 +32,7 @@ func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
 	return g, found, sqlstore.Doing(err, "reading which sign-guard the records go with")
 }
 
-// NoteGuard notes how far a sign-guard is; ErrOtherGuard for another one than the records go with. The first is taken.
+// NoteGuard stores how many commits the sign-guard has made. It is ErrOtherGuard for another one than the records go with; records without one adopt it.
 func NoteGuard(tx *records.Tx, now Guard) error {
 	was, found, err := GuardOf(tx)
 	switch {
@@ -78,13 +78,14 @@ type End struct {
 	Known   bool   // it has signed at all
 }
 
-// lackingKey names what the sign-guard need not know any more: by branch of an account, the number below which operators have looked at what it lacks, or are to.
+// lackingKey is the meta key of what the sign-guard is known to lack: by branch of an account, the number below which missing signatures halt the account no more,
+// because it was halted for them before.
 const lackingKey = "sign_guard_lacks"
 
 // HaltLacking halts the accounts of which the records have signatures that the sign-guard lacks, and answers them: it is older than these records, however few
 // its commits are behind. What it lacks is told once; when an operator has let the account go on, only more than that halts it again.
 func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err error) {
-	told, err := lacking(tx)
+	told, err := knownLacking(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func noteLacking(tx *records.Tx, accounts []records.Account) error {
 	return setMeta(tx, lackingKey, all)
 }
 
-func lacking(tx *records.Tx) (told map[string]uint64, err error) {
+func knownLacking(tx *records.Tx) (told map[string]uint64, err error) {
 	var text string
 	told = map[string]uint64{}
 	found, err := tx.SQL().Get(&text, `SELECT value FROM meta WHERE key = ?`, lackingKey)

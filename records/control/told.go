@@ -32,8 +32,8 @@ func Changes(before, now []Condition) (began, over []Condition) {
 	return began, over
 }
 
-// TellConditions compares all that is not as it should be with what was told before, also by earlier daemons, and puts into the history what has
-// begun and what is over.
+// TellConditions compares the conditions of now with those that were told before, also by earlier daemons, and writes into the history which have begun and
+// which are over.
 func TellConditions(tx *records.Tx, now []Condition) error {
 	told, err := toldConditions(tx)
 	if err != nil {
@@ -66,7 +66,7 @@ func TellConditions(tx *records.Tx, now []Condition) error {
 	return nil
 }
 
-// sameAs tells whether both are about the same thing, whatever their words.
+// sameAs reports whether both are about the same thing, whatever their details.
 func (c Condition) sameAs(o Condition) bool {
 	return c.Kind == o.Kind && c.Chain == o.Chain && c.Network == o.Network && c.Token == o.Token && c.Direction == o.Direction && sqlstore.Note(c.Subject) == sqlstore.Note(o.Subject)
 }

@@ -10,8 +10,8 @@ import (
 	"gatewayd/records/books"
 )
 
-// stray is a held deposit of coin that nobody is named for, at an address.
-func (r *Rig) stray(to string, amount uint64) records.Transfer {
+// unattributed is a held deposit of coin that nobody is named for, at an address.
+func (r *Rig) unattributed(to string, amount uint64) records.Transfer {
 	r.T.Helper()
 	in := r.Incoming(records.Deposit, amount, r.Mine(Source, ""))
 	in.To, in.Token, in.Owner, in.Payee, in.Net, in.Policy = to, "", "", "", chain.Amount{}, records.Policy{}
@@ -29,7 +29,7 @@ func (r *Rig) stray(to string, amount uint64) records.Transfer {
 func testAttribution(t *testing.T, url string) {
 	r := newRig(t, url)
 	address := r.bind(Alice)
-	in := r.stray(address, 700)
+	in := r.unattributed(address, 700)
 	policy := records.Policy{Decimals: 2, MinDeposit: chain.NewAmount(3), Fee: records.Fee{Kind: "flat"}}
 	attribute := func(id uint64, owner string) error {
 		return r.Try(func(tx *records.Tx) error {
@@ -56,7 +56,7 @@ func testAttribution(t *testing.T, url string) {
 
 	seen := r.Receive(records.Deposit, 50)
 	require.ErrorIs(t, attribute(seen.ID, Bob), records.ErrConflict, "it is not held")
-	left := r.stray(address, 800)
+	left := r.unattributed(address, 800)
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
 	require.ErrorIs(t, attribute(left.ID, Bob), records.ErrConflict, "its block left the line")
 }
@@ -64,7 +64,7 @@ func testAttribution(t *testing.T, url string) {
 // testRefundToAnother: a refund to somebody else than the sender is a breach of the books unless an operator ordered it.
 func testRefundToAnother(t *testing.T, url string) {
 	r := newRig(t, url)
-	in := r.stray(Shared, 700)
+	in := r.unattributed(Shared, 700)
 	r.Do(func(tx *records.Tx) error {
 		if err := tx.MoveTransfer(in.ID, records.Held, records.Refused, records.ReasonOperator); err != nil {
 			return err
@@ -99,20 +99,20 @@ func testReclassify(t *testing.T, url string) {
 	credited := func(t *records.Transfer) {
 		t.State, t.Reason, t.Token, t.Owner, t.Payee, t.Net = records.Final, records.ReasonOperator, Token, Alice, Alice, chain.NewAmount(7)
 	}
-	ours := r.stray(Shared, 700)
+	ours := r.unattributed(Shared, 700)
 	require.NoError(t, again(ours, funding))
 	out := r.Transfer(ours.ID)
 	require.Equal(t, []any{records.Funding, records.Final, ours.Amount, ours.From}, []any{out.Direction, out.State, out.Amount, out.From})
 	require.ErrorIs(t, again(out, credited), records.ErrConflict, "it is decided")
 
-	theirs := r.stray(address, 700)
+	theirs := r.unattributed(address, 700)
 	require.NoError(t, again(theirs, credited))
 	r.See(func(tx *records.Tx) error {
 		list, err := tx.SweepCandidates(Source)
 		require.Len(t, list, 1, "what lies on the address is swept")
 		return err
 	})
-	refunded := r.stray(Shared, 700)
+	refunded := r.unattributed(Shared, 700)
 	r.Do(func(tx *records.Tx) error {
 		_, err := tx.QueuePayment(records.Payment{
 			TransferID: refunded.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: refunded.Asset, Amount: refunded.Amount, Payee: refunded.From,
@@ -125,7 +125,7 @@ func testReclassify(t *testing.T, url string) {
 		return tx.MoveTransfer(owned.ID, records.Seen, records.Held, records.ReasonOperator)
 	})
 	require.ErrorIs(t, again(r.Transfer(owned.ID), funding), records.ErrConflict, "it has an owner")
-	held := r.stray(Shared, 800)
+	held := r.unattributed(Shared, 800)
 	require.Error(t, r.Try(func(tx *records.Tx) error {
 		return tx.Reclassify(records.Transfer{ID: held.ID, Direction: records.Funding, State: records.Final, Owner: Bob})
 	}),

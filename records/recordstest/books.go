@@ -130,36 +130,36 @@ func testFullBlocks(t *testing.T, url string) {
 
 func testUnknownTx(t *testing.T, url string) {
 	r := newRig(t, url)
-	foreign := func() (hash string, found bool) {
+	unknown := func() (hash string, found bool) {
 		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.UnknownTx(Exchange, Gateway); return err })
 		return hash, found
 	}
 	_, p := r.Owe(records.Deposit, 500)
 	hash := r.Sign(r.Bind(p), records.AttemptPay)
 	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 1, Tx: hash, OK: true}, chain.OwnTx{Account: Gateway, Number: 0, Tx: "before-us"})
-	_, found := foreign()
+	_, found := unknown()
 	require.False(t, found, "ours, and what was there before we came")
 	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 2, Tx: "thief", OK: true})
-	got, found := foreign()
+	got, found := unknown()
 	require.Equal(t, []any{"thief", true}, []any{got, found}, "before it is final")
 	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
-	_, found = foreign()
+	_, found = unknown()
 	require.False(t, found)
 }
 
 // testPaidBefore: what transactions of the account before one moved of an asset counts if it stands in the same block and did what it says.
 func testPaidBefore(t *testing.T, url string) {
 	r := newRig(t, url)
-	var effects []chain.OwnTx
+	var ownTxs []chain.OwnTx
 	for i, ok := range []bool{true, false, true, true} {
 		_, p := r.Owe(records.Deposit, 500+uint64(i))
-		effects = append(effects, chain.OwnTx{Account: Gateway, Number: uint64(i + 1), Tx: r.Sign(r.Bind(p), records.AttemptPay), OK: ok, Void: !ok})
+		ownTxs = append(ownTxs, chain.OwnTx{Account: Gateway, Number: uint64(i + 1), Tx: r.Sign(r.Bind(p), records.AttemptPay), OK: ok, Void: !ok})
 	}
-	r.Mine(Exchange, "", effects[0])
-	b := r.Mine(Exchange, "", effects[1:]...)
+	r.Mine(Exchange, "", ownTxs[0])
+	b := r.Mine(Exchange, "", ownTxs[1:]...)
 	paid := func(i int, asset chain.Asset) (sum chain.Amount) {
 		r.See(func(tx *records.Tx) (err error) {
-			sum, err = tx.PaidBefore(records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: effects[i]}, asset)
+			sum, err = tx.PaidBefore(records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: ownTxs[i]}, asset)
 			return err
 		})
 		return sum

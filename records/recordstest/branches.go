@@ -25,12 +25,12 @@ func newLine(r *Rig) (l line) {
 	return l
 }
 
-func branch(r *Rig, base uint64, hash string) (lineage uint64, err error) {
+func newBranch(r *Rig, base uint64, hash string) (number uint64, err error) {
 	err = r.Try(func(tx *records.Tx) (err error) {
-		lineage, err = tx.NewBranch(Exchange, Gateway, base, hash, "test")
+		number, err = tx.NewBranch(Exchange, Gateway, base, hash, "test")
 		return err
 	})
-	return lineage, err
+	return number, err
 }
 
 func states(r *Rig, payments ...uint64) (out []records.PaymentState) {
@@ -43,9 +43,9 @@ func states(r *Rig, payments ...uint64) (out []records.PaymentState) {
 func testBranch(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r)
-	lineage, err := branch(r, 2, l.hashes[0])
+	number, err := newBranch(r, 2, l.hashes[0])
 	require.NoError(t, err)
-	require.Equal(t, uint64(2), lineage)
+	require.Equal(t, uint64(2), number)
 	require.Equal(t, []records.PaymentState{records.Bound, records.Queued, records.Queued}, states(r, l.payments[:]...), "below the base nothing changes")
 	require.Equal(t, 1, r.Payment(l.payments[1]).Gen)
 
@@ -72,7 +72,7 @@ func testBranch(t *testing.T, url string) {
 		return err
 	})
 	r.Pay(l.payments[1])
-	_, err = branch(r, 2, l.hashes[0])
+	_, err = newBranch(r, 2, l.hashes[0])
 	require.ErrorIs(t, err, records.ErrConflict, "never below a final block")
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.NewBranch(Source, Hot, 8, "x", ""); return err }), records.ErrConflict, "nonces do not branch")
 }
@@ -81,7 +81,7 @@ func testBranch(t *testing.T, url string) {
 func testOlderLineWins(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r)
-	_, err := branch(r, 2, l.hashes[0])
+	_, err := newBranch(r, 2, l.hashes[0])
 	require.NoError(t, err)
 	newer := r.Bind(l.payments[1])
 	r.Sign(newer, records.AttemptPay)
@@ -89,9 +89,9 @@ func testOlderLineWins(t *testing.T, url string) {
 
 	b := r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 2, Tx: l.hashes[1], OK: true})
 	r.Finalize(Exchange)
-	lineage, err := branch(r, 3, l.hashes[1])
+	number, err := newBranch(r, 3, l.hashes[1])
 	require.NoError(t, err)
-	require.Equal(t, uint64(3), lineage)
+	require.Equal(t, uint64(3), number)
 	require.Empty(t, openSlots(r, Exchange, Gateway), "a slot below the base that is not on the line is forked too")
 	err = tryBind(r, l.payments[1])
 	require.ErrorIs(t, err, records.ErrConflict, "it stands on the line already")
@@ -113,7 +113,7 @@ func testOlderLineWins(t *testing.T, url string) {
 	// A base that is none of our blocks: nothing open can be told to be on the line.
 	_, p := r.Owe(records.Deposit, 500)
 	r.Bind(p)
-	_, err = branch(r, 5, "foreign")
+	_, err = newBranch(r, 5, "foreign")
 	require.NoError(t, err)
 	require.Empty(t, openSlots(r, Exchange, Gateway))
 	err = tryBind(r, p)

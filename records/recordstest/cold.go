@@ -22,7 +22,7 @@ func testColdMoney(t *testing.T, url string) {
 	bound, err := queue(r, cold(40))
 	require.NoError(t, err)
 	r.Bind(bound)
-	r.foreign(Source, Hot, 7, "by-hand", true)
+	r.unknownTx(Source, Hot, 7, "by-hand", true)
 	settle := func(hash string) error {
 		return r.Try(func(tx *records.Tx) error { return tx.SettleUnknownCold(cold(30), hash, "a test") })
 	}

@@ -244,7 +244,7 @@ func scene(t *testing.T, url string) *Rig {
 	require.NoError(t, err)
 	_, forked := r.Owe(records.Deposit, 500)
 	r.Bind(forked)
-	_, err = branch(r, 3, last)
+	_, err = newBranch(r, 3, last)
 	require.NoError(t, err)
 	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
 	held := r.Receive(records.Deposit, 500)
@@ -257,7 +257,7 @@ func scene(t *testing.T, url string) *Rig {
 	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
 	r.Pay(id)
 	r.Do(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(8)) })
-	nobodys := r.stray(Shared, 500)
+	nobodys := r.unattributed(Shared, 500)
 	require.Equal(t, uint64(7), nobodys.ID)
 	r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(nobodys.ID, "0xAnother") })
 	return r

@@ -39,11 +39,11 @@ func testGroups(t *testing.T, url string) {
 
 	slots := bindGroup(r, ids, held)
 	list := signGroup(r, slots)
-	effects := make([]chain.OwnTx, len(slots))
+	ownTxs := make([]chain.OwnTx, len(slots))
 	for i, s := range slots {
-		effects[i] = chain.OwnTx{Account: Gateway, Number: s.Nonce, Tx: list[i].Attempt.Hash, OK: i != 66}
+		ownTxs[i] = chain.OwnTx{Account: Gateway, Number: s.Nonce, Tx: list[i].Attempt.Hash, OK: i != 66}
 	}
-	b := mineGroup(r, effects)
+	b := mineGroup(r, ownTxs)
 	settleGroup(r, b, slots)
 
 	r.See(func(tx *records.Tx) error {
@@ -125,10 +125,10 @@ func signGroup(r *Rig, slots []records.Slot) (list []records.Signed) {
 }
 
 // mineGroup shows the attempts in one block.
-func mineGroup(r *Rig, effects []chain.OwnTx) chain.Block {
+func mineGroup(r *Rig, ownTxs []chain.OwnTx) chain.Block {
 	b := r.Mine(Exchange, "")
-	shown := make([]records.OwnTx, len(effects))
-	for i, e := range effects {
+	shown := make([]records.OwnTx, len(ownTxs))
+	for i, e := range ownTxs {
 		shown[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
 	for range 2 { // the second time nothing happens
@@ -147,18 +147,18 @@ func settleGroup(r *Rig, b chain.Block, slots []records.Slot) {
 		e := chain.OwnTx{Account: Gateway, Tx: fmt.Sprintf("group-%d", i), OK: i != 66}
 		all[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
-	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.SettlePlain(Exchange, all); return err }), records.ErrNotFinal)
+	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.SettlePaidPrefix(Exchange, all); return err }), records.ErrNotFinal)
 	require.Equal(r.T, records.Bound, r.Payment(slots[0].PaymentID).State)
 	r.Finalize(Exchange)
 	r.Do(func(tx *records.Tx) error {
-		effects, err := tx.UnsettledOwnTxs(Exchange, 100)
+		ownTxs, err := tx.UnsettledOwnTxs(Exchange, 100)
 		require.NoError(r.T, err)
-		paid, err := tx.SettlePlain(Exchange, effects)
+		paid, err := tx.SettlePaidPrefix(Exchange, ownTxs)
 		require.NoError(r.T, err)
 		require.Len(r.T, paid, 66, "up to the one that failed")
 		require.NoError(r.T, tx.SettleVoid(slots[66], "group-66", b.Hash, "failed", false))
-		require.NoError(r.T, tx.MarkSettled(effects[66]))
-		paid, err = tx.SettlePlain(Exchange, effects[67:])
+		require.NoError(r.T, tx.MarkSettled(ownTxs[66]))
+		paid, err = tx.SettlePaidPrefix(Exchange, ownTxs[67:])
 		require.Len(r.T, paid, 1)
 		return err
 	})
@@ -181,7 +181,7 @@ func testNotPlain(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r)
 	cancelled := r.Sign(l.slots[0], records.AttemptCancel)
-	_, err := branch(r, 2, l.hashes[0])
+	_, err := newBranch(r, 2, l.hashes[0])
 	require.NoError(t, err)
 	again := r.Sign(r.Bind(l.payments[2]), records.AttemptPay)
 	shown := map[string]string{"a slot of an older line": l.hashes[2], "a slot whose number another line has": again, "a cancellation": cancelled, "nothing of ours": "foreign"}
@@ -191,7 +191,7 @@ func testNotPlain(t *testing.T, url string) {
 		r.Finalize(Exchange)
 		r.Do(func(tx *records.Tx) error {
 			e := records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: chain.OwnTx{Account: Gateway, Tx: hash, OK: true}}
-			paid, err := tx.SettlePlain(Exchange, []records.OwnTx{e})
+			paid, err := tx.SettlePaidPrefix(Exchange, []records.OwnTx{e})
 			require.Empty(t, paid, what)
 			return err
 		})

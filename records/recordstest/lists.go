@@ -138,9 +138,9 @@ func testPageStates(t *testing.T, url string) {
 	require.Equal(t, [2]string{newest, view.OppositeConfirmed}, look(records.Withdrawal)[0])
 }
 
-// testKeptLines: what others do to a record that is done is shown at once, though its line was shown before. Of what a line shows the guards let only
+// testCachedLines: what others do to a record that is done is shown at once, though its line was shown before. Of what a line shows the guards let only
 // these two change.
-func testKeptLines(t *testing.T, url string) {
+func testCachedLines(t *testing.T, url string) {
 	r := newRig(t, url)
 	paid, p := r.Owe(records.Deposit, 500)
 	r.Pay(p)

@@ -17,8 +17,8 @@ func (r *Rig) stop(id chain.ID, account string, s records.AccountState) {
 	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(id, account, s, "a test") })
 }
 
-// foreign mines a transaction of an account that no slot has, makes it final and marks it as looked at.
-func (r *Rig) foreign(id chain.ID, account string, number uint64, hash string, ok bool) {
+// unknownTx mines a transaction of an account that no slot has, makes it final and marks it as looked at.
+func (r *Rig) unknownTx(id chain.ID, account string, number uint64, hash string, ok bool) {
 	r.T.Helper()
 	b := r.Mine(id, "", chain.OwnTx{Account: account, Number: number, Tx: hash, OK: ok})
 	r.Finalize(id)
@@ -67,9 +67,9 @@ func testRecoverNonces(t *testing.T, url string) {
 	_, third := r.Owe(records.Withdrawal, 700)
 	r.Sign(r.Bind(first), records.AttemptPay)
 	r.Bind(second)
-	r.foreign(Source, Hot, 7, "forgotten-7", true)
-	r.foreign(Source, Hot, 8, "forgotten-8", false)
-	r.foreign(Source, Hot, 9, "forgotten-9", true)
+	r.unknownTx(Source, Hot, 7, "forgotten-7", true)
+	r.unknownTx(Source, Hot, 8, "forgotten-8", false)
+	r.unknownTx(Source, Hot, 9, "forgotten-9", true)
 	require.Equal(t, []string{"forgotten-7", "forgotten-8", "forgotten-9"}, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
 		accounts, err := tx.Unexplained(Source)
@@ -135,7 +135,7 @@ func testResumeUnadopted(t *testing.T, url string) {
 		return tx.EnsureAccount(records.Account{Chain: Source, Account: "0xfresh", Kind: records.KindHot, KeyPath: "fresh", Network: Network})
 	})
 	r.stop(Source, "0xfresh", records.AccountRecovering)
-	r.foreign(Source, "0xfresh", 6, "paid-6", true)
+	r.unknownTx(Source, "0xfresh", 6, "paid-6", true)
 	require.NoError(t, accept(r, Source, "0xfresh", "paid-6"))
 	signed := func(first uint64) records.Resumption { return records.Resumption{Next: 7, Signed: true, First: first} }
 	err := resume(r, Source, "0xfresh", signed(5))
@@ -154,7 +154,7 @@ func testRecoverOpenSlots(t *testing.T, url string) {
 	lost := r.Bind(p)
 	kept := r.Bind(q)
 	hash := r.Sign(kept, records.AttemptPay)
-	r.foreign(Source, Hot, lost.Nonce, "stranger", true)
+	r.unknownTx(Source, Hot, lost.Nonce, "stranger", true)
 	r.stop(Source, Hot, records.AccountHalted)
 	r.See(func(tx *records.Tx) error {
 		for payment, want := range map[uint64]bool{p: true, q: false} {
@@ -182,7 +182,7 @@ func testRecoverLines(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r) // slots 1, 2 and 3
 	r.Settle(l.slots[0], l.hashes[0])
-	r.foreign(Exchange, Gateway, 2, "forgotten-2", true)
+	r.unknownTx(Exchange, Gateway, 2, "forgotten-2", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
 	at := records.Resumption{Next: 3, Hash: "forgotten-2", Branch: 4}
 	require.Error(t, resume(r, Exchange, Gateway, records.Resumption{Next: 3}), "blocks are linked here")
@@ -204,9 +204,9 @@ func testForkedSlotIsNotSettled(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r) // slots 1, 2 and 3
 	r.Settle(l.slots[0], l.hashes[0])
-	_, err := branch(r, 2, l.hashes[0])
+	_, err := newBranch(r, 2, l.hashes[0])
 	require.NoError(t, err)
-	r.foreign(Exchange, Gateway, 3, "stranger", true)
+	r.unknownTx(Exchange, Gateway, 3, "stranger", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
 	require.ErrorIs(t, settleUnknownTx(r, l.payments[1], "stranger"), records.ErrConflict, "its block at number 2 may stand below the stranger's")
 	require.Equal(t, []records.PaymentState{records.Paid, records.Queued, records.Queued}, states(r, l.payments[:]...))
@@ -216,7 +216,7 @@ func testForkedSlotIsNotSettled(t *testing.T, url string) {
 	r.sound()
 }
 
-// testRecoverKnownLine: nothing foreign stands on the ledger, and signed slots go on from its last block. They are kept, because signing them
+// testRecoverKnownLine: nothing unknown stands on the ledger, and signed slots go on from its last block. They are kept, because signing them
 // again would give the same bytes; what follows them is bound anew.
 func testRecoverKnownLine(t *testing.T, url string) {
 	r := newRig(t, url)
@@ -233,8 +233,8 @@ func testRecoverKnownLine(t *testing.T, url string) {
 	require.Equal(t, []uint64{2, 4}, []uint64{s.Branch, s.Nonce})
 	r.Settle(l.slots[1], l.hashes[1])
 
-	// The next of the kept slots is lost to a unknown block: everything above is shut out, whatever its branch.
-	r.foreign(Exchange, Gateway, 3, "stranger", true)
+	// The next of the kept slots is lost to an unknown block: everything above is shut out, whatever its branch.
+	r.unknownTx(Exchange, Gateway, 3, "stranger", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
 	require.NoError(t, accept(r, Exchange, Gateway, "stranger"))
 	require.NoError(t, resume(r, Exchange, Gateway, records.Resumption{Next: 4, Hash: "stranger", Branch: 2}))
@@ -269,7 +269,7 @@ func testCancels(t *testing.T, url string) {
 		require.True(t, is)
 		return err
 	})
-	r.foreign(Source, Hot, 7, "c2", true)
+	r.unknownTx(Source, Hot, 7, "c2", true)
 	require.Empty(t, r.unexplained(Hot), "a cancellation explains itself")
 	require.NoError(t, resume(r, Source, Hot, records.Resumption{Next: 8}))
 }
@@ -280,7 +280,7 @@ func testSeenTooEarly(t *testing.T, url string) {
 	_, p := r.Owe(records.Withdrawal, 500)
 	s := r.Bind(p)
 	hash := "out-eth-0xHot-0-7-0" // what Sign will give
-	r.foreign(Source, Hot, 7, hash, true)
+	r.unknownTx(Source, Hot, 7, hash, true)
 	require.Equal(t, []string{hash}, r.unexplained(Hot))
 	require.Equal(t, hash, r.Sign(s, records.AttemptPay))
 	require.Empty(t, r.unexplained(Hot))

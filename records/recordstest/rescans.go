@@ -54,8 +54,8 @@ func testRescans(t *testing.T, url string) {
 	require.ErrorIs(t, r.Store.View(t.Context(), func(tx *records.Tx) error { _, err := control.RescanAt(tx, Source, 9); return err }), records.ErrNotFound)
 }
 
-// testRelined: a block that is read again must be of the line that was followed, or be final where the line is forgotten.
-func testRelined(t *testing.T, url string) {
+// testEnsureBlock: a block that is read again must be of the line that was followed, or be final where the line is forgotten.
+func testEnsureBlock(t *testing.T, url string) {
 	r := newRig(t, url)
 	old := r.Mine(Source, "")
 	for range 8 {
@@ -63,7 +63,7 @@ func testRelined(t *testing.T, url string) {
 	}
 	top := r.Mine(Source, "")
 	relined := func(b chain.Block) error {
-		return r.Try(func(tx *records.Tx) error { return tx.Relined(Source, b) })
+		return r.Try(func(tx *records.Tx) error { return tx.EnsureBlock(Source, b) })
 	}
 	other := old
 	other.Hash = "another"

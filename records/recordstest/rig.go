@@ -122,18 +122,18 @@ func (r *Rig) Cursor(id chain.ID) (c records.Cursor) {
 }
 
 // Mine advances a chain by a block in which our accounts did something. branch tells blocks of one height apart.
-func (r *Rig) Mine(id chain.ID, branch string, effects ...chain.OwnTx) chain.Block {
+func (r *Rig) Mine(id chain.ID, branch string, ownTxs ...chain.OwnTx) chain.Block {
 	r.T.Helper()
 	c := r.Cursor(id)
 	b := chain.Block{
 		Point:  chain.Point{Height: c.Height + 1, Hash: blockHash(id, c.Height+1, branch)},
-		Parent: c.Hash, Time: r.Now(), OwnTxs: effects,
+		Parent: c.Hash, Time: r.Now(), OwnTxs: ownTxs,
 	}
 	r.Do(func(tx *records.Tx) error {
 		if err := tx.Advance(id, b); err != nil {
 			return err
 		}
-		for _, e := range effects {
+		for _, e := range ownTxs {
 			if err := tx.SeeOwnTx(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}); err != nil {
 				return err
 			}

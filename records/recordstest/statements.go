@@ -45,8 +45,8 @@ func recorder(t testing.TB) func(string) {
 	}
 }
 
-// places are the packages whose statements are planned.
-var places = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|quotes|search|sqlstore|watch))?\.(.*)$`)
+// plannedPackages are the packages whose statements are planned.
+var plannedPackages = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|quotes|search|sqlstore|watch))?\.(.*)$`)
 
 // entered is the outermost function of these packages on the stack before its caller's: its package, but for records, and its name.
 func entered() (name string) {
@@ -55,7 +55,7 @@ func entered() (name string) {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		m := places.FindStringSubmatch(f.Function)
+		m := plannedPackages.FindStringSubmatch(f.Function)
 		if m != nil && !strings.Contains(m[2], "func") {
 			name = strings.TrimPrefix(m[1]+"."+m[2], ".")
 		} else if name != "" && m == nil && !strings.HasPrefix(f.Function, "github.com/jmoiron") {

@@ -61,7 +61,7 @@ func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, er
 // Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized.
 func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []State, err error) {
 	err = g.update(ctx, func(t session) error {
-		for _, group := range groups(wanted, Authorization.place) {
+		for _, group := range groups(wanted, Authorization.groupKey) {
 			some, err := states(ctx, t, group)
 			if err != nil {
 				return err
@@ -82,8 +82,8 @@ func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []S
 	return list, err
 }
 
-// place is the account of an authorization, and what only one authorization of a group is about.
-func (w Authorization) place() (account any, cause, payment any) {
+// groupKey is the account by which authorizations are grouped, and the cause and payment that only one authorization of a group may have.
+func (w Authorization) groupKey() (account any, cause, payment any) {
 	return [2]string{string(w.Chain), w.Account}, w.Key, w.PaymentID
 }
 
@@ -127,7 +127,7 @@ type liveRow struct {
 	Newest bool `db:"newest"`
 }
 
-// binds tells whether a signature stands against another one.
+// binds reports whether the signature excludes another one for the same cause.
 func (r liveRow) binds(w Authorization) bool { return w.Evidence || r.Newest }
 
 // known is what the sign-guard knows of some causes, and of their payments' numbers.
@@ -237,10 +237,10 @@ func causesOf(ctx context.Context, t session, id chain.ID, group []Signature) ([
 		}
 		cause, found := living[guardRow{w.Digest, w.PaymentID}]
 		if !found {
-			return nil, w.asked(id, ErrUnauthorized)
+			return nil, w.withSlot(id, ErrUnauthorized)
 		}
 		if w.Evidence && undecided[cause] {
-			return nil, w.asked(id, fmt.Errorf("%w again: a signature for it is not decided by a final block", ErrUnauthorized))
+			return nil, w.withSlot(id, fmt.Errorf("%w again: a signature for it is not decided by a final block", ErrUnauthorized))
 		}
 		causes[i] = cause
 	}

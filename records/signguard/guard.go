@@ -62,7 +62,7 @@ type Signature struct {
 // the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
 	return g.update(ctx, func(t session) error {
-		for _, group := range groups(wanted, Signature.place) {
+		for _, group := range groups(wanted, Signature.groupKey) {
 			if err := allow(ctx, t, id, group); err != nil {
 				return err
 			}
@@ -71,14 +71,14 @@ func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) err
 	})
 }
 
-// place is the account's line of a signature, and what only one signature of a group is about.
-func (w Signature) place() (line any, number, payment any) {
-	line, number, _ = place(w.Slot)
+// groupKey is the branch of the account by which signatures are grouped, and the number and payment that only one signature of a group may have.
+func (w Signature) groupKey() (line any, number, payment any) {
+	line, number, _ = slotKey(w.Slot)
 	return line, number, w.PaymentID
 }
 
-// asked says of which signature an error is.
-func (w Signature) asked(id chain.ID, err error) error {
+// withSlot adds to an error which payment and slot were asked for.
+func (w Signature) withSlot(id chain.ID, err error) error {
 	return fmt.Errorf("asking the sign-guard for payment %d at %s %s %d/%d: %w", w.PaymentID, id, w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, err)
 }
 
@@ -93,10 +93,10 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 		known, found := signed[w.Slot.Nonce]
 		switch {
 		case w.Digest == "" || !w.Cancel && w.PaymentID == 0:
-			return w.asked(id, fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused))
+			return w.withSlot(id, fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused))
 		case found && (w.Cancel || known == guardRow{w.Digest, w.PaymentID}):
 		case found:
-			return w.asked(id, fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known.PaymentID))
+			return w.withSlot(id, fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known.PaymentID))
 		default:
 			fresh = append(fresh, w)
 		}
@@ -105,11 +105,11 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 	if err != nil {
 		return err
 	}
-	return note(ctx, t, id, fresh, causes)
+	return storeSignatures(ctx, t, id, fresh, causes)
 }
 
-// note writes the first signatures of slots, with their causes. What is not written is refused.
-func note(ctx context.Context, t session, id chain.ID, fresh []Signature, causes []string) error {
+// storeSignatures writes the first signatures of slots, with their causes. What is not written is refused.
+func storeSignatures(ctx context.Context, t session, id chain.ID, fresh []Signature, causes []string) error {
 	rows := make([][]any, len(fresh))
 	for i, w := range fresh {
 		live := 1
@@ -125,7 +125,7 @@ func note(ctx context.Context, t session, id chain.ID, fresh []Signature, causes
 	signed, err := signedAt(ctx, t, id, fresh)
 	for _, w := range fresh {
 		if _, written := signed[w.Slot.Nonce]; !written && err == nil {
-			return w.asked(id, fmt.Errorf("%w: the payment was signed for another slot", ErrRefused))
+			return w.withSlot(id, fmt.Errorf("%w: the payment was signed for another slot", ErrRefused))
 		}
 	}
 	return errors.Join(err, fmt.Errorf("%w: %d of %d signatures were written", ErrRefused, n, len(fresh)))
@@ -154,7 +154,7 @@ func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (m
 
 // Next answers where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
 // account that never signed. Records that know less were restored from a backup.
-func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error) {
+func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
 	var rows []struct {
 		Branch uint64 `db:"lineage"`
 		Number uint64 `db:"number"`

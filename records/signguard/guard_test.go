@@ -13,9 +13,9 @@ import (
 func TestGuard(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()
-		ask := func(lineage, number uint64, digest string, payment uint64, cancel bool) error {
+		ask := func(branch, number uint64, digest string, payment uint64, cancel bool) error {
 			return g.Allow(t.Context(), "eth", signguard.Signature{
-				Slot: chain.Slot{Account: "0xhot", Branch: lineage, Nonce: number}, Digest: digest, PaymentID: payment, Cancel: cancel, Receive: true,
+				Slot: chain.Slot{Account: "0xhot", Branch: branch, Nonce: number}, Digest: digest, PaymentID: payment, Cancel: cancel, Receive: true,
 			})
 		}
 		require.NoError(t, ask(0, 7, "pay bob 5", 1, false))

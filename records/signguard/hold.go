@@ -19,21 +19,21 @@ var ErrLost = errors.New("the sign-guard is lost")
 // holdLock is the advisory lock of the session of who holds a sign-guard on a server.
 const holdLock = "SELECT pg_try_advisory_lock(7310293846)"
 
-// How often who waits asks, and how often who holds is heard of. The server ends the session of a holder that it has not heard of for holdIdle, and with
-// it his lock: nobody's clock decides who holds.
+// A signer that waits tries to take the sign-guard at every askEvery, and the holder sends a query at every beatEvery. The server ends a session that was idle
+// for holdIdle, and with it the lock, so no signer's clock decides who holds.
 const (
-	askEvery  = 500 * time.Millisecond
-	beatEvery = 2 * time.Second
-	holdIdle  = "10s"
+	retryEvery = 500 * time.Millisecond
+	beatEvery  = 2 * time.Second
+	holdIdle   = "10s"
 )
 
 // Held is a sign-guard that one signer holds, of all that have it open. Fencing decides, not the lock: each holder has an epoch of its own, and what an
 // earlier one commits is ErrLost.
 type Held struct {
 	*Guard
-	alone *flock.Flock // of a file
-	conn  *sqlx.Conn   // of a server: its session has the lock
-	pool  *sqlx.DB     // of that one session
+	fileLock *flock.Flock // of a file
+	conn     *sqlx.Conn   // of a server: its session has the lock
+	pool     *sqlx.DB     // of that one session
 }
 
 // Hold waits until no other signer holds the sign-guard and takes it. waits is told once why it has to.
@@ -51,7 +51,7 @@ func (g *Guard) Hold(ctx context.Context, waits func(why string)) (*Held, error)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(askEvery):
+		case <-time.After(retryEvery):
 		}
 	}
 }
@@ -61,8 +61,8 @@ func (g *Guard) tryHold(ctx context.Context) (h *Held, why string, err error) {
 	h = &Held{}
 	var locked bool
 	if g.file != "" {
-		h.alone = flock.New(g.file + ".lock")
-		if locked, err = h.alone.TryLock(); err != nil {
+		h.fileLock = flock.New(g.file + ".lock")
+		if locked, err = h.fileLock.TryLock(); err != nil {
 			return nil, "", fmt.Errorf("locking the sign-guard: %w", err)
 		}
 	} else if locked, err = h.lockServer(ctx, g.url); err != nil {
@@ -74,7 +74,7 @@ func (g *Guard) tryHold(ctx context.Context) (h *Held, why string, err error) {
 		return nil, g.heldBy(ctx), nil
 	}
 	next := *g
-	if next.epoch, err = g.take(ctx); err != nil {
+	if next.epoch, err = g.beginEpoch(ctx); err != nil {
 		h.Release()
 		return nil, "", fmt.Errorf("taking the sign-guard: %w", err)
 	}
@@ -107,8 +107,8 @@ func (g *Guard) heldBy(ctx context.Context) string {
 	return holder + " holds it"
 }
 
-// take begins an epoch: from its commit on, nothing of an earlier one is committed.
-func (g *Guard) take(ctx context.Context) (epoch uint64, err error) {
+// beginEpoch begins an epoch: from its commit on, nothing of an earlier one is committed.
+func (g *Guard) beginEpoch(ctx context.Context) (epoch uint64, err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -144,8 +144,8 @@ func (h *Held) Keep(ctx context.Context) error {
 
 // Release gives the sign-guard back.
 func (h *Held) Release() {
-	if h.alone != nil {
-		_ = h.alone.Close()
+	if h.fileLock != nil {
+		_ = h.fileLock.Close()
 	}
 	if h.conn != nil {
 		_ = h.conn.Close()

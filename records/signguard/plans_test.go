@@ -111,8 +111,8 @@ var (
 	// few is what a row is found by, or few of them are.
 	few = regexp.MustCompile(`\b(cause|number|payment_id|payee|only)\b`)
 	// line is the end of an account's line, of which one row is read.
-	line   = regexp.MustCompile(`^SEARCH (m|guard) USING COVERING INDEX sqlite_autoindex_guard_1 \(chain=\? AND account=\?\)$`)
-	places = regexp.MustCompile(`\$(\d+)`)
+	line         = regexp.MustCompile(`^SEARCH (m|guard) USING COVERING INDEX sqlite_autoindex_guard_1 \(chain=\? AND account=\?\)$`)
+	placeholders = regexp.MustCompile(`\$(\d+)`)
 )
 
 func requireFewSQLite(t *testing.T, db *sqlx.DB, text string) {
@@ -143,7 +143,7 @@ func requireFewPostgres(t *testing.T, db *sqlx.DB, text string) {
 	require.NoError(t, err, text)
 	defer db.Exec("DEALLOCATE planned")
 	arguments := ""
-	if n := len(places.FindAllString(text, -1)); n > 0 {
+	if n := len(placeholders.FindAllString(text, -1)); n > 0 {
 		arguments = "(" + strings.TrimSuffix(strings.Repeat("NULL, ", n), ", ") + ")"
 	}
 	var steps []string

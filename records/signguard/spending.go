@@ -72,7 +72,7 @@ func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 // Fees answers what was counted of each slot: zero where nothing was.
 func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]chain.Amount, error) {
 	var list []chain.Amount
-	for _, group := range groups(slots, place) {
+	for _, group := range groups(slots, slotKey) {
 		known, err := g.feesOf(ctx, id, group)
 		if err != nil {
 			return nil, fmt.Errorf("reading the fees of %d slots of %s on %s: %w", len(group), group[0].Account, id, err)
@@ -84,8 +84,8 @@ func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]ch
 	return list, nil
 }
 
-// place is the account's line of a slot, and its number.
-func place(s chain.Slot) (line, number, again any) {
+// slotKey is the branch of the account by which slots are grouped, and the slot's number.
+func slotKey(s chain.Slot) (line, number, again any) {
 	return [2]any{s.Account, s.Branch}, s.Nonce, s.Nonce
 }
 
@@ -113,7 +113,7 @@ func (g *Guard) feesOf(ctx context.Context, id chain.ID, group []chain.Slot) (ma
 // NoteFees stores fees as of a time, in one durable commit.
 func (g *Guard) NoteFees(ctx context.Context, id chain.ID, at time.Time, fees []Fee) error {
 	err := g.update(ctx, func(t session) error {
-		for _, group := range groups(fees, func(f Fee) (line, number, again any) { return place(f.Slot) }) {
+		for _, group := range groups(fees, func(f Fee) (line, number, again any) { return slotKey(f.Slot) }) {
 			rows := make([][]any, len(group))
 			for i, f := range group {
 				rows[i] = []any{string(id), f.Slot.Account, f.Slot.Branch, f.Slot.Nonce, f.Most, at.UnixMilli()}

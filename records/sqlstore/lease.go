@@ -11,12 +11,12 @@ import (
 
 // Lease is a role held for a time: "payer:eth:0x..". Its epoch grows with every change of hands, and a fenced store checks it in every Update.
 type Lease struct {
-	Role   string
-	Holder string
-	Epoch  uint64
-	ttl    time.Duration
-	store  *Store
-	alone  *flock.Flock // nil unless Hold took a lock file
+	Role     string
+	Holder   string
+	Epoch    uint64
+	ttl      time.Duration
+	store    *Store
+	fileLock *flock.Flock // nil unless Hold took a lock file
 }
 
 // Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the running process: the same holder gets the
@@ -37,14 +37,14 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 	if s.engine.file == "" {
 		return s.Lease(ctx, role, holder, ttl)
 	}
-	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s, alone: flock.New(LockFile(s.engine.file, role))}
-	locked, err := l.alone.TryLock()
+	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s, fileLock: flock.New(LockFile(s.engine.file, role))}
+	locked, err := l.fileLock.TryLock()
 	if err == nil && !locked {
 		err = s.leasedTo(ctx, role)
 	}
 	if err == nil {
 		if err = s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, true) }); err != nil {
-			err = errors.Join(err, l.alone.Close())
+			err = errors.Join(err, l.fileLock.Close())
 		}
 	}
 	if err != nil {
@@ -102,18 +102,18 @@ func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 }
 
 // Renew holds the lease for its time from now on. ErrFenced: it is lost, and so is everything done under it that is not stored.
-func (l *Lease) Renew(ctx context.Context) error { return l.until(ctx, l.ttl) }
+func (l *Lease) Renew(ctx context.Context) error { return l.extend(ctx, l.ttl) }
 
 // Release gives the role back at once.
 func (l *Lease) Release(ctx context.Context) error {
-	err := l.until(ctx, 0)
-	if l.alone != nil {
-		err = errors.Join(err, l.alone.Close())
+	err := l.extend(ctx, 0)
+	if l.fileLock != nil {
+		err = errors.Join(err, l.fileLock.Close())
 	}
 	return err
 }
 
-func (l *Lease) until(ctx context.Context, d time.Duration) error {
+func (l *Lease) extend(ctx context.Context, d time.Duration) error {
 	err := l.store.unfenced().Update(ctx, func(tx *Tx) error {
 		if err := tx.checkFence(l); err != nil {
 			return err
@@ -138,18 +138,18 @@ func (tx *Tx) checkFence(l *Lease) error {
 		return err
 	}
 	ends := now
-	if l.alone != nil { // until Release its time does not end
+	if l.fileLock != nil { // until Release its time does not end
 		ends = 0
 	}
 	held, err := tx.Exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, ends)
 	if err == nil && !held {
-		return tx.lost(l, now)
+		return tx.lostLease(l, now)
 	}
 	return err
 }
 
-// lost says why a lease is not held any more: it ran out because nobody renewed it in time, or somebody else has the role.
-func (tx *Tx) lost(l *Lease, now int64) error {
+// lostLease is ErrFenced with the reason: the lease ran out because nobody renewed it in time, it was given back, or somebody else has the role.
+func (tx *Tx) lostLease(l *Lease, now int64) error {
 	row, found, err := tx.leaseOf(l.Role)
 	switch {
 	case err != nil:
@@ -162,7 +162,7 @@ func (tx *Tx) lost(l *Lease, now int64) error {
 	return fmt.Errorf("%w: it ran out %s ago, and nobody has taken it", ErrFenced, time.Duration(now-row.Expires)*time.Millisecond)
 }
 
-// clock is the database's own time in Unix milliseconds.
+// Clock is the database's own time in Unix milliseconds.
 func (tx *Tx) Clock() (ms int64, err error) {
 	err = tx.One(&ms, "SELECT "+tx.engine.clock)
 	return ms, err

@@ -10,7 +10,7 @@ func custodyRules() []mutant {
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
 	return []mutant{
-		{name: "custody: nothing without leave", rule: "nothing is signed without an authorization", file: guard, old: "\t\tif !found {\n\t\t\treturn nil, w.asked(id, ErrUnauthorized)", new: "\t\tif !found && false {\n\t\t\treturn nil, w.asked(id, ErrUnauthorized)", suite: leave},
+		{name: "custody: nothing without leave", rule: "nothing is signed without an authorization", file: guard, old: "\t\tif !found {\n\t\t\treturn nil, w.withSlot(id, ErrUnauthorized)", new: "\t\tif !found && false {\n\t\t\treturn nil, w.withSlot(id, ErrUnauthorized)", suite: leave},
 		{name: "custody: one for a cause", rule: "a cause has one authorization", file: guard, old: "\tcase r.Signed:\n\t\treturn Taken", new: "\tcase r.Signed:\n\t\treturn Unknown", suite: leave},
 		{name: "custody: a number is one payment's", rule: "a payment's number is not taken over while it is signed for", file: guard, old: "!own && g.binds(w) {", new: "!own && false {", suite: leave},
 		{name: "custody: paid is paid", rule: "what was paid is never authorized again", file: guard, old: "case r.State == string(Spent):\n\t\treturn Spent", new: "case false:\n\t\treturn Spent", suite: decides},

@@ -65,7 +65,7 @@ type answer struct {
 
 const (
 	maxAnswer = 4096
-	maxKept   = 10_000
+	maxCached = 10_000
 	maxName   = 64
 )
 
@@ -76,18 +76,18 @@ type screen struct {
 	token  string
 	now    func() time.Time
 	mu     sync.Mutex
-	kept   map[Question]kept
+	cache  map[Question]cachedAnswer
 	fault  error // of the last question
 }
 
-type kept struct {
+type cachedAnswer struct {
 	listed string // empty: it may pass
 	until  time.Time
 }
 
 func newScreen(h Hook, now func() time.Time) (*screen, error) {
 	h = h.WithDefaults()
-	s := &screen{Hook: h, now: now, kept: map[Question]kept{}}
+	s := &screen{Hook: h, now: now, cache: map[Question]cachedAnswer{}}
 	s.client = &http.Client{Timeout: h.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if h.TokenFile != "" {
 		token, err := secretfile.Read(h.TokenFile)
@@ -101,7 +101,7 @@ func newScreen(h Hook, now func() time.Time) (*screen, error) {
 
 // listed answers the name of the list that an address is on, or nothing. An error means that nobody knows.
 func (s *screen) listed(ctx context.Context, q Question) (name string, err error) {
-	if k, ok := s.known(q); ok {
+	if k, ok := s.cached(q); ok {
 		return k.listed, nil
 	}
 	name, err = s.ask(ctx, q)
@@ -110,17 +110,17 @@ func (s *screen) listed(ctx context.Context, q Question) (name string, err error
 	if s.fault = err; err != nil {
 		return "", err
 	}
-	if len(s.kept) >= maxKept {
-		clear(s.kept)
+	if len(s.cache) >= maxCached {
+		clear(s.cache)
 	}
-	s.kept[q] = kept{name, s.now().Add(s.Keep)}
+	s.cache[q] = cachedAnswer{name, s.now().Add(s.Keep)}
 	return name, nil
 }
 
-func (s *screen) known(q Question) (kept, bool) {
+func (s *screen) cached(q Question) (cachedAnswer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k, ok := s.kept[q]
+	k, ok := s.cache[q]
 	return k, ok && s.now().Before(k.until)
 }
 

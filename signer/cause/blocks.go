@@ -24,69 +24,69 @@ type blockKey struct {
 	height uint64
 }
 
-// blocks keeps the transfers of final blocks, which do not change.
-type blocks struct {
+// blockCache keeps the transfers of final blocks, which do not change.
+type blockCache struct {
 	mu     sync.Mutex
-	kept   lru.BasicLRU[blockKey, map[string]chain.Transfer]
+	cache  lru.BasicLRU[blockKey, map[string]chain.Transfer]
 	amount int
 }
 
-func newBlocks() *blocks {
-	return &blocks{kept: lru.NewBasicLRU[blockKey, map[string]chain.Transfer](maxBlocks)}
+func newBlockCache() *blockCache {
+	return &blockCache{cache: lru.NewBasicLRU[blockKey, map[string]chain.Transfer](maxBlocks)}
 }
 
-func (b *blocks) get(k blockKey) (map[string]chain.Transfer, bool) {
+func (b *blockCache) get(k blockKey) (map[string]chain.Transfer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.kept.Get(k)
+	return b.cache.Get(k)
 }
 
-func (b *blocks) put(k blockKey, transfers map[string]chain.Transfer) {
+func (b *blockCache) put(k blockKey, transfers map[string]chain.Transfer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if old, ok := b.kept.Peek(k); ok {
+	if old, ok := b.cache.Peek(k); ok {
 		b.amount -= len(old)
-		b.kept.Remove(k)
+		b.cache.Remove(k)
 	}
-	for b.kept.Len() > 0 && (b.kept.Len() >= maxBlocks || b.amount+len(transfers) > maxTransfers) {
-		_, old, _ := b.kept.RemoveOldest()
+	for b.cache.Len() > 0 && (b.cache.Len() >= maxBlocks || b.amount+len(transfers) > maxTransfers) {
+		_, old, _ := b.cache.RemoveOldest()
 		b.amount -= len(old)
 	}
-	b.kept.Add(k, transfers)
+	b.cache.Add(k, transfers)
 	b.amount += len(transfers)
 }
 
-// look is what one group of claims has read: heads once, and each block at most once anew.
-type look struct {
-	*blocks
-	heads map[chain.ID]chain.Head
-	away  map[chain.ID]error
-	fresh map[blockKey]map[string]chain.Transfer
+// blockReads is what was read for one group of claims: each chain's head once, and each block at most once.
+type blockReads struct {
+	*blockCache
+	heads       map[chain.ID]chain.Head
+	unreachable map[chain.ID]error
+	readNow     map[blockKey]map[string]chain.Transfer
 }
 
-func (c *Checker) look() *look {
-	return &look{c.blocks, map[chain.ID]chain.Head{}, map[chain.ID]error{}, map[blockKey]map[string]chain.Transfer{}}
+func (c *Checker) newReads() *blockReads {
+	return &blockReads{c.blocks, map[chain.ID]chain.Head{}, map[chain.ID]error{}, map[blockKey]map[string]chain.Transfer{}}
 }
 
-func (l *look) head(ctx context.Context, id chain.ID, r Reader) (chain.Head, error) {
-	if err := l.away[id]; err != nil {
+func (l *blockReads) head(ctx context.Context, id chain.ID, r Reader) (chain.Head, error) {
+	if err := l.unreachable[id]; err != nil {
 		return chain.Head{}, err
 	}
 	if h, ok := l.heads[id]; ok {
 		return h, nil
 	}
 	h, err := r.Head(ctx)
-	l.heads[id], l.away[id] = h, err
+	l.heads[id], l.unreachable[id] = h, err
 	return h, err
 }
 
-// find answers a transfer of a block. A block that was kept is read again for one that it lacks: it may go to an address that was given out since.
-func (l *look) find(ctx context.Context, id chain.ID, r Reader, head chain.Head, height uint64, ref string) (chain.Transfer, error) {
+// find returns a transfer of a block. A cached block that lacks it is read again: the transfer may go to an address that was given out since.
+func (l *blockReads) find(ctx context.Context, id chain.ID, r Reader, head chain.Head, height uint64, ref string) (chain.Transfer, error) {
 	k := blockKey{id, height}
-	transfers, fresh := l.fresh[k]
-	if !fresh {
-		if kept, ok := l.get(k); ok {
-			if t, ok := kept[ref]; ok {
+	transfers, known := l.readNow[k]
+	if !known {
+		if cached, ok := l.get(k); ok {
+			if t, ok := cached[ref]; ok {
 				return t, nil
 			}
 		}
@@ -102,13 +102,13 @@ func (l *look) find(ctx context.Context, id chain.ID, r Reader, head chain.Head,
 	return t, nil
 }
 
-func (l *look) read(ctx context.Context, r Reader, k blockKey, head chain.Head) (map[string]chain.Transfer, error) {
-	if err := l.away[k.chain]; err != nil {
+func (l *blockReads) read(ctx context.Context, r Reader, k blockKey, head chain.Head) (map[string]chain.Transfer, error) {
+	if err := l.unreachable[k.chain]; err != nil {
 		return nil, err
 	}
 	block, err := r.Block(ctx, k.height)
 	if err != nil {
-		l.away[k.chain] = err
+		l.unreachable[k.chain] = err
 		return nil, err
 	}
 	transfers := make(map[string]chain.Transfer, len(block.Transfers))
@@ -116,7 +116,7 @@ func (l *look) read(ctx context.Context, r Reader, k blockKey, head chain.Head) 
 		t.Memo.Raw = nil
 		transfers[t.Ref] = t
 	}
-	l.fresh[k] = transfers
+	l.readNow[k] = transfers
 	if k.height <= head.Final.Height {
 		l.put(k, transfers)
 	}

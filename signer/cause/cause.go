@@ -64,39 +64,39 @@ type Parts struct {
 // Checker answers claims. It is safe for concurrent use.
 type Checker struct {
 	parts  Parts
-	ours   atomic.Pointer[map[place]Account] // exchanged as a whole, never written to
-	blocks *blocks
+	ours   atomic.Pointer[map[accountKey]Account] // exchanged as a whole, never written to
+	blocks *blockCache
 }
 
-type place struct {
+type accountKey struct {
 	chain   chain.ID
 	address string
 }
 
 // New is a checker that has read nothing yet.
 func New(p Parts) *Checker {
-	c := &Checker{parts: p, blocks: newBlocks()}
+	c := &Checker{parts: p, blocks: newBlockCache()}
 	c.Take(p.Accounts)
 	return c
 }
 
 // Take takes other accounts, of all networks, for those that it knows.
 func (c *Checker) Take(accounts []Account) {
-	ours := make(map[place]Account, len(accounts))
+	ours := make(map[accountKey]Account, len(accounts))
 	for _, a := range accounts {
-		ours[place{a.Chain, a.Address}] = a
+		ours[accountKey{a.Chain, a.Address}] = a
 	}
 	c.ours.Store(&ours)
 }
 
 // at is the account of ours at an address.
 func (c *Checker) at(id chain.ID, address string) (Account, bool) {
-	a, ok := (*c.ours.Load())[place{id, address}]
+	a, ok := (*c.ours.Load())[accountKey{id, address}]
 	return a, ok
 }
 
-// Begin notes from where on each chain is watched, once for good: from its final point at the signer's first start. What was final before may have been
-// paid before the signer kept anything, so that nothing but people proves it.
+// Begin stores from which block on each chain is watched: the final point at the signer's first start, for good. Transfers that were final before may have been
+// paid before the signer kept records, so that only people can approve payments for them.
 func (c *Checker) Begin(ctx context.Context) error {
 	for id, r := range c.parts.Chains {
 		_, err := c.parts.Bindings.Watched(ctx, id, func() (uint64, error) {
@@ -136,10 +136,10 @@ func later(format string, args ...any) error { return reason{errLater, fmt.Sprin
 
 // Check answers each claim of payments on a ledger: authorized as far as its cause goes, or in one line why not.
 func (c *Checker) Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
-	look := c.look()
+	reads := c.newReads()
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, claim := range claims {
-		err := c.prove(ctx, look, id, claim)
+		err := c.prove(ctx, reads, id, claim)
 		verdict, ok := verdictOf(err)
 		if !ok {
 			return nil, fmt.Errorf("proving payment %d: %w", claim.Payment.ID, err)
@@ -164,7 +164,7 @@ func verdictOf(err error) (v chain.Verdict, ok bool) {
 }
 
 // prove is nil when the claim's cause allows all of it.
-func (c *Checker) prove(ctx context.Context, look *look, id chain.ID, claim chain.Claim) error {
+func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) error {
 	n, ok := c.network(claim.Cause.Network)
 	if !ok || id != n.Source && id != n.Exchange {
 		return refused("the signer has no network %q on %s", claim.Cause.Network, id)
@@ -188,7 +188,7 @@ func (c *Checker) prove(ctx context.Context, look *look, id chain.ID, claim chai
 	default:
 		return refused("nothing allows a %s", claim.Payment.Purpose)
 	}
-	t, err := c.transfer(ctx, look, n, claim.Cause)
+	t, err := c.transfer(ctx, reads, n, claim.Cause)
 	if err != nil {
 		return err
 	}

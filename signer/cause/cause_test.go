@@ -19,8 +19,8 @@ const (
 	depth = 3
 )
 
-// world is the signer's own view of two ledgers in memory, with a user who has an address and a label.
-type world struct {
+// env is the signer's own view of two ledgers in memory, with a user who has an address and a label.
+type env struct {
 	t         *testing.T
 	eth, vite *chaintest.Chain
 	guard     *signguard.Guard
@@ -32,9 +32,9 @@ type world struct {
 
 func amount(n uint64) chain.Amount { return chain.NewAmount(n) }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *env {
 	t.Helper()
-	w := &world{t: t, eth: chaintest.New(chaintest.Config{ID: "eth", Finality: depth}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true, Finality: depth})}
+	w := &env{t: t, eth: chaintest.New(chaintest.Config{ID: "eth", Finality: depth}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true, Finality: depth})}
 	var err error
 	w.guard, err = signguard.Open(filepath.Join(t.TempDir(), "guard.db"))
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func setup(t *testing.T) *world {
 }
 
 // find is the transfer of a transaction in its block.
-func (w *world) find(c *chaintest.Chain, hash string) (t chain.Transfer, height uint64) {
+func (w *env) find(c *chaintest.Chain, hash string) (t chain.Transfer, height uint64) {
 	w.t.Helper()
 	height, _, ok := c.Find(hash)
 	require.True(w.t, ok)
@@ -93,10 +93,10 @@ func (w *world) find(c *chaintest.Chain, hash string) (t chain.Transfer, height 
 	return t, 0
 }
 
-func (w *world) mine() { w.eth.Mine(depth + 1); w.vite.Mine(depth + 1) }
+func (w *env) mine() { w.eth.Mine(depth + 1); w.vite.Mine(depth + 1) }
 
 // deposited is the honest claim for a deposit of 12.34 to the user's address.
-func (w *world) deposited(memo chain.Memo, to string, asset chain.Asset, units uint64) chain.Claim {
+func (w *env) deposited(memo chain.Memo, to string, asset chain.Asset, units uint64) chain.Claim {
 	w.t.Helper()
 	hash := w.eth.Deposit(w.eth.Address("sender"), to, asset, amount(units), memo)
 	w.eth.Mine(1)
@@ -109,12 +109,12 @@ func (w *world) deposited(memo chain.Memo, to string, asset chain.Asset, units u
 	}
 }
 
-func (w *world) usd() chain.Claim {
+func (w *env) usd() chain.Claim {
 	return w.deposited(chain.Memo{Type: -1}, w.address, "usd", 123_400)
 }
 
 // withdrawn is the honest claim for a withdrawal of 100.00 to a payee.
-func (w *world) withdrawn(memo chain.Memo) chain.Claim {
+func (w *env) withdrawn(memo chain.Memo) chain.Claim {
 	w.t.Helper()
 	hash := w.vite.Deposit(w.user, w.vite.Address("gateway"), usd, amount(10_000), memo)
 	w.vite.Mine(1)
@@ -127,32 +127,32 @@ func (w *world) withdrawn(memo chain.Memo) chain.Claim {
 	}
 }
 
-func (w *world) ordered() chain.Claim {
+func (w *env) ordered() chain.Claim {
 	return w.withdrawn(chain.Memo{Type: 0, Address: w.eth.Address("payee")})
 }
 
-func (w *world) sweep() chain.Claim {
+func (w *env) sweep() chain.Claim {
 	return chain.Claim{
 		Account: w.address, Payment: chain.Payment{ID: 3, Purpose: chain.Sweep, Asset: "usd", To: w.eth.Address("hot"), Amount: amount(5)},
 		Cause: chain.Cause{Network: "main"},
 	}
 }
 
-func (w *world) cold() chain.Claim {
+func (w *env) cold() chain.Claim {
 	return chain.Claim{
 		Account: w.eth.Address("hot"), Payment: chain.Payment{ID: 8, Purpose: chain.Cold, Asset: "usd", To: w.eth.Address("cold"), Amount: amount(5)},
 		Cause: chain.Cause{Network: "main", Token: usd},
 	}
 }
 
-func (w *world) refunded() chain.Claim {
+func (w *env) refunded() chain.Claim {
 	c := w.ordered()
 	c.Account = w.vite.Address("gateway")
 	c.Payment = chain.Payment{ID: 4, Purpose: chain.Refund, Asset: usd, To: w.user, Amount: amount(10_000)}
 	return c
 }
 
-func (w *world) verdict(id chain.ID, c chain.Claim) chain.Verdict {
+func (w *env) verdict(id chain.ID, c chain.Claim) chain.Verdict {
 	w.t.Helper()
 	list, err := w.checker.Check(w.t.Context(), id, []chain.Claim{c})
 	require.NoError(w.t, err)

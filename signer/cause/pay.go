@@ -17,12 +17,12 @@ const (
 )
 
 // deposit proves the credit of a deposit: the token that the asset stands for, all of it, to the user whose address or label it came to.
-func (c *Checker) deposit(ctx context.Context, n policy.Network, id chain.ID, t seen, claim chain.Claim) error {
+func (c *Checker) deposit(ctx context.Context, n policy.Network, id chain.ID, t provenTransfer, claim chain.Claim) error {
 	p := claim.Payment
 	if id != n.Exchange {
 		return refused("a deposit is credited on %s", n.Exchange)
 	}
-	if err := c.strange(ctx, n, t); err != nil {
+	if err := c.refuseOwnMoney(ctx, n, t); err != nil {
 		return err
 	}
 	b, bindingType, err := c.depositor(ctx, n, t)
@@ -52,7 +52,7 @@ func (c *Checker) deposit(ctx context.Context, n policy.Network, id chain.ID, t 
 }
 
 // depositor is whose deposit it is, by the bindings that the signer has given out.
-func (c *Checker) depositor(ctx context.Context, n policy.Network, t seen) (b signguard.Binding, bindingType int, err error) {
+func (c *Checker) depositor(ctx context.Context, n policy.Network, t provenTransfer) (b signguard.Binding, bindingType int, err error) {
 	var known bool
 	if a, ok := c.at(t.chain, t.To); ok {
 		if !a.Shared || a.Network != n.Name || t.Memo.Label == "" || t.Memo.Fault != "" {
@@ -100,8 +100,8 @@ func tokenOf(n policy.Network, asset chain.Asset, bindingType int) (policy.Token
 	return n.ByAsset(asset, byAddress+byLabel-bindingType)
 }
 
-// strange refuses what did not come from outside: money of our own, or of the operators.
-func (c *Checker) strange(ctx context.Context, n policy.Network, t seen) error {
+// refuseOwnMoney refuses transfers that did not come from a user: from our own accounts, or from a funder.
+func (c *Checker) refuseOwnMoney(ctx context.Context, n policy.Network, t provenTransfer) error {
 	_, ours, err := c.own(ctx, n, t.chain, t.From)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *Checker) strange(ctx context.Context, n policy.Network, t seen) error {
 }
 
 // withdrawal proves a payout: a transfer to the gateway whose comment names the payee, less the least fee that the policy takes.
-func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID, t seen, claim chain.Claim) error {
+func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID, t provenTransfer, claim chain.Claim) error {
 	p := claim.Payment
 	if id != n.Source {
 		return refused("a withdrawal is paid out on %s", n.Source)
@@ -122,7 +122,7 @@ func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID,
 	if a, _ := c.at(t.chain, t.To); a.Kind != Gateway || a.Network != n.Name {
 		return refused("transfer %s did not come to the gateway's account of %s", t.Ref, n.Name)
 	}
-	if err := c.strange(ctx, n, t); err != nil {
+	if err := c.refuseOwnMoney(ctx, n, t); err != nil {
 		return err
 	}
 	token, ok := n.Token(string(t.Asset))
@@ -150,7 +150,7 @@ func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID,
 }
 
 // payee compares who is paid with the comment.
-func (c *Checker) payee(ctx context.Context, n policy.Network, t seen, p chain.Payment) error {
+func (c *Checker) payee(ctx context.Context, n policy.Network, t provenTransfer, p chain.Payment) error {
 	reader, ok := c.parts.Chains[n.Source]
 	if !ok {
 		return refused("the signer has no nodes of %s", n.Source)
@@ -186,9 +186,9 @@ func payout(token policy.Token, gross chain.Amount) (chain.Amount, error) {
 }
 
 // refund proves that a transfer goes back, all or part of it, to whom it came from.
-func (c *Checker) refund(ctx context.Context, n policy.Network, id chain.ID, t seen, claim chain.Claim) error {
+func (c *Checker) refund(ctx context.Context, n policy.Network, id chain.ID, t provenTransfer, claim chain.Claim) error {
 	p := claim.Payment
-	if err := c.strange(ctx, n, t); err != nil {
+	if err := c.refuseOwnMoney(ctx, n, t); err != nil {
 		return err
 	}
 	reader, ok := c.parts.Chains[id]

@@ -27,7 +27,7 @@ import (
 // thief owns the daemon: its process, its database, its configuration and every call of the signer. The signer's keys, sign-guard, configuration and
 // nodes are not his. What he gets signed he sends.
 type thief struct {
-	*world
+	*env
 	*signer.Signer
 	payee, owner string // his accounts
 	last         uint64 // payment number
@@ -37,23 +37,25 @@ type thief struct {
 	waiting      chain.Order // of a payment that is signed and in no block
 }
 
-// purse is the signer's keys.
-type purse struct{ *chaintest.Chain }
+// testKeys is the signer's keys.
+type testKeys struct{ *chaintest.Chain }
 
-func (purse) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
+func (testKeys) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
 	return nil, nil, nil
 }
-func (p purse) Account(_ chain.ID, path string) (string, error) { return p.Address(path), nil }
-func (purse) Deposit(_ chain.ID, index uint32) (string, error) {
+func (p testKeys) Account(_ chain.ID, path string) (string, error) { return p.Address(path), nil }
+func (testKeys) Deposit(_ chain.ID, index uint32) (string, error) {
 	return fmt.Sprint("deposit/", index), nil
 }
-func (purse) DepositKey(chain.ID) (key signer.DepositKey, err error) { return key, signer.ErrRefused }
-func (purse) Agent(string) (a core.Address, err error)               { return a, signer.ErrRefused }
+func (testKeys) DepositKey(chain.ID) (key signer.DepositKey, err error) {
+	return key, signer.ErrRefused
+}
+func (testKeys) Agent(string) (a core.Address, err error) { return a, signer.ErrRefused }
 
 func newThief(t *testing.T) *thief {
 	t.Helper()
 	w := setup(t)
-	th := &thief{world: w, payee: w.eth.Address("thief"), owner: w.vite.Address("thief"), last: 100, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
+	th := &thief{env: w, payee: w.eth.Address("thief"), owner: w.vite.Address("thief"), last: 100, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	public, err := approval.NewKey(filepath.Join(t.TempDir(), "ann.key"))
 	require.NoError(t, err)
 	th.approver = public
@@ -63,7 +65,7 @@ func newThief(t *testing.T) *thief {
 	w.mine()
 	head, err := w.eth.Head(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, th.Decide(t.Context(), "eth", head.Final.Height-1)) // its block
+	require.NoError(t, th.ReadOutcomes(t.Context(), "eth", head.Final.Height-1)) // its block
 	return th
 }
 
@@ -80,7 +82,7 @@ func (th *thief) start() {
 	}, assets, th.guard, func() time.Time { return th.now })
 	require.NoError(th.t, err)
 	th.Signer = signer.New(signer.Parts{
-		Keys: purse{th.eth}, Guard: th.guard, Rules: map[chain.ID]chain.Rules{"eth": th.eth.Rules(), "vite": th.vite.Rules()},
+		Keys: testKeys{th.eth}, Guard: th.guard, Rules: map[chain.ID]chain.Rules{"eth": th.eth.Rules(), "vite": th.vite.Rules()},
 		Checks:  []signer.Check{set.Unless(th.checker.Check), checks.Func(set.Listed), checks.Func(set.Limited), checks.Func(set.Approved)},
 		Ledgers: map[chain.ID]signer.Ledger{"eth": th.eth, "vite": th.vite}, Fees: set, Authorized: set.Authorized, Now: set.Now, Report: set.Report,
 	})
@@ -183,8 +185,8 @@ func coldWith(change func(*thief, *chain.Claim)) func(*thief) error {
 	}
 }
 
-// again is the payment that was made already, with something of it changed.
-func again(change func(*thief, *chain.Claim)) func(*thief) error {
+// repeated is the payment that was made already, with something of it changed.
+func repeated(change func(*thief, *chain.Claim)) func(*thief) error {
 	return func(th *thief) error {
 		return th.take("eth", th.altered(th.paid, func(c *chain.Claim) { change(th, c) }))
 	}
@@ -284,7 +286,7 @@ var ways = []way{
 		c.Payment.Asset, c.Payment.To, c.Cause.Token = chain.Native, th.payee, coin
 	})},
 	{"A user's deposit as cold money", "comes from a hot account", coldWith(func(th *thief, c *chain.Claim) { c.Account = th.address })},
-	{"The same withdrawal again under another number", "its cause is paid", again(func(*thief, *chain.Claim) {})},
+	{"The same withdrawal again under another number", "its cause is paid", repeated(func(*thief, *chain.Claim) {})},
 	{"A refund of what was paid out", "its cause is paid", func(th *thief) error {
 		return th.take("vite", th.altered(th.paid, func(c *chain.Claim) {
 			c.Account, c.Payment = th.vite.Address("gateway"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Refund, Asset: usd, To: th.user, Amount: amount(10_000)}
@@ -334,7 +336,7 @@ var ways = []way{
 	}},
 	{"An outcome from a block that is not final", "is not final", func(th *thief) error {
 		head, err := th.eth.Head(th.t.Context())
-		return errors.Join(err, th.Decide(th.t.Context(), "eth", head.Latest.Height))
+		return errors.Join(err, th.ReadOutcomes(th.t.Context(), "eth", head.Latest.Height))
 	}},
 	{"A signature without leave", "not authorized", func(th *thief) error {
 		th.last++

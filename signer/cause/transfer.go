@@ -8,23 +8,23 @@ import (
 	"gatewayd/policy"
 )
 
-// seen is a transfer as our own nodes show it.
-type seen struct {
+// provenTransfer is a transfer as the signer's own nodes show it.
+type provenTransfer struct {
 	chain.Transfer
 	chain  chain.ID
 	height uint64
 }
 
 // transfer reads the transfer that a cause names. It is deep enough by our own policy and final point.
-func (c *Checker) transfer(ctx context.Context, look *look, n policy.Network, cause chain.Cause) (seen, error) {
-	t := seen{chain: cause.Chain, height: cause.Height}
+func (c *Checker) transfer(ctx context.Context, reads *blockReads, n policy.Network, cause chain.Cause) (provenTransfer, error) {
+	t := provenTransfer{chain: cause.Chain, height: cause.Height}
 	reader, ok := c.parts.Chains[cause.Chain]
 	if !ok || cause.Chain != n.Source && cause.Chain != n.Exchange {
 		return t, refused("network %s does not reach %q", n.Name, cause.Chain)
 	}
-	head, err := look.head(ctx, cause.Chain, reader)
+	head, err := reads.head(ctx, cause.Chain, reader)
 	if err != nil {
-		return t, unreadable(cause.Chain, err)
+		return t, nodesFailed(cause.Chain, err)
 	}
 	since, err := c.parts.Bindings.Watched(ctx, cause.Chain, func() (uint64, error) { return head.Final.Height, nil })
 	switch {
@@ -35,12 +35,12 @@ func (c *Checker) transfer(ctx context.Context, look *look, n policy.Network, ca
 	case cause.Height > head.Latest.Height:
 		return t, later("our nodes of %s are at %d, not yet at %d", cause.Chain, head.Latest.Height, cause.Height)
 	}
-	found, err := look.find(ctx, cause.Chain, reader, head, cause.Height, cause.Ref)
+	found, err := reads.find(ctx, cause.Chain, reader, head, cause.Height, cause.Ref)
 	switch {
 	case errors.Is(err, errAbsent):
 		return t, unproven("block %d of %s shows no transfer %.80q to us", cause.Height, cause.Chain, cause.Ref)
 	case err != nil:
-		return t, unreadable(cause.Chain, err)
+		return t, nodesFailed(cause.Chain, err)
 	}
 	t.Transfer = found
 	if t.Failed {
@@ -52,8 +52,8 @@ func (c *Checker) transfer(ctx context.Context, look *look, n policy.Network, ca
 	return t, nil
 }
 
-// unreadable is later for nodes that do not answer.
-func unreadable(id chain.ID, err error) error {
+// nodesFailed is the answer later, because the signer's nodes did not answer.
+func nodesFailed(id chain.ID, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -61,7 +61,7 @@ func unreadable(id chain.ID, err error) error {
 }
 
 // depth is how deep a transfer must be; what is of no token waits for the final point, and where two tokens share an asset the deeper counts.
-func (c *Checker) depth(n policy.Network, t seen) policy.Depth {
+func (c *Checker) depth(n policy.Network, t provenTransfer) policy.Depth {
 	deepest := policy.Depth{}
 	for _, token := range n.Tokens {
 		d := token.Policy.WithdrawConfirmations

@@ -145,29 +145,29 @@ func usersOf(user, payee string) []string {
 	return slices.Compact(users)
 }
 
-// by are the rules of now.
-func (s *Set) by() rules {
+// current are the rules of now.
+func (s *Set) current() rules {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.rules
 }
 
 // Now is the time of what is authorized now: it never goes back.
-func (s *Set) Now() time.Time { return s.by().limits.Now() }
+func (s *Set) Now() time.Time { return s.current().limits.Now() }
 
 // maxAtOnce bounds the questions to a screening service at one time.
 const maxAtOnce = 16
 
 // Listed holds payments to those on a list and for the money of those on a list, and what nobody can tell of.
 func (s *Set) Listed(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
-	lists := s.by().lists
+	lists := s.current().lists
 	lists.Refresh()
 	verdicts := make([]chain.Verdict, len(claims))
 	var g errgroup.Group
 	g.SetLimit(maxAtOnce)
 	for i, c := range claims {
 		verdicts[i].State = chain.Authorized
-		if !leaves(c.Payment.Purpose) {
+		if !isPayout(c.Payment.Purpose) {
 			continue
 		}
 		g.Go(func() error {
@@ -181,8 +181,8 @@ func (s *Set) Listed(ctx context.Context, id chain.ID, claims []chain.Claim) ([]
 	return verdicts, nil
 }
 
-// leaves tells whether a payment goes to others than ourselves.
-func leaves(p chain.Purpose) bool { return p == chain.Credit || p == chain.Refund }
+// isPayout tells whether a payment goes to others than ourselves.
+func isPayout(p chain.Purpose) bool { return p == chain.Credit || p == chain.Refund }
 
 // listed says why a payment is held; empty: it is not.
 func listed(ctx context.Context, lists *blocklist.Lists, id chain.ID, c chain.Claim) string {
@@ -215,7 +215,7 @@ func (s *Set) Limited(_ context.Context, id chain.ID, claims []chain.Claim) ([]c
 			uses, at = append(uses, useOf(id, c)), append(at, i)
 		}
 	}
-	for i, why := range s.by().limits.Check(uses) {
+	for i, why := range s.current().limits.Check(uses) {
 		if why != "" {
 			verdicts[at[i]] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: why}
 		}
@@ -229,7 +229,7 @@ func useOf(id chain.ID, c chain.Claim) limits.Use {
 
 // Approved holds what wants approvals and has too few.
 func (s *Set) Approved(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
-	rule := s.by().approvals
+	rule := s.current().approvals
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, c := range claims {
 		verdicts[i].State = chain.Authorized
@@ -255,7 +255,7 @@ func (s *Set) Authorized(id chain.ID, claims []chain.Claim) {
 			uses = append(uses, useOf(id, c))
 		}
 	}
-	s.by().limits.Count(uses)
+	s.current().limits.Count(uses)
 }
 
 // Report is how much of the limits is used, and what does not work.
@@ -266,7 +266,7 @@ type Report struct {
 
 // Report tells how it stands.
 func (s *Set) Report() Report {
-	r := s.by()
+	r := s.current()
 	r.lists.Refresh()
 	report := Report{Report: r.limits.Report()}
 	report.Lines = append(report.Lines, r.fees.Lines()...)

@@ -24,8 +24,8 @@ var begin = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 const token = chain.Asset("token")
 
-// world is a signer with checks, a real sign-guard and a clock.
-type world struct {
+// env is a signer with checks, a real sign-guard and a clock.
+type env struct {
 	*signer.Signer
 	t     *testing.T
 	cfg   checks.Config
@@ -37,10 +37,10 @@ type world struct {
 	seq   uint64
 }
 
-func setup(t *testing.T, cfg checks.Config) *world {
+func setup(t *testing.T, cfg checks.Config) *env {
 	t.Helper()
 	require.NoError(t, cfg.Check())
-	w := &world{t: t, cfg: cfg, path: filepath.Join(t.TempDir(), "guard.db"), now: begin}
+	w := &env{t: t, cfg: cfg, path: filepath.Join(t.TempDir(), "guard.db"), now: begin}
 	w.eth = chaintest.New(chaintest.Config{ID: "eth"})
 	w.start()
 	t.Cleanup(func() { require.NoError(t, w.guard.Close()) })
@@ -48,7 +48,7 @@ func setup(t *testing.T, cfg checks.Config) *world {
 }
 
 // start opens the sign-guard as a new process does.
-func (w *world) start() {
+func (w *env) start() {
 	var err error
 	if w.guard != nil {
 		require.NoError(w.t, w.guard.Close())
@@ -65,7 +65,7 @@ func (w *world) start() {
 }
 
 // claim is a payout of a withdrawal of its own.
-func (w *world) claim(to string, amount uint64) chain.Claim {
+func (w *env) claim(to string, amount uint64) chain.Claim {
 	w.seq++
 	return chain.Claim{
 		Account: w.eth.Address("hot"),
@@ -75,7 +75,7 @@ func (w *world) claim(to string, amount uint64) chain.Claim {
 }
 
 // asks answers the verdict on each, in words.
-func (w *world) asks(claims ...chain.Claim) (words []string) {
+func (w *env) asks(claims ...chain.Claim) (words []string) {
 	w.t.Helper()
 	verdicts, err := w.Authorize(w.t.Context(), "eth", claims...)
 	require.NoError(w.t, err)

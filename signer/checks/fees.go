@@ -11,7 +11,7 @@ import (
 // TakeFees counts the most that transactions may take for their fees, in order, as far as the budget of their chain reaches: it answers how many may be
 // signed, and why the next may not. Of a slot that was signed before only what is more counts. What it has counted is durable when it answers.
 func (s *Set) TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, most []chain.Amount) (passed int, why string, err error) {
-	r := s.by()
+	r := s.current()
 	if !r.bounded[id] {
 		return len(slots), "", nil
 	}
@@ -43,4 +43,4 @@ func (s *Set) TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, mos
 }
 
 // Bounds tells whether the fees of a chain have a budget.
-func (s *Set) Bounds(id chain.ID) bool { return s.by().bounded[id] }
+func (s *Set) Bounds(id chain.ID) bool { return s.current().bounded[id] }

@@ -27,7 +27,7 @@ func (s *Set) Unless(check Func) Func {
 			if v.State != chain.HeldClaim || v.Reason != chain.ReasonUnproven {
 				continue
 			}
-			if ok, missing := s.by().approvals.Enough(id, claims[i], s.Now()); ok {
+			if ok, missing := s.current().approvals.Enough(id, claims[i], s.Now()); ok {
 				verdicts[i] = chain.Verdict{State: chain.Authorized}
 			} else {
 				verdicts[i].Text += "; " + missing

@@ -69,7 +69,7 @@ func (f *Fees) Take(id chain.ID, fees []chain.Amount) (passed int, at time.Time,
 		}
 		most := f.most[id]
 		if w.over(most, fee) {
-			return i, f.latest, fmt.Sprintf("fees on %s may take %s wei in a day, of which %s are used: %s more %s", id, most, w.sum, fee, frees(w.frees(most, fee)))
+			return i, f.latest, fmt.Sprintf("fees on %s may take %s wei in a day, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(w.allowedAt(most, fee)))
 		}
 		if err := w.add(f.latest, fee); err != nil {
 			return i, f.latest, err.Error()
@@ -84,7 +84,7 @@ func (f *Fees) GiveBack(id chain.ID, fees []chain.Amount) {
 	defer f.mu.Unlock()
 	for _, fee := range fees {
 		if w := f.of(id); !fee.IsZero() && len(w.parts) > 0 && !w.parts[len(w.parts)-1].amount.Less(fee) {
-			w.take(fee)
+			w.giveBack(fee)
 		}
 	}
 }

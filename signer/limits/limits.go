@@ -29,21 +29,21 @@ type Use struct {
 	Amount chain.Amount
 }
 
-// key is an asset of a chain.
-type key struct {
+// assetKey is an asset of a chain.
+type assetKey struct {
 	chain chain.ID
 	asset chain.Asset
 }
 
-// limited is an asset with its limits, in its own units, and what was counted of it.
-type limited struct {
+// limitedAsset is an asset with its limits, in its own units, and what was counted of it.
+type limitedAsset struct {
 	policy.Asset
 	most      Token
 	hour, day window
 }
 
 type userKey struct {
-	key
+	assetKey
 	user string
 }
 
@@ -53,18 +53,18 @@ type Limits struct {
 	budget *big.Rat // gateway_day; nil for none
 	now    func() time.Time
 
-	mu     sync.Mutex
-	latest time.Time // the greatest time seen
-	assets map[key]*limited
-	users  map[userKey]*window
-	swept  int64 // minute in which users were looked through last
-	prices prices
+	mu           sync.Mutex
+	latest       time.Time // the greatest time seen
+	assets       map[assetKey]*limitedAsset
+	users        map[userKey]*window
+	usersExpired int64 // minute in which users were looked through last
+	prices       prices
 }
 
 // New has counted nothing yet. The configuration was checked; an amount that the asset's units cannot count is an error.
 func New(cfg Config, assets []policy.Asset, now func() time.Time) (*Limits, error) {
 	cfg = cfg.WithDefaults()
-	l := &Limits{cfg: cfg, now: now, assets: map[key]*limited{}, users: map[userKey]*window{}, prices: prices{path: cfg.Prices}}
+	l := &Limits{cfg: cfg, now: now, assets: map[assetKey]*limitedAsset{}, users: map[userKey]*window{}, prices: prices{path: cfg.Prices}}
 	if cfg.GatewayDay != "" {
 		var err error
 		if l.budget, err = parseValue(cfg.GatewayDay); err != nil {
@@ -76,7 +76,7 @@ func New(cfg Config, assets []policy.Asset, now func() time.Time) (*Limits, erro
 		if err != nil {
 			return nil, err
 		}
-		at := key{a.Chain, a.Asset}
+		at := assetKey{a.Chain, a.Asset}
 		if known, ok := l.assets[at]; ok && !known.most.limits() {
 			*known = *one // two tokens of one asset have one count
 		} else if !ok {
@@ -90,8 +90,8 @@ func New(cfg Config, assets []policy.Asset, now func() time.Time) (*Limits, erro
 func (t Token) limits() bool { return t.Token != "" }
 
 // limited finds the limits of an asset, in its units.
-func (c Config) limited(a policy.Asset) (*limited, error) {
-	one := &limited{Asset: a, hour: window{length: time.Hour}, day: window{length: 24 * time.Hour}}
+func (c Config) limited(a policy.Asset) (*limitedAsset, error) {
+	one := &limitedAsset{Asset: a, hour: window{length: time.Hour}, day: window{length: 24 * time.Hour}}
 	at := slices.IndexFunc(c.Tokens, func(t Token) bool { return t.Network == a.Network && t.Token == a.Token })
 	if at < 0 {
 		return one, nil
@@ -135,8 +135,8 @@ func (l *Limits) advance(t time.Time) {
 	}
 }
 
-// Check tells of each payment why it is held; empty: it passes. Those that pass count for those after them, and are forgotten again: Count keeps
-// them once they are authorized.
+// Check returns for each payment why it is held, or an empty text. Payments that pass count for those after them in the same call only; Count counts them for
+// good once they are authorized.
 func (l *Limits) Check(uses []Use) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,8 +180,8 @@ func (l *Limits) expire() {
 		a.hour.expire(l.latest)
 		a.day.expire(l.latest)
 	}
-	if minute := minuteOf(l.latest); minute != l.swept {
-		l.swept = minute
+	if minute := minuteOf(l.latest); minute != l.usersExpired {
+		l.usersExpired = minute
 		for at, w := range l.users {
 			if w.expire(l.latest); len(w.parts) == 0 {
 				delete(l.users, at)
@@ -192,7 +192,7 @@ func (l *Limits) expire() {
 
 // count adds to every window of a payment. What no token stands for is not counted.
 func (l *Limits) count(u Use) error {
-	a, ok := l.assets[key{u.Chain, u.Asset}]
+	a, ok := l.assets[assetKey{u.Chain, u.Asset}]
 	if !ok {
 		return nil
 	}
@@ -207,17 +207,17 @@ func (l *Limits) count(u Use) error {
 }
 
 func (l *Limits) uncount(u Use) {
-	if a, ok := l.assets[key{u.Chain, u.Asset}]; ok {
-		a.day.take(u.Amount)
-		a.hour.take(u.Amount)
+	if a, ok := l.assets[assetKey{u.Chain, u.Asset}]; ok {
+		a.day.giveBack(u.Amount)
+		a.hour.giveBack(u.Amount)
 		for _, user := range u.Users {
-			l.user(u, user).take(u.Amount)
+			l.user(u, user).giveBack(u.Amount)
 		}
 	}
 }
 
 func (l *Limits) user(u Use, name string) *window {
-	at := userKey{key{u.Chain, u.Asset}, name}
+	at := userKey{assetKey{u.Chain, u.Asset}, name}
 	w, ok := l.users[at]
 	if !ok {
 		w = &window{length: 24 * time.Hour}
@@ -235,7 +235,7 @@ type bound struct {
 
 // exceeds names the first limit that a payment is over.
 func (l *Limits) exceeds(u Use) string {
-	a, ok := l.assets[key{u.Chain, u.Asset}]
+	a, ok := l.assets[assetKey{u.Chain, u.Asset}]
 	if !ok {
 		return ""
 	}
@@ -249,13 +249,13 @@ func (l *Limits) exceeds(u Use) string {
 	for _, bound := range append(bounds, bound{"an hour", &a.hour, a.most.PerHour}, bound{"a day", &a.day, a.most.PerDay}) {
 		if bound.w.over(bound.most, u.Amount) {
 			return fmt.Sprintf("the limit of %s is %s, of which %s are used: %s more %s", bound.what, a.Text(bound.most), a.Text(bound.w.sum), a.Text(u.Amount),
-				frees(bound.w.frees(bound.most, u.Amount)))
+				whenAllowed(bound.w.allowedAt(bound.most, u.Amount)))
 		}
 	}
 	return l.exceedsAll(u, a)
 }
 
-func frees(at time.Time) string {
+func whenAllowed(at time.Time) string {
 	if at.IsZero() {
 		return "never pass it"
 	}
@@ -263,11 +263,11 @@ func frees(at time.Time) string {
 }
 
 // exceedsAll holds a payment against the limit of the whole gateway, as far as prices are fresh.
-func (l *Limits) exceedsAll(u Use, a *limited) string {
+func (l *Limits) exceedsAll(u Use, a *limitedAsset) string {
 	if l.budget == nil {
 		return ""
 	}
-	worth, ok := l.prices.fresh(a.Token, l.latest, l.cfg.PriceAge)
+	worth, ok := l.prices.current(a.Token, l.latest, l.cfg.PriceAge)
 	if !ok { // Report says so
 		return ""
 	}
@@ -284,7 +284,7 @@ func (l *Limits) exceedsAll(u Use, a *limited) string {
 func (l *Limits) value() (sum *big.Rat, unpriced []string) {
 	sum = new(big.Rat)
 	for _, a := range l.assets {
-		worth, ok := l.prices.fresh(a.Token, l.latest, l.cfg.PriceAge)
+		worth, ok := l.prices.current(a.Token, l.latest, l.cfg.PriceAge)
 		switch {
 		case ok:
 			sum.Add(sum, valueOf(a.day.sum, a.Decimals, worth))

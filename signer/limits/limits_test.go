@@ -16,8 +16,8 @@ import (
 
 var begin = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// world is a gateway of one token with 6 decimals, which has 8 on the source chain, and a clock.
-type world struct {
+// env is a gateway of one token with 6 decimals, which has 8 on the source chain, and a clock.
+type env struct {
 	*limits.Limits
 	t   *testing.T
 	now time.Time
@@ -31,15 +31,15 @@ var usdt = []policy.Asset{
 
 func units(n uint64) chain.Amount { return chain.NewAmount(n * 1_000_000) }
 
-func setup(t *testing.T, cfg limits.Config) *world {
+func setup(t *testing.T, cfg limits.Config) *env {
 	t.Helper()
 	require.NoError(t, cfg.Check())
-	w := &world{t: t, now: begin, cfg: cfg}
+	w := &env{t: t, now: begin, cfg: cfg}
 	w.start()
 	return w
 }
 
-func (w *world) start(past ...limits.Use) {
+func (w *env) start(past ...limits.Use) {
 	var err error
 	w.Limits, err = limits.New(w.cfg, usdt, func() time.Time { return w.now })
 	require.NoError(w.t, err)
@@ -52,7 +52,7 @@ func payout(user string, whole uint64) limits.Use {
 }
 
 // pays counts what passes, and answers why the others are held.
-func (w *world) pays(uses ...limits.Use) (held []string) {
+func (w *env) pays(uses ...limits.Use) (held []string) {
 	for i, why := range w.Check(uses) {
 		if why == "" {
 			w.Count(uses[i : i+1])

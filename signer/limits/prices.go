@@ -103,8 +103,8 @@ func parsePrice(text string) (token string, one price, err error) {
 	return fields[0], one, nil
 }
 
-// fresh is the price of a token, if it is not too old. One of the future counts as one of now: it grows old by the clock all the same.
-func (p *prices) fresh(token string, now time.Time, age time.Duration) (*big.Rat, bool) {
+// current is the price of a token, if it is not too old. One of the future counts as one of now: it grows old by the clock all the same.
+func (p *prices) current(token string, now time.Time, age time.Duration) (*big.Rat, bool) {
 	one, ok := p.known[token]
 	if !ok || now.Sub(one.at) > age || one.at.Sub(now) > age {
 		return nil, false

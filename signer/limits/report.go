@@ -72,7 +72,7 @@ func (l *Limits) priced() (list []Price) {
 	for _, a := range l.assets {
 		one, ok := l.prices.known[a.Token]
 		if ok && !slices.ContainsFunc(list, func(p Price) bool { return p.Token == a.Token }) {
-			_, fresh := l.prices.fresh(a.Token, l.latest, l.cfg.PriceAge)
+			_, fresh := l.prices.current(a.Token, l.latest, l.cfg.PriceAge)
 			list = append(list, Price{Token: a.Token, Worth: decimal(one.worth) + " " + l.cfg.Currency, At: one.at, Fresh: fresh})
 		}
 	}
@@ -86,7 +86,7 @@ func decimal(r *big.Rat) string {
 	return r.FloatString(digits)
 }
 
-func (l *Limits) linesOf(a *limited) (list []Line) {
+func (l *Limits) linesOf(a *limitedAsset) (list []Line) {
 	add := func(name, user string, most, used chain.Amount) {
 		if !most.IsZero() {
 			list = append(list, Line{
@@ -99,16 +99,16 @@ func (l *Limits) linesOf(a *limited) (list []Line) {
 	add("day", "", a.most.PerDay, a.day.sum)
 	add("transfer", "", a.most.PerTransfer, chain.Amount{})
 	if !a.most.PerUserDay.IsZero() {
-		user, used := l.most(key{a.Chain, a.Asset.Asset})
+		user, used := l.most(assetKey{a.Chain, a.Asset.Asset})
 		add("user", user, a.most.PerUserDay, used)
 	}
 	return list
 }
 
 // most is the user who got most of an asset in a day.
-func (l *Limits) most(of key) (user string, used chain.Amount) {
+func (l *Limits) most(of assetKey) (user string, used chain.Amount) {
 	for at, w := range l.users {
-		if at.key != of {
+		if at.assetKey != of {
 			continue
 		}
 		if w.expire(l.latest); used.Less(w.sum) {

@@ -21,13 +21,13 @@ type part struct {
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// leaves is when a part is too old.
-func (w *window) leaves(p part) time.Time { return time.Unix((p.minute+1)*60, 0).Add(w.length) }
+// expiresAt is when a part is too old to count.
+func (w *window) expiresAt(p part) time.Time { return time.Unix((p.minute+1)*60, 0).Add(w.length) }
 
-// expire forgets what is too old at now.
+// expire removes the parts that are too old at now.
 func (w *window) expire(now time.Time) {
 	n := 0
-	for n < len(w.parts) && !now.Before(w.leaves(w.parts[n])) {
+	for n < len(w.parts) && !now.Before(w.expiresAt(w.parts[n])) {
 		w.sum, _ = w.sum.Sub(w.parts[n].amount) // a part of the sum
 		n++
 	}
@@ -49,8 +49,8 @@ func (w *window) add(now time.Time, amount chain.Amount) error {
 	return nil
 }
 
-// take gives back what was added last.
-func (w *window) take(amount chain.Amount) {
+// giveBack takes back the amount that was added last.
+func (w *window) giveBack(amount chain.Amount) {
 	last := len(w.parts) - 1
 	w.sum, _ = w.sum.Sub(amount)
 	if w.parts[last].amount, _ = w.parts[last].amount.Sub(amount); w.parts[last].amount.IsZero() {
@@ -67,8 +67,8 @@ func (w *window) over(limit, amount chain.Amount) bool {
 	return err != nil || limit.Less(sum)
 }
 
-// frees is when enough is too old for an amount to pass; zero when it never will.
-func (w *window) frees(limit, amount chain.Amount) time.Time {
+// allowedAt is when enough has expired for an amount to be within a limit; zero if it never will be.
+func (w *window) allowedAt(limit, amount chain.Amount) time.Time {
 	if limit.Less(amount) {
 		return time.Time{}
 	}
@@ -76,7 +76,7 @@ func (w *window) frees(limit, amount chain.Amount) time.Time {
 	for _, p := range w.parts {
 		left, _ = left.Sub(p.amount)
 		if sum, err := left.Add(amount); err == nil && !limit.Less(sum) {
-			return w.leaves(p)
+			return w.expiresAt(p)
 		}
 	}
 	return time.Time{}

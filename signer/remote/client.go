@@ -36,15 +36,15 @@ const (
 // Client is the signer to the daemon, or several of which one serves and the others stand by. It connects when it is first asked and again after a
 // connection broke, to the one that answered last, or else the next. It is safe for concurrent use.
 type Client struct {
-	rpc    *gethrpc.Client
-	http   *http.Transport
-	places []place
-	at     atomic.Int32 // which of them is asked
-	away   atomic.Bool  // the last call was not answered
+	rpc       *gethrpc.Client
+	http      *http.Transport
+	endpoints []endpoint
+	at        atomic.Int32 // which of them is asked
+	away      atomic.Bool  // the last call was not answered
 }
 
-// place is where a signer answers.
-type place struct {
+// endpoint is the address of a signer.
+type endpoint struct {
 	network, address string
 	secure           *tls.Config // nil over a socket
 }
@@ -54,11 +54,11 @@ func Dial(t Target) (*Client, error) {
 	c := &Client{http: &http.Transport{MaxIdleConnsPerHost: maxConnections / 4, IdleConnTimeout: time.Minute}}
 	c.http.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.connect(ctx) }
 	for _, at := range t.all() {
-		p, err := t.place(at)
+		p, err := t.endpoint(at)
 		if err != nil {
 			return nil, fmt.Errorf("wallet.signer: %w", err)
 		}
-		c.places = append(c.places, p)
+		c.endpoints = append(c.endpoints, p)
 	}
 	rpc, err := gethrpc.DialOptions(context.Background(), "http://signer", gethrpc.WithHTTPClient(&http.Client{Transport: bounded{c.http}}))
 	if err != nil {
@@ -68,9 +68,9 @@ func Dial(t Target) (*Client, error) {
 	return c, nil
 }
 
-func (t Target) place(at string) (p place, err error) {
+func (t Target) endpoint(at string) (p endpoint, err error) {
 	if path, unix := strings.CutPrefix(at, jsonrpc.UnixScheme); unix {
-		return place{network: "unix", address: path}, nil
+		return endpoint{network: "unix", address: path}, nil
 	}
 	if p.secure, err = t.TLS.client(); err != nil {
 		return p, err
@@ -83,12 +83,12 @@ func (t Target) place(at string) (p place, err error) {
 	return p, nil
 }
 
-// connect tries each place once, the one that is asked first. Of several the last one's error is answered.
+// connect tries each endpoint once, beginning with the one that is in use. It returns the error of the last.
 func (c *Client) connect(ctx context.Context) (conn net.Conn, err error) {
 	first := int(c.at.Load())
-	for i := range c.places {
-		at := (first + i) % len(c.places)
-		if conn, err = c.places[at].connect(ctx); err == nil {
+	for i := range c.endpoints {
+		at := (first + i) % len(c.endpoints)
+		if conn, err = c.endpoints[at].connect(ctx); err == nil {
 			c.at.Store(int32(at))
 			return conn, nil
 		}
@@ -96,7 +96,7 @@ func (c *Client) connect(ctx context.Context) (conn net.Conn, err error) {
 	return nil, err
 }
 
-func (p place) connect(ctx context.Context) (net.Conn, error) {
+func (p endpoint) connect(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, p.network, p.address)
@@ -147,12 +147,12 @@ func (c *Client) call(ctx context.Context, most time.Duration, into any, method 
 	case answers:
 		return told
 	}
-	c.at.CompareAndSwap(at, (at+1)%int32(len(c.places))) // it may be connected to one that hangs
-	return fmt.Errorf("%w: %s", ErrAway, plain(err))
+	c.at.CompareAndSwap(at, (at+1)%int32(len(c.endpoints))) // it may be connected to one that hangs
+	return fmt.Errorf("%w: %s", ErrAway, noAnswerReason(err))
 }
 
-// plain is why there was no answer, in one line.
-func plain(err error) string {
+// noAnswerReason is why there was no answer, in one line.
+func noAnswerReason(err error) string {
 	var op *net.OpError
 	var unknown *tls.CertificateVerificationError
 	switch {
@@ -236,7 +236,7 @@ func (c *Client) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	return c.call(ctx, giveTime, nil, "giveLabel", b)
 }
 
-func (c *Client) Decide(ctx context.Context, id chain.ID, height uint64) error {
+func (c *Client) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error {
 	return c.call(ctx, callTime, nil, "decide", id, height)
 }
 

@@ -58,7 +58,7 @@ func (c Config) Check() error {
 	if c.Listen == "" {
 		return nil
 	}
-	unix, err := checkPlace("listen", c.Listen, c.TLS)
+	unix, err := checkEndpoint("listen", c.Listen, c.TLS)
 	switch {
 	case err != nil:
 		return err
@@ -75,8 +75,8 @@ func (c Config) Check() error {
 // Check names the first setting that cannot be used.
 func (t Target) Check() error {
 	kinds := map[bool]bool{}
-	for _, place := range t.all() {
-		unix, err := checkPlace("signer", place, t.TLS)
+	for _, endpoint := range t.all() {
+		unix, err := checkEndpoint("signer", endpoint, t.TLS)
 		if err != nil {
 			return err
 		}
@@ -88,24 +88,24 @@ func (t Target) Check() error {
 	return nil
 }
 
-// checkPlace takes unix:/path and https://host:port, and tells which it is.
-func checkPlace(key, place string, files TLS) (unix bool, err error) {
-	path, unix := strings.CutPrefix(place, jsonrpc.UnixScheme)
+// checkEndpoint takes unix:/path and https://host:port, and tells which it is.
+func checkEndpoint(key, endpoint string, files TLS) (unix bool, err error) {
+	path, unix := strings.CutPrefix(endpoint, jsonrpc.UnixScheme)
 	if unix {
 		switch {
 		case !filepath.IsAbs(path):
-			err = fmt.Errorf("%s %q: unix: and an absolute path are wanted", key, place)
+			err = fmt.Errorf("%s %q: unix: and an absolute path are wanted", key, endpoint)
 		case files != TLS{}:
 			err = errors.New("tls is for https: a socket has its mode and the peer's user")
 		}
 		return true, err
 	}
-	u, err := url.Parse(place)
+	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "https" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-		return false, fmt.Errorf("%s %q: unix:/path of a socket or https://host:port is wanted", key, place)
+		return false, fmt.Errorf("%s %q: unix:/path of a socket or https://host:port is wanted", key, endpoint)
 	}
 	if files.Cert == "" || files.Key == "" || files.CA == "" {
-		return false, fmt.Errorf("%s %s: tls wants cert, key and ca: both sides show certificates", key, place)
+		return false, fmt.Errorf("%s %s: tls wants cert, key and ca: both sides show certificates", key, endpoint)
 	}
 	return false, nil
 }

@@ -123,17 +123,17 @@ func (a *api) Report(ctx context.Context) (checks.Report, error) {
 }
 
 func (a *api) Free(ctx context.Context, paymentID uint64) error {
-	return wired(a.signer.Free(ctx, paymentID))
+	return wireError(a.signer.Free(ctx, paymentID))
 }
 
 func (a *api) Next(ctx context.Context, id chain.ID, account string) (next, error) {
 	branch, number, known, err := a.signer.Next(ctx, id, account)
-	return next{branch, number, known}, wired(err)
+	return next{branch, number, known}, wireError(err)
 }
 
 func (a *api) First(ctx context.Context, id chain.ID, account string) (next, error) {
 	number, known, err := a.signer.First(ctx, id, account)
-	return next{Number: number, Known: known}, wired(err)
+	return next{Number: number, Known: known}, wireError(err)
 }
 
 func (a *api) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
@@ -141,11 +141,11 @@ func (a *api) SignedAt(ctx context.Context, id chain.ID, account string, number 
 }
 
 func (a *api) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
-	return wired(a.signer.Release(ctx, id, account, next))
+	return wireError(a.signer.Release(ctx, id, account, next))
 }
 
 func (a *api) Decide(ctx context.Context, id chain.ID, height uint64) error {
-	return wired(a.signer.Decide(ctx, id, height))
+	return wireError(a.signer.ReadOutcomes(ctx, id, height))
 }
 
 func (a *api) GiveAddress(ctx context.Context, b signguard.Binding) (string, error) {
@@ -153,7 +153,7 @@ func (a *api) GiveAddress(ctx context.Context, b signguard.Binding) (string, err
 }
 
 func (a *api) GiveLabel(ctx context.Context, b signguard.Binding) error {
-	return wired(a.signer.GiveLabel(ctx, b))
+	return wireError(a.signer.GiveLabel(ctx, b))
 }
 
 func (a *api) Accounts(ctx context.Context, id chain.ID, paths []string) ([]string, error) {
@@ -171,26 +171,26 @@ func (a *api) Identity(ctx context.Context) (signguard.Identity, error) {
 func (a *api) Agent(ctx context.Context, network, owner string) (string, error) {
 	of, err := core.ParseAddress(owner)
 	if err != nil {
-		return "", wired(fmt.Errorf("%w: owner: %w", signer.ErrRefused, err))
+		return "", wireError(fmt.Errorf("%w: owner: %w", signer.ErrRefused, err))
 	}
 	agent, err := a.signer.Agent(ctx, network, of)
-	return agent.String(), wired(err)
+	return agent.String(), wireError(err)
 }
 
 func (a *api) SignAgent(ctx context.Context, network, owner string, block []byte) (sealed, error) {
 	of, err := core.ParseAddress(owner)
 	if err != nil {
-		return sealed{}, wired(fmt.Errorf("%w: owner: %w", signer.ErrRefused, err))
+		return sealed{}, wireError(fmt.Errorf("%w: owner: %w", signer.ErrRefused, err))
 	}
 	public, signature, err := a.signer.SignAgent(ctx, network, of, block)
-	return sealed{public, signature}, wired(err)
+	return sealed{public, signature}, wireError(err)
 }
 
 // answer is a value with its error as callers get it.
-func answer[T any](value T, err error) (T, error) { return value, wired(err) }
+func answer[T any](value T, err error) (T, error) { return value, wireError(err) }
 
-// wired is an error with its code; nil stays nil.
-func wired(err error) error {
+// wireError is an error with its code; nil stays nil.
+func wireError(err error) error {
 	if err == nil {
 		return nil
 	}

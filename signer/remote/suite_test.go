@@ -35,7 +35,7 @@ type service interface {
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
 	GiveLabel(ctx context.Context, b signguard.Binding) error
-	Decide(ctx context.Context, id chain.ID, height uint64) error
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 	Accounts(ctx context.Context, id chain.ID, paths ...string) ([]string, error)
 	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
 	Identity(ctx context.Context) (signguard.Identity, error)
@@ -45,8 +45,8 @@ type service interface {
 
 var _, _ service = (*signer.Signer)(nil), (*remote.Client)(nil)
 
-// purse has a key for each path and makes the addresses of ledgers in memory.
-type purse struct{ *chaintest.Chain }
+// testKeys has a key for each path and makes the addresses of ledgers in memory.
+type testKeys struct{ *chaintest.Chain }
 
 func keyAt(path string) core.PrivateKey {
 	seed := sha256.Sum256([]byte(path))
@@ -57,56 +57,56 @@ func keyAt(path string) core.PrivateKey {
 	return k
 }
 
-func (purse) Sign(_ context.Context, path string, digest []byte) (public, signature []byte, err error) {
+func (testKeys) Sign(_ context.Context, path string, digest []byte) (public, signature []byte, err error) {
 	k := keyAt(path)
 	of := k.Public()
 	return of[:], k.Sign(digest), nil
 }
 
-func (p purse) Account(_ chain.ID, path string) (string, error) {
+func (p testKeys) Account(_ chain.ID, path string) (string, error) {
 	if path == "" {
 		return "", errors.New("no path")
 	}
 	return p.Address(path), nil
 }
 
-func (purse) Deposit(_ chain.ID, index uint32) (string, error) {
+func (testKeys) Deposit(_ chain.ID, index uint32) (string, error) {
 	return fmt.Sprint("deposit ", index), nil
 }
 
-func (purse) DepositKey(id chain.ID) (signer.DepositKey, error) {
+func (testKeys) DepositKey(id chain.ID) (signer.DepositKey, error) {
 	if id != "eth" {
 		return signer.DepositKey{}, errors.New("there is no such chain")
 	}
 	return signer.DepositKey{Public: []byte{2}, Chain: []byte{3}}, nil
 }
 
-func (purse) Agent(path string) (core.Address, error) { return keyAt(path).Address(), nil }
+func (testKeys) Agent(path string) (core.Address, error) { return keyAt(path).Address(), nil }
 
-// world is a signer with a real sign-guard for two ledgers in memory, and a way to ask it.
-type world struct {
+// env is a signer with a real sign-guard for two ledgers in memory, and a way to ask it.
+type env struct {
 	service
 	t         *testing.T
 	signer    *signer.Signer
 	eth, vite *chaintest.Chain
 }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *env {
 	t.Helper()
-	w := &world{t: t, eth: chaintest.New(chaintest.Config{ID: "eth"}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true})}
+	w := &env{t: t, eth: chaintest.New(chaintest.Config{ID: "eth"}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true})}
 	guard, err := signguard.Open(filepath.Join(t.TempDir(), "guard.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, guard.Close()) })
 	for _, c := range []*chaintest.Chain{w.eth, w.vite} {
 		c.Endow(c.Address("hot"), chain.Native, chain.NewAmount(1_000_000))
 	}
-	w.signer = signer.New(signer.Parts{Keys: purse{w.eth}, Guard: guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()}})
+	w.signer = signer.New(signer.Parts{Keys: testKeys{w.eth}, Guard: guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()}})
 	w.service = w.signer
 	return w
 }
 
 // serve has the signer asked at a server of a configuration. It answers where that is, and what ends it.
-func (w *world) serve(cfg remote.Config, target func(address string) remote.Target) (stop func()) {
+func (w *env) serve(cfg remote.Config, target func(address string) remote.Target) (stop func()) {
 	w.t.Helper()
 	require.NoError(w.t, cfg.Check())
 	log := logrus.New()
@@ -136,7 +136,7 @@ func (w *world) serve(cfg remote.Config, target func(address string) remote.Targ
 }
 
 // order is a payment as the adapter of the first ledger prepares it.
-func (w *world) order(number, id uint64, to string, amount uint64) chain.Order {
+func (w *env) order(number, id uint64, to string, amount uint64) chain.Order {
 	w.t.Helper()
 	pay := chain.Payment{ID: id, Purpose: chain.Credit, Asset: chain.Native, To: w.eth.Address(to), Amount: chain.NewAmount(amount), MaxFee: chain.NewAmount(1 << 62)}
 	slot := chain.Slot{Account: w.eth.Address("hot"), Key: "hot", Nonce: number}
@@ -146,7 +146,7 @@ func (w *world) order(number, id uint64, to string, amount uint64) chain.Order {
 }
 
 // sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them signed.
-func (w *world) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
+func (w *env) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
 	w.t.Helper()
 	claims := make([]chain.Claim, len(orders))
 	for i, o := range orders {
@@ -162,15 +162,15 @@ func claimOf(o chain.Order) chain.Claim {
 }
 
 // ways are those in which a daemon asks its signer.
-var ways = map[string]func(t *testing.T) *world{
+var ways = map[string]func(t *testing.T) *env{
 	"in process": setup,
-	"unix": func(t *testing.T) *world {
+	"unix": func(t *testing.T) *env {
 		w := setup(t)
 		socket := "unix:" + filepath.Join(shortDir(t), "s")
 		w.serve(remote.Config{Listen: socket, Mode: "0660"}, func(string) remote.Target { return remote.Target{URL: socket} })
 		return w
 	},
-	"https": func(t *testing.T) *world {
+	"https": func(t *testing.T) *env {
 		w := setup(t)
 		ca := newAuthority(t, "ca")
 		w.serve(remote.Config{Listen: "https://127.0.0.1:0", TLS: ca.files("server")},
@@ -187,10 +187,10 @@ func TestConformance(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			for _, part := range []struct {
 				name string
-				test func(*world)
+				test func(*env)
 			}{
-				{"authorizations", (*world).testAuthorizations}, {"payments", (*world).testPayments}, {"groups", (*world).testGroups}, {"guard", (*world).testGuard},
-				{"accounts", (*world).testAccounts}, {"delegation", (*world).testDelegation},
+				{"authorizations", (*env).testAuthorizations}, {"payments", (*env).testPayments}, {"groups", (*env).testGroups}, {"guard", (*env).testGuard},
+				{"accounts", (*env).testAccounts}, {"delegation", (*env).testDelegation},
 			} {
 				t.Run(part.name, func(t *testing.T) { part.test(open(t)) })
 			}
@@ -199,7 +199,7 @@ func TestConformance(t *testing.T) {
 }
 
 // testAuthorizations: what nobody has authorized is not signed, and verdicts come in order.
-func (w *world) testAuthorizations() {
+func (w *env) testAuthorizations() {
 	t, ctx := w.t, w.t.Context()
 	first, second := w.order(0, 1, "payee", 5), w.order(1, 2, "payee", 5)
 	_, err := w.Sign(ctx, "eth", first)
@@ -220,7 +220,7 @@ func (w *world) testAuthorizations() {
 	require.ErrorIs(t, err, signer.ErrRefused)
 }
 
-func (w *world) testPayments() {
+func (w *env) testPayments() {
 	t, ctx := w.t, w.t.Context()
 	first := w.order(0, 1, "payee", 5)
 	signed, err := w.sign(first)
@@ -247,7 +247,7 @@ func (w *world) testPayments() {
 }
 
 // testGroups: as many as there may be at once pass; what is refused stops only itself and what follows.
-func (w *world) testGroups() {
+func (w *env) testGroups() {
 	t, ctx := w.t, w.t.Context()
 	group := make([]chain.Order, signer.MaxOrders)
 	for i := range group {
@@ -264,7 +264,7 @@ func (w *world) testGroups() {
 	require.Len(t, signed, 3)
 }
 
-func (w *world) testGuard() {
+func (w *env) testGuard() {
 	t, ctx, hot := w.t, w.t.Context(), w.eth.Address("hot")
 	_, _, known, err := w.Next(ctx, "eth", hot)
 	require.NoError(t, err)
@@ -287,7 +287,7 @@ func (w *world) testGuard() {
 
 	at, err := w.SignedAt(ctx, "eth", hot, 5)
 	require.NoError(t, err)
-	require.Equal(t, []signguard.Signed{{Digest: signer.Digest(w.order(5, 2, "payee", 5).Payment), PaymentID: 2, Cause: "transfer|vite|transfer 2", Live: true}}, at)
+	require.Equal(t, []signguard.Signed{{Digest: signer.Fingerprint(w.order(5, 2, "payee", 5).Payment), PaymentID: 2, Cause: "transfer|vite|transfer 2", Live: true}}, at)
 	at, err = w.SignedAt(ctx, "eth", hot, 6)
 	require.NoError(t, err)
 	require.Empty(t, at)
@@ -314,14 +314,14 @@ func (w *world) testGuard() {
 	require.NoError(t, w.GiveLabel(ctx, label))
 	label.User = "eve"
 	require.ErrorIs(t, w.GiveLabel(ctx, label), signguard.ErrTaken)
-	require.NoError(t, w.Decide(ctx, "eth", 1), "it has no nodes of its own")
+	require.NoError(t, w.ReadOutcomes(ctx, "eth", 1), "it has no nodes of its own")
 	after, err := w.Identity(ctx)
 	require.NoError(t, err)
 	require.Equal(t, before.ID, after.ID)
 	require.Greater(t, after.Commits, before.Commits)
 }
 
-func (w *world) testAccounts() {
+func (w *env) testAccounts() {
 	t, ctx := w.t, w.t.Context()
 	list, err := w.Accounts(ctx, "eth", "hot", "gas")
 	require.NoError(t, err)
@@ -338,7 +338,7 @@ func (w *world) testAccounts() {
 }
 
 // testDelegation: a delegation address signs orders of its account, cancellations and receives, and nothing else.
-func (w *world) testDelegation() {
+func (w *env) testDelegation() {
 	t, ctx := w.t, w.t.Context()
 	owner, thief := keyAt("owner").Address(), keyAt("thief").Address()
 	agent, err := w.Agent(ctx, "main", owner)

@@ -8,10 +8,10 @@ import (
 	"gatewayd/records"
 )
 
-// maxParts bounds the blocks that one surplus is told apart into; what is left stands in the last of them.
+// maxParts bounds into how many blocks one surplus is split; what is left is put into the last of them.
 const maxParts = 16
 
-// maxSearch bounds how many blocks a surplus is looked for in whose account's beginning nobody noted.
+// maxSearch bounds how many blocks are searched for a surplus of an account of which the records do not say since when it is known.
 const maxSearch = 50_000
 
 // when tells whether coin came before its address was given to a user.
@@ -30,12 +30,12 @@ type arrival struct {
 	when   when
 }
 
-// span is a range of blocks in which a surplus grew: above low, up to high. blurred: nobody knows the balances at low any more, only that
-// the surplus was floor at some block below.
+// span is a range of blocks in which a surplus grew from floor to ceiling: above low, up to high. lowUnknown: no node has the balance at low any more; the
+// surplus was floor at some block below it.
 type span struct {
-	low, high   uint64
-	floor, roof chain.Amount
-	blurred     bool
+	low, high      uint64
+	floor, ceiling chain.Amount
+	lowUnknown     bool
 }
 
 // search looks for the blocks in which the surplus of one account came: those where the balance grew by more than the books know.
@@ -50,9 +50,9 @@ type search struct {
 	wrong  bool // the balances contradict each other
 }
 
-// narrow finds the blocks of several surpluses by halving, all in step, so that each step is one question to the nodes. An answer of nil
-// means that the nodes' past balances contradict what was found.
-func (a *Auditor) narrow(ctx context.Context, agreed []proposal) ([][]arrival, error) {
+// locateArrivals finds the blocks in which several surpluses came, by halving ranges of blocks. All are halved in step, so that each step asks the nodes once.
+// A surplus without arrivals (nil) is one that the nodes' past balances contradict.
+func (a *Auditor) locateArrivals(ctx context.Context, agreed []proposal) ([][]arrival, error) {
 	all := make([]*search, len(agreed))
 	for i, p := range agreed {
 		all[i] = newSearch(p)
@@ -161,9 +161,9 @@ func (a *Auditor) begin(ctx context.Context, all []*search) error {
 }
 
 func (s *search) begin(have *chain.Amount) {
-	first := span{low: s.lowest, high: s.Height, roof: s.Amount}
+	first := span{low: s.lowest, high: s.Height, ceiling: s.Amount}
 	if have == nil {
-		first.blurred = true
+		first.lowUnknown = true
 		s.add(first)
 		return
 	}
@@ -198,14 +198,14 @@ func (sp span) middle() uint64 { return sp.low + (sp.high-sp.low)/2 }
 
 // add keeps a range in which something came: as a part if it is one block, or if there are enough parts already.
 func (s *search) add(sp span) {
-	grown, err := sp.roof.Sub(sp.floor)
+	grown, err := sp.ceiling.Sub(sp.floor)
 	switch {
 	case err != nil:
 		s.wrong = true
 	case grown.IsZero():
 	case sp.high <= sp.low+1 || len(s.parts)+len(s.open) >= maxParts:
 		part := arrival{sp.high, grown, unknown}
-		if s.dated || s.begun && !sp.blurred {
+		if s.dated || s.begun && !sp.lowUnknown {
 			part.when = after
 		}
 		s.parts = append(s.parts, part)
@@ -214,7 +214,7 @@ func (s *search) add(sp span) {
 	}
 }
 
-// halve puts the balances at the middles of the open ranges to use.
+// halve splits each open range at its middle by the balance there.
 func (s *search) halve(have []*chain.Amount) {
 	spans := s.open
 	s.open = nil
@@ -224,7 +224,7 @@ func (s *search) halve(have []*chain.Amount) {
 		}
 		middle := sp.middle()
 		if have[i] == nil {
-			sp.low, sp.blurred = middle, true
+			sp.low, sp.lowUnknown = middle, true
 			s.add(sp)
 			continue
 		}
@@ -233,7 +233,7 @@ func (s *search) halve(have []*chain.Amount) {
 			s.wrong = true
 			return
 		}
-		s.add(span{sp.low, middle, sp.floor, there, sp.blurred})
-		s.add(span{middle, sp.high, there, sp.roof, false})
+		s.add(span{sp.low, middle, sp.floor, there, sp.lowUnknown})
+		s.add(span{middle, sp.high, there, sp.ceiling, false})
 	}
 }

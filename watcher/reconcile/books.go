@@ -17,15 +17,15 @@ import (
 // Books compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
 type Books struct {
 	Parts
-	looked  func()
-	lacks   *unfunded
-	short   map[string]int       // network, chain and asset -> rounds in a row with less than is owed
-	unswept map[string]time.Time // the same -> since when sweeps are waited for
-	low     []control.Condition  // accounts that wait for sweeps in this round
-	told    int                  // how many did in the last one; -1: what an earlier process told may still be written down
-	begun   bool
-	checked uint64 // line of the history up to which the books are sound
-	below   uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
+	onFundsChecked func()
+	unfunded       *unfunded
+	short          map[string]int       // network, chain and asset -> rounds in a row with less than is owed
+	unswept        map[string]time.Time // the same -> since when sweeps are waited for
+	low            []control.Condition  // accounts that wait for sweeps in this round
+	reported       int                  // how many did in the last one; -1: what an earlier process told may still be written down
+	begun          bool
+	checked        uint64 // line of the history up to which the books are sound
+	below          uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
 }
 
 const (
@@ -45,15 +45,15 @@ const sweepTime = 15 * time.Minute
 // prefix marks the automatic stops that this loop may lift again.
 const prefix = "books: "
 
-// NewBooks calls looked in each round once it has looked whether anything can be paid at all, or has tried to.
-func NewBooks(p Parts, looked func()) *Books {
-	return &Books{Parts: p, looked: looked, lacks: newUnfunded(p), short: map[string]int{}, unswept: map[string]time.Time{}, told: -1}
+// NewBooks calls onFundsChecked in each round once it has checked whether anything can be paid at all, or has tried to.
+func NewBooks(p Parts, onFundsChecked func()) *Books {
+	return &Books{Parts: p, onFundsChecked: onFundsChecked, unfunded: newUnfunded(p), short: map[string]int{}, unswept: map[string]time.Time{}, reported: -1}
 }
 
 // Round looks whether anything can be paid at all, then compares books and balances.
 func (r *Books) Round(ctx context.Context) error {
-	lacking := r.lacks.round(ctx)
-	r.looked()
+	lacking := r.unfunded.round(ctx)
+	r.onFundsChecked()
 	if err := r.books(ctx); err != nil {
 		return err
 	}
@@ -80,25 +80,25 @@ func (r *Books) books(ctx context.Context) error {
 			return err
 		}
 		for _, t := range n.Tokens {
-			if err := r.judge(ctx, n, t, records.Withdrawal, breaches, hot[t.Asset]); err != nil {
+			if err := r.setChannel(ctx, n, t, records.Withdrawal, breaches, hot[t.Asset]); err != nil {
 				return err
 			}
-			if err := r.judge(ctx, n, t, records.Deposit, breaches, gateway[chain.Asset(t.TokenID)]); err != nil {
+			if err := r.setChannel(ctx, n, t, records.Deposit, breaches, gateway[chain.Asset(t.TokenID)]); err != nil {
 				return err
 			}
 		}
 	}
-	return r.tellLow(ctx)
+	return r.reportLow(ctx)
 }
 
-// tellLow writes down which accounts wait for sweeps, when there is something new to write.
-func (r *Books) tellLow(ctx context.Context) error {
-	if len(r.low) == 0 && r.told == 0 {
+// reportLow stores which accounts wait for sweeps, when that may differ from what is stored.
+func (r *Books) reportLow(ctx context.Context) error {
+	if len(r.low) == 0 && r.reported == 0 {
 		return nil
 	}
 	err := r.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "funds", r.low) })
 	if err == nil {
-		r.told = len(r.low)
+		r.reported = len(r.low)
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func unique(texts []string) []string {
 	return slices.Compact(texts)
 }
 
-// prune forgets old blocks, so that they do not grow for ever.
+// prune deletes old blocks, so that they do not grow for ever.
 func (r *Books) prune(ctx context.Context) error {
 	for id := range r.Chains {
 		err := r.Store.Update(ctx, func(tx *records.Tx) error {
@@ -249,8 +249,8 @@ func (r *Books) lasts(pool string, asset chain.Asset, short bool) bool {
 	return r.short[key] >= patience
 }
 
-// judge closes one channel while the books or its paying account do not fit, and opens it when they do again.
-func (r *Books) judge(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, shortfall string) error {
+// setChannel closes one channel while the books or its paying account do not fit, and opens it when they do again.
+func (r *Books) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, shortfall string) error {
 	found := append([]string(nil), breaches...)
 	if shortfall != "" {
 		found = append(found, shortfall)

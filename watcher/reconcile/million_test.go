@@ -15,8 +15,8 @@ import (
 	"gatewayd/records/balances"
 )
 
-// crowd is a chain with a million accounts that hold what the books say, but one. It counts what it is asked and how much memory is in use then.
-type crowd struct {
+// millionAccounts is a chain with a million accounts that hold what the books say, but one. It counts what it is asked and how much memory is in use then.
+type millionAccounts struct {
 	chain.Chain
 	calls int
 	heap  uint64
@@ -24,11 +24,11 @@ type crowd struct {
 
 const richAddress = "0x0000000000000000000000000000000000777777"
 
-func (c *crowd) ID() chain.ID         { return "eth" }
-func (c *crowd) AuditsBalances() bool { return true }
-func (c *crowd) BalancePage() int     { return 14_000 }
+func (c *millionAccounts) ID() chain.ID         { return "eth" }
+func (c *millionAccounts) AuditsBalances() bool { return true }
+func (c *millionAccounts) BalancePage() int     { return 14_000 }
 
-func (c *crowd) BalancesAt(_ context.Context, _ uint64, accounts []string) ([]chain.Amount, error) {
+func (c *millionAccounts) BalancesAt(_ context.Context, _ uint64, accounts []string) ([]chain.Amount, error) {
 	c.calls++
 	out := make([]chain.Amount, len(accounts))
 	for i, a := range accounts {
@@ -45,7 +45,7 @@ func (c *crowd) BalancesAt(_ context.Context, _ uint64, accounts []string) ([]ch
 	return out, nil
 }
 
-func (c *crowd) PastBalances(context.Context, []chain.Moment) ([]*chain.Amount, error) {
+func (c *millionAccounts) PastBalances(context.Context, []chain.Moment) ([]*chain.Amount, error) {
 	return nil, chain.ErrUnavailable
 }
 
@@ -60,7 +60,7 @@ func TestMillionAccounts(t *testing.T) {
 		return tx.StartCursor("eth", chain.Point{Height: 100, Hash: "h100"})
 	}))
 	fillMillion(t, path)
-	c := new(crowd)
+	c := new(millionAccounts)
 	a := NewAuditor(Parts{
 		Store: store, Chains: map[chain.ID]chain.Chain{"eth": c}, Networks: func() []records.Network { return nil }, Log: quiet(), Now: time.Now,
 	}, "eth", time.Hour)

@@ -4,7 +4,7 @@
 //	Auditor   each account's coin after a final block; a surplus that no block showed becomes a transfer like any other
 //	Solvency  balance sheets: everything held of a token beside everything owed
 //
-// It pays nothing and decides no transfer: what a movement becomes the watcher tells it, which also calls the rounds.
+// It pays nothing and decides no transfer: the watcher tells it what a movement becomes, and calls its rounds.
 package reconcile
 
 import (

@@ -15,13 +15,13 @@ import (
 	"gatewayd/records/control"
 )
 
-// holder is a source chain that tells what many accounts hold of an asset after a final block, by a majority of its nodes.
-type holder interface {
+// holdingsReader is a source chain that tells what many accounts hold of an asset after a final block, by a majority of its nodes.
+type holdingsReader interface {
 	HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error)
 }
 
-// issuer is an exchange chain that tells how much of a token is in other hands than some accounts, and whether one of them is its owner there.
-type issuer interface {
+// supplyReader is an exchange chain that tells how much of a token is in other hands than some accounts, and whether one of them is its owner there.
+type supplyReader interface {
 	Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error)
 }
 
@@ -89,13 +89,13 @@ func (b BalanceSheet) fault() string {
 
 // Sheet asks the chain for everything our accounts hold of a token. false: the chain does not offer it, or is not followed yet.
 func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n records.Network, t records.Token) (b BalanceSheet, ok bool, err error) {
-	h, ok := source.(holder)
+	h, ok := source.(holdingsReader)
 	if !ok {
 		return b, false, nil
 	}
 	var sheet books.Sheet
 	b = BalanceSheet{Network: n.Name, Token: t}
-	if err := b.issue(ctx, s, exchange, n); err != nil { // before the books: what is credited meanwhile is covered by what they say then
+	if err := b.readSupply(ctx, s, exchange, n); err != nil { // before the books: what is credited meanwhile is covered by what they say then
 		return b, false, err
 	}
 	err = s.View(ctx, func(tx *records.Tx) error {
@@ -110,18 +110,18 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 		return b, false, err
 	}
 	b.Height, b.Above, b.Unpaid = sheet.Height, sheet.Above, sheet.Unpaid
-	if err := b.ask(ctx, s, h, n); err != nil {
+	if err := b.addHoldings(ctx, s, h, n); err != nil {
 		return b, false, err
 	}
-	if err := b.askCold(ctx, s, h, n); err != nil {
+	if err := b.addCold(ctx, s, h, n); err != nil {
 		return b, false, err
 	}
 	return b, true, b.compare(sheet)
 }
 
-// issue asks the exchange chain how much of the token is in other hands, where the gateway is its issuer: by its owner there, or by configuration.
-func (b *BalanceSheet) issue(ctx context.Context, s viewer, c chain.Chain, n records.Network) error {
-	i, ok := c.(issuer)
+// readSupply asks the exchange chain how much of the token is in other hands, where the gateway is its issuer: by its owner there, or by configuration.
+func (b *BalanceSheet) readSupply(ctx context.Context, s viewer, c chain.Chain, n records.Network) error {
+	i, ok := c.(supplyReader)
 	if !ok {
 		return nil
 	}
@@ -149,8 +149,8 @@ func (b *BalanceSheet) issue(ctx context.Context, s viewer, c chain.Chain, n rec
 	return err
 }
 
-// ask adds up what the accounts hold, page by page, all at the same block.
-func (b *BalanceSheet) ask(ctx context.Context, s viewer, h holder, n records.Network) error {
+// addHoldings adds up what the accounts hold, page by page, all at the same block.
+func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h holdingsReader, n records.Network) error {
 	for last := ""; ; {
 		var page []records.Holding
 		err := s.View(ctx, func(tx *records.Tx) (err error) {
@@ -177,8 +177,8 @@ func (b *BalanceSheet) ask(ctx context.Context, s viewer, h holder, n records.Ne
 	}
 }
 
-// askCold asks what the cold address has at the same block. One that is an account of ours is counted there.
-func (b *BalanceSheet) askCold(ctx context.Context, s viewer, h holder, n records.Network) error {
+// addCold asks what the cold address has at the same block. One that is an account of ours is counted there.
+func (b *BalanceSheet) addCold(ctx context.Context, s viewer, h holdingsReader, n records.Network) error {
 	if b.Token.Cold == "" {
 		return nil
 	}
@@ -310,7 +310,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	key, fault := tokenKey{n.Name, t.TokenID}, b.fault()
 	if fault == "" {
 		delete(v.before, key)
-		return v.set(ctx, n, t, control.ChannelOpen, "")
+		return v.setChannels(ctx, n, t, control.ChannelOpen, "")
 	}
 	seen, again := v.before[key]
 	if !again {
@@ -319,11 +319,11 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	if !again || b.Height <= seen {
 		return nil
 	}
-	return v.set(ctx, n, t, control.ChannelMaintain, solvencyPrefix+fault)
+	return v.setChannels(ctx, n, t, control.ChannelMaintain, solvencyPrefix+fault)
 }
 
-// set moves the channels of a token, unless somebody else has stopped them.
-func (v *Solvency) set(ctx context.Context, n records.Network, t records.Token, want, why string) error {
+// setChannels moves the channels of a token, unless somebody else has stopped them.
+func (v *Solvency) setChannels(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 			c, err := control.ChannelOf(tx, n.Name, t.TokenID, d)

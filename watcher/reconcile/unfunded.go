@@ -12,27 +12,27 @@ import (
 	"gatewayd/records/control"
 )
 
-// coster is a ledger with fees: it tells what one payout of an asset costs now, in native coin.
-type coster interface {
+// costQuoter is a ledger with fees: it tells what one payout of an asset costs now, in native coin.
+type costQuoter interface {
 	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
 }
 
-// quoter is a ledger that takes quota instead of fees.
-type quoter interface {
+// quotaReader is a ledger that takes quota instead of fees.
+type quotaReader interface {
 	// CreditQuota answers the quota that an account's stake can give it, and what one credit takes of it: nothing where proof of work is done.
 	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
 }
 
-// unfunded finds directions that can serve nobody: their accounts together lack what one smallest payment takes, as those of a new gateway do. It
-// looks at no payments: what is owed and not there is the reconciler's to find.
+// unfunded finds directions that cannot make even the smallest payment, because their accounts together hold too little, as those of a new gateway do. It reads no
+// payments: Books finds what is owed and not held.
 type unfunded struct {
 	Parts
-	short map[string]int // what was once enough -> rounds in a row in which it is not
-	told  map[string]int // source of conditions -> how many it told last; sources that this process has not told are not in it
+	short    map[string]int // what was once enough -> rounds in a row in which it is not
+	reported map[string]int // source of conditions -> how many it told last; sources that this process has not told are not in it
 }
 
 func newUnfunded(p Parts) *unfunded {
-	return &unfunded{Parts: p, short: map[string]int{}, told: map[string]int{}}
+	return &unfunded{Parts: p, short: map[string]int{}, reported: map[string]int{}}
 }
 
 // side is one direction of a network with the accounts that pay for it.
@@ -52,7 +52,7 @@ func (u *unfunded) round(ctx context.Context) error {
 			{Network: n, direction: records.Withdrawal, chain: n.Source, kind: records.KindHot},
 			{Network: n, direction: records.Deposit, chain: n.Exchange, kind: records.KindGateway},
 		} {
-			if err := u.see(ctx, s); err != nil {
+			if err := u.checkSide(ctx, s); err != nil {
 				faults = append(faults, fmt.Errorf("looking whether %ss of network %s can be paid: %w", s.direction, n.Name, err))
 			}
 		}
@@ -60,8 +60,8 @@ func (u *unfunded) round(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// see writes down what a side lacks, when that may differ from what is written.
-func (u *unfunded) see(ctx context.Context, s side) error {
+// checkSide stores what a side lacks as conditions, when that may differ from what is stored.
+func (u *unfunded) checkSide(ctx context.Context, s side) error {
 	err := u.Store.View(ctx, func(tx *records.Tx) (err error) {
 		s.pool, err = books.Pool(tx, s.Name, s.chain, s.kind)
 		return err
@@ -74,12 +74,12 @@ func (u *unfunded) see(ctx context.Context, s side) error {
 		return err
 	}
 	source := fmt.Sprintf("unfunded:%s:%s", s.Name, s.direction)
-	if before, known := u.told[source]; known && before == 0 && len(found) == 0 {
+	if before, known := u.reported[source]; known && before == 0 && len(found) == 0 {
 		return nil
 	}
 	err = u.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, source, found) })
 	if err == nil {
-		u.told[source] = len(found)
+		u.reported[source] = len(found)
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]contro
 
 // coin looks whether hot accounts hold the fee of the cheapest payout.
 func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error) {
-	c, ok := u.Chains[s.chain].(coster)
+	c, ok := u.Chains[s.chain].(costQuoter)
 	if !ok {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error
 
 // quota looks whether one of the gateway's accounts can pay a credit, however long it may have to rest for it.
 func (u *unfunded) quota(ctx context.Context, s side) ([]control.Condition, error) {
-	c, ok := u.Chains[s.chain].(quoter)
+	c, ok := u.Chains[s.chain].(quotaReader)
 	if !ok {
 		return nil, nil
 	}

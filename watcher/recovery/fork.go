@@ -112,7 +112,7 @@ func findFork(ctx context.Context, s store, c chain.Chain, cur records.Cursor, h
 		fork.Common = chain.Point{Height: at, Hash: ours}
 		return false, fork, nil
 	}
-	fork.Common, err = common(ctx, s, c, at)
+	fork.Common, err = lastCommonBlock(ctx, s, c, at)
 	return true, fork, err
 }
 
@@ -136,9 +136,9 @@ func hashAt(ctx context.Context, c chain.Chain, height uint64) (string, error) {
 	return b.Hash, nil
 }
 
-// common searches the highest block below a differing one that the nodes and our records share. When our records begin above it, the point has no
+// lastCommonBlock searches the highest block below a differing one that the nodes and our records share. When our records begin above it, the point has no
 // hash and the height below their first one.
-func common(ctx context.Context, s store, c chain.Chain, differs uint64) (chain.Point, error) {
+func lastCommonBlock(ctx context.Context, s store, c chain.Chain, differs uint64) (chain.Point, error) {
 	shared := chain.Point{}
 	low, high := uint64(0), differs // everything at high and above differs
 	for low < high {

@@ -34,20 +34,20 @@ type store interface {
 
 // Guard is the sign-guard as recovery needs it.
 type Guard interface {
-	Next(ctx context.Context, id chain.ID, account string) (lineage, number uint64, ok bool, err error)
+	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
 	SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 }
 
-// shower is a sign-guard of a signer that believes final blocks which it reads itself.
-type shower interface {
-	Decide(ctx context.Context, id chain.ID, height uint64) error
+// blockReader is a Guard whose signer reads final blocks itself instead of believing the daemon.
+type blockReader interface {
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 }
 
-// show lets the signer look at the blocks of transactions that are to be explained, so that what they decide of its signatures waits for nobody.
-func (r *Recovery) show(ctx context.Context, list ...records.OwnTx) error {
-	s, ok := r.Guard.(shower)
+// showToSigner has the signer read the blocks of transactions that are to be explained, so that it knows what became of its signatures.
+func (r *Recovery) showToSigner(ctx context.Context, list ...records.OwnTx) error {
+	s, ok := r.Guard.(blockReader)
 	if !ok {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (r *Recovery) show(ctx context.Context, list ...records.OwnTx) error {
 			continue
 		}
 		seen[e.Height] = true
-		if err := s.Decide(ctx, e.Chain, e.Height); err != nil {
+		if err := s.ReadOutcomes(ctx, e.Chain, e.Height); err != nil {
 			return fmt.Errorf("showing block %d of %s to the signer: %w", e.Height, e.Chain, err)
 		}
 	}
@@ -164,28 +164,28 @@ func (s Position) moving() string {
 // read every chain of the account's network to where it stood at the call, because what it paid for may stand in blocks not read yet. It
 // waits so long for that.
 func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]UnknownTx, error) {
-	if err := r.await(ctx, id, account, patience); err != nil {
+	if err := r.awaitRead(ctx, id, account, patience); err != nil {
 		return nil, err
 	}
-	var effects []records.OwnTx
+	var ownTxs []records.OwnTx
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		effects, err = tx.UnknownTxs(id, account)
+		ownTxs, err = tx.UnknownTxs(id, account)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]UnknownTx, len(effects))
-	for i, e := range effects {
-		if list[i], err = r.judge(ctx, e); err != nil {
+	list := make([]UnknownTx, len(ownTxs))
+	for i, e := range ownTxs {
+		if list[i], err = r.match(ctx, e); err != nil {
 			return nil, fmt.Errorf("looking at %s: %w", e.Tx, err)
 		}
 	}
 	return list, nil
 }
 
-// await returns once every chain of the account's network has been read to its present head.
-func (r *Recovery) await(ctx context.Context, id chain.ID, account string, patience time.Duration) error {
+// awaitRead returns once every chain of the account's network has been read to its present head.
+func (r *Recovery) awaitRead(ctx context.Context, id chain.ID, account string, patience time.Duration) error {
 	heads := map[chain.ID]chain.Head{}
 	ids, err := r.neighbours(ctx, id, account)
 	if err != nil {
@@ -201,7 +201,7 @@ func (r *Recovery) await(ctx context.Context, id chain.ID, account string, patie
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		err := r.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) error { return read(tx, heads) })
+		err := r.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) error { return checkRead(tx, heads) })
 		if !errors.Is(err, ErrBehind) {
 			return err
 		}
@@ -240,8 +240,8 @@ func (r *Recovery) network(a records.Account) records.Network {
 	return records.Network{}
 }
 
-// read is ErrBehind unless the daemon has read each chain to a head and decided what was final there.
-func read(tx *records.Tx, heads map[chain.ID]chain.Head) error {
+// checkRead is ErrBehind unless the daemon has read each chain to a head and decided what was final there.
+func checkRead(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 	for id, head := range heads {
 		cur, err := tx.Cursor(id)
 		switch {
@@ -257,8 +257,8 @@ func read(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 	return nil
 }
 
-// judge finds out what a transaction did and what in our records it fits.
-func (r *Recovery) judge(ctx context.Context, e records.OwnTx) (f UnknownTx, err error) {
+// match finds out what a transaction did, and which payments and transfers of our records it may have paid or refunded.
+func (r *Recovery) match(ctx context.Context, e records.OwnTx) (f UnknownTx, err error) {
 	f.OwnTx = e
 	if f.Out, err = r.describe(ctx, e); err != nil {
 		return f, err

@@ -16,7 +16,7 @@ import (
 // asks for exactly what the transaction did. When it is the record's refund and none is ordered, the refund is ordered first: also one to somebody else than
 // the sender, since an operator names the record. ErrNothingToDo: the transaction is none such, or does not fit, or a slot of the payment is not decided.
 func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error {
-	e, err := r.effect(ctx, hash)
+	e, err := r.ownTx(ctx, hash)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	}
 	credited, err := r.credited(ctx, record)
 	if err == nil {
-		err = r.show(ctx, e)
+		err = r.showToSigner(ctx, e)
 	}
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, er
 	return "", err
 }
 
-func (r *Recovery) effect(ctx context.Context, hash string) (e records.OwnTx, err error) {
+func (r *Recovery) ownTx(ctx context.Context, hash string) (e records.OwnTx, err error) {
 	found := false
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
 		e, found, err = tx.OwnTxByHash(hash)
@@ -93,7 +93,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	if err != nil {
 		return 0, err
 	}
-	id, err := unpaid(tx, record, e, out)
+	id, err := unpaidPayment(tx, record, e, out)
 	if err != nil || id != 0 {
 		return id, err
 	}
@@ -110,7 +110,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	if err := r.OrderRefund(tx, t, out.To, out.Amount); err != nil {
 		return 0, err
 	}
-	if id, err = unpaid(tx, record, e, out); err == nil && id == 0 {
+	if id, err = unpaidPayment(tx, record, e, out); err == nil && id == 0 {
 		err = fmt.Errorf("%w: a refund of record %d would leave another account than %s", ErrNothingToDo, record, e.Account)
 	}
 	return id, err
@@ -138,8 +138,8 @@ func voidBlockedSlots(tx *records.Tx, record uint64) error {
 	return nil
 }
 
-// unpaid is the payment of a record that waits for what a transaction did, or 0.
-func unpaid(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) (uint64, error) {
+// unpaidPayment is the payment of a record that waits for what a transaction did, or 0.
+func unpaidPayment(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) (uint64, error) {
 	payments, err := tx.PaymentsOf(record)
 	for _, p := range payments {
 		waits := p.State == records.Queued || p.State == records.HeldPayment || p.State == records.Bound
@@ -164,7 +164,7 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 	if err != nil {
 		return nil, err
 	}
-	if err := r.show(ctx, effects(list)...); err != nil {
+	if err := r.showToSigner(ctx, ownTxsOf(list)...); err != nil {
 		return nil, err
 	}
 	var done []Settled
@@ -192,7 +192,7 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 	return done, nil
 }
 
-func effects(list []UnknownTx) []records.OwnTx {
+func ownTxsOf(list []UnknownTx) []records.OwnTx {
 	out := make([]records.OwnTx, len(list))
 	for i, f := range list {
 		out[i] = f.OwnTx
@@ -225,7 +225,7 @@ func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	if len(f.Refunds) > 0 {
 		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", ErrNothingToDo, f.Tx, f.Refunds[0])
 	}
-	if err := r.show(ctx, f.OwnTx); err != nil {
+	if err := r.showToSigner(ctx, f.OwnTx); err != nil {
 		return err
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, why) })
@@ -294,7 +294,7 @@ func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 				ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To, signedFor(f.Signed))
 		}
 	}
-	if err := r.show(ctx, effects(list)...); err != nil {
+	if err := r.showToSigner(ctx, ownTxsOf(list)...); err != nil {
 		return err
 	}
 	for _, f := range list {

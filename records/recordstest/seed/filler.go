@@ -22,7 +22,7 @@ type filler struct {
 	net, fee, gross, deposited string // of each payment, as columns hold them
 	history                    history
 
-	accounts, bindings, sweepable, blocks, transfers, payments, slots, attempts, effects *table
+	accounts, bindings, sweepable, blocks, transfers, payments, slots, attempts, ownTxs *table
 
 	payment uint64            // id of the newest
 	seq     uint64            // of the newest account
@@ -45,7 +45,7 @@ func newFiller(ctx context.Context, db *sqlx.DB, p Plan) (*filler, error) {
 		payments:  newTable("payments", "id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, state, class, owner, created_at, changed_at"),
 		slots:     newTable("slots", "chain, account, lineage, number, payment_id, gen, state, created_at, changed_at"),
 		attempts:  newTable("attempts", "chain, account, lineage, number, seq, kind, hash, raw, tip, cap, head, created_at"),
-		effects:   newTable("effects", "chain, tx, block_hash, height, account, number, ok, void, fee, settled, known, value"),
+		ownTxs:    newTable("effects", "chain, tx, block_hash, height, account, number, ok, void, fee, settled, known, value"),
 	}
 	net, fee := chain.NewAmount(netUnits), chain.NewAmount(feeUnits)
 	gross, err := net.Add(fee)
@@ -195,9 +195,9 @@ func (f *filler) pay(o order, at int64) {
 	f.payment++
 	id, number := int64(f.payment), f.next[o.account]
 	f.next[o.account]++
-	lineage, fee, token := 0, "21000", f.token.TokenID
+	branch, fee, token := 0, "21000", f.token.TokenID
 	if o.chain == n.Exchange {
-		lineage, fee = 1, "0"
+		branch, fee = 1, "0"
 	}
 	var transfer any
 	if o.transfer > 0 {
@@ -208,10 +208,10 @@ func (f *filler) pay(o order, at int64) {
 	hash, block := outHash(o.chain, o.account, number), BlockHash(o.chain, f.height)
 	f.payments.add(id, transfer, string(o.purpose), n.Name, token, string(o.chain), o.account, o.asset, o.amount, o.payee, "", o.source, string(records.Queued),
 		int(records.ClassOf(o.purpose)), o.owner, at, at)
-	f.slots.add(string(o.chain), o.account, lineage, int64(number), id, 0, records.SlotOpen, at, at)
-	f.attempts.add(string(o.chain), o.account, lineage, int64(number), 0, records.AttemptPay, hash, f.raw, "0", fee, int64(f.height-1), at)
-	f.effects.add(string(o.chain), hash, block, int64(f.height), o.account, int64(number), 1, 0, fee, 1, 1, "0")
-	slot := fmt.Sprintf("%s %s %d/%d", o.chain, o.account, lineage, number)
+	f.slots.add(string(o.chain), o.account, branch, int64(number), id, 0, records.SlotOpen, at, at)
+	f.attempts.add(string(o.chain), o.account, branch, int64(number), 0, records.AttemptPay, hash, f.raw, "0", fee, int64(f.height-1), at)
+	f.ownTxs.add(string(o.chain), hash, block, int64(f.height), o.account, int64(number), 1, 0, fee, 1, 1, "0")
+	slot := fmt.Sprintf("%s %s %d/%d", o.chain, o.account, branch, number)
 	f.history.add(at, "payment", id, "queued", fmt.Sprintf("%s of %s %s to %s on %s for transfer %d", o.purpose, o.amount, o.asset, o.payee, o.chain, o.transfer))
 	f.history.add(at, "payment", id, "bound", "to slot "+slot)
 	f.history.add(at, "payment", id, "attempt_pay", hash+" in slot "+slot)
@@ -225,7 +225,7 @@ func (f *filler) store(ctx context.Context, first uint64) (err error) {
 		return err
 	}
 	defer tx.Rollback()
-	for _, t := range []*table{f.accounts, f.bindings, f.sweepable, f.blocks, f.transfers, f.payments, f.slots, f.attempts, f.effects, f.history.table} {
+	for _, t := range []*table{f.accounts, f.bindings, f.sweepable, f.blocks, f.transfers, f.payments, f.slots, f.attempts, f.ownTxs, f.history.table} {
 		if err := t.flush(ctx, tx); err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}

@@ -67,9 +67,9 @@ func testSound(t *testing.T, url string) {
 			busy, err := tx.BusyAccounts(id)
 			require.NoError(t, err)
 			require.Empty(t, busy)
-			effects, err := tx.UnsettledOwnTxs(id, 10)
+			ownTxs, err := tx.UnsettledOwnTxs(id, 10)
 			require.NoError(t, err)
-			require.Empty(t, effects)
+			require.Empty(t, ownTxs)
 		}
 		sweeps, err := tx.SweepCandidates("eth")
 		require.NoError(t, err)
@@ -235,9 +235,9 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 			at := chain.Point{Height: 2, Hash: seed.BlockHash(id, 2)}
 			require.NoError(t, x.Advance(id, chain.Block{Point: at, Parent: seed.BlockHash(id, 1)}))
 			require.NoError(t, x.SetHead(id, chain.Head{Latest: at, Final: at}))
-			effects, err := x.UnsettledOwnTxs(id, 100)
+			ownTxs, err := x.UnsettledOwnTxs(id, 100)
 			require.NoError(t, err)
-			for _, e := range effects {
+			for _, e := range ownTxs {
 				slot, _, known, err := x.AttemptByHash(id, e.Tx)
 				require.NoError(t, err)
 				require.True(t, known)

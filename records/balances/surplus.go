@@ -110,8 +110,8 @@ func keepRest(tx *records.Tx, f Finding, height uint64, look Look) error {
 	return putFinding(tx, Finding{Chain: f.Chain, Account: f.Account, Kind: Surplus, Amount: rest, Height: height, Clean: int64(f.Height)})
 }
 
-// AcceptShortage is an operator's word that a confirmed shortage is right as it stands on the ledger: the books take it over, and the history
-// keeps who said so, and why. ErrNotFound: there is none.
+// AcceptShortage takes a confirmed shortage out of the books by an operator's order, so that they say what the ledger has. The history keeps who ordered it and
+// why. ErrNotFound: there is none.
 func AcceptShortage(tx *records.Tx, id chain.ID, account, why string) (chain.Amount, error) {
 	f, found, err := findingOf(tx, id, account)
 	if err == nil && (!found || f.Kind != Shortage || !f.Confirmed) {

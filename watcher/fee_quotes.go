@@ -13,7 +13,7 @@ import (
 // charged the lowest of the last minutes, so a quote holds while a user confirms (docs/gateway-clients.md 5).
 func (w *Watcher) quote(ctx context.Context) error {
 	for _, n := range w.networks() {
-		c, ok := w.Chains[n.Source].(coster)
+		c, ok := w.Chains[n.Source].(costQuoter)
 		for _, t := range n.Tokens {
 			if t.Policy.Fee.Kind != "network" {
 				continue
@@ -29,7 +29,7 @@ func (w *Watcher) quote(ctx context.Context) error {
 	return nil
 }
 
-func (w *Watcher) quoteToken(ctx context.Context, c coster, n records.Network, t records.Token) error {
+func (w *Watcher) quoteToken(ctx context.Context, c costQuoter, n records.Network, t records.Token) error {
 	native, err := c.PayoutCost(ctx, t.Asset)
 	if err != nil {
 		return err

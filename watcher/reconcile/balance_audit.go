@@ -15,8 +15,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// balancer is a chain whose coin may come to us without a trace in any block's transactions: sent by contracts, or by the protocol itself.
-type balancer interface {
+// balanceReader is a chain whose coin may come to us without a trace in any block's transactions: sent by contracts, or by the protocol itself.
+type balanceReader interface {
 	// AuditsBalances tells whether the operator wants it.
 	AuditsBalances() bool
 	// BalancePage is how many accounts BalancesAt takes at once.
@@ -27,8 +27,8 @@ type balancer interface {
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
 }
 
-// untracer counts the blocks in which contracts may have sent coin that no node could trace: what such blocks brought, only balances show.
-type untracer interface {
+// untracedCounter counts the blocks in which contracts may have sent coin that no node could trace: what such blocks brought, only balances show.
+type untracedCounter interface {
 	Untraced() uint64
 }
 
@@ -38,14 +38,14 @@ const shortagePrefix = "balances: "
 // Auditor compares the coin of our accounts with the books. What both say of a final block must be equal. A surplus that two final
 // blocks show is coin that no block showed us: it becomes a transfer like any other. A shortage that two show closes the coin's channels.
 //
-//	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block shows it too)──▶ narrow ──▶ CreditSurplus ──▶ decideFinal
+//	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block shows it too)──▶ locateArrivals ──▶ CreditSurplus ──▶ decideFinal
 //
 // All accounts are compared at start and once in a period, new ones as soon as the block that they are known from is final: that one
 // comparison tells what came before an address was given from what came after.
 type Auditor struct {
 	Parts
 	id     chain.ID
-	chain  balancer
+	chain  balanceReader
 	log    logrus.FieldLogger
 	period time.Duration // between two comparisons of all accounts
 	folded uint64        // final block of the last round
@@ -54,23 +54,23 @@ type Auditor struct {
 
 // NewAuditor answers the auditor of a chain, which compares all accounts once in a period, or nil when its coin is not compared.
 func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
-	c, ok := p.Chains[id].(balancer)
+	c, ok := p.Chains[id].(balanceReader)
 	if !ok || !c.AuditsBalances() {
 		return nil
 	}
 	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period}
 }
 
-// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same transaction: also where nobody wants them
-// compared, so that whoever wants it later finds them complete.
+// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same transaction. It does so also where the audit is switched off,
+// so that the books are complete when it is switched on.
 func FoldCoin(tx *records.Tx, c chain.Chain) error {
-	if _, ok := c.(balancer); !ok {
+	if _, ok := c.(balanceReader); !ok {
 		return nil
 	}
 	return tx.FoldHoldings(c.ID())
 }
 
-// Round looks again at what differed, at accounts that are new, and in its time at all.
+// Round compares again the accounts that differed, then those that are new, or all accounts when that is due.
 func (a *Auditor) Round(ctx context.Context) error {
 	state, ready, err := a.state(ctx)
 	if err != nil || !ready {
@@ -80,19 +80,19 @@ func (a *Auditor) Round(ctx context.Context) error {
 	if !due && state.Folded == a.folded {
 		return nil
 	}
-	if err := a.again(ctx, state); err != nil {
+	if err := a.recheckFindings(ctx, state); err != nil {
 		return err
 	}
 	if due {
-		err = a.all(ctx)
+		err = a.compareAll(ctx)
 	} else {
-		err = a.newcomers(ctx, state)
+		err = a.compareNew(ctx, state)
 	}
 	if err != nil {
 		return err
 	}
 	a.folded = state.Folded
-	return a.judge(ctx)
+	return a.applyShortages(ctx)
 }
 
 // state is how far the books are; not ready while the chain is not followed.
@@ -108,8 +108,8 @@ func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, ready 
 	return state, ready, err
 }
 
-// again compares accounts that differed at an earlier block.
-func (a *Auditor) again(ctx context.Context, state records.BalanceAudit) error {
+// recheckFindings compares accounts that differed at an earlier block.
+func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudit) error {
 	var open []balances.Finding
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
 		all, err := balances.Findings(tx, a.id)
@@ -131,15 +131,15 @@ func (a *Auditor) again(ctx context.Context, state records.BalanceAudit) error {
 	return nil
 }
 
-// all compares every account, page by page, each at the block that is final then.
-func (a *Auditor) all(ctx context.Context) error {
+// compareAll compares every account, page by page, each at the block that is final then.
+func (a *Auditor) compareAll(ctx context.Context) error {
 	lowest, count := uint64(0), 0
-	err := walk(ctx, a.Store, a.id, a.chain, func(looks []balances.Look, height uint64) error {
+	err := forEachPage(ctx, a.Store, a.id, a.chain, func(looks []balances.Look, height uint64) error {
 		if lowest == 0 {
 			lowest = height // final blocks never go back, so the first page's is the lowest
 		}
 		count += len(looks)
-		return a.note(ctx, height, looks)
+		return a.storeLooks(ctx, height, looks)
 	})
 	if err != nil {
 		return err
@@ -150,17 +150,17 @@ func (a *Auditor) all(ctx context.Context) error {
 	}
 	a.next = a.Now().Add(a.period)
 	fields := logrus.Fields{"accounts": count, "height": lowest}
-	if c, ok := a.chain.(untracer); ok {
+	if c, ok := a.chain.(untracedCounter); ok {
 		fields["untraced"] = c.Untraced()
 	}
 	a.log.WithFields(fields).Info("balances compared with the books")
 	return nil
 }
 
-// walk looks at every account, page by page.
-func walk(ctx context.Context, s viewer, id chain.ID, c balancer, do func(looks []balances.Look, height uint64) error) error {
+// forEachPage reads every account and its balance, page by page.
+func forEachPage(ctx context.Context, s viewer, id chain.ID, c balanceReader, do func(looks []balances.Look, height uint64) error) error {
 	for last := ""; ; {
-		looks, height, err := lookAt(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
+		looks, height, err := readLooksOf(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
 			return tx.HoldingsAfter(id, last, c.BalancePage())
 		})
 		if err == nil {
@@ -184,11 +184,11 @@ type Difference struct {
 // CompareBalances compares the coin of all accounts of a chain with the books and stores nothing. It answers how many were compared: none where
 // the chain does not offer it.
 func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int, found []Difference, err error) {
-	b, ok := c.(balancer)
+	b, ok := c.(balanceReader)
 	if !ok || !b.AuditsBalances() {
 		return 0, nil, nil
 	}
-	err = walk(ctx, s, c.ID(), b, func(looks []balances.Look, height uint64) error {
+	err = forEachPage(ctx, s, c.ID(), b, func(looks []balances.Look, height uint64) error {
 		for _, l := range looks {
 			if !l.Opened { // what it held before its books began is not known yet
 				continue
@@ -207,15 +207,15 @@ func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int
 	return compared, found, err
 }
 
-// newcomers compares the accounts that have not been compared yet.
-func (a *Auditor) newcomers(ctx context.Context, state records.BalanceAudit) error {
+// compareNew compares the accounts that have not been compared yet.
+func (a *Auditor) compareNew(ctx context.Context, state records.BalanceAudit) error {
 	after, count := records.Holding{Since: -1}, 0
 	for {
-		looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) {
+		looks, height, err := a.readLooks(ctx, func(tx *records.Tx) ([]records.Holding, error) {
 			return tx.NewHoldings(a.id, state.Looked, after, a.chain.BalancePage())
 		})
 		if err == nil {
-			err = a.note(ctx, height, looks)
+			err = a.storeLooks(ctx, height, looks)
 		}
 		if err != nil {
 			return err
@@ -232,9 +232,9 @@ func (a *Auditor) newcomers(ctx context.Context, state records.BalanceAudit) err
 	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooked(tx, a.id, state.Folded) })
 }
 
-// look compares nothing yet: it reads what some accounts must hold at the final block, and what they do.
-func (a *Auditor) look(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
-	return lookAt(ctx, a.Store, a.id, a.chain, which)
+// readLooks reads what some accounts must hold at the final block by the books, and what they hold.
+func (a *Auditor) readLooks(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
+	return readLooksOf(ctx, a.Store, a.id, a.chain, which)
 }
 
 // viewer is one consistent read of the database.
@@ -242,7 +242,7 @@ type viewer interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
+func readLooksOf(ctx context.Context, s viewer, id chain.ID, c balanceReader, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
 	var books []records.Holding
 	var state records.BalanceAudit
 	err := s.View(ctx, func(tx *records.Tx) (err error) {
@@ -269,16 +269,16 @@ func lookAt(ctx context.Context, s viewer, id chain.ID, c balancer, which func(*
 	return looks, state.Folded, nil
 }
 
-// note stores what a look has shown, if that is anything.
-func (a *Auditor) note(ctx context.Context, height uint64, looks []balances.Look) error {
+// storeLooks stores findings for the accounts whose coin differed from the books.
+func (a *Auditor) storeLooks(ctx context.Context, height uint64, looks []balances.Look) error {
 	if len(looks) == 0 {
 		return nil
 	}
 	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooks(tx, a.id, height, looks) })
 }
 
-// judge closes the channels of the coin of networks with a confirmed shortage, and opens those that it closed when there is none any more.
-func (a *Auditor) judge(ctx context.Context) error {
+// applyShortages closes the coin's channels of networks with a confirmed shortage, and opens those that it closed when the shortage is gone.
+func (a *Auditor) applyShortages(ctx context.Context) error {
 	short := map[string]string{} // by network
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
 		found, err := balances.Findings(tx, a.id)

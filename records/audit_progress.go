@@ -92,9 +92,9 @@ func (tx *Tx) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
 	return holdingsOf(rows)
 }
 
-// late answers the transfer that credited a movement of coin before a block showed it: somebody had blocks read again that were added up
-// already. 0 means that nothing did; the movement is booked now.
-func (tx *Tx) late(r transferRow) (by uint64, err error) {
+// bookLateCoin books a movement of coin in a block that is read again after the books have gone past it. If a transfer found by balances has credited the
+// movement already, it books nothing and returns that transfer's id, else 0.
+func (tx *Tx) bookLateCoin(r transferRow) (by uint64, err error) {
 	if r.Asset != string(chain.Native) || r.Failed || isAuditRef(r.Ref) {
 		return 0, nil
 	}

@@ -13,8 +13,8 @@ import (
 	"gatewayd/records/balances"
 )
 
-// maxNarrowed bounds the surpluses whose blocks are looked for in one round, dearest first: anybody can send dust to many addresses.
-const maxNarrowed = 1_000
+// maxLocated bounds the surpluses whose blocks are looked for in one round, dearest first: anybody can send dust to many addresses.
+const maxLocated = 1_000
 
 // proposal is a surplus on its way to be credited: what was found, and the later comparison that shows it too.
 type proposal struct {
@@ -29,19 +29,19 @@ func (a *Auditor) confirm(ctx context.Context, found []balances.Finding) error {
 	for i, f := range found {
 		accounts[i] = f.Account
 	}
-	looks, height, err := a.look(ctx, func(tx *records.Tx) ([]records.Holding, error) { return tx.HoldingsOf(a.id, accounts) })
+	looks, height, err := a.readLooks(ctx, func(tx *records.Tx) ([]records.Holding, error) { return tx.HoldingsOf(a.id, accounts) })
 	if err == nil {
-		err = a.note(ctx, height, looks)
+		err = a.storeLooks(ctx, height, looks)
 	}
 	if err != nil {
 		return err
 	}
-	agreed, err := agreeing(found, looks, height)
+	agreed, err := confirmed(found, looks, height)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(agreed, func(x, y proposal) int { return y.Amount.Cmp(x.Amount) })
-	agreed = agreed[:min(len(agreed), maxNarrowed)]
+	agreed = agreed[:min(len(agreed), maxLocated)]
 	arrivals, err := a.arrivals(ctx, agreed)
 	if err != nil {
 		return err
@@ -60,21 +60,21 @@ func (a *Auditor) arrivals(ctx context.Context, agreed []proposal) ([][]arrival,
 	var worth []proposal
 	var at []int
 	for i, p := range agreed {
-		if p.Clean >= 0 && a.dust(p) {
+		if p.Clean >= 0 && a.isDust(p) {
 			all[i] = []arrival{{p.Height, p.Amount, after}}
 			continue
 		}
 		worth, at = append(worth, p), append(at, i)
 	}
-	found, err := a.narrow(ctx, worth)
+	found, err := a.locateArrivals(ctx, worth)
 	for i := range found {
 		all[at[i]] = found[i]
 	}
 	return all, err
 }
 
-// dust tells whether a surplus is below what the coin's users can deposit.
-func (a *Auditor) dust(p proposal) bool {
+// isDust reports whether a surplus is below the minimum deposit of the coin.
+func (a *Auditor) isDust(p proposal) bool {
 	token, ok := a.network(p.look.Network).ByAsset(chain.Native, records.TypeAddress)
 	if !ok {
 		return false
@@ -83,8 +83,8 @@ func (a *Auditor) dust(p proposal) bool {
 	return err == nil && net.Less(token.Policy.MinDeposit)
 }
 
-// agreeing leaves of the findings the surpluses that the later look shows too.
-func agreeing(found []balances.Finding, looks []balances.Look, height uint64) ([]proposal, error) {
+// confirmed returns the surpluses among the findings that the later comparison shows too.
+func confirmed(found []balances.Finding, looks []balances.Look, height uint64) ([]proposal, error) {
 	of := make(map[string]balances.Look, len(looks))
 	for _, l := range looks {
 		of[l.Account] = l

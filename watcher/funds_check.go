@@ -19,40 +19,40 @@ const (
 	tryAgain = 3
 )
 
-// trial finds out which queued payments of an account can be bound now.
-type trial struct {
-	funds    *spendable
-	ceilings map[uint64]chain.Amount // by payment, see Watcher.ceilings
-	short    map[chain.Asset]bool
-	noCoin   bool
-	aside    []aside
+// fundsCheck finds out which queued payments of an account can be paid now.
+type fundsCheck struct {
+	funds     *spendable
+	ceilings  map[uint64]chain.Amount // by payment, see Watcher.ceilings
+	short     map[chain.Asset]bool
+	noCoin    bool
+	deferrals []deferral
 }
 
-// aside is a payment that is not bound now, and what the ledger or the balance says to it.
-type aside struct {
+// deferral is a payment that is not bound now, and why.
+type deferral struct {
 	payment records.Payment
 	why     error
 }
 
-// affordable leaves out what cannot be paid now. Once an asset falls short, later payments of it wait too, and once the coin for fees does, all that
-// cost a fee: a large one is not overtaken for ever by small ones. What waits for another reason is overtaken.
-func (t *trial) affordable(ctx context.Context, list []records.Payment) (out []records.Payment, err error) {
+// affordable returns the payments that can be paid now. Once an asset falls short, all later payments of it wait, and once coin for fees falls short, all later
+// payments wait: otherwise small payments would overtake a large one for ever. A payment that waits for another reason is overtaken.
+func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (out []records.Payment, err error) {
 	for _, q := range list {
 		if t.short[q.Asset] || t.noCoin {
 			continue
 		}
-		fee, err := t.funds.covers(ctx, q, order(q, t.ceilings[q.ID]))
+		fee, err := t.funds.checkPayment(ctx, q, chainPayment(q, t.ceilings[q.ID]))
 		switch {
 		case err == nil:
-			t.funds.take(q, fee)
+			t.funds.countPayment(q, fee)
 			out = append(out, q)
 		case errors.Is(err, errShort):
 			t.short[q.Asset] = true
 		case errors.Is(err, errNoCoin):
 			t.noCoin = true
-			t.aside = append(t.aside, aside{q, err})
+			t.deferrals = append(t.deferrals, deferral{q, err})
 		case waitsOrFails(err):
-			t.aside = append(t.aside, aside{q, err})
+			t.deferrals = append(t.deferrals, deferral{q, err})
 		default:
 			return nil, err
 		}
@@ -60,13 +60,13 @@ func (t *trial) affordable(ctx context.Context, list []records.Payment) (out []r
 	return out, nil
 }
 
-// waitsOrFails tells what the ledger says to one payment from the fault of a node, which concerns all.
+// waitsOrFails reports whether an error concerns one payment only; others, as the fault of a node, concern all.
 func waitsOrFails(err error) bool {
 	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// reason is the word for it in the records; empty for what passes by itself.
-func (a aside) reason() string {
+// reason is why the payment waits, as the records name it; empty for what passes by itself.
+func (a deferral) reason() string {
 	switch {
 	case errors.Is(a.why, chain.ErrRefused):
 		return records.ReasonPayeeRefuses
@@ -81,12 +81,12 @@ func (a aside) reason() string {
 }
 
 // fails tells whether the payment is given up: it was never bound, and its payee takes nothing. What we send ourselves is tried again instead.
-func (a aside) fails() bool {
+func (a deferral) fails() bool {
 	return (errors.Is(a.why, chain.ErrRefused) || errors.Is(a.why, chain.ErrGasLimit)) &&
 		(a.payment.Purpose == chain.Credit || a.payment.Purpose == chain.Refund)
 }
 
-// stepOver is the payments that were tried not long ago and wait. Those that lack coin are tried in each round, for a top-up.
+// stepOver returns the payments that were tried less than tryAgain blocks ago and wait. Those that lack coin are not among them: they are tried in each round.
 func (p *payer) stepOver(cur records.Cursor) map[uint64]uint64 {
 	for id, height := range p.waiting {
 		if cur.Height >= height+tryAgain || cur.Height < height {
@@ -96,10 +96,10 @@ func (p *payer) stepOver(cur records.Cursor) map[uint64]uint64 {
 	return p.waiting
 }
 
-// setAside notes what waits and why, and gives up what its payee refuses. Nothing of it has a slot, so nothing of it was ever signed.
-func (p *payer) setAside(ctx context.Context, a records.Account, cur records.Cursor, list []aside) error {
-	p.poor(a.Account, list)
-	var changed []aside
+// deferAll records which payments wait and why, and gives up those that their payee refuses. None of them has a slot, so none was ever signed.
+func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cursor, list []deferral) error {
+	p.logShortOfCoin(a.Account, list)
+	var changed []deferral
 	for _, s := range list {
 		if !errors.Is(s.why, errNoCoin) && len(p.waiting) < maxWaiting {
 			p.waiting[s.payment.ID] = cur.Height
@@ -116,7 +116,7 @@ func (p *payer) setAside(ctx context.Context, a records.Account, cur records.Cur
 		for _, s := range changed {
 			ok, err := gate.mayLeave(s.payment)
 			if err == nil && ok {
-				err = p.setOneAside(tx, s)
+				err = p.deferOne(tx, s)
 			}
 			if err != nil && !errors.Is(err, records.ErrConflict) { // an operator was faster
 				return err
@@ -133,7 +133,7 @@ func (p *payer) setAside(ctx context.Context, a records.Account, cur records.Cur
 	return nil
 }
 
-func (p *payer) setOneAside(tx *records.Tx, s aside) error {
+func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	q := s.payment
 	if !s.fails() {
 		return tx.NoteWaiting(q.ID, s.reason())
@@ -152,8 +152,8 @@ func (p *payer) setOneAside(tx *records.Tx, s aside) error {
 	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, s.reason())
 }
 
-// poor logs when an account begins and ends to have too little coin for its fees.
-func (p *payer) poor(account string, list []aside) {
+// logShortOfCoin logs when an account comes to have too little coin for its fees, and when it has enough again.
+func (p *payer) logShortOfCoin(account string, list []deferral) {
 	short := false
 	for _, s := range list {
 		short = short || errors.Is(s.why, errNoCoin)

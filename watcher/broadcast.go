@@ -17,7 +17,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor)
 	if err != nil {
 		return err
 	}
-	p.forget(cur)
+	p.pruneSent(cur)
 	var list []chain.Attempt
 	var of []records.Slot
 	for _, s := range slots {
@@ -36,7 +36,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor)
 	answers := p.chain.Broadcast(sending, list)
 	done(nil)
 	for i, err := range answers {
-		traced(of[i], list[i].Hash).Done(sending, "send", begun, err)
+		paymentTrace(of[i], list[i].Hash).Done(sending, "send", begun, err)
 		if err == nil {
 			p.sent[list[i].Hash] = cur.Height
 			continue
@@ -56,8 +56,8 @@ func (p *payer) unsent(slots []records.OpenSlot, cur records.Cursor) bool {
 	return false
 }
 
-// forget keeps the memory of what was sent small: it only spares repeats within one block.
-func (p *payer) forget(cur records.Cursor) {
+// pruneSent drops from p.sent what was sent at an earlier block: it only keeps an attempt from being sent twice within one block.
+func (p *payer) pruneSent(cur records.Cursor) {
 	for hash, height := range p.sent {
 		if height != cur.Height {
 			delete(p.sent, hash)
