@@ -116,7 +116,7 @@ func exchangeMain(dir string) error {
 	}
 	for i := range strangers {
 		a := strangerKey(i).Address()
-		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: hallUnits(devnet.GatewayStake, 18)})
+		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: wholeTokens(devnet.GatewayStake, 18)})
 		genesis.Accounts = append(genesis.Accounts, ledger.GenesisAccount{Address: a})
 	}
 	e, err := daemon.StartEmbedded(node.Config{Dir: dir, Genesis: genesis, SnapshotInterval: -1}, config.Embedded{Listen: daemon.AnyPort, WS: daemon.AnyPort, Public: true})

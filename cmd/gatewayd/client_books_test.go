@@ -48,8 +48,8 @@ func TestClientLibrariesKeepBooks(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "index.db")
-	openHall(t, dir, url)
-	hall, _, rooms := openRooms(t, dir, url)
+	buildExchange(t, dir, url)
+	hall, _, rooms := openExchanges(t, dir, url)
 	modules := (&clientsEnv{root: root}).npm(t)
 	copyFile(t, filepath.Join(root, "clients/ccxt/gatewayd.js"), filepath.Join(modules, "gatewayd.mjs"))
 	programs := []*bookProgram{
@@ -85,11 +85,11 @@ type bookOrder struct {
 }
 
 // act places an order or cancels one, and is the orders that may rest.
-func (b hallBuilder) act(chance *rand.Rand, placed []bookOrder) []bookOrder {
+func (b exchangeBuilder) act(chance *rand.Rand, placed []bookOrder) []bookOrder {
 	if len(placed) > 0 && chance.IntN(4) == 0 {
 		at := chance.IntN(len(placed))
-		owner := hallKey(placed[at].trader)
-		b.call(owner, dex.FundCancelBySendHash, placed[at].id, owner.Address(), hallTokens["COIN-000"], core.VITE)
+		owner := exchangeKey(placed[at].trader)
+		b.call(owner, dex.FundCancelBySendHash, placed[at].id, owner.Address(), exchangeTokens["COIN-000"], core.VITE)
 		return slices.Delete(placed, at, at+1)
 	}
 	trader, sell := 1+chance.IntN(keyedTraders+plainTraders), chance.IntN(2) == 0
@@ -102,7 +102,7 @@ func (b hallBuilder) act(chance *rand.Rand, placed []bookOrder) []bookOrder {
 }
 
 func keepBook(t *testing.T, api, program, script, library string) *bookProgram {
-	given, err := json.Marshal(map[string]string{"api": api, "symbol": hallMarkets[0], "library": library})
+	given, err := json.Marshal(map[string]string{"api": api, "symbol": exchangeMarkets[0], "library": library})
 	require.NoError(t, err)
 	p := &bookProgram{t: t, name: script}
 	command := exec.CommandContext(t.Context(), program, script, string(given))

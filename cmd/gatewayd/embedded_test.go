@@ -109,7 +109,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	t.Parallel()
 	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
 	require.NoError(t, err)
-	during(t, source.Run)
+	runUntilEnd(t, source.Run)
 	dir, listen := t.TempDir(), freeAddress(t)
 	_, port, err := net.SplitHostPort(listen)
 	require.NoError(t, err)

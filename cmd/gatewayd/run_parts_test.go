@@ -118,7 +118,7 @@ func embeddedChain(t *testing.T, ws string) *daemon.Embedded {
 	chain, err := daemon.StartEmbedded(node.Config{Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, config.Embedded{Listen: "127.0.0.1:0", WS: ws})
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
-	during(t, chain.Run)
+	runUntilEnd(t, chain.Run)
 	return chain
 }
 
@@ -143,7 +143,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	t.Parallel()
 	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
 	require.NoError(t, err)
-	during(t, source.Run)
+	runUntilEnd(t, source.Run)
 	dir, later := t.TempDir(), freeAddress(t)
 	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)

@@ -29,7 +29,7 @@ import (
 
 // TestMain makes the test binary also the program: as `gatewayd` in PATH it is what the tests start and kill.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gatewayd": main, hallCommand: hallMain, burstChain: chainMain})
+	testscript.Main(m, map[string]func(){"gatewayd": main, exchangeCommand: exchangeProcessMain, burstChain: chainMain})
 }
 
 // rig is a running development environment with its chains in the test's hand.
