@@ -49,12 +49,12 @@ func TestClientLibrariesKeepBooks(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "index.db")
 	buildExchange(t, dir, url)
-	hall, _, rooms := openExchanges(t, dir, url)
+	builder, _, apis := openExchanges(t, dir, url)
 	modules := (&clientsEnv{root: root}).npm(t)
 	copyFile(t, filepath.Join(root, "clients/ccxt/gatewayd.js"), filepath.Join(modules, "gatewayd.mjs"))
 	programs := []*bookProgram{
-		keepBook(t, rooms[0].Base, "python3", "testdata/clients/book.py", filepath.Join(root, "clients/python")),
-		keepBook(t, rooms[0].Base, "node", "testdata/clients/book.mjs", "file://"+filepath.Join(modules, "gatewayd.mjs")),
+		keepBook(t, apis[0].Base, "python3", "testdata/clients/book.py", filepath.Join(root, "clients/python")),
+		keepBook(t, apis[0].Base, "node", "testdata/clients/book.mjs", "file://"+filepath.Join(modules, "gatewayd.mjs")),
 	}
 	const connections = 20
 	chance, placed := rand.New(rand.NewPCG(3, 4)), []bookOrder(nil)
@@ -64,11 +64,11 @@ func TestClientLibrariesKeepBooks(t *testing.T) {
 		}
 		for i := range orders / connections {
 			if i%8 == 0 {
-				hall.snapshot() // which gives quota
+				builder.snapshot() // which gives quota
 			}
-			placed = hall.act(chance, placed)
+			placed = builder.act(chance, placed)
 		}
-		hall.snapshot()
+		builder.snapshot()
 		for _, p := range programs {
 			_, err := io.WriteString(p.in, "compare\n")
 			require.NoError(t, err)

@@ -37,7 +37,7 @@ func newColdWorld(t *testing.T) *coldWorld {
 		c.Networks[0].Funders = nil
 		c.Networks[0].Tokens[0].Cold, c.Networks[0].Tokens[1].Cold = w.cold["ETH"], w.cold["USDT"]
 		c.Watcher.Sweep, c.Watcher.Level = "@every 1s", time.Second
-		apart(t, c).start(t)
+		splitSigner(t, c).start(t)
 	})
 	w.usdt = w.token(t, "USDT")
 	return w

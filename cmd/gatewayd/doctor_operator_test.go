@@ -186,6 +186,6 @@ func startProgramOnDeadNodes(t *testing.T) (path string, p *program) {
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	path = writeConfig(t, dir, cfg)
 	p = startProgram(t, "run", "-c", path)
-	p.says(t, "listening server=gateway")
+	p.waitForLog(t, "listening server=gateway")
 	return path, p
 }

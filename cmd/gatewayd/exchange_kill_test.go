@@ -74,7 +74,7 @@ func (h *exchangeProcess) close() {
 	}
 }
 
-// killPlan is how long TestExchangeKilled goes on: until so many orders were promised and so many kills done.
+// killPlan is how long TestExchangeKilled goes on: until so many orders were accepted and so many kills done.
 type killPlan struct {
 	orders, kills int
 	life          time.Duration // of the process, at most
@@ -112,9 +112,9 @@ func killExchange(t *testing.T, plan killPlan, dir, index string) {
 	t.Cleanup(h.close)
 	p := &acceptedBlocks{refused: map[string]int{}}
 	w := &listener{exchange: h, trades: map[string]bool{}, ended: map[string]api.Status{}}
-	patience, cancel := context.WithTimeout(t.Context(), 12*time.Minute+time.Duration(plan.orders)*30*time.Millisecond)
+	deadline, cancel := context.WithTimeout(t.Context(), 12*time.Minute+time.Duration(plan.orders)*30*time.Millisecond)
 	defer cancel()
-	ctx, stop := context.WithCancel(patience)
+	ctx, stop := context.WithCancel(deadline)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	h.start(t)
@@ -126,28 +126,28 @@ func killExchange(t *testing.T, plan killPlan, dir, index string) {
 	stop()
 	require.NoError(t, g.Wait())
 	behind := time.Now()
-	h.waitForOrders(patience, t, p)
+	h.waitForOrders(deadline, t, p)
 	t.Logf("the index was %s behind", time.Since(behind).Round(100*time.Millisecond))
 	h.kill(t) // in the end, too
 	p.log(t, kills, w)
 	h.checkBooks(t, p, w, before)
 }
 
-func newTraders(h *exchangeProcess, p *acceptedBlocks, keys [][2]string, seed uint64) (crowd []*trader) {
+func newTraders(h *exchangeProcess, p *acceptedBlocks, keys [][2]string, seed uint64) (traders []*trader) {
 	for i := range keyedTraders + plainTraders {
 		one := &trader{key: exchangeKey(1 + i), rng: rand.New(rand.NewPCG(seed, uint64(1+i))), exchange: h, accepted: p}
 		if i < len(keys) {
 			one.keyed = keys[i]
 		}
-		crowd = append(crowd, one)
+		traders = append(traders, one)
 	}
-	return crowd
+	return traders
 }
 
 // killRandomly kills the process at random moments and asks the next one for every block accepted since.
 func (h *exchangeProcess) killRandomly(ctx context.Context, t *testing.T, plan killPlan, p *acceptedBlocks, rng *rand.Rand) (kills int) {
 	t.Helper()
-	asked := 0
+	checked := 0
 	for kills = 0; ctx.Err() == nil; kills++ {
 		if orders, _ := p.count(); orders >= plan.orders && kills >= plan.kills {
 			return kills
@@ -158,13 +158,13 @@ func (h *exchangeProcess) killRandomly(ctx context.Context, t *testing.T, plan k
 		case <-ctx.Done():
 		}
 		h.kill(t)
-		orders, promised := p.count()
+		orders, accepted := p.count()
 		if kills%20 == 19 {
 			t.Logf("%d kills, %d orders", kills+1, orders)
 		}
 		info := h.start(t)
-		h.requireBlocks(t, info, p.since(asked)[:promised-asked])
-		asked = promised
+		h.requireBlocks(t, info, p.since(checked)[:accepted-checked])
+		checked = accepted
 	}
 	return kills
 }

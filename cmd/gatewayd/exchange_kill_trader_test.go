@@ -72,7 +72,7 @@ func (p *acceptedBlocks) since(n int) []core.Hash {
 type trader struct {
 	key      core.PrivateKey
 	rng      *rand.Rand
-	exchange     *exchangeProcess
+	exchange *exchangeProcess
 	accepted *acceptedBlocks
 	keyed    [2]string // API key and secret; empty for one who sends his own blocks
 

@@ -15,15 +15,15 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Whoever stores a block stores it once, both show the same, and who hears
-// either of them hears every trade, or that some were lost; never one twice.
+// TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Whoever stores a block stores it once, both show the same, and whoever listens
+// to either of them gets every trade, or is told that some were lost; never one twice.
 func TestExchangeReplicas(t *testing.T) {
 	dir, url := t.TempDir(), recordstest.Postgres(t).Database(t)
 	buildExchange(t, dir, url)
-	b, link, rooms := openExchanges(t, dir, url, url)
+	b, link, apis := openExchanges(t, dir, url, url)
 	pair := exchangeMarkets[0]
 	var heard []*pushRecorder
-	for _, rest := range rooms {
+	for _, rest := range apis {
 		heard = append(heard, listenTo(t, rest, "market."+pair+".trade"))
 	}
 	var sells []core.Hash
@@ -35,7 +35,7 @@ func TestExchangeReplicas(t *testing.T) {
 		}
 	}
 	b.snapshot()
-	for _, rest := range rooms {
+	for _, rest := range apis {
 		waitFor(t, "all trades", func() bool {
 			records, err := rest.TradeRecords(t.Context(), api.TradeFilter{Symbol: pair}, api.Page{Total: true})
 			return err == nil && records.Total == len(sells)

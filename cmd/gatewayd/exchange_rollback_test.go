@@ -36,7 +36,7 @@ func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuild
 	w := outside(t)
 	log, err := daemon.NewLog(config.Log{Level: "error"}, w.stderr)
 	require.NoError(t, err)
-	var rooms []*api.Client
+	var apis []*api.Client
 	for _, url := range databases {
 		e, err := daemon.OpenExchange(t.Context(), exchangeConfig(dir, url, chain.WSURL()), daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
 		require.NoError(t, err)
@@ -49,12 +49,12 @@ func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuild
 			list, err := rest.Markets(t.Context(), api.Page{})
 			return err == nil && len(list) == len(exchangeMarkets)
 		})
-		rooms = append(rooms, rest)
+		apis = append(apis, rest)
 	}
 	link, err := client.Dial(t.Context(), chain.WSURL(), client.Options{})
 	require.NoError(t, err)
 	t.Cleanup(link.Close)
-	return exchangeBuilder{t, chain.Node}, link, rooms
+	return exchangeBuilder{t, chain.Node}, link, apis
 }
 
 // pushRecorder records what was pushed.
@@ -141,8 +141,8 @@ func TestBehaviour56Rollback(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "index.db")
 	buildExchange(t, dir, url)
-	b, link, rooms := openExchanges(t, dir, url)
-	rest, pair, seller := rooms[0], exchangeMarkets[0], exchangeKey(1).Address().String()
+	b, link, apis := openExchanges(t, dir, url)
+	rest, pair, seller := apis[0], exchangeMarkets[0], exchangeKey(1).Address().String()
 	heard := listenTo(t, rest, "order."+seller, "market."+pair+".trade", "market."+pair+".depth", "market."+pair+".tickers", "market."+pair+".kline.minute")
 	events := make(chan []client.BlockEvent, 1000)
 	subscription, err := link.SubscribeAccount(t.Context(), core.DexTradeContract, events)

@@ -147,7 +147,7 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	n, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond, FinalityDepth: 30})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	v := newVictim(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
+	v := newDaemonProcess(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
 	info := awaited(t, v.dir)
 	u, err := newTestUser(t.Context(), info, info.Tokens[1], 0, t.Output())
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ func newRotationWorld(t *testing.T, adjust func(*config.Config)) *rotationWorld 
 		if adjust != nil {
 			adjust(c)
 		}
-		r.signer = apart(t, c)
+		r.signer = splitSigner(t, c)
 	})
 	require.NoError(t, devnet.FundSource(t.Context(), r.info, r.keys, nil))
 	r.signer.start(t)

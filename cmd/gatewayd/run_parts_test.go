@@ -71,8 +71,8 @@ func startProgram(t *testing.T, args ...string) *program {
 	return p
 }
 
-// says waits until the log has a text.
-func (p *program) says(t *testing.T, text string) {
+// waitForLog waits until the log has a text.
+func (p *program) waitForLog(t *testing.T, text string) {
 	t.Helper()
 	waitFor(t, "the log says "+text, func() bool { return strings.Contains(p.logged(), text) })
 }
@@ -152,7 +152,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	api := "http://" + cfg.Exchange.Listen + "/api/v2/markets"
 
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
-	p.says(t, "waiting for the exchange API's node")
+	p.waitForLog(t, "waiting for the exchange API's node")
 	waitFor(t, "the API's refusal", func() bool {
 		status, e := envelopeAt(api)
 		return status == http.StatusServiceUnavailable && e.Code == 1005 && strings.HasPrefix(e.Msg, "Service unavailable")
@@ -162,7 +162,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 		return status == http.StatusOK
 	})
 	embeddedChain(t, later)
-	p.says(t, "the exchange API's node: there now")
+	p.waitForLog(t, "the exchange API's node: there now")
 	waitFor(t, "the API", func() bool {
 		status, e := envelopeAt(api)
 		return status == http.StatusOK && e.Code == 0
@@ -177,8 +177,8 @@ func TestRunTellsWhatItWaitsFor(t *testing.T) {
 	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
 	cfg.Log, cfg.Wallet = config.Log{Level: "info"}, recoverWallet(t, dir)
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
-	p.says(t, "waiting for the nodes of chain eth")
-	p.says(t, "waiting for the nodes of chain vite")
+	p.waitForLog(t, "waiting for the nodes of chain eth")
+	p.waitForLog(t, "waiting for the nodes of chain vite")
 	p.stop(t)
 }
 

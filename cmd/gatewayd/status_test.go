@@ -339,7 +339,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		w.told = newReceiver(t)
 		c.Alerts = w.told.config()
 		c.Signer.Approvals.Approvers = []approval.Approver{{Name: "ann", Key: strings.TrimSpace(mustRun(t, "approver", "new", key))}}
-		signer = apart(t, c)
+		signer = splitSigner(t, c)
 		signer.start(t)
 	})
 	const open, maintain = control.ChannelOpen, control.ChannelMaintain
