@@ -29,7 +29,7 @@ func (v *daemonProcess) runCommand(t *testing.T, args ...string) (string, error)
 		err := cmd.Run()
 		return out.String(), err
 	}
-	w := outside(t)
+	w := testStreams(t)
 	w.stdout = &out
 	err := run(t.Context(), args, w)
 	return out.String(), err
@@ -38,7 +38,7 @@ func (v *daemonProcess) runCommand(t *testing.T, args ...string) (string, error)
 // bridgeEveryToken deposits and withdraws each token once.
 func (v *daemonProcess) bridgeEveryToken(t *testing.T) {
 	t.Helper()
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	require.NoError(t, demo.Run(t.Context(), filepath.Join(v.dir, "dev.json"), io.Discard))
 }
 

@@ -47,7 +47,7 @@ func prepareRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys) // which adjust may replace
 	stores, store, password := recovered(t)
-	o := quick(t.TempDir())
+	o := quickOptions(t.TempDir())
 	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
 	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
 	cfg.Data = filepath.Join(o.Dir, "data")

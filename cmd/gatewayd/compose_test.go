@@ -125,10 +125,10 @@ func TestCompose(t *testing.T) {
 	waitFor(t, "the exchange chain", func() bool { return answersPOST("http://" + h.exchange) })
 	signer := h.mount(t, "signer", "signer.yaml")
 	start("signer")
-	waitFor(t, "the signer", func() bool { return run(t.Context(), []string{"health", "-c", signer}, outside(t)) == nil })
+	waitFor(t, "the signer", func() bool { return run(t.Context(), []string{"health", "-c", signer}, testStreams(t)) == nil })
 	path := h.mount(t, "gatewayd", "config.yaml")
 	start("gatewayd")
-	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, outside(t)) == nil })
+	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, testStreams(t)) == nil })
 
 	cfg, err := config.Load(path)
 	require.NoError(t, err)

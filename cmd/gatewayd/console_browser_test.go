@@ -27,12 +27,12 @@ func TestConsoleInBrowser(t *testing.T) {
 	require.NoError(t, r.OpenConsole(t.Context()))
 	drive(t, "testdata/console_browser.mjs", map[string]any{
 		"demo": r.Info.Console, "operators": r.Info.Operators, "config": r.Info.Config, "wallet": r.wallet(r.dai), "sender": refund.From,
-		"credit": credit.ID, "hash": credit.InTx, "refund": refund.ID, "done": r.story(t, done).Record.ID,
+		"credit": credit.ID, "hash": credit.InTx, "refund": refund.ID, "done": r.recordDetail(t, done).Record.ID,
 		"users": map[string]any{
 			"anna": r.consoleLogin(t, "anna", access.Operator), "karl": r.consoleLogin(t, "karl", access.Operator), "vera": r.consoleLogin(t, "vera", access.Viewer),
 		},
 	})
-	require.Equal(t, "operator:anna", actorOf(r.story(t, name(credit)), "ordered"))
-	require.Equal(t, "operator:anna", actorOf(r.story(t, name(refund)), "ordered"))
-	r.settled(t)
+	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(credit)), "ordered"))
+	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(refund)), "ordered"))
+	r.waitUntilSettled(t)
 }

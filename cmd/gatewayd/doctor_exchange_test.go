@@ -71,7 +71,7 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 		require.NoFileExists(t, filepath.Join(dir, file), "the doctor makes nothing")
 	}
 
-	store, err := daemon.OpenKeys(t.Context(), cfg, outside(t).getenv)
+	store, err := daemon.OpenKeys(t.Context(), cfg, testStreams(t).getenv)
 	require.NoError(t, err)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)

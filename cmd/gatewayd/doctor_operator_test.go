@@ -26,7 +26,7 @@ import (
 func examined(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdout = &out
 	err = run(t.Context(), []string{"doctor", "--json", "-c", path}, w)
 	var list []doctor.Finding
@@ -45,7 +45,7 @@ func examined(t *testing.T, path string) (found map[string]doctor.Finding, err e
 func TestDoctorOfTheWallet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	good := recoverWallet(t, dir)
 	wrong := filepath.Join(dir, "wrong")
 	require.NoError(t, os.WriteFile(wrong, []byte("another\n"), 0o600))
@@ -124,7 +124,7 @@ func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
 	d := &doctor.Doctor{}
 	d.Warn(false, "a", "b", "c")
 	d.Warn(true, "d", "e", "f")
-	require.NoError(t, printFindings(outside(t), format{}, d.Findings), "warnings need no fixing")
+	require.NoError(t, printFindings(testStreams(t), format{}, d.Findings), "warnings need no fixing")
 	require.Equal(t, []doctor.Finding{{What: "a", OK: true, Warning: true, Found: "b", Advice: "c"}, {What: "d", OK: true, Found: "e"}}, d.Findings)
 	text, err := os.ReadFile("../../operator/doctor/doctor.go")
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
 func TestTokenIDsAreChecked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	id := []byte(cfg.Networks[0].Tokens[0].Token)
 	id[10] ^= 1
 	cfg.Networks[0].Tokens[0].Token = string(id)
@@ -171,18 +171,18 @@ func TestHealthOfAConfiguration(t *testing.T) {
 		require.Equal(t, want, daemon.HealthURL(cfg))
 	}
 	config, p := startProgramOnDeadNodes(t)
-	if err := run(t.Context(), []string{"health", "-c", config}, outside(t)); err != nil {
+	if err := run(t.Context(), []string{"health", "-c", config}, testStreams(t)); err != nil {
 		require.ErrorContains(t, err, "/health answers 5", "it is asked, and may tell already that its nodes are down")
 	}
 	p.stop(t)
-	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", config}, outside(t)), "asking for health")
+	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", config}, testStreams(t)), "asking for health")
 }
 
 // startProgramOnDeadNodes runs a daemon whose nodes are down, with a port of its own, and answers its configuration once it listens.
 func startProgramOnDeadNodes(t *testing.T) (path string, p *program) {
 	t.Helper()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	path = writeConfig(t, dir, cfg)
 	p = startProgram(t, "run", "-c", path)

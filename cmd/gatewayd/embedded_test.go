@@ -36,12 +36,12 @@ func TestEmbeddedListensInPublicByNameOnly(t *testing.T) {
 		require.NoError(t, config.Embedded{Listen: listen}.Check(), listen)
 	}
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	cfg.Embedded = &config.Embedded{Dir: dir, Listen: "0.0.0.0:48132"}
-	err := run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, outside(t))
+	err := run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, testStreams(t))
 	require.ErrorContains(t, err, "embedded: listen 0.0.0.0:48132: other machines could reach it")
 	for _, flag := range []string{"--listen", "--ws"} {
-		err = run(t.Context(), []string{"chain", "run", flag, "0.0.0.0:0"}, outside(t))
+		err = run(t.Context(), []string{"chain", "run", flag, "0.0.0.0:0"}, testStreams(t))
 		require.ErrorContains(t, err, "other machines could reach it")
 	}
 }
@@ -117,7 +117,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	require.NoError(t, err)
 	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), "http://"+listen)
+	cfg := devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), "http://"+listen)
 	cfg.Wallet, cfg.Gateway.Listen = recoverWallet(t, dir), freeAddress(t)
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: "0.0.0.0:" + port, Genesis: filepath.Join(dir, "genesis.json"), Public: true}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)

@@ -158,7 +158,7 @@ func runUntilEnd(t *testing.T, part func(context.Context) error) {
 // buildIndex opens an index and brings it up to date. now gives two indexes the same clock.
 func buildIndex(t *testing.T, link *client.Client, url string, now time.Time) *index.Index {
 	t.Helper()
-	log, err := daemon.NewLog(config.Log{Level: "warn"}, outside(t).stderr)
+	log, err := daemon.NewLog(config.Log{Level: "warn"}, testStreams(t).stderr)
 	require.NoError(t, err)
 	x, err := index.New(t.Context(), exchangeIndexConfig(url, func() time.Time { return now }), link, log)
 	require.NoError(t, err)

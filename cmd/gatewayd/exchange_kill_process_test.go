@@ -226,7 +226,7 @@ func buildExchange(t *testing.T, dir, url string) (keys [][2]string) {
 	b.openMarkets()
 	agents, err := exchangeAgents()
 	require.NoError(t, err)
-	store, err := daemon.OpenKeys(t.Context(), exchangeConfig(dir, url, ""), outside(t).getenv)
+	store, err := daemon.OpenKeys(t.Context(), exchangeConfig(dir, url, ""), testStreams(t).getenv)
 	require.NoError(t, err)
 	for i := range keyedTraders + plainTraders {
 		b.depositFunds(exchangeKey(1 + i))

@@ -33,7 +33,7 @@ func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuild
 	runUntilEnd(t, chain.Run)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	w := outside(t)
+	w := testStreams(t)
 	log, err := daemon.NewLog(config.Log{Level: "error"}, w.stderr)
 	require.NoError(t, err)
 	var apis []*api.Client

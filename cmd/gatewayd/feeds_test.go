@@ -116,7 +116,7 @@ func serveTestExchange(t *testing.T, changes ...func(*config.Exchange)) string {
 	for _, change := range changes {
 		change(&cfg)
 	}
-	w := outside(t)
+	w := testStreams(t)
 	log, err := daemon.NewLog(config.Log{}, w.stderr)
 	require.NoError(t, err)
 	api, err := daemon.OpenExchange(ctx, cfg, daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})

@@ -151,7 +151,7 @@ func newSmallDiskDaemon(t *testing.T, source *devnode.Node) (c *smallDiskDaemon,
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
-	o := quick(t.TempDir())
+	o := quickOptions(t.TempDir())
 	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
 	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
 	cfg.Data = filepath.Join(o.Dir, "disk")

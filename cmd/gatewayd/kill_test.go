@@ -145,7 +145,7 @@ func killRunning(t *testing.T, v *daemonProcess, seed uint64, kills, users int) 
 // newUsers makes users, of each token in turn.
 func newUsers(t *testing.T, v *daemonProcess, users int, seed uint64) (clients []*retryingUser) {
 	t.Helper()
-	info := awaited(t, v.dir)
+	info := waitForInfo(t, v.dir)
 	for i := range users {
 		u, err := newTestUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
 		require.NoError(t, err)
@@ -167,7 +167,7 @@ func checkBooks(t *testing.T, v *daemonProcess, clients []*retryingUser) {
 // checkBooksThen does the same, and calls resume before it requires that no account is stopped.
 func checkBooksThen(t *testing.T, v *daemonProcess, clients []*retryingUser, resume func()) {
 	t.Helper()
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	path := filepath.Join(v.dir, "config.yaml")
 	cfg, err := config.Load(path)
 	require.NoError(t, err)
@@ -188,8 +188,8 @@ func checkBooksThen(t *testing.T, v *daemonProcess, clients []*retryingUser, res
 	}
 	require.Equal(t, deposits+withdrawals, transfersIn(t, store))
 	resume()
-	require.Empty(t, stopped(t, store, cfg))
-	w := outside(t)
+	require.Empty(t, stoppedAccounts(t, store, cfg))
+	w := testStreams(t)
 	w.stdout = t.Output()
 	require.NoError(t, run(t.Context(), []string{"audit", "-c", path}, w))
 }
@@ -223,9 +223,9 @@ func (u *retryingUser) checkBalances(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, must.String(), have.String(), "%s of %s", u.Token.Symbol, u.Vite.Address())
 	for to, amount := range u.paid {
-		u.paidOnce(t, to, amount)
+		u.requirePaid(t, to, amount)
 	}
-	u.paidOnce(t, common.HexToAddress(badPayee).Hex(), u.Times(0))
+	u.requirePaid(t, common.HexToAddress(badPayee).Hex(), u.Times(0))
 	wallet := u.Vite.Address().String()
 	for hash := range u.deposits {
 		r, ok, err := u.Gateway.Record(t.Context(), "/deposit-records", u.Token.Token, wallet, hash)

@@ -17,11 +17,11 @@ import (
 func TestLegacySource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
-	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "DAI")}
+	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "DAI")}
 	for _, u := range users {
 		to, sent := u.payee(t, u.Times(5))
 		shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.Times(5))
+		u.requirePaid(t, to, u.Times(5))
 		require.EqualValues(t, types.LegacyTxType, r.kind(t, shown.OutTxHash))
 	}
 
@@ -29,14 +29,14 @@ func TestLegacySource(t *testing.T) {
 	r.Source.StopMining()
 	to, sent := stuck.payee(t, stuck.Times(5))
 	r.waiting(t)
-	price, ok := new(big.Int).SetString(paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0].Tip, 10)
+	price, ok := new(big.Int).SetString(paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts[0].Tip, 10)
 	require.True(t, ok)
 	require.NoError(t, r.Source.SetMinTip(price.Add(price, big.NewInt(1))))
 	r.Source.StartMining()
 	shown := stuck.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	stuck.paidOnce(t, to, stuck.Times(5))
+	stuck.requirePaid(t, to, stuck.Times(5))
 	require.NoError(t, r.Source.SetMinTip(new(big.Int)))
-	attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
+	attempts := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts
 	require.Greater(t, len(attempts), 1, "replaced")
 	require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
 	for i, a := range attempts[1:] {
@@ -50,7 +50,7 @@ func TestLegacySource(t *testing.T) {
 		left := r.holds(t, users[0], depositAddress(t, users[0]))
 		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.holds(t, stuck, depositAddress(t, stuck)).Sign() == 0
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestSourceGetsABaseFee goes over the fork that brings a base fee, with customers before and after it and a payout that waits meanwhile.
@@ -58,7 +58,7 @@ func TestSourceGetsABaseFee(t *testing.T) {
 	t.Parallel()
 	const fork = 120
 	r := newRig(t, func(o *devnet.Options) { o.Legacy, o.London = true, fork })
-	early := r.customer(t, "USDT")
+	early := r.newCustomer(t, "USDT")
 	r.Source.StopMining()
 	to, sent := early.payee(t, early.Times(5))
 	old := r.waiting(t)
@@ -71,14 +71,14 @@ func TestSourceGetsABaseFee(t *testing.T) {
 	require.NoError(t, err)
 	r.Source.StartMining()
 	early.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	early.paidOnce(t, to, early.Times(5))
+	early.requirePaid(t, to, early.Times(5))
 
-	late := r.customer(t, "ETH")
+	late := r.newCustomer(t, "ETH")
 	to, sent = late.payee(t, late.Times(5))
 	shown := late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	late.paidOnce(t, to, late.Times(5))
+	late.requirePaid(t, to, late.Times(5))
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, shown.OutTxHash))
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // kind is the type of a transaction on the source chain.

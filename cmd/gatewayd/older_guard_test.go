@@ -47,7 +47,7 @@ func TestOlderGuardStopsWhatPays(t *testing.T) {
 		require.NoError(t, err)
 	}
 	v.start(t)
-	awaited(t, v.dir) // what it has signed before is noted at its start
+	waitForInfo(t, v.dir) // what it has signed before is noted at its start
 	before := v.seenGuard(t)
 	v.bridgeEveryToken(t)
 	waitFor(t, "the sign-guard is seen to go on", func() bool { return v.seenGuard(t).Commits > before.Commits })
@@ -99,7 +99,7 @@ func TestOlderGuardOfACommit(t *testing.T) {
 	v.kill(t)
 	backup := v.guardFiles(t)
 	v.start(t)
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	ends := v.signedEnds(t)
 	v.bridgeEveryToken(t)
 	lacks := map[string]bool{}
@@ -137,7 +137,7 @@ func TestOlderGuardOfACommit(t *testing.T) {
 	v.bridgeEveryToken(t)
 	v.kill(t)
 	v.start(t)
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	require.Empty(t, v.stoppedAccounts(t), "it is told once")
 }
 

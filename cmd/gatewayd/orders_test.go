@@ -15,7 +15,7 @@ import (
 	"gatewayd/operator"
 )
 
-// orderRig is a world with a user of a token that is deposited by label and one of coin, who has an address.
+// orderRig is an environment with a user of a token that is deposited by label and one of coin, who has an address.
 type orderRig struct {
 	*rig
 	eth, dai *testUser
@@ -26,7 +26,7 @@ type orderRig struct {
 func newOrderRig(t *testing.T) orderRig {
 	t.Helper()
 	r := orderRig{rig: newRig(t)}
-	r.eth, r.dai = r.customer(t, "ETH"), r.customer(t, "DAI")
+	r.eth, r.dai = r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
 	query := map[string]string{"tokenId": r.dai.Token.Token, "walletAddress": r.wallet(r.dai)}
 	require.NoError(t, r.dai.Gateway.Get(t.Context(), "/deposit-info", query, &r.shared))
 	r.amount = units(r.dai.Token, 2000)
@@ -67,7 +67,7 @@ func (r orderRig) orders(t *testing.T, commands ...[]string) (done []string) {
 // live are the payments of a record that pay somebody.
 func (r orderRig) live(t *testing.T, record operator.RecordRow) (list []operator.PaymentRow) {
 	t.Helper()
-	for _, p := range r.story(t, name(record)).Payments {
+	for _, p := range r.recordDetail(t, recordName(record)).Payments {
 		if p.State != "void" && p.Purpose != string(chain.Receive) {
 			list = append(list, p)
 		}
@@ -99,11 +99,11 @@ func TestHeldDeposits(t *testing.T) {
 			{broken, "note   hex fffe4d45, cannot be read: not utf8"},
 			{long, "hex " + strings.Repeat("78", 65) + ", cannot be read: too long"},
 		} {
-			out := r.mustCommand(t, "records", "show", name(c.row))
+			out := r.mustCommand(t, "records", "show", recordName(c.row))
 			require.Contains(t, out, c.says)
 			require.Contains(t, out, "  to     "+to+"\n")
-			require.Contains(t, out, "`gatewayd records credit "+name(c.row)+" --wallet ADDR")
-			require.Equal(t, to, r.story(t, name(c.row)).Record.To)
+			require.Contains(t, out, "`gatewayd records credit "+recordName(c.row)+" --wallet ADDR")
+			require.Equal(t, to, r.recordDetail(t, recordName(c.row)).Record.To)
 		}
 	})
 	t.Run("orders that do not fit", func(t *testing.T) {
@@ -111,13 +111,13 @@ func TestHeldDeposits(t *testing.T) {
 			args []string
 			says string
 		}{
-			{[]string{"credit", name(none), "--wallet", wallet}, "--why is wanted"},
-			{[]string{"credit", name(none), "--why", "x"}, "nobody knows whose"},
-			{[]string{"credit", name(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
-			{[]string{"credit", name(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},
+			{[]string{"credit", recordName(none), "--wallet", wallet}, "--why is wanted"},
+			{[]string{"credit", recordName(none), "--why", "x"}, "nobody knows whose"},
+			{[]string{"credit", recordName(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
+			{[]string{"credit", recordName(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},
 			{[]string{"credit", "999999", "--why", "x", "--wallet", wallet}, "there is no record 999999"},
-			{[]string{"refund", name(none), "--to", to}, "one of our own"},
-			{[]string{"refund", name(none), "--to", "0x12"}, "no address that can be paid"},
+			{[]string{"refund", recordName(none), "--to", to}, "one of our own"},
+			{[]string{"refund", recordName(none), "--to", "0x12"}, "no address that can be paid"},
 		} {
 			_, err := r.command(t, append([]string{"records"}, c.args...)...)
 			require.ErrorContains(t, err, c.says)
@@ -125,23 +125,23 @@ func TestHeldDeposits(t *testing.T) {
 		require.Empty(t, r.live(t, none))
 	})
 	t.Run("credit", func(t *testing.T) {
-		r.mustCommand(t, "records", "credit", name(unknown), "--wallet", wallet, "--why", "ticket 4711")
+		r.mustCommand(t, "records", "credit", recordName(unknown), "--wallet", wallet, "--why", "ticket 4711")
 		p := r.paid(t, unknown)
 		require.Equal(t, []string{"credit", wallet, r.amount.String()}, []string{p.Purpose, p.Payee, p.Amount})
-		s := r.story(t, name(unknown))
+		s := r.recordDetail(t, recordName(unknown))
 		require.Equal(t, []string{wallet, r.dai.Token.Token, "TOT_CONFIRMED"}, []string{s.Record.Wallet, s.Record.Token, s.Record.Public})
-		require.Contains(t, r.mustCommand(t, "records", "show", name(unknown)), "ordered credit to "+wallet+": ticket 4711")
+		require.Contains(t, r.mustCommand(t, "records", "show", recordName(unknown)), "ordered credit to "+wallet+": ticket 4711")
 		require.Regexp(t, `operator:\w+`, actorOf(s, "ordered"))
 		for _, order := range []string{"credit", "refund"} {
-			_, err := r.command(t, "records", order, name(unknown), "--why", "again")
+			_, err := r.command(t, "records", order, recordName(unknown), "--why", "again")
 			require.ErrorContains(t, err, "nothing to do")
 		}
 		r.dai.mustAwait(t, "/deposit-records", unknown.InTx, "TOT_CONFIRMED")
 	})
 	t.Run("two operators at once", func(t *testing.T) {
 		done := r.orders(t,
-			[]string{"records", "credit", name(none), "--wallet", wallet, "--why", "a"}, []string{"records", "refund", name(none), "--why", "b"},
-			[]string{"records", "credit", name(none), "--wallet", r.wallet(r.eth), "--why", "c"}, []string{"records", "refund", name(none), "--to", goodPayee},
+			[]string{"records", "credit", recordName(none), "--wallet", wallet, "--why", "a"}, []string{"records", "refund", recordName(none), "--why", "b"},
+			[]string{"records", "credit", recordName(none), "--wallet", r.wallet(r.eth), "--why", "c"}, []string{"records", "refund", recordName(none), "--to", goodPayee},
 		)
 		require.NotEmpty(t, done)
 		credits := 0
@@ -156,17 +156,17 @@ func TestHeldDeposits(t *testing.T) {
 	})
 	t.Run("killed in between", func(t *testing.T) {
 		for delay := 5 * time.Millisecond; len(r.live(t, broken)) == 0 && delay < time.Second; delay += delay / 4 {
-			cmd := exec.Command("gatewayd", "records", "credit", name(broken), "--wallet", wallet, "--why", "killed", "-c", r.Info.Config)
+			cmd := exec.Command("gatewayd", "records", "credit", recordName(broken), "--wallet", wallet, "--why", "killed", "-c", r.Info.Config)
 			require.NoError(t, cmd.Start())
 			killed := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
 			_ = cmd.Wait() // whatever it has done, or not
 			killed.Stop()
 		}
-		_, err := r.command(t, "records", "credit", name(broken), "--wallet", wallet, "--why", "after all")
+		_, err := r.command(t, "records", "credit", recordName(broken), "--wallet", wallet, "--why", "after all")
 		require.True(t, err == nil || strings.Contains(err.Error(), "nothing to do"), err)
 		require.Equal(t, wallet, r.paid(t, broken).Payee)
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 func actorOf(s operator.RecordDetail, event string) string {
@@ -190,22 +190,22 @@ func TestOtherWay(t *testing.T) {
 	require.Equal(t, []string{"wrong_type", r.wallet(r.eth)}, []string{token.Reason, token.Wallet})
 	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needs(t)[coins].Reason, r.needs(t)[coins].Wallet})
 
-	_, err := r.command(t, "records", "credit", name(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
+	_, err := r.command(t, "records", "credit", recordName(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
 	require.ErrorContains(t, err, "only this wallet is credited")
-	r.mustCommand(t, "records", "credit", name(token), "--why", "his own address")
+	r.mustCommand(t, "records", "credit", recordName(token), "--why", "his own address")
 	p := r.paid(t, token)
 	require.Equal(t, []string{"credit", r.wallet(r.eth), r.dai.Token.Token, r.amount.String()}, []string{p.Purpose, p.Payee, p.Asset, p.Amount})
 
 	refunded := r.needs(t)[coins]
-	r.mustCommand(t, "records", "refund", name(refunded), "--to", goodPayee, "--why", "ticket 12")
+	r.mustCommand(t, "records", "refund", recordName(refunded), "--to", goodPayee, "--why", "ticket 12")
 	require.Equal(t, goodPayee, r.paid(t, refunded).Payee)
-	r.eth.paidOnce(t, goodPayee, units(r.eth.Token, 20))
+	r.eth.requirePaid(t, goodPayee, units(r.eth.Token, 20))
 
 	waitFor(t, "an empty address", func() bool { // the sweep wants gas first
 		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
 		return r.holds(t, r.dai, address).Sign() == 0
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestRefundOfAContract: what a contract sent is not sent back to it unless the operator names it.
@@ -218,15 +218,15 @@ func TestRefundOfAContract(t *testing.T) {
 		waitFor(t, "the deposit", func() bool { return r.needs(t)[hash].InTx != "" })
 		rows[i] = r.needs(t)[hash]
 		require.Equal(t, r.Source.Contracts().BatchPayer.Hex(), rows[i].From)
-		_, err := r.command(t, "records", "refund", name(rows[i]))
+		_, err := r.command(t, "records", "refund", recordName(rows[i]))
 		require.ErrorContains(t, err, "is a contract")
 		require.Empty(t, r.live(t, rows[i]))
 	}
 	to := common.HexToAddress("0x00000000000000000000000000000000000c0ffe").Hex()
-	r.mustCommand(t, "records", "refund", name(rows[0]), "--to", to)
+	r.mustCommand(t, "records", "refund", recordName(rows[0]), "--to", to)
 	r.paid(t, rows[0])
-	r.eth.paidOnce(t, to, r.eth.Times(20))
+	r.eth.requirePaid(t, to, r.eth.Times(20))
 	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences", "a refund to somebody else was ordered")
-	r.mustCommand(t, "records", "refund", name(rows[1]), "--to", rows[1].From)
+	r.mustCommand(t, "records", "refund", recordName(rows[1]), "--to", rows[1].From)
 	require.Equal(t, rows[1].From, r.live(t, rows[1])[0].Payee)
 }

@@ -35,13 +35,13 @@ func TestPool(t *testing.T) {
 			})
 		}
 	}
-	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT")}
+	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT")}
 	for _, u := range users {
 		payee, hash := u.payee(t, u.Times(10))
 		u.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, payee, u.Times(10))
+		u.requirePaid(t, payee, u.Times(10))
 	}
-	r.settled(t)
+	r.waitUntilSettled(t)
 	paid := r.payersOf(t)
 	require.Greater(t, len(paid[n.Source]), 1, "%v", paid)
 	require.Greater(t, len(paid[n.Exchange]), 1, "%v", paid)
@@ -54,7 +54,7 @@ func TestPool(t *testing.T) {
 	require.Equal(t, 3, kinds["hot"])
 	require.Equal(t, 3, kinds["gateway"])
 	for _, d := range []string{"deposit", "withdrawal"} {
-		require.Len(t, r.listed(t, "--direction", d), len(users), "what our accounts send each other is no %s", d)
+		require.Len(t, r.listRecords(t, "--direction", d), len(users), "what our accounts send each other is no %s", d)
 	}
 }
 

@@ -90,7 +90,7 @@ func recoverWallet(t *testing.T, dir string) config.Wallet {
 	password := filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdin, w.stdout = strings.NewReader(devnet.Mnemonic+"\n"), &out
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
 	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
@@ -145,7 +145,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	require.NoError(t, err)
 	runUntilEnd(t, source.Run)
 	dir, later := t.TempDir(), freeAddress(t)
-	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
+	cfg := devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	cfg.Exchange = &config.Exchange{Node: "ws://" + later, Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}}}
 	cfg.Fill()
@@ -174,7 +174,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 func TestRunTellsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
+	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
 	cfg.Log, cfg.Wallet = config.Log{Level: "info"}, recoverWallet(t, dir)
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
 	p.waitForLog(t, "waiting for the nodes of chain eth")

@@ -22,7 +22,7 @@ import (
 func newDaemonWithSigner(t *testing.T) *daemonProcess {
 	t.Helper()
 	v := &daemonProcess{}
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { v.signer = splitSigner(t, c) })
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { v.signer = splitSigner(t, c) })
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
 	v.signer.start(t)
@@ -45,7 +45,7 @@ func TestKilledSigner(t *testing.T) {
 func TestDaemonWithoutKeysIsSmall(t *testing.T) {
 	t.Parallel()
 	v := newDaemonWithSigner(t)
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
 	if os.IsNotExist(err) {
 		t.Skip("this system does not tell")
@@ -106,7 +106,7 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 func TestBindingsAreHandedOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	eth, dai := r.customer(t, "ETH"), r.customer(t, "DAI")
+	eth, dai := r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
 	given := r.mustCommand(t, "account", "bindings")
 	require.Contains(t, given, depositAddress(t, eth))
 	require.Contains(t, given, dai.Vite.Address().String())
@@ -118,7 +118,7 @@ func TestBindingsAreHandedOver(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "bindings.json")
 	require.NoError(t, os.WriteFile(list, []byte(given), 0o600))
 	imported := func(file string) (string, error) {
-		out := outside(t)
+		out := testStreams(t)
 		var text strings.Builder
 		out.stdout = &text
 		err := run(t.Context(), []string{"signer", "import-bindings", file, "-c", s.config}, out)

@@ -61,7 +61,7 @@ func TestStandbySigner(t *testing.T) {
 	guard := recordstest.Postgres(t).Empty(t)
 	v := &daemonProcess{}
 	var pair [2]*signerProcess
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) {
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
 		pair[0] = splitSigner(t, c)
 		pair[1] = pair[0].shareGuard(t, guard, c)
 	})

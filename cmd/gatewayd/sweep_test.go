@@ -23,7 +23,7 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
-	eth, usdt := r.customer(t, "ETH"), r.customer(t, "USDT")
+	eth, usdt := r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT")
 	from := map[*testUser]string{eth: depositAddress(t, eth), usdt: depositAddress(t, usdt)}
 	before := map[*testUser]*big.Int{}
 	for u := range from {
@@ -35,14 +35,14 @@ func TestSweep(t *testing.T) {
 		left := r.holds(t, eth, from[eth])
 		return left.Cmp(eth.Times(1).Uint256().ToBig()) < 0 && r.holds(t, usdt, from[usdt]).Sign() == 0
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 	gained := new(big.Int).Sub(r.holds(t, usdt, hot), before[usdt])
 	require.Equal(t, usdt.Times(50).String(), gained.String())
 	require.Positive(t, r.holds(t, eth, hot).Cmp(before[eth]))
 	for u := range from {
-		require.Equal(t, u.Times(50).String(), u.has(t).String())
+		require.Equal(t, u.Times(50).String(), u.spendable(t).String())
 	}
-	require.Len(t, r.listed(t, "--direction", "deposit"), 2, "a top-up is no deposit")
+	require.Len(t, r.listRecords(t, "--direction", "deposit"), 2, "a top-up is no deposit")
 }
 
 // TestSweepWhenFeesRise triples the base fee once a sweep of coin waits, and makes the node forget it: what replaces it pays its fee out of
@@ -54,9 +54,9 @@ func TestSweepWhenFeesRise(t *testing.T) {
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
-	eth := r.customer(t, "ETH")
+	eth := r.newCustomer(t, "ETH")
 	from := depositAddress(t, eth)
-	r.settled(t)
+	r.waitUntilSettled(t)
 	before := r.holds(t, eth, hot)
 	r.Source.StopMining()
 	require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
@@ -71,7 +71,7 @@ func TestSweepWhenFeesRise(t *testing.T) {
 	require.Negative(t, brought.Cmp(asked), "%s of %s", brought, asked)
 	require.Equal(t, brought.String(), new(big.Int).Sub(r.holds(t, eth, hot), before).String())
 	require.Negative(t, r.holds(t, eth, from).Cmp(eth.Times(1).Uint256().ToBig()))
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // swept is what the sweeps of coin in a state asked for or, when they are paid, brought.

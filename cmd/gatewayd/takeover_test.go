@@ -77,7 +77,7 @@ func newPairApart(t *testing.T, database string) *pair {
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
 	for i := range p.configs {
-		o := quick(t.TempDir())
+		o := quickOptions(t.TempDir())
 		o.Listen, o.Sweep = freeAddress(t), "* * * * *"
 		c := devnet.Config(o, p.source.URL(), p.source.ChainID(), exchange)
 		c.Log.Level, c.Database.URL = "info", database

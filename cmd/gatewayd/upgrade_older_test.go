@@ -136,7 +136,7 @@ func makeOlderEnv(t *testing.T, program, dir string) archivedEnv {
 	store := recoverWallet(t, dir).Store
 	env := archivedEnv{Dir: dir, Source: source.URL(), Exchange: freeAddress(t), Gateway: freeAddress(t)}
 	text := fmt.Sprintf(olderConfig, dir, store, source.ChainID(), source.URL(), env.Exchange, env.Gateway, devnet.FaucetAddress())
-	for _, k := range devnet.Config(quick(dir), source.URL(), source.ChainID(), "").Networks[0].Tokens {
+	for _, k := range devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), "").Networks[0].Tokens {
 		text += fmt.Sprintf("      - {token: %s, symbol: %s, decimals: %d, asset: %q, asset_decimals: %[3]d, type: %[5]d, label_name: %q, min_deposit: %q, min_withdraw: %q, max_withdraw: %q, "+
 			"deposit_confirmations: {count: 3}, withdraw_confirmations: {count: 2}, fee: {kind: flat, amount: %q}}\n",
 			k.Token, k.Symbol, k.Decimals, k.Asset, k.Type, k.LabelName, k.MinDeposit, k.MinWithdraw, k.MaxWithdraw, k.Fee.Amount)

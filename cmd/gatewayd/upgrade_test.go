@@ -87,7 +87,7 @@ func TestGoingBack(t *testing.T) {
 	l.kill(t)
 	l.daemonProcess.program = ""
 	l.start(t)
-	awaited(t, l.dir)
+	waitForInfo(t, l.dir)
 	l.waitSeconds(alive, rng)
 	l.kill(t)
 
