@@ -177,7 +177,7 @@ func serveExchangeAPI(ctx context.Context, g *errgroup.Group, dir, url, chain st
 	if err != nil {
 		return err
 	}
-	api, err := daemon.OpenExchange(ctx, exchangeConfig(dir, url, chain), daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
+	api, err := daemon.OpenExchange(ctx, exchangeConfig(dir, url, chain), daemon.Dependencies{Keys: keys, Getenv: w.getenv, Log: log})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuild
 	require.NoError(t, err)
 	var apis []*api.Client
 	for _, url := range databases {
-		e, err := daemon.OpenExchange(t.Context(), exchangeConfig(dir, url, chain.WSURL()), daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
+		e, err := daemon.OpenExchange(t.Context(), exchangeConfig(dir, url, chain.WSURL()), daemon.Dependencies{Keys: keys, Getenv: w.getenv, Log: log})
 		require.NoError(t, err)
 		t.Cleanup(e.Close)
 		runUntilEnd(t, e.Run)

@@ -119,7 +119,7 @@ func serveTestExchange(t *testing.T, changes ...func(*config.Exchange)) string {
 	w := testStreams(t)
 	log, err := daemon.NewLog(config.Log{}, w.stderr)
 	require.NoError(t, err)
-	api, err := daemon.OpenExchange(ctx, cfg, daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
+	api, err := daemon.OpenExchange(ctx, cfg, daemon.Dependencies{Keys: keys, Getenv: w.getenv, Log: log})
 	require.NoError(t, err)
 	g.Go(func() error {
 		defer api.Close()

@@ -287,7 +287,7 @@ func (d *walletCommands) serveCommand() *cobra.Command {
 			if node != "" {
 				nodes = []string{node}
 			}
-			return daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), daemon.Outside{Log: log})
+			return daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), daemon.Dependencies{Log: log})
 		},
 	}
 	f := c.Flags()

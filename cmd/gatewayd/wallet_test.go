@@ -179,7 +179,7 @@ func TestWalletServes(t *testing.T) {
 	socket := filepath.Join(root, "w.ipc")
 	nodes := []string{walletChain(t)}
 	go func() {
-		ended <- daemon.ServeWalletRPC(ctx, config.WalletRPC{Config: rpc.Config{IPC: socket}}, made.Path, daemon.NewWalletLedger(nodes, nil), daemon.Outside{Log: log})
+		ended <- daemon.ServeWalletRPC(ctx, config.WalletRPC{Config: rpc.Config{IPC: socket}}, made.Path, daemon.NewWalletLedger(nodes, nil), daemon.Dependencies{Log: log})
 	}()
 	var c *gethrpc.Client
 	require.Eventually(t, func() bool {
@@ -214,11 +214,11 @@ func TestWalletServes(t *testing.T) {
 	}
 	cancel()
 	require.NoError(t, <-ended)
-	require.NoError(t, daemon.ServeWalletRPC(t.Context(), config.WalletRPC{}, made.Path, daemon.WalletLedger{}, daemon.Outside{Log: log}), "off by default")
+	require.NoError(t, daemon.ServeWalletRPC(t.Context(), config.WalletRPC{}, made.Path, daemon.WalletLedger{}, daemon.Dependencies{Log: log}), "off by default")
 }
 
 func TestWalletServesOnlyThisMachine(t *testing.T) {
-	err := daemon.ServeWalletRPC(t.Context(), config.WalletRPC{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", daemon.WalletLedger{}, daemon.Outside{Log: logrus.New()})
+	err := daemon.ServeWalletRPC(t.Context(), config.WalletRPC{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", daemon.WalletLedger{}, daemon.Dependencies{Log: logrus.New()})
 	require.ErrorContains(t, err, "wallet.rpc: http")
 }
 
