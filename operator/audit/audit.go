@@ -191,10 +191,10 @@ func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint6
 		}
 		last = list[len(list)-1]
 	}
-	return a.effects(ctx, id, reader, from)
+	return a.ownTxs(ctx, id, reader, from)
 }
 
-func (a *audit) effects(ctx context.Context, id chain.ID, reader *blockReader, from uint64) error {
+func (a *audit) ownTxs(ctx context.Context, id chain.ID, reader *blockReader, from uint64) error {
 	for last := (records.OwnTx{Height: from}); ; {
 		var list []records.OwnTx
 		if err := a.Store.View(ctx, func(tx *records.Tx) (err error) {

@@ -146,8 +146,8 @@ func (r *restore) halt(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// mostPassed bounds the addresses that are passed over: a gateway that gives out more between two backups does not exist.
-const mostPassed = 1_000_000
+// maxPassed bounds the addresses that are passed over: no gateway gives out more between two backups.
+const maxPassed = 1_000_000
 
 // passOver takes the addresses as given that new users may have got since the backup.
 func (r *restore) passOver(ctx context.Context, guard string) error {
@@ -168,5 +168,5 @@ func (r *restore) passOver(ctx context.Context, guard string) error {
 func givenSince(cfg config.Config, since time.Duration) int {
 	perDay := cfg.Gateway.BindingsPerDay()
 	days := int(math.Ceil(max(since, 0).Hours()/24)) + 1
-	return min(days*perDay, mostPassed)
+	return min(days*perDay, maxPassed)
 }

@@ -277,7 +277,7 @@ func (p part) existing(mark string) (files []move, err error) {
 	case p.kind == chainLog:
 		all, err = chainFiles(filepath.Dir(p.path), mark)
 	case p.kind.database():
-		for _, suffix := range besides {
+		for _, suffix := range sqliteSuffixes {
 			all = append(all, move{p.path + suffix, p.path + mark + suffix})
 		}
 	default:

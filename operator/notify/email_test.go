@@ -68,7 +68,7 @@ func TestEmail(t *testing.T) {
 	end()
 	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"}, control.Condition{Kind: string(status.NodeFaulty), Subject: "b", Detail: "it sleeps"})
 	defer r.run()()
-	require.Eventually(t, func() bool { return p.count() == 1 }, patient, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.count() == 1 }, eventTimeout, 10*time.Millisecond)
 	m, err := mail.ReadMessage(strings.NewReader(p.mails[0]))
 	require.NoError(t, err)
 	require.Equal(t, "gatewayd main: money does not move: nodes_unreachable and 2 more", m.Header.Get("Subject"))

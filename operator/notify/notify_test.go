@@ -25,7 +25,7 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-const patient = time.Minute // a failing test waits so long
+const eventTimeout = time.Minute // how long a failing test waits
 
 // office is a receiver that keeps what it gets, and verifies it as its authors' own library does.
 type office struct {
@@ -88,7 +88,7 @@ func (o *office) types(n int) (types []string) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		return len(o.events) >= n
-	}, patient, 10*time.Millisecond)
+	}, eventTimeout, 10*time.Millisecond)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range o.events {
@@ -126,7 +126,7 @@ func (r *rig) run() (end func()) {
 // joined waits until the receiver has its place in the history.
 func (r *rig) joined(name string) {
 	r.T.Helper()
-	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, patient, 10*time.Millisecond)
+	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, eventTimeout, 10*time.Millisecond)
 }
 
 // noted waits until the records say that the receiver has its last event: what ends before is told again.
@@ -136,7 +136,7 @@ func (r *rig) noted(name string, o *office) {
 	last, err := strconv.ParseUint(strings.TrimPrefix(o.events[len(o.events)-1].ID, "h"), 10, 64)
 	o.mu.Unlock()
 	require.NoError(r.T, err)
-	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, patient, 10*time.Millisecond)
+	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, eventTimeout, 10*time.Millisecond)
 }
 
 func (r *rig) subscriber(name string) (s control.Subscriber) {
@@ -232,14 +232,14 @@ func TestSilentReceiver(t *testing.T) {
 	r.joined("webhook:bad")
 	r.conditions(away)
 	require.Equal(t, []string{"condition.began"}, good.types(1))
-	require.Eventually(t, func() bool { return r.subscriber("webhook:bad").Attempts > 1 }, patient, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.subscriber("webhook:bad").Attempts > 1 }, eventTimeout, 10*time.Millisecond)
 	require.Equal(t, "it answers 500 Internal Server Error", r.subscriber("webhook:bad").Fault)
 	require.False(t, r.told(status.NotTold), "a minute has not passed")
 	r.Pass(2 * time.Minute)
-	require.Eventually(t, func() bool { return r.told(status.NotTold) }, patient, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return r.told(status.NotTold) }, eventTimeout, 100*time.Millisecond)
 	bad.failing(0)
 	require.Equal(t, []string{"condition.began"}, bad.types(1))
-	require.Eventually(t, func() bool { return !r.told(status.NotTold) }, patient, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return !r.told(status.NotTold) }, eventTimeout, 10*time.Millisecond)
 }
 
 func (r *rig) told(kind status.Kind) (found bool) {

@@ -94,7 +94,7 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 			c.Possible = a.PerMinute()
 		}
 	}
-	return o, o.reckonRunways(networks)
+	return o, o.addRunways(networks)
 }
 
 func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []records.Network) error {

@@ -7,8 +7,8 @@ import (
 	"gatewayd/records"
 )
 
-// reckonRunways says how long each channel's accounts can go on as in the last day: what goes out by it, less what the other direction brings.
-func (o *Overview) reckonRunways(networks []records.Network) error {
+// addRunways adds how long each channel's accounts last at the rate of the last day: what goes out, less what the other direction brings.
+func (o *Overview) addRunways(networks []records.Network) error {
 	for i := range o.Channels {
 		c := &o.Channels[i]
 		if c.Holds == nil || c.DayOut.IsZero() {

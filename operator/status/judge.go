@@ -21,16 +21,16 @@ const (
 )
 
 // lasting is how long nodes must fail to answer before that is told: a lost answer is none yet.
-func (w *watched) lasting() time.Duration { return w.pace * 3 / 2 }
+func (w *watched) lasting() time.Duration { return w.every * 3 / 2 }
 
 // still is how long the head may stand still: three looks, or as long as some blocks of this chain take.
-func (w *watched) still() time.Duration { return max(3*w.pace, stillBlocks*w.interval) }
+func (w *watched) still() time.Duration { return max(3*w.every, stillBlocks*w.interval) }
 
 // old is how old the newest block may be by the clock: clocks differ.
-func (w *watched) old() time.Duration { return max(12*w.pace, 2*w.still()) }
+func (w *watched) old() time.Duration { return max(12*w.every, 2*w.still()) }
 
 // stuck is how long the follower may stand below the nodes' head.
-func (w *watched) stuck() time.Duration { return 3 * w.pace }
+func (w *watched) stuck() time.Duration { return 3 * w.every }
 
 // sight is what the nodes of a chain show at a moment.
 type sight struct {
@@ -49,7 +49,7 @@ type fault struct {
 // watched is what the monitor remembers of a chain from one look to the next. Times are the daemon's own, never the blocks'.
 type watched struct {
 	id       chain.ID
-	pace     time.Duration // from one look to the next
+	every    time.Duration // between two checks
 	onDemand bool
 	interval time.Duration // between blocks; 0: not known
 	measured time.Time

@@ -85,7 +85,7 @@ func NewMonitor(p Parts) *Monitor {
 	m := &Monitor{Parts: p, watched: map[chain.ID]*watched{}}
 	m.Reconfigure(p.Networks)
 	for id := range p.Chains {
-		m.watched[id] = &watched{id: id, pace: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
+		m.watched[id] = &watched{id: id, every: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
 	}
 	return m
 }
