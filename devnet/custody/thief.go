@@ -41,8 +41,8 @@ func (s *stage) claimOf(ctx context.Context, sent string) (c chain.Claim, err er
 	return c, err
 }
 
-// asks puts a claim to the signer as the daemon does.
-func (s *stage) asks(ctx context.Context, sent string) (v chain.Verdict, err error) {
+// askSigner sends the claim of a withdrawal to the signer, as the daemon does.
+func (s *stage) askSigner(ctx context.Context, sent string) (v chain.Verdict, err error) {
 	c, err := s.claimOf(ctx, sent)
 	if err != nil {
 		return v, err

@@ -76,11 +76,11 @@ type drillEnv struct {
 	due   devnet.Holdings
 	ours  map[string]bool // deposit addresses that users were told
 
-	logFrom int      // where the daemon's log was when the drill began
-	token   string   // that the pages are asked for
-	foreign string   // hash of a transaction that is not ours
-	waiting string   // hash of a withdrawal that waits
-	strays  []string // hashes of deposits of which nobody knows the owner
+	logFrom   int      // where the daemon's log was when the drill began
+	token     string   // that the pages are asked for
+	unknownTx string   // hash of a transaction that is not ours
+	waiting   string   // hash of a withdrawal that waits
+	strays    []string // hashes of deposits of which nobody knows the owner
 }
 
 func newDrillEnv(dir string, o options) *drillEnv {

@@ -121,13 +121,13 @@ func (w *drillEnv) sendWithHotKey(ctx context.Context) error {
 		return err
 	}
 	w.moves("source native", new(big.Int).Neg(amount))
-	w.foreign = hash.Hex()
+	w.unknownTx = hash.Hex()
 	w.log.Note("0.1 ETH left by %s", hash)
 	return nil
 }
 
 func (w *drillEnv) acceptUnknownTx(ctx context.Context) error {
-	return w.orders(ctx, "account", "resume", "eth", w.hot, "--accept", w.foreign, "--why", "sent by hand in a drill")
+	return w.orders(ctx, "account", "resume", "eth", w.hot, "--accept", w.unknownTx, "--why", "sent by hand in a drill")
 }
 
 // gives sends from the address that the configuration names as a funder.
@@ -147,8 +147,8 @@ func (w *drillEnv) topUp(ctx context.Context, asset string, amount *big.Int, wai
 	return waits.paid(ctx, "", w.waiting)
 }
 
-// drainTokens has somebody withdraw who never deposited, more than the hot account has.
-func (w *drillEnv) drainTokens(ctx context.Context) (err error) {
+// emptyTokens has somebody withdraw who never deposited, more than the hot account has.
+func (w *drillEnv) emptyTokens(ctx context.Context) (err error) {
 	u := w.rich[1]
 	w.waiting, err = u.asks(ctx, chain.AmountOf(new(uint256.Int).Rsh(richIn(devnet.Tokens()[1]), 1)))
 	return err
@@ -159,8 +159,8 @@ func (w *drillEnv) topUpTokens(ctx context.Context) error {
 	return w.topUp(ctx, u.Token.Asset, richIn(devnet.Tokens()[1]).ToBig(), u)
 }
 
-// drainCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
-func (w *drillEnv) drainCoins(ctx context.Context) error {
+// emptyCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
+func (w *drillEnv) emptyCoins(ctx context.Context) error {
 	u := w.rich[0]
 	head, err := w.anvil.Client().HeaderByNumber(ctx, nil)
 	if err != nil {
