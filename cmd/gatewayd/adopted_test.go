@@ -38,7 +38,7 @@ func TestTheftBeforeTheFirstPayment(t *testing.T) {
 		return ok
 	})
 	w.waitUntilWell(t)
-	payee, sent := w.user.payee(t, units(w.user.Token, 5000))
+	payee, sent := w.user.withdrawToPayee(t, units(w.user.Token, 5000))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, payee, units(w.user.Token, 5000))
 }

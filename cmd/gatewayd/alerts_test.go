@@ -58,7 +58,7 @@ func (r *receiver) config() notify.Config {
 	return notify.Config{Gateway: "main", Webhooks: []notify.Webhook{{Name: "office", URL: r.server.URL, SecretFile: r.secret}}}
 }
 
-func (r *receiver) away(now bool) {
+func (r *receiver) setAway(now bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.down = now
@@ -86,7 +86,7 @@ func TestAlertsReachPeople(t *testing.T) {
 	r.await(t, "a dead node", 0, func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == "nodes_unreachable" && e.Condition.Stops
 	})
-	r.away(true)
+	r.setAway(true)
 	w.node.Fail(faultynode.Fault{})
 	w.waitUntilWell(t)
 	waitFor(t, "a receiver that is behind", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "it answers 503") })
@@ -94,7 +94,7 @@ func TestAlertsReachPeople(t *testing.T) {
 	require.False(t, ok, out)
 	require.Contains(t, out, "it answers 503")
 	w.kill(t)
-	r.away(false)
+	r.setAway(false)
 	w.start(t)
 	r.await(t, "the node's return", 0, func(e notify.Event) bool {
 		return e.Type == "condition.over" && e.Condition.Kind == "nodes_unreachable"

@@ -48,8 +48,8 @@ func TestApprovalsInBrowser(t *testing.T) {
 	})
 	w.start(t)
 
-	to, sent := w.user.payee(t, units(w.user.Token, 2_500))
-	never, back := w.user.payee(t, units(w.user.Token, 2_600))
+	to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 2_500))
+	never, back := w.user.withdrawToPayee(t, units(w.user.Token, 2_600))
 	given["operator"] = w.consoleLogin(t, "dora", access.Operator)
 	given["keys"], given["approve"], given["reject"] = keys, w.waitForHeld(t, sent, records.HeldApproval), w.waitForHeld(t, back, records.HeldApproval)
 	drive(t, "testdata/approvals_browser.mjs", given)

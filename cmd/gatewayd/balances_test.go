@@ -96,7 +96,7 @@ func TestShortageIsAnIncident(t *testing.T) {
 		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
 		return strings.Contains(r.mustCommand(t, "channel", "list"), hot+" on eth holds 0.000000000000000005 ETH less than the books say")
 	}
-	r.bookMore(t, hot, 5)
+	r.addToBooks(t, hot, 5)
 	waitFor(t, "closed channels", short)
 	out, err := r.command(t, "audit")
 	require.Error(t, err)
@@ -111,8 +111,8 @@ func TestShortageIsAnIncident(t *testing.T) {
 	u.mustDeposit(t, u.Times(1))
 }
 
-// bookMore lets the books say that an account holds more than it does: what they say when coin left without a transaction of ours.
-func (r *rig) bookMore(t *testing.T, account string, wei int64) {
+// addToBooks raises what the books have of an account above what it holds, as when coin left without a transaction of ours.
+func (r *rig) addToBooks(t *testing.T, account string, wei int64) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(r.Daemon.Config.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
 	require.NoError(t, err)

@@ -53,8 +53,8 @@ func TestScripts(t *testing.T) {
 	vars["DEPOSIT"] = r.listRecords(t, "--direction", "deposit")[0].InTx
 	waitFor(t, "funding in the records", func() bool { return len(r.listRecords(t, "--direction", "funding")) > 0 })
 	vars["FUNDING"] = strconv.FormatUint(r.listRecords(t, "--direction", "funding")[0].ID, 10)
-	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
-	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.Times(5))
+	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], shortHash(vars["DEPOSIT"])
+	vars["PAYEE"], vars["WITHDRAWAL"] = u.withdrawToPayee(t, u.Times(5))
 	refused, err := u.SendToGateway(t.Context(), gatewayOf(t, u), u.Times(3), nil)
 	require.NoError(t, err)
 	vars["REFUSED"] = refused.String()
@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	vars["STRAY"] = u.pay(t, dai.Asset, depositAddress(t, u), units(dai, 2000), "")
 	u.mustAwait(t, "/withdraw-records", vars["WITHDRAWAL"], "OPPOSITE_CONFIRMED")
-	waitFor(t, "the stray", func() bool { return len(r.needs(t)) == 1 })
+	waitFor(t, "the stray", func() bool { return len(r.needingOperator(t)) == 1 })
 	r.waitUntilSettled(t)
 
 	t.Run("scripts", func(t *testing.T) { // the environment runs until all of them are done

@@ -60,7 +60,7 @@ func TestClientLibrariesKeepBooks(t *testing.T) {
 	chance, placed := rand.New(rand.NewPCG(3, 4)), []bookOrder(nil)
 	for range connections {
 		for _, p := range programs {
-			p.hears("ready")
+			p.waitForLine("ready")
 		}
 		for i := range orders / connections {
 			if i%8 == 0 {
@@ -74,7 +74,7 @@ func TestClientLibrariesKeepBooks(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for _, p := range programs {
-			require.NotEqual(t, "0", p.hears("equal"), p.name)
+			require.NotEqual(t, "0", p.waitForLine("equal"), p.name)
 		}
 	}
 }
@@ -118,8 +118,8 @@ func keepBook(t *testing.T, api, program, script, library string) *bookProgram {
 	return p
 }
 
-// hears is what follows a word of the program.
-func (p *bookProgram) hears(word string) string {
+// waitForLine waits for a line that begins with a word and returns its rest.
+func (p *bookProgram) waitForLine(word string) string {
 	p.t.Helper()
 	require.True(p.t, p.lines.Scan(), "%s: %s", p.name, &p.faults)
 	said, rest, _ := strings.Cut(p.lines.Text(), " ")

@@ -23,7 +23,7 @@ func TestConsoleInBrowser(t *testing.T) {
 	r := newOrderRig(t)
 	done := r.dai.pay(t, r.dai.Token.Asset, r.shared.DepositAddress, r.amount, r.shared.Label)
 	r.dai.mustAwait(t, "/deposit-records", done, "TOT_CONFIRMED")
-	credit, refund := r.held(t, r.shared.DepositAddress, "NOBODY99"), r.held(t, r.shared.DepositAddress, "")
+	credit, refund := r.newHeldRecord(t, r.shared.DepositAddress, "NOBODY99"), r.newHeldRecord(t, r.shared.DepositAddress, "")
 	require.NoError(t, r.OpenConsole(t.Context()))
 	drive(t, "testdata/console_browser.mjs", map[string]any{
 		"demo": r.Info.Console, "operators": r.Info.Operators, "config": r.Info.Config, "wallet": r.wallet(r.dai), "sender": refund.From,

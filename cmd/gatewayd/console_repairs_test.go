@@ -24,7 +24,7 @@ import (
 func TestConsoleRepairsInBrowser(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances
-	w.user.payee(t, units(w.user.Token, 5000))                                                     // the hot account's past begins
+	w.user.withdrawToPayee(t, units(w.user.Token, 5000))                                           // the hot account's past begins
 	lost, height := w.loseDeposit(t)
 	head := w.haltSource(t)
 	require.NoError(t, w.source.Fork(common.HexToHash(head), true))

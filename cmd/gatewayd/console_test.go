@@ -55,7 +55,7 @@ func TestConsole(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/sign-in", map[string]string{"name": "anna", "password": given("password"), "code": code}, &me))
 
-	held := r.held(t, r.shared.DepositAddress, "NOBODY99")
+	held := r.newHeldRecord(t, r.shared.DepositAddress, "NOBODY99")
 	var page struct{ Records []operator.RecordRow }
 	require.Equal(t, http.StatusOK, ask(http.MethodGet, "/records?needsOperator=true", nil, &page))
 	require.Equal(t, held.InTx, page.Records[0].InTx)
@@ -65,7 +65,7 @@ func TestConsole(t *testing.T) {
 	var story []struct{ Record operator.RecordRow }
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": r.wallet(r.dai), "why": "ticket 4711"}, &story))
 	require.Equal(t, r.wallet(r.dai), story[0].Record.Wallet)
-	require.Equal(t, r.wallet(r.dai), r.paid(t, held).Payee)
+	require.Equal(t, r.wallet(r.dai), r.waitForPaid(t, held).Payee)
 	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(held)), "ordered"))
 	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/refund", map[string]string{"why": "again"}, &refused))
 

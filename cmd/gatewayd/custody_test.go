@@ -98,7 +98,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 	t.Run("approvals", func(t *testing.T) {
 		c := warned(status.ApprovalsWanted)
 		c.after = len(w.alerts.events(0))
-		to, sent := w.user.payee(t, units(w.user.Token, 2_500))
+		to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 2_500))
 		record := w.waitForHeld(t, sent, records.HeldApproval)
 		w.checkWarning(t, c)
 		out, ok := w.runCommand(t, "approve", record, "--key", w.stranger, "--yes")
@@ -119,7 +119,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 	})
 	t.Run("rejections", func(t *testing.T) {
 		before := w.user.spendable(t)
-		_, sent := w.user.payee(t, units(w.user.Token, 2_600))
+		_, sent := w.user.withdrawToPayee(t, units(w.user.Token, 2_600))
 		record := w.waitForHeld(t, sent, records.HeldLimit) // over the limit first, whatever else it wants
 		w.mustCommand(t, "records", "reject", record, "--why", "a test")
 		waitFor(t, "the refund", func() bool { return w.user.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundState == "REFUNDED" })
@@ -131,7 +131,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 	t.Run("limits", func(t *testing.T) {
 		c := warned(status.LimitReached)
 		c.after = len(w.alerts.events(0))
-		to, sent := w.user.payee(t, units(w.user.Token, 1_000))
+		to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 1_000))
 		w.waitForHeld(t, sent, records.HeldLimit)
 		w.checkWarning(t, c)
 		var report checks.Report

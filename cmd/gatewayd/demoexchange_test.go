@@ -132,8 +132,8 @@ func TestDemoExchangeWithoutAnEnvironment(t *testing.T) {
 	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "the gateway at "+nobody+"/other does not answer")
 }
 
-// cutter passes connections on to a server and cuts them when it is told to.
-type cutter struct {
+// cuttingProxy forwards connections to a server until it is told to cut them.
+type cuttingProxy struct {
 	net.Listener
 	to    string
 	mu    sync.Mutex
@@ -141,10 +141,10 @@ type cutter struct {
 	ended sync.WaitGroup
 }
 
-func newCutter(t *testing.T, to string) *cutter {
+func newCuttingProxy(t *testing.T, to string) *cuttingProxy {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	c := &cutter{Listener: l, to: to}
+	c := &cuttingProxy{Listener: l, to: to}
 	c.ended.Go(c.serve)
 	t.Cleanup(func() {
 		l.Close()
@@ -154,7 +154,7 @@ func newCutter(t *testing.T, to string) *cutter {
 	return c
 }
 
-func (c *cutter) serve() {
+func (c *cuttingProxy) serve() {
 	for {
 		in, err := c.Accept()
 		if err != nil {
@@ -177,7 +177,7 @@ func (c *cutter) serve() {
 	}
 }
 
-func (c *cutter) cut() {
+func (c *cuttingProxy) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, conn := range c.open {
@@ -202,7 +202,7 @@ func TestStreamOnTheExchange(t *testing.T) {
 	topic := "market." + bidder.symbol + ".depth"
 	for _, shape := range []client.Shape{client.Command, client.OpType, client.Binary} {
 		t.Run(shape.String(), func(t *testing.T) {
-			proxy := newCutter(t, base.Host)
+			proxy := newCuttingProxy(t, base.Host)
 			heard, connected := make(chan client.Push, 100), make(chan struct{}, 100)
 			s := client.Stream{
 				URL: strings.Replace(api.SocketURL(shape), base.Host, proxy.Addr().String(), 1), Shape: shape, Topics: []string{topic},

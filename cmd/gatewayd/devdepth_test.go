@@ -21,7 +21,7 @@ func TestDevDepth(t *testing.T) {
 	require.GreaterOrEqual(t, credit.Confirmations, uint64(12), "it is final when the record says so")
 	require.NoError(t, u.Collect(t.Context(), u.Times(50)))
 
-	to, sent := u.payee(t, u.Times(5))
+	to, sent := u.withdrawToPayee(t, u.Times(5))
 	waitFor(t, "the payout's transaction", func() bool {
 		shown, ok, err := u.Gateway.Record(t.Context(), "/withdraw-records", u.Token.Token, u.Vite.Address().String(), sent)
 		require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// parted is how many blocks the other pasts have: far more than the nodes are asked about in search of one that they share.
-const parted = 300
+// forkDepth is the length of the other branches: far more blocks than are searched for one that the nodes share.
+const forkDepth = 300
 
 // TestDisagreementOnEverySurface has two of three source nodes follow chains of their own, on which only the first block is the same: each of the three shows another
 // past. Users go on sending meanwhile, and the first node's unfinal blocks change. When all are on that chain again, the daemon goes on by itself: nothing has
@@ -36,7 +36,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 		strange, err := devnode.Start(devnode.Config{ChainID: w.source.ChainID()})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, strange.Close()) })
-		_, err = strange.Mine(parted)
+		_, err = strange.Mine(forkDepth)
 		require.NoError(t, err)
 		require.NoError(t, n.GoTo(strange.URL()))
 	}

@@ -22,8 +22,8 @@ import (
 	"gatewayd/records"
 )
 
-// examined is what `gatewayd doctor` says of a configuration, by what it looked at, and whether its exit code says that something needs fixing.
-func examined(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
+// runDoctor runs `gatewayd doctor` on a configuration and returns its findings by subject, and an error when the exit code says that something needs fixing.
+func runDoctor(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
 	t.Helper()
 	var out bytes.Buffer
 	w := testStreams(t)
@@ -62,7 +62,7 @@ func TestDoctorOfTheWallet(t *testing.T) {
 		{config.Wallet{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
 	} {
 		cfg.Wallet = c.wallet
-		found, err := examined(t, writeConfig(t, dir, cfg))
+		found, err := runDoctor(t, writeConfig(t, dir, cfg))
 		require.Error(t, err, "the nodes are down")
 		require.Equal(t, c.ok, found["wallet"].OK, c.says)
 		require.Contains(t, found["wallet"].Found, c.says)
@@ -77,41 +77,41 @@ func TestDoctorOfANewGateway(t *testing.T) {
 	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	cfg.Wallet = recoverWallet(t, dir)
-	found, _ := examined(t, writeConfig(t, dir, cfg))
-	require.Empty(t, faults(found))
+	found, _ := runDoctor(t, writeConfig(t, dir, cfg))
+	require.Empty(t, findingsToFix(found))
 	require.False(t, found["network eth funders"].Warning)
 
 	cfg.Operators.Listen = strings.TrimPrefix(r.Info.Operators, "http://")
-	found, _ = examined(t, writeConfig(t, dir, cfg))
+	found, _ = runDoctor(t, writeConfig(t, dir, cfg))
 	require.Equal(t, "answers at "+r.Info.Operators, found["operators listener"].Found)
 	require.False(t, found["operators listener address"].Warning)
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)
 	cfg.Operators.Listen, cfg.Operators.Plain = "0.0.0.0:"+port, true
-	found, _ = examined(t, writeConfig(t, dir, cfg))
+	found, _ = runDoctor(t, writeConfig(t, dir, cfg))
 	require.False(t, found["operators listener"].OK, "a daemon runs, and nobody answers")
 	require.True(t, found["operators listener address"].Warning)
 	cfg.Operators = config.Operators{Config: httpserver.Config{Listen: daemon.AnyPort}}
 
 	cfg.Networks[0].Funders = nil
 	cfg.Networks[0].Tokens[0].Fee = records.Fee{Kind: "network", Rate: decimal.NewFromInt(3100)}
-	found, _ = examined(t, writeConfig(t, dir, cfg))
-	require.Empty(t, faults(found), "warnings only")
+	found, _ = runDoctor(t, writeConfig(t, dir, cfg))
+	require.Empty(t, findingsToFix(found), "warnings only")
 	require.True(t, found["network eth funders"].Warning)
 	fee := found["network eth token "+cfg.Networks[0].Tokens[0].Symbol+" fee"]
 	require.True(t, fee.OK && fee.Warning)
 	require.Contains(t, fee.Found, "3100")
 
 	cfg.Vite[0].Nodes = []string{"http://" + freeAddress(t)}
-	found, err = examined(t, writeConfig(t, dir, cfg))
+	found, err = runDoctor(t, writeConfig(t, dir, cfg))
 	require.Error(t, err)
 	token := found["network eth token "+cfg.Networks[0].Tokens[0].Symbol+" on the exchange chain"]
 	require.Contains(t, token.Advice, "no node answers")
 	require.NotContains(t, token.Advice, "issued token")
 }
 
-// faults are what needs fixing, but for the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
-func faults(found map[string]doctor.Finding) (list []string) {
+// findingsToFix lists the findings that need fixing, except the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
+func findingsToFix(found map[string]doctor.Finding) (list []string) {
 	for what, f := range found {
 		if !f.OK && !strings.HasSuffix(what, " clock") {
 			list = append(list, what+": "+f.Found)

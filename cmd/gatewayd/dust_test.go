@@ -51,7 +51,7 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	defer stop()
 	honest.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
 	require.Equal(t, before+1, r.height(t, gateway), "the gateway has done nothing else")
-	require.Empty(t, r.needs(t), "dust is no alarm")
+	require.Empty(t, r.needingOperator(t), "dust is no alarm")
 	shown := attacker.mustAwait(t, "/withdraw-records", sent, "FAILED")
 	require.Empty(t, shown.RefundState)
 	r.refundedByOrder(t, attacker, sent)

@@ -66,8 +66,8 @@ func TestEmbeddedFromInside(t *testing.T) {
 	require.Equal(t, []string{elsewhere, e.URL()}, cfg.Vite[0].Nodes, "the configuration that is told to others stays as it was")
 }
 
-// slowly keeps connections of one client open that never finish their request, and opens each anew when it is closed, until the test ends.
-func slowly(t *testing.T, address string, connections int) {
+// holdSlowConnections keeps connections of one client open that never finish their request, and opens each anew when it is closed, until the test ends.
+func holdSlowConnections(t *testing.T, address string, connections int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -125,7 +125,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	followed := func() uint64 { return followedHeight(t, cfg) }
 	waitFor(t, "the daemon follows the exchange chain", func() bool { return followed() > 0 })
 
-	slowly(t, listen, 1010)
+	holdSlowConnections(t, listen, 1010)
 	other := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}).DialContext}}
 	other.Timeout = 20 * time.Second // he waits no longer than a patient client does; a full port kept him waiting for 30
 	answer, err := other.Post("http://"+listen, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ledger_getSnapshotChainHeight","params":[]}`))

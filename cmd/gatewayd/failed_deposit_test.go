@@ -49,6 +49,6 @@ func TestStrangersWriteNothingIntoAUsersList(t *testing.T) {
 	require.Equal(t, 2, page.TotalCount)
 	require.Equal(t, []string{paid.InTxHash, shown}, []string{page.DepositRecords[0].InTxHash, page.DepositRecords[1].InTxHash})
 	require.Equal(t, has.String(), page.DepositRecords[1].Amount)
-	require.Empty(t, r.needs(t))
+	require.Empty(t, r.needingOperator(t))
 	r.waitUntilSettled(t)
 }

@@ -67,7 +67,7 @@ func TestTokenThatRefusesAPayee(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, u.Collect(t.Context(), left))
 
-	to, sent := u.payee(t, u.Times(5))
+	to, sent := u.withdrawToPayee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	u.requirePaid(t, to, u.Times(5))
 	r.waitUntilSettled(t)
@@ -101,7 +101,7 @@ func TestRefusingPayeesDelayNobody(t *testing.T) {
 		r.pooled(t, n, per)
 		require.NoError(t, n.Mine(1))
 	}
-	to, sent := honest.payee(t, honest.Times(5))
+	to, sent := honest.withdrawToPayee(t, honest.Times(5))
 	_ = honest.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_PROCESSING") // signed, while the others wait for their final block
 	r.pooled(t, n, 1)
 	require.NoError(t, n.Mine(1))

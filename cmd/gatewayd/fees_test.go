@@ -54,16 +54,16 @@ func TestNoCoinForFees(t *testing.T) {
 
 	t.Run("before it is bound", func(t *testing.T) {
 		had := coinOf(t, n, hot, new(big.Int))
-		to, sent := u.payee(t, u.Times(5))
+		to, sent := u.withdrawToPayee(t, u.Times(5))
 		waitFor(t, "a channel that says why", func() bool {
 			row := r.withdrawals(t, u)
 			return row.State == "MAINTAIN" && row.Automatic == "MAINTAIN" && row.Why != ""
 		})
 		require.Contains(t, r.withdrawals(t, u).Why, hot+" on eth holds too little coin for the fees of its payouts: top it up")
 		var meta struct{ WithdrawState string }
-		require.Equal(t, 0, ask(t, u.Gateway.Base+"/meta-info?tokenId="+u.Token.Token, &meta))
+		require.Equal(t, 0, getEnvelope(t, u.Gateway.Base+"/meta-info?tokenId="+u.Token.Token, &meta))
 		require.Equal(t, "MAINTAIN", meta.WithdrawState)
-		r.blocks(t, 12) // four times replace_after
+		r.waitForBlocks(t, 12) // four times replace_after
 		waits := paymentOf(t, r.recordDetail(t, sent), chain.Credit)
 		require.Equal(t, []string{"queued", "no_coin"}, []string{waits.State, waits.Reason})
 		require.Empty(t, waits.Attempts)
@@ -78,7 +78,7 @@ func TestNoCoinForFees(t *testing.T) {
 	t.Run("after it was sent", func(t *testing.T) {
 		stop()
 		require.NoError(t, n.SetMining(false))
-		to, sent := u.payee(t, u.Times(6))
+		to, sent := u.withdrawToPayee(t, u.Times(6))
 		waitFor(t, "the payout", func() bool {
 			_, pending, err := n.Client().TransactionByHash(t.Context(), common.HexToHash(r.paying(t, sent, chain.Credit)))
 			return err == nil && pending
@@ -87,7 +87,7 @@ func TestNoCoinForFees(t *testing.T) {
 		require.NoError(t, n.Drop(common.HexToHash(first.Hash)))
 		had := coinOf(t, n, hot, new(big.Int))
 		mineOn(t, n)
-		r.blocks(t, 12)
+		r.waitForBlocks(t, 12)
 		require.Len(t, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts, 1, "a higher fee is not what it wants")
 		coinOf(t, n, hot, had)
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
@@ -154,15 +154,15 @@ func TestCeilingOfAPayout(t *testing.T) {
 	poor, rich := r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH")
 	r.Source.StopMining()
 	require.NoError(t, r.Source.SetBaseFee(big.NewInt(60_000_000_000)))
-	to, sent := poor.payee(t, poor.Times(5))
+	to, sent := poor.withdrawToPayee(t, poor.Times(5))
 	waitFor(t, "a channel that says why", func() bool {
 		return len(r.listRecords(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && paymentOf(t, r.recordDetail(t, sent), chain.Credit).Reason == "fee_ceiling"
 	})
 	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above what payouts may cost (fee.ceiling, max_fee_gwei)")
 	require.NotContains(t, r.withdrawals(t, rich).Why, "fees on eth")
 	require.Empty(t, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts)
-	_, other := rich.payee(t, rich.Times(5))
-	overtakes := r.waiting(t)
+	_, other := rich.withdrawToPayee(t, rich.Times(5))
+	overtakes := r.waitingPayout(t)
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, overtakes.Hex()))
 	r.Source.StartMining() // empty blocks, in which the base fee falls
 	rich.mustAwait(t, "/withdraw-records", other, "OPPOSITE_CONFIRMED")

@@ -54,7 +54,7 @@ func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 		require.Regexp(t, `lost with their blocks.*`+number, cur.Why, "the reason of the halt names it")
 		require.Contains(t, r.recordDetail(t, row.InTx).Record.Incident, "left the chain")
 		require.Contains(t, r.mustCommand(t, "records", "show", row.InTx), "INCIDENT")
-		require.Contains(t, r.needs(t), row.InTx)
+		require.Contains(t, r.needingOperator(t), row.InTx)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestForkedSource(t *testing.T) {
 		return err == nil
 	})
 	require.Empty(t, r.recordDetail(t, deposit.InTx).Record.Incident)
-	require.Empty(t, r.needs(t))
+	require.Empty(t, r.needingOperator(t))
 	u.mustDeposit(t, u.Times(5))
 }
 
@@ -109,7 +109,7 @@ func TestForkedExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.newCustomer(t, "ETH")
-	_, sent := u.payee(t, u.Times(5))
+	_, sent := u.withdrawToPayee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	withdrawal := r.recordDetail(t, sent).Record
 	require.NoError(t, r.Exchange.Node.Rollback(r.transfer(t, withdrawal).Height-1))

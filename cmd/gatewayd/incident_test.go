@@ -36,7 +36,7 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	w.source.StartMining()
 
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
-	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", short(lost.InTx)) != "" })
+	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", shortHash(lost.InTx)) != "" })
 	w.source.HoldFinality(false)
 	waitFor(t, "what is not covered", func() bool { s, ok := w.auditRow(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
 
@@ -86,7 +86,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	w.source.StartMining()
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
-	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", short(lost.InTx)) != "" })
+	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", shortHash(lost.InTx)) != "" })
 	waitFor(t, "the credit's hold", func() bool {
 		return strings.Contains(w.mustCommand(t, "records", "show", recordName(lost)), "held a decided transfer left the chain")
 	})
@@ -99,7 +99,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	require.False(t, ok)
 	require.Contains(t, out, "is not of the line")
 	w.mustCommand(t, "records", "retry", recordName(lost))
-	require.NotEmpty(t, findLine(needs(), "incident", short(lost.InTx)))
+	require.NotEmpty(t, findLine(needs(), "incident", shortHash(lost.InTx)))
 
 	require.Contains(t, w.mustCommand(t, "records", "write-off", recordName(lost), "--why", "ticket 4711"), "is written off")
 	require.Contains(t, needs(), "No records match.")
@@ -139,7 +139,7 @@ func (w *faultyEnv) height(t *testing.T, id uint64) (height uint64) {
 func TestForgottenRefundIsRecognised(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, nil)
-	w.user.payee(t, units(w.user.Token, 5000)) // the hot account's past begins
+	w.user.withdrawToPayee(t, units(w.user.Token, 5000)) // the hot account's past begins
 	_, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(3), nil)
 	require.NoError(t, err)
 	var stray operator.RecordRow

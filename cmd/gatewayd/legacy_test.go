@@ -19,7 +19,7 @@ func TestLegacySource(t *testing.T) {
 	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
 	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "DAI")}
 	for _, u := range users {
-		to, sent := u.payee(t, u.Times(5))
+		to, sent := u.withdrawToPayee(t, u.Times(5))
 		shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 		u.requirePaid(t, to, u.Times(5))
 		require.EqualValues(t, types.LegacyTxType, r.kind(t, shown.OutTxHash))
@@ -27,8 +27,8 @@ func TestLegacySource(t *testing.T) {
 
 	stuck := users[1]
 	r.Source.StopMining()
-	to, sent := stuck.payee(t, stuck.Times(5))
-	r.waiting(t)
+	to, sent := stuck.withdrawToPayee(t, stuck.Times(5))
+	r.waitingPayout(t)
 	price, ok := new(big.Int).SetString(paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts[0].Tip, 10)
 	require.True(t, ok)
 	require.NoError(t, r.Source.SetMinTip(price.Add(price, big.NewInt(1))))
@@ -42,13 +42,13 @@ func TestLegacySource(t *testing.T) {
 	for i, a := range attempts[1:] {
 		require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
 		require.Equal(t, a.Cap, a.Tip)
-		require.True(t, raised(t, attempts[i].Cap, a.Cap), "price %s after %s", a.Cap, attempts[i].Cap)
+		require.True(t, isRaised(t, attempts[i].Cap, a.Cap), "price %s after %s", a.Cap, attempts[i].Cap)
 	}
 
 	waitFor(t, "empty deposit addresses", func() bool {
 		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
-		left := r.holds(t, users[0], depositAddress(t, users[0]))
-		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.holds(t, stuck, depositAddress(t, stuck)).Sign() == 0
+		left := r.balanceOn(t, users[0], depositAddress(t, users[0]))
+		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.balanceOn(t, stuck, depositAddress(t, stuck)).Sign() == 0
 	})
 	r.waitUntilSettled(t)
 }
@@ -60,8 +60,8 @@ func TestSourceGetsABaseFee(t *testing.T) {
 	r := newRig(t, func(o *devnet.Options) { o.Legacy, o.London = true, fork })
 	early := r.newCustomer(t, "USDT")
 	r.Source.StopMining()
-	to, sent := early.payee(t, early.Times(5))
-	old := r.waiting(t)
+	to, sent := early.withdrawToPayee(t, early.Times(5))
+	old := r.waitingPayout(t)
 	require.EqualValues(t, types.LegacyTxType, r.kind(t, old.Hex()))
 	head, err := r.Source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestSourceGetsABaseFee(t *testing.T) {
 	early.requirePaid(t, to, early.Times(5))
 
 	late := r.newCustomer(t, "ETH")
-	to, sent = late.payee(t, late.Times(5))
+	to, sent = late.withdrawToPayee(t, late.Times(5))
 	shown := late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	late.requirePaid(t, to, late.Times(5))
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, shown.OutTxHash))

@@ -69,7 +69,7 @@ func TestMetricsOfAnEnvironment(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
 	u := r.newCustomer(t, "USDT")
-	to, sent := u.payee(t, u.Times(5))
+	to, sent := u.withdrawToPayee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	u.requirePaid(t, to, u.Times(5))
 

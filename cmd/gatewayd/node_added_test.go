@@ -17,16 +17,16 @@ import (
 	"gatewayd/devnet/faultynode"
 )
 
-// laggard makes a node that stands behind another one, as one does that is not synchronised yet: its newest block is older, and of all that
+// laggingNode makes a node lag behind another one, as one that is not synchronised yet: its newest block is older, and of all that
 // came since it knows nothing.
-type laggard struct {
+type laggingNode struct {
 	ctx    context.Context
 	client *ethclient.Client // of the other one
 	blocks atomic.Uint64     // how far behind
 }
 
 // lie answers as of the newest block of the laggard.
-func (l *laggard) lie(method string, params []any, result json.RawMessage) any {
+func (l *laggingNode) lie(method string, params []any, result json.RawMessage) any {
 	at, err := l.client.BlockNumber(l.ctx)
 	if err != nil {
 		return nil
@@ -63,7 +63,7 @@ func TestNodeAddedLater(t *testing.T) {
 	var err error
 	w.user.Eth, err = devnet.NewEthUser(t.Context(), w.source.URL(), w.user.Eth.Key) // a user's node is not one of the gateway's
 	require.NoError(t, err)
-	l := &laggard{ctx: t.Context(), client: w.source.Client()}
+	l := &laggingNode{ctx: t.Context(), client: w.source.Client()}
 	l.blocks.Store(15)
 	late, third := openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())
 	late.Fail(faultynode.Fault{Lie: l.lie})
@@ -107,7 +107,7 @@ func (w *faultyEnv) bridgeOnce(t *testing.T, n uint64) {
 	require.NoError(t, err)
 	require.NoError(t, w.user.Collect(t.Context(), must))
 	require.Equal(t, must.String(), w.user.spendable(t).String())
-	to, sent := w.user.payee(t, amount)
+	to, sent := w.user.withdrawToPayee(t, amount)
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, to, amount)
 }

@@ -17,8 +17,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// needs is the operators' list, by hash of the incoming transaction.
-func (r *rig) needs(t *testing.T) map[string]operator.RecordRow {
+// needingOperator are the records on the operators' list, by hash of the incoming transaction.
+func (r *rig) needingOperator(t *testing.T) map[string]operator.RecordRow {
 	t.Helper()
 	list := map[string]operator.RecordRow{}
 	for _, row := range r.listRecords(t, "--needs-operator") {
@@ -100,8 +100,8 @@ func TestStrays(t *testing.T) {
 		stray: "wrong_type", unlabelled: "unknown_label", unknown: "unknown_label", coins: "wrong_type", vite.String(): "unknown_token",
 	}
 	owners := map[string]string{stray: eth.Vite.Address().String(), coins: dai.Vite.Address().String()}
-	waitFor(t, "five strays", func() bool { return len(r.needs(t)) == len(want) })
-	list := r.needs(t)
+	waitFor(t, "five strays", func() bool { return len(r.needingOperator(t)) == len(want) })
+	list := r.needingOperator(t)
 	for hash, reason := range want {
 		require.Equal(t, reason, list[hash].Reason, hash)
 		require.Equal(t, "held", list[hash].State, hash)
@@ -130,7 +130,7 @@ func TestStrays(t *testing.T) {
 		require.Equal(t, eth.Vite.Address(), back.ToAddress)
 		require.Equal(t, core.VITE, back.TokenID)
 	})
-	require.Len(t, r.needs(t), 2, "what was not refunded stays on the list")
+	require.Len(t, r.needingOperator(t), 2, "what was not refunded stays on the list")
 	require.NoError(t, eth.Collect(t.Context(), eth.Times(53)))
 	require.Equal(t, eth.Times(53).String(), eth.spendable(t).String())
 	require.NoError(t, dai.Collect(t.Context(), dai.Times(53)))
@@ -162,21 +162,21 @@ func TestChannelAnswers(t *testing.T) {
 		t.Run(c.direction+" "+c.state, func(t *testing.T) {
 			r.mustCommand(t, "channel", "set", "eth", u.Token.Symbol, c.direction, c.state, "--why", "a test")
 			var meta struct{ DepositState, WithdrawState string }
-			require.Equal(t, 0, ask(t, u.Gateway.Base+"/meta-info"+query, &meta))
+			require.Equal(t, 0, getEnvelope(t, u.Gateway.Base+"/meta-info"+query, &meta))
 			require.Equal(t, c.meta, [2]string{meta.DepositState, meta.WithdrawState})
 			var info struct{ NoticeMsg string }
-			require.Equal(t, c.deposit, ask(t, u.Gateway.Base+"/deposit-info"+query, &info))
+			require.Equal(t, c.deposit, getEnvelope(t, u.Gateway.Base+"/deposit-info"+query, &info))
 			require.Equal(t, c.notice, info.NoticeMsg != "")
-			require.Equal(t, c.withdraw, ask(t, u.Gateway.Base+"/withdraw-info"+query, nil))
+			require.Equal(t, c.withdraw, getEnvelope(t, u.Gateway.Base+"/withdraw-info"+query, nil))
 			for _, path := range []string{"/withdraw-fee" + query + "&amount=5000000&containsFee=false", "/deposit-records" + query + "&pageNum=1&pageSize=10"} {
-				require.Equal(t, 0, ask(t, u.Gateway.Base+path, nil), "answered in every state: %s", path)
+				require.Equal(t, 0, getEnvelope(t, u.Gateway.Base+path, nil), "answered in every state: %s", path)
 			}
 		})
 	}
 }
 
-// ask answers the envelope's code and reads data if there is some.
-func ask(t *testing.T, url string, data any) int {
+// getEnvelope requests a URL, returns the envelope's code and decodes its data, if any.
+func getEnvelope(t *testing.T, url string, data any) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	require.NoError(t, err)
 	u.mustAwait(t, "/deposit-records", in.Hex(), "OPPOSITE_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "TOT_CONFIRMED")
-	r.blocks(t, 5)
+	r.waitForBlocks(t, 5)
 	for _, hash := range []string{in.Hex(), out.String()} {
 		credit := paymentOf(t, r.recordDetail(t, hash), chain.Credit)
 		require.Equal(t, "queued", credit.State)
@@ -228,8 +228,8 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// blocks waits until the daemon has followed both chains for n more blocks and its payers have seen them.
-func (r *rig) blocks(t *testing.T, n uint64) {
+// waitForBlocks waits until the daemon has followed both chains for n more blocks and its payers have seen them.
+func (r *rig) waitForBlocks(t *testing.T, n uint64) {
 	t.Helper()
 	heights := func() (source, exchange uint64) {
 		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {

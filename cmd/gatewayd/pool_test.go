@@ -24,11 +24,11 @@ func TestPool(t *testing.T) {
 	n := r.Daemon.Networks[0]
 	require.Len(t, n.Hots, 3)
 	require.Len(t, n.Gateways, 3)
-	r.levelled(t)
+	r.waitUntilLevelled(t)
 	for _, account := range n.Gateways {
 		for _, k := range n.Tokens {
 			waitFor(t, k.Symbol+" of "+account, func() bool { // what was sent to it is received a block later
-				r.levelled(t)
+				r.waitUntilLevelled(t)
 				have, err := r.Daemon.Chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
 				require.NoError(t, err)
 				return !have.IsZero()
@@ -37,7 +37,7 @@ func TestPool(t *testing.T) {
 	}
 	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT")}
 	for _, u := range users {
-		payee, hash := u.payee(t, u.Times(10))
+		payee, hash := u.withdrawToPayee(t, u.Times(10))
 		u.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
 		u.requirePaid(t, payee, u.Times(10))
 	}
@@ -58,8 +58,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// levelled waits until the accounts of the pools share what they hold and nothing moves between them any more.
-func (r *rig) levelled(t *testing.T) {
+// waitUntilLevelled waits until the accounts of the pools share what they hold and nothing moves between them any more.
+func (r *rig) waitUntilLevelled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "levelled accounts", func() bool {
 		require.NoError(t, r.Daemon.Watcher.Level(t.Context()))

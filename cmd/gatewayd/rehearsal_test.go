@@ -37,7 +37,7 @@ func TestRestoredFromADump(t *testing.T) {
 	l.mustProgram(t, "backup", "--postgres-apart", backup)
 	l.waitSeconds(alive, rng)
 	l.kill(t)
-	emptied(t, database)
+	recreateDatabase(t, database)
 	postgres(t, "pg_restore", "--exit-on-error", "--dbname="+database, dump)
 	var out string
 	waitFor(t, "the end of the lease that was dumped with the rest", func() bool {
@@ -63,8 +63,8 @@ func postgres(t *testing.T, name string, args ...string) {
 	require.NoError(t, err, "%s: %s", name, out)
 }
 
-// emptied takes a database away and makes an empty one of its name.
-func emptied(t *testing.T, database string) {
+// recreateDatabase drops a database and makes an empty one of its name.
+func recreateDatabase(t *testing.T, database string) {
 	t.Helper()
 	at, err := url.Parse(database)
 	require.NoError(t, err)

@@ -75,7 +75,7 @@ func TestReload(t *testing.T) {
 	})
 	calls := func() int {
 		var list []struct{ MaxCount int }
-		require.Zero(t, ask(t, "http://"+w.cfg.Exchange.Listen+"/api/v2/agent/package", &list))
+		require.Zero(t, getEnvelope(t, "http://"+w.cfg.Exchange.Listen+"/api/v2/agent/package", &list))
 		return list[0].MaxCount
 	}
 	waitFor(t, "the exchange API", func() bool {
@@ -84,13 +84,15 @@ func TestReload(t *testing.T) {
 	})
 	require.Equal(t, 70, calls())
 	wallet, usdt := "&walletAddress="+w.user.Vite.Address().String(), w.cfg.Networks[0].Tokens[1]
-	page := func(path, token string, into any) int { return ask(t, w.gateway+path+"?tokenId="+token+wallet, into) }
+	page := func(path, token string, into any) int {
+		return getEnvelope(t, w.gateway+path+"?tokenId="+token+wallet, into)
+	}
 	require.NotZero(t, page("/meta-info", dai.Token, nil), "it is not served yet")
 	require.Contains(t, w.mustCommand(t, "reload"), "nothing has changed")
 
 	// Money of ours from an address that is not among the funders yet.
 	stray := w.user.pay(t, "native", w.hot(t), chain.MustAmount("2000000000000000000"), "")
-	waitFor(t, "the stray to be held", func() bool { return w.needs(t)[stray].State == "held" })
+	waitFor(t, "the stray to be held", func() bool { return w.needingOperator(t)[stray].State == "held" })
 
 	// A deposit that is seen before the minimum rises.
 	address := depositAddress(t, w.user)
@@ -120,7 +122,7 @@ func TestReload(t *testing.T) {
 	require.Zero(t, page("/withdraw-info", usdt.Token, &withdraw))
 	require.Equal(t, "3000000", withdraw.MinimumWithdrawAmount)
 	var fee struct{ Fee string }
-	require.Zero(t, ask(t, w.gateway+"/withdraw-fee?amount=9000000&tokenId="+usdt.Token+wallet, &fee))
+	require.Zero(t, getEnvelope(t, w.gateway+"/withdraw-fee?amount=9000000&tokenId="+usdt.Token+wallet, &fee))
 	require.Equal(t, "2000000", fee.Fee)
 
 	// Each by the policy of its first sight.
@@ -134,7 +136,7 @@ func TestReload(t *testing.T) {
 	waitFor(t, "the top-up to be money of ours", func() bool {
 		return slices.ContainsFunc(w.listRecords(t, "--direction", "funding", "--state", "final"), func(r operator.RecordRow) bool { return r.InTx == topUp })
 	})
-	w.mustCommand(t, "records", "reclassify", recordName(w.needs(t)[stray]), "--why", "a funder since today")
+	w.mustCommand(t, "records", "reclassify", recordName(w.needingOperator(t)[stray]), "--why", "a funder since today")
 	require.Equal(t, []string{"funding", "final"}, []string{w.recordDetail(t, stray).Record.Direction, w.recordDetail(t, stray).Record.State})
 	three := devnet.NewInfo(w.changedConfig(func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
 	three.Gateway = w.info.Gateway
@@ -163,8 +165,8 @@ func TestReload(t *testing.T) {
 func (w *faultyEnv) servedAgain(t *testing.T, u *testUser, shared devnet.DepositInfo, dai config.Token) {
 	t.Helper()
 	sent := u.pay(t, u.Token.Asset, shared.DepositAddress, u.Times(3), shared.Label)
-	waitFor(t, "the deposit to be held", func() bool { return w.needs(t)[sent].Reason == records.ReasonUnknownToken })
-	again := []string{"records", "reclassify", recordName(w.needs(t)[sent]), "--why", "served again"}
+	waitFor(t, "the deposit to be held", func() bool { return w.needingOperator(t)[sent].Reason == records.ReasonUnknownToken })
+	again := []string{"records", "reclassify", recordName(w.needingOperator(t)[sent]), "--why", "served again"}
 	_, err := w.command(t, again...)
 	require.ErrorContains(t, err, "by the configuration of now record")
 	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })

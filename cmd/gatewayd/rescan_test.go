@@ -44,10 +44,10 @@ const (
 	loseOwnTx    = `DELETE FROM effects WHERE tx = ? AND settled = 0`
 )
 
-// deep gives tests three seconds between a block and its finality.
-func deep(o *devnet.Options) { o.Confirmations, o.Finality = 30, 30 }
+// deepOptions leave three seconds between a block and its finality.
+func deepOptions(o *devnet.Options) { o.Confirmations, o.Finality = 30, 30 }
 
-func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
+func firstHeight(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	t.Helper()
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
 		height, err = tx.Began(id)
@@ -56,8 +56,8 @@ func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	return height
 }
 
-// rescanned is what `rescan --json` tells.
-func (r *rig) rescanned(t *testing.T, args ...string) (rows []operator.DifferenceRow) {
+// runRescan runs `rescan --json`.
+func (r *rig) runRescan(t *testing.T, args ...string) (rows []operator.DifferenceRow) {
 	t.Helper()
 	out := r.mustCommand(t, append([]string{"rescan", "--json"}, args...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
@@ -68,21 +68,21 @@ func (r *rig) rescanned(t *testing.T, args ...string) (rows []operator.Differenc
 // in the end everybody has what is theirs.
 func TestRescan(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, deep)
+	r := newRig(t, deepOptions)
 	u := r.newCustomer(t, "ETH")
 	db := openDatabase(t, r.Daemon.Config)
 	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
-	from := map[string]string{"eth": strconv.FormatUint(began(t, r, "eth")+1, 10), "vite": strconv.FormatUint(began(t, r, "vite")+1, 10)}
+	from := map[string]string{"eth": strconv.FormatUint(firstHeight(t, r, "eth")+1, 10), "vite": strconv.FormatUint(firstHeight(t, r, "vite")+1, 10)}
 	for id, first := range from {
-		require.Empty(t, r.rescanned(t, id, first), id)
+		require.Empty(t, r.runRescan(t, id, first), id)
 	}
 
 	deposit := u.pay(t, "native", depositAddress(t, u), u.Times(7), "")
 	deleteRow(t, db, loseTransfer, deposit)
-	r.blocks(t, 31)
+	r.waitForBlocks(t, 31)
 	require.Empty(t, r.listRecords(t, "--hash", deposit))
-	rows := r.rescanned(t, "eth", from["eth"])
+	rows := r.runRescan(t, "eth", from["eth"])
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"missing_transfer", deposit, u.Times(7).String(), true}, []any{rows[0].Kind, rows[0].Tx, rows[0].Amount, rows[0].Mends})
 	out := r.mustCommand(t, "rescan", "eth", from["eth"])
@@ -93,17 +93,17 @@ func TestRescan(t *testing.T) {
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", at, at, "--book"), "The daemon has booked 1 blocks again")
 	u.mustAwait(t, "/deposit-records", deposit, "TOT_CONFIRMED")
 
-	payee, withdrawal := u.payee(t, u.Times(5))
+	payee, withdrawal := u.withdrawToPayee(t, u.Times(5))
 	deleteRow(t, db, loseTransfer, withdrawal)
-	r.blocks(t, 31)
-	rows = r.rescanned(t, "vite", from["vite"], "--book")
+	r.waitForBlocks(t, 31)
+	rows = r.runRescan(t, "vite", from["vite"], "--book")
 	require.Len(t, rows, 1)
 	require.Equal(t, []string{"missing_transfer", withdrawal, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_PROCESSING")
 	payout := r.recordDetail(t, withdrawal).Record.OutTx
 	deleteRow(t, db, loseOwnTx, payout)
-	r.blocks(t, 31)
-	rows = r.rescanned(t, "eth", from["eth"], "--book")
+	r.waitForBlocks(t, 31)
+	rows = r.runRescan(t, "eth", from["eth"], "--book")
 	require.Len(t, rows, 1)
 	require.Equal(t, []string{"missing_own", payout, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED")

@@ -17,8 +17,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// payee withdraws to a fresh account, as soon as the gateway takes withdrawals, and answers it with the withdrawal's hash.
-func (u *testUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
+// withdrawToPayee withdraws to a new account, as soon as the gateway takes withdrawals, and returns the account and the withdrawal's hash.
+func (u *testUser) withdrawToPayee(t *testing.T, amount chain.Amount) (to, sent string) {
 	t.Helper()
 	fresh, err := devnet.NewPayee()
 	require.NoError(t, err)
@@ -31,8 +31,8 @@ func (u *testUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
 	return fresh.Hex(), hash.String()
 }
 
-// waiting is the one payout that waits in the source node's pool.
-func (r *rig) waiting(t *testing.T) common.Hash {
+// waitingPayout is the one payout that waits in the source node's pool.
+func (r *rig) waitingPayout(t *testing.T) common.Hash {
 	t.Helper()
 	waitFor(t, "a payout in the pool", func() bool { return len(r.Source.Pending()) == 1 })
 	return r.Source.Pending()[0]
@@ -54,14 +54,14 @@ func TestPayoutDropped(t *testing.T) {
 	for name, drop := range drops {
 		t.Run(name, func(t *testing.T) {
 			r.Source.StopMining()
-			to, sent := u.payee(t, u.Times(5))
-			hash := r.waiting(t)
+			to, sent := u.withdrawToPayee(t, u.Times(5))
+			hash := r.waitingPayout(t)
 			drop(hash)
 			require.Empty(t, r.Source.Pending())
 			r.Source.StartMining()
 			u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 			u.requirePaid(t, to, u.Times(5))
-			r.oneNonce(t, sent)
+			r.requireOneNonce(t, sent)
 		})
 	}
 	r.waitUntilSettled(t)
@@ -77,7 +77,7 @@ func TestPayoutDroppedByAnvil(t *testing.T) {
 	u := r.newCustomer(t, "ETH")
 	stop()
 	require.NoError(t, n.SetMining(false))
-	to, sent := u.payee(t, u.Times(5))
+	to, sent := u.withdrawToPayee(t, u.Times(5))
 	var hash string
 	waitFor(t, "the payout", func() bool {
 		for _, row := range r.listRecords(t, "--hash", sent) {
@@ -151,8 +151,8 @@ func TestStuckPayout(t *testing.T) {
 			r := newRig(t)
 			u := r.newCustomer(t, "USDT")
 			r.Source.StopMining()
-			to, sent := u.payee(t, u.Times(5))
-			r.waiting(t)
+			to, sent := u.withdrawToPayee(t, u.Times(5))
+			r.waitingPayout(t)
 			raise(t, r, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts[0])
 			r.Source.StartMining()
 			shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
@@ -163,8 +163,8 @@ func TestStuckPayout(t *testing.T) {
 			for i, a := range attempts[1:] {
 				require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
 				require.Equal(t, "replace", a.Kind)
-				require.True(t, raised(t, attempts[i].Tip, a.Tip), "tip %s after %s", a.Tip, attempts[i].Tip)
-				require.True(t, raised(t, attempts[i].Cap, a.Cap), "cap %s after %s", a.Cap, attempts[i].Cap)
+				require.True(t, isRaised(t, attempts[i].Tip, a.Tip), "tip %s after %s", a.Tip, attempts[i].Tip)
+				require.True(t, isRaised(t, attempts[i].Cap, a.Cap), "cap %s after %s", a.Cap, attempts[i].Cap)
 			}
 			require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
 			r.waitUntilSettled(t)
@@ -172,8 +172,8 @@ func TestStuckPayout(t *testing.T) {
 	}
 }
 
-// raised says that a fee is an eighth higher at least, as nodes want it.
-func raised(t *testing.T, before, after string) bool {
+// isRaised is true for a fee that is an eighth higher at least, as nodes require.
+func isRaised(t *testing.T, before, after string) bool {
 	t.Helper()
 	b, ok := new(big.Int).SetString(before, 10)
 	require.True(t, ok)
@@ -193,7 +193,7 @@ func TestExchangeLosesBlocks(t *testing.T) {
 	t.Run("payment", func(t *testing.T) {
 		hash, err := u.Deposit(t.Context(), u.Times(7))
 		require.NoError(t, err)
-		lost := r.lose(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
+		lost := r.dropBlock(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
 		stop := r.snapshots(t)
 		defer stop()
 		shown := u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
@@ -202,8 +202,8 @@ func TestExchangeLosesBlocks(t *testing.T) {
 		require.Equal(t, u.Times(57).String(), u.spendable(t).String())
 	})
 	t.Run("receive", func(t *testing.T) {
-		to, sent := u.payee(t, u.Times(5))
-		lost := r.lose(t, func() string {
+		to, sent := u.withdrawToPayee(t, u.Times(5))
+		lost := r.dropBlock(t, func() string {
 			if list := r.listRecords(t, "--hash", sent); len(list) == 0 || list[0].State == "seen" { // not deep enough
 				_, err := r.Exchange.Node.Snapshot()
 				require.NoError(t, err)
@@ -261,8 +261,8 @@ func (r *rig) paying(t *testing.T, hash string, purpose chain.Purpose) string {
 	return ""
 }
 
-// lose drops a block of ours as soon as the exchange node has it, before any snapshot does.
-func (r *rig) lose(t *testing.T, which func() string) core.Hash {
+// dropBlock drops a block of ours as soon as the exchange node has it, before any snapshot does.
+func (r *rig) dropBlock(t *testing.T, which func() string) core.Hash {
 	t.Helper()
 	var lost core.Hash
 	waitFor(t, "a block to lose", func() bool {
@@ -322,7 +322,7 @@ func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate devnode.Fate) {
 	after, err := before.Add(u.Times(7))
 	require.NoError(t, err)
 	require.NoError(t, u.Collect(t.Context(), after))
-	r.blocks(t, 5)
+	r.waitForBlocks(t, 5)
 	require.Equal(t, after.String(), u.spendable(t).String())
 }
 
@@ -338,8 +338,8 @@ func (u *testUser) awaitCount(t *testing.T, hash string, n int) {
 func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
 	r.Source.StopMining()
 	defer r.Source.StartMining()
-	to, sent := u.payee(t, u.Times(5))
-	r.waiting(t)
+	to, sent := u.withdrawToPayee(t, u.Times(5))
+	r.waitingPayout(t)
 	_, err := r.Source.Mine(2)
 	require.NoError(t, err)
 	u.requirePaid(t, to, u.Times(5))
@@ -350,14 +350,14 @@ func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
 	}
 	r.Source.StartMining()
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	r.blocks(t, 5)
+	r.waitForBlocks(t, 5)
 	u.requirePaid(t, to, u.Times(5))
-	r.oneNonce(t, sent)
+	r.requireOneNonce(t, sent)
 }
 
-// oneNonce says that whatever was signed for a payout can only be mined once: the same transaction, or one that replaces it because the
+// requireOneNonce requires that whatever was signed for a payout can only be mined once: the same transaction, or one that replaces it because the
 // blocks were quicker than the daemon.
-func (r *rig) oneNonce(t *testing.T, sent string) {
+func (r *rig) requireOneNonce(t *testing.T, sent string) {
 	t.Helper()
 	attempts := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts
 	require.NotEmpty(t, attempts)

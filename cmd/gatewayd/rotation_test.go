@@ -139,7 +139,7 @@ func (r *rotationEnv) startTransfers(t *testing.T) (ended func()) {
 	target, value, call := devnet.TransferOf(r.user.Token.Asset, common.HexToAddress(address), amount.Uint256().ToBig(), nil)
 	deposit, err := r.user.Eth.Submit(t.Context(), target, value, call)
 	require.NoError(t, err)
-	to, withdrawal := r.user.payee(t, amount)
+	to, withdrawal := r.user.withdrawToPayee(t, amount)
 	after := r.user.spendable(t)
 	return func() {
 		t.Helper()
@@ -211,7 +211,7 @@ func TestNewHotAccount(t *testing.T) {
 	}
 	require.Equal(t, dai.Times(8), dai.spendable(t))
 	r.bridgeOnce(t, 2)
-	to, sent := r.user.payee(t, units(r.user.Token, 2_000))
+	to, sent := r.user.withdrawToPayee(t, units(r.user.Token, 2_000))
 	r.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	r.user.requirePaid(t, to, units(r.user.Token, 2_000))
 	require.Equal(t, []string{fresh}, r.paidBy(t, sent))
@@ -311,7 +311,7 @@ func TestNewDepositSeed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, r.accounts(t, records.KindHot)[1].Address)
 	r.bridgeOnce(t, 3)
-	to, sent := late.payee(t, late.Times(3))
+	to, sent := late.withdrawToPayee(t, late.Times(3))
 	late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	late.requirePaid(t, to, late.Times(3))
 	require.Equal(t, []string{want}, r.paidBy(t, sent))
@@ -346,7 +346,7 @@ func TestNewApprover(t *testing.T) {
 	amount := units(r.user.Token, 2_500)
 	withdraw := func() (to, sent, record string) {
 		t.Helper()
-		to, sent = r.user.payee(t, amount)
+		to, sent = r.user.withdrawToPayee(t, amount)
 		return to, sent, c.waitForHeld(t, sent, records.HeldApproval)
 	}
 	paid := func(to, sent string) {
@@ -374,7 +374,7 @@ func TestNewApprover(t *testing.T) {
 	to, sent, record = withdraw()
 	_, _ = r.runCommand(t, "approve", record, "--key", keys[0], "--yes")
 	r.mustCommand(t, "reload")
-	small, other := r.user.payee(t, units(r.user.Token, 1_000))
+	small, other := r.user.withdrawToPayee(t, units(r.user.Token, 1_000))
 	r.user.mustAwait(t, "/withdraw-records", other, "OPPOSITE_CONFIRMED")
 	r.user.requirePaid(t, small, units(r.user.Token, 1_000))
 	require.Equal(t, "0", balanceText(t, r.user, to))

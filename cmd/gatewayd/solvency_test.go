@@ -105,7 +105,7 @@ func TestTokenThatRebases(t *testing.T) {
 func TestCoinThatStrangersSent(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, nil)
-	payee, _ := w.user.payee(t, units(w.user.Token, 5000)) // the account's books begin with its first payment
+	payee, _ := w.user.withdrawToPayee(t, units(w.user.Token, 5000)) // the account's books begin with its first payment
 	waitFor(t, "a payout", func() bool {
 		have, err := w.user.Eth.Balance(t.Context(), w.user.Token.Asset, common.HexToAddress(payee))
 		return err == nil && have.Sign() > 0

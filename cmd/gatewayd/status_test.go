@@ -97,12 +97,12 @@ func (w *faultyEnv) checkWallets(t *testing.T, c cell) {
 	usdt := w.token(t, "USDT")
 	query := "?tokenId=" + usdt.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
-	require.Equal(t, 0, ask(t, w.gateway+"/meta-info"+query, &meta))
+	require.Equal(t, 0, getEnvelope(t, w.gateway+"/meta-info"+query, &meta))
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
 	var info struct{ NoticeMsg string }
-	require.Equal(t, 0, ask(t, w.gateway+"/deposit-info"+query, &info))
+	require.Equal(t, 0, getEnvelope(t, w.gateway+"/deposit-info"+query, &info))
 	require.Equal(t, c.deposit == control.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
-	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
+	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 }
 
 // requireDocumented requires the condition's lines in docs/operations.md; those of one kind may be about different accounts.
@@ -394,7 +394,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		c := cell{kind: status.PaymentsHeld, deposit: open, withdraw: open, after: len(w.alerts.events(0))}
 		stray := w.user.pay(t, "native", w.hot(t), units(devnet.Token{Decimals: 17}, 1), "")
 		var held operator.RecordRow
-		waitFor(t, "the stray to be held", func() bool { held = w.needs(t)[stray]; return held.State == "held" })
+		waitFor(t, "the stray to be held", func() bool { held = w.needingOperator(t)[stray]; return held.State == "held" })
 		w.mustCommand(t, "records", "refund", recordName(held), "--to", goodPayee, "--why", "a test") // another than who sent it
 		w.checkWarning(t, c)
 		require.Contains(t, w.mustCommand(t, "approve", recordName(held), "--key", key, "--yes"), goodPayee)
@@ -430,7 +430,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 func (w *faultyEnv) owe(t *testing.T) {
 	t.Helper()
 	for range 11 {
-		w.user.payee(t, units(w.user.Token, 999_000))
+		w.user.withdrawToPayee(t, units(w.user.Token, 999_000))
 	}
 	waitFor(t, "deposits that have stopped", func() bool {
 		out, _ := w.runCommand(t, "channel", "list")

@@ -50,8 +50,8 @@ func TestWarningsOnEverySurface(t *testing.T) {
 		{"deposits that are not swept", status.FundsUnswept, func() { w.oweWhatIsUnswept(t) }, func() { w.topUp(t) }},
 		{"a payout that no node passes on", status.PaymentsLate, func() {
 			fail(faultynode.Fault{Refuses: rawTransaction.Match}, nodes...)
-			w.user.payee(t, units(w.user.Token, 10_000))
-			w.user.payee(t, units(w.user.Token, 10_000))
+			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
+			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 			w.makeWaiting(t, time.Hour)
 		}, func() { fail(faultynode.Fault{}, nodes...) }},
 	} {
@@ -74,14 +74,14 @@ func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *rece
 		c.kind, c.chain = k, chain
 		return c
 	}
-	back.away(true)
+	back.setAway(true)
 	liar.Fail(faultynode.Fault{Lie: nonceTooHigh})
-	w.user.payee(t, units(w.user.Token, 10_000)) // for which the nonce is asked for
+	w.user.withdrawToPayee(t, units(w.user.Token, 10_000)) // for which the nonce is asked for
 	w.checkWarning(t, of(status.NodeFaulty, "eth"))
 	liar.Fail(faultynode.Fault{})
 	w.checkWarning(t, of(status.NodeMended, "eth"))
 	w.checkWarning(t, of(status.NotTold, ""))
-	back.away(false)
+	back.setAway(false)
 	w.waitForAlerts(t, of(status.NotTold, ""), "condition.over")
 	require.True(t, slices.ContainsFunc(back.events(0), func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == string(status.NodeFaulty) && strings.Contains(e.Condition.Detail, "wrong answers")
@@ -102,7 +102,7 @@ func (w *faultyEnv) oweWhatIsUnswept(t *testing.T) {
 	require.NoError(t, err)
 	w.user.mustDeposit(t, deposit)
 	for range 11 {
-		w.user.payee(t, units(w.user.Token, 999_000))
+		w.user.withdrawToPayee(t, units(w.user.Token, 999_000))
 	}
 }
 
@@ -138,7 +138,7 @@ func TestStoreDownOnEverySurface(t *testing.T) {
 	require.NoError(t, server.Start())
 	w.waitUntilHidden(t, c)
 	w.waitForLog(t, c, "condition.over")
-	w.user.payee(t, units(w.user.Token, 10_000))
+	w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 }
 
 // checkWithoutStore checks every surface while the database is away.
@@ -158,10 +158,10 @@ func (w *faultyEnv) checkWithoutStore(t *testing.T, c cell) {
 	}
 	query := "?tokenId=" + w.user.Token.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
-	require.Equal(t, 0, ask(t, w.gateway+"/meta-info"+query, &meta))
+	require.Equal(t, 0, getEnvelope(t, w.gateway+"/meta-info"+query, &meta))
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
-	require.Equal(t, 2, ask(t, w.gateway+"/deposit-info"+query, nil), "deposit-info")
-	require.Equal(t, 2, ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
+	require.Equal(t, 2, getEnvelope(t, w.gateway+"/deposit-info"+query, nil), "deposit-info")
+	require.Equal(t, 2, getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 	out, ok := w.runCommand(t, "doctor")
 	require.False(t, ok)
 	require.Contains(t, out, "FIX  database: opening the records")

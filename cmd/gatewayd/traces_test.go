@@ -87,7 +87,7 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	r := newTraceReceiver(t)
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Operators.Traces = traces.Config{URL: r.server.URL} })
-	to, sent := w.user.payee(t, w.user.Times(2))
+	to, sent := w.user.withdrawToPayee(t, w.user.Times(2))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, to, w.user.Times(2))
 
@@ -122,7 +122,7 @@ func TestTraces(t *testing.T) {
 
 	r.server.CloseClientConnections()
 	r.server.Close()
-	to, sent = w.user.payee(t, w.user.Times(3))
+	to, sent = w.user.withdrawToPayee(t, w.user.Times(3))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, to, w.user.Times(3))
 	waitFor(t, "a line of the log", func() bool { return strings.Contains(w.log.String(), "the collector takes no traces") })
