@@ -145,11 +145,11 @@ func (th *thief) claims(ctx context.Context, what string, c chain.Claim, alter f
 	if verdicts[0].State == chain.Authorized {
 		return fmt.Errorf("%s: %w", what, errPassed)
 	}
-	th.told(what, verdicts[0].Text)
+	th.logAnswer(what, verdicts[0].Text)
 	return nil
 }
 
-func (th *thief) told(what, answer string) {
+func (th *thief) logAnswer(what, answer string) {
 	th.refused++
 	th.Note("%s", what)
 	th.Note("  the signer: %s", answer)
@@ -183,13 +183,13 @@ func (th *thief) orders(ctx context.Context) error {
 		if err == nil || len(signed) > 0 {
 			return fmt.Errorf("%s: %w", way.what, errPassed)
 		}
-		th.told(way.what, err.Error())
+		th.logAnswer(way.what, err.Error())
 	}
 	address, err := th.signer.GiveAddress(ctx, signguard.Binding{Network: "eth", Chain: "eth", Index: 0, Address: th.payee, User: "vite_thief"})
 	if err == nil {
 		return fmt.Errorf("an address of his own: %w: %s", errPassed, address)
 	}
-	th.told("his own address given out as a deposit address", err.Error())
+	th.logAnswer("his own address given out as a deposit address", err.Error())
 	has, err := th.user.Eth.Balance(ctx, string(chain.Native), to)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (th *thief) forged(ctx context.Context) error {
 		case verdicts[0].State == chain.Authorized:
 			return fmt.Errorf("%s: %w", way[0], errPassed)
 		}
-		th.told(way[0], verdicts[0].Text)
+		th.logAnswer(way[0], verdicts[0].Text)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func storeDrills() []drill {
 	return []drill{
 		{
 			group: storeGroup, Name: "stray-deposits", Title: "Deposits without a label, and a token sent to the wrong kind of address",
-			cause: (*drillEnv).strayDeposits, mend: (*drillEnv).creditStrays,
+			cause: (*drillEnv).misdirectDeposits, mend: (*drillEnv).creditMisdirected,
 			shows: works(onRecords, "unknown_label", "wrong_type"),
 		},
 		{
