@@ -120,7 +120,7 @@ func (a *audit) holdings(ctx context.Context) error {
 			id   chain.ID
 			kind records.AccountKind
 		}{{n.Source, records.KindHot}, {n.Exchange, records.KindGateway}} {
-			if err := a.covers(ctx, n.Name, p.id, p.kind); err != nil {
+			if err := a.checkCoverage(ctx, n.Name, p.id, p.kind); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (a *audit) holdings(ctx context.Context) error {
 	return nil
 }
 
-func (a *audit) covers(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
+func (a *audit) checkCoverage(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
 	var pool []books.PoolAccount
 	var unswept []records.SweepCandidate
 	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {

@@ -227,14 +227,14 @@ func (o *Overview) askNodes(ctx context.Context, d *operator.Session) error {
 		}
 		g.Go(func() error {
 			defer adapter.Close()
-			c.ask(ctx, adapter)
+			c.read(ctx, adapter)
 			return nil
 		})
 	}
 	return g.Wait()
 }
 
-func (c *Chain) ask(ctx context.Context, adapter chain.Chain) {
+func (c *Chain) read(ctx context.Context, adapter chain.Chain) {
 	head, err := adapter.Head(ctx)
 	if err != nil {
 		c.Fault = chain.PlainError(err)

@@ -14,7 +14,7 @@ func (o *Overview) addRunways(networks []records.Network) error {
 		if c.Holds == nil || c.DayOut.IsZero() {
 			continue
 		}
-		in, err := o.broughtBack(networks, *c)
+		in, err := o.returnFlow(networks, *c)
 		if err != nil {
 			return err
 		}
@@ -35,8 +35,8 @@ func (o *Overview) addRunways(networks []records.Network) error {
 	return nil
 }
 
-// broughtBack is what the other direction has paid within the day, in this one's units: so much has come in here. Fees come on top of it.
-func (o *Overview) broughtBack(networks []records.Network, c Channel) (chain.Amount, error) {
+// returnFlow is what the other direction has paid within the day, in this one's units: as much has come in here, besides fees.
+func (o *Overview) returnFlow(networks []records.Network, c Channel) (chain.Amount, error) {
 	_, t := tokenOf(networks, c.Network, c.Token)
 	from, to := t.AssetDecimals, t.Decimals
 	if c.Direction == records.Withdrawal {

@@ -25,8 +25,8 @@ type moment struct {
 	want    Kind // that stops; empty: nothing does
 }
 
-func (m moment) sight() sight {
-	s := sight{id: "eth", nodes: m.nodes}
+func (m moment) sight() observation {
+	s := observation{id: "eth", nodes: m.nodes}
 	if m.head == 0 {
 		s.err = errors.New("reading the head: no")
 		return s
