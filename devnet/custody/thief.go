@@ -69,7 +69,7 @@ func (s *stage) thief(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, th.signer.Close()) }()
-	if err := th.look(ctx); err != nil {
+	if err := th.readClaims(ctx); err != nil {
 		return err
 	}
 	s.hot = th.paid.Account
@@ -93,18 +93,18 @@ func (s *stage) thief(ctx context.Context) (err error) {
 			c.Payment.Purpose, c.Payment.Asset, c.Payment.To, c.Cause.Ref = chain.Gas, chain.Native, th.payee, ""
 		}},
 	} {
-		if err := th.claims(ctx, way.what, way.of, way.alter); err != nil {
+		if err := th.tryClaim(ctx, way.what, way.of, way.alter); err != nil {
 			return err
 		}
 	}
-	if err := th.forged(ctx); err != nil {
+	if err := th.tryForged(ctx); err != nil {
 		return err
 	}
-	return th.orders(ctx)
+	return th.tryOrders(ctx)
 }
 
-// look takes the claims of both withdrawals out of the records.
-func (th *thief) look(ctx context.Context) error {
+// readClaims reads the claims of both withdrawals from the records.
+func (th *thief) readClaims(ctx context.Context) error {
 	store, err := records.OpenExisting(ctx, th.daemonConfig.Database)
 	if err != nil {
 		return err
@@ -134,8 +134,8 @@ func (th *thief) look(ctx context.Context) error {
 	})
 }
 
-// claims asks for leave in one way, which must be refused.
-func (th *thief) claims(ctx context.Context, what string, c chain.Claim, alter func(*chain.Claim)) error {
+// tryClaim sends an altered claim, which must be refused.
+func (th *thief) tryClaim(ctx context.Context, what string, c chain.Claim, alter func(*chain.Claim)) error {
 	c.Payment.ID += 1_000_000
 	alter(&c)
 	verdicts, err := th.signer.Authorize(ctx, "eth", c)
@@ -155,8 +155,8 @@ func (th *thief) logAnswer(what, answer string) {
 	th.Note("  the signer: %s", answer)
 }
 
-// orders asks for signatures without leave, of transactions that are no payments, and for addresses.
-func (th *thief) orders(ctx context.Context) error {
+// tryOrders asks for signatures without an authorization, of transactions that are no payments, and for addresses.
+func (th *thief) tryOrders(ctx context.Context) error {
 	chainID := new(big.Int).SetUint64(th.daemonConfig.Ethereum[0].ChainID)
 	to := common.HexToAddress(th.payee)
 	pay := chain.Payment{ID: 2_000_000, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: chain.NewAmount(1_000_000)}
@@ -201,8 +201,8 @@ func (th *thief) orders(ctx context.Context) error {
 	return nil
 }
 
-// forged shows that an approval of somebody else does not count, whosever name it bears.
-func (th *thief) forged(ctx context.Context) error {
+// tryForged shows that an approval of somebody else does not count, whosever name it bears.
+func (th *thief) tryForged(ctx context.Context) error {
 	path := filepath.Join(th.dir, "thief.key")
 	if _, err := approval.NewKey(path); err != nil {
 		return err

@@ -111,7 +111,7 @@ func (w *drillEnv) bridge(ctx context.Context) error {
 	})
 }
 
-// addCredit adds to what a user must get on the exchange chain, and to what the gateway must have.
+// addCredit adds to what a user must get on the exchange chain, which the gateway pays.
 func (u *drillUser) addCredit(amount *big.Int) {
 	u.balance.Add(u.balance, amount)
 	u.env.addExpected("exchange "+u.Token.Token, new(big.Int).Neg(amount))
