@@ -1,5 +1,5 @@
 // Package daemon is the running gateway: it wires a configuration to chains, records, watcher, gateway, exchange API and wallet, holds the lease, and
-// reads the configuration again when it is asked to. `gatewayd run` and the embedded world of `gatewayd dev` are the same daemon.
+// reads the configuration again when it is asked to. `gatewayd run` and the development environment of `gatewayd dev` are the same daemon.
 package daemon
 
 import (

@@ -30,11 +30,11 @@ func TestTheftBeforeTheFirstPayment(t *testing.T) {
 	})
 	out, ok := w.runCommand(t, "account", "resume", "eth", w.hot(t))
 	require.False(t, ok, out)
-	var story operator.AccountDetail
-	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "show", "eth", w.hot(t), "--json")), &story))
-	require.Len(t, story.UnknownTxs, 1)
+	var detail operator.AccountDetail
+	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "show", "eth", w.hot(t), "--json")), &detail))
+	require.Len(t, detail.UnknownTxs, 1)
 	waitFor(t, "the word is taken", func() bool {
-		_, ok := w.runCommand(t, "account", "resume", "eth", w.hot(t), "--accept", story.UnknownTxs[0].Hash, "--why", "moved by hand")
+		_, ok := w.runCommand(t, "account", "resume", "eth", w.hot(t), "--accept", detail.UnknownTxs[0].Hash, "--why", "moved by hand")
 		return ok
 	})
 	w.waitUntilWell(t)

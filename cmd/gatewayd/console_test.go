@@ -62,9 +62,9 @@ func TestConsole(t *testing.T) {
 	var refused struct{ Error string }
 	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": "vite_nobody", "why": "x"}, &refused))
 	require.Contains(t, refused.Error, "no address that can be paid")
-	var story []struct{ Record operator.RecordRow }
-	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": r.wallet(r.dai), "why": "ticket 4711"}, &story))
-	require.Equal(t, r.wallet(r.dai), story[0].Record.Wallet)
+	var details []struct{ Record operator.RecordRow }
+	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": r.wallet(r.dai), "why": "ticket 4711"}, &details))
+	require.Equal(t, r.wallet(r.dai), details[0].Record.Wallet)
 	require.Equal(t, r.wallet(r.dai), r.waitForPaid(t, held).Payee)
 	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(held)), "ordered"))
 	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/refund", map[string]string{"why": "again"}, &refused))

@@ -222,7 +222,7 @@ func (w *builder) overlay(name string, changed map[string]string) (string, error
 // limit is how long the tests of one mutant may take. They take seconds; the rest is for a machine with other work.
 const limit = "5m"
 
-// run runs the suite by a program. The models' worlds are always the same ones, so that a table can be repeated.
+// run runs the suite by a program. The models' random choices are always the same, so that a table can be repeated.
 func (s suite) run(p *program, environment ...string) result {
 	if p.err != nil {
 		return result{outcome: broken, output: tail(p.said + p.err.Error())}
