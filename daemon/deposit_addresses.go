@@ -49,7 +49,7 @@ func (a *depositAddresses) derive(owner string, index uint32) (address, path str
 	return a.deriveOnce(owner, index)
 }
 
-// renew reads the public key again, and tells whether it is another seed's.
+// renew reads the public key again. newer is true when it is of another seed.
 func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
 	told, err := a.signer.DepositKey(ctx, a.source.ID)
 	if err != nil {

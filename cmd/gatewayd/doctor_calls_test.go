@@ -49,7 +49,7 @@ func bridgeFinding(t *testing.T, node string) doctor.Finding {
 	return d.Findings[0]
 }
 
-// withoutModules stands before a node and does not know some modules.
+// withoutModules is a proxy before a node that refuses the methods of some modules.
 func withoutModules(t *testing.T, node string, modules ...string) string {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -60,7 +60,7 @@ func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 // watchEvery is well below the time of a block on the fastest clock that makes sense for a burst.
 const watchEvery = 50 * time.Millisecond
 
-// Run looks until all payments are final; each look is told.
+// Run reads both chains until all payments are final, and reports each reading.
 func (w *Watch) Run(ctx context.Context, tell func()) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

@@ -229,7 +229,7 @@ func (w *drillEnv) waitForAlerts(ctx context.Context, each drill, enough func(al
 	return told, nil
 }
 
-// alertBook is what a log tells of one kind of condition, besides all others.
+// alertBook has the alerts of a log: those of one kind of condition, and all others.
 type alertBook struct {
 	begun, over bool
 	text        string

@@ -20,7 +20,7 @@ import (
 	"gatewayd/vite/blocklog"
 )
 
-// keeps tells whether the file that is in a part's place stays, because it knows all that the backup knows. A sign-guard that lacks something is refused.
+// keeps is true when the existing file of a part stays, because it has everything that the backup has. A sign-guard that lacks something is an error.
 func (r *restore) keeps(ctx context.Context, p part) (bool, error) {
 	if p.server != "" {
 		return keepsServer(ctx, p, stagedPath(p.path))
@@ -74,7 +74,7 @@ func wholeFrames(log *io.SectionReader) (int64, error) {
 	return s.Bytes, err
 }
 
-// beginsLike tells whether the file in a part's place begins with as many bytes of the backup's.
+// beginsLike is true when the existing file of a part begins with that many bytes of the backup's.
 func (r *restore) beginsLike(p part, size int64) (bool, error) {
 	there, err := os.Open(p.path)
 	if err != nil {

@@ -141,7 +141,7 @@ func (r *restore) plan() error {
 	return nil
 }
 
-// wants tells whether a part was asked for.
+// wants is true for a part that was asked for.
 func (r *restore) wants(p part) bool {
 	only := r.o.Only
 	return len(only) == 0 || slices.Contains(only, p.name) || p.kind == guarded && slices.Contains(only, recordsName)

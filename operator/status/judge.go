@@ -15,7 +15,7 @@ const (
 	stillBlocks = 8
 	// behindAtMost is how far behind, in blocks' time, the follower may be while it catches up.
 	behindAtMost = 10 * time.Minute
-	// faultFor is how long a node's wrong answer is told, and rightAfter after how long without another one the node counts as right again.
+	// faultFor is how long a node's wrong answer is a condition, and rightAfter after how long without another one the node counts as right again.
 	faultFor   = 10 * time.Minute
 	rightAfter = time.Minute
 )
@@ -159,7 +159,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 	return c, false
 }
 
-// judgeNodes tells what is wrong with single nodes. Whether the others suffice is told apart.
+// judgeNodes returns the conditions of single nodes. Whether the others suffice is another condition.
 func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []control.Condition) {
 	for _, n := range nodes {
 		f, ok := w.faults[n.Name]

@@ -38,7 +38,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// intervaler is a chain that tells how often blocks come.
+// intervaler is a chain that knows the time between its blocks.
 type intervaler interface {
 	BlockInterval(ctx context.Context) (time.Duration, error)
 }
