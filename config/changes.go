@@ -164,7 +164,7 @@ func nameIn(e map[string]any, list []any) string {
 	return ""
 }
 
-// leaf is a value in words. What has parts of its own is told by what it is, not by all of them.
+// leaf is a value as text. An object is its token, name or id, without its other members.
 func leaf(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -15,12 +15,12 @@ import (
 	"gatewayd/signer/checks"
 )
 
-// followChecks tells how much of the signer's limits is used and what waits for people, until ctx ends.
+// followChecks records how much of the signer's limits is used and which payments wait for people, until ctx ends.
 func (d *Daemon) followChecks(ctx context.Context) error {
 	tick := time.NewTicker(cmp.Or(d.Config.Status.Every, 10*time.Second))
 	defer tick.Stop()
 	for {
-		switch err := d.noteChecks(ctx); {
+		switch err := d.recordChecks(ctx); {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, records.ErrFenced):
@@ -36,7 +36,7 @@ func (d *Daemon) followChecks(ctx context.Context) error {
 	}
 }
 
-func (d *Daemon) noteChecks(ctx context.Context) error {
+func (d *Daemon) recordChecks(ctx context.Context) error {
 	report, err := d.signer.Report(ctx)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (d *Daemon) noteChecks(ctx context.Context) error {
 	})
 }
 
-// checkConditions are what the signer's report means for operators.
+// checkConditions are the conditions that follow from the signer's report.
 func checkConditions(r checks.Report) (list []control.Condition) {
 	for _, l := range r.Near() {
 		list = append(list, control.Condition{

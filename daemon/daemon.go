@@ -1,5 +1,5 @@
 // Package daemon is the running gateway: it wires a configuration to chains, records, watcher, gateway, exchange API and wallet, holds the lease, and
-// reads the configuration again when it is asked to. `gatewayd run` and the embedded world of `gatewayd dev` are the same daemon.
+// reads the configuration again when it is asked to. `gatewayd run` and the development environment of `gatewayd dev` are the same daemon.
 package daemon
 
 import (
@@ -28,7 +28,7 @@ import (
 	"gatewayd/watcher"
 )
 
-// Daemon is the wired program. Every open in newDaemon has its close in Close.
+// Daemon is the wired program. Close closes whatever New has opened.
 type Daemon struct {
 	Config   config.Config
 	log      *logrus.Logger
@@ -42,14 +42,14 @@ type Daemon struct {
 	monitor  *status.Monitor
 	notifier *notify.Notifier
 	Gateway  *gateway.Server
-	outside  Outside
+	deps     Dependencies
 	limits   *exchangeLimits // of the exchange API in this process; nil for none
 	closers  []func()
 }
 
 // New opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
-func New(ctx context.Context, cfg config.Config, w Outside) (*Daemon, error) {
-	d := &Daemon{Config: cfg, log: w.Log, outside: w.withOperators(), Chains: map[chain.ID]chain.Chain{}}
+func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
+	d := &Daemon{Config: cfg, log: w.Log, deps: w.withOperators(), Chains: map[chain.ID]chain.Chain{}}
 	if err := d.open(ctx); err != nil {
 		d.Close()
 		return nil, err
@@ -57,7 +57,7 @@ func New(ctx context.Context, cfg config.Config, w Outside) (*Daemon, error) {
 	return d, nil
 }
 
-// open fills the daemon; what it has taken when it fails is Close's to give back.
+// open fills the daemon. When it fails, Close closes what it has opened.
 func (d *Daemon) open(ctx context.Context) (err error) {
 	cfg, log := d.Config, d.log
 	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
@@ -91,7 +91,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if err := d.openSigner(ctx, guard, rules); err != nil {
 		return err
 	}
-	if err := d.takeGuard(ctx); err != nil {
+	if err := d.recordGuard(ctx); err != nil {
 		return err
 	}
 	if d.Networks, err = d.withAccounts(ctx, cfg); err != nil {
@@ -105,7 +105,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		return err
 	}
 	d.monitor = status.NewMonitor(status.Parts{
-		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Guard: d.seeGuard, Log: log,
+		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Guard: d.guardState, Log: log,
 	})
 	d.notifier = notify.New(notify.Parts{
 		Config: cfg.Alerts, Store: d.Store, Log: log, Row: func(r records.Record) any { return operator.RowOf(r) },
@@ -123,17 +123,17 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 		}
 		d.log.WithFields(logrus.Fields{"from": from, "to": to}).Info(what)
 	}
-	operators := d.outside.Operators
-	operators.stage("the database is being opened")
+	operators := d.deps.Operators
+	operators.setStage("the database is being opened")
 	store, err := records.Open(ctx, cfg)
 	if err != nil {
-		operators.stage("the database cannot be opened: " + err.Error())
+		operators.setStage("the database cannot be opened: " + err.Error())
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the database", store.Close))
-	operators.standBy(store)
-	d.closers = append(d.closers, operators.leave)
-	if err := d.fitsGuard(ctx, store, guard); err != nil {
+	operators.setStandby(store)
+	d.closers = append(d.closers, operators.setClosed)
+	if err := d.checkGuardEarly(ctx, store, guard); err != nil {
 		return err
 	}
 	if d.Tenure, err = takeTenure(ctx, store, d.log); err != nil {
@@ -188,8 +188,8 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 		}
 	}
 	server, err := gateway.New(d.Config.Gateway, gateway.Parts{
-		Store: d.Store, Routes: routes, Log: d.log, Tell: d.outside.Operators.Metrics.Requests("gateway"),
-		Pages: gatewayPages(d.Config, d.outside.Demo != nil), Demo: d.outside.Demo.gateway(),
+		Store: d.Store, Routes: routes, Log: d.log, Tell: d.deps.Operators.Metrics.Requests("gateway"),
+		Pages: gatewayPages(d.Config, d.deps.Demo != nil), Demo: d.deps.Demo.gateway(),
 	})
 	d.Gateway = server
 	return err
@@ -197,10 +197,10 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 
 // Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what happened.
 func (d *Daemon) Run(ctx context.Context) error {
-	d.outside.Operators.lead(d)
+	d.deps.Operators.setLeader(d)
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.Tenure.keep(gctx) })
-	g.Go(func() error { return d.outside.Operators.Metrics.Follow(gctx, d.figures()) })
+	g.Go(func() error { return d.Tenure.renew(gctx) })
+	g.Go(func() error { return d.deps.Operators.Metrics.Follow(gctx, d.figures()) })
 	g.Go(func() error { return d.Watcher.Run(gctx) })
 	g.Go(func() error { return d.monitor.Run(gctx) })
 	g.Go(func() error { return d.notifier.Run(gctx) })
@@ -208,11 +208,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return d.followChecks(gctx) })
 	g.Go(func() error { return d.followHot(gctx) })
-	g.Go(func() error { return tellWaiting(gctx, d.log, d.awaits()) })
+	g.Go(func() error { return logWaiting(gctx, d.log, d.awaits()) })
 	return d.Tenure.explain(g.Wait())
 }
 
-// figures are what the metrics tell of.
+// figures are what the metrics show.
 func (d *Daemon) figures() metrics.Bridge {
 	b := metrics.Bridge{Store: d.Store, Chains: d.Chains, CoinDecimals: map[chain.ID]uint8{}, Networks: d.monitor.Networks, Every: d.Config.Status.Every}
 	for _, c := range d.Config.Chains() {
@@ -221,7 +221,7 @@ func (d *Daemon) figures() metrics.Bridge {
 	return b
 }
 
-// firstLook is how long the pages wait for the daemon's first look at what it can pay with. Nodes that are slower or away are a condition of their own.
+// firstLook is how long the pages wait until the daemon has first read what it can pay with. Nodes that are slower or away are a condition of their own.
 const firstLook = 10 * time.Second
 
 // serveGateway opens the pages when it is known whether there is anything to pay with: a new gateway invites nobody before.
@@ -234,10 +234,10 @@ func (d *Daemon) serveGateway(ctx context.Context) error {
 	return d.Gateway.Run(ctx)
 }
 
-// awaits are the nodes that the daemon needs.
-func (d *Daemon) awaits() (list []dependency) {
+// awaits lists the nodes that the daemon needs.
+func (d *Daemon) awaits() (list []awaitedService) {
 	for _, id := range slices.Sorted(maps.Keys(d.Chains)) {
-		list = append(list, dependency{"the nodes of chain " + string(id), func(ctx context.Context) error {
+		list = append(list, awaitedService{"the nodes of chain " + string(id), func(ctx context.Context) error {
 			_, err := d.Chains[id].Head(ctx)
 			return err
 		}})
@@ -245,7 +245,7 @@ func (d *Daemon) awaits() (list []dependency) {
 	return list
 }
 
-// closing is a close whose failure can only be told.
+// closing is a close whose failure is only logged.
 func (d *Daemon) closing(what string, c func() error) func() {
 	return func() {
 		if err := c(); err != nil {
@@ -254,7 +254,7 @@ func (d *Daemon) closing(what string, c func() error) func() {
 	}
 }
 
-// Close gives back what newDaemon took, in reverse order.
+// Close closes what New has opened, in reverse order.
 func (d *Daemon) Close() {
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		d.closers[i]()

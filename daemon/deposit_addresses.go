@@ -30,26 +30,26 @@ func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(owner str
 	source, _ := d.Config.Chain(n.Source)
 	a := &depositAddresses{network: n.Name, source: source, signer: d.signer}
 	_, err := a.renew(ctx)
-	return a.give, err
+	return a.derive, err
 }
 
-// seedPatience bounds the question for a newer seed: who waits holds up the records.
-const seedPatience = 2 * time.Second
+// seedTimeout bounds the wait for a newer seed, because the caller holds up the records.
+const seedTimeout = 2 * time.Second
 
-// give derives the address of an index. A signer that refuses it may have a newer seed since.
-func (a *depositAddresses) give(owner string, index uint32) (address, path string, err error) {
-	if address, path, err = a.giveOf(owner, index); !errors.Is(err, signer.ErrRefused) {
+// derive derives the address of an index. When the signer refuses it, derive reads the public key again: there may be a newer seed.
+func (a *depositAddresses) derive(owner string, index uint32) (address, path string, err error) {
+	if address, path, err = a.deriveOnce(owner, index); !errors.Is(err, signer.ErrRefused) {
 		return address, path, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), seedPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), seedTimeout)
 	defer cancel()
 	if newer, asked := a.renew(ctx); asked != nil || !newer {
 		return "", "", errors.Join(err, asked)
 	}
-	return a.giveOf(owner, index)
+	return a.deriveOnce(owner, index)
 }
 
-// renew reads the public key again, and tells whether it is another seed's.
+// renew reads the public key again. newer is true when it is of another seed.
 func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
 	told, err := a.signer.DepositKey(ctx, a.source.ID)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
 	return newer, nil
 }
 
-func (a *depositAddresses) giveOf(owner string, index uint32) (address, path string, err error) {
+func (a *depositAddresses) deriveOnce(owner string, index uint32) (address, path string, err error) {
 	a.mu.Lock()
 	key := a.key
 	a.mu.Unlock()
@@ -119,10 +119,10 @@ func seedsOf(keys Keys) int {
 
 // takeSuccessors does so where the keys are in this process.
 func (d *Daemon) takeSuccessors(next config.Config) error {
-	if d.outside.Signer != nil {
+	if d.deps.Signer != nil {
 		return nil
 	}
-	return takeSuccessors(d.outside.Keys, next.Wallet)
+	return takeSuccessors(d.deps.Keys, next.Wallet)
 }
 
 // takeSuccessors has keys take the successors of a configuration, before anything is derived from them.

@@ -72,14 +72,14 @@ func (e *Embedded) WSURL() string { return "ws://" + e.RPC.WSAddr() }
 // Inside is a configuration as it should be in this chain's process: what would ask the chain at its port asks it from inside the process, over the same
 // JSON-RPC. So strangers who fill the port hold up nobody here.
 func (e *Embedded) Inside(cfg config.Config) config.Config {
-	cfg = cfg.RememberFile().Redial(e.is, e.WSURL(), e.Dial)
-	cfg.Exchange = e.serving(cfg.Exchange)
+	cfg = cfg.RememberFile().Redial(e.isOwn, e.WSURL(), e.Dial)
+	cfg.Exchange = e.insideExchange(cfg.Exchange)
 	return cfg
 }
 
-// serving is the same for an exchange configuration, whose index hears of new blocks over the WebSocket.
-func (e *Embedded) serving(cfg *config.Exchange) *config.Exchange {
-	if cfg == nil || !e.is(cfg.Node) {
+// insideExchange is Inside for an exchange configuration, whose index subscribes to new blocks over the WebSocket.
+func (e *Embedded) insideExchange(cfg *config.Exchange) *config.Exchange {
+	if cfg == nil || !e.isOwn(cfg.Node) {
 		return cfg
 	}
 	followed := *cfg
@@ -87,8 +87,8 @@ func (e *Embedded) serving(cfg *config.Exchange) *config.Exchange {
 	return &followed
 }
 
-// is tells whether a URL names one of the chain's own listeners.
-func (e *Embedded) is(target string) bool {
+// isOwn is true for a URL of one of the chain's own listeners.
+func (e *Embedded) isOwn(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" {
 		return false

@@ -103,7 +103,7 @@ func (d Delegation) SignAgent(ctx context.Context, owner core.Address, b *core.A
 }
 
 // delegation is that of the signer in another process, or of this one's keys.
-func (w Outside) delegation(network string) Delegation {
+func (w Dependencies) delegation(network string) Delegation {
 	if w.Signer != nil {
 		return Delegation{w.Signer, network}
 	}
@@ -124,19 +124,19 @@ func (a pushAccounts) SignIn(ctx context.Context, key, timestamp, signature stri
 	return owner.String(), err
 }
 
-// Exchange is the wired exchange API. Every open in openExchange has its close in Close.
+// Exchange is the wired exchange API. Close closes whatever OpenExchange has opened.
 type Exchange struct {
 	Server  *exchangeapi.Server
 	keys    *apikey.Store
 	parts   []func(context.Context) error // Run of indexes and hubs
-	waits   []dependency                  // the nodes
+	waits   []awaitedService              // the nodes
 	closers []func() error
 	log     *logrus.Logger
 	metrics *metrics.Metrics
 }
 
 // OpenExchange wires the exchange API of a configuration with its defaults. It starts nothing.
-func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchange, error) {
+func OpenExchange(ctx context.Context, cfg config.Exchange, w Dependencies) (*Exchange, error) {
 	w = w.withOperators()
 	e := &Exchange{log: w.Log, metrics: w.Operators.Metrics}
 	if err := e.open(ctx, cfg, w); err != nil {
@@ -147,7 +147,7 @@ func OpenExchange(ctx context.Context, cfg config.Exchange, w Outside) (*Exchang
 }
 
 // open leaves what it has opened to Close when it fails.
-func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Outside) error {
+func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Dependencies) error {
 	log, demo := w.Log, w.Demo
 	store, err := OpenKeys(ctx, cfg, w.Getenv)
 	if err != nil {
@@ -225,7 +225,7 @@ func (e *Exchange) network(ctx context.Context, name, target string, o client.Op
 	}
 	e.parts = append(e.parts, x.Run, hub.Run)
 	e.metrics.Exchange(name, metrics.Exchange{Index: x, Sockets: hub})
-	e.waits = append(e.waits, dependency{"the exchange API's node", func(ctx context.Context) error {
+	e.waits = append(e.waits, awaitedService{"the exchange API's node", func(ctx context.Context) error {
 		if x.Reached() {
 			return nil
 		}
@@ -241,7 +241,7 @@ func (e *Exchange) Run(ctx context.Context) error {
 		g.Go(func() error { return run(ctx) })
 	}
 	g.Go(func() error { return e.Server.Run(ctx) })
-	g.Go(func() error { return tellWaiting(ctx, e.log, e.waits) })
+	g.Go(func() error { return logWaiting(ctx, e.log, e.waits) })
 	return g.Wait()
 }
 
@@ -268,7 +268,7 @@ func (e *Exchange) Ready(ctx context.Context) error {
 // readyPoll is how often Ready looks.
 const readyPoll = 10 * time.Millisecond
 
-// Close gives back what openExchange took, in reverse order; end Run first.
+// Close closes what OpenExchange has opened, in reverse order; end Run first.
 func (e *Exchange) Close() {
 	e.metrics.NoExchange()
 	for _, c := range slices.Backward(e.closers) {
@@ -280,7 +280,7 @@ func (e *Exchange) Close() {
 }
 
 // serveExchange serves the exchange API until ctx ends; without a section in the configuration it does nothing.
-func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, w Outside) error {
+func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, w Dependencies) error {
 	if cfg == nil {
 		return nil
 	}
@@ -289,8 +289,8 @@ func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLi
 		return err
 	}
 	defer e.Close()
-	w.Operators.serves(e.Server)
-	defer w.Operators.serves(nil)
+	w.Operators.setExchange(e.Server)
+	defer w.Operators.setExchange(nil)
 	if err := limits.serve(e.Server); err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (l *exchangeLimits) serve(s *exchangeapi.Server) error {
 	return l.apply()
 }
 
-func (l *exchangeLimits) take(c exchangeapi.Config) error {
+func (l *exchangeLimits) set(c exchangeapi.Config) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.latest = &c

@@ -15,7 +15,7 @@ import (
 	"gatewayd/config"
 )
 
-// HealthURL is where a daemon on this machine tells its health: the gateway's listener, or the exchange API's where there is no bridge.
+// HealthURL is the URL of a daemon's health on this machine: at the gateway's listener, or the exchange API's where there is no bridge.
 func HealthURL(cfg config.Config) string {
 	listen := cmp.Or(cfg.Gateway.Listen, "127.0.0.1:8080")
 	server := cfg.Gateway.Config
@@ -25,7 +25,7 @@ func HealthURL(cfg config.Config) string {
 	return urlHere(listen, server.Secured()) + "/health"
 }
 
-// OperatorsURL is where operators are answered on this machine; empty where the system chooses the port.
+// OperatorsURL is the URL of the operators' listener on this machine; empty where the system chooses the port.
 func OperatorsURL(cfg config.Config) string {
 	section := cfg.Operators.WithDefaults()
 	if _, port, _ := net.SplitHostPort(section.Listen); port == "0" {
@@ -57,7 +57,7 @@ func AskConfigured(ctx context.Context, cfg config.Config) error {
 
 // AskHealth is nil when a daemon says that it is well.
 func AskHealth(ctx context.Context, url string) error {
-	return ask(ctx, url, "asking for health", func(res *http.Response) error {
+	return get(ctx, url, "asking for health", func(res *http.Response) error {
 		if res.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answers %s%s", url, res.Status, reasonsOf(io.LimitReader(res.Body, maxHealth)))
 		}
@@ -67,7 +67,7 @@ func AskHealth(ctx context.Context, url string) error {
 
 // AskOperators is nil when the listener at OperatorsURL answers as a daemon does, ready or not.
 func AskOperators(ctx context.Context, url string) error {
-	return ask(ctx, url+"/ready", "asking for readiness", func(res *http.Response) error {
+	return get(ctx, url+"/ready", "asking for readiness", func(res *http.Response) error {
 		var r readiness
 		if err := json.NewDecoder(io.LimitReader(res.Body, maxHealth)).Decode(&r); err != nil || r.Role == "" {
 			return fmt.Errorf("%s is answered by another program", url)
@@ -76,7 +76,7 @@ func AskOperators(ctx context.Context, url string) error {
 	})
 }
 
-func ask(ctx context.Context, url, what string, read func(*http.Response) error) error {
+func get(ctx context.Context, url, what string, read func(*http.Response) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)

@@ -12,22 +12,22 @@ import (
 	"gatewayd/records/control"
 )
 
-// hotEvery is how often the hot accounts are held against their bounds.
+// hotEvery is how often the hot accounts are compared with their bounds.
 const hotEvery = time.Minute
 
-// hotWatch holds the hot accounts against their bounds.
+// hotWatch compares the hot accounts with their bounds.
 type hotWatch struct {
 	*Daemon
-	over map[string]bool // tokens of which the last look found too much and nothing on its way to the cold address
+	over map[string]bool // tokens of which the last check found too much and no open move to the cold address
 }
 
-// followHot tells when the hot accounts have less or more of a token than they should, until ctx ends.
+// followHot records the conditions of hot accounts that have less or more of a token than they should, until ctx ends.
 func (d *Daemon) followHot(ctx context.Context) error {
 	h := hotWatch{d, map[string]bool{}}
 	tick := time.NewTicker(min(hotEvery, 10*d.monitor.Config.Every))
 	defer tick.Stop()
 	for {
-		err := h.note(ctx)
+		err := h.record(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -44,11 +44,11 @@ func (d *Daemon) followHot(ctx context.Context) error {
 	}
 }
 
-func (d hotWatch) note(ctx context.Context) error {
+func (d hotWatch) record(ctx context.Context) error {
 	var found []control.Condition
 	for _, n := range d.monitor.Networks() {
 		for _, t := range n.Tokens {
-			some, err := d.bounds(ctx, n, t)
+			some, err := d.checkBounds(ctx, n, t)
 			if err != nil {
 				return err
 			}
@@ -58,12 +58,12 @@ func (d hotWatch) note(ctx context.Context) error {
 	return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "hot", found) })
 }
 
-// bounds is a condition while the hot accounts have less or more of a token than they should.
-func (d hotWatch) bounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
+// checkBounds returns a condition while the hot accounts have less or more of a token than hot_min and hot_max allow.
+func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
 	if t.HotMin.IsZero() && t.HotMax.IsZero() {
 		return nil, nil
 	}
-	have, err := d.hotHas(ctx, n, t.Asset)
+	have, err := d.hotBalance(ctx, n, t.Asset)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (d hotWatch) bounds(ctx context.Context, n records.Network, t records.Token
 		delete(d.over, key)
 		return found, nil
 	}
-	why, err := d.stays(ctx, n, t, key)
+	why, err := d.whyNotMoved(ctx, n, t, key)
 	if err == nil && why != "" {
 		c.Kind = string(status.HotAbove)
 		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s at most: %s are too much%s", n.Source, text(have), text(t.HotMax), text(over), why)
@@ -89,8 +89,8 @@ func (d hotWatch) bounds(ctx context.Context, n records.Network, t records.Token
 	return found, err
 }
 
-// stays says why what is too much does not go to the cold address, for the end of a sentence; empty: it is on its way, or may be before the next look.
-func (d hotWatch) stays(ctx context.Context, n records.Network, t records.Token, key string) (why string, err error) {
+// whyNotMoved is the end of a sentence: why the excess is not moved to the cold address. It is empty when a move is open, or may be before the next check.
+func (d hotWatch) whyNotMoved(ctx context.Context, n records.Network, t records.Token, key string) (why string, err error) {
 	if t.Cold == "" {
 		return ", and the token has no cold address", nil
 	}
@@ -111,7 +111,7 @@ func (d hotWatch) stays(ctx context.Context, n records.Network, t records.Token,
 	return why, err
 }
 
-func (d hotWatch) hotHas(ctx context.Context, n records.Network, asset chain.Asset) (sum chain.Amount, err error) {
+func (d hotWatch) hotBalance(ctx context.Context, n records.Network, asset chain.Asset) (sum chain.Amount, err error) {
 	for _, hot := range n.Hots {
 		have, err := d.Chains[n.Source].Balance(ctx, hot, asset)
 		if err != nil {

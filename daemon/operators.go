@@ -55,7 +55,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 		return nil, fmt.Errorf("operators: %w", err)
 	}
 	o := &Operators{Metrics: metrics.New(cfg.Data), log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, why: "it starts"}
-	o.Metrics.Files(files(cfg))
+	o.Metrics.Files(databaseFiles(cfg))
 	e := echo.New()
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
 		guard.LimitRate(func(time.Duration) error { return echo.ErrTooManyRequests }))
@@ -78,11 +78,11 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	return o, err
 }
 
-// unheard is told everything and asked by nobody.
-func unheard() *Operators { return &Operators{Metrics: metrics.New("."), bridge: true} }
+// unservedOperators is for a daemon without a listener for operators: its state is set, and nobody reads it.
+func unservedOperators() *Operators { return &Operators{Metrics: metrics.New("."), bridge: true} }
 
-// takeAgain is how often an address in use is tried again.
-const takeAgain = time.Second
+// listenRetry is how often an address in use is tried again.
+const listenRetry = time.Second
 
 // Serve listens until ctx ends.
 func (o *Operators) Serve(ctx context.Context) error { return o.server.Run(ctx) }
@@ -101,7 +101,7 @@ func (o *Operators) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(takeAgain):
+		case <-time.After(listenRetry):
 		}
 	}
 }
@@ -112,35 +112,35 @@ func (o *Operators) Ready(ctx context.Context) error { return o.server.Ready(ctx
 // URL is where it listens, once it is ready.
 func (o *Operators) URL() string { return o.server.URL() }
 
-// stage says what this process does before it serves.
-func (o *Operators) stage(why string) {
+// setStage sets why this process does not serve yet.
+func (o *Operators) setStage(why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.why = why
 }
 
-// standBy: the store answers, and another daemon may lead.
-func (o *Operators) standBy(store *records.Store) {
+// setStandby is for a store that is open while another daemon may lead.
+func (o *Operators) setStandby(store *records.Store) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.why, o.store, o.leads = "", store, nil
 }
 
-// lead: this process has the lease.
-func (o *Operators) lead(d *Daemon) {
+// setLeader is for a process that has the lease.
+func (o *Operators) setLeader(d *Daemon) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.leads = d
 }
 
-// works by another configuration from now on.
-func (o *Operators) works(cfg config.Config) {
+// setConfig replaces the configuration.
+func (o *Operators) setConfig(cfg config.Config) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.cfg = cfg
 }
 
-// gateway is what the console works with, while the database is open.
+// gateway is what the console works on, while the database is open.
 func (o *Operators) gateway() (console.Gateway, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -163,22 +163,22 @@ func (o *Operators) site() (passkey.Site, error) {
 	return section.Site(o.URL())
 }
 
-// leave: the store is about to be closed.
-func (o *Operators) leave() {
+// setClosed is for a store that is about to be closed.
+func (o *Operators) setClosed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.why, o.store, o.leads = "the database is closed: the lease was lost, or the daemon ends", nil, nil
 }
 
-// serves names the exchange API; nil takes it away.
-func (o *Operators) serves(x *exchangeapi.Server) {
+// setExchange sets the exchange API; nil is for none.
+func (o *Operators) setExchange(x *exchangeapi.Server) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.exchange = x
 }
 
 func (o *Operators) answerHealth(c echo.Context) error {
-	if x := o.alone(); x != nil {
+	if x := o.onlyExchange(); x != nil {
 		x.Handler().ServeHTTP(c.Response(), c.Request())
 		return nil
 	}
@@ -186,8 +186,8 @@ func (o *Operators) answerHealth(c echo.Context) error {
 	return c.JSON(codeOf(h.Well()), h)
 }
 
-// alone is the exchange API where there is nothing else to ask.
-func (o *Operators) alone() *exchangeapi.Server {
+// onlyExchange is the exchange API of a process without a bridge; nil of one with a bridge.
+func (o *Operators) onlyExchange() *exchangeapi.Server {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.bridge {
@@ -196,11 +196,11 @@ func (o *Operators) alone() *exchangeapi.Server {
 	return o.exchange
 }
 
-// readHealth answers in bounded time, whatever the store does.
+// readHealth answers within operatorsTime, even when the store hangs.
 func (o *Operators) readHealth(ctx context.Context) status.Health {
 	ctx, cancel := context.WithTimeout(ctx, operatorsTime)
 	defer cancel()
-	answer := o.health.DoChan("", func() (any, error) { return o.askStore() })
+	answer := o.health.DoChan("", func() (any, error) { return o.queryHealth() })
 	select {
 	case r := <-answer:
 		if r.Err == nil {
@@ -214,7 +214,7 @@ func (o *Operators) readHealth(ctx context.Context) status.Health {
 // errNoStore: the database is not open.
 var errNoStore = errors.New("the database is not open")
 
-func (o *Operators) askStore() (h status.Health, err error) {
+func (o *Operators) queryHealth() (h status.Health, err error) {
 	o.mu.Lock()
 	store, cfg := o.store, o.cfg
 	o.mu.Unlock()
@@ -295,8 +295,8 @@ func codeOf(well bool) int {
 	return http.StatusServiceUnavailable
 }
 
-// files are the databases beside the records, where they are files.
-func files(cfg config.Config) map[string]string {
+// databaseFiles are the paths of the databases beside the records, as far as they are files.
+func databaseFiles(cfg config.Config) map[string]string {
 	list := map[string]string{}
 	if !cfg.Wallet.Remote() {
 		list["guard"] = GuardPath(cfg)

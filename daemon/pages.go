@@ -27,7 +27,7 @@ func (d *Demo) exchange() map[string]http.Handler {
 	return d.Exchange
 }
 
-// served tells whether a page is: one that nothing is said of is.
+// served is true for a page unless its flag is false.
 func served(flag *bool) bool { return flag == nil || *flag }
 
 // gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another, so links to them are whole URLs.

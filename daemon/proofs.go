@@ -18,7 +18,7 @@ import (
 	"gatewayd/signer/cause"
 )
 
-// Proofs is what a signer reads through nodes of its own: the causes of payments, and what became of its signatures.
+// Proofs is what a signer verifies through nodes of its own: the causes of payments, and which of its signatures are in blocks.
 type Proofs struct {
 	Checker  *cause.Checker
 	Ledgers  map[chain.ID]signer.Ledger

@@ -26,7 +26,7 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-d.outside.Hangups:
+		case <-d.deps.Hangups:
 			asked = true
 		case <-tick.C:
 		}
@@ -44,7 +44,7 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 	}
 }
 
-// serveReload reads the configuration if there is an order, or if it was asked for, and notes what came of it.
+// serveReload reads the configuration if there is an order, or if it was asked for, and records the result.
 func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 	var order control.Reload
 	found := false
@@ -55,7 +55,7 @@ func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 	if err != nil || !found && !asked {
 		return err
 	}
-	next, report, err := d.reread()
+	next, report, err := d.readConfig()
 	var networks []records.Network
 	if err == nil {
 		err = d.takeSuccessors(next)
@@ -69,14 +69,14 @@ func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 	case err != nil:
 		report.Refused = err.Error()
 	default:
-		d.take(next, networks)
+		d.apply(next, networks)
 	}
-	d.tell(report)
-	return d.noteReload(ctx, order, found, next, report)
+	d.logReload(report)
+	return d.recordReload(ctx, order, found, next, report)
 }
 
-// reread reads the whole file and checks it as a start does. Nothing changes yet.
-func (d *Daemon) reread() (next config.Config, report config.Reload, err error) {
+// readConfig reads the whole file and checks it as a start does. Nothing changes yet.
+func (d *Daemon) readConfig() (next config.Config, report config.Reload, err error) {
 	report = config.Reload{File: d.Config.Path, Taken: []config.Change{}, Restart: []string{}}
 	if d.Config.Path == "" {
 		return next, report, errors.New("this daemon has no configuration file")
@@ -102,48 +102,48 @@ func (d *Daemon) reread() (next config.Config, report config.Reload, err error) 
 	return next, report.Bounded(), err
 }
 
-// take works by another configuration, with these networks, from now on. Chains learn of new tokens first and users last: what a user sends of a new token, when he
+// apply puts another configuration and its networks into effect. Chains learn of new tokens first and users last: what a user sends of a new token, when he
 // is told of it, is read.
-func (d *Daemon) take(next config.Config, networks []records.Network) {
+func (d *Daemon) apply(next config.Config, networks []records.Network) {
 	d.Config = d.Config.Taking(next)
-	d.outside.Operators.works(d.Config)
+	d.deps.Operators.setConfig(d.Config)
 	for _, k := range d.Config.Chains() {
 		if c, ok := d.Chains[k.ID].(interface{ AddTokens(assets ...chain.Asset) }); ok {
 			c.AddTokens(k.Tokens...)
 		}
 		if c, ok := d.Chains[k.ID].(interface{ SetMaxFee(gwei string) error }); ok {
-			d.complain(c.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
+			d.logFault(c.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
 		}
 	}
-	d.takeLimits()
+	d.applyLimits()
 	if d.checks != nil {
-		d.complain(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
+		d.logFault(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
 	}
 	d.Networks = networks
 	d.Watcher.Reconfigure(networks)
 	d.monitor.Reconfigure(networks)
-	d.complain(d.Gateway.Reconfigure(d.Config.Gateway, networks), "the gateway's pages keep their configuration")
+	d.logFault(d.Gateway.Reconfigure(d.Config.Gateway, networks), "the gateway's pages keep their configuration")
 	if level, err := logrus.ParseLevel(d.Config.Log.LevelOrInfo()); err == nil {
 		d.log.SetLevel(level)
 	}
 }
 
-// takeLimits lets the exchange API of this process work by the configuration's limits.
-func (d *Daemon) takeLimits() {
+// applyLimits gives the exchange API of this process the configuration's limits.
+func (d *Daemon) applyLimits() {
 	if d.limits != nil && d.Config.Exchange != nil {
-		d.complain(d.limits.take(d.Config.Exchange.Config), "the exchange API keeps its limits")
+		d.logFault(d.limits.set(d.Config.Exchange.Config), "the exchange API keeps its limits")
 	}
 }
 
-// complain logs a fault that Config.Check excludes.
-func (d *Daemon) complain(fault error, what string) {
+// logFault logs a fault that Config.Check excludes.
+func (d *Daemon) logFault(fault error, what string) {
 	if fault != nil {
 		d.log.WithError(fault).Error(what)
 	}
 }
 
-// tell writes what came of a reading into the log.
-func (d *Daemon) tell(r config.Reload) {
+// logReload logs the result of a reading.
+func (d *Daemon) logReload(r config.Reload) {
 	log := d.log.WithField("file", r.File)
 	if r.Refused != "" {
 		log.Error("the configuration was read again and refused as a whole, the one before stays: " + r.Refused)
@@ -158,8 +158,8 @@ func (d *Daemon) tell(r config.Reload) {
 	log.WithFields(logrus.Fields{"changed": len(r.Taken), "restart": len(r.Restart)}).Info("the configuration was read again")
 }
 
-// noteReload answers who ordered the reading, or notes that it took place. A refusal is a condition until a reading succeeds.
-func (d *Daemon) noteReload(ctx context.Context, order control.Reload, ordered bool, next config.Config, r config.Reload) error {
+// recordReload stores the report for the order, or that a reading took place without one. A refusal is a condition until a reading succeeds.
+func (d *Daemon) recordReload(ctx context.Context, order control.Reload, ordered bool, next config.Config, r config.Reload) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -188,21 +188,21 @@ func (d *Daemon) refresh(ctx context.Context) error {
 	if d.Config.Path == "" {
 		return nil
 	}
-	next, report, err := d.reread()
+	next, report, err := d.readConfig()
 	if err == nil {
 		err = d.takeSuccessors(next)
 	}
 	if err != nil {
 		report.Refused = err.Error()
-		d.tell(report)
+		d.logReload(report)
 	} else {
 		d.Config = d.Config.Taking(next)
 	}
-	return d.noteStart(ctx, next, report)
+	return d.recordStart(ctx, next, report)
 }
 
-// noteStart notes by which configuration the daemon begins, unless that is known.
-func (d *Daemon) noteStart(ctx context.Context, next config.Config, r config.Reload) error {
+// recordStart records with which configuration the daemon starts, unless that is recorded already.
+func (d *Daemon) recordStart(ctx context.Context, next config.Config, r config.Reload) error {
 	print, err := next.Fingerprint()
 	if err != nil {
 		return err
@@ -219,5 +219,5 @@ func (d *Daemon) noteStart(ctx context.Context, next config.Config, r config.Rel
 	if r.Refused == "" && before.Fingerprint == print && json.Unmarshal([]byte(before.Report), &was) == nil && len(was.Restart) == len(r.Restart) {
 		return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "config", nil) })
 	}
-	return d.noteReload(ctx, control.Reload{}, false, next, r)
+	return d.recordReload(ctx, control.Reload{}, false, next, r)
 }

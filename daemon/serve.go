@@ -16,29 +16,29 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// Outside is what the daemon is given from outside.
-type Outside struct {
+// Dependencies is what the daemon gets from its caller: keys or a signer, signals, the log and the operators' listener.
+type Dependencies struct {
 	Keys    Keys    // of a signer in this process
 	Signer  Signing // the one in another process; nil: there is none
 	Getenv  func(string) string
 	Hangups chan os.Signal // SIGHUP; nil: nobody listens
 	Log     *logrus.Logger
-	// Operators is told what there is to tell; nil: nobody listens.
+	// Operators shows the daemon's state; nil: there is no such listener.
 	Operators *Operators
 	// Demo is what a development environment adds to the pages; nil: there is nothing to add.
 	Demo *Demo
 }
 
-func (w Outside) withOperators() Outside {
+func (w Dependencies) withOperators() Dependencies {
 	if w.Operators == nil {
-		w.Operators = unheard()
+		w.Operators = unservedOperators()
 	}
 	return w
 }
 
 // Serve starts the embedded exchange chain if there is one, and serves what the configuration has until ctx ends: the bridge of its networks, the
 // exchange API, the wallet's RPC.
-func Serve(ctx context.Context, cfg config.Config, w Outside) error {
+func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	untrace, err := traces.Start(ctx, cfg.Operators.Traces, buildinfo.Read().Version, w.Log)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 	g.Go(func() error { return w.Operators.Run(gctx) })
 	if cfg.Embedded != nil {
 		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: what came after its last stored state is replayed")
-		w.Operators.stage("the embedded exchange chain is being opened")
+		w.Operators.setStage("the embedded exchange chain is being opened")
 		e, err := openEmbedded(*cfg.Embedded, w.Log)
 		if err != nil {
 			stop()
@@ -80,7 +80,7 @@ func Serve(ctx context.Context, cfg config.Config, w Outside) error {
 			return errors.Join(err, g.Wait())
 		}
 		d.limits = limits
-		d.takeLimits()
+		d.applyLimits()
 		g.Go(func() error { return runTenures(gctx, d) })
 	} else {
 		g.Go(func() error { return ignoreHangups(gctx, w.Hangups, w.Log) })

@@ -19,7 +19,7 @@ import (
 // ServeSigner signs for daemons in other processes until ctx ends, and serves the wallet's RPC: all that has keys, and nothing else. It has the
 // sign-guard and nodes of its own, and no database. Of several that share a sign-guard one serves, and the others stand by. One that loses it closes
 // everything that it works with, and stands by as well: nothing that it knew is used again.
-func ServeSigner(ctx context.Context, cfg config.Config, w Outside) error {
+func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if cfg.Signer.Place.Listen == "" {
 		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
 	}
@@ -36,7 +36,7 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Outside) error {
 }
 
 // holdAndServe waits for the sign-guard and serves as long as it is ours.
-func holdAndServe(ctx context.Context, cfg *config.Config, w Outside) (err error) {
+func holdAndServe(ctx context.Context, cfg *config.Config, w Dependencies) (err error) {
 	guard, err := OpenGuard(ctx, *cfg)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func OpenGuard(ctx context.Context, cfg config.Config) (guard *signguard.Guard, 
 	return guard, err
 }
 
-func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard, w Outside) error {
+func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard, w Dependencies) error {
 	rules, err := signingRules(*cfg)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
 
 // followRules reads the configuration again at each SIGHUP, and takes over new tokens, accounts, fees, depths, ceilings and the checks of payments. What is wrong changes
 // nothing.
-func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Outside) error {
+func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Dependencies) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -101,7 +101,7 @@ func GuardPath(cfg config.Config) string { return filepath.Join(cfg.Data, "guard
 
 // openGuard opens the sign-guard of a signer in this process; nil where another process has it.
 func (d *Daemon) openGuard() (*signguard.Guard, error) {
-	if d.outside.Signer != nil {
+	if d.deps.Signer != nil {
 		return nil, nil
 	}
 	guard, err := signguard.Open(GuardPath(d.Config))
@@ -112,17 +112,17 @@ func (d *Daemon) openGuard() (*signguard.Guard, error) {
 	return guard, nil
 }
 
-// openSigner takes the signer of another process, or makes one of keys and sign-guard of this one.
+// openSigner uses the signer of another process, or makes one from this process's keys and sign-guard.
 func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules map[chain.ID]chain.Rules) (err error) {
-	if d.outside.Signer != nil {
-		d.signer = d.outside.Signer
+	if d.deps.Signer != nil {
+		d.signer = d.deps.Signer
 		return nil
 	}
-	d.signer, d.checks, err = newSigner(ctx, d.Config, d.outside.Keys, guard, rules, nil)
+	d.signer, d.checks, err = newSigner(ctx, d.Config, d.deps.Keys, guard, rules, nil)
 	return err
 }
 
-// newSigner is a signer with all its checks. Without nodes of its own it believes the daemon what payments answer.
+// newSigner makes a signer with all its checks. Without proofs the signer has no nodes: it does not verify the cause that the daemon gives for a payment.
 func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules, proofs *Proofs) (*signer.Signer, *checks.Set, error) {
 	set, err := checks.New(ctx, cfg.Signer.Config, cfg.CheckedAssets(), guard, time.Now)
 	if err != nil {
@@ -139,34 +139,34 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	return signer.New(p), set, nil
 }
 
-// askAgain is how often a signer that is not there yet is asked.
-const askAgain = time.Second
+// signerRetry is how often a signer that does not answer yet is asked again.
+const signerRetry = time.Second
 
 // awaitSigner waits for a signer in another process: nothing can be checked without it.
 func (d *Daemon) awaitSigner(ctx context.Context) error {
 	told := false
 	for {
-		_, err := d.outside.Signer.Identity(ctx)
+		_, err := d.deps.Signer.Identity(ctx)
 		if !errors.Is(err, remote.ErrAway) {
-			d.outside.Operators.stage("")
+			d.deps.Operators.setStage("")
 			return err
 		}
 		if !told {
 			d.log.WithError(err).Warn("waiting for the signer")
-			d.outside.Operators.stage("it waits for the signer, which does not answer")
+			d.deps.Operators.setStage("it waits for the signer, which does not answer")
 			told = true
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(askAgain):
+		case <-time.After(signerRetry):
 		}
 	}
 }
 
-// fitsGuard is what a daemon looks at before it waits for the lease: a second one that can never lead says so at once.
-func (d *Daemon) fitsGuard(ctx context.Context, store *records.Store, guard *signguard.Guard) error {
-	if d.outside.Signer == nil {
+// checkGuardEarly checks the sign-guard before the daemon waits for the lease: one that can never lead fails at once.
+func (d *Daemon) checkGuardEarly(ctx context.Context, store *records.Store, guard *signguard.Guard) error {
+	if d.deps.Signer == nil {
 		now, err := guard.Identity(ctx)
 		if err != nil {
 			return err
@@ -176,14 +176,14 @@ func (d *Daemon) fitsGuard(ctx context.Context, store *records.Store, guard *sig
 	if err := d.awaitSigner(ctx); err != nil {
 		return err
 	}
-	now, err := d.outside.Signer.Identity(ctx)
+	now, err := d.deps.Signer.Identity(ctx)
 	if err != nil {
 		return err
 	}
 	return d.checkGuard(ctx, store, now)
 }
 
-// checkGuard refuses to work with another sign-guard than the records go with: it may not know what was signed.
+// checkGuard refuses another sign-guard than the one that signed for these records: it may not know what was signed.
 func (d *Daemon) checkGuard(ctx context.Context, store *records.Store, now signguard.Identity) error {
 	return store.View(ctx, func(tx *records.Tx) error {
 		was, found, err := control.GuardOf(tx)
@@ -196,7 +196,7 @@ func (d *Daemon) checkGuard(ctx context.Context, store *records.Store, now signg
 
 func (d *Daemon) otherGuard(was, now string) error {
 	where := GuardPath(d.Config)
-	if d.outside.Signer != nil {
+	if d.deps.Signer != nil {
 		where = d.Config.Wallet.Signer
 	}
 	return fmt.Errorf("%w: these records were signed for with sign-guard %s, and %s has %s, which does not know what was signed. Several daemons on one database want the same "+
@@ -204,9 +204,9 @@ func (d *Daemon) otherGuard(was, now string) error {
 		control.ErrOtherGuard, was, where, now)
 }
 
-// takeGuard notes the sign-guard at the beginning of a tenure. One that knows less than the records have seen of it stops every account that pays, and one that
+// recordGuard records the sign-guard at the beginning of a tenure. One that knows less than the records have seen of it stops every account that pays, and one that
 // lacks signatures of theirs the accounts that these are of.
-func (d *Daemon) takeGuard(ctx context.Context) error {
+func (d *Daemon) recordGuard(ctx context.Context) error {
 	now, err := d.signer.Identity(ctx)
 	if err != nil {
 		return err
@@ -263,8 +263,8 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error)
 	return ends, nil
 }
 
-// seeGuard is how the monitor asks whether the signer is there.
-func (d *Daemon) seeGuard(ctx context.Context) (control.Guard, error) {
+// guardState reads the sign-guard's identity for the monitor, which sees by it whether the signer answers.
+func (d *Daemon) guardState(ctx context.Context) (control.Guard, error) {
 	now, err := d.signer.Identity(ctx)
 	return control.Guard(now), err
 }

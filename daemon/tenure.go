@@ -62,8 +62,8 @@ func holderName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), uuid.NewString()[:8])
 }
 
-// keep renews at a third of the lease's life until ctx ends or the lease is lost.
-func (t *tenure) keep(ctx context.Context) error {
+// renew renews the lease at a third of its life until ctx ends or the lease is lost.
+func (t *tenure) renew(ctx context.Context) error {
 	tick := time.NewTicker(LeaseTTL / 3)
 	defer tick.Stop()
 	for {
@@ -87,7 +87,7 @@ func (t *tenure) keep(ctx context.Context) error {
 	}
 }
 
-// explain adds to the loss of the lease how long the database was away. Other errors it leaves as they are.
+// explain adds to the error of a lost lease how long the database was away. It returns other errors unchanged.
 func (t *tenure) explain(err error) error {
 	away := time.Since(t.renewed).Round(time.Second)
 	switch {
@@ -99,7 +99,7 @@ func (t *tenure) explain(err error) error {
 	return fmt.Errorf("%w: the database answered no renewal for %s, but \"%w\"", err, away, t.fault)
 }
 
-// End gives the lease back. One that is lost is nobody's to give.
+// End gives the lease back, unless it is lost.
 func (t *tenure) End() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -123,16 +123,16 @@ func runTenures(ctx context.Context, d *Daemon) error {
 			return err
 		}
 		d.limits = limits
-		d.takeLimits()
+		d.applyLimits()
 		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is ours again: everything is read anew")
 	}
 }
 
-// reopen opens a daemon again, however long its database stays away.
+// reopen opens a daemon again, and waits for its database without end.
 func reopen(ctx context.Context, d *Daemon) (*Daemon, error) {
 	told := ""
 	for {
-		next, err := New(ctx, d.Config, d.outside)
+		next, err := New(ctx, d.Config, d.deps)
 		if err == nil {
 			next.monitor.Alerts = d.monitor.Alerts // what was told is not told again
 		}

@@ -27,7 +27,7 @@ func TestTenureEndsWithItsLease(t *testing.T) {
 		log, hook := logtest.NewNullLogger()
 		ours := &tenure{lease: lease, log: log, renewed: time.Now()}
 		ended := make(chan error, 1) // one answer
-		go func() { ended <- ours.keep(t.Context()) }()
+		go func() { ended <- ours.renew(t.Context()) }()
 		<-time.After(3*LeaseTTL - time.Second) // between two renewals
 		require.Empty(t, ended, "it is renewed")
 		require.NoError(t, lease.Release(t.Context()))

@@ -81,7 +81,7 @@ func TestThirdAdapter(t *testing.T) {
 	require.NoError(t, err)
 	log := logrus.New()
 	log.SetOutput(t.Output())
-	d, err := New(t.Context(), cfg, Outside{Keys: named{keys}, Log: log})
+	d, err := New(t.Context(), cfg, Dependencies{Keys: named{keys}, Log: log})
 	require.NoError(t, err)
 	defer d.Close()
 	ctx, stop := context.WithCancel(t.Context())

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// dependency is something outside that the program needs and starts without.
-type dependency struct {
+// awaitedService is a service that the program needs, but starts without.
+type awaitedService struct {
 	name string                      // as the log calls it
 	ask  func(context.Context) error // nil once it is there
 }
@@ -21,22 +21,22 @@ const (
 	awaitRemind = time.Minute
 )
 
-// tellWaiting tells the log what the program waits for at its start, again from time to time, and when each is there. It ends when all are, or with ctx.
-func tellWaiting(ctx context.Context, log logrus.FieldLogger, all []dependency) error {
+// logWaiting logs what the program waits for at its start, repeats it from time to time, and logs when each is there. It returns when all are, or with ctx.
+func logWaiting(ctx context.Context, log logrus.FieldLogger, all []awaitedService) error {
 	var g errgroup.Group
 	for _, d := range all {
 		g.Go(func() error {
-			d.follow(ctx, log)
+			d.waitAndLog(ctx, log)
 			return nil
 		})
 	}
 	return g.Wait()
 }
 
-func (d dependency) follow(ctx context.Context, log logrus.FieldLogger) {
+func (d awaitedService) waitAndLog(ctx context.Context, log logrus.FieldLogger) {
 	var told time.Time // zero until the log knows of the waiting
 	for ctx.Err() == nil {
-		err := d.once(ctx)
+		err := d.askOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -56,7 +56,7 @@ func (d dependency) follow(ctx context.Context, log logrus.FieldLogger) {
 	}
 }
 
-func (d dependency) once(ctx context.Context) error {
+func (d awaitedService) askOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, awaitTime)
 	defer cancel()
 	return d.ask(ctx)

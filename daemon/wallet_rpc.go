@@ -15,7 +15,7 @@ import (
 
 // ServeWalletRPC serves the stores in the directory of the daemon's store until ctx ends. Without an address in cfg it does
 // nothing. Transactions go to the first of the exchange chain's nodes that answers; without nodes sending is refused.
-func ServeWalletRPC(ctx context.Context, cfg config.WalletRPC, store string, ledger WalletLedger, w Outside) error {
+func ServeWalletRPC(ctx context.Context, cfg config.WalletRPC, store string, ledger WalletLedger, w Dependencies) error {
 	if !cfg.Enabled() {
 		return nil
 	}
@@ -25,7 +25,7 @@ func ServeWalletRPC(ctx context.Context, cfg config.WalletRPC, store string, led
 	return ServeWallet(ctx, cfg, wallet.Config{Dir: filepath.Dir(store), AutoLock: cfg.AutoLock}, ledger, w)
 }
 
-func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config, ledger WalletLedger, w Outside) error {
+func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config, ledger WalletLedger, w Dependencies) error {
 	m, err := wallet.NewManager(stores)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func catchUp(b *testing.B, url string) (cost budget.Cost, commits int64) {
 	store, err := records.Open(b.Context(), records.Config{URL: "sqlite:" + filepath.Join(b.TempDir(), "records.db")})
 	require.NoError(b, err)
 	defer store.Close()
-	c, err := vite.New(vite.Config{ID: "vite", Nodes: []string{url}, Confirmations: 180}, nobodys{})
+	c, err := vite.New(vite.Config{ID: "vite", Nodes: []string{url}, Confirmations: 180}, noAccounts{})
 	require.NoError(b, err)
 	defer c.Close()
 	first, err := c.Block(b.Context(), 1)
@@ -114,13 +114,15 @@ func catchUp(b *testing.B, url string) (cost budget.Cost, commits int64) {
 	return cost, counted.commits.Load()
 }
 
-// nobodys knows no address of ours.
-type nobodys struct{}
+// noAccounts is a set of accounts without any.
+type noAccounts struct{}
 
-func (nobodys) Owned(context.Context, chain.ID, []string) (map[string]bool, error) { return nil, nil }
+func (noAccounts) Owned(context.Context, chain.ID, []string) (map[string]bool, error) {
+	return nil, nil
+}
 
 // Accounts makes nobodys the owner of nothing on the exchange chain, too.
-func (nobodys) Accounts(context.Context, chain.ID) ([]string, error) { return nil, nil }
+func (noAccounts) Accounts(context.Context, chain.ID) ([]string, error) { return nil, nil }
 
 // countingStore counts what is committed durably.
 type countingStore struct {

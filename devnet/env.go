@@ -118,7 +118,7 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 	}
 	cfg.Path = d.Info.Config
 	cfg = d.Exchange.Inside(cfg)
-	w := daemon.Outside{Keys: keys, Getenv: getenv, Log: log, Demo: o.Demo}
+	w := daemon.Dependencies{Keys: keys, Getenv: getenv, Log: log, Demo: o.Demo}
 	if w.Operators, err = daemon.NewOperators(cfg, true, log); err != nil {
 		return err
 	}

@@ -42,8 +42,8 @@ func TestNewcomerWithoutQuota(t *testing.T) {
 
 	hash, err := rich.Send(t.Context(), newcomer.Address(), core.VITE, uint256.NewInt(5), nil)
 	require.NoError(t, err)
-	newcomer.works(t, &core.AccountBlock{BlockType: core.Receive, SendBlockHash: hash})
-	newcomer.works(t, &core.AccountBlock{BlockType: core.SendCall, ToAddress: rich.Address(), TokenID: core.VITE, Amount: *uint256.NewInt(3)})
+	newcomer.addWork(t, &core.AccountBlock{BlockType: core.Receive, SendBlockHash: hash})
+	newcomer.addWork(t, &core.AccountBlock{BlockType: core.SendCall, ToAddress: rich.Address(), TokenID: core.VITE, Amount: *uint256.NewInt(3)})
 	have, err := newcomer.Balance(t.Context(), core.VITE)
 	require.NoError(t, err)
 	require.Equal(t, "2", have.String())
@@ -56,8 +56,8 @@ func userKey(t *testing.T, n uint32) core.PrivateKey {
 	return key
 }
 
-// works pays for a block with work, as a wallet does that has the node look for the nonce.
-func (u *ViteUser) works(t *testing.T, b *core.AccountBlock) {
+// addWork adds proof of work to a block, as a wallet does that has the node find the nonce.
+func (u *ViteUser) addWork(t *testing.T, b *core.AccountBlock) {
 	t.Helper()
 	intent := client.Intent{Address: u.Address(), BlockType: b.BlockType}
 	if b.IsSend() {

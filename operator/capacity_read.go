@@ -96,8 +96,8 @@ func balances(ctx context.Context, c chain.Chain, accounts []string, asset chain
 	return sum, nil
 }
 
-// capacityPatience bounds how long a list of channels waits for nodes.
-const capacityPatience = 5 * time.Second
+// capacityTimeout bounds how long a list of channels waits for nodes.
+const capacityTimeout = 5 * time.Second
 
 // ChannelID is a channel's token and direction on a network.
 type ChannelID struct {
@@ -107,7 +107,7 @@ type ChannelID struct {
 
 // Capacities asks for all channels. What nodes do not answer in time is left out, and so is what a daemon that has never run has no accounts for.
 func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error) {
-	ctx, cancel := context.WithTimeout(ctx, capacityPatience)
+	ctx, cancel := context.WithTimeout(ctx, capacityTimeout)
 	defer cancel()
 	networks, err := d.Networks(ctx)
 	if err != nil {

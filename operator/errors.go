@@ -56,7 +56,7 @@ func PlainError(err error) error {
 	case errors.As(err, &path) && errors.Is(err, os.ErrPermission):
 		return plainly(err, "%s may not be opened by this user: run the command as the daemon's user", path.Path)
 	}
-	return databaseInWords(err)
+	return plainDatabaseError(err)
 }
 
 // InAmounts is an error of the watcher with its amounts as people read them.
@@ -70,23 +70,23 @@ func InAmounts(c config.Config, err error) error {
 	return err
 }
 
-// databaseInWords does the same for what SQLite and PostgreSQL say.
-func databaseInWords(err error) error {
+// plainDatabaseError does the same for errors of SQLite and PostgreSQL.
+func plainDatabaseError(err error) error {
 	var lite sqlite3.Error
 	var refused *pgconn.ConnectError
 	var server *pgconn.PgError
 	switch {
 	case errors.As(err, &lite):
-		return plainly(err, "%s", sqliteInWords(lite))
+		return plainly(err, "%s", sqliteText(lite))
 	case errors.As(err, &server):
-		return plainly(err, "%s", postgresInWords(server))
+		return plainly(err, "%s", postgresText(server))
 	case errors.As(err, &refused):
 		return plainly(err, "PostgreSQL does not answer at the address of `database.url`: is it running, and may this machine connect?")
 	}
 	return err
 }
 
-func sqliteInWords(e sqlite3.Error) string {
+func sqliteText(e sqlite3.Error) string {
 	switch e.Code {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return "the database is locked: another program has been writing to it for more than five seconds. Try again; if it stays so, look for a copy or backup that is being made of it"
@@ -113,7 +113,7 @@ const (
 	readOnly           = "25006"
 )
 
-func postgresInWords(e *pgconn.PgError) string {
+func postgresText(e *pgconn.PgError) string {
 	switch e.Code {
 	case noSuchDatabase:
 		return "PostgreSQL has no database of the name in `database.url`: create it, or correct the name"

@@ -10,8 +10,8 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// ordered writes into the history that an operator has ordered something, once it is done.
-func (d *Session) ordered(ctx context.Context, subject, id, what, why string) error {
+// recordOrder writes an operator's order into the history, once it is done.
+func (d *Session) recordOrder(ctx context.Context, subject, id, what, why string) error {
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.Log(records.Event{Subject: subject, SubjectID: id, Event: "ordered", Detail: because(what, why)})
 	})
@@ -30,7 +30,7 @@ func (d *Session) SettleRecord(ctx context.Context, r *recovery.Recovery, record
 	if err := r.Settle(ctx, record, hash); err != nil {
 		return err
 	}
-	return d.ordered(ctx, "transfer", strconv.FormatUint(record, 10), "settle by "+hash, why)
+	return d.recordOrder(ctx, "transfer", strconv.FormatUint(record, 10), "settle by "+hash, why)
 }
 
 // StopAccount halts an account: nothing is signed with its key until it is resumed.
@@ -43,7 +43,7 @@ func (d *Session) ResumeAccount(ctx context.Context, r *recovery.Recovery, id ch
 	if err := r.Resume(ctx, id, account, patience); err != nil {
 		return err
 	}
-	return d.ordered(ctx, "account", account, "resume on "+string(id), why)
+	return d.recordOrder(ctx, "account", account, "resume on "+string(id), why)
 }
 
 // ResumeHaltedChain follows a halted chain again, if its nodes agree with our final blocks.
@@ -52,5 +52,5 @@ func (d *Session) ResumeHaltedChain(ctx context.Context, r *recovery.Recovery, i
 	if err != nil {
 		return fork, err
 	}
-	return fork, d.ordered(ctx, "chain", string(id), "resume", why)
+	return fork, d.recordOrder(ctx, "chain", string(id), "resume", why)
 }

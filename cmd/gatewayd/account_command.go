@@ -205,12 +205,12 @@ func accountSettleCommand(w streams, config *string) *cobra.Command {
 			fmt.Fprintf(w.stdout, "Payment %d is paid by %s, %s\n", s.Payment, s.Tx, how)
 		}
 		fmt.Fprintf(w.stdout, "%d settled.\n", len(done))
-		return unread(ctx, r, id, args[1])
+		return unreadBlocksError(ctx, r, id, args[1])
 	})
 }
 
-// unread is an error that names what of an account stands in blocks that the records have not read.
-func unread(ctx context.Context, r *operator.Recovery, id chain.ID, account string) error {
+// unreadBlocksError is an error that names an account's transactions in blocks that the records have not read.
+func unreadBlocksError(ctx context.Context, r *operator.Recovery, id chain.ID, account string) error {
 	s, err := r.Position(ctx, id, account)
 	if err != nil {
 		return err

@@ -59,8 +59,8 @@ func accountMovesCommand(w streams, config *string) *cobra.Command {
 		rows := make([][]string, len(list))
 		for i, m := range list {
 			rows[i] = []string{
-				strconv.FormatUint(m.Payment, 10), m.At.UTC().Format(time.DateTime), string(m.Chain), short(m.From), short(m.To), d.Config.AssetAmount(m.Chain, m.Asset, m.Amount),
-				m.State, short(cmp.Or(m.Tx, m.Reason)), cmp.Or(m.Actor, "daemon"), m.Why,
+				strconv.FormatUint(m.Payment, 10), m.At.UTC().Format(time.DateTime), string(m.Chain), shortHash(m.From), shortHash(m.To), d.Config.AssetAmount(m.Chain, m.Asset, m.Amount),
+				m.State, shortHash(cmp.Or(m.Tx, m.Reason)), cmp.Or(m.Actor, "daemon"), m.Why,
 			}
 		}
 		return f.table(w.stdout, []string{"payment", "ordered", "chain", "from", "to", "amount", "state", "transaction", "by", "why"}, rows, list)

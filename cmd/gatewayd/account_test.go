@@ -18,8 +18,8 @@ import (
 	"gatewayd/records"
 )
 
-// operator runs commands on the world of a victim.
-func (v *victim) operator(t *testing.T, args ...string) (string, error) {
+// runCommand runs a command on the daemon's configuration.
+func (v *daemonProcess) runCommand(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	args = append(args, "-c", filepath.Join(v.dir, "config.yaml"))
@@ -29,21 +29,21 @@ func (v *victim) operator(t *testing.T, args ...string) (string, error) {
 		err := cmd.Run()
 		return out.String(), err
 	}
-	w := outside(t)
+	w := testStreams(t)
 	w.stdout = &out
 	err := run(t.Context(), args, w)
 	return out.String(), err
 }
 
-// serve makes one deposit and one withdrawal of each token.
-func (v *victim) serve(t *testing.T) {
+// bridgeEveryToken deposits and withdraws each token once.
+func (v *daemonProcess) bridgeEveryToken(t *testing.T) {
 	t.Helper()
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	require.NoError(t, demo.Run(t.Context(), filepath.Join(v.dir, "dev.json"), io.Discard))
 }
 
-// database is the bytes of the files of the records, when nobody has them open.
-func (v *victim) database(t *testing.T) map[string][]byte {
+// readDatabase reads the files of the records, which nobody has open.
+func (v *daemonProcess) readDatabase(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	for _, name := range []string{"gatewayd.db", "gatewayd.db-wal"} {
@@ -56,7 +56,7 @@ func (v *victim) database(t *testing.T) map[string][]byte {
 	return files
 }
 
-func (v *victim) restore(t *testing.T, files map[string][]byte) {
+func (v *daemonProcess) writeDatabase(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for _, name := range []string{"gatewayd.db", "gatewayd.db-wal", "gatewayd.db-shm"} {
 		if err := os.Remove(filepath.Join(v.dir, name)); !os.IsNotExist(err) {
@@ -68,9 +68,9 @@ func (v *victim) restore(t *testing.T, files map[string][]byte) {
 	}
 }
 
-func (v *victim) accounts(t *testing.T) (stopped []operator.AccountRow) {
+func (v *daemonProcess) stoppedAccounts(t *testing.T) (stopped []operator.AccountRow) {
 	t.Helper()
-	out, err := v.operator(t, "account", "list", "--json")
+	out, err := v.runCommand(t, "account", "list", "--json")
 	require.NoError(t, err)
 	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
@@ -85,57 +85,57 @@ func (v *victim) accounts(t *testing.T) (stopped []operator.AccountRow) {
 // TestRecoveryByCommands restores a backup under a daemon that has paid since, and follows docs/operations.md with the program's own commands.
 func TestRecoveryByCommands(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t, "--period", "200ms")
-	v.serve(t)
+	v := newDaemonProcess(t, "--period", "200ms")
+	v.bridgeEveryToken(t)
 	v.kill(t)
-	backup := v.database(t)
+	backup := v.readDatabase(t)
 	v.start(t)
-	v.serve(t)
+	v.bridgeEveryToken(t)
 	v.kill(t)
-	v.restore(t, backup)
+	v.writeDatabase(t, backup)
 	v.start(t)
-	waitFor(t, "the daemon stops, and calls itself unwell", func() bool { return len(v.accounts(t)) >= 2 })
+	waitFor(t, "the daemon stops, and calls itself unwell", func() bool { return len(v.stoppedAccounts(t)) >= 2 })
 
-	for _, a := range v.accounts(t) {
-		out, err := v.operator(t, "account", "show", a.Chain, a.Address, "--json")
+	for _, a := range v.stoppedAccounts(t) {
+		out, err := v.runCommand(t, "account", "show", a.Chain, a.Address, "--json")
 		require.NoError(t, err)
 		var s operator.AccountDetail
 		require.NoError(t, json.Unmarshal([]byte(out), &s), out)
 		for i, f := range s.UnknownTxs {
 			if i == 0 && len(f.Pays) > 0 {
-				_, err = v.operator(t, "account", "resume", a.Chain, a.Address, "--accept", f.Hash, "--why", "a test")
+				_, err = v.runCommand(t, "account", "resume", a.Chain, a.Address, "--accept", f.Hash, "--why", "a test")
 				require.ErrorContains(t, err, "settle it")
-				_, err = v.operator(t, "records", "settle", strconv.FormatUint(f.Pays[0], 10), f.Hash)
+				_, err = v.runCommand(t, "records", "settle", strconv.FormatUint(f.Pays[0], 10), f.Hash)
 				require.NoError(t, err)
 			}
 		}
 	}
 	waitFor(t, "every account goes on", func() bool {
-		stopped := v.accounts(t)
+		stopped := v.stoppedAccounts(t)
 		for _, a := range stopped {
-			_, err := v.operator(t, "account", "settle", a.Chain, a.Address)
+			_, err := v.runCommand(t, "account", "settle", a.Chain, a.Address)
 			require.NoError(t, err)
 		}
 		for _, a := range stopped {
-			_, err := v.operator(t, "account", "resume", a.Chain, a.Address) // refused as long as something moves
+			_, err := v.runCommand(t, "account", "resume", a.Chain, a.Address) // refused as long as something moves
 			t.Logf("%s: %v", a.Address, err)
 		}
 		return len(stopped) == 0
 	})
-	v.serve(t)
+	v.bridgeEveryToken(t)
 	waitFor(t, "the books agree", func() bool {
-		out, err := v.operator(t, "audit")
+		out, err := v.runCommand(t, "audit")
 		return err == nil && bytes.Contains([]byte(out), []byte(" 0 differences"))
 	})
-	require.Empty(t, v.accounts(t))
-	_, err := v.operator(t, "account", "stop", "eth", v.paying(t, "hot"), "--why", "a test")
+	require.Empty(t, v.stoppedAccounts(t))
+	_, err := v.runCommand(t, "account", "stop", "eth", v.payingAddress(t, "hot"), "--why", "a test")
 	require.NoError(t, err)
-	require.Len(t, v.accounts(t), 1)
+	require.Len(t, v.stoppedAccounts(t), 1)
 	waitFor(t, "resumed after a stop", func() bool {
-		_, err := v.operator(t, "account", "resume", "eth", v.paying(t, "hot"))
+		_, err := v.runCommand(t, "account", "resume", "eth", v.payingAddress(t, "hot"))
 		return err == nil
 	})
-	_, err = v.operator(t, "chain", "resume", "eth")
+	_, err = v.runCommand(t, "chain", "resume", "eth")
 	require.ErrorContains(t, err, "not halted")
 }
 
@@ -143,22 +143,22 @@ func TestRecoveryByCommands(t *testing.T) {
 // at, so no command lets it go on; the backup does.
 func TestLostRecordsByCommands(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t, "--period", "200ms")
-	v.serve(t)
+	v := newDaemonProcess(t, "--period", "200ms")
+	v.bridgeEveryToken(t)
 	v.kill(t)
-	backup := v.database(t)
-	v.restore(t, nil)
+	backup := v.readDatabase(t)
+	v.writeDatabase(t, nil)
 	v.start(t)
 	waitFor(t, "there is a database again", func() bool {
-		_, err := v.operator(t, "account", "list")
+		_, err := v.runCommand(t, "account", "list")
 		return err == nil
 	})
-	waitFor(t, "the daemon stops", func() bool { return len(v.accounts(t)) >= 2 })
+	waitFor(t, "the daemon stops", func() bool { return len(v.stoppedAccounts(t)) >= 2 })
 	const backedUp = "put a backup of them back"
 	waitFor(t, "what is missing is named", func() bool {
-		stopped := v.accounts(t)
+		stopped := v.stoppedAccounts(t)
 		for _, a := range stopped {
-			_, err := v.operator(t, "account", "settle", a.Chain, a.Address)
+			_, err := v.runCommand(t, "account", "settle", a.Chain, a.Address)
 			if err == nil || !strings.Contains(err.Error(), backedUp) {
 				t.Logf("%s: %v", a.Address, err) // something of it moves, or the daemon has not read that far
 				return false
@@ -166,25 +166,25 @@ func TestLostRecordsByCommands(t *testing.T) {
 		}
 		return true
 	})
-	for _, a := range v.accounts(t) {
-		out, err := v.operator(t, "account", "show", a.Chain, a.Address)
+	for _, a := range v.stoppedAccounts(t) {
+		out, err := v.runCommand(t, "account", "show", a.Chain, a.Address)
 		require.NoError(t, err)
 		require.Contains(t, out, backedUp)
-		_, err = v.operator(t, "account", "resume", a.Chain, a.Address)
+		_, err = v.runCommand(t, "account", "resume", a.Chain, a.Address)
 		require.Error(t, err)
 	}
-	require.GreaterOrEqual(t, len(v.accounts(t)), 2)
+	require.GreaterOrEqual(t, len(v.stoppedAccounts(t)), 2)
 	v.kill(t)
-	v.restore(t, backup)
+	v.writeDatabase(t, backup)
 	v.start(t)
-	v.serve(t)
-	require.Empty(t, v.accounts(t))
+	v.bridgeEveryToken(t)
+	require.Empty(t, v.stoppedAccounts(t))
 }
 
-// paying is the address of a kind on the source chain.
-func (v *victim) paying(t *testing.T, kind string) string {
+// payingAddress is the source chain's address of a kind of account.
+func (v *daemonProcess) payingAddress(t *testing.T, kind string) string {
 	t.Helper()
-	out, err := v.operator(t, "account", "list", "--json")
+	out, err := v.runCommand(t, "account", "list", "--json")
 	require.NoError(t, err)
 	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)

@@ -17,34 +17,34 @@ import (
 // it, and the operator's word lets it go on.
 func TestTheftBeforeTheFirstPayment(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, nil)
-	waitFor(t, "accounts at rest", func() bool { return w.state(t, w.hot(t)) == string(records.AccountOK) })
+	w := newFaultyEnv(t, nil)
+	waitFor(t, "accounts at rest", func() bool { return w.accountState(t, w.hot(t)) == string(records.AccountOK) })
 	w.steal(t, ether(50))
 	waitFor(t, "the transaction to be final", func() bool {
-		out, _ := w.operator(t, "account", "list")
+		out, _ := w.runCommand(t, "account", "list")
 		return strings.Contains(out, "was not signed by this daemon")
 	})
-	w.surfaces(t, cell{
+	w.checkSurfaces(t, cell{
 		kind: status.AccountStopped, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain,
 		names: "was not signed by this daemon", stopsAccount: true,
 	})
-	out, ok := w.operator(t, "account", "resume", "eth", w.hot(t))
+	out, ok := w.runCommand(t, "account", "resume", "eth", w.hot(t))
 	require.False(t, ok, out)
-	var story operator.AccountDetail
-	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "show", "eth", w.hot(t), "--json")), &story))
-	require.Len(t, story.UnknownTxs, 1)
+	var detail operator.AccountDetail
+	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "show", "eth", w.hot(t), "--json")), &detail))
+	require.Len(t, detail.UnknownTxs, 1)
 	waitFor(t, "the word is taken", func() bool {
-		_, ok := w.operator(t, "account", "resume", "eth", w.hot(t), "--accept", story.UnknownTxs[0].Hash, "--why", "moved by hand")
+		_, ok := w.runCommand(t, "account", "resume", "eth", w.hot(t), "--accept", detail.UnknownTxs[0].Hash, "--why", "moved by hand")
 		return ok
 	})
-	w.well(t)
-	payee, sent := w.user.payee(t, units(w.user.Token, 5000))
+	w.waitUntilWell(t)
+	payee, sent := w.user.withdrawToPayee(t, units(w.user.Token, 5000))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, payee, units(w.user.Token, 5000))
+	w.user.requirePaid(t, payee, units(w.user.Token, 5000))
 }
 
-// state is what `account list` says of an account.
-func (w *limpWorld) state(t *testing.T, address string) string {
+// accountState is an account's state in `account list`.
+func (w *faultyEnv) accountState(t *testing.T, address string) string {
 	t.Helper()
 	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "list", "--json")), &rows))

@@ -58,7 +58,7 @@ func (r *receiver) config() notify.Config {
 	return notify.Config{Gateway: "main", Webhooks: []notify.Webhook{{Name: "office", URL: r.server.URL, SecretFile: r.secret}}}
 }
 
-func (r *receiver) away(now bool) {
+func (r *receiver) setAway(now bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.down = now
@@ -80,21 +80,21 @@ func (r *receiver) await(t *testing.T, what string, after int, is func(notify.Ev
 func TestAlertsReachPeople(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) { c.Alerts = r.config() })
+	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Alerts = r.config() })
 	waitFor(t, "the receiver", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "webhook:office  0 ") })
 	w.node.Fail(faultynode.Fault{Dead: true})
 	r.await(t, "a dead node", 0, func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == "nodes_unreachable" && e.Condition.Stops
 	})
-	r.away(true)
+	r.setAway(true)
 	w.node.Fail(faultynode.Fault{})
-	w.well(t)
+	w.waitUntilWell(t)
 	waitFor(t, "a receiver that is behind", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "it answers 503") })
-	out, ok := w.operator(t, "alerts", "test")
+	out, ok := w.runCommand(t, "alerts", "test")
 	require.False(t, ok, out)
 	require.Contains(t, out, "it answers 503")
 	w.kill(t)
-	r.away(false)
+	r.setAway(false)
 	w.start(t)
 	r.await(t, "the node's return", 0, func(e notify.Event) bool {
 		return e.Type == "condition.over" && e.Condition.Kind == "nodes_unreachable"

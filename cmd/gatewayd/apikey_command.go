@@ -86,7 +86,7 @@ type shownKey struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-func keyShown(k apikey.Key) shownKey {
+func newShownKey(k apikey.Key) shownKey {
 	return shownKey{
 		Key: k.Key, Network: k.Network, Owner: k.Owner.String(), Agent: k.Agent.String(), Limit: k.Limit, Created: k.Created, Revoked: k.Revoked,
 	}
@@ -121,7 +121,7 @@ func (d *keyCommands) issueCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := keyShown(key)
+			out := newShownKey(key)
 			out.Secret = secret
 			if d.json {
 				return printJSON(d.w.stdout, out)
@@ -148,7 +148,7 @@ func (d *keyCommands) listCommand() *cobra.Command {
 			}
 			out, rows := []shownKey{}, [][]string{}
 			for _, k := range list {
-				s, revoked := keyShown(k), ""
+				s, revoked := newShownKey(k), ""
 				if !k.Revoked.IsZero() {
 					revoked = k.Revoked.Format(time.DateTime)
 				}

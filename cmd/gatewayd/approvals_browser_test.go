@@ -20,10 +20,10 @@ import (
 // it is paid. Another payout is held by an operator for a while, and then rejected.
 func TestApprovalsInBrowser(t *testing.T) {
 	t.Parallel()
-	w := &custodyWorld{limpWorld: layLimpWorld(t, startRichExchange, nil)}
+	w := &custodyEnv{faultyEnv: prepareFaultyEnv(t, startRichExchange, nil)}
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	w.start(t)
-	w.enter(t)
+	w.addUser(t)
 	given := map[string]any{
 		"operators": strings.Replace(w.info.Operators, "127.0.0.1", "localhost", 1),
 		"users":     map[string]any{"ben": w.consoleLogin(t, "ben", access.Approver), "cyd": w.consoleLogin(t, "cyd", access.Approver)},
@@ -36,7 +36,7 @@ func TestApprovalsInBrowser(t *testing.T) {
 
 	w.kill(t)
 	keys, usdt := map[string]any{}, w.cfg.Networks[0].Tokens[1]
-	w.write(t, w.info.Config, func(c *config.Config) {
+	w.writeConfig(t, w.info.Config, func(c *config.Config) {
 		c.Signer.Approvals = approval.Config{Needed: 2, URL: given["operators"].(string), Tokens: []approval.Token{{
 			Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(devnet.Token{Decimals: usdt.Decimals}, 2_000),
 		}}}
@@ -48,17 +48,17 @@ func TestApprovalsInBrowser(t *testing.T) {
 	})
 	w.start(t)
 
-	to, sent := w.user.payee(t, units(w.user.Token, 2_500))
-	never, back := w.user.payee(t, units(w.user.Token, 2_600))
+	to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 2_500))
+	never, back := w.user.withdrawToPayee(t, units(w.user.Token, 2_600))
 	given["operator"] = w.consoleLogin(t, "dora", access.Operator)
-	given["keys"], given["approve"], given["reject"] = keys, w.held(t, sent, records.HeldApproval), w.held(t, back, records.HeldApproval)
+	given["keys"], given["approve"], given["reject"] = keys, w.waitForHeld(t, sent, records.HeldApproval), w.waitForHeld(t, back, records.HeldApproval)
 	drive(t, "testdata/approvals_browser.mjs", given)
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, to, chain.MustAmount(w.story(t, sent).Record.Net))
-	waitFor(t, "the refund", func() bool { return w.story(t, back).Record.RefundTx != "" })
+	w.user.requirePaid(t, to, chain.MustAmount(w.recordDetail(t, sent).Record.Net))
+	waitFor(t, "the refund", func() bool { return w.recordDetail(t, back).Record.RefundTx != "" })
 	require.NotEmpty(t, never)
 	var ordered []string
-	for _, e := range w.story(t, back).History {
+	for _, e := range w.recordDetail(t, back).History {
 		if strings.HasSuffix(e.What, "ordered") {
 			ordered = append(ordered, e.Actor+" "+e.Detail)
 		}

@@ -40,11 +40,11 @@ func approverCommand(w streams) *cobra.Command {
 
 func approveCommand(w streams) *cobra.Command {
 	c := &cobra.Command{}
-	return approving(w, c, configFlag(c))
+	return withApproval(w, c, configFlag(c))
 }
 
-// approving makes a command approve a record's payment.
-func approving(w streams, c *cobra.Command, path *string) *cobra.Command {
+// withApproval makes a command approve a record's payment.
+func withApproval(w streams, c *cobra.Command, path *string) *cobra.Command {
 	var file string
 	var lasts time.Duration
 	var yes bool
@@ -113,7 +113,7 @@ func showWaiting(w streams, d *operator.Session, x operator.Waiting) {
 }
 
 func recordsApproveCommand(w streams, config *string) *cobra.Command {
-	return approving(w, &cobra.Command{}, config)
+	return withApproval(w, &cobra.Command{}, config)
 }
 
 func recordsRejectCommand(w streams, config *string) *cobra.Command {

@@ -195,7 +195,7 @@ func historyVerifyCommand(w streams, config *string) *cobra.Command {
 			"that nothing up to that line was cut off or written anew, which the digests alone cannot.",
 		Example: "  gatewayd history verify\n  gatewayd history verify --kept 48213:5f1c…",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
-			seq, digest, err := keptLine(kept)
+			seq, digest, err := parseHistoryLine(kept)
 			if err != nil {
 				return err
 			}
@@ -215,7 +215,7 @@ func historyVerifyCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
-func keptLine(text string) (seq uint64, digest string, err error) {
+func parseHistoryLine(text string) (seq uint64, digest string, err error) {
 	if text == "" {
 		return 0, "", nil
 	}

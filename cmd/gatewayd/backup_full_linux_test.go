@@ -20,7 +20,7 @@ func TestBackupOnAFullDisk(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	store, err := records.Open(t.Context(), cfg.Database)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
@@ -33,12 +33,12 @@ func TestBackupOnAFullDisk(t *testing.T) {
 		disk := filepath.Join(t.TempDir(), "disk")
 		smallDisk(t, disk, fmt.Sprintf("%dk", kilobytes))
 		target := filepath.Join(disk, "backup.tar")
-		err := run(t.Context(), []string{"backup", "-c", path, target}, outside(t))
+		err := run(t.Context(), []string{"backup", "-c", path, target}, testStreams(t))
 		left, readErr := os.ReadDir(disk)
 		require.NoError(t, readErr)
 		if fitted = err == nil; fitted {
 			require.Len(t, left, 1)
-			require.NoError(t, run(t.Context(), []string{"backup", "--verify", target}, outside(t)))
+			require.NoError(t, run(t.Context(), []string{"backup", "--verify", target}, testStreams(t)))
 			require.Greater(t, kilobytes, 512, "there were disks on which it did not fit")
 			continue
 		}

@@ -22,32 +22,32 @@ import (
 	"gatewayd/wallet"
 )
 
-// lossy is a daemon on chains that live on, whose data get lost.
-type lossy struct {
-	*victim
+// restoreEnv is a daemon whose data are lost, on chains that live on.
+type restoreEnv struct {
+	*daemonProcess
 	data string
 }
 
-// newLossy starts a daemon whose wallet is not in its data directory. adjust may change its configuration.
-func newLossy(t *testing.T, adjust ...func(*config.Config)) *lossy {
+// newRestoreEnv starts a daemon whose wallet is not in its data directory. adjust may change its configuration.
+func newRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv {
 	t.Helper()
-	l := layLossy(t, adjust...)
+	l := prepareRestoreEnv(t, adjust...)
 	l.start(t)
 	t.Cleanup(func() { l.kill(t) })
 	return l
 }
 
-// layLossy is newLossy without the daemon.
-func layLossy(t *testing.T, adjust ...func(*config.Config)) *lossy {
+// prepareRestoreEnv is newRestoreEnv without a running daemon.
+func prepareRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv {
 	t.Helper()
 	source, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, source.Close()) })
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	exchange := startExchangeChain(t, keys) // that adjust may take another one for
+	exchange := startExchangeChain(t, keys) // which adjust may replace
 	stores, store, password := recovered(t)
-	o := quick(t.TempDir())
+	o := quickOptions(t.TempDir())
 	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
 	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
 	cfg.Data = filepath.Join(o.Dir, "data")
@@ -63,101 +63,101 @@ func layLossy(t *testing.T, adjust ...func(*config.Config)) *lossy {
 	info := devnet.NewInfo(cfg, path, "")
 	require.NoError(t, info.Write(filepath.Join(o.Dir, "dev.json")))
 	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
-	return &lossy{victim: &victim{dir: o.Dir, args: []string{"run", "-c", path}}, data: cfg.Data}
+	return &restoreEnv{daemonProcess: &daemonProcess{dir: o.Dir, args: []string{"run", "-c", path}}, data: cfg.Data}
 }
 
 // program runs the built program on the daemon's configuration and answers what it says.
-func (l *lossy) program(t *testing.T, args ...string) (string, error) {
+func (l *restoreEnv) program(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), cmp.Or(l.victim.program, "gatewayd"), append(args, "-c", filepath.Join(l.dir, "config.yaml"))...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), cmp.Or(l.daemonProcess.program, "gatewayd"), append(args, "-c", filepath.Join(l.dir, "config.yaml"))...).CombinedOutput()
 	t.Logf("$ gatewayd %v\n%s", args, out)
 	return string(out), err
 }
 
-func (l *lossy) mustProgram(t *testing.T, args ...string) string {
+func (l *restoreEnv) mustProgram(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := l.program(t, args...)
 	require.NoError(t, err, out)
 	return out
 }
 
-// goOn follows "Recovery" in docs/operations.md until every account signs again and a last thing is so.
-func (l *lossy) goOn(t *testing.T, last func() bool) {
+// resumeAccounts follows "Recovery" in docs/operations.md until every account signs again and done is true.
+func (l *restoreEnv) resumeAccounts(t *testing.T, done func() bool) {
 	t.Helper()
 	waitFor(t, "every account goes on", func() bool {
-		stopped := l.accounts(t)
+		stopped := l.stoppedAccounts(t)
 		for _, a := range stopped {
-			out, err := l.operator(t, "account", "settle", a.Chain, a.Address)
+			out, err := l.runCommand(t, "account", "settle", a.Chain, a.Address)
 			t.Logf("settle %s: %s%v", a.Address, out, err)
 		}
 		for _, a := range stopped {
-			_, err := l.operator(t, "account", "resume", a.Chain, a.Address) // refused as long as something moves
+			_, err := l.runCommand(t, "account", "resume", a.Chain, a.Address) // refused as long as something moves
 			t.Logf("resume %s: %v", a.Address, err)
 		}
-		return len(stopped) == 0 && last()
+		return len(stopped) == 0 && done()
 	})
 }
 
-// reckon holds the books. A deposit address that has signed more than a backup knows stops when it is swept next, which may be after everything else.
-func (l *lossy) reckon(t *testing.T, crowd []*patient) {
+// checkBooks resumes accounts before its last checks: a deposit address that has signed more than a backup knows stops only when it is swept next.
+func (l *restoreEnv) checkBooks(t *testing.T, clients []*retryingUser) {
 	t.Helper()
-	reckonAfter(t, l.victim, crowd, func() { l.goOn(t, func() bool { return true }) })
+	checkBooksThen(t, l.daemonProcess, clients, func() { l.resumeAccounts(t, func() bool { return true }) })
 }
 
 // TestRestoredUnderLoad backs up a daemon at random moments while users deposit and withdraw, kills it some time later, takes its data away in one of three ways,
 // restores, and follows the documented recovery with the program's own commands. In the end everybody has what is theirs to the unit, and the books agree.
 func TestRestoredUnderLoad(t *testing.T) {
 	seed := seedOf(t)
-	l := newLossy(t)
-	crowd, alive, stop := l.known(t, seed)
+	l := newRestoreEnv(t)
+	clients, alive, stop := l.startUsers(t, seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round, lose := range []func(*testing.T, string){l.loseEverything, l.loseRecords, l.loseNothing} {
-		l.work(alive, rng)
+		l.waitSeconds(alive, rng)
 		backup := filepath.Join(t.TempDir(), "backup.tar")
 		l.mustProgram(t, "backup", backup)
-		l.work(alive, rng)
+		l.waitSeconds(alive, rng)
 		l.kill(t)
 		t.Logf("round %d", round)
 		lose(t, backup)
 		l.start(t)
-		waitFor(t, "what was signed since is noticed", func() bool { return len(l.accounts(t)) > 0 })
-		l.goOn(t, func() bool { return true })
+		waitFor(t, "what was signed since is noticed", func() bool { return len(l.stoppedAccounts(t)) > 0 })
+		l.resumeAccounts(t, func() bool { return true })
 	}
 	stop()
-	l.goOn(t, func() bool { return l.idle(t) })
-	l.reckon(t, crowd)
+	l.resumeAccounts(t, func() bool { return l.isIdle(t) })
+	l.checkBooks(t, clients)
 }
 
-// known has four users bridge until stop is called, which waits for what they have begun. A backup knows them all: users who are first seen after one are
+// startUsers has four users bridge until stop is called, which waits for what they have begun. A backup knows them all: users who are first seen after one are
 // forgotten by it, as docs/operations.md says.
-func (l *lossy) known(t *testing.T, seed uint64) (crowd []*patient, alive context.Context, stop func()) {
+func (l *restoreEnv) startUsers(t *testing.T, seed uint64) (clients []*retryingUser, alive context.Context, stop func()) {
 	t.Helper()
-	return l.knownFor(t, seed, 8*time.Minute)
+	return l.startUsersFor(t, seed, 8*time.Minute)
 }
 
-// knownFor is known for so long at most.
-func (l *lossy) knownFor(t *testing.T, seed uint64, most time.Duration) (crowd []*patient, alive context.Context, stop func()) {
+// startUsersFor is startUsers with another deadline.
+func (l *restoreEnv) startUsersFor(t *testing.T, seed uint64, most time.Duration) (clients []*retryingUser, alive context.Context, stop func()) {
 	t.Helper()
-	crowd = gather(t, l.victim, 4, seed)
-	for _, u := range crowd {
+	clients = newUsers(t, l.daemonProcess, 4, seed)
+	for _, u := range clients {
 		var info devnet.DepositInfo
 		require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info))
 	}
-	patience, cancel := context.WithTimeout(t.Context(), most)
+	deadline, cancel := context.WithTimeout(t.Context(), most)
 	t.Cleanup(cancel)
-	alive, end := context.WithCancel(patience)
+	alive, end := context.WithCancel(deadline)
 	g, alive := errgroup.WithContext(alive)
-	for _, u := range crowd {
-		g.Go(func() error { return u.live(alive, patience) })
+	for _, u := range clients {
+		g.Go(func() error { return u.bridgeUntil(alive, deadline) })
 	}
-	return crowd, alive, func() {
+	return clients, alive, func() {
 		end()
 		require.NoError(t, g.Wait())
 	}
 }
 
-// idle tells whether nothing is under way.
-func (l *lossy) idle(t *testing.T) bool {
+// isIdle is true when nothing is under way.
+func (l *restoreEnv) isIdle(t *testing.T) bool {
 	t.Helper()
 	cfg, err := config.Load(filepath.Join(l.dir, "config.yaml"))
 	require.NoError(t, err)
@@ -167,11 +167,13 @@ func (l *lossy) idle(t *testing.T) bool {
 	return len(underWay(t, store, cfg)) == 0
 }
 
-// work lets users and daemon be for two to six seconds.
-func (l *lossy) work(ctx context.Context, rng *rand.Rand) { l.workFor(ctx, rng, 4*time.Second) }
+// waitSeconds lets users and daemon work for two to six seconds.
+func (l *restoreEnv) waitSeconds(ctx context.Context, rng *rand.Rand) {
+	l.waitAbout(ctx, rng, 4*time.Second)
+}
 
-// workFor lets users and daemon be for half to three halves of a time.
-func (l *lossy) workFor(ctx context.Context, rng *rand.Rand, about time.Duration) {
+// waitAbout lets users and daemon work for half to three halves of a time.
+func (l *restoreEnv) waitAbout(ctx context.Context, rng *rand.Rand, about time.Duration) {
 	select {
 	case <-time.After(about/2 + time.Duration(rng.Int64N(int64(about)))):
 	case <-ctx.Done():
@@ -179,7 +181,7 @@ func (l *lossy) workFor(ctx context.Context, rng *rand.Rand, about time.Duration
 }
 
 // loseEverything is a new machine: the sign-guard is the backup's, and every paying account is stopped.
-func (l *lossy) loseEverything(t *testing.T, backup string) {
+func (l *restoreEnv) loseEverything(t *testing.T, backup string) {
 	require.NoError(t, os.RemoveAll(l.data))
 	config := filepath.Join(l.dir, "config.yaml")
 	text, err := os.ReadFile(config)
@@ -192,11 +194,11 @@ func (l *lossy) loseEverything(t *testing.T, backup string) {
 	restored, err := os.ReadFile(config)
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(restored))
-	require.GreaterOrEqual(t, len(l.accounts(t)), 3, "hot, gas and gateway")
+	require.GreaterOrEqual(t, len(l.stoppedAccounts(t)), 3, "hot, gas and gateway")
 }
 
 // loseRecords is a database that is gone on a machine whose sign-guard is not.
-func (l *lossy) loseRecords(t *testing.T, backup string) {
+func (l *restoreEnv) loseRecords(t *testing.T, backup string) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		require.NoError(t, os.RemoveAll(filepath.Join(l.data, "records.db"+suffix)))
 	}
@@ -206,7 +208,7 @@ func (l *lossy) loseRecords(t *testing.T, backup string) {
 }
 
 // loseNothing restores over what is there, which takes an order.
-func (l *lossy) loseNothing(t *testing.T, backup string) {
+func (l *restoreEnv) loseNothing(t *testing.T, backup string) {
 	before, err := os.ReadFile(filepath.Join(l.data, "records.db"))
 	require.NoError(t, err)
 	out, err := l.program(t, "restore", backup)

@@ -17,7 +17,7 @@ import (
 	"gatewayd/records"
 )
 
-// publicNodes is a world whose nodes offer what public nodes do: nobody traces.
+// publicNodes is an environment whose nodes offer what public nodes do: nobody traces.
 func publicNodes(o *devnet.Options) { o.Public = true }
 
 // forwarder puts a contract on the source chain that hands on what it is sent.
@@ -58,7 +58,7 @@ func ether(n int64) *big.Int {
 func TestCoinSentByAContract(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, publicNodes)
-	u := r.user(t, "ETH")
+	u := r.newUser(t, "ETH")
 	address := depositAddress(t, u)
 	forwarder := u.forwarder(t)
 	in := u.forward(t, forwarder, address, ether(1))
@@ -74,9 +74,9 @@ func TestCoinSentByAContract(t *testing.T) {
 		require.Equal(t, amount.String(), record.Amount)
 	}
 	require.NoError(t, u.Collect(t.Context(), burst.AmountOf(ether(3))))
-	r.settled(t)
+	r.waitUntilSettled(t)
 
-	rows := r.listed(t, "--direction", "deposit")
+	rows := r.listRecords(t, "--direction", "deposit")
 	require.Len(t, rows, 2)
 	require.Contains(t, r.mustCommand(t, "records", "show", in.BlockHash.Hex()), "balances alone show it")
 	doctor := r.mustCommand(t, "doctor")
@@ -88,15 +88,15 @@ func TestCoinSentByAContract(t *testing.T) {
 func TestShortageIsAnIncident(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, publicNodes)
-	u := r.customer(t, "ETH")
-	r.settled(t)
+	u := r.newCustomer(t, "ETH")
+	r.waitUntilSettled(t)
 	require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
 	hot := r.Daemon.Networks[0].Hot
 	short := func() bool {
 		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
 		return strings.Contains(r.mustCommand(t, "channel", "list"), hot+" on eth holds 0.000000000000000005 ETH less than the books say")
 	}
-	r.bookMore(t, hot, 5)
+	r.addToBooks(t, hot, 5)
 	waitFor(t, "closed channels", short)
 	out, err := r.command(t, "audit")
 	require.Error(t, err)
@@ -107,12 +107,12 @@ func TestShortageIsAnIncident(t *testing.T) {
 	waitFor(t, "open channels", func() bool { return !short() })
 	_, err = r.command(t, "audit", "--accept", hot, "--why", "again")
 	require.ErrorIs(t, err, records.ErrNotFound)
-	r.settled(t)
+	r.waitUntilSettled(t)
 	u.mustDeposit(t, u.Times(1))
 }
 
-// bookMore lets the books say that an account holds more than it does: what they say when coin left without a transaction of ours.
-func (r *rig) bookMore(t *testing.T, account string, wei int64) {
+// addToBooks raises what the books have of an account above what it holds, as when coin left without a transaction of ours.
+func (r *rig) addToBooks(t *testing.T, account string, wei int64) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(r.Daemon.Config.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")
 	require.NoError(t, err)

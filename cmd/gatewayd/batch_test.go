@@ -19,17 +19,17 @@ func TestBatchPayouts(t *testing.T) {
 		t.Run(symbol, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			one, two := r.user(t, symbol), r.user(t, symbol)
+			one, two := r.newUser(t, symbol), r.newUser(t, symbol)
 			hash := r.batch(t, one, []string{depositAddress(t, one), depositAddress(t, two), depositAddress(t, one)}, []uint64{3, 5, 4})
 
-			waitFor(t, "three deposits", func() bool { return len(r.listed(t, "--hash", hash)) == 3 })
+			waitFor(t, "three deposits", func() bool { return len(r.listRecords(t, "--hash", hash)) == 3 })
 			require.NoError(t, one.Collect(t.Context(), one.Times(7)))
 			require.NoError(t, two.Collect(t.Context(), two.Times(5)))
-			r.settled(t)
-			require.Equal(t, one.Times(7).String(), one.has(t).String())
-			require.Equal(t, two.Times(5).String(), two.has(t).String())
+			r.waitUntilSettled(t)
+			require.Equal(t, one.Times(7).String(), one.spendable(t).String())
+			require.Equal(t, two.Times(5).String(), two.spendable(t).String())
 			credits := map[string]bool{}
-			for _, row := range r.listed(t, "--hash", hash) {
+			for _, row := range r.listRecords(t, "--hash", hash) {
 				require.Equal(t, "TOT_CONFIRMED", row.Public)
 				credits[row.OutTx] = true
 			}

@@ -17,7 +17,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// lazy prints what a variable holds when a test has failed, not before.
+// lazy formats a variable only when a test has failed.
 type lazy struct{ h *devnet.Holdings }
 
 func (l lazy) String() string { return l.h.String() }
@@ -45,8 +45,8 @@ func sourceAccounts(t *testing.T, b *burst.Burst) map[common.Address]bool {
 	return ours
 }
 
-// holdings asks both chains, and nobody else, for all that the gateway has.
-func (w *burstWorld) holdings(t *testing.T, b *burst.Burst) devnet.Holdings {
+// holdings reads from both chains alone what the gateway has.
+func (w *burstEnv) holdings(t *testing.T, b *burst.Burst) devnet.Holdings {
 	t.Helper()
 	eth, err := devnet.NewEthUser(t.Context(), w.info.Source, devnode.FaucetKey())
 	require.NoError(t, err)
@@ -60,8 +60,8 @@ func (w *burstWorld) holdings(t *testing.T, b *burst.Burst) devnet.Holdings {
 	return h
 }
 
-// owed is what the gateway must have, from what users and sponsors sent and were to get and what its transactions cost.
-func owedBy(t *testing.T, b *burst.Burst, before devnet.Holdings, fees *big.Int) devnet.Holdings {
+// expectedHoldings is what the gateway must have, from what users and sponsors sent and were to get and what its transactions cost.
+func expectedHoldings(t *testing.T, b *burst.Burst, before devnet.Holdings, fees *big.Int) devnet.Holdings {
 	t.Helper()
 	h := devnet.Holdings{}
 	for what, amount := range before {
@@ -85,27 +85,27 @@ func owedBy(t *testing.T, b *burst.Burst, before devnet.Holdings, fees *big.Int)
 }
 
 // fees is what the gateway's accounts on the source chain have paid for their transactions.
-func (w *burstWorld) fees(t *testing.T, b *burst.Burst) *big.Int {
+func (w *burstEnv) fees(t *testing.T, b *burst.Burst) *big.Int {
 	t.Helper()
 	sum, err := devnet.FeesOf(t.Context(), b.Payer.Client, sourceAccounts(t, b))
 	require.NoError(t, err)
 	return sum
 }
 
-// reckon holds what the gateway has on both chains against what users sent and got, and then its own books against the chains.
-func (w *burstWorld) reckon(t *testing.T, b *burst.Burst, before devnet.Holdings) {
+// checkBooks compares what the gateway has on both chains with what users sent and got, and then its own books with the chains.
+func (w *burstEnv) checkBooks(t *testing.T, b *burst.Burst, before devnet.Holdings) {
 	t.Helper()
 	var want, have devnet.Holdings
 	require.Eventually(t, func() bool { // a sweep or a receive may be under way
-		want, have = owedBy(t, b, before, w.fees(t, b)), w.holdings(t, b)
+		want, have = expectedHoldings(t, b, before, w.fees(t, b)), w.holdings(t, b)
 		return want.Equal(have)
 	}, time.Minute, 200*time.Millisecond, "the gateway must have %s, and has %s", lazy{&want}, lazy{&have})
 	t.Logf("the gateway has %s", have)
 	store, err := records.Open(t.Context(), w.cfg.Database)
 	require.NoError(t, err)
 	defer store.Close()
-	require.Empty(t, stopped(t, store, w.cfg))
-	out := outside(t)
+	require.Empty(t, stoppedAccounts(t, store, w.cfg))
+	out := testStreams(t)
 	out.stdout = t.Output()
 	require.NoError(t, run(t.Context(), []string{"audit", "-c", w.info.Config}, out))
 }

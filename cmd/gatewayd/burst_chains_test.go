@@ -30,7 +30,7 @@ import (
 // burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, or burstchain exchange DIR.
 const burstChain = "burstchain"
 
-// chainProcess is one of the two chains as a process of its own, with its clock in the test's hand.
+// chainProcess is one of the two chains as a process of its own, whose clock the test sets.
 type chainProcess struct {
 	cmd    *exec.Cmd
 	orders io.Writer
@@ -38,7 +38,7 @@ type chainProcess struct {
 	urls   []string // HTTP, and WebSocket
 }
 
-// startChain runs a chain until the test ends. It stands still until it is given a pace.
+// startChain runs a chain until the test ends. It makes no blocks until it gets a pace.
 func startChain(t *testing.T, args ...string) *chainProcess {
 	t.Helper()
 	p := &chainProcess{cmd: exec.Command(burstChain, args...)}
@@ -53,20 +53,20 @@ func startChain(t *testing.T, args ...string) *chainProcess {
 		require.NoError(t, p.cmd.Wait())
 	})
 	p.orders, p.said = orders, bufio.NewScanner(said)
-	p.urls = strings.Fields(p.answer(t))
+	p.urls = strings.Fields(p.readAnswer(t))
 	require.Len(t, p.urls, 2)
 	return p
 }
 
-// order has the process do something and waits until it has.
-func (p *chainProcess) order(t *testing.T, format string, args ...any) {
+// send sends a command to the process and waits for its answer.
+func (p *chainProcess) send(t *testing.T, format string, args ...any) {
 	t.Helper()
 	_, err := fmt.Fprintf(p.orders, format+"\n", args...)
 	require.NoError(t, err)
-	require.Equal(t, "done", p.answer(t))
+	require.Equal(t, "done", p.readAnswer(t))
 }
 
-func (p *chainProcess) answer(t *testing.T) string {
+func (p *chainProcess) readAnswer(t *testing.T) string {
 	t.Helper()
 	require.True(t, p.said.Scan(), "the chain's process has ended: %v", p.said.Err())
 	return p.said.Text()
@@ -101,7 +101,7 @@ func sourceMain(finality string) error {
 		return err
 	})
 	fmt.Fprintln(os.Stdout, n.URL(), n.WSURL())
-	return errors.Join(obey(clock, nil), n.Close())
+	return errors.Join(runCommands(clock, nil), n.Close())
 }
 
 // exchangeMain serves what the public port of a real node serves.
@@ -116,7 +116,7 @@ func exchangeMain(dir string) error {
 	}
 	for i := range strangers {
 		a := strangerKey(i).Address()
-		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: hallUnits(devnet.GatewayStake, 18)})
+		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: wholeTokens(devnet.GatewayStake, 18)})
 		genesis.Accounts = append(genesis.Accounts, ledger.GenesisAccount{Address: a})
 	}
 	e, err := daemon.StartEmbedded(node.Config{Dir: dir, Genesis: genesis, SnapshotInterval: -1}, config.Embedded{Listen: daemon.AnyPort, WS: daemon.AnyPort, Public: true})
@@ -131,13 +131,13 @@ func exchangeMain(dir string) error {
 		return err
 	})
 	fmt.Fprintln(os.Stdout, e.URL(), e.WSURL())
-	err = obey(clock, func(order string) error { return sendJunk(ctx, e.Node, order) })
+	err = runCommands(clock, func(order string) error { return sendJunk(ctx, e.Node, order) })
 	stop()
 	return errors.Join(err, g.Wait())
 }
 
-// obey carries out orders, one a line, until there are no more: "pace DURATION" between blocks, 0 for none, and what else the chain knows.
-func obey(clock *burstClock, other func(order string) error) error {
+// runCommands carries out commands, one a line, until there are no more: "pace DURATION" between blocks, 0 for none, and what else the chain knows.
+func runCommands(clock *burstClock, other func(order string) error) error {
 	defer clock.set(0)
 	orders := bufio.NewScanner(os.Stdin)
 	for orders.Scan() {
@@ -202,14 +202,14 @@ func interval(pace time.Duration) time.Duration {
 	switch {
 	case pace == 0:
 		return time.Hour
-	case pace < sourceWork:
+	case pace < sourceSlow:
 		return pace
 	}
-	return time.Duration(float64(pace) * min(slowness(), mostSlow))
+	return time.Duration(float64(pace) * min(slowness(), maxSlowness))
 }
 
-// mostSlow keeps a test on an overloaded machine from taking for ever.
-const mostSlow = 4
+// maxSlowness bounds how long a test takes on an overloaded machine.
+const maxSlowness = 4
 
 // slowness is how much longer than on an idle machine a thread takes for some work. Its pieces are so short that the quickest of them is done
 // without an interruption; all together take a hundredth of a second.
@@ -218,14 +218,14 @@ func slowness() float64 {
 	quickest, begin := time.Hour, time.Now()
 	for range pieces {
 		piece := time.Now()
-		hashALot()
+		hashOnce()
 		quickest = min(quickest, time.Since(piece))
 	}
 	return max(1, float64(time.Since(begin))/float64(pieces*quickest))
 }
 
-// hashALot takes less than a tenth of a millisecond.
-func hashALot() {
+// hashOnce takes less than a tenth of a millisecond.
+func hashOnce() {
 	var sum [32]byte
 	for range 1000 {
 		sum = sha256.Sum256(sum[:])
@@ -245,7 +245,7 @@ func strangerKey(i int) core.PrivateKey {
 	return key
 }
 
-// sendJunk carries out "junk COUNT ADDRESS": so many sends of nothing to an address, from all strangers at once.
+// sendJunk carries out "junk COUNT ADDRESS": COUNT sends of nothing to an address, from all strangers at once.
 func sendJunk(ctx context.Context, n *node.Node, order string) error {
 	var count int
 	var text string

@@ -27,39 +27,39 @@ const (
 	burstConfirmations = 180
 	burstFinality      = 64
 
-	exchangePace = 40 * time.Millisecond
-	sourcePace   = exchangePace * burstConfirmations / burstFinality
-	exchangeWork = time.Second
-	sourceWork   = time.Second / 2
+	exchangeFast = 40 * time.Millisecond
+	sourceFast   = exchangeFast * burstConfirmations / burstFinality
+	exchangeSlow = time.Second
+	sourceSlow   = time.Second / 2
 )
 
-// burstWorld is both chains and the daemon, each a process of its own, as in production. The exchange chain has the limits of a real node's
+// burstEnv runs both chains and the daemon as processes of their own, as in production. The exchange chain has the limits of a real node's
 // public port.
-type burstWorld struct {
+type burstEnv struct {
 	source, exchange *chainProcess
 	dir              string
 	cfg              config.Config
 	info             devnet.Info
 	daemon           *exec.Cmd
 	log              *os.File
-	pace             [2]time.Duration // of the source chain and of the exchange chain
+	blockTimes       [2]time.Duration // of the source chain and of the exchange chain
 }
 
-func newBurstWorld(t *testing.T) *burstWorld {
+func newBurstEnv(t *testing.T) *burstEnv {
 	t.Helper()
-	return newBurstWorldOn(t, "")
+	return newBurstEnvOn(t, "")
 }
 
-// newBurstWorldOn keeps the records in the database at url, or in a file when it is empty.
-func newBurstWorldOn(t *testing.T, url string) *burstWorld {
+// newBurstEnvOn keeps the records in the database at url, or in a file when it is empty.
+func newBurstEnvOn(t *testing.T, url string) *burstEnv {
 	t.Helper()
-	w := &burstWorld{dir: t.TempDir()}
+	w := &burstEnv{dir: t.TempDir()}
 	w.source = startChain(t, "source", strconv.Itoa(burstFinality))
 	w.exchange = startChain(t, "exchange", t.TempDir())
-	w.clocks(t, sourcePace, exchangePace)
+	w.setBlockTimes(t, sourceFast, exchangeFast)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	o := quick(w.dir)
+	o := quickOptions(w.dir)
 	o.Listen, o.Poll, o.Confirmations, o.Finality = freeAddress(t), 100*time.Millisecond, burstConfirmations, burstFinality
 	w.cfg = devnet.Config(o, w.source.urls[0], 1337, w.exchange.urls[1])
 	if url != "" {
@@ -75,28 +75,28 @@ func newBurstWorldOn(t *testing.T, url string) *burstWorld {
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, keys, nil))
 	w.log, err = os.Create(filepath.Join(w.dir, "daemon.log"))
 	require.NoError(t, err)
-	t.Cleanup(func() { w.tellEnd(t) })
+	t.Cleanup(func() { w.logEnd(t) })
 	require.NoError(t, w.start())
 	t.Cleanup(func() { require.NoError(t, w.kill()) })
-	require.NoError(t, w.answers(t.Context()))
+	require.NoError(t, w.waitUntilServing(t.Context()))
 	return w
 }
 
-func (w *burstWorld) start() error {
+func (w *burstEnv) start() error {
 	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
 	w.daemon.Stderr = w.log
 	return w.daemon.Start()
 }
 
-// answers waits until the daemon serves.
-func (w *burstWorld) answers(ctx context.Context) error {
+// waitUntilServing waits until /health of the daemon answers.
+func (w *burstEnv) waitUntilServing(ctx context.Context) error {
 	return devnet.Within(ctx, devnet.Soon, "the daemon", func() (bool, error) {
 		return daemon.AskHealth(ctx, devnet.RootOf(w.info.Gateway)+"/health") == nil, nil
 	})
 }
 
 // kill ends the daemon as a power cut would.
-func (w *burstWorld) kill() error {
+func (w *burstEnv) kill() error {
 	if err := w.daemon.Process.Kill(); err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (w *burstWorld) kill() error {
 	return nil
 }
 
-// tellEnd shows the end of the daemon's log if the test has failed.
-func (w *burstWorld) tellEnd(t *testing.T) {
+// logEnd logs the end of the daemon's log if the test has failed.
+func (w *burstEnv) logEnd(t *testing.T) {
 	t.Helper()
 	const end = 20_000
 	text, err := os.ReadFile(w.log.Name())
@@ -117,64 +117,64 @@ func (w *burstWorld) tellEnd(t *testing.T) {
 	w.log.Close()
 }
 
-// clocks sets the pace of both chains.
-func (w *burstWorld) clocks(t *testing.T, source, exchange time.Duration) {
+// setBlockTimes sets the time between blocks of both chains.
+func (w *burstEnv) setBlockTimes(t *testing.T, source, exchange time.Duration) {
 	t.Helper()
 	want := [2]time.Duration{source, exchange}
 	for i, chain := range []*chainProcess{w.source, w.exchange} {
-		if w.pace[i] != want[i] {
-			chain.order(t, "pace %s", want[i])
+		if w.blockTimes[i] != want[i] {
+			chain.send(t, "pace %s", want[i])
 		}
 	}
-	w.pace = want
+	w.blockTimes = want
 }
 
-// keepTime has each chain go fast while nothing can be paid on it.
-func (w *burstWorld) keepTime(t *testing.T, b *burst.Watch) {
+// adjustBlockTimes makes blocks fast on each chain while nothing can be paid on it.
+func (w *burstEnv) adjustBlockTimes(t *testing.T, b *burst.Watch) {
 	t.Helper()
-	source, exchange := sourcePace, exchangePace
-	if busyLeg(&b.Withdrawals, b.ExchangeHead) {
-		source = sourceWork
+	source, exchange := sourceFast, exchangeFast
+	if isBusy(&b.Withdrawals, b.ExchangeHead) {
+		source = sourceSlow
 	}
-	if busyLeg(&b.Deposits, b.SourceHead) {
-		exchange = exchangeWork
+	if isBusy(&b.Deposits, b.SourceHead) {
+		exchange = exchangeSlow
 	}
-	w.clocks(t, source, exchange)
+	w.setBlockTimes(t, source, exchange)
 }
 
-// busy tells whether payments could leave and have not, or can within two blocks.
-func busyLeg(l *burst.Leg, here uint64) bool {
+// isBusy is true while payments could be sent and are not, or can be within two blocks.
+func isBusy(l *burst.Leg, here uint64) bool {
 	height, all := burst.Final(l.In, l.Depth)
 	return all && here+2 >= height && l.Paid() < len(l.Out)
 }
 
-// burst gets users ready and has all of them send while both chains stand still, so that all of it becomes final at once.
-func (w *burstWorld) burst(t *testing.T, count int) (*burst.Burst, *burst.Watch) {
+// prepareAndSend prepares users and has all of them send while both chains make no blocks, so that everything becomes final at once.
+func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*burst.Burst, *burst.Watch) {
 	t.Helper()
 	b, err := burst.New(t.Context(), w.info, count, demo.NewLog(t.Output(), false))
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	require.NoError(t, b.Prepare(t.Context()))
-	w.clocks(t, 0, 0)
+	w.setBlockTimes(t, 0, 0)
 	watch, err := b.Send(t.Context())
 	require.NoError(t, err)
 	return b, watch
 }
 
-// follow lets both chains go on until everything is final. looked is called after each look at them.
-func (w *burstWorld) follow(t *testing.T, watch *burst.Watch, looked func()) {
+// follow lets both chains make blocks until everything is final. looked is called after each reading of them.
+func (w *burstEnv) follow(t *testing.T, watch *burst.Watch, looked func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), burstPatience(t))
+	ctx, cancel := context.WithTimeout(t.Context(), burstTimeout(t))
 	defer cancel()
 	require.NoError(t, watch.Run(ctx, func() {
 		watch.Tell()
-		w.keepTime(t, watch)
+		w.adjustBlockTimes(t, watch)
 		looked()
 	}))
 	t.Log(watch.Result().Text())
 }
 
-func burstPatience(t *testing.T) time.Duration {
+func burstTimeout(t *testing.T) time.Duration {
 	t.Helper()
 	if end, ok := t.Deadline(); ok {
 		return min(30*time.Minute, time.Until(end)-10*time.Second)

@@ -35,37 +35,37 @@ func numberFrom(t *testing.T, name string, otherwise int) int {
 // TestBurst has many users deposit and withdraw at once at production depth. Everything goes through without an operator, in the promised number
 // of blocks, and the chains agree to the unit. GATEWAYD_BURST is how many; 100 otherwise.
 func TestBurst(t *testing.T) {
-	w := newBurstWorld(t)
+	w := newBurstEnv(t)
 	before := w.holdings(t, nil)
-	b, watch := w.burst(t, numberFrom(t, "GATEWAYD_BURST", 100))
+	b, watch := w.prepareAndSend(t, numberFrom(t, "GATEWAYD_BURST", 100))
 	w.follow(t, watch, func() {})
 	require.NoError(t, b.Count(t.Context()))
 	require.NoError(t, b.Published(t.Context()))
 	require.NoError(t, watch.Result().Met())
-	w.reckon(t, b, before)
+	w.checkBooks(t, b, before)
 }
 
 // TestBurstKilled kills the daemon again and again from the moment when payments of both directions can leave. GATEWAYD_BURST is how many there
 // are of each, GATEWAYD_KILLS how often it is killed; 100 and 5 otherwise.
 func TestBurstKilled(t *testing.T) {
-	killBurst(t, newBurstWorld(t), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
+	killBurst(t, newBurstEnv(t), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
 }
 
 // TestBurstKilledOnPostgres is the same with the records in PostgreSQL, which lives on. A daemon that comes back has to wait for the lease of the
 // one that was killed.
 func TestBurstKilledOnPostgres(t *testing.T) {
-	w := newBurstWorldOn(t, recordstest.Postgres(t).Database(t))
+	w := newBurstEnvOn(t, recordstest.Postgres(t).Database(t))
 	killBurst(t, w, numberFrom(t, "GATEWAYD_BURST", 20), numberFrom(t, "GATEWAYD_KILLS", 2))
 }
 
-func killBurst(t *testing.T, w *burstWorld, size, kills int) {
+func killBurst(t *testing.T, w *burstEnv, size, kills int) {
 	t.Helper()
 	before := w.holdings(t, nil)
-	b, watch := w.burst(t, size)
+	b, watch := w.prepareAndSend(t, size)
 	seed := seedOf(t)
 	var killing errgroup.Group
 	begin := sync.OnceFunc(func() {
-		killing.Go(func() error { return w.killAgainAndAgain(t.Context(), kills, seed) })
+		killing.Go(func() error { return w.killRepeatedly(t.Context(), kills, seed) })
 	})
 	t.Cleanup(func() { _ = killing.Wait() }) // told below, unless the test has failed before
 	w.follow(t, watch, func() {
@@ -74,17 +74,17 @@ func killBurst(t *testing.T, w *burstWorld, size, kills int) {
 		}
 	})
 	require.NoError(t, killing.Wait())
-	require.NoError(t, w.answers(t.Context()))
+	require.NoError(t, w.waitUntilServing(t.Context()))
 	require.NoError(t, b.Count(t.Context()))
 	require.NoError(t, b.Published(t.Context()))
-	w.reckon(t, b, before)
+	w.checkBooks(t, b, before)
 }
 
-// killAgainAndAgain begins at once; then the daemon answers for up to two seconds each time.
-func (w *burstWorld) killAgainAndAgain(ctx context.Context, kills int, seed uint64) error {
+// killRepeatedly kills at once, and then up to two seconds after the daemon answers.
+func (w *burstEnv) killRepeatedly(ctx context.Context, kills int, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range kills {
-		if err := errors.Join(w.kill(), w.start(), w.answers(ctx)); err != nil {
+		if err := errors.Join(w.kill(), w.start(), w.waitUntilServing(ctx)); err != nil {
 			return err
 		}
 		select {
@@ -99,7 +99,7 @@ func (w *burstWorld) killAgainAndAgain(ctx context.Context, kills int, seed uint
 // TestBurstAmongJunk has strangers send the gateway's account nothing, again and again, which costs them next to nothing. Users' money flows as
 // without it. GATEWAYD_JUNK is how often; 2,000 otherwise.
 func TestBurstAmongJunk(t *testing.T) {
-	w := newBurstWorld(t)
+	w := newBurstEnv(t)
 	before := w.holdings(t, nil)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
@@ -113,13 +113,13 @@ func TestBurstAmongJunk(t *testing.T) {
 		require.NoError(t, err)
 		return height > 80
 	})
-	w.exchange.order(t, "junk %d %s", numberFrom(t, "GATEWAYD_JUNK", 2000), home)
-	require.NoError(t, errors.Join(w.kill(), w.start(), w.answers(t.Context()))) // a daemon that starts sees all of it as well
+	w.exchange.send(t, "junk %d %s", numberFrom(t, "GATEWAYD_JUNK", 2000), home)
+	require.NoError(t, errors.Join(w.kill(), w.start(), w.waitUntilServing(t.Context()))) // a daemon that starts sees all of it as well
 
-	b, watch := w.burst(t, 40)
+	b, watch := w.prepareAndSend(t, 40)
 	w.follow(t, watch, func() {})
 	require.NoError(t, b.Count(t.Context()))
 	require.NoError(t, b.Published(t.Context()))
 	require.NoError(t, watch.Result().Met())
-	w.reckon(t, b, before)
+	w.checkBooks(t, b, before)
 }

@@ -45,16 +45,16 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	primary, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
-	u := r.customer(t, "USDT")
+	u := r.newCustomer(t, "USDT")
 	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": devnet.RootOf(r.Info.Gateway) + "/health", "TAKEN": strings.TrimPrefix(devnet.RootOf(r.Info.Gateway), "http://"), "PRIMARY": primary}
 	example, err := filepath.Abs("../../config.example.yaml")
 	require.NoError(t, err)
 	vars["EXAMPLE"], vars["SOURCE"], vars["EXCHANGE"], vars["USDT"] = example, r.Info.Source, r.Info.Exchange, u.Token.Asset
-	vars["DEPOSIT"] = r.listed(t, "--direction", "deposit")[0].InTx
-	waitFor(t, "funding in the records", func() bool { return len(r.listed(t, "--direction", "funding")) > 0 })
-	vars["FUNDING"] = strconv.FormatUint(r.listed(t, "--direction", "funding")[0].ID, 10)
-	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], short(vars["DEPOSIT"])
-	vars["PAYEE"], vars["WITHDRAWAL"] = u.payee(t, u.Times(5))
+	vars["DEPOSIT"] = r.listRecords(t, "--direction", "deposit")[0].InTx
+	waitFor(t, "funding in the records", func() bool { return len(r.listRecords(t, "--direction", "funding")) > 0 })
+	vars["FUNDING"] = strconv.FormatUint(r.listRecords(t, "--direction", "funding")[0].ID, 10)
+	vars["SHORT"], vars["SHOWN"] = vars["DEPOSIT"][:12], shortHash(vars["DEPOSIT"])
+	vars["PAYEE"], vars["WITHDRAWAL"] = u.withdrawToPayee(t, u.Times(5))
 	refused, err := u.SendToGateway(t.Context(), gatewayOf(t, u), u.Times(3), nil)
 	require.NoError(t, err)
 	vars["REFUSED"] = refused.String()
@@ -63,10 +63,10 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	vars["STRAY"] = u.pay(t, dai.Asset, depositAddress(t, u), units(dai, 2000), "")
 	u.mustAwait(t, "/withdraw-records", vars["WITHDRAWAL"], "OPPOSITE_CONFIRMED")
-	waitFor(t, "the stray", func() bool { return len(r.needs(t)) == 1 })
-	r.settled(t)
+	waitFor(t, "the stray", func() bool { return len(r.needingOperator(t)) == 1 })
+	r.waitUntilSettled(t)
 
-	t.Run("scripts", func(t *testing.T) { // the world lives until all of them are done
+	t.Run("scripts", func(t *testing.T) { // the environment runs until all of them are done
 		testscript.Run(t, testscript.Params{
 			Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 			Setup: func(e *testscript.Env) error {

@@ -48,33 +48,33 @@ func TestClientLibrariesKeepBooks(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "index.db")
-	openHall(t, dir, url)
-	hall, _, rooms := openRooms(t, dir, url)
+	buildExchange(t, dir, url)
+	builder, _, apis := openExchanges(t, dir, url)
 	modules := (&clientsEnv{root: root}).npm(t)
 	copyFile(t, filepath.Join(root, "clients/ccxt/gatewayd.js"), filepath.Join(modules, "gatewayd.mjs"))
 	programs := []*bookProgram{
-		keepBook(t, rooms[0].Base, "python3", "testdata/clients/book.py", filepath.Join(root, "clients/python")),
-		keepBook(t, rooms[0].Base, "node", "testdata/clients/book.mjs", "file://"+filepath.Join(modules, "gatewayd.mjs")),
+		keepBook(t, apis[0].Base, "python3", "testdata/clients/book.py", filepath.Join(root, "clients/python")),
+		keepBook(t, apis[0].Base, "node", "testdata/clients/book.mjs", "file://"+filepath.Join(modules, "gatewayd.mjs")),
 	}
 	const connections = 20
 	chance, placed := rand.New(rand.NewPCG(3, 4)), []bookOrder(nil)
 	for range connections {
 		for _, p := range programs {
-			p.hears("ready")
+			p.waitForLine("ready")
 		}
 		for i := range orders / connections {
 			if i%8 == 0 {
-				hall.snapshot() // which gives quota
+				builder.snapshot() // which gives quota
 			}
-			placed = hall.act(chance, placed)
+			placed = builder.act(chance, placed)
 		}
-		hall.snapshot()
+		builder.snapshot()
 		for _, p := range programs {
 			_, err := io.WriteString(p.in, "compare\n")
 			require.NoError(t, err)
 		}
 		for _, p := range programs {
-			require.NotEqual(t, "0", p.hears("equal"), p.name)
+			require.NotEqual(t, "0", p.waitForLine("equal"), p.name)
 		}
 	}
 }
@@ -85,11 +85,11 @@ type bookOrder struct {
 }
 
 // act places an order or cancels one, and is the orders that may rest.
-func (b hallBuilder) act(chance *rand.Rand, placed []bookOrder) []bookOrder {
+func (b exchangeBuilder) act(chance *rand.Rand, placed []bookOrder) []bookOrder {
 	if len(placed) > 0 && chance.IntN(4) == 0 {
 		at := chance.IntN(len(placed))
-		owner := hallKey(placed[at].trader)
-		b.call(owner, dex.FundCancelBySendHash, placed[at].id, owner.Address(), hallTokens["COIN-000"], core.VITE)
+		owner := exchangeKey(placed[at].trader)
+		b.call(owner, dex.FundCancelBySendHash, placed[at].id, owner.Address(), exchangeTokens["COIN-000"], core.VITE)
 		return slices.Delete(placed, at, at+1)
 	}
 	trader, sell := 1+chance.IntN(keyedTraders+plainTraders), chance.IntN(2) == 0
@@ -102,7 +102,7 @@ func (b hallBuilder) act(chance *rand.Rand, placed []bookOrder) []bookOrder {
 }
 
 func keepBook(t *testing.T, api, program, script, library string) *bookProgram {
-	given, err := json.Marshal(map[string]string{"api": api, "symbol": hallMarkets[0], "library": library})
+	given, err := json.Marshal(map[string]string{"api": api, "symbol": exchangeMarkets[0], "library": library})
 	require.NoError(t, err)
 	p := &bookProgram{t: t, name: script}
 	command := exec.CommandContext(t.Context(), program, script, string(given))
@@ -118,8 +118,8 @@ func keepBook(t *testing.T, api, program, script, library string) *bookProgram {
 	return p
 }
 
-// hears is what follows a word of the program.
-func (p *bookProgram) hears(word string) string {
+// waitForLine waits for a line that begins with a word and returns its rest.
+func (p *bookProgram) waitForLine(word string) string {
 	p.t.Helper()
 	require.True(p.t, p.lines.Scan(), "%s: %s", p.name, &p.faults)
 	said, rest, _ := strings.Cut(p.lines.Text(), " ")

@@ -64,7 +64,7 @@ func openClientsEnv(t *testing.T) *clientsEnv {
 	person := func(name string) map[string]string {
 		found := regexp.MustCompile(name + `: address=(\S+) key=(\S+) secret=(\S+)`).FindStringSubmatch(out.String())
 		require.NotNil(t, found, &out)
-		code := run(t.Context(), []string{"apikey", "limit", found[2], "10000", "-c", e.Info.Config}, outside(t))
+		code := run(t.Context(), []string{"apikey", "limit", found[2], "10000", "-c", e.Info.Config}, testStreams(t))
 		require.Zero(t, code)
 		return map[string]string{"address": found[1], "key": found[2], "secret": found[3]}
 	}

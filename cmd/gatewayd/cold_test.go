@@ -19,31 +19,31 @@ import (
 	"gatewayd/wallet"
 )
 
-// coldWorld is a gateway with a signer of its own whose USDT and coin have cold addresses.
-type coldWorld struct {
-	*limpWorld
+// coldEnv is a gateway with a signer of its own whose USDT and coin have cold addresses.
+type coldEnv struct {
+	*faultyEnv
 	usdt devnet.Token
 	cold map[string]string // by symbol
 }
 
-func newColdWorld(t *testing.T) *coldWorld {
+func newColdEnv(t *testing.T) *coldEnv {
 	t.Helper()
 	payee, err := devnet.NewPayee()
 	require.NoError(t, err)
-	w := &coldWorld{cold: map[string]string{"USDT": devnet.FaucetAddress(), "ETH": payee.Hex()}}
-	w.limpWorld = newLimpWorld(t, func(l *limpWorld, c *config.Config) {
-		l.told = newReceiver(t)
-		c.Alerts = l.told.config()
+	w := &coldEnv{cold: map[string]string{"USDT": devnet.FaucetAddress(), "ETH": payee.Hex()}}
+	w.faultyEnv = newFaultyEnv(t, func(l *faultyEnv, c *config.Config) {
+		l.alerts = newReceiver(t)
+		c.Alerts = l.alerts.config()
 		c.Networks[0].Funders = nil
 		c.Networks[0].Tokens[0].Cold, c.Networks[0].Tokens[1].Cold = w.cold["ETH"], w.cold["USDT"]
 		c.Watcher.Sweep, c.Watcher.Level = "@every 1s", time.Second
-		apart(t, c).start(t)
+		splitSigner(t, c).start(t)
 	})
 	w.usdt = w.token(t, "USDT")
 	return w
 }
 
-func (w *coldWorld) has(t *testing.T, account string) chain.Amount {
+func (w *coldEnv) balanceOf(t *testing.T, account string) chain.Amount {
 	t.Helper()
 	have, err := w.user.Eth.Balance(t.Context(), w.usdt.Asset, common.HexToAddress(account))
 	require.NoError(t, err)
@@ -51,28 +51,28 @@ func (w *coldWorld) has(t *testing.T, account string) chain.Amount {
 }
 
 // plus is an amount and so many thousandths of a USDT.
-func (w *coldWorld) plus(t *testing.T, a chain.Amount, n uint64) chain.Amount {
+func (w *coldEnv) plus(t *testing.T, a chain.Amount, n uint64) chain.Amount {
 	t.Helper()
 	sum, err := a.Add(units(w.usdt, n))
 	require.NoError(t, err)
 	return sum
 }
 
-// bound changes the bounds of USDT.
-func (w *coldWorld) bound(t *testing.T, least, most chain.Amount) {
+// setBounds sets the hot_min and hot_max of USDT.
+func (w *coldEnv) setBounds(t *testing.T, least, most chain.Amount) {
 	t.Helper()
-	w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].HotMin, c.Networks[0].Tokens[1].HotMax = least, most })
+	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].HotMin, c.Networks[0].Tokens[1].HotMax = least, most })
 	w.mustCommand(t, "reload")
 }
 
-func (w *coldWorld) moves(t *testing.T) (rows []move.Row) {
+func (w *coldEnv) moves(t *testing.T) (rows []move.Row) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "moves", "--json")), &rows))
 	return rows
 }
 
-// paid waits until the newest move is paid.
-func (w *coldWorld) paid(t *testing.T, count int) move.Row {
+// waitForMove waits until there are so many moves and the newest is paid.
+func (w *coldEnv) waitForMove(t *testing.T, count int) move.Row {
 	t.Helper()
 	var rows []move.Row
 	waitFor(t, "a move that is paid", func() bool {
@@ -87,16 +87,16 @@ func (w *coldWorld) paid(t *testing.T, count int) move.Row {
 // comes back tops the hot account up. What somebody sends there by hand stops the account until it is resumed, by one command.
 func TestColdMoney(t *testing.T) {
 	t.Parallel()
-	w := newColdWorld(t)
+	w := newColdEnv(t)
 	hot := w.hot(t)
-	first := w.has(t, hot)
-	w.bound(t, first, w.plus(t, first, 20_000))
+	first := w.balanceOf(t, hot)
+	w.setBounds(t, first, w.plus(t, first, 20_000))
 	w.user.mustDeposit(t, units(w.usdt, 50_000))
-	m := w.paid(t, 1)
+	m := w.waitForMove(t, 1)
 	require.Equal(t, []string{"cold", hot, w.cold["USDT"], ""}, []string{m.Purpose, m.From, m.To, m.Actor})
 	require.Equal(t, units(w.usdt, 40_000), m.Amount, "down to the middle")
-	require.Equal(t, w.plus(t, first, 10_000), w.has(t, hot))
-	w.counted(t)
+	require.Equal(t, w.plus(t, first, 10_000), w.balanceOf(t, hot))
+	w.requireCovered(t)
 
 	for _, refused := range []struct{ want, amount, token, to, why string }{
 		{"only `cold` is wanted", "1", "USDT", goodPayee, "a test"},
@@ -106,37 +106,37 @@ func TestColdMoney(t *testing.T) {
 		{"above zero is wanted", "0", "USDT", "cold", "a test"},
 		{"--why is wanted", "1", "USDT", "cold", ""},
 	} {
-		out, ok := w.operator(t, "account", "move", "eth", hot, refused.amount, refused.token, "--to", refused.to, "--why", refused.why)
+		out, ok := w.runCommand(t, "account", "move", "eth", hot, refused.amount, refused.token, "--to", refused.to, "--why", refused.why)
 		require.False(t, ok, out)
 		require.Contains(t, out, refused.want)
 	}
 	out := w.mustCommand(t, "account", "move", "eth", hot, "4", "USDT", "--to", "cold", "--why", "a quiet week")
 	require.Contains(t, out, ": 4 USDT from "+hot)
-	m = w.paid(t, 2)
+	m = w.waitForMove(t, 2)
 	require.Equal(t, units(w.usdt, 4_000), m.Amount)
 	require.Equal(t, "a quiet week", m.Why)
 	require.Contains(t, m.Actor, "operator")
 
 	c := warned(status.HotBelow)
-	c.chain, c.after = "eth", len(w.told.events(0))
-	w.bound(t, w.plus(t, first, 8_000), w.plus(t, first, 80_000))
-	w.warns(t, c)
+	c.chain, c.after = "eth", len(w.alerts.events(0))
+	w.setBounds(t, w.plus(t, first, 8_000), w.plus(t, first, 80_000))
+	w.checkWarning(t, c)
 	_, err := w.user.Faucet.Pay(t.Context(), w.usdt.Asset, common.HexToAddress(hot), units(w.usdt, 2_000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
-	w.passed(t, c)
-	require.Empty(t, w.listed(t, "--needs-operator"))
-	w.counted(t)
-	w.byHand(t, hot)
+	w.waitUntilOver(t, c)
+	require.Empty(t, w.listRecords(t, "--needs-operator"))
+	w.requireCovered(t)
+	w.sendByHand(t, hot)
 }
 
-// counted looks at what the surfaces say of cold money: it covers what is owed.
-func (w *coldWorld) counted(t *testing.T) {
+// requireCovered requires that every page and command counts cold money towards what is owed.
+func (w *coldEnv) requireCovered(t *testing.T) {
 	t.Helper()
 	waitFor(t, "a balance sheet with the cold address", func() bool {
-		s, ok := w.audited(t, "USDT")
-		return ok && s.Cold == w.has(t, w.cold["USDT"])
+		s, ok := w.auditRow(t, "USDT")
+		return ok && s.Cold == w.balanceOf(t, w.cold["USDT"])
 	})
-	s, _ := w.audited(t, "USDT")
+	s, _ := w.auditRow(t, "USDT")
 	without, err := s.Held.Sub(s.Cold)
 	require.NoError(t, err)
 	require.True(t, s.Hot.Less(without) || s.Hot == without)
@@ -145,24 +145,24 @@ func (w *coldWorld) counted(t *testing.T) {
 	require.Contains(t, w.mustCommand(t, "status", "--json"), `"cold": "`+s.Cold.String()+`"`)
 }
 
-// byHand sends coin to its cold address with the hot account's key, beside the daemon.
-func (w *coldWorld) byHand(t *testing.T, hot string) {
+// sendByHand sends coin to its cold address with the hot account's key, beside the daemon.
+func (w *coldEnv) sendByHand(t *testing.T, hot string) {
 	t.Helper()
 	hash, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, wallet.SourcePaths(ethereum.CoinType).Hot(0), common.HexToAddress(w.cold["ETH"]), big.NewInt(1_000_000))
 	require.NoError(t, err)
 	require.NoError(t, w.user.Eth.Mined(t.Context(), hash))
-	w.stopped(t, status.AccountStopped)
+	w.waitForCondition(t, status.AccountStopped)
 	require.Contains(t, w.mustCommand(t, "account", "show", "eth", hot), "went to the cold address: resume settles it")
-	out, ok := w.operator(t, "account", "move", "eth", hot, "1", "USDT", "--to", "cold", "--why", "a test")
+	out, ok := w.runCommand(t, "account", "move", "eth", hot, "1", "USDT", "--to", "cold", "--why", "a test")
 	require.False(t, ok)
 	require.Contains(t, out, "gatewayd account show")
 	waitFor(t, "an account that goes on", func() bool {
-		_, ok = w.operator(t, "account", "resume", "eth", hot)
+		_, ok = w.runCommand(t, "account", "resume", "eth", hot)
 		return ok
 	})
-	w.well(t)
-	m := w.paid(t, 3)
+	w.waitUntilWell(t)
+	m := w.waitForMove(t, 3)
 	require.Equal(t, hash.Hex(), m.Tx)
 	require.Contains(t, m.Why, "by hand")
-	waitFor(t, "an audit that is content", func() bool { _, ok := w.audited(t, "ETH"); return ok })
+	waitFor(t, "an audit that is content", func() bool { _, ok := w.auditRow(t, "ETH"); return ok })
 }

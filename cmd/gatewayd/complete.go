@@ -30,8 +30,8 @@ var proposals = map[string]func(ctx context.Context, d *operator.Session, before
 	"reason": func(context.Context, *operator.Session, []string) ([]string, error) { return records.Reasons(), nil },
 }
 
-// completing lets shells propose what a command's usage line and flags ask for, of the daemon that its configuration names.
-func completing(c *cobra.Command) {
+// addCompletions adds shell completion to a command's arguments and flags, from the records of the configured daemon.
+func addCompletions(c *cobra.Command) {
 	words := strings.Fields(c.Use)[1:]
 	if c.Runnable() && len(words) > 0 && c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -50,11 +50,11 @@ func completing(c *cobra.Command) {
 		}) // fails only for a flag that has one
 	})
 	for _, sub := range c.Commands() {
-		completing(sub)
+		addCompletions(sub)
 	}
 }
 
-// propose is silent about what cannot be read: a shell shows no errors.
+// propose leaves out what cannot be read, without an error: a shell shows none.
 func propose(cmd *cobra.Command, word string, before []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	choices := strings.Split(word, "|")
 	ask, ok := proposals[choices[0]]

@@ -57,16 +57,16 @@ func TestComposeMounts(t *testing.T) {
 	}
 }
 
-// here makes a service's files and commands those of processes on this machine: its volumes lie in a directory, the other services are on free ports.
-type here struct {
+// localServices maps the services of a compose file to processes on this machine: volumes to a directory, the other services to free ports.
+type localServices struct {
 	dir, socket                                 string
 	node, port                                  string // of geth
 	exchange, exchangeWS, gateway, operatorsURL string
 	database                                    string
 }
 
-func newHere(t *testing.T) here {
-	h := here{
+func newLocalServices(t *testing.T) localServices {
+	h := localServices{
 		dir: t.TempDir(), socket: filepath.Join(shortDir(t), "signer.sock"), node: freeAddress(t), exchange: freeAddress(t), exchangeWS: freeAddress(t),
 		gateway: freeAddress(t), operatorsURL: freeAddress(t), database: recordstest.Postgres(t).Database(t),
 	}
@@ -76,8 +76,8 @@ func newHere(t *testing.T) here {
 	return h
 }
 
-// of replaces what is another service's or the machine's. The image's user is this one.
-func (h here) of(service string) *strings.Replacer {
+// replacer replaces names of other services, paths and the image's user in a service's files and commands.
+func (h localServices) replacer(service string) *strings.Replacer {
 	return strings.NewReplacer("/run/gatewayd-signer/signer.sock", h.socket, "/var/lib/gatewayd-signer", filepath.Join(h.dir, service), "/etc/gatewayd-signer", filepath.Join(h.dir, "etc", service),
 		"/etc/gatewayd", filepath.Join(h.dir, "etc", service), "/data", filepath.Join(h.dir, service), "http://geth:8545", "http://"+h.node, "=8545", "="+h.port,
 		"http.addr=0.0.0.0", "http.addr=127.0.0.1", "0.0.0.0:8080", h.gateway, "0.0.0.0:8070", h.operatorsURL, "0.0.0.0:48132", h.exchange, "127.0.0.1:48133", h.exchangeWS,
@@ -88,7 +88,7 @@ func (h here) of(service string) *strings.Replacer {
 const imageUser = 65532
 
 // mount lays out what a service has of ops/compose, and checks the configuration in it.
-func (h here) mount(t *testing.T, service, configuration string) (path string) {
+func (h localServices) mount(t *testing.T, service, configuration string) (path string) {
 	t.Helper()
 	from, to := filepath.Join("../../ops/compose", service), filepath.Join(h.dir, "etc", service)
 	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
@@ -98,7 +98,7 @@ func (h here) mount(t *testing.T, service, configuration string) (path string) {
 	path = filepath.Join(to, configuration)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(h.of(service).Replace(string(text))), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(h.replacer(service).Replace(string(text))), 0o600))
 	_, err = config.Load(path)
 	require.NoError(t, err)
 	return path
@@ -111,24 +111,24 @@ func TestCompose(t *testing.T) {
 	if _, err := os.Stat(geth); err != nil {
 		t.Skip("wants build/bin/geth; make test has it")
 	}
-	services, h := composeServices(t), newHere(t)
+	services, h := composeServices(t), newLocalServices(t)
 	program := lookUp(t, "gatewayd")
 	start := func(service string) {
-		startService(t, program, replaced(h.of(service), services[service].Command), services[service].Environment)
+		startService(t, program, replaced(h.replacer(service), services[service].Command), services[service].Environment)
 	}
-	startService(t, geth, append(replaced(h.of("geth"), services["geth"].Command), "--port=0", "--ipcdisable", "--nodiscover", "--authrpc.port=0"), nil)
+	startService(t, geth, append(replaced(h.replacer("geth"), services["geth"].Command), "--port=0", "--ipcdisable", "--nodiscover", "--authrpc.port=0"), nil)
 	waitFor(t, "geth", func() bool { return answersPOST("http://" + h.node) })
-	said, err := exec.CommandContext(t.Context(), geth, replaced(h.of("fund"), services["fund"].Command)...).CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), geth, replaced(h.replacer("fund"), services["fund"].Command)...).CombinedOutput()
 	require.NoError(t, err, string(said))
 	h.mount(t, "exchange", "")
 	start("exchange")
 	waitFor(t, "the exchange chain", func() bool { return answersPOST("http://" + h.exchange) })
 	signer := h.mount(t, "signer", "signer.yaml")
 	start("signer")
-	waitFor(t, "the signer", func() bool { return run(t.Context(), []string{"health", "-c", signer}, outside(t)) == nil })
+	waitFor(t, "the signer", func() bool { return run(t.Context(), []string{"health", "-c", signer}, testStreams(t)) == nil })
 	path := h.mount(t, "gatewayd", "config.yaml")
 	start("gatewayd")
-	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, outside(t)) == nil })
+	waitFor(t, "gatewayd", func() bool { return run(t.Context(), []string{"health", "-c", path}, testStreams(t)) == nil })
 
 	cfg, err := config.Load(path)
 	require.NoError(t, err)

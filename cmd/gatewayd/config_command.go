@@ -70,7 +70,7 @@ func printPlan(to io.Writer, cfg config.Config) error {
 		if c.Source {
 			what, id = "source chain", fmt.Sprintf("%d ", c.ChainID)
 		}
-		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(c.Nodes, "node"), paying(c.Accounts, c.Retired))
+		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(c.Nodes, "node"), payingText(c.Accounts, c.Retired))
 	}
 	for _, n := range cfg.Networks {
 		var symbols []string
@@ -91,8 +91,8 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	return t.Flush()
 }
 
-// paying tells how many accounts pay where some are retired.
-func paying(accounts int, retired []int) string {
+// payingText is the number of paying accounts, and which are retired.
+func payingText(accounts int, retired []int) string {
 	if len(retired) == 0 {
 		return ""
 	}
@@ -169,7 +169,7 @@ With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user 
 	f.String("password-file", "", "file with the store's password")
 	f.String("listen", "127.0.0.1:8080", "address that wallets reach the gateway at")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := missing(*path, "-c"); err != nil {
+		if err := requireMissing(*path, "-c"); err != nil {
 			return err
 		}
 		answers, err := interview(w, f)
@@ -246,8 +246,8 @@ func (q question) ask(w streams, to *pflag.Flag) error {
 	}
 }
 
-// missing refuses to replace a file.
-func missing(path, flag string) error {
+// requireMissing is an error for a file that exists.
+func requireMissing(path, flag string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is there already: name another file with %s", path, flag)
 	}
@@ -257,7 +257,7 @@ func missing(path, flag string) error {
 // firstConfigs writes the daemon's file, and the signer's where there is one, and takes both away again if either breaks a rule.
 func firstConfigs(ctx context.Context, daemon, signer string, a setup.Answers) (made []config.Config, err error) {
 	if a.Signer.Listen != "" {
-		if err := missing(signer, "--signer-config"); err != nil {
+		if err := requireMissing(signer, "--signer-config"); err != nil {
 			return nil, err
 		}
 	}

@@ -23,16 +23,16 @@ func TestConsoleInBrowser(t *testing.T) {
 	r := newOrderRig(t)
 	done := r.dai.pay(t, r.dai.Token.Asset, r.shared.DepositAddress, r.amount, r.shared.Label)
 	r.dai.mustAwait(t, "/deposit-records", done, "TOT_CONFIRMED")
-	credit, refund := r.held(t, r.shared.DepositAddress, "NOBODY99"), r.held(t, r.shared.DepositAddress, "")
+	credit, refund := r.newHeldRecord(t, r.shared.DepositAddress, "NOBODY99"), r.newHeldRecord(t, r.shared.DepositAddress, "")
 	require.NoError(t, r.OpenConsole(t.Context()))
 	drive(t, "testdata/console_browser.mjs", map[string]any{
 		"demo": r.Info.Console, "operators": r.Info.Operators, "config": r.Info.Config, "wallet": r.wallet(r.dai), "sender": refund.From,
-		"credit": credit.ID, "hash": credit.InTx, "refund": refund.ID, "done": r.story(t, done).Record.ID,
+		"credit": credit.ID, "hash": credit.InTx, "refund": refund.ID, "done": r.recordDetail(t, done).Record.ID,
 		"users": map[string]any{
 			"anna": r.consoleLogin(t, "anna", access.Operator), "karl": r.consoleLogin(t, "karl", access.Operator), "vera": r.consoleLogin(t, "vera", access.Viewer),
 		},
 	})
-	require.Equal(t, "operator:anna", actorOf(r.story(t, name(credit)), "ordered"))
-	require.Equal(t, "operator:anna", actorOf(r.story(t, name(refund)), "ordered"))
-	r.settled(t)
+	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(credit)), "ordered"))
+	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(refund)), "ordered"))
+	r.waitUntilSettled(t)
 }

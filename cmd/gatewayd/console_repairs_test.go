@@ -23,15 +23,15 @@ import (
 // stopped because of it, and a configuration that has changed, first to something wrong. An operator mends all of it in the console.
 func TestConsoleRepairsInBrowser(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances
-	w.user.payee(t, units(w.user.Token, 5000))                                                     // the hot account's past begins
+	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances
+	w.user.withdrawToPayee(t, units(w.user.Token, 5000))                                           // the hot account's past begins
 	lost, height := w.loseDeposit(t)
 	head := w.haltSource(t)
 	require.NoError(t, w.source.Fork(common.HexToHash(head), true))
 	stray, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(3), nil)
 	require.NoError(t, err)
 	refund := w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), ether(3)) // to goodPayee
-	w.write(t, w.info.Config, func(c *config.Config) {
+	w.writeConfig(t, w.info.Config, func(c *config.Config) {
 		c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 2)
 	})
 
@@ -40,7 +40,7 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 		"users": map[string]any{"anna": w.consoleLogin(t, "anna", access.Operator)},
 	})
 	w.user.mustAwait(t, "/deposit-records", lost, "TOT_CONFIRMED")
-	require.Equal(t, refund, w.story(t, stray.Hex()).Record.RefundTx)
+	require.Equal(t, refund, w.recordDetail(t, stray.Hex()).Record.RefundTx)
 	said := w.mustCommand(t, "history", "list", "--limit", "200")
 	for _, want := range []string{
 		"chain eth ordered resume: the nodes agree again", "settle by " + refund + ": the refund of Monday", "account " + w.hot(t) + " ordered resume on eth: its refund is explained",
@@ -48,14 +48,14 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 	} {
 		require.Contains(t, strings.Join(strings.Fields(said), " "), want)
 	}
-	w.well(t)
+	w.waitUntilWell(t)
 	w.settledBooks(t)
 }
 
 // loseDeposit has the user deposit, and takes the record away.
-func (w *limpWorld) loseDeposit(t *testing.T) (hash string, height uint64) {
+func (w *faultyEnv) loseDeposit(t *testing.T) (hash string, height uint64) {
 	t.Helper()
-	db := patched(t, w.cfg)
+	db := openDatabase(t, w.cfg)
 	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
 	w.source.StopMining() // it is seen, and not decided
@@ -65,7 +65,7 @@ func (w *limpWorld) loseDeposit(t *testing.T) (hash string, height uint64) {
 	_, err = w.source.Mine(1)
 	require.NoError(t, err)
 	hash = sent.Hex()
-	lose(t, db, loseTransfer, hash)
+	deleteRow(t, db, loseTransfer, hash)
 	w.source.StartMining()
 	mined, err := w.source.Client().TransactionReceipt(t.Context(), sent)
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func (w *limpWorld) loseDeposit(t *testing.T) (hash string, height uint64) {
 }
 
 // haltSource replaces final blocks of the source chain, and answers the head that was.
-func (w *limpWorld) haltSource(t *testing.T) (hash string) {
+func (w *faultyEnv) haltSource(t *testing.T) (hash string) {
 	t.Helper()
 	from := w.cursor(t, "eth").Final.Height
 	waitFor(t, "more final blocks", func() bool { return w.cursor(t, "eth").Final.Height >= from+2 })
@@ -87,6 +87,6 @@ func (w *limpWorld) haltSource(t *testing.T) (hash string) {
 	_, err = w.source.Reorg(int(depth), devnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
-	w.stopped(t, status.ChainHalted)
+	w.waitForCondition(t, status.ChainHalted)
 	return head.Hash().Hex()
 }

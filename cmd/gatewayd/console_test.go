@@ -55,19 +55,19 @@ func TestConsole(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/sign-in", map[string]string{"name": "anna", "password": given("password"), "code": code}, &me))
 
-	held := r.held(t, r.shared.DepositAddress, "NOBODY99")
+	held := r.newHeldRecord(t, r.shared.DepositAddress, "NOBODY99")
 	var page struct{ Records []operator.RecordRow }
 	require.Equal(t, http.StatusOK, ask(http.MethodGet, "/records?needsOperator=true", nil, &page))
 	require.Equal(t, held.InTx, page.Records[0].InTx)
 	var refused struct{ Error string }
-	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+name(held)+"/credit", map[string]string{"to": "vite_nobody", "why": "x"}, &refused))
+	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": "vite_nobody", "why": "x"}, &refused))
 	require.Contains(t, refused.Error, "no address that can be paid")
-	var story []struct{ Record operator.RecordRow }
-	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/records/"+name(held)+"/credit", map[string]string{"to": r.wallet(r.dai), "why": "ticket 4711"}, &story))
-	require.Equal(t, r.wallet(r.dai), story[0].Record.Wallet)
-	require.Equal(t, r.wallet(r.dai), r.paid(t, held).Payee)
-	require.Equal(t, "operator:anna", actorOf(r.story(t, name(held)), "ordered"))
-	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+name(held)+"/refund", map[string]string{"why": "again"}, &refused))
+	var details []struct{ Record operator.RecordRow }
+	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": r.wallet(r.dai), "why": "ticket 4711"}, &details))
+	require.Equal(t, r.wallet(r.dai), details[0].Record.Wallet)
+	require.Equal(t, r.wallet(r.dai), r.waitForPaid(t, held).Payee)
+	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(held)), "ordered"))
+	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/refund", map[string]string{"why": "again"}, &refused))
 
 	var after struct{ State string }
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/channels/eth/"+r.dai.Token.Token+"/deposit", map[string]any{"state": "MAINTAIN", "why": "a test"}, &after))
@@ -83,7 +83,7 @@ func TestConsole(t *testing.T) {
 		require.Equal(t, http.StatusOK, ask(http.MethodPost, path, map[string]string{"why": "ticket 4712"}, &accounts), order.name)
 		require.Equal(t, order.after, accounts[at].State)
 	}
-	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+name(held)+"/settle", map[string]string{"hash": held.InTx, "why": "x"}, &refused))
+	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/settle", map[string]string{"hash": held.InTx, "why": "x"}, &refused))
 
 	var options struct{ Challenge string }
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/passkeys/challenge", nil, &options))
@@ -115,5 +115,5 @@ func TestConsole(t *testing.T) {
 	_, err = r.command(t, "console", "remove", "anna")
 	require.ErrorContains(t, err, "there is no user")
 	require.False(t, strings.Contains(made, "$argon2id$"))
-	r.settled(t)
+	r.waitUntilSettled(t)
 }

@@ -20,7 +20,7 @@ func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	good := cfg.Watcher.Sweep
 	for _, c := range []struct {
 		spoil func()
@@ -30,11 +30,11 @@ func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 		{func() { cfg.Watcher.Sweep, cfg.Database.URL = good, "sqlite:"+filepath.Join(dir, "nowhere", "x.db") }, "opening the database"},
 	} {
 		c.spoil()
-		_, err := daemon.New(t.Context(), cfg, daemon.Outside{Keys: keys, Log: logrus.New()})
+		_, err := daemon.New(t.Context(), cfg, daemon.Dependencies{Keys: keys, Log: logrus.New()})
 		require.ErrorContains(t, err, c.says)
 	}
 	cfg.Database.URL = "sqlite:" + filepath.Join(dir, "gatewayd.db")
-	d, err := daemon.New(t.Context(), cfg, daemon.Outside{Keys: keys, Log: logrus.New()})
+	d, err := daemon.New(t.Context(), cfg, daemon.Dependencies{Keys: keys, Log: logrus.New()})
 	require.NoError(t, err)
 	d.Close()
 }
@@ -43,8 +43,8 @@ func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 func TestDaemonWritesUnderItsLease(t *testing.T) {
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	cfg := devnet.Config(quick(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
-	d, err := daemon.New(t.Context(), cfg, daemon.Outside{Keys: keys, Log: logrus.New()})
+	cfg := devnet.Config(quickOptions(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	d, err := daemon.New(t.Context(), cfg, daemon.Dependencies{Keys: keys, Log: logrus.New()})
 	require.NoError(t, err)
 	defer d.Close()
 	write := func(tx *records.Tx) error { return control.Beat(tx, status.Role) }

@@ -19,7 +19,7 @@ func TestDemoBurst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval = time.Second, time.Second })
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdout = &out
 	info := filepath.Join(filepath.Dir(r.Info.Config), "dev.json")
 	require.NoError(t, run(t.Context(), []string{"demo", "burst", "--json", "--count", "7", "--info", info}, w), out.String())
@@ -37,5 +37,5 @@ func TestDemoBurst(t *testing.T) {
 	}
 	require.Equal(t, last.Data.Deposits.Sent+2, last.Data.Deposits.Final, "three blocks deep")
 	require.Equal(t, last.Data.Withdrawals.Sent+1, last.Data.Withdrawals.Final, "two blocks deep")
-	r.settled(t)
+	r.waitUntilSettled(t)
 }

@@ -28,7 +28,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestDemoExchange plays the exchange's demo to its end, for people and, in the world that it has used, for programs.
+// TestDemoExchange plays the exchange's demo to its end, for people and, in the environment that it has used, for programs.
 func TestDemoExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
@@ -63,7 +63,7 @@ func TestDemoExchange(t *testing.T) {
 	require.Equal(t, counts["push"], last.Counts["command"]+last.Counts["opType"]+last.Counts["binary"])
 	require.Equal(t, 12, counts["step"])
 	require.Contains(t, out.String(), "DEMO-001_USDT-000", "a market of its own each time")
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestDemoExchangeKeeps: the keys that the demo leaves can be used, and an operator sees and ends them; then one that an operator issues.
@@ -117,7 +117,7 @@ func requireFresh(t *testing.T, r *rig, api *client.Client, owner, order string)
 	require.Less(t, told[4]-told[0], int64(30), "a second each, and time for a slow machine")
 }
 
-func TestDemoExchangeWithoutAWorld(t *testing.T) {
+func TestDemoExchangeWithoutAnEnvironment(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // what is not there now will not come
 	o := exchangedemo.Options{Info: filepath.Join(t.TempDir(), "dev.json")}
@@ -132,8 +132,8 @@ func TestDemoExchangeWithoutAWorld(t *testing.T) {
 	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "the gateway at "+nobody+"/other does not answer")
 }
 
-// cutter passes connections on to a server and cuts them when it is told to.
-type cutter struct {
+// cuttingProxy forwards connections to a server until it is told to cut them.
+type cuttingProxy struct {
 	net.Listener
 	to    string
 	mu    sync.Mutex
@@ -141,10 +141,10 @@ type cutter struct {
 	ended sync.WaitGroup
 }
 
-func newCutter(t *testing.T, to string) *cutter {
+func newCuttingProxy(t *testing.T, to string) *cuttingProxy {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	c := &cutter{Listener: l, to: to}
+	c := &cuttingProxy{Listener: l, to: to}
 	c.ended.Go(c.serve)
 	t.Cleanup(func() {
 		l.Close()
@@ -154,7 +154,7 @@ func newCutter(t *testing.T, to string) *cutter {
 	return c
 }
 
-func (c *cutter) serve() {
+func (c *cuttingProxy) serve() {
 	for {
 		in, err := c.Accept()
 		if err != nil {
@@ -177,7 +177,7 @@ func (c *cutter) serve() {
 	}
 }
 
-func (c *cutter) cut() {
+func (c *cuttingProxy) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, conn := range c.open {
@@ -202,7 +202,7 @@ func TestStreamOnTheExchange(t *testing.T) {
 	topic := "market." + bidder.symbol + ".depth"
 	for _, shape := range []client.Shape{client.Command, client.OpType, client.Binary} {
 		t.Run(shape.String(), func(t *testing.T) {
-			proxy := newCutter(t, base.Host)
+			proxy := newCuttingProxy(t, base.Host)
 			heard, connected := make(chan client.Push, 100), make(chan struct{}, 100)
 			s := client.Stream{
 				URL: strings.Replace(api.SocketURL(shape), base.Host, proxy.Addr().String(), 1), Shape: shape, Topics: []string{topic},
@@ -244,7 +244,7 @@ type bidder struct {
 }
 
 func newBidder(t *testing.T, r *rig) *bidder {
-	b := &bidder{ViteUser: r.user(t, "USDT").Vite, symbol: "USDT-000_VITE", price: 10}
+	b := &bidder{ViteUser: r.newUser(t, "USDT").Vite, symbol: "USDT-000_VITE", price: 10}
 	var err error
 	b.token, err = core.ParseTokenID(r.token(t, "USDT").Token)
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// parted is how many blocks the other pasts have: far more than the nodes are asked about in search of one that they share.
-const parted = 300
+// forkDepth is the length of the other branches: far more blocks than are searched for one that the nodes share.
+const forkDepth = 300
 
 // TestDisagreementOnEverySurface has two of three source nodes follow chains of their own, on which only the first block is the same: each of the three shows another
 // past. Users go on sending meanwhile, and the first node's unfinal blocks change. When all are on that chain again, the daemon goes on by itself: nothing has
@@ -23,29 +23,29 @@ const parted = 300
 func TestDisagreementOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var others []*faultynode.Node
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
-		others = []*faultynode.Node{faulty(t, w.source.URL()), faulty(t, w.source.URL())}
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		others = []*faultynode.Node{openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())}
 		c.Ethereum[0].Nodes = append(c.Ethereum[0].Nodes, others[0].URL, others[1].URL)
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Status.Every = 2 * time.Second // a look asks for the head at several heights, on a machine that may be busy
 	})
 	deposit, withdrawal := units(w.user.Token, 5_000), units(w.user.Token, 4_000)
-	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "agree on nothing", after: len(w.told.events(0))}
+	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "agree on nothing", after: len(w.alerts.events(0))}
 	for _, n := range others {
 		strange, err := devnode.Start(devnode.Config{ChainID: w.source.ChainID()})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, strange.Close()) })
-		_, err = strange.Mine(parted)
+		_, err = strange.Mine(forkDepth)
 		require.NoError(t, err)
 		require.NoError(t, n.GoTo(strange.URL()))
 	}
-	w.surfaces(t, c)
+	w.checkSurfaces(t, c)
 	in, err := w.user.Deposit(t.Context(), deposit)
 	require.NoError(t, err)
-	out := w.unasked(t, withdrawal)
+	out := w.withdrawUnasked(t, withdrawal)
 	w.kill(t)
-	w.launch(t)
+	w.startDaemon(t)
 	_, err = w.source.Reorg(2, devnode.Keep)
 	require.NoError(t, err)
 
@@ -53,28 +53,28 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 	for _, n := range others {
 		require.NoError(t, n.GoTo(w.source.URL()))
 	}
-	w.agreed(t, c)
+	w.waitUntilAgreed(t, c)
 	w.user.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
 	w.user.mustAwait(t, "/withdraw-records", out, "OPPOSITE_CONFIRMED")
 	require.Contains(t, w.mustCommand(t, "audit"), " 0 differences")
-	require.Empty(t, w.listed(t, "--needs-operator"))
+	require.Empty(t, w.listRecords(t, "--needs-operator"))
 }
 
-// agreed waits until no surface tells the disagreement any more. That single nodes were wrong is told for ten minutes longer, as a warning: those that the
+// waitUntilAgreed waits until nothing shows the disagreement any more. That single nodes were wrong is told for ten minutes longer, as a warning: those that the
 // majority of a moment contradicted, while one node after the other went over.
-func (w *limpWorld) agreed(t *testing.T, c cell) {
+func (w *faultyEnv) waitUntilAgreed(t *testing.T, c cell) {
 	t.Helper()
-	waitFor(t, "a daemon that lets money move", func() bool { return w.ask(t).code == 200 })
+	waitFor(t, "a daemon that lets money move", func() bool { return w.readHealth(t).code == 200 })
 	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), control.ChannelMaintain) })
-	waitFor(t, "a scrape without it", func() bool { return !scraped(series(t, w.info.Operators), c, true) })
-	require.Empty(t, w.serves(t), "/ready")
+	waitFor(t, "a scrape without it", func() bool { return !hasCondition(series(t, w.info.Operators), c, true) })
+	require.Empty(t, w.requireServing(t), "/ready")
 	require.Contains(t, w.mustCommand(t, "health"), "well")
-	out, ok := w.operator(t, "status")
+	out, ok := w.runCommand(t, "status")
 	require.True(t, ok, "status:\n%s", out)
 	require.NotContains(t, out, string(c.kind))
-	out, _ = w.operator(t, "doctor")
+	out, _ = w.runCommand(t, "doctor")
 	require.NotContains(t, out, string(c.kind))
 	c.deposit, c.withdraw = control.ChannelOpen, control.ChannelOpen
-	w.wallets(t, c)
-	w.receiverHears(t, c, "condition.over")
+	w.checkWallets(t, c)
+	w.waitForReceiver(t, c, "condition.over")
 }

@@ -27,7 +27,7 @@ func TestDoctorOfAPublicPort(t *testing.T) {
 	require.NoError(t, err)
 	for _, node := range []string{r.Info.Exchange, r.Info.ExchangeWS} {
 		cfg.Exchange.Node = node
-		got := diagnosis(t, *cfg.Exchange)
+		got := exchangeFindings(t, *cfg.Exchange)
 		require.Equal(t, doctor.Finding{What: "exchange methods", OK: true, Found: "all that the exchange API asks answer"}, got["exchange methods"])
 		require.True(t, got["exchange clock"].OK, got["exchange clock"])
 		told := got["exchange announcements"]
@@ -49,7 +49,7 @@ func bridgeFinding(t *testing.T, node string) doctor.Finding {
 	return d.Findings[0]
 }
 
-// withoutModules stands before a node and does not know some modules.
+// withoutModules is a proxy before a node that refuses the methods of some modules.
 func withoutModules(t *testing.T, node string, modules ...string) string {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -90,7 +90,7 @@ func TestDoctorNamesMissingMethods(t *testing.T) {
 	cfg.Exchange.Node = withoutModules(t, r.Info.Exchange, "dex_", "ledger_getVmLogsByFilter")
 	var got doctor.Finding
 	waitFor(t, "events to ask for", func() bool { // the exchange's contracts have no blocks at first
-		got = diagnosis(t, *cfg.Exchange)["exchange methods"]
+		got = exchangeFindings(t, *cfg.Exchange)["exchange methods"]
 		return strings.Contains(got.Found, "ledger_getVmLogsByFilter")
 	})
 	require.False(t, got.OK)

@@ -20,8 +20,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// diagnosis is what the doctor finds of an exchange section, by what it looked at.
-func diagnosis(t *testing.T, cfg config.Exchange) map[string]doctor.Finding {
+// exchangeFindings are the doctor's findings for an exchange section, by their subject.
+func exchangeFindings(t *testing.T, cfg config.Exchange) map[string]doctor.Finding {
 	t.Helper()
 	d := &doctor.Doctor{Config: config.Config{Exchange: &cfg}, Now: time.Now, Getenv: os.Getenv}
 	d.ExchangeAPI(t.Context())
@@ -46,7 +46,7 @@ func TestDoctorOfAnExchange(t *testing.T) {
 		return height > 1, err // the first block of all may be of any time
 	}))
 
-	got := diagnosis(t, cfg)
+	got := exchangeFindings(t, cfg)
 	require.True(t, got["exchange node clock"].OK, got)
 	require.Equal(t, doctor.Finding{What: "API keys", OK: true, Found: "0 in use, 0 revoked"}, got["API keys"])
 	require.Equal(t, "told never", got["exchange clock"].Found)
@@ -56,7 +56,7 @@ func TestDoctorOfAnExchange(t *testing.T) {
 
 	require.NoError(t, operator.Open(t.Context()))
 	cfg.Test = &config.ExchangeTest{Node: "http://127.0.0.1:1"}
-	got = diagnosis(t, cfg)
+	got = exchangeFindings(t, cfg)
 	require.True(t, got["exchange clock"].OK, got["exchange clock"])
 	require.True(t, got["exchange markets"].OK)
 	require.False(t, got["test exchange node"].OK)
@@ -66,12 +66,12 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := config.Exchange{}.WithDefaults(dir, []string{"http://127.0.0.1:1"})
-	require.Equal(t, "made at the first start", diagnosis(t, cfg)["API keys"].Found)
+	require.Equal(t, "made at the first start", exchangeFindings(t, cfg)["API keys"].Found)
 	for _, file := range []string{"apikeys.db", "apikeys.secret"} {
 		require.NoFileExists(t, filepath.Join(dir, file), "the doctor makes nothing")
 	}
 
-	store, err := daemon.OpenKeys(t.Context(), cfg, outside(t).getenv)
+	store, err := daemon.OpenKeys(t.Context(), cfg, testStreams(t).getenv)
 	require.NoError(t, err)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
@@ -83,14 +83,14 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 	_, _, err = store.Issue(t.Context(), config.MainExchange, owner, owner)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
-	require.Equal(t, "1 in use, 1 revoked", diagnosis(t, cfg)["API keys"].Found)
+	require.Equal(t, "1 in use, 1 revoked", exchangeFindings(t, cfg)["API keys"].Found)
 
 	require.NoError(t, os.WriteFile(cfg.SecretFile, []byte(strings.Repeat("ab", 32)), 0o600))
-	got := diagnosis(t, cfg)["API keys"]
+	got := exchangeFindings(t, cfg)["API keys"]
 	require.False(t, got.OK)
 	require.Contains(t, got.Found, apikey.ErrWrongSeal.Error())
 	require.NoError(t, os.Remove(cfg.SecretFile))
-	got = diagnosis(t, cfg)["API keys"]
+	got = exchangeFindings(t, cfg)["API keys"]
 	require.False(t, got.OK)
 	require.Contains(t, got.Advice, "restore the secret")
 	require.NoFileExists(t, cfg.SecretFile)
@@ -104,12 +104,12 @@ func TestDoctorOfListeners(t *testing.T) {
 		if listen == "0.0.0.0:8091" {
 			cfg.TrustProxy = []string{"10.0.0.0/8"}
 		}
-		require.Equal(t, ok, diagnosis(t, cfg)["exchange listener"].OK, listen)
+		require.Equal(t, ok, exchangeFindings(t, cfg)["exchange listener"].OK, listen)
 	}
 	cfg := config.Exchange{}.WithDefaults(t.TempDir(), []string{"http://127.0.0.1:1"})
-	require.NotContains(t, diagnosis(t, cfg), "exchange listener")
+	require.NotContains(t, exchangeFindings(t, cfg), "exchange listener")
 	cfg.TLS.Cert, cfg.TLS.Key = "missing", "missing"
-	require.Contains(t, diagnosis(t, cfg)["exchange certificate"].Advice, "exchange.tls.cert and key")
+	require.Contains(t, exchangeFindings(t, cfg)["exchange certificate"].Advice, "exchange.tls.cert and key")
 }
 
 func TestDoctorOfRates(t *testing.T) {
@@ -126,12 +126,12 @@ func TestDoctorOfRates(t *testing.T) {
 		},
 		Coins: map[string]string{"ETH": "ethereum"},
 	}
-	got := diagnosis(t, cfg)
+	got := exchangeFindings(t, cfg)
 	require.Regexp(t, `^3100\.5, 1m\d+s old$`, got["price feed ethereum in usd"].Found)
 	require.True(t, got["price feed ethereum in usd"].OK)
 	require.True(t, got["rate of ETH"].OK)
 	require.False(t, got["price feed bitcoin in usd"].OK, "a token is no feed")
 	require.False(t, got["price feed vite in usd"].OK, "stale")
 	cfg.Chains = nil
-	require.Contains(t, diagnosis(t, cfg)["price feeds"].Found, "not in the list ethereum")
+	require.Contains(t, exchangeFindings(t, cfg)["price feeds"].Found, "not in the list ethereum")
 }

@@ -22,11 +22,11 @@ import (
 	"gatewayd/records"
 )
 
-// examined is what `gatewayd doctor` says of a configuration, by what it looked at, and whether its exit code says that something needs fixing.
-func examined(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
+// runDoctor runs `gatewayd doctor` on a configuration and returns its findings by subject, and an error when the exit code says that something needs fixing.
+func runDoctor(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdout = &out
 	err = run(t.Context(), []string{"doctor", "--json", "-c", path}, w)
 	var list []doctor.Finding
@@ -45,7 +45,7 @@ func examined(t *testing.T, path string) (found map[string]doctor.Finding, err e
 func TestDoctorOfTheWallet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	good := recoverWallet(t, dir)
 	wrong := filepath.Join(dir, "wrong")
 	require.NoError(t, os.WriteFile(wrong, []byte("another\n"), 0o600))
@@ -62,7 +62,7 @@ func TestDoctorOfTheWallet(t *testing.T) {
 		{config.Wallet{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
 	} {
 		cfg.Wallet = c.wallet
-		found, err := examined(t, writeConfig(t, dir, cfg))
+		found, err := runDoctor(t, writeConfig(t, dir, cfg))
 		require.Error(t, err, "the nodes are down")
 		require.Equal(t, c.ok, found["wallet"].OK, c.says)
 		require.Contains(t, found["wallet"].Found, c.says)
@@ -77,41 +77,41 @@ func TestDoctorOfANewGateway(t *testing.T) {
 	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	cfg.Wallet = recoverWallet(t, dir)
-	found, _ := examined(t, writeConfig(t, dir, cfg))
-	require.Empty(t, faults(found))
+	found, _ := runDoctor(t, writeConfig(t, dir, cfg))
+	require.Empty(t, findingsToFix(found))
 	require.False(t, found["network eth funders"].Warning)
 
 	cfg.Operators.Listen = strings.TrimPrefix(r.Info.Operators, "http://")
-	found, _ = examined(t, writeConfig(t, dir, cfg))
+	found, _ = runDoctor(t, writeConfig(t, dir, cfg))
 	require.Equal(t, "answers at "+r.Info.Operators, found["operators listener"].Found)
 	require.False(t, found["operators listener address"].Warning)
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)
 	cfg.Operators.Listen, cfg.Operators.Plain = "0.0.0.0:"+port, true
-	found, _ = examined(t, writeConfig(t, dir, cfg))
+	found, _ = runDoctor(t, writeConfig(t, dir, cfg))
 	require.False(t, found["operators listener"].OK, "a daemon runs, and nobody answers")
 	require.True(t, found["operators listener address"].Warning)
 	cfg.Operators = config.Operators{Config: httpserver.Config{Listen: daemon.AnyPort}}
 
 	cfg.Networks[0].Funders = nil
 	cfg.Networks[0].Tokens[0].Fee = records.Fee{Kind: "network", Rate: decimal.NewFromInt(3100)}
-	found, _ = examined(t, writeConfig(t, dir, cfg))
-	require.Empty(t, faults(found), "warnings only")
+	found, _ = runDoctor(t, writeConfig(t, dir, cfg))
+	require.Empty(t, findingsToFix(found), "warnings only")
 	require.True(t, found["network eth funders"].Warning)
 	fee := found["network eth token "+cfg.Networks[0].Tokens[0].Symbol+" fee"]
 	require.True(t, fee.OK && fee.Warning)
 	require.Contains(t, fee.Found, "3100")
 
 	cfg.Vite[0].Nodes = []string{"http://" + freeAddress(t)}
-	found, err = examined(t, writeConfig(t, dir, cfg))
+	found, err = runDoctor(t, writeConfig(t, dir, cfg))
 	require.Error(t, err)
 	token := found["network eth token "+cfg.Networks[0].Tokens[0].Symbol+" on the exchange chain"]
 	require.Contains(t, token.Advice, "no node answers")
 	require.NotContains(t, token.Advice, "issued token")
 }
 
-// faults are what needs fixing, but for the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
-func faults(found map[string]doctor.Finding) (list []string) {
+// findingsToFix lists the findings that need fixing, except the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
+func findingsToFix(found map[string]doctor.Finding) (list []string) {
 	for what, f := range found {
 		if !f.OK && !strings.HasSuffix(what, " clock") {
 			list = append(list, what+": "+f.Found)
@@ -124,7 +124,7 @@ func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
 	d := &doctor.Doctor{}
 	d.Warn(false, "a", "b", "c")
 	d.Warn(true, "d", "e", "f")
-	require.NoError(t, printFindings(outside(t), format{}, d.Findings), "warnings need no fixing")
+	require.NoError(t, printFindings(testStreams(t), format{}, d.Findings), "warnings need no fixing")
 	require.Equal(t, []doctor.Finding{{What: "a", OK: true, Warning: true, Found: "b", Advice: "c"}, {What: "d", OK: true, Found: "e"}}, d.Findings)
 	text, err := os.ReadFile("../../operator/doctor/doctor.go")
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
 func TestTokenIDsAreChecked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	id := []byte(cfg.Networks[0].Tokens[0].Token)
 	id[10] ^= 1
 	cfg.Networks[0].Tokens[0].Token = string(id)
@@ -171,21 +171,21 @@ func TestHealthOfAConfiguration(t *testing.T) {
 		require.Equal(t, want, daemon.HealthURL(cfg))
 	}
 	config, p := startProgramOnDeadNodes(t)
-	if err := run(t.Context(), []string{"health", "-c", config}, outside(t)); err != nil {
+	if err := run(t.Context(), []string{"health", "-c", config}, testStreams(t)); err != nil {
 		require.ErrorContains(t, err, "/health answers 5", "it is asked, and may tell already that its nodes are down")
 	}
 	p.stop(t)
-	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", config}, outside(t)), "asking for health")
+	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", config}, testStreams(t)), "asking for health")
 }
 
 // startProgramOnDeadNodes runs a daemon whose nodes are down, with a port of its own, and answers its configuration once it listens.
 func startProgramOnDeadNodes(t *testing.T) (path string, p *program) {
 	t.Helper()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	path = writeConfig(t, dir, cfg)
 	p = startProgram(t, "run", "-c", path)
-	p.says(t, "listening server=gateway")
+	p.waitForLog(t, "listening server=gateway")
 	return path, p
 }

@@ -20,8 +20,8 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
 	stop := r.snapshots(t)
-	attacker, honest := r.customer(t, "ETH"), r.user(t, "ETH")
-	r.settled(t)
+	attacker, honest := r.newCustomer(t, "ETH"), r.newUser(t, "ETH")
+	r.waitUntilSettled(t)
 	stop()
 	gateway := gatewayOf(t, attacker)
 	r.snapshot(t, 80) // quota for all of it
@@ -33,7 +33,9 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	}
 	before := r.height(t, gateway)
 	r.snapshot(t, int(r.Info.Confirmations)+1)
-	waitFor(t, "dust", func() bool { return len(r.listed(t, "--reason", records.ReasonDust, "--limit", "1000")) == dustCount })
+	waitFor(t, "dust", func() bool {
+		return len(r.listRecords(t, "--reason", records.ReasonDust, "--limit", "1000")) == dustCount
+	})
 
 	in, err := honest.Deposit(t.Context(), honest.Times(3))
 	require.NoError(t, err)
@@ -49,17 +51,17 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	defer stop()
 	honest.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
 	require.Equal(t, before+1, r.height(t, gateway), "the gateway has done nothing else")
-	require.Empty(t, r.needs(t), "dust is no alarm")
+	require.Empty(t, r.needingOperator(t), "dust is no alarm")
 	shown := attacker.mustAwait(t, "/withdraw-records", sent, "FAILED")
 	require.Empty(t, shown.RefundState)
 	r.refundedByOrder(t, attacker, sent)
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // refundedByOrder has an operator send one piece of dust back.
 func (r *rig) refundedByOrder(t *testing.T, u *testUser, sent string) {
 	t.Helper()
-	record := name(r.story(t, sent).Record)
+	record := recordName(r.recordDetail(t, sent).Record)
 	r.mustCommand(t, "records", "refund", record)
 	_, err := r.command(t, "records", "refund", record)
 	require.ErrorContains(t, err, "nothing to do", "twice")
@@ -67,7 +69,7 @@ func (r *rig) refundedByOrder(t *testing.T, u *testUser, sent string) {
 	back := u.block(t, u.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundTxHash)
 	require.Equal(t, u.Vite.Address(), back.ToAddress)
 	require.Equal(t, chain.NewAmount(1), chain.AmountOf(&back.Amount))
-	require.Len(t, r.listed(t, "--reason", records.ReasonDust, "--limit", "1000"), dustCount-1)
+	require.Len(t, r.listRecords(t, "--reason", records.ReasonDust, "--limit", "1000"), dustCount-1)
 }
 
 // snapshot makes snapshot blocks of a chain that makes none by itself.

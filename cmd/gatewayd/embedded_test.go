@@ -36,12 +36,12 @@ func TestEmbeddedListensInPublicByNameOnly(t *testing.T) {
 		require.NoError(t, config.Embedded{Listen: listen}.Check(), listen)
 	}
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	cfg.Embedded = &config.Embedded{Dir: dir, Listen: "0.0.0.0:48132"}
-	err := run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, outside(t))
+	err := run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, testStreams(t))
 	require.ErrorContains(t, err, "embedded: listen 0.0.0.0:48132: other machines could reach it")
 	for _, flag := range []string{"--listen", "--ws"} {
-		err = run(t.Context(), []string{"chain", "run", flag, "0.0.0.0:0"}, outside(t))
+		err = run(t.Context(), []string{"chain", "run", flag, "0.0.0.0:0"}, testStreams(t))
 		require.ErrorContains(t, err, "other machines could reach it")
 	}
 }
@@ -66,8 +66,8 @@ func TestEmbeddedFromInside(t *testing.T) {
 	require.Equal(t, []string{elsewhere, e.URL()}, cfg.Vite[0].Nodes, "the configuration that is told to others stays as it was")
 }
 
-// slowly keeps connections of one client open that never finish their request, and opens each anew when it is closed, until the test ends.
-func slowly(t *testing.T, address string, connections int) {
+// holdSlowConnections keeps connections of one client open that never finish their request, and opens each anew when it is closed, until the test ends.
+func holdSlowConnections(t *testing.T, address string, connections int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -109,7 +109,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	t.Parallel()
 	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
 	require.NoError(t, err)
-	during(t, source.Run)
+	runUntilEnd(t, source.Run)
 	dir, listen := t.TempDir(), freeAddress(t)
 	_, port, err := net.SplitHostPort(listen)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	require.NoError(t, err)
 	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
-	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), "http://"+listen)
+	cfg := devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), "http://"+listen)
 	cfg.Wallet, cfg.Gateway.Listen = recoverWallet(t, dir), freeAddress(t)
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: "0.0.0.0:" + port, Genesis: filepath.Join(dir, "genesis.json"), Public: true}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
@@ -125,7 +125,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	followed := func() uint64 { return followedHeight(t, cfg) }
 	waitFor(t, "the daemon follows the exchange chain", func() bool { return followed() > 0 })
 
-	slowly(t, listen, 1010)
+	holdSlowConnections(t, listen, 1010)
 	other := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}).DialContext}}
 	other.Timeout = 20 * time.Second // he waits no longer than a patient client does; a full port kept him waiting for 30
 	answer, err := other.Post("http://"+listen, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ledger_getSnapshotChainHeight","params":[]}`))

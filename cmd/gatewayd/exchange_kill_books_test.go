@@ -21,32 +21,32 @@ import (
 	"gatewayd/vite/rpc"
 )
 
-// hallBooks is what a hall's chain has of each token.
-type hallBooks struct {
+// exchangeBooks are the holdings of each token on the chain of an exchange process.
+type exchangeBooks struct {
 	everywhere map[core.TokenID]string          // all accounts and what waits for them
 	exchange   map[core.TokenID]decimal.Decimal // in the exchange's contract
 	users      map[core.TokenID]decimal.Decimal // theirs on the exchange
 }
 
-// countHall counts a hall that nobody runs.
-func countHall(t *testing.T, dir string) hallBooks {
+// readExchangeBooks reads them from a directory that no process uses.
+func readExchangeBooks(t *testing.T, dir string) exchangeBooks {
 	t.Helper()
-	cfg, err := hallChain(dir)
+	cfg, err := exchangeChainConfig(dir)
 	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
 	n, err := node.New(cfg)
 	require.NoError(t, err)
 	defer n.Close()
-	return booksOf(t, n)
+	return finishedBooks(t, n)
 }
 
-// booksOf lets the contracts finish first.
-func booksOf(t *testing.T, n *node.Node) hallBooks {
+// finishedBooks lets the contracts finish, then reads the books.
+func finishedBooks(t *testing.T, n *node.Node) exchangeBooks {
 	t.Helper()
 	require.NoError(t, n.Tick())
 	_, err := n.Snapshot()
 	require.NoError(t, err)
-	b := hallBooks{map[core.TokenID]string{}, map[core.TokenID]decimal.Decimal{}, map[core.TokenID]decimal.Decimal{}}
+	b := exchangeBooks{map[core.TokenID]string{}, map[core.TokenID]decimal.Decimal{}, map[core.TokenID]decimal.Decimal{}}
 	n.Read(func(v *node.View) {
 		sums := map[core.TokenID]uint256.Int{}
 		add := func(list []node.Balance) {
@@ -55,7 +55,7 @@ func booksOf(t *testing.T, n *node.Node) hallBooks {
 				sums[one.Token.ID] = *sum.Add(&sum, &one.Amount)
 			}
 		}
-		for _, a := range hallHolders(t) {
+		for _, a := range exchangeAccounts(t) {
 			add(v.AccountInfo(a).Balances)
 			add(v.UnreceivedSummary(a).Balances)
 			for id, f := range v.Funds(a) {
@@ -77,52 +77,52 @@ func inTokens(v *node.View, id core.TokenID, amount *uint256.Int) decimal.Decima
 	return decimal.NewFromBigInt(amount.ToBig(), -int32(v.Token(id).Decimals))
 }
 
-// hallHolders are all accounts of a hall.
-func hallHolders(t *testing.T) []core.Address {
+// exchangeAccounts are all accounts of the chain.
+func exchangeAccounts(t *testing.T) []core.Address {
 	list := []core.Address{core.DexFundContract, core.DexTradeContract, core.QuotaContract, core.AssetContract}
-	agents, err := hallAgents()
+	agents, err := exchangeAgents()
 	require.NoError(t, err)
 	for n := range 1 + keyedTraders + plainTraders {
-		list = append(list, hallKey(n).Address())
+		list = append(list, exchangeKey(n).Address())
 	}
 	for n := range keyedTraders {
-		agent, err := agents.Agent(t.Context(), hallKey(1+n).Address())
+		agent, err := agents.Agent(t.Context(), exchangeKey(1+n).Address())
 		require.NoError(t, err)
 		list = append(list, agent)
 	}
 	return list
 }
 
-// reckon opens what the killed hall has left, makes a second index from the chain alone, and holds everything against everything.
-func (h *hall) reckon(t *testing.T, p *promises, w *listener, before hallBooks) {
+// checkBooks opens the killed process's chain and index, builds a second index from the chain alone, and compares all three.
+func (h *exchangeProcess) checkBooks(t *testing.T, p *acceptedBlocks, w *listener, before exchangeBooks) {
 	t.Helper()
-	cfg, err := hallChain(h.dir)
+	cfg, err := exchangeChainConfig(h.dir)
 	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
 	n, err := node.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	after := booksOf(t, n)
+	after := finishedBooks(t, n)
 	require.Equal(t, before.everywhere, after.everywhere, "no token has come or gone")
 	n.Read(func(v *node.View) {
 		for _, hash := range p.blocks {
-			require.NotNil(t, v.BlockByHash(hash), "block %s was promised and is lost", hash)
+			require.NotNil(t, v.BlockByHash(hash), "block %s was accepted and is lost", hash)
 		}
 	})
-	link := serveHallChain(t, n)
+	link := serveChain(t, n)
 	now := time.Now()
-	kept := followHall(t, link, h.index, now)
-	anew := followHall(t, link, "sqlite:"+filepath.Join(t.TempDir(), "anew.db"), now)
-	want, got := portrait(t, anew), portrait(t, kept)
-	sameLines(t, want, got)
+	kept := buildIndex(t, link, h.index, now)
+	anew := buildIndex(t, link, "sqlite:"+filepath.Join(t.TempDir(), "anew.db"), now)
+	want, got := dumpIndex(t, anew), dumpIndex(t, kept)
+	requireSameLines(t, want, got)
 	t.Logf("%d lines of the index compared", len(want))
-	ordersShown(t, kept, p)
-	sums := sumUp(t, kept, w)
-	sums.settled(t, kept, before, after)
+	requireOrderCount(t, kept, p)
+	sums := sumIndex(t, kept, w)
+	sums.checkBalances(t, kept, before, after)
 }
 
-// sameLines tells the first line that differs, not all of them.
-func sameLines(t *testing.T, want, got []string) {
+// requireSameLines reports only the first line that differs.
+func requireSameLines(t *testing.T, want, got []string) {
 	t.Helper()
 	require.Equal(t, len(want), len(got), "as many lines as an index made anew has")
 	for i := range want {
@@ -130,21 +130,21 @@ func sameLines(t *testing.T, want, got []string) {
 	}
 }
 
-func serveHallChain(t *testing.T, n *node.Node) *client.Client {
+func serveChain(t *testing.T, n *node.Node) *client.Client {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "node.ipc")
 	server, err := rpc.New(n, rpc.Config{IPC: socket})
 	require.NoError(t, err)
 	require.NoError(t, server.Listen())
-	during(t, server.Run)
+	runUntilEnd(t, server.Run)
 	link, err := client.Dial(t.Context(), socket, client.Options{})
 	require.NoError(t, err)
 	t.Cleanup(link.Close)
 	return link
 }
 
-// during runs a part until the test ends, and then it must end well.
-func during(t *testing.T, part func(context.Context) error) {
+// runUntilEnd runs a part until the test ends; the part must return no error.
+func runUntilEnd(t *testing.T, part func(context.Context) error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // the part's one result
@@ -155,26 +155,26 @@ func during(t *testing.T, part func(context.Context) error) {
 	})
 }
 
-// followHall opens an index and brings it up to date. now keeps two of them at the same moment.
-func followHall(t *testing.T, link *client.Client, url string, now time.Time) *index.Index {
+// buildIndex opens an index and brings it up to date. now gives two indexes the same clock.
+func buildIndex(t *testing.T, link *client.Client, url string, now time.Time) *index.Index {
 	t.Helper()
-	log, err := daemon.NewLog(config.Log{Level: "warn"}, outside(t).stderr)
+	log, err := daemon.NewLog(config.Log{Level: "warn"}, testStreams(t).stderr)
 	require.NoError(t, err)
-	x, err := index.New(t.Context(), hallIndex(url, func() time.Time { return now }), link, log)
+	x, err := index.New(t.Context(), exchangeIndexConfig(url, func() time.Time { return now }), link, log)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	during(t, x.Run)
+	runUntilEnd(t, x.Run)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // one of a long run is made anew for many minutes
 	defer cancel()
 	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
 	return x
 }
 
-// every is a page that has everything.
-func every() index.Page { return index.Page{Limit: 1 << 30, Total: true} }
+// allRows is a page without a limit.
+func allRows() index.Page { return index.Page{Limit: 1 << 30, Total: true} }
 
-// portrait is everything that an index answers, line by line.
-func portrait(t *testing.T, x *index.Index) (lines []string) {
+// dumpIndex lists everything that an index answers, line by line.
+func dumpIndex(t *testing.T, x *index.Index) (lines []string) {
 	t.Helper()
 	draw := func(what string, one any) {
 		text, err := json.Marshal(one)
@@ -199,12 +199,12 @@ func portrait(t *testing.T, x *index.Index) (lines []string) {
 		}
 	}
 	draw("tickers", x.Tickers())
-	for _, a := range hallHolders(t) {
+	for _, a := range exchangeAccounts(t) {
 		for _, one := range allOrders(t, x, a) {
 			draw("order", one)
 		}
-		for _, id := range append([]core.TokenID{core.VITE}, hallTokens["COIN-000"], hallTokens["GOLD-000"]) {
-			list, err := x.Transfers(t.Context(), a, id, every())
+		for _, id := range append([]core.TokenID{core.VITE}, exchangeTokens["COIN-000"], exchangeTokens["GOLD-000"]) {
+			list, err := x.Transfers(t.Context(), a, id, allRows())
 			require.NoError(t, err)
 			draw("transfers of "+a.String(), list)
 		}
@@ -217,7 +217,7 @@ func portrait(t *testing.T, x *index.Index) (lines []string) {
 
 func allTrades(t *testing.T, x *index.Index, symbol string) []index.Trade {
 	t.Helper()
-	list, err := x.Trades(t.Context(), index.TradeFilter{Symbol: symbol}, every())
+	list, err := x.Trades(t.Context(), index.TradeFilter{Symbol: symbol}, allRows())
 	require.NoError(t, err)
 	require.Len(t, list.List, list.Total)
 	return list.List
@@ -225,17 +225,17 @@ func allTrades(t *testing.T, x *index.Index, symbol string) []index.Trade {
 
 func allOrders(t *testing.T, x *index.Index, owner core.Address) []index.Order {
 	t.Helper()
-	list, err := x.Orders(t.Context(), index.OrderFilter{Owner: owner}, every())
+	list, err := x.Orders(t.Context(), index.OrderFilter{Owner: owner}, allRows())
 	require.NoError(t, err)
 	require.Len(t, list.List, list.Total)
 	return list.List
 }
 
-// ordersShown says that as many orders are shown as were promised, or a few more, of which nobody was told.
-func ordersShown(t *testing.T, x *index.Index, p *promises) {
+// requireOrderCount requires that the index shows every accepted order, and at most a few more whose answer was lost.
+func requireOrderCount(t *testing.T, x *index.Index, p *acceptedBlocks) {
 	t.Helper()
 	shown, byStatus := 0, map[index.Status]int{}
-	for _, a := range hallHolders(t) {
+	for _, a := range exchangeAccounts(t) {
 		for _, o := range allOrders(t, x, a) {
 			shown++
 			byStatus[o.Status]++
@@ -253,8 +253,8 @@ func ordersShown(t *testing.T, x *index.Index, p *promises) {
 	}
 }
 
-// hallSums are figures of an index, added up in two ways.
-type hallSums struct {
+// indexSums are sums over an index, computed in two ways.
+type indexSums struct {
 	fees decimal.Decimal                                // in VITE
 	held map[core.Address]map[core.TokenID]*decimalPair // what trades leave, and what open orders lock
 }
@@ -264,13 +264,13 @@ type decimalPair struct{ all, locked decimal.Decimal }
 // executed are the sums of an order's trades.
 type executed struct{ quantity, amount, fee decimal.Decimal }
 
-// sumUp proves that each order's executed figures are the sums of its trades, that no trade stands twice, and that what was pushed is there.
-func sumUp(t *testing.T, x *index.Index, w *listener) *hallSums {
+// sumIndex requires that each order's executed figures are the sums of its trades, that no trade stands twice, and that what was pushed is there.
+func sumIndex(t *testing.T, x *index.Index, w *listener) *indexSums {
 	t.Helper()
 	orders := map[string]executed{} // by inner id
 	seen := map[string]bool{}
-	s := &hallSums{held: map[core.Address]map[core.TokenID]*decimalPair{}}
-	for _, symbol := range hallMarkets {
+	s := &indexSums{held: map[core.Address]map[core.TokenID]*decimalPair{}}
+	for _, symbol := range exchangeMarkets {
 		for _, one := range allTrades(t, x, symbol) {
 			require.False(t, seen[one.ID], "trade %s stands twice", one.ID)
 			seen[one.ID] = true
@@ -283,9 +283,9 @@ func sumUp(t *testing.T, x *index.Index, w *listener) *hallSums {
 	for id := range w.trades {
 		require.True(t, seen[id], "trade %s was pushed and is not there", id)
 	}
-	for _, a := range hallHolders(t) {
+	for _, a := range exchangeAccounts(t) {
 		for _, o := range allOrders(t, x, a) {
-			s.order(t, a, &o, orders[o.InnerID])
+			s.checkOrder(t, a, &o, orders[o.InnerID])
 			delete(orders, o.InnerID)
 		}
 	}
@@ -304,8 +304,8 @@ func (e executed) add(t *testing.T, one index.Trade, fee string) executed {
 	return executed{e.quantity.Add(number(t, one.Quantity)), e.amount.Add(number(t, one.Amount)), e.fee.Add(number(t, fee))}
 }
 
-// order holds an order against its trades and books what it has moved and locks.
-func (s *hallSums) order(t *testing.T, a core.Address, o *index.Order, e executed) {
+// checkOrder compares an order with its trades and adds what it has moved and locks.
+func (s *indexSums) checkOrder(t *testing.T, a core.Address, o *index.Order, e executed) {
 	t.Helper()
 	equal := func(what, want string, got decimal.Decimal) {
 		require.True(t, number(t, want).Equal(got), "%s of order %s: %s, and %s by its trades", what, o.ID, want, got)
@@ -330,7 +330,7 @@ func (s *hallSums) order(t *testing.T, a core.Address, o *index.Order, e execute
 	}
 }
 
-func (s *hallSums) holding(a core.Address, id core.TokenID) *decimalPair {
+func (s *indexSums) holding(a core.Address, id core.TokenID) *decimalPair {
 	if s.held[a] == nil {
 		s.held[a] = map[core.TokenID]*decimalPair{}
 	}
@@ -340,24 +340,24 @@ func (s *hallSums) holding(a core.Address, id core.TokenID) *decimalPair {
 	return s.held[a][id]
 }
 
-// settled proves that every trader has on the exchange what their transfers and trades come to, and the exchange itself what it owes and the fees.
-func (s *hallSums) settled(t *testing.T, x *index.Index, before, after hallBooks) {
+// checkBalances requires that every trader has on the exchange what their transfers and trades come to, and the exchange itself what it owes and the fees.
+func (s *indexSums) checkBalances(t *testing.T, x *index.Index, before, after exchangeBooks) {
 	t.Helper()
 	for n := range keyedTraders + plainTraders {
-		a := hallKey(1 + n).Address()
+		a := exchangeKey(1 + n).Address()
 		balances, err := x.Balances(t.Context(), a)
 		require.NoError(t, err)
 		require.Len(t, balances, 3)
 		for _, b := range balances {
 			want := *s.holding(a, b.Token)
-			want.all = want.all.Add(moved(t, x, a, b.Token))
+			want.all = want.all.Add(netDeposits(t, x, a, b.Token))
 			available, locked := decimal.NewFromBigInt(b.RawAvailable.ToBig(), -int32(b.Decimals)), decimal.NewFromBigInt(b.RawLocked.ToBig(), -int32(b.Decimals))
 			require.Equal(t, want.all.String(), available.Add(locked).String(), "%s of %s", b.Symbol, a)
 			require.Equal(t, want.locked.String(), locked.String(), "locked %s of %s", b.Symbol, a)
 		}
 	}
 	for id := range after.exchange {
-		kept := func(b hallBooks) decimal.Decimal { return b.exchange[id].Sub(b.users[id]) }
+		kept := func(b exchangeBooks) decimal.Decimal { return b.exchange[id].Sub(b.users[id]) }
 		want := decimal.Zero
 		if id == core.VITE {
 			want = s.fees
@@ -367,10 +367,10 @@ func (s *hallSums) settled(t *testing.T, x *index.Index, before, after hallBooks
 	t.Logf("fees of all trades: %s VITE", s.fees)
 }
 
-// moved is what an account has deposited less what it has withdrawn.
-func moved(t *testing.T, x *index.Index, a core.Address, id core.TokenID) (sum decimal.Decimal) {
+// netDeposits is an account's deposits less its withdrawals.
+func netDeposits(t *testing.T, x *index.Index, a core.Address, id core.TokenID) (sum decimal.Decimal) {
 	t.Helper()
-	list, err := x.Transfers(t.Context(), a, id, every())
+	list, err := x.Transfers(t.Context(), a, id, allRows())
 	require.NoError(t, err)
 	for _, one := range list.List {
 		if one.Type == 1 {

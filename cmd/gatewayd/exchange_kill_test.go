@@ -25,8 +25,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// hall is the process that is killed.
-type hall struct {
+// exchangeProcess is the process that is killed and started again.
+type exchangeProcess struct {
 	dir, index string
 	cmd        *exec.Cmd // nil while it is not open
 }
@@ -35,53 +35,53 @@ func newHTTPClient() *http.Client {
 	return &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2}}
 }
 
-// where is the hall that lives now.
-func (h *hall) where() (hallInfo, error) { return readHallInfo(h.dir) }
+// urls are the addresses of the process that runs now.
+func (h *exchangeProcess) urls() (exchangeURLs, error) { return readExchangeURLs(h.dir) }
 
-// open starts the process and waits until it answers.
-func (h *hall) open(t *testing.T) hallInfo {
+// start runs the process and waits until it answers.
+func (h *exchangeProcess) start(t *testing.T) exchangeURLs {
 	t.Helper()
-	h.cmd = exec.Command(hallCommand, h.dir, h.index)
+	h.cmd = exec.Command(exchangeCommand, h.dir, h.index)
 	h.cmd.Stderr = t.Output()
-	_, err := h.cmd.StdinPipe() // it ends with this process: see hallMain
+	_, err := h.cmd.StdinPipe() // it ends with this process: see exchangeProcessMain
 	require.NoError(t, err)
 	require.NoError(t, h.cmd.Start())
-	var info hallInfo
-	waitFor(t, "the hall", func() (there bool) {
+	var info exchangeURLs
+	waitFor(t, "the exchange process", func() (there bool) {
 		var err error
-		info, err = h.where()
+		info, err = h.urls()
 		return err == nil
 	})
 	return info
 }
 
-// kill ends the process as a power cut would, and nobody is to think that it is there.
-func (h *hall) kill(t *testing.T) {
+// kill ends the process as a power cut would, and removes its URLs.
+func (h *exchangeProcess) kill(t *testing.T) {
 	t.Helper()
 	require.NoError(t, h.cmd.Process.Kill())
 	var exit *exec.ExitError
 	require.ErrorAs(t, h.cmd.Wait(), &exit)
 	require.False(t, exit.Exited(), "it ended by itself")
 	h.cmd = nil
-	require.NoError(t, os.Remove(filepath.Join(h.dir, "hall.json")))
+	require.NoError(t, os.Remove(filepath.Join(h.dir, "urls.json")))
 }
 
-// close ends what a failed test has left.
-func (h *hall) close() {
+// close ends a process that a failed test has left.
+func (h *exchangeProcess) close() {
 	if h.cmd != nil {
 		_ = h.cmd.Process.Kill()
 		_ = h.cmd.Wait()
 	}
 }
 
-// killPlan is how long TestExchangeKilled goes on: until so many orders were promised and so many kills done.
+// killPlan is how long TestExchangeKilled goes on: until so many orders were accepted and so many kills done.
 type killPlan struct {
 	orders, kills int
-	life          time.Duration // of the hall, at most
+	life          time.Duration // of the process, at most
 }
 
 // TestExchangeKilled kills the exchange with its chain, index, REST and WebSocket every few seconds while ten traders place and cancel, and one client
-// hears every push. Afterwards every block that was ever acknowledged is on the chain, the index is what one made anew is, every trade counts once, and
+// records every push. Afterwards every block that was ever acknowledged is on the chain, the index is what one made anew is, every trade counts once, and
 // no token has come or gone. GATEWAYD_EXCHANGE_ORDERS=100000 makes it long.
 func TestExchangeKilled(t *testing.T) {
 	plan := killPlan{orders: 5000, kills: 8, life: 3 * time.Second}
@@ -106,48 +106,48 @@ func TestExchangeKilledOnPostgres(t *testing.T) {
 func killExchange(t *testing.T, plan killPlan, dir, index string) {
 	t.Helper()
 	seed := seedOf(t)
-	keys := openHall(t, dir, index)
-	before := countHall(t, dir)
-	h := &hall{dir: dir, index: index}
+	keys := buildExchange(t, dir, index)
+	before := readExchangeBooks(t, dir)
+	h := &exchangeProcess{dir: dir, index: index}
 	t.Cleanup(h.close)
-	p := &promises{refused: map[string]int{}}
-	w := &listener{hall: h, trades: map[string]bool{}, ended: map[string]api.Status{}}
-	patience, cancel := context.WithTimeout(t.Context(), 12*time.Minute+time.Duration(plan.orders)*30*time.Millisecond)
+	p := &acceptedBlocks{refused: map[string]int{}}
+	w := &listener{exchange: h, trades: map[string]bool{}, ended: map[string]api.Status{}}
+	deadline, cancel := context.WithTimeout(t.Context(), 12*time.Minute+time.Duration(plan.orders)*30*time.Millisecond)
 	defer cancel()
-	ctx, stop := context.WithCancel(patience)
+	ctx, stop := context.WithCancel(deadline)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
-	h.open(t)
-	for _, one := range hallTraders(h, p, keys, seed) {
+	h.start(t)
+	for _, one := range newTraders(h, p, keys, seed) {
 		g.Go(func() error { return one.trade(ctx) })
 	}
 	g.Go(func() error { return w.listen(ctx) })
-	kills := h.massacre(ctx, t, plan, p, rand.New(rand.NewPCG(seed, 0)))
+	kills := h.killRandomly(ctx, t, plan, p, rand.New(rand.NewPCG(seed, 0)))
 	stop()
 	require.NoError(t, g.Wait())
 	behind := time.Now()
-	h.settle(patience, t, p)
+	h.waitForOrders(deadline, t, p)
 	t.Logf("the index was %s behind", time.Since(behind).Round(100*time.Millisecond))
 	h.kill(t) // in the end, too
 	p.log(t, kills, w)
-	h.reckon(t, p, w, before)
+	h.checkBooks(t, p, w, before)
 }
 
-func hallTraders(h *hall, p *promises, keys [][2]string, seed uint64) (crowd []*trader) {
+func newTraders(h *exchangeProcess, p *acceptedBlocks, keys [][2]string, seed uint64) (traders []*trader) {
 	for i := range keyedTraders + plainTraders {
-		one := &trader{key: hallKey(1 + i), rng: rand.New(rand.NewPCG(seed, uint64(1+i))), hall: h, promises: p}
+		one := &trader{key: exchangeKey(1 + i), rng: rand.New(rand.NewPCG(seed, uint64(1+i))), exchange: h, accepted: p}
 		if i < len(keys) {
 			one.keyed = keys[i]
 		}
-		crowd = append(crowd, one)
+		traders = append(traders, one)
 	}
-	return crowd
+	return traders
 }
 
-// massacre kills the hall at random moments of its life and asks the next one for everything that was promised since.
-func (h *hall) massacre(ctx context.Context, t *testing.T, plan killPlan, p *promises, rng *rand.Rand) (kills int) {
+// killRandomly kills the process at random moments and asks the next one for every block accepted since.
+func (h *exchangeProcess) killRandomly(ctx context.Context, t *testing.T, plan killPlan, p *acceptedBlocks, rng *rand.Rand) (kills int) {
 	t.Helper()
-	asked := 0
+	checked := 0
 	for kills = 0; ctx.Err() == nil; kills++ {
 		if orders, _ := p.count(); orders >= plan.orders && kills >= plan.kills {
 			return kills
@@ -158,19 +158,19 @@ func (h *hall) massacre(ctx context.Context, t *testing.T, plan killPlan, p *pro
 		case <-ctx.Done():
 		}
 		h.kill(t)
-		orders, promised := p.count()
+		orders, accepted := p.count()
 		if kills%20 == 19 {
 			t.Logf("%d kills, %d orders", kills+1, orders)
 		}
-		info := h.open(t)
-		h.keeps(t, info, p.since(asked)[:promised-asked])
-		asked = promised
+		info := h.start(t)
+		h.requireBlocks(t, info, p.since(checked)[:accepted-checked])
+		checked = accepted
 	}
 	return kills
 }
 
-// keeps says that the hall has the blocks that the one before had promised.
-func (h *hall) keeps(t *testing.T, info hallInfo, blocks []core.Hash) {
+// requireBlocks requires that the process has the blocks that the one before had accepted.
+func (h *exchangeProcess) requireBlocks(t *testing.T, info exchangeURLs, blocks []core.Hash) {
 	t.Helper()
 	n, err := client.Dial(t.Context(), info.Node, client.Options{})
 	require.NoError(t, err)
@@ -178,39 +178,39 @@ func (h *hall) keeps(t *testing.T, info hallInfo, blocks []core.Hash) {
 	found, err := n.AccountBlocksByHash(t.Context(), blocks)
 	require.NoError(t, err)
 	for i, b := range found {
-		require.NotNil(t, b, "block %s was promised and is lost", blocks[i])
+		require.NotNil(t, b, "block %s was accepted and is lost", blocks[i])
 	}
 }
 
-// settle waits until REST shows the newest orders as more than asked for.
-func (h *hall) settle(ctx context.Context, t *testing.T, p *promises) {
+// waitForOrders waits until REST shows no order as merely requested.
+func (h *exchangeProcess) waitForOrders(ctx context.Context, t *testing.T, p *acceptedBlocks) {
 	t.Helper()
 	orders, _ := p.count()
 	require.Positive(t, orders)
-	info, err := h.where()
+	info, err := h.urls()
 	require.NoError(t, err)
 	rest := &api.Client{Base: info.API, HTTP: newHTTPClient()}
 	defer rest.HTTP.CloseIdleConnections()
 	asked := api.PendingRequest
 	for n := range keyedTraders {
-		f := api.OrderFilter{Address: hallKey(1 + n).Address().String(), Status: &asked}
+		f := api.OrderFilter{Address: exchangeKey(1 + n).Address().String(), Status: &asked}
 		require.NoError(t, devnet.Poll(ctx, func() (bool, error) {
 			list, err := rest.Orders(ctx, f, api.Page{Limit: 1})
 			return err == nil && len(list.Order) == 0, err
-		}), "no order only asked for")
+		}), "no order that is only requested")
 	}
 }
 
-func (p *promises) log(t *testing.T, kills int, w *listener) {
+func (p *acceptedBlocks) log(t *testing.T, kills int, w *listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.Logf("%d kills, %d orders of %d blocks promised, %d without an answer, %d trades heard, refusals %v",
+	t.Logf("%d kills, %d orders of %d blocks accepted, %d without an answer, %d trades pushed, refusals %v",
 		kills, p.orders, len(p.blocks), p.unclear, len(w.trades), p.refused)
 }
 
-// listener hears the pushes of all trades and orders, as far as the hall lives.
+// listener records the pushes of all trades and orders while the process runs.
 type listener struct {
-	hall *hall
+	exchange *exchangeProcess
 
 	mu     sync.Mutex // only one connection at a time has it, but the next may begin before the last has ended
 	trades map[string]bool
@@ -220,7 +220,7 @@ type listener struct {
 // listen goes on until ctx ends. Its error is a push that must not be.
 func (l *listener) listen(ctx context.Context) error {
 	for ctx.Err() == nil {
-		info, err := l.hall.where()
+		info, err := l.exchange.urls()
 		if err != nil {
 			select {
 			case <-time.After(20 * time.Millisecond):
@@ -228,19 +228,19 @@ func (l *listener) listen(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := l.hear(ctx, info); err != nil {
+		if err := l.listenOnce(ctx, info); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hear listens to one life of the hall.
-func (l *listener) hear(ctx context.Context, info hallInfo) error {
+// listenOnce listens to one run of the process.
+func (l *listener) listenOnce(ctx context.Context, info exchangeURLs) error {
 	ctx, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	s := &api.Stream{
-		URL: "ws" + strings.TrimPrefix(info.API, "http") + "/v2/ws", Topics: hallTopics(), Handle: l.take, Retry: 10 * time.Millisecond, Silent: 10 * time.Second,
+		URL: "ws" + strings.TrimPrefix(info.API, "http") + "/v2/ws", Topics: exchangeTopics(), Handle: l.checkPush, Retry: 10 * time.Millisecond, Silent: 10 * time.Second,
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -250,7 +250,7 @@ func (l *listener) hear(ctx context.Context, info hallInfo) error {
 	g.Go(func() error {
 		defer hangUp()
 		for ctx.Err() == nil {
-			if now, err := l.hall.where(); err != nil || now != info {
+			if now, err := l.exchange.urls(); err != nil || now != info {
 				return nil
 			}
 			select {
@@ -262,23 +262,23 @@ func (l *listener) hear(ctx context.Context, info hallInfo) error {
 	})
 	err := g.Wait()
 	if errors.Is(err, api.ErrRefused) {
-		return nil // the hall is not that far yet
+		return nil // the process is not ready yet
 	}
 	return err
 }
 
-func hallTopics() (topics []string) {
-	for _, symbol := range hallMarkets {
+func exchangeTopics() (topics []string) {
+	for _, symbol := range exchangeMarkets {
 		topics = append(topics, "market."+symbol+".trade")
 	}
 	for n := range keyedTraders + plainTraders {
-		topics = append(topics, "order."+hallKey(1+n).Address().String())
+		topics = append(topics, "order."+exchangeKey(1+n).Address().String())
 	}
 	return topics
 }
 
-// take says what must never be pushed: a trade twice, in whatever life, and anything of an order that has ended.
-func (l *listener) take(p api.Push) error {
+// checkPush is an error for what must never be pushed: a trade twice, in whatever run, and anything about an order that has ended.
+func (l *listener) checkPush(p api.Push) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if strings.HasPrefix(p.Topic, "market.") {

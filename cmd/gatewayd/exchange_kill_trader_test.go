@@ -18,16 +18,16 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// promises are the blocks that a hall has said it took. It must never forget one of them.
-type promises struct {
+// acceptedBlocks are the blocks that the exchange process has accepted. It must never lose one of them.
+type acceptedBlocks struct {
 	mu      sync.Mutex
 	blocks  []core.Hash
 	orders  int            // of them
-	refused map[string]int // by reason; nothing is said about those
-	unclear int            // the hall died before it answered
+	refused map[string]int // by reason; these may be lost
+	unclear int            // the process was killed before it answered
 }
 
-func (p *promises) took(h core.Hash, order bool) {
+func (p *acceptedBlocks) add(h core.Hash, order bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blocks = append(p.blocks, h)
@@ -36,8 +36,8 @@ func (p *promises) took(h core.Hash, order bool) {
 	}
 }
 
-// failed sorts an error: a refusal, or no answer. An answer that blames the service itself is nobody's fault but ours.
-func (p *promises) failed(err error) error {
+// addError counts an error as a refusal or as no answer. It returns an error that blames the service itself.
+func (p *acceptedBlocks) addError(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var refusal *api.Error
@@ -55,29 +55,29 @@ func (p *promises) failed(err error) error {
 	return nil
 }
 
-func (p *promises) count() (orders, blocks int) {
+func (p *acceptedBlocks) count() (orders, blocks int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.orders, len(p.blocks)
 }
 
-// since are the blocks promised after the first n.
-func (p *promises) since(n int) []core.Hash {
+// since are the blocks accepted after the first n.
+func (p *acceptedBlocks) since(n int) []core.Hash {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.blocks[n:len(p.blocks):len(p.blocks)]
 }
 
-// trader buys and sells, whatever becomes of the hall.
+// trader buys and sells while the process is killed and started again.
 type trader struct {
 	key      core.PrivateKey
 	rng      *rand.Rand
-	hall     *hall
-	promises *promises
+	exchange *exchangeProcess
+	accepted *acceptedBlocks
 	keyed    [2]string // API key and secret; empty for one who sends his own blocks
 
 	recent []placedOrder // that he may want to cancel
-	life   *connection
+	conn   *connection
 }
 
 type placedOrder struct {
@@ -85,20 +85,20 @@ type placedOrder struct {
 	id     core.Hash
 }
 
-// connection is what a trader has to one life of the hall.
+// connection is a trader's connection to one run of the process.
 type connection struct {
-	info   hallInfo
+	info   exchangeURLs
 	node   *client.Client
 	rest   *api.Client
 	height uint64 // of the trader's own chain
 	prev   core.Hash
 }
 
-// trade goes on until ctx ends. Its error is a fault of the hall that being killed does not excuse.
+// trade goes on until ctx ends. It returns only errors that a kill does not explain.
 func (t *trader) trade(ctx context.Context) error {
 	defer t.hangUp()
 	for ctx.Err() == nil {
-		if t.life == nil && !t.connect(ctx) {
+		if t.conn == nil && !t.connect(ctx) {
 			select {
 			case <-time.After(20 * time.Millisecond):
 			case <-ctx.Done():
@@ -110,7 +110,7 @@ func (t *trader) trade(ctx context.Context) error {
 			if !errors.As(err, &refusal) {
 				t.hangUp()
 			}
-			if err := t.promises.failed(err); err != nil {
+			if err := t.accepted.addError(err); err != nil {
 				return err
 			}
 		}
@@ -119,16 +119,16 @@ func (t *trader) trade(ctx context.Context) error {
 }
 
 func (t *trader) hangUp() {
-	if t.life != nil {
-		t.life.node.Close()
-		t.life.rest.HTTP.CloseIdleConnections()
+	if t.conn != nil {
+		t.conn.node.Close()
+		t.conn.rest.HTTP.CloseIdleConnections()
 	}
-	t.life = nil
+	t.conn = nil
 }
 
-// connect is false while the hall is not there.
+// connect is false while the process is not there.
 func (t *trader) connect(ctx context.Context) bool {
-	info, err := t.hall.where()
+	info, err := t.exchange.urls()
 	if err != nil {
 		return false
 	}
@@ -141,7 +141,7 @@ func (t *trader) connect(ctx context.Context) bool {
 		n.Close()
 		return false
 	}
-	t.life = &connection{
+	t.conn = &connection{
 		info: info, node: n, rest: &api.Client{Base: info.API, Key: t.keyed[0], Secret: t.keyed[1], HTTP: newHTTPClient()},
 		height: tip.Height, prev: tip.Hash,
 	}
@@ -150,7 +150,7 @@ func (t *trader) connect(ctx context.Context) bool {
 
 // step does one thing: mostly an order, sometimes a cancel, now and then a deposit or a withdrawal.
 func (t *trader) step(ctx context.Context) error {
-	symbol := hallMarkets[t.rng.IntN(len(hallMarkets))]
+	symbol := exchangeMarkets[t.rng.IntN(len(exchangeMarkets))]
 	switch n := t.rng.IntN(100); {
 	case n < 75:
 		return t.order(ctx, symbol)
@@ -159,9 +159,9 @@ func (t *trader) step(ctx context.Context) error {
 	case n < 97:
 		return t.cancelMany(ctx, symbol)
 	case n < 99:
-		return t.own(ctx, false, core.VITE, hallUnits(uint64(1+t.rng.IntN(9)), 18), dex.FundDeposit)
+		return t.sendBlock(ctx, false, core.VITE, wholeTokens(uint64(1+t.rng.IntN(9)), 18), dex.FundDeposit)
 	default:
-		return t.own(ctx, false, core.VITE, uint256.Int{}, dex.FundWithdraw, core.VITE, hallUnits(uint64(1+t.rng.IntN(9)), 18))
+		return t.sendBlock(ctx, false, core.VITE, uint256.Int{}, dex.FundWithdraw, core.VITE, wholeTokens(uint64(1+t.rng.IntN(9)), 18))
 	}
 }
 
@@ -178,18 +178,18 @@ func (t *trader) order(ctx context.Context, symbol string) error {
 	}
 	price := decimal.New(int64(cents), -2)
 	if t.keyed[0] == "" {
-		token := hallTokens[tokenOf(symbol)]
-		return t.own(ctx, true, core.VITE, uint256.Int{}, dex.FundPlaceOrder, token, core.VITE, sell, uint8(dex.Limit), price.String(), hallUnits(quantity, 8))
+		token := exchangeTokens[tokenOf(symbol)]
+		return t.sendBlock(ctx, true, core.VITE, uint256.Int{}, dex.FundPlaceOrder, token, core.VITE, sell, uint8(dex.Limit), price.String(), wholeTokens(quantity, 8))
 	}
 	side := api.Buy
 	if sell {
 		side = api.Sell
 	}
-	placed, err := t.life.rest.Place(ctx, api.NewOrder{Symbol: symbol, Side: side, Amount: decimal.NewFromUint64(quantity), Price: price})
+	placed, err := t.conn.rest.Place(ctx, api.NewOrder{Symbol: symbol, Side: side, Amount: decimal.NewFromUint64(quantity), Price: price})
 	if err != nil {
 		return err
 	}
-	return t.promised(placed.OrderID, symbol)
+	return t.addAccepted(placed.OrderID, symbol)
 }
 
 func tokenOf(symbol string) string {
@@ -197,13 +197,13 @@ func tokenOf(symbol string) string {
 	return name
 }
 
-// promised remembers what REST has said it took.
-func (t *trader) promised(id, symbol string) error {
+// addAccepted adds a block that REST has accepted.
+func (t *trader) addAccepted(id, symbol string) error {
 	h, err := core.ParseHash(id)
 	if err != nil {
 		return err
 	}
-	t.promises.took(h, symbol != "")
+	t.accepted.add(h, symbol != "")
 	if symbol != "" {
 		t.remember(placedOrder{symbol, h})
 	}
@@ -220,13 +220,13 @@ func (t *trader) remember(o placedOrder) {
 func (t *trader) cancel(ctx context.Context) error {
 	o := t.recent[t.rng.IntN(len(t.recent))]
 	if t.keyed[0] == "" {
-		return t.own(ctx, false, core.VITE, uint256.Int{}, dex.FundCancelBySendHash, o.id, core.Address{}, hallTokens[tokenOf(o.symbol)], core.VITE)
+		return t.sendBlock(ctx, false, core.VITE, uint256.Int{}, dex.FundCancelBySendHash, o.id, core.Address{}, exchangeTokens[tokenOf(o.symbol)], core.VITE)
 	}
-	done, err := t.life.rest.Cancel(ctx, o.symbol, o.id.String())
+	done, err := t.conn.rest.Cancel(ctx, o.symbol, o.id.String())
 	if err != nil {
 		return err
 	}
-	return t.promised(done.CancelRequest, "")
+	return t.addAccepted(done.CancelRequest, "")
 }
 
 // cancelMany ends all orders of a pair where REST does that.
@@ -234,37 +234,37 @@ func (t *trader) cancelMany(ctx context.Context, symbol string) error {
 	if t.keyed[0] == "" {
 		return nil
 	}
-	list, err := t.life.rest.CancelAll(ctx, symbol)
+	list, err := t.conn.rest.CancelAll(ctx, symbol)
 	if err != nil {
 		return err
 	}
 	for _, done := range list {
-		if err := t.promised(done.CancelRequest, ""); err != nil {
+		if err := t.addAccepted(done.CancelRequest, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own puts a call of dexFund on the trader's own chain.
-func (t *trader) own(ctx context.Context, order bool, token core.TokenID, amount uint256.Int, m core.Method, args ...any) error {
+// sendBlock sends a call of dexFund as a block of the trader's account.
+func (t *trader) sendBlock(ctx context.Context, order bool, token core.TokenID, amount uint256.Int, m core.Method, args ...any) error {
 	data, err := m.Pack(args...)
 	if err != nil {
 		return err
 	}
 	b := &core.AccountBlock{
-		BlockType: core.SendCall, Address: t.key.Address(), Height: t.life.height + 1, PreviousHash: t.life.prev,
+		BlockType: core.SendCall, Address: t.key.Address(), Height: t.conn.height + 1, PreviousHash: t.conn.prev,
 		ToAddress: core.DexFundContract, TokenID: token, Amount: amount, Data: data,
 	}
 	b.SignWith(t.key)
-	if err := t.life.node.SendRawTransaction(ctx, b); err != nil {
+	if err := t.conn.node.SendRawTransaction(ctx, b); err != nil {
 		return err
 	}
-	t.life.height, t.life.prev = b.Height, b.Hash
-	t.promises.took(b.Hash, order)
+	t.conn.height, t.conn.prev = b.Height, b.Hash
+	t.accepted.add(b.Hash, order)
 	if order {
-		for _, symbol := range hallMarkets {
-			if hallTokens[tokenOf(symbol)] == args[0] {
+		for _, symbol := range exchangeMarkets {
+			if exchangeTokens[tokenOf(symbol)] == args[0] {
 				t.remember(placedOrder{symbol, b.Hash})
 			}
 		}

@@ -15,15 +15,15 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Whoever stores a block stores it once, both show the same, and who hears
-// either of them hears every trade, or that some were lost; never one twice.
+// TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Whoever stores a block stores it once, both show the same, and whoever listens
+// to either of them gets every trade, or is told that some were lost; never one twice.
 func TestExchangeReplicas(t *testing.T) {
 	dir, url := t.TempDir(), recordstest.Postgres(t).Database(t)
-	openHall(t, dir, url)
-	b, link, rooms := openRooms(t, dir, url, url)
-	pair := hallMarkets[0]
-	var heard []*ears
-	for _, rest := range rooms {
+	buildExchange(t, dir, url)
+	b, link, apis := openExchanges(t, dir, url, url)
+	pair := exchangeMarkets[0]
+	var heard []*pushRecorder
+	for _, rest := range apis {
 		heard = append(heard, listenTo(t, rest, "market."+pair+".trade"))
 	}
 	var sells []core.Hash
@@ -35,13 +35,13 @@ func TestExchangeReplicas(t *testing.T) {
 		}
 	}
 	b.snapshot()
-	for _, rest := range rooms {
+	for _, rest := range apis {
 		waitFor(t, "all trades", func() bool {
 			records, err := rest.TradeRecords(t.Context(), api.TradeFilter{Symbol: pair}, api.Page{Total: true})
 			return err == nil && records.Total == len(sells)
 		})
 		for n, id := range sells {
-			o, err := rest.Order(t.Context(), hallKey(1+n%4).Address().String(), id.String())
+			o, err := rest.Order(t.Context(), exchangeKey(1+n%4).Address().String(), id.String())
 			require.NoError(t, err)
 			require.Equal(t, api.Filled, o.Status)
 		}
@@ -54,18 +54,18 @@ func TestExchangeReplicas(t *testing.T) {
 		})
 	}
 	for _, e := range heard {
-		e.once(t, pair, len(sells))
+		e.checkTrades(t, pair, len(sells))
 	}
 	now := time.Now()
-	kept, err := index.New(t.Context(), hallIndex(url, func() time.Time { return now }), link, logrus.New())
+	kept, err := index.New(t.Context(), exchangeIndexConfig(url, func() time.Time { return now }), link, logrus.New())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, kept.Close()) })
-	anew := followHall(t, link, "sqlite:"+dir+"/anew.db", now)
-	sameLines(t, withoutMarkets(portrait(t, anew)), withoutMarkets(portrait(t, kept)))
+	anew := buildIndex(t, link, "sqlite:"+dir+"/anew.db", now)
+	requireSameLines(t, withoutMarkets(dumpIndex(t, anew)), withoutMarkets(dumpIndex(t, kept)))
 }
 
-// once says that no trade was pushed twice, and that all were unless the connection was ended in between.
-func (e *ears) once(t *testing.T, pair string, all int) {
+// checkTrades requires that no trade was pushed twice, and that all were unless the connection was ended in between.
+func (e *pushRecorder) checkTrades(t *testing.T, pair string, all int) {
 	t.Helper()
 	seen := map[string]bool{}
 	e.mu.Lock()

@@ -21,52 +21,52 @@ import (
 	"gatewayd/wallet"
 )
 
-// openRooms runs a hall's chain in this process, in the test's hand, and the exchange API as it is wired in the daemon, once for each of the databases.
-func openRooms(t *testing.T, dir string, databases ...string) (hallBuilder, *client.Client, []*api.Client) {
+// openExchanges runs a chain in this process, whose blocks the test makes, and one exchange API, wired as in the daemon, for each database.
+func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuilder, *client.Client, []*api.Client) {
 	t.Helper()
-	cfg, err := hallChain(dir)
+	cfg, err := exchangeChainConfig(dir)
 	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
 	chain, err := daemon.NewEmbedded(cfg)
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
-	during(t, chain.Run)
+	runUntilEnd(t, chain.Run)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
-	w := outside(t)
+	w := testStreams(t)
 	log, err := daemon.NewLog(config.Log{Level: "error"}, w.stderr)
 	require.NoError(t, err)
-	var rooms []*api.Client
+	var apis []*api.Client
 	for _, url := range databases {
-		e, err := daemon.OpenExchange(t.Context(), hallConfig(dir, url, chain.WSURL()), daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
+		e, err := daemon.OpenExchange(t.Context(), exchangeConfig(dir, url, chain.WSURL()), daemon.Dependencies{Keys: keys, Getenv: w.getenv, Log: log})
 		require.NoError(t, err)
 		t.Cleanup(e.Close)
-		during(t, e.Run)
+		runUntilEnd(t, e.Run)
 		require.NoError(t, e.Ready(t.Context()))
 		rest := &api.Client{Base: "http://" + e.Server.Addr(), HTTP: newHTTPClient()}
 		t.Cleanup(rest.HTTP.CloseIdleConnections)
 		waitFor(t, "the markets", func() bool {
 			list, err := rest.Markets(t.Context(), api.Page{})
-			return err == nil && len(list) == len(hallMarkets)
+			return err == nil && len(list) == len(exchangeMarkets)
 		})
-		rooms = append(rooms, rest)
+		apis = append(apis, rest)
 	}
 	link, err := client.Dial(t.Context(), chain.WSURL(), client.Options{})
 	require.NoError(t, err)
 	t.Cleanup(link.Close)
-	return hallBuilder{t, chain.Node}, link, rooms
+	return exchangeBuilder{t, chain.Node}, link, apis
 }
 
-// ears keep what was pushed.
-type ears struct {
+// pushRecorder records what was pushed.
+type pushRecorder struct {
 	mu     sync.Mutex
 	pushes []api.Push
 	opened int // connections
 }
 
-func listenTo(t *testing.T, rest *api.Client, topics ...string) *ears {
+func listenTo(t *testing.T, rest *api.Client, topics ...string) *pushRecorder {
 	t.Helper()
-	e := &ears{}
+	e := &pushRecorder{}
 	ready := make(chan struct{})
 	open := sync.OnceFunc(func() { close(ready) })
 	s := &api.Stream{
@@ -84,7 +84,7 @@ func listenTo(t *testing.T, rest *api.Client, topics ...string) *ears {
 			return nil
 		},
 	}
-	during(t, s.Run)
+	runUntilEnd(t, s.Run)
 	select {
 	case <-ready:
 	case <-time.After(time.Minute):
@@ -93,8 +93,8 @@ func listenTo(t *testing.T, rest *api.Client, topics ...string) *ears {
 	return e
 }
 
-// hears waits for a push.
-func (e *ears) hears(t *testing.T, what string, right func(api.Push) bool) {
+// waitForPush waits for a push.
+func (e *pushRecorder) waitForPush(t *testing.T, what string, right func(api.Push) bool) {
 	t.Helper()
 	waitFor(t, what, func() bool {
 		e.mu.Lock()
@@ -108,14 +108,14 @@ func (e *ears) hears(t *testing.T, what string, right func(api.Push) bool) {
 	})
 }
 
-func (e *ears) forget() {
+func (e *pushRecorder) reset() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pushes = nil
 }
 
-// orderOf tells whether a push is of an order in a status, with so much executed.
-func orderOf(hash core.Hash, status api.Status, executed int64) func(api.Push) bool {
+// isOrder matches a push of an order in a status, with so much executed.
+func isOrder(hash core.Hash, status api.Status, executed int64) func(api.Push) bool {
 	return func(p api.Push) bool {
 		if !strings.HasPrefix(p.Topic, "order.") {
 			return false
@@ -126,10 +126,10 @@ func orderOf(hash core.Hash, status api.Status, executed int64) func(api.Push) b
 }
 
 // order places an order of coins and answers its id.
-func (b hallBuilder) order(trader int, sell bool, price string, coins uint64) core.Hash {
+func (b exchangeBuilder) order(trader int, sell bool, price string, coins uint64) core.Hash {
 	b.t.Helper()
-	key := hallKey(trader)
-	b.call(key, dex.FundPlaceOrder, hallTokens["COIN-000"], core.VITE, sell, uint8(dex.Limit), price, hallUnits(coins, 8))
+	key := exchangeKey(trader)
+	b.call(key, dex.FundPlaceOrder, exchangeTokens["COIN-000"], core.VITE, sell, uint8(dex.Limit), price, wholeTokens(coins, 8))
 	var h core.Hash
 	b.Read(func(v *node.View) { h = v.AccountHead(key.Address()).Hash })
 	return h
@@ -140,9 +140,9 @@ func (b hallBuilder) order(trader int, sell bool, price string, coins uint64) co
 func TestBehaviour56Rollback(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "index.db")
-	openHall(t, dir, url)
-	b, link, rooms := openRooms(t, dir, url)
-	rest, pair, seller := rooms[0], hallMarkets[0], hallKey(1).Address().String()
+	buildExchange(t, dir, url)
+	b, link, apis := openExchanges(t, dir, url)
+	rest, pair, seller := apis[0], exchangeMarkets[0], exchangeKey(1).Address().String()
 	heard := listenTo(t, rest, "order."+seller, "market."+pair+".trade", "market."+pair+".depth", "market."+pair+".tickers", "market."+pair+".kline.minute")
 	events := make(chan []client.BlockEvent, 1000)
 	subscription, err := link.SubscribeAccount(t.Context(), core.DexTradeContract, events)
@@ -152,15 +152,15 @@ func TestBehaviour56Rollback(t *testing.T) {
 	sell := b.order(1, true, "10", 30)
 	b.snapshot()
 	before := b.height()
-	heard.hears(t, "the order", orderOf(sell, api.Open, 0))
+	heard.waitForPush(t, "the order", isOrder(sell, api.Open, 0))
 	rich, err := rest.Balance(t.Context(), seller)
 	require.NoError(t, err)
 
 	b.order(2, false, "10", 20)
 	b.snapshot()
-	heard.hears(t, "the fill", orderOf(sell, api.PartiallyFilled, 20))
-	heard.hears(t, "the trade", func(p api.Push) bool { return p.Topic == "market."+pair+".trade" })
-	heard.forget()
+	heard.waitForPush(t, "the fill", isOrder(sell, api.PartiallyFilled, 20))
+	heard.waitForPush(t, "the trade", func(p api.Push) bool { return p.Topic == "market."+pair+".trade" })
+	heard.reset()
 
 	require.NoError(t, b.Rollback(before))
 	waitFor(t, "the node's word that blocks were removed", func() bool {
@@ -171,12 +171,12 @@ func TestBehaviour56Rollback(t *testing.T) {
 			return false
 		}
 	})
-	heard.hears(t, "the order as it was", orderOf(sell, api.Open, 0))
-	heard.hears(t, "the book as it was", func(p api.Push) bool {
+	heard.waitForPush(t, "the order as it was", isOrder(sell, api.Open, 0))
+	heard.waitForPush(t, "the book as it was", func(p api.Push) bool {
 		d, err := p.Depth()
 		return p.Topic == "market."+pair+".depth" && err == nil && len(d.Asks) == 1 && d.Asks[0].Quantity.Equal(decimal.NewFromInt(30))
 	})
-	heard.hears(t, "the ticker as it was", func(p api.Push) bool {
+	heard.waitForPush(t, "the ticker as it was", func(p api.Push) bool {
 		k, err := p.Ticker()
 		return p.Topic == "market."+pair+".tickers" && err == nil && k.ClosePrice.IsZero() && k.Quantity.IsZero()
 	})
@@ -185,10 +185,10 @@ func TestBehaviour56Rollback(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, rich, again)
 
-	heard.forget()
+	heard.reset()
 	b.order(3, false, "10", 12)
 	b.snapshot()
-	heard.hears(t, "what came instead", orderOf(sell, api.PartiallyFilled, 12))
+	heard.waitForPush(t, "what came instead", isOrder(sell, api.PartiallyFilled, 12))
 	records, err := rest.TradeRecords(t.Context(), api.TradeFilter{Symbol: pair}, api.Page{Total: true})
 	require.NoError(t, err)
 	require.Equal(t, 1, records.Total)
@@ -209,7 +209,7 @@ func requireNoTrade(t *testing.T, rest *api.Client, pair string) {
 	require.True(t, tickers[0].ClosePrice.IsZero())
 }
 
-func (b hallBuilder) height() (h uint64) {
+func (b exchangeBuilder) height() (h uint64) {
 	b.Read(func(v *node.View) { h = v.Head().Height })
 	return h
 }

@@ -15,7 +15,7 @@ import (
 func TestStrangersWriteNothingIntoAUsersList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u, stranger := r.user(t, "USDT"), r.user(t, "USDT")
+	u, stranger := r.newUser(t, "USDT"), r.newUser(t, "USDT")
 	to := common.HexToAddress(depositAddress(t, u))
 	pay := func(to common.Address, amount *big.Int) common.Hash {
 		target, value, call := devnet.TransferOf(u.Token.Asset, to, amount, nil)
@@ -49,6 +49,6 @@ func TestStrangersWriteNothingIntoAUsersList(t *testing.T) {
 	require.Equal(t, 2, page.TotalCount)
 	require.Equal(t, []string{paid.InTxHash, shown}, []string{page.DepositRecords[0].InTxHash, page.DepositRecords[1].InTxHash})
 	require.Equal(t, has.String(), page.DepositRecords[1].Amount)
-	require.Empty(t, r.needs(t))
-	r.settled(t)
+	require.Empty(t, r.needingOperator(t))
+	r.waitUntilSettled(t)
 }

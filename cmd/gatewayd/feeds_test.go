@@ -116,10 +116,10 @@ func serveTestExchange(t *testing.T, changes ...func(*config.Exchange)) string {
 	for _, change := range changes {
 		change(&cfg)
 	}
-	w := outside(t)
+	w := testStreams(t)
 	log, err := daemon.NewLog(config.Log{}, w.stderr)
 	require.NoError(t, err)
-	api, err := daemon.OpenExchange(ctx, cfg, daemon.Outside{Keys: keys, Getenv: w.getenv, Log: log})
+	api, err := daemon.OpenExchange(ctx, cfg, daemon.Dependencies{Keys: keys, Getenv: w.getenv, Log: log})
 	require.NoError(t, err)
 	g.Go(func() error {
 		defer api.Close()

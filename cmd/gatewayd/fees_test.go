@@ -19,7 +19,7 @@ import (
 	"gatewayd/operator"
 )
 
-// channel is what `channel list` says of a token's withdrawals.
+// withdrawals is the row of `channel list` for a token's withdrawals.
 func (r *rig) withdrawals(t *testing.T, u *testUser) (row operator.ChannelRow) {
 	t.Helper()
 	var rows []operator.ChannelRow
@@ -49,52 +49,52 @@ func TestNoCoinForFees(t *testing.T) {
 	require.NoError(t, n.SetMining(true))
 	r := newRig(t, func(o *devnet.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
 	stop := mineOn(t, n)
-	u := r.customer(t, "USDT")
+	u := r.newCustomer(t, "USDT")
 	hot := r.Daemon.Networks[0].Hot
 
 	t.Run("before it is bound", func(t *testing.T) {
 		had := coinOf(t, n, hot, new(big.Int))
-		to, sent := u.payee(t, u.Times(5))
+		to, sent := u.withdrawToPayee(t, u.Times(5))
 		waitFor(t, "a channel that says why", func() bool {
 			row := r.withdrawals(t, u)
 			return row.State == "MAINTAIN" && row.Automatic == "MAINTAIN" && row.Why != ""
 		})
 		require.Contains(t, r.withdrawals(t, u).Why, hot+" on eth holds too little coin for the fees of its payouts: top it up")
 		var meta struct{ WithdrawState string }
-		require.Equal(t, 0, ask(t, u.Gateway.Base+"/meta-info?tokenId="+u.Token.Token, &meta))
+		require.Equal(t, 0, getEnvelope(t, u.Gateway.Base+"/meta-info?tokenId="+u.Token.Token, &meta))
 		require.Equal(t, "MAINTAIN", meta.WithdrawState)
-		r.blocks(t, 12) // four times replace_after
-		waits := paymentOf(t, r.story(t, sent), chain.Credit)
+		r.waitForBlocks(t, 12) // four times replace_after
+		waits := paymentOf(t, r.recordDetail(t, sent), chain.Credit)
 		require.Equal(t, []string{"queued", "no_coin"}, []string{waits.State, waits.Reason})
 		require.Empty(t, waits.Attempts)
 		require.Empty(t, u.mustAwait(t, "/withdraw-records", sent, "TOT_CONFIRMED").OutTxHash)
 
 		coinOf(t, n, hot, had)
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.Times(5))
-		require.Len(t, paymentOf(t, r.story(t, sent), chain.Credit).Attempts, 1)
+		u.requirePaid(t, to, u.Times(5))
+		require.Len(t, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts, 1)
 		require.Equal(t, "OPEN", r.withdrawals(t, u).State)
 	})
 	t.Run("after it was sent", func(t *testing.T) {
 		stop()
 		require.NoError(t, n.SetMining(false))
-		to, sent := u.payee(t, u.Times(6))
+		to, sent := u.withdrawToPayee(t, u.Times(6))
 		waitFor(t, "the payout", func() bool {
 			_, pending, err := n.Client().TransactionByHash(t.Context(), common.HexToHash(r.paying(t, sent, chain.Credit)))
 			return err == nil && pending
 		})
-		first := paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0]
+		first := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts[0]
 		require.NoError(t, n.Drop(common.HexToHash(first.Hash)))
 		had := coinOf(t, n, hot, new(big.Int))
 		mineOn(t, n)
-		r.blocks(t, 12)
-		require.Len(t, paymentOf(t, r.story(t, sent), chain.Credit).Attempts, 1, "a higher fee is not what it wants")
+		r.waitForBlocks(t, 12)
+		require.Len(t, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts, 1, "a higher fee is not what it wants")
 		coinOf(t, n, hot, had)
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		require.LessOrEqual(t, len(paymentOf(t, r.story(t, sent), chain.Credit).Attempts), 2, "a block may have passed it over just when it was back in the pool")
-		u.paidOnce(t, to, u.Times(6))
+		require.LessOrEqual(t, len(paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts), 2, "a block may have passed it over just when it was back in the pool")
+		u.requirePaid(t, to, u.Times(6))
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // deployed is code that makes a contract with that runtime.
@@ -107,7 +107,7 @@ func deployed(runtime ...byte) []byte {
 func TestRefusingContracts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.customer(t, "ETH")
+	u := r.newCustomer(t, "ETH")
 	for _, c := range []struct {
 		name   string
 		code   []byte
@@ -126,24 +126,24 @@ func TestRefusingContracts(t *testing.T) {
 				code, err := r.Source.Client().CodeAt(t.Context(), at, nil)
 				return err == nil && len(code) > 0
 			})
-			before := u.has(t)
+			before := u.spendable(t)
 			hash, err := u.Withdraw(t.Context(), at, u.Times(5))
 			require.NoError(t, err)
 			shown := u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
 			require.Empty(t, shown.OutTxHash)
-			story := r.story(t, hash.String())
-			require.Equal(t, c.reason, story.Record.Reason)
-			require.Len(t, paymentOf(t, story, chain.Credit).Attempts, c.sent)
-			require.Equal(t, u.Times(c.back).String(), paymentOf(t, story, chain.Refund).Amount)
+			detail := r.recordDetail(t, hash.String())
+			require.Equal(t, c.reason, detail.Record.Reason)
+			require.Len(t, paymentOf(t, detail, chain.Credit).Attempts, c.sent)
+			require.Equal(t, u.Times(c.back).String(), paymentOf(t, detail, chain.Refund).Amount)
 			lost, err := u.Times(6).Sub(u.Times(c.back))
 			require.NoError(t, err)
 			left, err := before.Sub(lost)
 			require.NoError(t, err)
 			require.NoError(t, u.Collect(t.Context(), left))
-			require.Equal(t, left.String(), u.has(t).String())
+			require.Equal(t, left.String(), u.spendable(t).String())
 		})
 	}
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestCeilingOfAPayout raises fees above what one token's payouts may cost: it waits and its channel says so, another token's payout leaves, and
@@ -151,23 +151,23 @@ func TestRefusingContracts(t *testing.T) {
 func TestCeilingOfAPayout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.CoinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas
-	poor, rich := r.customer(t, "USDT"), r.customer(t, "ETH")
+	poor, rich := r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH")
 	r.Source.StopMining()
 	require.NoError(t, r.Source.SetBaseFee(big.NewInt(60_000_000_000)))
-	to, sent := poor.payee(t, poor.Times(5))
+	to, sent := poor.withdrawToPayee(t, poor.Times(5))
 	waitFor(t, "a channel that says why", func() bool {
-		return len(r.listed(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && paymentOf(t, r.story(t, sent), chain.Credit).Reason == "fee_ceiling"
+		return len(r.listRecords(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && paymentOf(t, r.recordDetail(t, sent), chain.Credit).Reason == "fee_ceiling"
 	})
 	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above what payouts may cost (fee.ceiling, max_fee_gwei)")
 	require.NotContains(t, r.withdrawals(t, rich).Why, "fees on eth")
-	require.Empty(t, paymentOf(t, r.story(t, sent), chain.Credit).Attempts)
-	_, other := rich.payee(t, rich.Times(5))
-	overtakes := r.waiting(t)
+	require.Empty(t, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts)
+	_, other := rich.withdrawToPayee(t, rich.Times(5))
+	overtakes := r.waitingPayout(t)
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, overtakes.Hex()))
 	r.Source.StartMining() // empty blocks, in which the base fee falls
 	rich.mustAwait(t, "/withdraw-records", other, "OPPOSITE_CONFIRMED")
 	poor.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	poor.paidOnce(t, to, poor.Times(5))
+	poor.requirePaid(t, to, poor.Times(5))
 	waitFor(t, "an open channel", func() bool { return r.withdrawals(t, poor).State == "OPEN" })
-	r.settled(t)
+	r.waitUntilSettled(t)
 }

@@ -49,12 +49,12 @@ func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 	require.Regexp(t, `(?m)^The nodes say  \d+ \S+`, out)
 	require.Regexp(t, `(?m)^Lost records   \d+: `, out)
 	for _, row := range lost {
-		number := `\b` + name(row) + `\b`
+		number := `\b` + recordName(row) + `\b`
 		require.Regexp(t, `(?m)^Lost records .*`+number, out)
 		require.Regexp(t, `lost with their blocks.*`+number, cur.Why, "the reason of the halt names it")
-		require.Contains(t, r.story(t, row.InTx).Record.Incident, "left the chain")
+		require.Contains(t, r.recordDetail(t, row.InTx).Record.Incident, "left the chain")
 		require.Contains(t, r.mustCommand(t, "records", "show", row.InTx), "INCIDENT")
-		require.Contains(t, r.needs(t), row.InTx)
+		require.Contains(t, r.needingOperator(t), row.InTx)
 	}
 }
 
@@ -63,9 +63,9 @@ func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 func TestForkedSource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.customer(t, "ETH")
-	deposit := r.story(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record
-	second := r.story(t, u.mustDeposit(t, u.Times(4)).InTxHash).Record
+	u := r.newCustomer(t, "ETH")
+	deposit := r.recordDetail(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record
+	second := r.recordDetail(t, u.mustDeposit(t, u.Times(4)).InTxHash).Record
 	_, err := r.command(t, "chain", "resume", "eth")
 	require.ErrorContains(t, err, "not halted")
 	r.Source.StopMining()
@@ -82,8 +82,8 @@ func TestForkedSource(t *testing.T) {
 		_, err := r.command(t, "chain", "resume", "eth")
 		return err == nil
 	})
-	require.Empty(t, r.story(t, deposit.InTx).Record.Incident)
-	require.Empty(t, r.needs(t))
+	require.Empty(t, r.recordDetail(t, deposit.InTx).Record.Incident)
+	require.Empty(t, r.needingOperator(t))
 	u.mustDeposit(t, u.Times(5))
 }
 
@@ -94,8 +94,8 @@ func TestForkedAnvil(t *testing.T) {
 	require.NoError(t, n.SetMining(true))
 	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
-	u := r.customer(t, "ETH")
-	deposit := r.story(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record
+	u := r.newCustomer(t, "ETH")
+	deposit := r.recordDetail(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record
 	stop()
 	head, err := n.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -108,10 +108,10 @@ func TestForkedAnvil(t *testing.T) {
 func TestForkedExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.customer(t, "ETH")
-	_, sent := u.payee(t, u.Times(5))
+	u := r.newCustomer(t, "ETH")
+	_, sent := u.withdrawToPayee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	withdrawal := r.story(t, sent).Record
+	withdrawal := r.recordDetail(t, sent).Record
 	require.NoError(t, r.Exchange.Node.Rollback(r.transfer(t, withdrawal).Height-1))
 	r.forked(t, "vite", withdrawal)
 }

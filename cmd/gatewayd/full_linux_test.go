@@ -63,95 +63,95 @@ func smallDisk(t *testing.T, dir, size string) {
 	t.Cleanup(func() { require.NoError(t, unmount()) })
 }
 
-// cramped is a daemon with little room.
-type cramped struct {
+// smallDiskDaemon is a daemon whose data directory is on a small disk.
+type smallDiskDaemon struct {
 	cmd  *exec.Cmd
 	disk string
 	log  string
 }
 
-func startCramped(t *testing.T, config, disk string) *cramped {
+func startSmallDiskDaemon(t *testing.T, config, disk string) *smallDiskDaemon {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "log")
 	require.NoError(t, err)
 	defer file.Close()
-	c := &cramped{log: file.Name(), disk: disk, cmd: exec.Command("gatewayd", "run", "-c", config)}
+	c := &smallDiskDaemon{log: file.Name(), disk: disk, cmd: exec.Command("gatewayd", "run", "-c", config)}
 	c.cmd.Stderr = file
 	require.NoError(t, c.cmd.Start())
 	t.Cleanup(func() {
 		_ = c.cmd.Process.Kill()
-		require.ErrorContains(t, c.cmd.Wait(), "killed", "the daemon ended by itself:\n%s", c.told(t))
+		require.ErrorContains(t, c.cmd.Wait(), "killed", "the daemon ended by itself:\n%s", c.readLog(t))
 		if t.Failed() {
-			t.Logf("the daemon said:\n%s", c.told(t))
+			t.Logf("the daemon said:\n%s", c.readLog(t))
 		}
 	})
 	return c
 }
 
-func (c *cramped) told(t *testing.T) string {
+func (c *smallDiskDaemon) readLog(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(c.log)
 	require.NoError(t, err)
 	return string(text)
 }
 
-// fill takes all room of the disk.
-func (c *cramped) fill(t *testing.T) {
+// fill fills the disk.
+func (c *smallDiskDaemon) fill(t *testing.T) {
 	t.Helper()
 	require.NoError(t, smalldisk.Fill(filepath.Join(c.disk, "ballast")))
 }
 
-func (c *cramped) free(t *testing.T) {
+func (c *smallDiskDaemon) free(t *testing.T) {
 	t.Helper()
 	require.NoError(t, os.Remove(filepath.Join(c.disk, "ballast")))
 }
 
-// said is how often the daemon has said something.
-func (c *cramped) said(t *testing.T, what string) int {
+// countInLog counts a text in the daemon's log.
+func (c *smallDiskDaemon) countInLog(t *testing.T, what string) int {
 	t.Helper()
-	return strings.Count(c.told(t), what)
+	return strings.Count(c.readLog(t), what)
 }
 
 func daemonOnAFullDisk(t *testing.T) {
 	source, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, source.Close()) })
-	c, dir := crampedWorld(t, source)
-	v := &victim{dir: dir}
-	crowd := gather(t, v, 3, seedOf(t))
-	patience, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	c, dir := newSmallDiskDaemon(t, source)
+	v := &daemonProcess{dir: dir}
+	clients := newUsers(t, v, 3, seedOf(t))
+	deadline, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	alive, stop := context.WithCancel(patience)
+	alive, stop := context.WithCancel(deadline)
 	defer stop()
 	g, alive := errgroup.WithContext(alive)
-	for _, u := range crowd {
-		g.Go(func() error { return u.live(alive, patience) })
+	for _, u := range clients {
+		g.Go(func() error { return u.bridgeUntil(alive, deadline) })
 	}
 	for range 4 {
 		before := heightOf(t, source)
 		waitFor(t, "some blocks", func() bool { return heightOf(t, source) > before+5 })
-		said := c.said(t, "database or disk is full")
+		said := c.countInLog(t, "database or disk is full")
 		c.fill(t)
-		waitFor(t, "the daemon to complain", func() bool { return c.said(t, "database or disk is full") >= said+3 })
+		waitFor(t, "the daemon to complain", func() bool { return c.countInLog(t, "database or disk is full") >= said+3 })
 		c.free(t)
 	}
-	said := c.said(t, "renewing the lease")
+	said := c.countInLog(t, "renewing the lease")
 	c.fill(t)
-	waitFor(t, "longer than the lease lasts", func() bool { return c.said(t, "renewing the lease") >= said+4 })
+	waitFor(t, "longer than the lease lasts", func() bool { return c.countInLog(t, "renewing the lease") >= said+4 })
 	c.free(t)
 	stop()
 	require.NoError(t, g.Wait())
-	reckon(t, v, crowd)
+	checkBooks(t, v, clients)
 }
 
-// crampedWorld starts a daemon whose data directory is a disk of 160 megabytes: more than the log of SQLite takes, on chains that have all the room they want.
-func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
+// newSmallDiskDaemon starts a daemon whose data directory is a disk of 160 megabytes, more than the log of SQLite takes. Its chains are elsewhere.
+func newSmallDiskDaemon(t *testing.T, source *devnode.Node) (c *smallDiskDaemon, dir string) {
 	t.Helper()
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
-	o := quick(t.TempDir())
+	o := quickOptions(t.TempDir())
 	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
 	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
 	cfg.Data = filepath.Join(o.Dir, "disk")
@@ -165,7 +165,7 @@ func crampedWorld(t *testing.T, source *devnode.Node) (c *cramped, dir string) {
 	info := devnet.NewInfo(cfg, path, "")
 	require.NoError(t, info.Write(filepath.Join(o.Dir, "dev.json")))
 	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
-	return startCramped(t, path, cfg.Data), o.Dir
+	return startSmallDiskDaemon(t, path, cfg.Data), o.Dir
 }
 
 func heightOf(t *testing.T, source *devnode.Node) uint64 {

@@ -21,13 +21,13 @@ import (
 // what was paid for it before, and has it as written off afterwards.
 func TestIncidentIsWrittenOff(t *testing.T) {
 	t.Parallel()
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
-	w.launch(t)
-	waitFor(t, "the gateway", func() bool { return w.ask(t).code != 0 })
-	w.enter(t)
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
+	w.startDaemon(t)
+	waitFor(t, "the gateway", func() bool { return w.readHealth(t).code != 0 })
+	w.addUser(t)
 	stays := w.user.mustDeposit(t, units(w.user.Token, 20_000))
 	w.source.HoldFinality(true)
-	lost := w.story(t, w.user.mustDeposit(t, units(w.user.Token, 30_000)).InTxHash).Record
+	lost := w.recordDetail(t, w.user.mustDeposit(t, units(w.user.Token, 30_000)).InTxHash).Record
 	w.source.StopMining()
 	head, err := w.source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -36,30 +36,30 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	w.source.StartMining()
 
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
-	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
+	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", shortHash(lost.InTx)) != "" })
 	w.source.HoldFinality(false)
-	waitFor(t, "what is not covered", func() bool { s, ok := w.audited(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
+	waitFor(t, "what is not covered", func() bool { s, ok := w.auditRow(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
 
-	out, ok := w.operator(t, "records", "write-off", name(lost))
+	out, ok := w.runCommand(t, "records", "write-off", recordName(lost))
 	require.False(t, ok)
 	require.Contains(t, out, "--why is wanted")
-	other := name(w.story(t, stays.InTxHash).Record)
-	out, ok = w.operator(t, "records", "write-off", other, "--why", "a test")
+	other := recordName(w.recordDetail(t, stays.InTxHash).Record)
+	out, ok = w.runCommand(t, "records", "write-off", other, "--why", "a test")
 	require.False(t, ok)
 	require.Contains(t, out, "record "+other+" stands on its chain, nothing of it is lost")
 
-	require.Contains(t, w.mustCommand(t, "records", "write-off", name(lost), "--why", "ticket 4711"), "is written off")
+	require.Contains(t, w.mustCommand(t, "records", "write-off", recordName(lost), "--why", "ticket 4711"), "is written off")
 	require.Contains(t, needs(), "No records match.")
-	shown := w.mustCommand(t, "records", "show", name(lost))
+	shown := w.mustCommand(t, "records", "show", recordName(lost))
 	require.Regexp(t, `(?m)^  LOST     30 USDT-000, written off$`, shown)
 	require.Contains(t, shown, "ordered write-off: ticket 4711")
-	s, _ := w.audited(t, "USDT")
+	s, _ := w.auditRow(t, "USDT")
 	require.Equal(t, []chain.Amount{units(w.user.Token, 30_000), {}}, []chain.Amount{s.WrittenOff, s.Uncovered})
-	out, _ = w.operator(t, "audit")
+	out, _ = w.runCommand(t, "audit")
 	require.Regexp(t, `written off +30\n`, out)
 	require.NotContains(t, out, "NOT COVERED")
 
-	out, ok = w.operator(t, "records", "write-off", name(lost), "--why", "again")
+	out, ok = w.runCommand(t, "records", "write-off", recordName(lost), "--why", "again")
 	require.False(t, ok)
 	require.Contains(t, out, "it was written off before")
 }
@@ -68,17 +68,17 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 // is lost, and one command ends it.
 func TestHeldIncidentIsGivenUp(t *testing.T) {
 	t.Parallel()
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
-	w.launch(t)
-	waitFor(t, "the gateway", func() bool { return w.ask(t).code != 0 })
-	w.enter(t)
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
+	w.startDaemon(t)
+	waitFor(t, "the gateway", func() bool { return w.readHealth(t).code != 0 })
+	w.addUser(t)
 	w.mustCommand(t, "channel", "set", "eth", w.user.Token.Symbol, "deposit", "MAINTAIN", "--why", "a test")
-	before := w.user.has(t)
+	before := w.user.spendable(t)
 	w.source.HoldFinality(true)
 	hash, err := w.user.Deposit(t.Context(), units(w.user.Token, 30_000))
 	require.NoError(t, err)
-	waitFor(t, "the decision", func() bool { return len(w.listed(t, "--hash", hash.Hex(), "--state", "final")) == 1 })
-	lost := w.story(t, hash.Hex()).Record
+	waitFor(t, "the decision", func() bool { return len(w.listRecords(t, "--hash", hash.Hex(), "--state", "final")) == 1 })
+	lost := w.recordDetail(t, hash.Hex()).Record
 	w.source.StopMining()
 	head, err := w.source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -86,42 +86,42 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	w.source.StartMining()
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
-	waitFor(t, "the incident", func() bool { return line(needs(), "incident", short(lost.InTx)) != "" })
+	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", shortHash(lost.InTx)) != "" })
 	waitFor(t, "the credit's hold", func() bool {
-		return strings.Contains(w.mustCommand(t, "records", "show", name(lost)), "held a decided transfer left the chain")
+		return strings.Contains(w.mustCommand(t, "records", "show", recordName(lost)), "held a decided transfer left the chain")
 	})
 	w.source.HoldFinality(false)
 
 	// What an operator finds: it cannot be refunded, and to retry it pays nothing.
-	shown := w.mustCommand(t, "records", "show", name(lost))
-	require.Regexp(t, "(?m)^  next   `gatewayd records write-off "+name(lost)+" ", shown)
-	out, ok := w.operator(t, "records", "refund", name(lost), "--why", "a test")
+	shown := w.mustCommand(t, "records", "show", recordName(lost))
+	require.Regexp(t, "(?m)^  next   `gatewayd records write-off "+recordName(lost)+" ", shown)
+	out, ok := w.runCommand(t, "records", "refund", recordName(lost), "--why", "a test")
 	require.False(t, ok)
 	require.Contains(t, out, "is not of the line")
-	w.mustCommand(t, "records", "retry", name(lost))
-	require.NotEmpty(t, line(needs(), "incident", short(lost.InTx)))
+	w.mustCommand(t, "records", "retry", recordName(lost))
+	require.NotEmpty(t, findLine(needs(), "incident", shortHash(lost.InTx)))
 
-	require.Contains(t, w.mustCommand(t, "records", "write-off", name(lost), "--why", "ticket 4711"), "is written off")
+	require.Contains(t, w.mustCommand(t, "records", "write-off", recordName(lost), "--why", "ticket 4711"), "is written off")
 	require.Contains(t, needs(), "No records match.")
-	shown = w.mustCommand(t, "records", "show", name(lost))
+	shown = w.mustCommand(t, "records", "show", recordName(lost))
 	require.Contains(t, shown, "ordered write-off: ticket 4711")
 	require.NotContains(t, shown, "LOST")
-	require.Equal(t, "orphaned", w.story(t, hash.Hex()).Record.State)
-	out, ok = w.operator(t, "records", "write-off", name(lost), "--why", "again")
+	require.Equal(t, "orphaned", w.recordDetail(t, hash.Hex()).Record.State)
+	out, ok = w.runCommand(t, "records", "write-off", recordName(lost), "--why", "again")
 	require.False(t, ok)
 	require.Contains(t, out, "nothing was paid for it")
 	for _, direction := range []string{"deposit", "withdrawal"} {
 		w.mustCommand(t, "channel", "set", "eth", w.user.Token.Symbol, direction, "OPEN", "--clear", "--why", "a test")
 	}
 	waitFor(t, "a balance sheet without a loss", func() bool {
-		s, _ := w.audited(t, "USDT")
+		s, _ := w.auditRow(t, "USDT")
 		return s.Symbol != "" && s.WrittenOff.IsZero() && s.Uncovered.IsZero()
 	})
-	require.Equal(t, before, w.user.has(t))
+	require.Equal(t, before, w.user.spendable(t))
 }
 
 // height is the block that a record stands in.
-func (w *limpWorld) height(t *testing.T, id uint64) (height uint64) {
+func (w *faultyEnv) height(t *testing.T, id uint64) (height uint64) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
 	require.NoError(t, err)
@@ -138,8 +138,8 @@ func (w *limpWorld) height(t *testing.T, id uint64) (height uint64) {
 // lost with the answer), is told as what it may be, and settled to its record by one command.
 func TestForgottenRefundIsRecognised(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, nil)
-	w.user.payee(t, units(w.user.Token, 5000)) // the hot account's past begins
+	w := newFaultyEnv(t, nil)
+	w.user.withdrawToPayee(t, units(w.user.Token, 5000)) // the hot account's past begins
 	_, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(3), nil)
 	require.NoError(t, err)
 	var stray operator.RecordRow
@@ -152,22 +152,22 @@ func TestForgottenRefundIsRecognised(t *testing.T) {
 		return len(rows) == 1
 	})
 	w.steal(t, ether(3)) // to goodPayee
-	w.stopped(t, status.AccountStopped)
+	w.waitForCondition(t, status.AccountStopped)
 	hot := w.hot(t)
 	var shown string
 	waitFor(t, "what it may be", func() bool {
-		shown, _ = w.operator(t, "account", "show", "eth", hot)
-		return strings.Contains(shown, "is what a refund of record "+name(stray)+" to this address would send")
+		shown, _ = w.runCommand(t, "account", "show", "eth", hot)
+		return strings.Contains(shown, "is what a refund of record "+recordName(stray)+" to this address would send")
 	})
 	require.NotContains(t, shown, "fits no record")
 	hash := regexp.MustCompile(`gatewayd records settle \d+ (0x[0-9a-f]{64})`).FindStringSubmatch(shown)
 	require.Len(t, hash, 2)
-	w.mustCommand(t, "records", "settle", name(stray), hash[1])
+	w.mustCommand(t, "records", "settle", recordName(stray), hash[1])
 	waitFor(t, "the account goes on", func() bool {
-		_, ok := w.operator(t, "account", "resume", "eth", hot)
+		_, ok := w.runCommand(t, "account", "resume", "eth", hot)
 		return ok
 	})
-	require.Regexp(t, `(?m)^  refund `+hash[1]+`$`, w.mustCommand(t, "records", "show", name(stray)))
+	require.Regexp(t, `(?m)^  refund `+hash[1]+`$`, w.mustCommand(t, "records", "show", recordName(stray)))
 	require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "No records match.")
-	w.well(t)
+	w.waitUntilWell(t)
 }

@@ -22,8 +22,8 @@ import (
 	"gatewayd/records"
 )
 
-// victim is `gatewayd dev --dir` as a process that is killed and started again.
-type victim struct {
+// daemonProcess is `gatewayd dev --dir` or another command as a process that is killed and started again.
+type daemonProcess struct {
 	dir     string
 	program string // empty: this one
 	args    []string
@@ -32,10 +32,10 @@ type victim struct {
 	signer *signerProcess // nil: it signs by itself
 }
 
-func newVictim(t *testing.T, args ...string) *victim {
+func newDaemonProcess(t *testing.T, args ...string) *daemonProcess {
 	t.Helper()
 	dir := t.TempDir()
-	v := &victim{dir: dir, args: devArgs(dir, args...)}
+	v := &daemonProcess{dir: dir, args: devArgs(dir, args...)}
 	v.start(t)
 	t.Cleanup(func() { v.kill(t) })
 	return v
@@ -46,23 +46,23 @@ func devArgs(dir string, more ...string) []string {
 	return append([]string{"dev", "--dir", dir, "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0", "--operators", "127.0.0.1:0", "--market=false"}, more...)
 }
 
-func (v *victim) start(t *testing.T) {
+func (v *daemonProcess) start(t *testing.T) {
 	t.Helper()
 	v.cmd = exec.Command(cmp.Or(v.program, "gatewayd"), v.args...)
-	v.cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(v.dir)) // its description is not to hide the one of somebody's own world
+	v.cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(v.dir)) // its dev.json must not hide that of a developer's own environment
 	v.cmd.Stderr = t.Output()
 	require.NoError(t, v.cmd.Start())
 }
 
-// kill ends the process as a power cut would, without a word.
-func (v *victim) kill(t *testing.T) {
+// kill ends the process as a power cut would.
+func (v *daemonProcess) kill(t *testing.T) {
 	t.Helper()
 	require.NoError(t, v.cmd.Process.Kill())
 	require.Error(t, v.cmd.Wait(), "it ended by itself")
 }
 
-// die kills and starts the process, or its signer, or both.
-func (v *victim) die(t *testing.T, rng *rand.Rand) {
+// killAndRestart kills the process, or its signer, or both, and starts them again.
+func (v *daemonProcess) killAndRestart(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	whom := 0
 	if v.signer != nil {
@@ -103,31 +103,31 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		kills = 5
 	}
-	massacre(t, kills, 6, "--source", n.URL())
+	killRandomly(t, kills, 6, "--source", n.URL())
 }
 
 // TestKilledWithItsChains is the same with the embedded source chain, which dies with the daemon and comes back from its block log.
 func TestKilledWithItsChains(t *testing.T) {
-	massacre(t, 5, 3, "--period", "200ms")
+	killRandomly(t, 5, 3, "--period", "200ms")
 }
 
-// massacre kills the daemon at random moments between 0.3 and 2 seconds of its life.
-func massacre(t *testing.T, kills, users int, args ...string) {
+// killRandomly kills the daemon at random moments between 0.3 and 2 seconds of its life.
+func killRandomly(t *testing.T, kills, users int, args ...string) {
 	t.Helper()
-	slaughter(t, newVictim(t, args...), seedOf(t), kills, users)
+	killRunning(t, newDaemonProcess(t, args...), seedOf(t), kills, users)
 }
 
-// slaughter is the massacre of a victim that runs.
-func slaughter(t *testing.T, v *victim, seed uint64, kills, users int) {
+// killRunning does the same to a process that runs already.
+func killRunning(t *testing.T, v *daemonProcess, seed uint64, kills, users int) {
 	t.Helper()
-	crowd := gather(t, v, users, seed)
-	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	clients := newUsers(t, v, users, seed)
+	deadline, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
-	alive, stop := context.WithCancel(patience)
+	alive, stop := context.WithCancel(deadline)
 	defer stop()
 	g, alive := errgroup.WithContext(alive)
-	for _, u := range crowd {
-		g.Go(func() error { return u.live(alive, patience) })
+	for _, u := range clients {
+		g.Go(func() error { return u.bridgeUntil(alive, deadline) })
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range kills {
@@ -135,39 +135,39 @@ func slaughter(t *testing.T, v *victim, seed uint64, kills, users int) {
 		case <-time.After(300*time.Millisecond + time.Duration(rng.Int64N(int64(1700*time.Millisecond)))):
 		case <-alive.Done():
 		}
-		v.die(t, rng)
+		v.killAndRestart(t, rng)
 	}
 	stop()
 	require.NoError(t, g.Wait())
-	reckon(t, v, crowd)
+	checkBooks(t, v, clients)
 }
 
-// gather makes users of all tokens.
-func gather(t *testing.T, v *victim, users int, seed uint64) (crowd []*patient) {
+// newUsers makes users, of each token in turn.
+func newUsers(t *testing.T, v *daemonProcess, users int, seed uint64) (clients []*retryingUser) {
 	t.Helper()
-	info := awaited(t, v.dir)
+	info := waitForInfo(t, v.dir)
 	for i := range users {
 		u, err := newTestUser(t.Context(), info, info.Tokens[i%len(info.Tokens)], uint32(i), t.Output())
 		require.NoError(t, err)
 		_, err = u.Faucet.Pay(t.Context(), u.Token.Asset, u.Eth.Address(), u.Times(5000).Uint256().ToBig(), nil)
 		require.NoError(t, err)
-		p := newPatient(u, v.dir, seed)
+		p := newRetryingUser(u, v.dir, seed)
 		t.Cleanup(func() { p.Close() }) // by then with other connections
-		crowd = append(crowd, p)
+		clients = append(clients, p)
 	}
-	return crowd
+	return clients
 }
 
-// reckon waits until the daemon has done everything and holds each user's books against both chains.
-func reckon(t *testing.T, v *victim, crowd []*patient) {
+// checkBooks waits until nothing is under way and compares each user's balances with both chains.
+func checkBooks(t *testing.T, v *daemonProcess, clients []*retryingUser) {
 	t.Helper()
-	reckonAfter(t, v, crowd, func() {})
+	checkBooksThen(t, v, clients, func() {})
 }
 
-// reckonAfter does the same, and has late accounts go on when every user's books are right.
-func reckonAfter(t *testing.T, v *victim, crowd []*patient, goOn func()) {
+// checkBooksThen does the same, and calls resume before it requires that no account is stopped.
+func checkBooksThen(t *testing.T, v *daemonProcess, clients []*retryingUser, resume func()) {
 	t.Helper()
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	path := filepath.Join(v.dir, "config.yaml")
 	cfg, err := config.Load(path)
 	require.NoError(t, err)
@@ -175,21 +175,21 @@ func reckonAfter(t *testing.T, v *victim, crowd []*patient, goOn func()) {
 	require.NoError(t, err)
 	defer store.Close()
 	deposits, withdrawals := 0, 0
-	for _, u := range crowd {
-		deposits, withdrawals = deposits+len(u.deposits), withdrawals+len(u.wanted)
+	for _, u := range clients {
+		deposits, withdrawals = deposits+len(u.deposits), withdrawals+len(u.withdrawals)
 	}
 	t.Logf("%d deposits, %d withdrawals", deposits, withdrawals)
 	require.NotZero(t, deposits)
 	require.NotZero(t, withdrawals)
 	waitFor(t, "every transfer seen", func() bool { return transfersIn(t, store) == deposits+withdrawals })
 	waitFor(t, "nothing under way", func() bool { return len(underWay(t, store, cfg)) == 0 })
-	for _, u := range crowd {
-		u.reckon(t)
+	for _, u := range clients {
+		u.checkBalances(t)
 	}
 	require.Equal(t, deposits+withdrawals, transfersIn(t, store))
-	goOn()
-	require.Empty(t, stopped(t, store, cfg))
-	w := outside(t)
+	resume()
+	require.Empty(t, stoppedAccounts(t, store, cfg))
+	w := testStreams(t)
 	w.stdout = t.Output()
 	require.NoError(t, run(t.Context(), []string{"audit", "-c", path}, w))
 }
@@ -213,19 +213,19 @@ func transfersIn(t *testing.T, store *records.Store) (n int) {
 	return n
 }
 
-// reckon says that a user has exactly what they deposited less what they withdrew, and each payee what was withdrawn to them.
-func (u *patient) reckon(t *testing.T) {
+// checkBalances requires that a user has what they deposited less what they withdrew, and each payee what was withdrawn to them.
+func (u *retryingUser) checkBalances(t *testing.T) {
 	t.Helper()
-	require.NoError(t, u.takeIn(t.Context()))
+	require.NoError(t, u.receiveAll(t.Context()))
 	have, err := u.balance(t.Context())
 	require.NoError(t, err)
-	must, err := u.must()
+	must, err := u.expectedBalance()
 	require.NoError(t, err)
 	require.Equal(t, must.String(), have.String(), "%s of %s", u.Token.Symbol, u.Vite.Address())
 	for to, amount := range u.paid {
-		u.paidOnce(t, to, amount)
+		u.requirePaid(t, to, amount)
 	}
-	u.paidOnce(t, common.HexToAddress(badPayee).Hex(), u.Times(0))
+	u.requirePaid(t, common.HexToAddress(badPayee).Hex(), u.Times(0))
 	wallet := u.Vite.Address().String()
 	for hash := range u.deposits {
 		r, ok, err := u.Gateway.Record(t.Context(), "/deposit-records", u.Token.Token, wallet, hash)
@@ -233,7 +233,7 @@ func (u *patient) reckon(t *testing.T) {
 		require.True(t, ok, fmt.Sprintf("deposit %s", hash))
 		require.Equal(t, "TOT_CONFIRMED", r.State)
 	}
-	for hash, state := range u.wanted {
+	for hash, state := range u.withdrawals {
 		r, ok, err := u.Gateway.Record(t.Context(), "/withdraw-records", u.Token.Token, wallet, hash)
 		require.NoError(t, err)
 		require.True(t, ok, fmt.Sprintf("withdrawal %s", hash))

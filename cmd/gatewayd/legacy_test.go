@@ -17,40 +17,40 @@ import (
 func TestLegacySource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
-	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "DAI")}
+	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "DAI")}
 	for _, u := range users {
-		to, sent := u.payee(t, u.Times(5))
+		to, sent := u.withdrawToPayee(t, u.Times(5))
 		shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.Times(5))
+		u.requirePaid(t, to, u.Times(5))
 		require.EqualValues(t, types.LegacyTxType, r.kind(t, shown.OutTxHash))
 	}
 
 	stuck := users[1]
 	r.Source.StopMining()
-	to, sent := stuck.payee(t, stuck.Times(5))
-	r.waiting(t)
-	price, ok := new(big.Int).SetString(paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0].Tip, 10)
+	to, sent := stuck.withdrawToPayee(t, stuck.Times(5))
+	r.waitingPayout(t)
+	price, ok := new(big.Int).SetString(paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts[0].Tip, 10)
 	require.True(t, ok)
 	require.NoError(t, r.Source.SetMinTip(price.Add(price, big.NewInt(1))))
 	r.Source.StartMining()
 	shown := stuck.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	stuck.paidOnce(t, to, stuck.Times(5))
+	stuck.requirePaid(t, to, stuck.Times(5))
 	require.NoError(t, r.Source.SetMinTip(new(big.Int)))
-	attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
+	attempts := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts
 	require.Greater(t, len(attempts), 1, "replaced")
 	require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
 	for i, a := range attempts[1:] {
 		require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
 		require.Equal(t, a.Cap, a.Tip)
-		require.True(t, raised(t, attempts[i].Cap, a.Cap), "price %s after %s", a.Cap, attempts[i].Cap)
+		require.True(t, isRaised(t, attempts[i].Cap, a.Cap), "price %s after %s", a.Cap, attempts[i].Cap)
 	}
 
 	waitFor(t, "empty deposit addresses", func() bool {
 		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
-		left := r.holds(t, users[0], depositAddress(t, users[0]))
-		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.holds(t, stuck, depositAddress(t, stuck)).Sign() == 0
+		left := r.balanceOn(t, users[0], depositAddress(t, users[0]))
+		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.balanceOn(t, stuck, depositAddress(t, stuck)).Sign() == 0
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestSourceGetsABaseFee goes over the fork that brings a base fee, with customers before and after it and a payout that waits meanwhile.
@@ -58,10 +58,10 @@ func TestSourceGetsABaseFee(t *testing.T) {
 	t.Parallel()
 	const fork = 120
 	r := newRig(t, func(o *devnet.Options) { o.Legacy, o.London = true, fork })
-	early := r.customer(t, "USDT")
+	early := r.newCustomer(t, "USDT")
 	r.Source.StopMining()
-	to, sent := early.payee(t, early.Times(5))
-	old := r.waiting(t)
+	to, sent := early.withdrawToPayee(t, early.Times(5))
+	old := r.waitingPayout(t)
 	require.EqualValues(t, types.LegacyTxType, r.kind(t, old.Hex()))
 	head, err := r.Source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -71,14 +71,14 @@ func TestSourceGetsABaseFee(t *testing.T) {
 	require.NoError(t, err)
 	r.Source.StartMining()
 	early.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	early.paidOnce(t, to, early.Times(5))
+	early.requirePaid(t, to, early.Times(5))
 
-	late := r.customer(t, "ETH")
-	to, sent = late.payee(t, late.Times(5))
+	late := r.newCustomer(t, "ETH")
+	to, sent = late.withdrawToPayee(t, late.Times(5))
 	shown := late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	late.paidOnce(t, to, late.Times(5))
+	late.requirePaid(t, to, late.Times(5))
 	require.EqualValues(t, types.DynamicFeeTxType, r.kind(t, shown.OutTxHash))
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // kind is the type of a transaction on the source chain.

@@ -37,11 +37,11 @@ func limitsCommand(w streams) *cobra.Command {
 			}
 		}
 		for _, token := range report.Unpriced {
-			wrapped(w.stdout, "NOT COUNTED by the limit of the whole gateway: "+token+" has no fresh price")
+			printWrapped(w.stdout, "NOT COUNTED by the limit of the whole gateway: "+token+" has no fresh price")
 		}
 		for _, fault := range []string{report.Fault, report.Lists} {
 			if fault != "" {
-				wrapped(w.stdout, "FIX  "+fault)
+				printWrapped(w.stdout, "FIX  "+fault)
 			}
 		}
 		fmt.Fprintf(w.stdout, "As of %s ago.\n", age(time.Now(), at))

@@ -61,8 +61,8 @@ func rootCommand(w streams) *cobra.Command {
 		backupCommand(w), restoreCommand(w), manCommand(),
 		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), historyCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),
 	)
-	strict(root)
-	completing(root)
+	strictUsage(root)
+	addCompletions(root)
 	return root
 }
 

@@ -54,7 +54,7 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 	require.NoError(t, n.SetMining(true))
 	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
-	u := r.user(t, "USDT")
+	u := r.newUser(t, "USDT")
 	token, to := common.HexToAddress(u.Token.Asset), common.HexToAddress(depositAddress(t, u))
 	at := common.BigToAddress(big.NewInt(0x5be4de4))
 	setCode(t, n, at, spender(t, token))
@@ -76,9 +76,9 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 	waitFor(t, "the last transfer", func() bool {
 		return r.deposits(t, u, records.Refused) == small && r.deposits(t, u, records.Final) == credited
 	})
-	require.Len(t, r.listed(t, "--reason", "below_minimum", "--limit", "1000"), 1000)
+	require.Len(t, r.listRecords(t, "--reason", "below_minimum", "--limit", "1000"), 1000)
 	require.NoError(t, u.Collect(t.Context(), u.Times(credited)))
-	r.settled(t)
+	r.waitUntilSettled(t)
 
 	var page struct {
 		TotalCount     int
@@ -91,7 +91,7 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 		require.Len(t, page.DepositRecords, 50, "page %d", number)
 	}
 	require.Equal(t, u.Times(1).String(), page.DepositRecords[0].Amount, "the last page has the first ones")
-	require.Equal(t, u.Times(credited), u.has(t))
+	require.Equal(t, u.Times(credited), u.spendable(t))
 }
 
 // inOneBlock says that the block of a transaction has so many.

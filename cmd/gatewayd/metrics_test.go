@@ -63,15 +63,15 @@ func fetch(t *testing.T, url string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// TestMetricsOfAWorld: after a deposit and a withdrawal a scrape has what they were; hostile requests make no series of their own; an account that
+// TestMetricsOfAnEnvironment: after a deposit and a withdrawal a scrape has what they were; hostile requests make no series of their own; an account that
 // an operator stops shows on every page.
-func TestMetricsOfAWorld(t *testing.T) {
+func TestMetricsOfAnEnvironment(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
-	u := r.customer(t, "USDT")
-	to, sent := u.payee(t, u.Times(5))
+	u := r.newCustomer(t, "USDT")
+	to, sent := u.withdrawToPayee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	u.paidOnce(t, to, u.Times(5))
+	u.requirePaid(t, to, u.Times(5))
 
 	at := r.Info.Operators
 	const credit = "gatewayd_payments_total{chain=%s,network=eth,purpose=credit,state=paid}"

@@ -17,16 +17,16 @@ import (
 	"gatewayd/devnet/faultynode"
 )
 
-// laggard makes a node that stands behind another one, as one does that is not synchronised yet: its newest block is older, and of all that
+// laggingNode makes a node lag behind another one, as one that is not synchronised yet: its newest block is older, and of all that
 // came since it knows nothing.
-type laggard struct {
+type laggingNode struct {
 	ctx    context.Context
 	client *ethclient.Client // of the other one
 	blocks atomic.Uint64     // how far behind
 }
 
 // lie answers as of the newest block of the laggard.
-func (l *laggard) lie(method string, params []any, result json.RawMessage) any {
+func (l *laggingNode) lie(method string, params []any, result json.RawMessage) any {
 	at, err := l.client.BlockNumber(l.ctx)
 	if err != nil {
 		return nil
@@ -59,35 +59,35 @@ func (l *laggard) lie(method string, params []any, result json.RawMessage) any {
 // restart, and after it money moves while the one lags, once it has caught up, and when the first node is gone.
 func TestNodeAddedLater(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, func(*limpWorld, *config.Config) {})
+	w := newFaultyEnv(t, func(*faultyEnv, *config.Config) {})
 	var err error
 	w.user.Eth, err = devnet.NewEthUser(t.Context(), w.source.URL(), w.user.Eth.Key) // a user's node is not one of the gateway's
 	require.NoError(t, err)
-	l := &laggard{ctx: t.Context(), client: w.source.Client()}
+	l := &laggingNode{ctx: t.Context(), client: w.source.Client()}
 	l.blocks.Store(15)
-	late, third := faulty(t, w.source.URL()), faulty(t, w.source.URL())
+	late, third := openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())
 	late.Fail(faultynode.Fault{Lie: l.lie})
 	w.cfg.Ethereum = slices.Clone(w.cfg.Ethereum)
-	w.write(t, w.info.Config, func(c *config.Config) { c.Ethereum[0].Nodes = []string{w.node.URL, late.URL, third.URL} })
+	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Ethereum[0].Nodes = []string{w.node.URL, late.URL, third.URL} })
 	require.Regexp(t, `(?s)Takes a restart:\s+ethereum\.eth\.nodes`, w.mustCommand(t, "reload"))
 	w.kill(t)
 	w.start(t)
 
-	waitFor(t, "a node that lags", func() bool { return w.lag(t, late) >= 10 })
-	require.Equal(t, 200, w.ask(t).code)
-	w.there(t, 1)
+	waitFor(t, "a node that lags", func() bool { return w.nodeLag(t, late) >= 10 })
+	require.Equal(t, 200, w.readHealth(t).code)
+	w.bridgeOnce(t, 1)
 	l.blocks.Store(0)
-	waitFor(t, "a node that lags no more", func() bool { n := w.lag(t, late); return n >= 0 && n <= 2 })
+	waitFor(t, "a node that lags no more", func() bool { n := w.nodeLag(t, late); return n >= 0 && n <= 2 })
 	w.node.Fail(faultynode.Fault{Dead: true})
-	waitFor(t, "a first node that is gone", func() bool { return len(w.ask(t).Warnings) > 0 })
-	require.Equal(t, 200, w.ask(t).code)
-	w.there(t, 2)
+	waitFor(t, "a first node that is gone", func() bool { return len(w.readHealth(t).Warnings) > 0 })
+	require.Equal(t, 200, w.readHealth(t).code)
+	w.bridgeOnce(t, 2)
 	out := w.mustCommand(t, "audit")
 	require.Contains(t, out, " 0 differences")
 }
 
-// lag is how far a scrape has a node behind the highest one.
-func (w *limpWorld) lag(t *testing.T, n *faultynode.Node) float64 {
+// nodeLag is how many blocks a node is behind the highest one in a scrape.
+func (w *faultyEnv) nodeLag(t *testing.T, n *faultynode.Node) float64 {
 	t.Helper()
 	for series, value := range series(t, w.info.Operators) {
 		if strings.Contains(series, "gatewayd_node_lag_blocks{chain=eth") && strings.Contains(series, strings.TrimPrefix(n.URL, "http://")) {
@@ -97,17 +97,17 @@ func (w *limpWorld) lag(t *testing.T, n *faultynode.Node) float64 {
 	return -1 // none yet
 }
 
-// there lets the user deposit and withdraw, each to the unit.
-func (w *limpWorld) there(t *testing.T, n uint64) {
+// bridgeOnce has the user deposit and withdraw, each to the unit.
+func (w *faultyEnv) bridgeOnce(t *testing.T, n uint64) {
 	t.Helper()
-	before := w.user.has(t)
+	before := w.user.spendable(t)
 	amount := units(w.user.Token, 5_000*n)
 	w.user.mustDeposit(t, amount)
 	must, err := before.Add(amount)
 	require.NoError(t, err)
 	require.NoError(t, w.user.Collect(t.Context(), must))
-	require.Equal(t, must.String(), w.user.has(t).String())
-	to, sent := w.user.payee(t, amount)
+	require.Equal(t, must.String(), w.user.spendable(t).String())
+	to, sent := w.user.withdrawToPayee(t, amount)
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, to, amount)
+	w.user.requirePaid(t, to, amount)
 }

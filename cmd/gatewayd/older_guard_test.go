@@ -17,8 +17,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// guardSeen is the sign-guard as the records of a victim have last seen it.
-func (v *victim) guardSeen(t *testing.T) (g control.Guard) {
+// seenGuard is the sign-guard as the records have last seen it.
+func (v *daemonProcess) seenGuard(t *testing.T) (g control.Guard) {
 	t.Helper()
 	cfg, err := config.Load(filepath.Join(v.dir, "config.yaml"))
 	require.NoError(t, err)
@@ -36,8 +36,8 @@ func (v *victim) guardSeen(t *testing.T) (g control.Guard) {
 // has looked at it.
 func TestOlderGuardStopsWhatPays(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t, "--period", "200ms")
-	v.serve(t)
+	v := newDaemonProcess(t, "--period", "200ms")
+	v.bridgeEveryToken(t)
 	v.kill(t)
 	backup := map[string][]byte{}
 	paths, err := filepath.Glob(filepath.Join(v.dir, "guard.db*"))
@@ -47,10 +47,10 @@ func TestOlderGuardStopsWhatPays(t *testing.T) {
 		require.NoError(t, err)
 	}
 	v.start(t)
-	awaited(t, v.dir) // what it has signed before is noted at its start
-	before := v.guardSeen(t)
-	v.serve(t)
-	waitFor(t, "the sign-guard is seen to go on", func() bool { return v.guardSeen(t).Commits > before.Commits })
+	waitForInfo(t, v.dir) // what it has signed before is noted at its start
+	before := v.seenGuard(t)
+	v.bridgeEveryToken(t)
+	waitFor(t, "the sign-guard is seen to go on", func() bool { return v.seenGuard(t).Commits > before.Commits })
 	v.kill(t)
 	paths, err = filepath.Glob(filepath.Join(v.dir, "guard.db*"))
 	require.NoError(t, err)
@@ -61,24 +61,24 @@ func TestOlderGuardStopsWhatPays(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 	}
 	v.start(t)
-	waitFor(t, "every account that pays is stopped", func() bool { return len(v.accounts(t)) >= 3 })
-	for _, a := range v.accounts(t) {
+	waitFor(t, "every account that pays is stopped", func() bool { return len(v.stoppedAccounts(t)) >= 3 })
+	for _, a := range v.stoppedAccounts(t) {
 		require.Regexp(t, `the sign-guard is older than these records: it knows \d+ commits of \d+`, a.Why, a.Address)
 	}
 	waitFor(t, "each goes on by order", func() bool {
-		for _, a := range v.accounts(t) {
-			if _, err := v.operator(t, "account", "resume", a.Chain, a.Address); err != nil {
+		for _, a := range v.stoppedAccounts(t) {
+			if _, err := v.runCommand(t, "account", "resume", a.Chain, a.Address); err != nil {
 				t.Logf("%s: %s", a.Address, strings.TrimSpace(err.Error())) // something of it moves
 			}
 		}
-		return len(v.accounts(t)) == 0
+		return len(v.stoppedAccounts(t)) == 0
 	})
-	v.serve(t)
-	require.Empty(t, v.accounts(t))
+	v.bridgeEveryToken(t)
+	require.Empty(t, v.stoppedAccounts(t))
 }
 
-// guardFiles are the files of a victim's sign-guard.
-func (v *victim) guardFiles(t *testing.T) (files map[string][]byte) {
+// guardFiles are the files of the sign-guard.
+func (v *daemonProcess) guardFiles(t *testing.T) (files map[string][]byte) {
 	t.Helper()
 	files = map[string][]byte{}
 	paths, err := filepath.Glob(filepath.Join(v.dir, "guard.db*"))
@@ -94,14 +94,14 @@ func (v *victim) guardFiles(t *testing.T) (files map[string][]byte) {
 // these and no other, and each goes on when an operator has looked at it.
 func TestOlderGuardOfACommit(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t, "--period", "200ms")
-	v.serve(t)
+	v := newDaemonProcess(t, "--period", "200ms")
+	v.bridgeEveryToken(t)
 	v.kill(t)
 	backup := v.guardFiles(t)
 	v.start(t)
-	awaited(t, v.dir)
+	waitForInfo(t, v.dir)
 	ends := v.signedEnds(t)
-	v.serve(t)
+	v.bridgeEveryToken(t)
 	lacks := map[string]bool{}
 	for account, now := range v.signedEnds(t) {
 		if now != ends[account] {
@@ -116,35 +116,35 @@ func TestOlderGuardOfACommit(t *testing.T) {
 	for path, text := range backup {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 	}
-	v.countOn(t)
+	v.raiseGuardCommits(t)
 
 	v.start(t)
-	waitFor(t, "it is noticed", func() bool { return len(v.accounts(t)) > 0 }) // of all at once
+	waitFor(t, "it is noticed", func() bool { return len(v.stoppedAccounts(t)) > 0 }) // of all at once
 	stopped := map[string]bool{}
-	for _, a := range v.accounts(t) {
+	for _, a := range v.stoppedAccounts(t) {
 		stopped[a.Address] = true
 		require.Contains(t, a.Why, "the sign-guard is older than these records: of the signatures up to", a.Address)
 	}
 	require.Equal(t, lacks, stopped)
 	waitFor(t, "each goes on by order", func() bool {
-		for _, a := range v.accounts(t) {
-			if _, err := v.operator(t, "account", "resume", a.Chain, a.Address); err != nil {
+		for _, a := range v.stoppedAccounts(t) {
+			if _, err := v.runCommand(t, "account", "resume", a.Chain, a.Address); err != nil {
 				t.Logf("%s: %s", a.Address, strings.TrimSpace(err.Error())) // something of it moves
 			}
 		}
-		return len(v.accounts(t)) == 0
+		return len(v.stoppedAccounts(t)) == 0
 	})
-	v.serve(t)
+	v.bridgeEveryToken(t)
 	v.kill(t)
 	v.start(t)
-	awaited(t, v.dir)
-	require.Empty(t, v.accounts(t), "it is told once")
+	waitForInfo(t, v.dir)
+	require.Empty(t, v.stoppedAccounts(t), "it is told once")
 }
 
 // signedEnds are where the signatures of the accounts end, as the sign-guard knows.
-func (v *victim) signedEnds(t *testing.T) (ends map[string]string) {
+func (v *daemonProcess) signedEnds(t *testing.T) (ends map[string]string) {
 	t.Helper()
-	out, err := v.operator(t, "account", "list", "--json")
+	out, err := v.runCommand(t, "account", "list", "--json")
 	require.NoError(t, err)
 	var list []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &list), out)
@@ -155,12 +155,12 @@ func (v *victim) signedEnds(t *testing.T) (ends map[string]string) {
 	return ends
 }
 
-// countOn has the sign-guard of a victim that was killed count as many commits as the records have seen, so that these do not tell that it is older.
-func (v *victim) countOn(t *testing.T) {
+// raiseGuardCommits sets the sign-guard's count of commits to what the records have seen, so that they do not notice that it is older.
+func (v *daemonProcess) raiseGuardCommits(t *testing.T) {
 	t.Helper()
 	guard, err := signguard.Open(filepath.Join(v.dir, "guard.db"))
 	require.NoError(t, err)
-	for seen := v.guardSeen(t).Commits; ; {
+	for seen := v.seenGuard(t).Commits; ; {
 		now, err := guard.Identity(t.Context())
 		require.NoError(t, err)
 		if now.Commits >= seen {

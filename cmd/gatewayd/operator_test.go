@@ -17,11 +17,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// needs is the operators' list, by hash of the incoming transaction.
-func (r *rig) needs(t *testing.T) map[string]operator.RecordRow {
+// needingOperator are the records on the operators' list, by hash of the incoming transaction.
+func (r *rig) needingOperator(t *testing.T) map[string]operator.RecordRow {
 	t.Helper()
 	list := map[string]operator.RecordRow{}
-	for _, row := range r.listed(t, "--needs-operator") {
+	for _, row := range r.listRecords(t, "--needs-operator") {
 		list[row.InTx] = row
 	}
 	return list
@@ -39,33 +39,33 @@ func (u *testUser) pay(t *testing.T, asset, to string, amount chain.Amount, data
 func TestDepositBelowMinimum(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.user(t, "ETH")
+	u := r.newUser(t, "ETH")
 	amount := units(u.Token, 9)
 	hash, err := u.Deposit(t.Context(), amount)
 	require.NoError(t, err)
 	u.mustAwait(t, "/deposit-records", hash.Hex(), "BELOW_MINIMUM")
 	u.mustDeposit(t, units(u.Token, 10))
-	require.Equal(t, units(u.Token, 10).String(), u.has(t).String())
+	require.Equal(t, units(u.Token, 10).String(), u.spendable(t).String())
 
-	record := r.story(t, hash.Hex()).Record
+	record := r.recordDetail(t, hash.Hex()).Record
 	require.Equal(t, records.ReasonBelowMinimum, record.Reason)
-	r.mustCommand(t, "records", "retry", name(record))
-	_, err = r.command(t, "records", "retry", name(record))
+	r.mustCommand(t, "records", "retry", recordName(record))
+	_, err = r.command(t, "records", "retry", recordName(record))
 	require.ErrorContains(t, err, "nothing to do")
 	waitFor(t, "the credit", func() bool {
-		row := r.story(t, hash.Hex()).Record
+		row := r.recordDetail(t, hash.Hex()).Record
 		return row.Public == "TOT_CONFIRMED"
 	})
 	require.NoError(t, u.Collect(t.Context(), units(u.Token, 19)))
-	require.Equal(t, units(u.Token, 19).String(), u.has(t).String())
-	r.settled(t)
+	require.Equal(t, units(u.Token, 19).String(), u.spendable(t).String())
+	r.waitUntilSettled(t)
 }
 
 // TestTypedLabel has a user type the label of a shared address in small letters.
 func TestTypedLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.user(t, "DAI")
+	u := r.newUser(t, "DAI")
 	var shared devnet.DepositInfo
 	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
 	require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
@@ -74,14 +74,14 @@ func TestTypedLabel(t *testing.T) {
 	hash := u.pay(t, u.Token.Asset, shared.DepositAddress, u.Times(3), typed)
 	u.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
 	require.NoError(t, u.Collect(t.Context(), u.Times(3)))
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestStrays sends what belongs to nobody: it goes to the operators' list, never to a user, and holds nobody up.
 func TestStrays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	eth, dai := r.customer(t, "ETH"), r.customer(t, "DAI")
+	eth, dai := r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
 	var shared devnet.DepositInfo
 	query := map[string]string{"tokenId": dai.Token.Token, "walletAddress": dai.Vite.Address().String()}
 	require.NoError(t, dai.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
@@ -100,8 +100,8 @@ func TestStrays(t *testing.T) {
 		stray: "wrong_type", unlabelled: "unknown_label", unknown: "unknown_label", coins: "wrong_type", vite.String(): "unknown_token",
 	}
 	owners := map[string]string{stray: eth.Vite.Address().String(), coins: dai.Vite.Address().String()}
-	waitFor(t, "five strays", func() bool { return len(r.needs(t)) == len(want) })
-	list := r.needs(t)
+	waitFor(t, "five strays", func() bool { return len(r.needingOperator(t)) == len(want) })
+	list := r.needingOperator(t)
 	for hash, reason := range want {
 		require.Equal(t, reason, list[hash].Reason, hash)
 		require.Equal(t, "held", list[hash].State, hash)
@@ -114,28 +114,28 @@ func TestStrays(t *testing.T) {
 		before, err := dai.Eth.Balance(t.Context(), dai.Token.Asset, dai.Eth.Address())
 		require.NoError(t, err)
 		for _, hash := range []string{unlabelled, unknown, vite.String()} {
-			r.mustCommand(t, "records", "refund", name(list[hash]))
-			_, err := r.command(t, "records", "refund", name(list[hash]))
+			r.mustCommand(t, "records", "refund", recordName(list[hash]))
+			_, err := r.command(t, "records", "refund", recordName(list[hash]))
 			require.ErrorContains(t, err, "nothing to do", "twice")
 		}
 		_, err = r.command(t, "records", "refund", "999999")
 		require.EqualError(t, err, "there is no record 999999")
 		for _, hash := range []string{unlabelled, unknown, vite.String()} {
-			waitFor(t, "the refund", func() bool { return paymentOf(t, r.story(t, hash), chain.Refund).State == "paid" })
+			waitFor(t, "the refund", func() bool { return paymentOf(t, r.recordDetail(t, hash), chain.Refund).State == "paid" })
 		}
 		after, err := dai.Eth.Balance(t.Context(), dai.Token.Asset, dai.Eth.Address())
 		require.NoError(t, err)
 		require.Equal(t, new(big.Int).Add(before, new(big.Int).Mul(amount.Uint256().ToBig(), big.NewInt(2))).String(), after.String())
-		back := eth.block(t, paymentOf(t, r.story(t, vite.String()), chain.Refund).Tx)
+		back := eth.block(t, paymentOf(t, r.recordDetail(t, vite.String()), chain.Refund).Tx)
 		require.Equal(t, eth.Vite.Address(), back.ToAddress)
 		require.Equal(t, core.VITE, back.TokenID)
 	})
-	require.Len(t, r.needs(t), 2, "what was not refunded stays on the list")
+	require.Len(t, r.needingOperator(t), 2, "what was not refunded stays on the list")
 	require.NoError(t, eth.Collect(t.Context(), eth.Times(53)))
-	require.Equal(t, eth.Times(53).String(), eth.has(t).String())
+	require.Equal(t, eth.Times(53).String(), eth.spendable(t).String())
 	require.NoError(t, dai.Collect(t.Context(), dai.Times(53)))
-	require.Equal(t, dai.Times(53).String(), dai.has(t).String())
-	r.settled(t)
+	require.Equal(t, dai.Times(53).String(), dai.spendable(t).String())
+	r.waitUntilSettled(t)
 }
 
 // channelAnswers is docs/gateway-api.md#channel-states: what each state makes the gateway say. Codes are those of the envelope.
@@ -156,27 +156,27 @@ var channelAnswers = []struct {
 func TestChannelAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.user(t, "USDT")
+	u := r.newUser(t, "USDT")
 	query := "?tokenId=" + u.Token.Token + "&walletAddress=" + u.Vite.Address().String()
 	for _, c := range channelAnswers {
 		t.Run(c.direction+" "+c.state, func(t *testing.T) {
 			r.mustCommand(t, "channel", "set", "eth", u.Token.Symbol, c.direction, c.state, "--why", "a test")
 			var meta struct{ DepositState, WithdrawState string }
-			require.Equal(t, 0, ask(t, u.Gateway.Base+"/meta-info"+query, &meta))
+			require.Equal(t, 0, getEnvelope(t, u.Gateway.Base+"/meta-info"+query, &meta))
 			require.Equal(t, c.meta, [2]string{meta.DepositState, meta.WithdrawState})
 			var info struct{ NoticeMsg string }
-			require.Equal(t, c.deposit, ask(t, u.Gateway.Base+"/deposit-info"+query, &info))
+			require.Equal(t, c.deposit, getEnvelope(t, u.Gateway.Base+"/deposit-info"+query, &info))
 			require.Equal(t, c.notice, info.NoticeMsg != "")
-			require.Equal(t, c.withdraw, ask(t, u.Gateway.Base+"/withdraw-info"+query, nil))
+			require.Equal(t, c.withdraw, getEnvelope(t, u.Gateway.Base+"/withdraw-info"+query, nil))
 			for _, path := range []string{"/withdraw-fee" + query + "&amount=5000000&containsFee=false", "/deposit-records" + query + "&pageNum=1&pageSize=10"} {
-				require.Equal(t, 0, ask(t, u.Gateway.Base+path, nil), "answered in every state: %s", path)
+				require.Equal(t, 0, getEnvelope(t, u.Gateway.Base+path, nil), "answered in every state: %s", path)
 			}
 		})
 	}
 }
 
-// ask answers the envelope's code and reads data if there is some.
-func ask(t *testing.T, url string, data any) int {
+// getEnvelope requests a URL, returns the envelope's code and decodes its data, if any.
+func getEnvelope(t *testing.T, url string, data any) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func ask(t *testing.T, url string, data any) int {
 func TestMaintenanceHoldsPayouts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.customer(t, "ETH")
+	u := r.newCustomer(t, "ETH")
 	to := gatewayOf(t, u)
 	for _, direction := range []string{"deposit", "withdrawal"} {
 		r.mustCommand(t, "channel", "set", "eth", u.Token.Symbol, direction, "MAINTAIN", "--why", "a test")
@@ -213,9 +213,9 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	require.NoError(t, err)
 	u.mustAwait(t, "/deposit-records", in.Hex(), "OPPOSITE_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "TOT_CONFIRMED")
-	r.blocks(t, 5)
+	r.waitForBlocks(t, 5)
 	for _, hash := range []string{in.Hex(), out.String()} {
-		credit := paymentOf(t, r.story(t, hash), chain.Credit)
+		credit := paymentOf(t, r.recordDetail(t, hash), chain.Credit)
 		require.Equal(t, "queued", credit.State)
 		require.Empty(t, credit.Attempts)
 	}
@@ -224,12 +224,12 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	}
 	u.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "OPPOSITE_CONFIRMED")
-	u.paidOnce(t, goodPayee, u.Times(5))
-	r.settled(t)
+	u.requirePaid(t, goodPayee, u.Times(5))
+	r.waitUntilSettled(t)
 }
 
-// blocks waits until the daemon has followed both chains for n more blocks and its payers have seen them.
-func (r *rig) blocks(t *testing.T, n uint64) {
+// waitForBlocks waits until the daemon has followed both chains for n more blocks and its payers have seen them.
+func (r *rig) waitForBlocks(t *testing.T, n uint64) {
 	t.Helper()
 	heights := func() (source, exchange uint64) {
 		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {

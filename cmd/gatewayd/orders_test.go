@@ -15,7 +15,7 @@ import (
 	"gatewayd/operator"
 )
 
-// orderRig is a world with a user of a token that is deposited by label and one of coin, who has an address.
+// orderRig is an environment with a user of a token that is deposited by label and one of coin, who has an address.
 type orderRig struct {
 	*rig
 	eth, dai *testUser
@@ -26,7 +26,7 @@ type orderRig struct {
 func newOrderRig(t *testing.T) orderRig {
 	t.Helper()
 	r := orderRig{rig: newRig(t)}
-	r.eth, r.dai = r.customer(t, "ETH"), r.customer(t, "DAI")
+	r.eth, r.dai = r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
 	query := map[string]string{"tokenId": r.dai.Token.Token, "walletAddress": r.wallet(r.dai)}
 	require.NoError(t, r.dai.Gateway.Get(t.Context(), "/deposit-info", query, &r.shared))
 	r.amount = units(r.dai.Token, 2000)
@@ -35,16 +35,16 @@ func newOrderRig(t *testing.T) orderRig {
 
 func (r orderRig) wallet(u *testUser) string { return u.Vite.Address().String() }
 
-// held sends the label's token to an address with some bytes beside it, and waits until it is on the operators' list.
-func (r orderRig) held(t *testing.T, to, data string) operator.RecordRow {
+// newHeldRecord sends the label's token to an address with calldata after it, and waits until the record is on the operators' list.
+func (r orderRig) newHeldRecord(t *testing.T, to, data string) operator.RecordRow {
 	t.Helper()
 	hash := r.dai.pay(t, r.dai.Token.Asset, to, r.amount, data)
-	waitFor(t, "a held deposit", func() bool { return r.needs(t)[hash].InTx != "" })
-	return r.needs(t)[hash]
+	waitFor(t, "a held deposit", func() bool { return r.needingOperator(t)[hash].InTx != "" })
+	return r.needingOperator(t)[hash]
 }
 
-// orders runs commands as processes of their own, all at once, and answers which went through.
-func (r orderRig) orders(t *testing.T, commands ...[]string) (done []string) {
+// runCommands runs commands as processes of their own, all at once, and returns those that succeeded.
+func (r orderRig) runCommands(t *testing.T, commands ...[]string) (done []string) {
 	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -64,10 +64,10 @@ func (r orderRig) orders(t *testing.T, commands ...[]string) (done []string) {
 	return done
 }
 
-// live are the payments of a record that pay somebody.
-func (r orderRig) live(t *testing.T, record operator.RecordRow) (list []operator.PaymentRow) {
+// livePayments are the payments of a record that pay somebody.
+func (r orderRig) livePayments(t *testing.T, record operator.RecordRow) (list []operator.PaymentRow) {
 	t.Helper()
-	for _, p := range r.story(t, name(record)).Payments {
+	for _, p := range r.recordDetail(t, recordName(record)).Payments {
 		if p.State != "void" && p.Purpose != string(chain.Receive) {
 			list = append(list, p)
 		}
@@ -75,10 +75,10 @@ func (r orderRig) live(t *testing.T, record operator.RecordRow) (list []operator
 	return list
 }
 
-func (r orderRig) paid(t *testing.T, record operator.RecordRow) operator.PaymentRow {
+func (r orderRig) waitForPaid(t *testing.T, record operator.RecordRow) operator.PaymentRow {
 	t.Helper()
-	waitFor(t, "the payment", func() bool { list := r.live(t, record); return len(list) == 1 && list[0].State == "paid" })
-	return r.live(t, record)[0]
+	waitFor(t, "the payment", func() bool { list := r.livePayments(t, record); return len(list) == 1 && list[0].State == "paid" })
+	return r.livePayments(t, record)[0]
 }
 
 // TestHeldDeposits shows what is known of deposits that nobody can be named for, and credits or refunds each once, whoever orders what at the same time.
@@ -86,8 +86,8 @@ func TestHeldDeposits(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)
 	to, wallet := r.shared.DepositAddress, r.wallet(r.dai)
-	none, unknown := r.held(t, to, ""), r.held(t, to, "NOBODY99")
-	broken, long := r.held(t, to, "\xff\xfeME"), r.held(t, to, strings.Repeat("x", 65))
+	none, unknown := r.newHeldRecord(t, to, ""), r.newHeldRecord(t, to, "NOBODY99")
+	broken, long := r.newHeldRecord(t, to, "\xff\xfeME"), r.newHeldRecord(t, to, strings.Repeat("x", 65))
 
 	t.Run("what is known", func(t *testing.T) {
 		for _, c := range []struct {
@@ -99,11 +99,11 @@ func TestHeldDeposits(t *testing.T) {
 			{broken, "note   hex fffe4d45, cannot be read: not utf8"},
 			{long, "hex " + strings.Repeat("78", 65) + ", cannot be read: too long"},
 		} {
-			out := r.mustCommand(t, "records", "show", name(c.row))
+			out := r.mustCommand(t, "records", "show", recordName(c.row))
 			require.Contains(t, out, c.says)
 			require.Contains(t, out, "  to     "+to+"\n")
-			require.Contains(t, out, "`gatewayd records credit "+name(c.row)+" --wallet ADDR")
-			require.Equal(t, to, r.story(t, name(c.row)).Record.To)
+			require.Contains(t, out, "`gatewayd records credit "+recordName(c.row)+" --wallet ADDR")
+			require.Equal(t, to, r.recordDetail(t, recordName(c.row)).Record.To)
 		}
 	})
 	t.Run("orders that do not fit", func(t *testing.T) {
@@ -111,37 +111,37 @@ func TestHeldDeposits(t *testing.T) {
 			args []string
 			says string
 		}{
-			{[]string{"credit", name(none), "--wallet", wallet}, "--why is wanted"},
-			{[]string{"credit", name(none), "--why", "x"}, "nobody knows whose"},
-			{[]string{"credit", name(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
-			{[]string{"credit", name(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},
+			{[]string{"credit", recordName(none), "--wallet", wallet}, "--why is wanted"},
+			{[]string{"credit", recordName(none), "--why", "x"}, "nobody knows whose"},
+			{[]string{"credit", recordName(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
+			{[]string{"credit", recordName(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},
 			{[]string{"credit", "999999", "--why", "x", "--wallet", wallet}, "there is no record 999999"},
-			{[]string{"refund", name(none), "--to", to}, "one of our own"},
-			{[]string{"refund", name(none), "--to", "0x12"}, "no address that can be paid"},
+			{[]string{"refund", recordName(none), "--to", to}, "one of our own"},
+			{[]string{"refund", recordName(none), "--to", "0x12"}, "no address that can be paid"},
 		} {
 			_, err := r.command(t, append([]string{"records"}, c.args...)...)
 			require.ErrorContains(t, err, c.says)
 		}
-		require.Empty(t, r.live(t, none))
+		require.Empty(t, r.livePayments(t, none))
 	})
 	t.Run("credit", func(t *testing.T) {
-		r.mustCommand(t, "records", "credit", name(unknown), "--wallet", wallet, "--why", "ticket 4711")
-		p := r.paid(t, unknown)
+		r.mustCommand(t, "records", "credit", recordName(unknown), "--wallet", wallet, "--why", "ticket 4711")
+		p := r.waitForPaid(t, unknown)
 		require.Equal(t, []string{"credit", wallet, r.amount.String()}, []string{p.Purpose, p.Payee, p.Amount})
-		s := r.story(t, name(unknown))
+		s := r.recordDetail(t, recordName(unknown))
 		require.Equal(t, []string{wallet, r.dai.Token.Token, "TOT_CONFIRMED"}, []string{s.Record.Wallet, s.Record.Token, s.Record.Public})
-		require.Contains(t, r.mustCommand(t, "records", "show", name(unknown)), "ordered credit to "+wallet+": ticket 4711")
+		require.Contains(t, r.mustCommand(t, "records", "show", recordName(unknown)), "ordered credit to "+wallet+": ticket 4711")
 		require.Regexp(t, `operator:\w+`, actorOf(s, "ordered"))
 		for _, order := range []string{"credit", "refund"} {
-			_, err := r.command(t, "records", order, name(unknown), "--why", "again")
+			_, err := r.command(t, "records", order, recordName(unknown), "--why", "again")
 			require.ErrorContains(t, err, "nothing to do")
 		}
 		r.dai.mustAwait(t, "/deposit-records", unknown.InTx, "TOT_CONFIRMED")
 	})
 	t.Run("two operators at once", func(t *testing.T) {
-		done := r.orders(t,
-			[]string{"records", "credit", name(none), "--wallet", wallet, "--why", "a"}, []string{"records", "refund", name(none), "--why", "b"},
-			[]string{"records", "credit", name(none), "--wallet", r.wallet(r.eth), "--why", "c"}, []string{"records", "refund", name(none), "--to", goodPayee},
+		done := r.runCommands(t,
+			[]string{"records", "credit", recordName(none), "--wallet", wallet, "--why", "a"}, []string{"records", "refund", recordName(none), "--why", "b"},
+			[]string{"records", "credit", recordName(none), "--wallet", r.wallet(r.eth), "--why", "c"}, []string{"records", "refund", recordName(none), "--to", goodPayee},
 		)
 		require.NotEmpty(t, done)
 		credits := 0
@@ -152,21 +152,21 @@ func TestHeldDeposits(t *testing.T) {
 		}
 		require.LessOrEqual(t, credits, 1, "a refund may still take the place of a credit that is not bound; nothing takes that of a refund")
 		require.LessOrEqual(t, len(done)-credits, 1)
-		r.paid(t, none)
+		r.waitForPaid(t, none)
 	})
 	t.Run("killed in between", func(t *testing.T) {
-		for delay := 5 * time.Millisecond; len(r.live(t, broken)) == 0 && delay < time.Second; delay += delay / 4 {
-			cmd := exec.Command("gatewayd", "records", "credit", name(broken), "--wallet", wallet, "--why", "killed", "-c", r.Info.Config)
+		for delay := 5 * time.Millisecond; len(r.livePayments(t, broken)) == 0 && delay < time.Second; delay += delay / 4 {
+			cmd := exec.Command("gatewayd", "records", "credit", recordName(broken), "--wallet", wallet, "--why", "killed", "-c", r.Info.Config)
 			require.NoError(t, cmd.Start())
 			killed := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
 			_ = cmd.Wait() // whatever it has done, or not
 			killed.Stop()
 		}
-		_, err := r.command(t, "records", "credit", name(broken), "--wallet", wallet, "--why", "after all")
+		_, err := r.command(t, "records", "credit", recordName(broken), "--wallet", wallet, "--why", "after all")
 		require.True(t, err == nil || strings.Contains(err.Error(), "nothing to do"), err)
-		require.Equal(t, wallet, r.paid(t, broken).Payee)
+		require.Equal(t, wallet, r.waitForPaid(t, broken).Payee)
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 func actorOf(s operator.RecordDetail, event string) string {
@@ -184,28 +184,28 @@ func TestOtherWay(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)
 	address := depositAddress(t, r.eth)
-	token := r.held(t, address, "")
+	token := r.newHeldRecord(t, address, "")
 	coins := r.eth.pay(t, "native", r.shared.DepositAddress, units(r.eth.Token, 20), r.shared.Label)
-	waitFor(t, "the coins", func() bool { return r.needs(t)[coins].InTx != "" })
+	waitFor(t, "the coins", func() bool { return r.needingOperator(t)[coins].InTx != "" })
 	require.Equal(t, []string{"wrong_type", r.wallet(r.eth)}, []string{token.Reason, token.Wallet})
-	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needs(t)[coins].Reason, r.needs(t)[coins].Wallet})
+	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needingOperator(t)[coins].Reason, r.needingOperator(t)[coins].Wallet})
 
-	_, err := r.command(t, "records", "credit", name(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
+	_, err := r.command(t, "records", "credit", recordName(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
 	require.ErrorContains(t, err, "only this wallet is credited")
-	r.mustCommand(t, "records", "credit", name(token), "--why", "his own address")
-	p := r.paid(t, token)
+	r.mustCommand(t, "records", "credit", recordName(token), "--why", "his own address")
+	p := r.waitForPaid(t, token)
 	require.Equal(t, []string{"credit", r.wallet(r.eth), r.dai.Token.Token, r.amount.String()}, []string{p.Purpose, p.Payee, p.Asset, p.Amount})
 
-	refunded := r.needs(t)[coins]
-	r.mustCommand(t, "records", "refund", name(refunded), "--to", goodPayee, "--why", "ticket 12")
-	require.Equal(t, goodPayee, r.paid(t, refunded).Payee)
-	r.eth.paidOnce(t, goodPayee, units(r.eth.Token, 20))
+	refunded := r.needingOperator(t)[coins]
+	r.mustCommand(t, "records", "refund", recordName(refunded), "--to", goodPayee, "--why", "ticket 12")
+	require.Equal(t, goodPayee, r.waitForPaid(t, refunded).Payee)
+	r.eth.requirePaid(t, goodPayee, units(r.eth.Token, 20))
 
 	waitFor(t, "an empty address", func() bool { // the sweep wants gas first
 		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
-		return r.holds(t, r.dai, address).Sign() == 0
+		return r.balanceOn(t, r.dai, address).Sign() == 0
 	})
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestRefundOfAContract: what a contract sent is not sent back to it unless the operator names it.
@@ -215,18 +215,18 @@ func TestRefundOfAContract(t *testing.T) {
 	var rows [2]operator.RecordRow
 	for i := range rows {
 		hash := r.batch(t, r.eth, []string{r.shared.DepositAddress}, []uint64{20})
-		waitFor(t, "the deposit", func() bool { return r.needs(t)[hash].InTx != "" })
-		rows[i] = r.needs(t)[hash]
+		waitFor(t, "the deposit", func() bool { return r.needingOperator(t)[hash].InTx != "" })
+		rows[i] = r.needingOperator(t)[hash]
 		require.Equal(t, r.Source.Contracts().BatchPayer.Hex(), rows[i].From)
-		_, err := r.command(t, "records", "refund", name(rows[i]))
+		_, err := r.command(t, "records", "refund", recordName(rows[i]))
 		require.ErrorContains(t, err, "is a contract")
-		require.Empty(t, r.live(t, rows[i]))
+		require.Empty(t, r.livePayments(t, rows[i]))
 	}
 	to := common.HexToAddress("0x00000000000000000000000000000000000c0ffe").Hex()
-	r.mustCommand(t, "records", "refund", name(rows[0]), "--to", to)
-	r.paid(t, rows[0])
-	r.eth.paidOnce(t, to, r.eth.Times(20))
+	r.mustCommand(t, "records", "refund", recordName(rows[0]), "--to", to)
+	r.waitForPaid(t, rows[0])
+	r.eth.requirePaid(t, to, r.eth.Times(20))
 	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences", "a refund to somebody else was ordered")
-	r.mustCommand(t, "records", "refund", name(rows[1]), "--to", rows[1].From)
-	require.Equal(t, rows[1].From, r.live(t, rows[1])[0].Payee)
+	r.mustCommand(t, "records", "refund", recordName(rows[1]), "--to", rows[1].From)
+	require.Equal(t, rows[1].From, r.livePayments(t, rows[1])[0].Payee)
 }

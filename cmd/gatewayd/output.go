@@ -50,8 +50,8 @@ func printCSV(w io.Writer, header []string, rows [][]string) error {
 // age is how long ago something was, to the second.
 func age(now, then time.Time) string { return now.Sub(then).Truncate(time.Second).String() }
 
-// short cuts a hash for a table; --json and show have it whole.
-func short(s string) string {
+// shortHash cuts a hash for a table; --json and show have it whole.
+func shortHash(s string) string {
 	if len(s) <= 18 {
 		return s
 	}
@@ -61,8 +61,8 @@ func short(s string) string {
 // columns is how wide a screen may be.
 const columns = 100
 
-// wrapped prints a text of words in lines that fit the screen; the second and all others begin where the text of the first does.
-func wrapped(w io.Writer, text string) {
+// printWrapped prints a text in lines that fit the screen, with all lines indented as the first one's text.
+func printWrapped(w io.Writer, text string) {
 	indent := strings.Repeat(" ", min(len(text)-len(strings.TrimLeft(text, " ")), columns/2))
 	if indent == "" {
 		indent = "      "

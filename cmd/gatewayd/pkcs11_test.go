@@ -22,7 +22,7 @@ import (
 func TestHotKeyInAModule(t *testing.T) {
 	path := wallet.SourcePaths(ethereum.CoinType).Hot(0)
 	module := hsmtest.Token(t, "daemon", "secp256k1", path)
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { c.Wallet.PKCS11 = module })
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { c.Wallet.PKCS11 = module })
 	keys, err := hsm.Open(module, hsmtest.PIN, w.keys)
 	require.NoError(t, err)
 	hot, err := keys.Address(path)
@@ -38,11 +38,11 @@ func TestHotKeyInAModule(t *testing.T) {
 		require.NoError(t, err)
 	}
 	w.start(t)
-	w.enter(t)
+	w.addUser(t)
 	out, err := w.user.SendToGateway(t.Context(), gatewayOf(t, w.user), w.user.Times(6), comment(0, goodPayee))
 	require.NoError(t, err)
 	w.user.mustAwait(t, "/withdraw-records", out.String(), "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, goodPayee, w.user.Times(5))
+	w.user.requirePaid(t, goodPayee, w.user.Times(5))
 	nonce, err := faucet.Client.NonceAt(t.Context(), common.HexToAddress(hot), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, nonce, "the module's account paid")

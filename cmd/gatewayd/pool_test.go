@@ -24,24 +24,24 @@ func TestPool(t *testing.T) {
 	n := r.Daemon.Networks[0]
 	require.Len(t, n.Hots, 3)
 	require.Len(t, n.Gateways, 3)
-	r.levelled(t)
+	r.waitUntilLevelled(t)
 	for _, account := range n.Gateways {
 		for _, k := range n.Tokens {
 			waitFor(t, k.Symbol+" of "+account, func() bool { // what was sent to it is received a block later
-				r.levelled(t)
+				r.waitUntilLevelled(t)
 				have, err := r.Daemon.Chains[n.Exchange].Balance(t.Context(), account, chain.Asset(k.TokenID))
 				require.NoError(t, err)
 				return !have.IsZero()
 			})
 		}
 	}
-	users := []*testUser{r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT"), r.customer(t, "ETH"), r.customer(t, "USDT")}
+	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT")}
 	for _, u := range users {
-		payee, hash := u.payee(t, u.Times(10))
+		payee, hash := u.withdrawToPayee(t, u.Times(10))
 		u.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, payee, u.Times(10))
+		u.requirePaid(t, payee, u.Times(10))
 	}
-	r.settled(t)
+	r.waitUntilSettled(t)
 	paid := r.payersOf(t)
 	require.Greater(t, len(paid[n.Source]), 1, "%v", paid)
 	require.Greater(t, len(paid[n.Exchange]), 1, "%v", paid)
@@ -54,12 +54,12 @@ func TestPool(t *testing.T) {
 	require.Equal(t, 3, kinds["hot"])
 	require.Equal(t, 3, kinds["gateway"])
 	for _, d := range []string{"deposit", "withdrawal"} {
-		require.Len(t, r.listed(t, "--direction", d), len(users), "what our accounts send each other is no %s", d)
+		require.Len(t, r.listRecords(t, "--direction", d), len(users), "what our accounts send each other is no %s", d)
 	}
 }
 
-// levelled waits until the accounts of the pools share what they hold and nothing moves between them any more.
-func (r *rig) levelled(t *testing.T) {
+// waitUntilLevelled waits until the accounts of the pools share what they hold and nothing moves between them any more.
+func (r *rig) waitUntilLevelled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "levelled accounts", func() bool {
 		require.NoError(t, r.Daemon.Watcher.Level(t.Context()))

@@ -52,7 +52,7 @@ func summary(c config.Config, r records.Record, now time.Time) []string {
 	}
 	return []string{
 		strconv.FormatUint(r.ID, 10), r.Network, row.Direction, c.Symbol(r.Network, r.Token), c.AssetAmount(r.Chain, r.Asset, r.Amount), state,
-		short(r.Owner), short(r.Tx), age(now, r.SeenAt),
+		shortHash(r.Owner), shortHash(r.Tx), age(now, r.SeenAt),
 	}
 }
 

@@ -82,7 +82,7 @@ func TestRefusals(t *testing.T) {
 
 	users := map[string]*testUser{}
 	for _, symbol := range []string{"ETH", "USDT", "DAI"} {
-		users[symbol] = r.customer(t, symbol)
+		users[symbol] = r.newCustomer(t, symbol)
 	}
 	users["ETH"].mustDeposit(t, users["ETH"].Times(100))
 	rich := users["USDT"]
@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 	rich.mustDeposit(t, units(usdt, 1_500_000))
 	before := map[string]chain.Amount{}
 	for symbol, u := range users {
-		before[symbol] = u.has(t)
+		before[symbol] = u.spendable(t)
 	}
 	cases := slices.Clone(refusals)
 	for i, to := range []string{hot, usdt.Asset, r.Info.Tokens[2].Asset, depositAddress(t, rich)} {
@@ -120,14 +120,14 @@ func TestRefusals(t *testing.T) {
 			back := u.block(t, shown.RefundTxHash)
 			require.Equal(t, u.Vite.Address(), back.ToAddress)
 			require.Equal(t, units(u.Token, c.gross), chain.AmountOf(&back.Amount))
-			require.Equal(t, c.reason, r.story(t, sent[i]).Record.Reason)
+			require.Equal(t, c.reason, r.recordDetail(t, sent[i]).Record.Reason)
 		})
 	}
-	r.settled(t)
+	r.waitUntilSettled(t)
 	for symbol, u := range users {
-		require.Equal(t, before[symbol].String(), u.has(t).String(), symbol)
-		u.paidOnce(t, goodPayee, chain.Amount{})
-		u.paidOnce(t, zeroPayee, chain.Amount{})
+		require.Equal(t, before[symbol].String(), u.spendable(t).String(), symbol)
+		u.requirePaid(t, goodPayee, chain.Amount{})
+		u.requirePaid(t, zeroPayee, chain.Amount{})
 	}
 }
 

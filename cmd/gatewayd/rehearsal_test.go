@@ -27,17 +27,17 @@ func TestRestoredFromADump(t *testing.T) {
 		t.Skip("no pg_dump")
 	}
 	database := server.Database(t)
-	l := newLossy(t, func(c *config.Config) { c.Database.URL = database })
+	l := newRestoreEnv(t, func(c *config.Config) { c.Database.URL = database })
 	seed := seedOf(t)
-	crowd, alive, stop := l.known(t, seed)
+	clients, alive, stop := l.startUsers(t, seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	l.work(alive, rng)
+	l.waitSeconds(alive, rng)
 	dump, backup := filepath.Join(t.TempDir(), "records.dump"), filepath.Join(t.TempDir(), "backup.tar")
 	postgres(t, "pg_dump", "--format=custom", "--file="+dump, database)
 	l.mustProgram(t, "backup", "--postgres-apart", backup)
-	l.work(alive, rng)
+	l.waitSeconds(alive, rng)
 	l.kill(t)
-	emptied(t, database)
+	recreateDatabase(t, database)
 	postgres(t, "pg_restore", "--exit-on-error", "--dbname="+database, dump)
 	var out string
 	waitFor(t, "the end of the lease that was dumped with the rest", func() bool {
@@ -49,11 +49,11 @@ func TestRestoredFromADump(t *testing.T) {
 	})
 	require.Contains(t, out, "kept, because it is as new or newer: "+filepath.Join(l.data, "guard.db"))
 	l.start(t)
-	waitFor(t, "what was signed since is noticed", func() bool { return len(l.accounts(t)) > 0 })
-	l.goOn(t, func() bool { return true })
+	waitFor(t, "what was signed since is noticed", func() bool { return len(l.stoppedAccounts(t)) > 0 })
+	l.resumeAccounts(t, func() bool { return true })
 	stop()
-	l.goOn(t, func() bool { return l.idle(t) })
-	l.reckon(t, crowd)
+	l.resumeAccounts(t, func() bool { return l.isIdle(t) })
+	l.checkBooks(t, clients)
 }
 
 // postgres runs one of its own tools.
@@ -63,8 +63,8 @@ func postgres(t *testing.T, name string, args ...string) {
 	require.NoError(t, err, "%s: %s", name, out)
 }
 
-// emptied takes a database away and makes an empty one of its name.
-func emptied(t *testing.T, database string) {
+// recreateDatabase drops a database and makes an empty one of its name.
+func recreateDatabase(t *testing.T, database string) {
 	t.Helper()
 	at, err := url.Parse(database)
 	require.NoError(t, err)
@@ -90,15 +90,15 @@ func TestEmbeddedChainRestored(t *testing.T) {
 	require.NoError(t, err)
 	e := config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: listen, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, e.Genesis, genesis)
-	l := newLossy(t, func(c *config.Config) { c.Embedded, c.Vite[0].Nodes = &e, []string{"http://" + listen} })
+	l := newRestoreEnv(t, func(c *config.Config) { c.Embedded, c.Vite[0].Nodes = &e, []string{"http://" + listen} })
 	seed := seedOf(t)
-	crowd, alive, stop := l.known(t, seed)
+	clients, alive, stop := l.startUsers(t, seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 
-	l.work(alive, rng)
+	l.waitSeconds(alive, rng)
 	backup := filepath.Join(t.TempDir(), "first.tar")
 	l.mustProgram(t, "backup", backup)
-	l.work(alive, rng)
+	l.waitSeconds(alive, rng)
 	l.kill(t)
 	require.NoError(t, os.RemoveAll(filepath.Join(l.data, "records.db")))
 	require.NoError(t, os.RemoveAll(filepath.Join(l.data, "records.db-wal")))
@@ -106,8 +106,8 @@ func TestEmbeddedChainRestored(t *testing.T) {
 	out := l.mustProgram(t, "restore", backup)
 	require.Contains(t, out, "kept, because it is as new or newer: "+filepath.Join(e.Dir, "blocks.log"))
 	l.start(t)
-	waitFor(t, "what was signed since is noticed", func() bool { return len(l.accounts(t)) > 0 })
-	l.goOn(t, func() bool { return true })
+	waitFor(t, "what was signed since is noticed", func() bool { return len(l.stoppedAccounts(t)) > 0 })
+	l.resumeAccounts(t, func() bool { return true })
 
 	stop()
 	backup = filepath.Join(t.TempDir(), "second.tar")
@@ -120,6 +120,6 @@ func TestEmbeddedChainRestored(t *testing.T) {
 	require.Contains(t, out, "put back: "+filepath.Join(e.Dir, "blocks.log"))
 	require.Contains(t, out, "put back: "+e.Genesis)
 	l.start(t)
-	l.goOn(t, func() bool { return l.idle(t) })
-	l.reckon(t, crowd)
+	l.resumeAccounts(t, func() bool { return l.isIdle(t) })
+	l.checkBooks(t, clients)
 }

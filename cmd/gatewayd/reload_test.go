@@ -23,8 +23,8 @@ import (
 	"gatewayd/records"
 )
 
-// with is the world's first configuration, changed.
-func (w *limpWorld) with(change func(*config.Config)) config.Config {
+// changedConfig is the environment's first configuration with a change.
+func (w *faultyEnv) changedConfig(change func(*config.Config)) config.Config {
 	c := w.cfg
 	c.Networks = slices.Clone(c.Networks)
 	c.Networks[0].Tokens = slices.Clone(c.Networks[0].Tokens)
@@ -37,16 +37,16 @@ func multiple(a chain.Amount, n uint64) chain.Amount {
 	return product
 }
 
-// write writes it to a file.
-func (w *limpWorld) write(t *testing.T, path string, change func(*config.Config)) {
+// writeConfig writes such a configuration to a file.
+func (w *faultyEnv) writeConfig(t *testing.T, path string, change func(*config.Config)) {
 	t.Helper()
-	text, err := yaml.Marshal(w.with(change))
+	text, err := yaml.Marshal(w.changedConfig(change))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
 // changed is the configuration of TestReload's second part: what a running daemon takes, and one key that it does not.
-func changed(w *limpWorld, funder string, dai config.Token) func(*config.Config) {
+func changed(w *faultyEnv, funder string, dai config.Token) func(*config.Config) {
 	return func(c *config.Config) {
 		c.Watcher.Poll *= 2
 		c.Gateway.RatePerSecond = 500
@@ -68,14 +68,14 @@ func changed(w *limpWorld, funder string, dai config.Token) func(*config.Config)
 func TestReload(t *testing.T) {
 	t.Parallel()
 	var dai config.Token
-	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) {
+	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) {
 		dai = c.Networks[0].Tokens[2]
 		c.Networks[0].Tokens = c.Networks[0].Tokens[:2]
 		c.Exchange = &config.Exchange{Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}, CallLimit: 70}}
 	})
 	calls := func() int {
 		var list []struct{ MaxCount int }
-		require.Zero(t, ask(t, "http://"+w.cfg.Exchange.Listen+"/api/v2/agent/package", &list))
+		require.Zero(t, getEnvelope(t, "http://"+w.cfg.Exchange.Listen+"/api/v2/agent/package", &list))
 		return list[0].MaxCount
 	}
 	waitFor(t, "the exchange API", func() bool {
@@ -84,13 +84,15 @@ func TestReload(t *testing.T) {
 	})
 	require.Equal(t, 70, calls())
 	wallet, usdt := "&walletAddress="+w.user.Vite.Address().String(), w.cfg.Networks[0].Tokens[1]
-	page := func(path, token string, into any) int { return ask(t, w.gateway+path+"?tokenId="+token+wallet, into) }
+	page := func(path, token string, into any) int {
+		return getEnvelope(t, w.gateway+path+"?tokenId="+token+wallet, into)
+	}
 	require.NotZero(t, page("/meta-info", dai.Token, nil), "it is not served yet")
 	require.Contains(t, w.mustCommand(t, "reload"), "nothing has changed")
 
 	// Money of ours from an address that is not among the funders yet.
 	stray := w.user.pay(t, "native", w.hot(t), chain.MustAmount("2000000000000000000"), "")
-	waitFor(t, "the stray to be held", func() bool { return w.needs(t)[stray].State == "held" })
+	waitFor(t, "the stray to be held", func() bool { return w.needingOperator(t)[stray].State == "held" })
 
 	// A deposit that is seen before the minimum rises.
 	address := depositAddress(t, w.user)
@@ -100,9 +102,9 @@ func TestReload(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.source.Mine(1)
 	require.NoError(t, err)
-	waitFor(t, "the deposit to be seen", func() bool { return len(w.listed(t, "--state", "seen")) == 1 })
+	waitFor(t, "the deposit to be seen", func() bool { return len(w.listRecords(t, "--state", "seen")) == 1 })
 
-	w.write(t, w.info.Config, changed(w, w.user.Eth.Address().Hex(), dai))
+	w.writeConfig(t, w.info.Config, changed(w, w.user.Eth.Address().Hex(), dai))
 	out := w.mustCommand(t, "reload")
 	for _, want := range []string{
 		"networks.eth.tokens.USDT-000.min_deposit 1000000 -> 5000000", "networks.eth.tokens.DAI-000 added: " + dai.Token,
@@ -115,12 +117,12 @@ func TestReload(t *testing.T) {
 	var deposit struct{ MinimumDepositAmount string }
 	require.Zero(t, page("/deposit-info", usdt.Token, &deposit))
 	require.Equal(t, "5000000", deposit.MinimumDepositAmount)
-	w.well(t)
+	w.waitUntilWell(t)
 	var withdraw struct{ MinimumWithdrawAmount string }
 	require.Zero(t, page("/withdraw-info", usdt.Token, &withdraw))
 	require.Equal(t, "3000000", withdraw.MinimumWithdrawAmount)
 	var fee struct{ Fee string }
-	require.Zero(t, ask(t, w.gateway+"/withdraw-fee?amount=9000000&tokenId="+usdt.Token+wallet, &fee))
+	require.Zero(t, getEnvelope(t, w.gateway+"/withdraw-fee?amount=9000000&tokenId="+usdt.Token+wallet, &fee))
 	require.Equal(t, "2000000", fee.Fee)
 
 	// Each by the policy of its first sight.
@@ -132,11 +134,11 @@ func TestReload(t *testing.T) {
 	// A new funder, and a new token from the first page to the credit.
 	topUp := w.user.pay(t, "native", w.hot(t), chain.MustAmount("1000000000000000000"), "")
 	waitFor(t, "the top-up to be money of ours", func() bool {
-		return slices.ContainsFunc(w.listed(t, "--direction", "funding", "--state", "final"), func(r operator.RecordRow) bool { return r.InTx == topUp })
+		return slices.ContainsFunc(w.listRecords(t, "--direction", "funding", "--state", "final"), func(r operator.RecordRow) bool { return r.InTx == topUp })
 	})
-	w.mustCommand(t, "records", "reclassify", name(w.needs(t)[stray]), "--why", "a funder since today")
-	require.Equal(t, []string{"funding", "final"}, []string{w.story(t, stray).Record.Direction, w.story(t, stray).Record.State})
-	three := devnet.NewInfo(w.with(func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
+	w.mustCommand(t, "records", "reclassify", recordName(w.needingOperator(t)[stray]), "--why", "a funder since today")
+	require.Equal(t, []string{"funding", "final"}, []string{w.recordDetail(t, stray).Record.Direction, w.recordDetail(t, stray).Record.State})
+	three := devnet.NewInfo(w.changedConfig(func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
 	three.Gateway = w.info.Gateway
 	newcomer, err := newTestUser(t.Context(), three, three.Tokens[2], 1, t.Output())
 	require.NoError(t, err)
@@ -146,28 +148,28 @@ func TestReload(t *testing.T) {
 	query := map[string]string{"tokenId": dai.Token, "walletAddress": newcomer.Vite.Address().String()}
 	require.NoError(t, newcomer.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 
-	w.refuses(t, func() { require.Zero(t, page("/deposit-info", usdt.Token, &deposit)) })
+	w.requireRefused(t, func() { require.Zero(t, page("/deposit-info", usdt.Token, &deposit)) })
 	require.Equal(t, "5000000", deposit.MinimumDepositAmount)
 
 	// Back to the beginning: the token is withdrawn from service.
-	w.write(t, w.info.Config, func(*config.Config) {})
+	w.writeConfig(t, w.info.Config, func(*config.Config) {})
 	require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
 	waitFor(t, "the token's page to be gone", func() bool { return page("/meta-info", dai.Token, nil) != 0 })
 	require.Zero(t, page("/meta-info", usdt.Token, nil))
-	w.well(t)
+	w.waitUntilWell(t)
 	w.servedAgain(t, newcomer, shared, dai)
 	w.settledBooks(t)
 }
 
 // servedAgain has a user deposit a token that is not served now, and credits it when it is.
-func (w *limpWorld) servedAgain(t *testing.T, u *testUser, shared devnet.DepositInfo, dai config.Token) {
+func (w *faultyEnv) servedAgain(t *testing.T, u *testUser, shared devnet.DepositInfo, dai config.Token) {
 	t.Helper()
 	sent := u.pay(t, u.Token.Asset, shared.DepositAddress, u.Times(3), shared.Label)
-	waitFor(t, "the deposit to be held", func() bool { return w.needs(t)[sent].Reason == records.ReasonUnknownToken })
-	again := []string{"records", "reclassify", name(w.needs(t)[sent]), "--why", "served again"}
+	waitFor(t, "the deposit to be held", func() bool { return w.needingOperator(t)[sent].Reason == records.ReasonUnknownToken })
+	again := []string{"records", "reclassify", recordName(w.needingOperator(t)[sent]), "--why", "served again"}
 	_, err := w.command(t, again...)
 	require.ErrorContains(t, err, "by the configuration of now record")
-	w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
+	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
 	_, err = w.command(t, again...)
 	require.ErrorContains(t, err, "`gatewayd reload` first")
 	w.mustCommand(t, "reload")
@@ -178,22 +180,22 @@ func (w *limpWorld) servedAgain(t *testing.T, u *testUser, shared devnet.Deposit
 	require.ErrorContains(t, err, "nothing to do")
 	u.mustAwait(t, "/deposit-records", sent, "TOT_CONFIRMED")
 	require.NoError(t, u.Collect(t.Context(), u.Times(5)))
-	require.Equal(t, u.Times(5).String(), u.has(t).String())
+	require.Equal(t, u.Times(5).String(), u.spendable(t).String())
 }
 
-// refuses gives the daemon wrong files, by command and by signal.
-func (w *limpWorld) refuses(t *testing.T, unchanged func()) {
+// requireRefused requires that the daemon refuses wrong files, by command and by signal.
+func (w *faultyEnv) requireRefused(t *testing.T, unchanged func()) {
 	t.Helper()
 	good, err := os.ReadFile(w.info.Config)
 	require.NoError(t, err)
 	other := filepath.Join(t.TempDir(), "other.yaml")
-	w.write(t, other, func(c *config.Config) {
+	w.writeConfig(t, other, func(c *config.Config) {
 		c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 7)
 	})
-	err = run(t.Context(), []string{"reload", "-c", other}, outside(t))
+	err = run(t.Context(), []string{"reload", "-c", other}, testStreams(t))
 	require.ErrorContains(t, err, "the daemon has read "+w.info.Config, "a file of another name")
 
-	w.write(t, w.info.Config, func(c *config.Config) {
+	w.writeConfig(t, w.info.Config, func(c *config.Config) {
 		c.Networks[0].Tokens[0].MinDeposit = multiple(c.Networks[0].Tokens[0].MinDeposit, 9)
 		c.Networks[0].Tokens[1].Fee.Kind = "generous"
 	})
@@ -202,7 +204,7 @@ func (w *limpWorld) refuses(t *testing.T, unchanged func()) {
 	require.ErrorContains(t, err, fault)
 	require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
 	refused := func() bool {
-		a := w.ask(t)
+		a := w.readHealth(t)
 		return a.code == 200 && slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind == string(status.ConfigRefused) })
 	}
 	waitFor(t, "the refusal in /health", refused)
@@ -213,13 +215,13 @@ func (w *limpWorld) refuses(t *testing.T, unchanged func()) {
 	require.NoError(t, os.WriteFile(w.info.Config, good, 0o600))
 	out, err := w.command(t, "doctor")
 	require.Error(t, err)
-	require.Contains(t, line(out, "FIX  status config_refused"), fault)
+	require.Contains(t, findLine(out, "FIX  status config_refused"), fault)
 	w.mustCommand(t, "reload")
-	w.well(t)
+	w.waitUntilWell(t)
 }
 
 // settledBooks waits until nothing is under way, and says that books and chains agree.
-func (w *limpWorld) settledBooks(t *testing.T) {
+func (w *faultyEnv) settledBooks(t *testing.T) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
 	require.NoError(t, err)

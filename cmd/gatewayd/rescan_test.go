@@ -18,8 +18,8 @@ import (
 	"gatewayd/records"
 )
 
-// patched is a daemon's database in the hand of somebody who damages it.
-func patched(t *testing.T, cfg config.Config) *sql.DB {
+// openDatabase opens a daemon's database to damage it.
+func openDatabase(t *testing.T, cfg config.Config) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(cfg.Database.URL, "sqlite:")+"?_busy_timeout=60000&_txlock=immediate")
 	require.NoError(t, err)
@@ -27,8 +27,8 @@ func patched(t *testing.T, cfg config.Config) *sql.DB {
 	return db
 }
 
-// lose takes a row away as soon as it is there, as a fault of the follower would.
-func lose(t *testing.T, db *sql.DB, statement, hash string) {
+// deleteRow deletes a row as soon as it is there, as a fault of the follower would.
+func deleteRow(t *testing.T, db *sql.DB, statement, hash string) {
 	t.Helper()
 	waitFor(t, "the row to lose", func() bool {
 		r, err := db.Exec(statement, hash)
@@ -44,10 +44,10 @@ const (
 	loseOwnTx    = `DELETE FROM effects WHERE tx = ? AND settled = 0`
 )
 
-// deep gives tests three seconds between a block and its finality.
-func deep(o *devnet.Options) { o.Confirmations, o.Finality = 30, 30 }
+// deepOptions leave three seconds between a block and its finality.
+func deepOptions(o *devnet.Options) { o.Confirmations, o.Finality = 30, 30 }
 
-func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
+func firstHeight(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	t.Helper()
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
 		height, err = tx.Began(id)
@@ -56,8 +56,8 @@ func began(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	return height
 }
 
-// rescanned is what `rescan --json` tells.
-func (r *rig) rescanned(t *testing.T, args ...string) (rows []operator.DifferenceRow) {
+// runRescan runs `rescan --json`.
+func (r *rig) runRescan(t *testing.T, args ...string) (rows []operator.DifferenceRow) {
 	t.Helper()
 	out := r.mustCommand(t, append([]string{"rescan", "--json"}, args...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
@@ -68,42 +68,42 @@ func (r *rig) rescanned(t *testing.T, args ...string) (rows []operator.Differenc
 // in the end everybody has what is theirs.
 func TestRescan(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, deep)
-	u := r.customer(t, "ETH")
-	db := patched(t, r.Daemon.Config)
+	r := newRig(t, deepOptions)
+	u := r.newCustomer(t, "ETH")
+	db := openDatabase(t, r.Daemon.Config)
 	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
-	from := map[string]string{"eth": strconv.FormatUint(began(t, r, "eth")+1, 10), "vite": strconv.FormatUint(began(t, r, "vite")+1, 10)}
+	from := map[string]string{"eth": strconv.FormatUint(firstHeight(t, r, "eth")+1, 10), "vite": strconv.FormatUint(firstHeight(t, r, "vite")+1, 10)}
 	for id, first := range from {
-		require.Empty(t, r.rescanned(t, id, first), id)
+		require.Empty(t, r.runRescan(t, id, first), id)
 	}
 
 	deposit := u.pay(t, "native", depositAddress(t, u), u.Times(7), "")
-	lose(t, db, loseTransfer, deposit)
-	r.blocks(t, 31)
-	require.Empty(t, r.listed(t, "--hash", deposit))
-	rows := r.rescanned(t, "eth", from["eth"])
+	deleteRow(t, db, loseTransfer, deposit)
+	r.waitForBlocks(t, 31)
+	require.Empty(t, r.listRecords(t, "--hash", deposit))
+	rows := r.runRescan(t, "eth", from["eth"])
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"missing_transfer", deposit, u.Times(7).String(), true}, []any{rows[0].Kind, rows[0].Tx, rows[0].Amount, rows[0].Mends})
 	out := r.mustCommand(t, "rescan", "eth", from["eth"])
 	require.Contains(t, out, "the records miss 0.07 ETH from "+u.Eth.Address().Hex()+" to "+depositAddress(t, u)+" in "+deposit)
 	require.Contains(t, out, "Nothing was changed.")
-	require.Empty(t, r.listed(t, "--hash", deposit), "without --book nothing changes")
+	require.Empty(t, r.listRecords(t, "--hash", deposit), "without --book nothing changes")
 	at := strconv.FormatUint(rows[0].Height, 10)
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", at, at, "--book"), "The daemon has booked 1 blocks again")
 	u.mustAwait(t, "/deposit-records", deposit, "TOT_CONFIRMED")
 
-	payee, withdrawal := u.payee(t, u.Times(5))
-	lose(t, db, loseTransfer, withdrawal)
-	r.blocks(t, 31)
-	rows = r.rescanned(t, "vite", from["vite"], "--book")
+	payee, withdrawal := u.withdrawToPayee(t, u.Times(5))
+	deleteRow(t, db, loseTransfer, withdrawal)
+	r.waitForBlocks(t, 31)
+	rows = r.runRescan(t, "vite", from["vite"], "--book")
 	require.Len(t, rows, 1)
 	require.Equal(t, []string{"missing_transfer", withdrawal, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_PROCESSING")
-	payout := r.story(t, withdrawal).Record.OutTx
-	lose(t, db, loseOwnTx, payout)
-	r.blocks(t, 31)
-	rows = r.rescanned(t, "eth", from["eth"], "--book")
+	payout := r.recordDetail(t, withdrawal).Record.OutTx
+	deleteRow(t, db, loseOwnTx, payout)
+	r.waitForBlocks(t, 31)
+	rows = r.runRescan(t, "eth", from["eth"], "--book")
 	require.Len(t, rows, 1)
 	require.Equal(t, []string{"missing_own", payout, "done"}, []string{rows[0].Kind, rows[0].Tx, rows[0].Booked})
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED")
@@ -112,17 +112,17 @@ func TestRescan(t *testing.T) {
 		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records miss nothing.")
 	}
 	require.NoError(t, u.Collect(t.Context(), u.Times(51)))
-	require.Equal(t, u.Times(51).String(), u.has(t).String())
-	u.paidOnce(t, payee, u.Times(5))
+	require.Equal(t, u.Times(51).String(), u.spendable(t).String())
+	u.requirePaid(t, payee, u.Times(5))
 	require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
-	r.settled(t)
-	require.Len(t, r.story(t, withdrawal).Payments, 2, "a receive and a credit")
+	r.waitUntilSettled(t)
+	require.Len(t, r.recordDetail(t, withdrawal).Payments, 2, "a receive and a credit")
 
-	t.Run("words", func(t *testing.T) { rescanWords(t, r, db, from["eth"]) })
+	t.Run("words", func(t *testing.T) { checkRescanMessages(t, r, db, from["eth"]) })
 }
 
-// rescanWords is what is said of ranges that cannot be read, or not wholly compared.
-func rescanWords(t *testing.T, r *rig, db *sql.DB, first string) {
+// checkRescanMessages checks what is printed about ranges that cannot be read, or not wholly compared.
+func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	before, _ := strconv.ParseUint(first, 10, 64)
 	for _, c := range []struct{ args, says string }{
 		{"bsc 1", `there is no chain "bsc": one of [eth vite] is wanted`},
@@ -147,14 +147,14 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	n, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond, FinalityDepth: 30})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	v := newVictim(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
-	info := awaited(t, v.dir)
+	v := newDaemonProcess(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
+	info := waitForInfo(t, v.dir)
 	u, err := newTestUser(t.Context(), info, info.Tokens[1], 0, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(func() { u.Close() })
 	cfg, err := config.Load(info.Config)
 	require.NoError(t, err)
-	db := patched(t, cfg)
+	db := openDatabase(t, cfg)
 	_, err = db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
 	_, err = u.Faucet.Pay(t.Context(), u.Token.Asset, u.Eth.Address(), u.Times(50).Uint256().ToBig(), nil)
@@ -164,17 +164,17 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	waitFor(t, "the deposit", func() bool {
 		return db.QueryRow(`SELECT height FROM transfers WHERE tx = ?`, hash).Scan(&height) == nil
 	})
-	lose(t, db, loseTransfer, hash)
+	deleteRow(t, db, loseTransfer, hash)
 	v.kill(t)
 
 	r := &rig{Env: &devnet.Env{Info: info}, t: t}
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height), "the records miss 7 USDT")
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "1 blocks are ordered and not booked yet: the daemon does it when it runs")
 	v.start(t)
-	awaited(t, v.dir)
-	waitFor(t, "the record", func() bool { return len(r.listed(t, "--hash", hash)) == 1 })
+	waitForInfo(t, v.dir)
+	waitFor(t, "the record", func() bool { return len(r.listRecords(t, "--hash", hash)) == 1 })
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "The records miss nothing.")
-	waitFor(t, "the credit", func() bool { return r.story(t, hash).Record.Public == "TOT_CONFIRMED" })
-	require.Len(t, r.story(t, hash).Payments, 1)
+	waitFor(t, "the credit", func() bool { return r.recordDetail(t, hash).Record.Public == "TOT_CONFIRMED" })
+	require.Len(t, r.recordDetail(t, hash).Payments, 1)
 	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences")
 }

@@ -17,8 +17,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// payee withdraws to a fresh account, as soon as the gateway takes withdrawals, and answers it with the withdrawal's hash.
-func (u *testUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
+// withdrawToPayee withdraws to a new account, as soon as the gateway takes withdrawals, and returns the account and the withdrawal's hash.
+func (u *testUser) withdrawToPayee(t *testing.T, amount chain.Amount) (to, sent string) {
 	t.Helper()
 	fresh, err := devnet.NewPayee()
 	require.NoError(t, err)
@@ -31,8 +31,8 @@ func (u *testUser) payee(t *testing.T, amount chain.Amount) (to, sent string) {
 	return fresh.Hex(), hash.String()
 }
 
-// waiting is the one payout that waits in the source node's pool.
-func (r *rig) waiting(t *testing.T) common.Hash {
+// waitingPayout is the one payout that waits in the source node's pool.
+func (r *rig) waitingPayout(t *testing.T) common.Hash {
 	t.Helper()
 	waitFor(t, "a payout in the pool", func() bool { return len(r.Source.Pending()) == 1 })
 	return r.Source.Pending()[0]
@@ -42,7 +42,7 @@ func (r *rig) waiting(t *testing.T) common.Hash {
 func TestPayoutDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	u := r.customer(t, "ETH")
+	u := r.newCustomer(t, "ETH")
 	drops := map[string]func(common.Hash){
 		"this one": func(h common.Hash) {
 			dropped, err := r.Source.Drop(h)
@@ -54,17 +54,17 @@ func TestPayoutDropped(t *testing.T) {
 	for name, drop := range drops {
 		t.Run(name, func(t *testing.T) {
 			r.Source.StopMining()
-			to, sent := u.payee(t, u.Times(5))
-			hash := r.waiting(t)
+			to, sent := u.withdrawToPayee(t, u.Times(5))
+			hash := r.waitingPayout(t)
 			drop(hash)
 			require.Empty(t, r.Source.Pending())
 			r.Source.StartMining()
 			u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-			u.paidOnce(t, to, u.Times(5))
-			r.oneNonce(t, sent)
+			u.requirePaid(t, to, u.Times(5))
+			r.requireOneNonce(t, sent)
 		})
 	}
-	r.settled(t)
+	r.waitUntilSettled(t)
 }
 
 // TestPayoutDroppedByAnvil is the same on a real node.
@@ -74,13 +74,13 @@ func TestPayoutDroppedByAnvil(t *testing.T) {
 	require.NoError(t, n.SetMining(true))
 	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
-	u := r.customer(t, "ETH")
+	u := r.newCustomer(t, "ETH")
 	stop()
 	require.NoError(t, n.SetMining(false))
-	to, sent := u.payee(t, u.Times(5))
+	to, sent := u.withdrawToPayee(t, u.Times(5))
 	var hash string
 	waitFor(t, "the payout", func() bool {
-		for _, row := range r.listed(t, "--hash", sent) {
+		for _, row := range r.listRecords(t, "--hash", sent) {
 			hash = row.OutTx
 		}
 		if hash == "" {
@@ -94,8 +94,8 @@ func TestPayoutDroppedByAnvil(t *testing.T) {
 	require.Error(t, err, "forgotten")
 	mineOn(t, n)
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	u.paidOnce(t, to, u.Times(5))
-	r.settled(t)
+	u.requirePaid(t, to, u.Times(5))
+	r.waitUntilSettled(t)
 }
 
 func startAnvil(t *testing.T, period time.Duration) *ethtest.Node {
@@ -149,31 +149,31 @@ func TestStuckPayout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			u := r.customer(t, "USDT")
+			u := r.newCustomer(t, "USDT")
 			r.Source.StopMining()
-			to, sent := u.payee(t, u.Times(5))
-			r.waiting(t)
-			raise(t, r, paymentOf(t, r.story(t, sent), chain.Credit).Attempts[0])
+			to, sent := u.withdrawToPayee(t, u.Times(5))
+			r.waitingPayout(t)
+			raise(t, r, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts[0])
 			r.Source.StartMining()
 			shown := u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-			u.paidOnce(t, to, u.Times(5))
+			u.requirePaid(t, to, u.Times(5))
 
-			attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
+			attempts := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts
 			require.Greater(t, len(attempts), 1, "replaced")
 			for i, a := range attempts[1:] {
 				require.Equal(t, attempts[0].Number, a.Number, "the same nonce")
 				require.Equal(t, "replace", a.Kind)
-				require.True(t, raised(t, attempts[i].Tip, a.Tip), "tip %s after %s", a.Tip, attempts[i].Tip)
-				require.True(t, raised(t, attempts[i].Cap, a.Cap), "cap %s after %s", a.Cap, attempts[i].Cap)
+				require.True(t, isRaised(t, attempts[i].Tip, a.Tip), "tip %s after %s", a.Tip, attempts[i].Tip)
+				require.True(t, isRaised(t, attempts[i].Cap, a.Cap), "cap %s after %s", a.Cap, attempts[i].Cap)
 			}
 			require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
-			r.settled(t)
+			r.waitUntilSettled(t)
 		})
 	}
 }
 
-// raised says that a fee is an eighth higher at least, as nodes want it.
-func raised(t *testing.T, before, after string) bool {
+// isRaised is true for a fee that is an eighth higher at least, as nodes require.
+func isRaised(t *testing.T, before, after string) bool {
 	t.Helper()
 	b, ok := new(big.Int).SetString(before, 10)
 	require.True(t, ok)
@@ -187,24 +187,24 @@ func TestExchangeLosesBlocks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
 	stop := r.snapshots(t)
-	u := r.customer(t, "ETH")
+	u := r.newCustomer(t, "ETH")
 	stop()
 
 	t.Run("payment", func(t *testing.T) {
 		hash, err := u.Deposit(t.Context(), u.Times(7))
 		require.NoError(t, err)
-		lost := r.lose(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
+		lost := r.dropBlock(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
 		stop := r.snapshots(t)
 		defer stop()
 		shown := u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
 		require.Equal(t, lost.String(), shown.OutTxHash)
 		require.NoError(t, u.Collect(t.Context(), u.Times(57)))
-		require.Equal(t, u.Times(57).String(), u.has(t).String())
+		require.Equal(t, u.Times(57).String(), u.spendable(t).String())
 	})
 	t.Run("receive", func(t *testing.T) {
-		to, sent := u.payee(t, u.Times(5))
-		lost := r.lose(t, func() string {
-			if list := r.listed(t, "--hash", sent); len(list) == 0 || list[0].State == "seen" { // not deep enough
+		to, sent := u.withdrawToPayee(t, u.Times(5))
+		lost := r.dropBlock(t, func() string {
+			if list := r.listRecords(t, "--hash", sent); len(list) == 0 || list[0].State == "seen" { // not deep enough
 				_, err := r.Exchange.Node.Snapshot()
 				require.NoError(t, err)
 			}
@@ -213,10 +213,10 @@ func TestExchangeLosesBlocks(t *testing.T) {
 		stop := r.snapshots(t)
 		defer stop()
 		u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		u.paidOnce(t, to, u.Times(5))
-		waitFor(t, "the receive", func() bool { return paymentOf(t, r.story(t, sent), chain.Receive).State == "paid" })
-		require.Equal(t, lost.String(), paymentOf(t, r.story(t, sent), chain.Receive).Tx)
-		r.settled(t)
+		u.requirePaid(t, to, u.Times(5))
+		waitFor(t, "the receive", func() bool { return paymentOf(t, r.recordDetail(t, sent), chain.Receive).State == "paid" })
+		require.Equal(t, lost.String(), paymentOf(t, r.recordDetail(t, sent), chain.Receive).Tx)
+		r.waitUntilSettled(t)
 	})
 }
 
@@ -250,10 +250,10 @@ func (r *rig) snapshots(t *testing.T) (stop func()) {
 // paying is the hash of the block that a record's payment is sent with; empty before it is signed.
 func (r *rig) paying(t *testing.T, hash string, purpose chain.Purpose) string {
 	t.Helper()
-	if len(r.listed(t, "--hash", hash)) == 0 {
+	if len(r.listRecords(t, "--hash", hash)) == 0 {
 		return ""
 	}
-	for _, p := range r.story(t, hash).Payments {
+	for _, p := range r.recordDetail(t, hash).Payments {
 		if p.Purpose == string(purpose) && len(p.Attempts) > 0 {
 			return p.Attempts[0].Hash
 		}
@@ -261,8 +261,8 @@ func (r *rig) paying(t *testing.T, hash string, purpose chain.Purpose) string {
 	return ""
 }
 
-// lose drops a block of ours as soon as the exchange node has it, before any snapshot does.
-func (r *rig) lose(t *testing.T, which func() string) core.Hash {
+// dropBlock drops a block of ours as soon as the exchange node has it, before any snapshot does.
+func (r *rig) dropBlock(t *testing.T, which func() string) core.Hash {
 	t.Helper()
 	var lost core.Hash
 	waitFor(t, "a block to lose", func() bool {
@@ -286,16 +286,16 @@ func TestSourceReorg(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			u := r.customer(t, "ETH")
+			u := r.newCustomer(t, "ETH")
 			t.Run("deposit", func(t *testing.T) { r.reorgDeposit(t, u, fate) })
 			t.Run("payout", func(t *testing.T) { r.reorgPayout(t, u, fate) })
-			r.settled(t)
+			r.waitUntilSettled(t)
 		})
 	}
 }
 
 func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate devnode.Fate) {
-	before := u.has(t)
+	before := u.spendable(t)
 	to := common.HexToAddress(depositAddress(t, u))
 	r.Source.StopMining()
 	defer r.Source.StartMining()
@@ -322,8 +322,8 @@ func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate devnode.Fate) {
 	after, err := before.Add(u.Times(7))
 	require.NoError(t, err)
 	require.NoError(t, u.Collect(t.Context(), after))
-	r.blocks(t, 5)
-	require.Equal(t, after.String(), u.has(t).String())
+	r.waitForBlocks(t, 5)
+	require.Equal(t, after.String(), u.spendable(t).String())
 }
 
 // awaitCount waits until a deposit shows a number of confirmations.
@@ -338,28 +338,28 @@ func (u *testUser) awaitCount(t *testing.T, hash string, n int) {
 func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
 	r.Source.StopMining()
 	defer r.Source.StartMining()
-	to, sent := u.payee(t, u.Times(5))
-	r.waiting(t)
+	to, sent := u.withdrawToPayee(t, u.Times(5))
+	r.waitingPayout(t)
 	_, err := r.Source.Mine(2)
 	require.NoError(t, err)
-	u.paidOnce(t, to, u.Times(5))
+	u.requirePaid(t, to, u.Times(5))
 	_, err = r.Source.Reorg(2, fate)
 	require.NoError(t, err)
 	if fate != devnode.Keep {
-		u.paidOnce(t, to, chain.Amount{})
+		u.requirePaid(t, to, chain.Amount{})
 	}
 	r.Source.StartMining()
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	r.blocks(t, 5)
-	u.paidOnce(t, to, u.Times(5))
-	r.oneNonce(t, sent)
+	r.waitForBlocks(t, 5)
+	u.requirePaid(t, to, u.Times(5))
+	r.requireOneNonce(t, sent)
 }
 
-// oneNonce says that whatever was signed for a payout can only be mined once: the same transaction, or one that replaces it because the
+// requireOneNonce requires that whatever was signed for a payout can only be mined once: the same transaction, or one that replaces it because the
 // blocks were quicker than the daemon.
-func (r *rig) oneNonce(t *testing.T, sent string) {
+func (r *rig) requireOneNonce(t *testing.T, sent string) {
 	t.Helper()
-	attempts := paymentOf(t, r.story(t, sent), chain.Credit).Attempts
+	attempts := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts
 	require.NotEmpty(t, attempts)
 	for _, a := range attempts {
 		require.Equal(t, attempts[0].Number, a.Number)

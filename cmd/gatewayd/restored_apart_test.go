@@ -25,10 +25,10 @@ func timesOf(t *testing.T, variable string, few int) int {
 	return n
 }
 
-// standing is where each account stands, by its address.
-func (l *lossy) standing(t *testing.T) map[string]operator.AccountRow {
+// accountRows are the rows of all accounts, by address.
+func (l *restoreEnv) accountRows(t *testing.T) map[string]operator.AccountRow {
 	t.Helper()
-	out, err := l.operator(t, "account", "list", "--json")
+	out, err := l.runCommand(t, "account", "list", "--json")
 	require.NoError(t, err)
 	var rows []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
@@ -39,10 +39,10 @@ func (l *lossy) standing(t *testing.T) map[string]operator.AccountRow {
 	return list
 }
 
-// sentBeyond tells whether a ledger shows a transaction of ours that the sign-guard had not signed when accounts stood so: the records have stored it before.
-func (l *lossy) sentBeyond(t *testing.T, known map[string]operator.AccountRow) bool {
+// sentSince is true when a ledger shows a transaction of ours that the sign-guard had not signed at the time of known. The records have stored it before.
+func (l *restoreEnv) sentSince(t *testing.T, known map[string]operator.AccountRow) bool {
 	t.Helper()
-	for address, a := range l.standing(t) {
+	for address, a := range l.accountRows(t) {
 		var signed uint64
 		if _, number, ok := strings.Cut(known[address].Signed, "/"); ok {
 			var err error
@@ -57,12 +57,12 @@ func (l *lossy) sentBeyond(t *testing.T, known map[string]operator.AccountRow) b
 }
 
 // restoreGuard has an old sign-guard beside newer records, which may have seen no more commits of the sign-guard than it knows: they have signatures that it lacks.
-func (l *lossy) restoreGuard(t *testing.T, backup string, work func()) {
+func (l *restoreEnv) restoreGuard(t *testing.T, backup string, work func()) {
 	t.Helper()
 	mustRun(t, "signer", "backup", "-c", l.signer.config, backup)
-	known := l.standing(t)
+	known := l.accountRows(t)
 	work()
-	waitFor(t, "something is signed and sent since", func() bool { return l.sentBeyond(t, known) })
+	waitFor(t, "something is signed and sent since", func() bool { return l.sentSince(t, known) })
 	l.kill(t)
 	l.signer.kill(t)
 	require.Contains(t, mustRun(t, "restore", "-c", l.signer.config, backup, "--replace", "--older-guard"), "put back: "+filepath.Join(l.signer.data, "guard.db"))
@@ -71,22 +71,22 @@ func (l *lossy) restoreGuard(t *testing.T, backup string, work func()) {
 }
 
 // restoreRecords has an old database beside the newer sign-guard, which the signer goes on with.
-func (l *lossy) restoreRecords(t *testing.T, backup string, work func()) {
+func (l *restoreEnv) restoreRecords(t *testing.T, backup string, work func()) {
 	t.Helper()
 	l.mustProgram(t, "backup", backup)
-	known := l.standing(t)
+	known := l.accountRows(t)
 	work()
-	waitFor(t, "something is signed and sent since", func() bool { return l.sentBeyond(t, known) })
+	waitFor(t, "something is signed and sent since", func() bool { return l.sentSince(t, known) })
 	l.kill(t)
 	require.Contains(t, l.mustProgram(t, "restore", backup, "--replace"), "put back: "+filepath.Join(l.data, "records.db"))
 	l.start(t)
 }
 
-// unsettled are the channels that are closed because less is held than the books say. What was paid since a backup is missing in the restored books until
+// hasClosedChannels is true while channels are closed because less is held than the books say. What was paid since a backup is missing in the restored books until
 // it is settled; then the channels open by themselves.
-func (l *lossy) unsettled(t *testing.T) bool {
+func (l *restoreEnv) hasClosedChannels(t *testing.T) bool {
 	t.Helper()
-	out, err := l.operator(t, "channel", "list")
+	out, err := l.runCommand(t, "channel", "list")
 	require.NoError(t, err)
 	return strings.Contains(out, "less than the books say")
 }
@@ -98,15 +98,15 @@ func TestRestoredBesideASigner(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t)
 	var s *signerProcess
-	l := layLossy(t, func(c *config.Config) { s = apart(t, c) })
+	l := prepareRestoreEnv(t, func(c *config.Config) { s = splitSigner(t, c) })
 	l.signer = s
 	s.start(t)
 	l.start(t)
 	t.Cleanup(func() { l.kill(t) })
 	records, guards := timesOf(t, "GATEWAYD_RESTORES", 2), timesOf(t, "GATEWAYD_GUARD_RESTORES", 1)
-	crowd, alive, stop := l.knownFor(t, seed, time.Duration(8+records+guards)*time.Minute)
+	clients, alive, stop := l.startUsersFor(t, seed, time.Duration(8+records+guards)*time.Minute)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	work := func() { l.workFor(alive, rng, time.Second) }
+	work := func() { l.waitAbout(alive, rng, time.Second) }
 	for round := 0; records+guards > 0; round++ {
 		backup := filepath.Join(t.TempDir(), strconv.Itoa(round)+".tar")
 		older := rng.IntN(records+guards) < guards
@@ -119,10 +119,10 @@ func TestRestoredBesideASigner(t *testing.T) {
 			records--
 			l.restoreRecords(t, backup, work)
 		}
-		waitFor(t, "it is noticed", func() bool { return len(l.accounts(t)) > 0 })
-		l.goOn(t, func() bool { return true })
+		waitFor(t, "it is noticed", func() bool { return len(l.stoppedAccounts(t)) > 0 })
+		l.resumeAccounts(t, func() bool { return true })
 	}
 	stop()
-	l.goOn(t, func() bool { return l.idle(t) && !l.unsettled(t) })
-	l.reckon(t, crowd)
+	l.resumeAccounts(t, func() bool { return l.isIdle(t) && !l.hasClosedChannels(t) })
+	l.checkBooks(t, clients)
 }

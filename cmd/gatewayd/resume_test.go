@@ -19,7 +19,7 @@ import (
 // started then goes on.
 func TestResumeWithoutADaemon(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, nil)
+	w := newFaultyEnv(t, nil)
 	w.user.mustDeposit(t, units(w.user.Token, 30_000))
 	w.source.StopMining()
 	head, err := w.source.Client().BlockByNumber(t.Context(), nil)
@@ -30,15 +30,15 @@ func TestResumeWithoutADaemon(t *testing.T) {
 	_, err = w.source.Reorg(6, devnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
-	w.stopped(t, status.ChainHalted)
+	w.waitForCondition(t, status.ChainHalted)
 	w.kill(t)
 
-	out, ok := w.operator(t, "chain", "resume", "eth")
+	out, ok := w.runCommand(t, "chain", "resume", "eth")
 	require.False(t, ok, out)
 	w.forkedAt(t, out, "eth", parent.NumberU64(), parent.Hash().Hex())
 	require.NoError(t, w.source.Fork(common.HexToHash(head.Hash().Hex()), true))
 	waitFor(t, "the nodes' final block", func() bool {
-		out, ok = w.operator(t, "chain", "resume", "eth")
+		out, ok = w.runCommand(t, "chain", "resume", "eth")
 		return ok
 	})
 	w.start(t)
@@ -48,16 +48,16 @@ func TestResumeWithoutADaemon(t *testing.T) {
 	below, err := w.user.Vite.Node.SnapshotBlockByHeight(t.Context(), final.Height-5)
 	require.NoError(t, err)
 	require.NoError(t, w.rich.Node.Rollback(final.Height-5))
-	w.stopped(t, status.ChainHalted)
+	w.waitForCondition(t, status.ChainHalted)
 	w.kill(t)
-	out, ok = w.operator(t, "chain", "resume", "vite")
+	out, ok = w.runCommand(t, "chain", "resume", "vite")
 	require.False(t, ok, out)
 	w.forkedAt(t, out, "vite", final.Height-5, below.Hash.String())
 	require.True(t, w.cursor(t, "vite").Halted, "and it stays halted")
 }
 
 // forkedAt says that the command shows where the pasts part: the highest block that both have, our final one, and another in its place.
-func (w *limpWorld) forkedAt(t *testing.T, out string, id chain.ID, height uint64, hash string) {
+func (w *faultyEnv) forkedAt(t *testing.T, out string, id chain.ID, height uint64, hash string) {
 	t.Helper()
 	cur := w.cursor(t, id)
 	require.Contains(t, out, fmt.Sprintf("Common block   %d %s\n", height, hash))
@@ -67,7 +67,7 @@ func (w *limpWorld) forkedAt(t *testing.T, out string, id chain.ID, height uint6
 }
 
 // cursor is where the records stand on a chain.
-func (w *limpWorld) cursor(t *testing.T, id chain.ID) (cur records.Cursor) {
+func (w *faultyEnv) cursor(t *testing.T, id chain.ID) (cur records.Cursor) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
 	require.NoError(t, err)

@@ -27,15 +27,15 @@ import (
 	"gatewayd/wallet"
 )
 
-// rotationWorld is a gateway with a signer of its own, whose second account on the exchange chain has a stake before it pays anything.
-type rotationWorld struct {
-	*limpWorld
+// rotationEnv is a gateway with a signer of its own, whose second account on the exchange chain has a stake before it pays anything.
+type rotationEnv struct {
+	*faultyEnv
 	signer *signerProcess
 }
 
-func newRotationWorld(t *testing.T, adjust func(*config.Config)) *rotationWorld {
+func newRotationEnv(t *testing.T, adjust func(*config.Config)) *rotationEnv {
 	t.Helper()
-	r := &rotationWorld{}
+	r := &rotationEnv{}
 	staked := func(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 		genesis := richGenesis(t, keys)
 		next, err := daemon.ExchangeAddress(keys, wallet.GatewayPathOf(0, 1))
@@ -43,17 +43,17 @@ func newRotationWorld(t *testing.T, adjust func(*config.Config)) *rotationWorld 
 		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: genesis.Stakes[0].Staker, Beneficiary: next, Amount: genesis.Stakes[0].Amount})
 		return startExchangeOf(t, genesis)
 	}
-	r.limpWorld = layLimpWorld(t, staked, func(_ *limpWorld, c *config.Config) {
+	r.faultyEnv = prepareFaultyEnv(t, staked, func(_ *faultyEnv, c *config.Config) {
 		c.Watcher.Level = 500 * time.Millisecond
 		if adjust != nil {
 			adjust(c)
 		}
-		r.signer = apart(t, c)
+		r.signer = splitSigner(t, c)
 	})
 	require.NoError(t, devnet.FundSource(t.Context(), r.info, r.keys, nil))
 	r.signer.start(t)
 	r.start(t)
-	r.enter(t)
+	r.addUser(t)
 	return r
 }
 
@@ -91,19 +91,19 @@ func (s *signerProcess) refuses(t *testing.T, why string, change func(*config.Co
 }
 
 // rotate changes both files, the signer's first, and answers what the daemon says.
-func (r *rotationWorld) rotate(t *testing.T, change func(*config.Config)) string {
+func (r *rotationEnv) rotate(t *testing.T, change func(*config.Config)) string {
 	t.Helper()
 	r.signer.change(t, change)
-	r.cfg = r.with(func(c *config.Config) {
+	r.cfg = r.changedConfig(func(c *config.Config) {
 		c.Ethereum, c.Vite = slices.Clone(c.Ethereum), slices.Clone(c.Vite)
 		change(c)
 	})
-	r.write(t, r.info.Config, func(*config.Config) {})
+	r.writeConfig(t, r.info.Config, func(*config.Config) {})
 	return strings.Join(strings.Fields(r.mustCommand(t, "reload")), " ")
 }
 
 // accounts are ours of a kind, as `account list` has them.
-func (r *rotationWorld) accounts(t *testing.T, kind records.AccountKind) (list []operator.AccountRow) {
+func (r *rotationEnv) accounts(t *testing.T, kind records.AccountKind) (list []operator.AccountRow) {
 	t.Helper()
 	var all []operator.AccountRow
 	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "account", "list", "--json")), &all))
@@ -116,7 +116,7 @@ func (r *rotationWorld) accounts(t *testing.T, kind records.AccountKind) (list [
 }
 
 // holding is what `balances` has of an account and an asset.
-func (r *rotationWorld) holding(t *testing.T, account, asset string) chain.Amount {
+func (r *rotationEnv) holding(t *testing.T, account, asset string) chain.Amount {
 	t.Helper()
 	var all []overview.Balance
 	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "balances", "--json")), &all))
@@ -129,36 +129,36 @@ func (r *rotationWorld) holding(t *testing.T, account, asset string) chain.Amoun
 	return chain.Amount{}
 }
 
-// under begins a deposit and a withdrawal that nothing can be decided of before the source chain goes on, and answers what waits for both.
-func (r *rotationWorld) under(t *testing.T) (ended func()) {
+// startTransfers begins a deposit and a withdrawal that stay undecided until the source chain goes on, and returns a function that waits for both.
+func (r *rotationEnv) startTransfers(t *testing.T) (ended func()) {
 	t.Helper()
-	before := r.user.has(t)
+	before := r.user.spendable(t)
 	amount := units(r.user.Token, 3_000)
 	address := depositAddress(t, r.user)
 	r.source.StopMining()
 	target, value, call := devnet.TransferOf(r.user.Token.Asset, common.HexToAddress(address), amount.Uint256().ToBig(), nil)
 	deposit, err := r.user.Eth.Submit(t.Context(), target, value, call)
 	require.NoError(t, err)
-	to, withdrawal := r.user.payee(t, amount)
-	after := r.user.has(t)
+	to, withdrawal := r.user.withdrawToPayee(t, amount)
+	after := r.user.spendable(t)
 	return func() {
 		t.Helper()
 		r.source.StartMining()
 		r.user.mustAwait(t, "/deposit-records", deposit.Hex(), "TOT_CONFIRMED")
 		r.user.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED")
-		r.user.paidOnce(t, to, amount)
+		r.user.requirePaid(t, to, amount)
 		must, err := after.Add(amount)
 		require.NoError(t, err)
 		require.NoError(t, r.user.Collect(t.Context(), must))
-		require.Equal(t, must, r.user.has(t))
+		require.Equal(t, must, r.user.spendable(t))
 		require.True(t, must.Less(before), "the fee")
 	}
 }
 
 // paidBy are the accounts that have paid users on a chain since a record.
-func (r *rotationWorld) paidBy(t *testing.T, hash string) (accounts []string) {
+func (r *rotationEnv) paidBy(t *testing.T, hash string) (accounts []string) {
 	t.Helper()
-	for _, p := range r.story(t, hash).Payments {
+	for _, p := range r.recordDetail(t, hash).Payments {
 		if p.Purpose == string(chain.Credit) || p.Purpose == string(chain.Refund) {
 			accounts = append(accounts, p.Account)
 		}
@@ -170,7 +170,7 @@ func (r *rotationWorld) paidBy(t *testing.T, hash string) (accounts []string) {
 // go on sending there is theirs.
 func TestNewHotAccount(t *testing.T) {
 	t.Parallel()
-	r := newRotationWorld(t, nil)
+	r := newRotationEnv(t, nil)
 	old := r.hot(t)
 	dai, err := newTestUser(t.Context(), r.info, r.token(t, "DAI"), 1, t.Output())
 	require.NoError(t, err)
@@ -179,15 +179,15 @@ func TestNewHotAccount(t *testing.T) {
 	label, err := dai.Gateway.DepositInfo(t.Context(), dai.Token.Token, dai.Vite.Address().String())
 	require.NoError(t, err)
 	require.Equal(t, old, label.DepositAddress)
-	r.there(t, 1)
+	r.bridgeOnce(t, 1)
 
 	next := func(c *config.Config) { c.Ethereum[0].Accounts, c.Ethereum[0].Retired = 2, []int{0} }
-	r.write(t, r.info.Config, func(c *config.Config) { c.Ethereum = slices.Clone(c.Ethereum); next(c) })
-	refused, ok := r.operator(t, "reload")
+	r.writeConfig(t, r.info.Config, func(c *config.Config) { c.Ethereum = slices.Clone(c.Ethereum); next(c) })
+	refused, ok := r.runCommand(t, "reload")
 	require.False(t, ok)
 	require.Contains(t, refused, "raise accounts there too, and have the signer read its file first")
 
-	ended := r.under(t)
+	ended := r.startTransfers(t)
 	out := r.rotate(t, next)
 	require.Contains(t, out, "ethereum.eth.accounts")
 	require.Contains(t, out, "ethereum.eth.retired")
@@ -209,25 +209,25 @@ func TestNewHotAccount(t *testing.T) {
 		dai.mustAwait(t, "/deposit-records", sent, "TOT_CONFIRMED")
 		require.NoError(t, dai.Collect(t.Context(), dai.Times(2+3*uint64(i+1))))
 	}
-	require.Equal(t, dai.Times(8), dai.has(t))
-	r.there(t, 2)
-	to, sent := r.user.payee(t, units(r.user.Token, 2_000))
+	require.Equal(t, dai.Times(8), dai.spendable(t))
+	r.bridgeOnce(t, 2)
+	to, sent := r.user.withdrawToPayee(t, units(r.user.Token, 2_000))
 	r.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	r.user.paidOnce(t, to, units(r.user.Token, 2_000))
+	r.user.requirePaid(t, to, units(r.user.Token, 2_000))
 	require.Equal(t, []string{fresh}, r.paidBy(t, sent))
 	waitFor(t, "what came to the old account to be gone", func() bool { return r.holding(t, old, dai.Token.Asset).IsZero() })
-	doctor, _ := r.operator(t, "doctor")
+	doctor, _ := r.runCommand(t, "doctor")
 	require.Contains(t, doctor, "retired account "+old+": is watched and holds ")
 	require.Contains(t, r.mustCommand(t, "config", "check"), "2 accounts of ours, retired: [0]")
-	require.Contains(t, line(r.mustCommand(t, "balances"), "hot, retired"), "eth")
+	require.Contains(t, findLine(r.mustCommand(t, "balances"), "hot, retired"), "eth")
 	r.settledBooks(t)
-	r.well(t)
+	r.waitUntilWell(t)
 }
 
 // TestNewGatewayAccount is the runbook of docs/operations.md: wallets are given a new address of the gateway, and what goes to the old one is paid out or refunded.
 func TestNewGatewayAccount(t *testing.T) {
 	t.Parallel()
-	r := newRotationWorld(t, nil)
+	r := newRotationEnv(t, nil)
 	var info devnet.WithdrawInfo
 	ask := func() string {
 		t.Helper()
@@ -236,15 +236,15 @@ func TestNewGatewayAccount(t *testing.T) {
 		return info.GatewayAddress
 	}
 	old := ask()
-	r.there(t, 1)
-	ended := r.under(t)
+	r.bridgeOnce(t, 1)
+	ended := r.startTransfers(t)
 	out := r.rotate(t, func(c *config.Config) { c.Vite[0].Accounts, c.Vite[0].Retired = 2, []int{0} })
 	require.Contains(t, out, "vite.vite.accounts")
 	ended()
 	next := ask()
 	require.NotEqual(t, old, next)
 	waitFor(t, "the old account to be empty", func() bool { return r.holding(t, old, r.user.Token.Token).IsZero() })
-	r.there(t, 2)
+	r.bridgeOnce(t, 2)
 
 	// A wallet that has kept the old address.
 	fresh, err := devnet.NewPayee()
@@ -257,18 +257,18 @@ func TestNewGatewayAccount(t *testing.T) {
 	sent, err := r.user.SendToGateway(t.Context(), old, gross, data)
 	require.NoError(t, err)
 	r.user.mustAwait(t, "/withdraw-records", sent.String(), "OPPOSITE_CONFIRMED")
-	r.user.paidOnce(t, fresh.Hex(), amount)
-	before := r.user.has(t)
+	r.user.requirePaid(t, fresh.Hex(), amount)
+	before := r.user.spendable(t)
 	sent, err = r.user.SendToGateway(t.Context(), old, gross, []byte("nonsense"))
 	require.NoError(t, err)
 	waitFor(t, "the refund", func() bool {
 		return r.user.mustAwait(t, "/withdraw-records", sent.String(), "WRONG_WITHDRAW_ADDRESS").RefundState == "REFUNDED"
 	})
 	require.Equal(t, []string{next}, r.paidBy(t, sent.String()))
-	require.Equal(t, before, r.user.has(t), "all of it")
+	require.Equal(t, before, r.user.spendable(t), "all of it")
 	waitFor(t, "the old account to be empty again", func() bool { return r.holding(t, old, r.user.Token.Token).IsZero() })
 	r.settledBooks(t)
-	r.well(t)
+	r.waitUntilWell(t)
 }
 
 // TestNewDepositSeed is the runbook of docs/operations.md: new users get addresses of a successor, those of the first seed are credited and swept, and an account
@@ -276,17 +276,17 @@ func TestNewGatewayAccount(t *testing.T) {
 func TestNewDepositSeed(t *testing.T) {
 	t.Parallel()
 	const words = "legal winner thank year wave sausage worth useful legal winner thank yellow"
-	r := newRotationWorld(t, func(c *config.Config) { c.Watcher.Sweep = "@every 1s" })
+	r := newRotationEnv(t, func(c *config.Config) { c.Watcher.Sweep = "@every 1s" })
 	second, err := wallet.FromMnemonic(words)
 	require.NoError(t, err)
 	paths := wallet.SourcePaths(ethereum.CoinType)
 	first := depositAddress(t, r.user)
-	r.there(t, 1)
+	r.bridgeOnce(t, 1)
 
 	late, err := newTestUser(t.Context(), r.info, r.token(t, "USDT"), 1, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(late.Close)
-	ended := r.under(t)
+	ended := r.startTransfers(t)
 	stores, store, password := recoveredOf(t, words)
 	successor := config.Successor{Store: filepath.Join(stores, store), PasswordFile: password, Accounts: []string{paths.Hot(1)}}
 	r.signer.change(t, func(c *config.Config) { c.Wallet.Successors = []config.Successor{successor} })
@@ -298,7 +298,7 @@ func TestNewDepositSeed(t *testing.T) {
 	ended()
 	late.mustDeposit(t, late.Times(5))
 	require.NoError(t, late.Collect(t.Context(), late.Times(5)))
-	r.there(t, 2)
+	r.bridgeOnce(t, 2)
 	for _, address := range []string{first, next} {
 		waitFor(t, "a sweep of "+address, func() bool {
 			left, err := r.user.Eth.Balance(t.Context(), r.user.Token.Asset, common.HexToAddress(address))
@@ -310,16 +310,16 @@ func TestNewDepositSeed(t *testing.T) {
 	want, err = second.Address(paths.Hot(1))
 	require.NoError(t, err)
 	require.Equal(t, want, r.accounts(t, records.KindHot)[1].Address)
-	r.there(t, 3)
-	to, sent := late.payee(t, late.Times(3))
+	r.bridgeOnce(t, 3)
+	to, sent := late.withdrawToPayee(t, late.Times(3))
 	late.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	late.paidOnce(t, to, late.Times(3))
+	late.requirePaid(t, to, late.Times(3))
 	require.Equal(t, []string{want}, r.paidBy(t, sent))
 	waitFor(t, "the old account to be empty", func() bool { return r.holding(t, r.hot(t), r.user.Token.Asset).IsZero() })
 
 	r.signer.kill(t)
 	r.signer.start(t)
-	r.there(t, 4)
+	r.bridgeOnce(t, 4)
 	r.settledBooks(t)
 
 	// What was used is not taken away.
@@ -335,24 +335,24 @@ func TestNewApprover(t *testing.T) {
 	for i, key := range keys {
 		list[i].Key = strings.TrimSpace(mustRun(t, "approver", "new", key))
 	}
-	r := newRotationWorld(t, func(c *config.Config) {
+	r := newRotationEnv(t, func(c *config.Config) {
 		usdt := c.Networks[0].Tokens[1]
 		c.Signer.Approvals = approval.Config{
 			Approvers: list[:1],
 			Tokens:    []approval.Token{{Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(devnet.Token{Decimals: usdt.Decimals}, 2_000)}},
 		}
 	})
-	c := &custodyWorld{limpWorld: r.limpWorld}
+	c := &custodyEnv{faultyEnv: r.faultyEnv}
 	amount := units(r.user.Token, 2_500)
 	withdraw := func() (to, sent, record string) {
 		t.Helper()
-		to, sent = r.user.payee(t, amount)
-		return to, sent, c.held(t, sent, records.HeldApproval)
+		to, sent = r.user.withdrawToPayee(t, amount)
+		return to, sent, c.waitForHeld(t, sent, records.HeldApproval)
 	}
 	paid := func(to, sent string) {
 		t.Helper()
 		r.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-		r.user.paidOnce(t, to, amount)
+		r.user.requirePaid(t, to, amount)
 	}
 	to, sent, record := withdraw()
 	r.mustCommand(t, "approve", record, "--key", keys[0], "--yes")
@@ -360,25 +360,25 @@ func TestNewApprover(t *testing.T) {
 
 	// Signed by a stranger, it waits; it is paid as soon as his key counts.
 	to, sent, record = withdraw()
-	_, _ = r.operator(t, "approve", record, "--key", keys[1], "--yes")
+	_, _ = r.runCommand(t, "approve", record, "--key", keys[1], "--yes")
 	require.Equal(t, "0", balanceText(t, r.user, to))
 	r.signer.change(t, func(c *config.Config) { c.Signer.Approvals.Approvers = list[:] })
 	waitFor(t, "the new approver to count", func() bool {
-		_, _ = r.operator(t, "approve", record, "--key", keys[1], "--yes")
-		return len(r.story(t, sent).Payments) > 0 && r.story(t, sent).Payments[len(r.story(t, sent).Payments)-1].State != string(records.HeldPayment)
+		_, _ = r.runCommand(t, "approve", record, "--key", keys[1], "--yes")
+		return len(r.recordDetail(t, sent).Payments) > 0 && r.recordDetail(t, sent).Payments[len(r.recordDetail(t, sent).Payments)-1].State != string(records.HeldPayment)
 	})
 	paid(to, sent)
 
 	// Who has left approves nothing, and what he has signed before and nobody has paid counts no more.
 	r.signer.change(t, func(c *config.Config) { c.Signer.Approvals.Approvers = list[1:] })
 	to, sent, record = withdraw()
-	_, _ = r.operator(t, "approve", record, "--key", keys[0], "--yes")
+	_, _ = r.runCommand(t, "approve", record, "--key", keys[0], "--yes")
 	r.mustCommand(t, "reload")
-	small, other := r.user.payee(t, units(r.user.Token, 1_000))
+	small, other := r.user.withdrawToPayee(t, units(r.user.Token, 1_000))
 	r.user.mustAwait(t, "/withdraw-records", other, "OPPOSITE_CONFIRMED")
-	r.user.paidOnce(t, small, units(r.user.Token, 1_000))
+	r.user.requirePaid(t, small, units(r.user.Token, 1_000))
 	require.Equal(t, "0", balanceText(t, r.user, to))
-	c.held(t, sent, records.HeldApproval)
+	c.waitForHeld(t, sent, records.HeldApproval)
 	r.mustCommand(t, "approve", record, "--key", keys[1], "--yes")
 	paid(to, sent)
 	r.settledBooks(t)

@@ -31,7 +31,7 @@ func runCommand(w streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := daemon.Outside{Getenv: w.getenv, Log: log}
+		out := daemon.Dependencies{Getenv: w.getenv, Log: log}
 		if cfg.Wallet.Remote() {
 			log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
 		} else {

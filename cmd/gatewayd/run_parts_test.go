@@ -71,8 +71,8 @@ func startProgram(t *testing.T, args ...string) *program {
 	return p
 }
 
-// says waits until the log has a text.
-func (p *program) says(t *testing.T, text string) {
+// waitForLog waits until the log has a text.
+func (p *program) waitForLog(t *testing.T, text string) {
 	t.Helper()
 	waitFor(t, "the log says "+text, func() bool { return strings.Contains(p.logged(), text) })
 }
@@ -90,7 +90,7 @@ func recoverWallet(t *testing.T, dir string) config.Wallet {
 	password := filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdin, w.stdout = strings.NewReader(devnet.Mnemonic+"\n"), &out
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
 	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
@@ -118,7 +118,7 @@ func embeddedChain(t *testing.T, ws string) *daemon.Embedded {
 	chain, err := daemon.StartEmbedded(node.Config{Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, config.Embedded{Listen: "127.0.0.1:0", WS: ws})
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
-	during(t, chain.Run)
+	runUntilEnd(t, chain.Run)
 	return chain
 }
 
@@ -143,16 +143,16 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	t.Parallel()
 	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
 	require.NoError(t, err)
-	during(t, source.Run)
+	runUntilEnd(t, source.Run)
 	dir, later := t.TempDir(), freeAddress(t)
-	cfg := devnet.Config(quick(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
+	cfg := devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	cfg.Exchange = &config.Exchange{Node: "ws://" + later, Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}}}
 	cfg.Fill()
 	api := "http://" + cfg.Exchange.Listen + "/api/v2/markets"
 
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
-	p.says(t, "waiting for the exchange API's node")
+	p.waitForLog(t, "waiting for the exchange API's node")
 	waitFor(t, "the API's refusal", func() bool {
 		status, e := envelopeAt(api)
 		return status == http.StatusServiceUnavailable && e.Code == 1005 && strings.HasPrefix(e.Msg, "Service unavailable")
@@ -162,7 +162,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 		return status == http.StatusOK
 	})
 	embeddedChain(t, later)
-	p.says(t, "the exchange API's node: there now")
+	p.waitForLog(t, "the exchange API's node: there now")
 	waitFor(t, "the API", func() bool {
 		status, e := envelopeAt(api)
 		return status == http.StatusOK && e.Code == 0
@@ -174,11 +174,11 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 func TestRunTellsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quick(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
+	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
 	cfg.Log, cfg.Wallet = config.Log{Level: "info"}, recoverWallet(t, dir)
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
-	p.says(t, "waiting for the nodes of chain eth")
-	p.says(t, "waiting for the nodes of chain vite")
+	p.waitForLog(t, "waiting for the nodes of chain eth")
+	p.waitForLog(t, "waiting for the nodes of chain vite")
 	p.stop(t)
 }
 

@@ -34,13 +34,13 @@ func TestRun(t *testing.T) {
 	n := startAnvil(t, 0)
 	mineOn(t, n)
 	dir := t.TempDir()
-	w := outside(t)
+	w := testStreams(t)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devnet.Config(quick(dir), n.URL(), n.ChainID(), "http://"+exchange)
+	cfg := devnet.Config(quickOptions(dir), n.URL(), n.ChainID(), "http://"+exchange)
 	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Gateway.Listen = freeAddress(t)
@@ -52,14 +52,14 @@ func TestRun(t *testing.T) {
 	require.NoError(t, info.Write(filepath.Join(dir, "dev.json")))
 
 	stop := startRun(t, path)
-	u, err := newTestUser(t.Context(), awaited(t, dir), info.Tokens[0], 0, t.Output())
+	u, err := newTestUser(t.Context(), waitForInfo(t, dir), info.Tokens[0], 0, t.Output())
 	require.NoError(t, err)
 	defer u.Close()
 	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	stop()
 
 	stop = startRun(t, path)
-	awaited(t, dir)
+	waitForInfo(t, dir)
 	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser), "after a restart")
 	w.stdin, w.stdout = strings.NewReader(""), t.Output()
 	require.NoError(t, run(t.Context(), []string{"doctor", "-c", path}, w))
@@ -80,7 +80,7 @@ func startRun(t *testing.T, config string) (stop func()) {
 	}
 }
 
-func awaited(t *testing.T, dir string) devnet.Info {
+func waitForInfo(t *testing.T, dir string) devnet.Info {
 	t.Helper()
 	var info devnet.Info
 	waitFor(t, "a daemon that answers", func() (ok bool) {
@@ -139,7 +139,7 @@ func TestDemo(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, demo.Run(t.Context(), filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), &out))
 		require.Contains(t, out.String(), "All records are final.")
-		r.settled(t)
+		r.waitUntilSettled(t)
 	})
 	for _, kind := range []string{"anvil", "geth"} {
 		t.Run(kind, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestDemo(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
-			w := outside(t)
+			w := testStreams(t)
 			w.stdout = &out
 			require.NoError(t, run(ctx, []string{"demo", "--source", kind}, w), out.String())
 			require.Contains(t, out.String(), "All records are final.")

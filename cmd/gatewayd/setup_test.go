@@ -29,10 +29,10 @@ import (
 
 // TestMain makes the test binary also the program: as `gatewayd` in PATH it is what the tests start and kill.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gatewayd": main, hallCommand: hallMain, burstChain: chainMain})
+	testscript.Main(m, map[string]func(){"gatewayd": main, exchangeCommand: exchangeProcessMain, burstChain: chainMain})
 }
 
-// rig is a running development environment with its chains in the test's hand.
+// rig is a running development environment whose chains the test controls.
 type rig struct {
 	*devnet.Env
 	t     *testing.T
@@ -40,8 +40,8 @@ type rig struct {
 	users uint32
 }
 
-// quick makes a block of either chain ten times a second, and sweeps when the test says so: tests count what waits in the pool.
-func quick(dir string) devnet.Options {
+// quickOptions make ten blocks a second on both chains, and sweep only when the test says so: tests count what waits in the pool.
+func quickOptions(dir string) devnet.Options {
 	return devnet.Options{
 		Dir: dir, Listen: "127.0.0.1:0", ExchangeListen: "127.0.0.1:0",
 		Period: 100 * time.Millisecond, Interval: 100 * time.Millisecond, Poll: 30 * time.Millisecond, Sweep: "0 0 29 2 *",
@@ -51,11 +51,11 @@ func quick(dir string) devnet.Options {
 // newRig runs an environment until the test ends. adjust may change its options.
 func newRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
 	t.Helper()
-	o := quick(t.TempDir())
+	o := quickOptions(t.TempDir())
 	for _, f := range adjust {
 		f(&o)
 	}
-	d, err := devnet.Open(t.Context(), o, outside(t).stderr, os.Getenv)
+	d, err := devnet.Open(t.Context(), o, testStreams(t).stderr, os.Getenv)
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	ctx, stop := context.WithCancel(context.Background())
@@ -69,7 +69,7 @@ func newRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
 	return &rig{Env: d, t: t}
 }
 
-func outside(t *testing.T) streams {
+func testStreams(t *testing.T) streams {
 	return streams{stdin: strings.NewReader(""), stdout: io.Discard, stderr: t.Output(), getenv: func(string) string { return "" }}
 }
 
@@ -80,8 +80,8 @@ func (r *rig) token(t *testing.T, symbol string) devnet.Token {
 	return k
 }
 
-// user is a newcomer with coins on the source chain and nothing on the exchange chain.
-func (r *rig) user(t *testing.T, symbol string) *testUser {
+// newUser makes a user with coins on the source chain and nothing on the exchange chain.
+func (r *rig) newUser(t *testing.T, symbol string) *testUser {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,10 +93,10 @@ func (r *rig) user(t *testing.T, symbol string) *testUser {
 	return u
 }
 
-// customer is a user who has deposited fifty times the minimum and received it.
-func (r *rig) customer(t *testing.T, symbol string) *testUser {
+// newCustomer makes a user who has deposited fifty times the minimum and received it.
+func (r *rig) newCustomer(t *testing.T, symbol string) *testUser {
 	t.Helper()
-	u := r.user(t, symbol)
+	u := r.newUser(t, symbol)
 	u.mustDeposit(t, u.Times(50))
 	require.NoError(t, u.Collect(t.Context(), u.Times(50)))
 	return u
@@ -117,8 +117,8 @@ func (u *testUser) mustAwait(t *testing.T, path, hash, state string) devnet.Publ
 	return r
 }
 
-// has is what the user can spend on the exchange chain after taking in everything that waits.
-func (u *testUser) has(t *testing.T) chain.Amount {
+// spendable is the user's balance on the exchange chain after receiving everything that waits.
+func (u *testUser) spendable(t *testing.T) chain.Amount {
 	t.Helper()
 	require.NoError(t, u.Vite.ReceiveAll(t.Context()))
 	token, err := core.ParseTokenID(u.Token.Token)
@@ -128,15 +128,15 @@ func (u *testUser) has(t *testing.T) chain.Amount {
 	return have
 }
 
-// paidOnce says that a payee on the source chain has exactly an amount.
-func (u *testUser) paidOnce(t *testing.T, payee string, want chain.Amount) {
+// requirePaid requires that a payee on the source chain has exactly an amount.
+func (u *testUser) requirePaid(t *testing.T, payee string, want chain.Amount) {
 	t.Helper()
 	got, err := u.Eth.Balance(t.Context(), u.Token.Asset, common.HexToAddress(payee))
 	require.NoError(t, err)
 	require.Equal(t, want.String(), got.String(), "what %s has of %s", payee, u.Token.Symbol)
 }
 
-// waitFor asks until the answer is yes.
+// waitFor polls until done is true.
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // seconds, on a machine that has nothing else to do
@@ -144,17 +144,17 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return done(), nil }), what)
 }
 
-// command runs the program as an operator does, on its configuration.
+// command runs the program as an operator does, on the environment's configuration.
 func (r *rig) command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdout = &out
 	err := run(t.Context(), append(args, "-c", r.Info.Config), w)
 	return out.String(), err
 }
 
-// mustCommand tries again what finds the database locked, as that says: on a machine that is busy enough.
+// mustCommand runs a command again when it finds the database locked, which happens on a busy machine.
 func (r *rig) mustCommand(t *testing.T, args ...string) (out string) {
 	t.Helper()
 	var err error
@@ -166,25 +166,25 @@ func (r *rig) mustCommand(t *testing.T, args ...string) (out string) {
 	return out
 }
 
-// listed asks `records list --json` with more filters.
-func (r *rig) listed(t *testing.T, filters ...string) (rows []operator.RecordRow) {
+// listRecords runs `records list --json` with more filters.
+func (r *rig) listRecords(t *testing.T, filters ...string) (rows []operator.RecordRow) {
 	t.Helper()
 	out := r.mustCommand(t, append([]string{"records", "list", "--json"}, filters...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &rows), out)
 	return rows
 }
 
-// story is what `records show` tells of the one record with a hash.
-func (r *rig) story(t *testing.T, hash string) operator.RecordDetail {
+// recordDetail is what `records show` has of the one record with a hash.
+func (r *rig) recordDetail(t *testing.T, hash string) operator.RecordDetail {
 	t.Helper()
-	var stories []operator.RecordDetail
+	var details []operator.RecordDetail
 	out := r.mustCommand(t, "records", "show", "--json", hash)
-	require.NoError(t, json.Unmarshal([]byte(out), &stories), out)
-	require.Len(t, stories, 1)
-	return stories[0]
+	require.NoError(t, json.Unmarshal([]byte(out), &details), out)
+	require.Len(t, details, 1)
+	return details[0]
 }
 
-// payment is a story's payment of one purpose.
+// paymentOf is a record's payment of one purpose.
 func paymentOf(t *testing.T, s operator.RecordDetail, purpose chain.Purpose) operator.PaymentRow {
 	t.Helper()
 	for _, p := range s.Payments {
@@ -196,14 +196,14 @@ func paymentOf(t *testing.T, s operator.RecordDetail, purpose chain.Purpose) ope
 	return operator.PaymentRow{}
 }
 
-// settled waits until nothing is under way, and says that books and chains agree and that every account may sign.
-func (r *rig) settled(t *testing.T) {
+// waitUntilSettled waits until nothing is under way, and requires that books and chains agree and that every account may sign.
+func (r *rig) waitUntilSettled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "nothing under way", func() bool { return len(underWay(t, r.Daemon.Store, r.Daemon.Config)) == 0 })
 	out, err := r.command(t, "audit")
 	require.NoError(t, err, out)
 	require.Contains(t, out, " 0 differences")
-	require.Empty(t, stopped(t, r.Daemon.Store, r.Daemon.Config))
+	require.Empty(t, stoppedAccounts(t, r.Daemon.Store, r.Daemon.Config))
 }
 
 // underWay lists what the books still have to do.
@@ -233,8 +233,8 @@ func underWay(t *testing.T, store *records.Store, cfg config.Config) (list []str
 	return list
 }
 
-// stopped lists the accounts that do not sign any more.
-func stopped(t *testing.T, store *records.Store, cfg config.Config) (list []records.Account) {
+// stoppedAccounts lists the accounts that are stopped.
+func stoppedAccounts(t *testing.T, store *records.Store, cfg config.Config) (list []records.Account) {
 	t.Helper()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		for _, id := range []chain.ID{cfg.Networks[0].Source, cfg.Networks[0].Exchange} {
@@ -264,8 +264,8 @@ func (u *testUser) block(t *testing.T, hash string) *client.AccountBlock {
 	return b
 }
 
-// name is how operators call a record.
-func name(row operator.RecordRow) string { return strconv.FormatUint(row.ID, 10) }
+// recordName is a record's id as commands take it.
+func recordName(row operator.RecordRow) string { return strconv.FormatUint(row.ID, 10) }
 
 // testUser is a user of the bridge whose failures fail the test.
 type testUser struct{ *devnet.BridgeUser }

@@ -23,8 +23,8 @@ type signerProcess struct {
 	cmd    *exec.Cmd
 }
 
-// apart moves the keys of a configuration into a signer's, which the daemon asks over a socket. It starts nothing.
-func apart(t *testing.T, c *config.Config) *signerProcess {
+// splitSigner moves the keys of a daemon's configuration into one of a signer, which the daemon asks over a socket. It starts nothing.
+func splitSigner(t *testing.T, c *config.Config) *signerProcess {
 	t.Helper()
 	dir := shortDir(t)
 	s := &signerProcess{config: filepath.Join(dir, "signer.yaml"), socket: filepath.Join(dir, "signer.sock"), data: filepath.Join(dir, "data")}

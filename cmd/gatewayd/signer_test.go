@@ -18,11 +18,11 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// newVictimApart is a daemon on chains that live on, and its signer, each a process.
-func newVictimApart(t *testing.T) *victim {
+// newDaemonWithSigner is a daemon on chains that live on, and its signer, each a process.
+func newDaemonWithSigner(t *testing.T) *daemonProcess {
 	t.Helper()
-	v := &victim{}
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) { v.signer = apart(t, c) })
+	v := &daemonProcess{}
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { v.signer = splitSigner(t, c) })
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
 	v.signer.start(t)
@@ -38,14 +38,14 @@ func TestKilledSigner(t *testing.T) {
 	if testing.Short() {
 		kills = 5
 	}
-	slaughter(t, newVictimApart(t), seedOf(t), kills, 4)
+	killRunning(t, newDaemonWithSigner(t), seedOf(t), kills, 4)
 }
 
 // TestDaemonWithoutKeysIsSmall: who has no store to unlock needs no memory for it, and has neither a store nor a sign-guard.
 func TestDaemonWithoutKeysIsSmall(t *testing.T) {
 	t.Parallel()
-	v := newVictimApart(t)
-	awaited(t, v.dir)
+	v := newDaemonWithSigner(t)
+	waitForInfo(t, v.dir)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
 	if os.IsNotExist(err) {
 		t.Skip("this system does not tell")
@@ -67,15 +67,15 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newPairApart(t, recordstest.Postgres(t).Database(t))
 	first := p.start(t, 0)
-	p.leads(t, 0)
-	serve := func() { (&victim{dir: p.dir}).serve(t) }
+	p.waitForLeader(t, 0)
+	serve := func() { (&daemonProcess{dir: p.dir}).bridgeEveryToken(t) }
 	serve()
 	refused := func(n int) {
 		t.Helper()
 		r := p.start(t, n)
 		require.Error(t, r.cmd.Wait())
-		require.Contains(t, r.told(t), "another sign-guard: these records were signed for with sign-guard")
-		require.Contains(t, r.told(t), "wallet.signer")
+		require.Contains(t, r.readLog(t), "another sign-guard: these records were signed for with sign-guard")
+		require.Contains(t, r.readLog(t), "wallet.signer")
 	}
 	refused(1)
 	require.NoError(t, first.cmd.Process.Kill())
@@ -89,15 +89,15 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 		require.NoError(t, os.Remove(path))
 	}
 	refused(0)
-	v := &victim{dir: p.configs[0].Data}
-	out, err := v.operator(t, "account", "adopt-guard", "--why", "the disk is gone")
+	v := &daemonProcess{dir: p.configs[0].Data}
+	out, err := v.runCommand(t, "account", "adopt-guard", "--why", "the disk is gone")
 	require.NoError(t, err)
 	require.Contains(t, out, "stopped: ")
-	_, err = v.operator(t, "account", "adopt-guard", "--why", "once more")
+	_, err = v.runCommand(t, "account", "adopt-guard", "--why", "once more")
 	require.ErrorContains(t, err, "already")
 	p.start(t, 0)
 	waitFor(t, "accounts that are stopped", func() bool {
-		out, err := v.operator(t, "account", "list")
+		out, err := v.runCommand(t, "account", "list")
 		return err == nil && strings.Contains(out, string(records.AccountHalted))
 	})
 }
@@ -106,7 +106,7 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 func TestBindingsAreHandedOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	eth, dai := r.customer(t, "ETH"), r.customer(t, "DAI")
+	eth, dai := r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
 	given := r.mustCommand(t, "account", "bindings")
 	require.Contains(t, given, depositAddress(t, eth))
 	require.Contains(t, given, dai.Vite.Address().String())
@@ -114,11 +114,11 @@ func TestBindingsAreHandedOver(t *testing.T) {
 	stores, store, password := recovered(t)
 	c := r.Daemon.Config
 	c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
-	s := apart(t, &c)
+	s := splitSigner(t, &c)
 	list := filepath.Join(t.TempDir(), "bindings.json")
 	require.NoError(t, os.WriteFile(list, []byte(given), 0o600))
 	imported := func(file string) (string, error) {
-		out := outside(t)
+		out := testStreams(t)
 		var text strings.Builder
 		out.stdout = &text
 		err := run(t.Context(), []string{"signer", "import-bindings", file, "-c", s.config}, out)

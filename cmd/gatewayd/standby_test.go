@@ -19,15 +19,15 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// What a signer's log tells about the sign-guard.
+// Texts of a signer's log about the sign-guard.
 const (
 	signerAnswers = "the signer answers"
 	signerWaits   = "standing by: the sign-guard is not free"
 	signerLost    = "signing has stopped"
 )
 
-// shared gives a signer a sign-guard on a server, and answers another one beside it. The daemon asks both.
-func (s *signerProcess) shared(t *testing.T, guard string, daemon *config.Config) *signerProcess {
+// shareGuard moves a signer's sign-guard to a server and returns a second signer on it. The daemon asks both.
+func (s *signerProcess) shareGuard(t *testing.T, guard string, daemon *config.Config) *signerProcess {
 	t.Helper()
 	text, err := os.ReadFile(s.config)
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func (s *signerProcess) shared(t *testing.T, guard string, daemon *config.Config
 	return other
 }
 
-func (s *signerProcess) says(t *testing.T, what string, times int) {
+func (s *signerProcess) waitForLog(t *testing.T, what string, times int) {
 	t.Helper()
 	waitFor(t, what, func() bool { return strings.Count(s.log.String(), what) >= times })
 }
@@ -59,11 +59,11 @@ func TestStandbySigner(t *testing.T) {
 		kills = 2
 	}
 	guard := recordstest.Postgres(t).Empty(t)
-	v := &victim{}
+	v := &daemonProcess{}
 	var pair [2]*signerProcess
-	w := layLimpWorld(t, startRichExchange, func(_ *limpWorld, c *config.Config) {
-		pair[0] = apart(t, c)
-		pair[1] = pair[0].shared(t, guard, c)
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
+		pair[0] = splitSigner(t, c)
+		pair[1] = pair[0].shareGuard(t, guard, c)
 	})
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
@@ -71,21 +71,21 @@ func TestStandbySigner(t *testing.T) {
 	start := func(n int, what string, count *[2]int) {
 		pair[n].start(t)
 		count[n]++
-		pair[n].says(t, what, count[n])
+		pair[n].waitForLog(t, what, count[n])
 	}
 	start(0, signerAnswers, &served)
 	start(1, signerWaits, &waited)
 	v.start(t)
 	t.Cleanup(func() { v.kill(t) })
 
-	crowd := gather(t, v, 3, seedOf(t))
-	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	clients := newUsers(t, v, 3, seedOf(t))
+	deadline, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
-	alive, stop := context.WithCancel(patience)
+	alive, stop := context.WithCancel(deadline)
 	defer stop()
 	g, alive := errgroup.WithContext(alive)
-	for _, u := range crowd {
-		g.Go(func() error { return u.live(alive, patience) })
+	for _, u := range clients {
+		g.Go(func() error { return u.bridgeUntil(alive, deadline) })
 	}
 	watched, err := signguard.OpenServer(t.Context(), guard)
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestStandbySigner(t *testing.T) {
 		pair[at].kill(t)
 		died := time.Now()
 		served[1-at]++
-		pair[1-at].says(t, signerAnswers, served[1-at])
+		pair[1-at].waitForLog(t, signerAnswers, served[1-at])
 		longest = max(longest, time.Since(died))
 		start(at, signerWaits, &waited)
 		at = 1 - at
@@ -114,14 +114,14 @@ func TestStandbySigner(t *testing.T) {
 	busy()
 	freeze(t, pair[at].cmd.Process.Pid)
 	served[1-at]++
-	pair[1-at].says(t, signerAnswers, served[1-at])
+	pair[1-at].waitForLog(t, signerAnswers, served[1-at])
 	busy()
 	require.NoError(t, pair[at].cmd.Process.Signal(syscall.SIGCONT))
-	pair[at].says(t, signerLost, 1)
-	pair[at].says(t, signerWaits, waited[at]+1)
+	pair[at].waitForLog(t, signerLost, 1)
+	pair[at].waitForLog(t, signerWaits, waited[at]+1)
 	busy()
 	stop()
 	require.NoError(t, g.Wait())
-	reckon(t, v, crowd)
+	checkBooks(t, v, clients)
 	require.NoFileExists(t, filepath.Join(pair[0].data, "guard.db"))
 }

@@ -24,7 +24,7 @@ func TestStartIsTold(t *testing.T) {
 	genesis, err := devnet.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devnet.Config(quick(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
+	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
 	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
@@ -37,7 +37,7 @@ func TestStartIsTold(t *testing.T) {
 		require.Contains(t, told, unlocking)
 	}
 	require.Equal(t, 1, strings.Count(first, making))
-	require.Contains(t, line(first, making), `"from":0,"level":"info"`)
+	require.Contains(t, findLine(first, making), `"from":0,"level":"info"`)
 	require.NotContains(t, again, making)
 	require.NotContains(t, again, "bringing the database up to date")
 }

@@ -122,11 +122,11 @@ func printChains(w io.Writer, o overview.Overview) error {
 			head = strconv.FormatUint(c.Head, 10)
 		}
 		if c.HeadTime != nil {
-			old = roughly(o.At.Sub(*c.HeadTime))
+			old = roundedDuration(o.At.Sub(*c.HeadTime))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%d of %d\n", c.ID, c.State, c.Read, c.Final, head, old, c.NodesUp, c.Nodes)
 	}
-	return flushed(t, w)
+	return flushTable(t, w)
 }
 
 func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
@@ -135,18 +135,18 @@ func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 	for _, c := range o.Channels {
 		holds, cold, lasts := unknownText, "-", "-"
 		if c.Holds != nil {
-			holds = brief(cfg.AssetAmount(c.Chain, c.Asset, *c.Holds))
+			holds = shortAmount(cfg.AssetAmount(c.Chain, c.Asset, *c.Holds))
 		}
 		if c.Cold != nil {
-			cold = brief(cfg.AssetAmount(c.Chain, c.Asset, *c.Cold))
+			cold = shortAmount(cfg.AssetAmount(c.Chain, c.Asset, *c.Cold))
 		}
 		if c.Runway != nil {
-			lasts = roughly(hours(*c.Runway))
+			lasts = roundedDuration(hours(*c.Runway))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds, cold,
-			brief(cfg.AssetAmount(c.Chain, c.Asset, c.Owed)), brief(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
+			shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Owed)), shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
 	}
-	return flushed(t, w)
+	return flushTable(t, w)
 }
 
 func printFlow(w io.Writer, o overview.Overview) error {
@@ -155,18 +155,18 @@ func printFlow(w io.Writer, o overview.Overview) error {
 	for _, c := range o.Channels {
 		oldest, possible := "-", unknownText
 		if c.Oldest != nil {
-			oldest = roughly(o.At.Sub(*c.Oldest))
+			oldest = roundedDuration(o.At.Sub(*c.Oldest))
 		}
 		if c.Possible != nil {
 			possible = strconv.FormatUint(*c.Possible, 10)
 		}
 		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%.1f\t%s\n", channelName(c), c.Waiting, oldest, c.DayCount, c.PerMinute, possible)
 	}
-	return flushed(t, w)
+	return flushTable(t, w)
 }
 
-// brief is an amount in about eight digits, without its unit, which the channel's name tells. Small change is left out.
-func brief(amount string) string {
+// shortAmount is an amount in about eight digits, without its unit, which is in the channel's name.
+func shortAmount(amount string) string {
 	number, _, _ := strings.Cut(amount, " ")
 	whole, fraction, _ := strings.Cut(number, ".")
 	for _, large := range []struct {
@@ -191,8 +191,8 @@ func channelName(c overview.Channel) string {
 	return c.Network + " " + cmp.Or(c.Symbol, c.Token) + " " + string(c.Direction)
 }
 
-// flushed ends a table with an empty line.
-func flushed(t *tabwriter.Writer, w io.Writer) error {
+// flushTable ends a table with an empty line.
+func flushTable(t *tabwriter.Writer, w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
 	}
 	for _, c := range o.Chains {
 		if c.Fault != "" {
-			wrapped(w, fmt.Sprintf("%s does not answer this command: %s", c.ID, c.Fault))
+			printWrapped(w, fmt.Sprintf("%s does not answer this command: %s", c.ID, c.Fault))
 		}
 	}
 	for _, c := range o.Conditions {
@@ -231,9 +231,9 @@ func printCondition(w io.Writer, cfg config.Config, c status.Condition) {
 	if !c.Since.IsZero() {
 		text += ", since " + c.Since.UTC().Format(time.DateTime)
 	}
-	wrapped(w, text)
+	printWrapped(w, text)
 	if todo := operator.Remedy(c.Kind); todo != "" {
-		wrapped(w, "      -> "+todo)
+		printWrapped(w, "      -> "+todo)
 	}
 }
 
@@ -242,8 +242,8 @@ func hours(h float64) time.Duration {
 	return time.Duration(min(h, longest) * float64(time.Hour))
 }
 
-// roughly is a time in its two largest units.
-func roughly(d time.Duration) string {
+// roundedDuration is a time in its two largest units.
+func roundedDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d < 0:
@@ -284,7 +284,7 @@ func balancesCommand(w streams) *cobra.Command {
 			if b.Retired {
 				kind += ", retired"
 			}
-			rows[i] = []string{b.Network, string(b.Chain), kind, short(b.Account), has, owedText(d.Config, b)}
+			rows[i] = []string{b.Network, string(b.Chain), kind, shortHash(b.Account), has, owedText(d.Config, b)}
 		}
 		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "owed to users"}, rows, list)
 	})

@@ -35,8 +35,8 @@ import (
 // wholeBlock is a request for a block with its transactions.
 var wholeBlock = regexp.MustCompile(`"eth_getBlockByNumber","params":\["0x[0-9a-f]+",true\]`)
 
-// faulty stands before a node until the test ends.
-func faulty(t *testing.T, honest string) *faultynode.Node {
+// openFaultyNode opens a proxy before a node, which can be made to fail, until the test ends.
+func openFaultyNode(t *testing.T, honest string) *faultynode.Node {
 	t.Helper()
 	n, err := faultynode.Open(honest)
 	require.NoError(t, err)
@@ -44,8 +44,8 @@ func faulty(t *testing.T, honest string) *faultynode.Node {
 	return n
 }
 
-// limpWorld is a daemon as a process, on nodes that can be made to fail.
-type limpWorld struct {
+// faultyEnv is a daemon process on nodes that can be made to fail.
+type faultyEnv struct {
 	*rig
 	source          *devnode.Node
 	rich            *daemon.Embedded // the exchange chain
@@ -56,25 +56,25 @@ type limpWorld struct {
 	keys            *wallet.Keys
 	user            *testUser
 	gateway, health string
-	told            *receiver    // of alerts; nil: nobody is told
-	viewer          *http.Client // who has signed in to the console; nil: nobody yet
-	log             logText      // what the daemon has said
+	alerts          *receiver    // nil: no alerts are sent
+	viewer          *http.Client // a session of the console; nil: none yet
+	log             logText      // of the daemon
 }
 
-// newLimpWorld starts it. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
-func newLimpWorld(t *testing.T, adjust func(*limpWorld, *config.Config)) *limpWorld {
+// newFaultyEnv starts one. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
+func newFaultyEnv(t *testing.T, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
-	w := layLimpWorld(t, startRichExchange, adjust)
+	w := prepareFaultyEnv(t, startRichExchange, adjust)
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	w.start(t)
-	w.enter(t)
+	w.addUser(t)
 	return w
 }
 
-// layLimpWorld makes all of it but the hot account's money, the daemon and the user.
-func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*limpWorld, *config.Config)) *limpWorld {
+// prepareFaultyEnv makes everything but the hot account's money, the daemon and the user.
+func prepareFaultyEnv(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
-	w := &limpWorld{}
+	w := &faultyEnv{}
 	var err error
 	w.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond, FinalityDepth: 3})
 	require.NoError(t, err)
@@ -82,8 +82,8 @@ func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.
 	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	w.rich = exchange(t, w.keys)
-	w.node, w.exchange = faulty(t, w.source.URL()), faulty(t, w.rich.URL())
-	o := quick(t.TempDir())
+	w.node, w.exchange = openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.rich.URL())
+	o := quickOptions(t.TempDir())
 	o.Listen, o.Operators = freeAddress(t), freeAddress(t)
 	c := devnet.Config(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
 	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", time.Second, 500*time.Millisecond
@@ -105,8 +105,8 @@ func layLimpWorld(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.
 	return w
 }
 
-// enter makes the user.
-func (w *limpWorld) enter(t *testing.T) {
+// addUser makes the environment's user.
+func (w *faultyEnv) addUser(t *testing.T) {
 	t.Helper()
 	var err error
 	w.user, err = newTestUser(t.Context(), w.info, w.token(t, "USDT"), 0, t.Output())
@@ -158,14 +158,14 @@ func startExchangeOf(t *testing.T, genesis ledger.Genesis) *daemon.Embedded {
 	return e
 }
 
-// start runs the daemon and waits until it is well.
-func (w *limpWorld) start(t *testing.T) {
+// start starts the daemon and waits until it is well.
+func (w *faultyEnv) start(t *testing.T) {
 	t.Helper()
-	w.launch(t)
-	w.well(t)
+	w.startDaemon(t)
+	w.waitUntilWell(t)
 }
 
-func (w *limpWorld) launch(t *testing.T) {
+func (w *faultyEnv) startDaemon(t *testing.T) {
 	t.Helper()
 	w.daemon = exec.Command("gatewayd", "run", "-c", w.info.Config)
 	w.daemon.Stderr = io.MultiWriter(t.Output(), &w.log)
@@ -179,27 +179,27 @@ func (w *limpWorld) launch(t *testing.T) {
 	})
 }
 
-func (w *limpWorld) kill(t *testing.T) {
+func (w *faultyEnv) kill(t *testing.T) {
 	t.Helper()
 	require.NoError(t, w.daemon.Process.Kill())
 	_ = w.daemon.Wait() // it was killed
 }
 
-// asked is what /health answers.
-type asked struct {
+// health is the answer of /health.
+type health struct {
 	code     int
 	Status   string
 	Reasons  []reason
 	Warnings []reason
 }
 
-func (w *limpWorld) ask(t *testing.T) asked {
+func (w *faultyEnv) readHealth(t *testing.T) health {
 	t.Helper()
 	return askHealth(t, w.health)
 }
 
 // askHealth is empty where nobody answers.
-func askHealth(t *testing.T, url string) (a asked) {
+func askHealth(t *testing.T, url string) (a health) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -207,41 +207,41 @@ func askHealth(t *testing.T, url string) (a asked) {
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return asked{}
+		return health{}
 	}
 	defer res.Body.Close()
 	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {
-		return asked{}
+		return health{}
 	}
 	a.code = res.StatusCode
 	return a
 }
 
-func (w *limpWorld) well(t *testing.T) {
+func (w *faultyEnv) waitUntilWell(t *testing.T) {
 	t.Helper()
-	waitFor(t, "a daemon that is well", func() bool { a := w.ask(t); return a.code == http.StatusOK && len(a.Warnings) == 0 })
+	waitFor(t, "a daemon that is well", func() bool { a := w.readHealth(t); return a.code == http.StatusOK && len(a.Warnings) == 0 })
 }
 
 // reason is a condition as /health has it.
 type reason struct{ Kind, Chain string }
 
-// stopped waits until /health tells a kind of condition.
-func (w *limpWorld) stopped(t *testing.T, kind status.Kind) {
+// waitForCondition waits until /health has a kind of condition.
+func (w *faultyEnv) waitForCondition(t *testing.T, kind status.Kind) {
 	t.Helper()
 	waitFor(t, string(kind)+" in /health", func() bool {
-		a := w.ask(t)
+		a := w.readHealth(t)
 		return a.code == http.StatusServiceUnavailable && slices.ContainsFunc(a.Reasons, func(r reason) bool { return r.Kind == string(kind) })
 	})
 }
 
-// steal sends coin away with the hot account's key, as somebody does who has it.
-func (w *limpWorld) steal(t *testing.T, wei *big.Int) {
+// steal sends coin away with the hot account's key, as a thief of the key does.
+func (w *faultyEnv) steal(t *testing.T, wei *big.Int) {
 	t.Helper()
 	w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), wei)
 }
 
 // sendWith sends coin away with one of the gateway's keys.
-func (w *limpWorld) sendWith(t *testing.T, path string, wei *big.Int) (hash string) {
+func (w *faultyEnv) sendWith(t *testing.T, path string, wei *big.Int) (hash string) {
 	t.Helper()
 	tx, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, path, common.HexToAddress(goodPayee), wei)
 	require.NoError(t, err)
@@ -249,8 +249,8 @@ func (w *limpWorld) sendWith(t *testing.T, path string, wei *big.Int) (hash stri
 	return tx.Hex()
 }
 
-// operator runs a command and answers what it says and whether it ends well.
-func (w *limpWorld) operator(t *testing.T, args ...string) (string, bool) {
+// runCommand runs a command and returns its output and whether it succeeds.
+func (w *faultyEnv) runCommand(t *testing.T, args ...string) (string, bool) {
 	t.Helper()
 	out, err := w.command(t, args...)
 	if err != nil {
@@ -259,8 +259,8 @@ func (w *limpWorld) operator(t *testing.T, args ...string) (string, bool) {
 	return out, err == nil
 }
 
-// line is the line of a table that has all the words.
-func line(out string, words ...string) string {
+// findLine returns the first line that has all the words.
+func findLine(out string, words ...string) string {
 	for l := range strings.Lines(out) {
 		has := 0
 		for _, word := range words {

@@ -26,8 +26,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// looks are the methods that look at every surface.
-var looks = []string{"surfaces", "warns", "withoutStore", "operators"}
+// surfaceChecks are the methods that check every surface.
+var surfaceChecks = []string{"checkSurfaces", "checkWarning", "checkWithoutStore", "checkCommands"}
 
 // TestEveryConditionIsMade: each kind of condition has its lines in docs/operations.md, and a test that makes it for real and looks at every surface.
 func TestEveryConditionIsMade(t *testing.T) {
@@ -41,7 +41,7 @@ func TestEveryConditionIsMade(t *testing.T) {
 		require.NoError(t, err)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
-				looked, named := mentions(f)
+				looked, named := checkedKinds(f)
 				for kind := range named {
 					made[kind] = made[kind] || looked
 				}
@@ -57,12 +57,12 @@ func TestEveryConditionIsMade(t *testing.T) {
 	}
 }
 
-// mentions tells whether a function looks at every surface, and which names of package status it has.
-func mentions(f *ast.FuncDecl) (looked bool, named map[string]bool) {
+// checkedKinds are the names of package status in a function, and whether it checks every surface.
+func checkedKinds(f *ast.FuncDecl) (looked bool, named map[string]bool) {
 	named = map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			looked = looked || slices.Contains(looks, s.Sel.Name)
+			looked = looked || slices.Contains(surfaceChecks, s.Sel.Name)
 			if x, ok := s.X.(*ast.Ident); ok && x.Name == "status" {
 				named[s.Sel.Name] = true
 			}
@@ -94,9 +94,9 @@ func kindNames(t *testing.T) map[string]string {
 // TestStoppedGasAccountOnEverySurface sends with the gas account's key: no user's money waits for it, and every surface tells.
 func TestStoppedGasAccountOnEverySurface(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Watcher.Sweep = devnet.EveryMinute
 	})
 	path := wallet.SourcePaths(ethereum.CoinType).Gas()
@@ -107,24 +107,24 @@ func TestStoppedGasAccountOnEverySurface(t *testing.T) {
 	require.NoError(t, err)
 	w.user.mustDeposit(t, deposit)
 	waitFor(t, "a sweep, for which the gas account pays", func() bool {
-		return !strings.Contains(line(w.mustCommand(t, "account", "list"), gas), string(records.AccountNew))
+		return !strings.Contains(findLine(w.mustCommand(t, "account", "list"), gas), string(records.AccountNew))
 	})
-	c := cell{kind: status.AccountIdle, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, names: gas, stopsAccount: true, after: len(w.told.events(0))}
+	c := cell{kind: status.AccountIdle, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, names: gas, stopsAccount: true, after: len(w.alerts.events(0))}
 	hash := w.sendWith(t, path, ether(1))
-	w.warns(t, c)
+	w.checkWarning(t, c)
 	w.mustCommand(t, "account", "resume", "eth", gas, "--accept", hash, "--why", "a test")
-	w.passed(t, c)
+	w.waitUntilOver(t, c)
 }
 
 // TestCatchingUpOnEverySurface starts a daemon that has missed many blocks, on a node that gives them slowly.
 func TestCatchingUpOnEverySurface(t *testing.T) {
 	t.Parallel()
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Status.Every = 5 * time.Second // three looks must see it move
 	})
-	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is caught up with", after: len(w.told.events(0))}
+	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is caught up with", after: len(w.alerts.events(0))}
 	w.kill(t)
 	_, err := w.source.Mine(5_000)
 	require.NoError(t, err)
@@ -134,10 +134,10 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 		}
 		return false
 	}})
-	w.launch(t)
-	w.surfaces(t, c)
+	w.startDaemon(t)
+	w.checkSurfaces(t, c)
 	w.node.Fail(faultynode.Fault{})
-	w.passed(t, c)
+	w.waitUntilOver(t, c)
 }
 
 // TestFeesOnEverySurface lets payouts cost more than they may, first all of them, then those of small withdrawals: with a fee in percent a large one may cost
@@ -148,42 +148,42 @@ func TestFeesOnEverySurface(t *testing.T) {
 	fee := func(c *config.Config, price int64) {
 		c.Networks[0].Tokens[1].Fee = records.Fee{Kind: "percent", PPM: 100_000, Rate: decimal.NewFromInt(price), Ceiling: 5}
 	}
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Ethereum[0].MaxUnmined = 1
 		fee(c, usual)
 	})
 	reload := func(price int64) {
-		w.write(t, w.info.Config, func(c *config.Config) { fee(c, price) })
+		w.writeConfig(t, w.info.Config, func(c *config.Config) { fee(c, price) })
 		w.mustCommand(t, "reload")
 	}
 	small, large := units(w.user.Token, 2_000), units(w.user.Token, 990_000)
 	reload(dearer)
-	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: "above what payouts may cost", after: len(w.told.events(0))}
-	to, sent := w.user.payee(t, small)
-	w.surfaces(t, all)
+	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: "above what payouts may cost", after: len(w.alerts.events(0))}
+	to, sent := w.user.withdrawToPayee(t, small)
+	w.checkSurfaces(t, all)
 
 	w.node.Fail(faultynode.Fault{Refuses: rawTransaction.Match}) // then one large payout waits for its block, and the next one for that
-	some := cell{kind: status.FeesHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.told.events(0))}
-	first := w.unasked(t, large)
+	some := cell{kind: status.FeesHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
+	first := w.withdrawUnasked(t, large)
 	reload(dear)
 	waitFor(t, "a large payout that may cost more", func() bool {
-		return w.known(t, first) && paymentOf(t, w.story(t, first), chain.Credit).State == string(records.Bound)
+		return w.hasTransfer(t, first) && paymentOf(t, w.recordDetail(t, first), chain.Credit).State == string(records.Bound)
 	})
-	second := w.unasked(t, large)
-	w.warns(t, some)
+	second := w.withdrawUnasked(t, large)
+	w.checkWarning(t, some)
 	reload(usual)
 	w.node.Fail(faultynode.Fault{})
 	for _, hash := range []string{sent, first, second} {
 		w.user.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
 	}
-	w.user.paidOnce(t, to, small)
-	w.passed(t, some)
+	w.user.requirePaid(t, to, small)
+	w.waitUntilOver(t, some)
 }
 
-// unasked sends a withdrawal without asking the gateway, whose channel may be closed.
-func (w *limpWorld) unasked(t *testing.T, gross chain.Amount) (hash string) {
+// withdrawUnasked sends a withdrawal without a request for withdraw-info: the channel may be closed.
+func (w *faultyEnv) withdrawUnasked(t *testing.T, gross chain.Amount) (hash string) {
 	t.Helper()
 	home, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
@@ -196,8 +196,8 @@ func (w *limpWorld) unasked(t *testing.T, gross chain.Amount) (hash string) {
 	return sent.String()
 }
 
-// known tells whether the records have a transfer of a hash.
-func (w *limpWorld) known(t *testing.T, hash string) bool {
+// hasTransfer is true when the records have a transfer with a hash.
+func (w *faultyEnv) hasTransfer(t *testing.T, hash string) bool {
 	t.Helper()
-	return len(w.listed(t, "--hash", hash)) > 0
+	return len(w.listRecords(t, "--hash", hash)) > 0
 }

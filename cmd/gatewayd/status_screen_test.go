@@ -122,6 +122,6 @@ func TestBrief(t *testing.T) {
 		"1234567890123456789012345 ETH": "1234567890123T",
 		"5 units of 0x12":               "5",
 	} {
-		require.Equal(t, want, brief(amount), amount)
+		require.Equal(t, want, shortAmount(amount), amount)
 	}
 }

@@ -35,7 +35,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// cell is what a condition makes the surfaces say: docs/operations.md has the same as two tables.
+// cell is what pages, commands, metrics and alerts must show of a condition; docs/operations.md has the same as two tables.
 type cell struct {
 	kind              status.Kind
 	chain             string
@@ -46,21 +46,21 @@ type cell struct {
 	besides           string // direction that something else stops too
 }
 
-// surfaces looks at every one of them.
-func (w *limpWorld) surfaces(t *testing.T, c cell) {
+// checkSurfaces checks all of them.
+func (w *faultyEnv) checkSurfaces(t *testing.T, c cell) {
 	t.Helper()
-	w.stopped(t, c.kind)
-	documented(t, c)
-	w.pages(t, c)
-	w.wallets(t, c)
-	w.operators(t, c)
-	w.instruments(t, c, true)
-	w.console(t, c, true)
-	w.people(t, c, "condition.began")
+	w.waitForCondition(t, c.kind)
+	requireDocumented(t, c)
+	w.checkPages(t, c)
+	w.checkWallets(t, c)
+	w.checkCommands(t, c)
+	w.waitForMetrics(t, c, true)
+	w.checkConsole(t, c, true)
+	w.waitForAlerts(t, c, "condition.began")
 }
 
-// console looks at its first page, as somebody who may look only.
-func (w *limpWorld) console(t *testing.T, c cell, stops bool) {
+// checkConsole checks the console's first page, as a user with the role of a viewer.
+func (w *faultyEnv) checkConsole(t *testing.T, c cell, stops bool) {
 	t.Helper()
 	if w.viewer == nil {
 		w.signIn(t)
@@ -73,8 +73,8 @@ func (w *limpWorld) console(t *testing.T, c cell, stops bool) {
 	require.True(t, slices.ContainsFunc(page.Conditions, func(x status.Condition) bool { return x.Kind == c.kind && x.Stops == stops && x.Detail != "" }), "console: %+v", page)
 }
 
-// signIn makes a user of the console, who signs in.
-func (w *limpWorld) signIn(t *testing.T) {
+// signIn makes a console user and signs in.
+func (w *faultyEnv) signIn(t *testing.T) {
 	t.Helper()
 	made := w.mustCommand(t, "console", "add", "viewer", "--role", "viewer")
 	given := func(what string) string { return regexp.MustCompile(what + ` +(\S+)`).FindStringSubmatch(made)[1] }
@@ -91,24 +91,24 @@ func (w *limpWorld) signIn(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 }
 
-// wallets looks at what they are told of USDT.
-func (w *limpWorld) wallets(t *testing.T, c cell) {
+// checkWallets checks what the gateway API tells wallets about USDT.
+func (w *faultyEnv) checkWallets(t *testing.T, c cell) {
 	t.Helper()
 	usdt := w.token(t, "USDT")
 	query := "?tokenId=" + usdt.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
-	require.Equal(t, 0, ask(t, w.gateway+"/meta-info"+query, &meta))
+	require.Equal(t, 0, getEnvelope(t, w.gateway+"/meta-info"+query, &meta))
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
 	var info struct{ NoticeMsg string }
-	require.Equal(t, 0, ask(t, w.gateway+"/deposit-info"+query, &info))
+	require.Equal(t, 0, getEnvelope(t, w.gateway+"/deposit-info"+query, &info))
 	require.Equal(t, c.deposit == control.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
-	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
+	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 }
 
-// documented finds the condition's lines in docs/operations.md; those of one kind may be about different accounts.
-func documented(t *testing.T, c cell) {
+// requireDocumented requires the condition's lines in docs/operations.md; those of one kind may be about different accounts.
+func requireDocumented(t *testing.T, c cell) {
 	t.Helper()
-	deposit, withdraw := tabled(t, c.kind)
+	deposit, withdraw := documentedStates(t, c.kind)
 	if c.besides == string(records.Deposit) {
 		c.deposit = control.ChannelOpen // for all that this kind does
 	}
@@ -118,8 +118,8 @@ func documented(t *testing.T, c cell) {
 	}
 }
 
-// pages asks both listeners how it goes, and whether they serve: they do.
-func (w *limpWorld) pages(t *testing.T, c cell) {
+// checkPages checks /health and /ready of both listeners.
+func (w *faultyEnv) checkPages(t *testing.T, c cell) {
 	t.Helper()
 	of := func(r reason) bool { return r.Kind == string(c.kind) && (c.chain == "" || r.Chain == c.chain) }
 	for _, url := range []string{w.health, w.info.Operators + "/health"} {
@@ -127,12 +127,12 @@ func (w *limpWorld) pages(t *testing.T, c cell) {
 		require.Equal(t, http.StatusServiceUnavailable, a.code, url)
 		require.True(t, slices.ContainsFunc(a.Reasons, of), "%s: %+v", url, a)
 	}
-	require.Contains(t, w.serves(t), c.kind, "/ready")
-	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", w.info.Config}, outside(t)), string(c.kind), "gatewayd health")
+	require.Contains(t, w.requireServing(t), c.kind, "/ready")
+	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", w.info.Config}, testStreams(t)), string(c.kind), "gatewayd health")
 }
 
-// serves looks at /ready of both listeners, which is well whatever stops money, and answers what the operators' says of that.
-func (w *limpWorld) serves(t *testing.T) []status.Kind {
+// requireServing requires that /ready of both listeners is well whatever stops money, and returns the conditions that the operators' has.
+func (w *faultyEnv) requireServing(t *testing.T) []status.Kind {
 	t.Helper()
 	code, body := fetch(t, devnet.RootOf(w.gateway)+"/ready")
 	require.Equal(t, http.StatusOK, code, body)
@@ -150,8 +150,8 @@ func (w *limpWorld) serves(t *testing.T) []status.Kind {
 	return ready.Stops
 }
 
-// instruments waits until a scrape has the condition with what it does to the channels, or has it no more.
-func (w *limpWorld) instruments(t *testing.T, c cell, stops bool) {
+// waitForMetrics waits until a scrape has the condition with its effect on the channels, or no longer has it.
+func (w *faultyEnv) waitForMetrics(t *testing.T, c cell, stops bool) {
 	t.Helper()
 	waitFor(t, string(c.kind)+" in /metrics", func() bool {
 		got := series(t, w.info.Operators)
@@ -160,12 +160,12 @@ func (w *limpWorld) instruments(t *testing.T, c cell, stops bool) {
 				return false
 			}
 		}
-		return scraped(got, c, stops)
+		return hasCondition(got, c, stops)
 	})
 }
 
-// scraped tells whether a scrape has a condition.
-func scraped(got map[string]float64, c cell, stops bool) bool {
+// hasCondition is true when a scrape has a condition.
+func hasCondition(got map[string]float64, c cell, stops bool) bool {
 	for name, n := range got {
 		if n > 0 && strings.HasPrefix(name, "gatewayd_condition{") && strings.Contains(name, "kind="+string(c.kind)+",") &&
 			strings.Contains(name, fmt.Sprintf("stops=%t", stops)) && (c.chain == "" || strings.Contains(name, "chain="+c.chain+",")) {
@@ -175,24 +175,24 @@ func scraped(got map[string]float64, c cell, stops bool) bool {
 	return false
 }
 
-// people waits until they are told that the condition began, or is over, and the log has it too.
-func (w *limpWorld) people(t *testing.T, c cell, what string) {
+// waitForAlerts waits until the receiver and the log have that the condition began, or is over.
+func (w *faultyEnv) waitForAlerts(t *testing.T, c cell, what string) {
 	t.Helper()
-	if w.told == nil {
+	if w.alerts == nil {
 		return
 	}
-	w.receiverHears(t, c, what)
-	w.logHas(t, c, what)
+	w.waitForReceiver(t, c, what)
+	w.waitForLog(t, c, what)
 }
 
-func (w *limpWorld) receiverHears(t *testing.T, c cell, what string) {
+func (w *faultyEnv) waitForReceiver(t *testing.T, c cell, what string) {
 	t.Helper()
-	w.told.await(t, what+" "+string(c.kind), c.after, func(e notify.Event) bool {
+	w.alerts.await(t, what+" "+string(c.kind), c.after, func(e notify.Event) bool {
 		return e.Type == what && e.Condition.Kind == string(c.kind) && (c.chain == "" || string(e.Condition.Chain) == c.chain) && e.Condition.Detail != ""
 	})
 }
 
-func (w *limpWorld) logHas(t *testing.T, c cell, what string) {
+func (w *faultyEnv) waitForLog(t *testing.T, c cell, what string) {
 	t.Helper()
 	waitFor(t, what+" in the log", func() bool {
 		for l := range strings.Lines(w.log.String()) {
@@ -204,21 +204,21 @@ func (w *limpWorld) logHas(t *testing.T, c cell, what string) {
 	})
 }
 
-// passed waits until no surface tells a condition any more.
-func (w *limpWorld) passed(t *testing.T, c cell) {
+// waitUntilOver waits until nothing shows a condition any more.
+func (w *faultyEnv) waitUntilOver(t *testing.T, c cell) {
 	t.Helper()
-	w.quiet(t, c)
-	w.people(t, c, "condition.over")
+	w.waitUntilHidden(t, c)
+	w.waitForAlerts(t, c, "condition.over")
 }
 
-// quiet waits until no page, command or scrape tells a condition.
-func (w *limpWorld) quiet(t *testing.T, c cell) {
+// waitUntilHidden waits until no page, command or scrape shows a condition.
+func (w *faultyEnv) waitUntilHidden(t *testing.T, c cell) {
 	t.Helper()
-	w.well(t)
+	w.waitUntilWell(t)
 	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), control.ChannelMaintain) })
 	waitFor(t, "a scrape without it", func() bool {
 		got := series(t, w.info.Operators)
-		return !scraped(got, c, true) && !scraped(got, c, false)
+		return !hasCondition(got, c, true) && !hasCondition(got, c, false)
 	})
 	var ready string
 	waitFor(t, "a daemon that is well and ready", func() bool {
@@ -229,46 +229,46 @@ func (w *limpWorld) quiet(t *testing.T, c cell) {
 	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":[]}`, ready)
 }
 
-// warns looks at what every surface says of a condition that stops nothing.
-func (w *limpWorld) warns(t *testing.T, c cell) {
+// checkWarning checks what pages, commands, metrics and alerts show of a condition that stops nothing.
+func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	t.Helper()
-	documentedWarning(t, c.kind)
+	requireWarningDocumented(t, c.kind)
 	for _, url := range []string{w.health, w.info.Operators + "/health"} {
 		waitFor(t, string(c.kind)+" in "+url, func() bool {
 			a := askHealth(t, url)
 			return a.code == http.StatusOK && slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind == string(c.kind) })
 		})
 	}
-	require.Empty(t, w.serves(t), "/ready")
-	w.wallets(t, c)
-	w.instruments(t, c, false)
+	require.Empty(t, w.requireServing(t), "/ready")
+	w.checkWallets(t, c)
+	w.waitForMetrics(t, c, false)
 	told := c.kind != status.ChannelClosed // that the operator knows
 	mark := map[bool]string{true: "WARN", false: "FIX "}[c.kind == status.NodeMended]
-	out, _ := w.operator(t, "doctor")
+	out, _ := w.runCommand(t, "doctor")
 	require.Equal(t, told, strings.Contains(out, mark+" status "+string(c.kind)), "doctor:\n%s", out)
-	out, ok := w.operator(t, "status")
+	out, ok := w.runCommand(t, "status")
 	require.True(t, ok, "status:\n%s", out)
 	require.Contains(t, out, "note "+string(c.kind)+": ", "status:\n%s", out)
 	require.Contains(t, w.mustCommand(t, "health"), "well")
-	out, ok = w.operator(t, "audit")
+	out, ok = w.runCommand(t, "audit")
 	require.Equal(t, !c.stopsAccount, ok, "audit:\n%s", out)
 	if c.stopsAccount {
 		require.Contains(t, out, c.names)
-		require.Contains(t, line(w.mustCommand(t, "account", "list"), c.names), "halted")
+		require.Contains(t, findLine(w.mustCommand(t, "account", "list"), c.names), "halted")
 		require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "halted")
 	}
-	w.console(t, c, false)
+	w.checkConsole(t, c, false)
 	out = w.mustCommand(t, "channel", "list")
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
-		require.Equal(t, state == control.ChannelMaintain, strings.Contains(line(out, "USDT-000", direction), control.ChannelMaintain), "channel list:\n%s", out)
+		require.Equal(t, state == control.ChannelMaintain, strings.Contains(findLine(out, "USDT-000", direction), control.ChannelMaintain), "channel list:\n%s", out)
 	}
 	if told {
-		w.people(t, c, "condition.began")
+		w.waitForAlerts(t, c, "condition.began")
 	}
 }
 
-// tabled is what docs/operations.md says that meta-info tells of a kind, in each of its rows: of deposits and of withdrawals.
-func tabled(t *testing.T, k status.Kind) (deposit, withdraw []string) {
+// documentedStates are the states of deposits and withdrawals that docs/operations.md gives for a kind, one of each per row.
+func documentedStates(t *testing.T, k status.Kind) (deposit, withdraw []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
@@ -285,45 +285,45 @@ func tabled(t *testing.T, k status.Kind) (deposit, withdraw []string) {
 	return deposit, withdraw
 }
 
-// documentedWarning finds the condition in docs/operations.md, and not among those that stop money.
-func documentedWarning(t *testing.T, k status.Kind) {
+// requireWarningDocumented requires the condition in docs/operations.md, but not among those that stop money.
+func requireWarningDocumented(t *testing.T, k status.Kind) {
 	t.Helper()
-	stops, _ := tabled(t, k)
+	stops, _ := documentedStates(t, k)
 	require.Empty(t, stops)
 }
 
-// operators looks at the commands, which work beside the daemon and without it.
-func (w *limpWorld) operators(t *testing.T, c cell) {
+// checkCommands looks at the commands, which work beside the daemon and without it.
+func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 	t.Helper()
-	out, _ := w.operator(t, "channel", "list")
+	out, _ := w.runCommand(t, "channel", "list")
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
-		row := line(out, "USDT-000", direction)
+		row := findLine(out, "USDT-000", direction)
 		require.Contains(t, row, state, "channel list:\n%s", out)
 		require.Equal(t, state == control.ChannelMaintain && direction != c.besides, strings.Contains(row, c.names), "channel list says why:\n%s", out)
 		require.Contains(t, row, "OPEN", "the operator's state stays as it is")
 	}
-	out, ok := w.operator(t, "doctor")
+	out, ok := w.runCommand(t, "doctor")
 	require.False(t, ok, "doctor:\n%s", out)
-	require.Contains(t, line(out, "FIX  status "+string(c.kind)), c.names, "doctor:\n%s", out)
-	out, ok = w.operator(t, "status")
+	require.Contains(t, findLine(out, "FIX  status "+string(c.kind)), c.names, "doctor:\n%s", out)
+	out, ok = w.runCommand(t, "status")
 	require.False(t, ok, "status:\n%s", out)
 	require.Contains(t, out, "MONEY DOES NOT MOVE")
 	require.Contains(t, out, "STOP "+string(c.kind)+": ", "status:\n%s", out)
 	for _, l := range strings.Split(out, "\n") {
 		require.LessOrEqual(t, utf8.RuneCountInString(l), columns, l)
 	}
-	out, ok = w.operator(t, "audit")
+	out, ok = w.runCommand(t, "audit")
 	require.False(t, ok, "audit:\n%s", out)
 	if c.names != "" && c.kind != status.NodesDown && c.kind != status.NodesDisagree { // without an answer it says that
 		require.Contains(t, out, c.names, "audit:\n%s", out)
 	}
 	for _, command := range [][]string{{"account", "list"}, {"records", "list", "--needs-operator"}, {"records", "list", "--needs-operator", "--json"}} {
-		out, _ = w.operator(t, command...)
+		out, _ = w.runCommand(t, command...)
 		require.Equal(t, c.stopsAccount, strings.Contains(out, "halted") && strings.Contains(out, w.hot(t)) || strings.Contains(out, "recovering"), "%s:\n%s", command, out)
 	}
 }
 
-func (w *limpWorld) hot(t *testing.T) string {
+func (w *faultyEnv) hot(t *testing.T) string {
 	t.Helper()
 	hot, err := w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
@@ -335,11 +335,11 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var signer *signerProcess
 	key := filepath.Join(t.TempDir(), "ann.key")
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Signer.Approvals.Approvers = []approval.Approver{{Name: "ann", Key: strings.TrimSpace(mustRun(t, "approver", "new", key))}}
-		signer = apart(t, c)
+		signer = splitSigner(t, c)
 		signer.start(t)
 	})
 	const open, maintain = control.ChannelOpen, control.ChannelMaintain
@@ -360,101 +360,101 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.cell.after = len(w.told.events(0))
+			c.cell.after = len(w.alerts.events(0))
 			c.cause()
-			w.surfaces(t, c.cell)
+			w.checkSurfaces(t, c.cell)
 			c.remedy()
-			w.passed(t, c.cell)
+			w.waitUntilOver(t, c.cell)
 			require.Equal(t, 2, strings.Count(w.mustCommand(t, "channel", "list"), "USDT-000"))
 		})
 	}
 	t.Run("a channel that an operator has closed", func(t *testing.T) {
-		before := len(w.told.events(0))
+		before := len(w.alerts.events(0))
 		w.mustCommand(t, "channel", "set", "eth", "USDT-000", "withdrawal", maintain, "--why", "a test")
-		w.warns(t, cell{kind: status.ChannelClosed, deposit: open, withdraw: maintain})
+		w.checkWarning(t, cell{kind: status.ChannelClosed, deposit: open, withdraw: maintain})
 		w.mustCommand(t, "channel", "set", "eth", "USDT-000", "withdrawal", open)
-		w.well(t)
-		for _, e := range w.told.events(before) {
+		w.waitUntilWell(t)
+		for _, e := range w.alerts.events(before) {
 			require.NotEqual(t, string(status.ChannelClosed), e.Condition.Kind, "the operator knows")
 		}
 	})
 	t.Run("a configuration that is refused", func(t *testing.T) {
-		c := cell{kind: status.ConfigRefused, deposit: open, withdraw: open, after: len(w.told.events(0))}
-		w.write(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].Fee.Kind = "generous" })
-		_, ok := w.operator(t, "reload") // refuses by itself
+		c := cell{kind: status.ConfigRefused, deposit: open, withdraw: open, after: len(w.alerts.events(0))}
+		w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].Fee.Kind = "generous" })
+		_, ok := w.runCommand(t, "reload") // refuses by itself
 		require.False(t, ok)
 		require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
-		waitFor(t, "the refusal", func() bool { return len(w.ask(t).Warnings) > 0 })
-		w.write(t, w.info.Config, func(*config.Config) {})
-		w.warns(t, c)
+		waitFor(t, "the refusal", func() bool { return len(w.readHealth(t).Warnings) > 0 })
+		w.writeConfig(t, w.info.Config, func(*config.Config) {})
+		w.checkWarning(t, c)
 		w.mustCommand(t, "reload")
-		w.passed(t, c)
+		w.waitUntilOver(t, c)
 	})
 	t.Run("a payment that no transfer proves", func(t *testing.T) {
-		c := cell{kind: status.PaymentsHeld, deposit: open, withdraw: open, after: len(w.told.events(0))}
+		c := cell{kind: status.PaymentsHeld, deposit: open, withdraw: open, after: len(w.alerts.events(0))}
 		stray := w.user.pay(t, "native", w.hot(t), units(devnet.Token{Decimals: 17}, 1), "")
 		var held operator.RecordRow
-		waitFor(t, "the stray to be held", func() bool { held = w.needs(t)[stray]; return held.State == "held" })
-		w.mustCommand(t, "records", "refund", name(held), "--to", goodPayee, "--why", "a test") // another than who sent it
-		w.warns(t, c)
-		require.Contains(t, w.mustCommand(t, "approve", name(held), "--key", key, "--yes"), goodPayee)
-		w.passed(t, c)
+		waitFor(t, "the stray to be held", func() bool { held = w.needingOperator(t)[stray]; return held.State == "held" })
+		w.mustCommand(t, "records", "refund", recordName(held), "--to", goodPayee, "--why", "a test") // another than who sent it
+		w.checkWarning(t, c)
+		require.Contains(t, w.mustCommand(t, "approve", recordName(held), "--key", key, "--yes"), goodPayee)
+		w.waitUntilOver(t, c)
 	})
 	t.Run("coin sent with the hot account's key", func(t *testing.T) {
-		after := len(w.told.events(0))
+		after := len(w.alerts.events(0))
 		w.steal(t, ether(50))
 		waitFor(t, "the transaction to be final", func() bool { // before, the account is recovering: the ledger is ahead of the records
-			out, _ := w.operator(t, "account", "list")
+			out, _ := w.runCommand(t, "account", "list")
 			return strings.Contains(out, "was not signed by this daemon")
 		})
-		w.surfaces(t, cell{kind: status.AccountStopped, chain: "eth", deposit: open, withdraw: maintain, names: "was not signed by this daemon", stopsAccount: true, after: after})
+		w.checkSurfaces(t, cell{kind: status.AccountStopped, chain: "eth", deposit: open, withdraw: maintain, names: "was not signed by this daemon", stopsAccount: true, after: after})
 	})
 	t.Run("a halted chain", func(t *testing.T) {
-		after := len(w.told.events(0))
+		after := len(w.alerts.events(0))
 		_, err := w.source.Reorg(20, devnode.Lose)
 		require.NoError(t, err)
-		w.surfaces(t, cell{kind: status.ChainHalted, chain: "eth", deposit: maintain, withdraw: maintain, names: "chain eth is halted", stopsAccount: true, after: after})
+		w.checkSurfaces(t, cell{kind: status.ChainHalted, chain: "eth", deposit: maintain, withdraw: maintain, names: "chain eth is halted", stopsAccount: true, after: after})
 	})
 	t.Run("no daemon", func(t *testing.T) {
 		w.kill(t)
 		for _, url := range []string{w.health, w.info.Operators + "/health"} { // what Prometheus' rule GatewaydDown waits for
 			require.Zero(t, askHealth(t, url).code)
 		}
-		require.Error(t, run(t.Context(), []string{"health", "-c", w.info.Config}, outside(t)))
-		documented(t, cell{kind: status.DaemonDown, deposit: maintain, withdraw: maintain})
+		require.Error(t, run(t.Context(), []string{"health", "-c", w.info.Config}, testStreams(t)))
+		requireDocumented(t, cell{kind: status.DaemonDown, deposit: maintain, withdraw: maintain})
 		w.operatorsLater(t, time.Minute)
 	})
 }
 
 // owe asks the gateway for more USDT than it has, until deposits have stopped too: more is owed than there is.
-func (w *limpWorld) owe(t *testing.T) {
+func (w *faultyEnv) owe(t *testing.T) {
 	t.Helper()
 	for range 11 {
-		w.user.payee(t, units(w.user.Token, 999_000))
+		w.user.withdrawToPayee(t, units(w.user.Token, 999_000))
 	}
 	waitFor(t, "deposits that have stopped", func() bool {
-		out, _ := w.operator(t, "channel", "list")
-		return strings.Contains(line(out, "USDT-000", "deposit"), "is missing")
+		out, _ := w.runCommand(t, "channel", "list")
+		return strings.Contains(findLine(out, "USDT-000", "deposit"), "is missing")
 	})
 	waitFor(t, "withdrawals that have stopped", func() bool {
-		out, _ := w.operator(t, "channel", "list")
-		return strings.Contains(line(out, "USDT-000", "withdrawal"), control.ChannelMaintain)
+		out, _ := w.runCommand(t, "channel", "list")
+		return strings.Contains(findLine(out, "USDT-000", "withdrawal"), control.ChannelMaintain)
 	})
 }
 
-func (w *limpWorld) topUp(t *testing.T) {
+func (w *faultyEnv) topUp(t *testing.T) {
 	t.Helper()
 	_, err := w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, common.HexToAddress(w.hot(t)), units(w.user.Token, 2_000_000).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 }
 
 // operatorsLater lets the daemon's last sign of life be older, and looks at the commands that know of it.
-func (w *limpWorld) operatorsLater(t *testing.T, d time.Duration) {
+func (w *faultyEnv) operatorsLater(t *testing.T, d time.Duration) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(w.cfg.Database.URL, "sqlite:")+"?_busy_timeout=5000")
 	require.NoError(t, err)
 	defer db.Close()
 	_, err = db.Exec(`UPDATE heartbeats SET at = at - ?`, d.Milliseconds())
 	require.NoError(t, err)
-	w.operators(t, cell{kind: status.DaemonDown, deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "the daemon does not run", stopsAccount: true})
+	w.checkCommands(t, cell{kind: status.DaemonDown, deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "the daemon does not run", stopsAccount: true})
 }

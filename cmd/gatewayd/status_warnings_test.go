@@ -28,12 +28,12 @@ func TestWarningsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var nodes []*faultynode.Node
 	back := newReceiver(t)
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
-		nodes = []*faultynode.Node{w.node, faulty(t, w.source.URL()), faulty(t, w.source.URL())}
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		nodes = []*faultynode.Node{w.node, openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())}
 		c.Ethereum[0].MaxUnmined = 1
 		c.Ethereum[0].Nodes = append(c.Ethereum[0].Nodes, nodes[1].URL, nodes[2].URL)
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Alerts.Webhooks = append(c.Alerts.Webhooks, notify.Webhook{Name: "back", URL: back.server.URL, SecretFile: back.secret})
 	})
 	fail := func(f faultynode.Fault, which ...*faultynode.Node) {
@@ -50,39 +50,39 @@ func TestWarningsOnEverySurface(t *testing.T) {
 		{"deposits that are not swept", status.FundsUnswept, func() { w.oweWhatIsUnswept(t) }, func() { w.topUp(t) }},
 		{"a payout that no node passes on", status.PaymentsLate, func() {
 			fail(faultynode.Fault{Refuses: rawTransaction.Match}, nodes...)
-			w.user.payee(t, units(w.user.Token, 10_000))
-			w.user.payee(t, units(w.user.Token, 10_000))
-			w.waitsFor(t, time.Hour)
+			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
+			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
+			w.makeWaiting(t, time.Hour)
 		}, func() { fail(faultynode.Fault{}, nodes...) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cell := cell{kind: c.kind, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.told.events(0))}
+			cell := cell{kind: c.kind, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
 			c.cause()
-			w.warns(t, cell)
+			w.checkWarning(t, cell)
 			c.remedy()
-			w.passed(t, cell)
+			w.waitUntilOver(t, cell)
 		})
 	}
 	t.Run("a liar, and a receiver that is away", func(t *testing.T) { w.longWarnings(t, nodes[2], back) })
 }
 
 // longWarnings makes what shows after a minute only: a node that was wrong is right again, and a receiver takes nothing.
-func (w *limpWorld) longWarnings(t *testing.T, liar *faultynode.Node, back *receiver) {
-	open := cell{deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.told.events(0))}
+func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *receiver) {
+	open := cell{deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
 	of := func(k status.Kind, chain string) cell {
 		c := open
 		c.kind, c.chain = k, chain
 		return c
 	}
-	back.away(true)
+	back.setAway(true)
 	liar.Fail(faultynode.Fault{Lie: nonceTooHigh})
-	w.user.payee(t, units(w.user.Token, 10_000)) // for which the nonce is asked for
-	w.warns(t, of(status.NodeFaulty, "eth"))
+	w.user.withdrawToPayee(t, units(w.user.Token, 10_000)) // for which the nonce is asked for
+	w.checkWarning(t, of(status.NodeFaulty, "eth"))
 	liar.Fail(faultynode.Fault{})
-	w.warns(t, of(status.NodeMended, "eth"))
-	w.warns(t, of(status.NotTold, ""))
-	back.away(false)
-	w.people(t, of(status.NotTold, ""), "condition.over")
+	w.checkWarning(t, of(status.NodeMended, "eth"))
+	w.checkWarning(t, of(status.NotTold, ""))
+	back.setAway(false)
+	w.waitForAlerts(t, of(status.NotTold, ""), "condition.over")
 	require.True(t, slices.ContainsFunc(back.events(0), func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == string(status.NodeFaulty) && strings.Contains(e.Condition.Detail, "wrong answers")
 	}), "what waited is sent then")
@@ -90,24 +90,24 @@ func (w *limpWorld) longWarnings(t *testing.T, liar *faultynode.Node, back *rece
 	// A node's mending is told for ten minutes; a daemon that is started anew knows of none.
 	w.kill(t)
 	w.start(t)
-	w.quiet(t, of(status.NodeMended, "eth"))
-	w.receiverHears(t, of(status.NodeMended, "eth"), "condition.over")
+	w.waitUntilHidden(t, of(status.NodeMended, "eth"))
+	w.waitForReceiver(t, of(status.NodeMended, "eth"), "condition.over")
 }
 
 // oweWhatIsUnswept has users withdraw more than the hot account holds, and no more than what lies on their addresses adds to that.
-func (w *limpWorld) oweWhatIsUnswept(t *testing.T) {
+func (w *faultyEnv) oweWhatIsUnswept(t *testing.T) {
 	t.Helper()
 	deposit := units(w.user.Token, 3_000_000)
 	_, err := w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, w.user.Eth.Address(), deposit.Uint256().ToBig(), nil)
 	require.NoError(t, err)
 	w.user.mustDeposit(t, deposit)
 	for range 11 {
-		w.user.payee(t, units(w.user.Token, 999_000))
+		w.user.withdrawToPayee(t, units(w.user.Token, 999_000))
 	}
 }
 
-// waitsFor makes what waits behind a payment that is in no block that much older than it is.
-func (w *limpWorld) waitsFor(t *testing.T, d time.Duration) {
+// makeWaiting backdates what waits behind an unmined payment.
+func (w *faultyEnv) makeWaiting(t *testing.T, d time.Duration) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(w.cfg.Database.URL, "sqlite:")+"?_busy_timeout=60000")
 	require.NoError(t, err)
@@ -126,25 +126,25 @@ func (w *limpWorld) waitsFor(t *testing.T, d time.Duration) {
 func TestStoreDownOnEverySurface(t *testing.T) {
 	t.Parallel()
 	server := recordstest.OwnPostgres(t, "")
-	w := newLimpWorld(t, func(w *limpWorld, c *config.Config) {
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
 		c.Database.URL = server.Database(t)
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 	})
 	c := cell{kind: status.StoreDown, deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain}
-	documented(t, c)
+	requireDocumented(t, c)
 	server.Stop(syscall.SIGQUIT) // as in a crash
-	w.withoutStore(t, c)
+	w.checkWithoutStore(t, c)
 	require.NoError(t, server.Start())
-	w.quiet(t, c)
-	w.logHas(t, c, "condition.over")
-	w.user.payee(t, units(w.user.Token, 10_000))
+	w.waitUntilHidden(t, c)
+	w.waitForLog(t, c, "condition.over")
+	w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 }
 
-// withoutStore looks at every surface while the database is away.
-func (w *limpWorld) withoutStore(t *testing.T, c cell) {
+// checkWithoutStore checks every surface while the database is away.
+func (w *faultyEnv) checkWithoutStore(t *testing.T, c cell) {
 	t.Helper()
-	w.stopped(t, c.kind)
+	w.waitForCondition(t, c.kind)
 	for _, url := range []string{w.health, w.info.Operators + "/health"} {
 		a := askHealth(t, url)
 		require.Equal(t, 503, a.code, url)
@@ -158,21 +158,21 @@ func (w *limpWorld) withoutStore(t *testing.T, c cell) {
 	}
 	query := "?tokenId=" + w.user.Token.Token + "&walletAddress=" + w.user.Vite.Address().String()
 	var meta struct{ DepositState, WithdrawState string }
-	require.Equal(t, 0, ask(t, w.gateway+"/meta-info"+query, &meta))
+	require.Equal(t, 0, getEnvelope(t, w.gateway+"/meta-info"+query, &meta))
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
-	require.Equal(t, 2, ask(t, w.gateway+"/deposit-info"+query, nil), "deposit-info")
-	require.Equal(t, 2, ask(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
-	out, ok := w.operator(t, "doctor")
+	require.Equal(t, 2, getEnvelope(t, w.gateway+"/deposit-info"+query, nil), "deposit-info")
+	require.Equal(t, 2, getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
+	out, ok := w.runCommand(t, "doctor")
 	require.False(t, ok)
 	require.Contains(t, out, "FIX  database: opening the records")
 	for _, command := range [][]string{{"channel", "list"}, {"status"}, {"audit"}, {"account", "list"}, {"records", "list"}} {
-		out, ok := w.operator(t, command...)
+		out, ok := w.runCommand(t, command...)
 		require.False(t, ok, "%v:\n%s", command, out)
 		require.Contains(t, out, "does not answer", "%v", command)
 	}
-	out, ok = w.operator(t, "health")
+	out, ok = w.runCommand(t, "health")
 	require.False(t, ok)
 	require.Contains(t, out, string(c.kind))
-	waitFor(t, "the condition in a scrape", func() bool { return scraped(series(t, w.info.Operators), c, true) })
-	w.logHas(t, c, "condition.began")
+	waitFor(t, "the condition in a scrape", func() bool { return hasCondition(series(t, w.info.Operators), c, true) })
+	w.waitForLog(t, c, "condition.began")
 }

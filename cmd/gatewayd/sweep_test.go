@@ -23,26 +23,26 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
-	eth, usdt := r.customer(t, "ETH"), r.customer(t, "USDT")
+	eth, usdt := r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT")
 	from := map[*testUser]string{eth: depositAddress(t, eth), usdt: depositAddress(t, usdt)}
 	before := map[*testUser]*big.Int{}
 	for u := range from {
-		before[u] = r.holds(t, u, hot)
-		require.Equal(t, u.Times(50).String(), r.holds(t, u, from[u]).String())
+		before[u] = r.balanceOn(t, u, hot)
+		require.Equal(t, u.Times(50).String(), r.balanceOn(t, u, from[u]).String())
 	}
 	waitFor(t, "empty deposit addresses", func() bool { // tokens want gas first
 		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
-		left := r.holds(t, eth, from[eth])
-		return left.Cmp(eth.Times(1).Uint256().ToBig()) < 0 && r.holds(t, usdt, from[usdt]).Sign() == 0
+		left := r.balanceOn(t, eth, from[eth])
+		return left.Cmp(eth.Times(1).Uint256().ToBig()) < 0 && r.balanceOn(t, usdt, from[usdt]).Sign() == 0
 	})
-	r.settled(t)
-	gained := new(big.Int).Sub(r.holds(t, usdt, hot), before[usdt])
+	r.waitUntilSettled(t)
+	gained := new(big.Int).Sub(r.balanceOn(t, usdt, hot), before[usdt])
 	require.Equal(t, usdt.Times(50).String(), gained.String())
-	require.Positive(t, r.holds(t, eth, hot).Cmp(before[eth]))
+	require.Positive(t, r.balanceOn(t, eth, hot).Cmp(before[eth]))
 	for u := range from {
-		require.Equal(t, u.Times(50).String(), u.has(t).String())
+		require.Equal(t, u.Times(50).String(), u.spendable(t).String())
 	}
-	require.Len(t, r.listed(t, "--direction", "deposit"), 2, "a top-up is no deposit")
+	require.Len(t, r.listRecords(t, "--direction", "deposit"), 2, "a top-up is no deposit")
 }
 
 // TestSweepWhenFeesRise triples the base fee once a sweep of coin waits, and makes the node forget it: what replaces it pays its fee out of
@@ -54,28 +54,28 @@ func TestSweepWhenFeesRise(t *testing.T) {
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
-	eth := r.customer(t, "ETH")
+	eth := r.newCustomer(t, "ETH")
 	from := depositAddress(t, eth)
-	r.settled(t)
-	before := r.holds(t, eth, hot)
+	r.waitUntilSettled(t)
+	before := r.balanceOn(t, eth, hot)
 	r.Source.StopMining()
 	require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
-	r.waiting(t)
-	asked, paid := r.swept(t, records.Bound), r.swept(t, records.Paid)
+	r.waitingPayout(t)
+	asked, paid := r.sweptAmount(t, records.Bound), r.sweptAmount(t, records.Paid)
 	require.Zero(t, paid.Sign())
 	require.NoError(t, r.Source.SetBaseFee(new(big.Int).Mul(r.Source.BaseFee(), big.NewInt(9)))) // empty blocks make it fall: it must rise over the cap
 	r.Source.DropAll()
 	r.Source.StartMining()
-	waitFor(t, "the sweep", func() bool { return r.swept(t, records.Paid).Sign() > 0 })
-	brought := r.swept(t, records.Paid)
+	waitFor(t, "the sweep", func() bool { return r.sweptAmount(t, records.Paid).Sign() > 0 })
+	brought := r.sweptAmount(t, records.Paid)
 	require.Negative(t, brought.Cmp(asked), "%s of %s", brought, asked)
-	require.Equal(t, brought.String(), new(big.Int).Sub(r.holds(t, eth, hot), before).String())
-	require.Negative(t, r.holds(t, eth, from).Cmp(eth.Times(1).Uint256().ToBig()))
-	r.settled(t)
+	require.Equal(t, brought.String(), new(big.Int).Sub(r.balanceOn(t, eth, hot), before).String())
+	require.Negative(t, r.balanceOn(t, eth, from).Cmp(eth.Times(1).Uint256().ToBig()))
+	r.waitUntilSettled(t)
 }
 
-// swept is what the sweeps of coin in a state asked for or, when they are paid, brought.
-func (r *rig) swept(t *testing.T, state records.PaymentState) *big.Int {
+// sweptAmount is the sum of the sweeps of coin in a state: what they asked for or, when they are paid, what arrived.
+func (r *rig) sweptAmount(t *testing.T, state records.PaymentState) *big.Int {
 	t.Helper()
 	sum := new(big.Int)
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
@@ -95,8 +95,8 @@ func (r *rig) swept(t *testing.T, state records.PaymentState) *big.Int {
 	return sum
 }
 
-// holds is what an account has of a user's asset on the source chain.
-func (r *rig) holds(t *testing.T, u *testUser, account string) *big.Int {
+// balanceOn is what an account has of a user's asset on the source chain.
+func (r *rig) balanceOn(t *testing.T, u *testUser, account string) *big.Int {
 	t.Helper()
 	have, err := u.Eth.Balance(t.Context(), u.Token.Asset, common.HexToAddress(account))
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ func newPair(t *testing.T) *pair {
 func newPairOn(t *testing.T, database string) *pair {
 	t.Helper()
 	p := newPairApart(t, database)
-	signer := apart(t, &p.configs[0])
+	signer := splitSigner(t, &p.configs[0])
 	p.configs[1].Wallet = p.configs[0].Wallet
 	for _, c := range p.configs {
 		writeReplica(t, c)
@@ -77,7 +77,7 @@ func newPairApart(t *testing.T, database string) *pair {
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
 	for i := range p.configs {
-		o := quick(t.TempDir())
+		o := quickOptions(t.TempDir())
 		o.Listen, o.Sweep = freeAddress(t), "* * * * *"
 		c := devnet.Config(o, p.source.URL(), p.source.ChainID(), exchange)
 		c.Log.Level, c.Database.URL = "info", database
@@ -126,14 +126,14 @@ func (p *pair) start(t *testing.T, n int) *replica {
 			_ = r.cmd.Wait()
 		}
 		if t.Failed() {
-			t.Logf("daemon %d:\n%s", n, r.told(t))
+			t.Logf("daemon %d:\n%s", n, r.readLog(t))
 		}
 	})
 	return r
 }
 
-// leads waits until a daemon leads, and tells the users where it is.
-func (p *pair) leads(t *testing.T, n int) {
+// waitForLeader waits until a daemon leads, and writes its addresses for the users.
+func (p *pair) waitForLeader(t *testing.T, n int) {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "dev.json")
 	require.NoError(t, p.info(n).Write(ready))
@@ -145,24 +145,24 @@ func (p *pair) leads(t *testing.T, n int) {
 	require.NoError(t, p.info(n).Write(filepath.Join(p.dir, "dev.json")))
 }
 
-// busy waits until the leader has payments in the source node's pool.
-func (p *pair) busy(t *testing.T) {
+// waitForPayments waits until the source node's pool has payments of the leader.
+func (p *pair) waitForPayments(t *testing.T) {
 	t.Helper()
 	waitFor(t, "payments under way", func() bool { return len(p.source.Pending()) > 0 })
 }
 
-func (r *replica) told(t *testing.T) string {
+func (r *replica) readLog(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(r.log)
 	require.NoError(t, err)
 	return string(text)
 }
 
-// freeze stops the process as a machine that is suspended does, and answers what it has told so far.
+// freeze stops the process as a suspended machine does, and returns its log so far.
 func (r *replica) freeze(t *testing.T) string {
 	t.Helper()
 	freeze(t, r.cmd.Process.Pid)
-	return r.told(t)
+	return r.readLog(t)
 }
 
 // freeze stops a process and waits until it stands still.
@@ -176,13 +176,13 @@ func freeze(t *testing.T, pid int) {
 	})
 }
 
-// says waits until a daemon has told something as often.
-func (r *replica) says(t *testing.T, what string, times int) {
+// waitForLog waits until the log has a text so many times.
+func (r *replica) waitForLog(t *testing.T, what string, times int) {
 	t.Helper()
-	waitFor(t, fmt.Sprintf("%q, %d times", what, times), func() bool { return strings.Count(r.told(t), what) >= times })
+	waitFor(t, fmt.Sprintf("%q, %d times", what, times), func() bool { return strings.Count(r.readLog(t), what) >= times })
 }
 
-// What a daemon's log tells about its work and its lease.
+// Texts of a daemon's log about its work and its lease.
 var (
 	acts    = [...]string{"payment bound", "payment signed", "payment paid"}
 	standBy = "waiting for its lease to end"
@@ -190,19 +190,19 @@ var (
 	payout  = `"payment bound" account=0x` // for a withdrawal
 )
 
-// bridging has users of a pair bridge until stop is called, which waits for what they have begun.
-func (p *pair) bridging(t *testing.T, users int) (v *victim, crowd []*patient, stop func()) {
+// startUsers has users of a pair bridge until stop is called, which waits for what they have begun.
+func (p *pair) startUsers(t *testing.T, users int) (v *daemonProcess, clients []*retryingUser, stop func()) {
 	t.Helper()
-	v = &victim{dir: p.dir}
-	crowd = gather(t, v, users, seedOf(t))
-	patience, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	v = &daemonProcess{dir: p.dir}
+	clients = newUsers(t, v, users, seedOf(t))
+	deadline, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
-	alive, end := context.WithCancel(patience)
+	alive, end := context.WithCancel(deadline)
 	g, alive := errgroup.WithContext(alive)
-	for _, u := range crowd {
-		g.Go(func() error { return u.live(alive, patience) })
+	for _, u := range clients {
+		g.Go(func() error { return u.bridgeUntil(alive, deadline) })
 	}
-	return v, crowd, func() {
+	return v, clients, func() {
 		end()
 		require.NoError(t, g.Wait())
 	}
@@ -215,42 +215,42 @@ func TestTakeover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	first := p.start(t, 0)
-	p.leads(t, 0)
+	p.waitForLeader(t, 0)
 	second := p.start(t, 1)
-	second.says(t, standBy, 1)
-	v, crowd, stop := p.bridging(t, 3)
+	second.waitForLog(t, standBy, 1)
+	v, clients, stop := p.startUsers(t, 3)
 
-	p.busy(t)
+	p.waitForPayments(t)
 	require.NoError(t, first.cmd.Process.Kill())
 	require.Error(t, first.cmd.Wait())
-	p.leads(t, 1)
+	p.waitForLeader(t, 1)
 	first = p.start(t, 0)
-	first.says(t, standBy, 1)
+	first.waitForLog(t, standBy, 1)
 
-	second.says(t, payout, 1)
+	second.waitForLog(t, payout, 1)
 	for _, act := range acts {
-		second.says(t, act, 1)
+		second.waitForLog(t, act, 1)
 	}
-	p.busy(t)
+	p.waitForPayments(t)
 	before := second.freeze(t)
-	p.leads(t, 0)
-	p.busy(t)
+	p.waitForLeader(t, 0)
+	p.waitForPayments(t)
 	require.NoError(t, second.cmd.Process.Signal(syscall.SIGCONT))
-	second.says(t, standBy, 2)
-	first.says(t, acts[1], 1)
-	after := strings.TrimPrefix(second.told(t), before)
+	second.waitForLog(t, standBy, 2)
+	first.waitForLog(t, acts[1], 1)
+	after := strings.TrimPrefix(second.readLog(t), before)
 	require.Regexp(t, `lease is lost: \S+/`+strconv.Itoa(first.cmd.Process.Pid)+`/\S+ has taken it`, after)
 	for _, act := range acts {
 		require.NotContains(t, after, act)
 	}
 
-	p.busy(t)
+	p.waitForPayments(t)
 	require.NoError(t, first.cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, first.cmd.Wait())
-	second.says(t, again, 1)
-	p.leads(t, 1)
+	second.waitForLog(t, again, 1)
+	p.waitForLeader(t, 1)
 	stop()
-	reckon(t, v, crowd)
+	checkBooks(t, v, clients)
 	require.NoError(t, second.cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, second.cmd.Wait())
 }

@@ -86,10 +86,10 @@ func attributeOf(s *tracepb.Span, key string) string {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	r := newTraceReceiver(t)
-	w := newLimpWorld(t, func(_ *limpWorld, c *config.Config) { c.Operators.Traces = traces.Config{URL: r.server.URL} })
-	to, sent := w.user.payee(t, w.user.Times(2))
+	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Operators.Traces = traces.Config{URL: r.server.URL} })
+	to, sent := w.user.withdrawToPayee(t, w.user.Times(2))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, to, w.user.Times(2))
+	w.user.requirePaid(t, to, w.user.Times(2))
 
 	var spans []*tracepb.Span
 	waitFor(t, "the payout's trace", func() bool {
@@ -122,9 +122,9 @@ func TestTraces(t *testing.T) {
 
 	r.server.CloseClientConnections()
 	r.server.Close()
-	to, sent = w.user.payee(t, w.user.Times(3))
+	to, sent = w.user.withdrawToPayee(t, w.user.Times(3))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
-	w.user.paidOnce(t, to, w.user.Times(3))
+	w.user.requirePaid(t, to, w.user.Times(3))
 	waitFor(t, "a line of the log", func() bool { return strings.Contains(w.log.String(), "the collector takes no traces") })
-	w.well(t)
+	w.waitUntilWell(t)
 }

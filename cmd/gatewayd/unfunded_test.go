@@ -49,43 +49,43 @@ func startPoorExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 func TestNewGatewayWithoutMoney(t *testing.T) {
 	t.Parallel()
 	var funder *devnet.ViteUser
-	w := layLimpWorld(t, startPoorExchange, func(w *limpWorld, c *config.Config) {
+	w := prepareFaultyEnv(t, startPoorExchange, func(w *faultyEnv, c *config.Config) {
 		key, err := keystore.NewKeys(keystore.Seed(devnet.Mnemonic, "")).ByIndex(devnet.UserBase + treasury)
 		require.NoError(t, err)
 		funder, err = devnet.NewViteUser(t.Context(), w.rich.URL(), key)
 		require.NoError(t, err)
 		t.Cleanup(funder.Node.Close)
-		w.told = newReceiver(t)
-		c.Alerts = w.told.config()
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
 		c.Networks[0].Tokens = c.Networks[0].Tokens[1:2]
 		c.Networks[0].Funders = append(c.Networks[0].Funders, funder.Address().String())
 	})
-	w.launch(t)
-	first := asked{}
+	w.startDaemon(t)
+	first := health{}
 	waitFor(t, "the first answer", func() bool {
-		first = w.ask(t)
+		first = w.readHealth(t)
 		return first.code != 0
 	})
 	require.Equal(t, http.StatusServiceUnavailable, first.code)
 	require.Contains(t, first.kinds(), string(status.NoFunds))
 	require.Contains(t, first.kinds(), string(status.NoCoin))
 	require.Contains(t, first.kinds(), string(status.NoQuota))
-	w.enter(t)
+	w.addUser(t)
 	const open, maintain = control.ChannelOpen, control.ChannelMaintain
-	w.surfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes 1 USDT"})
+	w.checkSurfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes 1 USDT"})
 
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
 	waitFor(t, "coin as the last lack of withdrawals", func() bool {
-		out, _ := w.operator(t, "channel", "list")
-		row := line(out, "USDT-000", "withdrawal")
-		return line(row, "too little coin for the fees") != "" && line(row, "the smallest payment takes") == ""
+		out, _ := w.runCommand(t, "channel", "list")
+		row := findLine(out, "USDT-000", "withdrawal")
+		return findLine(row, "too little coin for the fees") != "" && findLine(row, "the smallest payment takes") == ""
 	})
-	w.surfaces(t, cell{kind: status.NoCoin, chain: "eth", deposit: maintain, withdraw: maintain, names: "too little coin for the fees", besides: "deposit"})
+	w.checkSurfaces(t, cell{kind: status.NoCoin, chain: "eth", deposit: maintain, withdraw: maintain, names: "too little coin for the fees", besides: "deposit"})
 	hash, err := w.user.Faucet.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(1), nil)
 	require.NoError(t, err)
 	require.NoError(t, w.user.Faucet.Mined(t.Context(), hash))
-	waitFor(t, "withdrawals that open", func() bool { return line(w.mustCommand(t, "channel", "list"), "withdrawal", maintain) == "" })
-	w.surfaces(t, cell{kind: status.NoQuota, chain: "vite", deposit: maintain, withdraw: open, names: "has a stake for 0 quota at most, and a credit takes 21448"})
+	waitFor(t, "withdrawals that open", func() bool { return findLine(w.mustCommand(t, "channel", "list"), "withdrawal", maintain) == "" })
+	w.checkSurfaces(t, cell{kind: status.NoQuota, chain: "vite", deposit: maintain, withdraw: open, names: "has a stake for 0 quota at most, and a credit takes 21448"})
 
 	gateway, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
@@ -96,12 +96,12 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	usdt := devnet.Tokens()[1].ID
 	_, err = funder.Send(t.Context(), gateway, usdt, scaled(1_000_000, 6), nil)
 	require.NoError(t, err)
-	w.well(t)
+	w.waitUntilWell(t)
 	require.NotContains(t, w.mustCommand(t, "channel", "list"), maintain)
 	require.NoError(t, demo.Walk(t.Context(), w.user.BridgeUser))
 }
 
-func (a asked) kinds() (list []string) {
+func (a health) kinds() (list []string) {
 	for _, r := range a.Reasons {
 		list = append(list, r.Kind)
 	}

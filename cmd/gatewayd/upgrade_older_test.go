@@ -25,13 +25,13 @@ import (
 	"gatewayd/wallet"
 )
 
-// keptWorld is a data directory, with those of its chains, of a gateway that was killed while users bridged, and what they must have in the end.
-type keptWorld struct {
-	Dir, Source, Exchange, Gateway string // where it was, and where who listened
-	Users                          []keptUser
+// archivedEnv describes the data directory of a gateway that was killed while users bridged, with those of its chains, and what the users must have in the end.
+type archivedEnv struct {
+	Dir, Source, Exchange, Gateway string // the directory and the addresses as they were
+	Users                          []archivedUser
 }
 
-type keptUser struct {
+type archivedUser struct {
 	Token     string                  `json:"token"`
 	Deposited chain.Amount            `json:"deposited"`
 	Spent     chain.Amount            `json:"spent"`
@@ -40,7 +40,7 @@ type keptUser struct {
 	Wanted    map[string]string       `json:"wanted"`
 }
 
-// startSource runs the source chain whose blocks are in a world's directory.
+// startSource runs the source chain whose blocks are in an environment's directory.
 func startSource(t *testing.T, dir string) *devnode.Node {
 	t.Helper()
 	n, err := devnode.Start(devnode.Config{Dir: filepath.Join(dir, "source"), Period: 200 * time.Millisecond})
@@ -49,21 +49,21 @@ func startSource(t *testing.T, dir string) *devnode.Node {
 	return n
 }
 
-// unpacked lays out what testdata keeps, at other addresses.
-func unpacked(t *testing.T) (v *victim, world keptWorld) {
+// unpackEnv unpacks the archive in testdata and gives it other addresses.
+func unpackEnv(t *testing.T) (v *daemonProcess, env archivedEnv) {
 	t.Helper()
 	dir := t.TempDir()
 	unpack(t, filepath.Join("testdata", "older.tar.gz"), dir)
 	text, err := os.ReadFile(filepath.Join(dir, "world.json"))
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &world))
-	v = &victim{dir: dir, args: []string{"run", "-c", filepath.Join(dir, "config.yaml")}}
-	v.moved(t, map[string]string{world.Dir: dir, world.Exchange: freeAddress(t), world.Gateway: freeAddress(t)})
-	return v, world
+	require.NoError(t, json.Unmarshal(text, &env))
+	v = &daemonProcess{dir: dir, args: []string{"run", "-c", filepath.Join(dir, "config.yaml")}}
+	v.replaceInConfig(t, map[string]string{env.Dir: dir, env.Exchange: freeAddress(t), env.Gateway: freeAddress(t)})
+	return v, env
 }
 
-// moved puts other names into the configuration, and tells the users.
-func (v *victim) moved(t *testing.T, names map[string]string) {
+// replaceInConfig replaces texts in the configuration and writes dev.json for the users.
+func (v *daemonProcess) replaceInConfig(t *testing.T, names map[string]string) {
 	t.Helper()
 	path := filepath.Join(v.dir, "config.yaml")
 	text, err := os.ReadFile(path)
@@ -78,22 +78,22 @@ func (v *victim) moved(t *testing.T, names map[string]string) {
 	require.NoError(t, devnet.NewInfo(cfg, path, "").Write(filepath.Join(v.dir, "dev.json")))
 }
 
-// again makes the users of a kept world, with what they have done. Their accounts on the exchange chain are those of their numbers.
-func (v *victim) again(t *testing.T, users []keptUser) (crowd []*patient) {
+// restoreUsers makes the archived users, with what they have done. Their keys follow from their numbers.
+func (v *daemonProcess) restoreUsers(t *testing.T, users []archivedUser) (clients []*retryingUser) {
 	t.Helper()
-	crowd = gather(t, v, len(users), 0)
+	clients = newUsers(t, v, len(users), 0)
 	for i, k := range users {
-		u := crowd[i]
+		u := clients[i]
 		require.Equal(t, k.Token, u.Token.Symbol)
-		u.deposited, u.spent, u.paid, u.deposits, u.wanted = k.Deposited, k.Spent, k.Paid, k.Deposits, k.Wanted
+		u.deposited, u.spent, u.paid, u.deposits, u.withdrawals = k.Deposited, k.Spent, k.Paid, k.Deposits, k.Wanted
 	}
-	return crowd
+	return clients
 }
 
-// bridged lets every user deposit and withdraw once more at least.
-func bridged(ctx context.Context, crowd []*patient) error {
+// bridgeMore has every user deposit and withdraw a few times.
+func bridgeMore(ctx context.Context, clients []*retryingUser) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, u := range crowd {
+	for _, u := range clients {
 		g.Go(func() error {
 			for range 4 {
 				if err := errors.Join(u.depositSome(ctx), u.withdrawSome(ctx)); err != nil {
@@ -123,8 +123,8 @@ networks:
     tokens:
 `
 
-// olderWorld has users bridge at an older program and kills it while their last transfers are under way.
-func olderWorld(t *testing.T, program, dir string) keptWorld {
+// makeOlderEnv has users bridge by an older program and kills it while their last transfers are under way.
+func makeOlderEnv(t *testing.T, program, dir string) archivedEnv {
 	t.Helper()
 	source := startSource(t, dir)
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
@@ -134,43 +134,43 @@ func olderWorld(t *testing.T, program, dir string) keptWorld {
 	genesis.PoWDifficulty = 0 // which older ones do not know
 	writeGenesis(t, filepath.Join(dir, "genesis.json"), genesis)
 	store := recoverWallet(t, dir).Store
-	world := keptWorld{Dir: dir, Source: source.URL(), Exchange: freeAddress(t), Gateway: freeAddress(t)}
-	text := fmt.Sprintf(olderConfig, dir, store, source.ChainID(), source.URL(), world.Exchange, world.Gateway, devnet.FaucetAddress())
-	for _, k := range devnet.Config(quick(dir), source.URL(), source.ChainID(), "").Networks[0].Tokens {
+	env := archivedEnv{Dir: dir, Source: source.URL(), Exchange: freeAddress(t), Gateway: freeAddress(t)}
+	text := fmt.Sprintf(olderConfig, dir, store, source.ChainID(), source.URL(), env.Exchange, env.Gateway, devnet.FaucetAddress())
+	for _, k := range devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), "").Networks[0].Tokens {
 		text += fmt.Sprintf("      - {token: %s, symbol: %s, decimals: %d, asset: %q, asset_decimals: %[3]d, type: %[5]d, label_name: %q, min_deposit: %q, min_withdraw: %q, max_withdraw: %q, "+
 			"deposit_confirmations: {count: 3}, withdraw_confirmations: {count: 2}, fee: {kind: flat, amount: %q}}\n",
 			k.Token, k.Symbol, k.Decimals, k.Asset, k.Type, k.LabelName, k.MinDeposit, k.MinWithdraw, k.MaxWithdraw, k.Fee.Amount)
 	}
 	path := filepath.Join(dir, "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	v := &victim{dir: dir, program: program, args: []string{"run", "-c", path}}
-	v.moved(t, nil)
+	v := &daemonProcess{dir: dir, program: program, args: []string{"run", "-c", path}}
+	v.replaceInConfig(t, nil)
 	info, err := devnet.ReadInfo(filepath.Join(dir, "dev.json"))
 	require.NoError(t, err)
 	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
 	v.start(t)
-	crowd := gather(t, v, 3, seedOf(t))
-	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	clients := newUsers(t, v, 3, seedOf(t))
+	deadline, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
-	require.NoError(t, bridged(patience, crowd))
+	require.NoError(t, bridgeMore(deadline, clients))
 	v.kill(t)
 	require.NoError(t, source.Close())
-	for _, u := range crowd {
-		world.Users = append(world.Users, keptUser{u.Token.Symbol, u.deposited, u.spent, u.paid, u.deposits, u.wanted})
+	for _, u := range clients {
+		env.Users = append(env.Users, archivedUser{u.Token.Symbol, u.deposited, u.spent, u.paid, u.deposits, u.withdrawals})
 	}
 	if to := os.Getenv(keepOlder); to != "" {
-		keep(t, world, to)
+		archiveEnv(t, env, to)
 	}
-	return world
+	return env
 }
 
-// keep packs a world up for testdata.
-func keep(t *testing.T, world keptWorld, to string) {
+// archiveEnv packs an environment for testdata.
+func archiveEnv(t *testing.T, env archivedEnv, to string) {
 	t.Helper()
-	text, err := json.Marshal(world)
+	text, err := json.Marshal(env)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(world.Dir, "world.json"), text, 0o600))
-	out, err := exec.CommandContext(t.Context(), "tar", "-C", world.Dir, "--owner=0", "--group=0", "--exclude=*-shm", "-czf", to, ".").CombinedOutput()
+	require.NoError(t, os.WriteFile(filepath.Join(env.Dir, "world.json"), text, 0o600))
+	out, err := exec.CommandContext(t.Context(), "tar", "-C", env.Dir, "--owner=0", "--group=0", "--exclude=*-shm", "-czf", to, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 

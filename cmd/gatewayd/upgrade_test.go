@@ -25,42 +25,42 @@ const (
 // gatewayd 0.2.0 (schema 68); with GATEWAYD_OLDER, the path of an older program, it is made anew by that one.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	var v *victim
-	var world keptWorld
+	var v *daemonProcess
+	var env archivedEnv
 	if program := os.Getenv(olderProgram); program != "" {
 		dir := t.TempDir()
-		world = olderWorld(t, program, dir)
-		v = &victim{dir: dir, args: []string{"run", "-c", filepath.Join(dir, "config.yaml")}}
+		env = makeOlderEnv(t, program, dir)
+		v = &daemonProcess{dir: dir, args: []string{"run", "-c", filepath.Join(dir, "config.yaml")}}
 	} else {
-		v, world = unpacked(t)
+		v, env = unpackEnv(t)
 	}
 	source := startSource(t, v.dir)
-	v.moved(t, map[string]string{world.Source: source.URL()})
-	older := v.schema(t)
-	v.refusesOlder(t)
+	v.replaceInConfig(t, map[string]string{env.Source: source.URL()})
+	older := v.schemaVersion(t)
+	v.requireOlderRefused(t)
 	v.start(t)
 	t.Cleanup(func() { v.kill(t) })
-	crowd := v.again(t, world.Users)
-	patience, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+	clients := v.restoreUsers(t, env.Users)
+	deadline, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
-	require.NoError(t, bridged(patience, crowd))
-	reckon(t, v, crowd)
-	require.Greater(t, v.schema(t), older)
+	require.NoError(t, bridgeMore(deadline, clients))
+	checkBooks(t, v, clients)
+	require.Greater(t, v.schemaVersion(t), older)
 }
 
-// refusesOlder looks at the commands before a daemon has brought the database up to date.
-func (v *victim) refusesOlder(t *testing.T) {
+// requireOlderRefused runs commands before a daemon has migrated the database: each refuses.
+func (v *daemonProcess) requireOlderRefused(t *testing.T) {
 	t.Helper()
-	schema := v.schema(t)
+	schema := v.schemaVersion(t)
 	for _, command := range [][]string{{"audit"}, {"records", "list"}, {"account", "list"}} {
-		_, err := v.operator(t, command...)
+		_, err := v.runCommand(t, command...)
 		require.ErrorContains(t, err, "older", "%v", command)
 	}
-	require.Equal(t, schema, v.schema(t), "nothing was changed")
+	require.Equal(t, schema, v.schemaVersion(t), "nothing was changed")
 }
 
-// schema is the number of the newest migration that the records have.
-func (v *victim) schema(t *testing.T) (n int) {
+// schemaVersion is the number of the newest migration that the records have.
+func (v *daemonProcess) schemaVersion(t *testing.T) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(v.dir, "gatewayd.db"))
 	require.NoError(t, err)
@@ -76,22 +76,22 @@ func TestGoingBack(t *testing.T) {
 	if older == "" {
 		t.Skipf("%s names no older gatewayd; TestNewerDatabase has the refusal", olderProgram)
 	}
-	l, seed := layLossy(t), seedOf(t)
-	l.victim.program = older
+	l, seed := prepareRestoreEnv(t), seedOf(t)
+	l.daemonProcess.program = older
 	l.start(t)
-	crowd, alive, stop := l.known(t, seed)
+	clients, alive, stop := l.startUsers(t, seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	l.work(alive, rng)
+	l.waitSeconds(alive, rng)
 	backup := filepath.Join(t.TempDir(), "backup.tar")
 	l.mustProgram(t, "backup", backup)
 	l.kill(t)
-	l.victim.program = ""
+	l.daemonProcess.program = ""
 	l.start(t)
-	awaited(t, l.dir)
-	l.work(alive, rng)
+	waitForInfo(t, l.dir)
+	l.waitSeconds(alive, rng)
 	l.kill(t)
 
-	l.victim.program = older
+	l.daemonProcess.program = older
 	for _, command := range [][]string{{"run"}, {"audit"}, {"account", "list"}} {
 		out, err := l.program(t, command...)
 		require.Error(t, err)
@@ -99,16 +99,16 @@ func TestGoingBack(t *testing.T) {
 	}
 	l.mustProgram(t, "restore", backup, "--replace")
 	l.start(t)
-	waitFor(t, "what was signed since is noticed", func() bool { return len(l.accounts(t)) > 0 })
-	l.goOn(t, func() bool { return true })
-	l.work(alive, rng)
+	waitFor(t, "what was signed since is noticed", func() bool { return len(l.stoppedAccounts(t)) > 0 })
+	l.resumeAccounts(t, func() bool { return true })
+	l.waitSeconds(alive, rng)
 	l.kill(t)
-	l.victim.program = ""
+	l.daemonProcess.program = ""
 	l.start(t)
 	t.Cleanup(func() { l.kill(t) })
 	stop()
-	l.goOn(t, func() bool { return l.idle(t) })
-	l.reckon(t, crowd)
+	l.resumeAccounts(t, func() bool { return l.isIdle(t) })
+	l.checkBooks(t, clients)
 }
 
 // requireNewer says that a program refuses a database of a newer one, and what to do, in the last line that it writes.
@@ -121,7 +121,7 @@ func requireNewer(t *testing.T, out string) {
 // TestNewerDatabase opens what a program of some later day has left: every command ends with one line that says so, and changes nothing.
 func TestNewerDatabase(t *testing.T) {
 	t.Parallel()
-	v, _ := unpacked(t)
+	v, _ := unpackEnv(t)
 	db, err := sql.Open("sqlite3", filepath.Join(v.dir, "gatewayd.db"))
 	require.NoError(t, err)
 	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
@@ -133,5 +133,5 @@ func TestNewerDatabase(t *testing.T) {
 		require.Error(t, err, "%v", command)
 		requireNewer(t, string(out))
 	}
-	require.Equal(t, 9999, v.schema(t))
+	require.Equal(t, 9999, v.schemaVersion(t))
 }

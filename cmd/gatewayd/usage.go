@@ -24,9 +24,9 @@ func exitCode(err error) int {
 	return 1
 }
 
-// strict makes wrong flags, arguments and commands of a whole tree usage errors. Without it cobra answers an unknown
+// strictUsage makes wrong flags, arguments and commands of a whole tree usage errors. Without it cobra answers an unknown
 // command of a group with its help and says that all is well.
-func strict(c *cobra.Command) {
+func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return operator.Usagef("%w; see %s --help", err, c.CommandPath())
 	})
@@ -40,15 +40,15 @@ func strict(c *cobra.Command) {
 	}
 	if c.HasSubCommands() && !c.Runnable() {
 		c.Args = cobra.ArbitraryArgs
-		c.RunE = group
+		c.RunE = runGroup
 	}
 	for _, sub := range c.Commands() {
-		strict(sub)
+		strictUsage(sub)
 	}
 }
 
-// group is what a command does that has only others below it.
-func group(c *cobra.Command, args []string) error {
+// runGroup is the run function of a command that only groups others.
+func runGroup(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}

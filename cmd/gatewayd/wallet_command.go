@@ -250,7 +250,7 @@ func (d *walletCommands) signCommand() *cobra.Command {
 			if err := checkSignable(text); err != nil {
 				return err
 			}
-			m, err := d.unlocked(cmd.Context(), args[0])
+			m, err := d.unlock(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

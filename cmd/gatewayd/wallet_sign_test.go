@@ -28,7 +28,7 @@ func recoveredOf(t *testing.T, words string) (dir, store, password string) {
 	password = filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
-	w := outside(t)
+	w := testStreams(t)
 	w.stdin, w.stdout = strings.NewReader(words+"\n"), &out
 	dir = filepath.Join(dir, "wallet")
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", dir, "--password-file", password}, w))
@@ -42,7 +42,7 @@ func TestWalletSign(t *testing.T) {
 	dir, store, password := recovered(t)
 	sign := func(args ...string) (string, error) {
 		var out bytes.Buffer
-		w := outside(t)
+		w := testStreams(t)
 		w.stdout = &out
 		err := run(t.Context(), append([]string{"wallet", "sign", store, "--dir", dir, "--password-file", password}, args...), w)
 		return out.String(), err

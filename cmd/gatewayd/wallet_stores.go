@@ -102,8 +102,8 @@ func (d *walletCommands) listCommand() *cobra.Command {
 	}
 }
 
-// unlocked opens one store with its password.
-func (d *walletCommands) unlocked(ctx context.Context, name string) (*wallet.Manager, error) {
+// unlock opens one store with its password.
+func (d *walletCommands) unlock(ctx context.Context, name string) (*wallet.Manager, error) {
 	m, err := d.open()
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (d *walletCommands) addressesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "addresses STORE", Short: "List a store's addresses on the exchange chain", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := d.unlocked(cmd.Context(), args[0])
+			m, err := d.unlock(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (d *walletCommands) exportCommand() *cobra.Command {
 
 func (d *walletCommands) export(ctx context.Context, name string, index int) (exported, error) {
 	if index >= 0 {
-		m, err := d.unlocked(ctx, name)
+		m, err := d.unlock(ctx, name)
 		if err != nil {
 			return exported{}, err
 		}
@@ -227,7 +227,7 @@ func (d *walletCommands) passwdCommand() *cobra.Command {
 			if err := m.ChangePassword(cmd.Context(), path, old, password); err != nil {
 				return err
 			}
-			return d.done(path, "Password changed")
+			return d.printWritten(path, "Password changed")
 		},
 	}
 	c.Flags().StringVar(&next.file, "new-password-file", "", "file with the new password; without it the terminal is asked")
@@ -235,8 +235,8 @@ func (d *walletCommands) passwdCommand() *cobra.Command {
 	return c
 }
 
-// done tells which store a command has written.
-func (d *walletCommands) done(path, what string) error {
+// printWritten prints which store a command has written.
+func (d *walletCommands) printWritten(path, what string) error {
 	s, err := keystore.ReadFile(path)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (d *walletCommands) importCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.done(path, "Store")
+			return d.printWritten(path, "Store")
 		},
 	}
 }
@@ -287,7 +287,7 @@ func (d *walletCommands) serveCommand() *cobra.Command {
 			if node != "" {
 				nodes = []string{node}
 			}
-			return daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), daemon.Outside{Log: log})
+			return daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), daemon.Dependencies{Log: log})
 		},
 	}
 	f := c.Flags()

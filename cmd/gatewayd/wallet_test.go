@@ -29,9 +29,9 @@ import (
 
 // The public test mnemonic and its first two accounts.
 const (
-	walletWords  = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
-	walletFirst  = "vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e"
-	walletSecond = "vite_9010ff594b2aa3b14f2b7f0e9ef7eaba6f13fafedeac49d8e7"
+	walletMnemonic = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
+	walletFirst    = "vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e"
+	walletSecond   = "vite_9010ff594b2aa3b14f2b7f0e9ef7eaba6f13fafedeac49d8e7"
 )
 
 // walletRun is `gatewayd wallet args...` with lines typed in.
@@ -61,7 +61,7 @@ func walletJSON[T any](t *testing.T, typed string, args ...string) (v T) {
 // TestWalletCommands is the life of a store, at the standard cost: a second for each password.
 func TestWalletCommands(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wallet")
-	made := walletJSON[storeInfo](t, walletWords+"\nfirst password\n", "recover", "--dir", dir)
+	made := walletJSON[storeInfo](t, walletMnemonic+"\nfirst password\n", "recover", "--dir", dir)
 	require.Equal(t, storeInfo{Primary: walletFirst, Path: filepath.Join(dir, walletFirst)}, made, "the words are not repeated")
 
 	listed := walletJSON[[]storeInfo](t, "", "list", "--dir", dir)
@@ -82,7 +82,7 @@ func TestWalletCommands(t *testing.T) {
 	require.ErrorIs(t, err, keystore.ErrPassword)
 	words, err := walletRun(t, "", "export", walletFirst, "--dir", dir, "--password-env", "WALLET_PASSWORD")
 	require.NoError(t, err)
-	require.Equal(t, walletWords+"\n", words)
+	require.Equal(t, walletMnemonic+"\n", words)
 
 	key := walletJSON[exported](t, "", "export", walletFirst, "--dir", dir, "--password-env", "WALLET_PASSWORD", "--index", "1")
 	require.Equal(t, walletSecond, key.Address)
@@ -170,7 +170,7 @@ func TestWalletServes(t *testing.T) {
 	root := t.TempDir()
 	m, err := wallet.NewManager(wallet.Config{Dir: filepath.Join(root, "wallet"), Cost: keystore.LightCost()})
 	require.NoError(t, err)
-	made, err := m.Recover(t.Context(), walletWords, "pw")
+	made, err := m.Recover(t.Context(), walletMnemonic, "pw")
 	require.NoError(t, err)
 	log := logrus.New()
 	log.SetOutput(t.Output())
@@ -179,7 +179,7 @@ func TestWalletServes(t *testing.T) {
 	socket := filepath.Join(root, "w.ipc")
 	nodes := []string{walletChain(t)}
 	go func() {
-		ended <- daemon.ServeWalletRPC(ctx, config.WalletRPC{Config: rpc.Config{IPC: socket}}, made.Path, daemon.NewWalletLedger(nodes, nil), daemon.Outside{Log: log})
+		ended <- daemon.ServeWalletRPC(ctx, config.WalletRPC{Config: rpc.Config{IPC: socket}}, made.Path, daemon.NewWalletLedger(nodes, nil), daemon.Dependencies{Log: log})
 	}()
 	var c *gethrpc.Client
 	require.Eventually(t, func() bool {
@@ -214,11 +214,11 @@ func TestWalletServes(t *testing.T) {
 	}
 	cancel()
 	require.NoError(t, <-ended)
-	require.NoError(t, daemon.ServeWalletRPC(t.Context(), config.WalletRPC{}, made.Path, daemon.WalletLedger{}, daemon.Outside{Log: log}), "off by default")
+	require.NoError(t, daemon.ServeWalletRPC(t.Context(), config.WalletRPC{}, made.Path, daemon.WalletLedger{}, daemon.Dependencies{Log: log}), "off by default")
 }
 
 func TestWalletServesOnlyThisMachine(t *testing.T) {
-	err := daemon.ServeWalletRPC(t.Context(), config.WalletRPC{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", daemon.WalletLedger{}, daemon.Outside{Log: logrus.New()})
+	err := daemon.ServeWalletRPC(t.Context(), config.WalletRPC{Config: rpc.Config{HTTP: "0.0.0.0:1", JWTSecretFile: "x"}}, "x", daemon.WalletLedger{}, daemon.Dependencies{Log: logrus.New()})
 	require.ErrorContains(t, err, "wallet.rpc: http")
 }
 

@@ -28,7 +28,7 @@ func Final(heights []uint64, depth uint64) (uint64, bool) {
 	return slices.Max(heights) + depth - 1, slices.Min(heights) > 0
 }
 
-// Follow notes the other chain's height when the last transaction has become final. It tells whether that was now.
+// Follow records the other chain's height when the last transaction has become final. It is true when that was now.
 func (l *Leg) Follow(here, there uint64) bool {
 	height, all := Final(l.In, l.Depth)
 	if l.ready || !all || here < height {
@@ -48,10 +48,10 @@ func (l *Leg) Paid() (n int) {
 	return n
 }
 
-// Working tells whether payments could leave now and have not.
+// Working is true while payments could be sent and are not.
 func (l *Leg) Working() bool { return l.ready && l.Paid() < len(l.Out) }
 
-// Settled tells whether all payments are final on their chain.
+// Settled is true when all payments are final on their chain.
 func (l *Leg) Settled(there uint64) bool {
 	height, all := Final(l.Out, l.payDepth)
 	return all && there >= height

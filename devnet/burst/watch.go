@@ -60,12 +60,12 @@ func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 // watchEvery is well below the time of a block on the fastest clock that makes sense for a burst.
 const watchEvery = 50 * time.Millisecond
 
-// Run looks until all payments are final; each look is told.
+// Run reads both chains until all payments are final, and reports each reading.
 func (w *Watch) Run(ctx context.Context, tell func()) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		if err := w.look(ctx); err != nil {
+		if err := w.read(ctx); err != nil {
 			return err
 		}
 		tell()
@@ -80,8 +80,8 @@ func (w *Watch) Run(ctx context.Context, tell func()) error {
 	}
 }
 
-// look reads what is new. The heads are read first: what is found in blocks then is not younger than they are by more than a look.
-func (w *Watch) look(ctx context.Context) error {
+// read reads what is new. The heads are read first: what is found in blocks then is at most one reading younger.
+func (w *Watch) read(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{w.heads, w.depositsIn, w.withdrawalsIn} {
 		if err := step(ctx); err != nil {
 			return err

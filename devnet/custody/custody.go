@@ -168,7 +168,7 @@ func (s *stage) honest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.paid(ctx, sent, to, 5); err != nil {
+	if err := s.waitForPaid(ctx, sent, to, 5); err != nil {
 		return err
 	}
 	s.Note("withdrew %s to %s: paid", s.amount(s.user.Times(5)), to)

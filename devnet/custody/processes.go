@@ -111,8 +111,8 @@ func (p *Processes) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// operator runs a command as an operator of the daemon, and answers what it says.
-func (p *Processes) operator(ctx context.Context, args ...string) (string, error) {
+// runCommand runs a command on the daemon's configuration and returns its output.
+func (p *Processes) runCommand(ctx context.Context, args ...string) (string, error) {
 	out, err := p.command(ctx, append(args, "-c", p.file("config.yaml"))...).CombinedOutput()
 	return string(out), err
 }
@@ -123,7 +123,7 @@ func (p *Processes) Start(ctx context.Context) (err error) {
 		if p.signer, err = p.run(ctx, &p.log, "signer", "-c", p.file("signer.yaml")); err != nil {
 			return err
 		}
-		if err := p.says(ctx, "the signer answers", 1); err != nil {
+		if err := p.waitForLog(ctx, "the signer answers", 1); err != nil {
 			return err
 		}
 	}
@@ -165,8 +165,8 @@ func (p *Processes) close() {
 	}
 }
 
-// says waits until the signer's log has a line so often.
-func (p *Processes) says(ctx context.Context, what string, times int) error {
+// waitForLog waits until the signer's log has a line so many times.
+func (p *Processes) waitForLog(ctx context.Context, what string, times int) error {
 	return devnet.Poll(ctx, func() (bool, error) {
 		return p.log.count(what) >= times, nil
 	})
@@ -183,10 +183,10 @@ func (p *Processes) reload(ctx context.Context, change func(*config.Config)) err
 	if err := p.signer.Process.Signal(syscall.SIGHUP); err != nil {
 		return err
 	}
-	if err := p.says(ctx, again, before+1); err != nil {
+	if err := p.waitForLog(ctx, again, before+1); err != nil {
 		return err
 	}
-	if out, err := p.operator(ctx, "reload"); err != nil {
+	if out, err := p.runCommand(ctx, "reload"); err != nil {
 		return fmt.Errorf("reloading the daemon: %w: %s", err, out)
 	}
 	return nil

@@ -26,7 +26,7 @@ func (s *stage) rotate(ctx context.Context) error {
 		return err
 	}
 	s.Note("ethereum: accounts: 2, retired: [0], read again by the signer, then by the daemon")
-	out, err := s.operator(ctx, "account", "list")
+	out, err := s.runCommand(ctx, "account", "list")
 	if err != nil {
 		return fmt.Errorf("listing the accounts: %w: %s", err, out)
 	}
@@ -39,7 +39,7 @@ func (s *stage) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.paid(ctx, sent, to, 7); err != nil {
+	if err := s.waitForPaid(ctx, sent, to, 7); err != nil {
 		return err
 	}
 	c, err := s.claimOf(ctx, sent)

@@ -28,16 +28,16 @@ func (s *stage) withdraw(ctx context.Context, thousands uint64) (sent string, to
 	return hash.String(), to, err
 }
 
-// paid waits until a withdrawal is paid, and holds the payee's balance against it.
-func (s *stage) paid(ctx context.Context, sent string, to common.Address, thousands uint64) error {
+// waitForPaid waits until a withdrawal is paid, and checks the payee's balance.
+func (s *stage) waitForPaid(ctx context.Context, sent string, to common.Address, thousands uint64) error {
 	if _, err := s.user.Await(ctx, "/withdraw-records", sent, "OPPOSITE_CONFIRMED"); err != nil {
 		return err
 	}
 	return s.user.Paid(ctx, to, s.user.Times(thousands))
 }
 
-// held waits until the payment of a withdrawal is held for a reason, and answers its record.
-func (s *stage) held(ctx context.Context, sent, reason string) (record string, err error) {
+// waitForHeld waits until the payment of a withdrawal is held for a reason, and answers its record.
+func (s *stage) waitForHeld(ctx context.Context, sent, reason string) (record string, err error) {
 	err = s.find(ctx, sent, func(t records.Transfer, q records.Payment) bool {
 		record = fmt.Sprint(t.ID)
 		return q.State == records.HeldPayment && q.Reason == reason
@@ -98,16 +98,16 @@ func (s *stage) approvals(ctx context.Context) error {
 	if s.waiting, s.payee, err = s.withdraw(ctx, 12); err != nil {
 		return err
 	}
-	s.record, err = s.held(ctx, s.waiting, records.HeldApproval)
+	s.record, err = s.waitForHeld(ctx, s.waiting, records.HeldApproval)
 	return err
 }
 
 func (s *stage) approve(ctx context.Context) error {
-	if out, err := s.operator(ctx, "approve", s.record, "--key", s.key, "--yes"); err != nil {
+	if out, err := s.runCommand(ctx, "approve", s.record, "--key", s.key, "--yes"); err != nil {
 		return fmt.Errorf("approving: %w: %s", err, out)
 	}
 	s.Note("gatewayd approve %s --key ann.key", s.record)
-	if err := s.paid(ctx, s.waiting, s.payee, 12); err != nil {
+	if err := s.waitForPaid(ctx, s.waiting, s.payee, 12); err != nil {
 		return err
 	}
 	s.Note("paid: %s to %s", s.amount(s.user.Times(12)), s.payee)
@@ -128,7 +128,7 @@ func (s *stage) limits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.held(ctx, sent, records.HeldLimit); err != nil {
+	if _, err := s.waitForHeld(ctx, sent, records.HeldLimit); err != nil {
 		return err
 	}
 	if err := s.shown(ctx, chain.ReasonLimit, sent); err != nil {
@@ -137,7 +137,7 @@ func (s *stage) limits(ctx context.Context) error {
 	if err := perDay(1000); err != nil {
 		return err
 	}
-	if err := s.paid(ctx, sent, to, 8); err != nil {
+	if err := s.waitForPaid(ctx, sent, to, 8); err != nil {
 		return err
 	}
 	s.Note("paid: %s to %s", s.amount(s.user.Times(8)), to)
@@ -163,14 +163,14 @@ func (s *stage) blockList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := s.held(ctx, hash.String(), records.HeldListed)
+	record, err := s.waitForHeld(ctx, hash.String(), records.HeldListed)
 	if err != nil {
 		return err
 	}
 	if err := s.shown(ctx, chain.ReasonListed, hash.String()); err != nil {
 		return err
 	}
-	if out, err := s.operator(ctx, "records", "reject", record, "--why", "a listed payee"); err != nil {
+	if out, err := s.runCommand(ctx, "records", "reject", record, "--why", "a listed payee"); err != nil {
 		return fmt.Errorf("rejecting: %w: %s", err, out)
 	}
 	r, err := s.user.Await(ctx, "/withdraw-records", hash.String(), "FAILED")
@@ -189,7 +189,7 @@ func (s *stage) blockList(ctx context.Context) error {
 
 // shown tells what the signer said of a payment that it holds.
 func (s *stage) shown(ctx context.Context, reason, sent string) error {
-	v, err := s.asks(ctx, sent)
+	v, err := s.askSigner(ctx, sent)
 	if err != nil {
 		return err
 	}

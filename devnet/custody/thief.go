@@ -41,8 +41,8 @@ func (s *stage) claimOf(ctx context.Context, sent string) (c chain.Claim, err er
 	return c, err
 }
 
-// asks puts a claim to the signer as the daemon does.
-func (s *stage) asks(ctx context.Context, sent string) (v chain.Verdict, err error) {
+// askSigner sends the claim of a withdrawal to the signer, as the daemon does.
+func (s *stage) askSigner(ctx context.Context, sent string) (v chain.Verdict, err error) {
 	c, err := s.claimOf(ctx, sent)
 	if err != nil {
 		return v, err
@@ -69,7 +69,7 @@ func (s *stage) thief(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, th.signer.Close()) }()
-	if err := th.look(ctx); err != nil {
+	if err := th.readClaims(ctx); err != nil {
 		return err
 	}
 	s.hot = th.paid.Account
@@ -93,18 +93,18 @@ func (s *stage) thief(ctx context.Context) (err error) {
 			c.Payment.Purpose, c.Payment.Asset, c.Payment.To, c.Cause.Ref = chain.Gas, chain.Native, th.payee, ""
 		}},
 	} {
-		if err := th.claims(ctx, way.what, way.of, way.alter); err != nil {
+		if err := th.tryClaim(ctx, way.what, way.of, way.alter); err != nil {
 			return err
 		}
 	}
-	if err := th.forged(ctx); err != nil {
+	if err := th.tryForged(ctx); err != nil {
 		return err
 	}
-	return th.orders(ctx)
+	return th.tryOrders(ctx)
 }
 
-// look takes the claims of both withdrawals out of the records.
-func (th *thief) look(ctx context.Context) error {
+// readClaims reads the claims of both withdrawals from the records.
+func (th *thief) readClaims(ctx context.Context) error {
 	store, err := records.OpenExisting(ctx, th.daemonConfig.Database)
 	if err != nil {
 		return err
@@ -134,8 +134,8 @@ func (th *thief) look(ctx context.Context) error {
 	})
 }
 
-// claims asks for leave in one way, which must be refused.
-func (th *thief) claims(ctx context.Context, what string, c chain.Claim, alter func(*chain.Claim)) error {
+// tryClaim sends an altered claim, which must be refused.
+func (th *thief) tryClaim(ctx context.Context, what string, c chain.Claim, alter func(*chain.Claim)) error {
 	c.Payment.ID += 1_000_000
 	alter(&c)
 	verdicts, err := th.signer.Authorize(ctx, "eth", c)
@@ -145,18 +145,18 @@ func (th *thief) claims(ctx context.Context, what string, c chain.Claim, alter f
 	if verdicts[0].State == chain.Authorized {
 		return fmt.Errorf("%s: %w", what, errPassed)
 	}
-	th.told(what, verdicts[0].Text)
+	th.logAnswer(what, verdicts[0].Text)
 	return nil
 }
 
-func (th *thief) told(what, answer string) {
+func (th *thief) logAnswer(what, answer string) {
 	th.refused++
 	th.Note("%s", what)
 	th.Note("  the signer: %s", answer)
 }
 
-// orders asks for signatures without leave, of transactions that are no payments, and for addresses.
-func (th *thief) orders(ctx context.Context) error {
+// tryOrders asks for signatures without an authorization, of transactions that are no payments, and for addresses.
+func (th *thief) tryOrders(ctx context.Context) error {
 	chainID := new(big.Int).SetUint64(th.daemonConfig.Ethereum[0].ChainID)
 	to := common.HexToAddress(th.payee)
 	pay := chain.Payment{ID: 2_000_000, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: chain.NewAmount(1_000_000)}
@@ -183,13 +183,13 @@ func (th *thief) orders(ctx context.Context) error {
 		if err == nil || len(signed) > 0 {
 			return fmt.Errorf("%s: %w", way.what, errPassed)
 		}
-		th.told(way.what, err.Error())
+		th.logAnswer(way.what, err.Error())
 	}
 	address, err := th.signer.GiveAddress(ctx, signguard.Binding{Network: "eth", Chain: "eth", Index: 0, Address: th.payee, User: "vite_thief"})
 	if err == nil {
 		return fmt.Errorf("an address of his own: %w: %s", errPassed, address)
 	}
-	th.told("his own address given out as a deposit address", err.Error())
+	th.logAnswer("his own address given out as a deposit address", err.Error())
 	has, err := th.user.Eth.Balance(ctx, string(chain.Native), to)
 	if err != nil {
 		return err
@@ -201,8 +201,8 @@ func (th *thief) orders(ctx context.Context) error {
 	return nil
 }
 
-// forged shows that an approval of somebody else does not count, whosever name it bears.
-func (th *thief) forged(ctx context.Context) error {
+// tryForged shows that an approval of somebody else does not count, whosever name it bears.
+func (th *thief) tryForged(ctx context.Context) error {
 	path := filepath.Join(th.dir, "thief.key")
 	if _, err := approval.NewKey(path); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (th *thief) forged(ctx context.Context) error {
 		case verdicts[0].State == chain.Authorized:
 			return fmt.Errorf("%s: %w", way[0], errPassed)
 		}
-		th.told(way[0], verdicts[0].Text)
+		th.logAnswer(way[0], verdicts[0].Text)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (l *Log) Note(format string, args ...any) {
 	l.emit(Event{Event: "note", Text: text}, "   "+text)
 }
 
-// Progress tells how far something has come that takes a while.
+// Progress reports how far a long step has come.
 func (l *Log) Progress(counts map[string]int, text string) {
 	l.emit(Event{Event: "progress", Counts: counts}, "   "+text)
 }

@@ -68,7 +68,7 @@ func (u *Users) Run(ctx context.Context, info devnet.Info) error {
 	u.info = info
 	close(u.ready)
 	maker := sourceKey("market maker")
-	u.insist(ctx, "funding the demo user", func() error { return u.fund(ctx, u.source, maker) })
+	u.retry(ctx, "funding the demo user", func() error { return u.fund(ctx, u.source, maker) })
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (u *Users) Run(ctx context.Context, info devnet.Info) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if info.API != "" {
 		g.Go(func() error {
-			u.insist(ctx, "preparing the demo user's API key", func() error { return u.openSession(ctx) })
+			u.retry(ctx, "preparing the demo user's API key", func() error { return u.openSession(ctx) })
 			return nil
 		})
 	}
@@ -86,11 +86,11 @@ func (u *Users) Run(ctx context.Context, info devnet.Info) error {
 	return g.Wait()
 }
 
-// patience is how long what failed rests before it is tried again.
-const patience = 5 * time.Second
+// retryTime is the pause before a failed act is tried again.
+const retryTime = 5 * time.Second
 
-// insist does something again until it works or ctx ends.
-func (u *Users) insist(ctx context.Context, what string, act func() error) {
+// retry repeats an act until it succeeds or ctx ends.
+func (u *Users) retry(ctx context.Context, what string, act func() error) {
 	for {
 		err := act()
 		if err == nil || ctx.Err() != nil {
@@ -100,7 +100,7 @@ func (u *Users) insist(ctx context.Context, what string, act func() error) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(patience):
+		case <-time.After(retryTime):
 		}
 	}
 }

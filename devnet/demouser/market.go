@@ -22,29 +22,29 @@ import (
 
 // How often the market maker does something: while somebody has opened the trade page lately or the environment is young, and else.
 const (
-	busyPace   = 2 * time.Second
-	idlePace   = time.Minute
-	busyFor    = 10 * time.Minute
-	levels     = 8 // resting orders on each side of a book
-	orderVITE  = 1500
-	makerVITE  = 400_000
-	makerShare = 4000 // what the maker has of each token, in thousandths of what orders of all levels take
+	busyInterval = 2 * time.Second
+	idleInterval = time.Minute
+	busyFor      = 10 * time.Minute
+	levels       = 8 // resting orders on each side of a book
+	orderVITE    = 1500
+	makerVITE    = 400_000
+	makerShare   = 4000 // what the maker has of each token, in thousandths of what orders of all levels take
 )
 
-// watch is when somebody has looked last.
+// watch records when somebody last looked at a page.
 type watch struct {
 	now  func() time.Time
 	last atomic.Int64 // Unix seconds
 }
 
-func (w *watch) see() { w.last.Store(w.now().Unix()) }
+func (w *watch) markSeen() { w.last.Store(w.now().Unix()) }
 
-// pace is how long to wait before the next act.
-func (w *watch) pace() time.Duration {
+// interval is the time to the next act: shorter while somebody looks.
+func (w *watch) interval() time.Duration {
 	if w.now().Sub(time.Unix(w.last.Load(), 0)) < busyFor {
-		return busyPace
+		return busyInterval
 	}
-	return idlePace
+	return idleInterval
 }
 
 // prices are what tokens are worth in VITE to begin with, by symbol: as rates.json has them.
@@ -62,9 +62,9 @@ type book struct {
 
 // makeMarkets brings the maker's tokens over the gateway and keeps small books until ctx ends. Bids need no tokens, so they come first.
 func (u *Users) makeMarkets(ctx context.Context, source *ecdsa.PrivateKey) error {
-	u.watched.see()
+	u.watched.markSeen()
 	var m *maker
-	u.insist(ctx, "opening the market maker's books", func() (err error) {
+	u.retry(ctx, "opening the market maker's books", func() (err error) {
 		m, err = u.openMaker(ctx, source)
 		return err
 	})
@@ -79,20 +79,20 @@ func (u *Users) makeMarkets(ctx context.Context, source *ecdsa.PrivateKey) error
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(m.pace(u.watched.pace())):
+		case <-time.After(m.interval(u.watched.interval())):
 		}
 	}
 }
 
-// maker is the market maker at work.
+// maker is the market maker.
 type maker struct {
 	*trader.Trader
 	books   []*book
 	filling int // acts that fill the books, without waiting in between
 }
 
-// pace is none while the books are being filled.
-func (m *maker) pace(usual time.Duration) time.Duration {
+// interval is a twentieth of the usual while the books are being filled.
+func (m *maker) interval(usual time.Duration) time.Duration {
 	if m.filling > 0 {
 		m.filling--
 		return usual / 20
@@ -252,7 +252,7 @@ func (m *maker) rest(ctx context.Context, b *book, side client.Side, step int) e
 
 // place sends an order over a share of orderVITE and answers its id.
 func (m *maker) place(ctx context.Context, b *book, side client.Side, price, share float64) (core.Hash, error) {
-	p := decimal.NewFromFloat(price).Truncate(int32(min(b.PricePrecision, places(b.start))))
+	p := decimal.NewFromFloat(price).Truncate(int32(min(b.PricePrecision, priceDecimals(b.start))))
 	quantity := decimal.NewFromFloat(share * orderVITE).Div(p).Truncate(int32(min(b.QuantityPrecision, int(b.k.Decimals), 6)))
 	units, err := chain.ParseAmount(quantity.Shift(int32(b.k.Decimals)).String())
 	if err != nil {
@@ -265,8 +265,8 @@ func (m *maker) place(ctx context.Context, b *book, side client.Side, price, sha
 	return m.Send(ctx, core.DexFundContract, core.VITE, new(uint256.Int), data)
 }
 
-// places is how many digits behind the point a price has that people can read.
-func places(price float64) int {
+// priceDecimals is the number of decimals of a readable price.
+func priceDecimals(price float64) int {
 	if price >= 1000 {
 		return 1
 	}

@@ -158,13 +158,13 @@ func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
 
 var errNoSession = errors.New("the demo user's API key is being made")
 
-// sessionPatience is how long a page waits for the key, which is made in the first seconds.
-const sessionPatience = 10 * time.Second
+// sessionTimeout is how long a page waits for the key, which is made in the first seconds.
+const sessionTimeout = 10 * time.Second
 
 // getSession answers the demo user's API key, and has the market maker know that somebody watches.
 func (u *Users) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
-	u.watched.see()
-	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+	u.watched.markSeen()
+	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
 	if u.await(ctx, u.opened) != nil {
 		return nil, errNoSession

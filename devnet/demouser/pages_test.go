@@ -65,7 +65,7 @@ func TestSessionBeforeAndAfter(t *testing.T) {
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/demo/session", http.NoBody).WithContext(gone))
 	require.Contains(t, answer.Body.String(), errNoSession.Error())
-	require.Equal(t, busyPace, u.watched.pace())
+	require.Equal(t, busyInterval, u.watched.interval())
 	u.session = session{Address: "vite_1", Key: "K", Secret: "S"}
 	close(u.opened)
 	require.JSONEq(t, `{"address":"vite_1","key":"K","secret":"S"}`, asked(h, "GET", "/demo/session", ""))
@@ -75,13 +75,13 @@ func TestSessionBeforeAndAfter(t *testing.T) {
 func TestPace(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	w := watch{now: func() time.Time { return now }}
-	require.Equal(t, idlePace, w.pace())
-	w.see()
-	require.Equal(t, busyPace, w.pace())
+	require.Equal(t, idleInterval, w.interval())
+	w.markSeen()
+	require.Equal(t, busyInterval, w.interval())
 	now = now.Add(busyFor - time.Second)
-	require.Equal(t, busyPace, w.pace())
+	require.Equal(t, busyInterval, w.interval())
 	now = now.Add(time.Second)
-	require.Equal(t, idlePace, w.pace())
+	require.Equal(t, idleInterval, w.interval())
 }
 
 // The maker has tokens for all its asks, some times over, and every price names a token of the environment.

@@ -20,22 +20,22 @@ func (w *drillEnv) openBooks(ctx context.Context) (err error) {
 	return err
 }
 
-// moves notes that the gateway is due more of one thing, or less.
-func (w *drillEnv) moves(what string, amount *big.Int) {
+// addExpected adds to what the gateway must have of one thing; a negative amount subtracts.
+func (w *drillEnv) addExpected(what string, amount *big.Int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.due.Add(what, amount)
 }
 
-// learns adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
-func (w *drillEnv) learns(ctx context.Context, address string) error {
+// addAddress adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
+func (w *drillEnv) addAddress(ctx context.Context, address string) error {
 	if ours, err := w.accounts(); err != nil || ours[common.HexToAddress(address)] {
 		return err
 	}
 	have, err := w.anvil.Client().BalanceAt(ctx, common.HexToAddress(address), nil)
 	if err == nil {
 		w.ours[address] = true
-		w.moves("source native", have)
+		w.addExpected("source native", have)
 	}
 	return err
 }
@@ -76,11 +76,11 @@ func (w *drillEnv) expected(ctx context.Context) (devnet.Holdings, error) {
 	return h, nil
 }
 
-// count holds both chains against what users sent, and then the daemon's own books against the chains.
-func (w *drillEnv) count(ctx context.Context) error {
+// checkBooks compares both chains with what users sent, and then the daemon's own books with the chains.
+func (w *drillEnv) checkBooks(ctx context.Context) error {
 	for _, u := range slices.Concat(w.users, w.rich) {
 		var wrong error
-		err := devnet.Within(ctx, drillPatience, "exact balances", func() (bool, error) { wrong = u.exact(ctx); return wrong == nil, w.alive() })
+		err := devnet.Within(ctx, drillPatience, "exact balances", func() (bool, error) { wrong = u.checkBalances(ctx); return wrong == nil, w.alive() })
 		if err != nil {
 			return errors.Join(err, wrong)
 		}
@@ -99,5 +99,5 @@ func (w *drillEnv) count(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.orders(ctx, "audit")
+	return w.mustCommand(ctx, "audit")
 }

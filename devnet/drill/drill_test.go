@@ -109,7 +109,7 @@ func (g *group) run(t *testing.T) {
 	}
 	if g.env != nil {
 		g.env.log = demo.NewLog(t.Output(), false)
-		require.NoError(t, g.env.count(ctx))
+		require.NoError(t, g.env.checkBooks(ctx))
 	}
 }
 
@@ -119,33 +119,33 @@ type lazyLog struct {
 	from int
 }
 
-func (l lazyLog) String() string { return l.env.told(l.from) }
+func (l lazyLog) String() string { return l.env.readLog(l.from) }
 
 // run is one drill from cause to proof that money moves again.
 func (w *drillEnv) run(ctx context.Context, each drill) error {
 	begin := time.Now()
-	w.logFrom, w.token = len(w.told(0)), w.info.Tokens[each.token].Token
+	w.logFrom, w.token = len(w.readLog(0)), w.info.Tokens[each.token].Token
 	if err := each.cause(w, ctx); err != nil {
 		return fmt.Errorf("causing it: %w", err)
 	}
-	if err := w.shows(ctx, each.shows); err != nil {
+	if err := w.waitForSurfaces(ctx, each.shows); err != nil {
 		return err
 	}
 	if each.mend != nil {
-		if _, err := w.alerted(ctx, each, func(b alertBook) bool { return b.begun }); err != nil {
+		if _, err := w.waitForAlerts(ctx, each, func(b alertBook) bool { return b.begun }); err != nil {
 			return err
 		}
 		if err := each.mend(w, ctx); err != nil {
 			return fmt.Errorf("repairing: %w", err)
 		}
 	}
-	if err := w.shows(ctx, well()); err != nil {
+	if err := w.waitForSurfaces(ctx, well()); err != nil {
 		return fmt.Errorf("after the repair: %w", err)
 	}
 	if err := w.bridge(ctx); err != nil {
 		return fmt.Errorf("after the repair: %w", err)
 	}
-	told, err := w.alerted(ctx, each, func(b alertBook) bool { return b.begun && (each.stays || b.over) })
+	told, err := w.waitForAlerts(ctx, each, func(b alertBook) bool { return b.begun && (each.stays || b.over) })
 	if err != nil {
 		return err
 	}

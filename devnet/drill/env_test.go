@@ -76,11 +76,11 @@ type drillEnv struct {
 	due   devnet.Holdings
 	ours  map[string]bool // deposit addresses that users were told
 
-	logFrom int      // where the daemon's log was when the drill began
-	token   string   // that the pages are asked for
-	foreign string   // hash of a transaction that is not ours
-	waiting string   // hash of a withdrawal that waits
-	strays  []string // hashes of deposits of which nobody knows the owner
+	logFrom   int      // where the daemon's log was when the drill began
+	token     string   // that the pages are asked for
+	unknownTx string   // hash of a transaction that is not ours
+	waiting   string   // hash of a withdrawal that waits
+	strays    []string // hashes of deposits of which nobody knows the owner
 }
 
 func newDrillEnv(dir string, o options) *drillEnv {
@@ -108,8 +108,8 @@ func (w *drillEnv) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// later has something closed with the environment, the newest first.
-func (w *drillEnv) later(closer func() error) { w.closers = append(w.closers, closer) }
+// onClose adds a function that close calls, the newest first.
+func (w *drillEnv) onClose(closer func() error) { w.closers = append(w.closers, closer) }
 
 func (w *drillEnv) close() (err error) {
 	for i := len(w.closers) - 1; i >= 0; i-- {
@@ -123,7 +123,7 @@ func (w *drillEnv) openChains(ctx context.Context) (err error) {
 	if w.anvil, err = ethtest.Start(ctx, ethtest.Config{Kind: ethtest.Anvil, Period: drillPeriod}); err != nil {
 		return err
 	}
-	w.later(w.anvil.Close)
+	w.onClose(w.anvil.Close)
 	genesis, err := w.genesis()
 	if err != nil {
 		return err
@@ -135,17 +135,17 @@ func (w *drillEnv) openChains(ctx context.Context) (err error) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1) // room for the one answer
 	go func() { ended <- w.exchange.Run(running) }()
-	w.later(func() error { stop(); return <-ended })
+	w.onClose(func() error { stop(); return <-ended })
 	for range drillNodes {
 		n, err := faultynode.Open(w.anvil.URL())
 		if err != nil {
 			return err
 		}
 		w.sources = append(w.sources, n)
-		w.later(n.Close)
+		w.onClose(n.Close)
 	}
 	if w.line, err = faultynode.Open(w.exchange.URL()); err == nil {
-		w.later(w.line.Close)
+		w.onClose(w.line.Close)
 	}
 	return err
 }
@@ -187,7 +187,7 @@ func (w *drillEnv) fund(context.Context) error {
 		return err
 	}
 	for _, g := range list {
-		if err := w.gives(g.Asset, g.To.Hex(), g.Amount.Div(g.Amount, big.NewInt(drillShare))); err != nil {
+		if err := w.sendFromFunder(g.Asset, g.To.Hex(), g.Amount.Div(g.Amount, big.NewInt(drillShare))); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func (w *drillEnv) openDisk(context.Context) error {
 	}
 	unmount, err := smalldisk.Mount(w.data, "160m")
 	if w.small = err == nil; w.small {
-		w.later(unmount)
+		w.onClose(unmount)
 	}
 	return nil // a drill says that it is left out
 }
@@ -272,7 +272,7 @@ func (w *drillEnv) start(ctx context.Context) error {
 		return fmt.Errorf("starting the daemon: %w", err)
 	}
 	go func() { w.ended <- w.daemon.Wait() }()
-	w.later(func() error {
+	w.onClose(func() error {
 		_ = w.daemon.Process.Kill() // it may have ended
 		err := <-w.ended
 		w.ended <- err
@@ -286,7 +286,7 @@ func (w *drillEnv) alive() error {
 	select {
 	case err := <-w.ended:
 		w.ended <- err
-		return fmt.Errorf("the daemon has ended: %w", errors.Join(err, errors.New(w.told(0))))
+		return fmt.Errorf("the daemon has ended: %w", errors.Join(err, errors.New(w.readLog(0))))
 	default:
 		return nil
 	}
@@ -296,8 +296,8 @@ func (w *drillEnv) healthURL() string { return devnet.RootOf(w.info.Gateway) + "
 
 func (w *drillEnv) logFile() string { return filepath.Join(w.dir, "daemon.log") }
 
-// told is the daemon's log from a byte on.
-func (w *drillEnv) told(from int) string {
+// readLog is the daemon's log from a byte on.
+func (w *drillEnv) readLog(from int) string {
 	text, err := os.ReadFile(w.logFile())
 	if err != nil || len(text) < from {
 		return ""

@@ -76,7 +76,7 @@ func (w *drillEnv) forkChain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.later(branch.Close)
+	w.onClose(branch.Close)
 	begin, err := branch.Client().BlockNumber(ctx)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (w *drillEnv) unforkChain(ctx context.Context) error {
 		return err
 	}
 	w.log.Note("the nodes are back on the chain that our records know")
-	return w.orders(ctx, "chain", "resume", "eth")
+	return w.mustCommand(ctx, "chain", "resume", "eth")
 }
 
 func (w *drillEnv) sendWithHotKey(ctx context.Context) error {
@@ -120,18 +120,18 @@ func (w *drillEnv) sendWithHotKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.moves("source native", new(big.Int).Neg(amount))
-	w.foreign = hash.Hex()
+	w.addExpected("source native", new(big.Int).Neg(amount))
+	w.unknownTx = hash.Hex()
 	w.log.Note("0.1 ETH left by %s", hash)
 	return nil
 }
 
 func (w *drillEnv) acceptUnknownTx(ctx context.Context) error {
-	return w.orders(ctx, "account", "resume", "eth", w.hot, "--accept", w.foreign, "--why", "sent by hand in a drill")
+	return w.mustCommand(ctx, "account", "resume", "eth", w.hot, "--accept", w.unknownTx, "--why", "sent by hand in a drill")
 }
 
-// gives sends from the address that the configuration names as a funder.
-func (w *drillEnv) gives(asset, to string, amount *big.Int) error {
+// sendFromFunder sends from the address that the configuration names as a funder.
+func (w *drillEnv) sendFromFunder(asset, to string, amount *big.Int) error {
 	target, value, call := devnet.TransferOf(asset, common.HexToAddress(to), amount, nil)
 	_, err := w.anvil.SendCall(target, value, call)
 	return err
@@ -139,18 +139,18 @@ func (w *drillEnv) gives(asset, to string, amount *big.Int) error {
 
 // topUp gives the hot account money and waits for the withdrawal of a user who wanted it.
 func (w *drillEnv) topUp(ctx context.Context, asset string, amount *big.Int, waits *drillUser) error {
-	if err := w.gives(asset, w.hot, amount); err != nil {
+	if err := w.sendFromFunder(asset, w.hot, amount); err != nil {
 		return err
 	}
 	w.log.Note("%s of %s topped up", amount, asset)
-	w.moves("source "+asset, amount)
-	return waits.paid(ctx, "", w.waiting)
+	w.addExpected("source "+asset, amount)
+	return waits.waitForPaid(ctx, "", w.waiting)
 }
 
-// drainTokens has somebody withdraw who never deposited, more than the hot account has.
-func (w *drillEnv) drainTokens(ctx context.Context) (err error) {
+// emptyTokens has somebody withdraw who never deposited, more than the hot account has.
+func (w *drillEnv) emptyTokens(ctx context.Context) (err error) {
 	u := w.rich[1]
-	w.waiting, err = u.asks(ctx, chain.AmountOf(new(uint256.Int).Rsh(richIn(devnet.Tokens()[1]), 1)))
+	w.waiting, err = u.withdraw(ctx, chain.AmountOf(new(uint256.Int).Rsh(richIn(devnet.Tokens()[1]), 1)))
 	return err
 }
 
@@ -159,8 +159,8 @@ func (w *drillEnv) topUpTokens(ctx context.Context) error {
 	return w.topUp(ctx, u.Token.Asset, richIn(devnet.Tokens()[1]).ToBig(), u)
 }
 
-// drainCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
-func (w *drillEnv) drainCoins(ctx context.Context) error {
+// emptyCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
+func (w *drillEnv) emptyCoins(ctx context.Context) error {
 	u := w.rich[0]
 	head, err := w.anvil.Client().HeaderByNumber(ctx, nil)
 	if err != nil {
@@ -173,14 +173,14 @@ func (w *drillEnv) drainCoins(ctx context.Context) error {
 	const gas, tip = 30_000, 10_000_000 // between both kinds; wei, the least that is offered
 	dearest := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), big.NewInt(tip))
 	net, _ := uint256.FromBig(have.Sub(have, dearest.Mul(dearest, big.NewInt(gas))))
-	out, err := u.asks(ctx, chain.AmountOf(net))
+	out, err := u.withdraw(ctx, chain.AmountOf(net))
 	if err != nil {
 		return err
 	}
-	if err := u.paid(ctx, "", out); err != nil {
+	if err := u.waitForPaid(ctx, "", out); err != nil {
 		return err
 	}
-	w.waiting, err = w.users[1].asks(ctx, w.users[1].Times(1))
+	w.waiting, err = w.users[1].withdraw(ctx, w.users[1].Times(1))
 	return err
 }
 
@@ -225,7 +225,7 @@ func (w *drillEnv) stormDust(ctx context.Context) error {
 // giveDust gives a stranger what it will send.
 func (w *drillEnv) giveDust(ctx context.Context, u *drillUser, s *devnet.ViteUser) error {
 	_, err := u.Vite.Send(ctx, s.Address(), devnet.MustToken(u.Token.Token), uint256.NewInt(stormSends), nil)
-	u.gets(big.NewInt(-stormSends))
+	u.addCredit(big.NewInt(-stormSends))
 	return err
 }
 
@@ -250,15 +250,15 @@ func (w *drillEnv) sendDust(ctx context.Context, s *devnet.ViteUser) error {
 // strayAmount is how many minimums each stray deposit has.
 const strayAmount = 5
 
-// strayDeposits are one deposit without a label to the shared address, and one of that token to the user's own address, which is for coin.
-func (w *drillEnv) strayDeposits(ctx context.Context) error {
+// misdirectDeposits sends a token once to the shared address without a label, and once to the user's own address, which is for coin.
+func (w *drillEnv) misdirectDeposits(ctx context.Context) error {
 	u := w.users[2]
-	own, err := u.told(ctx, w.info.Tokens[0].Token)
+	own, err := u.depositInfo(ctx, w.info.Tokens[0].Token)
 	if err != nil {
 		return err
 	}
 	for _, to := range []string{u.place.DepositAddress, own.DepositAddress} {
-		hash, err := u.paysTo(ctx, to, strayAmount, nil)
+		hash, err := u.depositTo(ctx, to, strayAmount, nil)
 		if err != nil {
 			return err
 		}
@@ -268,10 +268,10 @@ func (w *drillEnv) strayDeposits(ctx context.Context) error {
 	return nil
 }
 
-// creditStrays credits both to the user whose they are.
-func (w *drillEnv) creditStrays(ctx context.Context) error {
+// creditMisdirected credits both to the user who sent them.
+func (w *drillEnv) creditMisdirected(ctx context.Context) error {
 	u := w.users[2]
-	rows, err := w.needing(ctx)
+	rows, err := w.needingOperator(ctx)
 	if err != nil {
 		return err
 	}
@@ -280,10 +280,10 @@ func (w *drillEnv) creditStrays(ctx context.Context) error {
 		if i < 0 {
 			return fmt.Errorf("records list --needs-operator does not name %s", hash)
 		}
-		if err := w.orders(ctx, "records", "credit", strconv.FormatUint(rows[i].ID, 10), "--wallet", u.Vite.Address().String(), "--why", "its sender asked for it"); err != nil {
+		if err := w.mustCommand(ctx, "records", "credit", strconv.FormatUint(rows[i].ID, 10), "--wallet", u.Vite.Address().String(), "--why", "its sender asked for it"); err != nil {
 			return err
 		}
-		u.gets(u.Times(strayAmount).Uint256().ToBig())
+		u.addCredit(u.Times(strayAmount).Uint256().ToBig())
 	}
 	return nil
 }

@@ -44,11 +44,11 @@ func (w *drillEnv) openDatabase(ctx context.Context, server string) (string, err
 		return "", fmt.Errorf("GATEWAYD_TEST_POSTGRES: %w", err)
 	}
 	d := &drillDatabase{db: db, name: "gatewayd_drill_" + uuid.NewString()[:8], socket: socket, link: filepath.Join(w.dir, filepath.Base(socket))}
-	w.later(func() error { return db.Close(context.WithoutCancel(ctx)) })
+	w.onClose(func() error { return db.Close(context.WithoutCancel(ctx)) })
 	if _, err := db.Exec(ctx, "CREATE DATABASE "+d.name); err != nil {
 		return "", fmt.Errorf("making a database for the drill: %w", err)
 	}
-	w.later(func() error {
+	w.onClose(func() error {
 		_, err := db.Exec(context.WithoutCancel(ctx), "DROP DATABASE "+d.name+" WITH (FORCE)")
 		return err
 	})
@@ -82,7 +82,7 @@ func (w *drillEnv) joinDatabase(ctx context.Context) error {
 		return err
 	}
 	return devnet.Within(ctx, drillPatience, "the next lease", func() (bool, error) {
-		return strings.Contains(w.told(w.logFrom), "the lease is ours again"), w.alive()
+		return strings.Contains(w.readLog(w.logFrom), "the lease is ours again"), w.alive()
 	})
 }
 

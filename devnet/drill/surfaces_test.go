@@ -48,8 +48,8 @@ func (s surfaces) and(where surface, parts ...string) surfaces {
 	return s
 }
 
-// look reads one surface as text. The exit code of a command and the status of an answer stand in front.
-func (w *drillEnv) look(ctx context.Context, s surface) (string, error) {
+// readSurface reads one surface as text. The exit code of a command and the status of an answer stand in front.
+func (w *drillEnv) readSurface(ctx context.Context, s surface) (string, error) {
 	query := "?tokenId=" + w.token + "&walletAddress=" + w.users[0].Vite.Address().String()
 	switch s {
 	case onHealth:
@@ -96,8 +96,8 @@ func (w *drillEnv) gatewayd(ctx context.Context, args ...string) (out string, co
 	return both.String(), 0, err
 }
 
-// orders runs a command of an operator that must succeed, and tells it.
-func (w *drillEnv) orders(ctx context.Context, args ...string) error {
+// mustCommand runs an operator's command that must succeed, and logs it.
+func (w *drillEnv) mustCommand(ctx context.Context, args ...string) error {
 	out, code, err := w.gatewayd(ctx, args...)
 	w.log.Note("$ gatewayd %s", strings.Join(args, " "))
 	for line := range strings.Lines(strings.TrimSpace(out)) {
@@ -118,8 +118,8 @@ type heldRecord struct {
 	InTx string `json:"inTx"`
 }
 
-// needing reads the operators' list.
-func (w *drillEnv) needing(ctx context.Context) (rows []heldRecord, err error) {
+// needingOperator reads the operators' list.
+func (w *drillEnv) needingOperator(ctx context.Context) (rows []heldRecord, err error) {
 	out, code, err := w.gatewayd(ctx, "records", "list", "--needs-operator", "--json")
 	if err == nil && code != 0 {
 		err = errors.New(out)
@@ -130,15 +130,15 @@ func (w *drillEnv) needing(ctx context.Context) (rows []heldRecord, err error) {
 	return rows, json.Unmarshal([]byte(out), &rows)
 }
 
-// shows waits until every surface says what it must, and prints how soon each did.
-func (w *drillEnv) shows(ctx context.Context, wanted surfaces) error {
+// waitForSurfaces waits until every surface has its parts, and prints how soon each had.
+func (w *drillEnv) waitForSurfaces(ctx context.Context, wanted surfaces) error {
 	begin := time.Now()
 	for _, s := range drillPages {
 		note, err := w.awaitSurface(ctx, begin, s, wanted[s])
 		if err != nil {
 			return err
 		}
-		w.noteIf(note)
+		w.logNote(note)
 	}
 	notes := make([]string, len(drillCommands))
 	g, ctx := errgroup.WithContext(ctx)
@@ -150,25 +150,25 @@ func (w *drillEnv) shows(ctx context.Context, wanted surfaces) error {
 	}
 	err := g.Wait()
 	for _, note := range notes {
-		w.noteIf(note)
+		w.logNote(note)
 	}
 	return err
 }
 
-func (w *drillEnv) noteIf(note string) {
+func (w *drillEnv) logNote(note string) {
 	if note != "" {
 		w.log.Note("%s", note)
 	}
 }
 
-// awaitSurface waits until one surface says what it must, and answers how that reads.
+// awaitSurface waits until one surface has its parts, and returns the line that has.
 func (w *drillEnv) awaitSurface(ctx context.Context, begin time.Time, s surface, parts []string) (note string, err error) {
 	if len(parts) == 0 {
 		return "", nil
 	}
 	var last string
 	err = devnet.Within(ctx, drillPatience, string(s), func() (_ bool, err error) {
-		last, err = w.look(ctx, s)
+		last, err = w.readSurface(ctx, s)
 		return err == nil && containsAll(last, parts), w.alive()
 	})
 	if err != nil {
@@ -217,10 +217,10 @@ type alertKey struct {
 // mostWarnings is how many warnings and errors the daemon may log in one drill: each loop and each node has something to say.
 const mostWarnings = 60
 
-// alerted waits until the log has told enough of the drill's alert, and each line of alerts once.
-func (w *drillEnv) alerted(ctx context.Context, each drill, enough func(alertBook) bool) (told alertBook, err error) {
+// waitForAlerts waits until the log has enough lines of the drill's alert, and requires that no alert is logged twice.
+func (w *drillEnv) waitForAlerts(ctx context.Context, each drill, enough func(alertBook) bool) (told alertBook, err error) {
 	err = devnet.Within(ctx, drillPatience, "the log's lines", func() (_ bool, err error) {
-		told, err = readAlerts(w.told(w.logFrom), each.Alert)
+		told, err = readAlerts(w.readLog(w.logFrom), each.Alert)
 		return enough(told), err
 	})
 	if err != nil {
@@ -229,7 +229,7 @@ func (w *drillEnv) alerted(ctx context.Context, each drill, enough func(alertBoo
 	return told, nil
 }
 
-// alertBook is what a log tells of one kind of condition, besides all others.
+// alertBook has the alerts of a log: those of one kind of condition, and all others.
 type alertBook struct {
 	begun, over bool
 	text        string

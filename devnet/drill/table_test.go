@@ -73,12 +73,12 @@ func moneyDrills() []drill {
 		},
 		{
 			group: moneyGroup, Name: "token-shortage", Title: "The hot account has fewer tokens than users withdraw", token: 1,
-			cause: (*drillEnv).drainTokens, mend: (*drillEnv).topUpTokens, Alert: status.ChannelStopped,
+			cause: (*drillEnv).emptyTokens, mend: (*drillEnv).topUpTokens, Alert: status.ChannelStopped,
 			shows: nothingMoves(status.ChannelStopped, "is missing"), // more is owed than there is: deposits stop too
 		},
 		{
 			group: moneyGroup, Name: "gas-shortage", Title: "The hot account cannot pay for gas", token: 1,
-			cause: (*drillEnv).drainCoins, mend: (*drillEnv).topUpCoins, Alert: status.NoCoin,
+			cause: (*drillEnv).emptyCoins, mend: (*drillEnv).topUpCoins, Alert: status.NoCoin,
 			shows: noWithdrawals(status.NoCoin, "too little coin for the fees"),
 		},
 		{
@@ -97,7 +97,7 @@ func storeDrills() []drill {
 	return []drill{
 		{
 			group: storeGroup, Name: "stray-deposits", Title: "Deposits without a label, and a token sent to the wrong kind of address",
-			cause: (*drillEnv).strayDeposits, mend: (*drillEnv).creditStrays,
+			cause: (*drillEnv).misdirectDeposits, mend: (*drillEnv).creditMisdirected,
 			shows: works(onRecords, "unknown_label", "wrong_type"),
 		},
 		{

@@ -41,21 +41,21 @@ func (w *drillEnv) openUsers(ctx context.Context) (err error) {
 		w.rich = append(w.rich, u)
 	}
 	return w.each(ctx, func(ctx context.Context, u *drillUser) error {
-		in, err := u.pays(ctx, 60)
+		in, err := u.deposit(ctx, 60)
 		if err != nil {
 			return err
 		}
-		if err := u.paid(ctx, in, ""); err != nil {
+		if err := u.waitForPaid(ctx, in, ""); err != nil {
 			return err
 		}
 		if err := u.Collect(ctx, u.Times(60)); err != nil {
 			return err
 		}
-		out, err := u.asks(ctx, u.Times(1))
+		out, err := u.withdraw(ctx, u.Times(1))
 		if err != nil {
 			return err
 		}
-		return u.paid(ctx, "", out)
+		return u.waitForPaid(ctx, "", out)
 	})
 }
 
@@ -64,19 +64,19 @@ func (w *drillEnv) newUser(ctx context.Context, t devnet.Token, n uint32) (*dril
 	if err != nil {
 		return nil, err
 	}
-	w.later(func() error { b.Close(); return nil })
+	w.onClose(func() error { b.Close(); return nil })
 	u := &drillUser{BridgeUser: b, env: w, balance: new(big.Int), payees: map[common.Address]*big.Int{}}
-	u.place, err = u.told(ctx, t.Token)
+	u.place, err = u.depositInfo(ctx, t.Token)
 	return u, err
 }
 
-// told asks where to deposit a token.
-func (u *drillUser) told(ctx context.Context, token string) (devnet.DepositInfo, error) {
+// depositInfo asks where to deposit a token.
+func (u *drillUser) depositInfo(ctx context.Context, token string) (devnet.DepositInfo, error) {
 	place, err := u.Gateway.DepositInfo(ctx, token, u.Vite.Address().String())
 	if err != nil {
 		return place, err
 	}
-	return place, u.env.learns(ctx, place.DepositAddress)
+	return place, u.env.addAddress(ctx, place.DepositAddress)
 }
 
 // each has all users do something at the same time.
@@ -96,49 +96,49 @@ func (w *drillEnv) each(ctx context.Context, act func(context.Context, *drillUse
 // bridge has every user withdraw and deposit, and waits for both.
 func (w *drillEnv) bridge(ctx context.Context) error {
 	return w.each(ctx, func(ctx context.Context, u *drillUser) error {
-		out, err := u.asks(ctx, u.Times(1))
+		out, err := u.withdraw(ctx, u.Times(1))
 		if err != nil {
 			return err
 		}
-		in, err := u.pays(ctx, 3)
+		in, err := u.deposit(ctx, 3)
 		if err != nil {
 			return err
 		}
-		if err := u.paid(ctx, in, out); err != nil {
+		if err := u.waitForPaid(ctx, in, out); err != nil {
 			return err
 		}
 		return u.Vite.ReceiveAll(ctx)
 	})
 }
 
-// gets notes that a user is due an amount on the exchange chain for one that has come to the gateway.
-func (u *drillUser) gets(amount *big.Int) {
+// addCredit adds to what a user must get on the exchange chain, which the gateway pays.
+func (u *drillUser) addCredit(amount *big.Int) {
 	u.balance.Add(u.balance, amount)
-	u.env.moves("exchange "+u.Token.Token, new(big.Int).Neg(amount))
+	u.env.addExpected("exchange "+u.Token.Token, new(big.Int).Neg(amount))
 }
 
-// pays sends a deposit of so many minimums without asking the gateway anything, as a wallet that knows the address does.
-func (u *drillUser) pays(ctx context.Context, n uint64) (hash string, err error) {
-	hash, err = u.paysTo(ctx, u.place.DepositAddress, n, []byte(u.place.Label))
+// deposit sends a deposit of so many minimums to an address that is known already, without a request to the gateway.
+func (u *drillUser) deposit(ctx context.Context, n uint64) (hash string, err error) {
+	hash, err = u.depositTo(ctx, u.place.DepositAddress, n, []byte(u.place.Label))
 	if err == nil {
-		u.gets(u.Times(n).Uint256().ToBig())
+		u.addCredit(u.Times(n).Uint256().ToBig())
 	}
 	return hash, err
 }
 
-// paysTo sends so many minimums to one of the gateway's addresses.
-func (u *drillUser) paysTo(ctx context.Context, to string, n uint64, label []byte) (hash string, err error) {
+// depositTo sends so many minimums to one of the gateway's addresses.
+func (u *drillUser) depositTo(ctx context.Context, to string, n uint64, label []byte) (hash string, err error) {
 	amount := u.Times(n).Uint256().ToBig()
 	tx, err := u.Eth.Pay(ctx, u.Token.Asset, common.HexToAddress(to), amount, label)
 	if err != nil {
 		return "", fmt.Errorf("depositing: %w", err)
 	}
-	u.env.moves("source "+u.Token.Asset, amount)
+	u.env.addExpected("source "+u.Token.Asset, amount)
 	return tx.Hex(), nil
 }
 
-// asks sends a withdrawal to a new payee.
-func (u *drillUser) asks(ctx context.Context, net chain.Amount) (hash string, err error) {
+// withdraw sends a withdrawal to a new payee.
+func (u *drillUser) withdraw(ctx context.Context, net chain.Amount) (hash string, err error) {
 	to, err := devnet.NewPayee()
 	if err != nil {
 		return "", err
@@ -155,14 +155,14 @@ func (u *drillUser) asks(ctx context.Context, net chain.Amount) (hash string, er
 	if err != nil {
 		return "", err
 	}
-	u.gets(new(big.Int).Neg(gross.Uint256().ToBig()))
+	u.addCredit(new(big.Int).Neg(gross.Uint256().ToBig()))
 	u.payees[to] = net.Uint256().ToBig()
-	u.env.moves("source "+u.Token.Asset, new(big.Int).Neg(u.payees[to]))
+	u.env.addExpected("source "+u.Token.Asset, new(big.Int).Neg(u.payees[to]))
 	return sent.String(), nil
 }
 
-// paid waits until a deposit or a withdrawal is paid.
-func (u *drillUser) paid(ctx context.Context, deposit, withdrawal string) error {
+// waitForPaid waits until a deposit or a withdrawal is paid.
+func (u *drillUser) waitForPaid(ctx context.Context, deposit, withdrawal string) error {
 	for _, leg := range []struct{ path, hash, state string }{
 		{"/deposit-records", deposit, "TOT_CONFIRMED"}, {"/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED"},
 	} {
@@ -176,8 +176,8 @@ func (u *drillUser) paid(ctx context.Context, deposit, withdrawal string) error 
 	return nil
 }
 
-// exact compares what a user and the payees have with what they must have.
-func (u *drillUser) exact(ctx context.Context) error {
+// checkBalances compares what a user and the payees have with what they must have.
+func (u *drillUser) checkBalances(ctx context.Context) error {
 	if err := u.Vite.ReceiveAll(ctx); err != nil {
 		return err
 	}

@@ -264,7 +264,7 @@ func (d *exchangeDemo) read(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := d.pushes.agree(ctx); err != nil {
+	if err := d.pushes.waitUntilEqual(ctx); err != nil {
 		return err
 	}
 	d.log.Note("pushes: all topics, the same in all three shapes")

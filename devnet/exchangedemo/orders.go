@@ -42,8 +42,8 @@ func (d *exchangeDemo) place(ctx context.Context, key string, t *user, side clie
 	return nil
 }
 
-// becomes waits until REST and then all pushes show an order in a status, with what was executed and its fee.
-func (d *exchangeDemo) becomes(ctx context.Context, key string, want client.Status, executed string) error {
+// waitForStatus waits until REST and then all pushes show an order in a status, with what was executed and its fee.
+func (d *exchangeDemo) waitForStatus(ctx context.Context, key string, want client.Status, executed string) error {
 	o := d.orders[key]
 	err := devnet.Within(ctx, devnet.Soon, fmt.Sprintf("%s to be %s", o.name, want), func() (bool, error) {
 		got, err := d.api.Order(ctx, o.owner, o.id)
@@ -65,7 +65,7 @@ func (d *exchangeDemo) becomes(ctx context.Context, key string, want client.Stat
 		return err
 	}
 	d.log.Order(o.id, o.name, want)
-	return devnet.Within(ctx, devnet.Soon, fmt.Sprintf("pushes that say %s of %s", want, o.name), func() (bool, error) { return d.pushes.said(o.id, want), nil })
+	return devnet.Within(ctx, devnet.Soon, fmt.Sprintf("pushes that say %s of %s", want, o.name), func() (bool, error) { return d.pushes.hasStatus(o.id, want), nil })
 }
 
 // trade has Alice sell 12 tokens to Bob in three fills: one better than his limit, one that ends her order, one that she takes herself.
@@ -96,13 +96,13 @@ func (d *exchangeDemo) trade(ctx context.Context) error {
 		if err := d.place(ctx, o.key, o.owner, o.side, o.quantity, o.price); err != nil {
 			return err
 		}
-		if err := d.becomes(ctx, o.key, o.status, o.executed); err != nil {
+		if err := d.waitForStatus(ctx, o.key, o.status, o.executed); err != nil {
 			return err
 		}
 		if o.maker == "" {
 			continue
 		}
-		if err := d.becomes(ctx, o.maker, o.makerStatus, o.makerExecuted); err != nil {
+		if err := d.waitForStatus(ctx, o.maker, o.makerStatus, o.makerExecuted); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (d *exchangeDemo) cancel(ctx context.Context) error {
 	if one.Status != client.PendingCancel || one.OrderID != d.orders["B3"].id || one.CancelRequest == "" {
 		return fmt.Errorf("cancelling B3: the answer is %+v", one)
 	}
-	if err := d.becomes(ctx, "B3", client.PartiallyCancelled, "2"); err != nil {
+	if err := d.waitForStatus(ctx, "B3", client.PartiallyCancelled, "2"); err != nil {
 		return err
 	}
 	all, err := d.alice.API.CancelAll(ctx, d.market.Symbol)
@@ -186,7 +186,7 @@ func (d *exchangeDemo) cancel(ctx context.Context) error {
 		return fmt.Errorf("cancelling all: %d orders, not 2", len(all))
 	}
 	for _, key := range []string{"S2", "S4"} {
-		if err := d.becomes(ctx, key, client.Cancelled, "0"); err != nil {
+		if err := d.waitForStatus(ctx, key, client.Cancelled, "0"); err != nil {
 			return err
 		}
 	}

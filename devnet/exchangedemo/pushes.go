@@ -58,7 +58,7 @@ func (w *pushes) subscribe(ctx context.Context, api *client.Client, topics []str
 	streams := 0
 	open := func(s client.Shape, topics ...string) {
 		streams++
-		w.start(&client.Stream{URL: api.SocketURL(s), Shape: s, Topics: topics, ClientID: "demo", Handle: w.hear, Connected: func() {
+		w.start(&client.Stream{URL: api.SocketURL(s), Shape: s, Topics: topics, ClientID: "demo", Handle: w.handle, Connected: func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.connected++
@@ -76,8 +76,8 @@ func (w *pushes) subscribe(ctx context.Context, api *client.Client, topics []str
 	})
 }
 
-// hear takes one push.
-func (w *pushes) hear(p client.Push) error {
+// handle takes one push.
+func (w *pushes) handle(p client.Push) error {
 	value, text, err := readPush(p)
 	if err != nil {
 		return err
@@ -148,8 +148,8 @@ func levelsText(levels []client.Level) string {
 	return strings.Join(list, " ")
 }
 
-// said tells whether every shape has pushed that status of an order last.
-func (w *pushes) said(order string, status client.Status) bool {
+// hasStatus is true when every shape has last pushed that status of an order.
+func (w *pushes) hasStatus(order string, status client.Status) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range shapes {
@@ -160,8 +160,8 @@ func (w *pushes) said(order string, status client.Status) bool {
 	return true
 }
 
-// agree waits until every topic was pushed in every shape and all shapes say the same: of orders and trades each one, of what is a state the last.
-func (w *pushes) agree(ctx context.Context) error {
+// waitUntilEqual waits until every topic was pushed in every shape and all shapes agree: in each order and trade, and in the last state of everything else.
+func (w *pushes) waitUntilEqual(ctx context.Context) error {
 	var differs string
 	err := devnet.Within(ctx, devnet.Soon, "the pushes of all shapes", func() (bool, error) {
 		differs = w.difference()

@@ -39,7 +39,7 @@ type Lie func(method string, params []any, result json.RawMessage) any
 // maxNodeBody bounds what is read of a request and of its answer.
 const maxNodeBody = 64 << 20
 
-// Open stands before the node at a URL until it is closed, and is well at first.
+// Open opens a proxy before the node at a URL, without a fault at first. Close it.
 func Open(honest string) (*Node, error) {
 	listen, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -120,7 +120,7 @@ func (a *audit) holdings(ctx context.Context) error {
 			id   chain.ID
 			kind records.AccountKind
 		}{{n.Source, records.KindHot}, {n.Exchange, records.KindGateway}} {
-			if err := a.covers(ctx, n.Name, p.id, p.kind); err != nil {
+			if err := a.checkCoverage(ctx, n.Name, p.id, p.kind); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (a *audit) holdings(ctx context.Context) error {
 	return nil
 }
 
-func (a *audit) covers(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
+func (a *audit) checkCoverage(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
 	var pool []books.PoolAccount
 	var unswept []records.SweepCandidate
 	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -191,10 +191,10 @@ func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint6
 		}
 		last = list[len(list)-1]
 	}
-	return a.effects(ctx, id, reader, from)
+	return a.ownTxs(ctx, id, reader, from)
 }
 
-func (a *audit) effects(ctx context.Context, id chain.ID, reader *blockReader, from uint64) error {
+func (a *audit) ownTxs(ctx context.Context, id chain.ID, reader *blockReader, from uint64) error {
 	for last := (records.OwnTx{Height: from}); ; {
 		var list []records.OwnTx
 		if err := a.Store.View(ctx, func(tx *records.Tx) (err error) {

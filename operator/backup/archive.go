@@ -117,7 +117,7 @@ func open(path string) (*archive, error) {
 
 func (a *archive) Close() error { return a.file.Close() }
 
-// intact tells whether the file ends with the digest of all bytes before that.
+// intact is true when the file ends with the digest of all bytes before it.
 func intact(file *os.File) (bool, error) {
 	info, err := file.Stat()
 	if err != nil {

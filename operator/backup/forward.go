@@ -20,7 +20,7 @@ import (
 	"gatewayd/vite/blocklog"
 )
 
-// keeps tells whether the file that is in a part's place stays, because it knows all that the backup knows. A sign-guard that lacks something is refused.
+// keeps is true when the existing file of a part stays, because it has everything that the backup has. A sign-guard that lacks something is an error.
 func (r *restore) keeps(ctx context.Context, p part) (bool, error) {
 	if p.server != "" {
 		return keepsServer(ctx, p, stagedPath(p.path))
@@ -74,7 +74,7 @@ func wholeFrames(log *io.SectionReader) (int64, error) {
 	return s.Bytes, err
 }
 
-// beginsLike tells whether the file in a part's place begins with as many bytes of the backup's.
+// beginsLike is true when the existing file of a part begins with that many bytes of the backup's.
 func (r *restore) beginsLike(p part, size int64) (bool, error) {
 	there, err := os.Open(p.path)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r *restore) halt(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// mostPassed bounds the addresses that are passed over: a gateway that gives out more between two backups does not exist.
-const mostPassed = 1_000_000
+// maxPassed bounds the addresses that are passed over: no gateway gives out more between two backups.
+const maxPassed = 1_000_000
 
 // passOver takes the addresses as given that new users may have got since the backup.
 func (r *restore) passOver(ctx context.Context, guard string) error {
@@ -168,5 +168,5 @@ func (r *restore) passOver(ctx context.Context, guard string) error {
 func givenSince(cfg config.Config, since time.Duration) int {
 	perDay := cfg.Gateway.BindingsPerDay()
 	days := int(math.Ceil(max(since, 0).Hours()/24)) + 1
-	return min(days*perDay, mostPassed)
+	return min(days*perDay, maxPassed)
 }

@@ -143,7 +143,7 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 	return list
 }
 
-// needs tells whether a restore cannot do without a part that the configuration names.
+// needs is true for a part that a restore cannot do without.
 func (p part) needs() bool { return p.kind == guarded || p.kind == chainLog || p.name == recordsName }
 
 func (p part) String() string { return fmt.Sprintf("%s (%s)", p.name, p.place()) }

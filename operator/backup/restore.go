@@ -141,7 +141,7 @@ func (r *restore) plan() error {
 	return nil
 }
 
-// wants tells whether a part was asked for.
+// wants is true for a part that was asked for.
 func (r *restore) wants(p part) bool {
 	only := r.o.Only
 	return len(only) == 0 || slices.Contains(only, p.name) || p.kind == guarded && slices.Contains(only, recordsName)
@@ -277,7 +277,7 @@ func (p part) existing(mark string) (files []move, err error) {
 	case p.kind == chainLog:
 		all, err = chainFiles(filepath.Dir(p.path), mark)
 	case p.kind.database():
-		for _, suffix := range besides {
+		for _, suffix := range sqliteSuffixes {
 			all = append(all, move{p.path + suffix, p.path + mark + suffix})
 		}
 	default:

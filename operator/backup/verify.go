@@ -97,7 +97,7 @@ func opens(ctx context.Context, path string) error {
 // removeDatabase removes a SQLite file with what SQLite puts beside it.
 func removeDatabase(path string) error {
 	var errs []error
-	for _, suffix := range besides {
+	for _, suffix := range sqliteSuffixes {
 		if err := os.Remove(path + suffix); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -105,5 +105,5 @@ func removeDatabase(path string) error {
 	return errors.Join(errs...)
 }
 
-// besides are the suffixes of a SQLite database's files.
-var besides = []string{"", "-wal", "-shm"}
+// sqliteSuffixes are the suffixes of a SQLite database's files.
+var sqliteSuffixes = []string{"", "-wal", "-shm"}

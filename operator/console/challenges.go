@@ -30,20 +30,21 @@ func newChallenges(now func() time.Time) *challenges {
 	return &challenges{now: now, open: map[string]challenge{}}
 }
 
-// give makes one. When too many are open, those that have ended go, and if none has, the one that ends first.
-func (c *challenges) give(user string) []byte {
+// issue makes a challenge for a user. It evicts others when too many are open.
+func (c *challenges) issue(user string) []byte {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.open) >= maxChallenges {
-		c.makeRoom()
+		c.evict()
 	}
 	c.open[textOf(raw)] = challenge{user, c.now().Add(challengeLasts)}
 	return raw
 }
 
-func (c *challenges) makeRoom() {
+// evict removes the challenges that have ended, or else the one that ends first.
+func (c *challenges) evict() {
 	first := ""
 	for text, x := range c.open {
 		if !c.now().Before(x.ends) {
@@ -57,8 +58,8 @@ func (c *challenges) makeRoom() {
 	}
 }
 
-// take uses one up; false when it was not given for this, was used before, or has ended.
-func (c *challenges) take(raw []byte, user string) bool {
+// redeem uses a challenge up; false when it was not issued to this user, was used before, or has ended.
+func (c *challenges) redeem(raw []byte, user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x, ok := c.open[textOf(raw)]

@@ -115,7 +115,7 @@ func (c *Console) private(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// fault is what a person is told.
+// fault is an error with a status code and a text for the user.
 type fault struct {
 	code int
 	text string

@@ -91,8 +91,8 @@ func (p *page) site() (passkey.Site, error) { return passkey.ParseSite(origin) }
 
 const host, origin = "ops.example.org", "https://ops.example.org"
 
-// pass lets time go by.
-func (p *page) pass(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
+// advance moves the clock forward.
+func (p *page) advance(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
 
 func (p *page) code() string {
 	p.t.Helper()
@@ -136,7 +136,7 @@ func (p *page) ask(method, path string, body any) (int, string) {
 // signIn signs somebody in with the next code.
 func (p *page) signIn(name string) {
 	p.t.Helper()
-	p.pass(time.Minute) // another code
+	p.advance(time.Minute) // another code
 	status, text := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": name, "password": password, "code": p.code()})
 	require.Equal(p.t, http.StatusOK, status, text)
 	var me struct{ Name, Role, CSRF string }
@@ -198,7 +198,7 @@ func TestSessions(t *testing.T) {
 	}
 	_, text := p.ask(http.MethodGet, "/history", nil)
 	require.Contains(t, text, `"actor":"operator:operator"`, "who signed in stands in the history")
-	p.pass(access.Idle)
+	p.advance(access.Idle)
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusUnauthorized, status, "nobody was there")
 	p.signIn("operator")

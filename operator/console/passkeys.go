@@ -90,7 +90,7 @@ func (c *Console) createPasskey(r request) error {
 	return r.JSON(http.StatusOK, protocol.PublicKeyCredentialCreationOptions{
 		RelyingParty: protocol.RelyingPartyEntity{CredentialEntity: protocol.CredentialEntity{Name: "gatewayd"}, ID: site.RP},
 		User:         protocol.UserEntity{CredentialEntity: name, DisplayName: r.user.Name, ID: protocol.URLEncodedBase64(r.user.Name)},
-		Challenge:    c.asked.give(r.user.Name), Parameters: passkey.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
+		Challenge:    c.asked.issue(r.user.Name), Parameters: passkey.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
 		Attestation:            protocol.PreferNoAttestation,
 	})
@@ -112,7 +112,7 @@ func (c *Console) addPasskey(r request) error {
 		return err
 	}
 	raw, err := challengeIn(given.Credential)
-	if err != nil || !c.asked.take(raw, r.user.Name) {
+	if err != nil || !c.asked.redeem(raw, r.user.Name) {
 		return errChallenge
 	}
 	made, err := site.Register(raw, given.Credential)
@@ -182,12 +182,12 @@ func (c *Console) askPasskey(x echo.Context) error {
 		return err
 	}
 	return x.JSON(http.StatusOK, protocol.PublicKeyCredentialRequestOptions{
-		Challenge: c.asked.give(""), Timeout: int(challengeLasts.Milliseconds()), RelyingPartyID: site.RP, UserVerification: protocol.VerificationRequired,
+		Challenge: c.asked.issue(""), Timeout: int(challengeLasts.Milliseconds()), RelyingPartyID: site.RP, UserVerification: protocol.VerificationRequired,
 	})
 }
 
-// touched is what a browser answers.
-type touched struct {
+// passkeyAssertion is a browser's answer to a challenge.
+type passkeyAssertion struct {
 	Credential json.RawMessage `json:"credential"`
 }
 
@@ -198,7 +198,7 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var given touched
+	var given passkeyAssertion
 	if err := readBody(x, &given); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 		return err
 	}
 	raw, err := challengeIn(given.Credential)
-	if err != nil || !c.asked.take(raw, "") {
+	if err != nil || !c.asked.redeem(raw, "") {
 		return errChallenge
 	}
 	var p access.Passkey

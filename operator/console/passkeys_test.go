@@ -32,7 +32,7 @@ func (p *page) register(a *passkeytest.Authenticator, label string) (int, string
 	return p.ask(http.MethodPost, "/passkeys", map[string]any{"label": label, "credential": a.Create(p.challenge("/passkeys/challenge"), []byte(p.name))})
 }
 
-func (p *page) touch(credential json.RawMessage) (int, string) {
+func (p *page) signInByPasskey(credential json.RawMessage) (int, string) {
 	p.t.Helper()
 	return p.ask(http.MethodPost, "/sign-in/passkey", map[string]any{"credential": credential})
 }
@@ -57,13 +57,13 @@ func TestPasskeysSignIn(t *testing.T) {
 
 	p.cookie = nil
 	asked := a.Get(p.challenge("/sign-in/passkey/challenge"))
-	status, text = p.touch(asked)
+	status, text = p.signInByPasskey(asked)
 	require.Equal(t, http.StatusOK, status, text)
 	require.Contains(t, text, `"name":"operator"`)
 	require.True(t, p.cookie.HttpOnly)
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusOK, status)
-	status, _ = p.touch(asked)
+	status, _ = p.signInByPasskey(asked)
 	require.Equal(t, http.StatusUnauthorized, status, "a signature signs in once")
 }
 
@@ -84,18 +84,18 @@ func TestPasskeysThatSignNobodyIn(t *testing.T) {
 		"another user":       func(a *passkeytest.Authenticator) { a.User = []byte("viewer") },
 		"a copy of it":       func(a *passkeytest.Authenticator) { a.Count = 0 },
 	} {
-		p.pass(time.Minute)
+		p.advance(time.Minute)
 		liar := *a
 		lie(&liar)
-		status, text := p.touch(liar.Get(p.challenge("/sign-in/passkey/challenge")))
+		status, text := p.signInByPasskey(liar.Get(p.challenge("/sign-in/passkey/challenge")))
 		require.Equal(t, http.StatusUnauthorized, status, "%s: %s", what, text)
 		require.Nil(t, p.cookie, what)
 	}
-	status, _ = p.touch(a.Get([]byte("a challenge that nobody gave out")))
+	status, _ = p.signInByPasskey(a.Get([]byte("a challenge that nobody gave out")))
 	require.Equal(t, http.StatusUnauthorized, status)
 	late := p.challenge("/sign-in/passkey/challenge")
-	p.pass(6 * time.Minute)
-	status, _ = p.touch(a.Get(late))
+	p.advance(6 * time.Minute)
+	status, _ = p.signInByPasskey(a.Get(late))
 	require.Equal(t, http.StatusUnauthorized, status)
 	for _, body := range []string{"", "{}", `{"credential":{}}`, `{"credential":1}`} {
 		status, _ = p.ask(http.MethodPost, "/sign-in/passkey", body)
@@ -141,7 +141,7 @@ func TestPasskeysAreRemoved(t *testing.T) {
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusUnauthorized, status, "a session elsewhere")
 	p.cookie = nil
-	status, _ = p.touch(a.Get(p.challenge("/sign-in/passkey/challenge")))
+	status, _ = p.signInByPasskey(a.Get(p.challenge("/sign-in/passkey/challenge")))
 	require.Equal(t, http.StatusUnauthorized, status)
 
 	p.cookie = here
@@ -155,7 +155,7 @@ func TestPasskeysAreRemoved(t *testing.T) {
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusUnauthorized, status, "signed out by a new password")
 	p.cookie = nil
-	status, _ = p.touch(a.Get(p.challenge("/sign-in/passkey/challenge")))
+	status, _ = p.signInByPasskey(a.Get(p.challenge("/sign-in/passkey/challenge")))
 	require.Equal(t, http.StatusUnauthorized, status, "and without passkeys")
 }
 

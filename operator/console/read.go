@@ -108,8 +108,8 @@ func number(r request, name string, otherwise uint64) (uint64, error) {
 	return n, nil
 }
 
-// storyOf is a record with what an operator may do about it.
-type storyOf struct {
+// recordView is a record with a note on its state and what an operator may do about it.
+type recordView struct {
 	operator.RecordDetail
 	Note   string `json:"note"`
 	Advice string `json:"advice"`
@@ -120,12 +120,12 @@ func (c *Console) record(r request) error {
 	if err != nil {
 		return refusal(http.StatusNotFound, operator.PlainError(err).Error())
 	}
-	out := make([]storyOf, len(list))
+	out := make([]recordView, len(list))
 	for i, d := range list {
 		for j := range d.History {
 			d.History[j].Detail = r.Session.Config.InWholeUnits(d.History[j].Detail)
 		}
-		out[i] = storyOf{d, d.Record.Note(), d.Record.Advice()}
+		out[i] = recordView{d, d.Record.Note(), d.Record.Advice()}
 	}
 	return r.JSON(http.StatusOK, out)
 }

@@ -10,8 +10,8 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// repairPatience is how long an order waits for the daemon to read what the ledger shows: less than a request may take.
-const repairPatience = 4 * time.Second
+// repairTimeout is how long an order waits for the daemon to read what the ledger shows: less than a request may take.
+const repairTimeout = 4 * time.Second
 
 // repair is an order that mends what has stopped. Hash is that of the transaction that paid.
 type repair struct {
@@ -80,7 +80,7 @@ func (c *Console) resumeAccount(r request) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Session.ResumeAccount(r.ctx(), with, id, account, o.Why, repairPatience); err != nil {
+	if err := r.Session.ResumeAccount(r.ctx(), with, id, account, o.Why, repairTimeout); err != nil {
 		return err
 	}
 	return c.accounts(r)

@@ -64,7 +64,7 @@ func (c *Console) rescan(r request) error {
 		return err
 	}
 	if o.Book {
-		if err := found.Book(r.ctx(), o.Why, repairPatience); err != nil {
+		if err := found.Book(r.ctx(), o.Why, repairTimeout); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (c *Console) reload(r request) error {
 	if err := checkWhy(o.Why); err != nil {
 		return err
 	}
-	done, err := r.Session.Reload(r.ctx(), o.Why, repairPatience)
+	done, err := r.Session.Reload(r.ctx(), o.Why, repairTimeout)
 	if err != nil {
 		return err
 	}

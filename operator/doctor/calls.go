@@ -90,7 +90,7 @@ func (d *Doctor) exchangeCalls(ctx context.Context, what string, node *client.Cl
 	d.add(true, what+" methods", "all that the exchange API asks answer", "")
 }
 
-// announcements tells whether the node tells of new blocks by itself. The exchange API works either way.
+// announcements checks whether the node announces new blocks by subscription. The exchange API works either way.
 func (d *Doctor) announcements(ctx context.Context, what string, node *client.Client) {
 	sub, err := node.SubscribeAccount(ctx, core.DexFundContract, make(chan []client.BlockEvent, 1))
 	if err != nil {

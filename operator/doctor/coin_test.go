@@ -15,8 +15,8 @@ import (
 	"gatewayd/chain/ethereum/devnode"
 )
 
-// forgetful stands before a node and refuses whatever asks for state.
-func forgetful(t *testing.T, node string) string {
+// statelessNode is a proxy before a node that refuses calls that read state.
+func statelessNode(t *testing.T, node string) string {
 	t.Helper()
 	target, err := url.Parse(node)
 	require.NoError(t, err)
@@ -61,14 +61,14 @@ func TestDoctorOfContractCoin(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, dev.Close()) })
 			config := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
 			if c.forgets {
-				config.Nodes[0] = forgetful(t, dev.URL())
+				config.Nodes[0] = statelessNode(t, dev.URL())
 			}
 			if c.adjust != nil {
 				c.adjust(&config)
 			}
 			host, err := url.Parse(config.Nodes[0])
 			require.NoError(t, err)
-			found := checked(t, config)
+			found := sourceFindings(t, config)
 			coin := found["chain eth node 1 ("+host.Host+") coin sent by contracts"]
 			require.Equal(t, c.ok, coin.OK)
 			require.Contains(t, coin.Found, c.found)

@@ -360,7 +360,7 @@ func assetOn(n records.Network, t records.Token, id chain.ID) chain.Asset {
 	return t.Asset
 }
 
-// capacity tells how many payments settings and accounts allow.
+// capacity reports how many payments settings and accounts allow.
 func (d *Doctor) capacity(what string, c operator.Capacity, err error) {
 	if err != nil {
 		d.add(false, what, err.Error(), "the nodes must answer blocks, balances, fees and quota")

@@ -109,7 +109,7 @@ func (d *Doctor) apiKeys(ctx context.Context, cfg config.Exchange) {
 	d.add(true, what, found, "")
 }
 
-// countKeys tells how many API keys there are.
+// countKeys is the number of API keys in use and of revoked ones, as text.
 func countKeys(ctx context.Context, c config.Exchange, getenv func(string) string) (string, error) {
 	keys, err := daemon.OpenKeys(ctx, c, getenv)
 	if err != nil {

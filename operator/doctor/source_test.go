@@ -15,8 +15,8 @@ import (
 	"gatewayd/chain/ethereum/devnode"
 )
 
-// checked is what the doctor finds of a source chain, by what it looked at.
-func checked(t *testing.T, c ethereum.Config) map[string]Finding {
+// sourceFindings are the doctor's findings for a source chain, by their subject.
+func sourceFindings(t *testing.T, c ethereum.Config) map[string]Finding {
 	t.Helper()
 	d := &Doctor{Now: time.Now}
 	adapter, err := ethereum.New(c, nil)
@@ -37,14 +37,14 @@ func TestDoctorOfFees(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, dev.Close()) }()
 		c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
-		fees := checked(t, c)["chain eth fees"]
+		fees := sourceFindings(t, c)["chain eth fees"]
 		require.True(t, fees.OK)
 		kind := map[bool]string{false: "type 2", true: "type 0"}
 		require.Contains(t, fees.Found, kind[legacy])
 		require.NotContains(t, fees.Found, kind[!legacy])
 
 		c.MaxFeeGwei = "0.01"
-		fees = checked(t, c)["chain eth fees"]
+		fees = sourceFindings(t, c)["chain eth fees"]
 		require.False(t, fees.OK)
 		require.Contains(t, fees.Advice, "max_fee_gwei")
 	}
@@ -69,13 +69,13 @@ func TestDoctorOfRequestLimits(t *testing.T) {
 	defer limited.Close()
 	what := func(node string) string { return "chain eth node 1 (" + node + ") request limits" }
 	c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{limited.URL}, RequestsPerSecond: 100}
-	found := checked(t, c)[what(limited.Listener.Addr().String())]
+	found := sourceFindings(t, c)[what(limited.Listener.Addr().String())]
 	require.False(t, found.OK)
 	require.Equal(t, "1 requests of this check refused for coming too soon, 100 calls a second configured", found.Found)
 	require.Contains(t, found.Advice, "requests_per_second")
 
 	c = ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
-	found = checked(t, c)[what(target.Host)]
+	found = sourceFindings(t, c)[what(target.Host)]
 	require.True(t, found.OK)
 	require.Equal(t, "none met, no bound of ours", found.Found)
 }

@@ -18,8 +18,8 @@ type quotaPayer interface {
 	Quota(ctx context.Context, account string) (vite.Quota, error)
 }
 
-// place is an asset at an account of ours.
-type place struct {
+// holding is an asset at an account of ours.
+type holding struct {
 	network, symbol string
 	chain           chain.ID
 	kind            records.AccountKind
@@ -28,26 +28,26 @@ type place struct {
 	decimals        uint8
 }
 
-func (s place) labels() []string {
+func (s holding) labels() []string {
 	return []string{s.network, string(s.chain), string(s.kind), s.account, string(s.asset), s.symbol}
 }
 
-// slow is what was asked for last of what is asked seldom. Readers and the one that asks share it.
-type slow struct {
+// slowFigures are the figures that are read seldom, because they take calls to nodes. A scrape shows the last reading.
+type slowFigures struct {
 	mu    sync.Mutex
 	at    time.Time
-	held  map[place]float64
-	quota map[place]vite.Quota // of places without an asset
-	size  int64                // of the database; 0: not known
+	held  map[holding]float64
+	quota map[holding]vite.Quota // of holdings without an asset
+	size  int64                  // of the database; 0: not known
 }
 
-// readSlow asks the nodes for balances and quota, and the database for its size. What is not answered is not told until it is.
+// readSlow reads balances and quota from the nodes and the database's size. A scrape leaves out what was not answered.
 func (f *follower) readSlow(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, slowTime)
 	defer cancel()
-	held, quotas := map[place]float64{}, map[place]vite.Quota{}
+	held, quotas := map[holding]float64{}, map[holding]vite.Quota{}
 	for _, n := range f.Networks() {
-		for _, s := range f.places(n) {
+		for _, s := range f.holdings(n) {
 			if c := f.Chains[s.chain]; c != nil {
 				if a, err := c.Balance(ctx, s.account, s.asset); err == nil {
 					held[s] = whole(a, s.decimals)
@@ -60,7 +60,7 @@ func (f *follower) readSlow(ctx context.Context) {
 				break
 			}
 			if q, err := payer.Quota(ctx, account); err == nil {
-				quotas[place{network: n.Name, chain: n.Exchange, account: account}] = q
+				quotas[holding{network: n.Name, chain: n.Exchange, account: account}] = q
 			}
 		}
 	}
@@ -70,12 +70,12 @@ func (f *follower) readSlow(ctx context.Context) {
 	f.slow.at, f.slow.held, f.slow.quota, f.slow.size = time.Now(), held, quotas, size
 }
 
-// places are the assets of a network at its own accounts: what is paid, and the coin for fees.
-func (f *follower) places(n records.Network) (list []place) {
-	seen := map[place]bool{}
-	add := func(s place) {
+// holdings are the assets of a network at its own accounts: what is paid, and the coin for fees.
+func (f *follower) holdings(n records.Network) (list []holding) {
+	seen := map[holding]bool{}
+	add := func(s holding) {
 		s.network = n.Name
-		if key := (place{chain: s.chain, account: s.account, asset: s.asset}); !seen[key] {
+		if key := (holding{chain: s.chain, account: s.account, asset: s.asset}); !seen[key] {
 			seen[key] = true
 			list = append(list, s)
 		}
@@ -83,20 +83,20 @@ func (f *follower) places(n records.Network) (list []place) {
 	hots, gateways := append(slices.Clone(n.Hots), n.RetiredHots...), append(slices.Clone(n.Gateways), n.RetiredGateways...)
 	for _, t := range n.Tokens {
 		for _, a := range hots {
-			add(place{chain: n.Source, kind: records.KindHot, account: a, asset: t.Asset, decimals: t.AssetDecimals, symbol: t.SourceSymbol()})
+			add(holding{chain: n.Source, kind: records.KindHot, account: a, asset: t.Asset, decimals: t.AssetDecimals, symbol: t.SourceSymbol()})
 		}
 		if t.Cold != "" {
-			add(place{chain: n.Source, kind: records.KindCold, account: t.Cold, asset: t.Asset, decimals: t.AssetDecimals, symbol: t.SourceSymbol()})
+			add(holding{chain: n.Source, kind: records.KindCold, account: t.Cold, asset: t.Asset, decimals: t.AssetDecimals, symbol: t.SourceSymbol()})
 		}
 		for _, a := range gateways {
-			add(place{chain: n.Exchange, kind: records.KindGateway, account: a, asset: chain.Asset(t.TokenID), decimals: t.Decimals, symbol: t.Symbol})
+			add(holding{chain: n.Exchange, kind: records.KindGateway, account: a, asset: chain.Asset(t.TokenID), decimals: t.Decimals, symbol: t.Symbol})
 		}
 	}
 	for _, a := range hots {
-		add(place{chain: n.Source, kind: records.KindHot, account: a, asset: chain.Native, decimals: f.CoinDecimals[n.Source], symbol: "coin"})
+		add(holding{chain: n.Source, kind: records.KindHot, account: a, asset: chain.Native, decimals: f.CoinDecimals[n.Source], symbol: "coin"})
 	}
 	if n.Gas != "" {
-		add(place{chain: n.Source, kind: records.KindGas, account: n.Gas, asset: chain.Native, decimals: f.CoinDecimals[n.Source], symbol: "coin"})
+		add(holding{chain: n.Source, kind: records.KindGas, account: n.Gas, asset: chain.Native, decimals: f.CoinDecimals[n.Source], symbol: "coin"})
 	}
 	return list
 }
@@ -135,13 +135,13 @@ func (f *follower) accounts(tx *records.Tx, p *page, networks []records.Network)
 }
 
 func (f *follower) owed(tx *records.Tx, p *page, networks []records.Network) error {
-	sums := map[place]map[chain.Asset]chain.Amount{} // by chain and account
+	sums := map[holding]map[chain.Asset]chain.Amount{} // by chain and account
 	for _, n := range networks {
-		for _, s := range f.places(n) {
+		for _, s := range f.holdings(n) {
 			if s.kind == records.KindGas || s.kind == records.KindCold {
 				continue
 			}
-			key := place{chain: s.chain, account: s.account}
+			key := holding{chain: s.chain, account: s.account}
 			if sums[key] == nil {
 				var err error
 				if sums[key], err = books.Owed(tx, s.chain, s.account); err != nil {

@@ -71,7 +71,7 @@ func every(ctx context.Context, pause time.Duration, f func(context.Context)) er
 type follower struct {
 	Bridge
 	totals *totals
-	slow   slow
+	slow   slowFigures
 }
 
 // read is a page of everything. What the store does not answer in time is left out, and the condition says why.
@@ -86,7 +86,7 @@ func (f *follower) read(ctx context.Context) (p page) {
 	})
 	if err != nil {
 		stored = nil
-		tellConditions(&stored, status.Down().Conditions)
+		setConditions(&stored, status.Down().Conditions)
 	}
 	p = append(p, stored...)
 	f.nodes(&p)
@@ -104,9 +104,9 @@ func (f *follower) records(tx *records.Tx, p *page) error {
 	if err != nil {
 		return err
 	}
-	tellConditions(p, report.Conditions)
-	tellChannels(p, report.Channels)
-	if err := tellLimits(tx, p); err != nil {
+	setConditions(p, report.Conditions)
+	setChannels(p, report.Channels)
+	if err := setLimits(tx, p); err != nil {
 		return err
 	}
 	if err := f.transfers(tx, p, networks); err != nil {
@@ -123,8 +123,8 @@ func (f *follower) records(tx *records.Tx, p *page) error {
 	return f.totals.read(tx, p, networks, f.CoinDecimals)
 }
 
-// tellConditions counts those alike: subjects, which may be many, are left out.
-func tellConditions(p *page, list []status.Condition) {
+// setConditions counts conditions by kind, without their subjects, which may be many.
+func setConditions(p *page, list []status.Condition) {
 	count := map[[6]string]int{}
 	for _, c := range list {
 		count[[6]string{string(c.Kind), strconv.FormatBool(c.Stops), string(c.Chain), c.Network, c.Token, string(c.Direction)}]++
@@ -134,7 +134,7 @@ func tellConditions(p *page, list []status.Condition) {
 	}
 }
 
-func tellChannels(p *page, list []status.Channel) {
+func setChannels(p *page, list []status.Channel) {
 	for _, c := range list {
 		for _, state := range []string{control.ChannelOpen, control.ChannelMaintain, control.ChannelClosed} {
 			p.set(channelState, number(c.State() == state), c.Network, c.Token, string(c.Direction), state)
@@ -142,8 +142,8 @@ func tellChannels(p *page, list []status.Channel) {
 	}
 }
 
-// tellLimits shows what the daemon has noted of the signer's limits.
-func tellLimits(tx *records.Tx, p *page) error {
+// setLimits shows what the daemon has recorded of the signer's limits.
+func setLimits(tx *records.Tx, p *page) error {
 	var report checks.Report
 	_, _, err := control.ReadReport(tx, "limits", &report)
 	for _, l := range report.Lines {

@@ -27,7 +27,7 @@ import (
 	"gatewayd/httpserver"
 )
 
-// Metrics is everything that is told. It outlives the tenures of a daemon.
+// Metrics collects all metrics of a process. It outlives the tenures of a daemon.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -43,7 +43,7 @@ type Metrics struct {
 	disk      string
 }
 
-// Exchange is what is told of the exchange API on one network.
+// Exchange has the figures of the exchange API on one network.
 type Exchange struct {
 	Index interface {
 		Ready() error
@@ -52,7 +52,7 @@ type Exchange struct {
 	Sockets interface{ Stats() ws.Stats }
 }
 
-// New counts nothing yet. The directory is where the daemon keeps its data: what is free there is told.
+// New counts nothing yet. The directory is the daemon's data directory, whose free space is a metric.
 func New(directory string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), totals: newTotals(), exchanges: map[string]Exchange{}, disk: directory,

@@ -78,11 +78,11 @@ func Send(ctx context.Context, d *operator.Session, o Order) (row Row, err error
 	if err != nil {
 		return row, err
 	}
-	if err := affords(ctx, d, p); err != nil {
+	if err := checkFunds(ctx, d, p); err != nil {
 		return row, err
 	}
 	err = d.Change(ctx, func(tx *records.Tx) error {
-		instead, err := giveWay(tx, p)
+		instead, err := voidWaiting(tx, p)
 		if err != nil {
 			return err
 		}
@@ -105,8 +105,8 @@ func refused(format string, args ...any) error {
 	return operator.AsTold(fmt.Errorf(format, args...))
 }
 
-// giveWay voids a payment of the same kind that waits.
-func giveWay(tx *records.Tx, p records.Payment) (instead uint64, err error) {
+// voidWaiting voids a waiting payment of the same kind, and returns its id.
+func voidWaiting(tx *records.Tx, p records.Payment) (instead uint64, err error) {
 	before, found, err := tx.WaitingMove(p)
 	switch {
 	case err != nil || !found:
@@ -202,8 +202,8 @@ func destination(ctx context.Context, d *operator.Session, p *records.Payment, f
 	return operator.Usagef("--to %q: `cold` or one of %s is wanted: money is moved to our own accounts only", p.Payee, strings.Join(paying, ", "))
 }
 
-// affords is an error unless the account has the amount beside what it owes and sends already.
-func affords(ctx context.Context, d *operator.Session, p records.Payment) error {
+// checkFunds is an error unless the account has the amount in addition to what it owes and is sending.
+func checkFunds(ctx context.Context, d *operator.Session, p records.Payment) error {
 	chains, err := d.Chains()
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ const (
 
 var topics = []Topic{Conditions, Attention, Records}
 
-// Config names the receivers. Without any nobody is told, and the log has the alerts alone.
+// Config names the receivers. Without any, alerts are only in the log.
 type Config struct {
 	Gateway  string    `yaml:"gateway"` // how events name this gateway; default gatewayd
 	Webhooks []Webhook `yaml:"webhooks"`

@@ -17,29 +17,29 @@ import (
 	"gatewayd/records/control"
 )
 
-// postOffice is an SMTP server on this machine that keeps what it gets.
-type postOffice struct {
+// smtpServer is an SMTP server on this machine that keeps what it gets.
+type smtpServer struct {
 	mu    sync.Mutex
 	mails []string
 	to    []string
 }
 
-func (p *postOffice) NewSession(*smtp.Conn) (smtp.Session, error) { return &postSession{p}, nil }
+func (p *smtpServer) NewSession(*smtp.Conn) (smtp.Session, error) { return &smtpSession{p}, nil }
 
-type postSession struct{ *postOffice }
+type smtpSession struct{ *smtpServer }
 
-func (s *postSession) Mail(string, *smtp.MailOptions) error { return nil }
-func (s *postSession) Reset()                               {}
-func (s *postSession) Logout() error                        { return nil }
+func (s *smtpSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (s *smtpSession) Reset()                               {}
+func (s *smtpSession) Logout() error                        { return nil }
 
-func (s *postSession) Rcpt(to string, _ *smtp.RcptOptions) error {
+func (s *smtpSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.to = append(s.to, to)
 	return nil
 }
 
-func (s *postSession) Data(r io.Reader) error {
+func (s *smtpSession) Data(r io.Reader) error {
 	text, err := io.ReadAll(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *postSession) Data(r io.Reader) error {
 	return err
 }
 
-func (p *postOffice) count() int {
+func (p *smtpServer) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.mails)
@@ -56,7 +56,7 @@ func (p *postOffice) count() int {
 // Many events at once are one mail.
 func TestEmail(t *testing.T) {
 	t.Parallel()
-	p := &postOffice{}
+	p := &smtpServer{}
 	server := smtp.NewServer(p)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -64,11 +64,11 @@ func TestEmail(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 	r := newRig(t, notify.Config{Gateway: "main", Email: &notify.Email{Server: l.Addr().String(), From: "gatewayd@example.org", To: []string{"a@example.org", "b@example.org"}}})
 	end := r.run()
-	r.joined("email")
+	r.waitUntilJoined("email")
 	end()
 	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"}, control.Condition{Kind: string(status.NodeFaulty), Subject: "b", Detail: "it sleeps"})
 	defer r.run()()
-	require.Eventually(t, func() bool { return p.count() == 1 }, patient, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.count() == 1 }, eventTimeout, 10*time.Millisecond)
 	m, err := mail.ReadMessage(strings.NewReader(p.mails[0]))
 	require.NoError(t, err)
 	require.Equal(t, "gatewayd main: money does not move: nodes_unreachable and 2 more", m.Header.Get("Subject"))

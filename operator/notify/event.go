@@ -58,7 +58,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 	return e, e.ofRecord(tx, p.TransferID, Change{string(p.Purpose), line.Event, line.Detail})
 }
 
-// topicOf is empty for what nobody is told.
+// topicOf is empty for events of which nobody is notified.
 func topicOf(line records.Event) Topic {
 	switch line.Subject {
 	case control.ConditionSubject:

@@ -99,7 +99,7 @@ func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) 
 	}
 	return failed == nil, n.Store.Update(ctx, func(tx *records.Tx) error {
 		if failed != nil {
-			return errors.Join(control.Refused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), control.NoteConditions(tx, "notify:"+r.name(), silence(r, place, failed)))
+			return errors.Join(control.Refused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), control.NoteConditions(tx, "notify:"+r.name(), silentCondition(r, place, failed)))
 		}
 		if place.Attempts > 0 {
 			err = control.NoteConditions(tx, "notify:"+r.name(), nil)
@@ -108,8 +108,8 @@ func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) 
 	})
 }
 
-// silence is the condition of a receiver that has taken nothing for a while.
-func silence(r receiver, place control.Subscriber, failed error) []control.Condition {
+// silentCondition is the condition of a receiver that has accepted nothing for a while.
+func silentCondition(r receiver, place control.Subscriber, failed error) []control.Condition {
 	if place.Attempts == 0 || place.For < silentAfter {
 		return nil
 	}

@@ -25,10 +25,10 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-const patient = time.Minute // a failing test waits so long
+const eventTimeout = time.Minute // how long a failing test waits
 
-// office is a receiver that keeps what it gets, and verifies it as its authors' own library does.
-type office struct {
+// webhookReceiver is a receiver that keeps what it gets, and verifies it as its authors' own library does.
+type webhookReceiver struct {
 	t      *testing.T
 	server *httptest.Server
 	hook   *standardwebhooks.Webhook
@@ -40,9 +40,9 @@ type office struct {
 	fails  int // so many of the next deliveries
 }
 
-func newOffice(t *testing.T, topics ...notify.Topic) *office {
+func newWebhookReceiver(t *testing.T, topics ...notify.Topic) *webhookReceiver {
 	t.Helper()
-	o := &office{t: t}
+	o := &webhookReceiver{t: t}
 	secret, err := notify.NewSecret()
 	require.NoError(t, err)
 	o.hook, err = standardwebhooks.NewWebhook(secret)
@@ -55,7 +55,7 @@ func newOffice(t *testing.T, topics ...notify.Topic) *office {
 	return o
 }
 
-func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil || o.hook.Verify(body, r.Header) != nil {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -75,20 +75,20 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.events, o.ids = append(o.events, e), append(o.ids, r.Header.Get("Webhook-Id"))
 }
 
-func (o *office) failing(n int) {
+func (o *webhookReceiver) failing(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.fails = n
 }
 
-// types waits for so many events.
-func (o *office) types(n int) (types []string) {
+// waitForTypes waits for so many events and returns their types.
+func (o *webhookReceiver) waitForTypes(n int) (types []string) {
 	o.t.Helper()
 	require.Eventually(o.t, func() bool {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		return len(o.events) >= n
-	}, patient, 10*time.Millisecond)
+	}, eventTimeout, 10*time.Millisecond)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range o.events {
@@ -123,20 +123,20 @@ func (r *rig) run() (end func()) {
 	}
 }
 
-// joined waits until the receiver has its place in the history.
-func (r *rig) joined(name string) {
+// waitUntilJoined waits until the receiver is a subscriber with a place in the history.
+func (r *rig) waitUntilJoined(name string) {
 	r.T.Helper()
-	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, patient, 10*time.Millisecond)
+	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, eventTimeout, 10*time.Millisecond)
 }
 
-// noted waits until the records say that the receiver has its last event: what ends before is told again.
-func (r *rig) noted(name string, o *office) {
+// waitUntilRecorded waits until the records say that the receiver has its last event: what ends before is told again.
+func (r *rig) waitUntilRecorded(name string, o *webhookReceiver) {
 	r.T.Helper()
 	o.mu.Lock()
 	last, err := strconv.ParseUint(strings.TrimPrefix(o.events[len(o.events)-1].ID, "h"), 10, 64)
 	o.mu.Unlock()
 	require.NoError(r.T, err)
-	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, patient, 10*time.Millisecond)
+	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, eventTimeout, 10*time.Millisecond)
 }
 
 func (r *rig) subscriber(name string) (s control.Subscriber) {
@@ -162,13 +162,13 @@ var away = control.Condition{Kind: string(status.NodesDown), Chain: recordstest.
 // Every event comes, in order, with an id of its own, whatever fails on the way and however often the daemon is started again.
 func TestEveryEventOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newWebhookReceiver(t)
 	r := newRig(t, notify.Config{Gateway: "main", Webhooks: []notify.Webhook{o.cfg}})
 	r.conditions(away) // before anybody is to be told
 	end := r.run()
-	r.joined("webhook:office")
+	r.waitUntilJoined("webhook:office")
 	r.conditions()
-	require.Equal(t, []string{"condition.over"}, o.types(1))
+	require.Equal(t, []string{"condition.over"}, o.waitForTypes(1))
 	o.failing(2)
 	r.conditions(away)
 	held := r.Receive(records.Deposit, 100)
@@ -176,13 +176,13 @@ func TestEveryEventOnce(t *testing.T) {
 	r.Do(func(tx *records.Tx) error {
 		return tx.MoveTransfer(held.ID, records.Seen, records.Held, records.ReasonOperator)
 	})
-	require.Equal(t, []string{"condition.over", "condition.began", "record.attention"}, o.types(3))
-	r.noted("webhook:office", o)
+	require.Equal(t, []string{"condition.over", "condition.began", "record.attention"}, o.waitForTypes(3))
+	r.waitUntilRecorded("webhook:office", o)
 	end()
 	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"})
 	end = r.run()
 	defer end()
-	require.Equal(t, []string{"condition.over", "condition.began", "record.attention", "condition.began"}, o.types(4))
+	require.Equal(t, []string{"condition.over", "condition.began", "record.attention", "condition.began"}, o.waitForTypes(4))
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -203,14 +203,14 @@ func TestEveryEventOnce(t *testing.T) {
 // A back office gets each change of a record.
 func TestRecordsTopic(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, notify.Records)
+	o := newWebhookReceiver(t, notify.Records)
 	r := newRig(t, notify.Config{Webhooks: []notify.Webhook{o.cfg}})
 	defer r.run()()
-	r.joined("webhook:office")
+	r.waitUntilJoined("webhook:office")
 	r.conditions(away)
 	_, payment := r.Owe(records.Deposit, 500)
 	r.Pay(payment)
-	o.types(6)
+	o.waitForTypes(6)
 	var states []string
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -223,26 +223,26 @@ func TestRecordsTopic(t *testing.T) {
 // A receiver that takes nothing is a condition on every surface, and holds up no other.
 func TestSilentReceiver(t *testing.T) {
 	t.Parallel()
-	good, bad := newOffice(t), newOffice(t)
+	good, bad := newWebhookReceiver(t), newWebhookReceiver(t)
 	bad.cfg.Name = "bad"
 	bad.failing(1 << 30)
 	r := newRig(t, notify.Config{Webhooks: []notify.Webhook{good.cfg, bad.cfg}})
 	defer r.run()()
-	r.joined("webhook:office")
-	r.joined("webhook:bad")
+	r.waitUntilJoined("webhook:office")
+	r.waitUntilJoined("webhook:bad")
 	r.conditions(away)
-	require.Equal(t, []string{"condition.began"}, good.types(1))
-	require.Eventually(t, func() bool { return r.subscriber("webhook:bad").Attempts > 1 }, patient, 10*time.Millisecond)
+	require.Equal(t, []string{"condition.began"}, good.waitForTypes(1))
+	require.Eventually(t, func() bool { return r.subscriber("webhook:bad").Attempts > 1 }, eventTimeout, 10*time.Millisecond)
 	require.Equal(t, "it answers 500 Internal Server Error", r.subscriber("webhook:bad").Fault)
-	require.False(t, r.told(status.NotTold), "a minute has not passed")
+	require.False(t, r.hasCondition(status.NotTold), "a minute has not passed")
 	r.Pass(2 * time.Minute)
-	require.Eventually(t, func() bool { return r.told(status.NotTold) }, patient, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return r.hasCondition(status.NotTold) }, eventTimeout, 100*time.Millisecond)
 	bad.failing(0)
-	require.Equal(t, []string{"condition.began"}, bad.types(1))
-	require.Eventually(t, func() bool { return !r.told(status.NotTold) }, patient, 10*time.Millisecond)
+	require.Equal(t, []string{"condition.began"}, bad.waitForTypes(1))
+	require.Eventually(t, func() bool { return !r.hasCondition(status.NotTold) }, eventTimeout, 10*time.Millisecond)
 }
 
-func (r *rig) told(kind status.Kind) (found bool) {
+func (r *rig) hasCondition(kind status.Kind) (found bool) {
 	r.See(func(tx *records.Tx) error {
 		all, err := control.Conditions(tx)
 		for _, c := range all {
@@ -255,13 +255,13 @@ func (r *rig) told(kind status.Kind) (found bool) {
 
 func TestTestSaysWhoFails(t *testing.T) {
 	t.Parallel()
-	good, bad := newOffice(t), newOffice(t)
+	good, bad := newWebhookReceiver(t), newWebhookReceiver(t)
 	bad.cfg.Name, bad.cfg.SecretFile = "bad", good.cfg.SecretFile
 	list := notify.Test(t.Context(), notify.Config{Webhooks: []notify.Webhook{good.cfg, bad.cfg}})
 	require.Len(t, list, 2)
 	require.Empty(t, list[0].Fault)
 	require.Equal(t, "it answers 401 Unauthorized", list[1].Fault, "the key is another's")
-	require.Equal(t, []string{"test"}, good.types(1))
+	require.Equal(t, []string{"test"}, good.waitForTypes(1))
 	good.server.Close()
 	fault := notify.Test(t.Context(), notify.Config{Webhooks: []notify.Webhook{good.cfg}})[0].Fault
 	require.NotEmpty(t, fault)

@@ -23,7 +23,7 @@ import (
 // sendTime bounds one delivery.
 const sendTime = 10 * time.Second
 
-// receiver is somebody who is told.
+// receiver is a webhook or an e-mail address that gets events.
 type receiver interface {
 	name() string
 	topics() []Topic

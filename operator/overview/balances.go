@@ -42,7 +42,7 @@ func Balances(ctx context.Context, d *operator.Session) (list []Balance, err err
 			defer adapter.Close()
 			for i := range list {
 				if list[i].Chain == c.ID {
-					list[i].ask(ctx, adapter)
+					list[i].read(ctx, adapter)
 				}
 			}
 			return nil
@@ -51,7 +51,7 @@ func Balances(ctx context.Context, d *operator.Session) (list []Balance, err err
 	return list, g.Wait()
 }
 
-func (b *Balance) ask(ctx context.Context, c chain.Chain) {
+func (b *Balance) read(ctx context.Context, c chain.Chain) {
 	amount, err := c.Balance(ctx, b.Account, b.Asset)
 	if err != nil {
 		b.Fault = chain.PlainError(err)

@@ -24,7 +24,7 @@ type Node struct {
 	LeftOut  bool       `json:"leftOut"` // it is not asked for now, because of its faults
 }
 
-// Nodes tells of all nodes. running are the chains of the daemon in this process; without them each node is asked once.
+// Nodes lists all nodes with their state. running are the chains of the daemon in this process; without them each node is asked once.
 func Nodes(ctx context.Context, d *operator.Session, running map[chain.ID]chain.Chain) ([]Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -94,7 +94,7 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 			c.Possible = a.PerMinute()
 		}
 	}
-	return o, o.reckonRunways(networks)
+	return o, o.addRunways(networks)
 }
 
 func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []records.Network) error {
@@ -227,14 +227,14 @@ func (o *Overview) askNodes(ctx context.Context, d *operator.Session) error {
 		}
 		g.Go(func() error {
 			defer adapter.Close()
-			c.ask(ctx, adapter)
+			c.read(ctx, adapter)
 			return nil
 		})
 	}
 	return g.Wait()
 }
 
-func (c *Chain) ask(ctx context.Context, adapter chain.Chain) {
+func (c *Chain) read(ctx context.Context, adapter chain.Chain) {
 	head, err := adapter.Head(ctx)
 	if err != nil {
 		c.Fault = chain.PlainError(err)

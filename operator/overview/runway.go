@@ -7,14 +7,14 @@ import (
 	"gatewayd/records"
 )
 
-// reckonRunways says how long each channel's accounts can go on as in the last day: what goes out by it, less what the other direction brings.
-func (o *Overview) reckonRunways(networks []records.Network) error {
+// addRunways adds how long each channel's accounts last at the rate of the last day: what goes out, less what the other direction brings.
+func (o *Overview) addRunways(networks []records.Network) error {
 	for i := range o.Channels {
 		c := &o.Channels[i]
 		if c.Holds == nil || c.DayOut.IsZero() {
 			continue
 		}
-		in, err := o.broughtBack(networks, *c)
+		in, err := o.returnFlow(networks, *c)
 		if err != nil {
 			return err
 		}
@@ -35,8 +35,8 @@ func (o *Overview) reckonRunways(networks []records.Network) error {
 	return nil
 }
 
-// broughtBack is what the other direction has paid within the day, in this one's units: so much has come in here. Fees come on top of it.
-func (o *Overview) broughtBack(networks []records.Network, c Channel) (chain.Amount, error) {
+// returnFlow is what the other direction has paid within the day, in this one's units: as much has come in here, besides fees.
+func (o *Overview) returnFlow(networks []records.Network, c Channel) (chain.Amount, error) {
 	_, t := tokenOf(networks, c.Network, c.Token)
 	from, to := t.AssetDecimals, t.Decimals
 	if c.Direction == records.Withdrawal {

@@ -97,7 +97,7 @@ type draft struct {
 }
 
 //go:embed *.tmpl
-var forms embed.FS
+var templates embed.FS
 
 // Files are the texts of a first configuration.
 type Files struct {
@@ -111,18 +111,18 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 		return files, err
 	}
 	a.Funders = append([]string{}, a.Funders...) // [] in the file, not null
-	d, err := ask(ctx, a)
+	d, err := askNodes(ctx, a)
 	if err != nil {
 		return files, err
 	}
-	page, err := template.New("").Funcs(template.FuncMap{"quoted": quoted}).ParseFS(forms, "*.tmpl")
+	page, err := template.New("").Funcs(template.FuncMap{"quoted": quoted}).ParseFS(templates, "*.tmpl")
 	if err != nil {
 		return files, err
 	}
 	if files.Daemon, err = fill(page, "config.yaml.tmpl", d); err != nil || a.Signer.Listen == "" {
 		return files, err
 	}
-	own, err := ask(ctx, a.ofSigner())
+	own, err := askNodes(ctx, a.ofSigner())
 	if err != nil {
 		return files, fmt.Errorf("the signer's nodes: %w", err)
 	}
@@ -159,8 +159,8 @@ func fill(page *template.Template, name string, d draft) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// ask has the nodes tell what they know.
-func ask(ctx context.Context, a Answers) (d draft, err error) {
+// askNodes reads from the nodes what they know.
+func askNodes(ctx context.Context, a Answers) (d draft, err error) {
 	d.Answers = a
 	source, err := d.openSource(ctx)
 	if err != nil {
@@ -173,7 +173,7 @@ func ask(ctx context.Context, a Answers) (d draft, err error) {
 	}
 	defer exchange.Close()
 	for _, t := range a.Tokens {
-		one, err := serve(ctx, t, source, exchange)
+		one, err := readToken(ctx, t, source, exchange)
 		if err != nil {
 			return d, err
 		}
@@ -229,8 +229,8 @@ func chainID(ctx context.Context, node string) (uint64, error) {
 	return 0, fmt.Errorf("eth_chainId: %w", err)
 }
 
-// serve asks both chains what a token is.
-func serve(ctx context.Context, t Token, source *ethereum.Chain, exchange *vite.Chain) (servedToken, error) {
+// readToken reads a token's figures from both chains.
+func readToken(ctx context.Context, t Token, source *ethereum.Chain, exchange *vite.Chain) (servedToken, error) {
 	one := servedToken{Token: t, AssetDecimals: ethereum.CoinDecimals}
 	info, err := exchange.TokenInfo(ctx, chain.Asset(t.ID))
 	if err != nil {

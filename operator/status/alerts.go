@@ -19,10 +19,10 @@ type Alerts struct {
 // NewAlerts knows of no condition yet.
 func NewAlerts(log logrus.FieldLogger) *Alerts { return &Alerts{log: log} }
 
-// Tell compares all that is not as it should be with what was told before. What an operator has ordered alerts nobody.
-func (a *Alerts) Tell(now time.Time, found []Condition) { a.tell(now, toldTo(found)) }
+// Update logs which conditions have begun and which are over since the last call. What an operator has ordered alerts nobody.
+func (a *Alerts) Update(now time.Time, found []Condition) { a.update(now, alertable(found)) }
 
-func (a *Alerts) tell(now time.Time, found []control.Condition) {
+func (a *Alerts) update(now time.Time, found []control.Condition) {
 	began, over := control.Changes(a.known, found)
 	for _, c := range began {
 		if c.Since.IsZero() {
@@ -37,11 +37,11 @@ func (a *Alerts) tell(now time.Time, found []control.Condition) {
 	}
 }
 
-// storeDown tells that the store did not take what was seen. Of everything else nothing new is known.
-func (a *Alerts) storeDown(now time.Time, err error) {
-	down := toldTo(Down().Conditions)
+// reportStoreDown logs that the store cannot be written. It leaves all other conditions as they were.
+func (a *Alerts) reportStoreDown(now time.Time, err error) {
+	down := alertable(Down().Conditions)
 	down[0].Detail += ": " + err.Error()
-	a.tell(now, append(down, a.known...))
+	a.update(now, append(down, a.known...))
 }
 
 // line has a field for all that a condition says.
@@ -57,8 +57,8 @@ func (a *Alerts) line(c control.Condition) *logrus.Entry {
 	return a.log.WithFields(fields)
 }
 
-// toldTo are the conditions that people are told of when they begin and when they are over: what an operator has ordered he knows.
-func toldTo(found []Condition) (list []control.Condition) {
+// alertable are the conditions that alert people when they begin and when they are over: all but those that an operator has ordered.
+func alertable(found []Condition) (list []control.Condition) {
 	for _, c := range found {
 		if c.Kind != ChannelClosed {
 			list = append(list, control.Condition{

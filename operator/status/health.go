@@ -30,7 +30,7 @@ type ChainHealth struct {
 	Halted bool     `json:"halted"`
 }
 
-// Well tells whether a supervisor has nothing to do.
+// Well is true when a supervisor has nothing to do.
 func (h Health) Well() bool { return h.Status == "ok" }
 
 // DownHealth is the health where the store does not answer, or not in time.

@@ -15,25 +15,25 @@ const (
 	stillBlocks = 8
 	// behindAtMost is how far behind, in blocks' time, the follower may be while it catches up.
 	behindAtMost = 10 * time.Minute
-	// faultFor is how long a node's wrong answer is told, and rightAfter after how long without another one the node counts as right again.
+	// faultFor is how long a node's wrong answer is a condition, and rightAfter after how long without another one the node counts as right again.
 	faultFor   = 10 * time.Minute
 	rightAfter = time.Minute
 )
 
-// lasting is how long nodes must fail to answer before that is told: a lost answer is none yet.
-func (w *watched) lasting() time.Duration { return w.pace * 3 / 2 }
+// maxFailing is how long nodes may fail to answer before that is a condition: one lost answer is none.
+func (w *watched) maxFailing() time.Duration { return w.every * 3 / 2 }
 
-// still is how long the head may stand still: three looks, or as long as some blocks of this chain take.
-func (w *watched) still() time.Duration { return max(3*w.pace, stillBlocks*w.interval) }
+// maxStill is how long the head may stand still: three checks, or the time of stillBlocks blocks.
+func (w *watched) maxStill() time.Duration { return max(3*w.every, stillBlocks*w.interval) }
 
-// old is how old the newest block may be by the clock: clocks differ.
-func (w *watched) old() time.Duration { return max(12*w.pace, 2*w.still()) }
+// maxAge is how old the newest block may be by the clock, as clocks differ.
+func (w *watched) maxAge() time.Duration { return max(12*w.every, 2*w.maxStill()) }
 
-// stuck is how long the follower may stand below the nodes' head.
-func (w *watched) stuck() time.Duration { return 3 * w.pace }
+// maxBehind is how long the follower may stand still below the nodes' head.
+func (w *watched) maxBehind() time.Duration { return 3 * w.every }
 
-// sight is what the nodes of a chain show at a moment.
-type sight struct {
+// observation is the state of a chain's nodes at one time.
+type observation struct {
 	id    chain.ID
 	head  chain.Head
 	err   error
@@ -46,10 +46,10 @@ type fault struct {
 	at    time.Time
 }
 
-// watched is what the monitor remembers of a chain from one look to the next. Times are the daemon's own, never the blocks'.
+// watched is what the monitor remembers of a chain between two checks. Times are the daemon's own, never the blocks'.
 type watched struct {
 	id       chain.ID
-	pace     time.Duration // from one look to the next
+	every    time.Duration // between two checks
 	onDemand bool
 	interval time.Duration // between blocks; 0: not known
 	measured time.Time
@@ -64,13 +64,13 @@ type watched struct {
 }
 
 // judge says what is wrong.
-func (w *watched) judge(now time.Time, s sight, cur records.Cursor) []control.Condition {
+func (w *watched) judge(now time.Time, s observation, cur records.Cursor) []control.Condition {
 	found := w.judgeNodes(now, s.nodes)
 	if s.err != nil {
 		if w.failing.IsZero() {
 			w.failing = now
 		}
-		if now.Sub(w.failing) >= w.lasting() {
+		if now.Sub(w.failing) >= w.maxFailing() {
 			found = append(found, w.silent(now, s))
 		}
 		return found
@@ -90,7 +90,7 @@ func (w *watched) stopping(k Kind, format string, args ...any) control.Condition
 }
 
 // silent tells nodes that do not answer from nodes that contradict each other.
-func (w *watched) silent(now time.Time, s sight) control.Condition {
+func (w *watched) silent(now time.Time, s observation) control.Condition {
 	up, why := 0, []string{}
 	for _, n := range s.nodes {
 		if n.Up {
@@ -118,15 +118,15 @@ func (w *watched) stale(now time.Time, head chain.Head) (c control.Condition, is
 		return c, false
 	}
 	still, age := now.Sub(w.moved), now.Sub(head.Time)
-	if head.Time.IsZero() || age <= w.old() {
+	if head.Time.IsZero() || age <= w.maxAge() {
 		w.aged = time.Time{}
 	} else if w.aged.IsZero() {
 		w.aged = now
 	}
 	switch {
-	case still > w.still():
+	case still > w.maxStill():
 		return w.stopping(NodesStale, "block %d of chain %s is the newest for %s", head.Latest.Height, w.id, still.Truncate(time.Second)), true
-	case !w.aged.IsZero() && now.Sub(w.aged) >= w.lasting(): // the first block of a new chain has any time
+	case !w.aged.IsZero() && now.Sub(w.aged) >= w.maxFailing(): // the first block of a new chain has any time
 		return w.stopping(NodesStale, "the newest block %d of chain %s is %s old", head.Latest.Height, w.id, age.Truncate(time.Second)), true
 	}
 	return c, false
@@ -147,7 +147,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 	if w.waiting.IsZero() {
 		w.waiting = now
 	}
-	if stood := now.Sub(w.waiting); stood > w.stuck() {
+	if stood := now.Sub(w.waiting); stood > w.maxBehind() {
 		return w.stopping(FollowerStuck, "chain %s is not followed for %s: the records are at block %d, the nodes at %d", w.id, stood.Truncate(time.Second), cur.Height, head.Latest.Height), true
 	}
 	if cur.Missing || cur.Height >= head.Latest.Height {
@@ -159,7 +159,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 	return c, false
 }
 
-// judgeNodes tells what is wrong with single nodes. Whether the others suffice is told apart.
+// judgeNodes returns the conditions of single nodes. Whether the others suffice is another condition.
 func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []control.Condition) {
 	for _, n := range nodes {
 		f, ok := w.faults[n.Name]

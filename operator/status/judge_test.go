@@ -25,8 +25,8 @@ type moment struct {
 	want    Kind // that stops; empty: nothing does
 }
 
-func (m moment) sight() sight {
-	s := sight{id: "eth", nodes: m.nodes}
+func (m moment) sight() observation {
+	s := observation{id: "eth", nodes: m.nodes}
 	if m.head == 0 {
 		s.err = errors.New("reading the head: no")
 		return s
@@ -42,7 +42,7 @@ func (m moment) stored() records.Cursor {
 // play runs a monitor of one chain through moments ten seconds apart or as they say.
 func play(t *testing.T, w *watched, moments []moment) {
 	t.Helper()
-	w.id, w.pace, w.faults = "eth", 10*s, map[string]fault{}
+	w.id, w.every, w.faults = "eth", 10*s, map[string]fault{}
 	for _, m := range moments {
 		var got Kind
 		for _, c := range w.judge(begin.Add(m.at), m.sight(), m.stored()) {

@@ -38,7 +38,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// intervaler is a chain that tells how often blocks come.
+// intervaler is a chain that knows the time between its blocks.
 type intervaler interface {
 	BlockInterval(ctx context.Context) (time.Duration, error)
 }
@@ -85,7 +85,7 @@ func NewMonitor(p Parts) *Monitor {
 	m := &Monitor{Parts: p, watched: map[chain.ID]*watched{}}
 	m.Reconfigure(p.Networks)
 	for id := range p.Chains {
-		m.watched[id] = &watched{id: id, pace: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
+		m.watched[id] = &watched{id: id, every: p.Config.Every, onDemand: slices.Contains(p.OnDemand, id), faults: map[string]fault{}}
 	}
 	return m
 }
@@ -102,7 +102,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := m.Look(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, records.ErrFenced) {
-			m.Alerts.storeDown(m.Now(), err)
+			m.Alerts.reportStoreDown(m.Now(), err)
 		}
 		select {
 		case <-ctx.Done():
@@ -117,8 +117,8 @@ const storeTime = 30 * time.Second
 
 // Look asks every chain once, writes down what is not as it should be, and alerts of all that is not, whoever has found it.
 func (m *Monitor) Look(ctx context.Context) error {
-	seen := make(map[chain.ID]sight, len(m.Chains))
-	views := make(chan sight, len(m.Chains)) // room for all, so that none waits
+	seen := make(map[chain.ID]observation, len(m.Chains))
+	views := make(chan observation, len(m.Chains)) // room for all, so that none waits
 	var g errgroup.Group
 	for id, c := range m.Chains {
 		g.Go(func() error {
@@ -145,16 +145,16 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if report, err = Read(tx, *m.served.Load()); err != nil {
 			return err
 		}
-		return control.TellConditions(tx, toldTo(report.Conditions))
+		return control.TellConditions(tx, alertable(report.Conditions))
 	})
 	if err == nil {
-		m.Alerts.Tell(m.Now(), report.Conditions)
+		m.Alerts.Update(m.Now(), report.Conditions)
 	}
 	return err
 }
 
 // note writes down a sign of life and what is wrong with each chain.
-func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]sight) error {
+func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
 	if err := control.Beat(tx, Role); err != nil {
 		return err
 	}
@@ -171,10 +171,10 @@ func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]sight) error {
 }
 
 // see asks a chain's nodes, for as long as a look may take.
-func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) sight {
+func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) observation {
 	ctx, cancel := context.WithTimeout(ctx, m.Config.Every)
 	defer cancel()
-	s, w := sight{id: id}, m.watched[id]
+	s, w := observation{id: id}, m.watched[id]
 	s.head, s.err = c.Head(ctx)
 	if i, ok := c.(intervaler); ok && s.err == nil && m.Now().After(w.measured.Add(measureEvery)) {
 		if interval, err := i.BlockInterval(ctx); err == nil {

@@ -47,7 +47,7 @@ func rank(c Condition) int {
 	return 1
 }
 
-// add leaves out what is told already: networks share chains.
+// add leaves out conditions that are in the report already: networks share chains.
 func (r *Report) add(all ...Condition) {
 	for _, c := range all {
 		if !slices.Contains(r.Conditions, c) {

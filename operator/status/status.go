@@ -132,7 +132,7 @@ type Report struct {
 	Channels   []Channel   `json:"-"`
 }
 
-// Flows tells whether all money moves that operators let move.
+// Flows is true when all money moves that operators let move.
 func (r Report) Flows() bool { return !slices.ContainsFunc(r.Conditions, stops) }
 
 func stops(c Condition) bool { return c.Stops }

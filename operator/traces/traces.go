@@ -103,7 +103,7 @@ func (o own) Tracer(name string, options ...trace.TracerOption) trace.Tracer {
 // tellAgain is how often the log has a collector that takes nothing.
 const tellAgain = 10 * time.Minute
 
-// quiet tells of faults once in a while.
+// quiet logs faults once in a while.
 type quiet struct {
 	log  logrus.FieldLogger
 	mu   sync.Mutex

@@ -172,7 +172,7 @@ func combined(text string, mutants []mutant) (out string, in []string, err error
 
 // combine builds the program of a package that has all mutants in it that the package's own tests are to find, as far as they change one function
 // each. Mutants that are not among the names get programs of their own.
-func (w *workshop) combine(pkg string, mutants []mutant) (names []string, err error) {
+func (w *builder) combine(pkg string, mutants []mutant) (names []string, err error) {
 	files := map[string][]mutant{}
 	for _, m := range mutants {
 		if filepath.Ext(m.file) == ".go" && m.suite.pkg == pkg && filepath.Dir(m.file) == filepath.Clean(pkg) {

@@ -45,11 +45,11 @@ func try(only string, jobs int, out string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	w := &workshop{dir: work, combined: map[string]bool{}, kept: map[string]*program{}}
+	w := &builder{dir: work, combined: map[string]bool{}, programs: map[string]*program{}}
 	if err := w.prepare(chosen); err != nil {
 		return err
 	}
-	if err := w.sound(chosen, jobs); err != nil {
+	if err := w.checkUnmutated(chosen, jobs); err != nil {
 		return err
 	}
 	results := make([]result, len(chosen))
@@ -66,7 +66,7 @@ func try(only string, jobs int, out string) error {
 }
 
 // prepare builds a program with all mutants for each package.
-func (w *workshop) prepare(chosen []mutant) error {
+func (w *builder) prepare(chosen []mutant) error {
 	packages := map[string]bool{}
 	for _, m := range chosen {
 		packages[m.suite.pkg] = true
@@ -84,8 +84,8 @@ func (w *workshop) prepare(chosen []mutant) error {
 	return nil
 }
 
-// sound runs every test of the table on the program as it is.
-func (w *workshop) sound(list []mutant, jobs int) error {
+// checkUnmutated runs every test of the table on the program as it is.
+func (w *builder) checkUnmutated(list []mutant, jobs int) error {
 	var suites []suite
 	seen := map[suite]bool{}
 	for _, m := range list {

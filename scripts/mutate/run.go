@@ -75,13 +75,13 @@ func (m mutant) apply(text string) (string, error) {
 	return strings.Replace(text, m.old, m.new, 1), nil
 }
 
-// workshop builds and runs test programs. One of a package as it is serves all of its suites, and one that reads the migrations from a folder
+// builder builds and runs test programs. One of a package as it is serves all of its suites, and one that reads the migrations from a folder
 // serves all mutants of the schema.
-type workshop struct {
+type builder struct {
 	dir      string
 	combined map[string]bool // names of the mutants that are in their package's program
 	mu       sync.Mutex
-	kept     map[string]*program
+	programs map[string]*program
 }
 
 type program struct {
@@ -92,12 +92,12 @@ type program struct {
 }
 
 // get builds a test program once.
-func (w *workshop) get(key, pkg, overlay string) *program {
+func (w *builder) get(key, pkg, overlay string) *program {
 	w.mu.Lock()
-	p := w.kept[key]
+	p := w.programs[key]
 	if p == nil {
 		p = &program{}
-		w.kept[key] = p
+		w.programs[key] = p
 	}
 	w.mu.Unlock()
 	p.once.Do(func() { p.path, p.said, p.err = w.build(key, pkg, overlay) })
@@ -105,7 +105,7 @@ func (w *workshop) get(key, pkg, overlay string) *program {
 }
 
 // build makes a package's test program, without what only debuggers read.
-func (w *workshop) build(key, pkg, overlay string) (path, said string, err error) {
+func (w *builder) build(key, pkg, overlay string) (path, said string, err error) {
 	path = filepath.Join(w.dir, fileName(key)+".test")
 	args := []string{"test", "-c", "-vet=off", "-ldflags", "-s -w", "-o", path}
 	if overlay != "" {
@@ -125,14 +125,14 @@ func fileName(s string) string {
 }
 
 // try builds the mutant and runs its tests.
-func (w *workshop) try(m mutant) result {
+func (w *builder) try(m mutant) result {
 	began := time.Now()
 	r := w.tryIn(m)
 	r.mutant, r.took = m, time.Since(began)
 	return r
 }
 
-func (w *workshop) tryIn(m mutant) result {
+func (w *builder) tryIn(m mutant) result {
 	text, err := os.ReadFile(m.file)
 	if err != nil {
 		return result{outcome: stale, output: err.Error()}
@@ -157,7 +157,7 @@ func (w *workshop) tryIn(m mutant) result {
 }
 
 // trySchema runs the one program of its package on migrations of its own.
-func (w *workshop) trySchema(m mutant, changed string) result {
+func (w *builder) trySchema(m mutant, changed string) result {
 	root := filepath.Join(w.dir, fileName(m.name))
 	defer os.RemoveAll(root)
 	err := os.CopyFS(filepath.Join(root, "migrations"), os.DirFS(migrations))
@@ -182,7 +182,7 @@ var fromFolder = []mutant{
 	{name: "schema", file: "records/store.go", old: "\t\"embed\"\n", new: ""},
 }
 
-func (w *workshop) schema(pkg string) (*program, error) {
+func (w *builder) schema(pkg string) (*program, error) {
 	const file = "records/store.go"
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -199,7 +199,7 @@ func (w *workshop) schema(pkg string) (*program, error) {
 }
 
 // overlay writes changed files and what tells the go command to take them in place of those in the tree.
-func (w *workshop) overlay(name string, changed map[string]string) (string, error) {
+func (w *builder) overlay(name string, changed map[string]string) (string, error) {
 	name = filepath.Join(w.dir, fileName(name))
 	replace := map[string]string{}
 	for file, text := range changed {
@@ -222,7 +222,7 @@ func (w *workshop) overlay(name string, changed map[string]string) (string, erro
 // limit is how long the tests of one mutant may take. They take seconds; the rest is for a machine with other work.
 const limit = "5m"
 
-// run runs the suite by a program. The models' worlds are always the same ones, so that a table can be repeated.
+// run runs the suite by a program. The models' random choices are always the same, so that a table can be repeated.
 func (s suite) run(p *program, environment ...string) result {
 	if p.err != nil {
 		return result{outcome: broken, output: tail(p.said + p.err.Error())}

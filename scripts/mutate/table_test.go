@@ -29,7 +29,7 @@ func TestTable(t *testing.T) {
 			_, err = format.Source([]byte(changed))
 			require.NoError(t, err, m.name)
 		}
-		m.suite.exists(t)
+		m.suite.requireTests(t)
 	}
 }
 
@@ -46,8 +46,8 @@ func TestSchemaFromAFolder(t *testing.T) {
 	require.NotContains(t, changed, "embed")
 }
 
-// exists says that each test that a suite names is there.
-func (s suite) exists(t *testing.T) {
+// requireTests requires that each test that a suite names exists.
+func (s suite) requireTests(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.pkg, "*_test.go"))
 	require.NoError(t, err)

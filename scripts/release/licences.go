@@ -115,8 +115,8 @@ func sourceHeader(dir string) ([]licenceText, error) {
 	return []licenceText{{filepath.Base(files[0]), header}}, nil
 }
 
-// licenceMarks are words that only one licence has; the first that is found counts, so what contains others comes first.
-var licenceMarks = []struct{ words, spdx string }{
+// licenceMarks are phrases that only one licence has. The first that is found counts, so those that contain others come first.
+var licenceMarks = []struct{ phrase, spdx string }{
 	{"GNU LESSER GENERAL PUBLIC LICENSE Version 3", "LGPL-3.0-or-later"},
 	{"Mozilla Public License Version 2.0", "MPL-2.0"},
 	{"Mozilla Public License, version 2.0", "MPL-2.0"},
@@ -133,15 +133,15 @@ var licenceMarks = []struct{ words, spdx string }{
 	{"CC0 1.0 Universal", "CC0-1.0"},
 }
 
-// classify names a licence by its words, whatever the line breaks; empty if none is known.
+// classify recognises a licence by its phrases, whatever the line breaks; empty if none is known.
 func classify(texts []licenceText) string {
 	var all strings.Builder
 	for _, t := range texts {
 		all.WriteString(" " + t.text)
 	}
-	words := strings.Join(strings.Fields(all.String()), " ")
+	text := strings.Join(strings.Fields(all.String()), " ")
 	for _, m := range licenceMarks {
-		if strings.Contains(words, m.words) {
+		if strings.Contains(text, m.phrase) {
 			return m.spdx
 		}
 	}

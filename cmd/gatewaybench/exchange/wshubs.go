@@ -34,7 +34,7 @@ func wsPush(id string) []byte {
 
 const wsAnswer = `{"code":0,"event":"sub","topic":"[` + wsTopic + `]"}`
 
-// publicTrades is an index that tells the hub what it is told.
+// publicTrades is an index that passes on to the hub the updates that it is given.
 type publicTrades struct {
 	updates chan index.Update
 	wanted  chan struct{} // closed when the hub listens

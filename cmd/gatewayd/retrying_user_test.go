@@ -16,27 +16,27 @@ import (
 	"gatewayd/vite/core"
 )
 
-// patient is a user whose daemon dies all the time, and the embedded chains with it: whatever fails is asked again, at the place where the
-// daemon lives now, and what may have been done is looked up before it is done again.
-type patient struct {
+// retryingUser is a user of a daemon that is killed again and again, with its embedded chains: each call is retried until it succeeds, at the
+// addresses of the daemon that runs now, and nothing is sent again without a look whether it has been done.
+type retryingUser struct {
 	*testUser
 	dir string // of the daemon
 	rng *rand.Rand
 
-	deposited chain.Amount            // in all
-	spent     chain.Amount            // in all, with fees, by withdrawals that are not refused
-	paid      map[string]chain.Amount // what each payee must have
-	deposits  map[string]bool         // hashes of transactions
-	wanted    map[string]string       // withdrawal's hash -> state it must end in
+	deposited   chain.Amount            // in all
+	spent       chain.Amount            // in all, with fees, by withdrawals that are not refused
+	paid        map[string]chain.Amount // what each payee must have
+	deposits    map[string]bool         // hashes of transactions
+	withdrawals map[string]string       // by hash: the state it must end in
 }
 
-func newPatient(u *testUser, dir string, seed uint64) *patient {
+func newRetryingUser(u *testUser, dir string, seed uint64) *retryingUser {
 	rng := rand.New(rand.NewPCG(seed, uint64(u.Vite.Address()[3])))
-	return &patient{testUser: u, dir: dir, rng: rng, paid: map[string]chain.Amount{}, deposits: map[string]bool{}, wanted: map[string]string{}}
+	return &retryingUser{testUser: u, dir: dir, rng: rng, paid: map[string]chain.Amount{}, deposits: map[string]bool{}, withdrawals: map[string]string{}}
 }
 
-// until repeats an act that may fail until it does not.
-func until(ctx context.Context, what string, act func() error) error {
+// retry repeats an act until it succeeds.
+func retry(ctx context.Context, what string, act func() error) error {
 	var last error
 	err := devnet.Poll(ctx, func() (bool, error) {
 		last = act()
@@ -48,8 +48,8 @@ func until(ctx context.Context, what string, act func() error) error {
 	return nil
 }
 
-// reach dials everything anew at the addresses of the daemon that lives now.
-func (u *patient) reach(ctx context.Context) error {
+// reconnect dials gateway and nodes at the addresses of the daemon that runs now.
+func (u *retryingUser) reconnect(ctx context.Context) error {
 	info, err := devnet.ReadInfo(filepath.Join(u.dir, "dev.json"))
 	if err != nil {
 		return err
@@ -73,30 +73,30 @@ func (u *patient) reach(ctx context.Context) error {
 	return nil
 }
 
-// live deposits and withdraws at random until ctx ends and there was one of each at least; then nothing of it is left half done.
-func (u *patient) live(ctx, patience context.Context) error {
-	for ctx.Err() == nil || len(u.deposits) == 0 || len(u.wanted) == 0 {
+// bridgeUntil deposits and withdraws at random until ctx ends and there was one of each at least. It finishes what it has begun, by the deadline.
+func (u *retryingUser) bridgeUntil(ctx, deadline context.Context) error {
+	for ctx.Err() == nil || len(u.deposits) == 0 || len(u.withdrawals) == 0 {
 		act := u.depositSome
 		if u.rng.IntN(3) > 0 {
 			act = u.withdrawSome
 		}
-		if err := act(patience); err != nil {
+		if err := act(deadline); err != nil {
 			return err
 		}
 		select {
-		case <-patience.Done():
-			return patience.Err()
+		case <-deadline.Done():
+			return deadline.Err()
 		case <-time.After(time.Duration(u.rng.IntN(1000)) * time.Millisecond):
 		}
 	}
 	return nil
 }
 
-func (u *patient) depositSome(ctx context.Context) error {
+func (u *retryingUser) depositSome(ctx context.Context) error {
 	amount := u.Times(5 + u.rng.Uint64N(10))
 	var info devnet.DepositInfo
-	err := until(ctx, "deposit-info", func() error {
-		if err := u.reach(ctx); err != nil {
+	err := retry(ctx, "deposit-info", func() error {
+		if err := u.reconnect(ctx); err != nil {
 			return err
 		}
 		return u.Gateway.Get(ctx, "/deposit-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info)
@@ -114,15 +114,15 @@ func (u *patient) depositSome(ctx context.Context) error {
 }
 
 // transact signs once and sends the same transaction until a block has it.
-func (u *patient) transact(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (string, error) {
+func (u *retryingUser) transact(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (string, error) {
 	var tx *types.Transaction
 	failed := false
-	err := until(ctx, "a transaction in a block", func() (err error) {
-		if err := u.reach(ctx); err != nil {
+	err := retry(ctx, "a transaction in a block", func() (err error) {
+		if err := u.reconnect(ctx); err != nil {
 			return err
 		}
 		if tx == nil {
-			if tx, err = u.signed(ctx, to, amount, data); err != nil {
+			if tx, err = u.signTransfer(ctx, to, amount, data); err != nil {
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ func (u *patient) transact(ctx context.Context, to common.Address, amount chain.
 	return tx.Hash().Hex(), nil
 }
 
-func (u *patient) signed(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (*types.Transaction, error) {
+func (u *retryingUser) signTransfer(ctx context.Context, to common.Address, amount chain.Amount, data []byte) (*types.Transaction, error) {
 	nonce, err := u.Eth.Client.NonceAt(ctx, u.Eth.Address(), nil)
 	if err != nil {
 		return nil, err
@@ -149,9 +149,9 @@ func (u *patient) signed(ctx context.Context, to common.Address, amount chain.Am
 	return u.Eth.Sign(ctx, nonce, target, value, call)
 }
 
-// withdrawSome takes in what waits and withdraws a little, one time in five to an address that is refused.
-func (u *patient) withdrawSome(ctx context.Context) error {
-	if err := u.takeIn(ctx); err != nil {
+// withdrawSome receives what waits and withdraws a little, one time in five to an address that is refused.
+func (u *retryingUser) withdrawSome(ctx context.Context) error {
+	if err := u.receiveAll(ctx); err != nil {
 		return err
 	}
 	net, fee := u.Times(1+u.rng.Uint64N(3)), u.Times(1)
@@ -175,11 +175,11 @@ func (u *patient) withdrawSome(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hash, err := u.sendOut(ctx, gross, data)
+	hash, err := u.sendWithdrawal(ctx, gross, data)
 	if err != nil {
 		return err
 	}
-	u.wanted[hash] = state
+	u.withdrawals[hash] = state
 	if refused {
 		return nil
 	}
@@ -188,14 +188,14 @@ func (u *patient) withdrawSome(ctx context.Context) error {
 	return err
 }
 
-func (u *patient) sendOut(ctx context.Context, gross chain.Amount, data []byte) (string, error) {
+func (u *retryingUser) sendWithdrawal(ctx context.Context, gross chain.Amount, data []byte) (string, error) {
 	token, err := core.ParseTokenID(u.Token.Token)
 	if err != nil {
 		return "", err
 	}
 	var info devnet.WithdrawInfo
-	err = until(ctx, "withdraw-info", func() error {
-		if err := u.reach(ctx); err != nil {
+	err = retry(ctx, "withdraw-info", func() error {
+		if err := u.reconnect(ctx); err != nil {
 			return err
 		}
 		return u.Gateway.Get(ctx, "/withdraw-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info)
@@ -208,14 +208,14 @@ func (u *patient) sendOut(ctx context.Context, gross chain.Amount, data []byte) 
 		return "", err
 	}
 	b := &core.AccountBlock{BlockType: core.SendCall, ToAddress: to, TokenID: token, Amount: *gross.Uint256(), Data: data}
-	err = u.put(ctx, b)
+	err = u.sendBlock(ctx, b)
 	return b.Hash.String(), err
 }
 
-// put sends a block until it is the account's newest. Nobody else writes to the account, so the same block stands nowhere else.
-func (u *patient) put(ctx context.Context, b *core.AccountBlock) error {
-	return until(ctx, "a block on the exchange chain", func() error {
-		if err := u.reach(ctx); err != nil {
+// sendBlock sends a block until it is the account's newest. Nobody else writes to the account, so the same block stands nowhere else.
+func (u *retryingUser) sendBlock(ctx context.Context, b *core.AccountBlock) error {
+	return retry(ctx, "a block on the exchange chain", func() error {
+		if err := u.reconnect(ctx); err != nil {
 			return err
 		}
 		latest, err := u.Vite.Node.LatestAccountBlock(ctx, u.Vite.Address())
@@ -234,23 +234,23 @@ func (u *patient) put(ctx context.Context, b *core.AccountBlock) error {
 	})
 }
 
-// takeIn receives everything that waits.
-func (u *patient) takeIn(ctx context.Context) error {
-	return until(ctx, "receiving", func() error {
-		if err := u.reach(ctx); err != nil {
+// receiveAll receives every block that waits.
+func (u *retryingUser) receiveAll(ctx context.Context) error {
+	return retry(ctx, "receiving", func() error {
+		if err := u.reconnect(ctx); err != nil {
 			return err
 		}
 		return u.Vite.ReceiveAll(ctx)
 	})
 }
 
-func (u *patient) balance(ctx context.Context) (have chain.Amount, err error) {
+func (u *retryingUser) balance(ctx context.Context) (have chain.Amount, err error) {
 	token, err := core.ParseTokenID(u.Token.Token)
 	if err != nil {
 		return have, err
 	}
-	err = until(ctx, "the balance", func() (err error) {
-		if err := u.reach(ctx); err != nil {
+	err = retry(ctx, "the balance", func() (err error) {
+		if err := u.reconnect(ctx); err != nil {
 			return err
 		}
 		have, err = u.Vite.Balance(ctx, token)
@@ -259,5 +259,5 @@ func (u *patient) balance(ctx context.Context) (have chain.Amount, err error) {
 	return have, err
 }
 
-// must is what the user has to have on the exchange chain in the end.
-func (u *patient) must() (chain.Amount, error) { return u.deposited.Sub(u.spent) }
+// expectedBalance is what the user must have on the exchange chain in the end.
+func (u *retryingUser) expectedBalance() (chain.Amount, error) { return u.deposited.Sub(u.spent) }
