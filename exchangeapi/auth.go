@@ -46,7 +46,7 @@ func (n *network) authorise(ctx context.Context, o private, p params) (key apike
 	if !ok {
 		return apikey.Key{}, u, reject(codeParameter, textTimestamp)
 	}
-	signed, ok := apikey.Request{Query: p.query, Body: p.body}.Signed(secret, p.get(apikey.SignatureName))
+	signed, ok := apikey.Request{Query: p.query, Body: p.body}.Verify(secret, p.get(apikey.SignatureName))
 	if !ok {
 		return apikey.Key{}, u, reject(codeParameter, textSignature)
 	}

@@ -49,7 +49,7 @@ func (n *network) unused(ctx context.Context, key apikey.Key, clientID string) e
 	if clientID == "" {
 		return nil
 	}
-	err := n.Keys.Taken(ctx, key.Key, clientID)
+	err := n.Keys.CheckUnused(ctx, key.Key, clientID)
 	var taken *apikey.TakenError
 	if errors.As(err, &taken) && n.Now().Sub(taken.Created) >= abandonedAfter {
 		err = n.freeAbandoned(ctx, taken)
@@ -67,7 +67,7 @@ func (n *network) freeAbandoned(ctx context.Context, taken *apikey.TakenError) e
 	case block != nil:
 		return taken
 	}
-	return n.Keys.UntieOrder(ctx, taken.ClientOrder)
+	return n.Keys.UnbindOrder(ctx, taken.ClientOrder)
 }
 
 // refuseTaken tells a client which order has the id, so that one whose answer was lost learns what became of it.
@@ -95,7 +95,7 @@ func (t *tie) before(ctx context.Context, order core.Hash) error {
 		return err
 	}
 	t.Order = order
-	err := t.Keys.TieOrder(ctx, t.ClientOrder)
+	err := t.Keys.BindOrder(ctx, t.ClientOrder)
 	t.tied = err == nil
 	return refuseTaken(err)
 }
@@ -117,7 +117,7 @@ func (t *tie) undo(ctx context.Context) error {
 		return nil
 	}
 	t.tied = false
-	return t.Keys.UntieOrder(ctx, t.ClientOrder)
+	return t.Keys.UnbindOrder(ctx, t.ClientOrder)
 }
 
 // named adds to orders what their clients call them.

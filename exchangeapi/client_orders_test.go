@@ -111,7 +111,7 @@ func TestClientOrderIDBeforeTheChain(t *testing.T) {
 	seen := false
 	w.line.before = func(b *core.AccountBlock) error {
 		var taken *apikey.TakenError
-		seen = errors.As(w.keys.Taken(t.Context(), w.key.Key, "a"), &taken) && taken.Order == b.Hash
+		seen = errors.As(w.keys.CheckUnused(t.Context(), w.key.Key, "a"), &taken) && taken.Order == b.Hash
 		return nil
 	}
 	require.Zero(t, w.buyAs("a").Code)

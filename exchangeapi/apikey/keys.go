@@ -95,7 +95,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	if db.DriverName() == "sqlite3" && !c.Shared {
 		s.guard = newMemoryGuard(db, c.Now)
-		if err := s.lookForClientIDs(ctx); err != nil {
+		if err := s.loadUnnamed(ctx); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
@@ -106,11 +106,11 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 }
 
 // Close ends the connection. There must be no calls any more.
-func (s *Store) Close() error { return errors.Join(s.guard.leave(), s.db.Close()) }
+func (s *Store) Close() error { return errors.Join(s.guard.close(), s.db.Close()) }
 
 // Ping asks the database for nothing.
 func (s *Store) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	if err := s.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("asking the database of API keys: %w", err)
@@ -118,8 +118,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// pingTime is how long a database that is well takes at most.
-const pingTime = 3 * time.Second
+// pingTimeout is how long a database that is well takes at most.
+const pingTimeout = 3 * time.Second
 
 // Issue makes a key for an account and answers its secret, which nobody can read again. ErrExists: one account has one key on a network.
 func (s *Store) Issue(ctx context.Context, network string, owner, agent core.Address) (Key, string, error) {

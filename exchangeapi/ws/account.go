@@ -15,8 +15,8 @@ import (
 type Accounts interface {
 	// SignIn answers whose key has signed key and timestamp. Errors that are not the client's fault wrap none of ErrSignIn.
 	SignIn(ctx context.Context, key, timestamp, signature string) (owner string, err error)
-	// Good says whether a key has not ended.
-	Good(ctx context.Context, key string) (bool, error)
+	// IsActive says whether a key has not ended.
+	IsActive(ctx context.Context, key string) (bool, error)
 	ClientIDs(ctx context.Context, orders []string) (map[string]string, error)
 }
 
@@ -80,7 +80,7 @@ func (h *Hub) recheckKeys(ctx context.Context) error {
 func (h *Hub) endWithKeys(ctx context.Context) {
 	for _, c := range h.connections() {
 		for _, key := range h.table.keysOf(c) {
-			if good, err := h.accounts.Good(ctx, key); err == nil && !good {
+			if good, err := h.accounts.IsActive(ctx, key); err == nil && !good {
 				c.end(websocket.ClosePolicyViolation, "the API key has ended")
 			}
 		}

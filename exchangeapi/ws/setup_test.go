@@ -44,7 +44,7 @@ func (f *fakeFeed) SignIn(_ context.Context, key, timestamp, signature string) (
 	return address, f.fault(key != "K" || timestamp != "7")
 }
 
-func (f *fakeFeed) Good(context.Context, string) (bool, error) {
+func (f *fakeFeed) IsActive(context.Context, string) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.ended, f.broken
