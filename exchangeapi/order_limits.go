@@ -50,7 +50,7 @@ func newOrderMinimums(q querier, now func() time.Time) *orderMinimums {
 	return &orderMinimums{node: q, now: now, known: map[dex.QuoteType]minimum{}}
 }
 
-func (q *orderMinimums) ask(ctx context.Context, owner core.Address, m index.Market, side dex.Side) (orderLimits, error) {
+func (q *orderMinimums) query(ctx context.Context, owner core.Address, m index.Market, side dex.Side) (orderLimits, error) {
 	info, err := q.node.PlaceOrderInfo(ctx, owner, m.Trade, m.Quote, bool(side))
 	if err != nil {
 		return orderLimits{}, fmt.Errorf("asking for the order limits of %s: %w", m.Symbol, err)
@@ -70,7 +70,7 @@ func (q *orderMinimums) of(ctx context.Context, m index.Market) (uint256.Int, er
 	if ok && q.now().Sub(last.read) < minimumLife {
 		return last.amount, nil
 	}
-	t, err := q.ask(ctx, core.DexFundContract, m, dex.Buy) // whose limits does not matter for the least amount
+	t, err := q.query(ctx, core.DexFundContract, m, dex.Buy) // whose limits does not matter for the least amount
 	switch {
 	case err == nil:
 		return t.minimum, nil

@@ -22,8 +22,8 @@ import (
 
 // Whatever is asked wherever, signed or not, the answer fits the description and never is a fault of the service.
 func TestWalk(t *testing.T) {
-	w := stocked(t)
-	id := w.shelve(2, index.Open)
+	w := newSampleEnv(t)
+	id := w.addOrder(2, index.Open)
 	n := &network{}
 	routes := []string{"GET /", "GET /nothing", "PUT /order", "GET /../order"}
 	for path := range n.public() {

@@ -168,7 +168,7 @@ func (g *memoryGuard) close() error {
 // generations are used requests in two generations, so that forgetting is cheap: the older one as a whole.
 type generations struct {
 	young, old generation
-	youngSince     int64 // when young began, Unix milliseconds
+	youngSince int64 // when young began, Unix milliseconds
 }
 
 type generation struct {
