@@ -23,18 +23,18 @@ type Accounts interface {
 // ErrSignIn marks a key, timestamp or signature that is not good.
 var ErrSignIn = errors.New("invalid key, timestamp or signature")
 
-// signInsMost bounds how often a connection may sign in: a key for each account that it follows.
-const signInsMost = 16
+// maxSignIns bounds how often a connection may sign in: a key for each account that it follows.
+const maxSignIns = 16
 
 // signIn makes the topic account.<address> of the key's owner this connection's.
 func (c *conn) signIn(req request) fault {
 	if c.hub.accounts == nil {
 		return illegalOp
 	}
-	if c.signIns++; c.signIns > signInsMost {
+	if c.signIns++; c.signIns > maxSignIns {
 		return visitLimit
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(context.Background(), clientIDsTimeout)
 	defer cancel()
 	owner, err := c.hub.accounts.SignIn(ctx, req.key, req.timestamp, req.signature)
 	switch {
@@ -50,7 +50,7 @@ func (c *conn) signIn(req request) fault {
 		c.signedIn = map[string]string{}
 	}
 	c.signedIn[accountTopic(owner)] = req.key
-	return fine
+	return noFault
 }
 
 // mayHear says whether a connection may have a topic: an account's own wants its signature.
