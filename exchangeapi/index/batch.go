@@ -61,7 +61,7 @@ func (x *Index) storeAll(ctx context.Context, read batches) (batch, error) {
 	return t, err
 }
 
-// retryOnce reads once more when the chain has moved meanwhile; if it moves on, the next look does.
+// retryOnce reads once more when the chain has moved meanwhile; if it moves on, the next poll does.
 func (read batches) retryOnce(ctx context.Context, from map[contract]cursor) (batch, error) {
 	t, err := read(ctx, from)
 	if errors.Is(err, errMoved) {

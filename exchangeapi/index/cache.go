@@ -104,7 +104,7 @@ func (m *cache) replace(c *contents) {
 	}
 }
 
-// apply takes the effects of a commit over and answers the markets whose books changed.
+// apply applies the changes of a commit and answers the markets whose books changed.
 func (m *cache) apply(e *changes, now int64) map[uint32]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

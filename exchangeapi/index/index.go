@@ -129,7 +129,7 @@ func (x *Index) Close() error { return x.store.close() }
 // errBehind is Ready's answer while blocks that the node has are not yet in the index.
 var errBehind = errors.New("the index has not caught up with the chain")
 
-// Ready is nil while the index is as new as the node, as far as the last look at it went, else why it is not.
+// Ready is nil while the index is as new as the node, as far as the last poll showed, else why it is not.
 func (x *Index) Ready() error {
 	if err := x.trouble.Load(); err != nil {
 		return *err
@@ -214,7 +214,7 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 	return x.publishChanges(context.WithoutCancel(ctx), e)
 }
 
-// publishChanges brings the effects of a commit to the cache and the subscribers.
+// publishChanges brings the changes of a commit to the cache and the subscribers.
 func (x *Index) publishChanges(ctx context.Context, e *changes) error {
 	var moved map[uint32]bool
 	if e.undone {
