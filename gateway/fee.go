@@ -76,7 +76,7 @@ func (n *network) cost(ctx context.Context, token records.Token, owner string) (
 		return chain.Amount{}, nil
 	}
 	now := n.Now()
-	cost, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (chain.Amount, error) {
+	cost, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (chain.Amount, error) {
 		cost, _, found, err := quotes.Since(tx, n.Name, token.TokenID, now.Truncate(quoteStep))
 		if err == nil && !found {
 			err = refuse(feeUnknown)

@@ -42,8 +42,8 @@ func (n *newcomers) take(client string) time.Duration {
 	return n.sites.Take(httpserver.SiteOf(client))
 }
 
-// room refuses everybody while a day has brought as many as it may.
-func (n *newcomers) room(tx *records.Tx) error {
+// checkDay refuses everybody while a day has brought as many as it may.
+func (n *newcomers) checkDay(tx *records.Tx) error {
 	perDay := int(n.perDay.Load())
 	next, err := tx.NextBinding(perDay, BindingsSpan)
 	if err != nil {

@@ -89,7 +89,7 @@ type Server struct {
 	echo       *echo.Echo
 	server     *httpserver.Server
 	middleware *httpserver.Middleware
-	words      catalogue
+	texts      catalogue
 	newcomers  *newcomers
 	pages      *view.Pages
 	holds      *holds
@@ -128,7 +128,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 		newcomers: newNewcomers(cfg, parts.Now, parts.Log), pages: view.NewPages(),
 	}
 	var err error
-	if s.words, err = loadCatalogue(); err != nil {
+	if s.texts, err = loadCatalogue(); err != nil {
 		return nil, err
 	}
 	if s.middleware, err = httpserver.NewMiddleware(cfg.Config, parts.Now); err != nil {

@@ -13,8 +13,8 @@ const maxCalls = 256
 
 type transaction func(context.Context, func(*records.Tx) error) error
 
-// ask runs f in a transaction and answers in ctx's time even when the store hangs; Run waits for calls that were left behind so.
-func ask[T any](ctx context.Context, s *Server, in transaction, f func(*records.Tx) (T, error)) (T, error) {
+// callStore runs f in a transaction and answers in ctx's time even when the store hangs; Run waits for calls that were left behind so.
+func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*records.Tx) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
