@@ -138,7 +138,7 @@ func TestBehaviour52Crowd(t *testing.T) {
 	require.LessOrEqual(t, most, cfg.QueueBytes+70_000, "one entry more than the bound fits an empty queue")
 	require.Less(t, heapNow()-heap, int64((deafClients+slowClients+goneClients)*3*cfg.QueueBytes+16<<20))
 	for _, c := range deaf {
-		c.readKept(t)
+		c.readBacklog(t)
 	}
 	for _, c := range slow {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(3*time.Second)))
@@ -175,9 +175,9 @@ func (r *rig) waitingMost() (most int) {
 	return most
 }
 
-// readKept reads what the system has kept for somebody who was deaf: it is in order, and not all. (Its end may be late: the kernel tries a client who
+// readBacklog reads what the system has kept for somebody who was deaf: it is in order, and not all. (Its end may be late: the kernel tries a client who
 // took nothing ever more rarely.)
-func (c *client) readKept(t *testing.T) {
+func (c *client) readBacklog(t *testing.T) {
 	t.Helper()
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 	n := &tally{}
