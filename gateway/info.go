@@ -89,11 +89,11 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if known.found {
 		return known.Binding, known.state, nil
 	}
-	if wait := n.newcomers.take(client); wait > 0 {
+	if wait := n.bindingLimits.count(client); wait > 0 {
 		return records.Binding{}, "", refuseUntil(tooManyBindings, wait)
 	}
 	b, err := callStore(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
-		if err := n.newcomers.checkDay(tx); err != nil {
+		if err := n.bindingLimits.checkDay(tx); err != nil {
 			return records.Binding{}, err
 		}
 		if token.Type == records.TypeLabel {

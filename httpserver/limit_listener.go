@@ -61,7 +61,7 @@ func (r *limitListener) Accept() (net.Conn, error) {
 // client is whom a connection is counted for; "" for nobody.
 func (r *limitListener) client(from net.Addr) string {
 	addr, err := netip.ParseAddrPort(from.String())
-	if err != nil || among(r.proxies, addr.Addr()) {
+	if err != nil || isIn(r.proxies, addr.Addr()) {
 		return ""
 	}
 	if client := clientOf(addr.Addr().String()); client != "" || !r.all {

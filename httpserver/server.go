@@ -91,9 +91,9 @@ func (s *Server) Run(ctx context.Context) error {
 		g.Go(func() error { return s.serve(ctx, plain, s.plainHandler(), nil) })
 	}
 	if s.certificate != nil {
-		g.Go(func() error { return s.certificate.follow(ctx, s.log) })
+		g.Go(func() error { return s.certificate.watchFiles(ctx, s.log) })
 	}
-	s.announce(l, plain)
+	s.setReady(l, plain)
 	return g.Wait()
 }
 
@@ -109,8 +109,8 @@ func (s *Server) listen(ctx context.Context) (l, plain net.Listener, err error) 
 	return l, plain, nil
 }
 
-// announce tells where the server listens, which the system may have chosen.
-func (s *Server) announce(l, plain net.Listener) {
+// setReady makes known where the server listens, which the system may have chosen.
+func (s *Server) setReady(l, plain net.Listener) {
 	s.mu.Lock()
 	s.addr = l.Addr().String()
 	if plain != nil {

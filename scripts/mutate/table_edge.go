@@ -30,9 +30,9 @@ func edgeRules() []mutant {
 		{name: "exchange: the mark is ours", rule: "of two programs in memory one goes on", file: "exchangeapi/apikey/replay_guard_memory.go", old: "if n, err := r.RowsAffected(); err != nil || n == 0 {\n\t\treturn errors.Join(errTakenOver", new: "if n, err := r.RowsAffected(); err != nil || n < 0 {\n\t\treturn errors.Join(errTakenOver", suite: guard},
 		{name: "secrets: their owner's alone", rule: "a secret file that others may read or write is not used", file: "internal/secretfile/secretfile.go", old: "info.Mode().Perm()&0o077 != 0", new: "info.Mode().Perm()&0o001 != 0", suite: suite{"./internal/secretfile", "^TestRead$"}},
 		{name: "secrets: a plain file", rule: "a secret is read from a plain file", file: "internal/secretfile/secretfile.go", old: "!info.Mode().IsRegular() || ", new: "", suite: suite{"./internal/secretfile", "^TestRead$"}},
-		{name: "bindings: by client", rule: "a client takes so many new addresses an hour", file: "gateway/newcomers.go", old: "if wait := n.clients.Take(client); wait > 0 {", new: "if wait := n.clients.Take(client); wait > 0 && false {", suite: bindings},
-		{name: "bindings: by site", rule: "the clients of a /48 take so many together", file: "gateway/newcomers.go", old: "return n.sites.Take(httpserver.SiteOf(client))", new: "return min(n.sites.Take(httpserver.SiteOf(client)), 0)", suite: bindings},
-		{name: "bindings: by day", rule: "the whole gateway gives so many a day", file: "gateway/newcomers.go", old: "if wait <= 0 {", new: "if wait <= 0 || n != nil {", suite: bindings},
+		{name: "bindings: by client", rule: "a client takes so many new addresses an hour", file: "gateway/binding_limits.go", old: "if wait := n.clients.Take(client); wait > 0 {", new: "if wait := n.clients.Take(client); wait > 0 && false {", suite: bindings},
+		{name: "bindings: by site", rule: "the clients of a /48 take so many together", file: "gateway/binding_limits.go", old: "return n.sites.Take(httpserver.SiteOf(client))", new: "return min(n.sites.Take(httpserver.SiteOf(client)), 0)", suite: bindings},
+		{name: "bindings: by day", rule: "the whole gateway gives so many a day", file: "gateway/binding_limits.go", old: "if wait <= 0 {", new: "if wait <= 0 || n != nil {", suite: bindings},
 		{name: "bindings: the span of a day", rule: "as many in any span of time", file: "records/bindings.go", old: "return sqlstore.FromMillis(at).Add(span), sqlstore", new: "return sqlstore.FromMillis(at).Add(span / 2), sqlstore", suite: engine("bound_of_bindings")},
 	}
 }
