@@ -33,7 +33,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 			return tokenWord(ctx, n, token, balanceCall(owner))
 		}
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return chain.Amount{}, fmt.Errorf("reading the balance of %s: %w", account, err)
 	}
 	balance, err := c.middle(ctx, question)

@@ -70,7 +70,7 @@ func (c *Chain) electBalances(ctx context.Context, what string, height uint64, a
 			return nil, nil, fmt.Errorf("balance of %q: %w", account, err)
 		}
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return nil, nil, fmt.Errorf("reading %s at block %d: %w", what, height, err)
 	}
 	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return ask(ctx, n, owners) }
@@ -234,7 +234,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 		}
 		moments[i] = moment{owner, m.Height}
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return nil, fmt.Errorf("reading past balances: %w", err)
 	}
 	question := func(ctx context.Context, n *node) ([]*uint256.Int, error) { return n.pastBalances(ctx, moments) }

@@ -62,9 +62,9 @@ func (s *searcher) attempts() (list []attempt) {
 	return list
 }
 
-// meant answers, by transaction, the failed token payments to us whose senders had what they say. Otherwise anybody could write amounts of
+// fundedAttempts answers, by transaction, the failed token payments to us whose senders had what they say. Otherwise anybody could write amounts of
 // any size into a user's list. It is information and moves no money: where no majority of the nodes tells, nothing is reported.
-func (s *searcher) meant(ctx context.Context) map[int]movement {
+func (s *searcher) fundedAttempts(ctx context.Context) map[int]movement {
 	tries := s.attempts()
 	if len(tries) == 0 || s.block.number == 0 {
 		return nil

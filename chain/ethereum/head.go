@@ -83,9 +83,9 @@ func (c *Chain) agreedHead(ctx context.Context, views []answer[view]) (latest, f
 	return latest, final, nil
 }
 
-// onePast is an error unless the nodes agree on a block: of several pasts, two may have left an account the same by chance, and what a majority says of it then is
+// checkCommonBlock is an error unless the nodes agree on a block: of several pasts, two may have left an account the same by chance, and what a majority says of it then is
 // not what any block says. The last Head tells; while it found none, and before the first, the nodes are asked.
-func (c *Chain) onePast(ctx context.Context) error {
+func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	if len(c.nodes) == 1 || c.united.Load() {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 	if err != nil {
 		return chain.Block{}, fmt.Errorf("block %d: %w", b.number, unavailable([]error{err}))
 	}
-	s.hits, s.failedTokens = hits, s.meant(ctx)
+	s.hits, s.failedTokens = hits, s.fundedAttempts(ctx)
 	for i := range b.txs {
 		if err := s.transaction(i); err != nil {
 			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)

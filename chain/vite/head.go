@@ -79,9 +79,9 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return chain.Head{Latest: latest.Point, Final: final.Point, Time: latest.time}, nil
 }
 
-// onePast is an error unless the nodes have a block in common: of several pasts, two may have left an account the same by chance. The last Head tells; while it
+// checkCommonBlock is an error unless the nodes have a block in common: of several pasts, two may have left an account the same by chance. The last Head tells; while it
 // found none, and before the first, the nodes are asked.
-func (c *Chain) onePast(ctx context.Context) error {
+func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	if len(c.nodes) == 1 || c.united.Load() {
 		return nil
 	}
