@@ -41,8 +41,8 @@ type pools struct {
 	read time.Time
 }
 
-// poolsLife is for how long the pools are not asked for again.
-const poolsLife = time.Second
+// poolsTTL is for how long the pools are not asked for again.
+const poolsTTL = time.Second
 
 func newPools(q querier, now func() time.Time) *pools { return &pools{node: q, now: now} }
 
@@ -52,7 +52,7 @@ func (p *pools) query(ctx context.Context) (client.TradeMining, error) {
 	p.mu.Lock()
 	m, read := p.last, p.read
 	p.mu.Unlock()
-	if !read.IsZero() && now.Sub(read) < poolsLife {
+	if !read.IsZero() && now.Sub(read) < poolsTTL {
 		return m, nil
 	}
 	m, err := p.node.TradeMining(ctx)

@@ -43,8 +43,8 @@ type minimum struct {
 	read   time.Time
 }
 
-// minimumLife is for how long a least amount is not asked for again; administrators change it hardly ever.
-const minimumLife = time.Minute
+// minimumTTL is for how long a least amount is not asked for again; administrators change it hardly ever.
+const minimumTTL = time.Minute
 
 func newOrderMinimums(q querier, now func() time.Time) *orderMinimums {
 	return &orderMinimums{node: q, now: now, known: map[dex.QuoteType]minimum{}}
@@ -67,7 +67,7 @@ func (q *orderMinimums) of(ctx context.Context, m index.Market) (uint256.Int, er
 	q.mu.Lock()
 	last, ok := q.known[m.QuoteType]
 	q.mu.Unlock()
-	if ok && q.now().Sub(last.read) < minimumLife {
+	if ok && q.now().Sub(last.read) < minimumTTL {
 		return last.amount, nil
 	}
 	t, err := q.query(ctx, core.DexFundContract, m, dex.Buy) // whose limits does not matter for the least amount

@@ -218,7 +218,7 @@ func TestMiningPools(t *testing.T) {
 		}, data["tradePoolFee"])
 	}
 	require.Equal(t, 1, w.fakeNode.minedAsked, "remembered for a moment")
-	w.clock.pass(poolsLife)
+	w.clock.pass(poolsTTL)
 	w.fakeNode.mined = client.TradeMining{VX: list(vx), Fees: list("1")}
 	data := w.get(api + "/trade_fee_info").object(t)
 	require.Equal(t, "0.000000000000000000", data["tradePoolVx"].(map[string]any)["4"])
@@ -261,7 +261,7 @@ func TestMinimumIsRemembered(t *testing.T) {
 	}
 	require.Equal(t, 1, w.fakeNode.asked)
 	w.fakeNode.minimum = whole(50)
-	w.clock.pass(minimumLife)
+	w.clock.pass(minimumTTL)
 	require.Equal(t, "50", w.get(api + "/limit").object(t)["minAmount"].(map[string]any)["VITE"])
 }
 

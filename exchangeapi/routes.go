@@ -145,13 +145,13 @@ func (n *network) requireIndexReached(h echo.HandlerFunc) echo.HandlerFunc {
 			return h(c)
 		}
 		r := reject(codeService, "Service unavailable: the exchange chain does not answer yet")
-		r.http, r.retry = http.StatusServiceUnavailable, unavailableFor
+		r.http, r.retry = http.StatusServiceUnavailable, unavailableRetryAfter
 		return r
 	}
 }
 
-// unavailableFor is after how long asking again makes sense.
-const unavailableFor = 5 * time.Second
+// unavailableRetryAfter is after how long asking again makes sense.
+const unavailableRetryAfter = 5 * time.Second
 
 func (s *Server) get(path string, h echo.HandlerFunc) {
 	s.echo.GET(path, h)

@@ -45,8 +45,8 @@ func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*re
 	}
 }
 
-// idle is how long a goroutine that made a call waits for the next one.
-const idle = 100 * time.Millisecond
+// idleCallTimeout is how long a goroutine that made a call waits for the next one.
+const idleCallTimeout = 100 * time.Millisecond
 
 // call runs f in a goroutine, rather in one that made a call before: its stack has grown to what the store needs, which costs more than a call.
 func (s *Server) call(f func()) {
@@ -58,11 +58,11 @@ func (s *Server) call(f func()) {
 }
 
 func (s *Server) makeCalls(f func()) {
-	wait := time.NewTimer(idle)
+	wait := time.NewTimer(idleCallTimeout)
 	defer wait.Stop()
 	for {
 		f()
-		wait.Reset(idle)
+		wait.Reset(idleCallTimeout)
 		select {
 		case f = <-s.next:
 		case <-wait.C:

@@ -50,24 +50,24 @@ func TestPatience(t *testing.T) {
 		act  func(t *testing.T, c net.Conn)
 		want time.Duration
 	}{
-		"says nothing": {act: func(*testing.T, net.Conn) {}, want: headerTime},
+		"says nothing": {act: func(*testing.T, net.Conn) {}, want: headerTimeout},
 		"a header, letter by letter": {act: func(_ *testing.T, c net.Conn) {
 			for _, letter := range request[:10] {
-				<-time.After(headerTime / 20)
+				<-time.After(headerTimeout / 20)
 				if _, err := io.WriteString(c, string(letter)); err != nil {
 					return
 				}
 			}
-		}, want: headerTime},
+		}, want: headerTimeout},
 		"half a body": {act: func(t *testing.T, c net.Conn) {
 			_, err := io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf")
 			require.NoError(t, err)
-		}, want: 2 * headerTime},
+		}, want: 2 * headerTimeout},
 		"takes no answer": {act: func(t *testing.T, c net.Conn) {
 			_, err := io.WriteString(c, request)
 			require.NoError(t, err)
-			<-time.After(answer + writeSpare + time.Second)
-		}, want: answer + writeSpare},
+			<-time.After(answer + writeMargin + time.Second)
+		}, want: answer + writeMargin},
 		"wants nothing more": {act: func(t *testing.T, c net.Conn) {
 			_, err := io.WriteString(c, request)
 			require.NoError(t, err)
@@ -75,8 +75,8 @@ func TestPatience(t *testing.T) {
 			_, err = io.Copy(io.Discard, c)
 			require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the connection stays open for another request")
 			require.NoError(t, c.SetReadDeadline(time.Time{}))
-		}, want: idleTime},
-		"no handshake": {cfg: Config{TLS: files}, act: func(*testing.T, net.Conn) {}, want: headerTime},
+		}, want: idleTimeout},
+		"no handshake": {cfg: Config{TLS: files}, act: func(*testing.T, net.Conn) {}, want: headerTimeout},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

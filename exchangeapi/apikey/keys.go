@@ -57,24 +57,24 @@ type Store struct {
 	seal  sealer
 	now   func() time.Time
 	guard replayGuard
-	known *lru.Cache[string, knownKey] // by key, those that were used last
+	known *lru.Cache[string, cachedKey] // by key, those that were used last
 
 	clientIDs *lru.Cache[string, string] // by order id; "" of an order that has none
 	unnamed   atomic.Bool                // no order has a client order id, which only this program could give it
 }
 
-// knownKey is a good key as it was read.
-type knownKey struct {
+// cachedKey is a good key as it was read.
+type cachedKey struct {
 	Key
 	secret string
 	read   time.Time
 }
 
-// knownLife is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
-const knownLife = time.Second
+// keyCacheTTL is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
+const keyCacheTTL = time.Second
 
-// maxKnown bounds the keys in memory, 300 bytes each.
-const maxKnown = 10_000
+// maxCachedKeys bounds the keys in memory, 300 bytes each.
+const maxCachedKeys = 10_000
 
 // Open opens the database of the keys and brings its schema up to date. ErrWrongSeal, ErrNewer.
 func Open(ctx context.Context, c Config) (*Store, error) {
@@ -90,7 +90,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("opening the API keys: %w", err)
 	}
 	s := &Store{
-		db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, knownKey](maxKnown),
+		db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, cachedKey](maxCachedKeys),
 		clientIDs: lru.NewCache[string, string](maxClientOrders),
 	}
 	if db.DriverName() == "sqlite3" && !c.Shared {
@@ -190,13 +190,13 @@ func isKey(text string) bool {
 	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
 }
 
-// Find answers a key that is good on a network, or was so knownLife ago, with its secret; ErrUnknown.
+// Find answers a key that is good on a network, or was so keyCacheTTL ago, with its secret; ErrUnknown.
 func (s *Store) Find(ctx context.Context, network, key string) (Key, string, error) {
 	if !isKey(key) {
 		return Key{}, "", ErrUnknown
 	}
 	now := s.now()
-	if known, ok := s.known.Get(key); ok && known.Network == network && now.Sub(known.read).Abs() < knownLife {
+	if known, ok := s.known.Get(key); ok && known.Network == network && now.Sub(known.read).Abs() < keyCacheTTL {
 		return known.Key, known.secret, nil
 	}
 	row, err := s.row(ctx, `WHERE api_key = ? AND network = ? AND revoked IS NULL`, key, network)
@@ -211,7 +211,7 @@ func (s *Store) Find(ctx context.Context, network, key string) (Key, string, err
 	if err != nil {
 		return Key{}, "", fmt.Errorf("opening the secret of API key %s: %w", key, err)
 	}
-	s.known.Add(key, knownKey{found, secret, now})
+	s.known.Add(key, cachedKey{found, secret, now})
 	return found, secret, nil
 }
 
