@@ -46,14 +46,14 @@ func newSender(l ledger, a agents, log *logrus.Entry) *sender {
 
 // run hands f the head of the key's delegation address, alone.
 func (s *sender) run(ctx context.Context, key apikey.Key, f func(*accountSender) error) error {
-	a := s.of(key)
+	a := s.forKey(key)
 	select {
 	case a.busy <- struct{}{}:
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for the requests before: %w", ctx.Err())
 	}
 	defer func() { <-a.busy }()
-	err := a.ready(ctx)
+	err := a.ensureHead(ctx)
 	if err == nil {
 		err = f(a)
 	}
@@ -63,7 +63,7 @@ func (s *sender) run(ctx context.Context, key apikey.Key, f func(*accountSender)
 	return err
 }
 
-func (s *sender) of(key apikey.Key) *accountSender {
+func (s *sender) forKey(key apikey.Key) *accountSender {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.accounts[key.Agent]
@@ -84,18 +84,18 @@ type accountSender struct {
 	prev         core.Hash
 }
 
-// ready finds the head and makes the address's first block if there is none.
-func (a *accountSender) ready(ctx context.Context) error {
+// ensureHead reads the head and makes the address's first block if there is none.
+func (a *accountSender) ensureHead(ctx context.Context) error {
 	if a.height > 0 {
 		return nil
 	}
-	if err := a.find(ctx); err != nil || a.height > 0 {
+	if err := a.readHead(ctx); err != nil || a.height > 0 {
 		return err
 	}
-	return a.open(ctx)
+	return a.receiveFirst(ctx)
 }
 
-func (a *accountSender) find(ctx context.Context) error {
+func (a *accountSender) readHead(ctx context.Context) error {
 	head, err := a.ledger.LatestAccountBlock(ctx, a.agent)
 	if err != nil {
 		return nodeError(fmt.Errorf("asking for the head of %s: %w", a.agent, err))
@@ -107,8 +107,8 @@ func (a *accountSender) find(ctx context.Context) error {
 	return nil
 }
 
-// open receives what somebody has sent to the address: the chain wants every account's first block to be that.
-func (a *accountSender) open(ctx context.Context) error {
+// receiveFirst receives what somebody has sent to the address: the chain wants every account's first block to be that.
+func (a *accountSender) receiveFirst(ctx context.Context) error {
 	waiting, err := a.ledger.UnreceivedBlocks(ctx, a.agent, 0, 1)
 	if err != nil {
 		return nodeError(fmt.Errorf("asking for what waits for %s: %w", a.agent, err))
@@ -154,7 +154,7 @@ func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before
 		if err != nil {
 			return core.Hash{}, nodeError(fmt.Errorf("sending %s: %w", b.Hash, err))
 		}
-		if err := a.find(ctx); err != nil {
+		if err := a.readHead(ctx); err != nil {
 			return core.Hash{}, err
 		}
 	}
@@ -175,15 +175,16 @@ func (a *accountSender) sign(ctx context.Context, b *core.AccountBlock) error {
 	return nil
 }
 
-// errOutcome: whether the chain has the block is not known.
-var errOutcome = errors.New("the outcome is not known")
+// errOutcomeUnknown marks a block of which it is not known whether the chain has it.
+var errOutcomeUnknown = errors.New("the outcome is not known")
 
-// lookTime is how long a node may take to tell what became of a block.
-const lookTime = 5 * time.Second
+// lookUpTimeout is how long a node may take to tell what became of a block.
+const lookUpTimeout = 5 * time.Second
 
-// lookUp asks for a block whose sending ended without a clear answer. Not taken without an error is one that stood on an old head.
+// lookUp asks the node whether it has a block whose sending ended without a clear answer. It answers false without an error only for a block that stood
+// on an old head.
 func (a *accountSender) lookUp(h core.Hash, sent error) (taken bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
 	defer cancel()
 	block, err := a.ledger.AccountBlockByHash(ctx, h)
 	switch {
@@ -192,5 +193,5 @@ func (a *accountSender) lookUp(h core.Hash, sent error) (taken bool, err error) 
 	case err == nil && errors.Is(sent, client.ErrPrevBlock):
 		return false, nil
 	}
-	return false, reject(codeNetwork, "The exchange chain did not answer. Look %s up before asking again: it may have been taken", h).because(errors.Join(errOutcome, sent, err))
+	return false, reject(codeNetwork, "The exchange chain did not answer. Look %s up before asking again: it may have been taken", h).because(errors.Join(errOutcomeUnknown, sent, err))
 }

@@ -40,7 +40,7 @@ const (
 	textFrequent   = "Too frequent request"
 	textQuota      = "out of quota"
 	textTerminated = "The order status has been terminated"
-	textForeign    = "Order does not belong to the account"
+	textNotOwner   = "Order does not belong to the account"
 	textMinimum    = "Minimum order amount not satisfied"
 	textFunds      = "Insufficient exchange balance"
 )
@@ -129,7 +129,7 @@ func nodeTexts() []struct {
 		{"trade market not granted", codeParameter, "No permission"},
 		{"invalid order price format", codeParameter, "Invalid price"},
 		{"invalid order quantity", codeParameter, "Invalid amount"},
-		{"order to cancel not own to initiator", codeFailed, textForeign},
+		{"order to cancel not own to initiator", codeFailed, textNotOwner},
 		{"order not exists", codeFailed, textTerminated},
 		{"invalid order hash", codeFailed, textTerminated},
 		{"order status is invalid to cancel", codeFailed, textTerminated},

@@ -80,8 +80,8 @@ func (n *network) grants(ctx context.Context, p params) (any, error) {
 	return n.Index.Grants(ctx, owner, agent)
 }
 
-// issued is a new key. The secret is in no other answer.
-type issued struct {
+// issuedKey is a new key. The secret is in no other answer.
+type issuedKey struct {
 	Address      string `json:"address"`
 	AgentAddress string `json:"agentAddress"`
 	APIKey       string `json:"apiKey"`
@@ -91,7 +91,7 @@ type issued struct {
 
 // apply issues a key to who proves to hold the account's key, by its signature of "<delegation address>_<time>".
 func (n *network) apply(ctx context.Context, p params) (any, error) {
-	owner, agent, err := n.proved(ctx, p, "")
+	owner, agent, err := n.checkProof(ctx, p, "")
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func (n *network) apply(ctx context.Context, p params) (any, error) {
 		return nil, err
 	}
 	n.Log.WithField("owner", owner).Info("API key issued")
-	return issued{owner.String(), agent.String(), key.Key, secret, key.Created.Unix()}, nil
+	return issuedKey{owner.String(), agent.String(), key.Key, secret, key.Created.Unix()}, nil
 }
 
 // remove ends the account's key, proved by a signature of "remove_<delegation address>_<time>".
 func (n *network) remove(ctx context.Context, p params) (any, error) {
-	owner, _, err := n.proved(ctx, p, removalPrefix)
+	owner, _, err := n.checkProof(ctx, p, removalPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func (n *network) accountOf(ctx context.Context, p params) (owner, agent core.Ad
 	return owner, agent, err
 }
 
-// proved checks a wallet's proof and uses it up.
-func (n *network) proved(ctx context.Context, p params, prefix string) (owner, agent core.Address, err error) {
+// checkProof checks a wallet's proof and uses it up.
+func (n *network) checkProof(ctx context.Context, p params, prefix string) (owner, agent core.Address, err error) {
 	if owner, agent, err = n.accountOf(ctx, p); err != nil {
 		return owner, agent, err
 	}
@@ -143,7 +143,7 @@ func (n *network) proved(ctx context.Context, p params, prefix string) (owner, a
 		return owner, agent, reject(codeParameter, "Invalid agentAddress: the account's is %s", agent)
 	}
 	at, err := p.number("timestamp", 0, 1, 1<<53)
-	if err != nil || !proofInTime(at, n.Now()) {
+	if err != nil || !isProofInTime(at, n.Now()) {
 		return owner, agent, reject(codeParameter, textTimestamp)
 	}
 	text := prefix + agent.String() + "_" + p.get("timestamp")
@@ -162,8 +162,8 @@ func (n *network) proved(ctx context.Context, p params, prefix string) (owner, a
 	return owner, agent, err
 }
 
-// proofInTime takes Unix seconds, or milliseconds from a wallet whose clock counts these.
-func proofInTime(at int64, now time.Time) bool {
+// isProofInTime takes Unix seconds, or milliseconds from a wallet whose clock counts these.
+func isProofInTime(at int64, now time.Time) bool {
 	t := time.Unix(at, 0)
 	if at > 1e11 {
 		t = time.UnixMilli(at)

@@ -26,7 +26,7 @@ type wallet struct {
 
 func walletOf(name string) wallet {
 	k := keyOf(name)
-	return wallet{k, must(purse{"main"}.Agent(context.Background(), k.Address()))}
+	return wallet{k, must(fakeAgents{"main"}.Agent(context.Background(), k.Address()))}
 }
 
 // proof is what the wallet sends to apply for a key or, with the prefix, to remove it.

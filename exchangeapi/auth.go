@@ -18,9 +18,9 @@ type private struct {
 	act      func(ctx context.Context, key apikey.Key, p params) (data any, err error)
 }
 
-// once is what of a signed text is taken once. A test does not use up the order that it tests: scripts sign once, test, and then place what they
-// tested.
-func (o private) once(signed string) string {
+// replayText is the text that the replay guard lets through once. That of a test differs from that of the order it tests: scripts sign once, test, and
+// then place what they tested.
+func (o private) replayText(signed string) string {
 	if o.test {
 		return "test " + signed
 	}
@@ -46,11 +46,11 @@ func (n *network) authorise(ctx context.Context, o private, p params) (key apike
 	if !ok {
 		return apikey.Key{}, u, reject(codeParameter, textTimestamp)
 	}
-	signed, ok := apikey.Request{Query: p.query, Body: p.body}.Signed(secret, p.get(apikey.SignatureName))
+	signed, ok := apikey.Request{Query: p.query, Body: p.body}.Verify(secret, p.get(apikey.SignatureName))
 	if !ok {
 		return apikey.Key{}, u, reject(codeParameter, textSignature)
 	}
-	u, err = n.countCall(ctx, apikey.Call{Key: key.Key, Text: o.once(signed), At: at, Cost: max(1, o.cost)}, key.Limit)
+	u, err = n.countCall(ctx, apikey.Call{Key: key.Key, Text: o.replayText(signed), At: at, Cost: max(1, o.cost)}, key.Limit)
 	return key, u, err
 }
 
@@ -84,7 +84,7 @@ const (
 	headerReset = "X-RateLimit-Reset" // seconds until the cycle ends
 )
 
-func tellUsage(h http.Header, u apikey.Usage) {
+func setUsageHeaders(h http.Header, u apikey.Usage) {
 	if u.Limit == 0 {
 		return
 	}

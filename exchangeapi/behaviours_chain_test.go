@@ -347,7 +347,7 @@ func TestBehaviour31AnAgentsPairs(t *testing.T) {
 		c.clock.pass(time.Millisecond)
 		c.form("DELETE", api+"/order", c.sign("symbol", symbol, "orderId", others)).refused(t, codeParameter, text)
 	}
-	c.waits(wallet{key: purse{"main"}.key(c.owner)}, dex.FundCancelBySendHash, must(core.ParseHash(others)), c.owner, c.gold, core.VITE)
+	c.waits(wallet{key: fakeAgents{"main"}.key(c.owner)}, dex.FundCancelBySendHash, must(core.ParseHash(others)), c.owner, c.gold, core.VITE)
 	c.work()
 	c.becomes(others, index.Open) // naming the granted pair does not help on the chain either
 }

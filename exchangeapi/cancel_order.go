@@ -28,7 +28,7 @@ func (n *network) cancel(ctx context.Context, key apikey.Key, p params) (any, er
 	}
 	id, err := n.orderID(ctx, key.Owner, p)
 	if errors.Is(err, apikey.ErrNoOrder) {
-		return nil, reject(codeFailed, textForeign)
+		return nil, reject(codeFailed, textNotOwner)
 	}
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (n *network) cancel(ctx context.Context, key apikey.Key, p params) (any, er
 	if err := cancellable(order, m.Symbol); err != nil {
 		return nil, err
 	}
-	if err := n.permitted(ctx, key, m.Symbol); err != nil {
+	if err := n.checkPermission(ctx, key, m.Symbol); err != nil {
 		return nil, err
 	}
 	done, err := n.cancelEach(ctx, key, m, []core.Hash{id})
@@ -53,7 +53,7 @@ func (n *network) cancel(ctx context.Context, key apikey.Key, p params) (any, er
 func cancellable(order *index.Order, symbol string) error {
 	switch {
 	case order == nil:
-		return reject(codeFailed, textForeign)
+		return reject(codeFailed, textNotOwner)
 	case order.Symbol != symbol:
 		return reject(codeParameter, "Invalid symbol: the order is of %s", order.Symbol)
 	}
@@ -75,7 +75,7 @@ func (n *network) cancelAll(ctx context.Context, key apikey.Key, p params) (any,
 	if err != nil {
 		return nil, err
 	}
-	if err := n.permitted(ctx, key, m.Symbol); err != nil {
+	if err := n.checkPermission(ctx, key, m.Symbol); err != nil {
 		return nil, err
 	}
 	ids, err := n.living(ctx, key.Owner, m.Symbol)

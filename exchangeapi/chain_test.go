@@ -63,7 +63,7 @@ func onChainIn(t testing.TB, dir string, traders []wallet, changes ...change) *e
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	network := func(_ *Config, p *Parts) {
-		p.Networks = []Network{{Name: "main", Index: x, Node: link, Agents: purse{"main"}}}
+		p.Networks = []Network{{Name: "main", Index: x, Node: link, Agents: fakeAgents{"main"}}}
 	}
 	c.apiEnv = setup(t, append([]change{network}, changes...)...)
 	c.clock.now = clock.now

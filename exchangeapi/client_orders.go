@@ -44,17 +44,17 @@ func (n *network) orderID(ctx context.Context, owner core.Address, p params) (co
 	return n.Keys.OrderOf(ctx, n.Name, owner, clientID)
 }
 
-// unused refuses an id that the key has used. It is asked first: an order that was placed may be what keeps it from being placed again.
-func (n *network) unused(ctx context.Context, key apikey.Key, clientID string) error {
+// checkUnused refuses an id that the key has used. It is asked first: an order that was placed may be what keeps it from being placed again.
+func (n *network) checkUnused(ctx context.Context, key apikey.Key, clientID string) error {
 	if clientID == "" {
 		return nil
 	}
-	err := n.Keys.Taken(ctx, key.Key, clientID)
+	err := n.Keys.CheckUnused(ctx, key.Key, clientID)
 	var taken *apikey.TakenError
 	if errors.As(err, &taken) && n.Now().Sub(taken.Created) >= abandonedAfter {
 		err = n.freeAbandoned(ctx, taken)
 	}
-	return refuseTaken(err)
+	return rejectTaken(err)
 }
 
 // freeAbandoned frees an id whose order never reached the chain, because the program ended before it was sent. It was made long ago, so nobody is about to
@@ -67,11 +67,11 @@ func (n *network) freeAbandoned(ctx context.Context, taken *apikey.TakenError) e
 	case block != nil:
 		return taken
 	}
-	return n.Keys.UntieOrder(ctx, taken.ClientOrder)
+	return n.Keys.UnbindOrder(ctx, taken.ClientOrder)
 }
 
-// refuseTaken tells a client which order has the id, so that one whose answer was lost learns what became of it.
-func refuseTaken(err error) error {
+// rejectTaken tells a client which order has the id, so that one whose answer was lost learns what became of it.
+func rejectTaken(err error) error {
 	var taken *apikey.TakenError
 	if errors.As(err, &taken) {
 		return reject(codeFailed, "clientOrderId %s belongs to order %s", taken.ClientID, taken.Order)
@@ -79,49 +79,49 @@ func refuseTaken(err error) error {
 	return err
 }
 
-// tie ties the client's id to the block that is about to be sent: whatever the chain may have is found by it.
-type tie struct {
+// clientOrderBinding binds the client's id to the block that is about to be sent: whatever the chain may have is found by it.
+type clientOrderBinding struct {
 	*network
 	apikey.ClientOrder
-	tied bool
+	bound bool
 }
 
-// before is called with each block that may become the order.
-func (t *tie) before(ctx context.Context, order core.Hash) error {
+// bind is called with each block that may become the order.
+func (t *clientOrderBinding) bind(ctx context.Context, order core.Hash) error {
 	if t.ClientID == "" {
 		return nil
 	}
-	if err := t.undo(ctx); err != nil { // the block before this one was not taken
+	if err := t.unbind(ctx); err != nil { // the block before this one was not taken
 		return err
 	}
 	t.Order = order
-	err := t.Keys.TieOrder(ctx, t.ClientOrder)
-	t.tied = err == nil
-	return refuseTaken(err)
+	err := t.Keys.BindOrder(ctx, t.ClientOrder)
+	t.bound = err == nil
+	return rejectTaken(err)
 }
 
-// after frees the id when the order was plainly refused. Where it may have been taken, the id stays with it.
-func (t *tie) after(err error) {
-	if err == nil || errors.Is(err, errOutcome) {
+// unbindIfRefused frees the id when the order was plainly refused. Where it may have been taken, the id stays with it.
+func (t *clientOrderBinding) unbindIfRefused(err error) {
+	if err == nil || errors.Is(err, errOutcomeUnknown) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), noteTime)
+	ctx, cancel := context.WithTimeout(context.Background(), noteTimeout)
 	defer cancel()
-	if err := t.undo(ctx); err != nil {
+	if err := t.unbind(ctx); err != nil {
 		t.Log.WithError(err).Warn("freeing the client order id of an order that was refused")
 	}
 }
 
-func (t *tie) undo(ctx context.Context) error {
-	if !t.tied {
+func (t *clientOrderBinding) unbind(ctx context.Context) error {
+	if !t.bound {
 		return nil
 	}
-	t.tied = false
-	return t.Keys.UntieOrder(ctx, t.ClientOrder)
+	t.bound = false
+	return t.Keys.UnbindOrder(ctx, t.ClientOrder)
 }
 
-// named adds to orders what their clients call them.
-func (n *network) named(ctx context.Context, list []index.Order) ([]order, error) {
+// withClientIDs adds to orders what their clients call them.
+func (n *network) withClientIDs(ctx context.Context, list []index.Order) ([]order, error) {
 	ids := make([]string, len(list))
 	for i := range list {
 		ids[i] = list[i].ID

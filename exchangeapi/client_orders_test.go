@@ -27,9 +27,9 @@ func TestClientOrderID(t *testing.T) {
 	placed := w.buyAs("my-order.1").object(t)
 	require.Equal(t, "my-order.1", placed["clientOrderId"])
 	id, _ := placed["orderId"].(string)
-	w.shelve(1, index.Open)
+	w.addOrder(1, index.Open)
 	w.index.list[0].ID = id
-	w.shelve(2, index.Open)
+	w.addOrder(2, index.Open)
 
 	by := api + "/order?address=" + w.owner.String() + "&clientOrderId="
 	require.Equal(t, id, w.get(by + "my-order.1").object(t)["orderId"])
@@ -42,9 +42,9 @@ func TestClientOrderID(t *testing.T) {
 	}
 	require.NotContains(t, w.buy("100", "1").object(t), "clientOrderId")
 
-	w.line.available[w.owner] = whole(0)
+	w.fakeNode.available[w.owner] = whole(0)
 	w.buyAs("my-order.1").refused(t, codeFailed, "clientOrderId my-order.1 belongs to order "+id)
-	require.Len(t, w.line.calls(w.key.Agent), 2)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 2)
 	w.clock.pass(time.Hour)
 	w.buyAs("my-order.1").refused(t, codeFailed, "belongs to order "+id)
 	w.form("POST", api+"/order/test", w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0", "clientOrderId", "my-order.1")).refused(t, codeFailed, id)
@@ -54,7 +54,7 @@ func TestClientOrderID(t *testing.T) {
 		return w.form("DELETE", api+"/order", w.sign(append(fields, "symbol", symbol)...))
 	}
 	require.Equal(t, id, cancel("clientOrderId", "my-order.1").object(t)["orderId"])
-	cancel("clientOrderId", "another").refused(t, codeFailed, textForeign)
+	cancel("clientOrderId", "another").refused(t, codeFailed, textNotOwner)
 	cancel("clientOrderId", "my-order.1", "orderId", id).refused(t, codeParameter, "either it or orderId")
 	cancel().refused(t, codeParameter, "orderId is missing")
 }
@@ -66,21 +66,21 @@ func TestWrongClientOrderIDs(t *testing.T) {
 	}
 	require.Zero(t, w.buyAs(strings.Repeat("a", maxClientID)).Code)
 	require.Zero(t, w.buyAs("").Code)
-	require.Len(t, w.line.calls(w.key.Agent), 2)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 2)
 }
 
 // TestClientOrderIDOfARefusedOrder: the id of an order that the chain plainly refused is free; where the order may have been taken, it is not.
 func TestClientOrderIDOfARefusedOrder(t *testing.T) {
 	w := setup(t)
-	w.line.quota[w.key.Agent] = 0
+	w.fakeNode.quota[w.key.Agent] = 0
 	w.buyAs("a").refused(t, codeNetwork, textQuota)
-	w.line.quota[w.key.Agent] = 100
+	w.fakeNode.quota[w.key.Agent] = 100
 	require.Zero(t, w.buyAs("a").Code)
 
 	lost := errors.New("connection reset by peer")
-	w.line.before = func(*core.AccountBlock) error { return lost }
+	w.fakeNode.before = func(*core.AccountBlock) error { return lost }
 	w.buyAs("b").refused(t, codeNetwork, "did not answer")
-	w.line.before = nil
+	w.fakeNode.before = nil
 	w.buyAs("b").refused(t, codeFailed, "clientOrderId b belongs to order ")
 	w.clock.pass(abandonedAfter)
 	require.Zero(t, w.buyAs("b").Code, "the order never reached the chain and never will")
@@ -92,7 +92,7 @@ func TestClientOrderIDOfARefusedOrder(t *testing.T) {
 func TestClientOrderIDOfARetry(t *testing.T) {
 	w := setup(t)
 	tries := 0
-	w.line.before = func(*core.AccountBlock) error {
+	w.fakeNode.before = func(*core.AccountBlock) error {
 		if tries++; tries == 1 {
 			return client.ErrPrevBlock
 		}
@@ -109,9 +109,9 @@ func TestClientOrderIDOfARetry(t *testing.T) {
 func TestClientOrderIDBeforeTheChain(t *testing.T) {
 	w := setup(t)
 	seen := false
-	w.line.before = func(b *core.AccountBlock) error {
+	w.fakeNode.before = func(b *core.AccountBlock) error {
 		var taken *apikey.TakenError
-		seen = errors.As(w.keys.Taken(t.Context(), w.key.Key, "a"), &taken) && taken.Order == b.Hash
+		seen = errors.As(w.keys.CheckUnused(t.Context(), w.key.Key, "a"), &taken) && taken.Order == b.Hash
 		return nil
 	}
 	require.Zero(t, w.buyAs("a").Code)

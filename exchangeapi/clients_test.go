@@ -36,7 +36,7 @@ func signedForms(order string) []signedAs {
 
 func TestSignedRequestsOfPublicClients(t *testing.T) {
 	w := setup(t)
-	order := w.shelve(1, index.Open)
+	order := w.addOrder(1, index.Open)
 	for _, tt := range signedForms(order) {
 		w.clock.pass(time.Millisecond)
 		text := w.sign(tt.fields...).Encode()

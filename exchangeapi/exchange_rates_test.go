@@ -92,7 +92,7 @@ func (o *oracle) Feed(_ context.Context, chain, address string) (decimal.Decimal
 	return decimal.RequireFromString(o.said[address]), o.at[address], nil
 }
 
-func (o *oracle) say(address, price string, at time.Time) {
+func (o *oracle) set(address, price string, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.said[address], o.at[address] = price, at
@@ -129,12 +129,12 @@ func TestRatesFromFeeds(t *testing.T) {
 	w.get(api+"/usd-cny").refused(t, codeGeneral, "No USD-CNY rate")
 
 	now := w.clock.Now()
-	o.say("0xe", "3100.5", now.Add(-time.Minute))
+	o.set("0xe", "3100.5", now.Add(-time.Minute))
 	refresh("cny in usd")
 	item := list()[0].(map[string]any)
 	require.Equal(t, []any{json.Number("3100.5"), nil, false}, []any{item["usdRate"], item["cnyRate"], item["stale"]})
 
-	o.say("0xc", "0.155", now.Add(-2*time.Hour))
+	o.set("0xc", "0.155", now.Add(-2*time.Hour))
 	refresh()
 	require.Len(t, list(), 1, "of VITE nothing is known")
 	item = list()[0].(map[string]any)
@@ -151,10 +151,10 @@ func TestRatesFromFeeds(t *testing.T) {
 	w.clock.pass(24 * time.Hour)
 	w.get(api+"/usd-cny").refused(t, codeGeneral, "stale: it was 6.451612 at 2021-03-01T02:00:00Z")
 
-	o.say("0xe", "-1", w.clock.Now())
+	o.set("0xe", "-1", w.clock.Now())
 	refresh("not above zero")
 	require.Equal(t, true, list()[0].(map[string]any)["stale"], "the one before, marked")
-	o.say("0xe", "1", w.clock.Now().Add(time.Hour))
+	o.set("0xe", "1", w.clock.Now().Add(time.Hour))
 	refresh()
 	require.Equal(t, true, list()[0].(map[string]any)["stale"], "nobody knows the price of tomorrow")
 }

@@ -16,43 +16,43 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// shelf is an index whose content tests put there.
-type shelf struct {
-	mu        sync.Mutex
-	markets   []index.Market
-	tokens    []index.Token
-	list      []index.Order // newest first
-	trades    []index.Trade // newest first
-	bars      []index.Bar
-	transfers []index.Transfer
-	depth     index.Depth
-	best      index.BookTicker
-	tickers   []index.Ticker
-	balances  map[core.Address][]index.Balance
-	granted   map[string]bool // principal, agent, symbol
-	placed    []index.Placement
-	cancels   []index.CancelRequest
-	fault     error // of every question
-	unreached bool
-	page      index.Page
-	orderAsk  index.OrderFilter
-	tradeAsk  index.TradeFilter
-	barAsk    index.BarFilter
-	paid      map[dex.QuoteType]decimal.Decimal
-	paidSince int64
-	merge     *int
+// fakeIndex is an index whose content tests set.
+type fakeIndex struct {
+	mu          sync.Mutex
+	markets     []index.Market
+	tokens      []index.Token
+	list        []index.Order // newest first
+	trades      []index.Trade // newest first
+	bars        []index.Bar
+	transfers   []index.Transfer
+	depth       index.Depth
+	best        index.BookTicker
+	tickers     []index.Ticker
+	balances    map[core.Address][]index.Balance
+	granted     map[string]bool // principal, agent, symbol
+	placed      []index.Placement
+	cancels     []index.CancelRequest
+	fault       error // of every question
+	unreached   bool
+	page        index.Page
+	orderFilter index.OrderFilter
+	tradeFilter index.TradeFilter
+	barFilter   index.BarFilter
+	paid        map[dex.QuoteType]decimal.Decimal
+	paidSince   int64
+	merge       *int
 }
 
-func (s *shelf) Markets() []index.Market { return s.markets }
-func (s *shelf) Tokens() []index.Token   { return s.tokens }
-func (s *shelf) Tickers() []index.Ticker { return s.tickers }
+func (s *fakeIndex) Markets() []index.Market { return s.markets }
+func (s *fakeIndex) Tokens() []index.Token   { return s.tokens }
+func (s *fakeIndex) Tickers() []index.Ticker { return s.tickers }
 
-func (s *shelf) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
+func (s *fakeIndex) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
 	s.paidSince = since
 	return s.paid
 }
 
-func (s *shelf) Market(symbol string) (index.Market, error) {
+func (s *fakeIndex) Market(symbol string) (index.Market, error) {
 	for _, m := range s.markets {
 		if m.Symbol == symbol {
 			return m, s.fault
@@ -61,7 +61,7 @@ func (s *shelf) Market(symbol string) (index.Market, error) {
 	return index.Market{}, index.ErrUnknownMarket
 }
 
-func (s *shelf) Order(_ context.Context, owner core.Address, id core.Hash) (*index.Order, error) {
+func (s *fakeIndex) Order(_ context.Context, owner core.Address, id core.Hash) (*index.Order, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.list {
@@ -72,10 +72,10 @@ func (s *shelf) Order(_ context.Context, owner core.Address, id core.Hash) (*ind
 	return nil, s.fault
 }
 
-func (s *shelf) Orders(_ context.Context, f index.OrderFilter, p index.Page) (index.Orders, error) {
+func (s *fakeIndex) Orders(_ context.Context, f index.OrderFilter, p index.Page) (index.Orders, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.orderAsk, s.page = f, p
+	s.orderFilter, s.page = f, p
 	open := []index.Status{index.Open, index.PartiallyFilled, index.PendingCancel}
 	found := slices.DeleteFunc(slices.Clone(s.list), func(o index.Order) bool {
 		return o.Address != f.Owner.String() || f.Symbol != "" && o.Symbol != f.Symbol ||
@@ -91,39 +91,39 @@ func total(n int, p index.Page) int {
 	return -1
 }
 
-func (s *shelf) Trades(_ context.Context, f index.TradeFilter, p index.Page) (index.Trades, error) {
-	s.tradeAsk, s.page = f, p
+func (s *fakeIndex) Trades(_ context.Context, f index.TradeFilter, p index.Page) (index.Trades, error) {
+	s.tradeFilter, s.page = f, p
 	if _, err := s.Market(f.Symbol); err != nil {
 		return index.Trades{}, err
 	}
 	return index.Trades{List: cut(s.trades, p.Offset, p.Limit), Total: total(len(s.trades), p)}, s.fault
 }
 
-func (s *shelf) Bars(_ context.Context, f index.BarFilter) ([]index.Bar, error) {
-	s.barAsk = f
+func (s *fakeIndex) Bars(_ context.Context, f index.BarFilter) ([]index.Bar, error) {
+	s.barFilter = f
 	if _, err := s.Market(f.Symbol); err != nil {
 		return nil, err
 	}
 	return s.bars, s.fault
 }
 
-func (s *shelf) Transfers(_ context.Context, _ core.Address, _ core.TokenID, p index.Page) (index.Transfers, error) {
+func (s *fakeIndex) Transfers(_ context.Context, _ core.Address, _ core.TokenID, p index.Page) (index.Transfers, error) {
 	s.page = p
 	return index.Transfers{List: cut(s.transfers, p.Offset, p.Limit), Total: total(len(s.transfers), p)}, s.fault
 }
 
-func (s *shelf) Depth(symbol string, limit int, precision *int) (index.Depth, error) {
+func (s *fakeIndex) Depth(symbol string, limit int, precision *int) (index.Depth, error) {
 	s.page, s.merge = index.Page{Limit: limit}, precision
 	_, err := s.Market(symbol)
 	return s.depth, err
 }
 
-func (s *shelf) BookTicker(symbol string) (index.BookTicker, error) {
+func (s *fakeIndex) BookTicker(symbol string) (index.BookTicker, error) {
 	_, err := s.Market(symbol)
 	return s.best, err
 }
 
-func (s *shelf) Balances(_ context.Context, owner core.Address) ([]index.Balance, error) {
+func (s *fakeIndex) Balances(_ context.Context, owner core.Address) ([]index.Balance, error) {
 	return s.balances[owner], s.fault
 }
 
@@ -131,29 +131,29 @@ func grantKey(principal, agent core.Address, symbol string) string {
 	return principal.String() + agent.String() + symbol
 }
 
-func (s *shelf) grant(principal, agent core.Address, symbol string, on bool) {
+func (s *fakeIndex) grant(principal, agent core.Address, symbol string, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.granted[grantKey(principal, agent, symbol)] = on
 }
 
-func (s *shelf) Granted(_ context.Context, principal, agent core.Address, symbol string) (bool, error) {
+func (s *fakeIndex) Granted(_ context.Context, principal, agent core.Address, symbol string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.granted[grantKey(principal, agent, symbol)], s.fault
 }
 
-func (s *shelf) Lag() index.Lag { return index.Lag{For: 90 * time.Second, Missing: 7} }
+func (s *fakeIndex) Lag() index.Lag { return index.Lag{For: 90 * time.Second, Missing: 7} }
 
-func (s *shelf) Reached() bool { return !s.unreached }
+func (s *fakeIndex) Reached() bool { return !s.unreached }
 
-func (s *shelf) Ready() error {
+func (s *fakeIndex) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fault
 }
 
-func (s *shelf) Grants(_ context.Context, principal, agent core.Address) ([]string, error) {
+func (s *fakeIndex) Grants(_ context.Context, principal, agent core.Address) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []string{}
@@ -165,22 +165,22 @@ func (s *shelf) Grants(_ context.Context, principal, agent core.Address) ([]stri
 	return list, s.fault
 }
 
-func (s *shelf) NotePlacement(_ context.Context, p index.Placement) error {
+func (s *fakeIndex) NotePlacement(_ context.Context, p index.Placement) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.placed = append(s.placed, p)
 	return nil
 }
 
-func (s *shelf) NoteCancel(_ context.Context, c index.CancelRequest) error {
+func (s *fakeIndex) NoteCancel(_ context.Context, c index.CancelRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancels = append(s.cancels, c)
 	return nil
 }
 
-// line is an exchange chain that takes blocks as a node does: whole, signed, on the tip, paid for.
-type line struct {
+// fakeNode takes blocks as a node of the exchange chain does: whole, signed, on the tip, paid for.
+type fakeNode struct {
 	mu         sync.Mutex
 	blocks     map[core.Address][]*core.AccountBlock
 	waiting    map[core.Address][]client.AccountBlock
@@ -196,14 +196,14 @@ type line struct {
 	before     func(b *core.AccountBlock) error // runs ahead of a block; an error refuses it
 }
 
-func newLine() *line {
-	return &line{
+func newFakeNode() *fakeNode {
+	return &fakeNode{
 		blocks: map[core.Address][]*core.AccountBlock{}, waiting: map[core.Address][]client.AccountBlock{},
 		quota: map[core.Address]int{}, available: map[core.Address]uint256.Int{}, minimum: dex.QuoteVITE.DefaultMinimum(),
 	}
 }
 
-func (l *line) LatestAccountBlock(_ context.Context, a core.Address) (*client.AccountBlock, error) {
+func (l *fakeNode) LatestAccountBlock(_ context.Context, a core.Address) (*client.AccountBlock, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tips++
@@ -215,7 +215,7 @@ func (l *line) LatestAccountBlock(_ context.Context, a core.Address) (*client.Ac
 	return &client.AccountBlock{Height: tip.Height, Hash: tip.Hash}, nil
 }
 
-func (l *line) AccountBlockByHash(ctx context.Context, h core.Hash) (*client.AccountBlock, error) {
+func (l *fakeNode) AccountBlockByHash(ctx context.Context, h core.Hash) (*client.AccountBlock, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ctx.Err() != nil {
@@ -231,26 +231,26 @@ func (l *line) AccountBlockByHash(ctx context.Context, h core.Hash) (*client.Acc
 	return nil, nil
 }
 
-func (l *line) UnreceivedBlocks(_ context.Context, a core.Address, _, _ int) ([]client.AccountBlock, error) {
+func (l *fakeNode) UnreceivedBlocks(_ context.Context, a core.Address, _, _ int) ([]client.AccountBlock, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiting[a], nil
 }
 
-func (l *line) SendRawTransaction(_ context.Context, b *core.AccountBlock) error {
+func (l *fakeNode) SendRawTransaction(_ context.Context, b *core.AccountBlock) error {
 	if l.before != nil {
 		if err := l.before(b); err != nil {
 			return err
 		}
 	}
-	err := l.take(b)
+	err := l.accept(b)
 	if l.answer != nil {
 		return l.answer(err)
 	}
 	return err
 }
 
-func (l *line) take(b *core.AccountBlock) error {
+func (l *fakeNode) accept(b *core.AccountBlock) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := b.Verify(); err != nil {
@@ -275,21 +275,21 @@ func (l *line) take(b *core.AccountBlock) error {
 	return nil
 }
 
-func (l *line) PlaceOrderInfo(_ context.Context, a core.Address, _, _ core.TokenID, _ bool) (client.PlaceOrderInfo, error) {
+func (l *fakeNode) PlaceOrderInfo(_ context.Context, a core.Address, _, _ core.TokenID, _ bool) (client.PlaceOrderInfo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked++
 	return client.PlaceOrderInfo{Available: l.available[a], Minimum: l.minimum, FeeRate: 200}, nil
 }
 
-func (l *line) TradeMining(context.Context) (client.TradeMining, error) {
+func (l *fakeNode) TradeMining(context.Context) (client.TradeMining, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.minedAsked++
 	return l.mined, l.minedFault
 }
 
-func (l *line) Quota(_ context.Context, a core.Address) (client.Quota, error) {
+func (l *fakeNode) Quota(_ context.Context, a core.Address) (client.Quota, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := uint64(l.quota[a]) * core.QuotaPerUT
@@ -297,7 +297,7 @@ func (l *line) Quota(_ context.Context, a core.Address) (client.Quota, error) {
 }
 
 // calls are the calls of dexFund that an address has made.
-func (l *line) calls(a core.Address) (list []*core.AccountBlock) {
+func (l *fakeNode) calls(a core.Address) (list []*core.AccountBlock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.blocks[a] {
@@ -308,8 +308,8 @@ func (l *line) calls(a core.Address) (list []*core.AccountBlock) {
 	return list
 }
 
-// purse derives keys from addresses.
-type purse struct{ salt string }
+// fakeAgents derives the keys of delegation addresses from those of their owners.
+type fakeAgents struct{ salt string }
 
 func keyOf(text string) core.PrivateKey {
 	seed := sha256.Sum256([]byte(text))
@@ -320,13 +320,13 @@ func keyOf(text string) core.PrivateKey {
 	return k
 }
 
-func (p purse) key(owner core.Address) core.PrivateKey { return keyOf(p.salt + owner.String()) }
+func (p fakeAgents) key(owner core.Address) core.PrivateKey { return keyOf(p.salt + owner.String()) }
 
-func (p purse) Agent(_ context.Context, owner core.Address) (core.Address, error) {
+func (p fakeAgents) Agent(_ context.Context, owner core.Address) (core.Address, error) {
 	return p.key(owner).Address(), nil
 }
 
-func (p purse) SignAgent(_ context.Context, owner core.Address, block *core.AccountBlock) (public, signature []byte, err error) {
+func (p fakeAgents) SignAgent(_ context.Context, owner core.Address, block *core.AccountBlock) (public, signature []byte, err error) {
 	k := p.key(owner)
 	b := k.Public()
 	return b[:], k.Sign(block.Hash[:]), nil

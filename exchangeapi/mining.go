@@ -41,18 +41,18 @@ type pools struct {
 	read time.Time
 }
 
-// poolsLife is for how long the pools are not asked for again.
-const poolsLife = time.Second
+// poolsTTL is for how long the pools are not asked for again.
+const poolsTTL = time.Second
 
 func newPools(q querier, now func() time.Time) *pools { return &pools{node: q, now: now} }
 
-// ask is what the node says, empty when it does not know of mining.
-func (p *pools) ask(ctx context.Context) (client.TradeMining, error) {
+// query asks the node for the cycle's mining; the answer is empty when it does not know of mining.
+func (p *pools) query(ctx context.Context) (client.TradeMining, error) {
 	now := p.now()
 	p.mu.Lock()
 	m, read := p.last, p.read
 	p.mu.Unlock()
-	if !read.IsZero() && now.Sub(read) < poolsLife {
+	if !read.IsZero() && now.Sub(read) < poolsTTL {
 		return m, nil
 	}
 	m, err := p.node.TradeMining(ctx)
@@ -74,7 +74,7 @@ func refusesMining(err error) bool {
 // mining answers what traders mine in the day that runs, and the day's fees: on a chain where VX is mined those of the
 // markets that mine, else all.
 func (n *network) mining(ctx context.Context, _ params) (any, error) {
-	m, err := n.pools.ask(ctx)
+	m, err := n.pools.query(ctx)
 	if err != nil {
 		return nil, err
 	}

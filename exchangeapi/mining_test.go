@@ -15,7 +15,7 @@ import (
 func TestMiningOnTheChain(t *testing.T) {
 	c := onChain(t)
 	pools := func() (vx, fee any) {
-		c.clock.pass(poolsLife)
+		c.clock.pass(poolsTTL)
 		info := c.get(api + "/trade_fee_info").object(t)
 		return info["tradePoolVx"].(map[string]any)["1"], info["tradePoolFee"].(map[string]any)["1"]
 	}

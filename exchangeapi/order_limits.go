@@ -43,14 +43,14 @@ type minimum struct {
 	read   time.Time
 }
 
-// minimumLife is for how long a least amount is not asked for again; administrators change it hardly ever.
-const minimumLife = time.Minute
+// minimumTTL is for how long a least amount is not asked for again; administrators change it hardly ever.
+const minimumTTL = time.Minute
 
 func newOrderMinimums(q querier, now func() time.Time) *orderMinimums {
 	return &orderMinimums{node: q, now: now, known: map[dex.QuoteType]minimum{}}
 }
 
-func (q *orderMinimums) ask(ctx context.Context, owner core.Address, m index.Market, side dex.Side) (orderLimits, error) {
+func (q *orderMinimums) query(ctx context.Context, owner core.Address, m index.Market, side dex.Side) (orderLimits, error) {
 	info, err := q.node.PlaceOrderInfo(ctx, owner, m.Trade, m.Quote, bool(side))
 	if err != nil {
 		return orderLimits{}, fmt.Errorf("asking for the order limits of %s: %w", m.Symbol, err)
@@ -67,10 +67,10 @@ func (q *orderMinimums) of(ctx context.Context, m index.Market) (uint256.Int, er
 	q.mu.Lock()
 	last, ok := q.known[m.QuoteType]
 	q.mu.Unlock()
-	if ok && q.now().Sub(last.read) < minimumLife {
+	if ok && q.now().Sub(last.read) < minimumTTL {
 		return last.amount, nil
 	}
-	t, err := q.ask(ctx, core.DexFundContract, m, dex.Buy) // whose limits does not matter for the least amount
+	t, err := q.query(ctx, core.DexFundContract, m, dex.Buy) // whose limits does not matter for the least amount
 	switch {
 	case err == nil:
 		return t.minimum, nil

@@ -68,7 +68,7 @@ func (n *network) order(ctx context.Context, p params) (any, error) {
 	if err != nil || o == nil {
 		return nil, err
 	}
-	one, err := n.named(ctx, []index.Order{*o})
+	one, err := n.withClientIDs(ctx, []index.Order{*o})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (n *network) orderPage(ctx context.Context, f index.OrderFilter, page index
 	if err != nil {
 		return orderPage{}, err
 	}
-	list, err := n.named(ctx, found.List)
+	list, err := n.withClientIDs(ctx, found.List)
 	return orderPage{list, found.Total}, err
 }
 

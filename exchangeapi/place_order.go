@@ -21,8 +21,8 @@ type notes interface {
 	NoteCancel(ctx context.Context, c index.CancelRequest) error
 }
 
-// noteTime bounds writing a note. It is written even when the client has gone: the block is on the chain.
-const noteTime = 5 * time.Second
+// noteTimeout bounds writing a note. It is written even when the client has gone: the block is on the chain.
+const noteTimeout = 5 * time.Second
 
 // orderRequest is the order that a request describes, checked against its market.
 type orderRequest struct {
@@ -44,31 +44,31 @@ type placed struct {
 
 // testOrder checks everything that a placement checks; nothing reaches the chain.
 func (n *network) testOrder(ctx context.Context, key apikey.Key, p params) (any, error) {
-	_, err := n.acceptable(ctx, key, p)
+	_, err := n.checkedOrder(ctx, key, p)
 	return nil, err
 }
 
-// acceptable reads the order that a request describes and asks the market, the permission, the least amount and the balance whether it could be placed.
-func (n *network) acceptable(ctx context.Context, key apikey.Key, p params) (orderRequest, error) {
+// checkedOrder reads the order that a request describes and asks the market, the permission, the least amount and the balance whether it could be placed.
+func (n *network) checkedOrder(ctx context.Context, key apikey.Key, p params) (orderRequest, error) {
 	w, err := n.orderRequest(p)
 	if err != nil {
 		return orderRequest{}, err
 	}
-	if err := n.unused(ctx, key, w.clientID); err != nil {
+	if err := n.checkUnused(ctx, key, w.clientID); err != nil {
 		return orderRequest{}, err
 	}
 	if w.market.Stopped {
 		return orderRequest{}, reject(codeParameter, "The market is stopped")
 	}
-	if err := n.permitted(ctx, key, w.market.Symbol); err != nil {
+	if err := n.checkPermission(ctx, key, w.market.Symbol); err != nil {
 		return orderRequest{}, err
 	}
-	return w, n.affordable(ctx, key.Owner, w)
+	return w, n.checkFunds(ctx, key.Owner, w)
 }
 
 // place puts a limit order on the chain. It answers as soon as the node has the block; whatever the exchange makes of it shows as a status.
 func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, error) {
-	w, err := n.acceptable(ctx, key, p)
+	w, err := n.checkedOrder(ctx, key, p)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, err
 		return nil, fmt.Errorf("encoding an order: %w", err)
 	}
 	var id core.Hash
-	t := &tie{network: n, ClientOrder: apikey.ClientOrder{Key: key.Key, ClientID: w.clientID}}
+	t := &clientOrderBinding{network: n, ClientOrder: apikey.ClientOrder{Key: key.Key, ClientID: w.clientID}}
 	err = n.sender.run(ctx, key, func(a *accountSender) (err error) {
-		id, err = a.call(ctx, data, t.before)
+		id, err = a.call(ctx, data, t.bind)
 		return err
 	})
-	t.after(err)
+	t.unbindIfRefused(err)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, err
 
 // note writes a note. Without it the order shows a little later, from the chain itself.
 func (n *network) note(write func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.Background(), noteTime)
+	ctx, cancel := context.WithTimeout(context.Background(), noteTimeout)
 	defer cancel()
 	if err := write(ctx); err != nil {
 		n.Log.WithError(err).Warn("noting a request to the exchange")
@@ -186,8 +186,8 @@ func readQuantity(text string, m index.Market) (uint256.Int, error) {
 	return *quantity, nil
 }
 
-// permitted asks the chain whether the account has granted the pair to the key's delegation address.
-func (n *network) permitted(ctx context.Context, key apikey.Key, symbol string) error {
+// checkPermission asks the chain whether the account has granted the pair to the key's delegation address.
+func (n *network) checkPermission(ctx context.Context, key apikey.Key, symbol string) error {
 	granted, err := n.Index.Granted(ctx, key.Owner, key.Agent, symbol)
 	if err != nil {
 		return nodeError(fmt.Errorf("asking for the permission: %w", err))
@@ -198,9 +198,9 @@ func (n *network) permitted(ctx context.Context, key apikey.Key, symbol string) 
 	return nil
 }
 
-// affordable applies the exchange's own rules to the order: the least amount and what the account has. The chain has the last word.
-func (n *network) affordable(ctx context.Context, owner core.Address, w orderRequest) error {
-	limits, err := n.orderMinimums.ask(ctx, owner, w.market, w.side)
+// checkFunds applies the exchange's own rules to the order: the least amount and what the account has. The chain has the last word.
+func (n *network) checkFunds(ctx context.Context, owner core.Address, w orderRequest) error {
+	limits, err := n.orderMinimums.query(ctx, owner, w.market, w.side)
 	if err != nil {
 		return nodeError(err)
 	}

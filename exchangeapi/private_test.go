@@ -34,9 +34,9 @@ func (r reply) refused(t testing.TB, c code, text string) {
 func TestPlaceSendsTheOrder(t *testing.T) {
 	w := setup(t)
 	placed := w.form("POST", api+"/order", w.sign("symbol", symbol, "amount", "100.50", "price", "02.5000", "side", "1"))
-	w.line.available[w.owner] = whole(1)
+	w.fakeNode.available[w.owner] = whole(1)
 	data := placed.object(t)
-	calls := w.line.calls(w.key.Agent)
+	calls := w.fakeNode.calls(w.key.Agent)
 	require.Len(t, calls, 1)
 	require.Equal(t, map[string]any{"symbol": symbol, "orderId": calls[0].Hash.String(), "status": json.Number("1")}, data)
 	values, err := dex.FundPlaceAgentOrder.Unpack(calls[0].Data)
@@ -71,7 +71,7 @@ func TestParametersAnywhere(t *testing.T) { // behaviour 6 and 7
 		{"POST", "/order/test", func() []string { return []string{"symbol", symbol, "amount", "100.50", "price", "1.50", "side", "0"} }},
 		{"POST", "/order", func() []string { return []string{"symbol", symbol, "amount", "100.50", "price", "1.50", "side", "0"} }},
 		{"DELETE", "/order", func() []string {
-			return []string{"symbol", symbol, "orderId", w.shelve(len(w.index.list), index.Open)}
+			return []string{"symbol", symbol, "orderId", w.addOrder(len(w.index.list), index.Open)}
 		}},
 		{"DELETE", "/orders", func() []string { return []string{"symbol", symbol} }},
 	}
@@ -139,14 +139,14 @@ func TestPartsAreChecked(t *testing.T) {
 	send(media, body).refused(t, codeParameter, "Parameter price stands twice")
 	body, media = parts(t, url.Values{"symbol": {strings.Repeat("x", maxValue+1)}})
 	send(media, body).refused(t, codeParameter, "too long")
-	require.Empty(t, w.line.calls(w.key.Agent))
+	require.Empty(t, w.fakeNode.calls(w.key.Agent))
 }
 
 func TestAuthorisation(t *testing.T) {
 	w := setup(t)
 	fields := []string{"symbol", symbol, "amount", "100", "price", "1", "side", "0"}
 	now := w.clock.Now().UnixMilli()
-	stranger := purse{"test"}
+	stranger := fakeAgents{"test"}
 	strangeKey, strangeSecret, err := w.keys.Issue(t.Context(), "test", w.owner, must(stranger.Agent(t.Context(), w.owner)))
 	require.NoError(t, err)
 	tests := []struct {
@@ -177,7 +177,7 @@ func TestAuthorisation(t *testing.T) {
 	for _, at := range []int64{now + 999, now - 5000} {
 		require.Zero(t, w.form("POST", api+"/order/test", w.sign(append(fields, "timestamp", strconv.FormatInt(at, 10))...)).Code)
 	}
-	require.Empty(t, w.line.calls(w.key.Agent))
+	require.Empty(t, w.fakeNode.calls(w.key.Agent))
 	require.NoError(t, w.keys.Revoke(t.Context(), w.key.Key))
 	w.buy("100", "1").refused(t, codeParameter, "Invalid key")
 }
@@ -206,12 +206,12 @@ func TestRepeatsAreRefused(t *testing.T) { // behaviour 8
 		}
 	}
 	require.Equal(t, 1, good)
-	require.Len(t, w.line.calls(w.key.Agent), 1)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 	w.form("POST", api+"/order?"+v.Encode(), nil).refused(t, codeParameter, "Duplicate request")
 	for _, path := range []string{"/order", "/orders"} { // what was signed for one thing is good for no other
 		w.form("DELETE", api+path, v).refused(t, codeParameter, "")
 	}
-	require.Len(t, w.line.calls(w.key.Agent), 1)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 }
 
 // One signature fits every cut of its text into parameters; none of them is taken a second time, on either engine's guard.
@@ -235,7 +235,7 @@ func TestRecutParametersAreRepeats(t *testing.T) {
 				rest.Set(cut, value)
 				w.form("POST", api+"/order", rest).refused(t, codeParameter, "Duplicate request")
 			}
-			require.Len(t, w.line.calls(w.key.Agent), 1)
+			require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 		})
 	}
 }
@@ -248,7 +248,7 @@ func TestTestedThenPlaced(t *testing.T) {
 		require.Zero(t, w.form("POST", api+path, v).Code, path)
 		w.form("POST", api+path, v).refused(t, codeParameter, "Duplicate request")
 	}
-	require.Len(t, w.line.calls(w.key.Agent), 1)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 }
 
 func TestTestOrder(t *testing.T) { // behaviour 9
@@ -266,7 +266,7 @@ func TestTestOrder(t *testing.T) { // behaviour 9
 	test("symbol", symbol, "amount", "1000000", "price", "1", "side", "0").refused(t, codeFunds, textFunds)
 	w.index.markets[0].Stopped = true
 	test("symbol", symbol, "amount", "100", "price", "1", "side", "0").refused(t, codeParameter, "stopped")
-	require.Empty(t, w.line.calls(w.key.Agent), "a test sends nothing")
+	require.Empty(t, w.fakeNode.calls(w.key.Agent), "a test sends nothing")
 	require.Empty(t, w.index.placed)
 }
 
@@ -276,16 +276,16 @@ func TestPermission(t *testing.T) { // behaviour 10
 	w.index.grant(w.owner, w.key.Agent, other, true)
 	w.buy("100", "1").refused(t, codeParameter, "No permission for "+symbol)
 	w.cancelAll().refused(t, codeParameter, "No permission for "+symbol)
-	w.cancel(symbol, w.shelve(1, index.Open)).refused(t, codeParameter, "No permission for "+symbol)
-	require.Empty(t, w.line.calls(w.key.Agent))
+	w.cancel(symbol, w.addOrder(1, index.Open)).refused(t, codeParameter, "No permission for "+symbol)
+	require.Empty(t, w.fakeNode.calls(w.key.Agent))
 	require.Zero(t, w.form("POST", api+"/order", w.sign("symbol", other, "amount", "100", "price", "1", "side", "0")).Code)
 }
 
 func TestNoQuota(t *testing.T) { // behaviour 11
 	w := setup(t)
-	w.line.quota[w.key.Agent] = 0
+	w.fakeNode.quota[w.key.Agent] = 0
 	w.buy("100", "1").refused(t, codeNetwork, textQuota)
-	w.cancel(symbol, w.shelve(1, index.Open)).refused(t, codeNetwork, textQuota)
+	w.cancel(symbol, w.addOrder(1, index.Open)).refused(t, codeNetwork, textQuota)
 	require.Empty(t, w.index.placed)
 	require.Empty(t, w.index.cancels)
 }
@@ -368,10 +368,10 @@ func TestLimits(t *testing.T) { // behaviours 14, 16, 17
 	fee := whole(25)
 	fee.Div(&fee, uint256Of(100))
 	need.Add(&need, &fee)
-	w.line.available[w.owner] = need
+	w.fakeNode.available[w.owner] = need
 	require.Zero(t, w.buy("100", "1").Code)
 	need.Sub(&need, uint256Of(1))
-	w.line.available[w.owner] = need
+	w.fakeNode.available[w.owner] = need
 	w.buy("100", "1").refused(t, codeFunds, textFunds)
 }
 
@@ -388,15 +388,15 @@ func TestBadOrders(t *testing.T) { // behaviour 15
 		w.clock.pass(time.Millisecond)
 		w.form("POST", api+"/order", w.sign("symbol", symbol, "amount", "100", "price", "1", "side", side)).refused(t, codeParameter, "Invalid side")
 	}
-	require.Len(t, w.line.calls(w.key.Agent), 1)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 }
 
 func TestCancel(t *testing.T) { // behaviours 27, 28 and 31
 	w := setup(t)
 	for _, status := range []index.Status{index.PendingRequest, index.Received, index.Open, index.PartiallyFilled} {
-		id := w.shelve(int(status), status)
+		id := w.addOrder(int(status), status)
 		done := w.cancel(symbol, strings.ToUpper(id)).object(t)
-		calls := w.line.calls(w.key.Agent)
+		calls := w.fakeNode.calls(w.key.Agent)
 		request := calls[len(calls)-1]
 		require.Equal(t, map[string]any{
 			"symbol": symbol, "orderId": id, "cancelRequest": request.Hash.String(), "status": json.Number("6"),
@@ -406,39 +406,39 @@ func TestCancel(t *testing.T) { // behaviours 27, 28 and 31
 		require.Equal(t, []any{must(core.ParseHash(id)), w.owner, w.index.markets[0].Trade, w.index.markets[0].Quote}, values)
 		require.Equal(t, index.CancelRequest{Hash: request.Hash, Order: must(core.ParseHash(id))}, w.index.cancels[len(w.index.cancels)-1])
 	}
-	sent := len(w.line.calls(w.key.Agent))
+	sent := len(w.fakeNode.calls(w.key.Agent))
 	for _, status := range []index.Status{index.Filled, index.Cancelled, index.PartiallyCancelled, index.Failed, index.Expired} {
-		w.cancel(symbol, w.shelve(20+int(status), status)).refused(t, codeFailed, textTerminated)
+		w.cancel(symbol, w.addOrder(20+int(status), status)).refused(t, codeFailed, textTerminated)
 	}
-	w.cancel(symbol, w.shelve(30, index.PendingCancel)).refused(t, codeFailed, "being cancelled")
-	w.cancel(symbol, strings.Repeat("ab", 32)).refused(t, codeFailed, textForeign)
-	w.cancel(other, w.shelve(31, index.Open)).refused(t, codeParameter, textSymbol)
+	w.cancel(symbol, w.addOrder(30, index.PendingCancel)).refused(t, codeFailed, "being cancelled")
+	w.cancel(symbol, strings.Repeat("ab", 32)).refused(t, codeFailed, textNotOwner)
+	w.cancel(other, w.addOrder(31, index.Open)).refused(t, codeParameter, textSymbol)
 	w.cancel(symbol, "12").refused(t, codeParameter, "Invalid orderId")
-	require.Len(t, w.line.calls(w.key.Agent), sent)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), sent)
 }
 
 func TestCancelAll(t *testing.T) { // behaviour 29
 	w := setup(t)
 	require.Empty(t, w.cancelAll().list(t))
 	for i := range 150 {
-		w.shelve(i, index.Open)
+		w.addOrder(i, index.Open)
 	}
-	w.shelve(200, index.PendingRequest)
-	w.shelve(201, index.PendingCancel)
-	w.shelve(202, index.Filled)
+	w.addOrder(200, index.PendingRequest)
+	w.addOrder(201, index.PendingCancel)
+	w.addOrder(202, index.Filled)
 	list := w.cancelAll().list(t)
 	require.Len(t, list, 151)
-	require.Len(t, w.line.calls(w.key.Agent), 151)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 151)
 	require.Len(t, w.index.cancels, 151)
 
-	w.line.quota[w.key.Agent] = 3
+	w.fakeNode.quota[w.key.Agent] = 3
 	require.Len(t, w.cancelAll().list(t), 3, "what was taken is answered")
 	w.cancelAll().refused(t, codeNetwork, textQuota)
 }
 
 func TestStoppedMarket(t *testing.T) { // behaviour 30
 	w := setup(t)
-	id := w.shelve(1, index.Open)
+	id := w.addOrder(1, index.Open)
 	w.index.markets[0].Stopped = true
 	w.buy("100", "1").refused(t, codeParameter, "stopped")
 	require.Zero(t, w.cancel(symbol, id).Code)
@@ -446,13 +446,13 @@ func TestStoppedMarket(t *testing.T) { // behaviour 30
 
 func TestAccountThatIsNotOnTheChain(t *testing.T) {
 	w := setup(t)
-	chain := w.line.blocks[w.key.Agent]
-	delete(w.line.blocks, w.key.Agent)
+	chain := w.fakeNode.blocks[w.key.Agent]
+	delete(w.fakeNode.blocks, w.key.Agent)
 	w.buy("100", "1").refused(t, codeNetwork, w.key.Agent.String())
-	w.line.waiting[w.key.Agent] = []client.AccountBlock{{Hash: chain[0].SendBlockHash}}
+	w.fakeNode.waiting[w.key.Agent] = []client.AccountBlock{{Hash: chain[0].SendBlockHash}}
 	require.Zero(t, w.buy("100", "1").Code)
-	require.Len(t, w.line.blocks[w.key.Agent], 2)
-	require.Equal(t, core.Receive, w.line.blocks[w.key.Agent][0].BlockType)
+	require.Len(t, w.fakeNode.blocks[w.key.Agent], 2)
+	require.Equal(t, core.Receive, w.fakeNode.blocks[w.key.Agent][0].BlockType)
 }
 
 // A node that does not answer clearly: the order is placed once or not at all, and the client is told which, or where to look.
@@ -465,45 +465,47 @@ func TestUnclearAnswers(t *testing.T) {
 		text  string
 		calls int
 	}{
-		{"taken, answer lost", func(w *apiEnv) { w.line.answer = func(error) error { return lost } }, 0, "ok", 1},
-		{"not taken, answer lost", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return lost } }, codeNetwork, "may have been taken", 0},
+		{"taken, answer lost", func(w *apiEnv) { w.fakeNode.answer = func(error) error { return lost } }, 0, "ok", 1},
+		{"not taken, answer lost", func(w *apiEnv) { w.fakeNode.before = func(*core.AccountBlock) error { return lost } }, codeNetwork, "may have been taken", 0},
 		{"refused with words", func(w *apiEnv) {
-			w.line.before = func(*core.AccountBlock) error {
+			w.fakeNode.before = func(*core.AccountBlock) error {
 				return &client.Error{Code: -32002, Message: "trade market not granted"}
 			}
 		}, codeParameter, "No permission", 0},
-		{"refused", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return &client.Error{Code: -36010} } }, codeNetwork, "did not take", 0},
+		{"refused", func(w *apiEnv) {
+			w.fakeNode.before = func(*core.AccountBlock) error { return &client.Error{Code: -36010} }
+		}, codeNetwork, "did not take", 0},
 		{"tip used elsewhere", func(w *apiEnv) {
 			once := false
-			w.line.before = func(b *core.AccountBlock) error {
+			w.fakeNode.before = func(b *core.AccountBlock) error {
 				if once {
 					return nil
 				}
 				once = true
 				rival := *b
 				rival.Data = []byte("another program's")
-				rival.SignWith(purse{"main"}.key(w.owner))
-				return w.line.take(&rival)
+				rival.SignWith(fakeAgents{"main"}.key(w.owner))
+				return w.fakeNode.accept(&rival)
 			}
 		}, 0, "ok", 2},
-		{"always behind", func(w *apiEnv) { w.line.before = func(*core.AccountBlock) error { return client.ErrPrevBlock } }, codeNetwork, "used elsewhere", 0},
+		{"always behind", func(w *apiEnv) { w.fakeNode.before = func(*core.AccountBlock) error { return client.ErrPrevBlock } }, codeNetwork, "used elsewhere", 0},
 	}
 	for _, tt := range tests {
 		w := setup(t)
 		tt.set(w)
 		answer := w.buy("100", "1")
 		answer.refused(t, tt.code, tt.text)
-		require.Len(t, w.line.calls(w.key.Agent), tt.calls, tt.name)
+		require.Len(t, w.fakeNode.calls(w.key.Agent), tt.calls, tt.name)
 	}
 }
 
 func TestForeignWalletSignsNothing(t *testing.T) {
-	w := setup(t, func(_ *Config, p *Parts) { p.Networks[0].Agents = purse{"another mnemonic"} })
+	w := setup(t, func(_ *Config, p *Parts) { p.Networks[0].Agents = fakeAgents{"another mnemonic"} })
 	failed := w.buy("100", "1")
 	require.Equal(t, codeService, failed.Code)
 	require.Equal(t, http.StatusInternalServerError, failed.status)
 	require.NotContains(t, failed.body, w.key.Agent.String())
-	require.Empty(t, w.line.calls(w.key.Agent))
+	require.Empty(t, w.fakeNode.calls(w.key.Agent))
 }
 
 func TestManyAtOnce(t *testing.T) {
@@ -519,13 +521,13 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Len(t, w.line.calls(w.key.Agent), 30)
+	require.Len(t, w.fakeNode.calls(w.key.Agent), 30)
 }
 
 func TestTestNetwork(t *testing.T) {
 	w := setup(t)
 	main := w.key
-	agent := must(purse{"test"}.Agent(t.Context(), w.owner))
+	agent := must(fakeAgents{"test"}.Agent(t.Context(), w.owner))
 	var err error
 	w.key, w.secret, err = w.keys.Issue(t.Context(), "test", w.owner, agent)
 	require.NoError(t, err)
@@ -540,7 +542,7 @@ func TestTestNetwork(t *testing.T) {
 func TestCallCosts(t *testing.T) {
 	w := setup(t, func(c *Config, _ *Parts) { c.CallLimit = 0 })
 	require.Equal(t, []string{"1", "60"}, []string{w.buy("100", "1").header.Get(headerUsed), w.buy("100", "1").header.Get(headerLimit)})
-	require.Equal(t, "3", w.cancel(symbol, w.shelve(1, index.Open)).header.Get(headerUsed))
+	require.Equal(t, "3", w.cancel(symbol, w.addOrder(1, index.Open)).header.Get(headerUsed))
 	require.Equal(t, "8", w.cancelAll().header.Get(headerUsed))
 	require.NoError(t, w.keys.SetLimit(t.Context(), w.key.Key, 3))
 	w.clock.pass(time.Minute)

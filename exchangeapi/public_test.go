@@ -24,7 +24,7 @@ const (
 )
 
 func TestUnknownPair(t *testing.T) { // behaviours 13 and 58
-	w := stocked(t)
+	w := newSampleEnv(t)
 	for _, path := range []string{"/market", "/depth", "/trades", "/trades/all", "/klines", "/ticker/bookTicker"} {
 		for _, name := range []string{"NO_PAIR", strings.ToLower(symbol), "%00"} {
 			got := w.get(api + path + "?interval=minute&symbol=" + name)
@@ -37,8 +37,8 @@ func TestUnknownPair(t *testing.T) { // behaviours 13 and 58
 }
 
 func TestTotals(t *testing.T) { // behaviours 36, 38, 40
-	w := stocked(t)
-	w.shelve(2, index.Filled)
+	w := newSampleEnv(t)
+	w.addOrder(2, index.Filled)
 	orders := api + "/orders?address=" + w.owner.String()
 	for query, want := range map[string]string{"": "-1", "&total=0": "-1", "&total=1": "2", "&total=1&limit=1": "2", "&offset=9&total=1": "2"} {
 		require.Equal(t, json.Number(want), w.get(orders + query).object(t)["total"], query)
@@ -56,7 +56,7 @@ func TestTotals(t *testing.T) { // behaviours 36, 38, 40
 }
 
 func TestClamps(t *testing.T) { // behaviour 37
-	w := stocked(t)
+	w := newSampleEnv(t)
 	tests := []struct {
 		path         string
 		absent, most int
@@ -67,7 +67,7 @@ func TestClamps(t *testing.T) { // behaviour 37
 		{"/trades/all?symbol=" + symbol, 30, 100, func() int { return w.index.page.Limit }},
 		{"/orders?address=" + w.owner.String(), 30, 100, func() int { return w.index.page.Limit }},
 		{"/orders/open?address=" + w.owner.String(), 30, 100, func() int { return w.index.page.Limit }},
-		{"/klines?interval=day&symbol=" + symbol, 500, 1500, func() int { return w.index.barAsk.Limit }},
+		{"/klines?interval=day&symbol=" + symbol, 500, 1500, func() int { return w.index.barFilter.Limit }},
 		{"/deposit-withdraw?tokenId=" + core.VITE.String() + "&address=" + w.owner.String(), 100, 100, func() int { return w.index.page.Limit }},
 	}
 	for _, tt := range tests {
@@ -88,14 +88,14 @@ func TestOrderFilters(t *testing.T) { // behaviour 39: which statuses go togethe
 	side, status := 1, index.PartiallyFilled
 	require.Equal(t, index.OrderFilter{
 		Owner: w.owner, Symbol: "A_B", QuoteSymbol: "B", TradeSymbol: "A", Start: 5, End: 9, Side: &side, Status: &status,
-	}, w.index.orderAsk)
+	}, w.index.orderFilter)
 	require.Equal(t, index.Page{Offset: 3, Limit: 4, Total: true}, w.index.page)
 	require.Zero(t, w.get(api+"/orders/open?address="+w.owner.String()).Code)
-	require.Equal(t, index.OrderFilter{Owner: w.owner, OpenOnly: true}, w.index.orderAsk)
+	require.Equal(t, index.OrderFilter{Owner: w.owner, OpenOnly: true}, w.index.orderFilter)
 	require.Zero(t, w.get(api+"/trades/all?symbol="+symbol+"&orderId="+strings.Repeat("ab", 32)+"&startTime=1&endTime=2&side=0").Code)
 	side = 0
 	id := must(core.ParseHash(strings.Repeat("ab", 32)))
-	require.Equal(t, index.TradeFilter{Symbol: symbol, Order: &id, Start: 1, End: 2, Side: &side}, w.index.tradeAsk)
+	require.Equal(t, index.TradeFilter{Symbol: symbol, Order: &id, Start: 1, End: 2, Side: &side}, w.index.tradeFilter)
 	require.Zero(t, w.get(api+"/depth?symbol="+symbol+"&precision=2").Code)
 	require.Equal(t, 2, *w.index.merge)
 	for query, name := range map[string]string{
@@ -108,7 +108,7 @@ func TestOrderFilters(t *testing.T) { // behaviour 39: which statuses go togethe
 
 func TestOneOrder(t *testing.T) {
 	w := setup(t)
-	id := w.shelve(1, index.PartiallyFilled)
+	id := w.addOrder(1, index.PartiallyFilled)
 	got := w.get(api + "/order?address=" + w.owner.String() + "&orderId=" + id).object(t)
 	require.Equal(t, id, got["orderId"])
 	require.NotContains(t, got, "confirmations")
@@ -132,10 +132,10 @@ func TestBadAddress(t *testing.T) { // behaviour 41
 }
 
 func TestKlines(t *testing.T) { // behaviour 59
-	w := stocked(t)
+	w := newSampleEnv(t)
 	for _, interval := range []string{"minute", "minute30", "hour", "hour6", "hour12", "day", "week"} {
 		require.Zero(t, w.get(api+"/klines?symbol="+symbol+"&interval="+interval+"&startTime=9&endTime=3").Code)
-		require.Equal(t, index.BarFilter{Symbol: symbol, Interval: index.Interval(interval), Start: 9, End: 3, Limit: 500}, w.index.barAsk)
+		require.Equal(t, index.BarFilter{Symbol: symbol, Interval: index.Interval(interval), Start: 9, End: 3, Limit: 500}, w.index.barFilter)
 	}
 	w.get(api+"/klines?symbol="+symbol+"&interval=month").refused(t, codeParameter, "interval")
 	got := w.get(api + "/klines?interval=minute&symbol=" + symbol).object(t)
@@ -145,7 +145,7 @@ func TestKlines(t *testing.T) { // behaviour 59
 }
 
 func TestTickers(t *testing.T) {
-	w := stocked(t)
+	w := newSampleEnv(t)
 	second := w.index.tickers[0]
 	second.Pair, second.QuoteType = w.index.markets[1].Pair, 2
 	w.index.tickers = append(w.index.tickers, second)
@@ -205,7 +205,7 @@ func TestMiningPools(t *testing.T) {
 		return m
 	}
 	const vx = "6005736536774939954301"
-	w.line.mined = client.TradeMining{
+	w.fakeNode.mined = client.TradeMining{
 		VX: list(vx, vx, vx, vx), Fees: list("17769748909914626699977", "1267967346417481080", "3045706", "299338260"),
 	}
 	for range 3 {
@@ -217,9 +217,9 @@ func TestMiningPools(t *testing.T) {
 			"1": "17769.748909914626699977", "2": "1.267967346417481080", "3": "0.03045706", "4": "299.338260",
 		}, data["tradePoolFee"])
 	}
-	require.Equal(t, 1, w.line.minedAsked, "remembered for a moment")
-	w.clock.pass(poolsLife)
-	w.line.mined = client.TradeMining{VX: list(vx), Fees: list("1")}
+	require.Equal(t, 1, w.fakeNode.minedAsked, "remembered for a moment")
+	w.clock.pass(poolsTTL)
+	w.fakeNode.mined = client.TradeMining{VX: list(vx), Fees: list("1")}
 	data := w.get(api + "/trade_fee_info").object(t)
 	require.Equal(t, "0.000000000000000000", data["tradePoolVx"].(map[string]any)["4"])
 	require.Equal(t, "0.000000000000000001", data["tradePoolFee"].(map[string]any)["1"])
@@ -228,20 +228,20 @@ func TestMiningPools(t *testing.T) {
 // A node that is gone makes no zeros.
 func TestMiningPoolsWithoutNode(t *testing.T) {
 	w := setup(t)
-	w.line.minedFault = errors.New("connection refused")
+	w.fakeNode.minedFault = errors.New("connection refused")
 	w.get(api+"/trade_fee_info").refused(t, codeNetwork, "")
 }
 
 // A node that does not know of mining, or has nothing to mine, leaves the fees that the index has seen.
 func TestMiningPoolsOfOtherNodes(t *testing.T) {
 	for name, fault := range map[string]error{"no such query": client.ErrMethod, "no VX": nil, "another refusal": &client.Error{Code: -32001}} {
-		t.Run(name, func(t *testing.T) { feesAlone(t, fault) })
+		t.Run(name, func(t *testing.T) { feesOnly(t, fault) })
 	}
 }
 
-func feesAlone(t *testing.T, fault error) {
+func feesOnly(t *testing.T, fault error) {
 	w := setup(t)
-	w.line.minedFault = fault
+	w.fakeNode.minedFault = fault
 	w.index.paid = map[dex.QuoteType]decimal.Decimal{
 		dex.QuoteVITE: decimal.RequireFromString("17769.748909914626699977"), dex.QuoteUSD: decimal.RequireFromString("299.3382609"),
 	}
@@ -259,9 +259,9 @@ func TestMinimumIsRemembered(t *testing.T) {
 	for range 5 {
 		require.Equal(t, "100", w.get(api + "/market?symbol=" + symbol).object(t)["minOrderSize"])
 	}
-	require.Equal(t, 1, w.line.asked)
-	w.line.minimum = whole(50)
-	w.clock.pass(minimumLife)
+	require.Equal(t, 1, w.fakeNode.asked)
+	w.fakeNode.minimum = whole(50)
+	w.clock.pass(minimumTTL)
 	require.Equal(t, "50", w.get(api + "/limit").object(t)["minAmount"].(map[string]any)["VITE"])
 }
 

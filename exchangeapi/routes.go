@@ -110,14 +110,14 @@ func (s *Server) routeNetwork(base string, part Network) {
 		pools: newPools(part.Node, s.Now),
 	}
 	for path, e := range n.public() {
-		s.get(base+prefix+path, n.onceReached(n.answerPublic(e)))
+		s.get(base+prefix+path, n.requireIndexReached(n.answerPublic(e)))
 	}
 	for at, operation := range n.private() {
 		method, path, _ := strings.Cut(at, " ")
-		s.echo.Add(method, base+prefix+path, n.onceReached(n.answerPrivate(operation)))
+		s.echo.Add(method, base+prefix+path, n.requireIndexReached(n.answerPrivate(operation)))
 	}
 	for path, e := range n.proving() {
-		s.echo.POST(base+prefix+path, n.onceReached(n.answerProving(e)))
+		s.echo.POST(base+prefix+path, n.requireIndexReached(n.answerProving(e)))
 	}
 	for path, page := range s.Pages {
 		s.get(base+path, echo.WrapHandler(page))
@@ -133,25 +133,25 @@ func (s *Server) routeNetwork(base string, part Network) {
 	s.echo.GET(base+"/asyncapi.json", sockets)
 	s.echo.GET(base+"/exchange.proto", sockets)
 	for _, path := range []string{"/ws", "/v2/ws", "/websocket"} {
-		s.echo.GET(base+path, n.onceReached(sockets))
+		s.echo.GET(base+path, n.requireIndexReached(sockets))
 	}
 }
 
-// onceReached turns everybody away until the exchange chain's node has been heard of: what an index has from before, if it has anything, may be of any
+// requireIndexReached refuses all requests until the exchange chain's node has been heard of: what an index has from before, if it has anything, may be of any
 // age, and a pair that is not in it may exist.
-func (n *network) onceReached(h echo.HandlerFunc) echo.HandlerFunc {
+func (n *network) requireIndexReached(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if n.Index.Reached() {
 			return h(c)
 		}
 		r := reject(codeService, "Service unavailable: the exchange chain does not answer yet")
-		r.http, r.retry = http.StatusServiceUnavailable, unavailableFor
+		r.http, r.retry = http.StatusServiceUnavailable, unavailableRetryAfter
 		return r
 	}
 }
 
-// unavailableFor is after how long asking again makes sense.
-const unavailableFor = 5 * time.Second
+// unavailableRetryAfter is after how long asking again makes sense.
+const unavailableRetryAfter = 5 * time.Second
 
 func (s *Server) get(path string, h echo.HandlerFunc) {
 	s.echo.GET(path, h)
@@ -191,7 +191,7 @@ func (n *network) answerPrivate(operation private) echo.HandlerFunc {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), life)
 		defer cancel()
 		key, used, err := n.authorise(ctx, operation, p)
-		tellUsage(c.Response().Header(), used)
+		setUsageHeaders(c.Response().Header(), used)
 		if err != nil {
 			return err
 		}

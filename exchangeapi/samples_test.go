@@ -102,8 +102,8 @@ func sameShape(at string, sample, got any) error {
 	return nil
 }
 
-// stocked is an environment in which every sample's question has an answer.
-func stocked(t testing.TB) *apiEnv {
+// newSampleEnv is an environment in which every sample's question has an answer.
+func newSampleEnv(t testing.TB) *apiEnv {
 	file := filepath.Join(t.TempDir(), "rates.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"vite":{"usd":0.03,"cny":0.16},"tether":{"usd":1.0,"cny":6.849,"last_updated_at":1614571100}}`), 0o600))
 	w := setup(t, func(c *Config, _ *Parts) {
@@ -113,7 +113,7 @@ func stocked(t testing.TB) *apiEnv {
 	w.index.tokens = append(w.index.tokens, index.Token{
 		ID: core.TokenID([]byte("VTT.......")).String(), Name: "Vite Test Token", Symbol: "VTT-000", OriginalSymbol: "VTT", TotalSupply: "1", Owner: w.owner.String(),
 	})
-	w.shelve(1, index.Open)
+	w.addOrder(1, index.Open)
 	w.index.trades = []index.Trade{{
 		Pair: pair, ID: strings.Repeat("ab", 20), Price: "0.0002", Quantity: "0.01", Amount: "0.00000002", Time: 1586944732,
 		BuyFee: "0.00000010", SellFee: "0.00000020", BlockHeight: 260,
@@ -132,7 +132,7 @@ func stocked(t testing.TB) *apiEnv {
 
 // Every sample of every endpoint: the same members with the same types. The samples' pairs and accounts become the environment's.
 func TestSamples(t *testing.T) {
-	w := stocked(t)
+	w := newSampleEnv(t)
 	require.Eventually(t, func() bool { return len(w.server.rates.Of("VITE")) > 0 }, waiting, tick)
 	id := w.index.list[0].ID
 	for _, e := range samples(t).Endpoints {
@@ -232,10 +232,10 @@ func TestErrorSamples(t *testing.T) {
 			w.buy("100", "1")
 			return w.buy("100", "1")
 		},
-		"delegation address has no quota":           func(w *apiEnv) reply { w.line.quota[w.key.Agent] = 0; return w.buy("100", "1") },
-		"cancel of an order that is already closed": func(w *apiEnv) reply { return w.cancel(symbol, w.shelve(1, index.Filled)) },
+		"delegation address has no quota":           func(w *apiEnv) reply { w.fakeNode.quota[w.key.Agent] = 0; return w.buy("100", "1") },
+		"cancel of an order that is already closed": func(w *apiEnv) reply { return w.cancel(symbol, w.addOrder(1, index.Filled)) },
 		"cancel of somebody else's order": func(w *apiEnv) reply {
-			id := w.shelve(1, index.Open)
+			id := w.addOrder(1, index.Open)
 			w.index.list[0].Address = core.AssetContract.String()
 			return w.cancel(symbol, id)
 		},

@@ -40,18 +40,18 @@ const (
 	api    = prefix
 )
 
-// apiEnv is a server that listens, on a shelf for an index and a line for a chain, with an account that has a key and all it needs.
+// apiEnv is a server that listens, on a fake index and a fake node, with an account that has a key and all it needs.
 type apiEnv struct {
-	t      testing.TB
-	index  *shelf
-	line   *line
-	clock  *clock
-	keys   *apikey.Store
-	server *Server
-	url    string
-	client *http.Client
-	logged *bytes.Buffer
-	spec   routers.Router
+	t        testing.TB
+	index    *fakeIndex
+	fakeNode *fakeNode
+	clock    *clock
+	keys     *apikey.Store
+	server   *Server
+	url      string
+	client   *http.Client
+	logged   *bytes.Buffer
+	spec     routers.Router
 
 	owner  core.Address
 	key    apikey.Key
@@ -77,8 +77,8 @@ func marketOf(id uint32, name string, price, quantity int) index.Market {
 func setup(t testing.TB, changes ...change) *apiEnv {
 	t.Helper()
 	w := &apiEnv{
-		t: t, line: newLine(), clock: &clock{now: time.UnixMilli(1614571200000)}, logged: &bytes.Buffer{},
-		index: &shelf{
+		t: t, fakeNode: newFakeNode(), clock: &clock{now: time.UnixMilli(1614571200000)}, logged: &bytes.Buffer{},
+		index: &fakeIndex{
 			markets:  []index.Market{marketOf(1, symbol, 4, 2), marketOf(2, other, 4, 4)},
 			granted:  map[string]bool{},
 			balances: map[core.Address][]index.Balance{},
@@ -93,13 +93,13 @@ func setup(t testing.TB, changes ...change) *apiEnv {
 	log := logrus.New()
 	log.SetOutput(w.logged)
 	w.keys = openKeys(t, "sqlite:"+filepath.Join(t.TempDir(), "keys.db"), w.clock.Now)
-	agents := purse{"main"}
+	agents := fakeAgents{"main"}
 	cfg := Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}, CallLimit: 1000}
 	parts := Parts{
 		Keys: w.keys, Log: log, Now: w.clock.Now,
 		Networks: []Network{
-			{Name: "main", Index: w.index, Node: w.line, Agents: agents},
-			{Name: "test", BasePath: "/test", Index: w.index, Node: w.line, Agents: purse{"test"}},
+			{Name: "main", Index: w.index, Node: w.fakeNode, Agents: agents},
+			{Name: "test", BasePath: "/test", Index: w.index, Node: w.fakeNode, Agents: fakeAgents{"test"}},
 		},
 	}
 	for _, c := range changes {
@@ -134,11 +134,11 @@ func (w *apiEnv) equip(a agents) {
 	w.key, w.secret, err = w.keys.Issue(w.t.Context(), "main", w.owner, agent)
 	require.NoError(w.t, err)
 	w.index.grant(w.owner, agent, symbol, true)
-	w.line.quota[agent] = 1000
-	w.line.available[w.owner] = whole(1_000_000)
+	w.fakeNode.quota[agent] = 1000
+	w.fakeNode.available[w.owner] = whole(1_000_000)
 	first := &core.AccountBlock{BlockType: core.Receive, SendBlockHash: core.Hash{1}, Address: agent, Height: 1}
-	first.SignWith(purse{"main"}.key(w.owner))
-	require.NoError(w.t, w.line.take(first))
+	first.SignWith(fakeAgents{"main"}.key(w.owner))
+	require.NoError(w.t, w.fakeNode.accept(first))
 }
 
 // whole is an amount of tokens with 18 decimals.
@@ -245,7 +245,7 @@ func (w *apiEnv) read(t require.TestingT, request *http.Request, status int, hea
 	return out
 }
 
-// fields are names and values by turns, to which key, timestamp and signature are added.
+// sign adds key, timestamp and signature to fields, which are names and values by turns.
 func (w *apiEnv) sign(fields ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i < len(fields); i += 2 {
@@ -302,8 +302,8 @@ func (w *apiEnv) buy(amount, price string) reply {
 	return w.form(http.MethodPost, api+"/order", w.sign("symbol", symbol, "amount", amount, "price", price, "side", "0"))
 }
 
-// shelve puts an order of the account into the index.
-func (w *apiEnv) shelve(n int, status index.Status) string {
+// addOrder puts an order of the account into the index.
+func (w *apiEnv) addOrder(n int, status index.Status) string {
 	id := core.Hash(sha256.Sum256([]byte(strconv.Itoa(n)))).String()
 	w.index.list = append([]index.Order{{
 		Pair: w.index.markets[0].Pair, Address: w.owner.String(), ID: id, Price: "1.0000", Quantity: "1.00", Amount: "1.00000000",

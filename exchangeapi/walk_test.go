@@ -22,8 +22,8 @@ import (
 
 // Whatever is asked wherever, signed or not, the answer fits the description and never is a fault of the service.
 func TestWalk(t *testing.T) {
-	w := stocked(t)
-	id := w.shelve(2, index.Open)
+	w := newSampleEnv(t)
+	id := w.addOrder(2, index.Open)
 	n := &network{}
 	routes := []string{"GET /", "GET /nothing", "PUT /order", "GET /../order"}
 	for path := range n.public() {
@@ -158,7 +158,7 @@ func FuzzParams(f *testing.F) {
 			require.LessOrEqual(t, len(name), maxValue)
 			require.LessOrEqual(t, len(value), maxValue)
 		}
-		_, ok := apikey.Request{Query: p.query, Body: p.body}.Signed("s", hmacOf("s", signedText(all)))
+		_, ok := apikey.Request{Query: p.query, Body: p.body}.Verify("s", hmacOf("s", signedText(all)))
 		require.True(t, ok)
 		if offset, limit, err := p.window(30, 100); err == nil {
 			require.True(t, offset >= 0 && limit >= 1 && limit <= 100)

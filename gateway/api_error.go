@@ -43,8 +43,8 @@ const (
 	feeUnknown        fault = 2030
 )
 
-// faultWords is the key of each fault's text in the catalogue.
-var faultWords = map[fault]string{
+// faultTexts is the key of each fault's text in the catalogue.
+var faultTexts = map[fault]string{
 	parameterMissing: "parameter_missing", parameterRepeated: "parameter_repeated", parameterTooLong: "parameter_too_long",
 	queryMalformed: "query_malformed", tokenUnknown: "token_unknown", walletInvalid: "wallet_invalid", walletOurs: "wallet_ours",
 	amountFormat: "amount_format", amountTooLarge: "amount_too_large", amountBelowFee: "amount_below_fee", flagFormat: "flag_format",
@@ -88,9 +88,9 @@ func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 func (r *refusal) Error() string {
 	if r.cause != nil {
-		return fmt.Sprintf("%s: %v", faultWords[r.fault], r.cause)
+		return fmt.Sprintf("%s: %v", faultTexts[r.fault], r.cause)
 	}
-	return faultWords[r.fault]
+	return faultTexts[r.fault]
 }
 
 func (r *refusal) Unwrap() error { return r.cause }

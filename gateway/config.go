@@ -61,15 +61,15 @@ func (c Config) Check() error {
 	return errors.Join(faults...)
 }
 
-// own are the paths that no network can have.
-var own = []string{"/health", "/ready", "/openapi.json", "/bridge", "/networks.json", "/site.json"}
+// reservedPaths are the paths that no network can have.
+var reservedPaths = []string{"/health", "/ready", "/openapi.json", "/bridge", "/networks.json", "/site.json"}
 
 // checkBase refuses base paths that routing would read as patterns or that hide our own pages.
 func checkBase(base string) error {
 	if strings.ContainsAny(base, ":*?#%") {
 		return fmt.Errorf("path %q: plain letters, digits and slashes are wanted", base)
 	}
-	if slices.Contains(own, base) {
+	if slices.Contains(reservedPaths, base) {
 		return fmt.Errorf("path %q is the gateway's own", base)
 	}
 	return nil

@@ -61,8 +61,8 @@ func TestDocumentListsTheFaults(t *testing.T) {
 		rows[subCode] = strings.Join(row[2:5], "|")
 	}
 	want := map[int]string{}
-	for f, key := range faultWords {
-		want[int(f)] = fmt.Sprintf("%d|%d|%s", f.code(), f.status(), words.say(english, key))
+	for f, key := range faultTexts {
+		want[int(f)] = fmt.Sprintf("%d|%d|%s", f.code(), f.status(), words.text(english, key))
 	}
 	require.Equal(t, want, rows)
 	for path := range endpoints() {

@@ -38,7 +38,7 @@ func (s *Server) onError(err error, c echo.Context) {
 	if r.retry > 0 {
 		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(seconds(r.retry)))
 	}
-	msg := s.words.say(languageOf(c.Request().Header.Get("lang")), faultWords[r.fault], r.args...)
+	msg := s.texts.text(languageOf(c.Request().Header.Get("lang")), faultTexts[r.fault], r.args...)
 	if err := c.JSON(r.status(), envelope{Code: r.code(), SubCode: int(r.fault), Msg: &msg}); err != nil {
 		s.Log.WithError(err).Debug("answering a gateway request")
 	}

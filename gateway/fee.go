@@ -61,12 +61,12 @@ func quote(f records.Fee, amount, cost chain.Amount, contains bool) (chain.Amoun
 const (
 	// quoteStep is how long all replicas quote the same cost, unless it falls.
 	quoteStep = time.Minute
-	// holdEach is how long no second quote to a wallet is above the first. Wallets quote again before they send, and a fee that rose between
+	// holdTime is how long no second quote to a wallet is above the first. Wallets quote again before they send, and a fee that rose between
 	// makes their transfer exceed the balance (docs/gateway-clients.md 5).
-	holdEach = time.Minute
-	// holdMost bounds a hold that is renewed by asking again and again. Together with quoteStep and the time to send it stays within the ten
+	holdTime = time.Minute
+	// maxHoldTime bounds a hold that is renewed by asking again and again. Together with quoteStep and the time to send it stays within the ten
 	// minutes whose lowest cost the watcher charges, so nobody pays more than the quote.
-	holdMost = 6 * time.Minute
+	maxHoldTime = 6 * time.Minute
 )
 
 // cost is what the payout costs on the source chain, in units of the token, as far as the token's fee depends on it: the lowest cost that held
@@ -76,7 +76,7 @@ func (n *network) cost(ctx context.Context, token records.Token, owner string) (
 		return chain.Amount{}, nil
 	}
 	now := n.Now()
-	cost, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (chain.Amount, error) {
+	cost, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (chain.Amount, error) {
 		cost, _, found, err := quotes.Since(tx, n.Name, token.TokenID, now.Truncate(quoteStep))
 		if err == nil && !found {
 			err = refuse(feeUnknown)
@@ -110,7 +110,7 @@ func (h *holds) keep(key string, cost chain.Amount, now time.Time) chain.Amount 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	held, ok := h.known.Get(key)
-	if !ok || !held.cost.Less(cost) || now.Sub(held.last) >= holdEach || now.Sub(held.first) >= holdMost {
+	if !ok || !held.cost.Less(cost) || now.Sub(held.last) >= holdTime || now.Sub(held.first) >= maxHoldTime {
 		held = hold{cost: cost, first: now}
 	}
 	held.last = now

@@ -121,11 +121,11 @@ func TestNetworkFeeHolds(t *testing.T) {
 func TestHoldsEnd(t *testing.T) {
 	h, start := newHolds(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	require.Equal(t, amount(5), h.keep("a", amount(5), start))
-	for at := 30 * time.Second; at < holdMost; at += 30 * time.Second {
+	for at := 30 * time.Second; at < maxHoldTime; at += 30 * time.Second {
 		require.Equal(t, amount(5), h.keep("a", amount(9), start.Add(at)), "asked again after %s", at)
 	}
-	require.Equal(t, amount(9), h.keep("a", amount(9), start.Add(holdMost)), "no quote outlives what the watcher charges")
-	require.Equal(t, amount(11), h.keep("a", amount(11), start.Add(holdMost+holdEach)))
+	require.Equal(t, amount(9), h.keep("a", amount(9), start.Add(maxHoldTime)), "no quote outlives what the watcher charges")
+	require.Equal(t, amount(11), h.keep("a", amount(11), start.Add(maxHoldTime+holdTime)))
 	require.Equal(t, amount(7), h.keep("b", amount(7), start), "holds are each wallet's own")
 }
 

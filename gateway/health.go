@@ -36,7 +36,7 @@ func statusCode(well bool) int {
 func (s *Server) readHealth(ctx context.Context) status.Health {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.RequestTimeout)
 	defer cancel()
-	h, err := ask(ctx, s, s.Store.RawRead, func(tx *records.Tx) (status.Health, error) { return status.ReadHealth(tx, s.networks()) })
+	h, err := callStore(ctx, s, s.Store.RawRead, func(tx *records.Tx) (status.Health, error) { return status.ReadHealth(tx, s.networks()) })
 	if err != nil {
 		s.Log.WithError(err).Error("gateway health")
 		return status.DownHealth()

@@ -20,7 +20,7 @@ type metaInfo struct {
 
 func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	token := q.token
-	info, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (metaInfo, error) {
+	info, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (metaInfo, error) {
 		deposit, err := status.ReadChannel(tx, n.Network, token.TokenID, records.Deposit)
 		if err != nil {
 			return metaInfo{}, err
@@ -64,7 +64,7 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 		info.DepositAddress = n.Shared
 	}
 	if state == control.ChannelMaintain {
-		info.NoticeMsg = n.words.say(q.lang, "notice_deposit_maintain")
+		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_maintain")
 	}
 	return info, nil
 }
@@ -79,7 +79,7 @@ type binding struct {
 // bind answers the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
 // counted, because each takes an address that is watched for ever.
 func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, string, error) {
-	known, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
+	known, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
 	if err != nil {
 		return records.Binding{}, "", err
 	}
@@ -89,11 +89,11 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if known.found {
 		return known.Binding, known.state, nil
 	}
-	if wait := n.newcomers.take(client); wait > 0 {
+	if wait := n.bindingLimits.count(client); wait > 0 {
 		return records.Binding{}, "", refuseUntil(tooManyBindings, wait)
 	}
-	b, err := ask(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
-		if err := n.newcomers.room(tx); err != nil {
+	b, err := callStore(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
+		if err := n.bindingLimits.checkDay(tx); err != nil {
 			return records.Binding{}, err
 		}
 		if token.Type == records.TypeLabel {
@@ -158,7 +158,7 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	if _, err := q.wallet(n.exchange); err != nil {
 		return nil, err
 	}
-	channel, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (status.Channel, error) {
+	channel, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (status.Channel, error) {
 		return status.ReadChannel(tx, n.Network, token.TokenID, records.Withdrawal)
 	})
 	if err != nil { // nobody may send now, and that is not the user's fault

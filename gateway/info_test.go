@@ -122,7 +122,7 @@ func TestChannelStates(t *testing.T) {
 	refused := func(f fault) string {
 		words, err := loadCatalogue()
 		require.NoError(t, err)
-		return fmt.Sprintf(`{"code":2,"subCode":%d,"msg":%q,"data":null}`, f, words.say(english, faultWords[f]))
+		return fmt.Sprintf(`{"code":2,"subCode":%d,"msg":%q,"data":null}`, f, words.text(english, faultTexts[f]))
 	}
 	tests := []struct{ state, deposit, withdraw string }{
 		{control.ChannelOpen, deposit(""), withdraw},

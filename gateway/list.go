@@ -74,7 +74,7 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		lines []view.Line
 		total int
 	}
-	p, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (p page, err error) {
+	p, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (p page, err error) {
 		p.lines, p.total, err = n.pages.Page(tx, n.Name, q.token.TokenID, owner, d, offset, limit)
 		return p, err
 	})

@@ -44,7 +44,7 @@ func loadCatalogue() (catalogue, error) {
 	return c, nil
 }
 
-// say is a text in a language, args being placeholders and their values by turns ("{field}", "amount").
-func (c catalogue) say(lang, key string, args ...string) string {
+// text is a key's text in a language, args being placeholders and their values by turns ("{field}", "amount").
+func (c catalogue) text(lang, key string, args ...string) string {
 	return strings.NewReplacer(args...).Replace(c[lang][key])
 }

@@ -30,7 +30,7 @@ func TestWordsAreUsed(t *testing.T) {
 	words, err := loadCatalogue()
 	require.NoError(t, err)
 	used := []string{"notice_deposit_maintain", "address_empty", "address_invalid", "address_ours", "label_invalid"}
-	for _, key := range faultWords {
+	for _, key := range faultTexts {
 		used = append(used, key)
 	}
 	var known []string
@@ -42,5 +42,5 @@ func TestWordsAreUsed(t *testing.T) {
 
 func TestSay(t *testing.T) {
 	c := catalogue{english: {"a": "{field} and {limit} and {field}"}}
-	require.Equal(t, "x and 3 and x", c.say(english, "a", "{field}", "x", "{limit}", "3"))
+	require.Equal(t, "x and 3 and x", c.text(english, "a", "{field}", "x", "{limit}", "3"))
 }

@@ -83,19 +83,19 @@ type addressChecker interface {
 // Server is the gateway's HTTP server. Run serves once.
 type Server struct {
 	Parts
-	cfg        Config
-	bases      []string                   // of the routes
-	served     atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
-	echo       *echo.Echo
-	server     *httpserver.Server
-	middleware *httpserver.Middleware
-	words      catalogue
-	newcomers  *newcomers
-	pages      *view.Pages
-	holds      *holds
-	slots      *semaphore.Weighted // of calls to the store
-	calls      sync.WaitGroup      // to the store
-	next       chan func()         // the next of them; without room, so that only who waits takes one
+	cfg           Config
+	bases         []string                   // of the routes
+	served        atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
+	echo          *echo.Echo
+	server        *httpserver.Server
+	middleware    *httpserver.Middleware
+	texts         catalogue
+	bindingLimits *bindingLimits
+	pages         *view.Pages
+	holds         *holds
+	slots         *semaphore.Weighted // of calls to the store
+	calls         sync.WaitGroup      // to the store
+	next          chan func()         // the next of them; without room, so that only who waits takes one
 }
 
 // network is one route of a server, as it is configured at the moment of a request.
@@ -125,10 +125,10 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), next: make(chan func()),
-		newcomers: newNewcomers(cfg, parts.Now, parts.Log), pages: view.NewPages(),
+		bindingLimits: newBindingLimits(cfg, parts.Now, parts.Log), pages: view.NewPages(),
 	}
 	var err error
-	if s.words, err = loadCatalogue(); err != nil {
+	if s.texts, err = loadCatalogue(); err != nil {
 		return nil, err
 	}
 	if s.middleware, err = httpserver.NewMiddleware(cfg.Config, parts.Now); err != nil {
@@ -208,7 +208,7 @@ func (s *Server) Reconfigure(cfg Config, networks []records.Network) error {
 	cfg = cfg.withDefaults()
 	s.setNetworks(networks)
 	s.middleware.Change(cfg.RatePerSecond, cfg.Burst)
-	s.newcomers.change(cfg)
+	s.bindingLimits.change(cfg)
 	return nil
 }
 

@@ -13,8 +13,8 @@ const maxCalls = 256
 
 type transaction func(context.Context, func(*records.Tx) error) error
 
-// ask runs f in a transaction and answers in ctx's time even when the store hangs; Run waits for calls that were left behind so.
-func ask[T any](ctx context.Context, s *Server, in transaction, f func(*records.Tx) (T, error)) (T, error) {
+// callStore runs f in a transaction and answers in ctx's time even when the store hangs; Run waits for calls that were left behind so.
+func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*records.Tx) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -45,8 +45,8 @@ func ask[T any](ctx context.Context, s *Server, in transaction, f func(*records.
 	}
 }
 
-// idle is how long a goroutine that made a call waits for the next one.
-const idle = 100 * time.Millisecond
+// idleCallTimeout is how long a goroutine that made a call waits for the next one.
+const idleCallTimeout = 100 * time.Millisecond
 
 // call runs f in a goroutine, rather in one that made a call before: its stack has grown to what the store needs, which costs more than a call.
 func (s *Server) call(f func()) {
@@ -58,11 +58,11 @@ func (s *Server) call(f func()) {
 }
 
 func (s *Server) makeCalls(f func()) {
-	wait := time.NewTimer(idle)
+	wait := time.NewTimer(idleCallTimeout)
 	defer wait.Stop()
 	for {
 		f()
-		wait.Reset(idle)
+		wait.Reset(idleCallTimeout)
 		select {
 		case f = <-s.next:
 		case <-wait.C:

@@ -36,7 +36,7 @@ func (n *network) verify(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return n.invalid(q, wordOf(err)), nil
 	}
-	ours, err := ask(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (bool, error) { return isOurs(tx, n.Network.Source, payee) })
+	ours, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (bool, error) { return isOurs(tx, n.Network.Source, payee) })
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (q query) label() (string, error) {
 }
 
 func (n *network) invalid(q query, word string) verification {
-	return verification{Message: n.words.say(q.lang, word)}
+	return verification{Message: n.texts.text(q.lang, word)}
 }
 
 func wordOf(err error) string {

@@ -61,8 +61,8 @@ func (c *certificate) reload() (changed bool, err error) {
 	return true, nil
 }
 
-// follow looks at the files until ctx ends.
-func (c *certificate) follow(ctx context.Context, log *logrus.Entry) error {
+// watchFiles reloads the files when they change, until ctx ends.
+func (c *certificate) watchFiles(ctx context.Context, log *logrus.Entry) error {
 	tick := time.NewTicker(c.files.Reload)
 	defer tick.Stop()
 	for {

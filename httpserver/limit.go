@@ -43,7 +43,7 @@ func (l *Limit) Take(client string) time.Duration {
 		return 0
 	}
 	now := l.now()
-	r := l.of(client).ReserveN(now, 1)
+	r := l.clientRate(client).ReserveN(now, 1)
 	wait := r.DelayFrom(now)
 	if wait > 0 {
 		r.CancelAt(now)
@@ -51,7 +51,7 @@ func (l *Limit) Take(client string) time.Duration {
 	return wait
 }
 
-func (l *Limit) of(client string) *rate.Limiter {
+func (l *Limit) clientRate(client string) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known, ok := l.clients.Get(client)

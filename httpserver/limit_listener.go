@@ -16,7 +16,7 @@ const clientShare = 4
 type limitListener struct {
 	net.Listener
 	all     bool          // this machine's clients are counted, too
-	places  chan struct{} // one for each open connection, and the one that is waited for
+	slots   chan struct{} // one for each open connection, and the one that is waited for
 	clients *ConnLimit
 	proxies []netip.Prefix
 	closed  chan struct{}
@@ -25,7 +25,7 @@ type limitListener struct {
 
 func newLimitListener(l net.Listener, most int, proxies []netip.Prefix) *limitListener {
 	r := &limitListener{
-		Listener: l, places: make(chan struct{}, most), clients: NewConnLimit(max(1, most/clientShare)), proxies: proxies, closed: make(chan struct{}),
+		Listener: l, slots: make(chan struct{}, most), clients: NewConnLimit(max(1, most/clientShare)), proxies: proxies, closed: make(chan struct{}),
 	}
 	r.close = sync.OnceFunc(func() { close(r.closed) })
 	return r
@@ -50,18 +50,18 @@ func (r *limitListener) Accept() (net.Conn, error) {
 		if r.clients.Enter(client) {
 			return &limitConn{Conn: c, leave: sync.OnceFunc(func() {
 				r.clients.Leave(client)
-				<-r.places
+				<-r.slots
 			})}, nil
 		}
 		_ = c.Close() // what it says does not matter
-		<-r.places
+		<-r.slots
 	}
 }
 
 // client is whom a connection is counted for; "" for nobody.
 func (r *limitListener) client(from net.Addr) string {
 	addr, err := netip.ParseAddrPort(from.String())
-	if err != nil || among(r.proxies, addr.Addr()) {
+	if err != nil || isIn(r.proxies, addr.Addr()) {
 		return ""
 	}
 	if client := clientOf(addr.Addr().String()); client != "" || !r.all {
@@ -73,13 +73,13 @@ func (r *limitListener) client(from net.Addr) string {
 // accept takes a place and a connection.
 func (r *limitListener) accept() (net.Conn, error) {
 	select {
-	case r.places <- struct{}{}:
+	case r.slots <- struct{}{}:
 	case <-r.closed:
 		return nil, net.ErrClosed
 	}
 	c, err := r.Listener.Accept()
 	if err != nil {
-		<-r.places
+		<-r.slots
 		return nil, err
 	}
 	return c, nil

@@ -102,10 +102,10 @@ func TestOneClientLeavesRoom(t *testing.T) {
 	for _, from := range []string{"127.0.0.1:1", "127.0.0.1:2", "10.0.0.1:1", "10.0.0.1:2"} {
 		enter(from)
 	}
-	require.Len(t, r.places, 7, "who is turned away takes no place")
+	require.Len(t, r.slots, 7, "who is turned away takes no place")
 	require.NoError(t, first.Close())
 	enter("192.0.2.1:4")
 	close(l.from)
 	require.NoError(t, first.Close(), "a pipe may be closed twice")
-	require.Len(t, r.places, 7)
+	require.Len(t, r.slots, 7)
 }

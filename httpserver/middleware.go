@@ -73,15 +73,15 @@ func (m *Middleware) Secure(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	if among(m.proxies, from.Addr()) {
+	if isIn(m.proxies, from.Addr()) {
 		proto := r.Header.Get(echo.HeaderXForwardedProto)
 		return proto == "" || strings.EqualFold(proto, "https")
 	}
 	return from.Addr().Unmap().IsLoopback()
 }
 
-// among tells whether an address is in one of the networks.
-func among(networks []netip.Prefix, addr netip.Addr) bool {
+// isIn tells whether an address is in one of the networks.
+func isIn(networks []netip.Prefix, addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// door is a listener to which a test hands connections.
-type door struct {
+// connListener is a listener to which a test hands connections.
+type connListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 }
 
-func (d door) Accept() (net.Conn, error) {
+func (d connListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-d.conns:
 		return c, nil
@@ -31,12 +31,12 @@ func (d door) Accept() (net.Conn, error) {
 	}
 }
 
-func (d door) Close() error {
+func (d connListener) Close() error {
 	close(d.closed)
 	return nil
 }
 
-func (d door) Addr() net.Addr { return &net.TCPAddr{} }
+func (d connListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // Whoever does not say what he wants, does not take what he asked for, or wants nothing any more is let go in bounded time.
 func TestPatience(t *testing.T) {
@@ -50,24 +50,24 @@ func TestPatience(t *testing.T) {
 		act  func(t *testing.T, c net.Conn)
 		want time.Duration
 	}{
-		"says nothing": {act: func(*testing.T, net.Conn) {}, want: headerTime},
+		"says nothing": {act: func(*testing.T, net.Conn) {}, want: headerTimeout},
 		"a header, letter by letter": {act: func(_ *testing.T, c net.Conn) {
 			for _, letter := range request[:10] {
-				<-time.After(headerTime / 20)
+				<-time.After(headerTimeout / 20)
 				if _, err := io.WriteString(c, string(letter)); err != nil {
 					return
 				}
 			}
-		}, want: headerTime},
+		}, want: headerTimeout},
 		"half a body": {act: func(t *testing.T, c net.Conn) {
 			_, err := io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf")
 			require.NoError(t, err)
-		}, want: 2 * headerTime},
+		}, want: 2 * headerTimeout},
 		"takes no answer": {act: func(t *testing.T, c net.Conn) {
 			_, err := io.WriteString(c, request)
 			require.NoError(t, err)
-			<-time.After(answer + writeSpare + time.Second)
-		}, want: answer + writeSpare},
+			<-time.After(answer + writeMargin + time.Second)
+		}, want: answer + writeMargin},
 		"wants nothing more": {act: func(t *testing.T, c net.Conn) {
 			_, err := io.WriteString(c, request)
 			require.NoError(t, err)
@@ -75,13 +75,13 @@ func TestPatience(t *testing.T) {
 			_, err = io.Copy(io.Discard, c)
 			require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the connection stays open for another request")
 			require.NoError(t, c.SetReadDeadline(time.Time{}))
-		}, want: idleTime},
-		"no handshake": {cfg: Config{TLS: files}, act: func(*testing.T, net.Conn) {}, want: headerTime},
+		}, want: idleTimeout},
+		"no handshake": {cfg: Config{TLS: files}, act: func(*testing.T, net.Conn) {}, want: headerTimeout},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				took := outlast(t, tt.cfg.Or(defaults()), answer, tt.act)
+				took := timeUntilHangUp(t, tt.cfg.Or(defaults()), answer, tt.act)
 				require.GreaterOrEqual(t, took, tt.want)
 				require.Less(t, took, tt.want+2*time.Second)
 			})
@@ -89,8 +89,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// outlast connects to a server, acts, and answers after how long the server has hung up. The clock is the test's.
-func outlast(t *testing.T, cfg Config, answer time.Duration, act func(*testing.T, net.Conn)) time.Duration {
+// timeUntilHangUp connects to a server, acts, and answers after how long the server has hung up. The clock is the test's.
+func timeUntilHangUp(t *testing.T, cfg Config, answer time.Duration, act func(*testing.T, net.Conn)) time.Duration {
 	log, _ := logtest.NewNullLogger()
 	s, err := New(cfg, Parts{Name: "test server", Answer: answer, Log: log, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -99,7 +99,7 @@ func outlast(t *testing.T, cfg Config, answer time.Duration, act func(*testing.T
 		_, _ = io.WriteString(w, strings.Repeat("x", 1<<16)) // more than is buffered
 	})})
 	require.NoError(t, err)
-	d := door{make(chan net.Conn), make(chan struct{})}
+	d := connListener{make(chan net.Conn), make(chan struct{})}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.serve(ctx, d, s.Handler, s.tlsConfig()) }()

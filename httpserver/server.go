@@ -28,10 +28,10 @@ import (
 const MaxHeader = 16 << 10
 
 const (
-	headerTime = 5 * time.Second
-	idleTime   = 2 * time.Minute
-	writeSpare = 10 * time.Second // beyond the time of an answer, to hand it over
-	stopSpare  = time.Second      // beyond the time of an answer: every request that runs ends in it
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
+	writeMargin   = 10 * time.Second // beyond the time of an answer, to hand it over
+	stopMargin    = time.Second      // beyond the time of an answer: every request that runs ends in it
 )
 
 // Parts are what a server serves.
@@ -91,9 +91,9 @@ func (s *Server) Run(ctx context.Context) error {
 		g.Go(func() error { return s.serve(ctx, plain, s.plainHandler(), nil) })
 	}
 	if s.certificate != nil {
-		g.Go(func() error { return s.certificate.follow(ctx, s.log) })
+		g.Go(func() error { return s.certificate.watchFiles(ctx, s.log) })
 	}
-	s.announce(l, plain)
+	s.setReady(l, plain)
 	return g.Wait()
 }
 
@@ -109,8 +109,8 @@ func (s *Server) listen(ctx context.Context) (l, plain net.Listener, err error) 
 	return l, plain, nil
 }
 
-// announce tells where the server listens, which the system may have chosen.
-func (s *Server) announce(l, plain net.Listener) {
+// setReady makes known where the server listens, which the system may have chosen.
+func (s *Server) setReady(l, plain net.Listener) {
 	s.mu.Lock()
 	s.addr = l.Addr().String()
 	if plain != nil {
@@ -132,7 +132,7 @@ func (s *Server) announce(l, plain net.Listener) {
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Config) error {
 	server := &http.Server{
 		Handler: h, TLSConfig: config, MaxHeaderBytes: MaxHeader,
-		ReadHeaderTimeout: headerTime, ReadTimeout: 2 * headerTime, WriteTimeout: s.Answer + writeSpare, IdleTimeout: idleTime,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: 2 * headerTimeout, WriteTimeout: s.Answer + writeMargin, IdleTimeout: idleTimeout,
 		ErrorLog: stdlog.New(debugLog{s.log}, "", 0),
 	}
 	l = newLimitListener(l, s.cfg.MaxConnections, s.proxies)
@@ -149,7 +149,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, conf
 		return fmt.Errorf("%s: %w", s.Name, err)
 	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Answer+stopSpare)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Answer+stopMargin)
 	defer cancel()
 	err := server.Shutdown(stop)
 	if err != nil {

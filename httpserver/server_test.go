@@ -267,7 +267,7 @@ func TestStop(t *testing.T) {
 func TestStopThatIsNotHeeded(t *testing.T) {
 	entered, letGo := make(chan struct{}), make(chan struct{})
 	log, _ := logtest.NewNullLogger()
-	s, err := New(defaults(), Parts{Name: "test server", Answer: -stopSpare, Log: log, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	s, err := New(defaults(), Parts{Name: "test server", Answer: -stopMargin, Log: log, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)
 		<-letGo
 	})})

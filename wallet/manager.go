@@ -180,13 +180,13 @@ func (m *Manager) Refresh() error {
 	}
 	for _, s := range m.known() {
 		if _, err := os.Lstat(s.path); errors.Is(err, fs.ErrNotExist) {
-			m.forget(s)
+			m.removeStore(s)
 		}
 	}
 	return nil
 }
 
-func (m *Manager) forget(s *store) {
+func (m *Manager) removeStore(s *store) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.lock()

@@ -320,10 +320,10 @@ func TestCanceledWhileWaitingForATurn(t *testing.T) {
 	m := manager(t, nil)
 	made := recovered(t, m, abandon, "pw")
 	held := m.stores[made.Path]
-	require.NoError(t, held.take(t.Context()))
+	require.NoError(t, held.acquire(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, m.Unlock(ctx, made.Path, "pw"), context.Canceled)
-	held.give()
+	held.release()
 	require.NoError(t, m.Unlock(t.Context(), made.Path, "pw"))
 }

@@ -142,10 +142,10 @@ func (m *Manager) check(ctx context.Context, s *store, password string) (secret 
 		return nil, err
 	}
 	defer leave()
-	if err := s.take(ctx); err != nil {
+	if err := s.acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer s.give()
+	defer s.release()
 	if err := s.guesses.check(m.cfg.Now()); err != nil {
 		return nil, err
 	}

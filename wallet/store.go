@@ -23,15 +23,15 @@ type store struct {
 	standard bool         // in the standard directory
 	primary  core.Address // as the file states it
 
-	turn    chan struct{} // capacity 1: held by the one password check at a time; guards guesses
-	guesses guesses
+	checking chan struct{} // capacity 1: held by the one password check at a time; guards guesses
+	guesses  guesses
 
 	open *unlocked // nil while locked
 	used time.Time // when the keys served last
 }
 
 func newStore(path, standardDir string, primary core.Address) *store {
-	return &store{path: path, standard: filepath.Dir(path) == standardDir, primary: primary, turn: make(chan struct{}, 1)}
+	return &store{path: path, standard: filepath.Dir(path) == standardDir, primary: primary, checking: make(chan struct{}, 1)}
 }
 
 func (s *store) lock() {
@@ -41,17 +41,17 @@ func (s *store) lock() {
 	}
 }
 
-// take waits for the store's turn; give ends it.
-func (s *store) take(ctx context.Context) error {
+// acquire waits until no other password of the store is checked; release ends it.
+func (s *store) acquire(ctx context.Context) error {
 	select {
-	case s.turn <- struct{}{}:
+	case s.checking <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *store) give() { <-s.turn }
+func (s *store) release() { <-s.checking }
 
 // unlocked are a store's keys in memory, with the addresses that it is asked for.
 type unlocked struct {
@@ -128,9 +128,9 @@ func (g *guesses) miss(now time.Time) {
 
 // kdfLimiter bounds what scrypt takes: memory by weight, and how many callers may be inside or wait.
 type kdfLimiter struct {
-	size   int64
-	memory *semaphore.Weighted
-	places chan struct{} // one per caller
+	size    int64
+	memory  *semaphore.Weighted
+	callers chan struct{} // one per caller
 }
 
 func newKDFLimiter(memory int64, places int) *kdfLimiter {
@@ -140,8 +140,8 @@ func newKDFLimiter(memory int64, places int) *kdfLimiter {
 // enter takes a place or is ErrBusy.
 func (l *kdfLimiter) enter() (leave func(), err error) {
 	select {
-	case l.places <- struct{}{}:
-		return func() { <-l.places }, nil
+	case l.callers <- struct{}{}:
+		return func() { <-l.callers }, nil
 	default:
 		return nil, ErrBusy
 	}

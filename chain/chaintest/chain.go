@@ -34,7 +34,7 @@ type Chain struct {
 	cur       *state            // after the line, and on the linked ledger after the unconfirmed blocks too
 	waiting   []*tx             // nonce ledger: the mempool; linked ledger: unconfirmed blocks in order
 	left      map[uint64]*block // by height, what a rollback removed last
-	graveyard []*tx             // dropped, and alive in some node's memory: Gossip brings them back
+	dropped   []*tx             // dropped, and alive in some node's memory: Gossip brings them back
 	rejecting map[string]bool
 	hiding    map[string]bool // rejecting payees that no estimate shows
 	held      map[string]bool // accounts whose transactions no block takes
@@ -261,7 +261,7 @@ func (c *Chain) rollback(depth int, keep bool) {
 	if keep {
 		waiting = append(undone, waiting...)
 	} else {
-		c.graveyard = append(c.graveyard, undone...)
+		c.dropped = append(c.dropped, undone...)
 	}
 	c.readmit(waiting)
 }
@@ -270,7 +270,7 @@ func (c *Chain) rollback(depth int, keep bool) {
 func (c *Chain) readmit(txs []*tx) {
 	for _, t := range txs {
 		if err := c.admit(t); err != nil {
-			c.graveyard = append(c.graveyard, t)
+			c.dropped = append(c.dropped, t)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (c *Chain) Drop(hash string) bool {
 		return false
 	}
 	waiting := slices.Concat(c.waiting[:i], c.waiting[i+1:])
-	c.graveyard = append(c.graveyard, c.waiting[i])
+	c.dropped = append(c.dropped, c.waiting[i])
 	c.waiting = nil
 	c.cur = c.line[len(c.line)-1].after.clone()
 	c.readmit(waiting)
@@ -307,8 +307,8 @@ func (c *Chain) Waiting() []string {
 func (c *Chain) Gossip() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	dead := c.graveyard
-	c.graveyard = nil
+	dead := c.dropped
+	c.dropped = nil
 	c.readmit(dead)
 }
 
@@ -316,7 +316,7 @@ func (c *Chain) Gossip() {
 func (c *Chain) LoseDropped() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.graveyard = slices.DeleteFunc(c.graveyard, func(t *tx) bool { return c.owned[t.account] })
+	c.dropped = slices.DeleteFunc(c.dropped, func(t *tx) bool { return c.owned[t.account] })
 }
 
 // Reject makes the nonce ledger fail every payment to an account: it stands in its block, burns its fee and moves nothing.

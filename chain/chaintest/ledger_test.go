@@ -10,25 +10,25 @@ import (
 	"gatewayd/chain/chaintest"
 )
 
-// world is a ledger with one funded account of ours.
-type world struct {
+// ledgerEnv is a ledger with one funded account of ours.
+type ledgerEnv struct {
 	*chaintest.Chain
 	t   *testing.T
 	key string
 }
 
-func newWorld(t *testing.T, linked bool) world {
+func newLedgerEnv(t *testing.T, linked bool) ledgerEnv {
 	c := chaintest.New(chaintest.Config{ID: "mem", Linked: linked, Finality: 4})
-	w := world{Chain: c, t: t, key: "m/0"}
+	w := ledgerEnv{Chain: c, t: t, key: "m/0"}
 	c.Own(w.account())
 	c.Endow(w.account(), token, chain.NewAmount(1000))
 	c.Endow(w.account(), chain.Native, chain.NewAmount(100_000))
 	return w
 }
 
-func (w world) account() string { return w.Address(w.key) }
+func (w ledgerEnv) account() string { return w.Address(w.key) }
 
-func (w world) sign(number uint64, prev string, amount uint64, earlier ...chain.Attempt) chain.Attempt {
+func (w ledgerEnv) sign(number uint64, prev string, amount uint64, earlier ...chain.Attempt) chain.Attempt {
 	w.t.Helper()
 	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: number, Prev: prev}
 	pay := chain.Payment{ID: 1 + number, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(amount)}
@@ -37,14 +37,14 @@ func (w world) sign(number uint64, prev string, amount uint64, earlier ...chain.
 	return a
 }
 
-func (w world) send(a chain.Attempt) error { return chaintest.Send(w.t.Context(), w, a) }
+func (w ledgerEnv) send(a chain.Attempt) error { return chaintest.Send(w.t.Context(), w, a) }
 
-func (w world) requirePaid(want uint64) {
+func (w ledgerEnv) requirePaid(want uint64) {
 	w.t.Helper()
 	require.Equal(w.t, chain.NewAmount(want), w.Holding(w.Address("payee"), token))
 }
 
-func (w world) tip() chain.AccountHead {
+func (w ledgerEnv) tip() chain.AccountHead {
 	w.t.Helper()
 	tip, err := w.AccountHead(w.t.Context(), w.account())
 	require.NoError(w.t, err)
@@ -64,7 +64,7 @@ func TestBroadcastFaults(t *testing.T) {
 		{"fake answer", chaintest.Fake, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, false)
+			w := newLedgerEnv(t, false)
 			a := w.sign(0, "", 5)
 			w.Lie(chaintest.Times(1, c.fault, chaintest.CallBroadcast))
 			require.ErrorIs(t, w.send(a), c.err)
@@ -79,7 +79,7 @@ func TestBroadcastFaults(t *testing.T) {
 }
 
 func TestUnavailable(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	w.Lie(chaintest.Always(chaintest.Refuse))
 	_, err := w.Head(t.Context())
 	require.ErrorIs(t, err, chain.ErrUnavailable)
@@ -93,7 +93,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 func TestStaleHeadKeepsFinal(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	w.Mine(20)
 	w.Lie(chaintest.Always(chaintest.Stale, chaintest.CallHead))
 	h, err := w.Head(t.Context())
@@ -103,7 +103,7 @@ func TestStaleHeadKeepsFinal(t *testing.T) {
 }
 
 func TestLaggingNodeShowsOtherBlocks(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	w.Mine(3)
 	old, err := w.Block(t.Context(), 3)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestLaggingNodeShowsOtherBlocks(t *testing.T) {
 }
 
 func TestHeadBelowFinalIsUnavailable(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	w.Mine(20)
 	w.Rollback(10, false)
 	_, err := w.Head(t.Context())
@@ -130,7 +130,7 @@ func TestHeadBelowFinalIsUnavailable(t *testing.T) {
 }
 
 func TestNonceGapWaits(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	require.NoError(t, w.send(w.sign(1, "", 7)))
 	w.Mine(1)
 	w.requirePaid(0)
@@ -140,7 +140,7 @@ func TestNonceGapWaits(t *testing.T) {
 }
 
 func TestReplacementMustPayATenthMore(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	a := w.sign(0, "", 5)
 	require.NoError(t, w.send(a))
 	w.SetBaseFee(11)
@@ -153,7 +153,7 @@ func TestReplacementMustPayATenthMore(t *testing.T) {
 }
 
 func TestStuckBelowBaseFee(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	a := w.sign(0, "", 5)
 	require.NoError(t, w.send(a))
 	w.SetBaseFee(40)
@@ -170,7 +170,7 @@ func TestStuckBelowBaseFee(t *testing.T) {
 }
 
 func TestRejectedPaymentBurnsItsNumber(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	w.Reject(w.Address("payee"), true)
 	require.NoError(t, w.send(w.sign(0, "", 5)))
 	w.Mine(1)
@@ -185,7 +185,7 @@ func TestRejectedPaymentBurnsItsNumber(t *testing.T) {
 }
 
 func TestLinkedDropTakesSuccessors(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	a := w.sign(1, w.tip().Hash, 5)
 	require.NoError(t, w.send(a))
 	b := w.sign(2, a.Hash, 7)
@@ -204,7 +204,7 @@ func TestLinkedDropTakesSuccessors(t *testing.T) {
 }
 
 func TestForgottenStaysAway(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	user := w.Deposit(w.Address("user"), w.account(), token, chain.NewAmount(3), chain.Memo{})
 	a := w.sign(1, w.tip().Hash, 5)
 	require.NoError(t, w.send(a))
@@ -217,7 +217,7 @@ func TestForgottenStaysAway(t *testing.T) {
 }
 
 func TestLinkedRivalsExcludeEachOther(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	prev := w.tip().Hash
 	a, b := w.sign(1, prev, 5), w.sign(1, prev, 6)
 	require.NoError(t, w.send(a))
@@ -231,7 +231,7 @@ func TestLinkedRivalsExcludeEachOther(t *testing.T) {
 }
 
 func TestLinkedReceiveNeedsItsSend(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	source := w.Deposit(w.Address("user"), w.account(), token, chain.NewAmount(3), chain.Memo{})
 	w.Mine(1)
 	receive := func() chain.Attempt {
@@ -251,7 +251,7 @@ func TestLinkedReceiveNeedsItsSend(t *testing.T) {
 
 func TestForeignDisplacesOurs(t *testing.T) {
 	for _, linked := range []bool{false, true} {
-		w := newWorld(t, linked)
+		w := newLedgerEnv(t, linked)
 		prev, next := w.tip().Hash, w.tip().Next
 		a := w.sign(next, prev, 5)
 		if !linked {
@@ -270,7 +270,7 @@ func TestForeignDisplacesOurs(t *testing.T) {
 }
 
 func TestBatchHasOneRefPerMovement(t *testing.T) {
-	w := newWorld(t, false)
+	w := newLedgerEnv(t, false)
 	out := chaintest.Out{From: w.Address("exchange"), To: w.account(), Asset: token, Amount: chain.NewAmount(4)}
 	failed := out
 	failed.Failed = true
@@ -289,7 +289,7 @@ func TestBatchHasOneRefPerMovement(t *testing.T) {
 
 // A stake for two blocks pays for no third one until a snapshot block has been made.
 func TestStake(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	w.SetStake(2)
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
 	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: w.tip().Next, Prev: w.tip().Hash}
@@ -311,7 +311,7 @@ func TestStake(t *testing.T) {
 }
 
 func TestNoQuota(t *testing.T) {
-	w := newWorld(t, true)
+	w := newLedgerEnv(t, true)
 	slot := chain.Slot{Account: w.account(), Key: w.key, Nonce: 1, Prev: w.tip().Hash}
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: token, To: w.Address("payee"), Amount: chain.NewAmount(1)}
 	w.SetQuota(false)
@@ -339,7 +339,7 @@ func FuzzBroadcast(f *testing.F) {
 	f.Add([]byte(`{"Chain":"mem","Serial":1,"Outs":[{"To":"thief","Asset":"token","Amount":"5"}]}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		w := newWorld(t, false)
+		w := newLedgerEnv(t, false)
 		_ = w.send(chain.Attempt{Raw: raw})
 		w.Mine(1)
 		sum := chain.Amount{}

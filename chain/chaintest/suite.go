@@ -49,8 +49,8 @@ type Harness struct {
 	Reorg func(t *testing.T, depth int, keep bool)
 }
 
-// patience is how long the suite waits for an adapter to see what the ledger has done.
-const patience = 20 * time.Second
+// waitTimeout is how long the suite waits for an adapter to see what the ledger has done.
+const waitTimeout = 20 * time.Second
 
 // Run holds an adapter against the promises of chain.Chain. fresh makes a new ledger for each of the cases.
 func Run(t *testing.T, fresh func(t *testing.T) Harness) {
@@ -69,7 +69,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"transfer vanishes with its block", testTransferDropped},
 		{"payment", testPayment},
 		{"signing sends nothing", testSignPure},
-		{"broadcast is idempotent", testBroadcastTwice},
+		{"broadcast is idempotent", testRepeatedBroadcast},
 		{"numbers are dense", testDense},
 		{"a used slot pays nothing more", testUsedSlot},
 		{"replacement", testReplacement},
@@ -82,7 +82,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			h := fresh(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*waitTimeout)
 			defer cancel()
 			c.run(t, &bench{Harness: h, ctx: ctx})
 		})
@@ -117,7 +117,7 @@ func (b *bench) wait(t *testing.T, height uint64) {
 	require.Eventually(t, func() bool {
 		h, err := b.Chain.Head(b.ctx)
 		return err == nil && h.Latest.Height >= height
-	}, patience, 5*time.Millisecond, "no head at %d", height)
+	}, waitTimeout, 5*time.Millisecond, "no head at %d", height)
 }
 
 // line is the blocks from a height to the head.
@@ -146,8 +146,8 @@ func (b *bench) transfers(t *testing.T, from uint64, hash string) []chain.Transf
 	return found
 }
 
-// own transactions is what an account of ours did in the line from a height on.
-func (b *bench) effects(t *testing.T, from uint64, account string) []chain.OwnTx {
+// ownTxs is what an account of ours did in the line from a height on.
+func (b *bench) ownTxs(t *testing.T, from uint64, account string) []chain.OwnTx {
 	t.Helper()
 	var found []chain.OwnTx
 	for _, block := range b.line(t, from) {

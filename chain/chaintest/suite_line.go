@@ -82,7 +82,7 @@ func testContexts(t *testing.T, b *bench) {
 		require.False(t, errors.Is(err, chain.ErrNotFound), "an ended context says nothing about the ledger: %v", err)
 	}
 	b.mine(t, 1)
-	require.Empty(t, b.effects(t, b.head(t).Latest.Height, b.Payer.Address))
+	require.Empty(t, b.ownTxs(t, b.head(t).Latest.Height, b.Payer.Address))
 }
 
 func testTransfer(t *testing.T, b *bench) {

@@ -23,12 +23,12 @@ func testPayment(t *testing.T, b *bench) {
 	require.NoError(t, err)
 	require.Equal(t, units(500), spent)
 
-	effects := b.effects(t, from, b.Payer.Address)
-	require.Len(t, effects, 1)
-	require.Equal(t, a.Hash, effects[0].Tx)
-	require.Equal(t, slot.Nonce, effects[0].Number)
-	require.True(t, effects[0].OK)
-	require.Equal(t, b.Linked, effects[0].Fee.IsZero(), "fee")
+	ownTxs := b.ownTxs(t, from, b.Payer.Address)
+	require.Len(t, ownTxs, 1)
+	require.Equal(t, a.Hash, ownTxs[0].Tx)
+	require.Equal(t, slot.Nonce, ownTxs[0].Number)
+	require.True(t, ownTxs[0].OK)
+	require.Equal(t, b.Linked, ownTxs[0].Fee.IsZero(), "fee")
 	require.Empty(t, b.transfers(t, from, a.Hash), "what we send is no transfer to us")
 	require.Equal(t, slot.Nonce+1, b.slot(t).Nonce)
 }
@@ -40,18 +40,18 @@ func testSignPure(t *testing.T, b *bench) {
 	first := b.sign(t, slot, pay)
 	again := b.sign(t, slot, pay)
 	b.mine(t, 1)
-	require.Empty(t, b.effects(t, from, b.Payer.Address))
+	require.Empty(t, b.ownTxs(t, from, b.Payer.Address))
 	b.requireHolding(t, payee, 0)
 	require.Equal(t, slot, b.slot(t))
 
 	require.NoError(t, Send(b.ctx, b.Chain, first))
 	_ = Send(b.ctx, b.Chain, again) // the same bytes or a rival for the same slot: either way one payment
 	b.mine(t, 2)
-	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	require.Len(t, b.ownTxs(t, from, b.Payer.Address), 1)
 	b.requireHolding(t, payee, 500)
 }
 
-func testBroadcastTwice(t *testing.T, b *bench) {
+func testRepeatedBroadcast(t *testing.T, b *bench) {
 	from := b.head(t).Latest.Height
 	payee := b.Outsider(t)
 	a := b.sign(t, b.slot(t), b.credit(1, payee, 500))
@@ -63,7 +63,7 @@ func testBroadcastTwice(t *testing.T, b *bench) {
 	b.mine(t, b.Depth+1)
 	_ = Send(b.ctx, b.Chain, a)
 	b.mine(t, 1)
-	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	require.Len(t, b.ownTxs(t, from, b.Payer.Address), 1)
 	b.requireHolding(t, payee, 500)
 }
 
@@ -84,9 +84,9 @@ func testDense(t *testing.T, b *bench) {
 		require.NoError(t, Send(b.ctx, b.Chain, a))
 	}
 	b.mine(t, 2)
-	effects := b.effects(t, from, b.Payer.Address)
-	require.Len(t, effects, len(sent))
-	for i, e := range effects {
+	ownTxs := b.ownTxs(t, from, b.Payer.Address)
+	require.Len(t, ownTxs, len(sent))
+	for i, e := range ownTxs {
 		require.Equal(t, sent[i].Hash, e.Tx)
 		require.Equal(t, first+uint64(i), e.Number)
 		require.True(t, e.OK)
@@ -123,9 +123,9 @@ func testReplacement(t *testing.T, b *bench) {
 	third := b.sign(t, slot, pay, first, second)
 	require.True(t, atLeast(third.FeeCap, second.FeeCap, 9, 8))
 	b.mine(t, 2)
-	effects := b.effects(t, from, b.Payer.Address)
-	require.Len(t, effects, 1)
-	require.Equal(t, second.Hash, effects[0].Tx, "the ledger prefers the replacement")
+	ownTxs := b.ownTxs(t, from, b.Payer.Address)
+	require.Len(t, ownTxs, 1)
+	require.Equal(t, second.Hash, ownTxs[0].Tx, "the ledger prefers the replacement")
 	b.requireHolding(t, payee, 500)
 }
 
@@ -135,24 +135,24 @@ func testDroppedPayment(t *testing.T, b *bench) {
 	from := b.head(t).Latest.Height
 	payee := b.Outsider(t)
 	a := b.pay(t, payee)
-	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	require.Len(t, b.ownTxs(t, from, b.Payer.Address), 1)
 	b.Reorg(t, 1, false)
 	b.mine(t, 1)
-	require.Empty(t, b.effects(t, from, b.Payer.Address))
+	require.Empty(t, b.ownTxs(t, from, b.Payer.Address))
 	b.requireHolding(t, payee, 0)
 
 	require.NoError(t, Send(b.ctx, b.Chain, a))
 	b.mine(t, 1)
-	require.Len(t, b.effects(t, from, b.Payer.Address), 1)
+	require.Len(t, b.ownTxs(t, from, b.Payer.Address), 1)
 	b.requireHolding(t, payee, 500)
 }
 
 func testOwn(t *testing.T, b *bench) {
 	from := b.head(t).Latest.Height
 	a := b.pay(t, b.Inbox.Address)
-	effects := b.effects(t, from, b.Payer.Address)
-	require.Len(t, effects, 1)
-	require.Equal(t, a.Hash, effects[0].Tx)
+	ownTxs := b.ownTxs(t, from, b.Payer.Address)
+	require.Len(t, ownTxs, 1)
+	require.Equal(t, a.Hash, ownTxs[0].Tx)
 	if b.Linked { // it has to be received like any other
 		in := b.transfers(t, from, a.Hash)
 		require.Len(t, in, 1)
@@ -201,7 +201,7 @@ func testOverdraft(t *testing.T, b *bench) {
 	}
 	b.mine(t, 2)
 	b.requireHolding(t, payee, 0)
-	for _, e := range b.effects(t, from, b.Payer.Address) {
+	for _, e := range b.ownTxs(t, from, b.Payer.Address) {
 		require.False(t, e.OK)
 	}
 }
@@ -224,10 +224,10 @@ func testReceive(t *testing.T, b *bench) {
 	a := b.sign(t, b.slot(t), chain.Payment{ID: 1, Purpose: chain.Receive, Source: hash})
 	require.NoError(t, Send(b.ctx, b.Chain, a))
 	b.mine(t, 1)
-	effects := b.effects(t, from, b.Payer.Address)
-	require.Len(t, effects, 1)
-	require.Equal(t, a.Hash, effects[0].Tx)
-	require.True(t, effects[0].OK)
+	ownTxs := b.ownTxs(t, from, b.Payer.Address)
+	require.Len(t, ownTxs, 1)
+	require.Equal(t, a.Hash, ownTxs[0].Tx)
+	require.True(t, ownTxs[0].OK)
 	require.Equal(t, seen, b.transfers(t, from, hash), "received transfers stay where they were")
 	sum, err := before.Add(units(77))
 	require.NoError(t, err)

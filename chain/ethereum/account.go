@@ -33,7 +33,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 			return tokenWord(ctx, n, token, balanceCall(owner))
 		}
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return chain.Amount{}, fmt.Errorf("reading the balance of %s: %w", account, err)
 	}
 	balance, err := c.middle(ctx, question)
@@ -126,7 +126,7 @@ func (c *Chain) tipOf(answers []answer[nonces]) (chain.AccountHead, error) {
 	}
 	for _, a := range answers {
 		if a.Err == nil && a.Value.latest != latest.latest {
-			a.Node.Wrong("nonce", fmt.Errorf("it says that an account's nonce is %d, a majority says %d", a.Value.latest, latest.latest))
+			a.Node.RecordWrong("nonce", fmt.Errorf("it says that an account's nonce is %d, a majority says %d", a.Value.latest, latest.latest))
 		}
 	}
 	if tip, found := quorum.Agreed(answers, c.majority(), nonces.tip); found {

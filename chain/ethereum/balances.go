@@ -70,7 +70,7 @@ func (c *Chain) electBalances(ctx context.Context, what string, height uint64, a
 			return nil, nil, fmt.Errorf("balance of %q: %w", account, err)
 		}
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return nil, nil, fmt.Errorf("reading %s at block %d: %w", what, height, err)
 	}
 	question := func(ctx context.Context, n *node) ([]uint256.Int, error) { return ask(ctx, n, owners) }
@@ -94,7 +94,7 @@ func blameBalances(height uint64, agreed []chain.Amount, answers []answer[[]uint
 		}
 		for i := range agreed {
 			if said := chain.AmountOf(&a.Value[i]); said != agreed[i] {
-				a.Node.Wrong("balance", fmt.Errorf("it says that an account has %s at block %d, a majority says %s", said, height, agreed[i]))
+				a.Node.RecordWrong("balance", fmt.Errorf("it says that an account has %s at block %d, a majority says %s", said, height, agreed[i]))
 				break
 			}
 		}
@@ -109,7 +109,7 @@ func (c *Chain) elected(answers []answer[[]uint256.Int], count int) ([]chain.Amo
 	}
 	all := make([]chain.Amount, count)
 	for i := range all {
-		value, ok := mostSay(good, c.majority(), func(a []uint256.Int) *uint256.Int { return &a[i] })
+		value, ok := majorityValue(good, c.majority(), func(a []uint256.Int) *uint256.Int { return &a[i] })
 		if !ok {
 			return nil, errors.New("no majority of the nodes agrees on a balance")
 		}
@@ -118,8 +118,8 @@ func (c *Chain) elected(answers []answer[[]uint256.Int], count int) ([]chain.Amo
 	return all, nil
 }
 
-// mostSay finds the number that enough answers have; nil is no number.
-func mostSay[T any](answers []answer[T], need int, of func(T) *uint256.Int) (*uint256.Int, bool) {
+// majorityValue finds the number that enough answers have; nil is no number.
+func majorityValue[T any](answers []answer[T], need int, of func(T) *uint256.Int) (*uint256.Int, bool) {
 	for _, a := range answers {
 		mine, same := of(a.Value), 0
 		if mine == nil {
@@ -234,7 +234,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 		}
 		moments[i] = moment{owner, m.Height}
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return nil, fmt.Errorf("reading past balances: %w", err)
 	}
 	question := func(ctx context.Context, n *node) ([]*uint256.Int, error) { return n.pastBalances(ctx, moments) }
@@ -244,7 +244,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 	}
 	all := make([]*chain.Amount, len(of))
 	for i := range all {
-		if value, ok := mostSay(good, c.majority(), func(a []*uint256.Int) *uint256.Int { return a[i] }); ok {
+		if value, ok := majorityValue(good, c.majority(), func(a []*uint256.Int) *uint256.Int { return a[i] }); ok {
 			amount := chain.AmountOf(value)
 			all[i] = &amount
 		}

@@ -39,7 +39,7 @@ func (s *searcher) failure(t *transaction, i int) {
 		s.report(t, "fail", chain.Native, m, readMemo(t.input))
 		return
 	}
-	if m, ok := s.told[i]; ok {
+	if m, ok := s.failedTokens[i]; ok {
 		s.report(t, "fail", assetOf(*t.to), m, t.tokenMemo(*t.to, m))
 	}
 }
@@ -62,16 +62,16 @@ func (s *searcher) attempts() (list []attempt) {
 	return list
 }
 
-// meant answers, by transaction, the failed token payments to us whose senders had what they say. Otherwise anybody could write amounts of
+// fundedAttempts answers, by transaction, the failed token payments to us whose senders had what they say. Otherwise anybody could write amounts of
 // any size into a user's list. It is information and moves no money: where no majority of the nodes tells, nothing is reported.
-func (s *searcher) meant(ctx context.Context) map[int]movement {
+func (s *searcher) fundedAttempts(ctx context.Context) map[int]movement {
 	tries := s.attempts()
 	if len(tries) == 0 || s.block.number == 0 {
 		return nil
 	}
 	had := func(answers []answer[[]*uint256.Int], k int) (*uint256.Int, bool) {
 		good, _ := quorum.Good(answers)
-		return mostSay(good, s.chain.majority(), func(words []*uint256.Int) *uint256.Int { return words[k] })
+		return majorityValue(good, s.chain.majority(), func(words []*uint256.Int) *uint256.Int { return words[k] })
 	}
 	question := func(ctx context.Context, n *node) ([]*uint256.Int, error) {
 		return n.heldBefore(ctx, s.block.number, tries)

@@ -37,7 +37,7 @@ func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64,
 		return max(min(max(withMargin(need), least), most), earlier.gas), nil
 	case earlier.gas > 0:
 		return earlier.gas, nil // a replacement must not wait for an estimate
-	case !fails(err):
+	case !isFinalFailure(err):
 		return 0, err
 	case msg.token:
 		return most, nil
@@ -45,8 +45,8 @@ func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64,
 	return min(least+refusedGas, most), nil
 }
 
-// fails tells whether an estimate says that the message fails for good.
-func fails(err error) bool {
+// isFinalFailure tells whether an estimate says that the message fails for good.
+func isFinalFailure(err error) bool {
 	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrGasLimit)
 }
 
@@ -112,14 +112,14 @@ func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimat
 		return estimate{}, fmt.Errorf("%s: eth_estimateGas: no answer", n.name)
 	case err == nil:
 		return estimate{gas: uint64(gas)}, nil
-	case v == verdictReverted, v == verdictGasLimit, v == verdictUnfunded, v == verdictOther && answersNo(err):
+	case v == verdictReverted, v == verdictGasLimit, v == verdictUnfunded, v == verdictOther && isRefusal(err):
 		return estimate{verdict: v}, nil
 	}
 	return estimate{}, err
 }
 
-// answersNo tells whether a node refused by itself, in whatever words.
-func answersNo(err error) bool {
+// isRefusal tells whether a node refused by itself, in whatever words.
+func isRefusal(err error) bool {
 	var remote rpc.Error
 	return errors.As(err, &remote)
 }
@@ -169,12 +169,12 @@ func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
 	return chain.AmountOf(cost), nil
 }
 
-// keptUses is how many payments of an asset the usual gas is taken from.
-const keptUses = 31
+// maxGasUses is how many payments of an asset the usual gas is taken from.
+const maxGasUses = 31
 
-// learn remembers how much gas payments of ours use.
-func (c *Chain) learn(t *transaction) {
-	if !t.kept() || t.to == nil {
+// recordGasUse records how much gas a payment of ours has used.
+func (c *Chain) recordGasUse(t *transaction) {
+	if !t.didAsAsked() || t.to == nil {
 		return
 	}
 	asset := chain.Native
@@ -184,11 +184,11 @@ func (c *Chain) learn(t *transaction) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uses := append(c.used[asset], t.gasUsed)
-	c.used[asset] = uses[max(0, len(uses)-keptUses):]
+	c.used[asset] = uses[max(0, len(uses)-maxGasUses):]
 }
 
-// usual is how much gas a payment of an asset is expected to use: the median of those seen last, so that one odd receiver does not count.
-func (c *Chain) usual(asset chain.Asset) uint64 {
+// usualGas is how much gas a payment of an asset is expected to use: the median of those seen last, so that one odd receiver does not count.
+func (c *Chain) usualGas(asset chain.Asset) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if uses := slices.Sorted(slices.Values(c.used[asset])); len(uses) > 0 {
@@ -212,13 +212,13 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("cost of a payment: %w", err)
 	}
-	return chain.AmountOf(raised(now.Price.Uint256())).Mul(c.usual(asset))
+	return chain.AmountOf(raised(now.Price.Uint256())).Mul(c.usualGas(asset))
 }
 
 // SweepCost is what must stay behind when all native coin of one of our addresses is sent to another, in wei: the gas of a plain payment
 // at the fee cap that Sign would offer now, with room for one replacement.
 func (c *Chain) SweepCost(ctx context.Context) (chain.Amount, error) {
-	return c.roomFor(ctx, minGas)
+	return c.costAtRaisedFee(ctx, minGas)
 }
 
 // TokenSweepCost is the native coin that an address needs to send one token payment, in wei: like SweepCost, with the gas of the dearest
@@ -226,13 +226,13 @@ func (c *Chain) SweepCost(ctx context.Context) (chain.Amount, error) {
 func (c *Chain) TokenSweepCost(ctx context.Context) (chain.Amount, error) {
 	gas := uint64(0)
 	for token := range *c.tokens.Load() {
-		gas = max(gas, c.usual(assetOf(token)))
+		gas = max(gas, c.usualGas(assetOf(token)))
 	}
-	return c.roomFor(ctx, withMargin(max(gas, c.config.TokenGas)))
+	return c.costAtRaisedFee(ctx, withMargin(max(gas, c.config.TokenGas)))
 }
 
-// roomFor is gas at the cap that a first attempt would have now, once raised. ErrFeeCeiling: no attempt can be made now.
-func (c *Chain) roomFor(ctx context.Context, gas uint64) (chain.Amount, error) {
+// costAtRaisedFee is what gas costs at the fee cap that a first attempt would have now, raised once. ErrFeeCeiling: no attempt can be made now.
+func (c *Chain) costAtRaisedFee(ctx context.Context, gas uint64) (chain.Amount, error) {
 	now, err := c.gasPrices(ctx)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("cost of a sweep: %w", err)

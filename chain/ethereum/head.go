@@ -69,7 +69,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, err
 	}
-	accuse(views, latest, final)
+	blameMinority(views, latest, final)
 	return chain.Head{Latest: latest.point(), Final: final.point(), Time: time.Unix(int64(latest.Time), 0).UTC()}, nil
 }
 
@@ -83,9 +83,9 @@ func (c *Chain) agreedHead(ctx context.Context, views []answer[view]) (latest, f
 	return latest, final, nil
 }
 
-// onePast is an error unless the nodes agree on a block: of several pasts, two may have left an account the same by chance, and what a majority says of it then is
+// checkCommonBlock is an error unless the nodes agree on a block: of several pasts, two may have left an account the same by chance, and what a majority says of it then is
 // not what any block says. The last Head tells; while it found none, and before the first, the nodes are asked.
-func (c *Chain) onePast(ctx context.Context) error {
+func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	if len(c.nodes) == 1 || c.united.Load() {
 		return nil
 	}
@@ -96,17 +96,17 @@ func (c *Chain) onePast(ctx context.Context) error {
 // farAhead is how many blocks a node may be ahead of a majority before it is called wrong rather than quick.
 const farAhead = 256
 
-// accuse counts what single nodes say against the majority.
-func accuse(views []answer[view], latest, final *headerRef) {
+// blameMinority counts the answers of single nodes that differ from the majority's.
+func blameMinority(views []answer[view], latest, final *headerRef) {
 	for _, a := range views {
 		for _, agreed := range []*headerRef{latest, final} {
-			beside(agreed, []answer[*headerRef]{{Node: a.Node, Value: a.Value.at(uint64(*agreed.Number))}})
+			blameBeside(agreed, []answer[*headerRef]{{Node: a.Node, Value: a.Value.at(uint64(*agreed.Number))}})
 		}
 		if top := a.Value.latestHeight(); top > uint64(*latest.Number)+farAhead {
-			a.Node.Wrong("head", fmt.Errorf("it says that the chain stands at block %d, a majority says %d", top, uint64(*latest.Number)))
+			a.Node.RecordWrong("head", fmt.Errorf("it says that the chain stands at block %d, a majority says %d", top, uint64(*latest.Number)))
 		}
 		if top := a.Value.finalHeight(); top > uint64(*final.Number)+farAhead {
-			a.Node.Wrong("final", fmt.Errorf("it says that block %d is final, a majority says %d", top, uint64(*final.Number)))
+			a.Node.RecordWrong("final", fmt.Errorf("it says that block %d is final, a majority says %d", top, uint64(*final.Number)))
 		}
 	}
 }
@@ -136,12 +136,12 @@ func (c *Chain) viewOf(ctx context.Context, n *node) (view, error) {
 
 func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRef) (view, error) {
 	if latest == nil {
-		return view{}, n.Wrong("head", fmt.Errorf("%s: no latest block", n.name))
+		return view{}, n.RecordWrong("head", fmt.Errorf("%s: no latest block", n.name))
 	}
 	if err := latest.check(); err != nil {
-		return view{}, n.Wrong("head", fmt.Errorf("%s: latest: %w", n.name, err))
+		return view{}, n.RecordWrong("head", fmt.Errorf("%s: latest: %w", n.name, err))
 	}
-	n.Saw(uint64(*latest.Number), time.Unix(int64(latest.Time), 0).UTC())
+	n.RecordHead(uint64(*latest.Number), time.Unix(int64(latest.Time), 0).UTC())
 	v := view{latest: latest}
 	if c.tag == "" {
 		return v, nil
@@ -153,10 +153,10 @@ func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRe
 		return v, nil
 	}
 	if err := final.check(); err != nil {
-		return view{}, n.Wrong("final", fmt.Errorf("%s: %s: %w", n.name, c.tag, err))
+		return view{}, n.RecordWrong("final", fmt.Errorf("%s: %s: %w", n.name, c.tag, err))
 	}
 	if *final.Number > *latest.Number {
-		return view{}, n.Wrong("final", fmt.Errorf("%s: its %s block %d is above its latest block %d", n.name, c.tag, uint64(*final.Number), uint64(*latest.Number)))
+		return view{}, n.RecordWrong("final", fmt.Errorf("%s: its %s block %d is above its latest block %d", n.name, c.tag, uint64(*final.Number), uint64(*latest.Number)))
 	}
 	v.final = final
 	return v, nil

@@ -15,9 +15,9 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// maxForeign is how many transfers of tokens that are not bridged are reported of one block: anybody can write such events by the
+// maxUnbridged is how many transfers of tokens that are not bridged are reported of one block: anybody can write such events by the
 // thousand, and they only go to a list for people to look at.
-const maxForeign = 100
+const maxUnbridged = 100
 
 // Block answers the block at a height with all transfers to us and all our own transactions in it.
 //
@@ -72,8 +72,8 @@ func (n *node) blame(err error) error {
 	var refusal rpc.Error
 	v := classify(err)
 	denied := errors.Is(err, chain.ErrNotFound) || errors.As(err, &refusal) && (v == verdictUnknownBlock || v == verdictOther)
-	if errors.Is(err, errLie) || denied && !n.alone {
-		n.Wrong("block", err)
+	if errors.Is(err, errLie) || denied && !n.only {
+		n.RecordWrong("block", err)
 	}
 	return err
 }
@@ -96,13 +96,13 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 	if err != nil {
 		return chain.Block{}, fmt.Errorf("block %d: %w", b.number, unavailable([]error{err}))
 	}
-	s.hits, s.told = hits, s.meant(ctx)
+	s.hits, s.failedTokens = hits, s.fundedAttempts(ctx)
 	for i := range b.txs {
 		if err := s.transaction(i); err != nil {
 			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)
 		}
 	}
-	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.effects}, nil
+	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.ownTxs}, nil
 }
 
 // candidates are all addresses of a block that could be ours and matter.
@@ -155,14 +155,14 @@ func (c *Chain) oursOf(ctx context.Context, candidates map[common.Address]bool) 
 
 // searcher goes through one block.
 type searcher struct {
-	chain     *Chain
-	block     *block
-	ours      map[common.Address]bool
-	hits      []internal       // movements inside transactions that are transfers to us
-	told      map[int]movement // failed token payments to us, by transaction
-	foreign   int
-	transfers []chain.Transfer
-	effects   []chain.OwnTx
+	chain        *Chain
+	block        *block
+	ours         map[common.Address]bool
+	hits         []internal       // movements inside transactions that are transfers to us
+	failedTokens map[int]movement // failed token payments to us, by transaction
+	unbridged    int
+	transfers    []chain.Transfer
+	ownTxs       []chain.OwnTx
 }
 
 // incoming tells whether a movement comes to us from somebody else.
@@ -189,7 +189,7 @@ func (s *searcher) transaction(i int) error {
 		return err
 	}
 	if mine {
-		return s.effect(t)
+		return s.ownTx(t)
 	}
 	return nil
 }
@@ -234,8 +234,8 @@ func (s *searcher) logs(t *transaction) {
 			}
 		case s.chain.isToken(l.Address):
 			s.report(t, place, assetOf(l.Address), m, t.tokenMemo(l.Address, m))
-		case s.foreign < maxForeign:
-			s.foreign++
+		case s.unbridged < maxUnbridged:
+			s.unbridged++
 			s.report(t, place, assetOf(l.Address), m, t.tokenMemo(l.Address, m))
 		}
 	}
@@ -270,23 +270,23 @@ func (s *searcher) calls(t *transaction, i int) {
 	}
 }
 
-// effect reports a transaction of ours.
-func (s *searcher) effect(t *transaction) error {
+// ownTx reports a transaction of ours.
+func (s *searcher) ownTx(t *transaction) error {
 	fee, err := t.fee()
 	if err != nil {
 		return err
 	}
-	s.chain.learn(t)
-	e := chain.OwnTx{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.kept(), Void: !t.ok, Fee: fee}
+	s.chain.recordGasUse(t)
+	e := chain.OwnTx{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.didAsAsked(), Void: !t.ok, Fee: fee}
 	if m, ok := t.movement(); ok && t.ok && !m.amount.IsZero() {
 		e.To, e.Value = m.to.Hex(), chain.AmountOf(&m.amount)
 	}
-	s.effects = append(s.effects, e)
+	s.ownTxs = append(s.ownTxs, e)
 	return nil
 }
 
-// kept tells whether a transaction did what its fields say: it succeeded and, if it is a token payment, the token wrote exactly its event.
-func (t *transaction) kept() bool {
+// didAsAsked tells whether a transaction did what its fields say: it succeeded and, if it is a token payment, the token wrote exactly its event.
+func (t *transaction) didAsAsked() bool {
 	want, _, isToken := readTransferCall(t.input)
 	if !t.ok || t.to == nil || !isToken {
 		return t.ok

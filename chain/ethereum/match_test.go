@@ -62,8 +62,8 @@ func TestFloodsOfForeignTokensAreBounded(t *testing.T) {
 	}
 	tx.logs = append(tx.logs, wire.Log{Address: token, Topics: log.Topics, Data: log.Data})
 	transfers := found(t, tx, us, token)
-	require.Len(t, transfers, maxForeign+1)
-	require.Equal(t, assetOf(token), transfers[maxForeign].Asset)
+	require.Len(t, transfers, maxUnbridged+1)
+	require.Equal(t, assetOf(token), transfers[maxUnbridged].Asset)
 }
 
 func TestALabelBelongsToTheDirectCallOnly(t *testing.T) {

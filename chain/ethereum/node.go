@@ -36,7 +36,7 @@ type node struct {
 	chainID uint64
 	timeout time.Duration
 	limit   int64
-	alone   bool // the only node is never left alone
+	only    bool // the only node is never left alone
 	limiter *nodeLimiter
 
 	mu     sync.Mutex
@@ -61,7 +61,7 @@ func newNode(index int, address string, config Config) *node {
 		chainID: config.ChainID,
 		timeout: config.Timeout,
 		limit:   config.MaxResponse,
-		alone:   alone,
+		only:    alone,
 		limiter: newNodeLimiter(config.RequestsPerSecond),
 	}
 	n.most.Store(int32(n.limiter.most()))
@@ -105,7 +105,7 @@ func (n *node) ready(ctx context.Context) error {
 func (n *node) checkChain(id uint64) error {
 	n.rightChain.Store(id == n.chainID)
 	if id != n.chainID {
-		return n.Wrong("chain", fmt.Errorf("%s: %w: %d, not %d", n.name, ErrWrongChain, id, n.chainID))
+		return n.RecordWrong("chain", fmt.Errorf("%s: %w: %d, not %d", n.name, ErrWrongChain, id, n.chainID))
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 	waiting, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
 	for {
-		if err := n.limiter.wait(waiting, count, n.alone); err != nil {
+		if err := n.limiter.wait(waiting, count, n.only); err != nil {
 			return n.fault(method, err)
 		}
 		err := n.try(ctx, do)
@@ -133,7 +133,7 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 			return n.fault(method, err)
 		}
 		n.limiter.refused()
-		if !n.alone {
+		if !n.only {
 			return n.fault(method, err)
 		}
 	}
@@ -147,9 +147,9 @@ func (n *node) try(ctx context.Context, do func(context.Context, *rpc.Client) er
 		err = do(ctx, client)
 	}
 	if classify(err) == verdictTransport { // a refusal is an answer
-		n.Called(ctx, plainError(err))
+		n.RecordCall(ctx, plainError(err))
 	} else {
-		n.Called(ctx, nil)
+		n.RecordCall(ctx, nil)
 	}
 	return err
 }
@@ -159,13 +159,13 @@ func (n *node) fault(method string, err error) error {
 	err = fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
 	var shape *json.UnmarshalTypeError
 	if errors.As(err, &shape) || errors.Is(err, wire.ErrMalformed) {
-		return n.Wrong("answer", err)
+		return n.RecordWrong("answer", err)
 	}
 	return err
 }
 
 // Willing tells whether the node is asked first: one that refuses requests for coming too soon is not.
-func (n *node) Willing() bool { return n.Node.Willing() && (n.alone || n.limiter.left() <= 0) }
+func (n *node) Willing() bool { return n.Node.Willing() && (n.only || n.limiter.left() <= 0) }
 
 // connect dials once; HTTP has nothing to dial, WebSocket and IPC reconnect by themselves afterwards.
 func (n *node) connect(ctx context.Context) (*rpc.Client, error) {
@@ -231,7 +231,7 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.limiter.heed(response)
+	t.limiter.pauseAsTold(response)
 	response.Body = &boundedBody{response.Body, t.limit}
 	return response, nil
 }
@@ -299,7 +299,7 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 		if err := client.BatchCallContext(ctx, elems); err != nil {
 			return wholeBatch(err)
 		}
-		return n.tidy(elems)
+		return n.plainErrors(elems)
 	})
 }
 
@@ -317,8 +317,8 @@ func wholeBatch(err error) error {
 	return err
 }
 
-// tidy makes errors of elements plain, and those errors of the whole batch that say to ask otherwise or later.
-func (n *node) tidy(elems []rpc.BatchElem) error {
+// plainErrors makes errors of elements plain, and those errors of the whole batch that say to ask otherwise or later.
+func (n *node) plainErrors(elems []rpc.BatchElem) error {
 	missing := 0
 	for i := range elems {
 		err := elems[i].Error

@@ -131,8 +131,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// heed begins a pause when an HTTP answer asks for one.
-func (p *nodeLimiter) heed(response *http.Response) {
+// pauseAsTold begins a pause when an HTTP answer asks for one.
+func (p *nodeLimiter) pauseAsTold(response *http.Response) {
 	named := retryAfter(response.Header.Get("Retry-After"), time.Now())
 	if response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable && named > 0 {
 		p.pause(named)

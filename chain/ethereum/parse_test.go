@@ -300,9 +300,9 @@ func TestATokenPaymentIsKeptByItsOwnEventOnly(t *testing.T) {
 	}
 	for _, c := range cases {
 		pay := transaction{from: from, to: &token, input: transferCall(to, uint256.NewInt(5), "label"), ok: true, logs: c.logs}
-		require.Equal(t, c.want, pay.kept(), c.name)
+		require.Equal(t, c.want, pay.didAsAsked(), c.name)
 		pay.ok = false
-		require.False(t, pay.kept(), c.name)
+		require.False(t, pay.didAsAsked(), c.name)
 	}
 }
 

@@ -63,7 +63,7 @@ func (n *node) post(ctx context.Context, read func(*wire.Scanner), method string
 		return rpc.HTTPError{StatusCode: response.StatusCode, Status: response.Status}
 	}
 	answer := n.buffer()
-	defer n.keep(answer)
+	defer n.putBuffer(answer)
 	if response.ContentLength > 0 && response.ContentLength <= n.limit {
 		answer.Grow(int(response.ContentLength) + bytes.MinRead)
 	}
@@ -82,11 +82,11 @@ func (n *node) buffer() *bytes.Buffer {
 	return new(bytes.Buffer)
 }
 
-// keptAnswer is the largest answer whose room is kept; blocks of any chain are below it.
-const keptAnswer = 8 << 20
+// maxBuffer is the largest answer whose buffer is used again; blocks of any chain are below it.
+const maxBuffer = 8 << 20
 
-func (n *node) keep(answer *bytes.Buffer) {
-	if answer.Cap() <= keptAnswer {
+func (n *node) putBuffer(answer *bytes.Buffer) {
+	if answer.Cap() <= maxBuffer {
 		n.answers.Put(answer)
 	}
 }

@@ -53,7 +53,7 @@ func headerAt(ctx context.Context, n *node, height uint64) (*headerRef, error) {
 		err = fmt.Errorf("the node answers block %d", uint64(*ref.Number))
 	}
 	if err != nil {
-		return nil, n.Wrong("block", fmt.Errorf("%s: block %d: %w", n.name, height, err))
+		return nil, n.RecordWrong("block", fmt.Errorf("%s: block %d: %w", n.name, height, err))
 	}
 	return ref, nil
 }
@@ -69,16 +69,16 @@ func (c *Chain) agreeAt(ctx context.Context, height uint64) (*headerRef, []*node
 	answers := quorum.Ask(ctx, c.nodes, question, decided)
 	ref, having, err := c.count(height, answers)
 	if err == nil {
-		beside(ref, answers)
+		blameBeside(ref, answers)
 	}
 	return ref, having, err
 }
 
-// beside counts the blocks of single nodes where a majority has another.
-func beside(agreed *headerRef, answers []answer[*headerRef]) {
+// blameBeside counts the blocks of single nodes where a majority has another.
+func blameBeside(agreed *headerRef, answers []answer[*headerRef]) {
 	for _, a := range answers {
 		if a.Err == nil && a.Value != nil && *a.Value.Hash != *agreed.Hash {
-			a.Node.Beside(a.Value.Hash.Hex(), fmt.Errorf("it has %s as block %d, a majority has %s", a.Value.Hash, uint64(*agreed.Number), agreed.Hash))
+			a.Node.RecordMinorityBlock(a.Value.Hash.Hex(), fmt.Errorf("it has %s as block %d, a majority has %s", a.Value.Hash, uint64(*agreed.Number), agreed.Hash))
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (c *Chain) proveTransactions(b *block, raw *wire.Block) error {
 		return nil
 	}
 	if raw.Unknown() {
-		return b.proveAlone(raw)
+		return b.proveKnownTypes(raw)
 	}
 	signed := make(types.Transactions, len(raw.Transactions))
 	for i := range raw.Transactions {

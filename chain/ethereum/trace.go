@@ -118,7 +118,7 @@ func (v traceVotes) decide(ours func(internal) bool) ([]internal, error) {
 func (v traceVotes) blame(agreed []internal, hits [][]internal) {
 	for i, vote := range hits {
 		if !slices.Equal(agreed, vote) {
-			v.votes[i].node.Wrong("trace", errors.New("it traces other movements of coins to us than a majority"))
+			v.votes[i].node.RecordWrong("trace", errors.New("it traces other movements of coins to us than a majority"))
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (c *Chain) trace(ctx context.Context, n *node, b *block) (*[]internal, erro
 	n.tracing.Store(tracingYes)
 	moves, err := readTraces(traces, b)
 	if err != nil {
-		return nil, n.Wrong("trace", fmt.Errorf("%s: trace of block %d: %w", n.name, b.number, err))
+		return nil, n.RecordWrong("trace", fmt.Errorf("%s: trace of block %d: %w", n.name, b.number, err))
 	}
 	return &moves, nil
 }

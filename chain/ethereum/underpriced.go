@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// passing is how many blocks after a transaction was seen in a pool one with room must be to have passed it over: the next one may have been
+	// passedOverAfter is how many blocks after a transaction was seen in a pool one with room must be to have passed it over: the next one may have been
 	// put together before.
-	passing = 2
+	passedOverAfter = 2
 	// maxPooled bounds how many transactions are remembered to have been seen in a pool.
 	maxPooled = 4096
 )
 
 // waiting is what one node says of a transaction of ours that stands in no block as far as we know.
 type waiting struct {
-	pooled bool   // the node has it and it stands in no block of its line
-	room   bool   // nothing of its account comes before it, and the newest block had room for it
-	newest uint64 // that block
+	pooled   bool   // the node has it and it stands in no block of its line
+	hadSpace bool   // nothing of its account comes before it, and the newest block had room for it
+	newest   uint64 // that block
 }
 
 // Underpriced tells whether an attempt waits in the pool of a node because it offers too little: less than blocks take now, by the middle of what
@@ -74,7 +74,7 @@ func (c *Chain) passedOver(hash common.Hash, w waiting) bool {
 		c.pooled[hash] = w.newest
 		return false
 	}
-	return w.room && w.newest >= since+passing
+	return w.hadSpace && w.newest >= since+passedOverAfter
 }
 
 // anyPooled is enough to ask for: one node that has it.
@@ -122,6 +122,6 @@ func waitingOn(ctx context.Context, n *node, account common.Address, tx *types.T
 		return w, fmt.Errorf("%s: no latest block", n.name)
 	}
 	w.newest = uint64(newest.Number)
-	w.room = newest.Limit >= newest.Used && uint64(newest.Limit-newest.Used) >= tx.Gas() && uint64(next) == tx.Nonce()
+	w.hadSpace = newest.Limit >= newest.Used && uint64(newest.Limit-newest.Used) >= tx.Gas() && uint64(next) == tx.Nonce()
 	return w, nil
 }

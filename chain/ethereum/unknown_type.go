@@ -20,8 +20,8 @@ import (
 // sender. Which transactions the block has, what their receipts say, and everything about those of unknown types, is what a majority of the
 // nodes says alike. A block that one node shows proven needs no vote.
 
-// proveAlone computes the hash of each transaction of a known type in a block of unknown type.
-func (b *block) proveAlone(raw *wire.Block) error {
+// proveKnownTypes computes the hash of each transaction of a known type in a block of unknown type.
+func (b *block) proveKnownTypes(raw *wire.Block) error {
 	b.unknown = true
 	for i := range raw.Transactions {
 		if raw.Transactions[i].Unknown() {
@@ -59,7 +59,7 @@ func blameUnknown(elected *block, answers []answer[*block]) {
 		case a.Err != nil:
 			_ = a.Node.blame(a.Err)
 		case a.Value.unknown != elected.unknown || elected.unknown && a.Value.digest() != elected.digest():
-			a.Node.Wrong("block", fmt.Errorf("it shows block %d with other contents than a majority", elected.number))
+			a.Node.RecordWrong("block", fmt.Errorf("it shows block %d with other contents than a majority", elected.number))
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestALeftOutNodeIsHeardWhenItIsNeeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := members(t, said{value: 7}, said{value: 7}, said{value: 7})
 		for range leaveOutAfter {
-			nodes[2].Wrong("test", errors.New("a lie"))
+			nodes[2].RecordWrong("test", errors.New("a lie"))
 		}
 		_, found, _ := agree(t.Context(), nodes)
 		require.True(t, found)

@@ -26,8 +26,8 @@ const (
 	lastLeave     = time.Hour
 	pardonAfter   = 10 * time.Minute
 
-	// maxWords is how much of an error is kept for people.
-	maxWords = 300
+	// maxText is how much of an error is kept for people.
+	maxText = 300
 )
 
 // ErrResting is a node that is not called because it did not answer lately.
@@ -106,9 +106,9 @@ func (n *Node) Ready() error {
 	return nil
 }
 
-// Called notes how a call ended: nil when the node answered, be it with a refusal; else why there was no answer. A call whose ctx was
+// RecordCall records how a call ended: nil when the node answered, be it with a refusal; else why there was no answer. A call whose ctx was
 // canceled says nothing about the node.
-func (n *Node) Called(ctx context.Context, failure error) {
+func (n *Node) RecordCall(ctx context.Context, failure error) {
 	if failure != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
@@ -116,10 +116,10 @@ func (n *Node) Called(ctx context.Context, failure error) {
 	defer n.mu.Unlock()
 	n.state.AskedAt = time.Now()
 	if failure == nil {
-		n.answered()
+		n.recordAnswer()
 		return
 	}
-	n.state.Up, n.state.Why = false, words(chain.PlainError(failure))
+	n.state.Up, n.state.Why = false, cutText(chain.PlainError(failure))
 	n.failures++
 	if n.failures < restAfter {
 		return
@@ -132,8 +132,8 @@ func (n *Node) Called(ctx context.Context, failure error) {
 	}
 }
 
-// answered is called with mu held.
-func (n *Node) answered() {
+// recordAnswer is called with mu held.
+func (n *Node) recordAnswer() {
 	n.state.Up, n.state.Why, n.failures, n.rest = true, "", 0, 0
 	if n.down {
 		n.down = false
@@ -145,39 +145,39 @@ func (n *Node) answered() {
 	}
 }
 
-// Saw notes the newest block that the node tells.
-func (n *Node) Saw(height uint64, at time.Time) {
+// RecordHead records the newest block that the node names.
+func (n *Node) RecordHead(height uint64, at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.state.Head, n.state.HeadTime = height, at
 }
 
-// Wrong counts an answer that was proven wrong or that a majority contradicts, and answers err. kind is a word for what it was about: the log
+// RecordWrong counts an answer that was proven wrong or that a majority contradicts, and answers err. kind is a word for what it was about: the log
 // is told when that changes, not each time.
-func (n *Node) Wrong(kind string, err error) error {
+func (n *Node) RecordWrong(kind string, err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.wrong(kind, err)
+	n.addStrike(kind, err)
 	return err
 }
 
-// Beside counts a block of the node's own that a majority does not have, once for each such block: nodes that are honest may show a block that
+// RecordMinorityBlock counts a block of the node's own that a majority does not have, once for each such block: nodes that are honest may show a block that
 // the others leave for as long as it takes them to leave it too. It answers err.
-func (n *Node) Beside(block string, err error) error {
+func (n *Node) RecordMinorityBlock(block string, err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.side != block {
 		n.side = block
-		n.wrong("block", err)
+		n.addStrike("block", err)
 	}
 	return err
 }
 
-// wrong is called with mu held.
-func (n *Node) wrong(kind string, err error) {
+// addStrike is called with mu held.
+func (n *Node) addStrike(kind string, err error) {
 	now := time.Now()
 	n.state.Faults++
-	n.state.LastFault = words(chain.PlainError(err))
+	n.state.LastFault = cutText(chain.PlainError(err))
 	if n.state.Up {
 		n.state.Why = n.state.LastFault
 	}
@@ -204,8 +204,8 @@ func (n *Node) warn(text string, err error) {
 		return
 	}
 	log := n.log.WithField("node", n.name)
-	if raw := err.Error(); !strings.HasSuffix(text, words(raw)) {
-		log = log.WithField("error", words(raw))
+	if raw := err.Error(); !strings.HasSuffix(text, cutText(raw)) {
+		log = log.WithField("error", cutText(raw))
 	}
 	log.Warn(text)
 }
@@ -216,5 +216,5 @@ func (n *Node) info(text string) {
 	}
 }
 
-// words are a text cut to what a log line bears.
-func words(text string) string { return text[:min(len(text), maxWords)] }
+// cutText is a text cut to what a log line bears.
+func cutText(text string) string { return text[:min(len(text), maxText)] }

@@ -26,11 +26,11 @@ func TestFaultsAreCountedAndLoggedOncePerChange(t *testing.T) {
 		log, hook := logtest.NewNullLogger()
 		n := New("node.example:8545", false, log)
 		for i := range 2 {
-			require.EqualError(t, n.Wrong("nonce", fmt.Errorf("nonce %d", i)), fmt.Sprintf("nonce %d", i))
+			require.EqualError(t, n.RecordWrong("nonce", fmt.Errorf("nonce %d", i)), fmt.Sprintf("nonce %d", i))
 		}
 		require.Equal(t, []string{"the node is wrong: nonce 0"}, logged(hook))
 		require.True(t, n.Willing())
-		n.Wrong("block", errors.New("no such block"))
+		n.RecordWrong("block", errors.New("no such block"))
 		require.Equal(t, []string{
 			"the node is wrong: no such block", "the node is left out for 1m0s: wrong 3 times, last: no such block",
 		}, logged(hook))
@@ -41,7 +41,7 @@ func TestFaultsAreCountedAndLoggedOncePerChange(t *testing.T) {
 		require.True(t, s.LeftOut)
 		require.False(t, n.Willing())
 		for range 20 { // asked because the others did not suffice
-			n.Wrong("block", errors.New("no such block"))
+			n.RecordWrong("block", errors.New("no such block"))
 		}
 		require.Empty(t, logged(hook))
 		require.EqualValues(t, 23, n.State().Faults)
@@ -52,7 +52,7 @@ func TestALeftOutNodeIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, hook := logtest.NewNullLogger()
 		n := New("test", false, log)
-		wrong := func() { n.Wrong("test", errors.New("wrong")) }
+		wrong := func() { n.RecordWrong("test", errors.New("wrong")) }
 		wrong()
 		wrong()
 		for _, leave := range []time.Duration{firstLeave, 2 * firstLeave, 4 * firstLeave} {
@@ -63,7 +63,7 @@ func TestALeftOutNodeIsTriedAgain(t *testing.T) {
 			<-time.After(1)
 			require.True(t, n.Willing())
 			require.False(t, n.State().LeftOut)
-			n.Called(t.Context(), nil)
+			n.RecordCall(t.Context(), nil)
 		}
 		require.Contains(t, logged(hook), "the node is asked again")
 		<-time.After(pardonAfter + 4*firstLeave)
@@ -77,8 +77,8 @@ func TestALeftOutNodeIsTriedAgain(t *testing.T) {
 func TestTheOnlyNodeIsNeverLeftOut(t *testing.T) {
 	n := New("test", true, nil)
 	for range 10 {
-		n.Wrong("test", errors.New("wrong"))
-		n.Called(t.Context(), errors.New("refused"))
+		n.RecordWrong("test", errors.New("wrong"))
+		n.RecordCall(t.Context(), errors.New("refused"))
 	}
 	require.True(t, n.Willing())
 	require.NoError(t, n.Ready())
@@ -90,7 +90,7 @@ func TestADeadNodeRestsAndIsCalledAgain(t *testing.T) {
 		log, hook := logtest.NewNullLogger()
 		n := New("test", false, log)
 		require.False(t, n.State().Up, "nothing is known yet")
-		dead := func() { n.Called(t.Context(), errors.New("connection refused")) }
+		dead := func() { n.RecordCall(t.Context(), errors.New("connection refused")) }
 		dead()
 		require.Equal(t, "connection refused", n.State().Why)
 		require.NoError(t, n.Ready())
@@ -107,7 +107,7 @@ func TestADeadNodeRestsAndIsCalledAgain(t *testing.T) {
 		}
 		require.Empty(t, logged(hook))
 		<-time.After(lastRest)
-		n.Called(t.Context(), nil)
+		n.RecordCall(t.Context(), nil)
 		require.True(t, n.State().Up)
 		require.Empty(t, n.State().Why)
 		require.Equal(t, time.Now(), n.State().AskedAt)
@@ -120,20 +120,20 @@ func TestAnAskerThatWentAwaySaysNothing(t *testing.T) {
 	n := New("test", false, logrus.New())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	n.Called(ctx, ctx.Err())
+	n.RecordCall(ctx, ctx.Err())
 	require.True(t, n.State().AskedAt.IsZero())
 	late, stop := context.WithTimeout(t.Context(), 0)
 	defer stop()
-	n.Called(late, late.Err())
+	n.RecordCall(late, late.Err())
 	require.Equal(t, "no answer in time", n.State().Why)
 }
 
 func TestABlockBesideTheOthersCountsOnce(t *testing.T) {
 	n := New("test", false, nil)
 	for range 10 {
-		n.Beside("0xa", errors.New("another block"))
+		n.RecordMinorityBlock("0xa", errors.New("another block"))
 	}
 	require.EqualValues(t, 1, n.State().Faults)
-	n.Beside("0xb", errors.New("another block"))
+	n.RecordMinorityBlock("0xb", errors.New("another block"))
 	require.EqualValues(t, 2, n.State().Faults)
 }

@@ -33,7 +33,7 @@ type sighting struct {
 	height   uint64
 	snapshot core.Hash
 	transfer *chain.Transfer
-	effect   *chain.OwnTx
+	ownTx    *chain.OwnTx
 	fault    error
 }
 
@@ -43,9 +43,9 @@ type accountReader struct {
 	account  core.Address
 	from, to uint64
 
-	sends   map[core.Hash]client.AccountBlock // to the account, placed within from..to
-	named   []core.Hash                       // sends that the account has received
-	effects []sighting
+	sends  map[core.Hash]client.AccountBlock // to the account, placed within from..to
+	named  []core.Hash                       // sends that the account has received
+	ownTxs []sighting
 
 	lowest    uint64 // place of the last own block looked at, once one was confirmed
 	confirmed bool
@@ -60,7 +60,7 @@ func (r *accountReader) read(ctx context.Context) ([]sighting, error) {
 			return nil, fmt.Errorf("reading account %s: %w", r.account, err)
 		}
 	}
-	return append(r.transfers(), r.effects...), nil
+	return append(r.transfers(), r.ownTxs...), nil
 }
 
 // waiting reads the unreceived list. It is ordered by hash and its pages shift when an item leaves it, so that an item at the start
@@ -182,8 +182,8 @@ func (r *accountReader) keepOwn(b *client.AccountBlock) (done bool, err error) {
 		r.named = append(r.named, b.SendBlockHash)
 	}
 	if ok && height <= r.to && b.BlockType != core.GenesisReceive {
-		effect := effectOf(b)
-		r.effects = append(r.effects, sighting{height: height, snapshot: snapshot, effect: &effect})
+		ownTx := ownTxOf(b)
+		r.ownTxs = append(r.ownTxs, sighting{height: height, snapshot: snapshot, ownTx: &ownTx})
 	}
 	return false, nil
 }

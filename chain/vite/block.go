@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// blockPatience is how many times as long as one call an answer may take: it needs several.
-	blockPatience = 15
+	// blockTimeoutCalls is how many times as long as one call an answer may take: it needs several.
+	blockTimeoutCalls = 15
 	// scannedAtOnce bounds the blocks that are answered at once where a node has no chunks.
 	scannedAtOnce = 64
 )
@@ -34,7 +34,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 // early, where the line ends or an answer grows too large; ErrNotFound: the line does not reach from. It asks for as many heights
 // at once as a node gives.
 func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	ctx, cancel := context.WithTimeout(ctx, blockPatience*c.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, blockTimeoutCalls*c.cfg.Timeout)
 	defer cancel()
 	blocks, err := c.blocks(ctx, from, to)
 	if err != nil {
@@ -179,11 +179,11 @@ func (c *Chain) common(ctx context.Context, reader *node, chunks []client.Chunk)
 	case top.Height < from:
 		return nil, fmt.Errorf("snapshot block %d: %w", from, chain.ErrNotFound)
 	case top.Height > last.Height:
-		return nil, reader.Beside(last.Hash, fmt.Errorf("snapshot block %d: %w", last.Height, errMinority))
+		return nil, reader.RecordMinorityBlock(last.Hash, fmt.Errorf("snapshot block %d: %w", last.Height, errMinority))
 	}
 	at := top.Height - from
 	if mine := chunkPoint(&chunks[at]); mine != top.Point {
-		return nil, reader.Beside(mine.Hash, fmt.Errorf("snapshot block %d: %w", top.Height, errMinority))
+		return nil, reader.RecordMinorityBlock(mine.Hash, fmt.Errorf("snapshot block %d: %w", top.Height, errMinority))
 	}
 	return chunks[:at+1], nil
 }
@@ -232,7 +232,7 @@ func blameBlocks(agreed []chain.Block, answers []answer[[]chain.Block]) {
 	for _, a := range answers {
 		for i := range min(len(agreed), len(a.Value)) {
 			if id := identity(a.Value[i]); a.Err == nil && id != identity(agreed[i]) {
-				a.Node.Beside(id, fmt.Errorf("node %d: it shows another snapshot block %d than more than half", a.Node.number, agreed[i].Height))
+				a.Node.RecordMinorityBlock(id, fmt.Errorf("node %d: it shows another snapshot block %d than more than half", a.Node.number, agreed[i].Height))
 				break
 			}
 		}

@@ -76,7 +76,7 @@ func TestNothingMovedIsNoTransfer(t *testing.T) {
 	l.mine(t, 1)
 	blocks := line(t, c, 1)
 	require.Equal(t, []string{own.String()}, transfersIn(blocks), "what one of our accounts sends another has to be received too")
-	require.Equal(t, []string{own.String(), taken.String(), back.String()}, effectsIn(blocks), "genesis is no effect")
+	require.Equal(t, []string{own.String(), taken.String(), back.String()}, ownTxsIn(blocks), "genesis is no effect")
 }
 
 // TestContractSends has the asset contract mint to an account of ours: its sends have no height, no key and no signature.

@@ -17,8 +17,8 @@ import (
 // genesisHeight is the height of the first snapshot block.
 const genesisHeight = 1
 
-// headPatience is how long Head waits for the slowest of several nodes.
-const headPatience = 5 * time.Second
+// headWait is how long Head waits for the slowest of several nodes.
+const headWait = 5 * time.Second
 
 // header is what matters of a snapshot block.
 type header struct {
@@ -79,9 +79,9 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return chain.Head{Latest: latest.Point, Final: final.Point, Time: latest.time}, nil
 }
 
-// onePast is an error unless the nodes have a block in common: of several pasts, two may have left an account the same by chance. The last Head tells; while it
+// checkCommonBlock is an error unless the nodes have a block in common: of several pasts, two may have left an account the same by chance. The last Head tells; while it
 // found none, and before the first, the nodes are asked.
-func (c *Chain) onePast(ctx context.Context) error {
+func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	if len(c.nodes) == 1 || c.united.Load() {
 		return nil
 	}
@@ -121,14 +121,14 @@ func (c *Chain) latest(ctx context.Context) (header, error) {
 func (c *Chain) majorityTop(ctx context.Context) (header, error) {
 	if len(c.nodes) > 1 {
 		// Every further node may raise the head, but a dead one must not hold up the others.
-		patient, cancel := context.WithTimeout(ctx, headPatience)
+		waiting, cancel := context.WithTimeout(ctx, headWait)
 		defer cancel()
-		ctx = patient
+		ctx = waiting
 	}
 	answers := ask(ctx, c.nodes, func(ctx context.Context, n *node, nc *client.Client) (header, error) {
 		h, err := latestHeader(ctx, nc)
 		if err == nil {
-			n.Saw(h.Height, h.time)
+			n.RecordHead(h.Height, h.time)
 		}
 		return h, err
 	}, quorum.Same[*node](c.quorum(), func(h header) string { return h.Hash }))
@@ -140,7 +140,7 @@ func (c *Chain) majorityTop(ctx context.Context) (header, error) {
 	top := tops[c.quorum()-1].Value
 	for _, t := range tops {
 		if t.Value.Height > top.Height+farAhead {
-			t.Node.Wrong("head", fmt.Errorf("node %d: it says that the line stands at block %d, more than half say %d", t.Node.number, t.Value.Height, top.Height))
+			t.Node.RecordWrong("head", fmt.Errorf("node %d: it says that the line stands at block %d, more than half say %d", t.Node.number, t.Value.Height, top.Height))
 		}
 	}
 	return top, nil
@@ -160,7 +160,7 @@ func (c *Chain) headerAt(ctx context.Context, height uint64) (header, error) {
 	}
 	for _, a := range answers {
 		if a.Err == nil && a.Value.identity() != common.identity() {
-			a.Node.Beside(a.Value.identity(), fmt.Errorf("node %d: it has %s as block %d, more than half have %s", a.Node.number, a.Value.Hash, height, common.Hash))
+			a.Node.RecordMinorityBlock(a.Value.identity(), fmt.Errorf("node %d: it has %s as block %d, more than half have %s", a.Node.number, a.Value.Hash, height, common.Hash))
 		}
 	}
 	return common, nil

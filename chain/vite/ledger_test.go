@@ -326,7 +326,7 @@ func transfersIn(blocks []chain.Block) []string {
 	return refs
 }
 
-func effectsIn(blocks []chain.Block) []string {
+func ownTxsIn(blocks []chain.Block) []string {
 	var txs []string
 	for _, b := range blocks {
 		for _, e := range b.OwnTxs {

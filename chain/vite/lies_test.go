@@ -40,7 +40,7 @@ func newScene(t *testing.T) *scene {
 	l.mine(t, 1)
 	s := &scene{ledger: l, honest: line(t, l.open(t), 1), elsewhere: l.ask(t, "ledger_getAccountBlockByHash", elsewhere.String())}
 	require.Len(t, transfersIn(s.honest), 2)
-	require.Len(t, effectsIn(s.honest), 3)
+	require.Len(t, ownTxsIn(s.honest), 3)
 	return s
 }
 

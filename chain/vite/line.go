@@ -157,7 +157,7 @@ func (r *lineReader) read(ctx context.Context, from, to uint64) ([]client.Chunk,
 		}
 	}
 	if err != nil {
-		r.forget(from)
+		r.resetBelow(from)
 		return nil, err
 	}
 	return chunks, nil
@@ -187,8 +187,8 @@ func (r *lineReader) ask(ctx context.Context, from, to uint64) ([]client.Chunk, 
 // errAsking is a question that a check needs an answer to, and the node does not answer.
 var errAsking = errors.New("the check is not complete")
 
-// forget makes the reader know nothing of the line below a height.
-func (r *lineReader) forget(from uint64) {
+// resetBelow makes the reader know nothing of the line below a height.
+func (r *lineReader) resetBelow(from uint64) {
 	r.first, r.last = from, point{height: from - 1}
 	clear(r.heads)
 }

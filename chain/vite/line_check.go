@@ -26,7 +26,7 @@ type firstSight struct {
 //   - each block's hash covers its fields and the sends that a contract made in it
 func (r *lineReader) check(ctx context.Context, from uint64, chunks []client.Chunk) error {
 	if from != r.last.height+1 || r.last.hash != chunks[0].Snapshot.PreviousHash || len(r.heads) > maxHeads {
-		r.forget(from)
+		r.resetBelow(from)
 	}
 	var sights []firstSight
 	for i := range chunks {

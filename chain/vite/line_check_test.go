@@ -24,7 +24,7 @@ func understand(t *testing.T, nc *client.Client, own accountSet, answer any) ([]
 		return nil, err
 	}
 	r := &lineReader{client: nc, mode: LineProven, names: make(map[uint32]string), heads: make(map[core.Address]core.HashHeight)}
-	r.forget(genesisHeight)
+	r.resetBelow(genesisHeight)
 	if err := r.check(t.Context(), genesisHeight, chunks); err != nil {
 		return nil, err
 	}

@@ -60,9 +60,9 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if n.client != nil {
 		return n.client, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Dial: n.dial, Log: n.log, Called: n.Called})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Dial: n.dial, Log: n.log, Called: n.RecordCall})
 	if err != nil {
-		n.Called(ctx, err)
+		n.RecordCall(ctx, err)
 		return nil, err
 	}
 	n.client = c
@@ -120,7 +120,7 @@ func (q question[T]) put(ctx context.Context, n *node) (value T, err error) {
 		err = fmt.Errorf("node %d: %w", n.number, err)
 	}
 	if errors.Is(err, errLie) {
-		n.Wrong("block", err)
+		n.RecordWrong("block", err)
 	}
 	return value, err
 }

@@ -286,12 +286,12 @@ func TestDroppedBlockIsSentAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.DropUnconfirmed(hash))
 	l.mine(t, 1)
-	require.Empty(t, effectsIn(line(t, c, 1)))
+	require.Empty(t, ownTxsIn(line(t, c, 1)))
 
 	require.NoError(t, chaintest.Send(t.Context(), c, first))
 	require.NoError(t, chaintest.Send(t.Context(), c, second))
 	l.mine(t, 1)
-	require.Equal(t, []string{first.Hash, second.Hash}, effectsIn(line(t, c, 1)))
+	require.Equal(t, []string{first.Hash, second.Hash}, ownTxsIn(line(t, c, 1)))
 	require.Equal(t, *uint256.NewInt(11), l.holding(payee, core.VITE))
 }
 

@@ -27,7 +27,7 @@ func (c *Chain) NodeInfo(ctx context.Context) []NodeStatus {
 		if err != nil {
 			return NodeStatus{}, err
 		}
-		n.Saw(h.Height, h.time)
+		n.RecordHead(h.Height, h.time)
 		s := NodeStatus{Latest: h.Point, Age: c.now().Sub(h.time)}
 		s.Line, err = n.lineMode(ctx, nc, c.cfg.Proof)
 		return s, err

@@ -150,7 +150,7 @@ func (s *scan) block(head header) (chain.Block, error) {
 		case seen.transfer != nil:
 			b.Transfers = append(b.Transfers, *seen.transfer)
 		default:
-			b.OwnTxs = append(b.OwnTxs, *seen.effect)
+			b.OwnTxs = append(b.OwnTxs, *seen.ownTx)
 		}
 	}
 	sortBlock(&b)

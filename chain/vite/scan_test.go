@@ -73,7 +73,7 @@ func TestReorgMovesAndRemovesTransfers(t *testing.T) {
 	from := l.height() - 2
 	before := line(t, c, from)
 	require.Equal(t, []string{stays.String(), moved.String()}, transfersIn(before))
-	require.Equal(t, []string{taken.String()}, effectsIn(before))
+	require.Equal(t, []string{taken.String()}, ownTxsIn(before))
 
 	l.reorg(t, 2, false)
 	after := line(t, c, from)
@@ -81,7 +81,7 @@ func TestReorgMovesAndRemovesTransfers(t *testing.T) {
 	require.Equal(t, before[0].Hash, after[1].Parent)
 	require.NotEqual(t, before[1].Hash, after[1].Hash)
 	require.Equal(t, []string{stays.String()}, transfersIn(after), "a removed send is in no block")
-	require.Empty(t, effectsIn(after))
+	require.Empty(t, ownTxsIn(after))
 
 	again := l.deposit(t, l.inbox, 3, "")
 	l.mine(t, 1)
@@ -251,5 +251,5 @@ func TestLongOwnChain(t *testing.T) {
 		}
 	}
 	l.mine(t, 1)
-	require.Equal(t, want, effectsIn(line(t, l.open(t, newListNode(t, l).URL), 1)))
+	require.Equal(t, want, ownTxsIn(line(t, l.open(t, newListNode(t, l).URL), 1)))
 }

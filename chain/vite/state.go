@@ -24,7 +24,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("reading a balance: %w", err)
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return chain.Amount{}, fmt.Errorf("reading the balance of %s: %w", account, err)
 	}
 	amount, err := agreed(ctx, c, chain.Amount.String,
@@ -46,7 +46,7 @@ func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountH
 	if err != nil {
 		return chain.AccountHead{}, fmt.Errorf("reading the head of an account: %w", err)
 	}
-	if err := c.onePast(ctx); err != nil {
+	if err := c.checkCommonBlock(ctx); err != nil {
 		return chain.AccountHead{}, fmt.Errorf("reading the head of %s: %w", account, err)
 	}
 	tip, err := agreed(ctx, c,

@@ -33,7 +33,7 @@ func (own accountSet) blockOf(c *client.Chunk) (chain.Block, error) {
 			if err := checkOwn(b, b.Address, b.Height, b.Hash); err != nil {
 				return chain.Block{}, err
 			}
-			block.OwnTxs = append(block.OwnTxs, effectOf(b))
+			block.OwnTxs = append(block.OwnTxs, ownTxOf(b))
 		}
 		if own.isTransfer(b) {
 			if err := checkUserSend(b); err != nil {
@@ -65,7 +65,7 @@ func checkUserSend(b *client.AccountBlock) error {
 	return checkSend(b, b.ToAddress)
 }
 
-func effectOf(b *client.AccountBlock) chain.OwnTx {
+func ownTxOf(b *client.AccountBlock) chain.OwnTx {
 	return chain.OwnTx{Account: b.Address.String(), Number: b.Height, Tx: b.Hash.String(), OK: true}
 }
 

@@ -28,15 +28,15 @@ func (a Accounts) SignIn(ctx context.Context, key, timestamp, signature string) 
 	if _, ok := SignedAt(timestamp, a.now()); !ok {
 		return core.Address{}, ErrTimestamp
 	}
-	signed, ok := Request{Query: map[string]string{"key": key, "timestamp": timestamp}}.Signed(secret, signature)
+	signed, ok := Request{Query: map[string]string{"key": key, "timestamp": timestamp}}.Verify(secret, signature)
 	if !ok {
 		return core.Address{}, ErrSignature
 	}
-	return found.Owner, a.UseOnce(ctx, "pushes "+signed, onceLife)
+	return found.Owner, a.UseOnce(ctx, "pushes "+signed, replayRetention)
 }
 
-// Good tells whether a key has not ended.
-func (a Accounts) Good(ctx context.Context, key string) (bool, error) {
+// IsActive tells whether a key has not ended.
+func (a Accounts) IsActive(ctx context.Context, key string) (bool, error) {
 	_, _, err := a.Find(ctx, a.Network, key)
 	if errors.Is(err, ErrUnknown) {
 		return false, nil

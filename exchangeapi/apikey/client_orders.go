@@ -47,8 +47,8 @@ func (r clientOrderRow) clientOrder() (ClientOrder, error) {
 	return ClientOrder{Key: r.Key, ClientID: r.ClientID, Order: order, Created: time.UnixMilli(r.Created).UTC()}, nil
 }
 
-// TieOrder ties a client order id to an order that is about to be sent; *TakenError when the key has used the id.
-func (s *Store) TieOrder(ctx context.Context, c ClientOrder) error {
+// BindOrder stores the client order id of an order that is about to be sent; *TakenError when the key has used the id.
+func (s *Store) BindOrder(ctx context.Context, c ClientOrder) error {
 	s.unnamed.Store(false)
 	r, err := s.db.ExecContext(ctx, s.db.Rebind(`INSERT INTO api_client_orders (api_key, client_id, order_id, created) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`), c.Key, c.ClientID, c.Order.String(), s.now().UnixMilli())
@@ -60,14 +60,14 @@ func (s *Store) TieOrder(ctx context.Context, c ClientOrder) error {
 		return fmt.Errorf("storing a client order id: %w", err)
 	}
 	if n == 0 {
-		return s.Taken(ctx, c.Key, c.ClientID)
+		return s.CheckUnused(ctx, c.Key, c.ClientID)
 	}
 	s.clientIDs.Add(c.Order.String(), c.ClientID)
 	return nil
 }
 
-// Taken is nil while a key's client order id is free, else *TakenError.
-func (s *Store) Taken(ctx context.Context, key, clientID string) error {
+// CheckUnused answers *TakenError when the key has used a client order id.
+func (s *Store) CheckUnused(ctx context.Context, key, clientID string) error {
 	found, err := s.clientOrder(ctx, `WHERE api_key = ? AND client_id = ?`, key, clientID)
 	switch {
 	case errors.Is(err, ErrNoOrder):
@@ -78,8 +78,8 @@ func (s *Store) Taken(ctx context.Context, key, clientID string) error {
 	return &TakenError{found}
 }
 
-// UntieOrder frees a client order id whose order will never be. It leaves the id alone where it belongs to another order.
-func (s *Store) UntieOrder(ctx context.Context, c ClientOrder) error {
+// UnbindOrder frees a client order id whose order will never be. It leaves the id alone where it belongs to another order.
+func (s *Store) UnbindOrder(ctx context.Context, c ClientOrder) error {
 	_, err := s.db.ExecContext(ctx, s.db.Rebind(`DELETE FROM api_client_orders WHERE api_key = ? AND client_id = ? AND order_id = ?`),
 		c.Key, c.ClientID, c.Order.String())
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Store) clientOrder(ctx context.Context, where string, args ...any) (Cli
 	return row.clientOrder()
 }
 
-// askedAtOnce bounds the order ids of one query.
-const askedAtOnce = 200
+// maxOrderIDs bounds the order ids of one query.
+const maxOrderIDs = 200
 
 // ClientIDs answers what clients call orders that are on the chain, by order id. Orders that have no such id are left out: none will ever have one, since
 // an id is stored before its order is sent, so that is remembered, too.
@@ -131,7 +131,7 @@ func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]stri
 		}
 	}
 	for len(unknown) > 0 {
-		n := min(len(unknown), askedAtOnce)
+		n := min(len(unknown), maxOrderIDs)
 		if err := s.readClientIDs(ctx, unknown[:n], found); err != nil {
 			return nil, err
 		}
@@ -140,8 +140,8 @@ func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]stri
 	return found, nil
 }
 
-// lookForClientIDs spares a program that alone places orders the question for ids while there are none.
-func (s *Store) lookForClientIDs(ctx context.Context) error {
+// loadUnnamed reads whether there are no client order ids. A program that alone places orders need not query them while there are none.
+func (s *Store) loadUnnamed(ctx context.Context) error {
 	var some bool
 	if err := s.db.GetContext(ctx, &some, `SELECT EXISTS (SELECT 1 FROM api_client_orders)`); err != nil {
 		return fmt.Errorf("looking for client order ids: %w", err)

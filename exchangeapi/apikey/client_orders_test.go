@@ -20,15 +20,15 @@ func keyOrders(t *testing.T, url string) {
 	other, _, err := k.Issue(t.Context(), "test", owner, keyOf("agent").Address())
 	require.NoError(t, err)
 	first := ClientOrder{Key: key.Key, ClientID: "a-1", Order: core.Hash{1}, Created: c.Now().UTC()}
-	require.NoError(t, k.Taken(t.Context(), key.Key, "a-1"))
-	require.NoError(t, k.TieOrder(t.Context(), first))
+	require.NoError(t, k.CheckUnused(t.Context(), key.Key, "a-1"))
+	require.NoError(t, k.BindOrder(t.Context(), first))
 	for _, again := range []ClientOrder{first, {Key: key.Key, ClientID: "a-1", Order: core.Hash{2}}} {
 		var taken *TakenError
-		require.ErrorAs(t, k.TieOrder(t.Context(), again), &taken)
+		require.ErrorAs(t, k.BindOrder(t.Context(), again), &taken)
 		require.Equal(t, first, taken.ClientOrder)
 	}
-	require.NoError(t, k.TieOrder(t.Context(), ClientOrder{Key: other.Key, ClientID: "a-1", Order: core.Hash{3}}), "another key's")
-	require.NoError(t, k.UntieOrder(t.Context(), ClientOrder{Key: key.Key, ClientID: "a-1", Order: core.Hash{9}}), "which changes nothing")
+	require.NoError(t, k.BindOrder(t.Context(), ClientOrder{Key: other.Key, ClientID: "a-1", Order: core.Hash{3}}), "another key's")
+	require.NoError(t, k.UnbindOrder(t.Context(), ClientOrder{Key: key.Key, ClientID: "a-1", Order: core.Hash{9}}), "which changes nothing")
 
 	anew := openKeys(t, url, c.Now) // knows nothing by heart
 	for _, s := range []*Store{k, anew, anew} {
@@ -47,12 +47,12 @@ func keyOrders(t *testing.T, url string) {
 	next, _, err := k.Issue(t.Context(), "main", owner, keyOf("agent").Address())
 	require.NoError(t, err)
 	require.Equal(t, core.Hash{1}, must(k.OrderOf(t.Context(), "main", owner, "a-1")), "an ended key's orders are still called so")
-	require.NoError(t, k.TieOrder(t.Context(), ClientOrder{Key: next.Key, ClientID: "a-1", Order: core.Hash{4}}))
+	require.NoError(t, k.BindOrder(t.Context(), ClientOrder{Key: next.Key, ClientID: "a-1", Order: core.Hash{4}}))
 	require.Equal(t, core.Hash{4}, must(k.OrderOf(t.Context(), "main", owner, "a-1")))
-	require.NoError(t, k.UntieOrder(t.Context(), ClientOrder{Key: next.Key, ClientID: "a-1", Order: core.Hash{4}}))
-	require.NoError(t, k.Taken(t.Context(), next.Key, "a-1"))
+	require.NoError(t, k.UnbindOrder(t.Context(), ClientOrder{Key: next.Key, ClientID: "a-1", Order: core.Hash{4}}))
+	require.NoError(t, k.CheckUnused(t.Context(), next.Key, "a-1"))
 
-	many := make([]string, 3*askedAtOnce+1)
+	many := make([]string, 3*maxOrderIDs+1)
 	for i := range many {
 		many[i] = "order" + strconv.Itoa(i)
 	}
@@ -123,7 +123,7 @@ func keySignIn(t *testing.T, url string) {
 	require.NoError(t, err)
 	require.Equal(t, owner, found)
 	require.ErrorIs(t, signIn(main, key.Key, now, secret), ErrRepeated)
-	require.True(t, must(main.Good(t.Context(), key.Key)))
+	require.True(t, must(main.IsActive(t.Context(), key.Key)))
 	require.NoError(t, k.Revoke(t.Context(), key.Key))
-	require.False(t, must(main.Good(t.Context(), key.Key)))
+	require.False(t, must(main.IsActive(t.Context(), key.Key)))
 }

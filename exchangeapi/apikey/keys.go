@@ -57,24 +57,24 @@ type Store struct {
 	seal  sealer
 	now   func() time.Time
 	guard replayGuard
-	known *lru.Cache[string, knownKey] // by key, those that were used last
+	known *lru.Cache[string, cachedKey] // by key, those that were used last
 
 	clientIDs *lru.Cache[string, string] // by order id; "" of an order that has none
 	unnamed   atomic.Bool                // no order has a client order id, which only this program could give it
 }
 
-// knownKey is a good key as it was read.
-type knownKey struct {
+// cachedKey is a good key as it was read.
+type cachedKey struct {
 	Key
 	secret string
 	read   time.Time
 }
 
-// knownLife is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
-const knownLife = time.Second
+// keyCacheTTL is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
+const keyCacheTTL = time.Second
 
-// maxKnown bounds the keys in memory, 300 bytes each.
-const maxKnown = 10_000
+// maxCachedKeys bounds the keys in memory, 300 bytes each.
+const maxCachedKeys = 10_000
 
 // Open opens the database of the keys and brings its schema up to date. ErrWrongSeal, ErrNewer.
 func Open(ctx context.Context, c Config) (*Store, error) {
@@ -90,12 +90,12 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("opening the API keys: %w", err)
 	}
 	s := &Store{
-		db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, knownKey](maxKnown),
+		db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, cachedKey](maxCachedKeys),
 		clientIDs: lru.NewCache[string, string](maxClientOrders),
 	}
 	if db.DriverName() == "sqlite3" && !c.Shared {
 		s.guard = newMemoryGuard(db, c.Now)
-		if err := s.lookForClientIDs(ctx); err != nil {
+		if err := s.loadUnnamed(ctx); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
@@ -106,11 +106,11 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 }
 
 // Close ends the connection. There must be no calls any more.
-func (s *Store) Close() error { return errors.Join(s.guard.leave(), s.db.Close()) }
+func (s *Store) Close() error { return errors.Join(s.guard.close(), s.db.Close()) }
 
 // Ping asks the database for nothing.
 func (s *Store) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	if err := s.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("asking the database of API keys: %w", err)
@@ -118,8 +118,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// pingTime is how long a database that is well takes at most.
-const pingTime = 3 * time.Second
+// pingTimeout is how long a database that is well takes at most.
+const pingTimeout = 3 * time.Second
 
 // Issue makes a key for an account and answers its secret, which nobody can read again. ErrExists: one account has one key on a network.
 func (s *Store) Issue(ctx context.Context, network string, owner, agent core.Address) (Key, string, error) {
@@ -190,13 +190,13 @@ func isKey(text string) bool {
 	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
 }
 
-// Find answers a key that is good on a network, or was so knownLife ago, with its secret; ErrUnknown.
+// Find answers a key that is good on a network, or was so keyCacheTTL ago, with its secret; ErrUnknown.
 func (s *Store) Find(ctx context.Context, network, key string) (Key, string, error) {
 	if !isKey(key) {
 		return Key{}, "", ErrUnknown
 	}
 	now := s.now()
-	if known, ok := s.known.Get(key); ok && known.Network == network && now.Sub(known.read).Abs() < knownLife {
+	if known, ok := s.known.Get(key); ok && known.Network == network && now.Sub(known.read).Abs() < keyCacheTTL {
 		return known.Key, known.secret, nil
 	}
 	row, err := s.row(ctx, `WHERE api_key = ? AND network = ? AND revoked IS NULL`, key, network)
@@ -211,7 +211,7 @@ func (s *Store) Find(ctx context.Context, network, key string) (Key, string, err
 	if err != nil {
 		return Key{}, "", fmt.Errorf("opening the secret of API key %s: %w", key, err)
 	}
-	s.known.Add(key, knownKey{found, secret, now})
+	s.known.Add(key, cachedKey{found, secret, now})
 	return found, secret, nil
 }
 

@@ -245,7 +245,7 @@ func keyKnown(t *testing.T, url string) {
 	require.Equal(t, 7, found.Limit)
 
 	require.NoError(t, beside.Revoke(t.Context(), key.Key))
-	c.pass(knownLife - time.Millisecond)
+	c.pass(keyCacheTTL - time.Millisecond)
 	_, err = find()
 	require.NoError(t, err)
 	c.pass(time.Millisecond)

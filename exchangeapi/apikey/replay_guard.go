@@ -43,8 +43,8 @@ type Usage struct {
 // replayGuard lets every call through once and no more of a key than its cycle has (docs/adr/015-once.md).
 type replayGuard interface {
 	call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error)
-	// leave makes what is known durable. There are no calls after it.
-	leave() error
+	// close makes what is known durable. There are no calls after it.
+	close() error
 }
 
 // Count uses a call up and counts it; ErrRepeated, ErrOverrun, ErrForgotten. A call that is refused leaves no trace. wait is when asking again makes
@@ -55,7 +55,7 @@ func (s *Store) Count(ctx context.Context, c Call) (u Usage, wait time.Duration,
 
 // UseOnce remembers a signed text for a while; ErrRepeated if it was used before, by whatever program on the database.
 func (s *Store) UseOnce(ctx context.Context, text string, life time.Duration) error {
-	return inTx(ctx, s.db, func(tx *sqlx.Tx) error { return remember(ctx, tx, text, s.now(), life) })
+	return inTx(ctx, s.db, func(tx *sqlx.Tx) error { return storeText(ctx, tx, text, s.now(), life) })
 }
 
 func inTx(ctx context.Context, db *sqlx.DB, f func(*sqlx.Tx) error) error {
@@ -81,7 +81,7 @@ type databaseGuard struct {
 
 func (g *databaseGuard) call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error) {
 	err = inTx(ctx, g.db, func(tx *sqlx.Tx) error {
-		if err := remember(ctx, tx, c.Text, g.now(), onceLife); err != nil {
+		if err := storeText(ctx, tx, c.Text, g.now(), replayRetention); err != nil {
 			return err
 		}
 		u, wait, err = g.count(ctx, tx, c)
@@ -90,10 +90,10 @@ func (g *databaseGuard) call(ctx context.Context, c Call) (u Usage, wait time.Du
 	return u, wait, err
 }
 
-func (g *databaseGuard) leave() error { return nil }
+func (g *databaseGuard) close() error { return nil }
 
-// remember keeps a text until it is too old anyway; ErrRepeated if it is there already.
-func remember(ctx context.Context, tx *sqlx.Tx, text string, now time.Time, life time.Duration) error {
+// storeText keeps a text until it is too old anyway; ErrRepeated if it is there already.
+func storeText(ctx context.Context, tx *sqlx.Tx, text string, now time.Time, life time.Duration) error {
 	if _, err := tx.ExecContext(ctx, tx.Rebind(`DELETE FROM api_once WHERE expires < ?`), now.UnixMilli()); err != nil {
 		return fmt.Errorf("forgetting old requests: %w", err)
 	}

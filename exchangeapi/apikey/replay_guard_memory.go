@@ -34,8 +34,8 @@ type memoryGuard struct {
 // a busy one write.
 const watermarkStep = 200 * time.Millisecond
 
-// watermarkTime bounds a write of the watermark, for which all calls wait.
-const watermarkTime = 10 * time.Second
+// watermarkTimeout bounds a write of the watermark, for which all calls wait.
+const watermarkTimeout = 10 * time.Second
 
 // errTakenOver: who sees it must not let anything through.
 var errTakenOver = errors.New("another program serves the private requests of this database of API keys")
@@ -48,11 +48,11 @@ func (g *memoryGuard) call(_ context.Context, c Call) (u Usage, wait time.Durati
 	digest := sha256.Sum256([]byte(c.Text))
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.cover(c.At); err != nil {
+	if err := g.raiseWatermark(c.At); err != nil {
 		return Usage{}, 0, err
 	}
 	now := g.now().UnixMilli()
-	g.floor = max(g.floor, g.used.forget(now))
+	g.floor = max(g.floor, g.used.expire(now))
 	switch {
 	case c.At < g.floor:
 		return Usage{}, max(0, time.Duration(g.floor-now)*time.Millisecond), ErrForgotten
@@ -66,8 +66,8 @@ func (g *memoryGuard) call(_ context.Context, c Call) (u Usage, wait time.Durati
 	return u, 0, nil
 }
 
-// cover sees to it that the watermark is above a timestamp, and ours.
-func (g *memoryGuard) cover(at int64) error {
+// raiseWatermark moves the watermark above a timestamp, and takes it over if it is not ours yet.
+func (g *memoryGuard) raiseWatermark(at int64) error {
 	if g.program != "" && at < g.until {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (g *memoryGuard) cover(at int64) error {
 			}
 		}
 		until = max(floor, at+watermarkStep.Milliseconds())
-		return g.move(ctx, tx, program, until)
+		return g.storeWatermark(ctx, tx, program, until)
 	})
 	if err != nil {
 		return fmt.Errorf("moving the mark of used requests: %w", err)
@@ -90,7 +90,7 @@ func (g *memoryGuard) cover(at int64) error {
 }
 
 func (g *memoryGuard) write(f func(context.Context, *sqlx.Tx) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), watermarkTime)
+	ctx, cancel := context.WithTimeout(context.Background(), watermarkTimeout)
 	defer cancel()
 	return inTx(ctx, g.db, func(tx *sqlx.Tx) error { return f(ctx, tx) })
 }
@@ -111,8 +111,8 @@ func (g *memoryGuard) takeOver(ctx context.Context, tx *sqlx.Tx) (program string
 	return program, before, err
 }
 
-// move stores the watermark, and the cycles with it.
-func (g *memoryGuard) move(ctx context.Context, tx *sqlx.Tx, program string, until int64) error {
+// storeWatermark stores the watermark, and the cycles with it.
+func (g *memoryGuard) storeWatermark(ctx context.Context, tx *sqlx.Tx, program string, until int64) error {
 	r, err := tx.ExecContext(ctx, `UPDATE api_mark SET until = ? WHERE id = 1 AND program = ?`, until, program)
 	if err != nil {
 		return err
@@ -150,15 +150,15 @@ func (g *memoryGuard) count(c Call, now int64) (Usage, error) {
 	return n.usage(c.Cycle, now), nil
 }
 
-// leave takes the watermark back to what was used, so that the next program need not wait.
-func (g *memoryGuard) leave() error {
+// close lowers the watermark to what was used, so that the next program need not wait.
+func (g *memoryGuard) close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.program == "" {
 		return nil
 	}
 	g.until = max(g.floor, g.used.end())
-	err := g.write(func(ctx context.Context, tx *sqlx.Tx) error { return g.move(ctx, tx, g.program, g.until) })
+	err := g.write(func(ctx context.Context, tx *sqlx.Tx) error { return g.storeWatermark(ctx, tx, g.program, g.until) })
 	if errors.Is(err, errTakenOver) {
 		return nil // the other one knows better
 	}
@@ -168,7 +168,7 @@ func (g *memoryGuard) leave() error {
 // generations are used requests in two generations, so that forgetting is cheap: the older one as a whole.
 type generations struct {
 	young, old generation
-	turned     int64 // when young began, Unix milliseconds
+	youngSince int64 // when young began, Unix milliseconds
 }
 
 type generation struct {
@@ -186,16 +186,16 @@ func (h *generation) end() int64 {
 	return h.last + 1
 }
 
-// forget drops the older generation once nothing in it could pass the window, and the younger when it is as old. It answers below which timestamp
+// expire drops the older generation once nothing in it could pass the window, and the younger when it is as old. It answers below which timestamp
 // nothing is known any more.
-func (h *generations) forget(now int64) (floor int64) {
-	age := now - h.turned
-	if age < onceLife.Milliseconds() {
+func (h *generations) expire(now int64) (floor int64) {
+	age := now - h.youngSince
+	if age < replayRetention.Milliseconds() {
 		return 0
 	}
 	floor = h.old.end()
-	h.old, h.young, h.turned = h.young, newGeneration(), now
-	if age >= 2*onceLife.Milliseconds() {
+	h.old, h.young, h.youngSince = h.young, newGeneration(), now
+	if age >= 2*replayRetention.Milliseconds() {
 		floor = max(floor, h.old.end())
 		h.old = generation{}
 	}

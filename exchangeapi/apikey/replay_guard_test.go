@@ -20,8 +20,8 @@ type program struct {
 	key   string
 }
 
-// born opens the database of those before. It is not closed: a program that is killed does not do so.
-func born(t *testing.T, url string, c *clock) *program {
+// openAfterKill opens the database of those before. It is not closed: a program that is killed does not do so.
+func openAfterKill(t *testing.T, url string, c *clock) *program {
 	k, err := Open(t.Context(), Config{URL: url, Secret: testSecret, Now: c.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { k.db.Close() })
@@ -51,13 +51,13 @@ func sqliteURL(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir
 // A program that was killed has used what the next one does not know. That refuses all which it may have been.
 func TestOnceAfterAKill(t *testing.T) {
 	url, c := sqliteURL(t), testClock()
-	first := born(t, url, c)
+	first := openAfterKill(t, url, c)
 	used, ahead := first.at(0), first.at(999*time.Millisecond)
 	require.NoError(t, first.use(used))
 	require.NoError(t, first.use(ahead))
 	require.ErrorIs(t, first.use(used), ErrRepeated)
 
-	next := born(t, url, c)
+	next := openAfterKill(t, url, c)
 	for _, again := range []Call{used, ahead, next.at(time.Millisecond), next.at(-5 * time.Second)} {
 		require.ErrorIs(t, next.use(again), ErrForgotten)
 	}
@@ -69,13 +69,13 @@ func TestOnceAfterAKill(t *testing.T) {
 // A program that ended well keeps no client of the next waiting.
 func TestOnceAfterAnEnd(t *testing.T) {
 	url, c := sqliteURL(t), testClock()
-	first := born(t, url, c)
-	require.NoError(t, first.guard.leave(), "nothing was used")
+	first := openAfterKill(t, url, c)
+	require.NoError(t, first.guard.close(), "nothing was used")
 	used := first.at(0)
 	require.NoError(t, first.use(used))
-	require.NoError(t, first.guard.leave())
+	require.NoError(t, first.guard.close())
 
-	next := born(t, url, c)
+	next := openAfterKill(t, url, c)
 	require.ErrorIs(t, next.use(used), ErrForgotten)
 	require.NoError(t, next.use(next.at(time.Millisecond)))
 	require.NoError(t, next.use(next.at(2*time.Millisecond)))
@@ -88,21 +88,21 @@ func TestOnceAfterAnEnd(t *testing.T) {
 // Of two programs at a time, what one has used the other refuses, and the older cannot go on.
 func TestOnceWithARival(t *testing.T) {
 	url, c := sqliteURL(t), testClock()
-	first := born(t, url, c)
+	first := openAfterKill(t, url, c)
 	require.NoError(t, first.use(first.at(0)))
-	second := born(t, url, c)
+	second := openAfterKill(t, url, c)
 	require.ErrorIs(t, second.use(first.at(watermarkStep/2)), ErrForgotten, "the first may let it through")
 	require.NoError(t, first.use(first.at(watermarkStep/2)))
 	require.NoError(t, second.use(second.at(2*time.Second)))
 	require.ErrorIs(t, first.use(first.at(3*time.Second)), errTakenOver)
-	require.NoError(t, first.guard.leave())
+	require.NoError(t, first.guard.close())
 	require.NoError(t, second.use(second.at(4*time.Second)))
 }
 
 // A database of the program before this one has calls without a mark.
 func TestOnceAfterAnOlderProgram(t *testing.T) {
 	url, c := sqliteURL(t), testClock()
-	k := born(t, url, c)
+	k := openAfterKill(t, url, c)
 	_, err := k.db.Exec(`INSERT INTO api_cycles (api_key, started, calls) VALUES (?, ?, 2)`, k.key, c.Now().UnixMilli())
 	require.NoError(t, err)
 	require.ErrorIs(t, k.use(k.at(0)), ErrForgotten)
@@ -114,7 +114,7 @@ func TestOnceAfterAnOlderProgram(t *testing.T) {
 
 // A mark that cannot be moved lets nothing through.
 func TestOnceWithoutTheDatabase(t *testing.T) {
-	k := born(t, sqliteURL(t), testClock())
+	k := openAfterKill(t, sqliteURL(t), testClock())
 	require.NoError(t, k.use(k.at(0)))
 	_, err := k.db.Exec(`DROP TABLE api_mark`)
 	require.NoError(t, err)
@@ -128,16 +128,16 @@ func TestOnceAtRandom(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	url, c := sqliteURL(t), testClock()
-	k := born(t, url, c)
+	k := openAfterKill(t, url, c)
 	used, all := map[string]bool{}, []Call{}
 	latest, safe := c.Now(), c.Now() // the latest time it has been, and from when on a new request must pass
 	for range 4000 {
 		switch n := rng.IntN(1000); {
 		case n < 3:
-			k, safe = born(t, url, c), later(safe, latest.Add(maxAhead+watermarkStep))
+			k, safe = openAfterKill(t, url, c), later(safe, latest.Add(maxAhead+watermarkStep))
 		case n < 6:
 			require.NoError(t, k.Close())
-			k, safe = born(t, url, c), later(safe, latest.Add(maxAhead))
+			k, safe = openAfterKill(t, url, c), later(safe, latest.Add(maxAhead))
 		case n < 500:
 			c.pass(time.Duration(rng.IntN(300)) * time.Millisecond)
 		case n < 505:

@@ -19,8 +19,8 @@ const SignatureName = "signature"
 const (
 	maxAhead = 1000 * time.Millisecond // excluded
 	maxAge   = 5000 * time.Millisecond // included
-	// onceLife is for how long a signed request is remembered: longer than it could pass the window.
-	onceLife = maxAge + maxAhead
+	// replayRetention is for how long a signed request is remembered: longer than it could pass the window.
+	replayRetention = maxAge + maxAhead
 )
 
 // Request is the parameters of a request, as they came in its two parts.
@@ -36,10 +36,10 @@ func SignedAt(timestamp string, now time.Time) (at int64, ok bool) {
 	return at, age > -maxAhead.Milliseconds() && age <= maxAge.Milliseconds()
 }
 
-// Signed is the text that the signature is of under the secret; false when it is of none. Clients sign one of several texts, all with names in byte
-// order and values as they came: decoded, with encoded values, or with the query string's part ahead of the body's. Other parameters may make the
-// same text ("xa=1&xb=2" is also the value "1&xb=2" of xa), so this text, not the parameters, is what tells a repeat.
-func (r Request) Signed(secret, signature string) (text string, ok bool) {
+// Verify finds the text that was signed with the secret; ok is false if the signature fits none. Clients sign one of several texts, all with names in
+// byte order and values as they came: decoded, with encoded values, or with the query string's part ahead of the body's. A repeated request is
+// recognised by this text and not by its parameters, because other parameters may make the same text ("xa=1&xb=2" is also the value "1&xb=2" of xa).
+func (r Request) Verify(secret, signature string) (text string, ok bool) {
 	given, err := hex.DecodeString(signature)
 	if err != nil {
 		return "", false
@@ -59,15 +59,15 @@ func (r Request) signable() []string {
 	all := map[string]string{}
 	maps.Copy(all, r.Query)
 	maps.Copy(all, r.Body)
-	texts := slices.Compact([]string{joined(all, plain), joined(all, escaped), joined(all, url.QueryEscape)})
+	texts := slices.Compact([]string{joinParams(all, plain), joinParams(all, escape), joinParams(all, url.QueryEscape)})
 	if len(r.Query) > 0 && len(r.Body) > 0 {
-		query, body := joined(r.Query, plain), joined(r.Body, plain)
+		query, body := joinParams(r.Query, plain), joinParams(r.Body, plain)
 		texts = append(texts, query+body, query+"&"+body)
 	}
 	return texts
 }
 
-func joined(values map[string]string, write func(string) string) string {
+func joinParams(values map[string]string, write func(string) string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if name == SignatureName {
@@ -83,4 +83,4 @@ func joined(values map[string]string, write func(string) string) string {
 
 func plain(s string) string { return s }
 
-func escaped(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }

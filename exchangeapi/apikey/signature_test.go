@@ -31,7 +31,7 @@ type signatureFile struct {
 }
 
 func signs(r Request, secret, signature string) bool {
-	_, ok := r.Signed(secret, signature)
+	_, ok := r.Verify(secret, signature)
 	return ok
 }
 

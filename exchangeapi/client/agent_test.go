@@ -13,8 +13,8 @@ import (
 
 const agentAddress = "vite_aaaa"
 
-// desk answers as the API does for keys and keeps the last form that it was sent.
-func desk(t *testing.T, answer string) (*Client, *http.Request) {
+// fakeKeyAPI answers as the API does for keys and records the last form that it was sent.
+func fakeKeyAPI(t *testing.T, answer string) (*Client, *http.Request) {
 	var last http.Request
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -39,7 +39,7 @@ func testWallet(signed *string) Wallet {
 }
 
 func TestApply(t *testing.T) {
-	c, last := desk(t, `{"code":0,"msg":"ok","data":{"address":"vite_bbbb","agentAddress":"vite_aaaa","apiKey":"K","apiSecret":"S","createTime":5}}`)
+	c, last := fakeKeyAPI(t, `{"code":0,"msg":"ok","data":{"address":"vite_bbbb","agentAddress":"vite_aaaa","apiKey":"K","apiSecret":"S","createTime":5}}`)
 	var signed string
 	issued, err := c.Apply(context.Background(), testWallet(&signed))
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestApply(t *testing.T) {
 }
 
 func TestRemoveKey(t *testing.T) {
-	c, last := desk(t, `{"code":1004,"msg":"The account has no API key","data":{}}`)
+	c, last := fakeKeyAPI(t, `{"code":1004,"msg":"The account has no API key","data":{}}`)
 	var signed string
 	err := c.RemoveKey(context.Background(), testWallet(&signed))
 	require.ErrorIs(t, err, CodeOther)

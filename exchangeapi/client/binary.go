@@ -36,7 +36,7 @@ func binaryFrame(data []byte) (frame, error) {
 	if err := m.err; err != nil {
 		return frame{}, fmt.Errorf("%w: %w", errFrame, err)
 	}
-	f := frame{event: e.op, code: e.code, msg: faultText(e.code), topics: e.topics}
+	f := frame{event: e.op, code: e.code, msg: errorText(e.code), topics: e.topics}
 	if e.op == opPush {
 		f.push = Push{Topic: e.topics, Shape: Binary, Data: e.payload}
 	}

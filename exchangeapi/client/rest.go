@@ -22,8 +22,8 @@ import (
 	"time"
 )
 
-// answerMost is the largest answer that is read.
-const answerMost = 16 << 20
+// maxAnswer is the largest answer that is read.
+const maxAnswer = 16 << 20
 
 // Code says what kind an error of the API is. It is an error, so errors.Is(err, client.CodeBalance) asks for it.
 type Code int
@@ -73,12 +73,12 @@ type Client struct {
 
 // public calls an endpoint that needs no signature.
 func (c *Client) public(ctx context.Context, path string, q params, data any) error {
-	return c.patiently(ctx, func() error { return c.call(ctx, http.MethodGet, path, q.encode(), nil, data) })
+	return c.callWithRetry(ctx, func() error { return c.call(ctx, http.MethodGet, path, q.encode(), nil, data) })
 }
 
 // private signs the parameters and calls: in the query for DELETE, as a form for POST.
 func (c *Client) private(ctx context.Context, method, path string, p params, data any) error {
-	return c.patiently(ctx, func() error { return c.signed(ctx, method, path, slices.Clone(p), data) })
+	return c.callWithRetry(ctx, func() error { return c.signed(ctx, method, path, slices.Clone(p), data) })
 }
 
 func (c *Client) signed(ctx context.Context, method, path string, p params, data any) error {
@@ -90,13 +90,13 @@ func (c *Client) signed(ctx context.Context, method, path string, p params, data
 	return c.call(ctx, method, path, p.encode(), nil, data)
 }
 
-// patiently makes a call, and makes it again as often as it comes too early and there is time.
-func (c *Client) patiently(ctx context.Context, call func() error) error {
+// callWithRetry makes a call, and makes it again as often as it comes too early and there is time.
+func (c *Client) callWithRetry(ctx context.Context, call func() error) error {
 	left := c.Patience
 	for {
 		err := call()
 		var said *Error
-		if !errors.As(err, &said) || !said.early() || said.RetryAfter > left {
+		if !errors.As(err, &said) || !said.isEarly() || said.RetryAfter > left {
 			return err
 		}
 		left -= said.RetryAfter
@@ -108,8 +108,8 @@ func (c *Client) patiently(ctx context.Context, call func() error) error {
 	}
 }
 
-// early says whether the call was turned away for coming too often, with a time to come again.
-func (e *Error) early() bool {
+// isEarly says whether the call was refused for coming too often, with a time to come again.
+func (e *Error) isEarly() bool {
 	return e.RetryAfter > 0 && (e.Code == CodeTooFrequent || e.HTTP == http.StatusTooManyRequests)
 }
 
@@ -131,12 +131,12 @@ func (c *Client) call(ctx context.Context, method, path, query string, form []by
 		return fmt.Errorf("calling %s: %w", path, withoutQuery(err))
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, answerMost+1))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
 		return fmt.Errorf("reading the answer of %s: %w", path, err)
 	}
-	if len(body) > answerMost {
-		return fmt.Errorf("reading the answer of %s: larger than %d bytes", path, answerMost)
+	if len(body) > maxAnswer {
+		return fmt.Errorf("reading the answer of %s: larger than %d bytes", path, maxAnswer)
 	}
 	return open(body, answer, path, data)
 }

@@ -130,11 +130,11 @@ func opTypeFrame(data []byte) (frame, error) {
 	if m.Message != nil {
 		return frame{event: opPush, push: Push{Shape: OpType, Data: m.Message}}, nil
 	}
-	return frame{event: m.OpType, code: m.ErrorCode, msg: faultText(m.ErrorCode), topics: m.Topics}, nil
+	return frame{event: m.OpType, code: m.ErrorCode, msg: errorText(m.ErrorCode), topics: m.Topics}, nil
 }
 
-// faultText says an error code of the shapes that send no words.
-func faultText(code int) string {
+// errorText says an error code of the shapes that send no words.
+func errorText(code int) string {
 	switch code {
 	case 0:
 		return ""

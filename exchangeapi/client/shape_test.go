@@ -187,7 +187,7 @@ func TestStreamOutlivesARefusal(t *testing.T) {
 
 // Many topics are asked for in several messages, and only all of them make the stream connected.
 func TestStreamAsksInParts(t *testing.T) {
-	topics := make([]string, 2*askedAtOnce+1)
+	topics := make([]string, 2*maxTopics+1)
 	for i := range topics {
 		topics[i] = fmt.Sprintf("t%d", i)
 	}
@@ -211,7 +211,7 @@ func TestStreamAsksInParts(t *testing.T) {
 	defer cancel()
 	s := &Stream{URL: url, Topics: topics, Connected: cancel}
 	require.NoError(t, s.Run(ctx))
-	require.Equal(t, []int{askedAtOnce, askedAtOnce, 1}, []int{<-sizes, <-sizes, <-sizes})
+	require.Equal(t, []int{maxTopics, maxTopics, 1}, []int{<-sizes, <-sizes, <-sizes})
 }
 
 // bareList is a list of texts without its quotes, as servers print topics.

@@ -16,12 +16,12 @@ import (
 var ErrRefused = errors.New("the topics are refused")
 
 const (
-	// pushMost is the largest push that is read: a book of a hundred levels a side has some ten thousand bytes.
-	pushMost = 1 << 20
-	// askedAtOnce is how many topics one message asks for: servers bound the size of a message.
-	askedAtOnce = 200
-	// openTime is how long connecting, and one write, may take.
-	openTime = 15 * time.Second
+	// maxPush is the largest push that is read: a book of a hundred levels a side has some ten thousand bytes.
+	maxPush = 1 << 20
+	// maxTopics is how many topics one message asks for: servers bound the size of a message.
+	maxTopics = 200
+	// dialTimeout is how long connecting, and one write, may take.
+	dialTimeout = 15 * time.Second
 )
 
 // Stream hears pushes of topics and connects again whenever the connection ends. The members are set before Run.
@@ -104,7 +104,7 @@ func (s *Stream) clientID() string {
 
 // session is one connection, from dialling to its end. It says whether the topics were subscribed.
 func (s *Stream) session(ctx context.Context) (subscribed bool, err error) {
-	dialer := websocket.Dialer{HandshakeTimeout: openTime}
+	dialer := websocket.Dialer{HandshakeTimeout: dialTimeout}
 	ws, answer, err := dialer.DialContext(ctx, s.URL, nil)
 	if err != nil {
 		return false, fmt.Errorf("connecting: %w", err)
@@ -114,15 +114,15 @@ func (s *Stream) session(ctx context.Context) (subscribed bool, err error) {
 	var keeper sync.WaitGroup
 	defer keeper.Wait()
 	defer cancel()
-	keeper.Go(func() { s.speak(ctx, ws) })
+	keeper.Go(func() { s.writeLoop(ctx, ws) })
 	return s.read(ws)
 }
 
-// speak is the connection's one writer: it subscribes, gives signs of life, and closes the connection when ctx ends.
-func (s *Stream) speak(ctx context.Context, ws *websocket.Conn) {
+// writeLoop is the connection's one writer: it subscribes, pings, and closes the connection when ctx ends.
+func (s *Stream) writeLoop(ctx context.Context, ws *websocket.Conn) {
 	defer func() { _ = ws.Close() }() // the reader sees it
-	for topics := range slices.Chunk(s.Topics, askedAtOnce) {
-		if s.say(ws, opSub, topics) != nil {
+	for topics := range slices.Chunk(s.Topics, maxTopics) {
+		if s.send(ws, opSub, topics) != nil {
 			return
 		}
 	}
@@ -133,15 +133,15 @@ func (s *Stream) speak(ctx context.Context, ws *websocket.Conn) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if s.say(ws, opPing, nil) != nil {
+			if s.send(ws, opPing, nil) != nil {
 				return
 			}
 		}
 	}
 }
 
-func (s *Stream) say(ws *websocket.Conn, op string, topics []string) error {
-	if err := ws.SetWriteDeadline(time.Now().Add(openTime)); err != nil {
+func (s *Stream) send(ws *websocket.Conn, op string, topics []string) error {
+	if err := ws.SetWriteDeadline(time.Now().Add(dialTimeout)); err != nil {
 		return err
 	}
 	kind, message := s.Shape.message(s.clientID(), op, topics)
@@ -150,10 +150,10 @@ func (s *Stream) say(ws *websocket.Conn, op string, topics []string) error {
 
 // read hands over pushes until the connection ends.
 func (s *Stream) read(ws *websocket.Conn) (subscribed bool, err error) {
-	ws.SetReadLimit(pushMost)
+	ws.SetReadLimit(maxPush)
 	missing := s.Topics
 	for {
-		f, err := s.hear(ws)
+		f, err := s.readFrame(ws)
 		if err != nil {
 			return subscribed, fmt.Errorf("reading pushes: %w", err)
 		}
@@ -163,22 +163,22 @@ func (s *Stream) read(ws *websocket.Conn) (subscribed bool, err error) {
 		case f.code != 0:
 			return subscribed, fmt.Errorf("the server answers code %d: %s", f.code, f.msg)
 		case f.event == opSub:
-			if missing, err = s.answered(f.topics, missing); err != nil {
+			if missing, err = s.checkAnswer(f.topics, missing); err != nil {
 				return subscribed, err
 			}
 			if subscribed = len(missing) == 0; subscribed && s.Connected != nil {
 				s.Connected()
 			}
 		case f.event == opPush:
-			if err := s.Handle(s.named(f.push)); err != nil {
+			if err := s.Handle(s.withTopic(f.push)); err != nil {
 				return subscribed, handlerError{err}
 			}
 		}
 	}
 }
 
-// hear reads the next frame.
-func (s *Stream) hear(ws *websocket.Conn) (frame, error) {
+// readFrame reads the next frame.
+func (s *Stream) readFrame(ws *websocket.Conn) (frame, error) {
 	if err := ws.SetReadDeadline(time.Now().Add(orElse(s.Silent, time.Minute))); err != nil {
 		return frame{}, err
 	}
@@ -189,10 +189,10 @@ func (s *Stream) hear(ws *websocket.Conn) (frame, error) {
 	return s.Shape.frame(kind, data)
 }
 
-// answered takes off what an answer covers from the topics that were asked for, and complains of those that are not in it:
-// servers leave out silently what is no topic as long as one of a message is.
-func (s *Stream) answered(list string, asked []string) (rest []string, err error) {
-	n := min(askedAtOnce, len(asked))
+// checkAnswer answers which of the topics that were asked for are still to be confirmed. A topic that the answer leaves out is an error: servers leave out
+// silently what is no topic as long as one of a message is.
+func (s *Stream) checkAnswer(list string, asked []string) (rest []string, err error) {
+	n := min(maxTopics, len(asked))
 	taken := strings.Split(strings.Trim(list, "[]"), ",")
 	for i := range taken {
 		taken[i] = strings.TrimSpace(taken[i])
@@ -205,8 +205,8 @@ func (s *Stream) answered(list string, asked []string) (rest []string, err error
 	return asked[n:], nil
 }
 
-// named is the push with its topic: the shape OpType does not say it, but with one topic there is no other.
-func (s *Stream) named(p Push) Push {
+// withTopic is the push with its topic: the shape OpType does not say it, but with one topic there is no other.
+func (s *Stream) withTopic(p Push) Push {
 	if p.Topic == "" && len(s.Topics) == 1 {
 		p.Topic = s.Topics[0]
 	}

@@ -12,8 +12,8 @@ import (
 // errHistory marks an event that does not fit what is stored: the index does not hold the chain from its beginning.
 var errHistory = errors.New("the event does not fit the index")
 
-// effects is what a transaction changed, for the cache and the subscribers.
-type effects struct {
+// changes is what a transaction changed, for the cache and the subscribers.
+type changes struct {
 	orders   []orderRow             // each change
 	final    map[*orderRow]struct{} // the orders that changed, as they are after the transaction
 	trades   []tradeRow
@@ -24,18 +24,18 @@ type effects struct {
 	undone   bool
 }
 
-func newOwnTxs(r *rules) *effects {
-	return &effects{
+func newChanges(r *rules) *changes {
+	return &changes{
 		bars: map[barKey]barRow{}, accounts: map[core.Address]struct{}{}, cursors: map[contract]cursor{}, rules: r.clone(),
 	}
 }
 
-// silent tells whether there is nothing to tell subscribers.
-func (e *effects) silent() bool {
+// isEmpty tells whether subscribers are to hear of nothing.
+func (e *changes) isEmpty() bool {
 	return len(e.orders)+len(e.trades)+len(e.bars)+len(e.accounts) == 0 && !e.undone
 }
 
-func (e *effects) touch(accounts ...core.Address) {
+func (e *changes) touch(accounts ...core.Address) {
 	for _, a := range accounts {
 		if !a.IsZero() && !a.IsContract() {
 			e.accounts[a] = struct{}{}
@@ -43,10 +43,10 @@ func (e *effects) touch(accounts ...core.Address) {
 	}
 }
 
-// applier stores blocks in one transaction and gathers the effects.
+// applier stores blocks in one transaction and gathers the changes.
 type applier struct {
 	*tx
-	*effects
+	*changes
 	*writeSet
 	clock int64 // of the exchange, after the last block of dexFund
 }
@@ -151,7 +151,7 @@ func (a *applier) placed(b *block, pos int, p *dex.Placed) error {
 	a.touch(p.Order.Owner)
 	o.progress = progressOf(&p.Order.Progress)
 	if o.Cancel != "" && !o.ended() {
-		a.tell(o, o.trueStatus()) // a cancel was asked for before it stood in the book
+		a.showStatus(o, o.trueStatus()) // a cancel was asked for before it stood in the book
 	}
 	a.progressed(o)
 	return nil
@@ -190,8 +190,8 @@ func (a *applier) changedIfSeen(o *orderRow) {
 	}
 }
 
-// tell tells of a status that an order has passed through.
-func (a *applier) tell(o *orderRow, s Status) {
+// showStatus shows subscribers a status that an order has passed through.
+func (a *applier) showStatus(o *orderRow, s Status) {
 	passed := *o
 	passed.Status = s
 	a.orders = append(a.orders, passed)
@@ -206,7 +206,7 @@ func (a *applier) updated(b *block, pos int, u *dex.Updated) error {
 	before := *o
 	o.progress = progressOf(&u.Progress)
 	if inBook, now := before.Status == Open || before.Status == PartiallyFilled, o.publicStatus(); inBook && (now == Cancelled || now == PartiallyCancelled) {
-		a.tell(&before, PendingCancel) // dexTrade was asked directly: an order in the book is cancelled by request only
+		a.showStatus(&before, PendingCancel) // dexTrade was asked directly: an order in the book is cancelled by request only
 	}
 	a.progressed(o)
 	return nil

@@ -61,7 +61,7 @@ func (x *Index) storeAll(ctx context.Context, read batches) (batch, error) {
 	return t, err
 }
 
-// retryOnce reads once more when the chain has moved meanwhile; if it moves on, the next look does.
+// retryOnce reads once more when the chain has moved meanwhile; if it moves on, the next poll does.
 func (read batches) retryOnce(ctx context.Context, from map[contract]cursor) (batch, error) {
 	t, err := read(ctx, from)
 	if errors.Is(err, errMoved) {
@@ -106,7 +106,7 @@ func (x *Index) storeBatch(ctx context.Context, t *batch) error {
 				continue
 			}
 			if tip, err := a.cursor(c); err != nil || tip != t.from[c] {
-				return errors.Join(err, errOther)
+				return errors.Join(err, errMovedByOther)
 			}
 			if err := a.blocks(c, blocks); err != nil {
 				return err
@@ -116,8 +116,8 @@ func (x *Index) storeBatch(ctx context.Context, t *batch) error {
 	})
 }
 
-// errOther marks a database that somebody else moved on.
-var errOther = errors.New("another process follows the chain into this index")
+// errMovedByOther marks a database that somebody else moved on.
+var errMovedByOther = errors.New("another process follows the chain into this index")
 
 // rollback takes back what the chain took back.
 func (x *Index) rollback(ctx context.Context, t *batch) error {

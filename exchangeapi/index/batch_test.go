@@ -23,7 +23,7 @@ func TestNeitherWaits(t *testing.T) {
 	}
 	r.catchUp(x)
 	last, received, ahead, trades := map[string]Status{}, 0, 0, 0
-	for _, u := range told(updates) {
+	for _, u := range queuedUpdates(updates) {
 		for _, o := range u.Orders {
 			require.Contains(t, legal[last[o.ID]], o.Status, o.ID)
 			last[o.ID] = o.Status
@@ -79,7 +79,7 @@ func testDeep(t *testing.T, url string) {
 	}
 	r.snapshot()
 	whole := r.caught(sqliteURL(t))
-	r.span, r.kept = 7, 40
+	r.span, r.retainedBlocks = 7, 40
 	x := r.caught(url)
 	require.Equal(t, dumpOf(t, whole, history), dumpOf(t, x, history))
 	require.Less(t, len(dumpOf(t, x, retractable)), len(dumpOf(t, whole, retractable))/2)
@@ -105,6 +105,6 @@ func (r *rig) recent(x *Index) {
 		require.NoError(r.t, x.store.view(r.t.Context(), func(t *tx) error {
 			return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC", c)
 		}))
-		require.GreaterOrEqual(r.t, len(gapless(rows)), int(r.kept))
+		require.GreaterOrEqual(r.t, len(gapless(rows)), int(r.retainedBlocks))
 	}
 }

@@ -104,8 +104,8 @@ func (m *cache) replace(c *contents) {
 	}
 }
 
-// follow takes the effects of a commit over and answers the markets whose books changed.
-func (m *cache) follow(e *effects, now int64) map[uint32]bool {
+// apply applies the changes of a commit and answers the markets whose books changed.
+func (m *cache) apply(e *changes, now int64) map[uint32]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rules = e.rules

@@ -13,7 +13,7 @@ import (
 
 // statuses takes the statuses of an order that were told since the last time.
 func statuses(s *Subscription, id core.Hash) (list []Status) {
-	for _, u := range told(s) {
+	for _, u := range queuedUpdates(s) {
 		for _, o := range u.Orders {
 			if o.ID == id.String() {
 				list = append(list, o.Status)
@@ -47,7 +47,7 @@ func testCancels(t *testing.T, url string) {
 	r.tick()
 	require.Equal(t, []Status{Received, Open, PendingCancel, Cancelled}, after(direct), "dexTrade was asked, not dexFund")
 
-	early := r.ask(r.alice, dex.Sell, "10", coins(20))
+	early := r.sendOrder(r.alice, dex.Sell, "10", coins(20))
 	r.note(x, r.alice, early, 1, "10", 20)
 	request := r.send(r.alice, core.DexFundContract, core.VITE, coins(0), dex.FundCancelBySendHash, early, core.Address{}, coin, core.VITE)
 	r.noteCancel(x, request, early)
@@ -65,7 +65,7 @@ func testCancels(t *testing.T, url string) {
 	// What dexTrade decided is taken back: the request waits again.
 	r.snapshot()
 	r.catchUp(x)
-	told(updates)
+	queuedUpdates(updates)
 	r.cancel(r.bob, foreign)
 	r.cancel(r.alice, foreign)
 	require.Equal(t, []Status{PendingCancel, Cancelled}, after(foreign), "two requests, of which the first was refused")
@@ -108,7 +108,7 @@ func TestLegalStatuses(t *testing.T) {
 		if random.IntN(3) > 0 || len(orders) == 0 {
 			side, price := dex.Side(random.IntN(2) == 1), fmt.Sprintf("%d", 9+random.IntN(3))
 			n := uint64(15 + random.IntN(40))
-			id := r.ask(u, side, price, coins(n))
+			id := r.sendOrder(u, side, price, coins(n))
 			orders = append(orders, id)
 			note = func() { r.note(x, u, id, sideNumber(side), price, n) }
 		} else {
@@ -135,7 +135,7 @@ func TestLegalStatuses(t *testing.T) {
 	}
 	r.tick()
 	r.catchUp(x)
-	requireLegal(t, told(updates))
+	requireLegal(t, queuedUpdates(updates))
 }
 
 func requireLegal(t *testing.T, updates []Update) {

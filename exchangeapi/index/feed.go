@@ -93,7 +93,7 @@ func (f *feed) publish(u Update) {
 }
 
 // update makes what a commit is told as. moved are the markets whose books changed.
-func (x *Index) update(e *effects, moved map[uint32]bool) Update {
+func (x *Index) update(e *changes, moved map[uint32]bool) Update {
 	u := Update{Undone: e.undone, At: x.config.Now()}
 	traded := map[uint32]bool{}
 	for i := range e.orders {

@@ -12,61 +12,61 @@ import (
 	"gatewayd/vite/core"
 )
 
-// kept is how many blocks of each contract stay for taking back and for finding what became of a send. A node whose chain
+// retainedBlocks is how many blocks of each contract stay for taking back and for finding what became of a send. A node whose chain
 // parts from ours further back is another chain's, or wants a new index.
-const kept = 10_000
+const retainedBlocks = 10_000
 
 // ErrForked marks a node whose chain has nothing in common with the stored blocks.
 var ErrForked = errors.New("the node's chain and the index have parted too long ago: wrong node, or delete the index to build it anew")
 
 // Upkeep happens once per so many looks at the chain.
 const (
-	pruneEvery = 1000
-	askEvery   = 200
+	pruneEvery      = 1000
+	checkSendsEvery = 200
 )
 
 // Run follows the chain until ctx ends, which is no error. What the node or the database refuses is logged and tried again.
 func (x *Index) Run(ctx context.Context) error {
-	poke := make(chan struct{}, 1) // one is enough: a look reads everything
+	woken := make(chan struct{}, 1) // one is enough: a poll reads everything
 	var listener sync.WaitGroup
 	defer listener.Wait()
-	defer x.store.resign(ctx)
-	listener.Go(func() { x.listen(ctx, poke) })
+	defer x.store.stopLeading(ctx)
+	listener.Go(func() { x.listen(ctx, woken) })
 	tick := time.NewTicker(x.config.Poll)
 	defer tick.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
-		x.look(ctx, n)
+		x.poll(ctx, n)
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
-		case <-poke:
+		case <-woken:
 		}
 	}
 	return nil
 }
 
-// relisten is how long a node that does not tell of new blocks is left alone.
-const relisten = 15 * time.Second
+// resubscribeAfter is how long after a failed subscription the next one is tried.
+const resubscribeAfter = 15 * time.Second
 
-// listen asks the node to tell of new blocks. A node that does not is asked by the clock alone, so nothing is lost by it.
-func (x *Index) listen(ctx context.Context, poke chan<- struct{}) {
+// listen subscribes to new blocks, again and again. A node without subscriptions is polled by the clock alone, so nothing is lost by it.
+func (x *Index) listen(ctx context.Context, woken chan<- struct{}) {
 	node, ok := x.node.(announcer)
 	if !ok {
 		return
 	}
 	for ctx.Err() == nil {
-		if err := hear(ctx, node, poke); err != nil && ctx.Err() == nil {
+		if err := wakeOnBlocks(ctx, node, woken); err != nil && ctx.Err() == nil {
 			x.log.WithError(err).Debug("the node does not tell of new blocks; it is asked instead")
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(relisten):
+		case <-time.After(resubscribeAfter):
 		}
 	}
 }
 
-// hear pokes for each block of dexFund or dexTrade until a subscription breaks or ctx ends.
-func hear(ctx context.Context, node announcer, poke chan<- struct{}) error {
+// wakeOnBlocks wakes the loop for each block of dexFund or dexTrade until a subscription breaks or ctx ends.
+func wakeOnBlocks(ctx context.Context, node announcer, woken chan<- struct{}) error {
 	events := make(chan []client.BlockEvent, 1)
 	funds, err := node.SubscribeAccount(ctx, fund.address(), events)
 	if err != nil {
@@ -78,7 +78,7 @@ func hear(ctx context.Context, node announcer, poke chan<- struct{}) error {
 		return err
 	}
 	defer trades.Close()
-	wake(poke) // for what came before
+	wake(woken) // for what came before
 	for {
 		select {
 		case <-ctx.Done():
@@ -88,31 +88,31 @@ func hear(ctx context.Context, node announcer, poke chan<- struct{}) error {
 		case err := <-trades.Err():
 			return err
 		case <-events:
-			wake(poke)
+			wake(woken)
 		}
 	}
 }
 
-func wake(poke chan<- struct{}) {
+func wake(woken chan<- struct{}) {
 	select {
-	case poke <- struct{}{}:
+	case woken <- struct{}{}:
 	default: // it is awake already
 	}
 }
 
-// look brings the index up to date. It is the loop's body.
-func (x *Index) look(ctx context.Context, n int) {
+// poll brings the index up to date. It is the loop's body.
+func (x *Index) poll(ctx context.Context, n int) {
 	err := x.catchUp(ctx)
-	if err == nil && n%askEvery == 0 {
+	if err == nil && n%checkSendsEvery == 0 {
 		err = x.upkeep(ctx, n)
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	x.judge(err)
+	x.recordOutcome(err)
 }
 
-func problem(err error) *error {
+func pointerTo(err error) *error {
 	if err == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func problem(err error) *error {
 }
 
 // catchUp stores all that the node has. dexTrade's events rest on dexFund's, so of dexTrade it stores what was there before dexFund was read to its end:
-// what came after that is for the next look, for its block of dexFund may not be stored yet, and an order would be open before it was received. Twice at
+// what came after that is for the next poll, for its block of dexFund may not be stored yet, and an order would be open before it was received. Twice at
 // most when several nodes answer and one lags the other.
 func (x *Index) catchUp(ctx context.Context) error {
 	switch leads, err := x.store.lead(ctx); {
@@ -139,7 +139,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.learn(ctx)
+		x.loadTokens(ctx)
 		if _, err = x.storeAll(ctx, x.trades(last.most)); !errors.Is(err, errAhead) {
 			return err
 		}
@@ -157,24 +157,24 @@ func (x *Index) recover(ctx context.Context) error {
 	return nil
 }
 
-const tookBack = "the exchange chain took blocks back"
+const tookBackMessage = "the exchange chain took blocks back"
 
 // takeBack finds the last block that the index and the node have in common and undoes what came after.
 func (x *Index) takeBack(ctx context.Context, c contract) error {
-	common, err := x.common(ctx, c)
+	common, err := x.lastCommon(ctx, c)
 	if err != nil {
 		return err
 	}
-	x.log.WithField("contract", string(c)).WithField("height", common.height).Info(tookBack)
+	x.log.WithField("contract", string(c)).WithField("height", common.height).Info(tookBackMessage)
 	return x.write(ctx, nil, func(a *applier) error { return a.undo(c, common.height) })
 }
 
-// common is the newest stored block that the node's chain has; the zero cursor if the chain begins anew and all is still
+// lastCommon is the newest stored block that the node's chain has; the zero cursor if the chain begins anew and all is still
 // stored. A block names its predecessor, so below a common block all are.
-func (x *Index) common(ctx context.Context, c contract) (cursor, error) {
+func (x *Index) lastCommon(ctx context.Context, c contract) (cursor, error) {
 	var rows []blockRow
 	err := x.store.view(ctx, func(t *tx) error {
-		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, x.kept)
+		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, x.retainedBlocks)
 	})
 	if err != nil {
 		return cursor{}, fmt.Errorf("reading stored blocks: %w", err)
@@ -212,21 +212,21 @@ func gapless(rows []blockRow) []blockRow {
 	return rows
 }
 
-// upkeep forgets what is too old to be taken back and asks after orders that nobody received.
+// upkeep deletes what is too old to be taken back and checks orders that nobody received.
 func (x *Index) upkeep(ctx context.Context, n int) error {
 	if n%pruneEvery == 0 {
 		if err := x.prune(ctx); err != nil {
 			return fmt.Errorf("pruning the index: %w", err)
 		}
 	}
-	x.learnAnew(ctx)
-	return x.askAfter(ctx)
+	x.reloadTokens(ctx)
+	return x.checkUnreceived(ctx)
 }
 
 func (x *Index) prune(ctx context.Context) error {
 	return x.store.update(ctx, func(t *tx) error {
 		for _, c := range []contract{fund, trade} {
-			floor := int64(x.at(c).height) - int64(x.kept)
+			floor := int64(x.at(c).height) - int64(x.retainedBlocks)
 			if floor <= 0 {
 				continue
 			}

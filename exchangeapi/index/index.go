@@ -93,7 +93,7 @@ type Index struct {
 	trouble atomic.Pointer[error]
 	lag     lagging
 
-	span, kept uint64 // the constants, but for tests
+	span, retainedBlocks uint64 // the constants, but for tests
 }
 
 // New opens the index's database and reads what is needed to answer. ErrNewer: a later program wrote the database.
@@ -114,9 +114,9 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 	x := &Index{
 		config: c, node: n, log: log, store: s, cache: newCache(c.Precisions),
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
-		span: span, kept: kept,
+		span: span, retainedBlocks: retainedBlocks,
 	}
-	x.lag.became(false, c.Now())
+	x.lag.setUpToDate(false, c.Now())
 	if err := x.reload(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
 	}
@@ -129,7 +129,7 @@ func (x *Index) Close() error { return x.store.close() }
 // errBehind is Ready's answer while blocks that the node has are not yet in the index.
 var errBehind = errors.New("the index has not caught up with the chain")
 
-// Ready is nil while the index is as new as the node, as far as the last look at it went, else why it is not.
+// Ready is nil while the index is as new as the node, as far as the last poll showed, else why it is not.
 func (x *Index) Ready() error {
 	if err := x.trouble.Load(); err != nil {
 		return *err
@@ -191,14 +191,14 @@ func (x *Index) write(ctx context.Context, tops map[contract]uint64, f func(*app
 
 // commit is write for who has commits.
 func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
-	var e *effects
+	var e *changes
 	err := x.store.update(ctx, func(t *tx) error {
 		tip, err := t.tip(fund)
 		if err != nil {
 			return fmt.Errorf("reading the exchange's clock: %w", err)
 		}
-		e = newOwnTxs(x.cache.current())
-		a := &applier{tx: t, effects: e, writeSet: newWriteSet(x.kept, tops), clock: tip.Clock}
+		e = newChanges(x.cache.current())
+		a := &applier{tx: t, changes: e, writeSet: newWriteSet(x.retainedBlocks, tops), clock: tip.Clock}
 		if err := f(a); err != nil {
 			return err
 		}
@@ -211,21 +211,21 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 	if err != nil {
 		return err
 	}
-	return x.told(context.WithoutCancel(ctx), e)
+	return x.publishChanges(context.WithoutCancel(ctx), e)
 }
 
-// told brings the effects of a commit to the cache and the subscribers.
-func (x *Index) told(ctx context.Context, e *effects) error {
+// publishChanges brings the changes of a commit to the cache and the subscribers.
+func (x *Index) publishChanges(ctx context.Context, e *changes) error {
 	var moved map[uint32]bool
 	if e.undone {
 		if err := x.reload(ctx); err != nil {
 			return fmt.Errorf("reading the index after blocks were taken back: %w", err)
 		}
 	} else {
-		moved = x.cache.follow(e, x.config.Now().Unix())
+		moved = x.cache.apply(e, x.config.Now().Unix())
 		maps.Copy(x.cursors, e.cursors)
 	}
-	if e.silent() || !x.feed.wanted() {
+	if e.isEmpty() || !x.feed.wanted() {
 		return nil
 	}
 	x.feed.publish(x.update(e, moved))

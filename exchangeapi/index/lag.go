@@ -21,14 +21,14 @@ const (
 
 // lagging remembers what Lag tells.
 type lagging struct {
-	mu    sync.Mutex
-	since time.Time // zero while up to date
-	tops  map[contract]uint64
-	told  time.Time // when the log last heard of it
+	mu       sync.Mutex
+	since    time.Time // zero while up to date
+	tops     map[contract]uint64
+	reported time.Time // when it was last logged
 }
 
-// saw notes the newest heights that the node has told of.
-func (l *lagging) saw(t *batch) {
+// setTops sets the newest heights that the node is known to have.
+func (l *lagging) setTops(t *batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tops == nil {
@@ -41,8 +41,8 @@ func (l *lagging) saw(t *batch) {
 	}
 }
 
-// became notes whether the last look left the index up to date.
-func (l *lagging) became(current bool, now time.Time) {
+// setUpToDate sets whether the last poll left the index up to date.
+func (l *lagging) setUpToDate(current bool, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -53,14 +53,14 @@ func (l *lagging) became(current bool, now time.Time) {
 	}
 }
 
-// due tells whether the log should hear of it again, and if so takes it as told.
-func (l *lagging) due(every time.Duration, now time.Time) bool {
+// reminderDue tells whether the lag is to be logged again, and if so takes it as logged.
+func (l *lagging) reminderDue(every time.Duration, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.since.IsZero() || now.Sub(l.told) < every {
+	if l.since.IsZero() || now.Sub(l.reported) < every {
 		return false
 	}
-	l.told = now
+	l.reported = now
 	return true
 }
 
@@ -82,23 +82,23 @@ func (x *Index) Lag() Lag {
 	return lag
 }
 
-// progress tells the log, from time to time, that blocks are being caught up with.
+// progress logs, from time to time, that the index is catching up.
 func (x *Index) progress(t *batch) {
-	x.lag.saw(t)
+	x.lag.setTops(t)
 	x.reached.Store(true)
-	if t.more && x.lag.due(progressEvery, x.config.Now()) {
+	if t.more && x.lag.reminderDue(progressEvery, x.config.Now()) {
 		lag := x.Lag()
 		x.log.WithField("missing", lag.Missing).WithField("for", lag.For.Round(time.Second)).Info("the exchange index catches up with the chain")
 	}
 }
 
-// judge keeps the outcome of a look for Ready and Lag, and tells the log of changes and, while there is trouble, of it again and again.
-func (x *Index) judge(err error) {
+// recordOutcome records the outcome of a poll for Ready and Lag. It logs changes, and repeats an error while it lasts.
+func (x *Index) recordOutcome(err error) {
 	now := x.config.Now()
-	x.lag.became(err == nil, now)
-	before := x.trouble.Swap(problem(err))
+	x.lag.setUpToDate(err == nil, now)
+	before := x.trouble.Swap(pointerTo(err))
 	fresh := err != nil && (before == nil || (*before).Error() != err.Error())
-	reminds := x.lag.due(remindEvery, now) && !errors.Is(err, errOther) // to stand by is no trouble
+	reminds := x.lag.reminderDue(remindEvery, now) && !errors.Is(err, errMovedByOther) // to stand by is no trouble
 	switch {
 	case fresh || err != nil && reminds:
 		lag := x.Lag()
@@ -107,7 +107,7 @@ func (x *Index) judge(err error) {
 		x.log.Info("the exchange index is up to date again")
 	}
 	x.caught.Store(err == nil)
-	if err == nil || errors.Is(err, errOther) {
+	if err == nil || errors.Is(err, errMovedByOther) {
 		x.reached.Store(true)
 	}
 }

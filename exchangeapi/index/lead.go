@@ -8,8 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// followers is the lock of PostgreSQL that the one following process of a database holds as long as its connection lives.
-const followers = "7310293847"
+// followerLockID is the lock of PostgreSQL that the one following process of a database holds as long as its connection lives.
+const followerLockID = "7310293847"
 
 // leadership is a process's place as the one that follows. It belongs to the goroutine that follows.
 type leadership struct {
@@ -26,27 +26,27 @@ func (s *store) lead(ctx context.Context) (bool, error) {
 		if s.leader.conn.PingContext(ctx) == nil {
 			return true, nil
 		}
-		s.resign(ctx)
+		s.stopLeading(ctx)
 	}
 	conn, err := s.writes.Connx(ctx)
 	if err != nil {
 		return false, fmt.Errorf("asking who follows the chain: %w", err)
 	}
 	var leads bool
-	if err := conn.GetContext(ctx, &leads, "SELECT pg_try_advisory_lock("+followers+")"); err != nil || !leads {
+	if err := conn.GetContext(ctx, &leads, "SELECT pg_try_advisory_lock("+followerLockID+")"); err != nil || !leads {
 		return false, errors.Join(err, conn.Close())
 	}
 	s.leader.conn = conn
 	return true, nil
 }
 
-// resign lets another process follow.
-func (s *store) resign(ctx context.Context) {
+// stopLeading lets another process follow.
+func (s *store) stopLeading(ctx context.Context) {
 	if s.leader.conn == nil {
 		return
 	}
 	// A connection that fails here ends, and the lock with it.
-	_, _ = s.leader.conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+followers+")")
+	_, _ = s.leader.conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+followerLockID+")")
 	_ = s.leader.conn.Close()
 	s.leader.conn = nil
 }
@@ -67,8 +67,8 @@ func (x *Index) standBy(ctx context.Context) error {
 	if err == nil && moved {
 		err = x.recover(ctx)
 	}
-	x.learn(ctx)
-	return errors.Join(errOther, err)
+	x.loadTokens(ctx)
+	return errors.Join(errMovedByOther, err)
 }
 
 // resync reads everything anew. Where others have stored what our subscribers were not told of, these are told that something is missing. It is called

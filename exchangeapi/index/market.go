@@ -184,26 +184,26 @@ func tokenOf(i *client.TokenInfo) Token {
 	}
 }
 
-// learn asks the node about tokens that are new. What fails is asked again by learnAnew.
-func (x *Index) learn(ctx context.Context) {
+// loadTokens asks the node about tokens that are new. What fails is asked again by reloadTokens.
+func (x *Index) loadTokens(ctx context.Context) {
 	for _, id := range x.cache.current().tokenIDs() {
 		x.cache.mu.Lock()
 		_, known := x.cache.infos[id]
 		x.cache.mu.Unlock()
 		if !known {
-			x.ask(ctx, id)
+			x.queryToken(ctx, id)
 		}
 	}
 }
 
-// learnAnew asks about all tokens: supplies and owners change.
-func (x *Index) learnAnew(ctx context.Context) {
+// reloadTokens asks about all tokens: supplies and owners change.
+func (x *Index) reloadTokens(ctx context.Context) {
 	for _, id := range x.cache.current().tokenIDs() {
-		x.ask(ctx, id)
+		x.queryToken(ctx, id)
 	}
 }
 
-func (x *Index) ask(ctx context.Context, id core.TokenID) {
+func (x *Index) queryToken(ctx context.Context, id core.TokenID) {
 	info, err := x.node.TokenInfo(ctx, id)
 	if err != nil || info == nil || info.ID != id {
 		x.log.WithError(err).WithField("token", id.String()).Debug("the node does not tell about a token")

@@ -52,24 +52,24 @@ func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
 	})
 }
 
-// Sends that no contract has received after so many seconds are asked after, so many at a time.
+// Sends that no contract has received after so many seconds are looked up on the node, so many at a time.
 const (
-	patience  = 60
-	askAtOnce = 100
+	unreceivedAfterSeconds = 60
+	maxSendsChecked        = 100
 )
 
-// sendsInQuestion asks each of the two indexes that have these orders alone.
+// sendsInQuestion uses both of the database's indexes that hold only such orders.
 const sendsInQuestion = "SELECT " + orderColumns + ` FROM ex_orders WHERE id IN (
 	SELECT id FROM ex_orders WHERE status = 1 AND noted <= ? UNION ALL SELECT id FROM ex_orders WHERE cancel <> '' AND noted <= ?)
 	ORDER BY noted LIMIT ? + 0`
 
-// askAfter asks the node for old sends of ours that no contract received. What the node does not know any more is lost: the
+// checkUnreceived asks the node for old sends of ours that no contract received. What the node does not know any more is lost: the
 // order failed, or the cancel did.
-func (x *Index) askAfter(ctx context.Context) error {
+func (x *Index) checkUnreceived(ctx context.Context) error {
 	var waiting []orderRow
 	err := x.store.view(ctx, func(t *tx) error {
-		before := x.config.Now().Unix() - patience
-		return t.list(&waiting, sendsInQuestion, before, before, askAtOnce)
+		before := x.config.Now().Unix() - unreceivedAfterSeconds
+		return t.list(&waiting, sendsInQuestion, before, before, maxSendsChecked)
 	})
 	if err != nil || len(waiting) == 0 {
 		return err
@@ -86,7 +86,7 @@ func (x *Index) askAfter(ctx context.Context) error {
 	}
 	for i, s := range sends {
 		if s == nil {
-			if err := x.lose(ctx, waiting[i].ID, hashes[i].String()); err != nil {
+			if err := x.failLost(ctx, waiting[i].ID, hashes[i].String()); err != nil {
 				return err
 			}
 		}
@@ -101,8 +101,8 @@ func (o *orderRow) sendInQuestion() string {
 	return o.ID
 }
 
-// lose gives up a send, unless a contract has received it meanwhile.
-func (x *Index) lose(ctx context.Context, id, send string) error {
+// failLost marks a send as failed, unless a contract has received it meanwhile.
+func (x *Index) failLost(ctx context.Context, id, send string) error {
 	return x.write(ctx, nil, func(a *applier) error {
 		o, err := a.order(id)
 		if err != nil || o == nil {

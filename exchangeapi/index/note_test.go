@@ -29,14 +29,14 @@ func testNotes(t *testing.T, url string) {
 	x := r.caught(url)
 	updates := x.Subscribe(100)
 	statuses := func() (list []Status) {
-		for _, u := range told(updates) {
+		for _, u := range queuedUpdates(updates) {
 			for _, o := range u.Orders {
 				list = append(list, o.Status)
 			}
 		}
 		return list
 	}
-	id := r.ask(r.alice, dex.Sell, "10", coins(20))
+	id := r.sendOrder(r.alice, dex.Sell, "10", coins(20))
 	r.note(x, r.alice, id, 1, "10", 20)
 	r.note(x, r.alice, id, 1, "10", 20)
 	require.Equal(t, PendingRequest, r.find(x, r.alice, id).Status)
@@ -103,7 +103,7 @@ func testCancelRefused(t *testing.T, r *rig, x *Index) {
 func testFillWins(t *testing.T, r *rig, x *Index) {
 	id := r.order(r.alice, dex.Sell, "10", coins(20))
 	r.catchUp(x)
-	r.ask(r.bob, dex.Buy, "10", coins(20))
+	r.sendOrder(r.bob, dex.Buy, "10", coins(20))
 	request := r.send(r.alice, core.DexFundContract, core.VITE, coins(0), dex.FundCancelBySendHash, id, core.Address{}, coin, core.VITE)
 	r.noteCancel(x, request, id)
 	r.tick()
@@ -115,15 +115,15 @@ func testFillWins(t *testing.T, r *rig, x *Index) {
 func testLost(t *testing.T, r *rig, x *Index) {
 	id := core.Hash{9, 9}
 	r.note(x, r.alice, id, 1, "10", 20)
-	kept := r.order(r.alice, dex.Sell, "10", coins(20))
+	retainedBlocks := r.order(r.alice, dex.Sell, "10", coins(20))
 	r.catchUp(x)
-	r.noteCancel(x, core.Hash{8, 8}, kept)
-	require.NoError(t, x.askAfter(t.Context()))
+	r.noteCancel(x, core.Hash{8, 8}, retainedBlocks)
+	require.NoError(t, x.checkUnreceived(t.Context()))
 	require.Equal(t, PendingRequest, r.find(x, r.alice, id).Status, "not yet")
-	r.clock.Add(patience + 1)
-	require.NoError(t, x.askAfter(t.Context()))
+	r.clock.Add(unreceivedAfterSeconds + 1)
+	require.NoError(t, x.checkUnreceived(t.Context()))
 	require.Equal(t, Failed, r.find(x, r.alice, id).Status)
-	require.Equal(t, Open, r.find(x, r.alice, kept).Status)
+	require.Equal(t, Open, r.find(x, r.alice, retainedBlocks).Status)
 }
 
 // Callers who come while somebody else commits share the next transaction, and one who is wrong fails alone.
@@ -153,7 +153,7 @@ func TestNotesTogether(t *testing.T) {
 	for _, err := range together("10", "11", "12") {
 		require.NoError(t, err)
 	}
-	got := told(updates)
+	got := queuedUpdates(updates)
 	require.Len(t, got, 1, "one commit")
 	require.Len(t, got[0].Orders, 3)
 
@@ -163,5 +163,5 @@ func TestNotesTogether(t *testing.T) {
 		require.NoError(t, faults[i])
 		require.Equal(t, PendingRequest, r.find(x, r.alice, core.Hash{byte(40 + i)}).Status)
 	}
-	require.Len(t, told(updates), 3, "each alone")
+	require.Len(t, queuedUpdates(updates), 3, "each alone")
 }

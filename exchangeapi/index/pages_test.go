@@ -37,7 +37,7 @@ func TestPagesCutABlock(t *testing.T) {
 	r := newRig(t)
 	const takers = 6
 	for n := range takers * dex.MaxFills {
-		r.ask(r.alice, dex.Sell, "100", coins(1))
+		r.sendOrder(r.alice, dex.Sell, "100", coins(1))
 		if n%10 == 9 {
 			r.snapshot()
 		}

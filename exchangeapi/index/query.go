@@ -56,7 +56,7 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	if err != nil {
 		return Orders{}, err
 	}
-	result := Orders{List: make([]Order, 0, room(p))}
+	result := Orders{List: make([]Order, 0, rowCapacity(p))}
 	var row orderRow
 	result.Total, err = x.store.page(ctx, w, shownOfOrder, newestOrders, p, &row, func() {
 		if m := r.byID[row.Market]; m != nil {
@@ -117,7 +117,7 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	if err != nil {
 		return Trades{}, err
 	}
-	result := Trades{List: make([]Trade, 0, room(p))}
+	result := Trades{List: make([]Trade, 0, rowCapacity(p))}
 	var row tradeRow
 	result.Total, err = x.store.page(ctx, f.where(m), shownOfTrade, newestEvents, p, &row, func() { result.List = append(result.List, row.view(m)) })
 	if err != nil {
@@ -153,7 +153,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	w := newWhere("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
 	w.between("start", f.Start, f.End)
 	p := Page{Limit: f.Limit}
-	bars := make([]Bar, 0, room(p))
+	bars := make([]Bar, 0, rowCapacity(p))
 	var row barRow
 	if _, err := x.store.page(ctx, w, shownOfBar, newestBars, p, &row, func() { bars = append(bars, row.view(m)) }); err != nil {
 		return nil, fmt.Errorf("reading bars of %s: %w", f.Symbol, err)
@@ -205,7 +205,7 @@ func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8,
 		if known {
 			return t.OriginalSymbol, t.Decimals, nil
 		}
-		x.ask(ctx, id)
+		x.queryToken(ctx, id)
 	}
 	return "", 0, fmt.Errorf("token %s: the node does not tell its symbol", id)
 }
@@ -309,5 +309,5 @@ func pageQuery(columns, order string, w *where) string {
 	return "SELECT " + columns + " FROM " + w.text.String() + " ORDER BY " + order + " LIMIT ? + 0 OFFSET ?"
 }
 
-// room is how many rows of a page to have room for before they are read.
-func room(p Page) int { return min(max(0, p.Limit), 100) }
+// rowCapacity is how many rows of a page to have room for before they are read.
+func rowCapacity(p Page) int { return min(max(0, p.Limit), 100) }

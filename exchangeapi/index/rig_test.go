@@ -46,15 +46,15 @@ func newUser(t testing.TB, n uint64) user {
 
 // rig is an exchange chain behind its JSON-RPC, with two markets: COIN-000_VITE (8 and 18 decimals) and GOLD-000_VITE.
 type rig struct {
-	t                 testing.TB
-	chain             *node.Node
-	client            *client.Client
-	owner, alice, bob user
-	clock             atomic.Int64 // Unix seconds, of the exchange and of the index
-	log               *logrus.Logger
-	logged            *logtest.Hook
-	poll              time.Duration // of its indexes, and the others, too
-	span, kept        uint64        // 0: as usual
+	t                    testing.TB
+	chain                *node.Node
+	client               *client.Client
+	owner, alice, bob    user
+	clock                atomic.Int64 // Unix seconds, of the exchange and of the index
+	log                  *logrus.Logger
+	logged               *logtest.Hook
+	poll                 time.Duration // of its indexes, and the others, too
+	span, retainedBlocks uint64        // 0: as usual
 }
 
 func vite(n uint64) uint256.Int {
@@ -177,8 +177,8 @@ func (r *rig) deposit(u user, token core.TokenID, amount uint256.Int) core.Hash 
 	return h
 }
 
-// ask sends an order of coins; no contract has received it yet.
-func (r *rig) ask(u user, side dex.Side, price string, quantity uint256.Int) core.Hash {
+// sendOrder sends an order of coins; no contract has received it yet.
+func (r *rig) sendOrder(u user, side dex.Side, price string, quantity uint256.Int) core.Hash {
 	r.t.Helper()
 	return r.send(u, core.DexFundContract, core.VITE, uint256.Int{}, dex.FundPlaceOrder, coin, core.VITE, bool(side), uint8(dex.Limit), price, quantity)
 }
@@ -186,7 +186,7 @@ func (r *rig) ask(u user, side dex.Side, price string, quantity uint256.Int) cor
 // order places an order of coins and lets everything happen.
 func (r *rig) order(u user, side dex.Side, price string, quantity uint256.Int) core.Hash {
 	r.t.Helper()
-	h := r.ask(u, side, price, quantity)
+	h := r.sendOrder(u, side, price, quantity)
 	r.tick()
 	return h
 }
@@ -205,7 +205,7 @@ func (r *rig) openOn(url string, n Node) *Index {
 		URL: url, Now: r.now, Poll: r.poll, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
 	}, n, r.log)
 	require.NoError(r.t, err)
-	x.span, x.kept = cmp.Or(r.span, x.span), cmp.Or(r.kept, x.kept)
+	x.span, x.retainedBlocks = cmp.Or(r.span, x.span), cmp.Or(r.retainedBlocks, x.retainedBlocks)
 	r.t.Cleanup(func() { _ = x.Close() }) // tests of restarts have closed it already
 	return x
 }
@@ -239,8 +239,8 @@ func (r *rig) find(x *Index, u user, id core.Hash) Order {
 	return *o
 }
 
-// told takes all updates that are queued.
-func told(s *Subscription) (list []Update) {
+// queuedUpdates takes all updates that are queued.
+func queuedUpdates(s *Subscription) (list []Update) {
 	for {
 		select {
 		case u := <-s.updates:

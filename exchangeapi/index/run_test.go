@@ -36,12 +36,12 @@ func run(t *testing.T, x *Index) {
 	t.Cleanup(func() { cancel(); require.NoError(t, <-ended) })
 }
 
-const patient = 50 * time.Second // a failing test waits so long for one thing; less than the longest time between polls
+const waitTimeout = 50 * time.Second // a failing test waits so long for one thing; less than the longest time between polls
 
 // await waits for an update that satisfies the condition.
 func await(t *testing.T, s *Subscription, ok func(Update) bool) {
 	for {
-		ctx, cancel := context.WithTimeout(t.Context(), patient)
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		u, err := s.Next(ctx)
 		cancel()
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 	updates := x.Subscribe(1000)
 	require.ErrorIs(t, x.Ready(), errBehind)
 	run(t, x)
-	require.Eventually(t, func() bool { return x.Ready() == nil }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, waitTimeout, time.Millisecond)
 	id := r.order(r.alice, dex.Sell, "10", coins(20))
 	await(t, updates, func(u Update) bool { return len(u.Orders) > 0 && u.Orders[0].Status == Open })
 	require.Equal(t, Open, r.find(x, r.alice, id).Status)
@@ -71,11 +71,11 @@ func TestRun(t *testing.T) {
 	require.Equal(t, dex.QuoteVITE, tokens[2].QuoteType)
 
 	node.down.Store(true)
-	require.Eventually(t, func() bool { return errors.Is(x.Ready(), errDown) }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return errors.Is(x.Ready(), errDown) }, waitTimeout, time.Millisecond)
 	r.order(r.bob, dex.Buy, "10", coins(20))
 	node.down.Store(false)
 	await(t, updates, func(u Update) bool { return len(u.Trades) == 1 })
-	require.Eventually(t, func() bool { return x.Ready() == nil }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, waitTimeout, time.Millisecond)
 }
 
 // TestPollOnly: a node that cannot tell of blocks is asked.
@@ -95,7 +95,7 @@ func TestAnnounced(t *testing.T) {
 	x := r.open(sqliteURL(t))
 	updates := x.Subscribe(1000)
 	run(t, x)
-	require.Eventually(t, func() bool { return x.Ready() == nil }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return x.Ready() == nil }, waitTimeout, time.Millisecond)
 	r.order(r.alice, dex.Sell, "10", coins(20))
 	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
 }
@@ -137,11 +137,11 @@ func TestTwoFollowers(t *testing.T) {
 	x, y := r.caught(url), r.caught(url)
 	r.order(r.alice, dex.Sell, "10", coins(20))
 	r.catchUp(x)
-	x.look(t.Context(), 1)
+	x.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
-	y.look(t.Context(), 1)
-	require.ErrorIs(t, y.Ready(), errOther)
-	y.look(t.Context(), 2)
+	y.poll(t.Context(), 1)
+	require.ErrorIs(t, y.Ready(), errMovedByOther)
+	y.poll(t.Context(), 2)
 	require.NoError(t, y.Ready())
 	r.same(y)
 }
@@ -205,8 +205,8 @@ func TestReceivedBeforeOpen(t *testing.T) {
 	r.catchUp(x)
 	updates := x.Subscribe(10)
 	var statuses []Status
-	hear := func() {
-		for _, u := range told(updates) {
+	wakeOnBlocks := func() {
+		for _, u := range queuedUpdates(updates) {
 			for _, o := range u.Orders {
 				statuses = append(statuses, o.Status)
 			}
@@ -214,9 +214,9 @@ func TestReceivedBeforeOpen(t *testing.T) {
 	}
 	node.happens = func() { r.order(r.alice, dex.Sell, "10", coins(20)) }
 	r.catchUp(x)
-	hear()
+	wakeOnBlocks()
 	require.Empty(t, statuses, "what came while the index looked is for the next look")
 	r.catchUp(x)
-	hear()
+	wakeOnBlocks()
 	require.Equal(t, []Status{Received, Open}, statuses)
 }

@@ -83,7 +83,7 @@ func Schema() database.Schema {
 }
 
 func (s *store) close() error {
-	s.resign(context.Background())
+	s.stopLeading(context.Background())
 	return s.db.Close()
 }
 

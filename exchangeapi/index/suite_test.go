@@ -50,7 +50,7 @@ func testOrder(t *testing.T, url string) {
 		Status: Open, CreateTime: startTime,
 	}, o)
 	require.Len(t, o.InnerID, 44)
-	list := told(updates)
+	list := queuedUpdates(updates)
 	require.Len(t, list, 2, "dexFund's block and dexTrade's")
 	require.Equal(t, []Status{Received, Open}, []Status{list[0].Orders[0].Status, list[1].Orders[0].Status})
 	require.Equal(t, []Level{{"10.1235", "50.00"}}, list[1].Depths[0].Asks, "merged away from the spread")
@@ -63,7 +63,7 @@ func testOrder(t *testing.T, url string) {
 	require.Equal(t, []any{PartiallyFilled, "30.00", "303.7047", "0.6000", "10.1234", "0.6074"},
 		[]any{o.Status, o.ExecutedQuantity, o.ExecutedAmount, o.ExecutedPercent, o.ExecutedAvgPrice, o.Fee})
 	require.Equal(t, Filled, r.find(x, r.bob, buy).Status)
-	u := told(updates)
+	u := queuedUpdates(updates)
 	last := u[len(u)-1]
 	require.Len(t, last.Trades, 1)
 	trade := last.Trades[0]

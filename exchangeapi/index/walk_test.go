@@ -121,12 +121,12 @@ func testRollback(t *testing.T, url string) {
 	r.catchUp(x)
 	require.Equal(t, Filled, r.find(x, r.alice, first).Status)
 	require.NotEqual(t, before, dump(t, x))
-	told(updates)
+	queuedUpdates(updates)
 	require.NoError(t, r.chain.Rollback(height))
 	r.catchUp(x)
 	require.Equal(t, before, dump(t, x))
 	require.Equal(t, PartiallyFilled, r.find(x, r.alice, first).Status)
-	list := told(updates)
+	list := queuedUpdates(updates)
 	require.NotEmpty(t, list)
 	for _, u := range list {
 		require.True(t, u.Undone)
@@ -233,7 +233,7 @@ func walk(t *testing.T, url string, span uint64) {
 		switch n := random.IntN(20); {
 		case n < 11:
 			side, price := dex.Side(random.IntN(2) == 1), fmt.Sprintf("%d.%d", 9+random.IntN(3), random.IntN(10))
-			orders = append(orders, r.ask(u, side, price, coins(uint64(15+random.IntN(40)))))
+			orders = append(orders, r.sendOrder(u, side, price, coins(uint64(15+random.IntN(40)))))
 		case n < 14 && len(orders) > 0:
 			id := orders[random.IntN(len(orders))]
 			r.send(u, core.DexFundContract, core.VITE, coins(0), dex.FundCancelBySendHash, id, core.Address{}, coin, core.VITE)
@@ -263,7 +263,7 @@ func walk(t *testing.T, url string, span uint64) {
 	require.NotEmpty(t, mustTrades(t, x))
 	undone := 0
 	for _, e := range r.logged.AllEntries() {
-		if e.Message == tookBack {
+		if e.Message == tookBackMessage {
 			undone++
 		}
 	}

@@ -61,7 +61,7 @@ type Rates struct {
 // New asks nothing yet; Run does. feeds may be nil where the configuration names none.
 func New(cfg Config, feeds Feeds, now func() time.Time, log *logrus.Logger) *Rates {
 	return &Rates{
-		cfg: cfg.withDefaults(), feeds: feeds, now: now, log: log, client: &http.Client{Timeout: sourceTime},
+		cfg: cfg.withDefaults(), feeds: feeds, now: now, log: log, client: &http.Client{Timeout: sourceTimeout},
 		quotes: map[string]Quote{}, fed: map[string]Quote{},
 	}
 }

@@ -38,7 +38,7 @@ func (o *oracle) Feed(_ context.Context, chain, address string) (decimal.Decimal
 	return decimal.RequireFromString(o.said[address]), o.at[address], nil
 }
 
-func (o *oracle) say(address, price string, at time.Time) {
+func (o *oracle) set(address, price string, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.said[address], o.at[address] = price, at
@@ -113,8 +113,8 @@ func TestFeedsBesideAFile(t *testing.T) {
 	cfg.File = file
 	o := newOracle()
 	now := time.Now()
-	o.say("0xe", "3", now)
-	o.say("0xc", "0.5", now)
+	o.set("0xe", "3", now)
+	o.set("0xc", "0.5", now)
 	r := New(cfg, o, func() time.Time { return now }, quiet())
 	require.NoError(t, r.Refresh(t.Context()))
 	text := func(coin, currency string) string { return r.coin(coin)[currency].Value.String() }
@@ -157,7 +157,7 @@ func TestProbeRates(t *testing.T) {
 	cfg := feedsConfig()
 	cfg.File, cfg.Coins["BTC"] = file, "bitcoin"
 	o := newOracle()
-	o.say("0xe", "3100.5", now.Add(-90*time.Second))
+	o.set("0xe", "3100.5", now.Add(-90*time.Second))
 	got := Probe(t.Context(), cfg, o, clock)
 	require.Len(t, got, 6)
 	for i, want := range []Report{

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	maxAnswer  = 1 << 20 // bytes of a source's answer
-	sourceTime = 10 * time.Second
+	maxAnswer     = 1 << 20 // bytes of a source's answer
+	sourceTimeout = 10 * time.Second
 )
 
 // read answers the source's text and the time that stands for coins without one.
@@ -178,7 +178,7 @@ func (r *Rates) refreshFeeds(ctx context.Context) error {
 }
 
 func (r *Rates) refreshFeed(ctx context.Context, f FeedConfig) error {
-	ctx, cancel := context.WithTimeout(ctx, sourceTime)
+	ctx, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
 	value, at, err := r.feeds.Feed(ctx, f.Chain, f.Address)
 	if err != nil {

@@ -15,26 +15,26 @@ import (
 type Accounts interface {
 	// SignIn answers whose key has signed key and timestamp. Errors that are not the client's fault wrap none of ErrSignIn.
 	SignIn(ctx context.Context, key, timestamp, signature string) (owner string, err error)
-	// Good says whether a key has not ended.
-	Good(ctx context.Context, key string) (bool, error)
+	// IsActive says whether a key has not ended.
+	IsActive(ctx context.Context, key string) (bool, error)
 	ClientIDs(ctx context.Context, orders []string) (map[string]string, error)
 }
 
 // ErrSignIn marks a key, timestamp or signature that is not good.
 var ErrSignIn = errors.New("invalid key, timestamp or signature")
 
-// signInsMost bounds how often a connection may sign in: a key for each account that it follows.
-const signInsMost = 16
+// maxSignIns bounds how often a connection may sign in: a key for each account that it follows.
+const maxSignIns = 16
 
 // signIn makes the topic account.<address> of the key's owner this connection's.
 func (c *conn) signIn(req request) fault {
 	if c.hub.accounts == nil {
 		return illegalOp
 	}
-	if c.signIns++; c.signIns > signInsMost {
+	if c.signIns++; c.signIns > maxSignIns {
 		return visitLimit
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(context.Background(), clientIDsTimeout)
 	defer cancel()
 	owner, err := c.hub.accounts.SignIn(ctx, req.key, req.timestamp, req.signature)
 	switch {
@@ -50,7 +50,7 @@ func (c *conn) signIn(req request) fault {
 		c.signedIn = map[string]string{}
 	}
 	c.signedIn[accountTopic(owner)] = req.key
-	return fine
+	return noFault
 }
 
 // mayHear says whether a connection may have a topic: an account's own wants its signature.
@@ -80,7 +80,7 @@ func (h *Hub) recheckKeys(ctx context.Context) error {
 func (h *Hub) endWithKeys(ctx context.Context) {
 	for _, c := range h.connections() {
 		for _, key := range h.table.keysOf(c) {
-			if good, err := h.accounts.Good(ctx, key); err == nil && !good {
+			if good, err := h.accounts.IsActive(ctx, key); err == nil && !good {
 				c.end(websocket.ClosePolicyViolation, "the API key has ended")
 			}
 		}

@@ -24,33 +24,33 @@ func TestAccountTopic(t *testing.T) {
 
 	auth := protoText(envelope("w", "", opAuth), envelopeKey, "K")
 	auth = protoText(protoText(auth, envelopeTimestamp, "7"), envelopeSignature, "good")
-	bin.sayBinary(auth)
-	require.Equal(t, reply{op: opAuth}.binary(), []byte(bin.hear()))
-	bin.sayBinary(envelope("w", own, opSub))
-	bin.hear()
+	bin.sendBinary(auth)
+	require.Equal(t, reply{op: opAuth}.binary(), []byte(bin.readFrame()))
+	bin.sendBinary(envelope("w", own, opSub))
+	bin.readFrame()
 
 	o, trade := sampleOrder(), sampleTrade()
 	o.InnerID, o.ClientID = trade.SellOrder, ""
 	maker := o
 	maker.Address, maker.InnerID = other, trade.BuyOrder
 	r.feed.called = map[string]string{o.ID: "mine"}
-	r.feed.tell(index.Update{Orders: []index.Order{o, maker}, Trades: []index.Trade{trade}})
-	changed := fields(t, c.hear())
+	r.feed.push(index.Update{Orders: []index.Order{o, maker}, Trades: []index.Trade{trade}})
+	changed := fields(t, c.readFrame())
 	require.Equal(t, own, changed["topic"])
 	order, _ := changed["data"].(map[string]any)["order"].(map[string]any)
 	require.Equal(t, []any{o.ID, "mine"}, []any{order["oid"], order["cid"]})
-	fill, _ := fields(t, c.hear())["data"].(map[string]any)["fill"].(map[string]any)
+	fill, _ := fields(t, c.readFrame())["data"].(map[string]any)["fill"].(map[string]any)
 	require.Equal(t, map[string]any{
 		"a": trade.Amount, "bh": 48524712.0, "cid": "mine", "f": trade.SellFee, "id": trade.ID, "maker": false, "oid": o.ID, "p": trade.Price, "q": trade.Quantity,
 		"s": trade.Symbol, "side": 1.0, "t": 1635682226.0,
 	}, fill)
-	require.Equal(t, o.ID, string(memberOf(t, 1, memberOf(t, 1, memberOf(t, 4, []byte(bin.hear()))))))
-	require.Equal(t, trade.ID, string(memberOf(t, 1, memberOf(t, 2, memberOf(t, 4, []byte(bin.hear()))))))
+	require.Equal(t, o.ID, string(memberOf(t, 1, memberOf(t, 1, memberOf(t, 4, []byte(bin.readFrame()))))))
+	require.Equal(t, trade.ID, string(memberOf(t, 1, memberOf(t, 2, memberOf(t, 4, []byte(bin.readFrame()))))))
 
 	o.InnerID = trade.BuyOrder
-	r.feed.tell(index.Update{Orders: []index.Order{o}, Trades: []index.Trade{trade}})
-	c.hear()
-	fill, _ = fields(t, c.hear())["data"].(map[string]any)["fill"].(map[string]any)
+	r.feed.push(index.Update{Orders: []index.Order{o}, Trades: []index.Trade{trade}})
+	c.readFrame()
+	fill, _ = fields(t, c.readFrame())["data"].(map[string]any)["fill"].(map[string]any)
 	require.Equal(t, []any{0.0, true, trade.BuyFee}, []any{fill["side"], fill["maker"], fill["f"]})
 }
 
@@ -69,7 +69,7 @@ func TestEndedKey(t *testing.T) {
 
 func TestSignInsAreBounded(t *testing.T) {
 	c := setup(t, Config{}).dial("/v2/ws")
-	for range signInsMost {
+	for range maxSignIns {
 		require.Equal(t, 1002.0, fields(t, c.ask(`{"command":"auth","key":"K","timestamp":7,"signature":"bad"}`))["code"])
 	}
 	require.Equal(t, 1001.0, fields(t, c.ask(`{"command":"auth","key":"K","timestamp":7,"signature":"good"}`))["code"])

@@ -24,12 +24,12 @@ func tradeOf(id string) index.Trade {
 	return t
 }
 
-func tellTrade(r *rig, ids ...string) {
+func pushTrade(r *rig, ids ...string) {
 	var u index.Update
 	for _, id := range ids {
 		u.Trades = append(u.Trades, tradeOf(id))
 	}
-	r.feed.tell(u)
+	r.feed.push(u)
 }
 
 // tradeID is the trade that a push in the new shape carries.
@@ -63,11 +63,11 @@ func TestBehaviour46QuietForAMinute(t *testing.T) {
 
 	c.ask(`{"command":"ping"}`)
 	require.Zero(t, r.hub.Stats().Subscriptions, "a ping does not bring subscriptions back")
-	tellTrade(r, "01")
+	pushTrade(r, "01")
 	r.eventually(func() bool { return r.hub.Stats().Rounds == 1 })
 	require.Contains(t, c.ask(subTrade), `"sub"`, "the trade was not pushed")
-	tellTrade(r, "02")
-	require.Equal(t, "02", tradeID(t, c.hear()))
+	pushTrade(r, "02")
+	require.Equal(t, "02", tradeID(t, c.readFrame()))
 
 	r.hub.expire(time.Now().Add(121 * time.Second))
 	code, reason := c.closed()
@@ -115,9 +115,9 @@ func TestBehaviour48UnSubOneOfThree(t *testing.T) {
 	require.Equal(t, 2, r.hub.Stats().Subscriptions)
 	u := everything()
 	u.Trades[0] = tradeOf("01")
-	r.feed.tell(u)
-	require.Equal(t, "market.VX_VITE.depth", fields(t, c.hear())["topic"])
-	require.Equal(t, "market.VX_VITE.tickers", fields(t, c.hear())["topic"])
+	r.feed.push(u)
+	require.Equal(t, "market.VX_VITE.depth", fields(t, c.readFrame())["topic"])
+	require.Equal(t, "market.VX_VITE.tickers", fields(t, c.readFrame())["topic"])
 }
 
 func TestBehaviour49OneBadTopic(t *testing.T) {
@@ -125,8 +125,8 @@ func TestBehaviour49OneBadTopic(t *testing.T) {
 	c := r.dial("/v2/ws")
 	require.JSONEq(t, `{"code":0,"event":"sub","topic":"[market.VX_VITE.trade]"}`,
 		c.ask(`{"command":"sub","params":["market.x.y","market.VX_VITE.trade","market.NO_PAIR.trade"]}`))
-	tellTrade(r, "01")
-	require.Equal(t, "01", tradeID(t, c.hear()))
+	pushTrade(r, "01")
+	require.Equal(t, "01", tradeID(t, c.readFrame()))
 	require.JSONEq(t, `{"code":1002,"event":"sub","topic":"[market.x.y]","msg":"illegal topic"}`, c.ask(`{"command":"sub","params":["market.x.y"]}`))
 	require.JSONEq(t, `{"code":1002,"event":"sub","msg":"illegal topic"}`, c.ask(`{"command":"sub","params":[]}`))
 	require.JSONEq(t, `{"code":0,"event":"sub","topic":"[market.VX_VITE.depth, market.VX_VITE.tickers]"}`,
@@ -139,13 +139,13 @@ func TestBehaviour50BothShapes(t *testing.T) {
 	c.ask(subTrade)
 	c.ask(`{"clientId":"a","opType":"sub","topics":"market.VX_VITE.trade"}`)
 	c.ask(`{"clientId":"a","opType":"sub","topics":"market.VX_VITE.trade"}`) // the same topic twice is one subscription
-	c.sayBinary(envelope("a", "market.VX_VITE.trade", opSub))
-	c.hear()
+	c.sendBinary(envelope("a", "market.VX_VITE.trade", opSub))
+	c.readFrame()
 	require.Equal(t, 3, r.hub.Stats().Subscriptions)
-	tellTrade(r, "01")
-	require.Equal(t, "market.VX_VITE.trade", fields(t, c.hear())["topic"])
-	require.Len(t, fields(t, c.hear())["message"], 1)
-	require.True(t, strings.HasPrefix(c.hear(), string(envelope("a", "market.VX_VITE.trade", opPush))))
+	pushTrade(r, "01")
+	require.Equal(t, "market.VX_VITE.trade", fields(t, c.readFrame())["topic"])
+	require.Len(t, fields(t, c.readFrame())["message"], 1)
+	require.True(t, strings.HasPrefix(c.readFrame(), string(envelope("a", "market.VX_VITE.trade", opPush))))
 
 	c.ask(`{"command":"un_sub","params":["market.VX_VITE.trade"]}`)
 	require.Equal(t, 2, r.hub.Stats().Subscriptions, "the others go on")
@@ -164,18 +164,18 @@ func TestBehaviour51BadMessages(t *testing.T) {
 	}
 	c := r.dial("/v2/ws")
 	require.JSONEq(t, `{"code":1002,"event":"shout","topic":"[x]","msg":"illegal message or operation"}`, c.ask(`{"command":"shout","params":["x"]}`))
-	c.sayBinary([]byte{0xff})
-	require.Equal(t, string(reply{fault: illegalOp}.binary()), c.hear())
-	c.sayBinary(envelope(strings.Repeat("x", clientIDLength+1), "", opPing))
-	require.Equal(t, string(reply{op: opPing, fault: illegalClientID}.binary()), c.hear())
+	c.sendBinary([]byte{0xff})
+	require.Equal(t, string(reply{fault: illegalOp}.binary()), c.readFrame())
+	c.sendBinary(envelope(strings.Repeat("x", clientIDLength+1), "", opPing))
+	require.Equal(t, string(reply{op: opPing, fault: illegalClientID}.binary()), c.readFrame())
 
 	big := r.dial("/v2/ws")
 	big.WriteMessage(websocket.TextMessage, make([]byte, 1<<20)) // may fail in the middle: the server does not read on
 	_, _, err := big.ReadMessage()
 	require.Error(t, err)
 
-	tellTrade(r, "01")
-	require.Equal(t, "01", tradeID(t, innocent.hear()))
+	pushTrade(r, "01")
+	require.Equal(t, "01", tradeID(t, innocent.readFrame()))
 }
 
 func TestBehaviour53DepthIsTheWholeBook(t *testing.T) {
@@ -188,17 +188,17 @@ func TestBehaviour53DepthIsTheWholeBook(t *testing.T) {
 		d.Bids = append(d.Bids, index.Level{Price: fmt.Sprintf("2.%04d", 9999-i), Quantity: "2.0"})
 	}
 	r.feed.books["VX_VITE"] = index.Depth{Symbol: "VX_VITE", Asks: []index.Level{{Price: "3.1401", Quantity: "1.0"}}}
-	r.feed.tell(index.Update{Depths: []index.Depth{d}})
+	r.feed.push(index.Update{Depths: []index.Depth{d}})
 	var full struct {
 		Data struct{ Asks, Bids [][2]string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(c.hear()), &full))
+	require.NoError(t, json.Unmarshal([]byte(c.readFrame()), &full))
 	require.Len(t, full.Data.Asks, 100)
 	require.Len(t, full.Data.Bids, 100)
 	require.True(t, slices.IsSortedFunc(full.Data.Asks, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) }))
 	require.Equal(t, [2]string{"2.9999", "2.0"}, full.Data.Bids[0])
 
-	step := fields(t, c.hear())
+	step := fields(t, c.readFrame())
 	require.Equal(t, "market.VX_VITE.depth.step1", step["topic"])
 	require.Equal(t, map[string]any{"asks": []any{[]any{"3.1", "1.0"}}, "bids": []any{}}, step["data"])
 }
@@ -210,11 +210,11 @@ func TestBehaviour54EachTradeOnce(t *testing.T) {
 	var want, got []string
 	for i := range 500 {
 		a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
-		tellTrade(r, a, b)
+		pushTrade(r, a, b)
 		want = append(want, a, b)
 	}
 	for range want {
-		got = append(got, tradeID(t, c.hear()))
+		got = append(got, tradeID(t, c.readFrame()))
 	}
 	require.Equal(t, want, got)
 }
@@ -226,9 +226,9 @@ func TestBehaviour55MakerAndTaker(t *testing.T) {
 	taker.ask(`{"command":"sub","params":["order.` + other + `"]}`)
 	a, b := sampleOrder(), sampleOrder()
 	b.Address, b.Status = other, index.Filled
-	r.feed.tell(index.Update{Orders: []index.Order{a, b}})
-	require.Equal(t, address, fields(t, maker.hear())["data"].(map[string]any)["d"])
-	data := fields(t, taker.hear())["data"].(map[string]any)
+	r.feed.push(index.Update{Orders: []index.Order{a, b}})
+	require.Equal(t, address, fields(t, maker.readFrame())["data"].(map[string]any)["d"])
+	data := fields(t, taker.readFrame())["data"].(map[string]any)
 	require.Equal(t, other, data["d"])
 	require.Equal(t, 4.0, data["st"])
 }
@@ -240,9 +240,9 @@ func TestBehaviour56Rollback(t *testing.T) {
 	c.ask(`{"command":"sub","params":["order.` + address + `","market.VX_VITE.depth"]}`)
 	back := sampleOrder()
 	back.Status, back.ExecutedQuantity = index.Open, "0.0000"
-	r.feed.tell(index.Update{Undone: true, Orders: []index.Order{back}, Depths: []index.Depth{sampleDepth()}})
-	require.Equal(t, 3.0, fields(t, c.hear())["data"].(map[string]any)["st"])
-	require.Equal(t, "market.VX_VITE.depth", fields(t, c.hear())["topic"])
+	r.feed.push(index.Update{Undone: true, Orders: []index.Order{back}, Depths: []index.Depth{sampleDepth()}})
+	require.Equal(t, 3.0, fields(t, c.readFrame())["data"].(map[string]any)["st"])
+	require.Equal(t, "market.VX_VITE.depth", fields(t, c.readFrame())["topic"])
 }
 
 func TestBehaviour58LowerCaseSymbol(t *testing.T) {

@@ -83,7 +83,7 @@ func onChain(t *testing.T) *chainEnv {
 	web := httptest.NewServer(hub.Handler())
 	t.Cleanup(web.Close)
 	e.url = "ws" + strings.TrimPrefix(web.URL, "http") + "/v2/ws"
-	require.Eventually(t, func() bool { _, err := e.index.Market(goldMarket); return err == nil }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := e.index.Market(goldMarket); return err == nil }, waitTimeout, time.Millisecond)
 	return e
 }
 
@@ -243,21 +243,21 @@ func (e *chainEnv) dial() *client {
 	answer.Body.Close()
 	e.t.Cleanup(func() { c.Close() })
 	one := &client{e.t, c}
-	one.say(subscribe("market." + goldMarket + ".depth.updates"))
+	one.sendText(subscribe("market." + goldMarket + ".depth.updates"))
 	return one
 }
 
 // settle reads pushes until the book is the one that REST answers, and the index has read the chain.
 func (e *chainEnv) settle(c *client, book *builtBook) {
 	e.t.Helper()
-	for until := time.Now().Add(patient); ; {
+	for until := time.Now().Add(waitTimeout); ; {
 		require.True(e.t, time.Now().Before(until), "the book stays another than REST's")
 		if e.index.Ready() == nil && e.index.Lag().Missing == 0 && book.asks != nil {
 			if d, err := e.index.Depth(goldMarket, index.MaxDepth, nil); err == nil && book.equals(d) {
 				return
 			}
 		}
-		require.NoError(e.t, c.SetReadDeadline(time.Now().Add(patient)))
+		require.NoError(e.t, c.SetReadDeadline(time.Now().Add(waitTimeout)))
 		_, data, err := c.ReadMessage()
 		require.NoError(e.t, err)
 		var push struct {

@@ -10,14 +10,14 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// joined is how many bytes of waiting frames leave in one write.
-const joined = 64 << 10
+// maxJoined is how many bytes of waiting frames are written at once.
+const maxJoined = 64 << 10
 
-// roomKept is how many entries an empty queue keeps room for.
-const roomKept = 8
+// idleQueueCapacity is the largest capacity that an empty queue keeps.
+const idleQueueCapacity = 8
 
-// goodbye is how long a connection that is being closed may take to hand over what was begun and its close frame.
-const goodbye = 2 * time.Second
+// closeTimeout is how long a connection that is being closed may take to hand over what was begun and its close frame.
+const closeTimeout = 2 * time.Second
 
 // entry is what waits for a connection: whole frames, which other connections may share, so they are never changed.
 type entry struct {
@@ -78,11 +78,11 @@ func (c *conn) push(e entry) bool {
 		return false
 	}
 	if c.full(e) {
-		c.forgetOvertaken(e.state)
+		c.dropOvertaken(e.state)
 	}
 	if c.full(e) {
 		c.hub.slow.Add(1)
-		c.endLocked(websocket.ClosePolicyViolation, "slow consumer: "+e.what()+" could not be queued")
+		c.endLocked(websocket.ClosePolicyViolation, "slow consumer: "+e.kindName()+" could not be queued")
 		return false
 	}
 	c.queue = append(c.queue, e)
@@ -102,8 +102,8 @@ func (c *conn) full(e entry) bool {
 	return len(c.queue) >= c.hub.cfg.QueueEntries || len(c.queue) > 0 && c.size+len(e.frames) > c.hub.cfg.QueueBytes
 }
 
-// forgetOvertaken drops the states that newer ones in the queue, or the state that is about to come, have overtaken.
-func (c *conn) forgetOvertaken(coming string) {
+// dropOvertaken drops the states that newer ones in the queue, or the state that is about to come, have overtaken.
+func (c *conn) dropOvertaken(coming string) {
 	newer := map[string]bool{coming: true}
 	kept := len(c.queue)
 	for i := len(c.queue) - 1; i >= 0; i-- {
@@ -120,8 +120,8 @@ func (c *conn) forgetOvertaken(coming string) {
 	c.queue = slices.Delete(c.queue, 0, kept)
 }
 
-// what says for the reason of a close which kind of push the entry is.
-func (e entry) what() string {
+// kindName names the entry's kind of push in the reason of a close.
+func (e entry) kindName() string {
 	if e.state == "" {
 		return "an order or trade"
 	}
@@ -145,24 +145,24 @@ func (c *conn) endLocked(code int, reason string) {
 	payload := websocket.FormatCloseMessage(code, reason)
 	frame := appendFrame(nil, 0x80|websocket.CloseMessage, payload)
 	c.queue, c.size = []entry{{frames: frame}}, len(frame)
-	c.limitGoodbye()
+	c.limitClose()
 }
 
-// limitGoodbye lets neither the reader nor a write that is under way go on for long.
-func (c *conn) limitGoodbye() {
+// limitClose lets neither the reader nor a write that is under way go on for long.
+func (c *conn) limitClose() {
 	if c.socket == nil {
 		return
 	}
-	until := time.Now().Add(goodbye)
+	until := time.Now().Add(closeTimeout)
 	_ = c.socket.Conn.SetReadDeadline(until) // fails on closed sockets, which is what it is for
 	_ = c.socket.Conn.SetWriteDeadline(until)
 }
 
-// readerGone is the reader's last word: what waits may still be written, then the socket closes.
-func (c *conn) readerGone() {
+// readerEnded closes the connection after its reader: what waits may still be written, then the socket closes.
+func (c *conn) readerEnded() {
 	c.mu.Lock()
 	c.closing, c.unread = true, true
-	c.limitGoodbye()
+	c.limitClose()
 	c.mu.Unlock()
 	c.flush(nil)
 }
@@ -188,7 +188,7 @@ func (c *conn) flush(scratch []byte) {
 			return
 		}
 		if n < len(batch) {
-			c.leave(batch[n:], shared)
+			c.writeInBackground(batch[n:], shared)
 			return
 		}
 		c.mu.Lock()
@@ -212,17 +212,17 @@ func (c *conn) next(scratch []byte) (batch []byte, shared bool) {
 		batch, shared = c.queue[0].frames, true
 	}
 	c.size -= len(batch)
-	c.popped(n)
+	c.pop(n)
 	return batch, shared
 }
 
-// popped takes the first n entries off the queue. An empty queue keeps a little room for the next round and no more.
-func (c *conn) popped(n int) {
+// pop takes the first n entries off the queue. An empty queue keeps a little room for the next round and no more.
+func (c *conn) pop(n int) {
 	clear(c.queue[:n])
 	switch {
 	case n < len(c.queue):
 		c.queue = c.queue[n:]
-	case cap(c.queue) <= roomKept:
+	case cap(c.queue) <= idleQueueCapacity:
 		c.queue = c.queue[:0]
 	default:
 		c.queue = nil
@@ -232,28 +232,28 @@ func (c *conn) popped(n int) {
 // join copies the first entries together, at least one, while they fit.
 func (c *conn) join(scratch []byte) (int, []byte) {
 	if scratch == nil {
-		scratch = make([]byte, 0, min(c.size, joined))
+		scratch = make([]byte, 0, min(c.size, maxJoined))
 	}
 	batch := append(scratch[:0], c.queue[0].frames...)
 	n := 1
-	for n < len(c.queue) && len(batch)+len(c.queue[n].frames) <= joined {
+	for n < len(c.queue) && len(batch)+len(c.queue[n].frames) <= maxJoined {
 		batch = append(batch, c.queue[n].frames...)
 		n++
 	}
 	return n, batch
 }
 
-// leave hands the rest of a batch to a goroutine that may wait for the client.
-func (c *conn) leave(rest []byte, shared bool) {
+// writeInBackground writes the rest of a batch in a goroutine that may wait for the client.
+func (c *conn) writeInBackground(rest []byte, shared bool) {
 	if !shared {
 		rest = slices.Clone(rest)
 	}
-	c.hub.running.Go(func() { c.drain(rest) })
+	c.hub.running.Go(func() { c.writeRest(rest) })
 }
 
-// drain writes a rest and then all that waits, as slowly as the client reads, until the client has caught up or takes
+// writeRest writes a rest and then all that waits, as slowly as the client reads, until the client has caught up or takes
 // nothing for the time of the configuration.
-func (c *conn) drain(rest []byte) {
+func (c *conn) writeRest(rest []byte) {
 	for rest != nil {
 		c.limitWrite(time.Now().Add(c.hub.cfg.WriteTimeout))
 		if _, err := c.socket.Conn.Write(rest); err != nil {

@@ -51,7 +51,7 @@ type bookState struct {
 // nobody follows any.
 func (p *publisher) depthUpdates(us []index.Update) []push {
 	if !p.hub.table.followed() {
-		p.forgetBooks()
+		p.resetBooks()
 		return nil
 	}
 	var list []push
@@ -102,8 +102,8 @@ func (p *publisher) book(symbol string) *bookState {
 	return b
 }
 
-// forgetBooks is for when updates were lost or not looked at. The numbers go on, so that no update seems to follow what came before.
-func (p *publisher) forgetBooks() {
+// resetBooks is for when updates were lost or not looked at. The numbers go on, so that no update seems to follow what came before.
+func (p *publisher) resetBooks() {
 	for _, b := range p.books {
 		if b.known {
 			*b = bookState{number: b.number + 1}
@@ -147,9 +147,9 @@ func comparePrices(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// welcome gives the whole book to those who have just subscribed to its updates; what follows builds on it. Who has much waiting is given it in a later
+// sendSnapshots sends the whole book to those who have just subscribed to its updates; what follows builds on it. Who has much waiting is given it in a later
 // round. The table is locked.
-func (p *publisher) welcome() {
+func (p *publisher) sendSnapshots() {
 	var later []*subscription
 	for _, sub := range p.hub.table.fresh {
 		entries, bytes := sub.conn.queued()

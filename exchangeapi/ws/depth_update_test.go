@@ -33,7 +33,7 @@ func (c *client) update() (u heardUpdate) {
 		Topic string
 		Data  heardUpdate
 	}
-	require.NoError(c.t, json.Unmarshal([]byte(c.hear()), &push))
+	require.NoError(c.t, json.Unmarshal([]byte(c.readFrame()), &push))
 	require.Equal(c.t, vxUpdates, push.Topic)
 	return push.Data
 }
@@ -43,10 +43,10 @@ func subscribe(topic string) string { return `{"command":"sub","params":["` + to
 // follow subscribes to the book's updates and is the book at the start; the answer may come before it or after.
 func (c *client) follow() heardUpdate {
 	c.t.Helper()
-	c.say(subscribe(vxUpdates))
+	c.sendText(subscribe(vxUpdates))
 	var frames []string
 	for range 2 {
-		frames = append(frames, c.hear())
+		frames = append(frames, c.readFrame())
 	}
 	for _, f := range frames {
 		var push struct {
@@ -74,7 +74,7 @@ func TestDepthUpdates(t *testing.T) {
 	require.Equal(t, first.First, first.Last)
 
 	tell := func(asks, bids []index.Level) {
-		r.feed.tell(index.Update{Depths: []index.Depth{{Symbol: "VX_VITE", Asks: asks, Bids: bids}}})
+		r.feed.push(index.Update{Depths: []index.Depth{{Symbol: "VX_VITE", Asks: asks, Bids: bids}}})
 	}
 	tell(levels("9.60", "5", "10.00", "2"), levels("9.00", "3", "8.00", "4.5", "7.00", "1"))
 	one := c.update()
@@ -101,11 +101,11 @@ func TestDepthUpdatesInOtherShapes(t *testing.T) {
 	r := setup(t, Config{})
 	r.feed.books["VX_VITE"] = index.Depth{Symbol: "VX_VITE", Asks: levels("9.50", "1")}
 	old, bin := r.dial("/ws"), r.dial("/websocket")
-	old.say(`{"clientId":"c","opType":"sub","topics":"` + vxUpdates + `"}`)
-	bin.sayBinary(envelope("w", vxUpdates, opSub))
-	answers := old.hear() + old.hear()
+	old.sendText(`{"clientId":"c","opType":"sub","topics":"` + vxUpdates + `"}`)
+	bin.sendBinary(envelope("w", vxUpdates, opSub))
+	answers := old.readFrame() + old.readFrame()
 	require.Contains(t, answers, `{"message":{"asks":[["9.50","1"]],"bids":[],`)
-	frames := []string{bin.hear(), bin.hear()}
+	frames := []string{bin.readFrame(), bin.readFrame()}
 	var pushed string
 	for _, f := range frames {
 		if string(memberOf(t, 3, []byte(f))) == opPush {
@@ -142,11 +142,11 @@ func TestManyBooksAtOnce(t *testing.T) {
 		asked += "market." + symbol + `.depth.updates","`
 	}
 	c := r.dial("/v2/ws")
-	c.say(asked[:len(asked)-2] + `]}`)
+	c.sendText(asked[:len(asked)-2] + `]}`)
 	seen := map[string]bool{}
 	for len(seen) < 40 {
 		var push struct{ Data heardUpdate }
-		require.NoError(t, json.Unmarshal([]byte(c.hear()), &push))
+		require.NoError(t, json.Unmarshal([]byte(c.readFrame()), &push))
 		if push.Data.Snapshot {
 			require.False(t, seen[push.Data.Symbol])
 			seen[push.Data.Symbol] = true

@@ -66,7 +66,7 @@ func TestDescriptionFitsMessages(t *testing.T) {
 		doc.check(t, "CommandPush", string(appendCommandPush(nil, "market.VX_VITE.trade", 1, data)))
 		doc.check(t, "OpTypePush", string(appendOpTypePush(nil, data)))
 	}
-	for _, f := range []fault{fine, illegalClientID, illegalTopic, illegalOp, notSignedIn, visitLimit, refusedSignIn, unavailable} {
+	for _, f := range []fault{noFault, illegalClientID, illegalTopic, illegalOp, notSignedIn, visitLimit, refusedSignIn, unavailable} {
 		for _, op := range []string{opSub, opUnSub, opPong, ""} {
 			r := reply{op: op, topics: []string{"a", "b"}, fault: f}
 			doc.check(t, "CommandAnswer", string(r.command()))

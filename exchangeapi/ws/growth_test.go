@@ -11,8 +11,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// aSubscription is more than a subscription to a topic that nobody else wants takes of memory.
-const aSubscription = 512
+// maxSubscriptionBytes is more than a subscription to a topic that nobody else wants takes of memory.
+const maxSubscriptionBytes = 512
 
 // Ten thousand markets and a hundred thousand subscriptions: each takes little, however long the message was that it came with; there are no more of
 // them than is allowed; a push concerns only those who want it; and what has ended is gone.
@@ -44,12 +44,12 @@ func TestManySubscriptions(t *testing.T) {
 	require.Equal(t, connections*each, r.hub.Stats().Subscriptions)
 	grown := heap() - before
 	t.Logf("%d subscriptions to %d topics take %d bytes each", connections*each, len(r.hub.table.groups), grown/(connections*each))
-	require.Less(t, grown, int64(connections*each*aSubscription))
+	require.Less(t, grown, int64(connections*each*maxSubscriptionBytes))
 
 	one := r.dial("/v2/ws")
 	require.Equal(t, 1001.0, fields(t, one.ask(`{"command":"sub","params":["market.T1-000_VITE.trade"]}`))["code"], "all together have enough")
-	r.feed.tell(index.Update{Bars: []index.Bar{{Symbol: symbols[0], Interval: interval(0)}, {Symbol: "T1-000_BTC-000", Interval: interval(0)}}})
-	require.Equal(t, klineTopic(symbols[0], string(interval(0))), fields(t, clients[0].hear())["topic"])
+	r.feed.push(index.Update{Bars: []index.Bar{{Symbol: symbols[0], Interval: interval(0)}, {Symbol: "T1-000_BTC-000", Interval: interval(0)}}})
+	require.Equal(t, klineTopic(symbols[0], string(interval(0))), fields(t, clients[0].readFrame())["topic"])
 	pushes := newPublisher(r.hub).bundle([]push{{topic: klineTopic(symbols[0], string(interval(0)))}, {topic: tradeTopic(symbols[0])}})
 	require.Len(t, pushes, 1, "what nobody wants is not even encoded")
 

@@ -53,24 +53,24 @@ type books interface {
 
 // Hub serves the WebSocket side of the exchange API. Handler serves while Run runs.
 type Hub struct {
-	cfg         Config
-	books       books
-	accounts    Accounts // nil for none
-	log         *logrus.Entry
-	subscribe   func() updates
-	upgrader    websocket.Upgrader
-	description []byte        // AsyncAPI, in JSON
-	welcome     chan struct{} // capacity 1: somebody waits for a book
-	now         func() time.Time
+	cfg          Config
+	books        books
+	accounts     Accounts // nil for none
+	log          *logrus.Entry
+	subscribe    func() updates
+	upgrader     websocket.Upgrader
+	description  []byte        // AsyncAPI, in JSON
+	snapshotsDue chan struct{} // capacity 1: somebody waits for a book
+	now          func() time.Time
 
 	table   table
 	clients *httpserver.ConnLimit
 
-	mu      sync.Mutex
-	open    bool // Run runs
-	places  int  // connections and handshakes
-	conns   map[*conn]struct{}
-	running sync.WaitGroup // readers, and writers to slow clients
+	mu          sync.Mutex
+	open        bool // Run runs
+	clientConns int  // connections and handshakes
+	conns       map[*conn]struct{}
+	running     sync.WaitGroup // readers, and writers to slow clients
 
 	slow      atomic.Int64
 	overtaken atomic.Int64
@@ -88,13 +88,13 @@ func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub,
 		return nil, err
 	}
 	return &Hub{
-		cfg:         cfg,
-		books:       f,
-		accounts:    a,
-		log:         log,
-		description: doc,
-		welcome:     make(chan struct{}, 1),
-		subscribe:   func() updates { return f.Subscribe(cfg.UpdatesBehind) },
+		cfg:          cfg,
+		books:        f,
+		accounts:     a,
+		log:          log,
+		description:  doc,
+		snapshotsDue: make(chan struct{}, 1),
+		subscribe:    func() updates { return f.Subscribe(cfg.UpdatesBehind) },
 		upgrader: websocket.Upgrader{
 			ReadBufferSize:  256, // clients say little, and this is held for each of them
 			WriteBufferSize: 256,
@@ -152,12 +152,12 @@ func (h *Hub) Stats() Stats {
 
 // Run pushes until ctx ends; then it closes all connections and waits for them. Its error is the feed's.
 func (h *Hub) Run(ctx context.Context) error {
-	news := make(chan news, mergedMost) // what arrives during a round is the next round
+	queued := make(chan feedUpdate, maxMerged) // what arrives during a round is the next round
 	first := h.subscribe()
 	h.setOpen(true)
 	g, running := errgroup.WithContext(ctx)
-	g.Go(func() error { return h.follow(running, first, news) })
-	g.Go(func() error { return h.push(running, news) })
+	g.Go(func() error { return h.follow(running, first, queued) })
+	g.Go(func() error { return h.push(running, queued) })
 	if h.accounts != nil {
 		g.Go(func() error { return h.recheckKeys(running) })
 	}
@@ -179,22 +179,22 @@ func (h *Hub) setOpen(open bool) {
 	h.mu.Unlock()
 }
 
-// news is what the feed tells: an update, or that some were lost.
-type news struct {
+// feedUpdate is what the feed tells: an update, or that some were lost.
+type feedUpdate struct {
 	update index.Update
 	lost   bool
 }
 
 // follow reads the feed. When the hub was too slow for it, it subscribes anew and says that updates were lost.
-func (h *Hub) follow(ctx context.Context, from updates, to chan<- news) error {
+func (h *Hub) follow(ctx context.Context, from updates, to chan<- feedUpdate) error {
 	defer func() { from.Close() }()
 	for {
 		u, err := from.Next(ctx)
-		n := news{update: u}
+		n := feedUpdate{update: u}
 		switch {
 		case errors.Is(err, index.ErrLagged):
 			from.Close()
-			from, n = h.subscribe(), news{lost: true}
+			from, n = h.subscribe(), feedUpdate{lost: true}
 		case err != nil:
 			return fmt.Errorf("reading the exchange's updates: %w", err)
 		}
@@ -207,7 +207,7 @@ func (h *Hub) follow(ctx context.Context, from updates, to chan<- news) error {
 }
 
 // push is the loop that owns rounds and looks for clients that have gone quiet.
-func (h *Hub) push(ctx context.Context, from <-chan news) error {
+func (h *Hub) push(ctx context.Context, from <-chan feedUpdate) error {
 	p := newPublisher(h)
 	look := time.NewTicker(min(time.Second, h.cfg.Expiry/4+1))
 	defer look.Stop()
@@ -215,19 +215,19 @@ func (h *Hub) push(ctx context.Context, from <-chan news) error {
 		select {
 		case n := <-from:
 			p.round(waiting(n, from))
-		case <-h.welcome:
+		case <-h.snapshotsDue:
 			p.round(nil, false)
 		case <-look.C:
 			h.expire(h.now())
-			h.wakeWelcome()
+			h.wakeSnapshots()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// wakeWelcome has those who wait for a book given it.
-func (h *Hub) wakeWelcome() {
+// wakeSnapshots wakes the publisher when a subscriber waits for a whole book.
+func (h *Hub) wakeSnapshots() {
 	h.table.mu.Lock()
 	waiting := len(h.table.fresh) > 0
 	h.table.mu.Unlock()
@@ -235,17 +235,17 @@ func (h *Hub) wakeWelcome() {
 		return
 	}
 	select {
-	case h.welcome <- struct{}{}:
+	case h.snapshotsDue <- struct{}{}:
 	default:
 	}
 }
 
 // waiting is n and what has come in since, as far as it fits into one round.
-func waiting(n news, from <-chan news) (us []index.Update, lost bool) {
+func waiting(n feedUpdate, from <-chan feedUpdate) (us []index.Update, lost bool) {
 	for {
 		lost = lost || n.lost
 		us = append(us, n.update)
-		if len(us) == mergedMost {
+		if len(us) == maxMerged {
 			return us, lost
 		}
 		select {

@@ -21,8 +21,8 @@ import (
 	"gatewayd/httpserver"
 )
 
-// deaf subscribes and then reads nothing; its socket takes less than others.
-func (r *rig) deaf(message string) *client {
+// dialDeaf subscribes and then reads nothing; its socket takes less than others.
+func (r *rig) dialDeaf(message string) *client {
 	r.t.Helper()
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
@@ -35,7 +35,7 @@ func (r *rig) deaf(message string) *client {
 	require.NoError(r.t, err)
 	answer.Body.Close()
 	r.t.Cleanup(func() { c.Close() })
-	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(patient)))
+	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(waitTimeout)))
 	deaf := &client{r.t, c}
 	deaf.ask(message)
 	return deaf
@@ -45,7 +45,7 @@ func (r *rig) deaf(message string) *client {
 func TestBehaviour52SlowAmongAThousand(t *testing.T) {
 	const others, trades = 1000, 300
 	r := setup(t, Config{QueueBytes: 64 << 10})
-	deaf := r.deaf(`{"command":"sub","params":["market.VX_VITE.trade","order.` + address + `"]}`)
+	deaf := r.dialDeaf(`{"command":"sub","params":["market.VX_VITE.trade","order.` + address + `"]}`)
 	var good sync.WaitGroup
 	failures := make(chan error, others)
 	for range others {
@@ -61,14 +61,14 @@ func TestBehaviour52SlowAmongAThousand(t *testing.T) {
 		})
 	}
 	for i := range trades {
-		tellTrade(r, fmt.Sprintf("t%d", i))
+		pushTrade(r, fmt.Sprintf("t%d", i))
 	}
 	padding := sampleOrder()
 	padding.ID = strings.Repeat("x", 100_000)
 	for r.hub.Stats().Slow == 0 { // until the kernel's buffers and the queue are full
-		r.feed.tell(index.Update{Orders: []index.Order{padding}})
+		r.feed.push(index.Update{Orders: []index.Order{padding}})
 	}
-	tellTrade(r, fmt.Sprintf("t%d", trades))
+	pushTrade(r, fmt.Sprintf("t%d", trades))
 	good.Wait()
 	close(failures)
 	require.NoError(t, <-failures)
@@ -82,17 +82,17 @@ func TestBehaviour52SlowAmongAThousand(t *testing.T) {
 // A client who is slow with depths sees fewer of them, in order and the last one for sure, but every trade.
 func TestBehaviour52StatesAreOvertaken(t *testing.T) {
 	r := setup(t, Config{QueueEntries: 8})
-	c := r.deaf(`{"command":"sub","params":["market.VX_VITE.depth","market.VX_VITE.trade"]}`)
+	c := r.dialDeaf(`{"command":"sub","params":["market.VX_VITE.depth","market.VX_VITE.trade"]}`)
 	d := sampleDepth()
 	for i := 0; r.hub.overtaken.Load() < 50; i++ {
 		d.Asks = []index.Level{{Price: fmt.Sprint(i), Quantity: strings.Repeat("9", 20_000)}}
-		r.feed.tell(index.Update{Depths: []index.Depth{d}})
+		r.feed.push(index.Update{Depths: []index.Depth{d}})
 		r.eventually(func() bool { return r.hub.Stats().Rounds == int64(i+1) })
 	}
-	tellTrade(r, "last")
+	pushTrade(r, "last")
 	newest := -1
 	for {
-		push := c.hear()
+		push := c.readFrame()
 		if !strings.Contains(push, ".depth") {
 			require.Equal(t, "last", tradeID(t, push))
 			require.Equal(t, d.Asks[0].Price, fmt.Sprint(newest))
@@ -119,8 +119,8 @@ func TestLostUpdatesAreTold(t *testing.T) {
 	require.Equal(t, websocket.CloseServiceRestart, code)
 	require.Contains(t, reason, "lost")
 	<-old.closed
-	r.feed.tell(everything())
-	require.Equal(t, "market.VX_VITE.depth", fields(t, watcher.hear())["topic"])
+	r.feed.push(everything())
+	require.Equal(t, "market.VX_VITE.depth", fields(t, watcher.readFrame())["topic"])
 }
 
 func TestLimits(t *testing.T) {
@@ -136,10 +136,10 @@ func TestLimits(t *testing.T) {
 	require.JSONEq(t, `{"code":1001,"event":"sub","topic":"[market.VX_VITE.tickers]","msg":"too many topics"}`,
 		a.ask(`{"command":"sub","params":["market.VX_VITE.tickers"]}`))
 	require.Equal(t, 0.0, fields(t, a.ask(subTrade))["code"], "one that is there already")
-	a.sayBinary(envelope("c", "market.VX_VITE.tickers", opSub))
-	require.Equal(t, string(reply{op: opSub, topics: []string{"market.VX_VITE.tickers"}, fault: visitLimit}.binary()), a.hear())
+	a.sendBinary(envelope("c", "market.VX_VITE.tickers", opSub))
+	require.Equal(t, string(reply{op: opSub, topics: []string{"market.VX_VITE.tickers"}, fault: visitLimit}.binary()), a.readFrame())
 	a.ask(`{"command":"ping"}`)
-	a.say(`{"command":"ping"}`)
+	a.sendText(`{"command":"ping"}`)
 	code, reason := a.closed()
 	require.Equal(t, websocket.ClosePolicyViolation, code)
 	require.Equal(t, "too many messages", reason)
@@ -204,16 +204,16 @@ func TestTLS(t *testing.T) {
 	ws, answer, err := d.Dial("wss"+strings.TrimPrefix(server.URL, "https")+"/v2/ws", nil)
 	require.NoError(t, err)
 	answer.Body.Close()
-	require.NoError(t, ws.SetReadDeadline(time.Now().Add(patient)))
+	require.NoError(t, ws.SetReadDeadline(time.Now().Add(waitTimeout)))
 	c := &client{t, ws}
 	c.ask(subTrade)
 	for i := range 300 {
-		tellTrade(r, fmt.Sprint("t", i))
+		pushTrade(r, fmt.Sprint("t", i))
 	}
 	for i := range 300 {
-		require.Equal(t, fmt.Sprint("t", i), tradeID(t, c.hear()))
+		require.Equal(t, fmt.Sprint("t", i), tradeID(t, c.readFrame()))
 	}
-	require.NoError(t, ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(patient)))
+	require.NoError(t, ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(waitTimeout)))
 	code, _ := c.closed()
 	require.Equal(t, websocket.CloseNormalClosure, code)
 	r.eventually(func() bool { return r.hub.Stats().Connections == 0 })
@@ -236,12 +236,12 @@ func TestSlowOnceIsForgiven(t *testing.T) {
 	link.mu.Lock()
 	link.writing = true // as flush leaves it, with a rest
 	link.mu.Unlock()
-	link.drain(appendFrame(nil, textFrame, []byte("rest")))
-	require.Equal(t, "rest", c.hear())
+	link.writeRest(appendFrame(nil, textFrame, []byte("rest")))
+	require.Equal(t, "rest", c.readFrame())
 	passed := time.NewTimer(10 * time.Millisecond)
 	<-passed.C
-	tellTrade(r, "01")
-	require.Equal(t, "01", tradeID(t, c.hear()))
+	pushTrade(r, "01")
+	require.Equal(t, "01", tradeID(t, c.readFrame()))
 }
 
 // One client cannot take all places. Those of this machine are told apart by what a proxy says of them.

@@ -20,11 +20,11 @@ import (
 
 // Of the thousand clients of TestBehaviour52Crowd.
 const (
-	crowdGood   = 940 // read what comes
-	crowdDeaf   = 20  // read nothing
-	crowdSlow   = 20  // read a few hundred bytes now and then
-	crowdGone   = 20  // have vanished without a word: nothing of theirs ever arrives
-	crowdTrades = 150
+	goodClients  = 940 // read what comes
+	deafClients  = 20  // read nothing
+	slowClients  = 20  // read a few hundred bytes now and then
+	goneClients  = 20  // have vanished without a word: nothing of theirs ever arrives
+	pushedTrades = 150
 )
 
 // The good ones' orders are small; each of the others' is as much as a queue takes of a few.
@@ -33,8 +33,8 @@ const (
 	subHeavy = `{"command":"sub","params":["market.VX_VITE.trade","order.` + address + `"]}`
 )
 
-// narrow connects with little room for what is not read yet.
-func (r *rig) narrow(room int) *client {
+// dialSmallBuffer connects with a small buffer for what is not read yet.
+func (r *rig) dialSmallBuffer(room int) *client {
 	r.t.Helper()
 	d := websocket.Dialer{ReadBufferSize: 256, NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
@@ -47,7 +47,7 @@ func (r *rig) narrow(room int) *client {
 	require.NoError(r.t, err)
 	answer.Body.Close()
 	r.t.Cleanup(func() { c.Close() })
-	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(3*patient)))
+	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(3*waitTimeout)))
 	return &client{r.t, c}
 }
 
@@ -69,7 +69,7 @@ func (n *tally) next(push string) error {
 
 // follow reads until a client has everything or the connection ends.
 func (n *tally) follow(c *client, pause func()) error {
-	for n.trades < crowdTrades || n.orders < crowdTrades {
+	for n.trades < pushedTrades || n.orders < pushedTrades {
 		_, text, err := c.ReadMessage()
 		if err != nil {
 			return err
@@ -82,12 +82,12 @@ func (n *tally) follow(c *client, pause func()) error {
 	return nil
 }
 
-// tellAll tells a trade, and an order of each of two accounts.
-func (r *rig) tellAll(n int) {
+// pushAll tells a trade, and an order of each of two accounts.
+func (r *rig) pushAll(n int) {
 	light, heavy := sampleOrder(), sampleOrder()
 	light.Address, light.ID = other, fmt.Sprintf("o%06d", n)
 	heavy.ID = light.ID + strings.Repeat("x", 60_000)
-	r.feed.tell(index.Update{Trades: []index.Trade{tradeOf(fmt.Sprintf("t%06d", n))}, Orders: []index.Order{light, heavy}})
+	r.feed.push(index.Update{Trades: []index.Trade{tradeOf(fmt.Sprintf("t%06d", n))}, Orders: []index.Order{light, heavy}})
 }
 
 // Case 52: sixty of a thousand clients do not read, read slowly or have vanished. The others hear every order and trade in order; a slow one hears them
@@ -98,27 +98,27 @@ func TestBehaviour52Crowd(t *testing.T) {
 	cfg := Config{QueueBytes: 128 << 10}
 	r := setup(t, cfg)
 	var gone []*conn
-	r.enter(crowdGone, func() { r.narrow(64 << 10).ask(subHeavy) })
+	r.enter(goneClients, func() { r.dialSmallBuffer(64 << 10).ask(subHeavy) })
 	gone = r.hub.connections()
-	require.Len(t, gone, crowdGone)
+	require.Len(t, gone, goneClients)
 	var deaf, slow []*client
-	r.enter(crowdDeaf, func() { deaf = append(deaf, r.narrow(4<<10)) })
-	r.enter(crowdSlow, func() { slow = append(slow, r.narrow(4<<10)) })
+	r.enter(deafClients, func() { deaf = append(deaf, r.dialSmallBuffer(4<<10)) })
+	r.enter(slowClients, func() { slow = append(slow, r.dialSmallBuffer(4<<10)) })
 	for _, c := range append(deaf, slow...) {
 		c.ask(subHeavy)
 	}
 	var good sync.WaitGroup
-	failures := make(chan error, crowdGood)
-	r.enter(crowdGood, func() {
+	failures := make(chan error, goodClients)
+	r.enter(goodClients, func() {
 		c := r.dial("/v2/ws")
 		c.ask(subLight)
 		good.Go(func() {
-			failures <- new(tally).follow(c, func() { _ = c.SetReadDeadline(time.Now().Add(patient)) })
+			failures <- new(tally).follow(c, func() { _ = c.SetReadDeadline(time.Now().Add(waitTimeout)) })
 		})
 	})
 	heap := heapNow()
 	var late sync.WaitGroup
-	tallies := make([]tally, crowdSlow)
+	tallies := make([]tally, slowClients)
 	for i, c := range slow {
 		random := rand.New(rand.NewPCG(uint64(i), 0))
 		late.Go(func() {
@@ -126,19 +126,19 @@ func TestBehaviour52Crowd(t *testing.T) {
 		})
 	}
 	most := 0
-	for n := range crowdTrades {
-		r.tellAll(n)
+	for n := range pushedTrades {
+		r.pushAll(n)
 		r.eventually(func() bool { return r.hub.Stats().Rounds >= int64(n+1) })
 		most = max(most, r.waitingMost())
 	}
 	good.Wait()
-	for range crowdGood {
+	for range goodClients {
 		require.NoError(t, <-failures)
 	}
 	require.LessOrEqual(t, most, cfg.QueueBytes+70_000, "one entry more than the bound fits an empty queue")
-	require.Less(t, heapNow()-heap, int64((crowdDeaf+crowdSlow+crowdGone)*3*cfg.QueueBytes+16<<20))
+	require.Less(t, heapNow()-heap, int64((deafClients+slowClients+goneClients)*3*cfg.QueueBytes+16<<20))
 	for _, c := range deaf {
-		c.woken(t)
+		c.readBacklog(t)
 	}
 	for _, c := range slow {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(3*time.Second)))
@@ -147,8 +147,8 @@ func TestBehaviour52Crowd(t *testing.T) {
 	for _, n := range tallies {
 		require.Positive(t, n.trades+n.orders)
 	}
-	r.eventually(func() bool { return r.hub.Stats().Slow >= crowdDeaf+crowdGone })
-	r.eventually(func() bool { return r.hub.Stats().Connections <= crowdGood+crowdSlow })
+	r.eventually(func() bool { return r.hub.Stats().Slow >= deafClients+goneClients })
+	r.eventually(func() bool { return r.hub.Stats().Connections <= goodClients+slowClients })
 	for _, c := range gone {
 		require.False(t, slices.Contains(r.hub.connections(), c))
 	}
@@ -175,16 +175,16 @@ func (r *rig) waitingMost() (most int) {
 	return most
 }
 
-// woken reads what the system has kept for somebody who was deaf: it is in order, and not all. (Its end may be late: the kernel tries a client who
+// readBacklog reads what the system has kept for somebody who was deaf: it is in order, and not all. (Its end may be late: the kernel tries a client who
 // took nothing ever more rarely.)
-func (c *client) woken(t *testing.T) {
+func (c *client) readBacklog(t *testing.T) {
 	t.Helper()
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 	n := &tally{}
 	err := n.follow(c, func() {})
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "came", "something was left out")
-	require.Less(t, n.trades, crowdTrades)
+	require.Less(t, n.trades, pushedTrades)
 }
 
 func heapNow() int64 {
@@ -197,7 +197,7 @@ func heapNow() int64 {
 // A client who vanished without a word is closed when nothing has come from it for long, even if nothing is pushed to it.
 func TestBehaviour46Vanished(t *testing.T) {
 	r := setup(t, Config{})
-	r.narrow(64 << 10).ask(subTrade)
+	r.dialSmallBuffer(64 << 10).ask(subTrade)
 	r.hub.expire(time.Now().Add(61 * time.Second))
 	require.Equal(t, Stats{Connections: 1}, r.hub.Stats())
 	r.hub.expire(time.Now().Add(121 * time.Second))

@@ -67,10 +67,10 @@ func TestProtoFile(t *testing.T) {
 		require.NoError(t, protojson.Unmarshal([]byte(members), m))
 		data, err := proto.Marshal(m)
 		require.NoError(t, err)
-		c.sayBinary(data)
+		c.sendBinary(data)
 	}
 	c := r.dial("/websocket")
-	hear := func() map[string]any { return decode(t, messages, "Envelope", []byte(c.hear())) }
+	hear := func() map[string]any { return decode(t, messages, "Envelope", []byte(c.readFrame())) }
 	say(c, `{"client_id":"w","op_type":"auth","key":"K","timestamp":"7","signature":"good"}`)
 	require.Equal(t, map[string]any{"op_type": "auth"}, hear())
 	o := sampleOrder()
@@ -104,7 +104,7 @@ func TestProtoFile(t *testing.T) {
 	hearUntil(1, len(topics)) // the book
 	u := everything()
 	u.Orders[0] = o
-	r.feed.tell(u)
+	r.feed.push(u)
 	hearUntil(len(topics)+1, 0) // the account's topic has an order and a fill
 	require.Len(t, seen, len(topics))
 	require.Equal(t, "mine", seen[orderTopic(address)]["clientOrderId"])

@@ -13,15 +13,15 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// mergedMost is how many updates one round may merge.
-const mergedMost = 256
+// maxMerged is how many updates one round may merge.
+const maxMerged = 256
 
-// handful is how many connections one worker takes at a time.
-const handful = 32
+// connsPerWorker is how many connections one worker takes at a time.
+const connsPerWorker = 32
 
-// writers is how many workers write a round. One processor is left for others, so that a burst does not hold up those who ask meanwhile; where
+// flushWorkers is how many workers write a round. One processor is left for others, so that a burst does not hold up those who ask meanwhile; where
 // the clients share the machine it costs less, too: they stay awake, and each write need not wake one.
-func writers() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+func flushWorkers() int { return max(1, runtime.GOMAXPROCS(0)-1) }
 
 // publisher turns updates into frames in queues. It belongs to one goroutine.
 type publisher struct {
@@ -36,9 +36,9 @@ type publisher struct {
 }
 
 func newPublisher(h *Hub) *publisher {
-	p := &publisher{hub: h, scratch: make([][]byte, writers()), books: map[string]*bookState{}}
+	p := &publisher{hub: h, scratch: make([][]byte, flushWorkers()), books: map[string]*bookState{}}
 	for i := range p.scratch {
-		p.scratch[i] = make([]byte, 0, joined)
+		p.scratch[i] = make([]byte, 0, maxJoined)
 	}
 	return p
 }
@@ -56,7 +56,7 @@ func (p *publisher) round(us []index.Update, lost bool) {
 	for _, b := range p.bundle(pushes) {
 		p.queue(b)
 	}
-	p.welcome()
+	p.sendSnapshots()
 	p.hub.table.mu.Unlock()
 	p.flush()
 	clear(p.touched)
@@ -65,7 +65,7 @@ func (p *publisher) round(us []index.Update, lost bool) {
 
 // resync closes the connections that may have missed an order or a trade. A state that was lost is replaced by the next.
 func (p *publisher) resync() {
-	p.forgetBooks()
+	p.resetBooks()
 	for _, c := range p.hub.connections() {
 		if p.hub.table.wants(c, kind.lossless) {
 			c.end(websocket.CloseServiceRestart, "pushes were lost: read again and subscribe again")
@@ -118,8 +118,8 @@ func (p *publisher) gather(us []index.Update) []push {
 	return all
 }
 
-// askTime bounds the question for client order ids, for which all pushes wait. It is answered from memory but for an order's first push.
-const askTime = time.Second
+// clientIDsTimeout bounds the question for client order ids, for which all pushes wait. It is answered from memory but for an order's first push.
+const clientIDsTimeout = time.Second
 
 // clientIDs is what clients call the orders that somebody wants to hear of, and whose owners have signed in.
 func (p *publisher) clientIDs(us []index.Update) (called map[string]string, accounts map[string]bool) {
@@ -130,7 +130,7 @@ func (p *publisher) clientIDs(us []index.Update) (called map[string]string, acco
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(context.Background(), clientIDsTimeout)
 	defer cancel()
 	called, err := p.hub.accounts.ClientIDs(ctx, ids)
 	if err != nil {
@@ -328,7 +328,7 @@ func (p *publisher) give(c *conn, e entry) {
 
 // flush writes what the round has queued. The workers share the connections; none of them ever waits for a client.
 func (p *publisher) flush() {
-	if len(p.touched) <= handful || len(p.scratch) == 1 {
+	if len(p.touched) <= connsPerWorker || len(p.scratch) == 1 {
 		p.flushSome(p.touched, p.scratch[0])
 		return
 	}
@@ -337,8 +337,8 @@ func (p *publisher) flush() {
 	for i := range p.scratch {
 		workers.Go(func() {
 			for {
-				to := int(next.Add(handful))
-				from := to - handful
+				to := int(next.Add(connsPerWorker))
+				from := to - connsPerWorker
 				if from >= len(p.touched) {
 					return
 				}

@@ -72,10 +72,10 @@ func TestCommandPushesAreThePublished(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"code":0,"event":"sub","topic":"[`+strings.Join(topics, ", ")+`]"}`, c.ask(string(asked)))
 
-	r.feed.tell(everything())
+	r.feed.push(everything())
 	order := []int{0, 1, 4, 2, 3} // of an event's pushes: order, trade, depth, ticker, candle
 	for _, i := range order {
-		got := fields(t, c.hear())
+		got := fields(t, c.readFrame())
 		require.Equal(t, published[i].Topic, got["topic"])
 		require.Equal(t, "push", got["event"])
 		require.Equal(t, 0.0, got["code"])
@@ -176,30 +176,30 @@ func TestBinaryFramesAreThePublished(t *testing.T) {
 	r := setup(t, Config{})
 	c := r.dial("/websocket")
 	answer := func(what string) []byte {
-		c.sayBinary(sampleHex(t, what))
-		return []byte(c.hear())
+		c.sendBinary(sampleHex(t, what))
+		return []byte(c.readFrame())
 	}
 	require.Equal(t, sampleHex(t, "pong"), answer("client ping"))
 	require.Equal(t, reply{op: opSub, topics: []string{"market.VX_VITE.trade", "market.VX_VITE.depth"}}.binary(), answer("client sub of two topics"))
 
-	r.feed.tell(index.Update{Trades: []index.Trade{{Pair: vite, ID: "702d8d5bd6e8d5aa7b40953484acbcfeae6c1fcf", Price: "12.8222",
+	r.feed.push(index.Update{Trades: []index.Trade{{Pair: vite, ID: "702d8d5bd6e8d5aa7b40953484acbcfeae6c1fcf", Price: "12.8222",
 		Quantity: "493.2677", Amount: "6324.77710294", Time: 1583749346, BuyOrder: "00001f00fffffffff340910fa1ff005e6618cb000030",
 		SellOrder: "00001f01000000000cbf6ef05e00005e6618cb00002f", BuyFee: "14.23074848", SellFee: "14.23074848", BlockHeight: 14526719}}})
-	require.Equal(t, hex.EncodeToString(sampleHex(t, "push of one trade")), hex.EncodeToString([]byte(c.hear())))
+	require.Equal(t, hex.EncodeToString(sampleHex(t, "push of one trade")), hex.EncodeToString([]byte(c.readFrame())))
 
-	r.feed.tell(index.Update{Depths: []index.Depth{{Symbol: "VX_VITE", Asks: []index.Level{{Price: "3.3240", Quantity: "78.2"}},
+	r.feed.push(index.Update{Depths: []index.Depth{{Symbol: "VX_VITE", Asks: []index.Level{{Price: "3.3240", Quantity: "78.2"}},
 		Bids: []index.Level{{Price: "3.1401", Quantity: "1564.6"}}}}})
-	require.Equal(t, hex.EncodeToString(sampleHex(t, "push of a depth")), hex.EncodeToString([]byte(c.hear())))
+	require.Equal(t, hex.EncodeToString(sampleHex(t, "push of a depth")), hex.EncodeToString([]byte(c.readFrame())))
 
 	require.Equal(t, reply{op: opUnSub, topics: []string{"market.VX_VITE.trade"}}.binary(), answer("client un_sub"))
-	c.sayBinary(append(protoText(nil, 2, "market.x.y"), protoText(nil, 3, "sub")...))
-	require.Equal(t, string(sampleHex(t, "error reply")), c.hear())
+	c.sendBinary(append(protoText(nil, 2, "market.x.y"), protoText(nil, 3, "sub")...))
+	require.Equal(t, string(sampleHex(t, "error reply")), c.readFrame())
 
-	c.sayBinary(envelope("c1", "market.VX_VITE.kline.minute", opSub))
-	c.hear()
-	r.feed.tell(index.Update{Bars: []index.Bar{{Symbol: "VX_VITE", Interval: index.Minute, Time: 1635682981 - 1, Open: "3.1128",
+	c.sendBinary(envelope("c1", "market.VX_VITE.kline.minute", opSub))
+	c.readFrame()
+	r.feed.push(index.Update{Bars: []index.Bar{{Symbol: "VX_VITE", Interval: index.Minute, Time: 1635682981 - 1, Open: "3.1128",
 		Close: "3.1128", High: "3.1128", Low: "3.1128", Volume: "79.9"}}})
-	requireKline(t, sampleHex(t, "push of a kline"), c.hear())
+	requireKline(t, sampleHex(t, "push of a kline"), c.readFrame())
 }
 
 // envelope is a client's binary message.

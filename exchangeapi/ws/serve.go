@@ -16,48 +16,48 @@ func (h *Hub) serve(home shape) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		client := httpserver.ClientOf(r)
 		if !h.clients.Enter(client) {
-			turnAway(w, http.StatusTooManyRequests, "no more connections from your address")
+			reject(w, http.StatusTooManyRequests, "no more connections from your address")
 			return
 		}
 		if !h.admit() {
 			h.clients.Leave(client)
-			turnAway(w, http.StatusServiceUnavailable, "no more connections")
+			reject(w, http.StatusServiceUnavailable, "no more connections")
 			return
 		}
 		c := &conn{hub: h, shape: home, client: client}
 		upgraded, err := h.upgrader.Upgrade(hijacker{w, c}, r, nil)
 		if err != nil { // the client has been told
-			h.leave(c)
+			h.release(c)
 			return
 		}
 		c.start(upgraded)
 	}
 }
 
-func turnAway(w http.ResponseWriter, status int, why string) {
+func reject(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Retry-After", "10")
 	http.Error(w, why, status)
 }
 
-// admit gives a connection its place. Each admit needs a leave.
+// admit counts a connection; it is false when there are too many. Each admit needs a release.
 func (h *Hub) admit() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.open || h.places >= h.cfg.Connections {
+	if !h.open || h.clientConns >= h.cfg.Connections {
 		return false
 	}
-	h.places++
+	h.clientConns++
 	h.running.Add(1)
 	return true
 }
 
-// leave gives the place back.
-func (h *Hub) leave(c *conn) {
+// release ends what admit began.
+func (h *Hub) release(c *conn) {
 	h.table.removeAll(c)
 	h.clients.Leave(c.client)
 	h.mu.Lock()
 	delete(h.conns, c)
-	h.places--
+	h.clientConns--
 	h.mu.Unlock()
 	h.running.Done()
 }
@@ -68,7 +68,7 @@ func (c *conn) start(upgraded *websocket.Conn) {
 	c.ws = upgraded
 	c.alive()
 	upgraded.SetReadLimit(int64(c.hub.cfg.MessageBytes))
-	c.heedControls()
+	c.handleControls()
 	c.hub.mu.Lock()
 	c.hub.conns[c] = struct{}{}
 	open := c.hub.open
@@ -79,8 +79,8 @@ func (c *conn) start(upgraded *websocket.Conn) {
 	go c.read()
 }
 
-// heedControls counts control frames as signs of life; a ping is answered by the library's own handler.
-func (c *conn) heedControls() {
+// handleControls counts control frames as signs of life; a ping is answered by the library's own handler.
+func (c *conn) handleControls() {
 	pong := c.ws.PingHandler()
 	c.ws.SetPingHandler(func(data string) error {
 		c.alive()
@@ -96,8 +96,8 @@ func (c *conn) alive() { c.seen.Store(c.hub.now().UnixNano()) }
 
 // read hears the client until the connection ends.
 func (c *conn) read() {
-	defer c.hub.leave(c)
-	defer c.readerGone()
+	defer c.hub.release(c)
+	defer c.readerEnded()
 	for {
 		messageType, r, err := c.ws.NextReader()
 		if err != nil {
@@ -136,7 +136,7 @@ func (c *conn) handle(messageType int, data []byte) {
 	c.shape = req.shape
 	c.answer(req.shape, c.do(req))
 	if req.op == opSub {
-		c.hub.wakeWelcome()
+		c.hub.wakeSnapshots()
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *conn) answer(s shape, r reply) {
 // do carries out a request.
 func (c *conn) do(req request) reply {
 	r := reply{op: req.op, topics: req.topics, clientID: req.clientID}
-	if r.fault = checkClientID(req.clientID); r.fault != fine {
+	if r.fault = checkClientID(req.clientID); r.fault != noFault {
 		r.clientID = ""
 		return r
 	}
@@ -201,7 +201,7 @@ func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	if len(taken) == 0 {
 		return req.topics, illegalTopic
 	}
-	return taken, fine
+	return taken, noFault
 }
 
 // known says whether a topic can ever have a push in a shape: its pair exists, and the wallets' lists of orders are for

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	address = "vite_cc392cbb42a22eebc9136c6f9ba416d47d19f3be1a1bd2c072"
-	other   = "vite_15d3230e3c31c009c968beea7160ae98b491475236ae2cddbc"
-	patient = time.Minute // a failing test waits so long
+	address     = "vite_cc392cbb42a22eebc9136c6f9ba416d47d19f3be1a1bd2c072"
+	other       = "vite_15d3230e3c31c009c968beea7160ae98b491475236ae2cddbc"
+	waitTimeout = time.Minute // a failing test waits so long
 )
 
 // fakeFeed is an index that says what the test wants.
@@ -44,7 +44,7 @@ func (f *fakeFeed) SignIn(_ context.Context, key, timestamp, signature string) (
 	return address, f.fault(key != "K" || timestamp != "7")
 }
 
-func (f *fakeFeed) Good(context.Context, string) (bool, error) {
+func (f *fakeFeed) IsActive(context.Context, string) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.ended, f.broken
@@ -87,7 +87,7 @@ func (f *fakeFeed) Depth(symbol string, _ int, precision *int) (index.Depth, err
 }
 
 func (f *fakeFeed) Subscribe(capacity int) *fakeUpdates {
-	u := &fakeUpdates{news: make(chan index.Update, capacity), lag: make(chan struct{}), closed: make(chan struct{})}
+	u := &fakeUpdates{queue: make(chan index.Update, capacity), lag: make(chan struct{}), closed: make(chan struct{})}
 	f.mu.Lock()
 	f.subs = append(f.subs, u)
 	f.mu.Unlock()
@@ -104,12 +104,12 @@ func (f *fakeFeed) latest() *fakeUpdates {
 	return f.subs[len(f.subs)-1]
 }
 
-// tell hands an update to the hub.
-func (f *fakeFeed) tell(u index.Update) { f.latest().news <- u }
+// push hands an update to the hub.
+func (f *fakeFeed) push(u index.Update) { f.latest().queue <- u }
 
 // fakeUpdates hands over what it is told, and lags once lag is closed.
 type fakeUpdates struct {
-	news   chan index.Update
+	queue  chan index.Update
 	lag    chan struct{}
 	closed chan struct{}
 	once   sync.Once
@@ -117,7 +117,7 @@ type fakeUpdates struct {
 
 func (u *fakeUpdates) Next(ctx context.Context) (index.Update, error) {
 	select {
-	case n := <-u.news:
+	case n := <-u.queue:
 		return n, nil
 	case <-u.lag:
 		return index.Update{}, index.ErrLagged
@@ -158,7 +158,7 @@ func setup(t testing.TB, cfg Config) *rig {
 
 func (r *rig) eventually(condition func() bool) {
 	r.t.Helper()
-	require.Eventually(r.t, condition, patient, time.Millisecond)
+	require.Eventually(r.t, condition, waitTimeout, time.Millisecond)
 }
 
 // client is a client of the hub.
@@ -173,24 +173,24 @@ func (r *rig) dial(path string) *client {
 	require.NoError(r.t, err)
 	answer.Body.Close()
 	r.t.Cleanup(func() { c.Close() })
-	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(patient)))
+	require.NoError(r.t, c.SetReadDeadline(time.Now().Add(waitTimeout)))
 	return &client{r.t, c}
 }
 
-func (c *client) say(text string) {
+func (c *client) sendText(text string) {
 	c.t.Helper()
 	require.NoError(c.t, c.WriteMessage(websocket.TextMessage, []byte(text)))
 }
 
-func (c *client) sayBinary(b []byte) {
+func (c *client) sendBinary(b []byte) {
 	c.t.Helper()
 	require.NoError(c.t, c.WriteMessage(websocket.BinaryMessage, b))
 }
 
-// hear is the next frame.
-func (c *client) hear() string {
+// readFrame is the next frame.
+func (c *client) readFrame() string {
 	c.t.Helper()
-	require.NoError(c.t, c.SetReadDeadline(time.Now().Add(patient)))
+	require.NoError(c.t, c.SetReadDeadline(time.Now().Add(waitTimeout)))
 	_, data, err := c.ReadMessage()
 	require.NoError(c.t, err)
 	return string(data)
@@ -199,15 +199,15 @@ func (c *client) hear() string {
 // ask says something and hears the answer.
 func (c *client) ask(text string) string {
 	c.t.Helper()
-	c.say(text)
-	return c.hear()
+	c.sendText(text)
+	return c.readFrame()
 }
 
 // closed reads until the connection is closed and is the code and the reason.
 func (c *client) closed() (int, string) {
 	c.t.Helper()
 	for {
-		require.NoError(c.t, c.SetReadDeadline(time.Now().Add(patient)))
+		require.NoError(c.t, c.SetReadDeadline(time.Now().Add(waitTimeout)))
 		if _, _, err := c.ReadMessage(); err != nil {
 			var closing *websocket.CloseError
 			require.ErrorAs(c.t, err, &closing)

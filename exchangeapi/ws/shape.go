@@ -38,7 +38,7 @@ type fault int
 
 // The faults.
 const (
-	fine            fault = 0
+	noFault         fault = 0
 	illegalClientID fault = 1
 	illegalTopic    fault = 2
 	illegalOp       fault = 3
@@ -72,7 +72,7 @@ func (f fault) text() string {
 // code is the fault as the number that REST and the command shape have for it.
 func (f fault) code() int64 {
 	switch f {
-	case fine:
+	case noFault:
 		return 0
 	case visitLimit:
 		return 1001
@@ -131,5 +131,5 @@ func checkClientID(id string) fault {
 	if len(id) > clientIDLength {
 		return illegalClientID
 	}
-	return fine
+	return noFault
 }

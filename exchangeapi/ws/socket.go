@@ -19,13 +19,13 @@ type socket struct {
 	link *conn
 }
 
-// kernelRoom is how many bytes the system may hold back for a client who does not read. By itself it takes megabytes for each, which no queue of
+// maxKernelBuffer is how many bytes the system may hold back for a client who does not read. By itself it takes megabytes for each, which no queue of
 // ours bounds.
-const kernelRoom = 256 << 10
+const maxKernelBuffer = 256 << 10
 
 func newSocket(c net.Conn) *socket {
 	s := &socket{Conn: c}
-	boundKernel(c)
+	limitKernelBuffer(c)
 	if plain, ok := c.(syscall.Conn); ok {
 		if raw, err := plain.SyscallConn(); err == nil {
 			s.raw = raw
@@ -34,11 +34,11 @@ func newSocket(c net.Conn) *socket {
 	return s
 }
 
-// boundKernel finds the plain connection below TLS and listeners.
-func boundKernel(c net.Conn) {
+// limitKernelBuffer finds the plain connection below TLS and listeners.
+func limitKernelBuffer(c net.Conn) {
 	for c != nil {
 		if plain, ok := c.(interface{ SetWriteBuffer(bytes int) error }); ok {
-			_ = plain.SetWriteBuffer(kernelRoom) // fails on closed sockets, where it does not matter
+			_ = plain.SetWriteBuffer(maxKernelBuffer) // fails on closed sockets, where it does not matter
 			return
 		}
 		wrapped, ok := c.(interface{ NetConn() net.Conn })

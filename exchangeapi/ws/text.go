@@ -63,10 +63,10 @@ func (r reply) command() []byte {
 	switch {
 	case r.op == opPong:
 		b = appendInt(b, `,"timestamp":`, r.at)
-	case len(r.topics) > 0 || r.fault == fine:
+	case len(r.topics) > 0 || r.fault == noFault:
 		b = appendText(b, `,"topic":`, bracketed(r.topics))
 	}
-	if r.fault != fine {
+	if r.fault != noFault {
 		b = appendText(b, `,"msg":`, r.fault.text())
 	}
 	return append(b, '}')

@@ -38,7 +38,7 @@ type topic struct {
 	step   int    // kindDepthStep
 }
 
-// intervals are the words for the lengths of candles.
+// validInterval says whether s names a length of candles.
 func validInterval(s string) bool {
 	switch s {
 	case "minute", "minute30", "hour", "hour6", "hour12", "day", "week":

@@ -101,17 +101,17 @@ func TestWalletOrderTopics(t *testing.T) {
 	r := setup(t, Config{})
 	c := r.dial("/websocket")
 	open, history := openTopic("VX_USDT-000", address), historyTopic("VX_USDT-000", address)
-	c.sayBinary(envelope("w", open+","+history, opSub))
-	c.hear()
+	c.sendBinary(envelope("w", open+","+history, opSub))
+	c.readFrame()
 	o := sampleOrder()
 	o.Status = index.Open
 	filled := sampleOrder()
 	filled.Status = index.Filled
-	r.feed.tell(index.Update{Orders: []index.Order{o}})
-	require.Equal(t, binaryPushOf(open, "w", listedOrder{order(o)}), c.hear())
-	r.feed.tell(index.Update{Orders: []index.Order{filled}})
-	require.Equal(t, binaryPushOf(open, "w", listedOrder{order(filled)}), c.hear())
-	require.Equal(t, binaryPushOf(history, "w", listedOrder{order(filled)}), c.hear())
+	r.feed.push(index.Update{Orders: []index.Order{o}})
+	require.Equal(t, binaryPushOf(open, "w", listedOrder{order(o)}), c.readFrame())
+	r.feed.push(index.Update{Orders: []index.Order{filled}})
+	require.Equal(t, binaryPushOf(open, "w", listedOrder{order(filled)}), c.readFrame())
+	require.Equal(t, binaryPushOf(history, "w", listedOrder{order(filled)}), c.readFrame())
 
 	text := r.dial("/v2/ws")
 	require.Equal(t, 1002.0, fields(t, text.ask(`{"command":"sub","params":["`+open+`"]}`))["code"], "they are binary only")
@@ -124,13 +124,13 @@ func TestBinaryOrders(t *testing.T) {
 	o := sampleOrder()
 	o.Status = index.Open
 	own, open := orderTopic(o.Address), openTopic(o.Symbol, o.Address)
-	c.sayBinary(envelope("w", own+","+open, opSub))
-	c.hear()
-	r.feed.tell(index.Update{Orders: []index.Order{o}})
-	bare := memberOf(t, 4, []byte(c.hear()))
+	c.sendBinary(envelope("w", own+","+open, opSub))
+	c.readFrame()
+	r.feed.push(index.Update{Orders: []index.Order{o}})
+	bare := memberOf(t, 4, []byte(c.readFrame()))
 	require.Equal(t, o.ID, string(memberOf(t, 1, bare)))
 	require.Equal(t, o.Address, string(memberOf(t, 19, bare)))
-	require.Equal(t, bare, memberOf(t, 1, memberOf(t, 4, []byte(c.hear()))), "the same in a list")
+	require.Equal(t, bare, memberOf(t, 1, memberOf(t, 4, []byte(c.readFrame()))), "the same in a list")
 }
 
 // memberOf is the text or message that a protobuf message has once under a number.

@@ -11,8 +11,8 @@ import (
 	"gatewayd/records"
 )
 
-// maxKept bounds the memory: a page has 30 lines at most, a line some 400 bytes.
-const maxKept = 4096
+// maxCached bounds the memory: a page has 30 lines at most, a line some 400 bytes.
+const maxCached = 4096
 
 // settled tells whether the record is final and its payment paid: its line is kept with the first page that its wallet was shown. What may still change is
 // read each time. Only SQLite's lines are kept: a server's standby that takes over may have lost commits that were read already, and give an id again. The guards of the database let nothing change then that a line shows, but the
@@ -27,7 +27,7 @@ func (p *page) known() []Line {
 	if !p.keeps() {
 		return nil
 	}
-	lines, _ := p.kept.Get(p.wallet)
+	lines, _ := p.cache.Get(p.wallet)
 	return lines
 }
 
@@ -40,7 +40,7 @@ func (p *page) keep() {
 	}
 	for i := range p.out {
 		if p.out[i].settled {
-			p.kept.Add(p.wallet, p.out)
+			p.cache.Add(p.wallet, p.out)
 			return
 		}
 	}

@@ -47,12 +47,12 @@ func LineOf(r *records.Record) Line {
 // Pages reads pages of wallets, and keeps what it needs again. It is safe for use by many goroutines; each store wants one of its own.
 type Pages struct {
 	depths *depthCache
-	kept   *lru.Cache[wallet, []Line] // see settled
+	cache  *lru.Cache[wallet, []Line] // see settled
 }
 
 // NewPages makes pages of a store of which nothing is kept yet.
 func NewPages() *Pages {
-	return &Pages{&depthCache{lru.NewCache[string, depths](knownPolicies)}, lru.NewCache[wallet, []Line](maxKept)}
+	return &Pages{&depthCache{lru.NewCache[string, depths](knownPolicies)}, lru.NewCache[wallet, []Line](maxCached)}
 }
 
 // maxPage bounds what one page shows.

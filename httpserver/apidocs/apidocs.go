@@ -204,8 +204,8 @@ type shape struct {
 	AllOf       []json.RawMessage
 }
 
-// told is the description, with those of what a list's entries have besides the shape that they are of.
-func (s shape) told() string {
+// fullDescription is the description, with those of what a list's entries have besides the shape that they are of.
+func (s shape) fullDescription() string {
 	var of shape
 	if s.Items == nil || json.Unmarshal(s.Items, &of) != nil {
 		return s.Description
@@ -236,7 +236,7 @@ func (d *document) members(raw json.RawMessage) (list []member) {
 		if json.Unmarshal(s.Properties[name], &m) != nil {
 			continue
 		}
-		list = append(list, member{Name: name, Type: m.kind(), Description: m.told(), Optional: !slices.Contains(s.Required, name)})
+		list = append(list, member{Name: name, Type: m.kind(), Description: m.fullDescription(), Optional: !slices.Contains(s.Required, name)})
 	}
 	return list
 }

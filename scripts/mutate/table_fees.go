@@ -34,7 +34,7 @@ func feeRules() []mutant {
 		{name: "ethereum: failed by its payee", rule: "a payout that had all it needed failed by its payee", file: "chain/ethereum/failed_transactions.go", old: "return said.gas >= tx.Gas() && tx.Gas() < c.config.MaxGas, nil", new: "return said.gas > 0, nil", suite: eth("TestFailedForUs")},
 		{name: "ethereum: replaced when in a pool", rule: "what no pool has is not replaced", file: "chain/ethereum/underpriced.go", old: "if !pooled {", new: "if !pooled && false {", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
 		{name: "ethereum: replaced when too cheap", rule: "what offers less than blocks take is replaced", file: "chain/ethereum/underpriced.go", old: "if short || lower(tip, room).Lt(usual) {", new: "if short && lower(tip, room).Lt(tip) {", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
-		{name: "ethereum: passed over by a later block", rule: "a block made before an attempt came has not passed it over", file: "chain/ethereum/underpriced.go", old: "return w.room && w.newest >= since+passing", new: "return w.room && w.newest >= since", suite: eth("TestPassedOver")},
+		{name: "ethereum: passed over by a later block", rule: "a block made before an attempt came has not passed it over", file: "chain/ethereum/underpriced.go", old: "return w.hadSpace && w.newest >= since+passedOverAfter", new: "return w.hadSpace && w.newest >= since", suite: eth("TestPassedOver")},
 		{name: "ethereum: passed over up to twice the tip", rule: "what a block passed over is replaced up to twice the usual tip only", file: "chain/ethereum/underpriced.go", old: "return passed && (over || tip.Lt(twice))", new: "return passed || over && tip.Lt(twice)", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
 	}
 }

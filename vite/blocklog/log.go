@@ -43,7 +43,7 @@ var ErrCorrupt = errors.New("the block log is damaged")
 // Log appends records and makes them durable in groups.
 type Log struct {
 	file  *os.File // nil in memory
-	letIn func()   // lets callers in who are about to come, before a frame is written
+	yield func()   // lets callers in who are about to come, before a frame is written
 
 	mu      sync.Mutex
 	changed *sync.Cond // of durable, writing and err
@@ -67,20 +67,20 @@ type Place struct {
 }
 
 // NewMemory keeps nothing; a record is durable at once.
-func NewMemory(letIn func()) *Log {
-	l := &Log{letIn: letIn}
+func NewMemory(yield func()) *Log {
+	l := &Log{yield: yield}
 	l.changed = sync.NewCond(&l.mu)
 	return l
 }
 
 // Open opens or makes the log and replays its records from a place on (zero: the first), which must be one that here
-// has answered. A torn last frame is cut off. Damage elsewhere, and the log of another genesis, are ErrLogCorrupt.
-func Open(path string, genesis core.Hash, letIn func(), from Place, replay func(record []byte) error) (*Log, error) {
+// has answered. A torn last frame is cut off. Damage elsewhere, and the log of another genesis, are ErrCorrupt.
+func Open(path string, genesis core.Hash, yield func(), from Place, replay func(record []byte) error) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the block log: %w", err)
 	}
-	l := NewMemory(letIn)
+	l := NewMemory(yield)
 	l.file = file
 	if err := l.load(genesis, from, replay); err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -232,7 +232,7 @@ func (l *Log) Wait(record uint64) error {
 func (l *Log) writeFrame() {
 	l.writing = true
 	l.mu.Unlock()
-	l.letIn()
+	l.yield()
 	l.mu.Lock()
 	payload, after, upto := l.records, l.after, l.added
 	l.records, l.after = l.written[:0], nil

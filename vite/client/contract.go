@@ -48,12 +48,12 @@ func (t *TokenInfo) UnmarshalJSON(raw []byte) error {
 
 // TokenInfo is nil for an unknown token.
 func (c *Client) TokenInfo(ctx context.Context, id core.TokenID) (*TokenInfo, error) {
-	return ask[*TokenInfo](ctx, c, "contract_getTokenInfoById", id)
+	return callResult[*TokenInfo](ctx, c, "contract_getTokenInfoById", id)
 }
 
 // TokensByOwner lists the tokens that an account owns.
 func (c *Client) TokensByOwner(ctx context.Context, owner core.Address) ([]TokenInfo, error) {
-	return ask[[]TokenInfo](ctx, c, "contract_getTokenInfoListByOwner", owner)
+	return callResult[[]TokenInfo](ctx, c, "contract_getTokenInfoListByOwner", owner)
 }
 
 // Quota is an account's quota: Current can be spent now, Max is reached after 75 idle snapshots.
@@ -64,7 +64,7 @@ type Quota struct {
 
 // Quota of an account.
 func (c *Client) Quota(ctx context.Context, a core.Address) (Quota, error) {
-	w, err := ask[struct {
+	w, err := callResult[struct {
 		Current count  `json:"currentQuota"`
 		Max     count  `json:"maxQuota"`
 		Stake   amount `json:"stakeAmount"`
@@ -83,5 +83,5 @@ type ContractInfo struct {
 
 // ContractInfo is nil for an address that is no contract.
 func (c *Client) ContractInfo(ctx context.Context, a core.Address) (*ContractInfo, error) {
-	return ask[*ContractInfo](ctx, c, "contract_getContractInfo", a)
+	return callResult[*ContractInfo](ctx, c, "contract_getContractInfo", a)
 }

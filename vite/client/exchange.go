@@ -36,7 +36,7 @@ func (f *Fund) UnmarshalJSON(raw []byte) error {
 
 // Funds is what an account has on the exchange, by token; empty for one that has never been there.
 func (c *Client) Funds(ctx context.Context, a core.Address) (map[core.TokenID]Fund, error) {
-	funds, err := ask[map[core.TokenID]Fund](ctx, c, "dex_getAccountBalanceInfo", a, nil)
+	funds, err := callResult[map[core.TokenID]Fund](ctx, c, "dex_getAccountBalanceInfo", a, nil)
 	if errors.Is(err, ErrNoFundUser) {
 		return nil, nil
 	}
@@ -65,12 +65,12 @@ type Market struct {
 
 // Market of a pair; ErrNoMarket without one.
 func (c *Client) Market(ctx context.Context, trade, quote core.TokenID) (Market, error) {
-	return ask[Market](ctx, c, "dex_getMarketInfo", trade, quote)
+	return callResult[Market](ctx, c, "dex_getMarketInfo", trade, quote)
 }
 
 // Markets lists all markets.
 func (c *Client) Markets(ctx context.Context) ([]Market, error) {
-	return ask[[]Market](ctx, c, "dexfund_getAllTradePairs")
+	return callResult[[]Market](ctx, c, "dexfund_getAllTradePairs")
 }
 
 // ExchangeToken is a token as the exchange knows it; QuoteType 0 is none that others are quoted in.
@@ -85,17 +85,17 @@ type ExchangeToken struct {
 
 // ExchangeToken of an id; ErrExchangeToken if the exchange does not know it.
 func (c *Client) ExchangeToken(ctx context.Context, id core.TokenID) (ExchangeToken, error) {
-	return ask[ExchangeToken](ctx, c, "dex_getTokenInfo", id)
+	return callResult[ExchangeToken](ctx, c, "dex_getTokenInfo", id)
 }
 
 // ExchangeTime is the exchange's clock in seconds. A node's public port answers it by this name only.
 func (c *Client) ExchangeTime(ctx context.Context) (int64, error) {
-	return ask[int64](ctx, c, "dextrade_getTimestamp")
+	return callResult[int64](ctx, c, "dextrade_getTimestamp")
 }
 
 // IsAgent tells whether an agent may trade for a principal in a market. ErrNoMarket without one.
 func (c *Client) IsAgent(ctx context.Context, principal, agent core.Address, trade, quote core.TokenID) (bool, error) {
-	return ask[bool](ctx, c, "dex_isMarketDelegatedTo", principal, agent, trade, quote)
+	return callResult[bool](ctx, c, "dex_isMarketDelegatedTo", principal, agent, trade, quote)
 }
 
 // PlaceOrderInfo is what an account needs to know before it places an order.
@@ -109,7 +109,7 @@ type PlaceOrderInfo struct {
 
 // PlaceOrderInfo of an account for one side of a market. ErrNoMarket without one.
 func (c *Client) PlaceOrderInfo(ctx context.Context, a core.Address, trade, quote core.TokenID, sell bool) (PlaceOrderInfo, error) {
-	w, err := ask[struct {
+	w, err := callResult[struct {
 		Available amount `json:"available"`
 		Minimum   amount `json:"minTradeAmount"`
 		FeeRate   uint32 `json:"feeRate"`
@@ -131,13 +131,13 @@ type TradeMining struct {
 // TradeMining asks two questions; between them a trade may have come, or the cycle may have ended. A node without VX to mine
 // may refuse to answer: an *Error.
 func (c *Client) TradeMining(ctx context.Context) (TradeMining, error) {
-	info, err := ask[struct {
+	info, err := callResult[struct {
 		Detail map[uint8]amount `json:"feeMineDetail"`
 	}](ctx, c, "dex_getCurrentMiningInfo")
 	if err != nil {
 		return TradeMining{}, err
 	}
-	fees, err := ask[map[uint8]amount](ctx, c, "dex_getCurrentFeesValidForMining")
+	fees, err := callResult[map[uint8]amount](ctx, c, "dex_getCurrentFeesValidForMining")
 	if err != nil {
 		return TradeMining{}, err
 	}

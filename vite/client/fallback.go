@@ -25,7 +25,7 @@ import (
 const (
 	cutsToFallBack = 3
 	fallbackFor    = 10 * time.Minute // then it is tried as usual again
-	findTime       = 10 * time.Second // to look for the node's HTTP
+	findTimeout    = 10 * time.Second // to look for the node's HTTP
 	smallBatch     = 10               // requests
 	smallBytes     = 4 << 10
 )
@@ -114,8 +114,8 @@ func (f *fallback) wasCut(r request) bool {
 	return false
 }
 
-// take goes another way from now on. It tells whether that is news.
-func (f *fallback) take(w way, posts *rpc.Client) bool {
+// switchTo goes another way from now on. It tells whether that is news.
+func (f *fallback) switchTo(w way, posts *rpc.Client) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.way == w {
@@ -168,7 +168,7 @@ func (c *Client) try(ctx context.Context, r request, run func(over *rpc.Client) 
 
 // posted looks at how a request over HTTP ended.
 func (f *fallback) posted(err error) {
-	if dialFailed(err) && f.take(last, nil) {
+	if dialFailed(err) && f.switchTo(last, nil) {
 		f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node does not answer over HTTP any more: it is asked in small batches over the WebSocket")
 	}
 }
@@ -209,7 +209,7 @@ func (c *Client) fallBack(ctx context.Context, r request, err error) {
 	log := f.log.WithFields(logrus.Fields{"method": r.method, "requests": r.requests, "bytes": r.bytes}).WithError(withoutAddress(err))
 	happened := fmt.Sprintf("the exchange chain's node ended the WebSocket %d times at the same request", cutsToFallBack)
 	if r.requests > smallBatch || r.requests > 1 && r.bytes > smallBytes {
-		if f.take(small, nil) {
+		if f.switchTo(small, nil) {
 			log.Warn(happened + ": it is asked in small batches now")
 		}
 		return
@@ -217,13 +217,13 @@ func (c *Client) fallBack(ctx context.Context, r request, err error) {
 	if w, _ := f.current(); w == last {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), findTime) // the request's own time may be over
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), findTimeout) // the request's own time may be over
 	defer cancel()
 	posts, findErr := c.findHTTP(ctx)
 	switch {
-	case findErr == nil && f.take(posting, posts):
+	case findErr == nil && f.switchTo(posting, posts):
 		log.Warn(happened + ": it is asked over HTTP now")
-	case findErr != nil && f.take(last, nil):
+	case findErr != nil && f.switchTo(last, nil):
 		log.Warnf("%s, and it is not known over HTTP (%v): it is asked in small batches", happened, findErr)
 	}
 }

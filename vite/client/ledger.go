@@ -16,12 +16,12 @@ const MaxPage = 1000
 
 // LatestAccountBlock is the newest block of an account, in a snapshot or not; nil for an account without a block.
 func (c *Client) LatestAccountBlock(ctx context.Context, a core.Address) (*AccountBlock, error) {
-	return ask[*AccountBlock](ctx, c, "ledger_getLatestAccountBlock", a)
+	return callResult[*AccountBlock](ctx, c, "ledger_getLatestAccountBlock", a)
 }
 
 // AccountBlockByHash is nil for a hash that the node does not know.
 func (c *Client) AccountBlockByHash(ctx context.Context, h core.Hash) (*AccountBlock, error) {
-	return ask[*AccountBlock](ctx, c, "ledger_getAccountBlockByHash", h)
+	return callResult[*AccountBlock](ctx, c, "ledger_getAccountBlockByHash", h)
 }
 
 // AccountBlocksByHash asks for many blocks at once. The answers stand in the order of the hashes, nil for unknown ones.
@@ -35,19 +35,19 @@ func (c *Client) AccountBlocksByHash(ctx context.Context, hashes []core.Hash) ([
 
 // AccountBlockByHeight is nil beyond the account's newest block.
 func (c *Client) AccountBlockByHeight(ctx context.Context, a core.Address, height uint64) (*AccountBlock, error) {
-	return ask[*AccountBlock](ctx, c, "ledger_getAccountBlockByHeight", a, decimal(height))
+	return callResult[*AccountBlock](ctx, c, "ledger_getAccountBlockByHeight", a, decimal(height))
 }
 
 // AccountBlocks lists an account's blocks from origin (included; nil = the newest) towards older ones, n at most
 // (MaxPage). A token filter needs a node with open plug-ins.
 func (c *Client) AccountBlocks(ctx context.Context, a core.Address, origin *core.Hash, token *core.TokenID, n int) ([]AccountBlock, error) {
-	return ask[[]AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
+	return callResult[[]AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
 }
 
 // UnreceivedBlocks lists the sends that wait for an account, sends outside any snapshot included. They are ordered by
 // send hash, not by time, and pages shift when one is received: take page 0, or read all of them.
 func (c *Client) UnreceivedBlocks(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
-	return ask[[]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
+	return callResult[[]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
 }
 
 // AccountInfo is an account's balances: received ones, or in a summary the unreceived ones.
@@ -95,12 +95,12 @@ func (i *AccountInfo) UnmarshalJSON(raw []byte) error {
 
 // AccountInfo gives received balances only; an unused account has none and BlockCount 0.
 func (c *Client) AccountInfo(ctx context.Context, a core.Address) (AccountInfo, error) {
-	return ask[AccountInfo](ctx, c, "ledger_getAccountInfoByAddress", a)
+	return callResult[AccountInfo](ctx, c, "ledger_getAccountInfoByAddress", a)
 }
 
 // UnreceivedSummaries is UnreceivedSummary for several accounts, in their order.
 func (c *Client) UnreceivedSummaries(ctx context.Context, accounts []core.Address) ([]AccountInfo, error) {
-	return ask[[]AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryInBatch", accounts)
+	return callResult[[]AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryInBatch", accounts)
 }
 
 // Intent describes a block that is about to be made, for RequiredQuota and PoWDifficulty.
@@ -131,7 +131,7 @@ type PoW struct {
 // PoWDifficulty asks what PoW a block needs. ErrChainForked when PreviousHash is not the newest block, ErrPoWTwice while
 // a PoW block waits for its snapshot, ErrQuotaLimit over the limit of one block.
 func (c *Client) PoWDifficulty(ctx context.Context, i Intent) (PoW, error) {
-	w, err := ask[struct {
+	w, err := callResult[struct {
 		RequiredQuota count      `json:"requiredQuota"`
 		Difficulty    difficulty `json:"difficulty"`
 		Congested     bool       `json:"isCongestion"`
@@ -141,23 +141,23 @@ func (c *Client) PoWDifficulty(ctx context.Context, i Intent) (PoW, error) {
 
 // SnapshotHeight is the height of the newest snapshot block.
 func (c *Client) SnapshotHeight(ctx context.Context) (uint64, error) {
-	n, err := ask[count](ctx, c, "ledger_getSnapshotChainHeight")
+	n, err := callResult[count](ctx, c, "ledger_getSnapshotChainHeight")
 	return uint64(n), err
 }
 
 // LatestSnapshotBlock is the newest snapshot block.
 func (c *Client) LatestSnapshotBlock(ctx context.Context) (*SnapshotBlock, error) {
-	return ask[*SnapshotBlock](ctx, c, "ledger_getLatestSnapshotBlock")
+	return callResult[*SnapshotBlock](ctx, c, "ledger_getLatestSnapshotBlock")
 }
 
 // SnapshotBlockByHeight is nil beyond the newest.
 func (c *Client) SnapshotBlockByHeight(ctx context.Context, height uint64) (*SnapshotBlock, error) {
-	return ask[*SnapshotBlock](ctx, c, "ledger_getSnapshotBlockByHeight", decimal(height))
+	return callResult[*SnapshotBlock](ctx, c, "ledger_getSnapshotBlockByHeight", decimal(height))
 }
 
 // Upgrades lists the rule changes of the chain, oldest first.
 func (c *Client) Upgrades(ctx context.Context) ([]Upgrade, error) {
-	return ask[[]Upgrade](ctx, c, "ledger_getUpgradeInfo")
+	return callResult[[]Upgrade](ctx, c, "ledger_getUpgradeInfo")
 }
 
 // VMLog is one event of a contract.
@@ -182,8 +182,8 @@ type LogFilter struct {
 	Size   int                          `json:"pageSize"` // 0 means MaxPage
 }
 
-// ask runs a method and gives its result; the zero value for null.
-func ask[T any](ctx context.Context, c *Client, method string, params ...any) (T, error) {
+// callResult runs a method and gives its result; the zero value for null.
+func callResult[T any](ctx context.Context, c *Client, method string, params ...any) (T, error) {
 	var result T
 	err := c.Call(ctx, &result, method, params...)
 	return result, err

@@ -119,7 +119,7 @@ func (c *Chunk) UnmarshalJSON(raw []byte) error {
 // signatures cover and no more: no confirmations, no token info, and of a receive no amount. ErrMethod: the node is too old, or the
 // method is switched off.
 func (c *Client) Chunks(ctx context.Context, from, to uint64) ([]Chunk, error) {
-	return ask[[]Chunk](ctx, c, "ledger_getChunks", decimal(from), decimal(to))
+	return callResult[[]Chunk](ctx, c, "ledger_getChunks", decimal(from), decimal(to))
 }
 
 // SnapshotBlocksByHash asks for many snapshot blocks at once. The answers stand in the order of the hashes, nil for unknown ones.

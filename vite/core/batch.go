@@ -39,7 +39,7 @@ func VerifyAll(list []Signed) bool {
 			return false
 		}
 	}
-	return terms.hold()
+	return terms.holds()
 }
 
 // combination is the equations s*B = R + k*A of a list.
@@ -47,19 +47,19 @@ type combination struct {
 	s, k       []*edwards25519.Scalar
 	points     []*edwards25519.Point // of each: R, A
 	transcript []byte                // what the factors come from: k, which commits to R, A and the message, and s
-	room       []edwards25519.Point  // for the points
+	decoded    []edwards25519.Point  // for the points
 }
 
 func newCombination(n int) *combination {
 	return &combination{
 		s: make([]*edwards25519.Scalar, 0, n), k: make([]*edwards25519.Scalar, 0, n), points: make([]*edwards25519.Point, 0, 2*n+1),
-		transcript: make([]byte, 0, n*SignatureSize), room: make([]edwards25519.Point, 2*n),
+		transcript: make([]byte, 0, n*SignatureSize), decoded: make([]edwards25519.Point, 2*n),
 	}
 }
 
 // read adds a signature; false if it has not the form of one.
 func (c *combination) read(g *Signed) bool {
-	if len(g.Public) != PublicKeySize || len(g.Signature) != SignatureSize || !usual(g.Signature[:32]) {
+	if len(g.Public) != PublicKeySize || len(g.Signature) != SignatureSize || !isCanonical(g.Signature[:32]) {
 		return false
 	}
 	s, err := edwards25519.NewScalar().SetCanonicalBytes(g.Signature[32:])
@@ -67,11 +67,11 @@ func (c *combination) read(g *Signed) bool {
 		return false
 	}
 	at := len(c.points)
-	r, err := c.room[at].SetBytes(g.Signature[:32])
+	r, err := c.decoded[at].SetBytes(g.Signature[:32])
 	if err != nil {
 		return false
 	}
-	a := &c.room[at+1]
+	a := &c.decoded[at+1]
 	if g.Point != nil {
 		a = &g.Point.point
 	} else if _, err = a.SetBytes(g.Public); err != nil {
@@ -83,9 +83,9 @@ func (c *combination) read(g *Signed) bool {
 	return true
 }
 
-// usual tells whether a point is encoded as Verify would encode it again: its y is below the field's order, and not 1 or -1,
+// isCanonical tells whether a point is encoded as Verify would encode it again: its y is below the field's order, and not 1 or -1,
 // whose x is 0 and has no sign. No honest signature has such a point.
-func usual(point []byte) bool {
+func isCanonical(point []byte) bool {
 	y := [4]uint64{}
 	for i := range y {
 		y[i] = binary.LittleEndian.Uint64(point[8*i:])
@@ -97,9 +97,9 @@ func usual(point []byte) bool {
 	return !low && !high
 }
 
-// hold tells whether the sum of z*(s*B - R - k*A) is zero, each z being 128 bits that nobody knows before all is fixed. All z
+// holds tells whether the sum of z*(s*B - R - k*A) is zero, each z being 128 bits that nobody knows before all is fixed. All z
 // are odd, so that no error of a single signature vanishes.
-func (c *combination) hold() bool {
+func (c *combination) holds() bool {
 	seed := blake2b.Sum256(c.transcript)
 	sum := edwards25519.NewScalar()
 	scalars := make([]*edwards25519.Scalar, 0, cap(c.points))

@@ -76,8 +76,8 @@ func TestUnusualPoints(t *testing.T) {
 		return p
 	}
 	for name, c := range map[string]struct {
-		point []byte
-		usual bool
+		point       []byte
+		isCanonical bool
 	}{
 		"1":             {encoding(1, 0, 0), false},
 		"1, negative":   {encoding(1, 0, 0x80), false},
@@ -91,9 +91,9 @@ func TestUnusualPoints(t *testing.T) {
 		"large but one": {encoding(1, 0, 1), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.usual, usual(c.point))
+			require.Equal(t, c.isCanonical, isCanonical(c.point))
 			p, err := edwards25519.NewIdentityPoint().SetBytes(c.point)
-			if c.usual && err == nil {
+			if c.isCanonical && err == nil {
 				require.Equal(t, c.point, p.Bytes(), "it is encoded so again")
 			}
 		})
@@ -125,7 +125,7 @@ func FuzzVerifyAll(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, public, message, signature []byte) {
 		good := Verify(public, message, signature)
-		if len(signature) == SignatureSize && !usual(signature[:32]) {
+		if len(signature) == SignatureSize && !isCanonical(signature[:32]) {
 			require.False(t, VerifyAll([]Signed{{Public: public, Message: message, Signature: signature}}))
 			return
 		}

@@ -109,7 +109,7 @@ func (b *Book) Put(o *Order) error {
 		return b.insert(o)
 	}
 	if b.id(n) != o.ID {
-		return b.twice(n, &o.ID)
+		return b.duplicateError(n, &o.ID)
 	}
 	b.clear(n)
 	b.keep(n, o)
@@ -135,7 +135,7 @@ func (b *Book) insert(o *Order) error {
 	}
 	n, seq := b.free, o.ID.seq()
 	if taken := b.bySeq.claim(seq, n); taken != 0 {
-		return b.twice(taken, &o.ID)
+		return b.duplicateError(taken, &o.ID)
 	}
 	l := b.sideOf(&o.ID)
 	number := l.at(o.ID.key())
@@ -159,8 +159,8 @@ func (b *Book) insert(o *Order) error {
 	return nil
 }
 
-// twice tells that a slot's order stands where another wants to.
-func (b *Book) twice(taken uint32, id *OrderID) error {
+// duplicateError is the error for an order whose place is taken by the one in a slot.
+func (b *Book) duplicateError(taken uint32, id *OrderID) error {
 	return fmt.Errorf("%w: %s and %s", ErrDuplicate, b.id(taken), id)
 }
 

@@ -17,13 +17,13 @@ func load(t testing.TB, name string, v any) {
 	require.NoError(t, json.Unmarshal(raw, v))
 }
 
-// desk is one market with its accounts, put together as the two contracts do it: place, match, settle.
-type desk struct {
+// testMarket is one market with its accounts, run as the two contracts run it: place, match, settle.
+type testMarket struct {
 	t       testing.TB
 	market  Market
 	book    *Book
 	minimum uint256.Int
-	funds   map[core.Address]*purse
+	funds   map[core.Address]*testFunds
 	byHash  map[core.Hash]OrderID
 	fees    uint256.Int
 	total   [2]uint256.Int // put into funds: trade, quote
@@ -32,16 +32,16 @@ type desk struct {
 	blocks  uint64
 }
 
-// purse is what an account has of the market's two tokens.
-type purse struct{ trade, quote Balance }
+// testFunds is what an account has of the market's two tokens.
+type testFunds struct{ trade, quote Balance }
 
-func newDesk(t testing.TB, m Market) *desk {
+func newTestMarket(t testing.TB, m Market) *testMarket {
 	m.ID = 1
 	m.Trade, m.Quote = core.TokenID([]byte("trade.....")), core.TokenID([]byte("quote....."))
 	scale, err := NewScale(m.TradeDecimals, m.QuoteDecimals)
 	require.NoError(t, err)
-	return &desk{
-		t: t, market: m, book: NewBook(scale), funds: map[core.Address]*purse{}, byHash: map[core.Hash]OrderID{}, time: 1614571200,
+	return &testMarket{
+		t: t, market: m, book: NewBook(scale), funds: map[core.Address]*testFunds{}, byHash: map[core.Hash]OrderID{}, time: 1614571200,
 	}
 }
 
@@ -51,15 +51,15 @@ func user(name string) (a core.Address) {
 	return a
 }
 
-func (d *desk) purse(owner core.Address) *purse {
+func (d *testMarket) fundsOf(owner core.Address) *testFunds {
 	if d.funds[owner] == nil {
-		d.funds[owner] = &purse{}
+		d.funds[owner] = &testFunds{}
 	}
 	return d.funds[owner]
 }
 
-func (d *desk) fund(owner core.Address, trade, quote uint256.Int) {
-	p := d.purse(owner)
+func (d *testMarket) fund(owner core.Address, trade, quote uint256.Int) {
+	p := d.fundsOf(owner)
 	p.trade.Available.Add(&p.trade.Available, &trade)
 	p.quote.Available.Add(&p.quote.Available, &quote)
 	d.total[0].Add(&d.total[0], &trade)
@@ -67,20 +67,20 @@ func (d *desk) fund(owner core.Address, trade, quote uint256.Int) {
 }
 
 // balance is the one that orders of a side lock.
-func (p *purse) balance(s Side) *Balance {
+func (p *testFunds) balance(s Side) *Balance {
 	if s == Sell {
 		return &p.trade
 	}
 	return &p.quote
 }
 
-// place does what the flow of blocks does for an order. The desk adds what the exchange adds.
-func (d *desk) place(p Placement) (*Result, error) {
+// place does what the flow of blocks does for an order. It adds what the exchange adds.
+func (d *testMarket) place(p Placement) (*Result, error) {
 	d.blocks++
 	if p.SendHash.IsZero() {
 		p.SendHash = core.Hash(uint256.NewInt(d.blocks).Bytes32())
 	}
-	b := d.purse(p.Owner).balance(p.Side)
+	b := d.fundsOf(p.Owner).balance(p.Side)
 	p.Time, p.Serial, p.Available, p.Minimum = d.time, d.serial, b.Available, d.minimum
 	o, err := d.market.Place(&p)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d *desk) place(p Placement) (*Result, error) {
 	return &r, nil
 }
 
-func (d *desk) cancel(id OrderID) Order {
+func (d *testMarket) cancel(id OrderID) Order {
 	o, ok := d.book.Order(id)
 	require.True(d.t, ok, "order %s is open", id)
 	require.True(d.t, d.book.Remove(id))
@@ -115,12 +115,12 @@ func (d *desk) cancel(id OrderID) Order {
 	return o
 }
 
-func (d *desk) settle(s Settlement) {
+func (d *testMarket) settle(s Settlement) {
 	again, err := DecodeSettlement(s.Encode())
 	require.NoError(d.t, err)
 	require.Equal(d.t, s, again)
 	for i := range s.Accounts {
-		p := d.purse(s.Accounts[i].Owner)
+		p := d.fundsOf(s.Accounts[i].Owner)
 		p.trade, err = p.trade.Apply(&s.Accounts[i].Trade)
 		require.NoError(d.t, err)
 		p.quote, err = p.quote.Apply(&s.Accounts[i].Quote)
@@ -134,7 +134,7 @@ func (d *desk) settle(s Settlement) {
 
 // check is what must hold after each step: money is conserved, what is locked is what the open orders lock, and the book is
 // in order and not crossed.
-func (d *desk) check() {
+func (d *testMarket) check() {
 	if d.blocks%16 == 0 {
 		d.book.check(d.t)
 	}
@@ -146,9 +146,9 @@ func (d *desk) check() {
 		}
 	}
 	require.Equal(d.t, d.total, sums, "conserved")
-	locked := map[core.Address]*purse{}
+	locked := map[core.Address]*testFunds{}
 	for owner := range d.funds {
-		locked[owner] = &purse{}
+		locked[owner] = &testFunds{}
 	}
 	for _, side := range []Side{Buy, Sell} {
 		d.checkSide(side, locked)
@@ -162,7 +162,7 @@ func (d *desk) check() {
 	require.False(d.t, bids && asks && bid.Compare(ask) >= 0, "crossed: %s and %s", bid, ask)
 }
 
-func (d *desk) checkSide(side Side, locked map[core.Address]*purse) {
+func (d *testMarket) checkSide(side Side, locked map[core.Address]*testFunds) {
 	var last OrderID
 	n := 0
 	d.book.Walk(side, func(o *Order) bool {

@@ -9,15 +9,15 @@ import (
 // were used are soon used again.
 type ladder struct {
 	tree
-	side   Side
-	vacant uint32 // first level that is none, linked by leaf
-	best   uint32 // of those with orders
-	open   int    // levels
-	filled int    // levels with orders
-	count  int    // orders
-	recent []uint32
-	shift  uint // of a key's hash, to its place in recent
-	hand   int  // node where levels without orders were looked for last
+	side          Side
+	vacant        uint32 // first level that is none, linked by leaf
+	best          uint32 // of those with orders
+	open          int    // levels
+	filled        int    // levels with orders
+	count         int    // orders
+	recent        []uint32
+	shift         uint // of a key's hash, to its place in recent
+	reclaimCursor int  // node where levels without orders were looked for last
 }
 
 // level is the orders of one price, linked from oldest to newest. Two are a cache line.
@@ -39,12 +39,12 @@ const minRecentBits = 6
 
 func newLadder(side Side) ladder {
 	l := ladder{side: side, tree: newTree()}
-	l.forget(minRecentBits)
+	l.resetRecent(minRecentBits)
 	return l
 }
 
-// forget makes recent anew.
-func (l *ladder) forget(bits uint) {
+// resetRecent makes recent anew.
+func (l *ladder) resetRecent(bits uint) {
 	l.recent = make([]uint32, 1<<bits)
 	l.shift = 64 - bits
 }
@@ -68,7 +68,7 @@ func (l *ladder) search(k key, place uint64) uint32 {
 	n := l.place(k)
 	*beside, l.recent[place] = l.recent[place], n
 	if 2*l.open > len(l.recent) {
-		l.forget(64 - l.shift + 2)
+		l.resetRecent(64 - l.shift + 2)
 	}
 	return n
 }
@@ -93,7 +93,7 @@ func (l *ladder) place(k key) uint32 {
 	return n
 }
 
-// fill tells that a level has got its first order.
+// fill counts a level that has got its first order, and marks it in the tree.
 func (l *ladder) fill(n uint32) {
 	l.filled++
 	l.tree.fill(n)
@@ -102,7 +102,7 @@ func (l *ladder) fill(n uint32) {
 	}
 }
 
-// empty tells that a level has lost its last order.
+// empty uncounts a level that has lost its last order, and marks it in the tree.
 func (l *ladder) empty(n uint32) {
 	l.filled--
 	l.tree.empty(n)
@@ -111,18 +111,18 @@ func (l *ladder) empty(n uint32) {
 	}
 }
 
-// reclaimed is how many nodes are looked at for a level without orders when a new level is made.
-const reclaimed = 4
+// maxReclaimSteps is how many nodes are searched for a level without orders when a new level is made.
+const maxReclaimSteps = 4
 
 // reclaim takes a level without orders away, if the next nodes have one.
 func (l *ladder) reclaim() {
-	for range reclaimed {
-		if l.hand++; l.hand >= len(l.nodes) {
-			l.hand = 1
+	for range maxReclaimSteps {
+		if l.reclaimCursor++; l.reclaimCursor >= len(l.nodes) {
+			l.reclaimCursor = 1
 		}
-		if idle := l.idle(uint32(l.hand)); idle != 0 {
+		if idle := l.idle(uint32(l.reclaimCursor)); idle != 0 {
 			l.drop(idle)
-			l.hand-- // it may have another
+			l.reclaimCursor-- // it may have another
 			return
 		}
 	}

@@ -196,7 +196,7 @@ func (b *Book) Apply(r *Result) error {
 	if len(r.Fills) > 0 {
 		if rests {
 			if taken := b.bySeq.find(r.Taker.ID.seq()); taken != 0 {
-				return b.twice(taken, &r.Taker.ID)
+				return b.duplicateError(taken, &r.Taker.ID)
 			}
 		}
 		b.progress(r.Fills)

@@ -20,7 +20,7 @@ type taker128 struct {
 	budget         u128 // of a buy, what its amount has left
 	fees           u128 // of a buy, what its locked fee has left
 	base, operator uint64
-	so             part // executed so far
+	executed       part // executed so far
 }
 
 // begin makes ready for an order of which nothing is executed; false if it has to go the exact way.
@@ -32,7 +32,7 @@ func (t *taker128) begin(o *Order, s *Scale) bool {
 	if !t.market {
 		t.unit = s.unit(t.worst.price(Side(t.buys)))
 	}
-	wide := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxHigh128 | (t.base|t.operator)&^maxBodyRate | o.Executed.words()
+	wide := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxHigh128 | (t.base|t.operator)&^maxBodyRate | o.Executed.anyBits()
 	return wide == 0 && t.market != (t.unit != 0) && !(t.market && t.buys) && o.Status == Open
 }
 
@@ -61,7 +61,7 @@ func (b *Book) fill128(r *Result, other *ladder) bool {
 
 // finish tells what has become of the taker.
 func (t *taker128) finish(p *Progress, s *scale128) {
-	t.so.widen(&p.Executed)
+	t.executed.widen(&p.Executed)
 	if p.Status = PartiallyFilled; !t.done(s) {
 		return
 	}
@@ -148,32 +148,32 @@ func (t *taker128) pay(f *Fill, quantity, amount u128) {
 	base.widen(&f.TakerFee)
 	operator.widen(&f.TakerOperatorFee)
 	t.rest = t.rest.sub(quantity)
-	t.so.add(quantity, amount, base, operator)
+	t.executed.add(quantity, amount, base, operator)
 }
 
 // payMaker charges the maker, of which so much was executed before, and finds its progress.
-func (b *Book) payMaker(f *Fill, x *body, unit uint64, so *part, buys bool, quantity, amount u128) {
+func (b *Book) payMaker(f *Fill, x *body, unit uint64, executed *part, buys bool, quantity, amount u128) {
 	base, operator := fee128(amount, uint64(x.rates[1])), fee128(amount, uint64(x.rates[3]))
 	var left u128
 	if buys {
-		left = x.lockedFee.sub(so.base).sub(so.operator)
+		left = x.lockedFee.sub(executed.base).sub(executed.operator)
 		base = base.least(left)
 		operator = operator.least(left.sub(base))
 		left = left.sub(base).sub(operator)
 	}
 	base.widen(&f.MakerFee)
 	operator.widen(&f.MakerOperatorFee)
-	so.add(quantity, amount, base, operator)
+	executed.add(quantity, amount, base, operator)
 	p, rest := &f.MakerProgress, x.rest.sub(quantity)
 	p.Status, p.Reason = PartiallyFilled, ByOwner
 	p.Refund = uint256.Int{}
-	so.widen(&p.Executed)
+	executed.widen(&p.Executed)
 	if !rest.isZero() && !b.scale.in128.isDust(unit, rest) {
 		return
 	}
 	p.Status = Filled
 	if buys {
-		rest = left.add(x.amount.sub(so.amount))
+		rest = left.add(x.amount.sub(executed.amount))
 	}
 	rest.widen(&p.Refund)
 }

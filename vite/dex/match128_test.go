@@ -62,8 +62,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// duel lets one taker meet a book both ways, and compares. It tells whether the quick way went through.
-func duel(t testing.TB, b *Book, taker *Order) bool {
+// compareMatching lets one taker meet a book both ways, and compares. It tells whether the quick way went through.
+func compareMatching(t testing.TB, b *Book, taker *Order) bool {
 	other := &b.sides[taker.ID[idSide]&1^1]
 	if taker.worst().below(other.levels[other.best].key) == 1 {
 		return false
@@ -89,8 +89,8 @@ func duel(t testing.TB, b *Book, taker *Order) bool {
 	return true
 }
 
-// skirmish plays orders of all magnitudes; it counts how often each way was gone.
-func skirmish(t testing.TB, steps int, next func(below int) int) (quick, exact int) {
+// matchRandom plays orders of all magnitudes; it counts how often each way was gone.
+func matchRandom(t testing.TB, steps int, next func(below int) int) (quick, exact int) {
 	decimals := []uint8{0, 2, 6, 8, 18, 30}
 	m := Market{ID: 1, QuoteType: QuoteType(1 + next(4)), TradeDecimals: decimals[next(6)], QuoteDecimals: decimals[next(6)],
 		TakerOperatorRate: uint32(next(201)), MakerOperatorRate: uint32(next(201))}
@@ -108,7 +108,7 @@ func skirmish(t testing.TB, steps int, next func(below int) int) (quick, exact i
 			continue
 		}
 		before := len(b.whole)
-		if duel(t, b, &o) {
+		if compareMatching(t, b, &o) {
 			quick++
 		} else {
 			exact++
@@ -126,20 +126,20 @@ func Test128AgainstExact(t *testing.T) {
 	quick, exact := 0, 0
 	for seed := range uint64(1500) {
 		chance := rand.New(rand.NewPCG(seed, 2))
-		q, e := skirmish(t, 30, chance.IntN)
+		q, e := matchRandom(t, 30, chance.IntN)
 		quick, exact = quick+q, exact+e
 	}
 	require.Greater(t, quick, 5000)
 	require.Greater(t, exact, 500)
 	rapid.Check(t, func(rt *rapid.T) {
-		skirmish(t, rapid.IntRange(2, 40).Draw(rt, "steps"), func(below int) int { return rapid.IntRange(0, below-1).Draw(rt, "choice") })
+		matchRandom(t, rapid.IntRange(2, 40).Draw(rt, "steps"), func(below int) int { return rapid.IntRange(0, below-1).Draw(rt, "choice") })
 	})
 }
 
 func FuzzQuickAgainstExact(f *testing.F) {
 	f.Add([]byte("orders large and small, whose prices meet now and then; some rest, some go"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		skirmish(t, min(len(data)/8, 64), func(below int) int {
+		matchRandom(t, min(len(data)/8, 64), func(below int) int {
 			if len(data) < 2 {
 				return 0
 			}

@@ -70,7 +70,7 @@ type naiveOrder struct {
 	sell                                           bool
 	kind                                           Type
 	price                                          *big.Rat
-	turn                                           int
+	seq                                            int
 	quantity, amount, locked, done, paid, base, op *big.Int
 	limit                                          *big.Int
 	takerRate, takerOp, makerRate, makerOp         int64
@@ -137,7 +137,7 @@ func (x *naive) candidates(t *naiveOrder) []*naiveOrder {
 			c = -c
 		}
 		if c == 0 {
-			c = a.turn - b.turn
+			c = a.seq - b.seq
 		}
 		return c
 	})
@@ -270,9 +270,9 @@ func (x *naive) cancel(id OrderID) *naiveOrder {
 func bigOf(n *uint256.Int) *big.Int { return n.ToBig() }
 
 // twin is the naive form of an order that the package has made.
-func twin(o *Order, turn int) *naiveOrder {
+func twin(o *Order, seq int) *naiveOrder {
 	return &naiveOrder{
-		owner: o.Owner, id: o.ID, sell: o.ID.Side() == Sell, kind: o.Type, price: ratOf(o.ID.Price()), turn: turn, quantity: bigOf(&o.Quantity),
+		owner: o.Owner, id: o.ID, sell: o.ID.Side() == Sell, kind: o.Type, price: ratOf(o.ID.Price()), seq: seq, quantity: bigOf(&o.Quantity),
 		amount: bigOf(&o.Amount), locked: bigOf(&o.LockedFee), limit: bigOf(&o.Limit), done: new(big.Int), paid: new(big.Int),
 		base: new(big.Int), op: new(big.Int), refund: new(big.Int), takerRate: int64(o.Rates.Taker), takerOp: int64(o.Rates.TakerOperator),
 		makerRate: int64(o.Rates.Maker), makerOp: int64(o.Rates.MakerOperator),
@@ -293,7 +293,7 @@ type source func(below int) int
 // session runs random steps through the package and the naive exchange, and compares everything after each.
 func session(t testing.TB, steps int, next source) {
 	decimals := [][2]uint8{{0, 0}, {18, 18}, {18, 8}, {2, 18}, {6, 8}, {18, 0}}[next(6)]
-	d := newDesk(t, Market{
+	d := newTestMarket(t, Market{
 		QuoteType: QuoteType(1 + next(4)), TradeDecimals: decimals[0], QuoteDecimals: decimals[1],
 		TakerOperatorRate: uint32(next(3) * 100), MakerOperatorRate: uint32(next(3) * 37),
 	})
@@ -320,16 +320,16 @@ func session(t testing.TB, steps int, next source) {
 	}
 }
 
-func (x *naive) sameFunds(d *desk) {
+func (x *naive) sameFunds(d *testMarket) {
 	for name, f := range x.funds {
-		p := d.purse(name)
+		p := d.fundsOf(name)
 		require.Equal(d.t, []string{f[0].String(), f[1].String(), f[2].String(), f[3].String()}, []string{
 			p.trade.Available.Dec(), p.trade.Locked.Dec(), p.quote.Available.Dec(), p.quote.Locked.Dec(),
 		}, "funds")
 	}
 }
 
-func (d *desk) placeBoth(x *naive, owner core.Address, next source) (OrderID, bool) {
+func (d *testMarket) placeBoth(x *naive, owner core.Address, next source) (OrderID, bool) {
 	quantity := tokens(uint64(1+next(40)), max(d.market.TradeDecimals, 1)-1)
 	quantity.Add(&quantity, uint256.NewInt(uint64(next(7))))
 	p := Placement{
@@ -363,7 +363,7 @@ func (d *desk) placeBoth(x *naive, owner core.Address, next source) (OrderID, bo
 	return r.Taker.ID, true
 }
 
-func (d *desk) cancelBoth(x *naive, id OrderID) {
+func (d *testMarket) cancelBoth(x *naive, id OrderID) {
 	if _, open := d.book.Order(id); !open {
 		require.False(d.t, d.book.Remove(id))
 		return

@@ -87,8 +87,8 @@ func (e *Execution) Fees() uint256.Int {
 	return sum
 }
 
-// words is zero if nothing is executed.
-func (e *Execution) words() uint64 {
+// anyBits is zero exactly if nothing is executed.
+func (e *Execution) anyBits() uint64 {
 	q, a, b, o := &e.Quantity, &e.Amount, &e.BaseFee, &e.OperatorFee
 	return q[0] | q[1] | q[2] | q[3] | a[0] | a[1] | a[2] | a[3] | b[0] | b[1] | b[2] | b[3] | o[0] | o[1] | o[2] | o[3]
 }

@@ -49,7 +49,7 @@ func TestRandomFills(t *testing.T) {
 
 // play gives, step by step, our figures and the recorded ones.
 func (c *randomCase) play(t *testing.T) (ours, theirs [][]string) {
-	d := newDesk(t, Market{
+	d := newTestMarket(t, Market{
 		QuoteType: c.QuoteTokenType, TradeDecimals: c.TradeDecimals, QuoteDecimals: c.QuoteDecimals,
 		TakerOperatorRate: c.TakerOperatorRate, MakerOperatorRate: c.MakerOperatorRate,
 	})
@@ -83,7 +83,7 @@ func (c *randomCase) play(t *testing.T) (ours, theirs [][]string) {
 			require.Equal(t, "ok", s.Result)
 		}
 		for _, name := range []string{"A", "B", "C"} {
-			p, want := d.purse(user(name)), s.Balances[name]
+			p, want := d.fundsOf(user(name)), s.Balances[name]
 			trade, quote := texts(p.trade), texts(p.quote)
 			recorded, mine = append(recorded, want[:]...), append(append(mine, trade[:]...), quote[:]...)
 		}

@@ -53,11 +53,11 @@ func TestScripts(t *testing.T) {
 }
 
 type script struct {
-	t     *testing.T
-	desk  *desk
-	ids   []OrderID
-	names map[OrderID]string
-	users []string
+	t          *testing.T
+	testMarket *testMarket
+	ids        []OrderID
+	names      map[OrderID]string
+	users      []string
 }
 
 func (s *script) step(words []string) []string {
@@ -69,17 +69,17 @@ func (s *script) step(words []string) []string {
 		var m Market
 		m.QuoteType = QuoteUSD
 		s.scan(words[1:], "%d %d taker %d maker %d", &m.TradeDecimals, &m.QuoteDecimals, &m.TakerOperatorRate, &m.MakerOperatorRate)
-		s.desk = newDesk(s.t, m)
+		s.testMarket = newTestMarket(s.t, m)
 	case "fund":
 		s.users = append(s.users, words[1])
-		s.desk.fund(user(words[1]), number(s.t, words[2]), number(s.t, words[3]))
+		s.testMarket.fund(user(words[1]), number(s.t, words[2]), number(s.t, words[3]))
 	case "clock":
-		s.desk.time, s.desk.serial = s.desk.time+1, 0
+		s.testMarket.time, s.testMarket.serial = s.testMarket.time+1, 0
 	case "cancel":
 		var n int
 		s.scan(words[1:], "#%d", &n)
-		o := s.desk.cancel(s.ids[n-1])
-		s.desk.check()
+		o := s.testMarket.cancel(s.ids[n-1])
+		s.testMarket.check()
 		return []string{s.show(o.ID, &o.Progress)}
 	case "book":
 		return s.book()
@@ -103,11 +103,11 @@ func (s *script) order(words []string) []string {
 	if len(words) > 5 {
 		p.Type = Type(slices.Index(typeNames, words[5]))
 	}
-	r, err := s.desk.place(p)
+	r, err := s.testMarket.place(p)
 	if err != nil {
 		return []string{"refused: " + err.Error()}
 	}
-	s.desk.check()
+	s.testMarket.check()
 	s.ids = append(s.ids, r.Taker.ID)
 	s.names[r.Taker.ID] = fmt.Sprintf("#%d", len(s.ids))
 	lines := []string{s.show(r.Taker.ID, &r.Taker.Progress)}
@@ -141,17 +141,17 @@ func (s *script) book() (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s %s %s @ %s", o.ID.Side(), s.names[o.ID], rest.Dec(), o.ID.Price()))
 		return true
 	}
-	s.desk.book.Walk(Sell, show)
+	s.testMarket.book.Walk(Sell, show)
 	slices.Reverse(lines)
-	s.desk.book.Walk(Buy, show)
+	s.testMarket.book.Walk(Buy, show)
 	return lines
 }
 
 func (s *script) funds() (lines []string) {
 	for _, name := range s.users {
-		p := s.desk.purse(user(name))
+		p := s.testMarket.fundsOf(user(name))
 		lines = append(lines, fmt.Sprintf("%s trade %s+%s quote %s+%s", name, p.trade.Available.Dec(), p.trade.Locked.Dec(),
 			p.quote.Available.Dec(), p.quote.Locked.Dec()))
 	}
-	return append(lines, "fees "+s.desk.fees.Dec())
+	return append(lines, "fees "+s.testMarket.fees.Dec())
 }

@@ -138,7 +138,7 @@ func (o *Order) beyond() uint64 {
 	beyond |= l[3] | l[2] | l[1] | l[0] | u[3] | u[2] | u[1] | u[0]
 	beyond |= uint64(r.Taker|r.Maker|r.TakerOperator|r.MakerOperator)&^maxBodyRate | uint64(o.ID[idSide])&^1 | uint64(o.Reason)
 	if o.Status == Open {
-		beyond |= o.Executed.words()
+		beyond |= o.Executed.anyBits()
 	}
 	if o.Type == MarketPrice || !o.Type.Valid() {
 		return 1

@@ -2,8 +2,8 @@ package dex
 
 import "math/bits"
 
-// tree keeps the levels of a side in order, and which of them have orders: a B+ tree of their keys, in numbered nodes without
-// pointers. It is searched only when a level comes or goes; to the next level with orders it is mostly a step in a leaf.
+// tree is a B+ tree of the keys of a side's levels. It also marks which levels have orders. Its nodes are numbered and hold no pointers. A search runs
+// only when a level comes or goes; the next level with orders is usually in the same leaf.
 type tree struct {
 	levels []level // number 0 is none
 	nodes  []branch
@@ -237,7 +237,7 @@ func (t *tree) above(node uint32) (parent uint32, i int) {
 	return n.parent, int(n.spot)
 }
 
-// fill tells that a level has orders now.
+// fill marks a level as one with orders.
 func (t *tree) fill(level uint32) {
 	for at, i := t.spot(level); at != 0; at, i = t.above(at) {
 		n := &t.nodes[at]
@@ -248,7 +248,7 @@ func (t *tree) fill(level uint32) {
 	}
 }
 
-// empty tells that a level has no orders any more.
+// empty marks a level as one without orders.
 func (t *tree) empty(level uint32) {
 	for at, i := t.spot(level); at != 0; at, i = t.above(at) {
 		n := &t.nodes[at]

@@ -44,8 +44,8 @@ func (t *tree) all(tb testing.TB) (keys []key, levels []uint32) {
 	return keys, levels
 }
 
-// plantation is a tree beside a list that is kept sorted and the set of those that have orders.
-type plantation struct {
+// treeModel is a tree beside a list that is kept sorted and the set of those that have orders.
+type treeModel struct {
 	tree
 	keys   []key
 	of     map[key]uint32
@@ -54,7 +54,7 @@ type plantation struct {
 
 func compareKeys(a, b key) int { return int(b.below(a)) - int(a.below(b)) }
 
-func (p *plantation) plant(t *testing.T, k key) {
+func (p *treeModel) addKey(t *testing.T, k key) {
 	n := uint32(len(p.levels))
 	p.levels = append(p.levels, level{})
 	require.Zero(t, p.add(k, n))
@@ -64,7 +64,7 @@ func (p *plantation) plant(t *testing.T, k key) {
 }
 
 // toggle gives a level orders, or takes them.
-func (p *plantation) toggle(k key) {
+func (p *treeModel) toggle(k key) {
 	if p.filled[k] {
 		p.empty(p.of[k])
 		delete(p.filled, k)
@@ -74,7 +74,7 @@ func (p *plantation) toggle(k key) {
 	}
 }
 
-func (p *plantation) fell(k key) {
+func (p *treeModel) removeKey(k key) {
 	if p.filled[k] {
 		p.toggle(k)
 	}
@@ -84,7 +84,7 @@ func (p *plantation) fell(k key) {
 	delete(p.of, k)
 }
 
-func (p *plantation) check(t *testing.T) {
+func (p *treeModel) check(t *testing.T) {
 	keys, _ := p.all(t)
 	require.Equal(t, p.keys, append([]key{}, keys...))
 	filled := slices.SortedFunc(maps.Keys(p.filled), compareKeys)
@@ -105,7 +105,7 @@ func (p *plantation) check(t *testing.T) {
 func TestTree(t *testing.T) {
 	for _, span := range []uint64{3, 40, 1000, 1 << 30} {
 		chance := rand.New(rand.NewPCG(span, 1))
-		p := plantation{tree: newTree(), of: map[key]uint32{}, filled: map[key]bool{}}
+		p := treeModel{tree: newTree(), of: map[key]uint32{}, filled: map[key]bool{}}
 		for i := range 20_000 {
 			k := key{chance.Uint64N(3), chance.Uint64N(span)}
 			if found := p.of[k]; found != 0 {
@@ -116,11 +116,11 @@ func TestTree(t *testing.T) {
 			case has && chance.IntN(2) == 0:
 				p.toggle(k)
 			case has && (!grow || chance.IntN(3) == 0):
-				p.fell(k)
+				p.removeKey(k)
 			case !has && (grow || chance.IntN(3) == 0):
-				p.plant(t, k)
+				p.addKey(t, k)
 			case len(p.keys) > 0 && chance.IntN(3) == 0:
-				p.fell(p.keys[chance.IntN(len(p.keys))])
+				p.removeKey(p.keys[chance.IntN(len(p.keys))])
 			case len(p.keys) > 0:
 				p.toggle(p.keys[chance.IntN(len(p.keys))])
 			}
@@ -129,7 +129,7 @@ func TestTree(t *testing.T) {
 			}
 		}
 		for len(p.keys) > 0 {
-			p.fell(p.keys[chance.IntN(len(p.keys))])
+			p.removeKey(p.keys[chance.IntN(len(p.keys))])
 		}
 		p.check(t)
 	}

@@ -67,7 +67,7 @@ func TestFills(t *testing.T) {
 	require.Len(t, doc.Cases, 23)
 	for _, c := range doc.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			d := newDesk(t, Market{
+			d := newTestMarket(t, Market{
 				QuoteType: QuoteType(c.Market.QuoteTokenType), TradeDecimals: c.Market.TradeTokenDecimals,
 				QuoteDecimals: c.Market.QuoteTokenDecimals, TakerOperatorRate: c.Market.TakerOperatorFeeRate,
 				MakerOperatorRate: c.Market.MakerOperatorFeeRate, Stable: c.Market.Stable,
@@ -87,7 +87,7 @@ func TestFills(t *testing.T) {
 }
 
 // step plays a step and compares everything that was recorded of it.
-func (d *desk) step(c *fillCase, i int) {
+func (d *testMarket) step(c *fillCase, i int) {
 	s, t := &c.Steps[i], d.t
 	want := s.Expect.Result
 	for _, rule := range elsewhere {
@@ -113,7 +113,7 @@ func (d *desk) step(c *fillCase, i int) {
 		s.Expect.Updates[0].compare(t, o.ID, &o.Progress)
 	}
 	for name, want := range s.Expect.Balances {
-		p := d.purse(user(name))
+		p := d.fundsOf(user(name))
 		require.Equal(t, want.Trade, texts(p.trade), "step %d: %s's trade tokens", i, name)
 		require.Equal(t, want.Quote, texts(p.quote), "step %d: %s's quote tokens", i, name)
 	}
@@ -131,7 +131,7 @@ func minimumOf(name string) uint256.Int {
 	return uint256.Int{}
 }
 
-func (d *desk) stepPlace(c *fillCase, i int) {
+func (d *testMarket) stepPlace(c *fillCase, i int) {
 	s, t := &c.Steps[i], d.t
 	name := s.User + s.Principal
 	price, err := ParsePrice(s.Price)
@@ -147,7 +147,7 @@ func (d *desk) stepPlace(c *fillCase, i int) {
 		}
 		r, err = d.place(Placement{
 			Owner: user(name), Side: Side(s.Side == "sell"), Type: s.Type, Price: price, Quantity: number(t, s.Quantity),
-			SendHash: hash(t, s.SendHash), FeeTier: standingOf(c.Name, name),
+			SendHash: hash(t, s.SendHash), FeeTier: feeTierOf(c.Name, name),
 		})
 	}
 	if s.Expect.Result != "ok" {
@@ -165,14 +165,14 @@ func rootOf(err error) string {
 	return text
 }
 
-func standingOf(scenario, name string) FeeTier {
+func feeTierOf(scenario, name string) FeeTier {
 	if !strings.HasPrefix(scenario, "19") {
 		return FeeTier{}
 	}
 	return map[string]FeeTier{"A": {VIP: true, Invited: true}, "B": {SVIP: true}}[name]
 }
 
-func (s *fillStep) compare(d *desk, r *Result) {
+func (s *fillStep) compare(d *testMarket, r *Result) {
 	t, want := d.t, s.Expect.Order
 	require.Equal(t, want.ID, r.Taker.ID.String())
 	require.Equal(t, want.Price, r.Taker.ID.Price().String())
@@ -223,7 +223,7 @@ func (want *fillOrder) compare(t testing.TB, id OrderID, p *Progress) {
 }
 
 // hundredFills plays the scenario that is only summed up: 101 sells of 1.0 at 1, and buys against them.
-func (d *desk) hundredFills(c *fillCase) {
+func (d *testMarket) hundredFills(c *fillCase) {
 	t, one := d.t, tokens(1, 18)
 	d.fund(user("A"), tokens(1000, 18), tokens(1000, 18))
 	for range 101 {

@@ -155,7 +155,7 @@ func (h *History) open() (usable bool, err error) {
 func (h *History) options() *pebble.Options {
 	options := &pebble.Options{
 		FS: h.fs, DisableWAL: true, MemTableSize: memtableSize, CacheSize: cacheSize,
-		FormatMajorVersion: pebble.FormatNewest, Logger: silent{},
+		FormatMajorVersion: pebble.FormatNewest, Logger: noLogger{},
 		EventListener: &pebble.EventListener{BackgroundError: h.fail, DataCorruption: h.corrupted},
 	}
 	for i := range options.Levels {
@@ -169,17 +169,17 @@ func (h *History) fail(err error) { h.failed.CompareAndSwap(nil, &err) }
 
 // corrupted is called for damage wherever it is found: by a read, which then fails, or in the background.
 func (h *History) corrupted(pebble.DataCorruptionInfo) {
-	if err := h.condemn(); err != nil {
+	if err := h.markDamaged(); err != nil {
 		h.fail(err)
 	}
 }
 
-// silent drops what the table's library would log: its errors come back as errors. A Fatalf must not return.
-type silent struct{}
+// noLogger drops what the table's library would log: its errors come back as errors. A Fatalf must not return.
+type noLogger struct{}
 
-func (silent) Infof(string, ...any)           {}
-func (silent) Errorf(string, ...any)          {}
-func (silent) Fatalf(format string, a ...any) { panic("node: history: " + fmt.Sprintf(format, a...)) }
+func (noLogger) Infof(string, ...any)           {}
+func (noLogger) Errorf(string, ...any)          {}
+func (noLogger) Fatalf(format string, a ...any) { panic("node: history: " + fmt.Sprintf(format, a...)) }
 
 // commit applies a batch. A history that could not be written once is not written any more.
 func (h *History) commit(b *pebble.Batch) error {
@@ -224,13 +224,13 @@ func (h *History) Read(f func(*History) error) error {
 	}
 	err = fmt.Errorf("reading the history: %w", err)
 	if damaged(err) {
-		return errors.Join(err, h.condemn())
+		return errors.Join(err, h.markDamaged())
 	}
 	return err
 }
 
-// condemn has the history made anew at the next start.
-func (h *History) condemn() error {
+// markDamaged has the history made anew at the next start.
+func (h *History) markDamaged() error {
 	h.Damaged.Store(true)
 	if h.marker == "" {
 		return nil

@@ -21,7 +21,7 @@ var assetMethods = []method{
 	{core.TransferOwner, checkTransferOwnership, transferOwnership},
 	{core.DisableReIssue, checkNoAmount, disableReIssue},
 	{core.ChangeTokenType, checkNoAmount, disableReIssue},
-	{core.GetTokenInformation, fromContract, tellToken},
+	{core.GetTokenInformation, fromContract, answerTokenInfo},
 }
 
 const (
@@ -195,12 +195,12 @@ func (x *execution) owned(id core.TokenID) (*TokenInfo, error) {
 	return &changed, nil
 }
 
-// tellToken answers the contract that asks for a token.
-func tellToken(x *execution, args []any) error {
+// answerTokenInfo answers the contract that asks for a token.
+func answerTokenInfo(x *execution, args []any) error {
 	id := args[0].(core.TokenID)
 	token, known := x.state.Tokens[id]
 	if !known {
 		token = &TokenInfo{}
 	}
-	return x.ask(x.send.Address, dex.FundTokenInfo, id, known, token.Decimals, token.Symbol, token.Index, token.Owner)
+	return x.sendContractCall(x.send.Address, dex.FundTokenInfo, id, known, token.Decimals, token.Symbol, token.Index, token.Owner)
 }

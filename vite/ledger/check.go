@@ -30,7 +30,7 @@ func (s *State) CheckToken(b *core.AccountBlock) error {
 	return nil
 }
 
-// Verdict is what checkAlone found out about a block. It is costly, and needs no state, so it runs outside the lock.
+// Verdict is what CheckBlock found out about a block. It is costly, and needs no state, so it runs outside the lock.
 type Verdict struct {
 	producer error // ErrProducer or nil
 	work     error // ErrPoWForm, ErrNonce or nil

@@ -63,13 +63,13 @@ func checkCall(b *core.AccountBlock) error {
 	return m.check(b, args)
 }
 
-// maxWords is more than any call of a built-in contract needs.
-const maxWords = 24
+// maxCallSlots is more words of 32 bytes than any call of a built-in contract needs.
+const maxCallSlots = 24
 
 // badArguments tells trailing bytes, which a real node finds only when it makes the block again, from other faults.
 func badArguments(m *method, data []byte) error {
 	const word = 32
-	for end := core.SelectorSize; end < len(data) && end <= maxWords*word; end += word {
+	for end := core.SelectorSize; end < len(data) && end <= maxCallSlots*word; end += word {
 		if _, err := m.Unpack(data[:end]); err == nil {
 			return ErrInconsistent
 		}

@@ -22,10 +22,10 @@ type Exchange struct {
 	Minimums map[dex.QuoteType]uint256.Int // where not the default
 	Funds    map[Holding]dex.Balance
 	Fees     map[core.TokenID]feeIncome
-	Grants   map[Grant]struct{}          // who may trade for whom
-	Asked    map[core.TokenID][]question // what waits for the asset contract's answer
-	Hashes   map[core.Hash]dex.OrderID   // orders placed and not ended, by the block that placed them
-	Books    map[uint32]*dex.Book        `cbor:"-"` // by market
+	Grants   map[Grant]struct{}                  // who may trade for whom
+	Asked    map[core.TokenID][]tokenInfoRequest // what waits for the asset contract's answer
+	Hashes   map[core.Hash]dex.OrderID           // orders placed and not ended, by the block that placed them
+	Books    map[uint32]*dex.Book                `cbor:"-"` // by market
 
 	FeeStakes map[core.Hash]feeStake        // stakes for lower fees, by the block that staked
 	Vips      map[vip]core.Hash             `cbor:"-"` // the stake for an account
@@ -50,8 +50,8 @@ type Grant struct {
 	Market           uint32
 }
 
-// question is what to do once a token is known: open a market of it, or make it a quote token.
-type question struct {
+// tokenInfoRequest is what to do once a token is known: open a market of it, or make it a quote token.
+type tokenInfoRequest struct {
 	Quote     core.TokenID
 	Creator   core.Address
 	QuoteType dex.QuoteType // not zero: make it a quote token
@@ -80,7 +80,7 @@ func newExchange() Exchange {
 	return Exchange{
 		Tokens: map[core.TokenID]dex.Token{}, Markets: map[uint32]dex.Market{}, pairs: map[pair]uint32{},
 		Minimums: map[dex.QuoteType]uint256.Int{}, Funds: map[Holding]dex.Balance{}, Fees: map[core.TokenID]feeIncome{},
-		Grants: map[Grant]struct{}{}, Asked: map[core.TokenID][]question{},
+		Grants: map[Grant]struct{}{}, Asked: map[core.TokenID][]tokenInfoRequest{},
 		Hashes: map[core.Hash]dex.OrderID{}, Books: map[uint32]*dex.Book{},
 		FeeStakes: map[core.Hash]feeStake{}, Vips: map[vip]core.Hash{}, Codes: map[core.Address]uint32{},
 		owners: map[uint32]core.Address{}, Inviters: map[core.Address]core.Address{}, AutoLocks: map[core.Address]struct{}{}, Locks: lockup{Credits: newCredits()}, Mining: newMining(),
@@ -120,8 +120,8 @@ func (e *Exchange) OpenOrder(id dex.OrderID) (dex.Order, bool) {
 	return book.Order(id)
 }
 
-// pay takes from what an account has available.
-func (s *State) pay(a core.Address, token core.TokenID, amount uint256.Int) error {
+// debitExchange takes from what an account has available.
+func (s *State) debitExchange(a core.Address, token core.TokenID, amount uint256.Int) error {
 	b := s.Exchange.Funds[Holding{a, token}]
 	if _, under := b.Available.SubOverflow(&b.Available, &amount); under {
 		return dex.ErrFunds
@@ -130,8 +130,8 @@ func (s *State) pay(a core.Address, token core.TokenID, amount uint256.Int) erro
 	return nil
 }
 
-// give adds to what an account has available. The sum of a token cannot exceed its supply, which is below 2^256.
-func (s *State) give(a core.Address, token core.TokenID, amount uint256.Int) {
+// creditExchange adds to what an account has available. The sum of a token cannot exceed its supply, which is below 2^256.
+func (s *State) creditExchange(a core.Address, token core.TokenID, amount uint256.Int) {
 	b := s.Exchange.Funds[Holding{a, token}]
 	if _, over := b.Available.AddOverflow(&b.Available, &amount); over {
 		panic("node: an exchange balance exceeds 2^256")
@@ -139,8 +139,8 @@ func (s *State) give(a core.Address, token core.TokenID, amount uint256.Int) {
 	put(&s.journal, s.Exchange.Funds, Holding{a, token}, b)
 }
 
-// take books fees.
-func (s *State) take(token core.TokenID, base, operator, listing *uint256.Int) {
+// bookFees books fees.
+func (s *State) bookFees(token core.TokenID, base, operator, listing *uint256.Int) {
 	f := s.Exchange.Fees[token]
 	f.Base.Add(&f.Base, base)
 	f.Operator.Add(&f.Operator, operator)
@@ -148,8 +148,8 @@ func (s *State) take(token core.TokenID, base, operator, listing *uint256.Int) {
 	put(&s.journal, s.Exchange.Fees, token, f)
 }
 
-// ask calls another contract.
-func (x *execution) ask(to core.Address, method core.Method, args ...any) error {
+// sendContractCall calls another contract.
+func (x *execution) sendContractCall(to core.Address, method core.Method, args ...any) error {
 	data, err := method.Pack(args...)
 	if err != nil {
 		return err

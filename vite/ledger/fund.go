@@ -51,7 +51,7 @@ var fundMethods = []method{
 	{dex.FundTradeAdmin, checkTradeAdmin, tradeAdmin},
 	{dex.OldFundTradeAdmin, checkTradeAdmin, tradeAdmin},
 	{dex.FundSettleOrders, fromContract, settleOrders},
-	{dex.FundTokenInfo, fromContract, learnToken},
+	{dex.FundTokenInfo, fromContract, receiveTokenInfo},
 }
 
 func checkDeposit(b *core.AccountBlock, _ []any) error {
@@ -62,7 +62,7 @@ func checkDeposit(b *core.AccountBlock, _ []any) error {
 }
 
 func deposit(x *execution, _ []any) error {
-	x.state.give(x.send.Address, x.send.TokenID, x.send.Amount)
+	x.state.creditExchange(x.send.Address, x.send.TokenID, x.send.Amount)
 	x.announceTransfer(dex.KindDeposit, x.send.Address, x.self.address, x.send.TokenID, x.send.Amount, nil)
 	return nil
 }
@@ -79,7 +79,7 @@ func isUser(a core.Address) bool { return !a.IsZero() && !a.IsContract() }
 
 func agentDeposit(x *execution, args []any) error {
 	to := args[0].(core.Address)
-	x.state.give(to, x.send.TokenID, x.send.Amount)
+	x.state.creditExchange(to, x.send.TokenID, x.send.Amount)
 	x.announceTransfer(dex.KindAgentDeposit, x.send.Address, to, x.send.TokenID, x.send.Amount, nil)
 	return nil
 }
@@ -93,7 +93,7 @@ func checkWithdraw(b *core.AccountBlock, args []any) error {
 
 func withdraw(x *execution, args []any) error {
 	token, amount := args[0].(core.TokenID), args[1].(uint256.Int)
-	if err := x.state.pay(x.send.Address, token, amount); err != nil {
+	if err := x.state.debitExchange(x.send.Address, token, amount); err != nil {
 		return err
 	}
 	x.transfer(x.send.Address, token, amount)
@@ -111,7 +111,7 @@ func checkAssignedWithdraw(b *core.AccountBlock, args []any) error {
 // assignedWithdraw pays from the sender's balance to another account; the label goes with the payment.
 func assignedWithdraw(x *execution, args []any) error {
 	to, token, amount, label := args[0].(core.Address), args[1].(core.TokenID), args[2].(uint256.Int), args[3].([]byte)
-	if err := x.state.pay(x.send.Address, token, amount); err != nil {
+	if err := x.state.debitExchange(x.send.Address, token, amount); err != nil {
 		return err
 	}
 	x.transfer(to, token, amount)
@@ -131,10 +131,10 @@ func checkTransfer(b *core.AccountBlock, args []any) error {
 
 func transferFunds(x *execution, args []any) error {
 	to, token, amount := args[0].(core.Address), args[1].(core.TokenID), args[2].(uint256.Int)
-	if err := x.state.pay(x.send.Address, token, amount); err != nil {
+	if err := x.state.debitExchange(x.send.Address, token, amount); err != nil {
 		return err
 	}
-	x.state.give(to, token, amount)
+	x.state.creditExchange(to, token, amount)
 	x.announceTransfer(dex.KindTransfer, x.send.Address, to, token, amount, nil)
 	return nil
 }
@@ -176,7 +176,7 @@ func settleOrders(x *execution, args []any) error {
 
 // collect books what an account has paid in a market.
 func (s *State) collect(market *dex.Market, f *dex.FeeSettlement) {
-	s.take(market.Quote, &f.BaseFee, &f.OperatorFee, new(uint256.Int))
+	s.bookFees(market.Quote, &f.BaseFee, &f.OperatorFee, new(uint256.Int))
 	if !f.OperatorFee.IsZero() {
 		earned := s.Exchange.Mining.Earned[market.ID]
 		earned.Add(&earned, &f.OperatorFee)

@@ -29,15 +29,15 @@ func openMarket(x *execution, args []any) error {
 		return dex.ErrQuoteToken
 	}
 	if _, known := e.Tokens[trade]; !known {
-		return x.askForToken(trade, question{Quote: quote, Creator: x.send.Address})
+		return x.requestTokenInfo(trade, tokenInfoRequest{Quote: quote, Creator: x.send.Address})
 	}
 	return x.openKnown(trade, quote, x.send.Address)
 }
 
-func (x *execution) askForToken(token core.TokenID, q question) error {
+func (x *execution) requestTokenInfo(token core.TokenID, q tokenInfoRequest) error {
 	s, e := x.state, &x.state.Exchange
 	put(&s.journal, e.Asked, token, append(slices.Clone(e.Asked[token]), q))
-	return x.ask(core.AssetContract, core.GetTokenInformation, token)
+	return x.sendContractCall(core.AssetContract, core.GetTokenInformation, token)
 }
 
 // openKnown opens a market of two tokens that the exchange knows.
@@ -60,20 +60,20 @@ func (x *execution) openKnown(trade, quote core.TokenID, creator core.Address) e
 	if err != nil {
 		return err
 	}
-	if err := s.pay(creator, core.VITE, *vite(OpenFee)); err != nil {
+	if err := s.debitExchange(creator, core.VITE, *vite(OpenFee)); err != nil {
 		return err
 	}
-	s.take(core.VITE, new(uint256.Int), new(uint256.Int), vite(OpenFee))
+	s.bookFees(core.VITE, new(uint256.Int), new(uint256.Int), vite(OpenFee))
 	put(&s.journal, e.Markets, id, market)
 	put(&s.journal, e.pairs, pair{trade, quote}, id)
 	put(&s.journal, e.Books, id, dex.NewBook(scale))
 	s.AddCredit(e.Mining.Book(dex.QuoteVITE), creator, dex.ListingFee())
 	x.announce(dex.MarketEvent, market.Encode())
-	return x.ask(core.DexTradeContract, dex.TradeSyncMarket, market.Encode())
+	return x.sendContractCall(core.DexTradeContract, dex.TradeSyncMarket, market.Encode())
 }
 
-// learnToken takes the asset contract's answer and does what waited for it. What fails then shows in an errEvent.
-func learnToken(x *execution, args []any) error {
+// receiveTokenInfo takes the asset contract's answer and does what waited for it. What fails then shows in an errEvent.
+func receiveTokenInfo(x *execution, args []any) error {
 	s, e, id := x.state, &x.state.Exchange, args[0].(core.TokenID)
 	waiting := e.Asked[id]
 	del(&s.journal, e.Asked, id)
@@ -103,7 +103,7 @@ func learnToken(x *execution, args []any) error {
 }
 
 // tryOpen opens a market that waited, or leaves no trace of it but an errEvent.
-func (x *execution) tryOpen(trade core.TokenID, q question) {
+func (x *execution) tryOpen(trade core.TokenID, q tokenInfoRequest) {
 	mark, logs, sends := x.state.journal.mark(), len(x.logs), len(x.sends)
 	if err := x.openKnown(trade, q.Quote, q.Creator); err != nil {
 		x.state.journal.revert(mark)
@@ -305,7 +305,7 @@ func (x *execution) setQuote(id core.TokenID, quoteType dex.QuoteType) error {
 	token, known := x.state.Exchange.Tokens[id]
 	switch {
 	case !known:
-		return x.askForToken(id, question{QuoteType: quoteType})
+		return x.requestTokenInfo(id, tokenInfoRequest{QuoteType: quoteType})
 	case token.QuoteType.Valid():
 		return errMarketRules
 	}

@@ -7,8 +7,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// intention is an order as a call asks for it.
-type intention struct {
+// orderCall is an order as a call asks for it.
+type orderCall struct {
 	trade, quote core.TokenID
 	side         dex.Side
 	kind         dex.Type
@@ -16,8 +16,8 @@ type intention struct {
 	quantity     uint256.Int
 }
 
-func intentionOf(args []any) intention {
-	return intention{
+func orderCallOf(args []any) orderCall {
+	return orderCall{
 		args[0].(core.TokenID), args[1].(core.TokenID), dex.Side(args[2].(bool)), dex.Type(args[3].(uint8)), args[4].(string),
 		args[5].(uint256.Int),
 	}
@@ -25,7 +25,7 @@ func intentionOf(args []any) intention {
 
 // checkPlaceOrder refuses what can be seen to be wrong before anything is known of the market.
 func checkPlaceOrder(b *core.AccountBlock, args []any) error {
-	i := intentionOf(args)
+	i := orderCallOf(args)
 	price, err := dex.ParsePrice(i.price)
 	switch {
 	case !i.kind.Valid():
@@ -46,7 +46,7 @@ func checkPlaceAgentOrder(b *core.AccountBlock, args []any) error {
 }
 
 func placeOwnOrder(x *execution, args []any) error {
-	i := intentionOf(args)
+	i := orderCallOf(args)
 	market, err := x.state.Exchange.Market(i.trade, i.quote)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func placeOwnOrder(x *execution, args []any) error {
 
 // placeAgentOrder is an order of the principal in everything but the hash, which is that of the agent's block.
 func placeAgentOrder(x *execution, args []any) error {
-	i, e := intentionOf(args[1:]), &x.state.Exchange
+	i, e := orderCallOf(args[1:]), &x.state.Exchange
 	market, err := e.Market(i.trade, i.quote)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func placeAgentOrder(x *execution, args []any) error {
 }
 
 // place locks what the order needs, stamps it, and hands it to dexTrade.
-func (x *execution) place(market *dex.Market, owner core.Address, i intention) error {
+func (x *execution) place(market *dex.Market, owner core.Address, i orderCall) error {
 	s, e := x.state, &x.state.Exchange
 	switch {
 	case e.Roles.Stopped:
@@ -104,7 +104,7 @@ func (x *execution) place(market *dex.Market, owner core.Address, i intention) e
 	put(&s.journal, e.Funds, locks, balance)
 	put(&s.journal, e.Hashes, order.SendHash, order.ID)
 	set(&s.journal, &e.Serial, e.Serial+1)
-	return x.ask(core.DexTradeContract, dex.TradePlaceOrder, dex.EncodeOrder(&order))
+	return x.sendContractCall(core.DexTradeContract, dex.TradePlaceOrder, dex.EncodeOrder(&order))
 }
 
 // cancelThroughFund hands a cancel to dexTrade behind all orders that came through here before it. An agent names the
@@ -126,7 +126,7 @@ func cancelThroughFund(x *execution, args []any) error {
 		}
 		owner = principal
 	}
-	return x.ask(core.DexTradeContract, dex.TradeInnerCancel, hash, owner)
+	return x.sendContractCall(core.DexTradeContract, dex.TradeInnerCancel, hash, owner)
 }
 
 func checkAgents(b *core.AccountBlock, args []any) error {

@@ -31,10 +31,10 @@ func createInviter(x *execution, _ []any) error {
 	if !found {
 		return errCode
 	}
-	if err := s.pay(x.send.Address, core.VITE, *vite(inviteFee)); err != nil {
+	if err := s.debitExchange(x.send.Address, core.VITE, *vite(inviteFee)); err != nil {
 		return err
 	}
-	s.take(core.VITE, new(uint256.Int), new(uint256.Int), vite(inviteFee))
+	s.bookFees(core.VITE, new(uint256.Int), new(uint256.Int), vite(inviteFee))
 	put(&s.journal, e.Codes, x.send.Address, code)
 	put(&s.journal, e.owners, code, x.send.Address)
 	return nil
@@ -141,7 +141,7 @@ func (x *execution) stakeFor(key vip) error {
 	}
 	put(&s.journal, e.Vips, key, x.send.Hash)
 	put(&s.journal, e.FeeStakes, x.send.Hash, feeStake{x.send.Address, key, s.Height() + s.Rules.stakeLock})
-	return s.pay(x.send.Address, core.VITE, StakeOf(key.Super))
+	return s.debitExchange(x.send.Address, core.VITE, StakeOf(key.Super))
 }
 
 func cancelStake(x *execution, args []any) error { return x.cancelFeeStake(args[0].(core.Hash)) }
@@ -155,6 +155,6 @@ func (x *execution) cancelFeeStake(id core.Hash) error {
 	}
 	del(&s.journal, e.FeeStakes, id)
 	del(&s.journal, e.Vips, k.Vip)
-	s.give(k.Staker, core.VITE, StakeOf(k.Vip.Super))
+	s.creditExchange(k.Staker, core.VITE, StakeOf(k.Vip.Super))
 	return nil
 }

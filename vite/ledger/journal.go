@@ -31,8 +31,8 @@ func (j *journal) revert(mark uint64) {
 	j.undo = j.undo[:keep]
 }
 
-// forgetBefore gives up going back beyond the mark.
-func (j *journal) forgetBefore(mark uint64) {
+// dropBefore drops what only going back beyond the mark needs.
+func (j *journal) dropBefore(mark uint64) {
 	if mark <= j.dropped {
 		return
 	}
@@ -107,7 +107,7 @@ func (s *State) Prune(upto uint64) {
 	}
 }
 
-// forgetBlocks drops the blocks of an account that a snapshot block contains. What stays of them needs of the snapshot
+// pruneBlocks drops the blocks of an account that a snapshot block contains. What stays of them needs of the snapshot
 // block no more than its place.
 func (s *State) pruneBlocks(a *Account, n *Snapshot) {
 	list := a.Blocks.Recent

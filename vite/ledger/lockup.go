@@ -75,7 +75,7 @@ func (s *State) GiveMined(a core.Address, amount uint256.Int) {
 	c.Weight.Add(&c.Weight, &amount)
 	least := dex.MinVXLock()
 	if _, auto := s.Exchange.AutoLocks[a]; !auto || c.Weight.Lt(&least) {
-		s.give(a, dex.VX, amount)
+		s.creditExchange(a, dex.VX, amount)
 		return
 	}
 	var sum uint256.Int
@@ -104,7 +104,7 @@ func stakeForMining(x *execution, args []any) error {
 
 // lock moves from the sender's balance into a lockup.
 func (x *execution) lock(in *lockup, token core.TokenID, amount, least uint256.Int) error {
-	if err := x.state.pay(x.send.Address, token, amount); err != nil {
+	if err := x.state.debitExchange(x.send.Address, token, amount); err != nil {
 		return err
 	}
 	c, _ := in.Credits.Get(Credit{Address: x.send.Address})
@@ -148,7 +148,7 @@ func (s *State) release(n int) (done int) {
 	for done < n && len(e.Unlocking) > 0 && e.Unlocking[0].Due <= e.Clock {
 		next := e.Unlocking[0]
 		set(&s.journal, &e.Unlocking, e.Unlocking[1:])
-		s.give(next.Owner, next.Token, next.Amount)
+		s.creditExchange(next.Owner, next.Token, next.Amount)
 		done++
 	}
 	return done

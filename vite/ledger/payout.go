@@ -87,7 +87,7 @@ func (x *execution) callItself() error {
 	if !x.state.Exchange.due() {
 		return nil
 	}
-	return x.ask(core.DexFundContract, dex.FundPeriodJob, uint64(0), uint8(PayOn))
+	return x.sendContractCall(core.DexFundContract, dex.FundPeriodJob, uint64(0), uint8(PayOn))
 }
 
 // work pays the next accounts.
@@ -136,7 +136,7 @@ func (x *execution) payCredit(p *payout, c Credit) {
 		set(&s.journal, &s.Exchange.Mining.Mined, mined)
 		s.GiveMined(c.Address, share)
 	} else {
-		s.give(c.Address, p.Token, share)
+		s.creditExchange(c.Address, p.Token, share)
 	}
 	x.announceReward(p.event(), dex.Reward{
 		Address: c.Address, Token: p.Token, Amount: share, Period: p.Period, Weight: weight, QuoteType: p.Quote,
@@ -158,7 +158,7 @@ func (x *execution) announceReward(event string, r dex.Reward) { x.announce(even
 // returnRest gives back what a payout has not paid.
 func (s *State) returnRest(p *payout) {
 	if !p.Kind.ofVX() {
-		s.take(p.Token, &p.Left, new(uint256.Int), new(uint256.Int))
+		s.bookFees(p.Token, &p.Left, new(uint256.Int), new(uint256.Int))
 		return
 	}
 	var pool uint256.Int
@@ -197,7 +197,7 @@ func (x *execution) payOperators(period uint64) error {
 		income.Operator.Sub(&income.Operator, &amount)
 		put(&s.journal, e.Fees, market.Quote, income)
 		del(&s.journal, e.Mining.Earned, id)
-		s.give(market.Owner, market.Quote, amount)
+		s.creditExchange(market.Owner, market.Quote, amount)
 		x.announceReward(dex.OperatorFeesEvent, dex.Reward{
 			Address: market.Owner, Token: market.Quote, Amount: amount, Period: int64(period), Weight: amount,
 			QuoteType: market.QuoteType, Market: id,
@@ -206,5 +206,5 @@ func (x *execution) payOperators(period uint64) error {
 	if len(waiting) <= PaymentsPerBlock {
 		return nil
 	}
-	return x.ask(core.DexFundContract, dex.FundPeriodJob, period, uint8(PayOperators))
+	return x.sendContractCall(core.DexFundContract, dex.FundPeriodJob, period, uint8(PayOperators))
 }

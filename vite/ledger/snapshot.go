@@ -118,7 +118,7 @@ func (s *State) raiseFloor() {
 	}
 	if floor > s.Floor {
 		s.Floor = floor
-		s.journal.forgetBefore(s.SnapshotAt(floor).mark)
+		s.journal.dropBefore(s.SnapshotAt(floor).mark)
 	}
 }
 

@@ -40,7 +40,7 @@ func matchOrder(x *execution, args []any) error {
 	if settlement.Empty() {
 		return nil
 	}
-	return x.ask(core.DexFundContract, dex.FundSettleOrders, settlement.Encode())
+	return x.sendContractCall(core.DexFundContract, dex.FundSettleOrders, settlement.Encode())
 }
 
 // applyResult changes the book, and remembers how to take it back.
@@ -145,5 +145,5 @@ func (x *execution) cancelOrder(id dex.OrderID, owner core.Address) error {
 	x.announceUpdate(&market, id, order.Progress)
 	settlement := dex.NewSettlement(&market)
 	settlement.AddEnd(order.Owner, id.Side(), &order.Progress)
-	return x.ask(core.DexFundContract, dex.FundSettleOrders, settlement.Encode())
+	return x.sendContractCall(core.DexFundContract, dex.FundSettleOrders, settlement.Encode())
 }

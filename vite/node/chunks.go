@@ -21,7 +21,7 @@ const maxChunks = 10 << 20
 // Chunks lists the snapshot blocks between two heights, both included, ascending. It ends early at the chain's head or
 // with the chunk that has its 10,000th account block, sooner if they carry data, but never before the first chunk that there is.
 func (v *View) Chunks(from, to uint64) []Chunk {
-	q := &chunkQuery{next: max(from, 1), room: maxChunks}
+	q := &chunkQuery{next: max(from, 1), weightLeft: maxChunks}
 	v.collect(q, to)
 	list := make([]Chunk, len(q.parts))
 	for i, p := range q.parts {
@@ -35,7 +35,7 @@ func (v *View) Chunks(from, to uint64) []Chunk {
 
 // collect goes on up to a height.
 func (v *View) collect(q *chunkQuery, to uint64) {
-	for v.err == nil && q.room > 0 && q.next <= min(to, v.s.Height()) {
+	for v.err == nil && q.weightLeft > 0 && q.next <= min(to, v.s.Height()) {
 		if p, ok := v.s.Confirmed(q.next); !ok {
 			if !v.olderChunks(q, min(to, max(v.s.Oldest()-1, q.next))) {
 				return
@@ -48,9 +48,9 @@ func (v *View) collect(q *chunkQuery, to uint64) {
 
 // chunkQuery collects chunks.
 type chunkQuery struct {
-	next  uint64 // height of the next snapshot block
-	room  int    // for so much weight; the part that exceeds it is the last
-	parts []ledger.Confirmed
+	next       uint64 // height of the next snapshot block
+	weightLeft int    // for so much weight; the part that exceeds it is the last
+	parts      []ledger.Confirmed
 }
 
 // add is false for a snapshot block that does not continue the line, because the chain was rolled back meanwhile.
@@ -59,7 +59,7 @@ func (q *chunkQuery) add(p ledger.Confirmed) bool {
 		return false
 	}
 	q.parts = append(q.parts, p)
-	q.room -= p.Weight()
+	q.weightLeft -= p.Weight()
 	q.next++
 	return true
 }
@@ -68,7 +68,7 @@ func (q *chunkQuery) add(p ledger.Confirmed) bool {
 func (v *View) olderChunks(q *chunkQuery, to uint64) bool {
 	var parts []ledger.Confirmed
 	v.recall(func(h *history.History) (entries []*ledger.Entry, err error) {
-		parts, err = h.Chunks(q.next, to, q.room)
+		parts, err = h.Chunks(q.next, to, q.weightLeft)
 		for _, p := range parts {
 			entries = append(entries, slices.Concat(p.Accounts...)...)
 		}

@@ -155,7 +155,7 @@ func TestChunksAreBounded(t *testing.T) {
 		}
 		l.snapshot()
 	}
-	q := &chunkQuery{next: 2, room: 4 * ledger.BlockWeight}
+	q := &chunkQuery{next: 2, weightLeft: 4 * ledger.BlockWeight}
 	l.Read(func(v *View) { v.collect(q, 5) })
 	require.Len(t, q.parts, 2)
 	require.Equal(t, uint64(4), q.next)

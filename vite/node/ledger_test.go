@@ -28,7 +28,7 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-// ledger is a node with some users.
+// testChain is a node with some users.
 type testChain struct {
 	*Node
 	t testing.TB

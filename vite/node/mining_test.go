@@ -63,7 +63,7 @@ func (l *testChain) feesPaid(q dex.QuoteType) string {
 
 func (l *testChain) vx(u user) string { return l.has(u, dex.VX)[0] }
 
-// events are the logs of one kind in dexFund's blocks above a height.
+// rewards are the logs of one kind in dexFund's blocks above a height.
 func (l *testChain) rewards(event string, above uint64) (list []dex.Reward) {
 	l.t.Helper()
 	for _, e := range l.state.Accounts[core.DexFundContract].Blocks.Recent[above:] {

@@ -127,7 +127,7 @@ func New(config Config) (*Node, error) {
 
 func (n *Node) open() (err error) {
 	if n.config.Dir == "" {
-		n.log = blocklog.NewMemory(n.callers.letIn)
+		n.log = blocklog.NewMemory(n.callers.yieldToOthers)
 		n.state = ledger.NewState(n.genesis, n.rules)
 		n.history, err = history.Open(n.config.disk, "", n.rules.Sealing())
 		return err

@@ -21,7 +21,7 @@ func (n *Node) load() error {
 	if err := n.trimHistory(from, s); err != nil {
 		return err
 	}
-	n.log, err = blocklog.Open(n.logPath(), n.rules.Digest, n.callers.letIn, from, n.replayTo(s))
+	n.log, err = blocklog.Open(n.logPath(), n.rules.Digest, n.callers.yieldToOthers, from, n.replayTo(s))
 	n.state, n.lastState = s, from
 	return err
 }
@@ -32,7 +32,7 @@ func (n *Node) reload(maxHeight uint64) (*ledger.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := blocklog.Open(n.logPath(), n.rules.Digest, n.callers.letIn, from, n.replayTo(s))
+	log, err := blocklog.Open(n.logPath(), n.rules.Digest, n.callers.yieldToOthers, from, n.replayTo(s))
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type walk struct {
 	users []user
 }
 
-// digests remembers the state at each snapshot height, without the count of rollbacks.
+// step makes one random step. digests has the state at each snapshot height, without the count of rollbacks.
 func (w *walk) step(t *rapid.T, digests map[uint64]core.Hash) {
 	u := rapid.SampledFrom(w.users).Draw(t, "user")
 	switch rapid.IntRange(0, 11).Draw(t, "step") {

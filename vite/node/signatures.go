@@ -48,7 +48,7 @@ func (s *signatures) good(public, message, sign []byte) bool {
 	s.mu.Lock()
 	g := s.join(core.Signed{Public: public, Message: message, Signature: sign})
 	own := len(g.list) - 1
-	s.goOn()
+	s.checkNext()
 	s.mu.Unlock()
 	select {
 	case <-g.done:
@@ -70,8 +70,8 @@ func (s *signatures) join(one core.Signed) *sigBatch {
 	return g
 }
 
-// goOn has the oldest group checked that no one checks yet, if that is worth while now.
-func (s *signatures) goOn() {
+// checkNext has the oldest group checked that no one checks yet, if that is worth while now.
+func (s *signatures) checkNext() {
 	at := slices.IndexFunc(s.waiting, func(g *sigBatch) bool { return !g.led })
 	if at < 0 || s.busy == s.most || len(s.waiting[at].list) < s.busy*perChecker {
 		return
@@ -83,10 +83,10 @@ func (s *signatures) goOn() {
 
 // check lets in who is about to come, closes the group and checks it.
 func (s *signatures) check(g *sigBatch) {
-	s.callers.letIn()
+	s.callers.yieldToOthers()
 	s.mu.Lock()
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *sigBatch) bool { return w == g })
-	s.recall(g.list)
+	s.loadPoints(g.list)
 	s.mu.Unlock()
 
 	g.good = verifyBatch(g.list)
@@ -95,15 +95,15 @@ func (s *signatures) check(g *sigBatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy--
-	s.remember(g)
-	s.goOn()
+	s.storePoints(g)
+	s.checkNext()
 }
 
 // maxPoints bounds the memory of keys: a megabyte.
 const maxPoints = 4096
 
-// recall fills in the points of keys that have signed of late.
-func (s *signatures) recall(list []core.Signed) {
+// loadPoints fills in the points of keys that have signed of late.
+func (s *signatures) loadPoints(list []core.Signed) {
 	for i := range list {
 		if len(list[i].Public) == core.PublicKeySize {
 			list[i].Point = s.points[core.PublicKey(list[i].Public)]
@@ -111,8 +111,8 @@ func (s *signatures) recall(list []core.Signed) {
 	}
 }
 
-// remember keeps the points of keys that have just signed; when they are too many, it begins anew.
-func (s *signatures) remember(g *sigBatch) {
+// storePoints keeps the points of keys that have just signed; when they are too many, it begins anew.
+func (s *signatures) storePoints(g *sigBatch) {
 	for i := range g.list {
 		one := &g.list[i]
 		if one.Point == nil || !g.good[i] {
@@ -158,8 +158,8 @@ func verifyAll(list []core.Signed) bool {
 // come before it begins.
 type callers struct{ inside atomic.Int32 }
 
-// letIn lets whoever could run do so. A single caller waits for nobody: it would only wake an idle processor.
-func (c *callers) letIn() {
+// yieldToOthers lets whoever could run do so. A single caller waits for nobody: it would only wake an idle processor.
+func (c *callers) yieldToOthers() {
 	if c.inside.Load() > 1 {
 		runtime.Gosched()
 	}

@@ -65,7 +65,7 @@ func TestVerifyTogether(t *testing.T) {
 	s.mu.Lock()
 	require.Len(t, s.waiting[0].list, maxSigBatch)
 	s.busy = 0
-	s.goOn() // one of the first group checks it, and has the other checked
+	s.checkNext() // one of the first group checks it, and has the other checked
 	s.mu.Unlock()
 	callers.Wait()
 	for _, good := range answers {
@@ -82,19 +82,19 @@ func TestKeysAreRemembered(t *testing.T) {
 		public := core.PublicKey{byte(n), byte(n >> 8)}
 		return &sigBatch{list: []core.Signed{{Public: public[:], Point: point}}, good: []bool{good}}
 	}
-	s.remember(group(1, false))
+	s.storePoints(group(1, false))
 	require.Empty(t, s.points)
-	s.remember(group(1, true))
+	s.storePoints(group(1, true))
 	again := group(1, true).list
 	again[0].Point = nil
-	s.recall(again)
+	s.loadPoints(again)
 	require.Same(t, point, again[0].Point)
 	for n := range maxPoints {
-		s.remember(group(n, true))
+		s.storePoints(group(n, true))
 	}
 	require.LessOrEqual(t, len(s.points), maxPoints)
 	for n := range 10 {
-		s.remember(group(maxPoints+n, true))
+		s.storePoints(group(maxPoints+n, true))
 		require.LessOrEqual(t, len(s.points), maxPoints)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// digest commits to the whole state.
+// stateHash commits to the whole state.
 func stateHash(s *ledger.State) core.Hash {
 	return blake2b.Sum256(ledger.EncodeState(s))
 }

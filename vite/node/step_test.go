@@ -15,9 +15,9 @@ const stepPayers = 5*ledger.PaymentsPerBlock + 50
 
 func stepPayer(i int) core.Address { return core.Address{byte(i), byte(i >> 8), 1} }
 
-// payday brings a chain to the evening of a day with many payers. With a folder it is opened anew, so that nothing of it is
+// chainBeforePayout brings a chain to the evening of a day with many payers. With a folder it is opened anew, so that nothing of it is
 // only in memory; then a state file is only written when every bytes have come.
-func payday(t *testing.T, dir string, every int64) *testChain {
+func chainBeforePayout(t *testing.T, dir string, every int64) *testChain {
 	config := Config{Dir: dir, Genesis: exchangeGenesis(t), StateEvery: 1}
 	l := miningMarket(t, config)
 	l.nextDay()
@@ -35,8 +35,8 @@ func payday(t *testing.T, dir string, every int64) *testChain {
 	return open(t, config)
 }
 
-// midnight has the clock tell the next day.
-func (l *testChain) midnight() {
+// startNextDay has the clock tell the next day.
+func (l *testChain) startNextDay() {
 	l.t.Helper()
 	l.do(l.rich, l.call(l.rich, core.DexFundContract, dex.FundNotifyTime, l.state.Exchange.Clock+dex.PeriodTime))
 }
@@ -54,8 +54,8 @@ func (l *testChain) paid() (amounts [stepPayers]string, count int) {
 // TestADayIsPaidInSteps: no step pays more than a block of payments, users' blocks and snapshot blocks come between steps, and
 // whatever is stopped and started meanwhile, everybody gets once what he would have got at once.
 func TestADayIsPaidInSteps(t *testing.T) {
-	atOnce := payday(t, "", 0)
-	atOnce.midnight()
+	atOnce := chainBeforePayout(t, "", 0)
+	atOnce.startNextDay()
 	atOnce.state.OlderStep()
 	want, count := atOnce.paid()
 	require.Equal(t, stepPayers, count)
@@ -63,8 +63,8 @@ func TestADayIsPaidInSteps(t *testing.T) {
 	for name, every := range map[string]int64{"from state files": 1, "from the log": 1 << 40} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			l := payday(t, dir, every)
-			l.midnight()
+			l := chainBeforePayout(t, dir, every)
+			l.startNextDay()
 			for steps := 1; ; steps++ {
 				more, err := l.tick()
 				require.NoError(t, err)
@@ -94,8 +94,8 @@ func TestADayIsPaidInSteps(t *testing.T) {
 
 // TestSnapshotsGoOnWhilePaying: a snapshot block pays no more than a step, and wakes the producer for the rest.
 func TestSnapshotsGoOnWhilePaying(t *testing.T) {
-	l := payday(t, "", 0)
-	l.midnight()
+	l := chainBeforePayout(t, "", 0)
+	l.startNextDay()
 	for steps := 1; len(l.state.Pending) > 0; steps++ {
 		l.snapshot()
 		_, count := l.paid()
@@ -111,8 +111,8 @@ func TestSnapshotsGoOnWhilePaying(t *testing.T) {
 
 // TestUsersWaitForNoPayments: an order that comes while a day is paid needs two steps, as its two contracts take their turns.
 func TestUsersWaitForNoPayments(t *testing.T) {
-	l := payday(t, "", 0)
-	l.midnight()
+	l := chainBeforePayout(t, "", 0)
+	l.startNextDay()
 	_, err := l.tick()
 	require.NoError(t, err)
 	order := l.do(l.poor, l.call(l.poor, core.DexFundContract, dex.FundPlaceOrder, coin, core.VITE, false, uint8(dex.Limit), "10", whole(20)))
@@ -150,8 +150,8 @@ func TestLogsOfBigSteps(t *testing.T) {
 	for _, kind := range older {
 		require.Contains(t, seen, kind)
 	}
-	paying := payday(t, "", 0)
-	paying.midnight()
+	paying := chainBeforePayout(t, "", 0)
+	paying.startNextDay()
 	require.NoError(t, paying.state.Replay([]byte{ledger.OlderStep}))
 	_, count := paying.paid()
 	require.Equal(t, stepPayers, count)

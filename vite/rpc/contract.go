@@ -96,7 +96,7 @@ func (c *contractAPI) GetTokenInfoList(index, size int) (*tokenList, error) {
 		return nil, errCount
 	}
 	shown := &tokenList{TokenInfoList: []*tokenInfo{}}
-	look(c.node, func(v *node.View) {
+	readInMemory(c.node, func(v *node.View) {
 		total, tokens := v.Tokens(max(index, 0), max(size, 0))
 		shown.TotalCount = total
 		shown.TokenInfoList = append(shown.TokenInfoList, showTokens(tokens)...)

@@ -130,7 +130,7 @@ func showFund(v *node.View, a core.Address, id core.TokenID, b *dex.Balance) fun
 func (e *exchangeAPI) funds(a addressArg, only *tokenArg) (map[core.TokenID]fundInfo, error) {
 	shown := map[core.TokenID]fundInfo{}
 	known := false
-	look(e.node, func(v *node.View) {
+	readInMemory(e.node, func(v *node.View) {
 		funds := v.Funds(a.Address)
 		known = len(funds) > 0
 		for id, b := range funds {
@@ -246,7 +246,7 @@ func (d *dexfundAPI) GetAllTradePairs() []*shownMarket {
 }
 
 func (e *exchangeAPI) granted(principal, agent addressArg, trade, quote tokenArg) (granted bool, err error) {
-	look(e.node, func(v *node.View) {
+	readInMemory(e.node, func(v *node.View) {
 		m := v.Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket
@@ -280,7 +280,7 @@ type placeOrderInfo struct {
 // GetPlaceOrderInfo is what an account needs to know before it places an order. minTradeAmount is in the decimals of the
 // quote token's type, feeRate the highest that the order can come to pay, in parts of 100000.
 func (d *dexAPI) GetPlaceOrderInfo(a addressArg, trade, quote tokenArg, side bool) (info *placeOrderInfo, err error) {
-	look(d.node, func(v *node.View) {
+	readInMemory(d.node, func(v *node.View) {
 		m := v.Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket

@@ -93,7 +93,7 @@ type dividendPool struct {
 
 func (e *exchangeAPI) dividendPools() map[core.TokenID]dividendPool {
 	shown := map[core.TokenID]dividendPool{}
-	look(e.node, func(v *node.View) {
+	readInMemory(e.node, func(v *node.View) {
 		for id, amount := range v.DividendPools() {
 			if t := v.ExchangeToken(id); t != nil {
 				shown[id] = dividendPool{amount.Dec(), uint8(t.QuoteType), showDexToken(t)}
@@ -136,15 +136,15 @@ func (d *dexAPI) IsAutoLockMinedVx(a addressArg) bool {
 	return read(d.node, func(v *node.View) bool { return v.AutoLocksVX(a.Address) })
 }
 
-func (e *exchangeAPI) standing(a addressArg) dex.FeeTier {
+func (e *exchangeAPI) feeTier(a addressArg) dex.FeeTier {
 	return read(e.node, func(v *node.View) dex.FeeTier { return v.FeeTier(a.Address) })
 }
 
 // HasStakedForVIP tells whether the account pays half the base fee.
-func (d *dexAPI) HasStakedForVIP(a addressArg) bool { return d.standing(a).VIP }
+func (d *dexAPI) HasStakedForVIP(a addressArg) bool { return d.feeTier(a).VIP }
 
 // IsPledgeVip is dex_hasStakedForVIP.
-func (d *dexfundAPI) IsPledgeVip(a addressArg) bool { return d.standing(a).VIP }
+func (d *dexfundAPI) IsPledgeVip(a addressArg) bool { return d.feeTier(a).VIP }
 
 // HasStakedForSVIP tells whether the account pays no base fee, by its own stake or another's.
-func (d *dexAPI) HasStakedForSVIP(a addressArg) bool { return d.standing(a).SVIP }
+func (d *dexAPI) HasStakedForSVIP(a addressArg) bool { return d.feeTier(a).SVIP }

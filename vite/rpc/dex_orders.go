@@ -104,7 +104,7 @@ func (e *exchangeAPI) orders(trade, quote tokenArg, parts ...bookPart) (list *or
 			return nil, errOrderRange
 		}
 	}
-	look(e.node, func(v *node.View) {
+	readInMemory(e.node, func(v *node.View) {
 		m := v.Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket

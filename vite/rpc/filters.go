@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	filterLife = 5 * time.Minute // a filter that nobody polls for so long is gone
-	filterHold = 10000           // items that may wait in one filter; one that overflows is gone, too: better none than a gap
+	filterTTL      = 5 * time.Minute // a filter that nobody polls for so long is gone
+	maxFilterItems = 10000           // items that may wait in one filter; one that overflows is gone, too: better none than a gap
 )
 
 var errNoFilter = jsonrpc.Other("filter not found")
@@ -89,7 +89,7 @@ func (t *filterTable) add(change []node.Event) {
 		if t.taken <= f.from {
 			continue
 		}
-		if f.waiting = append(f.waiting, f.topic.items(change)...); len(f.waiting) > filterHold {
+		if f.waiting = append(f.waiting, f.topic.items(change)...); len(f.waiting) > maxFilterItems {
 			delete(t.filters, id)
 		}
 	}
@@ -100,7 +100,7 @@ func (t *filterTable) add(change []node.Event) {
 func (t *filterTable) expire() {
 	now := t.now()
 	for id, f := range t.filters {
-		if now.Sub(f.polled) >= filterLife {
+		if now.Sub(f.polled) >= filterTTL {
 			delete(t.filters, id)
 		}
 	}

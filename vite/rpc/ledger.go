@@ -12,14 +12,14 @@ import (
 // ledgerAPI is the module ledger (docs/exchange-chain-wire.md 5.5).
 type ledgerAPI struct{ node *node.Node }
 
-// look reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has
+// readInMemory reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has
 // closed, so it is shown by the caller.
-func look(n *node.Node, f func(v *node.View)) { _ = n.Read(f) }
+func readInMemory(n *node.Node, f func(v *node.View)) { _ = n.Read(f) }
 
-// read is look for one value.
+// read is readInMemory for one value.
 func read[T any](n *node.Node, f func(v *node.View) T) T {
 	var result T
-	look(n, func(v *node.View) { result = f(v) })
+	readInMemory(n, func(v *node.View) { result = f(v) })
 	return result
 }
 
@@ -124,7 +124,7 @@ func (l *ledgerAPI) GetUnreceivedBlocksInBatch(pages []unreceivedPage) (map[core
 		}
 	}
 	found := make(map[core.Address][]*node.Block)
-	look(l.node, func(v *node.View) {
+	readInMemory(l.node, func(v *node.View) {
 		for _, p := range pages {
 			if p.PageNumber < 0 || p.PageCount <= 0 {
 				continue
@@ -152,7 +152,7 @@ func (l *ledgerAPI) GetUnreceivedTransactionSummaryInBatch(accounts []addressArg
 		return nil, errCount
 	}
 	var shown []accountInfo
-	look(l.node, func(v *node.View) {
+	readInMemory(l.node, func(v *node.View) {
 		for _, a := range accounts {
 			shown = append(shown, showAccount(v.UnreceivedSummary(a.Address)))
 		}
@@ -207,7 +207,7 @@ func (l *ledgerAPI) GetRequiredQuota(i intent) (*requiredQuota, error) {
 		return nil, onWire(err)
 	}
 	var quota uint64
-	look(l.node, func(v *node.View) { quota, err = v.RequiredQuota(c) })
+	readInMemory(l.node, func(v *node.View) { quota, err = v.RequiredQuota(c) })
 	if err != nil {
 		return nil, onWire(err)
 	}
@@ -231,7 +231,7 @@ func (l *ledgerAPI) GetPoWDifficulty(i intent) (*powDifficulty, error) {
 		return nil, onWire(err)
 	}
 	var need node.PoWNeed
-	look(l.node, func(v *node.View) { need, err = v.PoWDifficulty(c, i.PreviousHash.Hash) })
+	readInMemory(l.node, func(v *node.View) { need, err = v.PoWDifficulty(c, i.PreviousHash.Hash) })
 	if err != nil {
 		return nil, onWire(err)
 	}

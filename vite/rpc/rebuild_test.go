@@ -32,7 +32,7 @@ func (r *replay) rebuild(recorded map[string]any, label string) map[string]any {
 	if !old.signatureGood {
 		block.Signature[0] ^= 1
 	}
-	return old.dress(&block)
+	return old.formatLike(&block)
 }
 
 // misplaced are the labels whose fault is the block's place in its chain.
@@ -84,8 +84,8 @@ func lenientBlock(m map[string]any) *core.AccountBlock {
 	return b
 }
 
-// dress puts the new block's members in the form of the old one's.
-func (o *oldBlock) dress(b *core.AccountBlock) map[string]any {
+// formatLike puts the new block's members in the form of the old one's.
+func (o *oldBlock) formatLike(b *core.AccountBlock) map[string]any {
 	out := make(map[string]any, len(o.raw))
 	for name, member := range o.raw {
 		text, isText := member.(string)

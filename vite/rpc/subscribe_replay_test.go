@@ -165,13 +165,13 @@ func TestFilterOverflow(t *testing.T) {
 	table.follow(start(t, nil).node.Subscribe(1))
 	id, err := table.install(&filter{topic: snapshotBlocks})
 	require.NoError(t, err)
-	for range filterHold {
+	for range maxFilterItems {
 		table.add(snapshotEvents(1))
 	}
 	got, err := table.poll(id)
 	require.NoError(t, err)
-	require.Len(t, got.Result, filterHold)
-	table.add(snapshotEvents(filterHold + 1))
+	require.Len(t, got.Result, maxFilterItems)
+	table.add(snapshotEvents(maxFilterItems + 1))
 	_, err = table.poll(id)
 	require.Equal(t, errNoFilter, err)
 }

@@ -48,7 +48,7 @@ func (t *txAPI) CalcPoWDifficulty(i v1Intent) (*v1Difficulty, error) {
 	}
 	if !i.UsePledgeQuota {
 		var full *big.Int
-		look(t.ledger.node, func(v *node.View) { full, err = v.Work(quota) })
+		readInMemory(t.ledger.node, func(v *node.View) { full, err = v.Work(quota) })
 		if err != nil {
 			return nil, onWire(ledger.ErrBlockLimit)
 		}
@@ -142,7 +142,7 @@ func (o *onroadAPI) GetOnroadInfoInBatch(accounts []addressArg) ([]v1Account, er
 		return nil, errCount
 	}
 	var shown []v1Account
-	look(o.ledger.node, func(v *node.View) {
+	readInMemory(o.ledger.node, func(v *node.View) {
 		for _, a := range accounts {
 			shown = append(shown, showV1Account(v.UnreceivedSummary(a.Address)))
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	wordBits = 11
-	minWords = 12
-	maxWords = 24
+	wordBits    = 11
+	minMnemonic = 12
+	maxMnemonic = 24
 
 	// maxMnemonicText bounds what is normalised; 24 words need at most 215 bytes.
 	maxMnemonicText = 1024
@@ -96,7 +96,7 @@ func ParseMnemonic(text string) ([]byte, error) {
 		return nil, ErrWordCount
 	}
 	words := strings.Fields(Normalize(text))
-	if len(words) < minWords || len(words) > maxWords || len(words)%3 != 0 {
+	if len(words) < minMnemonic || len(words) > maxMnemonic || len(words)%3 != 0 {
 		return nil, ErrWordCount
 	}
 	bits := make([]byte, len(words)*4/3+1)

@@ -43,8 +43,8 @@ func serve[T any](ctx context.Context, a *api, method string, act func(context.C
 	return *new(T), refusal
 }
 
-// answered counts a call that cannot fail.
-func answered[T any](a *api, method string, result T) T {
+// counted counts a call that cannot fail.
+func counted[T any](a *api, method string, result T) T {
 	a.called(method, false)
 	return result
 }
@@ -52,8 +52,8 @@ func answered[T any](a *api, method string, result T) T {
 // nothing is the result null.
 type nothing = *struct{}
 
-// did is serve for calls without a result.
-func did(ctx context.Context, a *api, method string, act func(context.Context) error) (nothing, error) {
+// serveNull is serve for calls without a result.
+func serveNull(ctx context.Context, a *api, method string, act func(context.Context) error) (nothing, error) {
 	return serve(ctx, a, method, func(ctx context.Context) (nothing, error) { return nil, act(ctx) })
 }
 
@@ -75,7 +75,7 @@ func orEmpty[T any](list []T) []T {
 
 // ListAllEntropyFiles lists absolute paths.
 func (a *api) ListAllEntropyFiles() []string {
-	return answered(a, "listAllEntropyFiles", orEmpty(a.wallet.Known()))
+	return counted(a, "listAllEntropyFiles", orEmpty(a.wallet.Known()))
 }
 
 // ExtractMnemonic returns the words of a store, locked or not.
@@ -85,17 +85,17 @@ func (a *api) ExtractMnemonic(ctx context.Context, store, password string) (stri
 
 // Unlock answers null.
 func (a *api) Unlock(ctx context.Context, store, password string) (nothing, error) {
-	return did(ctx, a, "unlock", func(ctx context.Context) error {
+	return serveNull(ctx, a, "unlock", func(ctx context.Context) error {
 		if err := a.wallet.Unlock(ctx, store, password); err != nil {
 			return err
 		}
-		a.tell("store unlocked", store)
+		a.logStore("store unlocked", store)
 		return nil
 	})
 }
 
-// tell logs what happened to a known store by its address, as its file states it.
-func (a *api) tell(what, store string) {
+// logStore logs what happened to a known store by its address, as its file states it.
+func (a *api) logStore(what, store string) {
 	if primary, err := a.wallet.Primary(store); err == nil {
 		a.log.WithField("store", primary.String()).Info(what)
 	}
@@ -103,11 +103,11 @@ func (a *api) tell(what, store string) {
 
 // Lock answers null.
 func (a *api) Lock(ctx context.Context, store string) (nothing, error) {
-	return did(ctx, a, "lock", func(context.Context) error {
+	return serveNull(ctx, a, "lock", func(context.Context) error {
 		if err := a.wallet.Lock(store); err != nil {
 			return err
 		}
-		a.tell("store locked", store)
+		a.logStore("store locked", store)
 		return nil
 	})
 }
@@ -135,7 +135,7 @@ func (a *api) NewMnemonicAndEntropyStore(ctx context.Context, password string) (
 func (a *api) create(ctx context.Context, method, password string) (wallet.Created, error) {
 	return serve(ctx, a, method, func(ctx context.Context) (wallet.Created, error) {
 		made, err := a.wallet.Create(ctx, password)
-		a.tell("store created", made.Path)
+		a.logStore("store created", made.Path)
 		return made, err
 	})
 }
@@ -149,7 +149,7 @@ func (a *api) RecoverEntropyStoreFromMnemonic(ctx context.Context, mnemonic, pas
 func (a *api) recover(ctx context.Context, method, mnemonic, password string) (wallet.Created, error) {
 	return serve(ctx, a, method, func(ctx context.Context) (wallet.Created, error) {
 		made, err := a.wallet.Recover(ctx, mnemonic, password)
-		a.tell("store recovered", made.Path)
+		a.logStore("store recovered", made.Path)
 		return made, err
 	})
 }
@@ -183,18 +183,18 @@ func (a *api) DeriveByFullPath(ctx context.Context, store, path string) (derived
 // GlobalCheckAddrUnlocked tells whether any unlocked store has the address.
 func (a *api) GlobalCheckAddrUnlocked(address addressArg) bool {
 	_, err := a.wallet.FindAnywhere(address.Address)
-	return answered(a, "globalCheckAddrUnlocked", err == nil)
+	return counted(a, "globalCheckAddrUnlocked", err == nil)
 }
 
 // IsAddrUnlocked is false for an unknown store, a locked one, and one that does not have the address.
 func (a *api) IsAddrUnlocked(store string, address addressArg) bool {
 	_, err := a.wallet.Find(store, address.Address)
-	return answered(a, "isAddrUnlocked", err == nil)
+	return counted(a, "isAddrUnlocked", err == nil)
 }
 
 // IsUnlocked is false for an unknown store.
 func (a *api) IsUnlocked(store string) bool {
-	return answered(a, "isUnlocked", a.wallet.Unlocked(store))
+	return counted(a, "isUnlocked", a.wallet.Unlocked(store))
 }
 
 type locationResult struct {

@@ -26,8 +26,8 @@ func required(member string) error {
 	return jsonrpc.NewError(codeParams, "invalid argument 0: "+member+" is required")
 }
 
-// told are the errors whose text is for the caller. What is not here may carry anything, so it stays in the log.
-func told(err error) bool {
+// isForCaller tells whether an error's text is for the caller. What is not here may carry anything, so it stays in the log.
+func isForCaller(err error) bool {
 	return slices.ContainsFunc([]error{
 		wallet.ErrUnknownStore, wallet.ErrLocked, wallet.ErrAddressNotFound, wallet.ErrRangeOrder, wallet.ErrRangeSize,
 		keystore.ErrStore, keystore.ErrAddressMismatch, keystore.ErrPath, keystore.ErrNotHardened,
@@ -56,7 +56,7 @@ func onWire(err error) (r *Refusal, ok bool) {
 		return jsonrpc.NewError(jsonrpc.CodeOther, fmt.Sprintf("word `%s` not found in reverse map", jsonrpc.Shortened(word.Word))), true
 	case errors.Is(err, keystore.ErrExists):
 		return jsonrpc.NewError(jsonrpc.CodeOther, "entropy store exists; it is not overwritten"), true
-	case told(err):
+	case isForCaller(err):
 		return jsonrpc.NewError(jsonrpc.CodeOther, err.Error()), true
 	case errors.As(err, &file) && file.Op == "stat": // of the file that the caller named
 		return jsonrpc.NewError(jsonrpc.CodeOther, file.Error()), true

@@ -12,15 +12,15 @@ import (
 // Methods that a node has although no description names them.
 
 // GetDataDir is the standard directory.
-func (a *api) GetDataDir() string { return answered(a, "getDataDir", a.wallet.Dir()) }
+func (a *api) GetDataDir() string { return counted(a, "getDataDir", a.wallet.Dir()) }
 
 // RefreshCache looks at the standard directory anew, and forgets stores whose file has gone.
 func (a *api) RefreshCache(ctx context.Context) (nothing, error) {
-	return did(ctx, a, "refreshCache", func(context.Context) error { return a.wallet.Refresh() })
+	return serveNull(ctx, a, "refreshCache", func(context.Context) error { return a.wallet.Refresh() })
 }
 
 // String is what a node answers to wallet_string.
-func (a *api) String() string { return answered(a, "string", "WalletApi") }
+func (a *api) String() string { return counted(a, "string", "WalletApi") }
 
 type maybeResult struct {
 	Maybe      bool

@@ -27,10 +27,10 @@ func FuzzRequest(f *testing.F) {
 		Dir: filepath.Join(f.TempDir(), "wallet"), Cost: keystore.Cost{N: 2, R: 1, P: 1}, AutoLock: -1,
 	})
 	require.NoError(f, err)
-	made, err := m.Recover(context.Background(), words, password)
+	made, err := m.Recover(context.Background(), testMnemonic, password)
 	require.NoError(f, err)
 	require.NoError(f, m.Unlock(context.Background(), made.Path, password))
-	s, err := New(Config{}, Parts{Wallet: m, Ledger: nowhere{}, Log: quiet()})
+	s, err := New(Config{}, Parts{Wallet: m, Ledger: emptyLedger{}, Log: quiet()})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		req := httptest.NewRequest("POST", "/", strings.NewReader(text))
@@ -46,14 +46,14 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// nowhere is a ledger without accounts.
-type nowhere struct{}
+// emptyLedger is a ledger without accounts.
+type emptyLedger struct{}
 
-func (nowhere) Tip(context.Context, core.Address) (uint64, core.Hash, bool, error) {
+func (emptyLedger) Tip(context.Context, core.Address) (uint64, core.Hash, bool, error) {
 	return 0, core.Hash{}, false, nil
 }
-func (nowhere) HasToken(context.Context, core.TokenID) (bool, error) { return true, nil }
-func (nowhere) Submit(context.Context, *core.AccountBlock) error {
+func (emptyLedger) HasToken(context.Context, core.TokenID) (bool, error) { return true, nil }
+func (emptyLedger) Submit(context.Context, *core.AccountBlock) error {
 	return &Refusal{Code: -32000, Message: "nowhere"}
 }
 

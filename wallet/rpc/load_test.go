@@ -25,7 +25,7 @@ func TestTwoThousandCalls(t *testing.T) {
 		c.Memory = 2 * c.Cost.Memory()
 	})
 	r.recover()
-	_, err := r.wallet.Recover(t.Context(), recordedWords, password)
+	_, err := r.wallet.Recover(t.Context(), recordedMnemonic, password)
 	require.NoError(t, err)
 	other := "vite_a63bb1ccb9dd038fa8e78a23a57a789701de21dba46c65dccf"
 	require.NoError(t, r.wallet.Unlock(t.Context(), other, password))

@@ -54,12 +54,12 @@ func differences(t testing.TB) map[string]bool {
 // What the recorded node had: where its files were, the secrets that it drew, and the store that it wrote for words with two
 // blanks between them, whose address belongs to no words. Ours is the address of the words.
 const (
-	recordedRoot  = "/var/lib/node"
-	recordedWords = "exist two actor blame group trash nuclear one three deputy pass drift marine spy velvet siege leisure shove index soda derive stone wolf run"
-	laterWords    = "walnut valley balance clump apology fault anchor quit photo process bike matrix sweet host robust critic damp cattle birth same shiver leaf stand seminar"
-	wrongAddress  = "vite_9b2fdca9c043523adde2b2bc12ee84262d3533aa93e1bcaf48"
-	rightAddress  = "vite_239460a47c4adeaae0554b4d5936690726c682069b0a91e67d"
-	coinbase      = "conf/vite_3167c9421c8a4cb642d613082dfcef932e26063867f277ec0f"
+	recordedRoot     = "/var/lib/node"
+	recordedMnemonic = "exist two actor blame group trash nuclear one three deputy pass drift marine spy velvet siege leisure shove index soda derive stone wolf run"
+	laterMnemonic    = "walnut valley balance clump apology fault anchor quit photo process bike matrix sweet host robust critic damp cattle birth same shiver leaf stand seminar"
+	wrongAddress     = "vite_9b2fdca9c043523adde2b2bc12ee84262d3533aa93e1bcaf48"
+	rightAddress     = "vite_239460a47c4adeaae0554b4d5936690726c682069b0a91e67d"
+	coinbase         = "conf/vite_3167c9421c8a4cb642d613082dfcef932e26063867f277ec0f"
 )
 
 // replay plays the recording to our wallet, each line over the next transport.
@@ -100,10 +100,10 @@ func newReplay(t *testing.T) *replay {
 	r := &replay{rig: &rig{t: t, root: t.TempDir(), chain: startChain(t)}}
 	writeFile(t, filepath.Join(r.root, coinbase), sealed(t, make([]byte, 32), "unknown"))
 	r.cfg = walletConfig(r.root)
-	r.cfg.Random = bytes.NewReader(append(secretOf(t, recordedWords), secretOf(t, laterWords)...))
+	r.cfg.Random = bytes.NewReader(append(secretOf(t, recordedMnemonic), secretOf(t, laterMnemonic)...))
 	r.cfg.Stores = []string{filepath.Join(r.root, coinbase)}
 	r.serve(r.cfg, r.chain)
-	for _, w := range []string{recordedWords, laterWords, words} {
+	for _, w := range []string{recordedMnemonic, laterMnemonic, testMnemonic} {
 		seen.secret(w, w)
 	}
 	file := func(name string) string { return filepath.Join(r.root, name) }

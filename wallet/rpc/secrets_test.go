@@ -70,8 +70,8 @@ func (s *sink) logger() *logrus.Logger {
 	return log
 }
 
-// betrayed are the secrets that were shown.
-func (s *sink) betrayed() (found []string) {
+// leaked are the secrets that were shown.
+func (s *sink) leaked() (found []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := s.text.String()
@@ -87,7 +87,7 @@ func (s *sink) betrayed() (found []string) {
 func TestMain(m *testing.M) {
 	gethlog.SetDefault(gethlog.NewLogger(gethlog.NewTerminalHandlerWithLevel(seen, gethlog.LevelTrace, false)))
 	code := m.Run()
-	if found := seen.betrayed(); len(found) > 0 {
+	if found := seen.leaked(); len(found) > 0 {
 		fmt.Fprintf(os.Stderr, "FAIL: logs or errors show secrets: %q\n", found)
 		code = 1
 	}
@@ -97,14 +97,14 @@ func TestMain(m *testing.M) {
 // TestSinkFindsSecrets: a search that could not find anything would say nothing.
 func TestSinkFindsSecrets(t *testing.T) {
 	own := &sink{secrets: map[string]bool{}}
-	own.secret(password, words)
-	if len(own.betrayed()) != 0 {
+	own.secret(password, testMnemonic)
+	if len(own.leaked()) != 0 {
 		t.Fatal("nothing was shown yet")
 	}
 	own.logger().WithField("key", "fbc90287c7c30fa66720d041b2e0d37843aad3f08ab93e271d2e9b50e475495b").Trace("oops")
 	own.note("wrong: " + password)
-	if len(own.betrayed()) != 2 {
-		t.Fatalf("two secrets were shown: %q", own.betrayed())
+	if len(own.leaked()) != 2 {
+		t.Fatalf("two secrets were shown: %q", own.leaked())
 	}
 }
 

@@ -38,16 +38,16 @@ type ledger interface {
 
 // sender makes transactions: one at a time for each account, because each names the one before.
 type sender struct {
-	ledger ledger // nil: sending is not configured
-	calls  chan struct{}
-	work   chan struct{} // capacity 1: searches for a nonce take a core each
-	turns  turns
+	ledger       ledger // nil: sending is not configured
+	calls        chan struct{}
+	work         chan struct{} // capacity 1: searches for a nonce take a core each
+	accountLocks accountLocks
 }
 
 func newSender(l ledger) *sender {
 	return &sender{
 		ledger: l, calls: make(chan struct{}, maxSends), work: make(chan struct{}, 1),
-		turns: turns{held: map[core.Address]*turn{}},
+		accountLocks: accountLocks{held: map[core.Address]*accountLock{}},
 	}
 }
 
@@ -175,7 +175,7 @@ func unreachable(act string, err error) error {
 // send puts the block on the account's tip, signs it and hands it over.
 func (s *sender) send(ctx context.Context, o *order, key core.PrivateKey) error {
 	b := &o.block
-	done, err := s.turns.take(ctx, b.Address)
+	done, err := s.accountLocks.acquire(ctx, b.Address)
 	if err != nil {
 		return err
 	}
@@ -234,22 +234,22 @@ func (s *sender) submit(ctx context.Context, b *core.AccountBlock) error {
 	return jsonrpc.Other("the outcome is not known; look up block " + b.Hash.String() + " before sending again")
 }
 
-// turns lets one at a time work on an account.
-type turns struct {
+// accountLocks lets one at a time work on an account.
+type accountLocks struct {
 	mu   sync.Mutex
-	held map[core.Address]*turn
+	held map[core.Address]*accountLock
 }
 
-type turn struct {
+type accountLock struct {
 	slot  chan struct{} // capacity 1: held by who works
 	users int           // working or waiting; the last one removes the turn
 }
 
-func (t *turns) take(ctx context.Context, a core.Address) (done func(), err error) {
+func (t *accountLocks) acquire(ctx context.Context, a core.Address) (done func(), err error) {
 	t.mu.Lock()
 	own := t.held[a]
 	if own == nil {
-		own = &turn{slot: make(chan struct{}, 1)}
+		own = &accountLock{slot: make(chan struct{}, 1)}
 		t.held[a] = own
 	}
 	own.users++

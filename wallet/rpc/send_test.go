@@ -218,15 +218,15 @@ func (l *tellingLedger) Tip(ctx context.Context, a core.Address) (uint64, core.H
 }
 
 func TestTurns(t *testing.T) {
-	own := turns{held: map[core.Address]*turn{}}
+	own := accountLocks{held: map[core.Address]*accountLock{}}
 	a := parseAddress(t, alice)
-	done, err := own.take(t.Context(), a)
+	done, err := own.acquire(t.Context(), a)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = own.take(ctx, a)
+	_, err = own.acquire(ctx, a)
 	require.ErrorIs(t, err, context.Canceled)
-	other, err := own.take(t.Context(), parseAddress(t, bob))
+	other, err := own.acquire(t.Context(), parseAddress(t, bob))
 	require.NoError(t, err, "another account does not wait")
 	other()
 	done()

@@ -31,12 +31,12 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// words is the public test mnemonic; alice and bob are its accounts 0 and 1.
+// testMnemonic is the public test mnemonic; alice and bob are its accounts 0 and 1.
 const (
-	words = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
-	alice = "vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e"
-	bob   = "vite_9010ff594b2aa3b14f2b7f0e9ef7eaba6f13fafedeac49d8e7"
-	carol = "vite_b57b8fed8c3608546aa9c1825bdd6cb0b953133ddf10cd47d2" // account 2, without a block
+	testMnemonic = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
+	alice        = "vite_75e6d2a1006018c1c4adc3418e899ca47487720f96e1d4572e"
+	bob          = "vite_9010ff594b2aa3b14f2b7f0e9ef7eaba6f13fafedeac49d8e7"
+	carol        = "vite_b57b8fed8c3608546aa9c1825bdd6cb0b953133ddf10cd47d2" // account 2, without a block
 
 	password = "a password that stands in no log" // distinctive: every log line is searched for it
 )
@@ -98,9 +98,9 @@ func (r *rig) serve(cfg wallet.Config, l ledger) {
 
 // recover makes alice's store, locked.
 func (r *rig) recover() {
-	_, err := r.wallet.Recover(r.t.Context(), words, password)
+	_, err := r.wallet.Recover(r.t.Context(), testMnemonic, password)
 	require.NoError(r.t, err)
-	seen.secret(password, words)
+	seen.secret(password, testMnemonic)
 }
 
 // transports are the three ways to the server, each a function from request text to answer text.

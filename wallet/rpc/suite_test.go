@@ -52,7 +52,7 @@ func (r *rig) suite(send func(string) string) {
 		{"isAddrUnlocked", []any{alice, "vite_zz"}, "-32602 invalid argument 1: error hex address or prefix"},
 		{"isAddrUnlocked", []any{alice, 7}, "-32602 invalid argument 1: not valid string"},
 		{"globalCheckAddrUnlocked", []any{bob}, "true"},
-		{"recoverEntropyStoreFromMnemonic", []any{words, "other"}, "-32002 entropy store exists; it is not overwritten"},
+		{"recoverEntropyStoreFromMnemonic", []any{testMnemonic, "other"}, "-32002 entropy store exists; it is not overwritten"},
 		{"recoverEntropyStoreFromMnemonic", []any{"zoo zoo", "other"}, "-32002 Invalid mnenomic"},
 		{"addEntropyStore", []any{alice}, "null"},
 		{"addEntropyStore", []any{alice, carol}, fmt.Sprintf(`{"entropyStoreFile":%q,"index":2}`, r.wallet.Known()[0])},
@@ -63,7 +63,7 @@ func (r *rig) suite(send func(string) string) {
 		{"globalFindAddr", []any{bob}, "-32002 not found the given address in the crypto store file"},
 		{"findAddrWithPassphrase", []any{alice, "wrong", bob}, "-34001 error decrypt store"},
 		{"findAddrWithPassphrase", []any{alice, password, bob}, fmt.Sprintf(`{"entropyStoreFile":%q,"index":1}`, r.wallet.Known()[0])},
-		{"extractMnemonic", []any{alice, password}, fmt.Sprintf("%q", words)},
+		{"extractMnemonic", []any{alice, password}, fmt.Sprintf("%q", testMnemonic)},
 		{"isUnlocked", []any{alice}, "false"},
 		{"none", nil, "-32601 the method wallet_none does not exist/is not available"},
 	} {

@@ -61,7 +61,7 @@ func TestPublicClientLibrary(t *testing.T) {
 		BlockSignature            string
 	}
 	script(t, library, map[string]any{
-		"words": words, "count": count, "message": message, "signature": sig.SignedData, "publicKey": sig.PubKey, "block": block,
+		"words": testMnemonic, "count": count, "message": message, "signature": sig.SignedData, "publicKey": sig.PubKey, "block": block,
 	}, &theirs)
 
 	var addresses []string

@@ -78,7 +78,7 @@ func openLog(dir string, chainID uint64, genesis common.Hash) (*blockLog, histor
 	if err != nil {
 		return nil, history{}, fmt.Errorf("opening the block log: %w", err)
 	}
-	past, err := takeLog(file, chainID, genesis)
+	past, err := lockLog(file, chainID, genesis)
 	if err != nil {
 		file.Close()
 		return nil, history{}, fmt.Errorf("block log %s: %w", file.Name(), err)
@@ -86,7 +86,7 @@ func openLog(dir string, chainID uint64, genesis common.Hash) (*blockLog, histor
 	return &blockLog{file: file}, past, nil
 }
 
-func takeLog(file *os.File, chainID uint64, genesis common.Hash) (history, error) {
+func lockLog(file *os.File, chainID uint64, genesis common.Hash) (history, error) {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return history{}, fmt.Errorf("another process has it open: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"gatewayd/chain/ethereum/devnode"
 )
 
-func kept(dir string) func(*devnode.Config) {
+func inDir(dir string) func(*devnode.Config) {
 	return func(c *devnode.Config) { c.Dir = dir }
 }
 
@@ -33,7 +33,7 @@ func (b bundle) line() []common.Hash {
 
 func TestChainComesBackAsItWas(t *testing.T) {
 	dir := t.TempDir()
-	b := setup(t, kept(dir))
+	b := setup(t, inDir(dir))
 	tx := b.sendETH(someone(1), 5)
 	b.mine(6)
 	_, err := b.Reorg(2, devnode.Keep)
@@ -42,7 +42,7 @@ func TestChainComesBackAsItWas(t *testing.T) {
 	line, final, contracts := b.line(), b.number(rpc.FinalizedBlockNumber), b.Contracts()
 	require.NoError(t, b.Close())
 
-	again := setup(t, kept(dir))
+	again := setup(t, inDir(dir))
 	require.Equal(t, line, again.line())
 	require.Equal(t, final, again.number(rpc.FinalizedBlockNumber), "finality does not go back")
 	require.Equal(t, contracts, again.Contracts())
@@ -55,7 +55,7 @@ func TestChainComesBackAsItWas(t *testing.T) {
 
 func TestLogOfAnotherChainIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, setup(t, kept(dir)).Close())
+	require.NoError(t, setup(t, inDir(dir)).Close())
 	for name, other := range map[string]devnode.Config{
 		"chain id": {Dir: dir, ChainID: 9},
 		"genesis":  {Dir: dir, Alloc: alloc(someone(1), 1)},
@@ -69,7 +69,7 @@ func TestLogOfAnotherChainIsRefused(t *testing.T) {
 
 func TestLogIsOpenOnce(t *testing.T) {
 	dir := t.TempDir()
-	setup(t, kept(dir))
+	setup(t, inDir(dir))
 	_, err := devnode.Start(devnode.Config{Dir: dir})
 	require.ErrorContains(t, err, "another process has it open")
 }
@@ -77,7 +77,7 @@ func TestLogIsOpenOnce(t *testing.T) {
 // TestTornLog cuts the log at many places and expects the longest chain that was complete there.
 func TestTornLog(t *testing.T) {
 	dir := t.TempDir()
-	b := setup(t, kept(dir))
+	b := setup(t, inDir(dir))
 	b.mine(3)
 	line := b.line()
 	require.NoError(t, b.Close())
@@ -88,14 +88,14 @@ func TestTornLog(t *testing.T) {
 	for _, size := range []int{0, 1, 47, 48, 49, len(whole) / 2, len(whole) - 700, len(whole) - 1, len(whole)} {
 		torn := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(torn, "blocks.log"), whole[:size], 0o600))
-		again := setup(t, kept(torn))
+		again := setup(t, inDir(torn))
 		length := sharedLength(line, again.line())
 		require.GreaterOrEqual(t, length, last)
 		last = length
 		again.mine(1)
 		after := again.line()
 		require.NoError(t, again.Close())
-		require.Equal(t, after, setup(t, kept(torn)).line(), "what follows a cut is kept")
+		require.Equal(t, after, setup(t, inDir(torn)).line(), "what follows a cut is kept")
 	}
 	require.Len(t, line, last)
 }
@@ -111,7 +111,7 @@ func sharedLength(a, b []common.Hash) int {
 
 func TestDamagedLogIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	b := setup(t, kept(dir))
+	b := setup(t, inDir(dir))
 	b.mine(5)
 	require.NoError(t, b.Close())
 	path := filepath.Join(dir, "blocks.log")
@@ -132,7 +132,7 @@ func TestKilledChain(t *testing.T) {
 	var shown []common.Hash
 	for range 3 {
 		shown = append(shown, killAfterSomeBlocks(t, dir)...)
-		b := setup(t, kept(dir))
+		b := setup(t, inDir(dir))
 		for _, hash := range shown {
 			header, err := b.web.HeaderByHash(t.Context(), hash)
 			require.NoError(t, err)

@@ -24,7 +24,7 @@ func (n *Node) Drop(hash common.Hash) (bool, error) {
 	if !n.backend.TxPool().Has(hash) {
 		return false, nil
 	}
-	return true, n.forget(map[common.Hash]bool{hash: true})
+	return true, n.dropFromPool(map[common.Hash]bool{hash: true})
 }
 
 // DropAll makes the pool forget everything.
@@ -49,9 +49,9 @@ func (n *Node) Pending() []common.Hash {
 	return all
 }
 
-// forget empties the pool and gives back what was not to be forgotten: it has no way to remove one transaction. What the
+// dropFromPool empties the pool and gives back what was not to be forgotten: it has no way to remove one transaction. What the
 // pool no longer takes, for want of coins that a re-organisation took, is forgotten with the rest.
-func (n *Node) forget(lost map[common.Hash]bool) error {
+func (n *Node) dropFromPool(lost map[common.Hash]bool) error {
 	pool := n.backend.TxPool()
 	if err := pool.Sync(); err != nil {
 		return fmt.Errorf("waiting for the pool: %w", err)

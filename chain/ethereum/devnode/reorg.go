@@ -35,7 +35,7 @@ func (n *Node) Reorg(depth int, fate Fate) (common.Hash, error) {
 		return common.Hash{}, err
 	}
 	if fate == Lose {
-		err = n.forget(transactionsOf(removed))
+		err = n.dropFromPool(transactionsOf(removed))
 	}
 	return branch[len(branch)-1].Hash(), err
 }
@@ -57,7 +57,7 @@ func (n *Node) Fork(parent common.Hash, lose bool) error {
 		return err
 	}
 	if lose {
-		return n.forget(transactionsOf(removed))
+		return n.dropFromPool(transactionsOf(removed))
 	}
 	return nil
 }

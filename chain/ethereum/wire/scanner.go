@@ -170,7 +170,7 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// word reads a number, true, false or null.
+// plainWord reads a number, true, false or null.
 func (s *Scanner) plainWord() {
 	for ; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {

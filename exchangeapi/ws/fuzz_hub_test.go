@@ -44,60 +44,60 @@ func (d *dice) bytes() []byte {
 	return out
 }
 
-// battlefield is a live hub with a trade to tell again and again, at which anything is sent.
-type battlefield struct {
+// fuzzHub is a live hub that gets any bytes, while honest clients hear every trade.
+type fuzzHub struct {
 	*rig
-	innocent []*witness
-	told     int
+	honest []*honestClient
+	pushed int
 }
 
-// witness is an honest client: he hears every trade, in order.
-type witness struct {
+// honestClient hears every trade, in order.
+type honestClient struct {
 	*client
 	shape shape
 }
 
-func newBattlefield(t testing.TB) *battlefield {
-	b := &battlefield{rig: setup(t, Config{})}
+func newFuzzHub(t testing.TB) *fuzzHub {
+	b := &fuzzHub{rig: setup(t, Config{})}
 	for path, s := range homes() {
-		w := &witness{b.dial(path), s}
+		w := &honestClient{b.dial(path), s}
 		switch s {
 		case commandShape:
 			w.ask(subTrade)
 		case opTypeShape:
 			w.ask(`{"clientId":"w","opType":"sub","topics":"market.VX_VITE.trade"}`)
 		case binaryShape:
-			w.sayBinary(envelope("w", "market.VX_VITE.trade", opSub))
-			w.hear()
+			w.sendBinary(envelope("w", "market.VX_VITE.trade", opSub))
+			w.readFrame()
 		}
-		b.innocent = append(b.innocent, w)
+		b.honest = append(b.honest, w)
 	}
 	return b
 }
 
-// witnessed tells trades, and every witness has heard exactly these.
-func (b *battlefield) witnessed(t require.TestingT) {
-	id := fmt.Sprintf("trade%08d", b.told)
-	b.told++
+// pushAndCheck pushes a trade and checks that every honest client hears exactly this one.
+func (b *fuzzHub) pushAndCheck(t require.TestingT) {
+	id := fmt.Sprintf("trade%08d", b.pushed)
+	b.pushed++
 	u := everything()
 	u.Trades = []index.Trade{tradeOf(id)}
-	b.feed.tell(u)
-	for _, w := range b.innocent {
-		require.NoError(t, w.SetReadDeadline(time.Now().Add(patient)))
+	b.feed.push(u)
+	for _, w := range b.honest {
+		require.NoError(t, w.SetReadDeadline(time.Now().Add(waitTimeout)))
 		_, text, err := w.ReadMessage()
 		require.NoError(t, err)
 		require.Contains(t, string(text), id)
-		require.NoError(t, w.WriteControl(websocket.PingMessage, nil, time.Now().Add(patient)))
+		require.NoError(t, w.WriteControl(websocket.PingMessage, nil, time.Now().Add(waitTimeout)))
 	}
 }
 
-// charge is one client, as the bytes say: a handshake, frames, and some end.
-func (b *battlefield) charge(t require.TestingT, data []byte) {
+// runClient runs one client as the bytes say: a handshake, frames, and some end.
+func (b *fuzzHub) runClient(t require.TestingT, data []byte) {
 	d := &dice{data}
 	c, err := net.Dial("tcp", strings.TrimPrefix(b.url, "ws://"))
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.SetDeadline(time.Now().Add(patient)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(waitTimeout)))
 	r := bufio.NewReader(c)
 	if _, err := io.WriteString(c, handshake(d)); err != nil {
 		return
@@ -117,7 +117,7 @@ func (b *battlefield) charge(t require.TestingT, data []byte) {
 				return
 			}
 		}
-		b.retire(d, c)
+		b.endClient(d, c)
 	})
 	err = readFrames(r)
 	c.Close()
@@ -125,8 +125,8 @@ func (b *battlefield) charge(t require.TestingT, data []byte) {
 	require.NoError(t, err)
 }
 
-// retire ends a client's side in one of the ways there are.
-func (b *battlefield) retire(d *dice, c net.Conn) {
+// endClient ends a client's side in one of the ways there are.
+func (b *fuzzHub) endClient(d *dice, c net.Conn) {
 	plain, ok := c.(*net.TCPConn)
 	switch {
 	case !ok, d.roll(4) > 0:
@@ -226,7 +226,7 @@ func message(d *dice, opcode byte) []byte {
 	case d.roll(8) == 0:
 		return d.bytes()
 	case opcode == 2:
-		return twist(d, envelope(id, topic()+","+topic(), op))
+		return corrupt(d, envelope(id, topic()+","+topic(), op))
 	}
 	var text []byte
 	if d.roll(2) == 0 {
@@ -234,11 +234,11 @@ func message(d *dice, opcode byte) []byte {
 	} else {
 		text, _ = json.Marshal(map[string]any{"clientId": id, "opType": op, "topics": topic() + "," + topic()})
 	}
-	return twist(d, text)
+	return corrupt(d, text)
 }
 
-// twist spoils one message in four.
-func twist(d *dice, b []byte) []byte {
+// corrupt changes one message in four.
+func corrupt(d *dice, b []byte) []byte {
 	switch d.roll(16) {
 	case 0:
 		return b[:len(b)/2]
@@ -314,12 +314,12 @@ func checkFrame(first byte, payload []byte) error {
 	return nil
 }
 
-// peaceful waits until only the witnesses are left.
-func (b *battlefield) peaceful(t require.TestingT) {
+// waitUntilGone waits until only the honest clients are left.
+func (b *fuzzHub) waitUntilGone(t require.TestingT) {
 	require.Eventually(t, func() bool {
 		s := b.hub.Stats()
-		return s.Connections == len(b.innocent) && s.Subscriptions == len(b.innocent)
-	}, patient, time.Millisecond)
+		return s.Connections == len(b.honest) && s.Subscriptions == len(b.honest)
+	}, waitTimeout, time.Millisecond)
 }
 
 // FuzzConnection is a client who sends anything after a good or bad handshake, to a hub whose other clients must hear every trade.
@@ -329,11 +329,11 @@ func FuzzConnection(f *testing.F) {
 	for range 200 {
 		f.Add(wildBytes(random))
 	}
-	b := newBattlefield(f)
+	b := newFuzzHub(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b.charge(t, data)
-		b.witnessed(t)
-		b.peaceful(t)
+		b.runClient(t, data)
+		b.pushAndCheck(t)
+		b.waitUntilGone(t)
 	})
 }
 
@@ -353,66 +353,68 @@ func TestUnderFire(t *testing.T) {
 		long, err = time.ParseDuration(text)
 		require.NoError(t, err)
 	}
-	b := newBattlefield(t)
+	b := newFuzzHub(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	b.battle(t, long/4, seed) // caches are full then
-	goroutines, heap := b.rest(t)
-	charges := b.battle(t, long, seed+8)
-	goroutinesAfter, heapAfter := b.rest(t)
-	t.Logf("%d clients, %d trades; goroutines %d, then %d; heap %d KB, then %d KB", charges, b.told, goroutines, goroutinesAfter, heap>>10, heapAfter>>10)
+	b.runClients(t, long/4, seed) // caches are full then
+	goroutines, heap := b.measureIdle(t)
+	clients := b.runClients(t, long, seed+8)
+	goroutinesAfter, heapAfter := b.measureIdle(t)
+	t.Logf("%d clients, %d trades; goroutines %d, then %d; heap %d KB, then %d KB", clients, b.pushed, goroutines, goroutinesAfter, heap>>10, heapAfter>>10)
 	require.LessOrEqual(t, goroutinesAfter, goroutines)
 	require.Less(t, heapAfter-heap, int64(8<<20))
 }
 
-// battle answers how many clients have come.
-func (b *battlefield) battle(t *testing.T, long time.Duration, seed uint64) (charges int) {
+// runClients runs fuzzed clients for a time, eight at once, and answers how many there were.
+func (b *fuzzHub) runClients(t *testing.T, long time.Duration, seed uint64) (clients int) {
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
-	attackers := make([]*attacker, 8)
+	recorders := make([]*failureRecorder, 8)
 	var all sync.WaitGroup
-	for i := range attackers {
-		one := &attacker{}
-		attackers[i] = one
+	for i := range recorders {
+		one := &failureRecorder{}
+		recorders[i] = one
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		all.Go(func() {
-			for ; ctx.Err() == nil; one.charges++ {
-				b.charge(one, wildBytes(random))
+			for ; ctx.Err() == nil; one.clients++ {
+				b.runClient(one, wildBytes(random))
 			}
 		})
 	}
 	for ctx.Err() == nil {
-		b.witnessed(t)
+		b.pushAndCheck(t)
 	}
 	all.Wait()
-	for _, one := range attackers {
+	for _, one := range recorders {
 		require.Empty(t, one.failure)
-		charges += one.charges
+		clients += one.clients
 	}
-	return charges
+	return clients
 }
 
-// attacker keeps the failure of a goroutine that is not the test's.
-type attacker struct {
-	charges int
+// failureRecorder records the failure of a goroutine that is not the test's.
+type failureRecorder struct {
+	clients int
 	failure string
 }
 
-// Errorf notes a failure.
-func (a *attacker) Errorf(format string, args ...any) { a.failure = fmt.Sprintf(format, args...) }
+// Errorf records a failure.
+func (a *failureRecorder) Errorf(format string, args ...any) {
+	a.failure = fmt.Sprintf(format, args...)
+}
 
 // FailNow ends the goroutine.
-func (a *attacker) FailNow() { runtime.Goexit() }
+func (a *failureRecorder) FailNow() { runtime.Goexit() }
 
-// rest measures what is there when the wild clients have gone.
-func (b *battlefield) rest(t *testing.T) (goroutines int, heap int64) {
-	b.peaceful(t)
+// measureIdle measures the process when the fuzzed clients have gone.
+func (b *fuzzHub) measureIdle(t *testing.T) (goroutines int, heap int64) {
+	b.waitUntilGone(t)
 	last := -1
 	require.Eventually(t, func() bool {
 		same := runtime.NumGoroutine() == last
 		last = runtime.NumGoroutine()
 		return same
-	}, patient, 50*time.Millisecond)
+	}, waitTimeout, 50*time.Millisecond)
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

@@ -29,8 +29,8 @@ import (
 	embedded "gatewayd/vite/node"
 )
 
-// firingRange is a live exchange, with users who trade and one who listens, at which anything is shot.
-type firingRange struct {
+// fuzzEnv is a live exchange that gets any request, while users trade and one listens.
+type fuzzEnv struct {
 	*exchangeChain
 	operations []operation
 	orders     *recent
@@ -59,9 +59,9 @@ func (r *recent) list() []string {
 	return slices.Clone(r.ids)
 }
 
-func newRange(t testing.TB, changes ...change) *firingRange {
+func newFuzzEnv(t testing.TB, changes ...change) *fuzzEnv {
 	t.Helper()
-	r := &firingRange{orders: &recent{ids: []string{strings.Repeat("0", 64)}}}
+	r := &fuzzEnv{orders: &recent{ids: []string{strings.Repeat("0", 64)}}}
 	r.exchangeChain = onChain(t, append(changes, func(c *Config, _ *Parts) { c.CallLimit = 1 << 30 })...)
 	r.join(r.user)
 	text, err := describe([]string{""})
@@ -85,7 +85,7 @@ func servers(doc *openapi3.T, path string) string {
 }
 
 // trade lets two users trade until ctx ends: the background that everything else must not disturb.
-func (r *firingRange) trade(ctx context.Context) error {
+func (r *fuzzEnv) trade(ctx context.Context) error {
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()
 	for n := 1; ctx.Err() == nil; n++ {
@@ -94,7 +94,7 @@ func (r *firingRange) trade(ctx context.Context) error {
 			sell bool
 		}{{r.admin, n%2 == 0}, {r.poor, n%2 == 1}} { // by turns, so that neither runs out
 			price := fmt.Sprintf("1.%d", n%10)
-			id, err := r.put(ctx, side.who, dex.FundPlaceOrder, r.gold, core.VITE, side.sell, uint8(dex.Limit), price, whole(150))
+			id, err := r.submitAndTick(ctx, side.who, dex.FundPlaceOrder, r.gold, core.VITE, side.sell, uint8(dex.Limit), price, whole(150))
 			if err != nil {
 				return err
 			}
@@ -112,8 +112,8 @@ func (r *firingRange) trade(ctx context.Context) error {
 	return nil
 }
 
-// put is do without a test to fail.
-func (r *firingRange) put(ctx context.Context, w wallet, m core.Method, args ...any) (core.Hash, error) {
+// submitAndTick is do with an error in place of a test that fails.
+func (r *fuzzEnv) submitAndTick(ctx context.Context, w wallet, m core.Method, args ...any) (core.Hash, error) {
 	data, err := m.Pack(args...)
 	if err != nil {
 		return core.Hash{}, err
@@ -130,8 +130,8 @@ func (r *firingRange) put(ctx context.Context, w wallet, m core.Method, args ...
 	return b.Hash, r.node.Tick()
 }
 
-// listen hears all trades, as somebody who subscribes to the index does.
-func (r *firingRange) listen(t testing.TB) (heard func() []string) {
+// recordTrades subscribes to the index and records the ids of all trades.
+func (r *fuzzEnv) recordTrades(t testing.TB) (heard func() []string) {
 	t.Helper()
 	x, ok := r.server.Networks[0].Index.(*index.Index)
 	require.True(t, ok)
@@ -159,14 +159,14 @@ func (r *firingRange) listen(t testing.TB) (heard func() []string) {
 	}
 }
 
-// shoot sends what the bytes are and looks at the answer.
-func (r *firingRange) shoot(t require.TestingT, data []byte) {
+// sendFuzzed sends the request that the bytes stand for and checks the answer.
+func (r *fuzzEnv) sendFuzzed(t require.TestingT, data []byte) {
 	d := &dice{data}
 	if d.roll(12) == 11 {
-		r.shootRaw(t, d)
+		r.sendRaw(t, d)
 		return
 	}
-	s := r.aim(d)
+	s := r.newRequest(d)
 	request := s.request(d, r.url)
 	if request == nil {
 		return // no library can send it; shootRaw does
@@ -187,7 +187,7 @@ func (r *firingRange) shoot(t require.TestingT, data []byte) {
 }
 
 // exchange sends a request and reads the answer.
-func (r *firingRange) exchange(request *http.Request) (*http.Response, []byte, error) {
+func (r *fuzzEnv) exchange(request *http.Request) (*http.Response, []byte, error) {
 	response, err := r.client.Do(request)
 	if err != nil {
 		return nil, nil, err
@@ -206,13 +206,13 @@ func headSize(r *http.Request) int {
 	return n
 }
 
-// shootRaw sends bytes as they are. Whatever is answered, the service has not broken; what the HTTP library itself does not support is 501 or 505.
-func (r *firingRange) shootRaw(t require.TestingT, d *dice) {
+// sendRaw sends bytes as they are. Whatever is answered, the service has not broken; what the HTTP library itself does not support is 501 or 505.
+func (r *fuzzEnv) sendRaw(t require.TestingT, d *dice) {
 	c, err := net.Dial("tcp", r.server.Addr())
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
-	text := raw(d)
+	text := rawRequest(d)
 	if _, err := io.WriteString(c, text); err != nil {
 		return // it has hung up, as it may
 	}
@@ -227,8 +227,8 @@ func (r *firingRange) shootRaw(t require.TestingT, d *dice) {
 	}
 }
 
-// alive says that an honest client is served as if nothing were.
-func (r *firingRange) alive(t require.TestingT) {
+// checkHonestClient checks that an honest client is served as ever.
+func (r *fuzzEnv) checkHonestClient(t require.TestingT) {
 	response, err := http.Get(r.url + api + "/depth?symbol=" + pairOnChain)
 	require.NoError(t, err)
 	defer response.Body.Close()
@@ -237,7 +237,7 @@ func (r *firingRange) alive(t require.TestingT) {
 	require.Equal(t, []any{http.StatusOK, code(0)}, []any{response.StatusCode, out.Code})
 }
 
-// FuzzREST shoots at every operation of the description, signed and not, with values that are right, nearly right and wild, and at the HTTP of it.
+// FuzzREST sends requests to every operation of the description, signed and not, with values that are right, nearly right and wild, and at the HTTP of it.
 // A run of ten minutes: go test ./exchangeapi -run '^$' -fuzz FuzzREST -fuzztime 10m -parallel 1
 func FuzzREST(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -252,11 +252,11 @@ func FuzzREST(f *testing.F) {
 	for _, text := range []string{"\x0b\x00\x00\x00", "\x0b\x01\x00\x00\x03\x04\x05\x06"} {
 		f.Add([]byte(text))
 	}
-	r := newRange(f)
+	r := newFuzzEnv(f)
 	background(f, r.trade)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r.shoot(t, data)
-		r.alive(t)
+		r.sendFuzzed(t, data)
+		r.checkHonestClient(t)
 	})
 }
 
@@ -279,53 +279,53 @@ func start(t testing.TB, part func(context.Context) error) (stop func()) {
 	}
 }
 
-// TestUnderFire shoots for a while, GATEWAYD_FUZZ_TIME if that is set, and then finds everything as it was: goroutines, memory, and a listener who has
+// TestUnderFire sends fuzzed requests for a while, GATEWAYD_FUZZ_TIME if that is set, and then finds everything as it was: goroutines, memory, and a listener who has
 // heard every trade in order. On PostgreSQL the API keys are asked for in another engine's texts.
 func TestUnderFire(t *testing.T) {
-	t.Run("SQLite", func(t *testing.T) { underFire(t) })
+	t.Run("SQLite", func(t *testing.T) { runFuzzed(t) })
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := recordstest.Postgres(t).Database(t)
-		underFire(t, func(_ *Config, p *Parts) { p.Keys = openKeys(t, url, p.Now) })
+		runFuzzed(t, func(_ *Config, p *Parts) { p.Keys = openKeys(t, url, p.Now) })
 	})
 }
 
-func underFire(t *testing.T, changes ...change) {
+func runFuzzed(t *testing.T, changes ...change) {
 	long := 3 * time.Second
 	if text := os.Getenv("GATEWAYD_FUZZ_TIME"); text != "" {
 		var err error
 		long, err = time.ParseDuration(text)
 		require.NoError(t, err)
 	}
-	r := newRange(t, changes...)
-	heard := r.listen(t)
+	r := newFuzzEnv(t, changes...)
+	heard := r.recordTrades(t)
 	stop := background(t, r.trade)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	volley := func(until time.Time) (shots int) {
-		for ; time.Now().Before(until); shots++ {
+	sendMany := func(until time.Time) (sent int) {
+		for ; time.Now().Before(until); sent++ {
 			data := make([]byte, 400)
 			for i := range data {
 				data[i] = byte(random.Uint32())
 			}
-			r.shoot(t, data)
-			if shots%100 == 0 {
-				r.alive(t)
+			r.sendFuzzed(t, data)
+			if sent%100 == 0 {
+				r.checkHonestClient(t)
 			}
 		}
-		return shots
+		return sent
 	}
-	volley(time.Now().Add(long / 3)) // caches are full then
-	before := r.rest(t)
-	shots := volley(time.Now().Add(long))
+	sendMany(time.Now().Add(long / 3)) // caches are full then
+	before := r.measureIdle(t)
+	sent := sendMany(time.Now().Add(long))
 	stop()
-	after := r.rest(t)
+	after := r.measureIdle(t)
 	grown := after.heap - before.heap - (after.blocks-before.blocks)*chainBlock // the chain is in memory, and it grows
-	t.Logf("%d shots; goroutines %d, then %d; heap %d KB, then %d KB, of which the chain's %d blocks take about %d KB; %d codes; %d trades",
-		shots, before.goroutines, after.goroutines, before.heap>>10, after.heap>>10, after.blocks-before.blocks, (after.blocks-before.blocks)*chainBlock>>10, r.answers(), r.traded.Load())
+	t.Logf("%d requests; goroutines %d, then %d; heap %d KB, then %d KB, of which the chain's %d blocks take about %d KB; %d codes; %d trades",
+		sent, before.goroutines, after.goroutines, before.heap>>10, after.heap>>10, after.blocks-before.blocks, (after.blocks-before.blocks)*chainBlock>>10, r.answers(), r.traded.Load())
 	require.LessOrEqual(t, after.goroutines, before.goroutines+2)
 	require.Less(t, grown, int64(24<<20))
-	r.heardAll(t, heard)
+	r.checkHeardAll(t, heard)
 }
 
 // chainBlock is about what a block of the chain in memory takes, with its place in the index and the rest.
@@ -337,8 +337,8 @@ type footprint struct {
 	heap, blocks int64
 }
 
-// rest measures what is there when nothing goes on.
-func (r *firingRange) rest(t testing.TB) (f footprint) {
+// measureIdle measures the server when nothing goes on.
+func (r *fuzzEnv) measureIdle(t testing.TB) (f footprint) {
 	r.client.CloseIdleConnections()
 	http.DefaultClient.CloseIdleConnections()
 	last := -1
@@ -363,7 +363,7 @@ func (r *firingRange) rest(t testing.TB) (f footprint) {
 }
 
 // answers are the codes that were answered, with their numbers.
-func (r *firingRange) answers() map[int]int64 {
+func (r *fuzzEnv) answers() map[int]int64 {
 	got := map[int]int64{}
 	for c := range r.codes {
 		if n := r.codes[c].Load(); n > 0 {
@@ -373,8 +373,8 @@ func (r *firingRange) answers() map[int]int64 {
 	return got
 }
 
-// heardAll says that the listener has heard every trade since, in order.
-func (r *firingRange) heardAll(t testing.TB, heard func() []string) {
+// checkHeardAll checks that the listener has heard every trade since, in order.
+func (r *fuzzEnv) checkHeardAll(t testing.TB, heard func() []string) {
 	x := r.server.Networks[0].Index
 	var want []string
 	require.Eventually(t, func() bool { // until the index has them all

@@ -11,39 +11,39 @@ import (
 	"gatewayd/records"
 )
 
-// newcomers bounds who may take a new inbound address or label: each is watched for ever. Clients and sites are counted by each replica, in
+// bindingLimits bounds who may take a new inbound address or label: each is watched for ever. Clients and sites are counted by each replica, in
 // bounded memory; the whole gateway by its records.
-type newcomers struct {
+type bindingLimits struct {
 	clients, sites *httpserver.Limit
 	perDay         atomic.Int64
 	now            func() time.Time
 	log            *logrus.Logger
-	told           rate.Sometimes // of the whole gateway's bound
+	warned         rate.Sometimes // of the whole gateway's bound
 }
 
-func newNewcomers(cfg Config, now func() time.Time, log *logrus.Logger) *newcomers {
-	n := &newcomers{clients: httpserver.NewLimit(0, 0, now), sites: httpserver.NewLimit(0, 0, now), now: now, log: log, told: rate.Sometimes{Interval: time.Hour}}
+func newBindingLimits(cfg Config, now func() time.Time, log *logrus.Logger) *bindingLimits {
+	n := &bindingLimits{clients: httpserver.NewLimit(0, 0, now), sites: httpserver.NewLimit(0, 0, now), now: now, log: log, warned: rate.Sometimes{Interval: time.Hour}}
 	n.change(cfg)
 	return n
 }
 
 // change takes other bounds. A client's bound that has changed begins anew for everybody.
-func (n *newcomers) change(cfg Config) {
+func (n *bindingLimits) change(cfg Config) {
 	n.clients.Change(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour)
 	n.sites.Change(float64(cfg.NewBindingsPerSite)/time.Hour.Seconds(), cfg.NewBindingsPerSite)
 	n.perDay.Store(int64(cfg.NewBindingsPerDay))
 }
 
-// take counts a newcomer and answers how long the client must wait; 0 when it may go on. Who is refused as a client uses up nothing of the site.
-func (n *newcomers) take(client string) time.Duration {
+// count counts a newcomer and answers how long the client must wait; 0 when it may go on. Who is refused as a client uses up nothing of the site.
+func (n *bindingLimits) count(client string) time.Duration {
 	if wait := n.clients.Take(client); wait > 0 {
 		return wait
 	}
 	return n.sites.Take(httpserver.SiteOf(client))
 }
 
-// room refuses everybody while a day has brought as many as it may.
-func (n *newcomers) room(tx *records.Tx) error {
+// checkDay refuses everybody while a day has brought as many as it may.
+func (n *bindingLimits) checkDay(tx *records.Tx) error {
 	perDay := int(n.perDay.Load())
 	next, err := tx.NextBinding(perDay, BindingsSpan)
 	if err != nil {
@@ -53,7 +53,7 @@ func (n *newcomers) room(tx *records.Tx) error {
 	if wait <= 0 {
 		return nil
 	}
-	n.told.Do(func() {
+	n.warned.Do(func() {
 		n.log.WithFields(logrus.Fields{"new_bindings_per_day": perDay, "until": next.UTC().Format(time.RFC3339)}).
 			Warn("no new deposit addresses: as many as a day may bring were made")
 	})

@@ -92,8 +92,8 @@ func (o *operation) add(name string, schema *openapi3.Schema) {
 	o.choices[name] = allowed
 }
 
-// wrong are values that are nearly right for something.
-func wrong() []string {
+// wrongValues are values that are nearly right for something.
+func wrongValues() []string {
 	return []string{
 		"", " ", "0", "-0", "-1", "+1", "01", "1.", ".5", "1e1", "1e400", "0x10", "NaN", "Infinity", "null", "true", "9223372036854775807", "9223372036854775808",
 		"18446744073709551616", "253402300799", "253402300800", "115792089237316195423570985008687907853269984665640564039457584007913129639935",
@@ -102,16 +102,16 @@ func wrong() []string {
 	}
 }
 
-// shot is a request that is about to be sent.
-type shot struct {
+// fuzzRequest is a request that is about to be sent.
+type fuzzRequest struct {
 	operation
 	values map[string]string
 	signed bool // properly
 }
 
-// aim makes a request out of dice. Most of its values are right, else nothing behind the first check is ever reached.
-func (r *firingRange) aim(d *dice) shot {
-	s := shot{operation: r.operations[d.roll(len(r.operations))], values: map[string]string{}}
+// newRequest makes a request out of dice. Most of its values are right, else nothing behind the first check is ever reached.
+func (r *fuzzEnv) newRequest(d *dice) fuzzRequest {
+	s := fuzzRequest{operation: r.operations[d.roll(len(r.operations))], values: map[string]string{}}
 	for _, name := range s.names {
 		if v, there := r.value(d, name, s.choices[name]); there {
 			s.values[name] = v
@@ -130,7 +130,7 @@ func (r *firingRange) aim(d *dice) shot {
 }
 
 // value is one of a parameter's values, or none.
-func (r *firingRange) value(d *dice, name string, allowed []string) (string, bool) {
+func (r *fuzzEnv) value(d *dice, name string, allowed []string) (string, bool) {
 	good := append(slices.Clone(allowed), r.pool(name)...)
 	switch n := d.roll(16); {
 	case n < 12 && len(good) > 0:
@@ -138,23 +138,23 @@ func (r *firingRange) value(d *dice, name string, allowed []string) (string, boo
 	case n == 12:
 		return "", false
 	case n == 13 && len(good) > 0:
-		return twist(d, d.of(good)), true
+		return corrupt(d, d.of(good)), true
 	case n < 15:
-		return d.of(wrong()), true
+		return d.of(wrongValues()), true
 	default:
 		return d.text(), true
 	}
 }
 
-// twist spoils a good value a little.
-func twist(d *dice, v string) string {
+// corrupt changes a good value a little.
+func corrupt(d *dice, v string) string {
 	switch d.roll(7) {
 	case 0:
 		return strings.ToLower(v)
 	case 1:
 		return strings.ToUpper(v)
 	case 2:
-		return v + d.of(wrong())
+		return v + d.of(wrongValues())
 	case 3:
 		return v[:len(v)/2]
 	case 4:
@@ -167,7 +167,7 @@ func twist(d *dice, v string) string {
 }
 
 // sign adds key, time and signature: mostly the right ones.
-func (r *firingRange) sign(d *dice, s *shot) {
+func (r *fuzzEnv) sign(d *dice, s *fuzzRequest) {
 	r.clock.pass(time.Millisecond)
 	now := r.clock.Now().UnixMilli()
 	kind := d.roll(16)
@@ -185,7 +185,7 @@ func (r *firingRange) sign(d *dice, s *shot) {
 	case 4:
 		secret = strings.ToLower(secret)
 	case 5:
-		s.values["key"] = twist(d, r.key.Key)
+		s.values["key"] = corrupt(d, r.key.Key)
 	}
 	if kind == 6 {
 		return // whatever signature there is
@@ -195,8 +195,8 @@ func (r *firingRange) sign(d *dice, s *shot) {
 	s.signed = kind > 6
 }
 
-// pool are values of a parameter that the range knows.
-func (r *firingRange) pool(name string) []string {
+// pool are values of a parameter that exist on this exchange.
+func (r *fuzzEnv) pool(name string) []string {
 	switch name {
 	case "symbol", "symbols":
 		return []string{pairOnChain, pairOnChain, pairOnChain + "," + pairOnChain, "VITE_" + pairOnChain}
@@ -223,7 +223,7 @@ func (r *firingRange) pool(name string) []string {
 }
 
 // request puts the values where clients put them, and where they do not.
-func (s *shot) request(d *dice, base string) *http.Request {
+func (s *fuzzRequest) request(d *dice, base string) *http.Request {
 	where := d.roll(8)
 	if s.method == http.MethodGet || s.method == http.MethodHead {
 		where = 0
@@ -255,7 +255,7 @@ func (s *shot) request(d *dice, base string) *http.Request {
 	if media != "" {
 		r.Header["Content-Type"] = []string{printable(media)}
 	}
-	s.dress(d, r)
+	s.addHeaders(d, r)
 	return r
 }
 
@@ -277,8 +277,8 @@ func printable(s string) string {
 	}, s)
 }
 
-// dress adds headers that change how requests are read.
-func (s *shot) dress(d *dice, r *http.Request) {
+// addHeaders adds headers that change how requests are read.
+func (s *fuzzRequest) addHeaders(d *dice, r *http.Request) {
 	headers := [][2]string{
 		{"Origin", "https://page.example"}, {"Origin", "null"}, {"X-Forwarded-For", "10.1.2.3, ::1, x"}, {"X-Forwarded-Proto", "http"}, {"Range", "bytes=0-1"},
 		{"Accept-Encoding", "gzip, br"}, {"Content-Encoding", "gzip"}, {"Expect", "100-continue"}, {"Access-Control-Request-Method", "DELETE"},
@@ -294,8 +294,8 @@ func (s *shot) dress(d *dice, r *http.Request) {
 	}
 }
 
-// raw are requests that no HTTP library would send.
-func raw(d *dice) string {
+// rawRequest are requests that no HTTP library would send.
+func rawRequest(d *dice) string {
 	line := d.of([]string{"GET", "POST", "DELETE", "get", "", "\x00", "G E T", "CONNECT", "PRI"}) + " " +
 		d.of([]string{api + "/order", api + "/time", "*", "http://[::1]:namedport/", api + "/../../etc", api + "/time?%zz", "/ws", "//", "", "\x00"}) + " " +
 		d.of([]string{"HTTP/1.1", "HTTP/1.0", "HTTP/9.9", "HTTP/2.0", "", "HTTX"}) + "\r\n"
