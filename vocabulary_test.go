@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bannedWords are the first column of the table below "Words that are not used" in the glossary, in lower case.
-func bannedWords(t *testing.T) []string {
+// unusedNames are the first column of the table below "Words that are not used" in the glossary, in lower case.
+func unusedNames(t *testing.T) []string {
 	text, err := os.ReadFile("docs/glossary.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "## Words that are not used")
@@ -37,28 +37,32 @@ func bannedWords(t *testing.T) []string {
 
 var camelWord = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
 
-// wordsOf takes a name apart: "BlockLocation2" and "block_location" are block, location.
-func wordsOf(name string) []string {
-	var words []string
+// partsOf takes a name apart: "BlockLocation2" and "block_location" are block, location.
+func partsOf(name string) []string {
+	var found []string
 	for _, word := range camelWord.FindAllString(name, -1) {
-		words = append(words, strings.ToLower(strings.TrimRight(word, "0123456789")))
+		found = append(found, strings.ToLower(strings.TrimRight(word, "0123456789")))
 	}
-	return words
+	return found
 }
 
-// exportedNames are what other packages see of a file: functions, methods, types, their fields, constants and variables.
-func exportedNames(file *ast.File) (names []string) {
+var testFunc = regexp.MustCompile(`^(Test|Benchmark|Fuzz|Example)`)
+
+// declaredNames are what a file declares at its top: functions, methods, types with their fields and methods, constants and variables.
+func declaredNames(file *ast.File) (names []string) {
 	add := func(ids ...*ast.Ident) {
 		for _, id := range ids {
-			if id.IsExported() {
-				names = append(names, id.Name)
-			}
+			names = append(names, id.Name)
 		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			add(n.Name)
+			if !testFunc.MatchString(n.Name.Name) { // whose names are sentences
+				add(n.Name)
+			}
+			return false
+		case *ast.FuncType:
 			return false
 		case *ast.TypeSpec:
 			add(n.Name)
@@ -72,19 +76,19 @@ func exportedNames(file *ast.File) (names []string) {
 	return names
 }
 
-// TestNamesAreTheFieldsWords holds file names and exported names against the glossary's list of words that are not used.
+// TestNamesAreTheFieldsWords holds file names and everything that files declare, tests too, against the glossary's list of words that are not used.
 func TestNamesAreTheFieldsWords(t *testing.T) {
-	banned := bannedWords(t)
+	banned := unusedNames(t)
 	files, err := exec.CommandContext(t.Context(), "git", "ls-files", "*.go").Output()
 	require.NoError(t, err)
 	for path := range strings.FieldsSeq(string(files)) {
 		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".go"), "_test")
-		for _, word := range wordsOf(base) {
+		for _, word := range partsOf(base) {
 			if slices.Contains(banned, word) {
 				t.Errorf("%s: file names do not use %q", path, word)
 			}
 		}
-		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "chain/ethereum/contracts/") {
+		if strings.HasPrefix(path, "chain/ethereum/contracts/") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -92,10 +96,10 @@ func TestNamesAreTheFieldsWords(t *testing.T) {
 			continue // removed, and not yet committed
 		}
 		require.NoError(t, err)
-		for _, name := range exportedNames(file) {
-			for _, word := range wordsOf(name) {
+		for _, name := range declaredNames(file) {
+			for _, word := range partsOf(name) {
 				if slices.Contains(banned, word) {
-					t.Errorf("%s: %s: exported names do not use %q", path, name, word)
+					t.Errorf("%s: %s: names do not use %q", path, name, word)
 				}
 			}
 		}

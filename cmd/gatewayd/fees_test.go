@@ -156,7 +156,7 @@ func TestCeilingOfAPayout(t *testing.T) {
 	require.NoError(t, r.Source.SetBaseFee(big.NewInt(60_000_000_000)))
 	to, sent := poor.withdrawToPayee(t, poor.Times(5))
 	waitFor(t, "a channel that says why", func() bool {
-		return len(r.listRecords(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && paymentOf(t, r.recordDetail(t, sent), chain.Credit).Reason == "fee_ceiling"
+		return len(r.listRecords(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && findPayment(r.recordDetail(t, sent), chain.Credit).Reason == "fee_ceiling"
 	})
 	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above what payouts may cost (fee.ceiling, max_fee_gwei)")
 	require.NotContains(t, r.withdrawals(t, rich).Why, "fees on eth")

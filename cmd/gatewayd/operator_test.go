@@ -121,7 +121,7 @@ func TestStrays(t *testing.T) {
 		_, err = r.command(t, "records", "refund", "999999")
 		require.EqualError(t, err, "there is no record 999999")
 		for _, hash := range []string{unlabelled, unknown, vite.String()} {
-			waitFor(t, "the refund", func() bool { return paymentOf(t, r.recordDetail(t, hash), chain.Refund).State == "paid" })
+			waitFor(t, "the refund", func() bool { return findPayment(r.recordDetail(t, hash), chain.Refund).State == "paid" })
 		}
 		after, err := dai.Eth.Balance(t.Context(), dai.Token.Asset, dai.Eth.Address())
 		require.NoError(t, err)

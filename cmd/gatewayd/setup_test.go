@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -187,13 +188,17 @@ func (r *rig) recordDetail(t *testing.T, hash string) operator.RecordDetail {
 // paymentOf is a record's payment of one purpose.
 func paymentOf(t *testing.T, s operator.RecordDetail, purpose chain.Purpose) operator.PaymentRow {
 	t.Helper()
-	for _, p := range s.Payments {
-		if p.Purpose == string(purpose) {
-			return p
-		}
+	p := findPayment(s, purpose)
+	require.NotEmpty(t, p.State, "%s of record %d", purpose, s.Record.ID)
+	return p
+}
+
+// findPayment is the same where it may not be queued yet: then it has no state.
+func findPayment(s operator.RecordDetail, purpose chain.Purpose) (p operator.PaymentRow) {
+	if i := slices.IndexFunc(s.Payments, func(p operator.PaymentRow) bool { return p.Purpose == string(purpose) }); i >= 0 {
+		p = s.Payments[i]
 	}
-	require.Failf(t, "no payment", "%s of record %d", purpose, s.Record.ID)
-	return operator.PaymentRow{}
+	return p
 }
 
 // waitUntilSettled waits until nothing is under way, and requires that books and chains agree and that every account may sign.

@@ -169,7 +169,7 @@ func TestFeesOnEverySurface(t *testing.T) {
 	first := w.withdrawUnasked(t, large)
 	reload(dear)
 	waitFor(t, "a large payout that may cost more", func() bool {
-		return w.hasTransfer(t, first) && paymentOf(t, w.recordDetail(t, first), chain.Credit).State == string(records.Bound)
+		return w.hasTransfer(t, first) && findPayment(w.recordDetail(t, first), chain.Credit).State == string(records.Bound)
 	})
 	second := w.withdrawUnasked(t, large)
 	w.checkWarning(t, some)

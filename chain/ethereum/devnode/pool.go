@@ -79,7 +79,7 @@ func (n *Node) promote() error {
 	_, queued := pool.Content()
 	for account, txs := range queued {
 		if txs[0].Nonce() == pool.PoolNonce(account) {
-			return n.forget(nil)
+			return n.dropFromPool(nil)
 		}
 	}
 	return nil
