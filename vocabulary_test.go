@@ -76,30 +76,70 @@ func declaredNames(file *ast.File) (names []string) {
 	return names
 }
 
-// TestNamesAreTheFieldsWords holds file names and everything that files declare, tests too, against the glossary's list of words that are not used.
-func TestNamesAreTheFieldsWords(t *testing.T) {
-	banned := unusedNames(t)
-	files, err := exec.CommandContext(t.Context(), "git", "ls-files", "*.go").Output()
+// sources are the Go files of the repository but the generated bindings of contracts, parsed.
+func sources(t *testing.T, mode parser.Mode) map[string]*ast.File {
+	t.Helper()
+	list, err := exec.CommandContext(t.Context(), "git", "ls-files", "*.go").Output()
 	require.NoError(t, err)
-	for path := range strings.FieldsSeq(string(files)) {
-		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".go"), "_test")
-		for _, word := range partsOf(base) {
-			if slices.Contains(banned, word) {
-				t.Errorf("%s: file names do not use %q", path, word)
-			}
-		}
+	files := map[string]*ast.File{}
+	for path := range strings.FieldsSeq(string(list)) {
 		if strings.HasPrefix(path, "chain/ethereum/contracts/") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution|mode)
 		if os.IsNotExist(err) {
 			continue // removed, and not yet committed
 		}
 		require.NoError(t, err)
-		for _, name := range declaredNames(file) {
+		files[path] = file
+	}
+	return files
+}
+
+// TestNamesAreTheFieldsWords holds file names and everything that files declare, tests too, against the glossary's list of words that are not used.
+func TestNamesAreTheFieldsWords(t *testing.T) {
+	banned := unusedNames(t)
+	for path, file := range sources(t, 0) {
+		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".go"), "_test")
+		for _, name := range append(declaredNames(file), base) {
 			for _, word := range partsOf(name) {
 				if slices.Contains(banned, word) {
 					t.Errorf("%s: %s: names do not use %q", path, name, word)
+				}
+			}
+		}
+	}
+}
+
+var camelName = regexp.MustCompile(`^\w*[a-z][A-Z]\w*`)
+
+// TestDocCommentsNameTheirOwn refuses a comment that begins with a name which is not the one it stands on.
+func TestDocCommentsNameTheirOwn(t *testing.T) {
+	for path, file := range sources(t, parser.ParseComments) {
+		check := func(doc *ast.CommentGroup, names ...*ast.Ident) {
+			first := camelName.FindString(doc.Text())
+			own := slices.ContainsFunc(names, func(id *ast.Ident) bool { return id.Name == first })
+			if first != "" && !own {
+				t.Errorf("%s: the comment on %s begins with %s", path, names[0].Name, first)
+			}
+		}
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if !testFunc.MatchString(d.Name.Name) {
+					check(d.Doc, d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						check(s.Doc, s.Name)
+						if len(d.Specs) == 1 {
+							check(d.Doc, s.Name)
+						}
+					case *ast.ValueSpec:
+						check(s.Doc, s.Names...)
+					}
 				}
 			}
 		}
