@@ -69,16 +69,12 @@ func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []sig
 			todo = append(todo, signing{slot: s})
 			continue
 		}
-		newest := s.Attempts[len(s.Attempts)-1]
-		if cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.sent[noReplacementKey(newest.Hash)] != cur.Height {
+		if p.mayReplace(s.Attempts[len(s.Attempts)-1], cur) {
 			todo = append(todo, signing{slot: s, prev: attempts(s)})
 		}
 	}
 	return todo
 }
-
-// noReplacementKey is the key in p.sent under which the height is kept at which an attempt was last found to need no replacement.
-func noReplacementKey(hash string) string { return "same:" + hash }
 
 func attempts(s records.OpenSlot) []chain.Attempt {
 	list := make([]chain.Attempt, len(s.Attempts))
@@ -130,7 +126,7 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 		}
 		switch {
 		case len(s.prev) > 0 && keepsAttempt(err):
-			p.sent[noReplacementKey(s.prev[len(s.prev)-1].Hash)] = cur.Height
+			p.noteNoReplacement(s.prev[len(s.prev)-1], cur)
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, and cannot be signed now")
@@ -199,20 +195,10 @@ func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []c
 	return signed, errors.Join(why, err)
 }
 
-// keepsAttempt tells whether an attempt stays the newest: no replacement would help, or none can be paid.
-func keepsAttempt(err error) bool {
-	return errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin)
-}
-
-// prepareOne makes a transaction that the account can pay. A replacement is made only of what waits in a pool for too low a fee: what no node has, because
-// it was refused or cannot be paid, is sent again as it is.
+// prepareOne makes a transaction that the account can pay.
 func (p *payer) prepareOne(ctx context.Context, at chain.Slot, s signing, funds *spendable) (chain.Attempt, error) {
 	if len(s.prev) > 0 {
-		low, err := p.chain.Underpriced(ctx, at, s.prev[len(s.prev)-1])
-		if err == nil && !low {
-			err = chain.ErrNoReplacement
-		}
-		if err != nil {
+		if err := p.checkUnderpriced(ctx, at, s.prev[len(s.prev)-1]); err != nil {
 			return chain.Attempt{}, err
 		}
 	}
