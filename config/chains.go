@@ -14,7 +14,7 @@ import (
 	"gatewayd/chain/vite"
 )
 
-// Chain is one configured chain, of whatever kind. Only this file knows which kinds there are.
+// Chain is one configured chain, of whatever kind. Which kinds there are, this file and signer.go know; docs/architecture.md 6 has what a new one needs.
 type Chain struct {
 	ID       chain.ID
 	Kind     string // the section of the configuration that it stands in
@@ -34,8 +34,8 @@ type Chain struct {
 	Settings interface{ Check() error }
 }
 
-// Kind is the settings of a chain that has no section in the configuration: an adapter that is linked in, such as a test's.
-type Kind interface {
+// LinkedAdapter is the settings of a chain that has no section in the configuration: an adapter that is linked in, such as a test's.
+type LinkedAdapter interface {
 	Check() error
 	Open(ours Accounts, log logrus.FieldLogger) (Adapter, error)
 	// Account is the address of the key at a derivation path.
@@ -82,7 +82,7 @@ func (c Chain) Open(ours Accounts, log logrus.FieldLogger) (Adapter, error) {
 	case vite.Config:
 		s.Log = log
 		return vite.New(s, ours)
-	case Kind:
+	case LinkedAdapter:
 		return s.Open(ours, log)
 	}
 	return nil, fmt.Errorf("chain %s: there is no adapter of kind %s", c.ID, c.Kind)
@@ -92,7 +92,7 @@ func (c Chain) Open(ours Accounts, log logrus.FieldLogger) (Adapter, error) {
 func (c Chain) Account(keys interface {
 	Address(path string) (string, error)
 }, path string) (string, error) {
-	if kind, ok := c.Settings.(Kind); ok {
+	if kind, ok := c.Settings.(LinkedAdapter); ok {
 		return kind.Account(path)
 	}
 	return keys.Address(path)

@@ -43,7 +43,7 @@ type Config struct {
 	Alerts    notify.Config     `yaml:"alerts"`   // who is told of conditions and records
 	Exchange  *Exchange         `yaml:"exchange"` // the exchange API; off when left out
 
-	Linked []Chain `yaml:"-"` // chains whose Settings are a Kind
+	Linked []Chain `yaml:"-"` // chains whose Settings are a LinkedAdapter
 	Path   string  `yaml:"-"` // of its file; empty for one that has none
 	asFile *Config // as the file says it, where this one was changed since
 }

@@ -45,7 +45,7 @@ func (l linked) Open(config.Accounts, logrus.FieldLogger) (config.Adapter, error
 }
 
 // TestThirdAdapter runs a deposit and a withdrawal through the whole daemon and its HTTP API on chains of a kind that is only
-// linked in: a new source chain needs an adapter and a line of configuration, nothing else.
+// linked in: the daemon asks nothing of a source chain but what its adapter has.
 func TestThirdAdapter(t *testing.T) {
 	const token, coinType = "tti_5649544520544f4b454e6e40", 7
 	source := chaintest.New(chaintest.Config{ID: "mem", Finality: 3, Now: time.Now})

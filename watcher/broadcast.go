@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -56,11 +57,9 @@ func (p *payer) unsent(slots []records.OpenSlot, cur records.Cursor) bool {
 	return false
 }
 
-// pruneSent drops from p.sent what was sent at an earlier block: it only keeps an attempt from being sent twice within one block.
+// pruneSent drops what was sent, or needed no replacement, at an earlier block: it only keeps an attempt from being sent, or asked about, twice within one block.
 func (p *payer) pruneSent(cur records.Cursor) {
-	for hash, height := range p.sent {
-		if height != cur.Height {
-			delete(p.sent, hash)
-		}
-	}
+	earlier := func(_ string, height uint64) bool { return height != cur.Height }
+	maps.DeleteFunc(p.sent, earlier)
+	maps.DeleteFunc(p.same, earlier)
 }

@@ -7,7 +7,8 @@ import (
 	"gatewayd/records"
 )
 
-// queueCredit orders the payout on the other chain, from one of the accounts that pay there.
+// queueCredit orders the payout on the other chain, from one of the accounts that pay there. A transfer has one: QueuePayment in records/payments.go, and the
+// index payments_once, refuse another.
 func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Transfer) error {
 	p := records.Payment{TransferID: t.ID, Purpose: chain.Credit, Network: n.Name, Token: t.Token, Payee: t.Payee, PayeeLabel: t.PayeeLabel}
 	token, ok := n.Token(t.Token)

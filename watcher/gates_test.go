@@ -54,7 +54,7 @@ func TestUnknownTransactionInABlockBindsNothing(t *testing.T) {
 	next := r.withdraw(owner, r.eth.Address("payee"), 300)
 	r.run(finality - 1)
 	r.eth.SendUnknownTx("hot", r.eth.Address("thief"), usdEth, units(1))
-	r.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallTip)) // only the block tells
+	r.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallAccountHead)) // only the block tells
 	r.run(2)
 	require.Equal(t, records.Queued, r.payment(next).State)
 	a := r.account("eth", r.net.Hot)

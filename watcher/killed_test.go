@@ -184,7 +184,7 @@ func (m *model) randomFaults() chaintest.Lie {
 			return pickFault(n, 5, chaintest.Refuse, chaintest.Stale)
 		case chaintest.CallBlock:
 			return pickFault(n, 2, chaintest.Refuse, chaintest.Missing, chaintest.Orphan)
-		case chaintest.CallTip, chaintest.CallBalance:
+		case chaintest.CallAccountHead, chaintest.CallBalance:
 			return pickFault(n, 5, chaintest.Refuse, chaintest.Stale)
 		}
 		return pickFault(n, 3, chaintest.Refuse)

@@ -22,6 +22,7 @@ type payer struct {
 	chain chain.Chain
 	log   logrus.FieldLogger
 	sent  map[string]uint64 // attempt hash -> cursor height at which it was last sent
+	same  map[string]uint64 // attempt hash -> cursor height at which it was last found to need no replacement
 
 	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
 	short   map[string]bool   // accounts that had too little coin for fees when they last tried

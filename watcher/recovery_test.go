@@ -194,7 +194,7 @@ func TestNothingIsJudgedBeforeTheChainsAreRead(t *testing.T) {
 	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrBehind)
 	r.step()
 	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0))
-	r.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallTip))
+	r.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallAccountHead))
 	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrUnavailable)
 	r.eth.Lie(chaintest.Honest)
 	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))

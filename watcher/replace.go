@@ -9,11 +9,11 @@ import (
 )
 
 // A stuck transaction is replaced by one with the same number, payment and payee, and higher fees (E4). It is prepared, signed and stored like a first
-// attempt (sign.go), with the attempts before it; this is when.
+// attempt (sign.go), with the attempts before it; this is when. The fees are raised by the ledger's adapter: chain/ethereum/fee.go, replace.
 
 // mayReplace tells whether an attempt is ReplaceAfter blocks old, and whether it may need a replacement was not asked since the newest block.
 func (p *payer) mayReplace(newest records.Attempt, cur records.Cursor) bool {
-	return cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.sent[noReplacementKey(newest.Hash)] != cur.Height
+	return cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.same[newest.Hash] != cur.Height
 }
 
 // checkUnderpriced is chain.ErrNoReplacement unless the attempt waits in a node's pool for too low a fee: what no node has, because it was refused or cannot be
@@ -30,11 +30,3 @@ func (p *payer) checkUnderpriced(ctx context.Context, at chain.Slot, newest chai
 func keepsAttempt(err error) bool {
 	return errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin)
 }
-
-// noteNoReplacement keeps the attempt from being asked about again before the next block.
-func (p *payer) noteNoReplacement(newest chain.Attempt, cur records.Cursor) {
-	p.sent[noReplacementKey(newest.Hash)] = cur.Height
-}
-
-// noReplacementKey is the key in p.sent of an attempt that needed no replacement when it was last asked about.
-func noReplacementKey(hash string) string { return "same:" + hash }

@@ -126,7 +126,7 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 		}
 		switch {
 		case len(s.prev) > 0 && keepsAttempt(err):
-			p.noteNoReplacement(s.prev[len(s.prev)-1], cur)
+			p.same[s.prev[len(s.prev)-1].Hash] = cur.Height
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, and cannot be signed now")

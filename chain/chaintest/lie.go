@@ -5,15 +5,15 @@ type Call string
 
 // The calls of the port that reach a node.
 const (
-	CallHead      Call = "head"
-	CallBlock     Call = "block"
-	CallBalance   Call = "balance"
-	CallTip       Call = "tip"
-	CallPrepare   Call = "prepare"
-	CallBroadcast Call = "broadcast"
-	CallBalances  Call = "balances"
-	CallEstimate  Call = "estimate"
-	CallPool      Call = "pool"
+	CallHead        Call = "head"
+	CallBlock       Call = "block"
+	CallBalance     Call = "balance"
+	CallAccountHead Call = "tip"
+	CallPrepare     Call = "prepare"
+	CallBroadcast   Call = "broadcast"
+	CallBalances    Call = "balances"
+	CallEstimate    Call = "estimate"
+	CallPool        Call = "pool"
 )
 
 // Fault is what a node does wrong in one call.

@@ -166,7 +166,7 @@ func (c *Chain) seen(f Fault) *state {
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f, err := c.begin(ctx, CallTip)
+	f, err := c.begin(ctx, CallAccountHead)
 	if err != nil {
 		return chain.AccountHead{}, err
 	}
