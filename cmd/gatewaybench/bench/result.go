@@ -84,7 +84,7 @@ func (g Goal) ratio(cost, yard float64) float64 {
 	return max(cost, least) / max(yard, least)
 }
 
-// compare answers the two costs that a goal is about; v takes the unit and whose the second is.
+// compare returns the two costs that a goal is about; v takes the unit and whose the second is.
 func (r *Round) compare(v *Verdict) (cost, yard float64, err error) {
 	for i := range r.Sides {
 		s := &r.Sides[i]

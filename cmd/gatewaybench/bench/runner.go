@@ -24,7 +24,7 @@ type Config struct {
 // quiet is how many cores others may use during a round that is not noisy.
 const quiet = 0.25
 
-// choose answers the cases that are wanted, or the first thing that is wrong.
+// choose returns the cases that are wanted, or the first thing that is wrong.
 func (c *Config) choose(cases []Case) (chosen []Case, err error) {
 	if c.Rounds < 1 || c.Rounds > 1000 {
 		return nil, fmt.Errorf("rounds: %d is not between 1 and 1000", c.Rounds)
